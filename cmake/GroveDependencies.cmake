@@ -1,0 +1,40 @@
+# Libraries that Grove stands on. jobs/setup.sh installs them from Debian's packages.
+
+find_package(MPI REQUIRED COMPONENTS CXX)
+target_compile_definitions(MPI::MPI_CXX INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(PNG REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+
+# Kokkos: Debian's CMake config names an include folder that does not exist, so the imported target is pointed
+# at the folder where the header is.
+find_package(Kokkos REQUIRED)
+find_path(GROVE_KOKKOS_INCLUDE Kokkos_Core.hpp PATH_SUFFIXES trilinos kokkos REQUIRED
+          HINTS ${Kokkos_DIR}/../../../include)
+mark_as_advanced(GROVE_KOKKOS_INCLUDE)
+foreach(target IN ITEMS Kokkos::kokkos Kokkos::kokkoscore Kokkos::kokkoscontainers Kokkos::kokkosalgorithms)
+  if(TARGET ${target})
+    get_target_property(real ${target} ALIASED_TARGET)
+    if(NOT real)
+      set(real ${target})
+    endif()
+    set_target_properties(${real} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${GROVE_KOKKOS_INCLUDE}"
+                                             INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${GROVE_KOKKOS_INCLUDE}")
+  endif()
+endforeach()
+
+# Parallel HDF5: Debian keeps it beside the serial one, under hdf5/openmpi.
+set(HDF5_PREFER_PARALLEL ON)
+find_package(HDF5 REQUIRED COMPONENTS C)
+if(NOT HDF5_IS_PARALLEL)
+  message(FATAL_ERROR "Grove needs a parallel HDF5 (Debian: libhdf5-openmpi-dev); found a serial one: ${HDF5_C_LIBRARIES}")
+endif()
+if(NOT TARGET HDF5::HDF5)
+  add_library(HDF5::HDF5 INTERFACE IMPORTED)
+  target_link_libraries(HDF5::HDF5 INTERFACE hdf5::hdf5)
+endif()
+target_link_libraries(HDF5::HDF5 INTERFACE MPI::MPI_CXX)

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/box.hpp"
+#include "base/types.hpp"
+#include "kernels/math/cell.hpp"
+
+namespace grove {
+
+/// The result of a decomposition: the cells of the ORB, the same on every rank, and which rank owns which
+/// leaves.
+///
+/// Leaves are numbered left to right; a rank owns a contiguous run of them. The cells and leaves do not
+/// depend on the number of ranks; the runs do.
+struct Domain {
+  Box box;
+  std::vector<Cell> cells;               ///< breadth-first; cells[0] is the root; siblings are neighbours
+  std::vector<std::int32_t> leaf_cell;   ///< index of the cell of each leaf, length leaves()
+  std::vector<std::int32_t> first_leaf;  ///< first leaf of each rank, length P + 1
+
+  /// Of this rank: where the particles of its leaves begin in its particle arrays, length own leaves + 1.
+  std::vector<Count> leaf_begin;
+
+  std::int32_t leaves() const { return static_cast<std::int32_t>(leaf_cell.size()); }
+  const Cell& leaf(std::int32_t index) const {
+    return cells[static_cast<std::size_t>(leaf_cell[static_cast<std::size_t>(index)])];
+  }
+  /// Origin of a leaf, of which its single-precision offsets are taken: the middle of its integer bounds at
+  /// the time of the decomposition.
+  Vec3d origin(std::int32_t leaf_index) const;
+  /// The rank that owns a leaf. Cost: log P.
+  int owner(std::int32_t leaf_index) const;
+};
+
+}  // namespace grove

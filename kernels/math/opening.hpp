@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/types.hpp"
+
+namespace grove {
+
+/// When a node may stand for its particles, seen from a distance d.
+enum class Criterion : std::uint8_t {
+  opening_edge,    ///< l / theta + s < d
+  opening_radius,  ///< b / d <= theta
+  multipole,       ///< Warren and Salmon 1993
+  acceleration,    ///< Springel 2005, Miki and Umemura 2017
+};
+
+/// Terms of the expansion of a node's force.
+enum class Order : std::uint8_t { monopole, quadrupole };
+
+/// Shape of softened point masses.
+enum class SofteningKernel : std::uint8_t { plummer, spline };
+
+/// What defines a force evaluation.
+struct GravityParameters {
+  double gravitational_constant = 1;
+  Criterion criterion = Criterion::acceleration;
+  double theta = 0.7;  ///< opening angle; also of the first evaluation under `acceleration` and `multipole`
+  double delta =
+      1e-3;  ///< accuracy of `acceleration` and `multipole` (the latter: as a fraction of the median |a_old|)
+  Order order = Order::quadrupole;
+  SofteningKernel kernel = SofteningKernel::spline;
+  std::array<double, particle_types>
+      softening{};  ///< Plummer-equivalent length by type; a pair uses the larger
+};
+
+}  // namespace grove

@@ -1,0 +1,43 @@
+#include "base/box.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/errors.hpp"
+
+namespace grove {
+
+Box Box::around(const Vec3d& low, const Vec3d& high) {
+  double extent = 0, magnitude = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (!std::isfinite(low[axis]) || !std::isfinite(high[axis]))
+      throw InputError("positions must be finite numbers");
+    extent = std::max(extent, high[axis] - low[axis]);
+    magnitude = std::max({magnitude, std::abs(low[axis]), std::abs(high[axis])});
+  }
+  if (magnitude > 1e150)
+    throw InputError(
+        fmt::format("positions up to {:g} are too large: at most 1e150 in the unit of length", magnitude));
+
+  // A double resolves 2^-52 of its magnitude: a finer cube than 2^-20 of it would have empty integer bits.
+  const double least = std::max({extent, std::ldexp(magnitude, -20), 1e-150});
+  int exponent = std::ilogb(least);
+  for (;; ++exponent) {
+    Box box{low, std::ldexp(1.0, exponent)};
+    const double grid = box.edge / 8;
+    bool fits = true;
+    for (int axis = 0; axis < 3; ++axis) {
+      // Centred on the grid, so that particles can leave the bounds on either side before the cube must
+      // change.
+      const double centre = 0.5 * low[axis] + 0.5 * high[axis];
+      box.low[axis] = std::floor((centre - 0.5 * box.edge) / grid + 0.5) * grid;
+      const double margin = box.edge / 64;
+      fits = fits && low[axis] - margin >= box.low[axis] && high[axis] + margin < box.low[axis] + box.edge;
+    }
+    if (fits) return box;
+  }
+}
+
+}  // namespace grove

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+namespace grove {
+
+/// Number of a particle, unique in a run, kept for life.
+using ParticleId = std::uint64_t;
+
+/// Position on one axis inside the root cube: 0 at its low face, 2^32 (never reached) at its high face.
+using Coordinate = std::uint32_t;
+
+/// A number of particles, or an offset into them, over all ranks.
+using Count = std::int64_t;
+
+/// Number of particle types in a GADGET-style snapshot (PartType0 .. PartType5).
+inline constexpr int particle_types = 6;
+
+}  // namespace grove

@@ -1,0 +1,110 @@
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "base/errors.hpp"
+
+namespace grove {
+namespace {
+
+constexpr double newton_cgs = 6.6743e-8;
+constexpr double parsec_cm = 3.085678e18;
+constexpr double solar_mass_g = 1.989e33;
+constexpr double year_s = 3.15576e7;
+
+struct NamedUnit {
+  std::string_view name;
+  Dimension dimension;
+  double cgs;
+};
+
+constexpr std::array named_units = {
+    NamedUnit{"cm", dimension::length, 1},
+    NamedUnit{"m", dimension::length, 1e2},
+    NamedUnit{"km", dimension::length, 1e5},
+    NamedUnit{"au", dimension::length, 1.495978707e13},
+    NamedUnit{"pc", dimension::length, parsec_cm},
+    NamedUnit{"kpc", dimension::length, 1e3 * parsec_cm},
+    NamedUnit{"Mpc", dimension::length, 1e6 * parsec_cm},
+    NamedUnit{"Gpc", dimension::length, 1e9 * parsec_cm},
+    NamedUnit{"g", dimension::mass, 1},
+    NamedUnit{"kg", dimension::mass, 1e3},
+    NamedUnit{"Msun", dimension::mass, solar_mass_g},
+    NamedUnit{"s", dimension::time, 1},
+    NamedUnit{"yr", dimension::time, year_s},
+    NamedUnit{"kyr", dimension::time, 1e3 * year_s},
+    NamedUnit{"Myr", dimension::time, 1e6 * year_s},
+    NamedUnit{"Gyr", dimension::time, 1e9 * year_s},
+    NamedUnit{"cm/s", dimension::velocity, 1},
+    NamedUnit{"m/s", dimension::velocity, 1e2},
+    NamedUnit{"km/s", dimension::velocity, 1e5},
+    NamedUnit{"pc/Myr", dimension::velocity, parsec_cm / (1e6 * year_s)},
+};
+
+std::string_view trim(std::string_view s) {
+  const auto first = s.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return s.substr(first, s.find_last_not_of(" \t") - first + 1);
+}
+
+std::string names_of(const Dimension& dimension) {
+  std::string names;
+  for (const NamedUnit& unit : named_units)
+    if (unit.dimension == dimension) names += (names.empty() ? "" : ", ") + std::string(unit.name);
+  return names.empty() ? "none" : names;
+}
+
+}  // namespace
+
+Units Units::of(double length_cm, double mass_g, double velocity_cm_s) {
+  return {length_cm, mass_g, velocity_cm_s,
+          newton_cgs * mass_g / (length_cm * velocity_cm_s * velocity_cm_s)};
+}
+
+Units Units::galactic() { return of(1e3 * parsec_cm, 1e10 * solar_mass_g, 1e5); }
+
+Units Units::dimensionless() { return {1, 1, 1, 1}; }
+
+double Units::cgs(const Dimension& d) const {
+  // time = length / velocity
+  return std::pow(length_cm, d.length + d.time) * std::pow(mass_g, d.mass) * std::pow(velocity_cm_s, -d.time);
+}
+
+double Units::parse(std::string_view text, const Dimension& dimension) const {
+  const std::string_view trimmed = trim(text);
+  double value = 0;
+  const char* end = trimmed.data() + trimmed.size();
+  const auto [rest, error] = std::from_chars(trimmed.data(), end, value);
+  if (error != std::errc{} || !std::isfinite(value))
+    throw InputError(fmt::format("'{}' is not a number with an optional unit", text));
+  const std::string_view name = trim({rest, static_cast<std::size_t>(end - rest)});
+  if (name.empty()) return value;
+  for (const NamedUnit& unit : named_units) {
+    if (unit.name != name) continue;
+    if (unit.dimension != dimension)
+      throw InputError(
+          fmt::format("'{}' has a unit of another kind; possible here: {}", text, names_of(dimension)));
+    if (is_dimensionless())
+      throw InputError(fmt::format(
+          "'{}' has a unit, but this run's units are dimensionless (G = 1): give a bare number", text));
+    return value * unit.cgs / cgs(dimension);
+  }
+  throw InputError(
+      fmt::format("'{}' has an unknown unit '{}'; possible here: {}", text, name, names_of(dimension)));
+}
+
+std::string Units::name(const Dimension& d) const {
+  if (is_dimensionless()) return "1";
+  const double size = cgs(d);
+  const auto close = [size](double other) { return std::abs(size / other - 1) < 1e-6; };
+  for (const NamedUnit& unit : named_units)
+    if (unit.dimension == d && close(unit.cgs)) return std::string(unit.name);
+  if (d == dimension::mass && close(1e10 * solar_mass_g)) return "1e10 Msun";
+  return fmt::format("{:g} cgs", size);
+}
+
+}  // namespace grove

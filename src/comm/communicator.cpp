@@ -1,0 +1,93 @@
+#include "comm/communicator.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "base/types.hpp"
+
+namespace grove {
+
+void check_mpi(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw std::runtime_error(
+      fmt::format("MPI: {} in {}", std::string_view(text, static_cast<std::size_t>(length)), call));
+}
+
+Communicator::Communicator(MPI_Comm source) {
+  GROVE_MPI(MPI_Comm_dup(source, &comm_));
+  GROVE_MPI(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
+  GROVE_MPI(MPI_Comm_rank(comm_, &rank_));
+  GROVE_MPI(MPI_Comm_size(comm_, &size_));
+}
+
+Communicator::~Communicator() {
+  if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+}
+
+Communicator::Communicator(Communicator&& other) noexcept
+    : comm_(std::exchange(other.comm_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
+
+std::string Communicator::broadcast(const std::string& text, int root) const {
+  std::string result = text;
+  result.resize(broadcast(text.size(), root));
+  GROVE_MPI(MPI_Bcast(result.data(), static_cast<int>(result.size()), MPI_CHAR, root, comm_));
+  return result;
+}
+
+void Communicator::gather_elements(const void* data, std::size_t count, std::size_t element_size,
+                                   bool everywhere, const std::function<void*(std::size_t)>& resize) const {
+  const std::vector<Count> counts = all_gather(static_cast<Count>(count));
+  const Count total = std::accumulate(counts.begin(), counts.end(), Count{0});
+  if (total > INT32_MAX)
+    throw std::runtime_error(fmt::format("cannot gather {} elements in one call", total));
+  std::vector<int> sizes(counts.begin(), counts.end()), offsets(counts.size(), 0);
+  std::exclusive_scan(sizes.begin(), sizes.end(), offsets.begin(), 0);
+
+  void* result = everywhere || is_master() ? resize(static_cast<std::size_t>(total)) : nullptr;
+  MPI_Datatype element;
+  GROVE_MPI(MPI_Type_contiguous(static_cast<int>(element_size), MPI_BYTE, &element));
+  GROVE_MPI(MPI_Type_commit(&element));
+  if (everywhere)
+    GROVE_MPI(MPI_Allgatherv(data, static_cast<int>(count), element, result, sizes.data(), offsets.data(),
+                             element, comm_));
+  else
+    GROVE_MPI(MPI_Gatherv(data, static_cast<int>(count), element, result, sizes.data(), offsets.data(),
+                          element, 0, comm_));
+  GROVE_MPI(MPI_Type_free(&element));
+}
+
+void Communicator::together(const std::function<void()>& work) const {
+  enum Kind : int { failed, input, stopped, fine };
+  int kind = fine;
+  std::string message;
+  try {
+    work();
+  } catch (const InputError& error) {
+    kind = input, message = error.what();
+  } catch (const Stopped& error) {
+    kind = stopped, message = error.what();
+  } catch (const std::exception& error) {
+    kind = failed, message = error.what();
+  }
+  const int source = min(kind == fine ? size_ : rank_);
+  if (source == size_) return;
+  kind = broadcast(kind, source);
+  message = broadcast(message, source);
+  switch (kind) {
+    case input:
+      throw Agreed<InputError>(message);
+    case stopped:
+      throw Agreed<Stopped>(message);
+    default:
+      throw Agreed<std::runtime_error>(message);
+  }
+}
+
+}  // namespace grove

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "comm/mpi_check.hpp"
+#include "comm/tags.hpp"
+
+namespace grove {
+
+/// What can be sent as bytes.
+template <class T>
+concept Wire = std::is_trivially_copyable_v<T>;
+
+/// MPI's type of an integer.
+template <std::integral T>
+MPI_Datatype mpi_type() {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  if constexpr (sizeof(T) == 4) return std::is_signed_v<T> ? MPI_INT32_T : MPI_UINT32_T;
+  return std::is_signed_v<T> ? MPI_INT64_T : MPI_UINT64_T;
+}
+
+/// An MPI communicator of its own (duplicated from the given one, freed at the end of its life), whose errors
+/// come as exceptions. Collective calls must be made by all ranks in the same order.
+///
+/// Sums are offered for integers only: their result does not depend on the order, so not on the number of
+/// ranks.
+class Communicator {
+ public:
+  explicit Communicator(MPI_Comm source);
+  ~Communicator();
+  Communicator(Communicator&& other) noexcept;
+  Communicator& operator=(Communicator&&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  bool is_master() const { return rank_ == 0; }
+  MPI_Comm get() const { return comm_; }
+
+  void barrier() const { GROVE_MPI(MPI_Barrier(comm_)); }
+
+  /// Reductions over ranks, element by element, result everywhere.
+  template <std::integral T>
+  T sum(T value) const {
+    return reduced(value, MPI_SUM);
+  }
+  template <class T>
+  requires std::is_arithmetic_v<T> T min(T value)
+  const { return reduced(value, MPI_MIN); }
+  template <class T>
+  requires std::is_arithmetic_v<T> T max(T value)
+  const { return reduced(value, MPI_MAX); }
+  template <std::integral T>
+  void sum(std::span<T> values) const {
+    reduce(values, MPI_SUM);
+  }
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  void min(std::span<T> values) const { reduce(values, MPI_MIN); }
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  void max(std::span<T> values) const { reduce(values, MPI_MAX); }
+
+  /// Sum of the values on lower ranks (0 on rank 0).
+  template <std::integral T>
+  T exclusive_scan(T value) const {
+    T result = 0;
+    GROVE_MPI(MPI_Exscan(&value, &result, 1, mpi_type<T>(), MPI_SUM, comm_));
+    return is_master() ? T{0} : result;
+  }
+
+  /// One value of every rank, in rank order, everywhere.
+  template <Wire T>
+  std::vector<T> all_gather(const T& value) const {
+    std::vector<T> result(static_cast<std::size_t>(size_));
+    GROVE_MPI(MPI_Allgather(&value, sizeof(T), MPI_BYTE, result.data(), sizeof(T), MPI_BYTE, comm_));
+    return result;
+  }
+
+  /// The arrays of all ranks, joined in rank order, everywhere. At most 2^31 elements in all.
+  template <Wire T>
+  std::vector<T> all_gather_arrays(std::span<const T> values) const {
+    std::vector<T> result;
+    gather_elements(values.data(), values.size(), sizeof(T), true,
+                    [&](std::size_t n) { return result.resize(n), static_cast<void*>(result.data()); });
+    return result;
+  }
+
+  /// The same on the master only; empty elsewhere.
+  template <Wire T>
+  std::vector<T> gather_arrays(std::span<const T> values) const {
+    std::vector<T> result;
+    gather_elements(values.data(), values.size(), sizeof(T), false,
+                    [&](std::size_t n) { return result.resize(n), static_cast<void*>(result.data()); });
+    return result;
+  }
+
+  /// The root's value, everywhere.
+  template <Wire T>
+  T broadcast(T value, int root = 0) const {
+    GROVE_MPI(MPI_Bcast(&value, sizeof(T), MPI_BYTE, root, comm_));
+    return value;
+  }
+  std::string broadcast(const std::string& text, int root = 0) const;
+
+  /// Element r goes to rank r; element r of the result came from rank r.
+  template <Wire T>
+  std::vector<T> all_to_all(std::span<const T> values) const {
+    std::vector<T> result(values.size());
+    GROVE_MPI(MPI_Alltoall(values.data(), sizeof(T), MPI_BYTE, result.data(), sizeof(T), MPI_BYTE, comm_));
+    return result;
+  }
+
+  /// Runs `work` on every rank and agrees on the outcome: if it throws on any rank, every rank throws the
+  /// error of the lowest such rank, of the same kind (InputError, Stopped, std::runtime_error). `work` must
+  /// not communicate. So a fault seen by one rank ends all of them instead of leaving the others waiting.
+  void together(const std::function<void()>& work) const;
+
+ private:
+  template <class T>
+  static MPI_Datatype number_type() {
+    if constexpr (std::is_same_v<T, double>)
+      return MPI_DOUBLE;
+    else if constexpr (std::is_same_v<T, float>)
+      return MPI_FLOAT;
+    else
+      return mpi_type<T>();
+  }
+  template <class T>
+  T reduced(T value, MPI_Op op) const {
+    reduce(std::span<T>(&value, 1), op);
+    return value;
+  }
+  template <class T>
+  void reduce(std::span<T> values, MPI_Op op) const {
+    constexpr std::size_t most = std::size_t{1} << 30;
+    for (std::size_t first = 0; first < values.size(); first += most) {
+      const int count = static_cast<int>(std::min(most, values.size() - first));
+      GROVE_MPI(MPI_Allreduce(MPI_IN_PLACE, values.data() + first, count, number_type<T>(), op, comm_));
+    }
+  }
+  void gather_elements(const void* data, std::size_t count, std::size_t element_size, bool everywhere,
+                       const std::function<void*(std::size_t)>& resize) const;
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+}  // namespace grove

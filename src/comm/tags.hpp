@@ -1,0 +1,8 @@
+#pragma once
+
+namespace grove {
+
+/// Message tags; each kind of traffic has its own, fixed.
+enum class Tag : int { service_call = 1, service_answer, exchange, let_size, let_payload };
+
+}  // namespace grove

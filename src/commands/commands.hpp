@@ -1,0 +1,23 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "comm/communicator.hpp"
+
+namespace grove {
+
+/// What the command line asked for; called with all ranks together.
+using Action = std::function<void(const Communicator&)>;
+
+/// Each adds one subcommand to the program and, when the user names it, stores what to do. One file a
+/// subcommand. Human-readable results go to standard output (from the master), errors and progress to
+/// standard error.
+void add_decompose(CLI::App& app, Action& action);
+void add_force(CLI::App& app, Action& action);
+void add_ic(CLI::App& app, Action& action);
+void add_info(CLI::App& app, Action& action);
+void add_render(CLI::App& app, Action& action);
+void add_run(CLI::App& app, Action& action);
+
+}  // namespace grove

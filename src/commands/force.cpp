@@ -1,0 +1,7 @@
+#include "commands/commands.hpp"
+
+namespace grove {
+
+void add_force(CLI::App&, Action&) {}
+
+}  // namespace grove

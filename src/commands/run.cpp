@@ -1,0 +1,7 @@
+#include "commands/commands.hpp"
+
+namespace grove {
+
+void add_run(CLI::App&, Action&) {}
+
+}  // namespace grove

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <Kokkos_Core.hpp>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <thread>
+
+#include "base/errors.hpp"
+#include "comm/communicator.hpp"
+#include "commands/commands.hpp"
+
+namespace grove {
+namespace {
+
+/// Ends all ranks. An error that all ranks agreed on is reported once and leaves in order; any other comes
+/// from some ranks while the rest may wait for them, so it aborts. The master speaks first if it has the same
+/// to say.
+int end_with_error(const Communicator& comm, ExitStatus status, const std::string& message, bool agreed) {
+  if (comm.is_master()) fmt::print(stderr, "grove: {}\n", message);
+  if (agreed) return static_cast<int>(status);
+  if (!comm.is_master()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    fmt::print(stderr, "grove: rank {}: {}\n", comm.rank(), message);
+  }
+  std::fflush(stderr);
+  MPI_Abort(comm.get(), static_cast<int>(status));
+  return static_cast<int>(status);
+}
+
+int run_program(int argc, char** argv, const Communicator& comm) {
+  CLI::App app("Grove: gravitational N-body simulation on clusters");
+  app.name("grove");
+  app.require_subcommand(1);
+  Action action;
+  add_ic(app, action);
+  add_run(app, action);
+  add_force(app, action);
+  add_decompose(app, action);
+  add_info(app, action);
+  add_render(app, action);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool asked_for_help = error.get_exit_code() == 0;
+    if (comm.is_master()) app.exit(error);
+    return static_cast<int>(asked_for_help ? ExitStatus::done : ExitStatus::input_error);
+  }
+
+  try {
+    action(comm);
+    return static_cast<int>(ExitStatus::done);
+  } catch (const Agreed<InputError>& error) {
+    return end_with_error(comm, ExitStatus::input_error, error.what(), true);
+  } catch (const Agreed<Stopped>& error) {
+    return end_with_error(comm, ExitStatus::stopped, error.what(), true);
+  } catch (const Agreed<std::runtime_error>& error) {
+    return end_with_error(comm, ExitStatus::failed, error.what(), true);
+  } catch (const InputError& error) {
+    return end_with_error(comm, ExitStatus::input_error, error.what(), false);
+  } catch (const std::exception& error) {
+    return end_with_error(comm, ExitStatus::failed, error.what(), false);
+  }
+}
+
+}  // namespace
+}  // namespace grove
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  Kokkos::initialize();
+  int status = 0;
+  {
+    const grove::Communicator comm(MPI_COMM_WORLD);
+    status = grove::run_program(argc, argv, comm);
+  }
+  Kokkos::finalize();
+  MPI_Finalize();
+  return status;
+}

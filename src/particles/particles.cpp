@@ -1,0 +1,20 @@
+#include "particles/particles.hpp"
+
+#include <type_traits>
+
+namespace grove {
+
+void Particles::resize(std::size_t count) {
+  for_each_field([&](const auto& field) { (this->*field.array).resize(count); });
+}
+
+void Particles::reorder(std::span<const std::uint32_t> order) {
+  for_each_field([&](const auto& field) {
+    auto& values = this->*field.array;
+    std::remove_reference_t<decltype(values)> sorted(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = values[order[i]];
+    values.swap(sorted);
+  });
+}
+
+}  // namespace grove

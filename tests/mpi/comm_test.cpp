@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "comm/communicator.hpp"
+#include "comm/exchange_plan.hpp"
+
+namespace grove {
+namespace {
+
+TEST(Communicator, gathers_arrays_of_unequal_length_in_rank_order) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::vector<int> mine(static_cast<std::size_t>(comm.rank()), comm.rank());
+  const std::vector<int> all = comm.all_gather_arrays(std::span<const int>(mine));
+  std::vector<int> expected;
+  for (int r = 0; r < comm.size(); ++r) expected.insert(expected.end(), static_cast<std::size_t>(r), r);
+  EXPECT_EQ(all, expected);
+}
+
+TEST(Communicator, together_gives_every_rank_the_error_of_the_lowest) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const int last = comm.size() - 1;
+  try {
+    comm.together([&] {
+      if (comm.rank() == last) throw InputError("from rank " + std::to_string(last));
+    });
+    FAIL() << "no error on rank " << comm.rank();
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()), "from rank " + std::to_string(last));
+  }
+  EXPECT_NO_THROW(comm.together([] {}));
+}
+
+TEST(ExchangePlan, brings_every_element_to_its_rank_in_rounds_of_any_size) {
+  const Communicator comm(MPI_COMM_WORLD);
+  // Rank r sends (r + s) % 4 elements to rank s, so some pairs exchange nothing.
+  std::vector<Count> counts;
+  std::vector<std::uint64_t> send;
+  for (int s = 0; s < comm.size(); ++s) {
+    counts.push_back((comm.rank() + s) % 4);
+    for (Count i = 0; i < counts.back(); ++i)
+      send.push_back(static_cast<std::uint64_t>(comm.rank() * 10000 + s * 100 + i));
+  }
+  std::vector<std::uint64_t> expected;
+  for (int s = 0; s < comm.size(); ++s)
+    for (int i = 0; i < (comm.rank() + s) % 4; ++i)
+      expected.push_back(static_cast<std::uint64_t>(s * 10000 + comm.rank() * 100 + i));
+
+  for (const std::size_t round_bytes : {std::size_t{1}, std::size_t{8}, ExchangePlan::default_round_bytes}) {
+    const ExchangePlan plan(comm, counts, round_bytes);
+    Array<std::uint64_t> field(send.begin(), send.end());
+    plan.apply(field);
+    EXPECT_EQ(std::vector<std::uint64_t>(field.begin(), field.end()), expected);
+  }
+}
+
+}  // namespace
+}  // namespace grove

@@ -1,0 +1,1 @@
+grove_test(comm mpi/comm_test.cpp LINK grove::comm RANKS 1 2 3 4 7)

@@ -1,0 +1,1 @@
+grove_test(base unit/base_test.cpp LINK grove::base)
