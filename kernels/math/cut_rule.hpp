@@ -2,14 +2,126 @@
 
 #include <cstdint>
 
+#include "base/box.hpp"
+#include "base/host_device.hpp"
 #include "base/types.hpp"
 
+/// Where cells are cut, as functions of integers; the searches for a cut, on one rank or on many, know
+/// nothing else about the rule. A cut divides the particles of a cell, ordered by (coordinate on the longest
+/// axis, id), into a prefix, the left child, and the rest.
 namespace grove {
 
 /// Where cells are cut (design, section 2).
 enum class CutRule : std::uint8_t {
   middle,  ///< near the spatial middle, counts rounded to a multiple of a quantum
   halves,  ///< the published ORB: equal weight per leaf
+};
+
+/// Particles in a group: what is walked together. A leaf is cut into groups, all full but the last.
+inline constexpr int group_size = 32;
+/// Particles in a bucket, the smallest cell. A group is cut into buckets, all full but the last.
+inline constexpr int bucket_size = 8;
+
+/// Which prefix goes left: the longest one that `accepts`, a monotone predicate.
+struct CutTarget {
+  Count least;   ///< at least this many particles,
+  Count most;    ///< at most this many,
+  Count weight;  ///< and beyond `least` only as many as weigh together at most this
+
+  /// Whether the prefix of this many particles and this weight may go left.
+  GROVE_HOST_DEVICE constexpr bool accepts(Count prefix_count, Count prefix_weight) const {
+    return prefix_count <= least || (prefix_count <= most && prefix_weight <= weight);
+  }
+  /// Whether the prefix is known by its count alone.
+  GROVE_HOST_DEVICE constexpr bool is_exact() const { return least == most; }
+  friend bool operator==(const CutTarget&, const CutTarget&) = default;
+};
+
+/// The axis that a cell is cut on: the longest side of its tight bounds, of equal ones the lowest.
+GROVE_HOST_DEVICE constexpr int longest_axis(const IntegerPosition& low, const IntegerPosition& high) {
+  const Coordinate x = high.x - low.x, y = high.y - low.y, z = high.z - low.z;
+  return x >= y ? (x >= z ? 0 : 2) : (y >= z ? 1 : 2);
+}
+
+/// The spatial middle: coordinates c with c < this are those with c < (low + high) / 2. Never overflows;
+/// bounds of one coordinate have nothing on the left.
+GROVE_HOST_DEVICE constexpr Coordinate spatial_middle(Coordinate low, Coordinate high) {
+  const Coordinate extent = high - low;
+  return low + extent / 2 + (extent & 1);
+}
+
+/// The number of leaves that full cells of at most `quantum` particles make of `count`.
+GROVE_HOST_DEVICE constexpr Count quanta(Count count, Count quantum) {
+  return (count + quantum - 1) / quantum;
+}
+
+/// Rule `middle`: how many particles go left of a cell of `count` > `quantum`, of which `left_of_middle` lie
+/// left of the spatial middle on the cut axis.
+///
+/// The nearest multiple of the quantum (halfway: the larger), at least one quantum, and at most so many that
+/// the right child keeps a whole quantum. Between one and two quanta that is impossible: the left child gets
+/// one quantum and the right one is short. A cell of one point has nothing left of its middle (and only such
+/// a cell): it is halved by number, or else many coincident particles would make a deep comb. So left
+/// children are always multiples of the quantum, and what is cut down to the quantum is full, except for the
+/// very last piece.
+GROVE_HOST_DEVICE constexpr Count middle_left_count(Count count, Count left_of_middle, Count quantum) {
+  const Count wanted = left_of_middle > 0 ? left_of_middle : count / 2;
+  const Count nearest = (wanted + quantum / 2) / quantum;
+  const Count most = count / quantum - 1;
+  const Count left = nearest < most ? nearest : most;
+  return (left > 1 ? left : 1) * quantum;
+}
+
+/// Rule `halves`: how many of `leaves` >= 2 go left, so that the tree is nearly complete and its cells in
+/// breadth-first order are an array heap: with l = ceil(log2 d), min(d - 2^(l-2), 2^(l-1)); 1 of 2.
+GROVE_HOST_DEVICE constexpr std::int32_t halves_left_leaves(std::int32_t leaves) {
+  if (leaves == 2) return 1;
+  std::int32_t half = 1;  // 2^(l-1)
+  while (2 * static_cast<Count>(half) < leaves) half *= 2;
+  const std::int32_t rest = leaves - half / 2;
+  return rest < half ? rest : half;
+}
+
+/// Rule `halves`: the longest prefix of weight w with w * leaves <= left leaves * weight, at least one
+/// particle per leaf on either side. The cell has at least as many particles as leaves.
+GROVE_HOST_DEVICE constexpr CutTarget halves_target(Count count, Count weight, std::int32_t leaves) {
+  const Count left = halves_left_leaves(leaves);
+  // floor(left * weight / leaves) without a product that could overflow: weight = q * leaves + r.
+  const Count bound = left * (weight / leaves) + left * (weight % leaves) / leaves;
+  return {left, count - (leaves - left), bound};
+}
+
+/// A rule with its parameter.
+struct CutScheme {
+  CutRule rule = CutRule::middle;
+  Count quantum = 4096;  ///< `middle`: particles in a full leaf; `halves`: not used
+
+  /// Leaves of a tree over `count` particles under `middle`; under `halves` their number is given.
+  GROVE_HOST_DEVICE constexpr std::int32_t leaves_of(Count count) const {
+    return static_cast<std::int32_t>(quanta(count, quantum));
+  }
+
+  /// Whether a cell of so many particles and leaves (`halves`) is a leaf.
+  GROVE_HOST_DEVICE constexpr bool is_leaf(Count count, std::int32_t leaves) const {
+    return rule == CutRule::middle ? count <= quantum : leaves <= 1;
+  }
+
+  /// Whether the target depends on the number of particles left of the spatial middle.
+  GROVE_HOST_DEVICE constexpr bool needs_middle() const { return rule == CutRule::middle; }
+
+  /// What goes left of a cell that is no leaf. left_of_middle is only read if needs_middle().
+  GROVE_HOST_DEVICE constexpr CutTarget target(Count count, Count weight, std::int32_t leaves,
+                                               Count left_of_middle) const {
+    if (rule == CutRule::halves) return halves_target(count, weight, leaves);
+    const Count left = middle_left_count(count, left_of_middle, quantum);
+    return {left, left, weight};
+  }
+
+  /// How many leaves of a cell go left with its first left_count particles.
+  GROVE_HOST_DEVICE constexpr std::int32_t left_leaves(std::int32_t leaves, Count left_count) const {
+    return rule == CutRule::middle ? static_cast<std::int32_t>(left_count / quantum)
+                                   : halves_left_leaves(leaves);
+  }
 };
 
 }  // namespace grove

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cmath>
+
+#include "base/host_device.hpp"
+
+/// Softened point masses. psi(r) is the potential per unit mass and G with the sign changed, 1/r far away.
+/// The expansion of a force needs its derivatives in the form psi_{n+1} = -(1/r) d psi_n / dr, which far away
+/// are 1/r, 1/r^3, 3/r^5, 15/r^7: acceleration = G m psi_1 d for the separation d from the target to the
+/// source.
+namespace grove {
+
+/// Radius of the spline over the Plummer-equivalent softening length: beyond it forces are Newtonian, and
+/// psi(0) = 1/eps as for Plummer (Springel, Yoshida and White 2001, New Astronomy 6, 79, eq. 71).
+inline constexpr double spline_radius_over_softening = 2.8;
+
+/// psi_0 and psi_1: potential and force.
+template <class T>
+struct SoftenedPair {
+  T potential;  ///< psi_0, 1/length
+  T force;      ///< psi_1, 1/length^3
+};
+
+/// psi_0 .. psi_3: what a quadrupole's potential and force need.
+template <class T>
+struct SoftenedSeries {
+  T psi0, psi1, psi2, psi3;
+};
+
+/// Plummer: psi = 1 / sqrt(r^2 + eps^2). r2: squared distance.
+template <class T>
+GROVE_HOST_DEVICE inline SoftenedPair<T> plummer_pair(T r2, T softening) {
+  const T inverse = T(1) / std::sqrt(r2 + softening * softening);
+  return {inverse, inverse * inverse * inverse};
+}
+
+/// The same with derivatives. inverse: 1 / sqrt(r^2 + eps^2), from the caller's favourite square root.
+template <class T>
+GROVE_HOST_DEVICE constexpr SoftenedSeries<T> plummer_series(T inverse) {
+  const T inverse2 = inverse * inverse;
+  const T psi1 = inverse * inverse2, psi2 = T(3) * psi1 * inverse2;
+  return {inverse, psi1, psi2, T(5) * psi2 * inverse2};
+}
+
+/// Cubic spline of radius h (Springel et al. 2001, eqs. 70-71), branch-free so that it vectorises. r2:
+/// squared distance; r_inverse: 1/r, and any finite number where r = 0; h_inverse: 1/h; infinite h is not
+/// allowed, h = 0 neither (the caller then knows that nothing is softened).
+template <class T>
+GROVE_HOST_DEVICE constexpr SoftenedPair<T> spline_pair(T r2, T r_inverse, T h_inverse) {
+  const T r = r2 * r_inverse, u = r * h_inverse, u2 = u * u;
+  const T h_inverse3 = h_inverse * h_inverse * h_inverse, r_inverse3 = r_inverse * r_inverse * r_inverse;
+
+  const T inner_force = h_inverse3 * (T(32. / 3) + u2 * (T(32) * u - T(192. / 5)));
+  const T inner_potential = h_inverse * (T(14. / 5) - u2 * (T(16. / 3) + u2 * (T(32. / 5) * u - T(48. / 5))));
+  // 1/(15 u^3 h^3) = 1/(15 r^3): no division.
+  const T outer_force =
+      h_inverse3 * (T(64. / 3) + u * (T(-48) + u * (T(192. / 5) - T(32. / 3) * u))) - T(1. / 15) * r_inverse3;
+  const T outer_potential =
+      h_inverse * (T(16. / 5) - u2 * (T(32. / 3) + u * (T(-16) + u * (T(48. / 5) - T(32. / 15) * u)))) -
+      T(1. / 15) * r_inverse;
+
+  const bool inner = u < T(0.5), outside = u >= T(1);
+  const T force = inner ? inner_force : outer_force, potential = inner ? inner_potential : outer_potential;
+  return {outside ? r_inverse : potential, outside ? r_inverse3 : force};
+}
+
+/// The same with derivatives. psi_3 of the inner part grows as 1/r, so r must not vanish.
+template <class T>
+GROVE_HOST_DEVICE constexpr SoftenedSeries<T> spline_series(T r2, T r_inverse, T h_inverse) {
+  const T u = r2 * r_inverse * h_inverse;
+  const auto [psi0, psi1] = spline_pair(r2, r_inverse, h_inverse);
+  const T r_inverse2 = r_inverse * r_inverse, h_inverse2 = h_inverse * h_inverse;
+  const T h_inverse4 = h_inverse2 * h_inverse2, r_inverse3 = r_inverse * r_inverse2;
+  const T newton2 = T(3) * r_inverse2 * r_inverse3, newton3 = T(5) * newton2 * r_inverse2;
+
+  const T inner2 = h_inverse4 * h_inverse * (T(384. / 5) - T(96) * u);
+  const T inner3 = T(96) * h_inverse4 * h_inverse2 * r_inverse;
+  const T outer2 =
+      h_inverse4 * (T(48) * r_inverse + h_inverse * (T(32) * u - T(384. / 5))) - T(1. / 15) * newton2;
+  const T outer3 = h_inverse4 * r_inverse * (T(48) * r_inverse2 - T(32) * h_inverse2) - T(1. / 15) * newton3;
+
+  const bool inner = u < T(0.5), outside = u >= T(1);
+  const T psi2 = inner ? inner2 : outer2, psi3 = inner ? inner3 : outer3;
+  return {psi0, psi1, outside ? newton2 : psi2, outside ? newton3 : psi3};
+}
+
+}  // namespace grove
