@@ -1,0 +1,20 @@
+# Sourced by the scripts beside it: where the clone is, how to build it, how to start ranks.
+# shellcheck shell=bash
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+stage() { printf '\n== %s\n' "$*"; }
+
+# build FOLDER [CMAKE OPTION...]: configures and builds.
+build() {
+  local folder=$1
+  shift
+  cmake -S . -B "$folder" -G Ninja "$@" >"$folder.log" 2>&1 || { cat "$folder.log" >&2; return 1; }
+  rm -f "$folder.log"
+  cmake --build "$folder"
+}
+
+# Containers often run as root and have fewer cores than ranks; Open MPI wants to be told that this is meant.
+export OMPI_MCA_rmaps_base_oversubscribe=1
+if [ "$(id -u)" -eq 0 ]; then
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+fi
