@@ -1,7 +1,7 @@
 # Sourced by the scripts beside it: where the clone is, how to build it, how to start ranks.
 # shellcheck shell=bash
 
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 stage() { printf '\n== %s\n' "$*"; }
 
 # build FOLDER [CMAKE OPTION...]: configures and builds.

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/errors.hpp"
+#include "base/instruction_set.hpp"
 #include "comm/communicator.hpp"
 #include "commands/commands.hpp"
 
@@ -30,10 +31,18 @@ int end_with_error(const Communicator& comm, ExitStatus status, const std::strin
   return static_cast<int>(status);
 }
 
+std::string version() {
+  const std::string extensions = compiled_instruction_set();
+  return fmt::format("Grove {} ({} build, compiler {}, instruction set: {}, backend: Kokkos {})",
+                     GROVE_VERSION, GROVE_BUILD_TYPE, __VERSION__,
+                     extensions.empty() ? "baseline" : extensions, Kokkos::DefaultExecutionSpace::name());
+}
+
 int run_program(int argc, char** argv, const Communicator& comm) {
   CLI::App app("Grove: gravitational N-body simulation on clusters");
   app.name("grove");
   app.require_subcommand(1);
+  app.set_version_flag("--version", version());
   Action action;
   add_ic(app, action);
   add_run(app, action);
