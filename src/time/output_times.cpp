@@ -1,0 +1,40 @@
+#include "time/output_times.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/errors.hpp"
+
+namespace grove {
+
+OutputTimes OutputTimes::regular(double begin, double end, double every) {
+  std::vector<double> times{begin};
+  if (every > 0) {
+    // A last interval that is empty up to rounding would give two snapshots of the end.
+    const double intervals = std::ceil((end - begin) / every * (1 - 1e-12));
+    if (!(intervals <= 1e6))
+      throw InputError(
+          fmt::format("output.every = {:g} would write {:g} snapshots; at most 1e6", every, intervals));
+    for (double i = 1; i < intervals; ++i) times.push_back(begin + i * every);
+  }
+  times.push_back(end);
+  return OutputTimes(std::move(times));
+}
+
+OutputTimes OutputTimes::listed(std::vector<double> times, double begin, double end) {
+  std::sort(times.begin(), times.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  for (const double time : times)
+    if (!(time >= begin && time <= end))
+      throw InputError(
+          fmt::format("output.times: {:g} lies outside the run, {:g} to {:g}", time, begin, end));
+  return OutputTimes(std::move(times));
+}
+
+std::size_t OutputTimes::count_until(double time) const {
+  return static_cast<std::size_t>(std::upper_bound(times_.begin(), times_.end(), time) - times_.begin());
+}
+
+}  // namespace grove

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace grove {
+
+/// When to write snapshots: at regular times counted from the begin of the run, or at listed ones.
+class OutputTimes {
+ public:
+  /// begin, begin + every, ... up to `end`, and `end` itself. every = 0: begin and end alone.
+  static OutputTimes regular(double begin, double end, double every);
+  /// The given times in ascending order. InputError: one outside begin..end.
+  static OutputTimes listed(std::vector<double> times, double begin, double end);
+
+  /// How many lie at or before a time: the next one to write is all()[that].
+  std::size_t count_until(double time) const;
+
+  const std::vector<double>& all() const { return times_; }  ///< ascending, no two equal
+
+ private:
+  explicit OutputTimes(std::vector<double> times) : times_(std::move(times)) {}
+  std::vector<double> times_;
+};
+
+}  // namespace grove

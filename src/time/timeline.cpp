@@ -1,0 +1,29 @@
+#include "time/timeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/errors.hpp"
+
+namespace grove {
+
+Timeline::Timeline(double begin, double end, double longest_step) : begin_(begin), end_(end) {
+  if (!(begin < end))
+    throw InputError(fmt::format("time.end = {:g} must be later than time.begin = {:g}", end, begin));
+  if (!(longest_step > 0)) throw InputError(fmt::format("time.step = {:g} must be positive", longest_step));
+  // A step that divides the span up to rounding is taken as it is.
+  const double steps = std::max(1.0, std::ceil((end - begin) / longest_step * (1 - 1e-12)));
+  if (!(steps < 9007199254740992.0))
+    throw InputError(
+        fmt::format("time.step = {:g} would need {:g} steps to time.end = {:g}", longest_step, steps, end));
+  steps_ = static_cast<std::int64_t>(steps);
+  step_ = (end - begin) / steps;
+}
+
+double Timeline::time(std::int64_t count) const {
+  return count == steps_ ? end_ : begin_ + static_cast<double>(count) * step_;
+}
+
+}  // namespace grove
