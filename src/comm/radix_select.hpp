@@ -1,0 +1,24 @@
+#pragma once
+
+#include <concepts>
+#include <span>
+
+#include "base/types.hpp"
+#include "comm/communicator.hpp"
+
+namespace grove {
+
+/// The key with number k (from 0) in the ascending order of the keys of all ranks together; equal keys count
+/// one by one. Exact, so independent of the number of ranks. Collective; 0 <= k < number of all keys.
+///
+/// Radix selection: a histogram of one digit of 11 bits, summed over ranks, tells the digit of the wanted
+/// key; only keys with that digit remain for the next one. Cost: one pass over the keys, two more over what
+/// remains, and one sum of 2048 counts per digit (3 for 32-bit keys, 6 for 64-bit keys).
+std::uint32_t select_key(const Communicator& comm, std::span<const std::uint32_t> keys, Count k);
+std::uint64_t select_key(const Communicator& comm, std::span<const std::uint64_t> keys, Count k);
+
+/// The lower median of the values of all ranks together: element (n - 1) / 2 in ascending order. Collective.
+/// values: not negative, no NaN. 0 if there are none.
+float median(const Communicator& comm, std::span<const float> values);
+
+}  // namespace grove
