@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "decomposition/domain.hpp"
+
+namespace grove {
+
+/// Sums one value per leaf over all leaves of all ranks, in the order of the tree: a cell's value is that of
+/// its left child plus that of its right one. So the bits of a floating-point sum do not depend on the number
+/// of ranks.
+///
+/// Only the largest cells that lie on one rank travel: at most 2 depth per rank, not one value per leaf.
+template <Wire T>
+class LeafSum {
+ public:
+  /// own_values: one value per leaf of this rank, in leaf order; must outlive the sum.
+  LeafSum(const Communicator& comm, const Domain& domain, std::span<const T> own_values)
+      : comm_(comm), domain_(domain), own_values_(own_values) {}
+
+  /// Collective. The sum, everywhere; T{} if there are no leaves.
+  T operator()() {
+    if (domain_.cells.empty()) return T{};
+    std::vector<T> own;
+    collect(domain_.cells[0], own);
+    parts_ = comm_.all_gather_arrays(std::span<const T>(own));
+    next_ = 0;
+    return join(domain_.cells[0]);
+  }
+
+ private:
+  const Cell& child(const Cell& cell, int side) const {
+    return domain_.cells[static_cast<std::size_t>(cell.child + side)];
+  }
+  int first_owner(const Cell& cell) const { return domain_.owner(cell.first_leaf); }
+  int last_owner(const Cell& cell) const { return domain_.owner(cell.first_leaf + cell.leaves - 1); }
+
+  /// The values of the largest cells that lie wholly on this rank, left to right.
+  void collect(const Cell& cell, std::vector<T>& own) const {
+    const int first = first_owner(cell), last = last_owner(cell), self = comm_.rank();
+    if (first > self || last < self) return;
+    if (first == last) return own.push_back(local_sum(cell));
+    collect(child(cell, 0), own);
+    collect(child(cell, 1), own);
+  }
+  T local_sum(const Cell& cell) const {
+    if (cell.is_leaf()) {
+      const auto begin = domain_.first_leaf[static_cast<std::size_t>(comm_.rank())];
+      return own_values_[static_cast<std::size_t>(cell.first_leaf - begin)];
+    }
+    const T left = local_sum(child(cell, 0));
+    return left + local_sum(child(cell, 1));
+  }
+  /// The parts come in rank order, so in the order in which this descent meets their cells.
+  T join(const Cell& cell) {
+    if (first_owner(cell) == last_owner(cell)) return parts_[next_++];
+    const T left = join(child(cell, 0));
+    return left + join(child(cell, 1));
+  }
+
+  const Communicator& comm_;
+  const Domain& domain_;
+  std::span<const T> own_values_;
+  std::vector<T> parts_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace grove
