@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "base/host_device.hpp"
@@ -7,49 +8,95 @@
 #include "base/vec3.hpp"
 
 /// The one node layout: bisection, octree, kd-tree and locally essential trees all produce these arrays, and
-/// walks, acceptance criteria and checks are written once against them. All lengths are single-precision
-/// offsets from the origin of the leaf (of the ORB) that the node belongs to.
+/// walks, acceptance criteria and checks are written once against them.
+///
+/// Lengths and masses of everything in this file are in walk units (WalkUnits), in single precision; places
+/// are offsets from the origin of the leaf (of the ORB) that the thing belongs to.
 namespace grove {
 
-/// What an acceptance test reads of a node: half a cache line.
+/// Units of the walk: lengths and masses of the run are divided by these before they become single precision,
+/// so that no power of a distance leaves its range. Powers of two: dividing by them is exact. They must be
+/// the same on every rank; walk units have G = 1.
+struct WalkUnits {
+  double length = 1;
+  double mass = 1;
+
+  /// Powers of two near the edge of the root cube and near the total mass. largest_mass: of a particle.
+  static WalkUnits of(double box_edge, double largest_mass, Count particles) {
+    const double mass = largest_mass * static_cast<double>(particles);
+    return {power_of_two(box_edge), mass > 0 ? power_of_two(mass) : 1.0};
+  }
+
+ private:
+  static double power_of_two(double value) { return std::exp2(std::floor(std::log2(value))); }
+};
+
+/// What an acceptance test reads of a node, and its mass: half a cache line.
+///
+/// Every criterion has the form d^2 > max(reach2, power * strictness), d the distance of the target's box
+/// from the centre of mass, strictness a property of the target (see acceptance.hpp).
 struct alignas(32) NodeCore {
-  Vec3f centre;  ///< centre of mass, offset from the leaf's origin
-  float mass;
-  float radius;     ///< b: no particle is farther from the centre of mass
-  float edge;       ///< l: longest side of the node's box
-  float offset;     ///< s: distance of the centre of mass from the middle of the box
-  float softening;  ///< H: largest radius of spline softening inside (2.8 eps) if eps differs inside, else
-                    ///< -that
+  Vec3f centre;     ///< centre of mass (of massless particles: of their positions)
+  float mass;       ///< sum of masses
+  float radius;     ///< b: no particle is farther from the centre of mass; rounded up
+  float softening;  ///< largest Plummer-equivalent softening inside; with a minus sign if it differs inside
+  float reach2;     ///< the node is opened where d^2 <= this
+  float power;      ///< and where d^2 <= this times the strictness
 };
 
 /// Raw second moments about the centre of mass, sum over particles of m d d^T; not traceless, because under
-/// Plummer softening the trace enters the force.
-struct NodeMoments {
+/// softening the trace enters the force.
+struct alignas(32) NodeMoments {
   float xx, yy, zz, xy, xz, yz;
+  float softening2;  ///< mean of the squared softening, weighted by mass; what Plummer softening takes
+  float unused;
 };
 
-/// How nodes hang together. Children of a node are chained: the first is `child`, the following ones are
-/// found by `next` until it equals the parent's `next`.
+/// How nodes hang together, and which particles they hold. Indices count from the first node and from the
+/// first particle of the tree. Children of a node are adjacent: `child`, `child` + 1, ... ; each one's `next`
+/// is the following one, the last one's `next` is the parent's.
 struct NodeLinks {
-  std::int32_t child;  ///< "more": the first child; -1: a bucket, its particles are the sources
+  static constexpr std::int32_t bucket = -1;  ///< `child` of a node whose particles are the sources
+  static constexpr std::int32_t pruned = -2;  ///< `child` of a node that no walk here may open (LET)
+
+  std::int32_t child;  ///< "more": the first child, always behind its parent; or one of the two above
   std::int32_t next;   ///< where a walk goes on when this node's subtree is done; -1 at the end
-  std::int32_t first;  ///< its first particle, index into the arrays of sources
-  std::int32_t count;  ///< its particles
+  std::int32_t first;  ///< its first particle; of a pruned node: 0
+  std::int32_t count;  ///< its particles, here or not
 };
 
-/// What walks read of a source particle; offset from the leaf's origin.
+/// What walks read of a source particle.
 struct alignas(16) SourceParticle {
   Vec3f position;
   float mass;
 };
 
-/// A group of particles that are walked together, at most 32, inside one leaf. Positions are offsets from the
-/// leaf's origin.
+/// Where a force is wanted: the tight box of a group of particles or of all groups of a leaf.
+struct TargetBounds {
+  Vec3f low, high;
+  float strictness;  ///< what multiplies NodeCore::power: from the smallest |a_old| (see acceptance.hpp)
+  float softening;   ///< largest Plummer-equivalent softening of its particles
+
+  /// Squared distance of a point from the box, 0 inside. Monotone: not larger for a box that holds this one,
+  /// roundings included.
+  GROVE_HOST_DEVICE float distance2(const Vec3f& p) const {
+    const float x = outside(p.x, low.x, high.x), y = outside(p.y, low.y, high.y),
+                z = outside(p.z, low.z, high.z);
+    return x * x + y * y + z * z;
+  }
+
+ private:
+  GROVE_HOST_DEVICE static float outside(float p, float low, float high) {
+    const float below = low - p, above = p - high;
+    const float farther = below > above ? below : above;
+    return farther > 0 ? farther : 0;
+  }
+};
+
+/// Particles that are walked together, at most group_size (kernels/math/cut_rule.hpp), inside one leaf.
 struct Group {
-  Vec3f low, high;           ///< tight box of its particles
-  float least_acceleration;  ///< smallest |a_old|
-  float softening;           ///< H: largest radius of spline softening among its particles
-  std::int32_t first;        ///< its first particle
+  TargetBounds bounds;
+  std::int32_t first;  ///< its first particle, counted from the first of the leaf
   std::int32_t count;
 };
 

@@ -32,6 +32,17 @@ struct GravityParameters {
   SofteningKernel kernel = SofteningKernel::spline;
   std::array<double, particle_types>
       softening{};  ///< Plummer-equivalent length by type; a pair uses the larger
+
+  /// Whether the criterion needs |a_old|: an evaluation before the first one then uses first_evaluation().
+  bool needs_old_acceleration() const {
+    return criterion == Criterion::acceleration || criterion == Criterion::multipole;
+  }
+  /// The same with an opening angle for a criterion.
+  GravityParameters first_evaluation() const {
+    GravityParameters first = *this;
+    if (needs_old_acceleration()) first.criterion = Criterion::opening_radius;
+    return first;
+  }
 };
 
 }  // namespace grove

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cmath>
+
+#include "base/host_device.hpp"
+#include "kernels/math/node.hpp"
+#include "kernels/math/opening.hpp"
+#include "kernels/math/softening.hpp"
+
+/// The acceptance test, one for walks and for the selection of locally essential trees. All criteria become
+///
+///     d^2 > max(reach2, power * strictness),
+///
+/// where reach2 and power are prepared once per node and strictness once per target, d being the distance of
+/// the node's centre of mass from the target's box:
+///   opening_edge    reach = l/theta + s
+///   opening_radius  reach = b/theta
+///   multipole       reach = b/2 + sqrt(b^2/4 + sqrt(3 G B2/Delta)), B2 the trace of the second moments,
+///   Delta
+///                   a fraction of the median |a_old| (Warren and Salmon 1993, Supercomputing '93, eq. 8)
+///   acceleration    reach = b, and G m b^p/d^(p+2) <= Delta |a_old| (Springel 2005, MNRAS 364, 1105, eq. 18,
+///                   with b in place of the edge; p = 2 for monopoles, 3 for quadrupoles):
+///                   power = (m b^p)^(2/(p+2)), strictness = (G/(Delta |a_old|))^(2/(p+2))
+/// and reach >= b always, so that no node that holds a target stands for it; and for nodes of mixed softening
+/// reach >= the distance at which softening no longer matters.
+namespace grove {
+
+/// Relative margins by which the test of a whole leaf is stricter than that of its groups, and the test of
+/// the LET selection stricter than that of a whole leaf. A squared distance is three differences, three
+/// squares and two sums: its relative error is below 4 x 2^-24 = 2.4e-7, and the product below 1.2e-7.
+inline constexpr float leaf_margin = 1e-5F;
+inline constexpr float selection_margin = 2e-5F;
+
+/// Whether a node may stand for its particles, for all targets in bounds whose squared distance (of the box,
+/// see TargetBounds) from its centre of mass is distance2.
+GROVE_HOST_DEVICE inline bool accepts(const NodeCore& node, float distance2, float strictness, float margin) {
+  const float needed = node.power * strictness > node.reach2 ? node.power * strictness : node.reach2;
+  return distance2 > needed * (1 + margin);
+}
+
+/// What a criterion needs that is the same for all nodes and targets, in walk units.
+struct AcceptanceRule {
+  Criterion criterion = Criterion::opening_radius;
+  Order order = Order::quadrupole;
+  float inverse_theta = 1;
+  float delta = 1;               ///< `acceleration`: Delta; `multipole`: Delta times the median |a_old|
+  float acceleration_floor = 0;  ///< no |a_old| counts for less
+  float mixed_reach = 0;         ///< over the softening: where nodes of mixed softening may be accepted
+
+  /// median_acceleration: global median of |a_old|, in units of the run; not used by the opening angles.
+  static AcceptanceRule of(const GravityParameters& gravity, const WalkUnits& units,
+                           double median_acceleration);
+
+  /// Fills reach2 and power. edge: longest side of the node's box; offset: distance of the centre of mass
+  /// from the middle of the box; second_moment: the trace B2.
+  GROVE_HOST_DEVICE void prepare(NodeCore& node, float edge, float offset, float second_moment) const;
+
+  /// Strictness of a target whose smallest |a_old| is this, in walk units.
+  GROVE_HOST_DEVICE float strictness(float least_acceleration) const;
+};
+
+/// Size of an acceleration of the run in walk units.
+inline double to_walk_acceleration(double acceleration, double gravitational_constant, const WalkUnits& u) {
+  return acceleration / (gravitational_constant * u.mass / u.length / u.length);
+}
+
+inline AcceptanceRule AcceptanceRule::of(const GravityParameters& gravity, const WalkUnits& units,
+                                         double median_acceleration) {
+  // Beyond the spline's radius there is no softening. Plummer's never ends: at 8 eps the nodes' mean eps^2
+  // leaves an error of fourth order, 15/8 / 8^4 = 5e-4 of the node's force.
+  constexpr double plummer_reach = 8;
+  const double median = to_walk_acceleration(median_acceleration, gravity.gravitational_constant, units);
+  AcceptanceRule rule;
+  rule.criterion = gravity.criterion;
+  rule.order = gravity.order;
+  rule.inverse_theta = static_cast<float>(1 / gravity.theta);
+  rule.delta =
+      static_cast<float>(gravity.criterion == Criterion::multipole ? gravity.delta * median : gravity.delta);
+  rule.acceleration_floor = static_cast<float>(1e-3 * median);
+  rule.mixed_reach = static_cast<float>(
+      gravity.kernel == SofteningKernel::spline ? spline_radius_over_softening : plummer_reach);
+  return rule;
+}
+
+GROVE_HOST_DEVICE inline void AcceptanceRule::prepare(NodeCore& node, float edge, float offset,
+                                                      float second_moment) const {
+  constexpr float round_up = 1 + 1e-6F;
+  const float b = node.radius;
+  float reach = b;
+  node.power = 0;
+  switch (criterion) {
+    case Criterion::opening_edge:
+      reach = edge * inverse_theta + offset;
+      break;
+    case Criterion::opening_radius:
+      reach = b * inverse_theta;
+      break;
+    case Criterion::multipole:
+      reach = b / 2 + std::sqrt(b * b / 4 + std::sqrt(3 * second_moment / delta));
+      break;
+    case Criterion::acceleration:
+      node.power =
+          order == Order::quadrupole ? std::pow(node.mass * b * b * b, 0.4F) : std::sqrt(node.mass) * b;
+      break;
+  }
+  if (b > reach) reach = b;
+  if (node.softening < 0 && -node.softening * mixed_reach > reach) reach = -node.softening * mixed_reach;
+  node.reach2 = reach * reach * round_up;
+}
+
+GROVE_HOST_DEVICE inline float AcceptanceRule::strictness(float least_acceleration) const {
+  if (criterion != Criterion::acceleration) return 0;
+  const float a = least_acceleration > acceleration_floor ? least_acceleration : acceleration_floor;
+  constexpr float largest = 1e30F;  // finite, so that a node of no extent gives 0 and not NaN
+  if (!(a * delta > 0)) return largest;
+  const float s = order == Order::quadrupole ? std::pow(1 / (a * delta), 0.4F) : 1 / std::sqrt(a * delta);
+  return s < largest ? s : largest;
+}
+
+}  // namespace grove

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/types.hpp"
+#include "base/vec3.hpp"
+#include "kernels/math/node.hpp"
+
+/// What a walk reads and writes: plain pointers into arrays that others own.
+namespace grove {
+
+/// The tree of one leaf of the ORB, grown here or imported (then pruned). Positions are offsets from its
+/// origin, in walk units. nodes == 0: not here; a walk that would need it fails.
+struct SourceTree {
+  Vec3d origin{0, 0, 0};                      ///< of the leaf, in length units of the run
+  const NodeCore* core = nullptr;             ///< [nodes]; the root is the first
+  const NodeMoments* moments = nullptr;       ///< [nodes]
+  const NodeLinks* links = nullptr;           ///< [nodes]
+  const SourceParticle* particles = nullptr;  ///< of the buckets
+  const std::uint8_t* types = nullptr;        ///< particle types, of the same length
+  std::int32_t nodes = 0;
+};
+
+/// How a cell of the ORB hangs in the top tree.
+struct TopLinks {
+  std::int32_t child;  ///< its left child, the right one follows; -1: a leaf of the ORB
+  std::int32_t leaf;   ///< number of the leaf, if it is one
+};
+
+/// The tree over the leaves of the ORB, the same on every rank.
+struct TopTree {
+  const Vec3d* centre = nullptr;         ///< [nodes] centres of mass, in length units of the run
+  const NodeCore* core = nullptr;        ///< [nodes] in walk units; `centre` there is not used
+  const NodeMoments* moments = nullptr;  ///< [nodes] in walk units
+  const TopLinks* links = nullptr;       ///< [nodes]; the root is the first
+  std::int32_t nodes = 0;
+};
+
+/// The particles of one own leaf, as targets.
+struct TargetLeaf {
+  std::int32_t leaf = 0;          ///< its number in the ORB
+  Vec3d origin{0, 0, 0};          ///< in length units of the run
+  TargetBounds bounds{};          ///< of all its groups
+  const Group* groups = nullptr;  ///< [group_count]
+  std::int32_t group_count = 0;
+  const SourceParticle* particles = nullptr;  ///< of the leaf, in tree order
+  const std::uint8_t* types = nullptr;        ///< of the same length
+};
+
+/// Where the results of one leaf go, in tree order, in units of the run (times G).
+struct ForceOutput {
+  Vec3f* acceleration = nullptr;
+  float* potential = nullptr;
+  std::uint32_t* work = nullptr;  ///< interactions with cells and particles
+};
+
+/// Totals of a walk. Integers, so they may be summed over ranks in any order.
+struct WalkCounts {
+  std::int64_t cell = 0;      ///< interactions of particles with cells
+  std::int64_t particle = 0;  ///< interactions of particles with particles
+  std::int64_t tests = 0;     ///< opening tests by groups
+
+  WalkCounts& operator+=(const WalkCounts& o) {
+    return cell += o.cell, particle += o.particle, tests += o.tests, *this;
+  }
+};
+
+/// Offset that takes places in the source's leaf to places in the target's, in walk units. Everything that
+/// compares places of two leaves uses this one, so that all ranks round alike.
+inline Vec3f shift_between(const Vec3d& source_origin, const Vec3d& target_origin, const WalkUnits& units) {
+  return ((source_origin - target_origin) * (1 / units.length)).as<float>();
+}
+
+}  // namespace grove

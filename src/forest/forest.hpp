@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/array.hpp"
+#include "base/box.hpp"
+#include "forest/tree_builder.hpp"
+#include "kernels/kokkos/bisection.hpp"
+#include "kernels/math/acceptance.hpp"
+#include "kernels/math/opening.hpp"
+#include "kernels/math/walk_views.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+
+/// What the top tree needs to know of a leaf of the ORB; sent between ranks as bytes.
+struct LeafRoot {
+  NodeCore core;
+  NodeMoments moments;
+  Vec3f low, high;  ///< tight box of the leaf's particles, offset from its origin, walk units
+};
+
+/// The local trees of this rank, one per own leaf of the ORB, with the particles as sources and as targets.
+///
+///   forest.build(particles, box, domain.leaf_begin, origins);            // shape: after a decomposition
+///   forest.update(particles, gravity, units, median, domain.first_leaf[rank]);  // moments: before every
+///   walk
+///
+/// All arrays are host memory, owned here, of all own leaves one after the other; views stay valid until the
+/// next build() or update().
+class Forest {
+ public:
+  /// Cuts the leaves into groups and buckets and brings the particles into tree order.
+  ///
+  /// particles (in/out): those of own leaf i are leaf_begin[i] .. leaf_begin[i + 1], before and after.
+  /// origins (in): of the own leaves, units of the run, length leaves. records (in/out, optional): where the
+  /// decomposition has them anyway, the records of the particles in leaf order (Record::index: where the
+  /// particle is now); the particles themselves may then be in any order before, and are moved only once.
+  void build(Particles& particles, const Box& box, std::span<const Count> leaf_begin,
+             std::span<const Vec3d> origins, std::span<Record> records = {},
+             const TreeBuilder& builder = bisection_builder());
+
+  /// Copies positions and masses in single precision, combines moments, and prepares nodes and groups for
+  /// the criterion. May be repeated without build() when particles have moved or the criterion changes.
+  /// median_acceleration (in): global median of |a_old|, units of the run (0 for the opening angles);
+  /// first_leaf (in): number in the ORB of the first own leaf.
+  void update(const Particles& particles, const GravityParameters& gravity, const WalkUnits& units,
+              double median_acceleration, std::int32_t first_leaf);
+
+  std::int32_t leaves() const { return static_cast<std::int32_t>(origins_.size()); }
+
+  /// Of own leaf i: its tree; its particles as targets; where its results go; its root for the top tree.
+  SourceTree tree(std::int32_t i) const;
+  TargetLeaf target(std::int32_t i) const;
+  ForceOutput output(std::int32_t i, Particles& particles) const;
+  LeafRoot root(std::int32_t i) const;
+
+ private:
+  std::int32_t first_leaf_ = 0;
+  std::vector<Vec3d> origins_;        ///< [leaves] units of the run
+  std::vector<Count> leaf_begin_;     ///< [leaves + 1] first particle
+  std::vector<Count> group_begin_;    ///< [leaves + 1] first group
+  TreeShapes shapes_;                 ///< links of all nodes
+  Array<NodeCore> core_;              ///< [nodes]
+  Array<NodeMoments> moments_;        ///< [nodes]
+  Array<SourceParticle> sources_;     ///< [particles]
+  Array<std::uint8_t> types_;         ///< [particles]
+  Array<Group> groups_;               ///< [groups]
+  std::vector<TargetBounds> bounds_;  ///< [leaves]
+};
+
+}  // namespace grove

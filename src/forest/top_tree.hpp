@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "forest/forest.hpp"
+#include "kernels/math/acceptance.hpp"
+#include "kernels/math/cell.hpp"
+#include "kernels/math/walk_views.hpp"
+
+namespace grove {
+
+/// The moments of all cells of the ORB, combined from those of the leaves in tree order, in double precision.
+class TopMoments {
+ public:
+  /// cells (in): of the ORB, root first, children behind their parents. roots, origins (in): of all leaves,
+  /// by number, the same on every rank; origins in units of the run. Cost: O(cells).
+  void combine(std::span<const Cell> cells, std::span<const LeafRoot> roots, std::span<const Vec3d> origins,
+               const WalkUnits& units, const AcceptanceRule& rule);
+
+  /// Valid until the next combine().
+  TopTree view() const;
+
+ private:
+  std::vector<Vec3d> centre_;
+  std::vector<NodeCore> core_;
+  std::vector<NodeMoments> moments_;
+  std::vector<TopLinks> links_;
+};
+
+}  // namespace grove
