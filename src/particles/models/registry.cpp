@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "base/errors.hpp"
+#include "particles/models/hernquist.hpp"
+#include "particles/models/kepler.hpp"
+#include "particles/models/model.hpp"
+#include "particles/models/plummer.hpp"
+#include "particles/models/uniform.hpp"
+
+namespace grove {
+namespace {
+
+struct Entry {
+  ModelInfo info;
+  Count default_count;
+  Model (*make)(const ModelParameters&);
+};
+
+constexpr std::array entries = {
+    Entry{{"plummer", "Plummer sphere in equilibrium, truncated at 99.9 % of its mass"}, 10000, make_plummer},
+    Entry{{"hernquist", "Hernquist sphere in equilibrium, truncated at 50 scale lengths"},
+          10000,
+          make_hernquist},
+    Entry{{"uniform-sphere", "uniform ball in virial balance"}, 10000, make_uniform_sphere},
+    Entry{{"cold-sphere", "uniform ball at rest"}, 10000, make_cold_sphere},
+    Entry{{"uniform-cube", "uniform cube at rest"}, 10000, make_uniform_cube},
+    Entry{{"kepler", "two bodies on an ellipse"}, 2, make_kepler},
+};
+
+const Entry& entry_of(std::string_view name) {
+  for (const Entry& entry : entries)
+    if (entry.info.name == name) return entry;
+  std::string known;
+  for (const Entry& entry : entries) known += (known.empty() ? "" : ", ") + std::string(entry.info.name);
+  throw InputError(fmt::format("there is no model '{}'; there are: {}", name, known));
+}
+
+void require(bool holds, std::string_view name, double value, std::string_view range) {
+  if (!holds)
+    throw InputError(fmt::format("{} = {:g} of the initial conditions must be {}", name, value, range));
+}
+
+void require_positive(std::string_view name, double value) {
+  require(std::isfinite(value) && value > 0, name, value, "a positive number");
+}
+
+/// 0 stands for the model's default.
+void require_positive_or_default(std::string_view name, double value) {
+  require(std::isfinite(value) && value >= 0, name, value, "a positive number");
+}
+
+void check(const ModelParameters& p) {
+  require(p.particles > 0, "particles", static_cast<double>(p.particles), "at least 1");
+  require_positive("gravitational_constant", p.gravitational_constant);
+  require_positive("mass", p.mass);
+  require_positive("scale", p.scale);
+  require_positive("concentration", p.concentration);
+  require_positive("mass_ratio", p.mass_ratio);
+  require_positive_or_default("rmax", p.rmax);
+  require_positive_or_default("taper", p.taper);
+  require_positive_or_default("disk_scale", p.disk_scale);
+  require_positive_or_default("disk_height", p.disk_height);
+  require_positive_or_default("toomre_q", p.toomre_q);
+  require_positive_or_default("pericentre", p.pericentre);
+  require_positive_or_default("separation", p.separation);
+  require(p.disk_fraction >= 0 && p.bulge_fraction >= 0 && p.disk_fraction + p.bulge_fraction < 1,
+          "disk_fraction + bulge_fraction", p.disk_fraction + p.bulge_fraction, "at least 0 and less than 1");
+}
+
+}  // namespace
+
+std::span<const ModelInfo> model_infos() {
+  static const auto infos = [] {
+    std::array<ModelInfo, entries.size()> result;
+    for (std::size_t i = 0; i < entries.size(); ++i) result[i] = entries[i].info;
+    return result;
+  }();
+  return infos;
+}
+
+Model make_model(const ModelParameters& parameters) {
+  const Entry& entry = entry_of(parameters.model);
+  ModelParameters resolved = parameters;
+  if (resolved.particles == 0) resolved.particles = entry.default_count;
+  check(resolved);
+  return entry.make(resolved);
+}
+
+}  // namespace grove

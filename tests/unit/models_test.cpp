@@ -1,0 +1,156 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <set>
+#include <string>
+
+#include "base/errors.hpp"
+#include "particles/models/model.hpp"
+#include "support/model_measures.hpp"
+
+namespace grove {
+namespace {
+
+using namespace test;
+
+ModelParameters parameters(const std::string& model, Count n = 0) {
+  ModelParameters p;
+  p.model = model;
+  p.particles = n;
+  return p;
+}
+
+/// Sizes that every model but kepler can have: odd ones, so that shares of components do not divide.
+Count small_count(std::string_view name) { return name == "kepler" ? 2 : 1001; }
+
+TEST(Models, make_exactly_the_particles_asked_for_with_ids_from_1) {
+  for (const ModelInfo& info : model_infos()) {
+    const Count n = small_count(info.name);
+    const Particles particles = make_particles(parameters(std::string(info.name), n));
+    ASSERT_EQ(static_cast<Count>(particles.size()), n) << info.name;
+    for (Count i = 0; i < n; ++i) {
+      EXPECT_EQ(particles.id[static_cast<std::size_t>(i)], static_cast<ParticleId>(i + 1)) << info.name;
+      EXPECT_GT(particles.mass[static_cast<std::size_t>(i)], 0) << info.name;
+    }
+  }
+}
+
+TEST(Models, any_range_of_particles_is_that_part_of_the_whole) {
+  for (const ModelInfo& info : model_infos()) {
+    Model model = make_model(parameters(std::string(info.name), small_count(info.name)));
+    const Count n = model.count();
+    // The sums too may be taken in parts.
+    std::vector<std::int64_t> sums = model.sums(0, n / 3);
+    const std::vector<std::int64_t> rest = model.sums(n / 3, n);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += rest[i];
+    EXPECT_EQ(sums, model.sums(0, n)) << info.name;
+    model.centre(sums);
+
+    Particles whole, part;
+    model.make(0, n, whole);
+    model.make(n / 2, n, part);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const std::size_t k = i + static_cast<std::size_t>(n / 2);
+      EXPECT_EQ(part.position[i], whole.position[k]) << info.name;
+      EXPECT_EQ(part.velocity[i], whole.velocity[k]) << info.name;
+      EXPECT_EQ(part.mass[i], whole.mass[k]) << info.name;
+      EXPECT_EQ(part.type[i], whole.type[k]) << info.name;
+    }
+  }
+}
+
+TEST(Models, centre_of_mass_rests_in_the_origin) {
+  for (const ModelInfo& info : model_infos()) {
+    if (info.name == "uniform-cube") continue;  // keeps its draws, so that none leaves the cube
+    const Particles particles = make_particles(parameters(std::string(info.name), small_count(info.name)));
+    Vec3d position{0, 0, 0}, momentum{0, 0, 0};
+    double moment = 0, speed = 0;
+    for (std::size_t i = 0; i < particles.size(); ++i) {
+      position += particles.position[i] * particles.mass[i];
+      momentum += particles.velocity[i] * particles.mass[i];
+      moment += norm(particles.position[i]) * particles.mass[i];
+      speed += norm(particles.velocity[i]) * particles.mass[i];
+    }
+    // Rounding: n terms of relative error 2^-53, and the fixed-point sums of 2^-52 of the reach.
+    EXPECT_LE(norm(position), 1e-12 * moment) << info.name;
+    EXPECT_LE(norm(momentum), 1e-12 * speed) << info.name;
+  }
+}
+
+TEST(Models, seeds_differ) {
+  for (const ModelInfo& info : model_infos()) {
+    if (info.name == "kepler") continue;  // nothing random
+    ModelParameters p = parameters(std::string(info.name), 101);
+    const Particles one = make_particles(p);
+    p.seed = 2;
+    const Particles two = make_particles(p);
+    std::set<double> seen;
+    for (const Vec3d& x : one.position) seen.insert(x.x);
+    for (const Vec3d& x : two.position) EXPECT_FALSE(seen.contains(x.x)) << info.name;
+  }
+}
+
+TEST(Models, refuse_what_is_out_of_range) {
+  EXPECT_THROW(make_model(parameters("blob")), InputError);
+  ModelParameters p = parameters("plummer");
+  p.particles = -1;
+  EXPECT_THROW(make_model(p), InputError);
+  p = parameters("plummer");
+  p.mass = 0;
+  EXPECT_THROW(make_model(p), InputError);
+  p = parameters("plummer");
+  p.scale = std::nan("");
+  EXPECT_THROW(make_model(p), InputError);
+  EXPECT_THROW(make_model(parameters("kepler", 3)), InputError);
+  p = parameters("kepler");
+  p.eccentricity = 1;
+  EXPECT_THROW(make_model(p), InputError);
+}
+
+TEST(UniformSphere, has_uniform_density_and_virial_balance) {
+  constexpr Count n = 20000;
+  const Particles particles = make_particles(parameters("uniform-sphere", n));
+  const auto cumulative = [](double r) { return std::min(r * r * r, 1.0); };
+  EXPECT_LT(distribution_distance(radii(particles), cumulative), distribution_limit(n));
+  // v^2 has mean 3/5 and variance 3/7 - 9/25 of GM/R: relative error 0.44 / sqrt(n); four of these.
+  EXPECT_NEAR(kinetic_energy(particles), 0.3, 0.3 * 4 * 0.44 / std::sqrt(n));
+}
+
+TEST(ColdSphere, is_uniform_and_at_rest) {
+  constexpr Count n = 20000;
+  const Particles particles = make_particles(parameters("cold-sphere", n));
+  EXPECT_EQ(kinetic_energy(particles), 0);
+  const auto cumulative = [](double r) { return std::min(r * r * r, 1.0); };
+  EXPECT_LT(distribution_distance(radii(particles), cumulative), distribution_limit(n));
+}
+
+TEST(UniformCube, fills_the_cube_evenly_and_nothing_else) {
+  constexpr Count n = 20000;
+  const Particles particles = make_particles(parameters("uniform-cube", n));
+  for (int axis = 0; axis < 3; ++axis) {
+    std::vector<double> x;
+    for (const Vec3d& position : particles.position) x.push_back(position[axis]);
+    EXPECT_LT(distribution_distance(x, [](double c) { return std::clamp(c + 0.5, 0.0, 1.0); }),
+              distribution_limit(n));
+  }
+}
+
+TEST(Kepler, orbit_has_the_semi_major_axis_and_eccentricity_asked_for) {
+  ModelParameters p = parameters("kepler");
+  p.mass = 2;
+  p.scale = 3;
+  p.eccentricity = 0.6;
+  p.mass_ratio = 0.25;
+  const Particles bodies = make_particles(p);
+  EXPECT_DOUBLE_EQ(bodies.mass[1], 0.25 * bodies.mass[0]);
+  EXPECT_DOUBLE_EQ(bodies.mass[0] + bodies.mass[1], 2);
+  const Vec3d x = bodies.position[1] - bodies.position[0], v = bodies.velocity[1] - bodies.velocity[0];
+  EXPECT_NEAR(0.5 * norm2(v) - 2 / norm(x), -2 / (2 * 3.0), 1e-14) << "energy -GM/2a, so the period is right";
+  const Vec3d laplace = cross(v, cross(x, v)) * (1.0 / 2) - x * (1 / norm(x));
+  EXPECT_NEAR(norm(laplace), 0.6, 1e-14);
+  EXPECT_NEAR(norm(x), 3 * 1.6, 1e-14) << "starts at apocentre";
+}
+
+}  // namespace
+}  // namespace grove
