@@ -37,7 +37,7 @@ struct Units {
   /// Given sizes in CGS; G follows from its measured value 6.6743e-8 cm^3 g^-1 s^-2 (CODATA 2018).
   static Units of(double length_cm, double mass_g, double velocity_cm_s);
 
-  bool is_dimensionless() const { return length_cm == 1 && mass_g == 1 && velocity_cm_s == 1; }
+  bool is_dimensionless() const { return *this == dimensionless(); }
 
   /// Size in CGS of the unit with this dimension.
   double cgs(const Dimension& dimension) const;

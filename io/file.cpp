@@ -1,0 +1,94 @@
+#include "io/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "base/errors.hpp"
+
+namespace grove {
+namespace {
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+void flush_to_disk(const std::string& path, int flags) {
+  const int descriptor = ::open(path.c_str(), flags);
+  const bool failed = descriptor < 0 || ::fsync(descriptor) != 0;
+  const int error = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (failed) throw InputError(fmt::format("{}: cannot flush to disk: {}", path, std::strerror(error)));
+}
+
+void require_writable(const std::string& folder) {
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error))
+    throw InputError(fmt::format("{}: the output folder does not exist", folder));
+  if (!std::filesystem::is_directory(folder, error))
+    throw InputError(fmt::format("{}: not a folder; output needs one that can be written to", folder));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    throw InputError(
+        fmt::format("{}: the output folder cannot be written to: {}", folder, std::strerror(errno)));
+}
+
+}  // namespace
+
+std::string read_text(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    throw InputError(fmt::format("{}: is a folder; expected a file", path));
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputError(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void make_output_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw InputError(fmt::format("{}: the output folder cannot be made: {}", path, error.message()));
+  require_writable(path);
+}
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".tmp") {
+  require_writable(folder_of(path_));
+  std::error_code error;
+  if (std::filesystem::is_directory(path_, error))
+    throw InputError(fmt::format("{}: is a folder; expected the name of a file to write", path_));
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, {})) {}
+
+AtomicFile::~AtomicFile() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::commit() {
+  flush_to_disk(temporary_, O_RDWR);
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
+    throw InputError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+  temporary_.clear();
+  flush_to_disk(folder_of(path_), O_RDONLY | O_DIRECTORY);
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  AtomicFile file(path);
+  std::ofstream stream(file.temporary(), std::ios::binary | std::ios::trunc);
+  stream << text;
+  stream.close();
+  if (!stream) throw InputError(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+  file.commit();
+}
+
+}  // namespace grove

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+namespace grove {
+
+/// The content of a text file. InputError if it cannot be read.
+std::string read_text(const std::string& path);
+
+/// Makes a folder and those above it. InputError if that cannot be done, or if it cannot be written to.
+void make_output_folder(const std::string& path);
+
+/// A file that appears complete or not at all: it is written under a temporary name beside its final one,
+/// flushed to disk and renamed by commit(). Without commit() the temporary file is removed.
+class AtomicFile {
+ public:
+  /// InputError if the folder does not exist or cannot be written to.
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+
+  /// Where to write.
+  const std::string& temporary() const { return temporary_; }
+  /// Call when the temporary file is closed.
+  void commit();
+
+ private:
+  std::string path_, temporary_;
+};
+
+/// Writes a text as an AtomicFile.
+void write_text(const std::string& path, const std::string& text);
+
+}  // namespace grove

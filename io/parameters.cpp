@@ -1,0 +1,325 @@
+#include "io/parameters.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+#include "base/errors.hpp"
+#include "io/file.hpp"
+#include "io/schema.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+namespace {
+
+using schema::PerType;
+using schema::Row;
+using schema::Slot;
+
+/// One "section.key: value" of the input and where it stands.
+struct Entry {
+  std::string name;
+  YAML::Node value;
+  std::string where;  ///< "FILE:LINE" or "-P section.key=value"
+};
+
+[[noreturn]] void fail(const Entry& entry, const std::string& what) {
+  throw InputError(fmt::format("{}: {}: {}", entry.where, entry.name, what));
+}
+
+/// Edits that turn one text into the other (Levenshtein).
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+/// The known key that an unknown one most likely means: a slip of the pen in the name, or the wrong section.
+std::string nearest(const std::string& name) {
+  const auto key = [](const std::string& full) { return full.substr(full.find('.') + 1); };
+  std::string best;
+  std::size_t least = std::string::npos;
+  for (const Row& row : schema::rows()) {
+    const std::size_t edits = std::min(distance(name, row.name()), distance(key(name), row.key) + 1);
+    if (edits < least) least = edits, best = row.name();
+  }
+  return best;
+}
+
+const Row& row_of(const Entry& entry) {
+  for (const Row& row : schema::rows())
+    if (row.name() == entry.name) return row;
+  throw InputError(
+      fmt::format("{}: unknown key '{}'; did you mean '{}'?", entry.where, entry.name, nearest(entry.name)));
+}
+
+std::string scalar(const Entry& entry, const YAML::Node& node, const Row& row) {
+  if (!node.IsScalar() || node.Scalar().empty())
+    fail(entry, fmt::format("expected {}", schema::kind_of(row)));
+  return node.Scalar();
+}
+
+/// The elements of a list; a single value is a list of one.
+std::vector<YAML::Node> elements(const Entry& entry, const Row& row) {
+  if (entry.value.IsScalar()) return {entry.value};
+  if (!entry.value.IsSequence()) fail(entry, fmt::format("expected {}", schema::kind_of(row)));
+  return {entry.value.begin(), entry.value.end()};
+}
+
+double number(const Entry& entry, const YAML::Node& node, const Row& row, const Units& units) {
+  double value = 0;
+  try {
+    value = units.parse(scalar(entry, node, row), row.dimension);
+  } catch (const InputError& error) {
+    fail(entry, fmt::format("{}; expected {}", error.what(), schema::kind_of(row)));
+  }
+  if (!row.range.holds(value))
+    fail(entry, fmt::format("{} is out of range; expected {}", node.Scalar(), schema::kind_of(row)));
+  return value;
+}
+
+/// A whole number, also one written as 1e6.
+template <class T>
+T whole(const Entry& entry, const YAML::Node& node, const Row& row) {
+  const std::string text = scalar(entry, node, row);
+  T value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    const double real = number(entry, node, row, Units::dimensionless());
+    if (real != std::floor(real) || std::abs(real) > 9e15)
+      fail(entry, fmt::format("{} is not a whole number; expected {}", text, schema::kind_of(row)));
+    value = static_cast<T>(real);
+  }
+  if (!row.range.holds(static_cast<double>(value)))
+    fail(entry, fmt::format("{} is out of range; expected {}", text, schema::kind_of(row)));
+  return value;
+}
+
+std::size_t word(const Entry& entry, const Row& row, const std::vector<std::string>& words) {
+  const std::string text = scalar(entry, entry.value, row);
+  const auto found = std::find(words.begin(), words.end(), text);
+  if (found == words.end()) fail(entry, fmt::format("'{}' is not {}", text, schema::kind_of(row)));
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+int particle_type(const Entry& entry, const YAML::Node& node, const Row& row) {
+  const std::string text = scalar(entry, node, row);
+  if (text.size() != 1 || text[0] < '0' || text[0] >= '0' + particle_types)
+    fail(entry, fmt::format("'{}' is not a particle type, 0 to {}", text, particle_types - 1));
+  return text[0] - '0';
+}
+
+/// Stores the value of an entry in the place that its row names.
+class Store {
+ public:
+  Store(Parameters& parameters, const Entry& entry, const Row& row, const Units& units)
+      : p_(parameters), entry_(entry), row_(row), units_(units) {}
+
+  void operator()(const Slot<double>& slot) const { slot(p_) = number(entry_, entry_.value, row_, units_); }
+  void operator()(const Slot<std::optional<double>>& slot) const {
+    slot(p_) = number(entry_, entry_.value, row_, units_);
+  }
+  void operator()(const Slot<Count>& slot) const { slot(p_) = whole<Count>(entry_, entry_.value, row_); }
+  void operator()(const Slot<std::uint64_t>& slot) const {
+    slot(p_) = whole<std::uint64_t>(entry_, entry_.value, row_);
+  }
+  void operator()(const Slot<bool>& slot) const {
+    const std::string text = scalar(entry_, entry_.value, row_);
+    const bool yes = text == "true" || text == "yes" || text == "on";
+    if (!yes && text != "false" && text != "no" && text != "off")
+      fail(entry_, fmt::format("'{}' is not true or false", text));
+    slot(p_) = yes;
+  }
+  void operator()(const Slot<std::string>& slot) const { slot(p_) = scalar(entry_, entry_.value, row_); }
+  void operator()(const Slot<std::vector<double>>& slot) const {
+    slot(p_).clear();
+    for (const YAML::Node& node : elements(entry_, row_))
+      slot(p_).push_back(number(entry_, node, row_, units_));
+    if (!std::is_sorted(slot(p_).begin(), slot(p_).end())) fail(entry_, "the values must increase");
+  }
+  void operator()(const Slot<std::vector<std::string>>& slot) const {
+    slot(p_).clear();
+    for (const YAML::Node& node : elements(entry_, row_))
+      slot(p_).push_back(dataset(scalar(entry_, node, row_)));
+  }
+  void operator()(const Slot<PerType>& slot) const {
+    if (!entry_.value.IsMap()) {
+      slot(p_).fill(number(entry_, entry_.value, row_, units_));
+      return;
+    }
+    slot(p_).fill(0);
+    for (const auto& item : entry_.value)
+      slot(p_)[static_cast<std::size_t>(particle_type(entry_, item.first, row_))] =
+          number(entry_, item.second, row_, units_);
+  }
+  void operator()(const schema::TypeMask& mask) const {
+    mask.slot(p_) = 0;
+    for (const YAML::Node& node : elements(entry_, row_))
+      mask.slot(p_) = static_cast<std::uint8_t>(mask.slot(p_) | 1 << particle_type(entry_, node, row_));
+  }
+  void operator()(const schema::Choice& choice) const { choice.set(p_, word(entry_, row_, choice.words)); }
+  void operator()(const schema::Word& choice) const {
+    choice.slot(p_) = choice.words[word(entry_, row_, choice.words)];
+  }
+
+ private:
+  std::string dataset(const std::string& name) const {
+    std::vector<std::string_view> known;
+    for_each_field([&](const auto& field) {
+      if (field.info.output) known.push_back(field.info.name);
+    });
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      fail(entry_, fmt::format("'{}' is not a dataset; possible: {}", name, fmt::join(known, ", ")));
+    return name;
+  }
+
+  Parameters& p_;
+  const Entry& entry_;
+  const Row& row_;
+  const Units& units_;
+};
+
+YAML::Node load(const std::string& text, const std::string& where) {
+  try {
+    return YAML::Load(text);
+  } catch (const YAML::Exception& error) {
+    if (error.mark.is_null()) throw InputError(fmt::format("{}: {}", where, error.msg));
+    throw InputError(fmt::format("{}:{}: {}", where, error.mark.line + 1, error.msg));
+  }
+}
+
+std::vector<Entry> entries_of_file(const std::string& text, const std::string& name) {
+  const auto place = [&](const YAML::Node& node) { return fmt::format("{}:{}", name, node.Mark().line + 1); };
+  std::vector<Entry> entries;
+  const YAML::Node root = load(text, name);
+  if (root.IsNull()) return entries;
+  if (!root.IsMap()) throw InputError(fmt::format("{}: expected sections, like 'gravity:'", place(root)));
+  for (const auto& section : root) {
+    const std::string where = place(section.first), section_name = section.first.Scalar();
+    if (section.second.IsNull()) continue;
+    if (!section.second.IsMap()) {
+      const Entry entry{section_name, section.second, where};
+      for (const schema::Section& known : schema::sections())
+        if (known.name == section_name)
+          throw InputError(fmt::format("{}: expected keys, like '{}: {{key: value}}'", where, section_name));
+      row_of(entry);
+    }
+    for (const auto& item : section.second)
+      entries.push_back({section_name + "." + item.first.Scalar(), item.second, place(item.first)});
+  }
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (entries[i].name == entries[j].name)
+        fail(entries[i], fmt::format("given already at {}; give it once", entries[j].where));
+  return entries;
+}
+
+/// Adds the overrides to the entries; they replace those of the same name.
+void override(std::vector<Entry>& entries, const std::vector<std::string>& overrides) {
+  for (const std::string& text : overrides) {
+    const std::string where = "-P " + text;
+    const std::size_t equals = text.find('='), dot = text.find('.');
+    if (equals == std::string::npos || dot == std::string::npos || dot > equals)
+      throw InputError(fmt::format("{}: expected section.key=value", where));
+    Entry entry{text.substr(0, equals), load(text.substr(equals + 1), where), where};
+    // Nodes of yaml-cpp are references that an assignment writes through: the entries kept are copied.
+    std::vector<Entry> kept;
+    for (const Entry& other : entries)
+      if (other.name != entry.name) kept.push_back(other);
+    entries.swap(kept);
+    entries.push_back(std::move(entry));
+  }
+}
+
+const Entry* find(const std::vector<Entry>& entries, const std::string& name) {
+  const auto found =
+      std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == name; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+/// Stores section `units` and resolves it; the values of the other sections are read in these units.
+void store_units(Parameters& p, const std::vector<Entry>& entries) {
+  // The sizes of units are read in CGS.
+  for (const Entry& entry : entries)
+    if (const Row& row = row_of(entry); row.section == "units")
+      std::visit(Store(p, entry, row, Units::of(1, 1, 1)), row.value);
+  UnitsParameters& units = p.unit_choice;
+  const Entry* system = find(entries, "units.system");
+  for (const char* key : {"units.length", "units.mass", "units.velocity"})
+    if (const Entry* size = find(entries, key)) {
+      if (system && units.system != "custom")
+        fail(*size, fmt::format("contradicts units.system: {} ({}); sizes need 'custom'", units.system,
+                                system->where));
+      if (!units.length_cm || !units.mass_g || !units.velocity_cm_s)
+        fail(*size, "custom units need all of units.length, units.mass and units.velocity");
+      units.system = "custom";
+    }
+  if (units.system == "custom" && !units.length_cm)
+    fail(*system, "custom units need all of units.length, units.mass and units.velocity");
+  p.units = units.system == "galactic" ? Units::galactic()
+            : units.system == "none"   ? Units::dimensionless()
+                                       : Units::of(*units.length_cm, *units.mass_g, *units.velocity_cm_s);
+}
+
+void check_together(const Parameters& p, const std::vector<Entry>& entries, const std::string& name) {
+  for (const schema::Exclusion& exclusion : schema::exclusions()) {
+    const Entry *first = find(entries, exclusion.first), *second = find(entries, exclusion.second);
+    if (first && second)
+      fail(*second, fmt::format("contradicts {} ({}): {}; give one of them", first->name, first->where,
+                                exclusion.reason));
+  }
+  for (const Row& row : schema::rows())
+    if (row.required && !find(entries, row.name()))
+      throw InputError(
+          fmt::format("{}: {} must be given: {} ({})", name, row.name(), row.help, schema::kind_of(row)));
+  const auto& from = p.initial_conditions;
+  if (from.file.empty() && from.model.model.empty())
+    throw InputError(
+        fmt::format("{}: give initial_conditions.file (a snapshot) or initial_conditions.model", name));
+  if (p.time.begin && *p.time.begin > p.time.end)
+    fail(*find(entries, "time.end"), fmt::format("{} lies before time.begin, {}", p.time.end, *p.time.begin));
+}
+
+}  // namespace
+
+Parameters parse_parameters(const std::string& text, const std::string& name,
+                            const std::vector<std::string>& overrides) {
+  std::vector<Entry> entries = entries_of_file(text, name);
+  override(entries, overrides);
+  Parameters p;
+  store_units(p, entries);
+  for (const Entry& entry : entries)
+    if (const Row& row = row_of(entry); row.section != "units")
+      std::visit(Store(p, entry, row, p.units), row.value);
+  check_together(p, entries, name);
+  p.gravity.gravitational_constant = p.units.gravitational_constant;
+  p.initial_conditions.model.gravitational_constant = p.units.gravitational_constant;
+  return p;
+}
+
+Parameters read_parameters(const Communicator& comm, const std::string& path,
+                           const std::vector<std::string>& overrides) {
+  std::string text;
+  comm.together([&] {
+    if (comm.is_master()) text = read_text(path);
+  });
+  text = comm.broadcast(text);
+  Parameters result;
+  comm.together([&] { result = parse_parameters(text, path, overrides); });
+  return result;
+}
+
+}  // namespace grove

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/types.hpp"
+#include "base/units.hpp"
+#include "comm/communicator.hpp"
+#include "kernels/math/cut_rule.hpp"
+#include "kernels/math/opening.hpp"
+#include "particles/models/parameters.hpp"
+
+namespace grove {
+
+/// Sizes of the units of the run. Either a named system or the three sizes.
+struct UnitsParameters {
+  std::string system = "galactic";  ///< "galactic", "none" (G = 1), "custom" (the three sizes below)
+  std::optional<double> length_cm, mass_g, velocity_cm_s;
+};
+
+/// Where the particles come from: a snapshot, or a model.
+struct InitialConditionsParameters {
+  std::string file;                    ///< path of a snapshot; empty: a model is made
+  ModelParameters model = no_model();  ///< what to make; its name is empty if the file is read
+  std::uint8_t tracer = 0;             ///< bit t set: particles of type t may have no mass
+
+ private:
+  static ModelParameters no_model() {
+    ModelParameters none;
+    none.model.clear();
+    return none;
+  }
+};
+
+/// How space is divided over leaves and ranks.
+struct DecompositionParameters {
+  CutRule rule = CutRule::middle;
+  Count leaf_size = 0;                    ///< particles per leaf; 0: chosen from the number of particles
+  Count leaves = 0;                       ///< number of leaves; 0: follows from the leaf size
+  std::string method = "histogram";       ///< "histogram", "bisection"
+  std::string schedule = "straddling";    ///< "straddling", "master"
+  std::string transport = "collectives";  ///< "collectives", "messages"
+};
+
+/// The span of time to compute, and its steps.
+struct TimeParameters {
+  std::optional<double> begin;  ///< unset: the time of the initial conditions
+  double end = 0;
+  double step = 0;
+};
+
+/// What is written, where, when.
+struct OutputParameters {
+  std::string folder = "output";
+  std::optional<double> every;      ///< time between snapshots
+  std::vector<double> times;        ///< or the times themselves
+  std::vector<std::string> fields;  ///< datasets to write; empty: the default ones
+  std::uint8_t types = 0x3f;        ///< bit t set: particles of type t are written
+  bool render = true;               ///< an image per snapshot
+  Count files = 1;                  ///< files per snapshot
+};
+
+/// How often forces are checked against direct summation.
+struct AuditParameters {
+  Count every = 0;  ///< steps; 0: never
+  Count particles = 1000;
+};
+
+/// All that a run can be told, resolved: every value is in the run's units, every default filled in.
+struct Parameters {
+  UnitsParameters unit_choice;
+  InitialConditionsParameters initial_conditions;
+  GravityParameters gravity;
+  DecompositionParameters decomposition;
+  TimeParameters time;
+  OutputParameters output;
+  AuditParameters audit;
+
+  Units units = Units::galactic();  ///< what unit_choice says
+};
+
+/// Collective: the master reads the file, all ranks get the same result or the same InputError, which names
+/// file, line and key and says what would be right. overrides: "section.key=value", as from -P; they win over
+/// the file.
+Parameters read_parameters(const Communicator& comm, const std::string& path,
+                           const std::vector<std::string>& overrides);
+
+/// The same from a text; `name` stands for the file in messages.
+Parameters parse_parameters(const std::string& text, const std::string& name,
+                            const std::vector<std::string>& overrides);
+
+/// The parameters as a file that read_parameters resolves to the same values, with the meaning of each line
+/// as its comment.
+std::string used_parameters(const Parameters& parameters);
+
+/// The documentation page docs/parameters.md.
+std::string parameter_documentation();
+
+}  // namespace grove

@@ -1,0 +1,316 @@
+#include "io/schema.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "particles/particles.hpp"
+
+namespace grove::schema {
+namespace {
+
+template <class Section, class T>
+Slot<T> at(Section Parameters::*section, T Section::*member) {
+  return [=](Parameters& p) -> T& { return p.*section.*member; };
+}
+
+template <class T>
+Slot<T> of_model(T ModelParameters::*member) {
+  return [=](Parameters& p) -> T& { return p.initial_conditions.model.*member; };
+}
+
+template <class Section, class Enum>
+Choice choice(Section Parameters::*section, Enum Section::*member, std::vector<std::string> words) {
+  return {std::move(words), [=](const Parameters& p) { return static_cast<std::size_t>(p.*section.*member); },
+          [=](Parameters& p, std::size_t index) { p.*section.*member = static_cast<Enum>(index); }};
+}
+
+/// Names of the datasets a snapshot may hold.
+std::string output_field_names(bool by_default) {
+  std::vector<std::string_view> names;
+  for_each_field([&](const auto& field) {
+    if (field.info.output && (field.info.output_by_default || !by_default)) names.push_back(field.info.name);
+  });
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+constexpr Range any{};
+constexpr Range positive{0, std::numeric_limits<double>::infinity(), false};
+constexpr Range not_negative{0};
+constexpr bool required = true, optional = false;
+
+std::vector<Row> units_rows() {
+  using U = UnitsParameters;
+  constexpr auto in = &Parameters::unit_choice;
+  return {
+      {"units", "system", Word{{"galactic", "none", "custom"}, at(in, &U::system)}, dimension::none, any,
+       optional,
+       "`galactic`: kpc, 1e10 Msun, km/s; `none`: G = 1 and values without units; `custom`: the three sizes "
+       "below"},
+      {"units", "length", at(in, &U::length_cm), dimension::length, positive, optional,
+       "size of the unit of length; a bare number is in cm"},
+      {"units", "mass", at(in, &U::mass_g), dimension::mass, positive, optional,
+       "size of the unit of mass; a bare number is in g"},
+      {"units", "velocity", at(in, &U::velocity_cm_s), dimension::velocity, positive, optional,
+       "size of the unit of velocity; a bare number is in cm/s"},
+  };
+}
+
+std::vector<Row> initial_conditions_rows() {
+  using I = InitialConditionsParameters;
+  using M = ModelParameters;
+  constexpr auto in = &Parameters::initial_conditions;
+  const std::string s = "initial_conditions";
+  return {
+      {s, "file", at(in, &I::file), dimension::none, any, optional, "snapshot to start from"},
+      {s, "model", of_model(&M::model), dimension::none, any, optional,
+       "model to make, one that `grove ic` knows, instead of a file"},
+      {s, "n", of_model(&M::particles), dimension::none, Range{0, 1e12}, optional,
+       "particles over all components; 0: the model's choice"},
+      {s, "seed", of_model(&M::seed), dimension::none, not_negative, optional,
+       "of the model's random numbers"},
+      {s, "mass", of_model(&M::mass), dimension::mass, positive, optional,
+       "total mass; of nfw and disk-galaxy: within rmax"},
+      {s, "scale", of_model(&M::scale), dimension::length, positive, optional,
+       "scale length, radius, edge or semi-major axis"},
+      {s, "rmax", of_model(&M::rmax), dimension::length, not_negative, optional,
+       "radius at which a sphere or halo is cut off; 0: the model's choice"},
+      {s, "concentration", of_model(&M::concentration), dimension::none, positive, optional,
+       "of an nfw profile: rmax over scale length, unless rmax is given"},
+      {s, "taper", of_model(&M::taper), dimension::length, not_negative, optional,
+       "length over which an nfw profile falls off beyond rmax; 0: the model's choice"},
+      {s, "eccentricity", of_model(&M::eccentricity), dimension::none, not_negative, optional, "of kepler"},
+      {s, "mass_ratio", of_model(&M::mass_ratio), dimension::none, positive, optional,
+       "second body or galaxy over the first: kepler, merger"},
+      {s, "disk_fraction", of_model(&M::disk_fraction), dimension::none, Range{0, 1}, optional,
+       "of the mass of a galaxy in its disk; 0: the model's choice"},
+      {s, "bulge_fraction", of_model(&M::bulge_fraction), dimension::none, Range{0, 1}, optional,
+       "of the mass of a galaxy in its bulge; 0: the model's choice"},
+      {s, "disk_scale", of_model(&M::disk_scale), dimension::length, not_negative, optional,
+       "exponential scale length of the disk; 0: the model's choice"},
+      {s, "disk_height", of_model(&M::disk_height), dimension::length, not_negative, optional,
+       "z0 of the disk's sech^2(z / z0); 0: the model's choice"},
+      {s, "toomre_q", of_model(&M::toomre_q), dimension::none, not_negative, optional,
+       "smallest Toomre Q in the disk; 0: the model's choice"},
+      {s, "pericentre", of_model(&M::pericentre), dimension::length, not_negative, optional,
+       "closest approach of two galaxies taken as point masses; 0: the model's choice"},
+      {s, "separation", of_model(&M::separation), dimension::length, not_negative, optional,
+       "of two galaxies at the start; 0: the model's choice"},
+      {s, "tracer", TypeMask{at(in, &I::tracer)}, dimension::none, any, optional,
+       "types whose particles may have no mass: they feel forces and exert none"},
+  };
+}
+
+std::vector<Row> gravity_rows() {
+  using G = GravityParameters;
+  constexpr auto in = &Parameters::gravity;
+  return {
+      {"gravity", "criterion",
+       choice(in, &G::criterion, {"opening_edge", "opening_radius", "multipole", "acceleration"}),
+       dimension::none, any, optional,
+       "when a node may stand for its particles: opening angle with the node's edge or with its radius, or "
+       "an "
+       "error relative to the median acceleration (`multipole`) or to the particle's own (`acceleration`)"},
+      {"gravity", "theta", at(in, &G::theta), dimension::none, Range{0, 2}, optional,
+       "opening angle; of the first evaluation also where the criterion is an accuracy"},
+      {"gravity", "delta", at(in, &G::delta), dimension::none, Range{0, 1, false}, optional,
+       "accuracy of `multipole` and `acceleration`"},
+      {"gravity", "order", choice(in, &G::order, {"monopole", "quadrupole"}), dimension::none, any, optional,
+       "terms of the expansion of a node's force"},
+      {"gravity", "kernel", choice(in, &G::kernel, {"plummer", "spline"}), dimension::none, any, optional,
+       "shape of softened particles"},
+      {"gravity", "softening", at(in, &G::softening), dimension::length, not_negative, required,
+       "Plummer-equivalent softening length, one for all types or a map from type to length"},
+  };
+}
+
+std::vector<Row> decomposition_rows() {
+  using D = DecompositionParameters;
+  constexpr auto in = &Parameters::decomposition;
+  const std::string s = "decomposition";
+  return {
+      {s, "rule", choice(in, &D::rule, {"middle", "halves"}), dimension::none, any, optional,
+       "where cells are cut: near the middle of their box, or into equal weights"},
+      {s, "leaf_size", at(in, &D::leaf_size), dimension::none, Range{0, 1 << 30}, optional,
+       "particles per leaf; 0: 4096, fewer for few particles"},
+      {s, "leaves", at(in, &D::leaves), dimension::none, Range{0, 1 << 30}, optional,
+       "number of leaves; 0: follows from the leaf size"},
+      {s, "method", Word{{"histogram", "bisection"}, at(in, &D::method)}, dimension::none, any, optional,
+       "how cuts are searched; the cuts are the same"},
+      {s, "schedule", Word{{"straddling", "master"}, at(in, &D::schedule)}, dimension::none, any, optional,
+       "which cells all ranks cut together; the cuts are the same"},
+      {s, "transport", Word{{"collectives", "messages"}, at(in, &D::transport)}, dimension::none, any,
+       optional, "how services travel over the ranks; the cuts are the same"},
+  };
+}
+
+std::vector<Row> time_and_output_rows() {
+  using T = TimeParameters;
+  using O = OutputParameters;
+  using A = AuditParameters;
+  constexpr auto time = &Parameters::time;
+  constexpr auto out = &Parameters::output;
+  constexpr auto audit = &Parameters::audit;
+  return {
+      {"time", "begin", at(time, &T::begin), dimension::time, any, optional,
+       "time at the start; unset: that of the initial conditions"},
+      {"time", "end", at(time, &T::end), dimension::time, any, required, "time at which the run is done"},
+      {"time", "step", at(time, &T::step), dimension::time, positive, required, "time step"},
+      {"output", "folder", at(out, &O::folder), dimension::none, any, optional,
+       "where all output goes; made if missing"},
+      {"output", "every", at(out, &O::every), dimension::time, positive, optional, "time between snapshots"},
+      {"output", "times", at(out, &O::times), dimension::time, any, optional,
+       "times of the snapshots, a list"},
+      {"output", "fields", at(out, &O::fields), dimension::none, any, optional,
+       "datasets to write, a list; unset: " + output_field_names(true) +
+           "; possible: " + output_field_names(false)},
+      {"output", "types", TypeMask{at(out, &O::types)}, dimension::none, any, optional,
+       "types to write, a list"},
+      {"output", "render", at(out, &O::render), dimension::none, any, optional, "an image of each snapshot"},
+      {"output", "files", at(out, &O::files), dimension::none, Range{1, 1 << 20}, optional,
+       "files that a snapshot is divided into"},
+      {"audit", "every", at(audit, &A::every), dimension::none, not_negative, optional,
+       "steps between checks of the forces against direct summation; 0: never"},
+      {"audit", "particles", at(audit, &A::particles), dimension::none, Range{1, 1 << 30}, optional,
+       "particles to check"},
+  };
+}
+
+std::vector<Row> all_rows() {
+  std::vector<Row> all;
+  for (auto part : {units_rows(), initial_conditions_rows(), gravity_rows(), decomposition_rows(),
+                    time_and_output_rows()})
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+std::string text_of_types(std::uint8_t mask) {
+  std::vector<int> types;
+  for (int t = 0; t < particle_types; ++t)
+    if (mask >> t & 1) types.push_back(t);
+  return fmt::format("[{}]", fmt::join(types, ", "));
+}
+
+std::string text_of_softening(const PerType& values) {
+  bool same = true;
+  for (const double v : values) same = same && v == values[0];
+  if (same) return fmt::format("{}", values[0]);
+  std::vector<std::string> entries;
+  for (std::size_t t = 0; t < values.size(); ++t) entries.push_back(fmt::format("{}: {}", t, values[t]));
+  return fmt::format("{{{}}}", fmt::join(entries, ", "));
+}
+
+/// A text as YAML takes it whatever it contains.
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
+  return result + "'";
+}
+
+}  // namespace
+
+std::string Range::text() const {
+  std::vector<std::string> parts;
+  if (std::isfinite(low)) parts.push_back(fmt::format("{} {}", low_included ? "at least" : "above", low));
+  if (std::isfinite(high)) parts.push_back(fmt::format("at most {}", high));
+  return fmt::format("{}", fmt::join(parts, " and "));
+}
+
+const std::vector<Section>& sections() {
+  static const std::vector<Section> all = {
+      {"units", "The units of the run; bare numbers elsewhere are in them."},
+      {"initial_conditions", "Where the particles come from: a file or a model."},
+      {"gravity", "How forces are computed, and how accurately."},
+      {"decomposition",
+       "How space is divided over leaves and ranks. No result depends on the number of ranks."},
+      {"time", "The span of time and its steps."},
+      {"output", "What is written, where and when."},
+      {"audit", "Checks of the forces against direct summation."},
+  };
+  return all;
+}
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all = all_rows();
+  return all;
+}
+
+const std::vector<Exclusion>& exclusions() {
+  static const std::vector<Exclusion> all = [] {
+    std::vector<Exclusion> list = {
+        {"output.every", "output.times", "snapshots come at regular times or at listed ones"},
+        {"decomposition.leaf_size", "decomposition.leaves", "one follows from the other"},
+    };
+    for (const Row& row : rows())
+      if (row.section == "initial_conditions" && row.key != "file" && row.key != "tracer")
+        list.push_back(
+            {"initial_conditions.file", row.name(), "the particles come from a file or from a model"});
+    return list;
+  }();
+  return all;
+}
+
+bool is_unset(const Row& row, const Parameters& parameters) {
+  const std::string text = text_of(row, parameters);
+  return text.empty() || (text == "0" && text_of(row, Parameters{}) == text);
+}
+
+std::string text_of(const Row& row, const Parameters& parameters) {
+  // Slots give references for reading and writing; nothing is written here.
+  Parameters& p = const_cast<Parameters&>(parameters);
+  return std::visit(
+      Overloaded{
+          [&](const Slot<double>& slot) { return fmt::format("{}", slot(p)); },
+          [&](const Slot<std::optional<double>>& slot) { return slot(p) ? fmt::format("{}", *slot(p)) : ""; },
+          [&](const Slot<Count>& slot) { return fmt::format("{}", slot(p)); },
+          [&](const Slot<std::uint64_t>& slot) { return fmt::format("{}", slot(p)); },
+          [&](const Slot<bool>& slot) { return std::string(slot(p) ? "true" : "false"); },
+          [&](const Slot<std::string>& slot) { return slot(p).empty() ? "" : quoted(slot(p)); },
+          [&](const Slot<std::vector<double>>& slot) {
+            return slot(p).empty() ? "" : fmt::format("[{}]", fmt::join(slot(p), ", "));
+          },
+          [&](const Slot<std::vector<std::string>>& slot) {
+            return slot(p).empty() ? "" : fmt::format("[{}]", fmt::join(slot(p), ", "));
+          },
+          [&](const Slot<PerType>& slot) { return text_of_softening(slot(p)); },
+          [&](const TypeMask& mask) { return text_of_types(mask.slot(p)); },
+          [&](const Choice& choice) { return choice.words[choice.get(p)]; },
+          [&](const Word& word) { return word.slot(p); }},
+      row.value);
+}
+
+std::string kind_of(const Row& row) {
+  const std::string kind = std::visit(
+      Overloaded{[](const Slot<double>&) { return std::string("number"); },
+                 [](const Slot<std::optional<double>>&) { return std::string("number"); },
+                 [](const Slot<Count>&) { return std::string("whole number"); },
+                 [](const Slot<std::uint64_t>&) { return std::string("whole number"); },
+                 [](const Slot<bool>&) { return std::string("true or false"); },
+                 [](const Slot<std::string>&) { return std::string("text"); },
+                 [](const Slot<std::vector<double>>&) { return std::string("list of numbers"); },
+                 [](const Slot<std::vector<std::string>>&) { return std::string("list of names"); },
+                 [](const Slot<PerType>&) { return std::string("number or map from type to number"); },
+                 [](const TypeMask&) { return std::string("list of types, 0 to 5"); },
+                 [](const Choice& choice) { return fmt::format("one of {}", fmt::join(choice.words, ", ")); },
+                 [](const Word& word) { return fmt::format("one of {}", fmt::join(word.words, ", ")); }},
+      row.value);
+  const std::pair<Dimension, std::string_view> units[] = {{dimension::length, "unit of length"},
+                                                          {dimension::mass, "unit of mass"},
+                                                          {dimension::time, "unit of time"},
+                                                          {dimension::velocity, "unit of velocity"}};
+  std::string result = kind;
+  for (const auto& [dimension, name] : units)
+    if (row.dimension == dimension) result += fmt::format(" with an optional {}", name);
+  if (const std::string range = row.range.text(); !range.empty()) result += ", " + range;
+  return result;
+}
+
+}  // namespace grove::schema

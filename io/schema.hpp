@@ -1,0 +1,91 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/units.hpp"
+#include "io/parameters.hpp"
+
+/// The one table of parameters. Reading, checks, documentation and used-parameters.yml are all derived from
+/// it.
+namespace grove::schema {
+
+/// Where a parameter lives.
+template <class T>
+using Slot = std::function<T&(Parameters&)>;
+
+/// One of several words, stored as an enumeration.
+struct Choice {
+  std::vector<std::string> words;
+  std::function<std::size_t(const Parameters&)> get;
+  std::function<void(Parameters&, std::size_t)> set;
+};
+
+/// One of several words, stored as a word.
+struct Word {
+  std::vector<std::string> words;
+  Slot<std::string> slot;
+};
+
+/// A bit mask of particle types, given as a list of their numbers.
+struct TypeMask {
+  Slot<std::uint8_t> slot;
+};
+
+using PerType = std::array<double, particle_types>;
+
+using Value = std::variant<Slot<double>, Slot<std::optional<double>>, Slot<Count>, Slot<std::uint64_t>,
+                           Slot<bool>, Slot<std::string>, Slot<std::vector<double>>,
+                           Slot<std::vector<std::string>>, Slot<PerType>, TypeMask, Choice, Word>;
+
+/// Which numbers a parameter may have.
+struct Range {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool low_included = true;
+
+  bool holds(double value) const { return (low_included ? value >= low : value > low) && value <= high; }
+  /// "at least 0", "above 0 and at most 2"; empty if every number is fine.
+  std::string text() const;
+};
+
+/// One parameter.
+struct Row {
+  std::string section, key;
+  Value value;
+  Dimension dimension;
+  Range range;
+  bool required;
+  std::string help;
+
+  std::string name() const { return section + "." + key; }
+};
+
+/// Two parameters that must not both be given.
+struct Exclusion {
+  std::string first, second, reason;
+};
+
+struct Section {
+  std::string name, help;
+};
+
+const std::vector<Section>& sections();
+const std::vector<Row>& rows();
+const std::vector<Exclusion>& exclusions();
+
+/// Whether a value says nothing: it is empty, or zero where that is the default and means "choose".
+bool is_unset(const Row& row, const Parameters& parameters);
+
+/// A parameter's value as it stands in a parameter file; empty if it is unset.
+std::string text_of(const Row& row, const Parameters& parameters);
+
+/// What may be given: "number, unit of length, above 0", "one of middle, halves", ...
+std::string kind_of(const Row& row);
+
+}  // namespace grove::schema

@@ -1,0 +1,171 @@
+#include "io/parameters.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "io/file.hpp"
+
+namespace grove {
+namespace {
+
+const std::string minimal = R"(
+initial_conditions:
+  model: plummer
+gravity:
+  softening: 16 pc
+time:
+  end: 2 Gyr
+  step: 0.001
+)";
+
+Parameters parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  return parse_parameters(text, "run.yml", overrides);
+}
+
+/// The message of the InputError that the text causes; empty if there is none.
+std::string message(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  try {
+    parse(text, overrides);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool holds(const std::string& text, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts)
+    if (text.find(part) == std::string::npos) return false;
+  return true;
+}
+
+#define EXPECT_MESSAGE(text, ...) EXPECT_TRUE(holds(text, {__VA_ARGS__})) << text
+
+TEST(Parameters, dimensional_values_come_in_units_of_the_run) {
+  const Parameters p = parse(minimal);
+  EXPECT_DOUBLE_EQ(p.gravity.softening[3], 0.016);
+  EXPECT_NEAR(p.time.end, 2 * 3.15576e16 / (3.085678e21 / 1e5), 1e-12);
+  EXPECT_EQ(p.gravity.gravitational_constant, Units::galactic().gravitational_constant);
+  EXPECT_EQ(p.initial_conditions.model.model, "plummer");
+}
+
+TEST(Parameters, custom_units_are_used_by_values_before_them_too) {
+  const Parameters p = parse(minimal, {"units.length=1 pc", "units.mass=1 Msun", "units.velocity=1 km/s"});
+  EXPECT_DOUBLE_EQ(p.gravity.softening[0], 16);
+  EXPECT_EQ(p.units, Units::of(3.085678e18, 1.989e33, 1e5));
+}
+
+TEST(Parameters, units_none_has_unit_newton_constant_and_refuses_physical_units) {
+  const std::vector<std::string> none{"units.system=none", "gravity.softening=0.01", "time.end=2"};
+  EXPECT_EQ(parse(minimal, none).gravity.gravitational_constant, 1);
+  EXPECT_MESSAGE(message(minimal, {"units.system=none"}), "run.yml:5", "gravity.softening", "bare number");
+}
+
+TEST(Parameters, overrides_win_over_the_file) {
+  EXPECT_EQ(parse(minimal, {"time.step=0.5", "time.step=0.25"}).time.step, 0.25);
+}
+
+TEST(Parameters, lists_maps_masks_and_words_are_read) {
+  const Parameters p = parse(R"(
+initial_conditions: {file: galaxy.hdf5, tracer: [3, 4]}
+gravity: {softening: {1: 0.5, 2: 16 pc}, criterion: multipole, order: monopole}
+time: {end: 1, step: 0.5}
+output: {times: [0, 0.5, 1 Gyr], types: 1, fields: [Coordinates, Potential], render: off}
+decomposition: {rule: halves, leaves: 16}
+)");
+  EXPECT_EQ(p.initial_conditions.tracer, 1 << 3 | 1 << 4);
+  EXPECT_EQ(p.gravity.softening, (std::array<double, 6>{0, 0.5, 0.016, 0, 0, 0}));
+  EXPECT_EQ(p.gravity.criterion, Criterion::multipole);
+  EXPECT_EQ(p.gravity.order, Order::monopole);
+  EXPECT_EQ(p.output.times.size(), 3u);
+  EXPECT_EQ(p.output.types, 1 << 1);
+  EXPECT_EQ(p.output.fields, (std::vector<std::string>{"Coordinates", "Potential"}));
+  EXPECT_FALSE(p.output.render);
+  EXPECT_EQ(p.decomposition.rule, CutRule::halves);
+  EXPECT_EQ(p.decomposition.leaves, 16);
+}
+
+TEST(Parameters, wrong_type_names_line_and_what_is_right) {
+  EXPECT_MESSAGE(message(minimal + "  begin: soon\n"), "run.yml:9", "time.begin", "soon", "number");
+  EXPECT_MESSAGE(message(minimal + "output:\n  render: perhaps\n"), "run.yml:10", "true or false");
+  EXPECT_MESSAGE(message(minimal + "audit:\n  every: 1.5\n"), "run.yml:10", "whole number");
+  EXPECT_MESSAGE(message(minimal + "audit:\n  every: [1]\n"), "run.yml:10", "whole number");
+  EXPECT_MESSAGE(message(minimal, {"gravity.kernel=top-hat"}), "-P gravity.kernel=top-hat",
+                 "plummer, spline");
+  EXPECT_MESSAGE(message(minimal, {"gravity.softening={9: 1}"}), "'9'", "0 to 5");
+  EXPECT_MESSAGE(message(minimal, {"output.fields=[Colour]"}), "'Colour'", "Coordinates, Velocities");
+}
+
+TEST(Parameters, wrong_unit_names_the_possible_ones) {
+  EXPECT_MESSAGE(message(minimal, {"gravity.softening=16 Myr"}), "gravity.softening", "kpc");
+  EXPECT_MESSAGE(message(minimal, {"gravity.softening=16 furlong"}), "furlong", "kpc");
+  EXPECT_MESSAGE(message(minimal, {"gravity.theta=0.5 kpc"}), "gravity.theta");
+}
+
+TEST(Parameters, out_of_range_names_the_range) {
+  EXPECT_MESSAGE(message(minimal, {"time.step=0"}), "time.step", "above 0");
+  EXPECT_MESSAGE(message(minimal, {"gravity.theta=2.5"}), "gravity.theta", "at least 0 and at most 2");
+  EXPECT_MESSAGE(message(minimal, {"gravity.softening=-1 pc"}), "at least 0");
+  EXPECT_MESSAGE(message(minimal, {"initial_conditions.seed=-1"}), "at least 0");
+  EXPECT_MESSAGE(message(minimal, {"gravity.softening=nan"}), "gravity.softening");
+  EXPECT_MESSAGE(message(minimal, {"time.begin=3 Gyr"}), "time.end", "before time.begin");
+}
+
+TEST(Parameters, unknown_key_suggests_the_nearest) {
+  EXPECT_MESSAGE(message(minimal, {"gravity.thta=1"}), "unknown key 'gravity.thta'", "'gravity.theta'");
+  EXPECT_MESSAGE(message(minimal + "  folder: x\n"), "run.yml:9", "'output.folder'");
+  EXPECT_MESSAGE(message(minimal + "gravty:\n  delta: 1\n"), "run.yml:10", "'gravity.delta'");
+}
+
+TEST(Parameters, contradictory_keys_name_both) {
+  EXPECT_MESSAGE(message(minimal + "output:\n  every: 1\n  times: [1]\n"), "run.yml:11", "output.times",
+                 "output.every (run.yml:10)");
+  EXPECT_MESSAGE(message(minimal, {"initial_conditions.file=a.hdf5"}), "run.yml:3: initial_conditions.model",
+                 "initial_conditions.file (-P initial_conditions.file=a.hdf5)");
+  EXPECT_MESSAGE(message(minimal, {"units.system=galactic", "units.length=1"}), "units.length",
+                 "units.system");
+  EXPECT_MESSAGE(message(minimal, {"decomposition.leaves=4", "decomposition.leaf_size=64"}), "give one");
+  EXPECT_MESSAGE(message(minimal + "  step: 2\n"), "run.yml:9", "run.yml:8", "once");
+}
+
+TEST(Parameters, missing_key_is_named) {
+  EXPECT_MESSAGE(message("time: {end: 1, step: 1}\ninitial_conditions: {file: a}\n"), "run.yml",
+                 "gravity.softening");
+  EXPECT_MESSAGE(message("time: {end: 1, step: 1}\ngravity: {softening: 1}\n"), "initial_conditions.file",
+                 "initial_conditions.model");
+}
+
+TEST(Parameters, broken_yaml_names_the_line) {
+  EXPECT_MESSAGE(message("time: {end: 1\ngravity: [\n"), "run.yml:");
+  EXPECT_MESSAGE(message("just words"), "run.yml:1", "sections");
+  EXPECT_MESSAGE(message(minimal, {"nonsense"}), "-P nonsense", "section.key=value");
+}
+
+TEST(Parameters, used_parameters_resolve_to_the_same) {
+  const std::vector<std::vector<std::string>> cases{
+      {},
+      {"units.length=1 pc", "units.mass=3 Msun", "units.velocity=0.1 km/s"},
+      {"units.system=none", "time.end=2", "gravity.softening={0: 0.1, 4: 0.3}"},
+      {"initial_conditions.seed=0", "initial_conditions.n=1e6", "output.every=0.1", "output.files=3"},
+      {"decomposition.leaf_size=64", "output.times=[0.1, 1]", "output.fields=[Masses]",
+       "output.types=[1, 5]"},
+      {"decomposition.leaves=64", "gravity.kernel=plummer", "output.folder='it''s: a # folder'",
+       "audit.every=8"},
+  };
+  for (const auto& overrides : cases) {
+    const std::string used = used_parameters(parse(minimal, overrides));
+    EXPECT_EQ(used_parameters(parse(used)), used);
+  }
+  const Parameters again = parse(used_parameters(parse(minimal, cases[3])));
+  EXPECT_EQ(again.initial_conditions.model.seed, 0u);
+}
+
+TEST(Parameters, documentation_page_is_current) {
+  EXPECT_EQ(read_text(GROVE_SOURCE_DIR "/docs/parameters.md"), parameter_documentation())
+      << "make it anew: grove info --parameters > docs/parameters.md";
+}
+
+}  // namespace
+}  // namespace grove
