@@ -1,0 +1,179 @@
+#include "let/gravity.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "comm/radix_select.hpp"
+#include "let/receivers.hpp"
+#include "let/selection.hpp"
+
+namespace grove {
+namespace {
+
+/// Own leaves between two looks at the messages under way: MPI moves them only when it is called.
+constexpr std::size_t leaves_per_look = 8;
+
+/// What was filled in of own leaves, in order.
+struct OwnLeaves {
+  std::vector<TargetLeaf> targets;
+  std::vector<SourceTree> trees;
+  std::vector<ForceOutput> outputs;
+};
+
+OwnLeaves views_of(const Forest& forest, Particles& particles) {
+  OwnLeaves views;
+  for (std::int32_t i = 0; i < forest.leaves(); ++i) {
+    views.targets.push_back(forest.target(i));
+    views.trees.push_back(forest.tree(i));
+    views.outputs.push_back(forest.output(i, particles));
+  }
+  return views;
+}
+
+/// The first pass, with looks at the messages in between.
+WalkCounts walk_own_leaves(const WalkSetup& setup, const OwnLeaves& own, MessageExchange& exchange) {
+  WalkCounts counts;
+  const std::size_t leaves = own.targets.size();
+  for (std::size_t first = 0; first < leaves; first += leaves_per_look) {
+    const std::size_t some = std::min(leaves_per_look, leaves - first);
+    counts +=
+        walk_own(setup, std::span(own.targets).subspan(first, some),
+                 std::span(own.trees).subspan(first, some), std::span(own.outputs).subspan(first, some));
+    exchange.progress();
+  }
+  return counts;
+}
+
+/// Turns what this rank counted into sums over all ranks.
+void add_over_ranks(const Communicator& comm, ForceReport& report) {
+  std::array<Count, 7> counts = {
+      report.interactions.cell, report.interactions.particle, report.interactions.tests, report.let.trees,
+      report.let.nodes,         report.let.particles,         report.let_bytes};
+  comm.sum(std::span<Count>(counts));
+  report.interactions = {counts[0], counts[1], counts[2]};
+  report.let = {counts[3], counts[4], counts[5]};
+  report.let_bytes = counts[6];
+  report.let_fraction =
+      static_cast<double>(counts[4] + counts[5]) / static_cast<double>(std::max<Count>(1, report.particles));
+}
+
+}  // namespace
+
+WalkSetup Gravity::agree_on_setup(const Particles& particles, const Domain& domain,
+                                  ForceReport& report) const {
+  report.particles = comm_.sum(static_cast<Count>(particles.size()));
+  if (parameters_.needs_old_acceleration())
+    report.median_acceleration = median(comm_, particles.old_acceleration);
+  report.opening_angle = parameters_.needs_old_acceleration() && report.median_acceleration == 0;
+  const double largest =
+      particles.empty() ? 0 : *std::max_element(particles.mass.begin(), particles.mass.end());
+  return {report.opening_angle ? parameters_.first_evaluation() : parameters_,
+          WalkUnits::of(domain.box.edge, comm_.max(largest), report.particles)};
+}
+
+void Gravity::build(Particles& particles, const Domain& domain, std::span<Record> records) {
+  const auto rank = static_cast<std::size_t>(comm_.rank());
+  std::vector<Vec3d> origins;
+  for (std::int32_t leaf = domain.first_leaf[rank]; leaf < domain.first_leaf[rank + 1]; ++leaf)
+    origins.push_back(domain.origin(leaf));
+  forest_.build(particles, domain.box, domain.leaf_begin, origins, records);
+}
+
+std::vector<TargetBounds> Gravity::publish(const Domain& domain, const WalkSetup& setup,
+                                           double median_acceleration) {
+  std::vector<LeafNotice> own;
+  for (std::int32_t i = 0; i < forest_.leaves(); ++i)
+    own.push_back({forest_.root(i), forest_.target(i).bounds});
+  const std::vector<LeafNotice> all = comm_.all_gather_arrays(std::span<const LeafNotice>(own));
+
+  std::vector<LeafRoot> roots;
+  std::vector<Vec3d> origins;
+  std::vector<TargetBounds> bounds;
+  for (const LeafNotice& notice : all) {
+    origins.push_back(domain.origin(static_cast<std::int32_t>(origins.size())));
+    roots.push_back(notice.root);
+    bounds.push_back(notice.bounds);
+  }
+  top_.combine(domain.cells, roots, origins, setup.units,
+               AcceptanceRule::of(setup.gravity, setup.units, median_acceleration));
+  return bounds;
+}
+
+std::vector<Message> Gravity::select(const Domain& domain, const WalkUnits& units,
+                                     std::span<const TargetBounds> bounds) const {
+  if (comm_.size() == 1) return {};
+  const std::int32_t first = domain.first_leaf[static_cast<std::size_t>(comm_.rank())];
+  const ReceiverSearch search(domain, comm_.rank(), bounds, units);
+  std::map<int, Selection> selections;  // by receiving rank
+  std::vector<Receiver> receivers;
+  for (std::int32_t i = 0; i < forest_.leaves(); ++i) {
+    search.find(first + i, top_.view(), receivers);
+    for (std::size_t begin = 0, end = 0; begin < receivers.size(); begin = end) {
+      const int rank = receivers[begin].rank;
+      while (end < receivers.size() && receivers[end].rank == rank) ++end;
+      select_nodes(forest_.tree(i), first + i, std::span(receivers).subspan(begin, end - begin),
+                   selections[rank]);
+    }
+  }
+  std::vector<Message> messages;
+  for (auto& [rank, selection] : selections) {
+    messages.push_back(
+        {rank, pack_let(selection, [&](std::int32_t leaf) { return forest_.tree(leaf - first); })});
+    selection = {};
+  }
+  return messages;
+}
+
+void Gravity::import(const std::vector<Message>& messages, const Domain& domain, ForceReport& report) {
+  trees_.assign(static_cast<std::size_t>(domain.leaves()), SourceTree{});
+  const auto first = static_cast<std::size_t>(domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
+  for (std::int32_t i = 0; i < forest_.leaves(); ++i)
+    trees_[first + static_cast<std::size_t>(i)] = forest_.tree(i);
+  for (const Message& message : messages) {
+    const LetCounts counts = unpack_let(message, domain, trees_);
+    report.let.trees += counts.trees;
+    report.let.nodes += counts.nodes;
+    report.let.particles += counts.particles;
+    report.let_bytes += static_cast<Count>(message.blocks.size() * sizeof(MessageBlock));
+  }
+}
+
+ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseTimers& timers,
+                              std::span<Record> records) {
+  const auto timed = [&timers](const char* phase, const auto& work) {
+    const auto timer = timers.time(phase);
+    work();
+  };
+  ForceReport report;
+  WalkSetup setup;
+  std::vector<Message> messages;
+  timed("sort", [&] { build(particles, domain, records); });
+  timed("moments", [&] {
+    setup = agree_on_setup(particles, domain, report);
+    forest_.update(particles, setup.gravity, setup.units, report.median_acceleration,
+                   domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
+  });
+  timed("wait", [&] { comm_.barrier(); });
+  timed("let", [&] {
+    const std::vector<TargetBounds> bounds = publish(domain, setup, report.median_acceleration);
+    messages = select(domain, setup.units, bounds);
+  });
+  MessageExchange exchange(comm_, std::move(messages));
+  const OwnLeaves own = views_of(forest_, particles);
+  timed("walk", [&] { report.interactions += walk_own_leaves(setup, own, exchange); });
+  timed("let", [&] { import(messages = exchange.finish(), domain, report); });
+  timed("walk", [&] {
+    report.interactions += walk_others(setup, own.targets, top_.view(), trees_, own.outputs);
+    for (std::size_t i = 0; i < particles.size(); ++i)
+      particles.old_acceleration[i] = norm(particles.acceleration[i]);
+  });
+  timed("wait", [&] { add_over_ranks(comm_, report); });
+  return report;
+}
+
+}  // namespace grove

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/timers.hpp"
+#include "base/types.hpp"
+#include "comm/communicator.hpp"
+#include "decomposition/domain.hpp"
+#include "forest/forest.hpp"
+#include "forest/top_tree.hpp"
+#include "kernels/kokkos/walk.hpp"
+#include "kernels/math/opening.hpp"
+#include "let/let_message.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+
+/// What a force evaluation did: sums over all ranks, the same on every rank.
+struct ForceReport {
+  Count particles = 0;
+  WalkCounts interactions;
+  LetCounts let;        ///< received: trees, nodes, particles
+  Count let_bytes = 0;  ///< received
+  /// Nodes and particles that a rank received, over its share N/P of the particles; mean over ranks.
+  double let_fraction = 0;
+  float median_acceleration = 0;  ///< of |a_old|; 0 where the criterion does not need it
+  bool opening_angle = false;     ///< it stood in for a criterion that needs |a_old|, as there was none yet
+};
+
+/// Evaluates gravity on all particles of all ranks. Every bit of the result is the same for any number of
+/// ranks.
+class Gravity {
+ public:
+  /// parameters: the same on every rank.
+  Gravity(const Communicator& comm, const GravityParameters& parameters)
+      : comm_(comm), parameters_(parameters) {}
+
+  const GravityParameters& parameters() const { return parameters_; }
+
+  /// Grows the trees of the own leaves, exchanges what the ranks' walks need of each other, and walks.
+  ///
+  /// particles (in/out): those of the own leaves, leaf by leaf as domain.leaf_begin says; reordered inside
+  /// leaves; acceleration, potential, old_acceleration and work are set. domain (in): the decomposition of
+  /// just these particles, whose positions are inside its box. records (in/out, optional): as decompose()
+  /// gives them; the particles themselves may then be in any order before. timers: adds to sort, moments,
+  /// let, walk, and wait, for slower ranks. Collective. Cost: O(N/P log N), and messages for a surface of the
+  /// rank's part of space.
+  ForceReport evaluate(Particles& particles, const Domain& domain, PhaseTimers& timers,
+                       std::span<Record> records = {});
+
+ private:
+  /// What a leaf tells all ranks.
+  struct LeafNotice {
+    LeafRoot root;
+    TargetBounds bounds;
+  };
+
+  WalkSetup agree_on_setup(const Particles& particles, const Domain& domain, ForceReport& report) const;
+  void build(Particles& particles, const Domain& domain, std::span<Record> records);
+  std::vector<TargetBounds> publish(const Domain& domain, const WalkSetup& setup, double median_acceleration);
+  std::vector<Message> select(const Domain& domain, const WalkUnits& units,
+                              std::span<const TargetBounds> bounds) const;
+  void import(const std::vector<Message>& messages, const Domain& domain, ForceReport& report);
+
+  const Communicator& comm_;
+  GravityParameters parameters_;
+  Forest forest_;
+  TopMoments top_;
+  std::vector<SourceTree> trees_;  // by number of the leaf in the ORB
+};
+
+}  // namespace grove

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/vec3.hpp"
+#include "decomposition/domain.hpp"
+#include "kernels/math/walk_views.hpp"
+
+namespace grove {
+
+/// A leaf of another rank whose walks may open nodes of an own tree.
+struct Receiver {
+  TargetBounds bounds;  ///< of its groups, offsets from its origin in walk units
+  Vec3f shift;          ///< takes places in the own tree's leaf to its places
+  std::int32_t leaf;    ///< its number in the ORB
+  std::int32_t rank;    ///< its owner
+};
+
+/// Finds the receivers of a tree by a descent of the ORB, whose inner cells carry the union of what their
+/// leaves want.
+class ReceiverSearch {
+ public:
+  /// bounds (in): what each leaf of the ORB publishes, by number; must outlive the search. Cost: O(cells).
+  ReceiverSearch(const Domain& domain, int own_rank, std::span<const TargetBounds> bounds,
+                 const WalkUnits& units);
+
+  /// The leaves of other ranks for which the root of own leaf `leaf` may not stand for its particles, by
+  /// number (so by rank too). top (in): the tree over the ORB. receivers (out): replaced.
+  void find(std::int32_t leaf, const TopTree& top, std::vector<Receiver>& receivers) const;
+
+ private:
+  /// What the leaves of a cell want together.
+  struct Wanted {
+    Vec3d low, high;   ///< box of their targets and their origins, length units of the run
+    float strictness;  ///< the largest
+  };
+  bool may_open(const Wanted& wanted, const Vec3d& centre, const NodeCore& core) const;
+
+  const Domain& domain_;
+  int own_rank_;
+  std::span<const TargetBounds> bounds_;
+  WalkUnits units_;
+  std::vector<Wanted> wanted_;  // [cells]
+};
+
+}  // namespace grove

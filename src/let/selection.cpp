@@ -1,0 +1,85 @@
+#include "let/selection.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+#include "kernels/math/acceptance.hpp"
+
+namespace grove {
+namespace {
+
+/// Descends one tree. The receivers that opened the node at hand stand at the end of a list used as a stack.
+class Descent {
+ public:
+  Descent(const SourceTree& tree, std::span<const Receiver> receivers, Selection& selection)
+      : tree_(tree), receivers_(receivers), selection_(selection), first_(selection.source.size()) {}
+
+  Selection::Tree run(std::int32_t leaf) {
+    openers_.resize(receivers_.size());
+    std::iota(openers_.begin(), openers_.end(), 0u);
+    emit(0, -1);
+    open(0, 0, 0);
+    return {leaf, selected(), particles_};
+  }
+
+ private:
+  std::int32_t selected() const { return static_cast<std::int32_t>(selection_.source.size() - first_); }
+  NodeLinks& link(std::int32_t number) { return selection_.links[first_ + static_cast<std::size_t>(number)]; }
+
+  void emit(std::int32_t node, std::int32_t next) {
+    selection_.source.push_back(node);
+    selection_.links.push_back({NodeLinks::pruned, next, 0, tree_.links[node].count});
+  }
+
+  /// Opens node `node`, number `number` of those selected; its openers begin at `begin`.
+  void open(std::int32_t node, std::int32_t number, std::size_t begin) {
+    const NodeLinks& from = tree_.links[node];
+    link(number).first = particles_;
+    if (from.child == NodeLinks::bucket) {
+      link(number).child = NodeLinks::bucket;
+      particles_ += from.count;
+      return;
+    }
+    const std::int32_t first_child = selected(), next = link(number).next;
+    link(number).child = first_child;
+    std::int32_t children = 0;
+    for (bool last = false; !last; ++children) {
+      const std::int32_t child = from.child + children;
+      last = tree_.links[child].next == from.next;
+      emit(child, last ? next : selected() + 1);
+    }
+    const std::size_t end = openers_.size();
+    for (std::int32_t i = 0; i < children; ++i) {
+      keep_openers(tree_.core[from.child + i], begin, end);
+      if (openers_.size() > end) open(from.child + i, first_child + i, end);
+      openers_.resize(end);
+    }
+  }
+
+  /// Appends those of the openers in [begin, end) that may open this node too.
+  void keep_openers(const NodeCore& core, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Receiver& receiver = receivers_[openers_[i]];
+      const float distance2 = receiver.bounds.distance2(core.centre + receiver.shift);
+      if (!accepts(core, distance2, receiver.bounds.strictness, selection_margin))
+        openers_.push_back(openers_[i]);
+    }
+  }
+
+  const SourceTree& tree_;
+  std::span<const Receiver> receivers_;
+  Selection& selection_;
+  std::size_t first_;  // of this tree's nodes in the selection
+  std::int32_t particles_ = 0;
+  std::vector<std::uint32_t> openers_;
+};
+
+}  // namespace
+
+void select_nodes(const SourceTree& tree, std::int32_t leaf, std::span<const Receiver> receivers,
+                  Selection& selection) {
+  selection.trees.push_back(Descent(tree, receivers, selection).run(leaf));
+}
+
+}  // namespace grove

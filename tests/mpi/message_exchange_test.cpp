@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "let/message_exchange.hpp"
+
+namespace grove {
+namespace {
+
+/// The message that every rank expects from another one: of a length and contents that only they have.
+Message make_message(int from, int to, int rank_field) {
+  Message message{rank_field, {}};
+  message.blocks.resize(static_cast<std::size_t>(100 * from + 10 * to + 1));
+  for (std::size_t i = 0; i < message.blocks.size(); ++i)
+    std::memset(message.blocks[i].bytes,
+                static_cast<int>((i + static_cast<std::size_t>(7 * from + to)) % 251), sizeof(MessageBlock));
+  return message;
+}
+
+/// Only some pairs talk: of two ranks the lower one sends, and rank 2 is silent.
+bool talks(int from, int to) { return from < to && from != 2; }
+
+TEST(MessageExchange, delivers_every_message_in_pieces_of_any_size) {
+  const Communicator comm(MPI_COMM_WORLD);
+  for (const std::size_t piece_bytes :
+       {std::size_t{1}, std::size_t{640}, MessageExchange::default_piece_bytes}) {
+    std::vector<Message> messages;
+    for (int to = comm.size() - 1; to >= 0; --to)
+      if (talks(comm.rank(), to)) messages.push_back(make_message(comm.rank(), to, to));
+    MessageExchange exchange(comm, std::move(messages), piece_bytes);
+    for (int i = 0; i < comm.rank(); ++i) exchange.progress();  // some look more often than others
+    const std::vector<Message> received = exchange.finish();
+
+    std::vector<Message> expected;
+    for (int from = 0; from < comm.size(); ++from)
+      if (talks(from, comm.rank())) expected.push_back(make_message(from, comm.rank(), from));
+    ASSERT_EQ(received.size(), expected.size());
+    for (std::size_t m = 0; m < expected.size(); ++m) {
+      EXPECT_EQ(received[m].rank, expected[m].rank);
+      ASSERT_EQ(received[m].blocks.size(), expected[m].blocks.size());
+      EXPECT_EQ(std::memcmp(received[m].blocks.data(), expected[m].blocks.data(),
+                            expected[m].blocks.size() * sizeof(MessageBlock)),
+                0);
+    }
+  }
+}
+
+TEST(MessageExchange, may_be_followed_by_another_at_once) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const int right = (comm.rank() + 1) % comm.size(), left = (comm.rank() + comm.size() - 1) % comm.size();
+  if (comm.size() == 1) {
+    EXPECT_TRUE(MessageExchange(comm, {}).finish().empty());
+    return;
+  }
+  for (int round = 1; round <= 20; ++round) {
+    Message message{right, {}};
+    message.blocks.resize(static_cast<std::size_t>(round));
+    std::vector<Message> messages(1);
+    messages[0] = std::move(message);
+    const std::vector<Message> received = MessageExchange(comm, std::move(messages)).finish();
+    ASSERT_EQ(received.size(), 1u);
+    EXPECT_EQ(received[0].rank, left);
+    EXPECT_EQ(received[0].blocks.size(), static_cast<std::size_t>(round));
+  }
+}
+
+}  // namespace
+}  // namespace grove
