@@ -32,6 +32,11 @@ struct CutTarget {
   GROVE_HOST_DEVICE constexpr bool accepts(Count prefix_count, Count prefix_weight) const {
     return prefix_count <= least || (prefix_count <= most && prefix_weight <= weight);
   }
+  /// The longest prefix if every particle weighs 1.
+  GROVE_HOST_DEVICE constexpr Count longest() const {
+    const Count bound = weight < most ? weight : most;
+    return bound > least ? bound : least;
+  }
   /// Whether the prefix is known by its count alone.
   GROVE_HOST_DEVICE constexpr bool is_exact() const { return least == most; }
   friend bool operator==(const CutTarget&, const CutTarget&) = default;

@@ -1,0 +1,195 @@
+#pragma once
+
+#include "kernels/kokkos/bisection_portable.hpp"
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && defined(__BMI2__)
+#define GROVE_BISECTION_AVX512 1
+// GCC 12 takes the undefined vectors inside its own intrinsics for uses of uninitialised variables.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#include <array>
+
+namespace grove::bisection {
+
+/// Lanes of 4 records, permuted so that those whose bit is set come first and the others last.
+struct alignas(64) PartitionOrder {
+  std::array<std::uint32_t, 16> lanes;
+};
+constexpr std::array<PartitionOrder, 16> partition_orders() {
+  std::array<PartitionOrder, 16> orders{};
+  for (std::uint32_t bits = 0; bits < 16; ++bits) {
+    std::size_t to = 0;
+    for (const bool wanted : {true, false})
+      for (std::uint32_t record = 0; record < 4; ++record)
+        if (((bits >> record & 1) != 0) == wanted)
+          for (std::uint32_t lane = 0; lane < 4; ++lane) orders[bits].lanes[to++] = 4 * record + lane;
+  }
+  return orders;
+}
+inline constexpr std::array<PartitionOrder, 16> partition_order = partition_orders();
+
+/// The functions of Portable, with AVX-512: 4 records or 16 keys a vector.
+struct Avx512 {
+  static constexpr std::size_t padding = 16;
+
+  static Bounds bounds(const Record* records, std::size_t count) {
+    __m512i low = first(records), high = low;
+    scan(records, count, low, high);
+    return pack(low, high);
+  }
+
+  static void extract(const Record* records, std::size_t count, int axis, Coordinate* keys) {
+    const __m512i lanes = _mm512_add_epi32(
+        _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 0, 0, 0, 0, 0, 0, 0, 0), _mm512_set1_epi32(axis));
+    for (std::size_t i = 0; i < count; i += 16) {
+      const std::size_t left = count - i;
+      const __m512i a = load(records + i, left), b = load(records + i + 4, left < 4 ? 0 : left - 4);
+      const __m512i c = load(records + i + 8, left < 8 ? 0 : left - 8);
+      const __m512i d = load(records + i + 12, left < 12 ? 0 : left - 12);
+      const __m512i ab = _mm512_permutex2var_epi32(a, lanes, b), cd = _mm512_permutex2var_epi32(c, lanes, d);
+      _mm512_storeu_si512(keys + i, _mm512_inserti64x4(ab, _mm512_castsi512_si256(cd), 1));
+    }
+  }
+
+  static std::size_t count_less(const Coordinate* keys, std::size_t count, Coordinate threshold) {
+    const __m512i t = splat(threshold);
+    std::size_t less = 0, i = 0;
+    for (; i + 16 <= count; i += 16)
+      less +=
+          static_cast<std::size_t>(_mm_popcnt_u32(_mm512_cmplt_epu32_mask(_mm512_loadu_si512(keys + i), t)));
+    const __mmask16 valid = lanes_below(count - i);
+    return less + static_cast<std::size_t>(_mm_popcnt_u32(
+                      _mm512_mask_cmplt_epu32_mask(valid, _mm512_maskz_loadu_epi32(valid, keys + i), t)));
+  }
+
+  static std::size_t select(const Coordinate* keys, std::size_t count, Coordinate low, Coordinate high,
+                            Coordinate* selected) {
+    const __m512i vlow = splat(low), vhigh = splat(high);
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < count; i += 16) {
+      const __mmask16 valid = lanes_below(count - i);
+      const __m512i v = _mm512_maskz_loadu_epi32(valid, keys + i);
+      const __mmask16 wanted =
+          _mm512_mask_cmple_epu32_mask(_mm512_mask_cmpge_epu32_mask(valid, v, vlow), v, vhigh);
+      _mm512_storeu_si512(selected + n, _mm512_maskz_compress_epi32(wanted, v));
+      n += static_cast<std::size_t>(_mm_popcnt_u32(wanted));
+    }
+    return n;
+  }
+
+  template <class Visitor>
+  static void for_each_equal(const Record* records, std::size_t count, int axis, Coordinate coordinate,
+                             Visitor&& visit) {
+    const __m512i wanted = splat(coordinate);
+    const __mmask16 lanes = static_cast<__mmask16>(0x1111 << axis);
+    std::size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+      const __m512i v = _mm512_loadu_si512(records + i);
+      std::uint32_t found = _mm512_mask_cmpeq_epu32_mask(lanes, v, wanted);
+      for (; found != 0; found &= found - 1) visit(records[i + _tzcnt_u32(found) / 4]);
+    }
+    Portable::for_each_equal(records + i, count - i, axis, coordinate, visit);
+  }
+
+  static Parts partition(Record* records, std::size_t count, int axis, Coordinate threshold,
+                         Record* scratch) {
+    const __m512i t = splat(threshold), spread = splat(static_cast<std::uint32_t>(axis));
+    __m512i low = _mm512_set1_epi32(-1), high = _mm512_setzero_si512();
+    Record* const end = scratch + count + 4;  // the right part is written downwards from here
+    std::size_t left = 0, right = 0;
+    const auto bound = [&](__m512i v, __mmask16 valid) {
+      const __m512i key = _mm512_castps_si512(_mm512_permutevar_ps(_mm512_castsi512_ps(v), spread));
+      const __mmask16 is_left = _mm512_mask_cmplt_epu32_mask(valid, key, t);
+      low = _mm512_mask_min_epu32(low, is_left, low, v);
+      high = _mm512_mask_max_epu32(high, is_left, high, v);
+      return is_left;
+    };
+    std::size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+      const __m512i v = _mm512_loadu_si512(records + i);
+      const std::uint32_t bits = _pext_u32(bound(v, 0xffff), 0x1111);
+      const __m512i sorted = _mm512_permutexvar_epi32(_mm512_load_si512(&partition_order[bits]), v);
+      _mm512_storeu_si512(records + left, sorted);  // never beyond what has been read
+      _mm512_storeu_si512(end - right - 4, sorted);
+      const auto n = static_cast<std::size_t>(_mm_popcnt_u32(bits));
+      left += n;
+      right += 4 - n;
+    }
+    if (i < count) {
+      const __mmask16 valid = lanes_below(4 * (count - i));
+      const __m512i v = _mm512_maskz_loadu_epi32(valid, records + i);
+      const __mmask16 is_left = bound(v, valid), is_right = _kandn_mask16(is_left, valid);
+      const auto n = static_cast<std::size_t>(_mm_popcnt_u32(is_left)) / 4;
+      _mm512_mask_compressstoreu_epi32(records + left, is_left, v);
+      left += n;
+      right += count - i - n;
+      _mm512_mask_compressstoreu_epi32(end - right, is_right, v);
+    }
+    return {left, pack(low, high), copy(end - right, right, records + left)};
+  }
+
+ private:
+  static __m512i splat(std::uint32_t value) { return _mm512_set1_epi32(static_cast<int>(value)); }
+  static __mmask16 lanes_below(std::size_t n) {
+    return static_cast<__mmask16>(n >= 16 ? 0xffffu : _bzhi_u32(0xffff, static_cast<unsigned>(n)));
+  }
+  /// Up to 4 records; the missing ones are 0.
+  static __m512i load(const Record* records, std::size_t left) {
+    const auto valid =
+        static_cast<__mmask8>(left >= 4 ? 0xffu : _bzhi_u32(0xff, static_cast<unsigned>(2 * left)));
+    return _mm512_maskz_loadu_epi64(valid, records);
+  }
+  static __m512i first(const Record* records) {
+    return _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(records)));
+  }
+  static void scan(const Record* records, std::size_t count, __m512i& low, __m512i& high) {
+    for (std::size_t i = 0; i < count; i += 4) {
+      const std::size_t left = count - i;
+      const auto valid =
+          static_cast<__mmask8>(left >= 4 ? 0xffu : _bzhi_u32(0xff, static_cast<unsigned>(2 * left)));
+      const __m512i v = _mm512_mask_loadu_epi64(low, valid, records + i);
+      high = _mm512_max_epu32(high, _mm512_mask_loadu_epi64(high, valid, records + i));
+      low = _mm512_min_epu32(low, v);
+    }
+  }
+  static Bounds copy(const Record* from, std::size_t count, Record* to) {
+    __m512i low = first(from), high = low;
+    std::size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+      const __m512i v = _mm512_loadu_si512(from + i);
+      _mm512_storeu_si512(to + i, v);
+      low = _mm512_min_epu32(low, v);
+      high = _mm512_max_epu32(high, v);
+    }
+    if (i < count) {
+      const auto valid = static_cast<__mmask8>(_bzhi_u32(0xff, static_cast<unsigned>(2 * (count - i))));
+      const __m512i v = _mm512_maskz_loadu_epi64(valid, from + i);
+      _mm512_mask_storeu_epi64(to + i, valid, v);
+      low = _mm512_mask_min_epu32(
+          low, static_cast<__mmask16>(_bzhi_u32(0xffff, static_cast<unsigned>(4 * (count - i)))), low, v);
+      high = _mm512_max_epu32(high, v);
+    }
+    return pack(low, high);
+  }
+  static Bounds pack(__m512i low, __m512i high) {
+    const __m256i low2 = _mm256_min_epu32(_mm512_castsi512_si256(low), _mm512_extracti64x4_epi64(low, 1));
+    const __m256i high2 = _mm256_max_epu32(_mm512_castsi512_si256(high), _mm512_extracti64x4_epi64(high, 1));
+    Bounds b;
+    _mm_store_si128(reinterpret_cast<__m128i*>(b.low),
+                    _mm_min_epu32(_mm256_castsi256_si128(low2), _mm256_extracti128_si256(low2, 1)));
+    _mm_store_si128(reinterpret_cast<__m128i*>(b.high),
+                    _mm_max_epu32(_mm256_castsi256_si128(high2), _mm256_extracti128_si256(high2, 1)));
+    return b;
+  }
+};
+
+}  // namespace grove::bisection
+#endif
