@@ -5,3 +5,4 @@ grove_test(models unit/models_random_test.cpp unit/models_sphere_test.cpp unit/m
 grove_test(parameters unit/parameters_test.cpp LINK grove::io)
 target_compile_definitions(test_parameters PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 grove_test(bisection unit/bisection_test.cpp LINK grove::kokkos)
+grove_test(models unit/models_random_test.cpp unit/models_sphere_test.cpp unit/models_eddington_test.cpp unit/models_test.cpp LINK grove::models)

@@ -7,6 +7,7 @@
 #include "particles/models/hernquist.hpp"
 #include "particles/models/kepler.hpp"
 #include "particles/models/model.hpp"
+#include "particles/models/nfw.hpp"
 #include "particles/models/plummer.hpp"
 #include "particles/models/uniform.hpp"
 
@@ -24,6 +25,7 @@ constexpr std::array entries = {
     Entry{{"hernquist", "Hernquist sphere in equilibrium, truncated at 50 scale lengths"},
           10000,
           make_hernquist},
+    Entry{{"nfw", "NFW sphere in equilibrium, tapered beyond rmax"}, 10000, make_nfw},
     Entry{{"uniform-sphere", "uniform ball in virial balance"}, 10000, make_uniform_sphere},
     Entry{{"cold-sphere", "uniform ball at rest"}, 10000, make_cold_sphere},
     Entry{{"uniform-cube", "uniform cube at rest"}, 10000, make_uniform_cube},

@@ -1,0 +1,69 @@
+#include "particles/models/profile.hpp"
+
+#include <boost/math/tools/toms748_solve.hpp>
+#include <cmath>
+#include <numbers>
+
+namespace grove {
+
+using std::numbers::pi;
+
+NfwProfile::NfwProfile(double mass_within, double radius, double scale) : scale_(scale) {
+  const double c = radius / scale;
+  factor_ = mass_within / (4 * pi * scale * scale * scale * (std::log1p(c) - c / (1 + c)));
+}
+
+double NfwProfile::density(double r) const {
+  const double x = r / scale_;
+  return factor_ / (x * (1 + x) * (1 + x));
+}
+
+double NfwProfile::slope(double r) const {
+  const double x = r / scale_;
+  return -(1 + 3 * x) / (1 + x);
+}
+
+double NfwProfile::curvature(double r) const {
+  const double x = r / scale_;
+  return -2 * x / ((1 + x) * (1 + x));
+}
+
+HernquistProfile::HernquistProfile(double mass, double scale)
+    : scale_(scale), factor_(mass / (2 * pi * scale * scale * scale)) {}
+
+double HernquistProfile::density(double r) const {
+  const double x = r / scale_;
+  return factor_ / (x * (1 + x) * (1 + x) * (1 + x));
+}
+
+double HernquistProfile::slope(double r) const {
+  const double x = r / scale_;
+  return -(1 + 4 * x) / (1 + x);
+}
+
+double HernquistProfile::curvature(double r) const {
+  const double x = r / scale_;
+  return -3 * x / ((1 + x) * (1 + x));
+}
+
+TaperedProfile::TaperedProfile(std::shared_ptr<const DensityProfile> inner, double rmax, double taper)
+    : inner_(std::move(inner)),
+      rmax_(rmax),
+      taper_(taper),
+      power_(inner_->slope(rmax) + rmax / taper),
+      edge_density_(inner_->density(rmax)) {
+  const auto log_fall = [&](double r) { return power_ * std::log(r / rmax_) - (r - rmax_) / taper_ + 32; };
+  double high = rmax_ + taper_;
+  while (log_fall(high) > 0) high *= 1.5;
+  std::uintmax_t iterations = 100;
+  outer_ = boost::math::tools::toms748_solve(log_fall, rmax_, high,
+                                             boost::math::tools::eps_tolerance<double>(30), iterations)
+               .first;
+}
+
+double TaperedProfile::density(double r) const {
+  if (r <= rmax_) return inner_->density(r);
+  return edge_density_ * std::exp(power_ * std::log(r / rmax_) - (r - rmax_) / taper_);
+}
+
+}  // namespace grove
