@@ -21,11 +21,11 @@ struct ModelParameters {
   double taper = 0;                   ///< length over which an NFW profile falls off beyond rmax
   double eccentricity = 0;            ///< kepler
   double mass_ratio = 1;              ///< second body or galaxy over the first: kepler, merger
-  double disk_fraction = 0;           ///< of the mass of a galaxy in its disk
-  double bulge_fraction = 0;          ///< of the mass of a galaxy in its bulge
+  double disk_fraction = 0.05;        ///< of the mass of a galaxy in its disk
+  double bulge_fraction = 0.01;       ///< of the mass of a galaxy in its bulge
   double disk_scale = 0;              ///< exponential scale length of the disk
   double disk_height = 0;             ///< z0 of the disk's sech^2(z / z0)
-  double toomre_q = 0;                ///< smallest Toomre Q in the disk
+  double toomre_q = 1.5;              ///< smallest Toomre Q in the disk
   double pericentre = 0;              ///< closest approach of the two galaxies, taken as point masses
   double separation = 0;              ///< of the two galaxies at the start
 };

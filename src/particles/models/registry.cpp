@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "base/errors.hpp"
+#include "particles/models/galaxy.hpp"
 #include "particles/models/hernquist.hpp"
 #include "particles/models/kepler.hpp"
+#include "particles/models/merger.hpp"
 #include "particles/models/model.hpp"
 #include "particles/models/nfw.hpp"
 #include "particles/models/plummer.hpp"
@@ -30,6 +32,8 @@ constexpr std::array entries = {
     Entry{{"cold-sphere", "uniform ball at rest"}, 10000, make_cold_sphere},
     Entry{{"uniform-cube", "uniform cube at rest"}, 10000, make_uniform_cube},
     Entry{{"kepler", "two bodies on an ellipse"}, 2, make_kepler},
+    Entry{{"disk-galaxy", "NFW halo, Hernquist bulge and exponential disk"}, 100000, make_disk_galaxy},
+    Entry{{"merger", "two Hernquist galaxies with disks on a parabolic encounter"}, 100000, make_merger},
 };
 
 const Entry& entry_of(std::string_view name) {
@@ -61,11 +65,11 @@ void check(const ModelParameters& p) {
   require_positive("scale", p.scale);
   require_positive("concentration", p.concentration);
   require_positive("mass_ratio", p.mass_ratio);
+  require_positive("toomre_q", p.toomre_q);
   require_positive_or_default("rmax", p.rmax);
   require_positive_or_default("taper", p.taper);
   require_positive_or_default("disk_scale", p.disk_scale);
   require_positive_or_default("disk_height", p.disk_height);
-  require_positive_or_default("toomre_q", p.toomre_q);
   require_positive_or_default("pericentre", p.pericentre);
   require_positive_or_default("separation", p.separation);
   require(p.disk_fraction >= 0 && p.bulge_fraction >= 0 && p.disk_fraction + p.bulge_fraction < 1,

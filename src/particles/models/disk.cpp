@@ -1,0 +1,99 @@
+#include "particles/models/disk.hpp"
+
+#include <algorithm>
+#include <boost/math/quadrature/gauss.hpp>
+#include <boost/math/special_functions/bessel.hpp>
+#include <boost/math/special_functions/lambert_w.hpp>
+#include <boost/math/tools/minima.hpp>
+#include <cmath>
+#include <numbers>
+
+namespace grove {
+namespace {
+
+/// In scale lengths and scale heights: where the disk ends, and no draw of 52 bits is higher.
+constexpr double edge = 10, top = 20;
+
+}  // namespace
+
+double surface_density(const DiskShape& disk, double radius) {
+  return disk.gm / (2 * std::numbers::pi * disk.scale * disk.scale) * std::exp(-radius / disk.scale);
+}
+
+CircularMotion circular_motion(const DiskShape& disk, const SphericalPotential& sphere, double radius) {
+  using boost::math::cyl_bessel_i;
+  using boost::math::cyl_bessel_k;
+  const double y = radius / (2 * disk.scale);
+  const double i0 = cyl_bessel_i(0, y), i1 = cyl_bessel_i(1, y);
+  const double k0 = cyl_bessel_k(0, y), k1 = cyl_bessel_k(1, y);
+  // Freeman's formula, and its derivative with respect to ln R by the recurrences of the Bessel functions.
+  const double factor = 2 * disk.gm / disk.scale * y * y;
+  const double disk_speed2 = factor * (i0 * k0 - i1 * k1);
+  const double disk_change = 2 * factor * (i0 * k0 + y * (i1 * k0 - i0 * k1));
+  const double sphere_speed2 = sphere.gm(radius) / radius;
+  const double sphere_change = sphere.source(radius) * radius * radius - sphere_speed2;
+  const double speed2 = disk_speed2 + sphere_speed2;
+  return {speed2, (disk_change + sphere_change) / speed2};
+}
+
+ExponentialDisk::ExponentialDisk(const DiskShape& shape, std::shared_ptr<const SphericalPotential> sphere)
+    : shape_(shape),
+      sphere_(std::move(sphere)),
+      // The disk's own potential at its centre, if it were razor-thin, is G M / h.
+      fastest_(std::sqrt(2 * (sphere_->depth() + shape.gm / shape.scale))) {
+  const auto needed = [&](double log_radius) {
+    const double radius = std::exp(log_radius);
+    const CircularMotion motion = circular_motion(shape_, *sphere_, radius);
+    const double epicyclic_frequency = 2 * std::sqrt(motion.epicyclic_ratio() * motion.speed2) / radius;
+    return -3.36 * shape_.toomre_q * surface_density(shape_, radius) / epicyclic_frequency *
+           std::exp(0.5 * radius / shape_.scale);
+  };
+  central_dispersion_ = -boost::math::tools::brent_find_minima(needed, std::log(0.01 * shape_.scale),
+                                                               std::log(edge * shape_.scale), 24)
+                             .second;
+}
+
+double ExponentialDisk::made_fraction() { return 1 - (1 + edge) * std::exp(-edge); }
+
+double ExponentialDisk::reach() const { return std::hypot(edge * shape_.scale, top * shape_.height); }
+
+double ExponentialDisk::vertical_dispersion2(double radius) const {
+  const double sheet = 2 * std::numbers::pi * surface_density(shape_, radius);
+  const auto moment = [&](double s) {  // z = s z0
+    const double z = s * shape_.height, r = std::hypot(radius, z), cosh = std::cosh(s);
+    const double pull = sheet * std::tanh(s) + sphere_->gm(r) * z / (r * r * r);
+    return z * pull / (cosh * cosh);
+  };
+  return boost::math::quadrature::gauss<double, 30>::integrate(moment, 0.0, top);
+}
+
+ExponentialDisk::Moments ExponentialDisk::moments(double radius) const {
+  const CircularMotion motion = circular_motion(shape_, *sphere_, radius);
+  const double ratio = motion.epicyclic_ratio();
+  const double radial = central_dispersion_ * std::exp(-0.5 * radius / shape_.scale);
+  // Asymmetric drift; d ln(Sigma sigma_R^2) / d ln R = -2 R / h.
+  const double rotation2 = motion.speed2 + radial * radial * (1 - ratio - 2 * radius / shape_.scale);
+  return {std::sqrt(std::max(rotation2, 0.0)), radial, radial * std::sqrt(ratio),
+          std::sqrt(vertical_dispersion2(radius))};
+}
+
+PhasePoint ExponentialDisk::sample(RandomStream& random) const {
+  // The mass within x = R / h is 1 - (1 + x) exp(-x); its inverse is the lower branch of Lambert's W.
+  const double outside = 1 - random.uniform() * made_fraction();
+  const double radius = -shape_.scale * (1 + boost::math::lambert_wm1(-outside / std::numbers::e));
+  const double angle = 2 * std::numbers::pi * random.uniform();
+  const double z = shape_.height * std::atanh(2 * random.uniform() - 1);
+  const double c = std::cos(angle), s = std::sin(angle), r = std::hypot(radius, z);
+
+  // A lower bound of the escape speed: the disk's mass attracts no less than at a distance r + h.
+  const double escape2 = 2 * (sphere_->depth() - sphere_->potential(r) + shape_.gm / (r + shape_.scale));
+  const Moments m = moments(radius);
+  Vec3d v;  // radial, azimuthal, vertical
+  do {
+    v = {m.radial * random.normal(), m.rotation + m.azimuthal * random.normal(),
+         m.vertical * random.normal()};
+  } while (norm2(v) >= escape2);
+  return {{radius * c, radius * s, z}, {v.x * c - v.y * s, v.x * s + v.y * c, v.z}};
+}
+
+}  // namespace grove

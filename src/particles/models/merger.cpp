@@ -1,0 +1,68 @@
+#include "particles/models/merger.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "base/errors.hpp"
+#include "particles/models/galaxy.hpp"
+#include "particles/models/kepler.hpp"
+
+namespace grove {
+namespace {
+
+constexpr double degree = std::numbers::pi / 180;
+
+/// Of all particles of a galaxy, how many are in the disk: what a picture shows.
+constexpr double disk_share = 0.4;
+
+std::vector<Component> one_galaxy(const ModelParameters& p, double mass_ratio, Count count) {
+  const double mass = p.mass * mass_ratio, size = std::cbrt(mass_ratio);
+  const double scale = p.scale * size;
+  const double rmax = (p.rmax > 0 ? p.rmax : 8 * p.scale) * size;
+  const double taper = p.taper > 0 ? p.taper * size : 0.1 * rmax;
+  const auto halo = std::make_shared<TaperedProfile>(
+      std::make_shared<HernquistProfile>((1 - p.disk_fraction) * mass, scale), rmax, taper);
+  const Galaxy galaxy{p.gravitational_constant, halo, nullptr, disk_shape(p, mass, scale)};
+  return galaxy_components(galaxy, galaxy_counts(galaxy, count, disk_share, 0));
+}
+
+double total_mass(const std::vector<Component>& components) {
+  double mass = 0;
+  for (const Component& component : components) mass += component.mass;
+  return mass;
+}
+
+}  // namespace
+
+PhasePoint parabolic_approach(double gm, double pericentre, double separation) {
+  const double p = 2 * pericentre;  // semi-latus rectum: r = p / (1 + cos f), f the true anomaly
+  const double cos_f = p / separation - 1, sin_f = -std::sqrt((1 - cos_f) * (1 + cos_f));
+  const double v = std::sqrt(gm / p);
+  // Turned by half a turn, so that the bodies come from the positive and negative x axis.
+  return {Vec3d{cos_f, sin_f, 0} * -separation, Vec3d{sin_f, -(1 + cos_f), 0} * v};
+}
+
+Model make_merger(const ModelParameters& p) {
+  const double pericentre = p.pericentre > 0 ? p.pericentre : 0.5 * p.scale;
+  const double separation = p.separation > 0 ? p.separation : 10 * p.scale;
+  if (separation <= pericentre)
+    throw InputError("separation of the two galaxies must be larger than their pericentre");
+  const auto second_count =
+      static_cast<Count>(static_cast<double>(p.particles) * p.mass_ratio / (1 + p.mass_ratio));
+  std::vector<Component> first = one_galaxy(p, 1, p.particles - second_count);
+  std::vector<Component> second = one_galaxy(p, p.mass_ratio, second_count);
+
+  const double first_mass = total_mass(first), second_mass = total_mass(second);
+  const TwoBodies orbit = two_bodies(
+      first_mass, second_mass,
+      parabolic_approach(p.gravitational_constant * (first_mass + second_mass), pericentre, separation));
+  // Both disks turn with the orbit, so that both grow tails; tilted, so that the picture shows depth.
+  const Rotation first_tilt = Rotation::inclined(20 * degree, 0);
+  const Rotation second_tilt = Rotation::inclined(50 * degree, 60 * degree);
+  for (Component& component : first) component.origin = orbit.first, component.rotation = first_tilt;
+  for (Component& component : second) component.origin = orbit.second, component.rotation = second_tilt;
+  first.insert(first.end(), second.begin(), second.end());
+  return Model(std::move(first), p.seed);
+}
+
+}  // namespace grove

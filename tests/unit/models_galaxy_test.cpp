@@ -1,0 +1,208 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "base/errors.hpp"
+#include "particles/models/galaxy.hpp"
+#include "particles/models/merger.hpp"
+#include "support/model_measures.hpp"
+
+namespace grove {
+namespace {
+
+using namespace test;
+
+ModelParameters parameters(const std::string& model, Count n) {
+  ModelParameters p;
+  p.model = model;
+  p.particles = n;
+  return p;
+}
+
+Particles of_type(const Particles& all, std::uint8_t type) {
+  Particles part = all;
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < all.size(); ++i)
+    if (all.type[i] == type) order.push_back(i);
+  part.reorder(order);
+  return part;
+}
+
+/// A sphere with next to no mass, for a disk alone.
+std::shared_ptr<SphericalPotential> no_sphere() {
+  return std::make_shared<SphericalPotential>(1, RadialGrid{1e-6, 100},
+                                              [](double r) { return r < 50 ? 1e-12 / r : 0.0; });
+}
+
+TEST(CircularMotion, of_an_exponential_disk_is_freemans) {
+  const DiskShape disk{1, 1, 0.1, 1.5};
+  const auto sphere = no_sphere();
+  // Freeman 1970: the curve peaks at 2.15 scale lengths with v = 0.8798 sqrt(pi G Sigma_0 h), that is 0.6221
+  // in units of sqrt(G M / h); far away it is Kepler's within the quadrupole, 9/4 h^2 / R^2 of v^2 (second
+  // moment 6 h^2, times 3/8).
+  EXPECT_NEAR(std::sqrt(circular_motion(disk, *sphere, 2.15).speed2), 0.6221, 2e-4);
+  EXPECT_NEAR(circular_motion(disk, *sphere, 2.15).slope, 0, 2e-3);
+  EXPECT_NEAR(circular_motion(disk, *sphere, 40).speed2 * 40, 1, 1.5 * 2.25 * 3 / 1600);
+  for (const double r : {0.1, 1.0, 5.0}) {
+    const double h = 1e-5;
+    const double numeric = std::log(circular_motion(disk, *sphere, r * (1 + h)).speed2 /
+                                    circular_motion(disk, *sphere, r * (1 - h)).speed2) /
+                           (2 * h);
+    EXPECT_NEAR(circular_motion(disk, *sphere, r).slope, numeric, 1e-6) << r;
+  }
+}
+
+TEST(ExponentialDisk, alone_has_the_dispersion_of_an_isothermal_sheet_and_the_least_q_asked_for) {
+  const DiskShape shape{1, 1, 0.1, 1.3};
+  const auto sphere = no_sphere();
+  const ExponentialDisk disk(shape, sphere);
+  double least_q = 1e9;
+  for (double r = 0.05; r < 9; r *= 1.02) {
+    const auto m = disk.moments(r);
+    const CircularMotion motion = circular_motion(shape, *sphere, r);
+    const double sigma = std::exp(-r) / (2 * std::numbers::pi);
+    EXPECT_NEAR(m.vertical * m.vertical, std::numbers::pi * sigma * 0.1, 1e-8) << "pi G Sigma z0";
+    const double kappa = 2 * std::sqrt(motion.epicyclic_ratio() * motion.speed2) / r;
+    least_q = std::min(least_q, m.radial * kappa / (3.36 * sigma));
+    EXPECT_NEAR(m.azimuthal / m.radial, std::sqrt(motion.epicyclic_ratio()), 1e-12);
+  }
+  EXPECT_NEAR(least_q, 1.3, 1e-3) << "steps of 2 % pass the minimum by 1 %, so its square";
+}
+
+TEST(DiskGalaxy, disk_has_the_exponential_profile_and_the_sech2_height) {
+  const Particles disk = of_type(make_particles(parameters("disk-galaxy", 50000)), 2);
+  ASSERT_EQ(disk.size(), 20000u);
+  std::vector<double> radius, height;
+  for (const Vec3d& p : disk.position) {
+    radius.push_back(std::hypot(p.x, p.y));
+    height.push_back(p.z);
+  }
+  constexpr double h = 0.2, z0 = 0.03;
+  const double all = 1 - 11 * std::exp(-10.0);
+  EXPECT_LT(distribution_distance(
+                radius, [&](double r) { return std::min(1.0, (1 - (1 + r / h) * std::exp(-r / h)) / all); }),
+            distribution_limit(disk.size()));
+  EXPECT_LT(distribution_distance(height, [&](double z) { return 0.5 * (1 + std::tanh(z / z0)); }),
+            distribution_limit(disk.size()));
+}
+
+TEST(DiskGalaxy, disk_turns_with_the_circular_speed_less_the_asymmetric_drift) {
+  const Particles all = make_particles(parameters("disk-galaxy", 50000));
+  const Particles disk = of_type(all, 2);
+  // v_c^2 of the particles made: of halo and bulge as spheres, of the disk by Freeman's formula.
+  std::vector<std::pair<double, double>> sphere;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all.type[i] != 2) sphere.emplace_back(norm(all.position[i]), all.mass[i]);
+  const DiskShape shape{0.05, 0.2, 0.03, 1.5};
+  for (double low = 0.1; low < 0.7; low += 0.1) {
+    double rotation = 0, rotation2 = 0, radial2 = 0, count = 0, inside = 0;
+    for (std::size_t i = 0; i < disk.size(); ++i) {
+      const Vec3d x = disk.position[i], v = disk.velocity[i];
+      const double r = std::hypot(x.x, x.y);
+      if (r < low || r >= low + 0.02) continue;
+      const double azimuthal = (x.x * v.y - x.y * v.x) / r, outward = (x.x * v.x + x.y * v.y) / r;
+      rotation += azimuthal;
+      rotation2 += azimuthal * azimuthal;
+      radial2 += outward * outward;
+      ++count;
+    }
+    rotation /= count;
+    const double r = low + 0.01, sigma = std::sqrt(rotation2 / count - rotation * rotation);
+    for (const auto& [radius, mass] : sphere)
+      if (radius < r) inside += mass;
+    const CircularMotion own = circular_motion(shape, *no_sphere(), r);
+    const double circular2 = own.speed2 + inside / r;
+    // Jeans: <v>^2 = v_c^2 + s_R^2 (1 - 2 R/h) - s_phi^2. Noise of <v>: sigma / sqrt(count); of v_c: the mass
+    // inside, counted from thousands of particles, 1/sqrt(N) of it, so half of that of v. The shell's width
+    // of 10 % at most moves v by less than 1 %.
+    const double s2 = radial2 / count;
+    const double expected = std::sqrt(circular2 + s2 * (1 - 2 * r / 0.2) - sigma * sigma);
+    const double relative_noise = 0.5 / std::sqrt(inside / (sphere.front().second));
+    EXPECT_NEAR(rotation, expected, 4 * sigma / std::sqrt(count) + expected * (4 * relative_noise + 0.01))
+        << r;
+  }
+}
+
+TEST(DiskGalaxy, is_in_virial_balance) {
+  // 2T + sum m x a = 0, forces by direct summation over few particles with a softening well below their
+  // separations. The disk as spheres in the field of the halo, and epicycles to second order: 1 % or 2 %.
+  constexpr Count n = 3000;
+  const Particles p = make_particles(parameters("disk-galaxy", n));
+  double virial = 0, square = 0;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    double own = 0;
+    for (std::size_t j = 0; j < p.size(); ++j) {
+      if (i == j) continue;
+      const Vec3d d = p.position[j] - p.position[i];
+      const double r2 = norm2(d) + 1e-6;
+      own += p.mass[j] * dot(d, p.position[i]) / (r2 * std::sqrt(r2));
+    }
+    const double term = p.mass[i] * (own + norm2(p.velocity[i]));
+    virial += term;
+    square += term * term;
+  }
+  EXPECT_NEAR(virial, 0, 4 * std::sqrt(square) + 0.02 * 2 * kinetic_energy(p));
+}
+
+TEST(DiskGalaxy, splits_any_number_exactly) {
+  for (const Count n : {3, 4, 7, 10, 999, 1001}) {
+    const Particles p = make_particles(parameters("disk-galaxy", n));
+    EXPECT_EQ(static_cast<Count>(p.size()), n);
+    double mass = 0;
+    for (const double m : p.mass) mass += m;
+    const Model model = make_model(parameters("disk-galaxy", n));
+    double expected = 0;
+    for (const Component& component : model.components()) {
+      EXPECT_GE(component.count, 1);
+      expected += component.mass;
+    }
+    EXPECT_NEAR(mass, expected, 1e-12) << n;
+  }
+  EXPECT_THROW(make_model(parameters("disk-galaxy", 2)), InputError);
+}
+
+TEST(Parabola, has_no_energy_and_the_pericentre_asked_for) {
+  const PhasePoint relative = parabolic_approach(2, 0.5, 10);
+  EXPECT_NEAR(norm(relative.position), 10, 1e-12);
+  EXPECT_NEAR(0.5 * norm2(relative.velocity) - 2 / norm(relative.position), 0, 1e-14);
+  // v^2 = 2 GM / q at pericentre q, so the angular momentum is sqrt(2 GM q).
+  EXPECT_NEAR(cross(relative.position, relative.velocity).z, std::sqrt(2 * 2 * 0.5), 1e-12);
+  EXPECT_LT(dot(relative.position, relative.velocity), 0) << "on the way in";
+}
+
+TEST(Merger, galaxies_start_on_the_parabola_of_their_masses) {
+  ModelParameters p = parameters("merger", 10001);
+  p.mass_ratio = 0.5;
+  const Model model = make_model(p);
+  const Particles particles = make_particles(p);
+  ASSERT_EQ(model.components().size(), 4u);
+  std::size_t i = 0;
+  PhasePoint centre[2] = {{{0, 0, 0}, {0, 0, 0}}, {{0, 0, 0}, {0, 0, 0}}};
+  double mass[2] = {0, 0};
+  for (std::size_t c = 0; c < 4; ++c)
+    for (Count k = 0; k < model.components()[c].count; ++k, ++i) {
+      const double m = particles.mass[i];
+      centre[c / 2].position += particles.position[i] * m;
+      centre[c / 2].velocity += particles.velocity[i] * m;
+      mass[c / 2] += m;
+    }
+  EXPECT_EQ(i, particles.size());
+  EXPECT_NEAR(mass[1] / mass[0], 0.5, 1e-6);
+  const Vec3d x = centre[1].position * (1 / mass[1]) - centre[0].position * (1 / mass[0]);
+  const Vec3d v = centre[1].velocity * (1 / mass[1]) - centre[0].velocity * (1 / mass[0]);
+  EXPECT_NEAR(norm(x), 10, 1e-10);
+  EXPECT_NEAR(0.5 * norm2(v) - (mass[0] + mass[1]) / norm(x), 0, 1e-10);
+}
+
+TEST(Merger, both_galaxies_are_sampled_with_the_same_particle_mass) {
+  const Model model = make_model(parameters("merger", 100000));
+  EXPECT_EQ(model.count(), 100000);
+  const auto& c = model.components();
+  for (const std::size_t part : {0u, 1u})
+    EXPECT_DOUBLE_EQ(c[part].mass / static_cast<double>(c[part].count),
+                     c[part + 2].mass / static_cast<double>(c[part + 2].count));
+}
+
+}  // namespace
+}  // namespace grove
