@@ -21,16 +21,17 @@ struct Cut {
   friend bool operator==(const Cut&, const Cut&) = default;
 };
 
-/// One cell of the bisection, from the root to the buckets.
+/// One cell of the bisection, from the root to the buckets. A new one is a leaf.
 struct Cell {
-  Vec3<Coordinate> low, high;  ///< tight bounds of its particles, both inclusive
-  Cut cut;                     ///< how it is divided
-  Count first;                 ///< its first particle, in left-to-right order of the tree
-  Count count;                 ///< its particles
-  Count weight;                ///< the sum of their weights
-  std::int32_t child;          ///< index of its left child, the right one follows; -1: the cell is a leaf
-  std::int32_t first_leaf;     ///< its leftmost leaf, in left-to-right order
-  std::int32_t leaves;         ///< leaves below it; 1 for a leaf
+  Vec3<Coordinate> low{0, 0, 0}, high{0, 0, 0};  ///< tight bounds of its particles, both inclusive
+  Cut cut{0, 0, -1};                             ///< how it is divided; id and coordinate are those of the
+                                                 ///< first particle that goes right
+  Count first = 0;                               ///< its first particle, in left-to-right order of the tree
+  Count count = 0;                               ///< its particles
+  Count weight = 0;                              ///< the sum of their weights
+  std::int32_t child = -1;      ///< index of its left child, the right one follows; -1: the cell is a leaf
+  std::int32_t first_leaf = 0;  ///< its leftmost leaf, in left-to-right order
+  std::int32_t leaves = 1;      ///< leaves below it; 1 for a leaf
 
   GROVE_HOST_DEVICE bool is_leaf() const { return child < 0; }
   friend bool operator==(const Cell&, const Cell&) = default;

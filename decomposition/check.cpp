@@ -1,0 +1,223 @@
+#include "decomposition/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "decomposition/root_cell.hpp"
+
+namespace grove {
+namespace {
+
+/// Counted again, by cell.
+struct Recount {
+  explicit Recount(std::size_t cells)
+      : count(cells, 0),
+        weight(cells, 0),
+        left_of_middle(cells, 0),
+        first_right(cells, 0),
+        low(3 * cells, ~0u),
+        high(3 * cells, 0) {}
+
+  std::vector<Count> count, weight;
+  std::vector<Count> left_of_middle;
+  std::vector<Count> first_right;  ///< weight of the particle that the cut names
+  std::vector<Coordinate> low, high;
+};
+
+[[noreturn]] void fail(std::size_t cell, const std::string& what) {
+  throw std::runtime_error(fmt::format("cell {}: {}", cell, what));
+}
+
+class Recounter {
+ public:
+  Recounter(const Communicator& comm, const Particles& particles, const Domain& domain)
+      : comm_(comm), particles_(particles), domain_(domain), recount_(domain.cells.size()) {
+    weighted_ =
+        comm.max(std::any_of(particles.work.begin(), particles.work.end(), [](auto w) { return w > 0; })
+                     ? 1
+                     : 0) > 0;
+  }
+
+  Recount operator()() {
+    comm_.together([&] { count_own(); });
+    comm_.sum(std::span<Count>(recount_.count));
+    comm_.sum(std::span<Count>(recount_.weight));
+    comm_.sum(std::span<Count>(recount_.left_of_middle));
+    comm_.sum(std::span<Count>(recount_.first_right));
+    comm_.min(std::span<Coordinate>(recount_.low));
+    comm_.max(std::span<Coordinate>(recount_.high));
+    add_up();
+    return std::move(recount_);
+  }
+
+ private:
+  void count_own() {
+    const auto first = domain_.first_leaf[static_cast<std::size_t>(comm_.rank())];
+    const auto last = domain_.first_leaf[static_cast<std::size_t>(comm_.rank()) + 1];
+    if (domain_.leaf_begin.size() != static_cast<std::size_t>(last - first) + 1 ||
+        domain_.leaf_begin.back() != static_cast<Count>(particles_.size()))
+      throw std::runtime_error("the ranges of the leaves do not cover the particles of their rank");
+    for (std::int32_t leaf = first; leaf < last; ++leaf) {
+      const auto own = static_cast<std::size_t>(leaf - first);
+      for (auto i = domain_.leaf_begin[own]; i < domain_.leaf_begin[own + 1]; ++i)
+        if (descend(static_cast<std::size_t>(i)) != leaf)
+          throw std::runtime_error(fmt::format("particle id {} is not in the leaf that the cuts lead it to",
+                                               particles_.id[static_cast<std::size_t>(i)]));
+    }
+  }
+
+  /// Returns the leaf of particle i.
+  std::int32_t descend(std::size_t i) {
+    const IntegerPosition c = domain_.box.coordinates(particles_.position[i]);
+    const ParticleId id = particles_.id[i];
+    const Count weight = weighted_ ? std::max(particles_.work[i], std::uint32_t{1}) : 1;
+    std::size_t at = 0;
+    while (!domain_.cells[at].is_leaf()) {
+      const Cell& cell = domain_.cells[at];
+      const Cut& cut = cell.cut;
+      const Coordinate x = c[cut.axis];
+      if (x < spatial_middle(cell.low[cut.axis], cell.high[cut.axis])) ++recount_.left_of_middle[at];
+      if (x == cut.coordinate && id == cut.id) recount_.first_right[at] += weight;
+      at = static_cast<std::size_t>(cell.child) + (cut.is_left(x, id) ? 0 : 1);
+    }
+    ++recount_.count[at];
+    recount_.weight[at] += weight;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      Coordinate &low = recount_.low[3 * at + axis], &high = recount_.high[3 * at + axis];
+      low = std::min(low, c[static_cast<int>(axis)]);
+      high = std::max(high, c[static_cast<int>(axis)]);
+    }
+    return domain_.cells[at].first_leaf;
+  }
+
+  /// Cells above the leaves; children lie behind their parents.
+  void add_up() {
+    for (std::size_t at = domain_.cells.size(); at-- > 0;) {
+      if (domain_.cells[at].is_leaf()) continue;
+      const auto child = static_cast<std::size_t>(domain_.cells[at].child);
+      recount_.count[at] = recount_.count[child] + recount_.count[child + 1];
+      recount_.weight[at] = recount_.weight[child] + recount_.weight[child + 1];
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        recount_.low[3 * at + axis] =
+            std::min(recount_.low[3 * child + axis], recount_.low[3 * child + 3 + axis]);
+        recount_.high[3 * at + axis] =
+            std::max(recount_.high[3 * child + axis], recount_.high[3 * child + 3 + axis]);
+      }
+    }
+  }
+
+  const Communicator& comm_;
+  const Particles& particles_;
+  const Domain& domain_;
+  Recount recount_;
+  bool weighted_;
+};
+
+void compare_cell(const Domain& domain, const Recount& recount, std::size_t at) {
+  const Cell& cell = domain.cells[at];
+  if (cell.count != recount.count[at])
+    fail(at, fmt::format("{} particles, not {}", recount.count[at], cell.count));
+  if (cell.weight != recount.weight[at])
+    fail(at, fmt::format("its weight is {}, not {}", recount.weight[at], cell.weight));
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (cell.low[static_cast<int>(axis)] != recount.low[3 * at + axis] ||
+        cell.high[static_cast<int>(axis)] != recount.high[3 * at + axis])
+      fail(at, "its bounds are not tight");
+}
+
+void check_cut(const Domain& domain, const CutScheme& scheme, const Recount& recount, std::size_t at) {
+  const Cell& cell = domain.cells[at];
+  if (scheme.is_leaf(cell.count, cell.leaves)) fail(at, "a leaf has been cut");
+  if (cell.cut.axis != longest_axis(cell.low, cell.high)) fail(at, "it is not cut on its longest side");
+  const auto child = static_cast<std::size_t>(cell.child);
+  if (child <= at || child + 1 >= domain.cells.size()) fail(at, "its children are misplaced");
+  const Cell &left = domain.cells[child], &right = domain.cells[child + 1];
+  const CutTarget target = scheme.target(cell.count, cell.weight, cell.leaves, recount.left_of_middle[at]);
+  if (recount.first_right[at] == 0) fail(at, "its cut is not the key of one of its particles");
+  if (!target.accepts(left.count, left.weight) ||
+      target.accepts(left.count + 1, left.weight + recount.first_right[at]))
+    fail(at,
+         fmt::format("{} of {} particles go left, which is not what the rule says", left.count, cell.count));
+  if (left.leaves != scheme.left_leaves(cell.leaves, left.count) ||
+      left.leaves + right.leaves != cell.leaves || left.first_leaf != cell.first_leaf ||
+      right.first_leaf != cell.first_leaf + left.leaves || left.first != cell.first ||
+      right.first != cell.first + left.count)
+    fail(at, "its children are numbered wrongly");
+}
+
+}  // namespace
+
+std::string check_domain(const Communicator& comm, const Particles& particles,
+                         const DecompositionParameters& parameters, const Domain& domain) try {
+  const Recount recount = Recounter(comm, particles, domain)();
+  Cell root;
+  root.count = comm.sum(static_cast<Count>(particles.size()));
+  const CutScheme scheme = scheme_of(parameters, root);
+  if (root.leaves != domain.leaves() || root.leaves != domain.cells[0].leaves ||
+      root.count != domain.cells[0].count)
+    fail(0, "wrong number of particles or leaves");
+  for (std::size_t at = 0; at < domain.cells.size(); ++at) {
+    compare_cell(domain, recount, at);
+    if (!domain.cells[at].is_leaf())
+      check_cut(domain, scheme, recount, at);
+    else if (!scheme.is_leaf(domain.cells[at].count, domain.cells[at].leaves))
+      fail(at, "it should have been cut");
+  }
+  return {};
+} catch (const std::runtime_error& error) {
+  return error.what();
+}
+
+std::uint64_t tree_hash(const Communicator& comm, const Particles& particles, const Domain& domain) {
+  std::uint64_t leaves_of_ids = 0;
+  const auto first = domain.first_leaf[static_cast<std::size_t>(comm.rank())];
+  for (std::size_t own = 0; own + 1 < domain.leaf_begin.size(); ++own)
+    for (auto i = domain.leaf_begin[own]; i < domain.leaf_begin[own + 1]; ++i)
+      leaves_of_ids +=
+          mixed(mixed(particles.id[static_cast<std::size_t>(i)]) + static_cast<std::uint64_t>(first) + own);
+
+  std::uint64_t hash = comm.sum(leaves_of_ids);
+  const auto add = [&hash](auto value) { hash = mixed(hash ^ static_cast<std::uint64_t>(value)); };
+  for (const Cell& cell : domain.cells) {
+    for (int axis = 0; axis < 3; ++axis) add(cell.low[axis]), add(cell.high[axis]);
+    add(cell.cut.id), add(cell.cut.coordinate), add(cell.cut.axis);
+    add(cell.first), add(cell.count), add(cell.weight);
+    add(cell.child), add(cell.first_leaf), add(cell.leaves);
+  }
+  return hash;
+}
+
+double imbalance(const Domain& domain) {
+  Count most = 0;
+  const std::size_t ranks = domain.first_leaf.size() - 1;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    Count weight = 0;
+    for (auto leaf = domain.first_leaf[rank]; leaf < domain.first_leaf[rank + 1]; ++leaf)
+      weight += domain.leaf(leaf).weight;
+    most = std::max(most, weight);
+  }
+  return static_cast<double>(most) * static_cast<double>(ranks) / static_cast<double>(domain.cells[0].weight);
+}
+
+AspectRatios aspect_ratios(const Domain& domain) {
+  std::vector<double> ratios;
+  for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf) {
+    const Cell& cell = domain.leaf(leaf);
+    // Bounds are inclusive, so a side of one coordinate is one unit long.
+    const double sides[3] = {cell.high.x - cell.low.x + 1.0, cell.high.y - cell.low.y + 1.0,
+                             cell.high.z - cell.low.z + 1.0};
+    ratios.push_back(*std::max_element(sides, sides + 3) / *std::min_element(sides, sides + 3));
+  }
+  std::sort(ratios.begin(), ratios.end());
+  const auto at = [&](double fraction) {
+    return ratios[static_cast<std::size_t>(fraction * static_cast<double>(ratios.size() - 1) + 0.5)];
+  };
+  return {at(0.5), at(0.99)};
+}
+
+}  // namespace grove

@@ -1,0 +1,133 @@
+#include "decomposition/cut_search.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "decomposition/services/count_left.hpp"
+#include "decomposition/services/select_tie.hpp"
+
+namespace grove {
+namespace {
+
+/// Keys that may be the first to go right, and what is known of them.
+struct Interval {
+  CutQuestion* question;
+  std::uint64_t first, last;  ///< both inclusive
+  Tally below;                ///< left of the interval; acceptable
+  Tally inside;               ///< in the interval; together with `below` not acceptable
+};
+
+/// Where an interval is divided: at first + step, first + 2 step, ...
+struct Candidates {
+  std::uint64_t step;
+  std::int32_t number;
+};
+
+Candidates equidistant(const Interval& interval, std::int32_t number) {
+  const std::uint64_t extent = interval.last - interval.first;
+  const std::uint64_t step = extent / (static_cast<std::uint64_t>(number) + 1) + 1;
+  return {step, static_cast<std::int32_t>(extent / step)};
+}
+
+/// At the digit of this many bits that is the most significant of those in which keys can differ.
+Candidates at_digit(const Interval& interval, int digit_bits) {
+  const std::uint64_t extent = interval.last - interval.first;
+  const std::uint64_t step = std::uint64_t{1}
+                             << std::max(0, static_cast<int>(std::bit_width(extent)) - digit_bits);
+  return {step, static_cast<std::int32_t>(extent / step)};
+}
+
+/// Digits so long that three of them make a coordinate, unless very many cells are cut at once.
+int digit_bits(std::size_t cells) {
+  constexpr int most = 11, least = 8, total = 17;
+  return std::clamp(total - static_cast<int>(std::bit_width(cells)), least, most);
+}
+
+Candidates candidates_of(const Interval& interval, const SearchOptions& options, int bits) {
+  return options.method == CutMethod::histogram ? at_digit(interval, bits)
+                                                : equidistant(interval, options.candidates);
+}
+
+/// Goes on with the part whose end is the first that is not acceptable. left: of each candidate, counted from
+/// the interval's begin.
+void narrow(Interval& interval, const Candidates& candidates, std::span<const Tally> left) {
+  const CutTarget& target = interval.question->target;
+  const auto refused = std::find_if(left.begin(), left.end(), [&](const Tally& tally) {
+    const Tally prefix = interval.below + tally;
+    return !target.accepts(prefix.count, prefix.weight);
+  });
+  const auto part = static_cast<std::uint64_t>(refused - left.begin());
+  const Tally end = refused == left.end() ? interval.inside : *refused;
+  const Tally begin = part == 0 ? Tally{0, 0} : left[part - 1];
+  interval.first += part * candidates.step;
+  interval.last = std::min(interval.last, interval.first + (candidates.step - 1));
+  interval.below += begin;
+  interval.inside = end - begin;
+}
+
+/// Narrows all intervals to one key each. ask(interval, candidates) makes the input of the service S.
+template <Service S, class Ask>
+void search(ProcessorSetTree& tree, const SearchOptions& options, std::vector<Interval>& intervals, Ask&& ask,
+            DecompositionReport& report) {
+  const int bits = digit_bits(intervals.size());
+  while (true) {
+    std::vector<typename S::Input> input;
+    std::vector<std::pair<Interval*, Candidates>> asked;
+    for (Interval& interval : intervals) {
+      if (interval.first == interval.last) continue;
+      const Candidates candidates = candidates_of(interval, options, bits);
+      asked.emplace_back(&interval, candidates);
+      input.push_back(ask(interval, candidates));
+    }
+    if (asked.empty()) return;
+    const std::vector<Tally> answer = tree.call<S>(input);
+    ++report.rounds;
+    std::span<const Tally> rest(answer);
+    for (const auto& [interval, candidates] : asked) {
+      const auto number = static_cast<std::size_t>(candidates.number);
+      narrow(*interval, candidates, rest.first(number));
+      rest = rest.subspan(number);
+    }
+  }
+}
+
+services::CountLeft::Input ask_coordinates(const Interval& interval, const Candidates& candidates) {
+  return {interval.question->cell, static_cast<Coordinate>(interval.first),
+          static_cast<Coordinate>(candidates.step), candidates.number};
+}
+
+services::SelectTie::Input ask_ids(const Interval& interval, const Candidates& candidates) {
+  const CutQuestion& question = *interval.question;
+  return {interval.first, candidates.step, question.cell, question.cut.coordinate, candidates.number, 0};
+}
+
+/// Whether some of the particles with the coordinate found may go left. Particles weigh at least 1.
+bool is_tied(const Interval& interval) {
+  return interval.inside.count > 1 &&
+         interval.question->target.accepts(interval.below.count + 1, interval.below.weight + 1);
+}
+
+}  // namespace
+
+void find_cuts(ProcessorSetTree& tree, const SearchOptions& options, std::span<CutQuestion> questions,
+               DecompositionReport& report) {
+  std::vector<Interval> intervals;
+  for (CutQuestion& q : questions) intervals.push_back({&q, q.low, q.high, {0, 0}, q.all});
+  search<services::CountLeft>(tree, options, intervals, ask_coordinates, report);
+
+  std::vector<Interval> ties;
+  for (const Interval& found : intervals) {
+    CutQuestion& q = *found.question;
+    q.cut = {0, static_cast<Coordinate>(found.first), q.axis};
+    q.left = found.below;
+    if (is_tied(found)) ties.push_back({&q, 0, options.greatest_id, found.below, found.inside});
+  }
+  search<services::SelectTie>(tree, options, ties, ask_ids, report);
+  for (const Interval& found : ties) {
+    found.question->cut.id = found.first;
+    found.question->left = found.below;
+  }
+}
+
+}  // namespace grove

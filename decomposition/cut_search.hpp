@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/types.hpp"
+#include "decomposition/decompose.hpp"
+#include "decomposition/processor_set_tree.hpp"
+#include "decomposition/services/tally.hpp"
+#include "kernels/math/cell.hpp"
+#include "kernels/math/cut_rule.hpp"
+
+namespace grove {
+
+/// A top cell that is being cut.
+struct CutQuestion {
+  std::int32_t cell;
+  std::int32_t axis;
+  Coordinate low, high;  ///< tight bounds on the axis
+  CutTarget target;      ///< which prefix goes left
+  Tally all;             ///< the cell's particles
+
+  Cut cut;  ///< found: divides the particles as the cut that is asked for does. Its id is 0 if all particles
+            ///< of the cut's coordinate go right
+  Tally left;  ///< found: what goes left
+};
+
+/// How to search.
+struct SearchOptions {
+  CutMethod method;
+  std::int32_t candidates;  ///< of `bisection`
+  ParticleId greatest_id;
+};
+
+/// Finds the cuts of many cells at once, exactly: each round is one call for all of them (make-axis has been
+/// called before). In each round the interval that holds the cut is divided at candidates, what lies left of
+/// each is counted, and the part in which the prefix stops being acceptable is the next interval. First on
+/// coordinates, then, where particles of one coordinate go to both sides, on their ids.
+///
+/// Cost: at most 32 rounds by bisection, 4 by histogram; for ties up to as many as the greatest id has digits
+/// of 8 bits (histogram) or 1 bit (bisection).
+void find_cuts(ProcessorSetTree& tree, const SearchOptions& options, std::span<CutQuestion> questions,
+               DecompositionReport& report);
+
+}  // namespace grove

@@ -1,0 +1,215 @@
+#include "decomposition/decompose.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <optional>
+
+#include "decomposition/end_cells.hpp"
+#include "decomposition/join_cells.hpp"
+#include "decomposition/migration.hpp"
+#include "decomposition/processor_set_tree.hpp"
+#include "decomposition/root_cell.hpp"
+#include "decomposition/services/all.hpp"
+#include "decomposition/shares.hpp"
+#include "decomposition/top_cells.hpp"
+
+namespace grove {
+namespace {
+
+/// The decomposition as one rank sees it, step by step.
+class Decomposition {
+ public:
+  Decomposition(const Communicator& comm, Particles& particles, const DecompositionParameters& parameters,
+                DecompositionReport& report)
+      : comm_(comm), particles_(particles), parameters_(parameters), report_(report), own_{particles} {}
+
+  Domain run(const std::optional<Box>& previous, Array<Record>* records) {
+    const auto time = report_.timers.time("total");
+    set_up(previous);
+    cut_together();
+    exchange();
+    cut_alone();
+    gather_cells();
+    arrange(records);
+    return domain();
+  }
+
+ private:
+  void set_up(const std::optional<Box>& previous);
+  void cut_together();
+  void exchange();
+  void cut_alone();
+  void gather_cells();
+  void arrange(Array<Record>* records);
+  void move_fields(std::span<const std::uint32_t> order);
+  Domain domain() const;
+
+  /// Runs a script of the master that leaves its result in cells_, and gives that to all ranks.
+  template <class Script>
+  void with_services(Script&& script) {
+    ProcessorSetTree tree(comm_, parameters_.transport, services::all, own_, report_);
+    tree.run([&] { script(tree); });
+    const std::span<const Cell> result(cells_);
+    cells_ = comm_.all_gather_arrays(result.first(comm_.is_master() ? result.size() : 0));
+  }
+
+  const Communicator& comm_;
+  Particles& particles_;
+  const DecompositionParameters& parameters_;
+  DecompositionReport& report_;
+  RankParticles own_;
+  Box box_;
+  CutScheme scheme_;
+  Cell root_;
+  std::vector<Cell> cells_;  ///< the top cells; at last all
+  EndCells ends_;
+  std::optional<Migration> migration_;  ///< none if no particle of any rank moves
+  Array<Vec3d> arrived_positions_;
+};
+
+void Decomposition::set_up(const std::optional<Box>& previous) {
+  const auto time = report_.timers.time("set_up");
+  box_ = root_cube(comm_, particles_, previous);
+  bool weighted = false;
+  root_.weight = weigh(comm_, particles_, weighted);
+  root_.count = comm_.sum(static_cast<Count>(particles_.size()));
+  if (weighted) own_.weight = particles_.work.data();
+  comm_.together([&] { scheme_ = scheme_of(parameters_, root_); });
+}
+
+void Decomposition::cut_together() {
+  cells_ = {root_};
+  const Shares shares(root_.weight, comm_.size());
+  if (parameters_.schedule == Schedule::master || shares.straddles(0, root_.weight))
+    with_services([&](ProcessorSetTree& tree) {
+      cells_ = grove::cut_together(tree, parameters_, scheme_, shares, box_, root_, report_);
+    });
+  else
+    own_.take_all(box_);
+  own_.scratch = {};
+  own_.axis = {};
+  ends_ = EndCells(cells_, shares);
+}
+
+void Decomposition::exchange() {
+  const auto time = report_.timers.time("migrate");
+  std::vector<std::uint32_t> departing;
+  std::vector<Count> counts(static_cast<std::size_t>(comm_.size()), 0);
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
+    if (ends_.owner(i) == comm_.rank()) continue;
+    const auto records = own_.records_of(ends_.cell(i));
+    for (const Record& r : records) departing.push_back(r.index);
+    counts[static_cast<std::size_t>(ends_.owner(i))] += static_cast<Count>(records.size());
+  }
+  if (comm_.size() == 1 || comm_.max(static_cast<Count>(departing.size())) == 0) return;
+
+  ++report_.collectives;
+  migration_.emplace(comm_, std::move(departing), counts);
+  arrived_positions_ = migration_->arrivals(particles_.position);
+  own_.records = ends_.merge_arrivals(comm_, own_, migration_->plan(), box_, arrived_positions_);
+  migration_->append_arrivals(particles_.id);
+  if (own_.weight) {
+    migration_->append_arrivals(particles_.work);
+    own_.weight = particles_.work.data();
+  }
+}
+
+void Decomposition::cut_alone() {
+  const auto time = report_.timers.time("local");
+  Count begin = 0;
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
+    if (ends_.owner(i) != comm_.rank()) continue;
+    const Cell& cell = cells_[static_cast<std::size_t>(ends_.cell(i))];
+    const auto records = std::span<Record>(own_.records)
+                             .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(cell.count));
+    begin += cell.count;
+    if (!ends_.is_uncut(i)) continue;
+    const std::vector<Cell> cells = cut_to_leaves(scheme_, cell, records, particles_.id.data(), own_.weight);
+    own_.own_cells.insert(own_.own_cells.end(), cells.begin(), cells.end());
+  }
+}
+
+void Decomposition::gather_cells() {
+  const std::vector<std::int32_t> uncut = ends_.uncut();
+  if (comm_.size() == 1)
+    cells_ = join_cells(cells_, uncut, own_.own_cells);
+  else if (uncut.empty())
+    cells_ = join_cells(cells_, uncut, {});
+  else
+    with_services([&](ProcessorSetTree& tree) {
+      cells_ = join_cells(cells_, uncut, tree.call<services::GatherCells>({{0}}));
+    });
+}
+
+void Decomposition::arrange(Array<Record>* records) {
+  const auto time = report_.timers.time("migrate");
+  if (records && !migration_) {
+    *records = std::move(own_.records);
+    return;
+  }
+  Array<std::uint32_t> order(own_.records.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = own_.records[i].index;
+    own_.records[i].index = static_cast<std::uint32_t>(i);
+  }
+  if (records) *records = std::move(own_.records);
+  own_.records = {};
+  if (migration_)
+    move_fields(order);
+  else
+    particles_.reorder(order);
+}
+
+void Decomposition::move_fields(std::span<const std::uint32_t> order) {
+  Migration::rearrange(particles_.position, arrived_positions_, order);
+  arrived_positions_ = {};
+  Migration::rearrange(particles_.id, {}, order);
+  if (own_.weight) Migration::rearrange(particles_.work, {}, order);
+  for_each_field([&](const auto& field) {
+    const auto is = [&](const auto& other) { return field.info.name == other.info.name; };
+    if (is(fields::position) || is(fields::id) || (own_.weight && is(fields::work))) return;
+    auto& values = particles_.*field.array;
+    if (field.info.migrate)
+      Migration::rearrange(values, migration_->arrivals(values), order);
+    else
+      values.resize(order.size());
+  });
+}
+
+Domain Decomposition::domain() const {
+  Domain result;
+  result.box = box_;
+  result.cells = cells_;
+  result.leaf_cell.resize(static_cast<std::size_t>(cells_[0].leaves));
+  std::vector<Count> weights(result.leaf_cell.size());
+  for (std::size_t c = 0; c < cells_.size(); ++c) {
+    if (!cells_[c].is_leaf()) continue;
+    const auto leaf = static_cast<std::size_t>(cells_[c].first_leaf);
+    result.leaf_cell[leaf] = static_cast<std::int32_t>(c);
+    weights[leaf] = cells_[c].weight;
+  }
+  result.first_leaf = Shares(root_.weight, comm_.size()).runs(weights);
+  result.leaf_begin = {0};
+  const auto rank = static_cast<std::size_t>(comm_.rank());
+  for (std::int32_t leaf = result.first_leaf[rank]; leaf < result.first_leaf[rank + 1]; ++leaf)
+    result.leaf_begin.push_back(result.leaf_begin.back() + result.leaf(leaf).count);
+  return result;
+}
+
+void warn_about_idle_ranks(const Communicator& comm, const Domain& domain) {
+  if (comm.is_master() && domain.leaves() < comm.size())
+    fmt::print(stderr, "grove: warning: {} ranks, but only {} leaves to share out: {} ranks stay idle\n",
+               comm.size(), domain.leaves(), comm.size() - domain.leaves());
+}
+
+}  // namespace
+
+Domain decompose(const Communicator& comm, Particles& particles, const DecompositionParameters& parameters,
+                 const std::optional<Box>& previous, DecompositionReport& report, Array<Record>* records) {
+  Domain domain = Decomposition(comm, particles, parameters, report).run(previous, records);
+  if (!previous) warn_about_idle_ranks(comm, domain);
+  return domain;
+}
+
+}  // namespace grove

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/array.hpp"
+#include "base/box.hpp"
+#include "base/timers.hpp"
+#include "base/types.hpp"
+#include "comm/communicator.hpp"
+#include "decomposition/domain.hpp"
+#include "kernels/kokkos/bisection.hpp"
+#include "kernels/math/cut_rule.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+
+/// How the search for a cut narrows the interval of coordinates that holds it; both are exact.
+enum class CutMethod : std::uint8_t {
+  bisection,  ///< in two, or in K + 1 by K candidates: at most 32 rounds
+  histogram,  ///< by a radix digit of 8 to 11 bits: at most 4 rounds
+};
+
+/// Which cells all ranks cut together; both give the same tree, bit for bit.
+enum class Schedule : std::uint8_t {
+  straddling,  ///< those whose share of the work reaches over a rank boundary; the rest each rank cuts alone
+  master,      ///< all, level by level: the reference
+};
+
+/// How service calls and their answers travel between the ranks; both give the same answers.
+enum class Transport : std::uint8_t {
+  messages,     ///< point to point along the processor-set tree
+  collectives,  ///< MPI_Bcast and MPI_Reduce
+};
+
+/// What the user may choose about the decomposition.
+struct DecompositionParameters {
+  CutRule rule = CutRule::middle;
+  Count leaf_size = 0;  ///< particles in a full leaf; 0: from `leaves`, or if that is 0 too, the default
+  Count leaves = 0;     ///< wanted number of leaves, used if leaf_size is 0; exact under `halves`
+  CutMethod method = CutMethod::histogram;
+  std::int32_t candidates = 1;  ///< cuts that `bisection` tries at once per cell and round
+  Schedule schedule = Schedule::straddling;
+  Transport transport = Transport::collectives;
+};
+
+/// The default leaf size for so many particles: 4096, for small numbers a 64th of them, but at least 64.
+Count default_leaf_size(Count particles);
+
+/// What a decomposition did; of this rank.
+struct DecompositionReport {
+  std::int64_t rounds = 0;       ///< calls of count-left and select-tie
+  std::int64_t collectives = 0;  ///< service calls, and exchanges of migration, that all ranks took part in
+  PhaseTimers timers;            ///< by service name; "migrate", "local" (cells cut alone), "total"
+};
+
+/// Divides space among the ranks: cuts the particles' bounding cube into the leaves of one global tree and
+/// brings every particle to the rank that owns its leaf. Collective.
+///
+/// 1. Integer coordinates in the root cube; `previous` is kept as the cube while all particles fit.
+/// 2. Cells that straddle ranks (Schedule) are cut by all ranks together; the master asks, services answer.
+/// 3. The leaves are shared out: a rank gets a run of them, so that all runs carry equal work
+///    (Particles::work; particles without any count 1). Particles migrate with all their fields.
+/// 4. Each rank cuts its own cells alone; the cells are gathered, everywhere.
+///
+/// The cells depend on the positions, ids and, under `halves`, the work of the particles, and on
+/// rule and leaf size; not on the number of ranks, method, schedule or transport.
+///
+/// particles (in/out): afterwards those of own leaf i are leaf_begin[i] .. leaf_begin[i + 1] of the domain;
+/// inside a leaf their order is arbitrary. records (out, optional): the particles' records in leaf order;
+/// if wanted, the particles themselves may be left in another order, Record::index tells where each one is.
+/// InputError: no particles, a position that is not finite, more leaves than particles under `halves`,
+/// duplicate ids at a cut. Prints a warning if ranks stay idle and there is no previous cube.
+///
+/// Cost, straddling: O(2 N/P) per boundary that crosses the rank, O(N/P log(leaves/P)) alone; memory: at most
+/// 80 bytes per particle on top of the particles.
+Domain decompose(const Communicator& comm, Particles& particles, const DecompositionParameters& parameters,
+                 const std::optional<Box>& previous, DecompositionReport& report,
+                 Array<Record>* records = nullptr);
+
+}  // namespace grove

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/array.hpp"
+#include "base/box.hpp"
+#include "comm/communicator.hpp"
+#include "comm/exchange_plan.hpp"
+#include "decomposition/rank_particles.hpp"
+#include "decomposition/shares.hpp"
+#include "kernels/math/cell.hpp"
+
+namespace grove {
+
+/// The top cells that have not been divided, left to right, each with its owner: leaves of the ORB, and cells
+/// that are left to one rank to cut. The same on every rank.
+class EndCells {
+ public:
+  EndCells() = default;
+  /// top (in): the top cells, root first.
+  EndCells(std::span<const Cell> top, const Shares& shares);
+
+  std::size_t size() const { return cell_.size(); }
+  /// Of the i-th: its top-cell number, its owner, and whether it has to be cut further.
+  std::int32_t cell(std::size_t i) const { return cell_[i]; }
+  int owner(std::size_t i) const { return owner_[i]; }
+  bool is_uncut(std::size_t i) const { return uncut_[i]; }
+  /// The top-cell numbers of those that have to be cut further.
+  std::vector<std::int32_t> uncut() const;
+
+  /// Collective. The records of this rank's end cells, left to right: those that stay and those of the
+  /// arrivals, of which each rank sends those of one cell after the other.
+  ///
+  /// own (in): the records before, by top cell. plan (in): the exchange of particles. positions (in): of the
+  /// arrivals, length plan.receive_total(). Arrival i gets the index i + number of particles before.
+  Array<Record> merge_arrivals(const Communicator& comm, RankParticles& own, const ExchangePlan& plan,
+                               const Box& box, std::span<const Vec3d> positions) const;
+
+ private:
+  std::vector<std::int32_t> cell_;
+  std::vector<int> owner_;
+  std::vector<bool> uncut_;
+};
+
+}  // namespace grove

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/array.hpp"
+#include "base/types.hpp"
+#include "decomposition/domain.hpp"
+#include "kernels/kokkos/bisection.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+
+/// A rank's own data, on which services run.
+struct RankParticles {
+  const Particles& particles;
+  const std::uint32_t* weight = nullptr;  ///< by particle; nullptr: every particle weighs 1
+
+  Array<Record> records{};        ///< one per particle; those of a top cell are contiguous
+  Array<Record> scratch{};        ///< for partition
+  Array<Coordinate> axis{};       ///< parallel to records: the coordinate that the cell is being cut on
+  std::vector<Count> begin{};     ///< by top cell: its first record
+  std::vector<Count> end{};       ///< by top cell: behind its last record
+  std::vector<Cell> own_cells{};  ///< cells that the rank cut alone
+
+  /// Makes the records of all particles, in top cell 0.
+  void take_all(const Box& box) {
+    records.resize(particles.size());
+    make_records(box, particles.position.data(), particles.size(), records.data());
+    begin = {0};
+    end = {static_cast<Count>(particles.size())};
+  }
+
+  std::span<Record> records_of(std::int32_t cell) { return part(records, cell); }
+  std::span<Coordinate> axis_of(std::int32_t cell) { return part(axis, cell); }
+  Count weight_of(const Record& record) const { return weight ? weight[record.index] : 1; }
+  ParticleId id_of(const Record& record) const { return particles.id[record.index]; }
+
+ private:
+  template <class T>
+  std::span<T> part(Array<T>& values, std::int32_t cell) const {
+    const auto c = static_cast<std::size_t>(cell);
+    return std::span<T>(values).subspan(static_cast<std::size_t>(begin[c]),
+                                        static_cast<std::size_t>(end[c] - begin[c]));
+  }
+};
+
+}  // namespace grove

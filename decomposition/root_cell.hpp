@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+
+#include "base/box.hpp"
+#include "comm/communicator.hpp"
+#include "decomposition/decompose.hpp"
+#include "kernels/math/cell.hpp"
+#include "kernels/math/cut_rule.hpp"
+#include "particles/particles.hpp"
+
+/// What has to be known of all particles before the first cut.
+namespace grove {
+
+/// Collective. The previous cube if all particles are in it, else a new one around all. InputError if a
+/// position is not finite. Cost: one pass.
+Box root_cube(const Communicator& comm, const Particles& particles, const std::optional<Box>& previous);
+
+/// Collective. The weight of a particle is its work; returns the total. Work 0 becomes 1 if any particle has
+/// work; else `weighted` is false and every particle weighs 1.
+Count weigh(const Communicator& comm, Particles& particles, bool& weighted);
+
+/// The rule with its parameter; root.count (in) is the number of particles, root.leaves (out) of the leaves.
+/// InputError if there are no particles or fewer than leaves.
+CutScheme scheme_of(const DecompositionParameters& parameters, Cell& root);
+
+}  // namespace grove

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/array.hpp"
+#include "comm/communicator.hpp"
+#include "decomposition/rank_particles.hpp"
+
+/// A service: what the master asks of all ranks at once. The call descends the processor-set tree, `run`
+/// works on each rank's own data, and the answers are combined on the way back.
+///
+///   struct CountCells {
+///     static constexpr std::string_view name = "count";
+///     struct Input {...};   // wire structs: an array of inputs, one per cell, goes to every rank
+///     struct Output {...};  // an array of outputs comes back
+///     static void run(RankParticles&, std::span<const Input>, std::span<Output> answer);
+///     static void combine(Output& answer, const Output& other);
+///   };
+///
+/// The answer has one output per input, or `answer_size(inputs)` if the service defines that; it comes zeroed
+/// to `run`. A service without `combine` gathers: its `run` fills a vector of any length, and the vectors are
+/// joined in rank order.
+namespace grove {
+
+using Bytes = Array<std::byte>;
+
+template <class S>
+concept Service = Wire<typename S::Input> && Wire<typename S::Output> && requires {
+  { S::name } -> std::convertible_to<std::string_view>;
+};
+
+template <class S>
+concept CombiningService = Service<S> &&
+    requires(typename S::Output& answer, const typename S::Output& other) {
+  S::combine(answer, other);
+};
+
+/// A service with its types erased: what transports handle.
+struct ServiceEntry {
+  /// Throws what the service throws, with the answer zeroed but of its full size.
+  using Run = void (*)(RankParticles&, std::span<const std::byte> input, Bytes& answer);
+  using Combine = void (*)(Bytes& answer, std::span<const std::byte> other);
+
+  std::string_view name;
+  Run run;
+  Combine combine;
+  MPI_User_function* reduce;  ///< combines a whole SealedAnswer; nullptr: the service gathers
+};
+
+/// The head of an answer on its way: whether a rank below failed.
+struct AnswerHeader {
+  std::int64_t failed;
+};
+
+namespace detail {
+
+template <class T>
+std::span<const T> as(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+template <CombiningService S>
+std::size_t answer_size(std::span<const typename S::Input> input) {
+  if constexpr (requires { S::answer_size(input); })
+    return S::answer_size(input);
+  else
+    return input.size();
+}
+
+template <Service S>
+void run(RankParticles& own, std::span<const std::byte> input, Bytes& answer) {
+  using Output = typename S::Output;
+  const auto inputs = as<typename S::Input>(input);
+  if constexpr (CombiningService<S>) {
+    const std::size_t size = answer_size<S>(inputs);
+    answer.assign(size * sizeof(Output), std::byte{0});
+    S::run(own, inputs, std::span<Output>(reinterpret_cast<Output*>(answer.data()), size));
+  } else {
+    answer.clear();
+    std::vector<Output> outputs;
+    S::run(own, inputs, outputs);
+    answer.resize(outputs.size() * sizeof(Output));
+    if (!outputs.empty()) std::memcpy(answer.data(), outputs.data(), answer.size());
+  }
+}
+
+template <CombiningService S>
+void combine_each(std::byte* answer, const std::byte* other, std::size_t bytes) {
+  using Output = typename S::Output;
+  auto* into = reinterpret_cast<Output*>(answer);
+  const auto* from = reinterpret_cast<const Output*>(other);
+  for (std::size_t i = 0; i < bytes / sizeof(Output); ++i) S::combine(into[i], from[i]);
+}
+
+template <Service S>
+void combine(Bytes& answer, std::span<const std::byte> other) {
+  if constexpr (CombiningService<S>)
+    combine_each<S>(answer.data(), other.data(), other.size());
+  else
+    answer.insert(answer.end(), other.begin(), other.end());
+}
+
+/// MPI hands over one element of a contiguous type: header and answer.
+template <CombiningService S>
+void reduce(void* other, void* answer, int* /*elements*/, MPI_Datatype* type) {
+  int bytes = 0;
+  MPI_Type_size(*type, &bytes);
+  static_cast<AnswerHeader*>(answer)->failed |= static_cast<AnswerHeader*>(other)->failed;
+  combine_each<S>(static_cast<std::byte*>(answer) + sizeof(AnswerHeader),
+                  static_cast<std::byte*>(other) + sizeof(AnswerHeader),
+                  static_cast<std::size_t>(bytes) - sizeof(AnswerHeader));
+}
+
+}  // namespace detail
+
+template <Service S>
+constexpr ServiceEntry service_entry() {
+  static_assert(alignof(typename S::Output) <= alignof(AnswerHeader));
+  if constexpr (CombiningService<S>)
+    return {S::name, detail::run<S>, detail::combine<S>, detail::reduce<S>};
+  else
+    return {S::name, detail::run<S>, detail::combine<S>, nullptr};
+}
+
+}  // namespace grove

@@ -1,0 +1,18 @@
+#include "decomposition/services/init.hpp"
+
+#include <algorithm>
+
+namespace grove::services {
+
+void Init::run(RankParticles& own, std::span<const Input> input, std::span<Output> answer) {
+  own.take_all(input[0].box);
+  own.scratch.resize(own.records.size());
+  own.axis.resize(own.records.size());
+  for (const ParticleId id : own.particles.id) answer[0].greatest_id = std::max(answer[0].greatest_id, id);
+}
+
+void Init::combine(Output& answer, const Output& other) {
+  answer.greatest_id = std::max(answer.greatest_id, other.greatest_id);
+}
+
+}  // namespace grove::services

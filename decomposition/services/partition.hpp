@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "decomposition/rank_particles.hpp"
+
+namespace grove::services {
+
+/// Divides the particles of a top cell at its cut into two new top cells, `child` and `child` + 1. Keeps the
+/// order of particles that go to the same side. Cost: one pass.
+struct Partition {
+  static constexpr std::string_view name = "partition";
+  struct Input {
+    Cut cut;
+    std::int32_t cell;
+    std::int32_t child;
+  };
+  struct Output {
+    ParticleId first_right;  ///< least id of those with the cut's coordinate that go right
+  };
+  static void run(RankParticles& own, std::span<const Input> input, std::span<Output> answer);
+  static void combine(Output& answer, const Output& other);
+};
+
+}  // namespace grove::services

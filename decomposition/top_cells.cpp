@@ -1,0 +1,157 @@
+#include "decomposition/top_cells.hpp"
+
+#include <fmt/format.h>
+
+#include "base/errors.hpp"
+#include "decomposition/cut_search.hpp"
+#include "decomposition/services/all.hpp"
+
+namespace grove {
+namespace {
+
+using Indices = std::vector<std::int32_t>;
+
+class Master {
+ public:
+  Master(ProcessorSetTree& tree, const DecompositionParameters& parameters, const CutScheme& scheme,
+         const Shares& shares, DecompositionReport& report)
+      : tree_(tree), parameters_(parameters), scheme_(scheme), shares_(shares), report_(report) {}
+
+  std::vector<Cell> cut(const Box& box, const Cell& root) {
+    greatest_id_ = tree_.call<services::Init>({{box}})[0].greatest_id;
+    cells_ = {root};
+    before_ = {0};
+    for (Indices level{0}; !level.empty();) {
+      count(level);
+      const Indices wanted = to_be_cut(level);
+      find_bounds(level, wanted);
+      std::vector<CutQuestion> questions = make_axes(wanted);
+      find_cuts(tree_, {parameters_.method, parameters_.candidates, greatest_id_}, questions, report_);
+      level = partition(questions);
+    }
+    return std::move(cells_);
+  }
+
+ private:
+  Cell& cell(std::int32_t index) { return cells_[static_cast<std::size_t>(index)]; }
+  bool is_leaf(const Cell& c) const { return scheme_.is_leaf(c.count, c.leaves); }
+
+  void count(const Indices& level) {
+    std::vector<services::CountParticles::Input> input;
+    for (const auto c : level) input.push_back({c});
+    const auto answer = tree_.call<services::CountParticles>(input);
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      cell(level[i]).count = answer[i].count;
+      cell(level[i]).weight = answer[i].weight;
+    }
+    // Siblings lie one behind the other, the left one first.
+    for (const auto c : level)
+      if (c > 0 && c % 2 == 0) {
+        const auto left = static_cast<std::size_t>(c) - 1;
+        before_[left + 1] = before_[left] + cells_[left].weight;
+      }
+  }
+
+  Indices to_be_cut(const Indices& level) {
+    Indices wanted;
+    for (const auto c : level)
+      if (!is_leaf(cell(c)) && (parameters_.schedule == Schedule::master ||
+                                shares_.straddles(before_[static_cast<std::size_t>(c)], cell(c).weight)))
+        wanted.push_back(c);
+    return wanted;
+  }
+
+  /// Of the cells that are cut and of the leaves.
+  void find_bounds(const Indices& level, const Indices& wanted) {
+    std::vector<services::Bounds::Input> input;
+    std::size_t next = 0;
+    for (const auto c : level) {
+      const bool is_wanted = next < wanted.size() && wanted[next] == c;
+      if (is_wanted) ++next;
+      if (is_wanted || is_leaf(cell(c))) input.push_back({c});
+    }
+    if (input.empty()) return;
+    const auto answer = tree_.call<services::Bounds>(input);
+    for (std::size_t i = 0; i < input.size(); ++i) {
+      cell(input[i].cell).low = answer[i].low;
+      cell(input[i].cell).high = answer[i].high;
+    }
+  }
+
+  std::vector<CutQuestion> make_axes(const Indices& wanted) {
+    if (wanted.empty()) return {};
+    std::vector<services::MakeAxis::Input> input;
+    for (const auto c : wanted) {
+      const int axis = longest_axis(cell(c).low, cell(c).high);
+      input.push_back({c, axis, spatial_middle(cell(c).low[axis], cell(c).high[axis])});
+    }
+    const auto answer = tree_.call<services::MakeAxis>(input);
+    std::vector<CutQuestion> questions;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const Cell& c = cell(wanted[i]);
+      const int axis = input[i].axis;
+      const CutTarget target = scheme_.target(c.count, c.weight, c.leaves, answer[i].left_of_middle);
+      questions.push_back({wanted[i], axis, c.low[axis], c.high[axis], target, {c.count, c.weight}, {}, {}});
+    }
+    return questions;
+  }
+
+  /// Returns the new cells.
+  Indices partition(const std::vector<CutQuestion>& questions) {
+    if (questions.empty()) return {};
+    std::vector<services::Partition::Input> input;
+    Indices children;
+    for (const CutQuestion& q : questions) {
+      check(q);
+      const auto child = static_cast<std::int32_t>(cells_.size());
+      input.push_back({q.cut, q.cell, child});
+      add_children(q);
+      children.insert(children.end(), {child, child + 1});
+    }
+    const auto answer = tree_.call<services::Partition>(input);
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      cell(questions[i].cell).cut = questions[i].cut;
+      cell(questions[i].cell).cut.id = answer[i].first_right;
+    }
+    return children;
+  }
+
+  void add_children(const CutQuestion& q) {
+    const Cell parent = cell(q.cell);
+    cell(q.cell).child = static_cast<std::int32_t>(cells_.size());
+    Cell left, right;
+    left.first = parent.first;
+    left.first_leaf = parent.first_leaf;
+    left.leaves = scheme_.left_leaves(parent.leaves, q.left.count);
+    right.first = parent.first + q.left.count;
+    right.first_leaf = parent.first_leaf + left.leaves;
+    right.leaves = parent.leaves - left.leaves;
+    cells_.insert(cells_.end(), {left, right});
+    before_.insert(before_.end(), 2, before_[static_cast<std::size_t>(q.cell)]);
+  }
+
+  /// Particles of one coordinate and one id cannot be told apart, so they cannot be cut as asked.
+  static void check(const CutQuestion& q) {
+    if (q.left.count < q.target.least || q.left.count > q.target.most)
+      throw InputError(fmt::format("particle id {} occurs more than once: ids must be unique", q.cut.id));
+  }
+
+  ProcessorSetTree& tree_;
+  const DecompositionParameters& parameters_;
+  const CutScheme& scheme_;
+  const Shares& shares_;
+  DecompositionReport& report_;
+  ParticleId greatest_id_ = 0;
+  std::vector<Cell> cells_;
+  std::vector<Count> before_;  ///< by cell: the weight to its left
+};
+
+}  // namespace
+
+std::vector<Cell> cut_together(ProcessorSetTree& tree, const DecompositionParameters& parameters,
+                               const CutScheme& scheme, const Shares& shares, const Box& box,
+                               const Cell& root, DecompositionReport& report) {
+  return Master(tree, parameters, scheme, shares, report).cut(box, root);
+}
+
+}  // namespace grove

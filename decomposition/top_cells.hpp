@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "decomposition/decompose.hpp"
+#include "decomposition/processor_set_tree.hpp"
+#include "decomposition/shares.hpp"
+#include "kernels/math/cell.hpp"
+#include "kernels/math/cut_rule.hpp"
+
+namespace grove {
+
+/// The script of the master: cuts the root cell, with all ranks together, level by level, as far as the
+/// schedule asks for. Returns the cells by their top-cell number, children behind their parents, siblings
+/// adjacent. Cells without a child that are not leaves of the ORB are left to their owners; their bounds are
+/// not known.
+///
+/// root: count, weight, leaves are given. Cost: per level one call of bounds, count, make-axis, partition,
+/// and the rounds of the search.
+std::vector<Cell> cut_together(ProcessorSetTree& tree, const DecompositionParameters& parameters,
+                               const CutScheme& scheme, const Shares& shares, const Box& box,
+                               const Cell& root, DecompositionReport& report);
+
+}  // namespace grove
