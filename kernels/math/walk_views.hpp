@@ -23,8 +23,12 @@ struct SourceTree {
 
 /// How a cell of the ORB hangs in the top tree.
 struct TopLinks {
-  std::int32_t child;  ///< its left child, the right one follows; -1: a leaf of the ORB
-  std::int32_t leaf;   ///< number of the leaf, if it is one
+  std::int32_t child;       ///< its left child, the right one follows; -1: a leaf of the ORB
+  std::int32_t first_leaf;  ///< number of the leftmost leaf below it
+  std::int32_t leaves;      ///< leaves below it; 1 for a leaf
+
+  /// Whether a leaf is below it, or is it.
+  bool holds(std::int32_t leaf) const { return leaf >= first_leaf && leaf < first_leaf + leaves; }
 };
 
 /// The tree over the leaves of the ORB, the same on every rank.

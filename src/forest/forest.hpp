@@ -58,6 +58,11 @@ class Forest {
   LeafRoot root(std::int32_t i) const;
 
  private:
+  void copy_sources(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
+                    const WalkUnits& units);
+  void make_groups(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
+                   const WalkUnits& units, const AcceptanceRule& rule);
+
   std::int32_t first_leaf_ = 0;
   std::vector<Vec3d> origins_;        ///< [leaves] units of the run
   std::vector<Count> leaf_begin_;     ///< [leaves + 1] first particle
@@ -66,6 +71,7 @@ class Forest {
   Array<NodeCore> core_;              ///< [nodes]
   Array<NodeMoments> moments_;        ///< [nodes]
   Array<SourceParticle> sources_;     ///< [particles]
+  Array<float> softening_;            ///< [particles] Plummer-equivalent lengths, walk units
   Array<std::uint8_t> types_;         ///< [particles]
   Array<Group> groups_;               ///< [groups]
   std::vector<TargetBounds> bounds_;  ///< [leaves]

@@ -1,0 +1,183 @@
+#include "kernels/kokkos/list_sums.hpp"
+
+namespace grove {
+namespace {
+
+/// Registers of targets that are summed together: with 16 lanes a group is two, and their sums, positions and
+/// temporaries fit the 32 registers.
+constexpr int registers = group_size / lane_count < 2 ? 1 : 2;
+constexpr int chunk = registers * lane_count;
+
+/// Softening scale of a source.
+inline float cell_scale(Newton, const CellSource&) { return 0; }
+inline float cell_scale(Plummer, const CellSource& cell) { return cell.softening2; }
+inline float cell_scale(Spline, const CellSource& cell) {
+  return 1 / (static_cast<float>(spline_radius_over_softening) * cell.softening);
+}
+inline float particle_scale(Newton, const SofteningTable&, std::uint8_t) { return 0; }
+inline float particle_scale(Plummer, const SofteningTable& table, std::uint8_t type) {
+  return table.length2[type];
+}
+inline float particle_scale(Spline, const SofteningTable& table, std::uint8_t type) {
+  return table.inverse[type];
+}
+inline const float* target_scale(Newton, const GroupLanes& lanes) { return lanes.x; }
+inline const float* target_scale(Plummer, const GroupLanes& lanes) { return lanes.plummer; }
+inline const float* target_scale(Spline, const GroupLanes& lanes) { return lanes.spline; }
+
+/// A part of a group in registers.
+template <class Shape>
+struct Chunk {
+  Vec3<Lanes> position[registers];
+  Lanes scale[registers];
+  Pull<Lanes> pull[registers];
+
+  GROVE_INLINE Chunk(const GroupLanes& lanes, int from) {
+    for (int r = 0; r < registers; ++r) {
+      const int i = from + r * lane_count;
+      position[r] = {Lanes::load(lanes.x + i), Lanes::load(lanes.y + i), Lanes::load(lanes.z + i)};
+      scale[r] = Lanes::load(target_scale(Shape{}, lanes) + i);
+      pull[r] = {{Lanes(0.F), Lanes(0.F), Lanes(0.F)}, Lanes(0.F)};
+    }
+  }
+
+  GROVE_INLINE Vec3<Lanes> separation(int r, const Vec3f& source) const {
+    return {Lanes(source.x) - position[r].x, Lanes(source.y) - position[r].y,
+            Lanes(source.z) - position[r].z};
+  }
+
+  GROVE_INLINE void add(GroupLanes& lanes, int from) const {
+    for (int r = 0; r < registers; ++r) {
+      const int i = from + r * lane_count;
+      (Lanes::load(lanes.ax + i) + pull[r].acceleration.x).store(lanes.ax + i);
+      (Lanes::load(lanes.ay + i) + pull[r].acceleration.y).store(lanes.ay + i);
+      (Lanes::load(lanes.az + i) + pull[r].acceleration.z).store(lanes.az + i);
+      (Lanes::load(lanes.potential + i) + pull[r].potential).store(lanes.potential + i);
+    }
+  }
+};
+
+template <class Shape, Order order>
+void sum_cells(Shape shape, const LocalTree& tree, const Array<std::int32_t>& list, GroupLanes& lanes) {
+  for (int from = 0; from < lanes.count; from += chunk) {
+    Chunk<Shape> part(lanes, from);
+    for (const std::int32_t index : list) {
+      const CellSource& cell = tree.cells[static_cast<std::size_t>(index)];
+      const Lanes source_scale(cell_scale(shape, cell));
+      for (int r = 0; r < registers; ++r) {
+        const Lanes scale = pair_scale(shape, part.scale[r], source_scale);
+        const Vec3<Lanes> d = part.separation(r, cell.centre);
+        if constexpr (order == Order::quadrupole)
+          add_quadrupole(shape, d, cell, scale, part.pull[r]);
+        else
+          add_particle(shape, d, Lanes(cell.mass), scale, part.pull[r]);
+      }
+    }
+    part.add(lanes, from);
+  }
+}
+
+template <class Shape>
+void sum_buckets(Shape shape, const SofteningTable& softening, const LocalTree& tree,
+                 const Array<std::int32_t>& list, std::int32_t skip_first, std::int32_t skip_last,
+                 GroupLanes& lanes) {
+  for (int from = 0; from < lanes.count; from += chunk) {
+    Chunk<Shape> part(lanes, from);
+    for (const std::int32_t index : list) {
+      const LocalLinks bucket = tree.links[static_cast<std::size_t>(index)];
+      const std::int32_t first = ~bucket.child;
+      if (first >= skip_first && first < skip_last) continue;
+      for (std::int32_t p = first; p < first + bucket.count; ++p) {
+        const SourceParticle& source = tree.particles[p];
+        const Lanes source_scale(particle_scale(shape, softening, tree.types[p]));
+        for (int r = 0; r < registers; ++r)
+          add_particle(shape, part.separation(r, source.position), Lanes(source.mass),
+                       pair_scale(shape, part.scale[r], source_scale), part.pull[r]);
+      }
+    }
+    part.add(lanes, from);
+  }
+}
+
+template <class Shape>
+void sum_own_group(Shape shape, const SofteningTable& softening, const TargetLeaf& target, const Group& group,
+                   GroupLanes& lanes) {
+  alignas(64) float number[group_size];
+  for (int i = 0; i < group_size; ++i) number[i] = static_cast<float>(i);
+  for (int from = 0; from < lanes.count; from += chunk) {
+    Chunk<Shape> part(lanes, from);
+    for (int k = 0; k < group.count; ++k) {
+      const SourceParticle& source = target.particles[group.first + k];
+      const Lanes source_scale(particle_scale(shape, softening, target.types[group.first + k]));
+      const Lanes self(static_cast<float>(k));
+      for (int r = 0; r < registers; ++r) {
+        const Lanes lane = Lanes::load(number + from + r * lane_count);
+        const Lanes mass =
+            select(lane < self, Lanes(source.mass), select(self < lane, Lanes(source.mass), Lanes(0.F)));
+        add_particle(shape, part.separation(r, source.position), mass,
+                     pair_scale(shape, part.scale[r], source_scale), part.pull[r]);
+      }
+    }
+    part.add(lanes, from);
+  }
+}
+
+template <class Shape>
+void sum_cells(Shape shape, Order order, const LocalTree& tree, const Array<std::int32_t>& list,
+               GroupLanes& lanes) {
+  if (list.empty()) return;
+  if (order == Order::quadrupole)
+    sum_cells<Shape, Order::quadrupole>(shape, tree, list, lanes);
+  else
+    sum_cells<Shape, Order::monopole>(shape, tree, list, lanes);
+}
+
+std::int64_t count_particles(const LocalTree& tree, const Array<std::int32_t>& list, std::int32_t skip_first,
+                             std::int32_t skip_last) {
+  std::int64_t particles = 0;
+  for (const std::int32_t index : list) {
+    const LocalLinks bucket = tree.links[static_cast<std::size_t>(index)];
+    if (~bucket.child < skip_first || ~bucket.child >= skip_last) particles += bucket.count;
+  }
+  return particles;
+}
+
+}  // namespace
+
+void GroupLanes::load(const TargetLeaf& target, const Group& group, const SofteningTable& softening) {
+  count = group.count;
+  for (int i = 0; i < group_size; ++i) {
+    const std::int32_t p = group.first + (i < count ? i : 0);
+    x[i] = target.particles[p].position.x;
+    y[i] = target.particles[p].position.y;
+    z[i] = target.particles[p].position.z;
+    plummer[i] = softening.length2[target.types[p]];
+    spline[i] = softening.inverse[target.types[p]];
+    ax[i] = ay[i] = az[i] = potential[i] = 0;
+  }
+}
+
+std::int64_t sum_lists(const SumSetup& setup, const LocalTree& tree, const InteractionLists& lists,
+                       std::int32_t skip_first, std::int32_t skip_last, GroupLanes& lanes) {
+  sum_cells(Newton{}, setup.order, tree, lists.far_cells, lanes);
+  if (setup.kernel == SofteningKernel::plummer)
+    sum_cells(Plummer{}, setup.order, tree, lists.near_cells, lanes);
+  else
+    sum_cells(Spline{}, setup.order, tree, lists.near_cells, lanes);
+  sum_buckets(Newton{}, setup.softening, tree, lists.far_buckets, skip_first, skip_last, lanes);
+  if (setup.kernel == SofteningKernel::plummer)
+    sum_buckets(Plummer{}, setup.softening, tree, lists.near_buckets, skip_first, skip_last, lanes);
+  else
+    sum_buckets(Spline{}, setup.softening, tree, lists.near_buckets, skip_first, skip_last, lanes);
+  return count_particles(tree, lists.far_buckets, skip_first, skip_last) +
+         count_particles(tree, lists.near_buckets, skip_first, skip_last);
+}
+
+void sum_within(const SumSetup& setup, const TargetLeaf& target, const Group& group, GroupLanes& lanes) {
+  if (setup.kernel == SofteningKernel::plummer)
+    sum_own_group(Plummer{}, setup.softening, target, group, lanes);
+  else
+    sum_own_group(Spline{}, setup.softening, target, group, lanes);
+}
+
+}  // namespace grove

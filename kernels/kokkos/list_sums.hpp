@@ -1,0 +1,39 @@
+#pragma once
+
+#include "kernels/kokkos/group_walk.hpp"
+#include "kernels/kokkos/local_tree.hpp"
+#include "kernels/math/cut_rule.hpp"
+#include "kernels/math/interaction.hpp"
+#include "kernels/math/opening.hpp"
+#include "kernels/math/walk_views.hpp"
+
+namespace grove {
+
+/// The particles of a group in vector registers' order, and what acts on them. Lanes beyond `count` repeat
+/// the first particle.
+struct alignas(64) GroupLanes {
+  float x[group_size], y[group_size], z[group_size];
+  float plummer[group_size], spline[group_size];  ///< softening scales (see Plummer, Spline)
+  float ax[group_size], ay[group_size], az[group_size], potential[group_size];  ///< sums, walk units
+  int count;
+
+  void load(const TargetLeaf& target, const Group& group, const SofteningTable& softening);
+};
+
+/// What defines the sums.
+struct SumSetup {
+  SofteningKernel kernel;
+  Order order;
+  SofteningTable softening;
+};
+
+/// Adds what the lists hold: far cells, near cells, far buckets, near buckets, in this order. Buckets whose
+/// first particle is in [skip_first, skip_last) are left out. Returns the number of particles in the
+/// buckets, those of the buckets left out not counted.
+std::int64_t sum_lists(const SumSetup& setup, const LocalTree& tree, const InteractionLists& lists,
+                       std::int32_t skip_first, std::int32_t skip_last, GroupLanes& lanes);
+
+/// Adds what the particles of the group do to each other.
+void sum_within(const SumSetup& setup, const TargetLeaf& target, const Group& group, GroupLanes& lanes);
+
+}  // namespace grove

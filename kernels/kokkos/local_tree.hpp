@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/array.hpp"
+#include "kernels/math/acceptance.hpp"
+#include "kernels/math/interaction.hpp"
+#include "kernels/math/walk_views.hpp"
+
+namespace grove {
+
+/// Softening lengths in the form that sums take them, by particle type.
+struct SofteningTable {
+  float length[particle_types];   ///< Plummer-equivalent, walk units
+  float length2[particle_types];  ///< its square: Plummer's scale of a pair
+  float inverse[particle_types];  ///< 1/h, h = 2.8 eps: the spline's
+};
+
+/// No softening length counts for less, in walk units: far below what single-precision offsets resolve, and
+/// large enough that no power of it leaves their range.
+inline constexpr float least_softening = 1e-10F;
+
+SofteningTable softening_table(const GravityParameters& gravity, const WalkUnits& units);
+
+/// How a gathered node hangs together.
+struct LocalLinks {
+  static constexpr std::int32_t closed = INT32_MIN;  ///< `child` of a node that no group here opens
+
+  std::int32_t
+      child;  ///< index of its first child, the others follow; ~index of its first particle: a bucket
+  std::int32_t count;  ///< children, or particles of a bucket
+
+  bool is_bucket() const { return child < 0 && child != closed; }
+};
+
+/// What is the same for all leaves of a walk.
+struct GatherSetup {
+  WalkUnits units;
+  SofteningTable softening;
+  SofteningKernel kernel = SofteningKernel::spline;
+};
+
+/// All nodes and particles that the groups of one target leaf may need of some trees, in the frame of that
+/// leaf: gathered once per leaf by the test of the whole leaf, so that groups go through small arrays of one
+/// frame. Breadth first, root first; children behind their parents.
+///
+/// A node that is accepted for the whole leaf has no children here. What a group opens does not depend on
+/// whether a tree came whole or pruned.
+struct LocalTree {
+  /// Length size(). A node is "near" where softening may matter, or where distances to its particles may
+  /// vanish: where the squared distance of its centre from the target's box is not above near2.
+  Array<float> x, y, z, reach2, power, near2;
+  Array<LocalLinks> links;
+  Array<CellSource> cells;
+
+  const SourceParticle* particles = nullptr;  ///< of the buckets, in the target's frame
+  const std::uint8_t* types = nullptr;        ///< of the same length
+
+  std::int32_t size() const { return static_cast<std::int32_t>(links.size()); }
+
+  /// Where a node comes from: number of the leaf (-1: the top tree), and index in that tree.
+  struct Origin {
+    std::int32_t tree, node;
+  };
+  std::vector<Origin> origins;   ///< length size()
+  Array<SourceParticle> copied;  ///< particles brought into the target's frame
+  Array<std::uint8_t> copied_types;
+};
+
+/// Gathers a leaf's own tree. Its particles stay where they are.
+void gather_own(const GatherSetup& setup, const TargetLeaf& target, const SourceTree& tree, LocalTree& local);
+
+/// Gathers everything else. trees: by number of the leaf. Throws std::logic_error where something pruned or
+/// absent would have to be opened.
+void gather_others(const GatherSetup& setup, const TargetLeaf& target, const TopTree& top,
+                   std::span<const SourceTree> trees, LocalTree& local);
+
+}  // namespace grove

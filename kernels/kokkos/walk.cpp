@@ -1,0 +1,128 @@
+#include "kernels/kokkos/walk.hpp"
+
+#include <Kokkos_Core.hpp>
+#include <atomic>
+#include <exception>
+#include <mutex>
+
+#include "kernels/kokkos/group_walk.hpp"
+#include "kernels/kokkos/list_sums.hpp"
+#include "kernels/kokkos/local_tree.hpp"
+
+namespace grove {
+namespace {
+
+/// What a thread needs to walk leaves; kept between leaves because of its arrays.
+struct Walker {
+  LocalTree tree;
+  InteractionLists lists;
+  GroupLanes lanes;
+};
+
+struct PassSetup {
+  GatherSetup gather;
+  SumSetup sums;
+  float acceleration, potential;  ///< factors from walk units to units of the run
+
+  explicit PassSetup(const WalkSetup& setup)
+      : gather{setup.units, softening_table(setup.gravity, setup.units), setup.gravity.kernel},
+        sums{setup.gravity.kernel, setup.gravity.order, gather.softening} {
+    const double g = setup.gravity.gravitational_constant * setup.units.mass / setup.units.length;
+    potential = static_cast<float>(g);
+    acceleration = static_cast<float>(g / setup.units.length);
+  }
+};
+
+void set_results(const PassSetup& setup, const Group& group, const GroupLanes& lanes, std::uint32_t work,
+                 const ForceOutput& out) {
+  for (int i = 0; i < group.count; ++i) {
+    const std::int32_t p = group.first + i;
+    out.acceleration[p] = {setup.acceleration * lanes.ax[i], setup.acceleration * lanes.ay[i],
+                           setup.acceleration * lanes.az[i]};
+    out.potential[p] = -setup.potential * lanes.potential[i];
+    out.work[p] = work;
+  }
+}
+
+void add_results(const PassSetup& setup, const Group& group, const GroupLanes& lanes, std::uint32_t work,
+                 const ForceOutput& out) {
+  for (int i = 0; i < group.count; ++i) {
+    const std::int32_t p = group.first + i;
+    out.acceleration[p] += {setup.acceleration * lanes.ax[i], setup.acceleration * lanes.ay[i],
+                            setup.acceleration * lanes.az[i]};
+    out.potential[p] -= setup.potential * lanes.potential[i];
+    out.work[p] += work;
+  }
+}
+
+/// The groups of a leaf through its gathered tree. own: the tree is the leaf's own.
+WalkCounts walk_groups(const PassSetup& setup, const TargetLeaf& target, bool own, Walker& walker,
+                       const ForceOutput& out) {
+  WalkCounts counts;
+  for (std::int32_t g = 0; g < target.group_count; ++g) {
+    const Group& group = target.groups[g];
+    list_interactions(walker.tree, group.bounds, walker.lists);
+    walker.lanes.load(target, group, setup.gather.softening);
+    const std::int32_t last = group.first + group.count;
+    std::int64_t particles = 0;
+    if (own) {
+      sum_within(setup.sums, target, group, walker.lanes);
+      particles =
+          sum_lists(setup.sums, walker.tree, walker.lists, group.first, last, walker.lanes) + group.count;
+    } else {
+      particles = sum_lists(setup.sums, walker.tree, walker.lists, 0, 0, walker.lanes);
+    }
+    const auto cells =
+        static_cast<std::int64_t>(walker.lists.far_cells.size() + walker.lists.near_cells.size());
+    counts += {cells * group.count, particles * group.count, walker.lists.tests};
+    (own ? set_results : add_results)(setup, group, walker.lanes,
+                                      static_cast<std::uint32_t>(cells + particles), out);
+  }
+  return counts;
+}
+
+/// Calls walk_leaf(i, walker) for every leaf, in parallel on the host; sums the counts; passes the first
+/// exception on.
+template <class WalkLeaf>
+WalkCounts for_leaves(const char* label, std::size_t leaves, const WalkLeaf& walk_leaf) {
+  std::atomic<std::int64_t> cell = 0, particle = 0, tests = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  using Space = Kokkos::DefaultHostExecutionSpace;
+  Kokkos::parallel_for(label, Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>(0, leaves),
+                       [&](const std::size_t i) {
+                         thread_local Walker walker;
+                         try {
+                           const WalkCounts counts = walk_leaf(i, walker);
+                           cell += counts.cell, particle += counts.particle, tests += counts.tests;
+                         } catch (...) {
+                           const std::lock_guard lock(mutex);
+                           if (!failure) failure = std::current_exception();
+                         }
+                       });
+  Space().fence();
+  if (failure) std::rethrow_exception(failure);
+  return {cell, particle, tests};
+}
+
+}  // namespace
+
+WalkCounts walk_own(const WalkSetup& setup, std::span<const TargetLeaf> targets,
+                    std::span<const SourceTree> trees, std::span<const ForceOutput> outputs) {
+  const PassSetup pass(setup);
+  return for_leaves("Grove::walk::own", targets.size(), [&](std::size_t i, Walker& walker) {
+    gather_own(pass.gather, targets[i], trees[i], walker.tree);
+    return walk_groups(pass, targets[i], true, walker, outputs[i]);
+  });
+}
+
+WalkCounts walk_others(const WalkSetup& setup, std::span<const TargetLeaf> targets, const TopTree& top,
+                       std::span<const SourceTree> trees, std::span<const ForceOutput> outputs) {
+  const PassSetup pass(setup);
+  return for_leaves("Grove::walk::others", targets.size(), [&](std::size_t i, Walker& walker) {
+    gather_others(pass.gather, targets[i], top, trees, walker.tree);
+    return walk_groups(pass, targets[i], false, walker, outputs[i]);
+  });
+}
+
+}  // namespace grove

@@ -1,0 +1,134 @@
+#pragma once
+
+#include "base/host_device.hpp"
+#include "base/vec3.hpp"
+#include "kernels/math/lanes.hpp"
+#include "kernels/math/softening.hpp"
+
+/// What a source does to targets, in walk units, for one target (T = float, double) or a register full of
+/// them (T = Lanes). psi_n are the softened potentials of softening.hpp; d points from target to source.
+namespace grove {
+
+/// What acts on a target, summed so far. The potential with its sign changed.
+template <class T>
+struct Pull {
+  Vec3<T> acceleration;
+  T potential;
+};
+
+/// Softening shapes as types. Each gives psi_0 .. psi_1 or psi_3 at a squared distance.
+///
+/// None: 1/r; the distance must not vanish.
+struct Newton {};
+/// Plummer; `scale` of a target or a source is eps^2 > 0; of a pair, the larger.
+struct Plummer {};
+/// Spline; `scale` is 1/h, finite; of a pair, the smaller.
+struct Spline {};
+
+template <class T>
+GROVE_INLINE T pair_scale(Plummer, T target, T source) {
+  return larger(target, source);
+}
+template <class T>
+GROVE_INLINE T pair_scale(Spline, T target, T source) {
+  return smaller(target, source);
+}
+template <class T>
+GROVE_INLINE T pair_scale(Newton, T target, T) {
+  return target;
+}
+
+template <class T>
+GROVE_INLINE SoftenedPair<T> softened_pair(Newton, T r2, T) {
+  const T inverse = inverse_sqrt(r2);
+  return {inverse, inverse * (inverse * inverse)};
+}
+template <class T>
+GROVE_INLINE SoftenedPair<T> softened_pair(Plummer, T r2, T scale) {
+  return softened_pair(Newton{}, r2 + scale, scale);
+}
+/// Below this squared distance 1/r would leave the range; the spline is flat there.
+inline constexpr float least_distance2 = 1e-24F;
+template <class T>
+GROVE_INLINE SoftenedPair<T> softened_pair(Spline, T r2, T scale) {
+  return spline_pair(r2, inverse_sqrt(larger(r2, T(least_distance2))), scale);
+}
+
+/// Adds the pull of a point mass at separation d.
+template <class Shape, class T>
+GROVE_INLINE void add_particle(Shape shape, const Vec3<T>& d, T mass, T scale, Pull<T>& pull) {
+  const T r2 = d.x * d.x + d.y * d.y + d.z * d.z;
+  const auto [potential, force] = softened_pair(shape, r2, scale);
+  pull.potential += mass * potential;
+  const T f = mass * force;
+  pull.acceleration.x += f * d.x;
+  pull.acceleration.y += f * d.y;
+  pull.acceleration.z += f * d.z;
+}
+
+/// A node as a source, for Newtonian forces with traceless second moments Q = 3 M - tr(M), from which the raw
+/// ones come back as (Q + trace)/3 where softening needs them.
+struct alignas(64) CellSource {
+  Vec3f centre;
+  float mass;
+  float xx, yy, zz, xy, xz, yz;
+  float trace;
+  float softening;   ///< largest softening inside
+  float softening2;  ///< mean squared softening
+};
+
+/// Adds the pull of a node far enough to be Newtonian: with n = d/r and A = n Q n/r^2,
+/// P = (m + A/2)/r, a = [(m + 5A/2) n - Q n/r^2]/r^2.
+template <class T>
+GROVE_INLINE void add_quadrupole(Newton, const Vec3<T>& d, const CellSource& s, T, Pull<T>& pull) {
+  const T inverse = inverse_sqrt(d.x * d.x + d.y * d.y + d.z * d.z), inverse2 = inverse * inverse;
+  const T x = d.x * inverse, y = d.y * inverse, z = d.z * inverse;
+  const T qx = T(s.xx) * x + T(s.xy) * y + T(s.xz) * z;
+  const T qy = T(s.xy) * x + T(s.yy) * y + T(s.yz) * z;
+  const T qz = T(s.xz) * x + T(s.yz) * y + T(s.zz) * z;
+  const T a = (x * qx + y * qy + z * qz) * inverse2;
+  pull.potential += inverse * (T(0.5F) * a + T(s.mass));
+  const T along = inverse2 * (T(2.5F) * a + T(s.mass)), across = inverse2 * inverse2;
+  pull.acceleration.x += along * x;
+  pull.acceleration.x -= across * qx;
+  pull.acceleration.y += along * y;
+  pull.acceleration.y -= across * qy;
+  pull.acceleration.z += along * z;
+  pull.acceleration.z -= across * qz;
+}
+
+template <class T>
+GROVE_INLINE SoftenedSeries<T> softened_series(Plummer, T r2, T scale) {
+  return plummer_series(inverse_sqrt(r2 + scale));
+}
+template <class T>
+GROVE_INLINE SoftenedSeries<T> softened_series(Spline, T r2, T scale) {
+  return spline_series(r2, inverse_sqrt(larger(r2, T(least_distance2))), scale);
+}
+
+/// Adds the pull of a node under softening, raw second moments M:
+/// P = m psi_0 + (d M d psi_2 - tr M psi_1)/2, a = (m psi_1 + (d M d psi_3 - tr M psi_2)/2) d - psi_2 M d.
+template <class Shape, class T>
+GROVE_INLINE void add_quadrupole(Shape shape, const Vec3<T>& d, const CellSource& s, T scale, Pull<T>& pull) {
+  const auto [inverse, c0, c1, c2, c3] = softened_series(shape, T(d.x * d.x + d.y * d.y + d.z * d.z), scale);
+  const T inverse2 = inverse * inverse;
+  const T x = d.x * inverse, y = d.y * inverse, z = d.z * inverse;
+  constexpr float third = 1.F / 3;
+  const T xx((s.xx + s.trace) * third), yy((s.yy + s.trace) * third), zz((s.zz + s.trace) * third);
+  const T xy(s.xy * third), xz(s.xz * third), yz(s.yz * third);
+  const T qx = xx * x + xy * y + xz * z;
+  const T qy = xy * x + yy * y + yz * z;
+  const T qz = xz * x + yz * y + zz * z;
+  const T half_a = T(0.5F) * (x * qx + y * qy + z * qz) * inverse2, mass(s.mass);
+  const T half_trace = T(0.5F * s.trace) * inverse2;
+  pull.potential += inverse * (mass * c0 + half_a * c2 - half_trace * c1);
+  const T along = inverse2 * (mass * c1 + half_a * c3 - half_trace * c2), across = inverse2 * inverse2 * c2;
+  pull.acceleration.x += along * x;
+  pull.acceleration.x -= across * qx;
+  pull.acceleration.y += along * y;
+  pull.acceleration.y -= across * qy;
+  pull.acceleration.z += along * z;
+  pull.acceleration.z -= across * qz;
+}
+
+}  // namespace grove

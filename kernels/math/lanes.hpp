@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cmath>
+#include <cstring>
+
+#if defined(__AVX__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#include <immintrin.h>
+#endif
+
+#include "base/host_device.hpp"
+
+/// A vector register of floats, so that formulas written for one number (templates over T) also run on many:
+/// the compilers' vector types where there are some, one float elsewhere.
+namespace grove {
+
+#if defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#define GROVE_INLINE inline __attribute__((always_inline))
+#if defined(__AVX512F__)
+inline constexpr int lane_count = 16;
+#elif defined(__AVX__)
+inline constexpr int lane_count = 8;
+#else
+inline constexpr int lane_count = 4;
+#endif
+using FloatVector = float __attribute__((vector_size(4 * lane_count)));
+using IntVector = int __attribute__((vector_size(4 * lane_count)));
+#else
+#define GROVE_INLINE inline
+inline constexpr int lane_count = 1;
+using FloatVector = float;
+using IntVector = int;
+#endif
+
+/// lane_count floats.
+struct Lanes {
+  FloatVector v;
+
+  Lanes() = default;
+  GROVE_INLINE Lanes(float all) : v(all - FloatVector{}) {}
+  GROVE_INLINE explicit Lanes(double all) : Lanes(static_cast<float>(all)) {}
+  GROVE_INLINE explicit Lanes(int all) : Lanes(static_cast<float>(all)) {}
+#if defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+  GROVE_INLINE explicit Lanes(FloatVector vector) : v(vector) {}
+#endif
+
+  GROVE_INLINE static Lanes load(const float* from) {
+    Lanes l;
+    std::memcpy(&l.v, from, sizeof(l.v));
+    return l;
+  }
+  GROVE_INLINE void store(float* to) const { std::memcpy(to, &v, sizeof(v)); }
+
+  GROVE_INLINE friend Lanes operator+(Lanes a, Lanes b) { return make(a.v + b.v); }
+  GROVE_INLINE friend Lanes operator-(Lanes a, Lanes b) { return make(a.v - b.v); }
+  GROVE_INLINE friend Lanes operator*(Lanes a, Lanes b) { return make(a.v * b.v); }
+  GROVE_INLINE friend Lanes operator-(Lanes a) { return make(-a.v); }
+  GROVE_INLINE Lanes& operator+=(Lanes b) { return v += b.v, *this; }
+  GROVE_INLINE Lanes& operator-=(Lanes b) { return v -= b.v, *this; }
+  GROVE_INLINE Lanes& operator*=(Lanes b) { return v *= b.v, *this; }
+
+  GROVE_INLINE static Lanes make(FloatVector vector) {
+    Lanes l;
+    l.v = vector;
+    return l;
+  }
+};
+
+/// What comparing Lanes gives.
+struct LaneMask {
+  decltype(FloatVector{} < FloatVector{}) v;
+};
+GROVE_INLINE LaneMask operator<(Lanes a, Lanes b) { return {a.v < b.v}; }
+GROVE_INLINE LaneMask operator>=(Lanes a, Lanes b) { return {a.v >= b.v}; }
+
+/// a where the condition holds, else b.
+template <class T>
+GROVE_HOST_DEVICE constexpr T select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+GROVE_INLINE Lanes select(LaneMask condition, Lanes a, Lanes b) {
+  return Lanes::make(condition.v ? a.v : b.v);
+}
+
+GROVE_HOST_DEVICE inline float larger(float a, float b) { return a > b ? a : b; }
+GROVE_HOST_DEVICE inline double larger(double a, double b) { return a > b ? a : b; }
+GROVE_INLINE Lanes larger(Lanes a, Lanes b) {
+#if defined(__AVX512F__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+  return Lanes::make(_mm512_maskz_max_ps(0xffff, a.v, b.v));
+#else
+  return Lanes::make(a.v > b.v ? a.v : b.v);
+#endif
+}
+GROVE_HOST_DEVICE inline float smaller(float a, float b) { return a < b ? a : b; }
+GROVE_HOST_DEVICE inline double smaller(double a, double b) { return a < b ? a : b; }
+GROVE_INLINE Lanes smaller(Lanes a, Lanes b) {
+#if defined(__AVX512F__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+  return Lanes::make(_mm512_maskz_min_ps(0xffff, a.v, b.v));
+#else
+  return Lanes::make(a.v < b.v ? a.v : b.v);
+#endif
+}
+
+/// 1/sqrt(x), x > 0. In lanes: the processor's estimate (relative error below 2^-14 with AVX-512, 1.5 x 2^-12
+/// with AVX) and one Newton step, which leaves 1.5 times the square of that: 5.6e-9 or 2.0e-7, and rounding.
+GROVE_HOST_DEVICE inline float inverse_sqrt(float x) { return 1 / std::sqrt(x); }
+GROVE_HOST_DEVICE inline double inverse_sqrt(double x) { return 1 / std::sqrt(x); }
+GROVE_INLINE Lanes inverse_sqrt(Lanes x) {
+#if defined(__AVX512F__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+  const Lanes y = Lanes::make(_mm512_maskz_rsqrt14_ps(0xffff, x.v));
+#elif defined(__AVX__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+  const Lanes y = Lanes::make(_mm256_rsqrt_ps(x.v));
+#else
+  float value[lane_count];
+  x.store(value);
+  for (float& f : value) f = 1 / std::sqrt(f);
+  return Lanes::load(value);
+#endif
+#if defined(__AVX__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+  return y * (Lanes(1.5F) - Lanes(0.5F) * x * y * y);
+#endif
+}
+
+}  // namespace grove

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/array.hpp"
+#include "base/vec3.hpp"
+#include "kernels/math/acceptance.hpp"
+#include "kernels/math/moments.hpp"
+#include "kernels/math/node.hpp"
+
+namespace grove {
+
+/// Combines the moments of one leaf's tree, bottom-up in a fixed order, and prepares its nodes for an
+/// acceptance rule. Radii are exact: a pass over the particles per level of the tree, in single precision,
+/// costs little beside walks that are 3-9 % longer with radii bounded by the children's.
+/// Keeps scratch arrays from leaf to leaf. Cost: O(particles x depth).
+class LeafMoments {
+ public:
+  /// links (in): nodes; sources (in): particles in tree order; softening (in): Plummer-equivalent lengths,
+  /// walk units, by particle; core, moments (out): nodes.
+  void combine(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links, std::int32_t particles,
+               const SourceParticle* sources, const float* softening, NodeCore* core, NodeMoments* moments);
+
+ private:
+  struct Extent {
+    Vec3f low, high;
+  };
+
+  void load(std::int32_t particles, const SourceParticle* sources);
+  float radius(const NodeLinks& links, const Vec3f& centre) const;
+  Extent extent(std::int32_t node, const NodeLinks* links) const;
+
+  Array<float> x_, y_, z_;       ///< positions, one array per axis
+  std::vector<MomentSum> sums_;  ///< [nodes]
+  std::vector<Extent> extents_;  ///< [nodes] tight boxes
+};
+
+}  // namespace grove

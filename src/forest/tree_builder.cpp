@@ -1,0 +1,46 @@
+#include "forest/tree_builder.hpp"
+
+namespace grove {
+namespace {
+
+class BisectionBuilder : public TreeBuilder {
+ public:
+  void build(std::span<const Count> leaf_begin, std::span<Record> records, const ParticleId* id,
+             TreeShapes& shapes) const override {
+    const std::size_t leaves = leaf_begin.size() - 1;
+    shapes.node_begin.assign(1, 0);
+    for (std::size_t i = 0; i < leaves; ++i)
+      shapes.node_begin.push_back(shapes.node_begin.back() +
+                                  local_cells(static_cast<std::int32_t>(leaf_begin[i + 1] - leaf_begin[i])));
+    const auto nodes = static_cast<std::size_t>(shapes.node_begin.back());
+    cells_.resize(nodes);
+    shapes.links.resize(nodes);
+    cut_leaves(leaf_begin, records.data(), id, shapes.node_begin, cells_.data());
+    for (std::size_t i = 0; i < leaves; ++i)
+      link(cells_.data() + shapes.node_begin[i], shapes.links.data() + shapes.node_begin[i],
+           shapes.node_begin[i + 1] - shapes.node_begin[i]);
+  }
+
+ private:
+  static void link(const LocalCell* cells, NodeLinks* links, Count nodes) {
+    if (nodes > 0) links[0].next = -1;
+    for (Count n = 0; n < nodes; ++n) {
+      const std::int32_t child = cells[n].is_bucket() ? NodeLinks::bucket : cells[n].child;
+      links[n] = {child, links[n].next, cells[n].first, cells[n].count};
+      if (child < 0) continue;
+      links[child].next = child + 1;
+      links[child + 1].next = links[n].next;
+    }
+  }
+
+  mutable Array<LocalCell> cells_;  ///< kept from call to call: its pages are the cost of a fresh one
+};
+
+}  // namespace
+
+const TreeBuilder& bisection_builder() {
+  static const BisectionBuilder builder;
+  return builder;
+}
+
+}  // namespace grove
