@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/box.hpp"
+#include "decomposition/domain.hpp"
+#include "forest/forest.hpp"
+#include "forest/top_tree.hpp"
+#include "kernels/kokkos/bisection.hpp"
+#include "kernels/kokkos/walk.hpp"
+#include "kernels/math/cut_rule.hpp"
+#include "particles/particles.hpp"
+
+namespace grove::testing {
+
+/// A forest over all particles on one rank, without messages: what tests and benchmarks of trees and walks
+/// stand on.
+struct Grown {
+  Box box;
+  WalkUnits units;
+  std::vector<Cell> cells;
+  std::vector<Count> leaf_begin;
+  std::vector<Vec3d> origins;
+  Array<Record> records;
+  Forest forest;
+  TopMoments top;
+
+  /// Cuts all particles into leaves of at most `quantum`; the particles stay where they are.
+  void sort(const Particles& particles, Count quantum) {
+    const auto count = static_cast<Count>(particles.size());
+    records.resize(particles.size());
+    make_records(box, particles.position.data(), particles.size(), records.data());
+    const CutScheme scheme{CutRule::middle, quantum};
+    Cell root{};
+    root.count = root.weight = count;
+    root.leaves = scheme.leaves_of(count);
+    cells = cut_to_leaves(scheme, root, records, particles.id.data(), nullptr);
+    leaf_begin.assign(1, 0);
+    origins.clear();
+    Domain domain;
+    domain.box = box;
+    domain.cells = cells;
+    domain.leaf_cell.resize(static_cast<std::size_t>(root.leaves));
+    for (std::size_t c = 0; c < cells.size(); ++c)
+      if (cells[c].is_leaf()) domain.leaf_cell[static_cast<std::size_t>(cells[c].first_leaf)] = static_cast<std::int32_t>(c);
+    for (std::int32_t leaf = 0; leaf < root.leaves; ++leaf) {
+      leaf_begin.push_back(leaf_begin.back() + domain.leaf(leaf).count);
+      origins.push_back(domain.origin(leaf));
+    }
+  }
+
+  /// Brings the particles into tree order.
+  void build(Particles& particles) { forest.build(particles, box, leaf_begin, origins, records); }
+
+  void moments(const Particles& particles, const GravityParameters& gravity, double median_acceleration) {
+    forest.update(particles, gravity, units, median_acceleration, 0);
+    std::vector<LeafRoot> roots;
+    for (std::int32_t i = 0; i < forest.leaves(); ++i) roots.push_back(forest.root(i));
+    top.combine(cells, roots, origins, units, AcceptanceRule::of(gravity, units, median_acceleration));
+  }
+
+  WalkCounts walk(Particles& particles, const GravityParameters& gravity) const {
+    const WalkSetup setup{gravity, units};
+    std::vector<TargetLeaf> targets;
+    std::vector<SourceTree> trees;
+    std::vector<ForceOutput> outputs;
+    for (std::int32_t i = 0; i < forest.leaves(); ++i) {
+      targets.push_back(forest.target(i));
+      trees.push_back(forest.tree(i));
+      outputs.push_back(forest.output(i, particles));
+    }
+    WalkCounts counts = walk_own(setup, targets, trees, outputs);
+    counts += walk_others(setup, targets, top.view(), trees, outputs);
+    return counts;
+  }
+
+  /// Box and units that suit the particles.
+  void prepare(const Particles& particles) {
+    Vec3d low = particles.position[0], high = low;
+    double largest = 0;
+    for (std::size_t i = 0; i < particles.size(); ++i) {
+      for (int axis = 0; axis < 3; ++axis) {
+        low[axis] = std::min(low[axis], particles.position[i][axis]);
+        high[axis] = std::max(high[axis], particles.position[i][axis]);
+      }
+      largest = std::max(largest, particles.mass[i]);
+    }
+    box = Box::around(low, high);
+    units = WalkUnits::of(box.edge, largest, static_cast<Count>(particles.size()));
+  }
+};
+
+}  // namespace grove::testing
