@@ -60,7 +60,7 @@ void make_output_folder(const std::string& path) {
   require_writable(path);
 }
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".tmp") {
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(temporary_of(path_)) {
   require_writable(folder_of(path_));
   std::error_code error;
   if (std::filesystem::is_directory(path_, error))

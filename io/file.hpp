@@ -20,6 +20,8 @@ class AtomicFile {
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&&) = delete;
 
+  /// The temporary name that goes with a final one.
+  static std::string temporary_of(const std::string& path) { return path + ".tmp"; }
   /// Where to write.
   const std::string& temporary() const { return temporary_; }
   /// Call when the temporary file is closed.

@@ -34,6 +34,14 @@ Communicator::~Communicator() {
 Communicator::Communicator(Communicator&& other) noexcept
     : comm_(std::exchange(other.comm_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
 
+Communicator Communicator::split(int group) const {
+  MPI_Comm part;
+  GROVE_MPI(MPI_Comm_split(comm_, group, rank_, &part));
+  Communicator result(part);
+  GROVE_MPI(MPI_Comm_free(&part));
+  return result;
+}
+
 std::string Communicator::broadcast(const std::string& text, int root) const {
   std::string result = text;
   result.resize(broadcast(text.size(), root));

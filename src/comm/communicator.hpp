@@ -41,6 +41,9 @@ class Communicator {
   Communicator(Communicator&& other) noexcept;
   Communicator& operator=(Communicator&&) = delete;
 
+  /// Collective. A communicator of those ranks that give the same group, in the same order.
+  Communicator split(int group) const;
+
   int rank() const { return rank_; }
   int size() const { return size_; }
   bool is_master() const { return rank_ == 0; }

@@ -3,3 +3,4 @@ grove_test(exact_collectives mpi/exact_collectives_test.cpp LINK grove::comm RAN
 grove_test(totals mpi/totals_test.cpp LINK grove::let RANKS 1 2 3 4 7)
 grove_test(message_exchange mpi/message_exchange_test.cpp LINK grove::let RANKS 1 2 3 4 7)
 grove_test(decomposition mpi/decomposition_test.cpp LINK grove::decomposition RANKS 1 2 3 4 7)
+grove_test(snapshot mpi/snapshot_test.cpp LINK grove::io RANKS 1 2 3 4 7)

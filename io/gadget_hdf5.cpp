@@ -1,0 +1,161 @@
+// GADGET's HDF5 layout, for reading.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/errors.hpp"
+#include "io/hdf5.hpp"
+#include "io/snapshot_file.hpp"
+
+namespace grove {
+namespace {
+
+constexpr std::array<const char*, 4> dataset_of{"Coordinates", "Velocities", "Masses", "ParticleIDs"};
+
+class GadgetHdf5 final : public SnapshotFile {
+ public:
+  explicit GadgetHdf5(const std::string& path) : path_(path), file_(hdf5::open_file(path)) {
+    read_header();
+    read_units();
+    for (int type = 0; type < particle_types; ++type)
+      if (header_.counts[static_cast<std::size_t>(type)] > 0) open_type(type);
+  }
+
+  void read(int type, Property property, Count first, Count count, double* out) override {
+    read_rows(type, property, H5T_NATIVE_DOUBLE, first, count, out);
+  }
+  void read_ids(int type, Count first, Count count, ParticleId* out) override {
+    read_rows(type, Property::id, H5T_NATIVE_UINT64, first, count, out);
+  }
+
+ private:
+  template <class T>
+  T scalar(hid_t group, const char* name, T otherwise) const {
+    const std::vector<T> values = hdf5::read_attribute<T>(group, name, path_);
+    return values.empty() ? otherwise : values[0];
+  }
+
+  /// An attribute with one value per type. Files of codes with fewer or more types leave the rest out.
+  template <class T>
+  std::array<T, particle_types> by_type(hid_t group, const char* name) const {
+    const std::vector<T> values = hdf5::read_attribute<T>(group, name, path_);
+    std::array<T, particle_types> result{};
+    std::copy_n(values.begin(), std::min(values.size(), result.size()), result.begin());
+    for (std::size_t t = result.size(); t < values.size(); ++t)
+      if (values[t] != T{})
+        throw InputError(fmt::format("{}: Header/{} has particles of type {}; types 0 to {} are known", path_,
+                                     name, t, particle_types - 1));
+    return result;
+  }
+
+  void read_header() {
+    const hdf5::Handle group = hdf5::open_group(file_, "Header", path_);
+    if (!group) throw InputError(path_ + ": no group Header; expected a snapshot in GADGET's HDF5 layout");
+    for (const char* name : {"NumPart_ThisFile", "NumPart_Total"})
+      if (hdf5::read_attribute<std::int64_t>(group, name, path_).empty())
+        throw InputError(fmt::format("{}: no attribute Header/{}, the particles by type", path_, name));
+    header_.counts = by_type<std::int64_t>(group, "NumPart_ThisFile");
+    header_.total = by_type<std::int64_t>(group, "NumPart_Total");
+    const auto high = by_type<std::int64_t>(group, "NumPart_Total_HighWord");
+    for (std::size_t t = 0; t < high.size(); ++t) {
+      header_.total[t] += high[t] << 32;
+      if (header_.counts[t] < 0)
+        throw InputError(fmt::format("{}: Header/NumPart_ThisFile has {} particles of type {}", path_,
+                                     header_.counts[t], t));
+    }
+    header_.mass_table = by_type<double>(group, "MassTable");
+    header_.files = static_cast<int>(scalar<std::int64_t>(group, "NumFilesPerSnapshot", 1));
+    header_.time = scalar<double>(group, "Time", 0);
+    header_.redshift = scalar<double>(group, "Redshift", 0);
+    if (const hdf5::Handle grove = hdf5::open_group(file_, "Grove", path_))
+      header_.leaf_size = scalar<std::int64_t>(grove, "LeafSize", 0);
+  }
+
+  void read_units() {
+    for (const char* name : {"Units", "Parameters"}) {
+      const hdf5::Handle group = hdf5::open_group(file_, name, path_);
+      if (!group) continue;
+      const double length = scalar<double>(group, "UnitLength_in_cm", 0);
+      const double mass = scalar<double>(group, "UnitMass_in_g", 0);
+      const double velocity = scalar<double>(group, "UnitVelocity_in_cm_per_s", 0);
+      if (!(length > 0 && mass > 0 && velocity > 0)) continue;
+      header_.units = Units::of(length, mass, velocity);
+      // Zero means the physical value in GADGET's parameter of this name.
+      const double newton = scalar<double>(group, "GravityConstantInternal", 0);
+      if (newton > 0) header_.units->gravitational_constant = newton;
+      return;
+    }
+  }
+
+  void open_type(int type) {
+    const std::string group_name = fmt::format("PartType{}", type);
+    const auto t = static_cast<std::size_t>(type);
+    hdf5::Handle group = hdf5::open_group(file_, group_name, path_);
+    if (!group)
+      throw InputError(fmt::format("{}: no group {}, but the header has {} particles of this type", path_,
+                                   group_name, header_.counts[t]));
+    for (const Property property : {Property::position, Property::velocity, Property::mass, Property::id})
+      open_property(group, type, property);
+    for (const std::string& name : hdf5::dataset_names(group, path_)) {
+      const hdf5::Handle dataset = hdf5::open_dataset(group, name, path_);
+      header_.fields.push_back({type, name, hdf5::info(dataset, path_).type_name()});
+    }
+  }
+
+  void open_property(hid_t group, int type, Property property) {
+    const auto t = static_cast<std::size_t>(type);
+    hdf5::Handle dataset = hdf5::open_dataset(group, dataset_of[static_cast<std::size_t>(property)], path_);
+    const std::string what = name_of(type, property);
+    if (!dataset) {
+      if (property == Property::id) {
+        header_.has_ids = false;
+      } else if (property != Property::mass || header_.mass_table[t] == 0) {
+        throw InputError(fmt::format("{}: no dataset {}{}", path_, what,
+                                     property == Property::mass
+                                         ? fmt::format(", and Header/MassTable has no mass for type {}", type)
+                                         : ""));
+      }
+      return;
+    }
+    if (property == Property::mass) header_.mass_table[t] = 0;  // the dataset counts
+    const hdf5::DatasetInfo info = hdf5::info(dataset, path_);
+    std::vector<hsize_t> shape{static_cast<hsize_t>(header_.counts[t])};
+    if (components(property) == 3) shape.push_back(3);
+    std::vector<hsize_t> found = info.shape;
+    if (components(property) == 1 && found.size() == 2 && found[1] == 1) found.pop_back();
+    if (found != shape)
+      throw InputError(fmt::format("{}: dataset {} has shape [{}], but the header's counts ask for [{}]",
+                                   path_, what, fmt::join(info.shape, ", "), fmt::join(shape, ", ")));
+    const bool right_kind = property == Property::id ? info.is_integer : info.is_float;
+    if (!right_kind)
+      throw InputError(fmt::format("{}: dataset {} has numbers of type {}; expected {}", path_, what,
+                                   info.type_name(), property == Property::id ? "whole numbers" : "floats"));
+    datasets_[{type, property}] = std::move(dataset);
+  }
+
+  std::string name_of(int type, Property property) const {
+    return fmt::format("PartType{}/{}", type, dataset_of[static_cast<std::size_t>(property)]);
+  }
+
+  void read_rows(int type, Property property, hid_t number, Count first, Count count, void* out) {
+    hdf5::read_rows(datasets_.at({type, property}), number, static_cast<hsize_t>(first),
+                    static_cast<hsize_t>(count), out,
+                    fmt::format("{}: dataset {} cannot be read", path_, name_of(type, property)));
+  }
+
+  std::string path_;
+  hdf5::Handle file_;
+  std::map<std::pair<int, Property>, hdf5::Handle> datasets_;
+};
+
+}  // namespace
+
+std::unique_ptr<SnapshotFile> open_gadget_hdf5(const std::string& path) {
+  if (!hdf5::is_hdf5(path)) return nullptr;
+  return std::make_unique<GadgetHdf5>(path);
+}
+
+}  // namespace grove

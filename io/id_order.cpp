@@ -1,0 +1,82 @@
+#include "io/id_order.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/errors.hpp"
+
+namespace grove {
+namespace {
+
+std::vector<std::uint32_t> sorted_by_id(const Array<ParticleId>& ids, std::vector<std::uint32_t> index) {
+  std::sort(index.begin(), index.end(), [&](std::uint32_t a, std::uint32_t b) { return ids[a] < ids[b]; });
+  return index;
+}
+
+/// For each inner bound, the least id such that at least `bound` ids of all ranks are not above it; ids:
+/// sorted. Length P - 1.
+std::vector<ParticleId> last_ids(const Communicator& comm, std::span<const ParticleId> ids,
+                                 std::span<const Count> bounds) {
+  const std::size_t inner = bounds.size() - 2;
+  std::vector<ParticleId> low(inner, 0), high(inner, ~ParticleId{0});
+  std::vector<Count> counts(inner);
+  while (low != high) {
+    for (std::size_t b = 0; b < inner; ++b) {
+      const ParticleId middle = low[b] + (high[b] - low[b]) / 2;
+      counts[b] = std::upper_bound(ids.begin(), ids.end(), middle) - ids.begin();
+    }
+    comm.sum(std::span<Count>(counts));
+    for (std::size_t b = 0; b < inner; ++b) {
+      const ParticleId middle = low[b] + (high[b] - low[b]) / 2;
+      if (low[b] == high[b]) continue;
+      if (counts[b] >= bounds[b + 1])
+        high[b] = middle;
+      else
+        low[b] = middle + 1;
+    }
+  }
+  return low;
+}
+
+/// How many of this rank's ids go to each rank.
+std::vector<Count> counts_by_rank(const Communicator& comm, const Array<ParticleId>& all,
+                                  std::span<const std::uint32_t> index, std::span<const Count> bounds) {
+  std::vector<ParticleId> ids(index.size());
+  std::transform(index.begin(), index.end(), ids.begin(), [&](std::uint32_t i) { return all[i]; });
+  const std::vector<ParticleId> last = last_ids(comm, ids, bounds);
+  std::vector<Count> counts;
+  Count done = 0;
+  for (std::size_t b = 0; b < last.size(); ++b) {
+    // Nothing lies before a bound of 0, not even id 0.
+    const Count end =
+        bounds[b + 1] == 0 ? 0 : std::upper_bound(ids.begin(), ids.end(), last[b]) - ids.begin();
+    counts.push_back(end - done);
+    done = end;
+  }
+  counts.push_back(static_cast<Count>(ids.size()) - done);
+  return counts;
+}
+
+}  // namespace
+
+IdOrder::IdOrder(const Communicator& comm, const Particles& particles, std::vector<std::uint32_t> index,
+                 std::span<const Count> bounds)
+    : index_(sorted_by_id(particles.id, std::move(index))),
+      plan_(comm, counts_by_rank(comm, particles.id, index_, bounds)) {
+  Array<ParticleId> ids(index_.size());
+  for (std::size_t i = 0; i < index_.size(); ++i) ids[i] = particles.id[index_[i]];
+  plan_.apply(ids);
+  order_.resize(ids.size());
+  std::iota(order_.begin(), order_.end(), 0u);
+  order_ = sorted_by_id(ids, std::move(order_));
+  comm.together([&] {
+    for (std::size_t i = 1; i < order_.size(); ++i)
+      if (ids[order_[i]] == ids[order_[i - 1]])
+        throw InputError(
+            fmt::format("particle id {} occurs more than once; ids must be unique", ids[order_[i]]));
+  });
+}
+
+}  // namespace grove

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "base/types.hpp"
+
+namespace grove {
+
+/// Where part `index` of `parts` equal parts of `count` things begins.
+constexpr Count share_begin(Count count, Count index, Count parts) {
+  return count / parts * index + count % parts * index / parts;
+}
+
+}  // namespace grove

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/types.hpp"
+#include "base/units.hpp"
+#include "comm/communicator.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+
+/// Kinds of files that hold particles; recognised by their content.
+enum class SnapshotFormat : std::uint8_t { hdf5, gadget1, gadget2, tipsy };
+
+/// "GADGET HDF5", "GADGET binary, format 1", ...
+std::string name_of(SnapshotFormat format);
+
+/// What a snapshot says besides its particles; the same on every rank.
+struct SnapshotHeader {
+  SnapshotFormat format = SnapshotFormat::hdf5;
+  bool byte_swapped = false;                        ///< its byte order is not this machine's
+  std::vector<std::string> files;                   ///< paths, in the order of their particles
+  std::array<Count, particle_types> counts{};       ///< particles by type, over all files
+  std::array<double, particle_types> mass_table{};  ///< mass of each particle of a type; 0: see its masses
+  double time = 0;                                  ///< unit of time (see units)
+  double redshift = 0;
+  std::optional<Units> file_units;  ///< what the file states; unset: it states none
+  Units units = Units::galactic();  ///< of the particles and the time as they were read
+  bool has_ids = true;              ///< else ids are 1, 2, ... in file order
+  Count leaf_size = 0;              ///< of the decomposition that was in force; 0: not recorded
+
+  Count count() const;
+};
+
+struct Snapshot {
+  SnapshotHeader header;
+  Particles particles;
+};
+
+struct ReadOptions {
+  Units unstated = Units::galactic();  ///< units of files that state none
+  std::optional<Units> convert_to{};   ///< units to convert particles and time to; unset: left as they are
+};
+
+/// Reads a snapshot of any format; `path` is its file, or any file of a set. Each rank gets an equal share of
+/// each type, contiguous in file order; accelerations, potentials and work are set to zero. Values are not
+/// judged: see validate(). Collective; InputError on all ranks together if the file cannot be used.
+///
+/// Files without ids get 1, 2, ... in file order: types one after the other, files of a set one after the
+/// other within a type. Cost: every rank reads its share alone, in pieces of bounded memory.
+Snapshot read_snapshot(const Communicator& comm, const std::string& path, const ReadOptions& options = {});
+
+struct WriteOptions {
+  double time = 0;
+  Units units = Units::galactic();
+  std::vector<std::string> fields{};  ///< datasets to write; empty: the default ones. ParticleIDs always.
+  std::uint8_t types = all_types;     ///< bit t set: particles of type t are written
+  int files = 1;                      ///< files to divide it into
+  Count leaf_size = 0;                ///< of the decomposition in force; 0: not recorded
+};
+
+/// Writes HDF5 in GADGET-4's layout. Particles of each type stand in the order of their ids, so the file is
+/// the same, byte for byte, on any number of ranks. With several files the name "a.hdf5" becomes "a.0.hdf5",
+/// "a.1.hdf5", ..., each with an equal share of each type.
+///
+/// Collective; ids must be unique. Either complete files appear under their names, or InputError is thrown on
+/// all ranks and nothing is left. Cost: per type, one sort by id and at most 64 reductions of P counts to
+/// divide ids evenly over ranks; per field one exchange and one collective write; memory: three copies of one
+/// field of one type.
+void write_snapshot(const Communicator& comm, const std::string& path, const Particles& particles,
+                    const WriteOptions& options);
+
+/// Names of the files that write_snapshot makes.
+std::vector<std::string> snapshot_files(const std::string& path, int files);
+
+}  // namespace grove

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/types.hpp"
+#include "base/units.hpp"
+#include "io/snapshot.hpp"
+
+namespace grove {
+
+/// The properties that every format has, if anything.
+enum class Property : std::uint8_t { position, velocity, mass, id };
+
+/// Numbers per particle of a property.
+constexpr std::size_t components(Property property) {
+  return property == Property::position || property == Property::velocity ? 3 : 1;
+}
+
+/// Something that a file stores for the particles of one type.
+struct StoredField {
+  int type = 0;
+  std::string name;
+  std::string number;  ///< "float64", "uint32", ...
+};
+
+/// What one file of a snapshot says.
+struct FileHeader {
+  SnapshotFormat format = SnapshotFormat::hdf5;
+  bool byte_swapped = false;
+  int files = 1;                                    ///< in the set that it belongs to
+  std::array<Count, particle_types> counts{};       ///< in this file
+  std::array<Count, particle_types> total{};        ///< in the whole set, as this file has it
+  std::array<double, particle_types> mass_table{};  ///< 0: the file has a mass for each particle
+  bool has_ids = true;
+  double time = 0, redshift = 0;
+  std::optional<Units> units;
+  Count leaf_size = 0;
+  std::vector<StoredField> fields;
+};
+
+/// One file of particles, opened by this rank alone. Opening checks that everything the header promises is
+/// there; InputError names what is not.
+class SnapshotFile {
+ public:
+  virtual ~SnapshotFile() = default;
+  const FileHeader& header() const { return header_; }
+
+  /// Particles [first, first + count) of a type. out: count * components(property) numbers. Masses only where
+  /// the mass table has none, ids only if the file has any.
+  virtual void read(int type, Property property, Count first, Count count, double* out) = 0;
+  virtual void read_ids(int type, Count first, Count count, ParticleId* out) = 0;
+
+ protected:
+  FileHeader header_;
+};
+
+/// Recognises the format by content. InputError if it is none, or if the file is damaged.
+std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path);
+
+/// The paths of a set of `files` files of which `path` is one: its last number between dots counts them.
+std::vector<std::string> files_of_set(const std::string& path, int files);
+
+// The formats; each returns nothing if the file is of another kind.
+std::unique_ptr<SnapshotFile> open_gadget_hdf5(const std::string& path);
+std::unique_ptr<SnapshotFile> open_gadget_binary(const std::string& path);
+std::unique_ptr<SnapshotFile> open_tipsy(const std::string& path);
+
+}  // namespace grove

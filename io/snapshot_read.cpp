@@ -1,0 +1,259 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+#include <type_traits>
+
+#include "base/errors.hpp"
+#include "io/shares.hpp"
+#include "io/snapshot.hpp"
+#include "io/snapshot_file.hpp"
+
+namespace grove {
+namespace {
+
+/// Counts by type of every file of the set, and where each file's particles begin within their type.
+struct Layout {
+  std::vector<std::string> files;
+  std::vector<std::array<Count, particle_types>> counts;
+};
+
+Count sum(const std::array<Count, particle_types>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), Count{0});
+}
+
+/// Opens every file of the set in turn and checks that they belong together; by the master alone.
+Layout layout_of(const std::string& path, FileHeader& first) {
+  Layout layout;
+  first = open_snapshot_file(path)->header();
+  layout.files = files_of_set(path, first.files);
+  for (std::size_t f = 0; f < layout.files.size(); ++f) {
+    const FileHeader header = open_snapshot_file(layout.files[f])->header();
+    if (header.files != first.files || header.total != first.total || header.mass_table != first.mass_table)
+      throw InputError(
+          fmt::format("{}: not of the same set as {}: number of files, total counts or mass table differ",
+                      layout.files[f], path));
+    layout.counts.push_back(header.counts);
+    first.has_ids = first.has_ids && header.has_ids;
+  }
+  std::array<Count, particle_types> found{};
+  for (const auto& counts : layout.counts)
+    for (std::size_t t = 0; t < found.size(); ++t) found[t] += counts[t];
+  if (found != first.total)
+    throw InputError(fmt::format("{}: the files hold [{}] particles by type, but the header says [{}] in all",
+                                 path, fmt::join(found, ", "), fmt::join(first.total, ", ")));
+  if (sum(found) == 0) throw InputError(path + ": holds no particles");
+  return layout;
+}
+
+SnapshotHeader header_of(const FileHeader& first, const Layout& layout, const ReadOptions& options) {
+  SnapshotHeader header;
+  header.format = first.format;
+  header.byte_swapped = first.byte_swapped;
+  header.files = layout.files;
+  header.counts = first.total;
+  header.mass_table = first.mass_table;
+  header.time = first.time;
+  header.redshift = first.redshift;
+  header.file_units = first.units;
+  header.units = first.units.value_or(options.unstated);
+  header.has_ids = first.has_ids;
+  header.leaf_size = first.leaf_size;
+  return header;
+}
+
+/// The parts of a SnapshotHeader that are plain numbers, to send them at once.
+struct WireHeader {
+  SnapshotFormat format;
+  bool byte_swapped, has_units, has_ids;
+  std::array<Count, particle_types> counts;
+  std::array<double, particle_types> mass_table;
+  double time, redshift;
+  Units file_units, units;
+  Count leaf_size;
+};
+static_assert(std::is_trivially_copyable_v<WireHeader>);
+
+/// The master's header and layout, everywhere.
+void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
+  WireHeader wire{header.format,  header.byte_swapped, header.file_units.has_value(),
+                  header.has_ids, header.counts,       header.mass_table,
+                  header.time,    header.redshift,     header.file_units.value_or(Units{}),
+                  header.units,   header.leaf_size};
+  wire = comm.broadcast(wire);
+  header.format = wire.format;
+  header.byte_swapped = wire.byte_swapped;
+  header.counts = wire.counts;
+  header.mass_table = wire.mass_table;
+  header.time = wire.time;
+  header.redshift = wire.redshift;
+  if (wire.has_units) header.file_units = wire.file_units;
+  header.units = wire.units;
+  header.has_ids = wire.has_ids;
+  header.leaf_size = wire.leaf_size;
+
+  const std::size_t files = comm.broadcast(layout.files.size());
+  layout.files.resize(files);
+  for (std::string& file : layout.files) file = comm.broadcast(file);
+  const std::span<const std::array<Count, particle_types>> counts(layout.counts);
+  layout.counts = comm.all_gather_arrays(comm.is_master() ? counts : counts.first(0));
+  header.files = layout.files;
+}
+
+/// Reads this rank's share of the particles; particles of one type after the other.
+class ShareReader {
+ public:
+  ShareReader(const SnapshotHeader& header, const Layout& layout, int rank, int ranks)
+      : header_(header), layout_(layout), rank_(rank), ranks_(ranks) {}
+
+  Particles read() {
+    Count mine = 0;
+    for (std::size_t t = 0; t < header_.counts.size(); ++t) mine += end(t) - begin(t);
+    particles_.resize(static_cast<std::size_t>(mine));
+    for (std::size_t t = 0; t < header_.counts.size(); ++t) read_type(t);
+    std::fill(particles_.acceleration.begin(), particles_.acceleration.end(), Vec3f{0, 0, 0});
+    std::fill(particles_.potential.begin(), particles_.potential.end(), 0.0f);
+    std::fill(particles_.old_acceleration.begin(), particles_.old_acceleration.end(), 0.0f);
+    std::fill(particles_.work.begin(), particles_.work.end(), 0u);
+    return std::move(particles_);
+  }
+
+ private:
+  Count begin(std::size_t type) const { return share_begin(header_.counts[type], rank_, ranks_); }
+  Count end(std::size_t type) const { return share_begin(header_.counts[type], rank_ + 1, ranks_); }
+
+  void read_type(std::size_t type) {
+    const Count first = begin(type), last = end(type);
+    Count before = 0;  // particles of this type in earlier files
+    for (std::size_t f = 0; f < layout_.files.size(); ++f) {
+      const Count from = std::max(first, before), to = std::min(last, before + layout_.counts[f][type]);
+      if (from < to) read_part(f, type, from - before, to - from);
+      before += layout_.counts[f][type];
+    }
+    if (!header_.has_ids) {
+      const Count earlier = std::accumulate(
+          header_.counts.begin(), header_.counts.begin() + static_cast<std::ptrdiff_t>(type), Count{0});
+      const std::size_t start = filled_ - static_cast<std::size_t>(last - first);
+      for (Count i = 0; i < last - first; ++i)
+        particles_.id[start + static_cast<std::size_t>(i)] = static_cast<ParticleId>(earlier + first + i + 1);
+    }
+  }
+
+  void read_part(std::size_t file_index, std::size_t type, Count first, Count count) {
+    if (!file_ || open_index_ != file_index) {
+      file_ = open_snapshot_file(layout_.files[file_index]);
+      open_index_ = file_index;
+    }
+    const int t = static_cast<int>(type);
+    static_assert(sizeof(Vec3d) == 3 * sizeof(double));
+    file_->read(t, Property::position, first, count, &particles_.position[filled_].x);
+    file_->read(t, Property::velocity, first, count, &particles_.velocity[filled_].x);
+    const auto at = static_cast<std::ptrdiff_t>(filled_);
+    if (const double mass = header_.mass_table[type]; mass != 0)
+      std::fill_n(particles_.mass.begin() + at, count, mass);
+    else
+      file_->read(t, Property::mass, first, count, &particles_.mass[filled_]);
+    if (header_.has_ids) file_->read_ids(t, first, count, &particles_.id[filled_]);
+    std::fill_n(particles_.type.begin() + at, count, static_cast<std::uint8_t>(type));
+    filled_ += static_cast<std::size_t>(count);
+  }
+
+  const SnapshotHeader& header_;
+  const Layout& layout_;
+  int rank_, ranks_;
+  Particles particles_;
+  std::size_t filled_ = 0;
+  std::unique_ptr<SnapshotFile> file_;
+  std::size_t open_index_ = 0;
+};
+
+void convert(Snapshot& snapshot, const Units& to, const std::string& path) {
+  const Units& from = snapshot.header.units;
+  if (from == to) return;
+  if (from.is_dimensionless() != to.is_dimensionless())
+    throw InputError(fmt::format("{}: its units are {}, those of the run {}; give units.system: {}", path,
+                                 from.is_dimensionless() ? "dimensionless (G = 1)" : "physical",
+                                 to.is_dimensionless() ? "dimensionless (G = 1)" : "physical",
+                                 from.is_dimensionless() ? "none" : "galactic"));
+  const auto factor = [&](const Dimension& d) { return from.cgs(d) / to.cgs(d); };
+  const double length = factor(dimension::length), velocity = factor(dimension::velocity),
+               mass = factor(dimension::mass);
+  Particles& particles = snapshot.particles;
+  for (Vec3d& x : particles.position) x *= length;
+  for (Vec3d& v : particles.velocity) v *= velocity;
+  for (double& m : particles.mass) m *= mass;
+  for (double& m : snapshot.header.mass_table) m *= mass;
+  snapshot.header.time *= factor(dimension::time);
+  snapshot.header.units = to;
+}
+
+}  // namespace
+
+std::string name_of(SnapshotFormat format) {
+  switch (format) {
+    case SnapshotFormat::hdf5:
+      return "GADGET HDF5";
+    case SnapshotFormat::gadget1:
+      return "GADGET binary, format 1";
+    case SnapshotFormat::gadget2:
+      return "GADGET binary, format 2";
+    default:
+      return "tipsy";
+  }
+}
+
+Count SnapshotHeader::count() const { return sum(counts); }
+
+std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) throw InputError(path + ": no such file");
+  if (std::filesystem::is_directory(path, error))
+    throw InputError(path + ": is a folder; expected a snapshot");
+  if (auto file = open_gadget_hdf5(path)) return file;
+  throw InputError(
+      path +
+      ": not a snapshot; known are HDF5 in GADGET's layout, GADGET binary (formats 1 and 2) and tipsy");
+}
+
+std::vector<std::string> files_of_set(const std::string& path, int files) {
+  if (files <= 1) return {path};
+  const std::size_t name = path.find_last_of('/') + 1;
+  // The last part between dots that is a number: "snap_010.3.hdf5", "snap_010.3".
+  std::size_t end = path.size();
+  while (end > name) {
+    const std::size_t dot = path.find_last_of('.', end - 1);
+    if (dot == std::string::npos || dot < name) break;
+    const std::string part = path.substr(dot + 1, end - dot - 1);
+    if (!part.empty() && part.find_first_not_of("0123456789") == std::string::npos) {
+      std::vector<std::string> set;
+      for (int f = 0; f < files; ++f)
+        set.push_back(fmt::format("{}.{}{}", path.substr(0, dot), f, path.substr(end)));
+      return set;
+    }
+    end = dot;
+  }
+  throw InputError(fmt::format(
+      "{}: one of a set of {} files; its name should hold its number, like name.0.hdf5", path, files));
+}
+
+Snapshot read_snapshot(const Communicator& comm, const std::string& path, const ReadOptions& options) {
+  Snapshot snapshot;
+  Layout layout;
+  comm.together([&] {
+    if (!comm.is_master()) return;
+    FileHeader first;
+    layout = layout_of(path, first);
+    snapshot.header = header_of(first, layout, options);
+  });
+  share(comm, snapshot.header, layout);
+  comm.together([&] {
+    snapshot.particles = ShareReader(snapshot.header, layout, comm.rank(), comm.size()).read();
+    if (options.convert_to) convert(snapshot, *options.convert_to, path);
+  });
+  return snapshot;
+}
+
+}  // namespace grove

@@ -1,0 +1,299 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <type_traits>
+
+#include "base/errors.hpp"
+#include "io/file.hpp"
+#include "io/hdf5.hpp"
+#include "io/id_order.hpp"
+#include "io/shares.hpp"
+#include "io/snapshot.hpp"
+
+namespace grove {
+namespace {
+
+using Counts = std::array<Count, particle_types>;
+
+/// Bytes that a rank hands to one collective write; far below the 2 GiB that MPI's counts reach.
+constexpr Count piece_bytes = Count{256} << 20;
+
+/// How particles and files are divided over ranks. Ranks form groups of equal size; a group writes a run of
+/// files, and within it each rank an equal share of the group's particles.
+class Division {
+ public:
+  Division(int ranks, int files) : ranks_(ranks), files_(files), groups_(std::min(ranks, files)) {}
+
+  /// Group r belongs to where share_begin(ranks, group) <= r.
+  int group_of(int rank) const {
+    int group = 0;
+    while (first_rank(group + 1) <= rank) ++group;
+    return group;
+  }
+  int first_rank(int group) const { return static_cast<int>(share_begin(ranks_, group, groups_)); }
+  int first_file(int group) const { return static_cast<int>(share_begin(files_, group, groups_)); }
+  /// Where the particles of a file begin, of `count` in all.
+  Count file_begin(Count count, int file) const { return share_begin(count, file, files_); }
+  /// Where the particles of each rank begin, length P + 1.
+  std::vector<Count> bounds(Count count) const {
+    std::vector<Count> bounds;
+    for (int group = 0; group < groups_; ++group) {
+      const Count begin = file_begin(count, first_file(group)),
+                  end = file_begin(count, first_file(group + 1));
+      const int ranks = first_rank(group + 1) - first_rank(group);
+      for (int r = 0; r < ranks; ++r) bounds.push_back(begin + share_begin(end - begin, r, ranks));
+    }
+    bounds.push_back(count);
+    return bounds;
+  }
+
+ private:
+  int ranks_, files_, groups_;
+};
+
+bool is_written(const FieldInfo& info, const WriteOptions& options) {
+  if (!info.output) return false;
+  if (info.name == fields::id.info.name) return true;
+  if (options.fields.empty()) return info.output_by_default;
+  return std::find(options.fields.begin(), options.fields.end(), info.name) != options.fields.end();
+}
+
+void check_options(const WriteOptions& options, const std::string& path) {
+  std::vector<std::string_view> known;
+  for_each_field([&](const auto& field) {
+    if (field.info.output) known.push_back(field.info.name);
+  });
+  for (const std::string& name : options.fields)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw InputError(fmt::format("{}: '{}' is not a dataset that can be written; possible: {}", path, name,
+                                   fmt::join(known, ", ")));
+  if (options.files < 1)
+    throw InputError(fmt::format("{}: cannot be written as {} files", path, options.files));
+}
+
+void write_header(hid_t file, const Counts& here, const Counts& total, const WriteOptions& options,
+                  const std::string& path) {
+  const hdf5::Handle header = hdf5::create_group(file, "Header", path);
+  const auto attribute = [&](const char* name, auto value) {
+    hdf5::write_attribute(header, name, value, path);
+  };
+  attribute("NumPart_ThisFile", here);
+  attribute("NumPart_Total", total);
+  attribute("NumPart_Total_HighWord", std::array<std::uint32_t, particle_types>{});
+  attribute("MassTable", std::array<double, particle_types>{});
+  attribute("Time", options.time);
+  attribute("Redshift", 0.0);
+  attribute("BoxSize", 0.0);
+  attribute("NumFilesPerSnapshot", options.files);
+  // What GADGET-2 wrote besides.
+  attribute("Omega0", 0.0);
+  attribute("OmegaLambda", 0.0);
+  attribute("HubbleParam", 1.0);
+  for (const char* flag :
+       {"Flag_Sfr", "Flag_Cooling", "Flag_StellarAge", "Flag_Metals", "Flag_Feedback", "Flag_Entropy_ICs"})
+    attribute(flag, 0);
+  attribute("Flag_DoublePrecision", 1);
+}
+
+void write_units(hid_t file, const Units& units, const std::string& path) {
+  const hdf5::Handle group = hdf5::create_group(file, "Units", path);
+  hdf5::write_attribute(group, "UnitLength_in_cm", units.length_cm, path);
+  hdf5::write_attribute(group, "UnitMass_in_g", units.mass_g, path);
+  hdf5::write_attribute(group, "UnitVelocity_in_cm_per_s", units.velocity_cm_s, path);
+  hdf5::write_attribute(group, "GravityConstantInternal", units.gravitational_constant, path);
+}
+
+/// GADGET-4's description of a dataset: powers of its unit in scale factor, h and basic units, and its size.
+void write_unit_of(hid_t dataset, const Dimension& d, const Units& units, const std::string& path) {
+  hdf5::write_attribute(dataset, "a_scaling", 0.0, path);
+  hdf5::write_attribute(dataset, "h_scaling", 0.0, path);
+  // time = length / velocity
+  hdf5::write_attribute(dataset, "length_scaling", static_cast<double>(d.length + d.time), path);
+  hdf5::write_attribute(dataset, "mass_scaling", static_cast<double>(d.mass), path);
+  hdf5::write_attribute(dataset, "velocity_scaling", static_cast<double>(-d.time), path);
+  hdf5::write_attribute(dataset, "to_cgs", units.cgs(d), path);
+}
+
+template <class T>
+hid_t number_type() {
+  if constexpr (std::is_same_v<T, Vec3d>)
+    return H5T_NATIVE_DOUBLE;
+  else if constexpr (std::is_same_v<T, Vec3f>)
+    return H5T_NATIVE_FLOAT;
+  else
+    return hdf5::native<T>();
+}
+
+/// One file, open on the ranks that write it.
+struct OutputFile {
+  std::string path;
+  int index;
+  hdf5::Handle handle;
+};
+
+/// Writes the files of one group of ranks: `all_` are all ranks, `group_` those that share files with this
+/// one. Each collective call of HDF5 is agreed on within the group, then all groups agree, so a failure on
+/// one rank ends the work of all at the same place.
+class SnapshotWriter {
+ public:
+  SnapshotWriter(const Communicator& all, const std::string& path, const Particles& particles,
+                 const WriteOptions& options)
+      : all_(all),
+        particles_(particles),
+        options_(options),
+        division_(all.size(), options.files),
+        group_index_(division_.group_of(all.rank())),
+        group_(all.split(group_index_)) {
+    count();
+    create(path);
+  }
+
+  void write() {
+    for (int type = 0; type < particle_types; ++type)
+      if (totals_[static_cast<std::size_t>(type)] > 0) write_type(type);
+    close();
+  }
+
+ private:
+  void count() {
+    for (std::size_t i = 0; i < particles_.size(); ++i) ++totals_[particles_.type[i]];
+    for (std::size_t t = 0; t < totals_.size(); ++t)
+      if (!(options_.types >> t & 1)) totals_[t] = 0;
+    all_.sum(std::span<Count>(totals_));
+  }
+
+  void create(const std::string& path) {
+    const std::vector<std::string> paths = snapshot_files(path, options_.files);
+    const int first = division_.first_file(group_index_), last = division_.first_file(group_index_ + 1);
+    all_.together([&] {
+      for (int f = first; f < last; ++f) {
+        const std::string& name = paths[static_cast<std::size_t>(f)];
+        if (group_.is_master()) atomic_.emplace_back(name);
+        files_.push_back({AtomicFile::temporary_of(name), f, {}});
+      }
+    });
+    all_.together([&] {
+      for (OutputFile& file : files_) {
+        group_.together([&] { file.handle = hdf5::create_file(group_.get(), file.path); });
+        Counts here{};
+        for (std::size_t t = 0; t < here.size(); ++t) here[t] = end(file, t) - begin(file, t);
+        write_header(file.handle, here, totals_, options_, file.path);
+        write_units(file.handle, options_.units, file.path);
+        const hdf5::Handle group = hdf5::create_group(file.handle, "Grove", file.path);
+        hdf5::write_attribute(group, "LeafSize", options_.leaf_size, file.path);
+      }
+    });
+  }
+
+  Count begin(const OutputFile& file, std::size_t type) const {
+    return division_.file_begin(totals_[type], file.index);
+  }
+  Count end(const OutputFile& file, std::size_t type) const {
+    return division_.file_begin(totals_[type], file.index + 1);
+  }
+
+  void write_type(int type) {
+    const auto t = static_cast<std::size_t>(type);
+    std::vector<std::uint32_t> index;
+    for (std::size_t i = 0; i < particles_.size(); ++i)
+      if (particles_.type[i] == type) index.push_back(static_cast<std::uint32_t>(i));
+    const std::vector<Count> bounds = division_.bounds(totals_[t]);
+    const IdOrder order(all_, particles_, std::move(index), bounds);
+    const auto rank = static_cast<std::size_t>(all_.rank());
+
+    std::vector<hdf5::Handle> groups;
+    all_.together([&] {
+      for (const OutputFile& file : files_)
+        groups.push_back(end(file, t) > begin(file, t)
+                             ? hdf5::create_group(file.handle, fmt::format("PartType{}", type), file.path)
+                             : hdf5::Handle{});
+    });
+    for_each_field([&](const auto& field) {
+      if (!is_written(field.info, options_) || !(field.info.types >> type & 1)) return;
+      const auto values = order.apply(particles_.*field.array);
+      all_.together([&] {
+        for (std::size_t f = 0; f < files_.size(); ++f)
+          if (groups[f])
+            write_field(files_[f], groups[f], type, field.info, std::span(values), bounds[rank],
+                        bounds[rank + 1]);
+      });
+    });
+  }
+
+  /// values: particles [first, last) in the order of ids.
+  template <class T>
+  void write_field(const OutputFile& file, hid_t group, int type, const FieldInfo& info,
+                   std::span<const T> values, Count first, Count last) const {
+    const auto t = static_cast<std::size_t>(type);
+    const std::string name(info.name);
+    const std::string what =
+        fmt::format("{}: dataset PartType{}/{} cannot be written", file.path, type, name);
+    const Count file_first = begin(file, t), file_last = end(file, t);
+    hdf5::Handle dataset;
+    group_.together([&] {
+      std::vector<hsize_t> shape{static_cast<hsize_t>(file_last - file_first)};
+      if (std::is_same_v<T, Vec3d> || std::is_same_v<T, Vec3f>) shape.push_back(3);
+      dataset = hdf5::create_dataset(group, name, number_type<T>(), shape, file.path);
+      write_unit_of(dataset, info.dimension, options_.units, file.path);
+    });
+    const Count from = std::clamp(file_first, first, last), to = std::clamp(file_last, first, last);
+    const Count piece = piece_bytes / static_cast<Count>(sizeof(T));
+    const Count rounds = group_.max((to - from + piece - 1) / piece);
+    for (Count round = 0; round < rounds; ++round) {
+      const Count low = std::min(from + round * piece, to), high = std::min(low + piece, to);
+      group_.together([&] {
+        hdf5::write_rows(dataset, number_type<T>(),
+                         static_cast<hsize_t>(std::max<Count>(0, low - file_first)),
+                         static_cast<hsize_t>(high - low), values.data() + (low - first), what);
+      });
+    }
+  }
+
+  void close() {
+    all_.together([&] {
+      for (OutputFile& file : files_) {
+        const std::string what = file.path + ": cannot be written";
+        group_.together([&] { hdf5::check(H5Fflush(file.handle, H5F_SCOPE_GLOBAL), what); });
+        group_.together([&] { file.handle.close(what); });
+      }
+    });
+    all_.together([&] {
+      for (AtomicFile& file : atomic_) file.commit();
+    });
+  }
+
+  const Communicator& all_;
+  const Particles& particles_;
+  const WriteOptions& options_;
+  Division division_;
+  int group_index_;
+  Communicator group_;
+  Counts totals_{};
+  std::vector<AtomicFile> atomic_;  ///< on the first rank of the group
+  std::vector<OutputFile> files_;   ///< closed before atomic_ removes what is not complete
+};
+
+}  // namespace
+
+std::vector<std::string> snapshot_files(const std::string& path, int files) {
+  if (files <= 1) return {path};
+  const std::filesystem::path name(path);
+  std::vector<std::string> names;
+  for (int f = 0; f < files; ++f) {
+    std::filesystem::path part = name;
+    part.replace_filename(fmt::format("{}.{}{}", name.stem().string(), f, name.extension().string()));
+    names.push_back(part.string());
+  }
+  return names;
+}
+
+void write_snapshot(const Communicator& comm, const std::string& path, const Particles& particles,
+                    const WriteOptions& options) {
+  comm.together([&] { check_options(options, path); });
+  SnapshotWriter(comm, path, particles, options).write();
+}
+
+}  // namespace grove

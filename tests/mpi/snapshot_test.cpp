@@ -1,0 +1,149 @@
+#include "io/snapshot.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "support/particles.hpp"
+
+namespace grove {
+namespace {
+
+using testing::scattered_particles;
+using testing::TestFolder;
+
+constexpr Count n = 1000;
+
+/// Every particle of this rank must be what its id says, and all ids from `step` to n * step be there once.
+void expect_complete(const Communicator& comm, const Particles& found, ParticleId step = 1,
+                     double length = 1) {
+  Particles expected;
+  expected.resize(1);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    testing::set_particle(expected, 0, found.id[i]);
+    ASSERT_EQ(found.position[i], length * expected.position[0]) << found.id[i];
+    ASSERT_EQ(found.velocity[i], expected.velocity[0]);
+    ASSERT_EQ(found.mass[i], expected.mass[0]);
+    ASSERT_EQ(found.type[i], expected.type[0]);
+    ASSERT_EQ(found.work[i], 0u);
+  }
+  const std::vector<ParticleId> ids = comm.all_gather_arrays(std::span<const ParticleId>(found.id));
+  const std::set<ParticleId> different(ids.begin(), ids.end());
+  ASSERT_EQ(ids.size(), static_cast<std::size_t>(n));
+  EXPECT_EQ(different.size(), ids.size());
+  EXPECT_EQ(*different.begin(), step);
+  EXPECT_EQ(*different.rbegin(), static_cast<ParticleId>(n) * step);
+}
+
+TEST(Snapshot, round_trip_keeps_every_bit_and_the_header) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "round-trip");
+  for (const int files : {1, 3}) {
+    write_snapshot(comm, folder / "a.hdf5", scattered_particles(comm, n),
+                   {.time = 1.25, .files = files, .leaf_size = 64});
+    const Snapshot read = read_snapshot(comm, files == 1 ? folder / "a.hdf5" : folder / "a.1.hdf5");
+    expect_complete(comm, read.particles);
+    EXPECT_EQ(read.header.time, 1.25);
+    EXPECT_EQ(read.header.units, Units::galactic());
+    EXPECT_EQ(read.header.leaf_size, 64);
+    EXPECT_EQ(read.header.count(), n);
+    EXPECT_EQ(read.header.counts[4], n / 7);
+    EXPECT_EQ(read.header.files.size(), static_cast<std::size_t>(files));
+  }
+}
+
+TEST(Snapshot, file_is_the_same_on_any_number_of_ranks) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "same-file");
+  const Communicator alone = comm.split(comm.rank());
+  for (const int files : {1, 2, 5}) {
+    const WriteOptions options{.fields = {"Coordinates", "Acceleration", "Potential"}, .files = files};
+    write_snapshot(comm, folder / "all.hdf5", scattered_particles(comm, n), options);
+    if (comm.is_master()) {
+      write_snapshot(alone, folder / "one.hdf5", scattered_particles(alone, n), options);
+      const auto all = snapshot_files(folder / "all.hdf5", files),
+                 one = snapshot_files(folder / "one.hdf5", files);
+      for (std::size_t f = 0; f < all.size(); ++f)
+        EXPECT_TRUE(testing::bytes_of(all[f]) == testing::bytes_of(one[f])) << all[f];
+    }
+    comm.barrier();
+  }
+}
+
+TEST(Snapshot, is_read_by_fewer_ranks_than_wrote_it) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "fewer");
+  write_snapshot(comm, folder / "a.hdf5", scattered_particles(comm, n), {.files = 2});
+  const Communicator part = comm.split(comm.rank() % 2);
+  expect_complete(part, read_snapshot(part, folder / "a.0.hdf5").particles);
+}
+
+TEST(Snapshot, keeps_ids_beyond_32_bits) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "ids");
+  const ParticleId step = ParticleId{1} << 54;  // the last id is 1000 * 2^54, close to 2^64
+  write_snapshot(comm, folder / "a.hdf5", scattered_particles(comm, n, step), {});
+  expect_complete(comm, read_snapshot(comm, folder / "a.hdf5").particles, step);
+}
+
+TEST(Snapshot, writes_chosen_types_only) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "types");
+  write_snapshot(comm, folder / "a.hdf5", scattered_particles(comm, n), {.types = 1 << 4});
+  const Snapshot read = read_snapshot(comm, folder / "a.hdf5");
+  EXPECT_EQ(read.header.count(), n / 7);
+  for (const ParticleId id : read.particles.id) EXPECT_EQ(id % 7, 0u);
+}
+
+TEST(Snapshot, converts_units) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "units");
+  Units parsec = Units::galactic();
+  parsec = Units::of(parsec.length_cm / 1024, parsec.mass_g, parsec.velocity_cm_s);
+  write_snapshot(comm, folder / "a.hdf5", scattered_particles(comm, n), {.time = 3});
+  const Snapshot read = read_snapshot(comm, folder / "a.hdf5", {.convert_to = parsec});
+  expect_complete(comm, read.particles, 1, 1024);
+  EXPECT_DOUBLE_EQ(read.header.time, 3 * 1024);
+  EXPECT_EQ(read.header.units, parsec);
+  EXPECT_THROW(read_snapshot(comm, folder / "a.hdf5", {.convert_to = Units::dimensionless()}), InputError);
+}
+
+TEST(Snapshot, dimensionless_units_survive) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "none");
+  write_snapshot(comm, folder / "a.hdf5", scattered_particles(comm, n), {.units = Units::dimensionless()});
+  EXPECT_EQ(read_snapshot(comm, folder / "a.hdf5").header.file_units, Units::dimensionless());
+}
+
+TEST(Snapshot, duplicate_ids_are_refused_and_nothing_is_left) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "duplicate");
+  Particles particles = scattered_particles(comm, n);
+  for (ParticleId& id : particles.id)
+    if (id == 10) id = 13;  // both of type 1
+  EXPECT_THROW(write_snapshot(comm, folder / "a.hdf5", particles, {}), InputError);
+  comm.barrier();
+  EXPECT_EQ(folder.files(), std::vector<std::string>{});
+}
+
+TEST(Snapshot, output_folder_that_cannot_be_written_is_named) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "unwritable");
+  for (const char* name : {"missing/a.hdf5", "file/a.hdf5"}) {
+    if (comm.is_master()) std::ofstream(folder / "file") << "not a folder";
+    comm.barrier();
+    try {
+      write_snapshot(comm, folder / name, scattered_particles(comm, n), {});
+      FAIL() << name;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(folder.path()), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("folder"), std::string::npos) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace grove
