@@ -6,6 +6,3 @@ grove_test(models ${model_tests} LINK grove::models)
 grove_test(parameters unit/parameters_test.cpp LINK grove::io)
 target_compile_definitions(test_parameters PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 grove_test(bisection unit/bisection_test.cpp LINK grove::kokkos)
-grove_test(models unit/models_random_test.cpp unit/models_sphere_test.cpp unit/models_eddington_test.cpp unit/models_test.cpp LINK grove::models)
-grove_test(models unit/models_random_test.cpp unit/models_sphere_test.cpp unit/models_eddington_test.cpp unit/models_galaxy_test.cpp
-           unit/models_test.cpp LINK grove::models)
