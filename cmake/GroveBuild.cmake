@@ -14,6 +14,8 @@ if(GROVE_CCACHE)
 endif()
 
 add_library(grove_options INTERFACE)
+# errno of a square root is never read, and setting it forbids vectors.
+target_compile_options(grove_options INTERFACE -fno-math-errno)
 target_compile_options(grove_options INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
 if(GROVE_WERROR)
   target_compile_options(grove_options INTERFACE -Werror)

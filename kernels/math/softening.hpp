@@ -43,9 +43,10 @@ GROVE_HOST_DEVICE constexpr SoftenedSeries<T> plummer_series(T inverse) {
   return {inverse, T(1), T(1), T(3), T(15)};
 }
 
-/// Cubic spline of radius h (Springel et al. 2001, eqs. 70-71), branch-free so that it vectorises. r2:
-/// squared distance; r_inverse: 1/r, and any finite number where r = 0; h_inverse: 1/h; infinite h is not
-/// allowed, h = 0 neither (the caller then knows that nothing is softened).
+/// Cubic spline of radius h (Springel et al. 2001, eqs. 70-71), branch-free so that it vectorises.
+///
+/// r2: squared distance; r_inverse: 1/r, or any finite number where r = 0; h_inverse: 1/h, infinite for no
+/// softening (then r must not vanish).
 template <class T>
 GROVE_HOST_DEVICE constexpr SoftenedPair<T> spline_pair(T r2, T r_inverse, T h_inverse) {
   const T r = r2 * r_inverse, u = r * h_inverse, u2 = u * u;

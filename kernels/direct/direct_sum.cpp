@@ -1,0 +1,101 @@
+#include "kernels/direct/direct_sum.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/box.hpp"
+#include "kernels/math/softening.hpp"
+
+namespace grove {
+namespace {
+
+constexpr std::size_t block_size = 512;  // a block of sources and its results stay in the first-level cache
+constexpr std::size_t lanes = 8;
+
+using BlockArray = std::array<double, block_size>;
+
+/// Sources as a structure of arrays, padded with massless ones to a multiple of the lanes.
+struct Block {
+  alignas(64) BlockArray x, y, z, mass, softening;
+  alignas(64) std::array<ParticleId, block_size> id;
+  std::size_t padded;
+};
+
+/// What each source of a block does to one target.
+struct Contributions {
+  alignas(64) BlockArray x, y, z, potential;
+};
+
+void load(const DirectSources& sources, std::size_t first, Block& block) {
+  const std::size_t count = std::min(block_size, sources.count - first);
+  block.padded = (count + lanes - 1) / lanes * lanes;
+  for (std::size_t j = 0; j < block.padded; ++j) {
+    const std::size_t source = first + std::min(j, count - 1);
+    block.x[j] = sources.position[source].x;
+    block.y[j] = sources.position[source].y;
+    block.z[j] = sources.position[source].z;
+    block.mass[j] = j < count ? sources.mass[source] : 0;
+    block.softening[j] = sources.softening[source];
+    block.id[j] = sources.id[source];
+  }
+}
+
+template <SofteningKernel kernel>
+SoftenedPair<double> pair(double r2, double softening) {
+  if constexpr (kernel == SofteningKernel::plummer) return plummer_pair(r2, softening);
+  const double r = std::sqrt(r2);
+  return spline_pair(r2, r > 0 ? 1 / r : 0, 1 / (spline_radius_over_softening * softening));
+}
+
+/// Vectorised by the compiler: no iteration depends on another.
+template <SofteningKernel kernel>
+void evaluate(const Block& block, const DirectTarget& target, Contributions& out) {
+  for (std::size_t j = 0; j < block.padded; ++j) {
+    const Vec3d d = Box::nearest(Vec3d{block.x[j] - target.position.x, block.y[j] - target.position.y,
+                                       block.z[j] - target.position.z});
+    const double softening = std::max(block.softening[j], target.softening);
+    const auto [potential, force] = pair<kernel>(norm2(d), softening);
+    const bool self = block.id[j] == target.id;
+    const double f = self ? 0 : block.mass[j] * force;
+    out.x[j] = f * d.x;
+    out.y[j] = f * d.y;
+    out.z[j] = f * d.z;
+    out.potential[j] = self ? 0 : -block.mass[j] * potential;
+  }
+}
+
+/// Sums eight interleaved series, then these pairwise.
+double sum(const BlockArray& values, std::size_t count) {
+  std::array<double, lanes> s{};
+  for (std::size_t j = 0; j < count; j += lanes)
+    for (std::size_t lane = 0; lane < lanes; ++lane) s[lane] += values[j + lane];
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+template <SofteningKernel kernel>
+void add_all(const DirectSources& sources, std::span<const DirectTarget> targets,
+             std::span<DirectForce> forces) {
+  Block block;
+  Contributions c;
+  for (std::size_t first = 0; first < sources.count; first += block_size) {
+    load(sources, first, block);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      evaluate<kernel>(block, targets[i], c);
+      forces[i].acceleration += {sum(c.x, block.padded), sum(c.y, block.padded), sum(c.z, block.padded)};
+      forces[i].potential += sum(c.potential, block.padded);
+    }
+  }
+}
+
+}  // namespace
+
+void direct_sum(SofteningKernel kernel, const DirectSources& sources, std::span<const DirectTarget> targets,
+                std::span<DirectForce> forces) {
+  if (kernel == SofteningKernel::plummer)
+    add_all<SofteningKernel::plummer>(sources, targets, forces);
+  else
+    add_all<SofteningKernel::spline>(sources, targets, forces);
+}
+
+}  // namespace grove

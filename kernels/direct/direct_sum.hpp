@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "base/types.hpp"
+#include "base/vec3.hpp"
+#include "kernels/math/opening.hpp"
+
+/// Direct summation in double precision: the reference for every other way to compute a force.
+namespace grove {
+
+/// Particles that attract; arrays of `count` elements, in, owned by the caller.
+struct DirectSources {
+  const Vec3d* position;    ///< length
+  const double* mass;       ///< mass
+  const double* softening;  ///< Plummer-equivalent length
+  const ParticleId* id;
+  std::size_t count;
+};
+
+/// Where the force is wanted.
+struct DirectTarget {
+  Vec3d position;
+  double softening;  ///< Plummer-equivalent length; a pair uses the larger of the two
+  ParticleId id;     ///< the source of this id is left out
+};
+
+/// Rates for G = 1.
+struct DirectForce {
+  Vec3d acceleration{0, 0, 0};  ///< mass / length^2
+  double potential = 0;         ///< mass / length, negative
+};
+
+/// Adds to forces[i] what the sources do to targets[i]; both have the same length.
+///
+/// The order of summation depends on the order of the sources alone: blocks of fixed size, in each of them
+/// eight partial sums. Coincident particles without softening give what is not a number. Cost: targets x
+/// sources.
+void direct_sum(SofteningKernel kernel, const DirectSources& sources, std::span<const DirectTarget> targets,
+                std::span<DirectForce> forces);
+
+}  // namespace grove
