@@ -1,7 +1,207 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/errors.hpp"
+#include "base/hash.hpp"
+#include "base/memory.hpp"
 #include "commands/commands.hpp"
+#include "decomposition/check.hpp"
+#include "decomposition/decompose.hpp"
+#include "io/file.hpp"
+#include "io/snapshot.hpp"
 
 namespace grove {
+namespace {
 
-void add_decompose(CLI::App&, Action&) {}
+const std::map<std::string, CutRule> rules = {{"middle", CutRule::middle}, {"halves", CutRule::halves}};
+const std::map<std::string, CutMethod> methods = {{"bisection", CutMethod::bisection},
+                                                  {"histogram", CutMethod::histogram}};
+const std::map<std::string, Schedule> schedules = {{"straddling", Schedule::straddling},
+                                                   {"master", Schedule::master}};
+const std::map<std::string, Transport> transports = {{"messages", Transport::messages},
+                                                     {"collectives", Transport::collectives}};
+
+template <class Value>
+const std::string& name_of(const std::map<std::string, Value>& names, Value value) {
+  for (const auto& [name, known] : names)
+    if (known == value) return name;
+  throw std::logic_error("a value without a name");
+}
+
+struct DecomposeOptions {
+  std::string file, json;
+  Count uniform = 0;
+  std::uint64_t seed = 1;
+  DecompositionParameters parameters;
+};
+
+/// What the command has to say; times are those of the slowest rank.
+struct DecomposeResult {
+  Count particles = 0;
+  std::int32_t leaves = 0;
+  std::int64_t rounds = 0, collectives = 0;
+  std::map<std::string, double> seconds;
+  double imbalance = 0;
+  AspectRatios aspect{};
+  std::string fault;  ///< what a count from scratch found wrong; empty: every cut is exact
+  std::uint64_t tree_hash = 0;
+  double bytes_per_particle = 0;  ///< at the peak, on top of the particles, all ranks together
+};
+
+/// Points in the unit cube, each made from its number alone, so the set does not depend on the ranks.
+Particles uniform_particles(const Communicator& comm, Count count, std::uint64_t seed) {
+  const Count begin = count * comm.rank() / comm.size(), end = count * (comm.rank() + 1) / comm.size();
+  const std::uint64_t stream = mixed(seed);
+  Particles particles;
+  particles.resize(static_cast<std::size_t>(end - begin));
+  for (Count i = begin; i < end; ++i) {
+    const auto at = static_cast<std::size_t>(i - begin);
+    const auto number = static_cast<std::uint64_t>(i);
+    const auto coordinate = [&](std::uint64_t axis) {
+      return static_cast<double>(mixed(stream + 3 * number + axis) >> 11) * 0x1p-53;
+    };
+    particles.position[at] = {coordinate(0), coordinate(1), coordinate(2)};
+    particles.velocity[at] = {0, 0, 0};
+    particles.mass[at] = 1.0 / static_cast<double>(count);
+    particles.id[at] = number + 1;
+    particles.type[at] = 1;
+    particles.acceleration[at] = {0, 0, 0};
+    particles.potential[at] = particles.old_acceleration[at] = 0;
+    particles.work[at] = 0;
+  }
+  return particles;
+}
+
+DecomposeResult measure(const Communicator& comm, Particles& particles,
+                        const DecompositionParameters& parameters) {
+  DecompositionReport report;
+  reset_peak_memory();
+  const double before = memory_use().now;
+  comm.barrier();
+  const Domain domain = decompose(comm, particles, parameters, std::nullopt, report);
+
+  DecomposeResult result;
+  result.particles = domain.cells[0].count;
+  result.bytes_per_particle =
+      static_cast<double>(comm.sum(static_cast<std::int64_t>(memory_use().peak - before))) /
+      static_cast<double>(result.particles);
+  result.leaves = domain.leaves();
+  result.rounds = comm.max(report.rounds);
+  result.collectives = report.collectives;
+  for (const char* phase : {"set_up", "init", "bounds", "count", "make_axis", "count_left", "select_tie",
+                            "partition", "migrate", "local", "gather_cells", "total"})
+    result.seconds[phase] = comm.max(report.timers.seconds(phase));
+  result.imbalance = imbalance(domain);
+  result.aspect = aspect_ratios(domain);
+  result.fault = check_domain(comm, particles, parameters, domain);
+  result.tree_hash = tree_hash(comm, particles, domain);
+  return result;
+}
+
+std::string table_of(const Communicator& comm, const DecompositionParameters& p, const DecomposeResult& r) {
+  std::string text = fmt::format(
+      "{} particles in {} leaves on {} ranks\n"
+      "rule {}, method {}, schedule {}, transport {}\n\n"
+      "  phase            seconds (slowest rank)\n",
+      r.particles, r.leaves, comm.size(), name_of(rules, p.rule), name_of(methods, p.method),
+      name_of(schedules, p.schedule), name_of(transports, p.transport));
+  for (const auto& [phase, seconds] : r.seconds)
+    if (seconds > 0 && phase != "total") text += fmt::format("  {:<14} {:9.4f}\n", phase, seconds);
+  text += fmt::format("  {:<14} {:9.4f}\n\n", "total", r.seconds.at("total"));
+  text += fmt::format(
+      "rounds of the cut search  {}\ncollectives               {}\nimbalance of the work     {:.3f}\n"
+      "aspect ratio of leaves    {:.2f} median, {:.2f} 99th percentile\npeak memory               {:.1f} "
+      "bytes per "
+      "particle\ncuts                      {}\ntree hash                 {:016x}\n",
+      r.rounds, r.collectives, r.imbalance, r.aspect.median, r.aspect.p99, r.bytes_per_particle,
+      r.fault.empty() ? "exact, counted again" : "WRONG: " + r.fault, r.tree_hash);
+  return text;
+}
+
+std::string json_of(const Communicator& comm, const DecompositionParameters& p, const DecomposeResult& r) {
+  const nlohmann::ordered_json json = {{"n", r.particles},
+                                       {"leaves", r.leaves},
+                                       {"ranks", comm.size()},
+                                       {"backend", "kokkos"},
+                                       {"rule", name_of(rules, p.rule)},
+                                       {"method", name_of(methods, p.method)},
+                                       {"schedule", name_of(schedules, p.schedule)},
+                                       {"transport", name_of(transports, p.transport)},
+                                       {"rounds", r.rounds},
+                                       {"collectives", r.collectives},
+                                       {"timing", r.seconds},
+                                       {"imbalance", r.imbalance},
+                                       {"aspect", {{"median", r.aspect.median}, {"p99", r.aspect.p99}}},
+                                       {"exact", r.fault.empty()},
+                                       {"peak_bytes_per_particle", r.bytes_per_particle},
+                                       {"tree_hash", fmt::format("{:016x}", r.tree_hash)}};
+  return json.dump(2) + "\n";
+}
+
+void run_decompose(const Communicator& comm, const DecomposeOptions& options) {
+  comm.together([&] {
+    if (options.file.empty() == (options.uniform == 0))
+      throw InputError("give either a snapshot to decompose or --uniform N");
+  });
+  Particles particles = options.uniform > 0 ? uniform_particles(comm, options.uniform, options.seed)
+                                            : read_snapshot(comm, options.file).particles;
+  const DecomposeResult result = measure(comm, particles, options.parameters);
+  comm.together([&] {
+    if (!comm.is_master()) return;
+    fmt::print("{}", table_of(comm, options.parameters, result));
+    if (!options.json.empty()) write_text(options.json, json_of(comm, options.parameters, result));
+  });
+  comm.together([&] {
+    if (!result.fault.empty()) throw std::runtime_error("the decomposition is wrong: " + result.fault);
+  });
+}
+
+}  // namespace
+
+void add_decompose(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("decompose", "The ORB alone: cut space into leaves, share them out, migrate");
+  auto options = std::make_shared<DecomposeOptions>();
+  DecompositionParameters& parameters = options->parameters;
+  command->add_option("file", options->file, "Snapshot, of any format that `grove info` knows");
+  command->add_option("--uniform", options->uniform, "Instead of a snapshot: so many points in the unit cube")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seed", options->seed, "Of --uniform")->capture_default_str();
+  command->add_option("--rule", parameters.rule, "Where to cut")
+      ->transform(CLI::CheckedTransformer(rules))
+      ->default_str("middle");
+  auto* leaves =
+      command
+          ->add_option("-d,--leaves", parameters.leaves,
+                       "Number of leaves; exact under `halves`, else the leaf size follows from it")
+          ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--leaf", parameters.leaf_size,
+                   "Particles in a full leaf; default: 4096, fewer below 262144 particles")
+      ->check(CLI::PositiveNumber)
+      ->excludes(leaves);
+  command->add_option("--method", parameters.method, "How the search for a cut narrows its interval")
+      ->transform(CLI::CheckedTransformer(methods))
+      ->default_str("histogram");
+  command
+      ->add_option("--candidates", parameters.candidates,
+                   "Cuts that `bisection` tries at once per cell and round")
+      ->check(CLI::Range(1, 16))
+      ->capture_default_str();
+  command->add_option("--schedule", parameters.schedule, "Cut together what straddles ranks, or all")
+      ->transform(CLI::CheckedTransformer(schedules))
+      ->default_str("straddling");
+  command->add_option("--transport", parameters.transport, "How service calls travel")
+      ->transform(CLI::CheckedTransformer(transports))
+      ->default_str("collectives");
+  command->add_option("--json", options->json, "Write the results to this file");
+  command->callback([options, &action] {
+    action = [options](const Communicator& comm) { run_decompose(comm, *options); };
+  });
+}
 
 }  // namespace grove

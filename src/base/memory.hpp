@@ -1,0 +1,15 @@
+#pragma once
+
+namespace grove {
+
+/// Memory of this process, bytes in RAM; 0 where the system does not tell (/proc/self of Linux).
+struct MemoryUse {
+  double now, peak;
+};
+MemoryUse memory_use();
+
+/// Makes the present use the peak so far, so that the peak of what follows can be told. No effect where the
+/// system does not allow it.
+void reset_peak_memory();
+
+}  // namespace grove
