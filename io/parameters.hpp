@@ -8,7 +8,7 @@
 #include "base/types.hpp"
 #include "base/units.hpp"
 #include "comm/communicator.hpp"
-#include "kernels/math/cut_rule.hpp"
+#include "decomposition/parameters.hpp"
 #include "kernels/math/opening.hpp"
 #include "particles/models/parameters.hpp"
 
@@ -32,16 +32,6 @@ struct InitialConditionsParameters {
     none.model.clear();
     return none;
   }
-};
-
-/// How space is divided over leaves and ranks.
-struct DecompositionParameters {
-  CutRule rule = CutRule::middle;
-  Count leaf_size = 0;                    ///< particles per leaf; 0: chosen from the number of particles
-  Count leaves = 0;                       ///< number of leaves; 0: follows from the leaf size
-  std::string method = "histogram";       ///< "histogram", "bisection"
-  std::string schedule = "straddling";    ///< "straddling", "master"
-  std::string transport = "collectives";  ///< "collectives", "messages"
 };
 
 /// The span of time to compute, and its steps.

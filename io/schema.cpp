@@ -136,12 +136,12 @@ std::vector<Row> decomposition_rows() {
        "particles per leaf; 0: 4096, fewer for few particles"},
       {s, "leaves", at(in, &D::leaves), dimension::none, Range{0, 1 << 30}, optional,
        "number of leaves; 0: follows from the leaf size"},
-      {s, "method", Word{{"histogram", "bisection"}, at(in, &D::method)}, dimension::none, any, optional,
+      {s, "method", choice(in, &D::method, {"bisection", "histogram"}), dimension::none, any, optional,
        "how cuts are searched; the cuts are the same"},
-      {s, "schedule", Word{{"straddling", "master"}, at(in, &D::schedule)}, dimension::none, any, optional,
+      {s, "schedule", choice(in, &D::schedule, {"straddling", "master"}), dimension::none, any, optional,
        "which cells all ranks cut together; the cuts are the same"},
-      {s, "transport", Word{{"collectives", "messages"}, at(in, &D::transport)}, dimension::none, any,
-       optional, "how services travel over the ranks; the cuts are the same"},
+      {s, "transport", choice(in, &D::transport, {"messages", "collectives"}), dimension::none, any, optional,
+       "how services travel over the ranks; the cuts are the same"},
   };
 }
 

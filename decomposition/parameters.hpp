@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/types.hpp"
+#include "kernels/math/cut_rule.hpp"
+
+namespace grove {
+
+/// How the search for a cut narrows the interval of coordinates that holds it; both are exact.
+enum class CutMethod : std::uint8_t {
+  bisection,  ///< in two, or in K + 1 by K candidates: at most 32 rounds
+  histogram,  ///< by a radix digit of 8 to 11 bits: at most 4 rounds
+};
+
+/// Which cells all ranks cut together; both give the same tree, bit for bit.
+enum class Schedule : std::uint8_t {
+  straddling,  ///< those whose share of the work reaches over a rank boundary; the rest each rank cuts alone
+  master,      ///< all, level by level: the reference
+};
+
+/// How service calls and their answers travel between the ranks; both give the same answers.
+enum class Transport : std::uint8_t {
+  messages,     ///< point to point along the processor-set tree
+  collectives,  ///< MPI_Bcast and MPI_Reduce
+};
+
+/// What the user may choose about the decomposition.
+struct DecompositionParameters {
+  CutRule rule = CutRule::middle;
+  Count leaf_size = 0;  ///< particles in a full leaf; 0: from `leaves`, or if that is 0 too, the default
+  Count leaves = 0;     ///< wanted number of leaves, used if leaf_size is 0; exact under `halves`
+  CutMethod method = CutMethod::histogram;
+  std::int32_t candidates = 1;  ///< cuts that `bisection` tries at once per cell and round
+  Schedule schedule = Schedule::straddling;
+  Transport transport = Transport::collectives;
+};
+
+}  // namespace grove
