@@ -45,7 +45,8 @@ struct Grown {
     domain.cells = cells;
     domain.leaf_cell.resize(static_cast<std::size_t>(root.leaves));
     for (std::size_t c = 0; c < cells.size(); ++c)
-      if (cells[c].is_leaf()) domain.leaf_cell[static_cast<std::size_t>(cells[c].first_leaf)] = static_cast<std::int32_t>(c);
+      if (cells[c].is_leaf())
+        domain.leaf_cell[static_cast<std::size_t>(cells[c].first_leaf)] = static_cast<std::int32_t>(c);
     for (std::int32_t leaf = 0; leaf < root.leaves; ++leaf) {
       leaf_begin.push_back(leaf_begin.back() + domain.leaf(leaf).count);
       origins.push_back(domain.origin(leaf));
