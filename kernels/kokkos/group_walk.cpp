@@ -9,12 +9,19 @@
 namespace grove {
 namespace {
 
-constexpr int batch = 16;
+/// Pairs of siblings tested at once.
+constexpr int batch = 8;
 
-/// Appending pointers into the lists; the arrays have room for all nodes and a batch.
+/// Where the next entries go; the arrays have room for all nodes and a batch.
 struct Ends {
-  std::int32_t *far_cells, *near_cells, *opened;
+  std::int32_t *far_cells, *near_cells, *far_buckets, *near_buckets, *queue;
 };
+
+[[noreturn]] void fail() { throw std::logic_error("walk: a group opens what its leaf does not open"); }
+
+void push_children(const LocalNode& node, Ends& ends) {
+  for (std::int32_t c = 0; c < node.count; c += 2) *ends.queue++ = (node.child + c) / 2;
+}
 
 #if defined(__AVX512F__)
 
@@ -32,32 +39,83 @@ struct Tester {
         high_z(_mm512_set1_ps(b.high.z)),
         strictness(_mm512_set1_ps(b.strictness)) {}
 
-  static __m512 outside(__m512 p, __m512 low, __m512 high) {
-    constexpr __mmask16 all = 0xffff;
-    const __m512 farther = _mm512_maskz_max_ps(all, low - p, p - high);
-    return _mm512_maskz_max_ps(all, farther, __m512{});
-  }
-  static std::int32_t* append(std::int32_t* end, __mmask16 which, __m512i values) {
-    _mm512_storeu_si512(end, _mm512_maskz_compress_epi32(which, values));
-    return end + __builtin_popcount(which);
+  static __m512 max(__m512 a, __m512 b) { return _mm512_maskz_max_ps(0xffff, a, b); }
+  static __m512 outside(__m512 p, __m512 low, __m512 high) { return max(max(low - p, p - high), __m512{}); }
+  static void append(std::int32_t*& end, unsigned which, __m512i values) {
+    _mm512_storeu_si512(end, _mm512_maskz_compress_epi32(static_cast<__mmask16>(which), values));
+    end += __builtin_popcount(which);
   }
 
-  /// Tests count <= batch nodes; sorts them into accepted far, accepted near, opened.
-  void operator()(const std::int32_t* nodes, int count, Ends& ends) const {
-    const auto valid = static_cast<__mmask16>((1U << count) - 1);
-    const __m512i index = _mm512_maskz_loadu_epi32(valid, nodes);
-    const auto gather = [&](const Array<float>& values) {
-      return _mm512_mask_i32gather_ps(__m512{}, valid, index, values.data(), 4);
+  /// Rows of a 4x4 transposition in each 128-bit lane.
+  struct Four {
+    __m512 a, b, c, d;
+  };
+  static Four transposed(__m512 r0, __m512 r1, __m512 r2, __m512 r3) {
+    constexpr __mmask16 all = 0xffff;
+    const __m512 t0 = _mm512_maskz_unpacklo_ps(all, r0, r1), t1 = _mm512_maskz_unpacklo_ps(all, r2, r3),
+                 t2 = _mm512_maskz_unpackhi_ps(all, r0, r1), t3 = _mm512_maskz_unpackhi_ps(all, r2, r3);
+    return {_mm512_maskz_shuffle_ps(all, t0, t1, 0x44), _mm512_maskz_shuffle_ps(all, t0, t1, 0xee),
+            _mm512_maskz_shuffle_ps(all, t2, t3, 0x44), _mm512_maskz_shuffle_ps(all, t2, t3, 0xee)};
+  }
+  static __m512 even_lanes(__m512 a, __m512 b) { return _mm512_maskz_shuffle_f32x4(0xffff, a, b, 0x88); }
+  static __m512 odd_lanes(__m512 a, __m512 b) { return _mm512_maskz_shuffle_f32x4(0xffff, a, b, 0xdd); }
+
+  /// The fields of 8 pairs, nodes in the order: first siblings of pairs 0-3, second ones, and so for 4-7.
+  struct Fields {
+    __m512 x, y, z, reach2, power, near2;
+    __m512i child, count;
+  };
+  Fields load(const std::int32_t* pairs) const {
+    const auto row = [&](int k) {
+      return _mm512_load_ps(reinterpret_cast<const float*>(&tree.pairs[static_cast<std::size_t>(pairs[k])]));
     };
-    const __m512 x = outside(gather(tree.x), low_x, high_x), y = outside(gather(tree.y), low_y, high_y),
-                 z = outside(gather(tree.z), low_z, high_z);
+    const Four p = transposed(row(0), row(1), row(2), row(3)), q = transposed(row(4), row(5), row(6), row(7));
+    return {even_lanes(p.a, q.a),
+            even_lanes(p.b, q.b),
+            even_lanes(p.c, q.c),
+            even_lanes(p.d, q.d),
+            odd_lanes(p.a, q.a),
+            odd_lanes(p.b, q.b),
+            _mm512_castps_si512(odd_lanes(p.c, q.c)),
+            _mm512_castps_si512(odd_lanes(p.d, q.d))};
+  }
+
+  /// pairs: 8 readable numbers of pairs, of which `count` count.
+  void operator()(const std::int32_t* pairs, int count, Ends& ends) const {
+    const Fields f = load(pairs);
+    const __m512i order = _mm512_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 7);
+    const __m512i second = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1);
+    const __m512i numbers = _mm512_maskz_loadu_epi32(0xff, pairs);
+    const __m512i pair = _mm512_maskz_permutexvar_epi32(0xffff, order, numbers);
+    const __m512i index =
+        reinterpret_cast<__m512i>(reinterpret_cast<__v16si>(pair) * 2 + reinterpret_cast<__v16si>(second));
+    const unsigned valid = _mm512_cmplt_epi32_mask(order, _mm512_set1_epi32(count));
+
+    const __m512 x = outside(f.x, low_x, high_x), y = outside(f.y, low_y, high_y),
+                 z = outside(f.z, low_z, high_z);
     const __m512 distance2 = x * x + y * y + z * z;
-    const __m512 needed = _mm512_maskz_max_ps(valid, gather(tree.power) * strictness, gather(tree.reach2));
-    const __mmask16 accepted = _mm512_mask_cmp_ps_mask(valid, distance2, needed, _CMP_GT_OQ);
-    const __mmask16 far = _mm512_mask_cmp_ps_mask(accepted, distance2, gather(tree.near2), _CMP_GT_OQ);
-    ends.far_cells = append(ends.far_cells, far, index);
-    ends.near_cells = append(ends.near_cells, static_cast<__mmask16>(accepted & ~far), index);
-    ends.opened = append(ends.opened, static_cast<__mmask16>(valid & ~accepted), index);
+    const __m512 needed = max(f.power * strictness, f.reach2);
+    const unsigned accepted = valid & _mm512_cmp_ps_mask(distance2, needed, _CMP_GT_OQ);
+    const unsigned far = _mm512_cmp_ps_mask(distance2, f.near2, _CMP_GT_OQ);
+    append(ends.far_cells, accepted & far, index);
+    append(ends.near_cells, accepted & ~far, index);
+
+    const unsigned opened = valid & ~accepted, leaf = _mm512_movepi32_mask(f.child);
+    if (opened & _mm512_cmpeq_epi32_mask(f.child, _mm512_set1_epi32(LocalNode::closed))) fail();
+    append(ends.far_buckets, opened & leaf & far, index);
+    append(ends.near_buckets, opened & leaf & ~far, index);
+    const unsigned inner = opened & ~leaf;
+    if (inner & _mm512_cmpgt_epi32_mask(f.count, _mm512_set1_epi32(2))) [[unlikely]]
+      push_many(inner, index, ends);
+    else
+      append(ends.queue, inner, _mm512_maskz_srai_epi32(0xffff, f.child, 1));
+  }
+
+  void push_many(unsigned inner, __m512i index, Ends& ends) const {
+    alignas(64) std::int32_t indices[2 * batch];
+    _mm512_store_si512(indices, index);
+    for (int k = 0; k < 2 * batch; ++k)
+      if (inner >> k & 1U) push_children(tree.node(indices[k]), ends);
   }
 };
 
@@ -67,66 +125,53 @@ struct Tester {
   const LocalTree& tree;
   const TargetBounds& target;
 
-  void operator()(const std::int32_t* nodes, int count, Ends& ends) const {
-    for (int k = 0; k < count; ++k) {
-      const auto i = static_cast<std::size_t>(nodes[k]);
-      const float distance2 = target.distance2({tree.x[i], tree.y[i], tree.z[i]});
-      const float needed = larger(tree.reach2[i], tree.power[i] * target.strictness);
-      if (!(distance2 > needed))
-        *ends.opened++ = nodes[k];
-      else if (distance2 > tree.near2[i])
-        *ends.far_cells++ = nodes[k];
-      else
-        *ends.near_cells++ = nodes[k];
+  void operator()(const std::int32_t* pairs, int count, Ends& ends) const {
+    for (int k = 0; k < 2 * count; ++k) {
+      const std::int32_t index = 2 * pairs[k / 2] + k % 2;
+      const LocalNode& node = tree.node(index);
+      const float distance2 = target.distance2({node.x, node.y, node.z});
+      const bool far = distance2 > node.near2;
+      if (distance2 > larger(node.reach2, node.power * target.strictness)) {
+        *(far ? ends.far_cells : ends.near_cells)++ = index;
+      } else if (node.child >= 0) {
+        push_children(node, ends);
+      } else {
+        if (!node.is_bucket()) fail();
+        *(far ? ends.far_buckets : ends.near_buckets)++ = index;
+      }
     }
   }
 };
 
 #endif
 
-void make_room(InteractionLists& lists, std::size_t nodes) {
-  for (auto* list :
-       {&lists.far_cells, &lists.near_cells, &lists.far_buckets, &lists.near_buckets, &lists.queue})
-    list->resize(nodes + 2 * batch);
+void set_length(Array<std::int32_t>& list, const std::int32_t* end) {
+  list.resize(static_cast<std::size_t>(end - list.data()));
 }
 
 }  // namespace
 
 void list_interactions(const LocalTree& tree, const TargetBounds& target, InteractionLists& lists) {
-  const auto nodes = static_cast<std::size_t>(tree.size());
-  make_room(lists, nodes);
+  const std::size_t room = static_cast<std::size_t>(tree.size()) + 2 * batch;
+  for (auto* list :
+       {&lists.far_cells, &lists.near_cells, &lists.far_buckets, &lists.near_buckets, &lists.queue})
+    list->resize(room);
   const Tester test{tree, target};
-  std::int32_t opened[2 * batch];
-  Ends ends{lists.far_cells.data(), lists.near_cells.data(), opened};
-  std::int32_t *far_bucket = lists.far_buckets.data(), *near_bucket = lists.near_buckets.data();
-  std::int32_t *head = lists.queue.data(), *tail = head;
-  if (nodes > 0) *tail++ = 0;
-
-  while (head < tail) {
-    const int count = static_cast<int>(tail - head < batch ? tail - head : batch);
-    ends.opened = opened;
-    test(head, count, ends);
-    head += count;
-    for (const std::int32_t* node = opened; node < ends.opened; ++node) {
-      const auto i = static_cast<std::size_t>(*node);
-      const LocalLinks links = tree.links[i];
-      if (links.child >= 0) {
-        for (std::int32_t c = 0; c < links.count; ++c) *tail++ = links.child + c;
-      } else {
-        if (!links.is_bucket()) throw std::logic_error("walk: a group opens what its leaf does not open");
-        const float distance2 = target.distance2({tree.x[i], tree.y[i], tree.z[i]});
-        if (distance2 > tree.near2[i])
-          *far_bucket++ = *node;
-        else
-          *near_bucket++ = *node;
-      }
-    }
+  Ends ends{lists.far_cells.data(), lists.near_cells.data(), lists.far_buckets.data(),
+            lists.near_buckets.data(), lists.queue.data()};
+  const std::int32_t* next = lists.queue.data();
+  if (tree.size() > 0) *ends.queue++ = 0;
+  while (next < ends.queue) {
+    const int count = static_cast<int>(ends.queue - next < batch ? ends.queue - next : batch);
+    for (int k = count; k < batch; ++k) ends.queue[k - count] = 0;  // readable, though they do not count
+    test(next, count, ends);
+    next += count;
   }
-  lists.tests = static_cast<std::int32_t>(tail - lists.queue.data());
-  lists.far_cells.resize(static_cast<std::size_t>(ends.far_cells - lists.far_cells.data()));
-  lists.near_cells.resize(static_cast<std::size_t>(ends.near_cells - lists.near_cells.data()));
-  lists.far_buckets.resize(static_cast<std::size_t>(far_bucket - lists.far_buckets.data()));
-  lists.near_buckets.resize(static_cast<std::size_t>(near_bucket - lists.near_buckets.data()));
+  lists.tests = 2 * static_cast<std::int32_t>(next - lists.queue.data());
+  set_length(lists.far_cells, ends.far_cells);
+  set_length(lists.near_cells, ends.near_cells);
+  set_length(lists.far_buckets, ends.far_buckets);
+  set_length(lists.near_buckets, ends.near_buckets);
 }
 
 }  // namespace grove

@@ -12,14 +12,15 @@ constexpr int chunk = registers * lane_count;
 inline float cell_scale(Newton, const CellSource&) { return 0; }
 inline float cell_scale(Plummer, const CellSource& cell) { return cell.softening2; }
 inline float cell_scale(Spline, const CellSource& cell) {
-  return 1 / (static_cast<float>(spline_radius_over_softening) * cell.softening);
+  const float radius = static_cast<float>(spline_radius_over_softening) * cell.softening;
+  return radius * radius;
 }
 inline float particle_scale(Newton, const SofteningTable&, std::uint8_t) { return 0; }
 inline float particle_scale(Plummer, const SofteningTable& table, std::uint8_t type) {
   return table.length2[type];
 }
 inline float particle_scale(Spline, const SofteningTable& table, std::uint8_t type) {
-  return table.inverse[type];
+  return table.radius2[type];
 }
 inline const float* target_scale(Newton, const GroupLanes& lanes) { return lanes.x; }
 inline const float* target_scale(Plummer, const GroupLanes& lanes) { return lanes.plummer; }
@@ -84,7 +85,7 @@ void sum_buckets(Shape shape, const SofteningTable& softening, const LocalTree& 
   for (int from = 0; from < lanes.count; from += chunk) {
     Chunk<Shape> part(lanes, from);
     for (const std::int32_t index : list) {
-      const LocalLinks bucket = tree.links[static_cast<std::size_t>(index)];
+      const LocalNode& bucket = tree.node(index);
       const std::int32_t first = ~bucket.child;
       if (first >= skip_first && first < skip_last) continue;
       for (std::int32_t p = first; p < first + bucket.count; ++p) {
@@ -136,7 +137,7 @@ std::int64_t count_particles(const LocalTree& tree, const Array<std::int32_t>& l
                              std::int32_t skip_last) {
   std::int64_t particles = 0;
   for (const std::int32_t index : list) {
-    const LocalLinks bucket = tree.links[static_cast<std::size_t>(index)];
+    const LocalNode& bucket = tree.node(index);
     if (~bucket.child < skip_first || ~bucket.child >= skip_last) particles += bucket.count;
   }
   return particles;
@@ -152,7 +153,7 @@ void GroupLanes::load(const TargetLeaf& target, const Group& group, const Soften
     y[i] = target.particles[p].position.y;
     z[i] = target.particles[p].position.z;
     plummer[i] = softening.length2[target.types[p]];
-    spline[i] = softening.inverse[target.types[p]];
+    spline[i] = softening.radius2[target.types[p]];
     ax[i] = ay[i] = az[i] = potential[i] = 0;
   }
 }

@@ -14,37 +14,32 @@ class Gatherer {
  public:
   Gatherer(const GatherSetup& setup, const TargetLeaf& target, LocalTree& local)
       : setup_(setup), target_(target), local_(local) {
-    local.x.clear(), local.y.clear(), local.z.clear();
-    local.reach2.clear(), local.power.clear(), local.near2.clear();
-    local.links.clear(), local.cells.clear(), local.origins.clear();
-    local.copied.clear(), local.copied_types.clear();
+    local.pairs.clear();
+    local.cells.clear();
+    local.origins.clear();
+    local.copied.clear();
+    local.copied_types.clear();
   }
 
-  void append_root(const SourceTree& tree) { append_node(tree, {0, 0, 0}, {target_.leaf, 0}); }
-
-  void append_top(const TopTree& top, std::int32_t node) {
-    const auto n = static_cast<std::size_t>(node);
-    const Vec3f centre = ((top.centre[n] - target_.origin) * (1 / setup_.units.length)).as<float>();
-    append(top.core[n], centre, top.moments[n], {from_top, node});
-    // Ancestors of the target are always opened; the criteria see to that up to rounding.
-    if (top.links[n].holds(target_.leaf)) local_.reach2.back() = std::numeric_limits<float>::infinity();
-  }
-
-  void expand_own(const SourceTree& tree) {
-    for (std::size_t i = 0; i < local_.links.size(); ++i)
-      if (!accepted_by_all(i)) expand_node(tree, {0, 0, 0}, i, false);
+  void gather_own(const SourceTree& tree) {
+    make_room(1);
+    put_node(0, tree, {0, 0, 0}, {target_.leaf, 0});
+    for (std::int32_t i = 0; i < local_.size(); ++i)
+      if (needs_opening(i)) expand_node(tree, {0, 0, 0}, i, false);
     local_.particles = tree.particles;
     local_.types = tree.types;
   }
 
-  void expand_others(const TopTree& top, std::span<const SourceTree> trees) {
-    for (std::size_t i = 0; i < local_.links.size(); ++i) {
-      if (accepted_by_all(i)) continue;
-      const LocalTree::Origin origin = local_.origins[i];
-      if (origin.tree == from_top) {
+  void gather_others(const TopTree& top, std::span<const SourceTree> trees) {
+    make_room(1);
+    put_top(0, top, 0);
+    for (std::int32_t i = 0; i < local_.size(); ++i) {
+      if (!needs_opening(i)) continue;
+      const std::int32_t leaf = local_.origins[static_cast<std::size_t>(i)].tree;
+      if (leaf == from_top) {
         expand_top(top, trees, i);
       } else {
-        const SourceTree& tree = trees[static_cast<std::size_t>(origin.tree)];
+        const SourceTree& tree = trees[static_cast<std::size_t>(leaf)];
         expand_node(tree, shift_between(tree.origin, target_.origin, setup_.units), i, true);
       }
     }
@@ -53,25 +48,60 @@ class Gatherer {
   }
 
  private:
-  bool accepted_by_all(std::size_t i) const {
-    const float distance2 = target_.bounds.distance2({local_.x[i], local_.y[i], local_.z[i]});
-    const float needed = larger(local_.reach2[i], local_.power[i] * target_.bounds.strictness);
-    return distance2 > needed * (1 + leaf_margin);
+  /// Room for some siblings; returns the index of the first.
+  std::int32_t make_room(std::int32_t siblings) {
+    const std::int32_t first = local_.size();
+    const auto pairs = local_.pairs.size() + static_cast<std::size_t>(siblings + 1) / 2;
+    local_.pairs.resize(pairs);
+    local_.cells.resize(2 * pairs);
+    local_.origins.resize(2 * pairs);
+    if (siblings % 2 != 0) {
+      constexpr float always = std::numeric_limits<float>::infinity();
+      const std::int32_t last = local_.size() - 1;
+      local_.node(last) = {0, 0, 0, always, 0, always, ~0, 0};
+      local_.origins[static_cast<std::size_t>(last)] = {from_top, -1};
+    }
+    return first;
   }
 
-  void append(const NodeCore& core, const Vec3f& centre, const NodeMoments& m, LocalTree::Origin origin) {
-    local_.x.push_back(centre.x);
-    local_.y.push_back(centre.y);
-    local_.z.push_back(centre.z);
-    local_.reach2.push_back(core.reach2);
-    local_.power.push_back(core.power);
-    local_.near2.push_back(near2(core, 0));
-    local_.links.push_back({LocalLinks::closed, 0});
-    local_.origins.push_back(origin);
+  /// Whether a group may open it, the test being a little stricter than the groups'.
+  bool needs_opening(std::int32_t i) const {
+    if (local_.origins[static_cast<std::size_t>(i)].node < 0) return false;
+    const LocalNode& node = local_.node(i);
+    const float distance2 = target_.bounds.distance2({node.x, node.y, node.z});
+    const float needed = larger(node.reach2, node.power * target_.bounds.strictness);
+    return !(distance2 > needed * (1 + leaf_margin));
+  }
+
+  void put(std::int32_t i, const NodeCore& core, const Vec3f& centre, const NodeMoments& m,
+           LocalTree::Origin origin) {
+    local_.node(i) = {centre.x,   centre.y,       centre.z,          core.reach2,
+                      core.power, near2(core, 0), LocalNode::closed, 0};
+    local_.origins[static_cast<std::size_t>(i)] = origin;
     const float trace = m.xx + m.yy + m.zz;
-    local_.cells.push_back({centre, core.mass, 3 * m.xx - trace, 3 * m.yy - trace, 3 * m.zz - trace, 3 * m.xy,
-                            3 * m.xz, 3 * m.yz, trace, larger(std::abs(core.softening), least_softening),
-                            larger(m.softening2, least_softening * least_softening)});
+    constexpr float least2 = least_softening * least_softening;
+    local_.cells[static_cast<std::size_t>(i)] = {centre,
+                                                 core.mass,
+                                                 3 * m.xx - trace,
+                                                 3 * m.yy - trace,
+                                                 3 * m.zz - trace,
+                                                 3 * m.xy,
+                                                 3 * m.xz,
+                                                 3 * m.yz,
+                                                 trace,
+                                                 larger(std::abs(core.softening), least_softening),
+                                                 larger(m.softening2, least2)};
+  }
+
+  void put_node(std::int32_t i, const SourceTree& tree, const Vec3f& shift, LocalTree::Origin origin) {
+    put(i, tree.core[origin.node], tree.core[origin.node].centre + shift, tree.moments[origin.node], origin);
+  }
+
+  void put_top(std::int32_t i, const TopTree& top, std::int32_t node) {
+    const Vec3f centre = ((top.centre[node] - target_.origin) * (1 / setup_.units.length)).as<float>();
+    put(i, top.core[node], centre, top.moments[node], {from_top, node});
+    // Ancestors of the target are always opened; the criteria see to that up to rounding.
+    if (top.links[node].holds(target_.leaf)) local_.node(i).reach2 = std::numeric_limits<float>::infinity();
   }
 
   /// Plummer softening has no end. beyond: how much closer a particle may be than the centre.
@@ -84,59 +114,65 @@ class Gatherer {
     return reach * reach * (1 + leaf_margin);
   }
 
-  void append_node(const SourceTree& tree, const Vec3f& shift, LocalTree::Origin origin) {
-    const auto n = static_cast<std::size_t>(origin.node);
-    append(tree.core[n], tree.core[n].centre + shift, tree.moments[n], origin);
-  }
-
-  void expand_node(const SourceTree& tree, const Vec3f& shift, std::size_t i, bool copy_particles) {
-    const LocalTree::Origin origin = local_.origins[i];
+  void expand_node(const SourceTree& tree, const Vec3f& shift, std::int32_t i, bool copy_particles) {
+    const LocalTree::Origin origin = local_.origins[static_cast<std::size_t>(i)];
     const NodeLinks& links = tree.links[origin.node];
     if (links.child == NodeLinks::pruned)
       throw std::logic_error("walk: a pruned node of leaf " + std::to_string(origin.tree) +
                              " would have to be opened for leaf " + std::to_string(target_.leaf));
     if (links.child == NodeLinks::bucket) {
+      LocalNode& node = local_.node(i);
       const NodeCore& core = tree.core[origin.node];
-      local_.near2[i] = near2(core, core.radius);
-      local_.links[i] = {~(copy_particles ? copy(tree, shift, links) : links.first), links.count};
+      node.near2 = near2(core, core.radius);
+      node.child = ~(copy_particles ? copy(tree, shift, links) : links.first);
+      node.count = links.count;
       return;
     }
-    const std::int32_t first = local_.size();
-    for (std::int32_t child = links.child; child != links.next; child = tree.links[child].next)
-      append_node(tree, shift, {origin.tree, child});
-    local_.links[i] = {first, local_.size() - first};
+    std::int32_t children = 0;
+    for (std::int32_t c = links.child; c != links.next; c = tree.links[c].next) ++children;
+    const std::int32_t first = make_room(children);
+    for (std::int32_t c = 0; c < children; ++c)
+      put_node(first + c, tree, shift, {origin.tree, links.child + c});
+    local_.node(i).child = first;
+    local_.node(i).count = children;
   }
 
   std::int32_t copy(const SourceTree& tree, const Vec3f& shift, const NodeLinks& links) {
-    const auto first = static_cast<std::int32_t>(local_.copied.size());
-    for (std::int32_t p = links.first; p < links.first + links.count; ++p) {
-      local_.copied.push_back({tree.particles[p].position + shift, tree.particles[p].mass});
-      local_.copied_types.push_back(tree.types[p]);
+    const std::size_t first = local_.copied.size(), count = static_cast<std::size_t>(links.count);
+    local_.copied.resize(first + count);
+    local_.copied_types.resize(first + count);
+    for (std::size_t k = 0; k < count; ++k) {
+      const SourceParticle& p = tree.particles[static_cast<std::size_t>(links.first) + k];
+      local_.copied[first + k] = {p.position + shift, p.mass};
+      local_.copied_types[first + k] = tree.types[static_cast<std::size_t>(links.first) + k];
     }
-    return first;
+    return static_cast<std::int32_t>(first);
   }
 
-  void expand_top(const TopTree& top, std::span<const SourceTree> trees, std::size_t i) {
-    const TopLinks& links = top.links[local_.origins[i].node];
+  void expand_top(const TopTree& top, std::span<const SourceTree> trees, std::int32_t i) {
+    const TopLinks& links = top.links[local_.origins[static_cast<std::size_t>(i)].node];
     if (links.child < 0) {
       open_leaf(trees, i, links.first_leaf);
       return;
     }
-    const std::int32_t first = local_.size();
-    for (std::int32_t child = links.child; child < links.child + 2; ++child)
-      if (const TopLinks& c = top.links[child]; c.child >= 0 || c.first_leaf != target_.leaf)
-        append_top(top, child);
-    local_.links[i] = {first, local_.size() - first};
+    const bool left = !is_target(top.links[links.child]), right = !is_target(top.links[links.child + 1]);
+    const std::int32_t children = left + right, first = make_room(children);
+    if (left) put_top(first, top, links.child);
+    if (right) put_top(first + left, top, links.child + 1);
+    local_.node(i).child = first;
+    local_.node(i).count = children;
   }
 
+  bool is_target(const TopLinks& links) const { return links.child < 0 && links.first_leaf == target_.leaf; }
+
   /// The root of a leaf's tree is the top tree's node already: its children follow.
-  void open_leaf(std::span<const SourceTree> trees, std::size_t i, std::int32_t leaf) {
+  void open_leaf(std::span<const SourceTree> trees, std::int32_t i, std::int32_t leaf) {
     const SourceTree& tree = trees[static_cast<std::size_t>(leaf)];
     if (tree.nodes == 0)
       throw std::logic_error("walk: leaf " + std::to_string(leaf) +
                              " is not here but would have to be opened for leaf " +
                              std::to_string(target_.leaf));
-    local_.origins[i] = {leaf, 0};
+    local_.origins[static_cast<std::size_t>(i)] = {leaf, 0};
     expand_node(tree, shift_between(tree.origin, target_.origin, setup_.units), i, true);
   }
 
@@ -153,24 +189,22 @@ SofteningTable softening_table(const GravityParameters& gravity, const WalkUnits
     const float length = larger(static_cast<float>(gravity.softening[type] / units.length), least_softening);
     table.length[type] = length;
     table.length2[type] = length * length;
-    table.inverse[type] = 1 / (static_cast<float>(spline_radius_over_softening) * length);
+    const float radius = static_cast<float>(spline_radius_over_softening) * length;
+    table.radius2[type] = radius * radius;
   }
   return table;
 }
 
 void gather_own(const GatherSetup& setup, const TargetLeaf& target, const SourceTree& tree,
                 LocalTree& local) {
-  Gatherer gatherer(setup, target, local);
-  gatherer.append_root(tree);
-  gatherer.expand_own(tree);
+  Gatherer(setup, target, local).gather_own(tree);
 }
 
 void gather_others(const GatherSetup& setup, const TargetLeaf& target, const TopTree& top,
                    std::span<const SourceTree> trees, LocalTree& local) {
   Gatherer gatherer(setup, target, local);
-  if (top.nodes > 0 && !(top.links[0].child < 0 && top.links[0].first_leaf == target.leaf))
-    gatherer.append_top(top, 0);
-  gatherer.expand_others(top, trees);
+  const bool target_is_all = top.nodes == 1 && top.links[0].first_leaf == target.leaf;
+  if (top.nodes > 0 && !target_is_all) gatherer.gather_others(top, trees);
 }
 
 }  // namespace grove

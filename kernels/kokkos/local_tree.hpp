@@ -15,7 +15,7 @@ namespace grove {
 struct SofteningTable {
   float length[particle_types];   ///< Plummer-equivalent, walk units
   float length2[particle_types];  ///< its square: Plummer's scale of a pair
-  float inverse[particle_types];  ///< 1/h, h = 2.8 eps: the spline's
+  float radius2[particle_types];  ///< h^2, h = 2.8 eps: the spline's scale of a pair
 };
 
 /// No softening length counts for less, in walk units: far below what single-precision offsets resolve, and
@@ -24,15 +24,24 @@ inline constexpr float least_softening = 1e-10F;
 
 SofteningTable softening_table(const GravityParameters& gravity, const WalkUnits& units);
 
-/// How a gathered node hangs together.
-struct LocalLinks {
+/// A gathered node, as the tests of groups read it: half a cache line.
+struct alignas(32) LocalNode {
   static constexpr std::int32_t closed = INT32_MIN;  ///< `child` of a node that no group here opens
 
-  std::int32_t
-      child;  ///< index of its first child, the others follow; ~index of its first particle: a bucket
+  float x, y, z;  ///< centre of mass
+  float reach2, power;
+  /// A node is "near" where softening may matter, or where distances to its particles may vanish: where the
+  /// squared distance of its centre from the target's box is not above this.
+  float near2;
+  std::int32_t child;  ///< index of its first child, even, the others follow; ~first particle: a bucket
   std::int32_t count;  ///< children, or particles of a bucket
 
   bool is_bucket() const { return child < 0 && child != closed; }
+};
+
+/// Siblings come in pairs, one cache line each. An odd last one is paired with an empty bucket.
+struct alignas(64) LocalPair {
+  LocalNode node[2];
 };
 
 /// What is the same for all leaves of a walk.
@@ -49,22 +58,21 @@ struct GatherSetup {
 /// A node that is accepted for the whole leaf has no children here. What a group opens does not depend on
 /// whether a tree came whole or pruned.
 struct LocalTree {
-  /// Length size(). A node is "near" where softening may matter, or where distances to its particles may
-  /// vanish: where the squared distance of its centre from the target's box is not above near2.
-  Array<float> x, y, z, reach2, power, near2;
-  Array<LocalLinks> links;
-  Array<CellSource> cells;
+  Array<LocalPair> pairs;
+  Array<CellSource> cells;  ///< [size()]
 
   const SourceParticle* particles = nullptr;  ///< of the buckets, in the target's frame
   const std::uint8_t* types = nullptr;        ///< of the same length
 
-  std::int32_t size() const { return static_cast<std::int32_t>(links.size()); }
+  std::int32_t size() const { return 2 * static_cast<std::int32_t>(pairs.size()); }
+  LocalNode& node(std::int32_t i) { return pairs[static_cast<std::size_t>(i / 2)].node[i % 2]; }
+  const LocalNode& node(std::int32_t i) const { return pairs[static_cast<std::size_t>(i / 2)].node[i % 2]; }
 
-  /// Where a node comes from: number of the leaf (-1: the top tree), and index in that tree.
+  /// Where a node comes from: number of the leaf (-1: the top tree), and index in that tree (-1: none).
   struct Origin {
     std::int32_t tree, node;
   };
-  std::vector<Origin> origins;   ///< length size()
+  Array<Origin> origins;         ///< [size()]
   Array<SourceParticle> copied;  ///< particles brought into the target's frame
   Array<std::uint8_t> copied_types;
 };

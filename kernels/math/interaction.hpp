@@ -22,7 +22,7 @@ struct Pull {
 struct Newton {};
 /// Plummer; `scale` of a target or a source is eps^2 > 0; of a pair, the larger.
 struct Plummer {};
-/// Spline; `scale` is 1/h, finite; of a pair, the smaller.
+/// Spline; `scale` is h^2 > 0; of a pair, the larger.
 struct Spline {};
 
 template <class T>
@@ -31,7 +31,7 @@ GROVE_INLINE T pair_scale(Plummer, T target, T source) {
 }
 template <class T>
 GROVE_INLINE T pair_scale(Spline, T target, T source) {
-  return smaller(target, source);
+  return larger(target, source);
 }
 template <class T>
 GROVE_INLINE T pair_scale(Newton, T target, T) {
@@ -49,9 +49,12 @@ GROVE_INLINE SoftenedPair<T> softened_pair(Plummer, T r2, T scale) {
 }
 /// Below this squared distance 1/r would leave the range; the spline is flat there.
 inline constexpr float least_distance2 = 1e-24F;
+/// Few pairs are within h, and then the lanes of whole registers are not: those take the short way.
 template <class T>
 GROVE_INLINE SoftenedPair<T> softened_pair(Spline, T r2, T scale) {
-  return spline_pair(r2, inverse_sqrt(larger(r2, T(least_distance2))), scale);
+  if (any(r2 < scale)) [[unlikely]]
+    return spline_pair(r2, inverse_sqrt(larger(r2, T(least_distance2))), inverse_sqrt(scale));
+  return softened_pair(Newton{}, r2, scale);
 }
 
 /// Adds the pull of a point mass at separation d.
@@ -103,7 +106,7 @@ GROVE_INLINE SoftenedSeries<T> softened_series(Plummer, T r2, T scale) {
 }
 template <class T>
 GROVE_INLINE SoftenedSeries<T> softened_series(Spline, T r2, T scale) {
-  return spline_series(r2, inverse_sqrt(larger(r2, T(least_distance2))), scale);
+  return spline_series(r2, inverse_sqrt(larger(r2, T(least_distance2))), inverse_sqrt(scale));
 }
 
 /// Adds the pull of a node under softening, raw second moments M:

@@ -67,10 +67,24 @@ struct Lanes {
 
 /// What comparing Lanes gives.
 struct LaneMask {
-  decltype(FloatVector{} < FloatVector{}) v;
+  IntVector v;
 };
 GROVE_INLINE LaneMask operator<(Lanes a, Lanes b) { return {a.v < b.v}; }
 GROVE_INLINE LaneMask operator>=(Lanes a, Lanes b) { return {a.v >= b.v}; }
+
+/// Whether it holds anywhere.
+GROVE_HOST_DEVICE constexpr bool any(bool condition) { return condition; }
+GROVE_INLINE bool any(LaneMask condition) {
+#if defined(__AVX512F__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+  return _mm512_movepi32_mask(reinterpret_cast<__m512i>(condition.v)) != 0;
+#else
+  int lanes[lane_count];
+  std::memcpy(lanes, &condition.v, sizeof(lanes));
+  int found = 0;
+  for (const int lane : lanes) found |= lane;
+  return found != 0;
+#endif
+}
 
 /// a where the condition holds, else b.
 template <class T>
