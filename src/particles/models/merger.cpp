@@ -43,8 +43,8 @@ PhasePoint parabolic_approach(double gm, double pericentre, double separation) {
 }
 
 Model make_merger(const ModelParameters& p) {
-  const double pericentre = p.pericentre > 0 ? p.pericentre : 0.5 * p.scale;
-  const double separation = p.separation > 0 ? p.separation : 10 * p.scale;
+  const double pericentre = p.pericentre > 0 ? p.pericentre : 0.6 * p.scale;
+  const double separation = p.separation > 0 ? p.separation : 8 * p.scale;
   if (separation <= pericentre)
     throw InputError("separation of the two galaxies must be larger than their pericentre");
   const auto second_count =
