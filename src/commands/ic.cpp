@@ -1,7 +1,112 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "base/units.hpp"
 #include "commands/commands.hpp"
+#include "initial_conditions.hpp"
+#include "io/snapshot.hpp"
+#include "particles/models/model.hpp"
 
 namespace grove {
+namespace {
 
-void add_ic(CLI::App&, Action&) {}
+/// A parameter of a model on the command line; its text is read when the units are known.
+struct ValueOption {
+  std::string name;
+  double ModelParameters::*value;
+  Dimension dimension;
+  std::string help;
+  std::string text{};
+};
+
+struct Options {
+  ModelParameters model;
+  std::string output;
+  std::string units = "none";
+  std::vector<ValueOption> values = {
+      {"--mass", &ModelParameters::mass, dimension::mass, "M of the model's formulas [1]"},
+      {"--scale", &ModelParameters::scale, dimension::length,
+       "scale radius, radius, edge or semi-major axis [1]"},
+      {"--rmax", &ModelParameters::rmax, dimension::length,
+       "truncation radius [plummer: 99.9 % of the mass; hernquist: 50 scale; nfw: concentration x scale; "
+       "merger: 8 scale]"},
+      {"--concentration", &ModelParameters::concentration, dimension::none,
+       "nfw, disk-galaxy: rmax / scale [15]"},
+      {"--taper", &ModelParameters::taper, dimension::length,
+       "nfw, disk-galaxy, merger: length of the fall-off beyond rmax [rmax / 10]"},
+      {"--eccentricity", &ModelParameters::eccentricity, dimension::none, "kepler [0]"},
+      {"--mass-ratio", &ModelParameters::mass_ratio, dimension::none,
+       "kepler, merger: second body over the first [1]"},
+      {"--disk-fraction", &ModelParameters::disk_fraction, dimension::none,
+       "disk-galaxy, merger: share of the mass in the disk [0.05]"},
+      {"--bulge-fraction", &ModelParameters::bulge_fraction, dimension::none,
+       "disk-galaxy: share of the mass in the bulge [0.01]"},
+      {"--disk-scale", &ModelParameters::disk_scale, dimension::length,
+       "scale length of the disk [scale / 5]"},
+      {"--disk-height", &ModelParameters::disk_height, dimension::length,
+       "z0 of the disk's sech^2(z / z0) [0.15 disk-scale]"},
+      {"--toomre-q", &ModelParameters::toomre_q, dimension::none, "smallest Toomre Q of the disk [1.5]"},
+      {"--pericentre", &ModelParameters::pericentre, dimension::length,
+       "merger: closest approach of the parabola [0.6 scale]"},
+      {"--separation", &ModelParameters::separation, dimension::length,
+       "merger: of the galaxies at the start [8 scale]"},
+  };
+};
+
+std::string model_help() {
+  std::string help = "one of";
+  for (const ModelInfo& info : model_infos()) help += fmt::format("\n  {}: {}", info.name, info.description);
+  return help;
+}
+
+ModelParameters resolve(const Options& options, const Units& units) {
+  ModelParameters parameters = options.model;
+  parameters.gravitational_constant = units.gravitational_constant;
+  for (const ValueOption& option : options.values) {
+    if (option.text.empty()) continue;
+    try {
+      parameters.*option.value = units.parse(option.text, option.dimension);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: {}", option.name, error.what()));
+    }
+  }
+  return parameters;
+}
+
+void make_file(const Communicator& comm, const Options& options) {
+  const Units units = options.units == "none" ? Units::dimensionless() : Units::galactic();
+  ModelParameters parameters;
+  comm.together([&] { parameters = resolve(options, units); });
+  const Particles particles = make_initial_conditions(comm, parameters);
+  WriteOptions write;
+  write.units = units;
+  write_snapshot(comm, options.output, particles, write);
+  const Count count = comm.sum(static_cast<Count>(particles.size()));
+  if (comm.is_master())
+    fmt::print("{}: {} particles of the model {}, seed {}\n", options.output, count, parameters.model,
+               parameters.seed);
+}
+
+}  // namespace
+
+void add_ic(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *app.add_subcommand("ic", "make initial conditions");
+  command.add_option("model", options->model.model, model_help())->required();
+  command.add_option("-o,--output", options->output, "the snapshot to write (HDF5)")->required();
+  command.add_option("-n,--particles", options->model.particles, "how many, in all [the model's default]");
+  command.add_option("--seed", options->model.seed, "of the random numbers [1]");
+  command.add_option("--units", options->units, "none: G = 1; galactic: kpc, 1e10 Msun, km/s [none]")
+      ->check(CLI::IsMember({"none", "galactic"}));
+  for (ValueOption& value : options->values)
+    command.add_option(value.name, value.text, value.help)->type_name("VALUE");
+  command.callback(
+      [options, &action] { action = [options](const Communicator& comm) { make_file(comm, *options); }; });
+}
 
 }  // namespace grove
