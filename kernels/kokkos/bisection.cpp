@@ -3,7 +3,8 @@
 #include <Kokkos_Core.hpp>
 
 #include "kernels/kokkos/bisection_avx512.hpp"
-#include "kernels/kokkos/bisection_cut.hpp"
+#include "kernels/kokkos/bisection_leaf.hpp"
+#include "kernels/kokkos/bisection_orb.hpp"
 
 namespace grove {
 namespace {

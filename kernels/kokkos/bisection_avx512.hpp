@@ -66,37 +66,50 @@ struct Avx512 {
       less +=
           static_cast<std::size_t>(_mm_popcnt_u32(_mm512_cmplt_epu32_mask(_mm512_loadu_si512(keys + i), t)));
     const __mmask16 valid = lanes_below(count - i);
-    return less + static_cast<std::size_t>(_mm_popcnt_u32(
-                      _mm512_mask_cmplt_epu32_mask(valid, _mm512_maskz_loadu_epi32(valid, keys + i), t)));
+    return less + popcount(_mm512_mask_cmplt_epu32_mask(valid, _mm512_maskz_loadu_epi32(valid, keys + i), t));
   }
 
-  static std::size_t select(const Coordinate* keys, std::size_t count, Coordinate low, Coordinate high,
-                            Coordinate* selected) {
+  static Selection select(const Coordinate* keys, std::size_t count, Coordinate low, Coordinate high,
+                          Coordinate* selected) {
     const __m512i vlow = splat(low), vhigh = splat(high);
-    std::size_t n = 0;
+    Selection s{0, 0};
     for (std::size_t i = 0; i < count; i += 16) {
       const __mmask16 valid = lanes_below(count - i);
       const __m512i v = _mm512_maskz_loadu_epi32(valid, keys + i);
-      const __mmask16 wanted =
-          _mm512_mask_cmple_epu32_mask(_mm512_mask_cmpge_epu32_mask(valid, v, vlow), v, vhigh);
-      _mm512_storeu_si512(selected + n, _mm512_maskz_compress_epi32(wanted, v));
-      n += static_cast<std::size_t>(_mm_popcnt_u32(wanted));
+      const __mmask16 below = _mm512_mask_cmplt_epu32_mask(valid, v, vlow);
+      const __mmask16 inside = _mm512_mask_cmple_epu32_mask(_kandn_mask16(below, valid), v, vhigh);
+      _mm512_storeu_si512(selected + s.count, _mm512_maskz_compress_epi32(inside, v));
+      s.count += popcount(inside);
+      s.below += popcount(below);
     }
-    return n;
+    return s;
   }
 
   template <class Visitor>
-  static void for_each_equal(const Record* records, std::size_t count, int axis, Coordinate coordinate,
-                             Visitor&& visit) {
-    const __m512i wanted = splat(coordinate);
-    const __mmask16 lanes = static_cast<__mmask16>(0x1111 << axis);
-    std::size_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-      const __m512i v = _mm512_loadu_si512(records + i);
-      std::uint32_t found = _mm512_mask_cmpeq_epu32_mask(lanes, v, wanted);
-      for (; found != 0; found &= found - 1) visit(records[i + _tzcnt_u32(found) / 4]);
+  static void for_each_equal(const Coordinate* keys, std::size_t count, Coordinate wanted, Visitor&& visit) {
+    const __m512i w = splat(wanted);
+    for (std::size_t i = 0; i < count; i += 16) {
+      const __mmask16 valid = lanes_below(count - i);
+      std::uint32_t found = _mm512_mask_cmpeq_epu32_mask(valid, _mm512_maskz_loadu_epi32(valid, keys + i), w);
+      for (; found != 0; found &= found - 1) visit(i + _tzcnt_u32(found));
     }
-    Portable::for_each_equal(records + i, count - i, axis, coordinate, visit);
+  }
+
+  static std::size_t find(const Coordinate* keys, std::size_t count, Coordinate threshold, bool less,
+                          std::uint32_t* positions) {
+    const __m512i t = splat(threshold);
+    const auto flip = static_cast<__mmask16>(less ? 0 : 0xffff);
+    __m512i index = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < count; i += 16) {
+      const __mmask16 valid = lanes_below(count - i);
+      const __mmask16 below = _mm512_cmplt_epu32_mask(_mm512_maskz_loadu_epi32(valid, keys + i), t);
+      const __mmask16 wanted = _kand_mask16(_kxor_mask16(below, flip), valid);
+      _mm512_storeu_si512(positions + n, _mm512_maskz_compress_epi32(wanted, index));
+      n += popcount(wanted);
+      index = _mm512_add_epi32(index, _mm512_set1_epi32(16));
+    }
+    return n;
   }
 
   static Parts partition(Record* records, std::size_t count, int axis, Coordinate threshold,
@@ -119,7 +132,7 @@ struct Avx512 {
       const __m512i sorted = _mm512_permutexvar_epi32(_mm512_load_si512(&partition_order[bits]), v);
       _mm512_storeu_si512(records + left, sorted);  // never beyond what has been read
       _mm512_storeu_si512(end - right - 4, sorted);
-      const auto n = static_cast<std::size_t>(_mm_popcnt_u32(bits));
+      const std::size_t n = popcount(bits);
       left += n;
       right += 4 - n;
     }
@@ -127,7 +140,7 @@ struct Avx512 {
       const __mmask16 valid = lanes_below(4 * (count - i));
       const __m512i v = _mm512_maskz_loadu_epi32(valid, records + i);
       const __mmask16 is_left = bound(v, valid), is_right = _kandn_mask16(is_left, valid);
-      const auto n = static_cast<std::size_t>(_mm_popcnt_u32(is_left)) / 4;
+      const std::size_t n = popcount(is_left) / 4;
       _mm512_mask_compressstoreu_epi32(records + left, is_left, v);
       left += n;
       right += count - i - n;
@@ -136,7 +149,60 @@ struct Avx512 {
     return {left, pack(low, high), copy(end - right, right, records + left)};
   }
 
+  template <bool left_waits>
+  static Parts partition(const ColumnPointers& columns, std::size_t count, int axis, Coordinate threshold,
+                         const ColumnPointers& scratch) {
+    const __m512i t = splat(threshold);
+    ColumnBounds left, right;
+    std::size_t kept = 0, waiting = 0;
+    for (std::size_t i = 0; i < count; i += 16) {
+      const std::size_t size = std::min<std::size_t>(16, count - i);
+      const std::size_t from = left_waits ? count - i - size : i;
+      const __mmask16 valid = lanes_below(size);
+      const __m512i key = _mm512_maskz_loadu_epi32(valid, columns[static_cast<std::size_t>(axis)] + from);
+      const __mmask16 is_left = _mm512_mask_cmplt_epu32_mask(valid, key, t);
+      const __mmask16 is_right = _kandn_mask16(is_left, valid);
+      const __mmask16 keep = left_waits ? is_right : is_left, wait = left_waits ? is_left : is_right;
+      const std::size_t n = popcount(keep), to = left_waits ? count - kept - n : kept;
+      const __mmask16 stored = lanes_below(n);
+      for (std::size_t c = 0; c < 4; ++c) {
+        const __m512i v = _mm512_maskz_loadu_epi32(valid, columns[c] + from);
+        _mm512_mask_storeu_epi32(columns[c] + to, stored, _mm512_maskz_compress_epi32(keep, v));
+        _mm512_storeu_si512(scratch[c] + waiting, _mm512_maskz_compress_epi32(wait, v));
+        if (c == 3) continue;
+        left.include(c, is_left, v);
+        right.include(c, is_right, v);
+      }
+      kept += n;
+      waiting += size - n;
+    }
+    for (std::size_t c = 0; c < 4; ++c)
+      std::copy_n(scratch[c], waiting, columns[c] + (left_waits ? 0 : kept));
+    return {left_waits ? waiting : kept, left.pack(), right.pack()};
+  }
+
  private:
+  struct ColumnBounds {
+    __m512i low[3], high[3];
+
+    ColumnBounds() {
+      for (std::size_t c = 0; c < 3; ++c) low[c] = _mm512_set1_epi32(-1), high[c] = _mm512_setzero_si512();
+    }
+    void include(std::size_t c, __mmask16 lanes, __m512i v) {
+      low[c] = _mm512_mask_min_epu32(low[c], lanes, low[c], v);
+      high[c] = _mm512_mask_max_epu32(high[c], lanes, high[c], v);
+    }
+    Bounds pack() const {
+      Bounds b{};
+      for (std::size_t c = 0; c < 3; ++c) {
+        b.low[c] = _mm512_reduce_min_epu32(low[c]);
+        b.high[c] = _mm512_reduce_max_epu32(high[c]);
+      }
+      return b;
+    }
+  };
+
+  static std::size_t popcount(std::uint32_t mask) { return static_cast<std::size_t>(_mm_popcnt_u32(mask)); }
   static __m512i splat(std::uint32_t value) { return _mm512_set1_epi32(static_cast<int>(value)); }
   static __mmask16 lanes_below(std::size_t n) {
     return static_cast<__mmask16>(n >= 16 ? 0xffffu : _bzhi_u32(0xffff, static_cast<unsigned>(n)));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 
@@ -29,6 +30,15 @@ struct Parts {
   Bounds left_bounds, right_bounds;
 };
 
+/// What select() returns.
+struct Selection {
+  std::size_t count;  ///< keys inside the interval
+  std::size_t below;  ///< keys less than it
+};
+
+/// Four arrays: coordinates on x, y, z, and indices.
+using ColumnPointers = std::array<std::uint32_t*, 4>;
+
 struct Portable {
   /// Elements that vectors may write past the end of an array of keys, and records past one of records.
   static constexpr std::size_t padding = 0;
@@ -40,9 +50,9 @@ struct Portable {
     return pack(low, high);
   }
 
-  /// keys (out): count coordinates on the axis.
+  /// keys (out): count coordinates on the axis (3: indices), plus padding.
   static void extract(const Record* records, std::size_t count, int axis, Coordinate* keys) {
-    for (std::size_t i = 0; i < count; ++i) keys[i] = records[i][axis];
+    for (std::size_t i = 0; i < count; ++i) keys[i] = load(records + i)[axis];
   }
 
   /// How many of count keys are less than the threshold.
@@ -52,25 +62,37 @@ struct Portable {
     return less;
   }
 
-  /// Copies the keys in low..high, inclusive; returns how many. selected (out): as many, plus padding; may be
-  /// the array of keys.
-  static std::size_t select(const Coordinate* keys, std::size_t count, Coordinate low, Coordinate high,
-                            Coordinate* selected) {
-    std::size_t n = 0;
+  /// Copies the keys in low..high, inclusive. selected (out): as many, plus padding; may be the array of
+  /// keys.
+  static Selection select(const Coordinate* keys, std::size_t count, Coordinate low, Coordinate high,
+                          Coordinate* selected) {
+    Selection s{0, 0};
     for (std::size_t i = 0; i < count; ++i) {
       const Coordinate key = keys[i];
-      selected[n] = key;
-      n += key >= low && key <= high;
+      selected[s.count] = key;
+      s.count += key >= low && key <= high;
+      s.below += key < low;
     }
-    return n;
+    return s;
   }
 
-  /// Calls visit(record) for the records with this coordinate on the axis.
+  /// Calls visit(i) for the keys that equal this one.
   template <class Visitor>
-  static void for_each_equal(const Record* records, std::size_t count, int axis, Coordinate coordinate,
-                             Visitor&& visit) {
+  static void for_each_equal(const Coordinate* keys, std::size_t count, Coordinate wanted, Visitor&& visit) {
     for (std::size_t i = 0; i < count; ++i)
-      if (records[i][axis] == coordinate) visit(records[i]);
+      if (keys[i] == wanted) visit(i);
+  }
+
+  /// The indices of the keys that are less than the threshold, or of those that are not. Returns how many.
+  /// positions (out): as many, plus padding.
+  static std::size_t find(const Coordinate* keys, std::size_t count, Coordinate threshold, bool less,
+                          std::uint32_t* positions) {
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      positions[n] = static_cast<std::uint32_t>(i);
+      n += (keys[i] < threshold) == less;
+    }
+    return n;
   }
 
   /// Moves the records with a coordinate less than the threshold to the left. Neither part may be empty.
@@ -94,7 +116,36 @@ struct Portable {
     return {left, pack(low, high), copy(scratch, right, records + left)};
   }
 
+  /// The same for records stored by columns. Those of the smaller part wait in scratch until the others have
+  /// moved together in place: left_waits says which. scratch: four arrays of that part's size plus padding.
+  template <bool left_waits>
+  static Parts partition(const ColumnPointers& columns, std::size_t count, int axis, Coordinate threshold,
+                         const ColumnPointers& scratch) {
+    Parts parts{0, empty(), empty()};
+    std::size_t kept = 0, waiting = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t from = left_waits ? count - 1 - i : i;
+      const std::size_t to = left_waits ? count - 1 - kept : kept;
+      const bool is_left = columns[static_cast<std::size_t>(axis)][from] < threshold;
+      Bounds& bounds = is_left ? parts.left_bounds : parts.right_bounds;
+      for (std::size_t c = 0; c < 4; ++c) {
+        const std::uint32_t v = columns[c][from];
+        columns[c][to] = v;
+        scratch[c][waiting] = v;
+        bounds.low[c] = std::min(bounds.low[c], v);
+        bounds.high[c] = std::max(bounds.high[c], v);
+      }
+      kept += is_left != left_waits;
+      waiting += is_left == left_waits;
+    }
+    parts.left = left_waits ? waiting : kept;
+    for (std::size_t c = 0; c < 4; ++c)
+      std::copy_n(scratch[c], waiting, columns[c] + (left_waits ? 0 : kept));
+    return parts;
+  }
+
  private:
+  static Bounds empty() { return pack(~RecordVector{}, RecordVector{}); }
   static RecordVector load(const Record* record) {
     RecordVector v;
     std::memcpy(&v, record, sizeof v);

@@ -1,0 +1,143 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/array.hpp"
+#include "kernels/kokkos/bisection_columns.hpp"
+#include "kernels/kokkos/bisection_search.hpp"
+#include "kernels/kokkos/weighted_prefix.hpp"
+
+/// From a cell down to the leaves of the ORB: cells exceed the caches, and near a concentration many cuts
+/// only peel off a few particles. So coordinates are kept by axis: a cut reads one axis, and moves as few
+/// particles as it can.
+namespace grove::bisection {
+
+template <class Simd>
+class OrbBisection {
+ public:
+  OrbBisection(const CutScheme& scheme, std::span<Record> records, const ParticleId* id,
+               const std::uint32_t* weight, std::vector<Cell>& cells)
+      : scheme_(scheme),
+        records_(records),
+        id_(id),
+        weight_(weight),
+        cells_(cells),
+        columns_(records.size()),
+        scratch_(Columns::scratch_size(records.size())) {
+    columns_.template unpack<Simd>(0, records);
+  }
+
+  /// Cuts the root.
+  void cut_root() { cut(0, 0, columns_.bounds(0, records_.size())); }
+
+ private:
+  /// Cuts the cell of this index, whose count, weight (`halves`) and leaves are known, and whose particles
+  /// begin at `begin`. Under `middle` weights are summed from the leaves upwards.
+  void cut(std::size_t index, std::size_t begin, const Bounds& bounds) {
+    Cell cell = cells_[index];
+    const auto count = static_cast<std::size_t>(cell.count);
+    cell.low = bounds.low_corner();
+    cell.high = bounds.high_corner();
+    cell.cut = {0, 0, -1};
+    cell.child = -1;
+    if (scheme_.is_leaf(cell.count, cell.leaves)) {
+      columns_.pack(begin, records_.subspan(begin, count));
+      if (scheme_.rule == CutRule::middle) cell.weight = weigh(begin, count);
+      cells_[index] = cell;
+      return;
+    }
+    const Parts parts = divide(cell, begin, bounds);
+    cell.cut = cut_before(begin + parts.left, count - parts.left, bounds.longest_axis(), parts.right_bounds);
+    cell.child = add_children(cell, begin, parts.left);
+    cells_[index] = cell;
+    const auto child = static_cast<std::size_t>(cell.child);
+    cut(child, begin, parts.left_bounds);
+    cut(child + 1, begin + parts.left, parts.right_bounds);
+    cells_[index].weight = cells_[child].weight + cells_[child + 1].weight;
+  }
+
+  Parts divide(const Cell& cell, std::size_t begin, const Bounds& bounds) {
+    const auto count = static_cast<std::size_t>(cell.count);
+    const int axis = bounds.longest_axis();
+    Window window(columns_.axis(axis) + begin, count, bounds.low[axis], bounds.high[axis], scratch_.data());
+    Count left_of_middle = 0;
+    if (scheme_.needs_middle()) left_of_middle = window.count_left_of_middle(scheme_.quantum / 2);
+    const CutTarget target = scheme_.target(cell.count, cell.weight, cell.leaves, left_of_middle);
+    const auto k =
+        static_cast<std::size_t>(weight_ ? longest_prefix(target, begin, count, axis) : target.longest());
+    const Bracket b = window.search(k);
+    if (b.splits(k))
+      return columns_.template partition<Simd>(begin, count, k, axis, static_cast<Coordinate>(b.low), bounds,
+                                               scratch_.data());
+    const auto records = records_.subspan(begin, count);
+    columns_.pack(begin, records);
+    const Parts parts = divide_ties<Simd>(records, k, axis, id_);
+    columns_.template unpack<Simd>(begin, records);
+    return parts;
+  }
+
+  Count longest_prefix(const CutTarget& target, std::size_t begin, std::size_t count, int axis) {
+    const auto records = records_.subspan(begin, count);
+    columns_.pack(begin, records);
+    return weighted_prefix(target, records, axis, id_, weight_);
+  }
+
+  /// The cut whose right part is this: its least element.
+  Cut cut_before(std::size_t begin, std::size_t count, int axis, const Bounds& bounds) const {
+    Cut cut{~ParticleId{0}, bounds.low[axis], axis};
+    const std::uint32_t* const index = columns_.axis(3) + begin;
+    Simd::for_each_equal(columns_.axis(axis) + begin, count, cut.coordinate,
+                         [&](std::size_t i) { cut.id = std::min(cut.id, id_[index[i]]); });
+    return cut;
+  }
+
+  std::int32_t add_children(const Cell& cell, std::size_t begin, std::size_t left_count) {
+    Cell left{}, right{};
+    left.first = cell.first;
+    left.count = static_cast<Count>(left_count);
+    left.first_leaf = cell.first_leaf;
+    left.leaves = scheme_.left_leaves(cell.leaves, left.count);
+    right.first = cell.first + left.count;
+    right.count = cell.count - left.count;
+    right.first_leaf = cell.first_leaf + left.leaves;
+    right.leaves = cell.leaves - left.leaves;
+    if (scheme_.rule == CutRule::halves) {
+      left.weight = weigh(begin, left_count);
+      right.weight = cell.weight - left.weight;
+    }
+    cells_.push_back(left);
+    cells_.push_back(right);
+    return static_cast<std::int32_t>(cells_.size()) - 2;
+  }
+
+  Count weigh(std::size_t begin, std::size_t count) const {
+    if (!weight_) return static_cast<Count>(count);
+    const std::uint32_t* const index = columns_.axis(3) + begin;
+    Count sum = 0;
+    for (std::size_t i = 0; i < count; ++i) sum += weight_[index[i]];
+    return sum;
+  }
+
+  using Window = SearchWindow<Simd>;
+
+  CutScheme scheme_;
+  std::span<Record> records_;
+  const ParticleId* id_;
+  const std::uint32_t* weight_;
+  std::vector<Cell>& cells_;
+  Columns columns_;
+  Array<std::uint32_t> scratch_;
+};
+
+/// cut_to_leaves() over the passes of Simd.
+template <class Simd>
+std::vector<Cell> cut_to_leaves(const CutScheme& scheme, const Cell& root, std::span<Record> records,
+                                const ParticleId* id, const std::uint32_t* weight) {
+  std::vector<Cell> cells{root};
+  cells.reserve(2 * static_cast<std::size_t>(root.leaves));
+  OrbBisection<Simd>(scheme, records, id, weight, cells).cut_root();
+  return cells;
+}
+
+}  // namespace grove::bisection
