@@ -47,8 +47,7 @@ struct Avx512 {
   }
 
   static void extract(const Record* records, std::size_t count, int axis, Coordinate* keys) {
-    const __m512i lanes = _mm512_add_epi32(
-        _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 0, 0, 0, 0, 0, 0, 0, 0), _mm512_set1_epi32(axis));
+    const __m512i lanes = key_lanes(axis);
     for (std::size_t i = 0; i < count; i += 16) {
       const std::size_t left = count - i;
       const __m512i a = load(records + i, left), b = load(records + i + 4, left < 4 ? 0 : left - 4);
@@ -129,7 +128,7 @@ struct Avx512 {
     for (; i + 4 <= count; i += 4) {
       const __m512i v = _mm512_loadu_si512(records + i);
       const std::uint32_t bits = _pext_u32(bound(v, 0xffff), 0x1111);
-      const __m512i sorted = _mm512_permutexvar_epi32(_mm512_load_si512(&partition_order[bits]), v);
+      const __m512i sorted = permute(v, bits);
       _mm512_storeu_si512(records + left, sorted);  // never beyond what has been read
       _mm512_storeu_si512(end - right - 4, sorted);
       const std::size_t n = popcount(bits);
@@ -147,6 +146,30 @@ struct Avx512 {
       _mm512_mask_compressstoreu_epi32(end - right, is_right, v);
     }
     return {left, pack(low, high), copy(end - right, right, records + left)};
+  }
+
+  /// Divides 4 * vectors records, a multiple of a bucket, by rule `middle` in buckets, in registers. False if
+  /// equal coordinates straddle the cut; then nothing has been done.
+  template <int vectors>
+  static bool divide_group(Record* records, const Bounds& bounds, Parts& parts) {
+    constexpr int halves = (vectors + 3) / 4;
+    constexpr int count = 4 * vectors;
+    __m512i v[4 * halves], key[halves];
+    for (int i = 0; i < 4 * halves; ++i)
+      v[i] = i < vectors ? _mm512_loadu_si512(records + 4 * i) : _mm512_setzero_si512();
+    const int axis = bounds.longest_axis();
+    gather_keys<halves>(v, axis, key);
+    const __m512i middle = splat(spatial_middle(bounds.low[axis], bounds.high[axis]));
+    std::uint32_t less = 0;
+    for (int h = 0; h < halves; ++h)
+      less |= static_cast<std::uint32_t>(_mm512_cmplt_epu32_mask(key[h], middle)) << 16 * h;
+    constexpr auto valid = static_cast<std::uint32_t>((std::uint64_t{1} << count) - 1);
+    const auto k = static_cast<std::size_t>(
+        middle_left_count(count, static_cast<Count>(popcount(less & valid)), bucket_size));
+    const std::uint32_t left = lowest<vectors>(key, static_cast<std::uint32_t>(k)) & valid;
+    if (popcount(left) != k) return false;
+    parts = move_group<vectors>(records, v, left, k);
+    return true;
   }
 
   template <bool left_waits>
@@ -182,6 +205,70 @@ struct Avx512 {
   }
 
  private:
+  /// key (out): the coordinates on the axis, 16 from every 4 vectors of records.
+  template <int halves>
+  static void gather_keys(const __m512i* v, int axis, __m512i* key) {
+    const __m512i lanes = key_lanes(axis);
+    for (int h = 0; h < halves; ++h, v += 4)
+      key[h] = _mm512_inserti64x4(_mm512_permutex2var_epi32(v[0], lanes, v[1]),
+                                  _mm512_castsi512_si256(_mm512_permutex2var_epi32(v[2], lanes, v[3])), 1);
+  }
+
+  /// Bits of the keys that fewer than k keys are less than. All pairs are compared, without branches.
+  template <int vectors>
+  static std::uint32_t lowest(const __m512i* key, std::uint32_t k) {
+    constexpr int halves = (vectors + 3) / 4;
+    alignas(64) Coordinate keys[16 * halves];
+    __m512i rank[halves];
+    for (int h = 0; h < halves; ++h) {
+      _mm512_store_si512(keys + 16 * h, key[h]);
+      rank[h] = _mm512_setzero_si512();
+    }
+    const __m512i one = splat(1);
+    for (int i = 0; i < 4 * vectors; ++i) {
+      const __m512i other = splat(keys[i]);
+      for (int h = 0; h < halves; ++h)
+        rank[h] = _mm512_mask_add_epi32(rank[h], _mm512_cmplt_epu32_mask(other, key[h]), rank[h], one);
+    }
+    std::uint32_t bits = 0;
+    for (int h = 0; h < halves; ++h)
+      bits |= static_cast<std::uint32_t>(_mm512_cmplt_epu32_mask(rank[h], splat(k))) << 16 * h;
+    return bits;
+  }
+
+  /// Stores those of the records in v whose bit of `left` is set, k in number, before the others.
+  template <int vectors>
+  static Parts move_group(Record* records, const __m512i* v, std::uint32_t left, std::size_t k) {
+    __m512i low[2] = {splat(~0u), splat(~0u)}, high[2] = {splat(0), splat(0)};
+    for (int i = 0; i < vectors; ++i) {
+      const std::uint32_t bits = left >> 4 * i & 15;
+      const auto is_left = static_cast<__mmask16>(_pdep_u32(bits, 0x1111) * 15);
+      _mm512_storeu_si512(records + popcount(_bzhi_u32(left, static_cast<unsigned>(4 * i))),
+                          permute(v[i], bits));
+      low[0] = _mm512_mask_min_epu32(low[0], is_left, low[0], v[i]);
+      high[0] = _mm512_mask_max_epu32(high[0], is_left, high[0], v[i]);
+      low[1] = _mm512_mask_min_epu32(low[1], _knot_mask16(is_left), low[1], v[i]);
+      high[1] = _mm512_mask_max_epu32(high[1], _knot_mask16(is_left), high[1], v[i]);
+    }
+    for (int i = 0; i < vectors; ++i) {  // over what the left ones left behind them
+      const std::uint32_t bits = ~left >> 4 * i & 15;
+      Record* const to = records + k + popcount(_bzhi_u32(~left, static_cast<unsigned>(4 * i)));
+      _mm512_mask_storeu_epi32(to, lanes_below(4 * popcount(bits)), permute(v[i], bits));
+    }
+    return {k, pack(low[0], high[0]), pack(low[1], high[1])};
+  }
+
+  /// The records whose bit is set first.
+  static __m512i permute(__m512i v, std::uint32_t bits) {
+    return _mm512_permutexvar_epi32(_mm512_load_si512(&partition_order[bits]), v);
+  }
+
+  /// Lanes of two vectors of records that hold an axis, in the lower half.
+  static __m512i key_lanes(int axis) {
+    return _mm512_add_epi32(_mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 0, 0, 0, 0, 0, 0, 0, 0),
+                            _mm512_set1_epi32(axis));
+  }
+
   struct ColumnBounds {
     __m512i low[3], high[3];
 

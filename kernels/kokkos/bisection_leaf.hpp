@@ -33,6 +33,14 @@ class LeafBisection {
  private:
   Parts divide(std::span<Record> records, const Bounds& bounds) {
     const std::size_t count = records.size();
+    if constexpr (requires { &Simd::template divide_group<4>; }) {
+      Parts parts;
+      const bool done = count == 16   ? Simd::template divide_group<4>(records.data(), bounds, parts)
+                        : count == 24 ? Simd::template divide_group<6>(records.data(), bounds, parts)
+                        : count == 32 ? Simd::template divide_group<8>(records.data(), bounds, parts)
+                                      : false;
+      if (done) return parts;
+    }
     const int axis = bounds.longest_axis();
     const Coordinate low = bounds.low[axis], high = bounds.high[axis], middle = spatial_middle(low, high);
     Simd::extract(records.data(), count, axis, keys_.data());
@@ -46,9 +54,18 @@ class LeafBisection {
     return Simd::partition(records.data(), count, axis, static_cast<Coordinate>(b.low), scratch_.data());
   }
 
+  /// By rank: how many ids are smaller. All pairs are compared, without branches.
   void sort_bucket(std::int32_t first, std::int32_t count) {
-    std::sort(records_ + first, records_ + first + count,
-              [this](const Record& a, const Record& b) { return id_[a.index] < id_[b.index]; });
+    using Ids [[gnu::vector_size(sizeof(ParticleId) * bucket_size)]] = ParticleId;
+    Record* const bucket = records_ + first;
+    ParticleId id[bucket_size];
+    Record sorted[bucket_size];
+    for (std::int32_t i = 0; i < bucket_size; ++i) id[i] = i < count ? id_[bucket[i].index] : ~ParticleId{0};
+    Ids ids, rank{};
+    std::memcpy(&ids, id, sizeof ids);
+    for (const ParticleId other : id) rank += other < ids ? Ids{} + 1 : Ids{};
+    for (std::int32_t i = 0; i < count; ++i) sorted[rank[i]] = bucket[i];
+    std::copy_n(sorted, count, bucket);
   }
 
   Record* records_;
