@@ -204,6 +204,27 @@ struct Avx512 {
     return {left_waits ? waiting : kept, left.pack(), right.pack()};
   }
 
+  static void sort_bucket(Record* bucket, const ParticleId* id) {
+    static_assert(bucket_size == 8);
+    const __m512i a = _mm512_loadu_si512(bucket), b = _mm512_loadu_si512(bucket + 4);
+    const __m256i index = _mm512_castsi512_si256(_mm512_permutex2var_epi32(a, key_lanes(3), b));
+    // Indices are unsigned: the upper half of the range would be taken for negative offsets.
+    const __m512i ids = _mm512_i64gather_epi64(_mm512_cvtepu32_epi64(index), id, sizeof(ParticleId));
+    alignas(64) ParticleId others[bucket_size];
+    _mm512_store_si512(others, ids);
+    __m512i rank = _mm512_setzero_si512();
+    for (const ParticleId other : others) {
+      const __m512i o = _mm512_set1_epi64(static_cast<long long>(other));
+      rank = _mm512_mask_add_epi64(rank, _mm512_cmplt_epu64_mask(o, ids), rank, _mm512_set1_epi64(1));
+    }
+    alignas(64) std::uint64_t ranks[bucket_size];
+    alignas(64) Record copy[bucket_size];
+    _mm512_store_si512(ranks, rank);
+    _mm512_store_si512(copy, a);
+    _mm512_store_si512(copy + 4, b);
+    for (int i = 0; i < bucket_size; ++i) bucket[ranks[i]] = copy[i];
+  }
+
  private:
   /// key (out): the coordinates on the axis, 16 from every 4 vectors of records.
   template <int halves>

@@ -6,17 +6,26 @@
 /// From a leaf to its buckets: the leaf stays in cache, records move as a whole.
 namespace grove::bisection {
 
-/// The bisection of one leaf of at most `count` records.
+/// Working memory of one thread.
+struct LeafScratch {
+  Array<Coordinate> keys, selected;
+  Array<Record> records;
+
+  void reserve(std::size_t count) {
+    if (records.size() >= count) return;
+    keys.resize(count);
+    selected.resize(count);
+    records.resize(count);
+  }
+};
+
+/// The bisection of one leaf.
 template <class Simd>
 class LeafBisection {
  public:
-  LeafBisection(Record* records, std::size_t count, const ParticleId* id, LocalCell* cells)
-      : records_(records),
-        id_(id),
-        cells_(cells),
-        keys_(count + Simd::padding),
-        selected_(count + Simd::padding),
-        scratch_(count + Simd::padding) {}
+  /// scratch: of at least as many records as the leaf.
+  LeafBisection(Record* records, const ParticleId* id, LocalCell* cells, LeafScratch& scratch)
+      : records_(records), id_(id), cells_(cells), scratch_(scratch) {}
 
   /// Cuts the cell `self` of records [first, first + count); its descendants are stored from `child` on.
   void cut(std::int32_t first, std::int32_t count, std::int32_t self, std::int32_t child,
@@ -43,36 +52,32 @@ class LeafBisection {
     }
     const int axis = bounds.longest_axis();
     const Coordinate low = bounds.low[axis], high = bounds.high[axis], middle = spatial_middle(low, high);
-    Simd::extract(records.data(), count, axis, keys_.data());
-    const std::size_t less = Simd::count_less(keys_.data(), count, middle);
+    Coordinate* const keys = scratch_.keys.data();
+    Simd::extract(records.data(), count, axis, keys);
+    const std::size_t less = Simd::count_less(keys, count, middle);
     const auto k = static_cast<std::size_t>(middle_left_count(
         static_cast<Count>(count), static_cast<Count>(less), count > group_size ? group_size : bucket_size));
     const Bracket start =
         less <= k ? Bracket{middle, std::uint64_t{high} + 1, less, count} : Bracket{low, middle, 0, less};
-    const Bracket b = narrow<Simd>(start, k, {keys_.data(), count, 0}, selected_.data());
+    const Bracket b = narrow<Simd>(start, k, {keys, count, 0}, scratch_.selected.data());
     if (!b.splits(k)) return divide_ties<Simd>(records, k, axis, id_);
-    return Simd::partition(records.data(), count, axis, static_cast<Coordinate>(b.low), scratch_.data());
+    return Simd::partition(records.data(), count, axis, static_cast<Coordinate>(b.low),
+                           scratch_.records.data());
   }
 
-  /// By rank: how many ids are smaller. All pairs are compared, without branches.
   void sort_bucket(std::int32_t first, std::int32_t count) {
-    using Ids [[gnu::vector_size(sizeof(ParticleId) * bucket_size)]] = ParticleId;
     Record* const bucket = records_ + first;
-    ParticleId id[bucket_size];
-    Record sorted[bucket_size];
-    for (std::int32_t i = 0; i < bucket_size; ++i) id[i] = i < count ? id_[bucket[i].index] : ~ParticleId{0};
-    Ids ids, rank{};
-    std::memcpy(&ids, id, sizeof ids);
-    for (const ParticleId other : id) rank += other < ids ? Ids{} + 1 : Ids{};
-    for (std::int32_t i = 0; i < count; ++i) sorted[rank[i]] = bucket[i];
-    std::copy_n(sorted, count, bucket);
+    if (count == bucket_size)
+      Simd::sort_bucket(bucket, id_);
+    else
+      std::sort(bucket, bucket + count,
+                [this](const Record& a, const Record& b) { return id_[a.index] < id_[b.index]; });
   }
 
   Record* records_;
   const ParticleId* id_;
   LocalCell* cells_;
-  Array<Coordinate> keys_, selected_;
-  Array<Record> scratch_;
+  LeafScratch& scratch_;
 };
 
 /// cut_leaf() over the passes of Simd.
@@ -80,7 +85,9 @@ template <class Simd>
 void cut_leaf(Record* records, std::int32_t count, const ParticleId* id, LocalCell* cells) {
   if (count == 0) return;
   const auto n = static_cast<std::size_t>(count);
-  LeafBisection<Simd>(records, n, id, cells).cut(0, count, 0, 1, Simd::bounds(records, n));
+  thread_local LeafScratch scratch;  // fresh memory for every leaf would cost as much as a few levels
+  scratch.reserve(n + Simd::padding);
+  LeafBisection<Simd>(records, id, cells, scratch).cut(0, count, 0, 1, Simd::bounds(records, n));
 }
 
 }  // namespace grove::bisection

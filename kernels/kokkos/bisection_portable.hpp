@@ -116,8 +116,24 @@ struct Portable {
     return {left, pack(low, high), copy(scratch, right, records + left)};
   }
 
-  /// The same for records stored by columns. Those of the smaller part wait in scratch until the others have
-  /// moved together in place: left_waits says which. scratch: four arrays of that part's size plus padding.
+  /// Sorts a full bucket by id, by rank: how many ids are smaller. All pairs are compared, without branches.
+  static void sort_bucket(Record* bucket, const ParticleId* id) {
+    ParticleId ids[bucket_size];
+    Record copy[bucket_size];
+    for (int i = 0; i < bucket_size; ++i) {
+      copy[i] = bucket[i];
+      ids[i] = id[copy[i].index];
+    }
+    for (int i = 0; i < bucket_size; ++i) {
+      std::size_t rank = 0;
+      for (int j = 0; j < bucket_size; ++j) rank += ids[j] < ids[i];
+      bucket[rank] = copy[i];
+    }
+  }
+
+  /// The same as partition() for records stored by columns. Those of the smaller part wait in scratch until
+  /// the others have moved together in place: left_waits says which. scratch: four arrays of that part's size
+  /// plus padding.
   template <bool left_waits>
   static Parts partition(const ColumnPointers& columns, std::size_t count, int axis, Coordinate threshold,
                          const ColumnPointers& scratch) {
