@@ -8,3 +8,4 @@ target_compile_definitions(test_parameters PRIVATE GROVE_SOURCE_DIR="${PROJECT_S
 grove_test(bisection unit/bisection_test.cpp LINK grove::kokkos)
 grove_test(softening unit/softening_test.cpp LINK grove::math)
 grove_test(direct_sum unit/direct_sum_test.cpp LINK grove::direct)
+grove_test(forest unit/forest_test.cpp LINK grove::forest grove::decomposition)

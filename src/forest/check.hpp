@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kernels/math/opening.hpp"
+#include "kernels/math/walk_views.hpp"
+
+/// The invariants of trees and groups, for tests. Each function returns what is wrong first, or nothing.
+namespace grove {
+
+/// A tree that is whole: children adjacent, behind their parent, chained by `next`; the ranges of children
+/// follow one another and make up the parent's; no node is empty, no bucket larger than bucket_size; the root
+/// holds all particles; a walk that opens everything meets every node once. particles: of the leaf.
+/// Cost: O(nodes).
+std::string check_shape(const SourceTree& tree, std::int32_t particles);
+
+/// Mass, centre, second moments, radius and softening of every node, against sums over its particles in
+/// double precision, to single-precision rounding. exact_radius: no larger than needed. Cost: O(particles x
+/// depth).
+std::string check_moments(const SourceTree& tree, const GravityParameters& gravity, const WalkUnits& units,
+                          bool exact_radius);
+
+/// Groups are the runs of group_size particles, in order, their boxes tight; the leaf's bounds are those of
+/// all its groups; no bucket of the tree reaches over two groups. Cost: O(particles).
+std::string check_groups(const TargetLeaf& target, const SourceTree& tree, std::int32_t particles);
+
+}  // namespace grove

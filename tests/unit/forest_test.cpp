@@ -1,0 +1,142 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "forest/check.hpp"
+#include "support/distributions.hpp"
+#include "support/grown.hpp"
+
+namespace grove {
+namespace {
+
+using testing::all_shapes;
+using testing::Grown;
+using testing::make_shape;
+using testing::name_of;
+using testing::Shape;
+
+Grown grow(Particles& particles, const GravityParameters& gravity, Count quantum) {
+  Grown grown;
+  grown.prepare(particles);
+  grown.sort(particles, quantum);
+  grown.build(particles);
+  grown.moments(particles, gravity, 0);
+  return grown;
+}
+
+GravityParameters opening(Criterion criterion) {
+  GravityParameters gravity;
+  gravity.criterion = criterion;
+  gravity.softening = {0.01, 0.01, 0.05, 0, 0, 0};
+  return gravity;
+}
+
+void expect_sound(const Grown& grown, const GravityParameters& gravity) {
+  for (std::int32_t leaf = 0; leaf < grown.forest.leaves(); ++leaf) {
+    const SourceTree tree = grown.forest.tree(leaf);
+    const auto i = static_cast<std::size_t>(leaf);
+    const auto particles = static_cast<std::int32_t>(grown.leaf_begin[i + 1] - grown.leaf_begin[i]);
+    ASSERT_EQ(check_shape(tree, particles), "");
+    ASSERT_EQ(check_moments(tree, gravity, grown.units, true), "");
+    ASSERT_EQ(check_groups(grown.forest.target(leaf), tree, particles), "");
+  }
+}
+
+TEST(Forest, isSoundForAllShapesAndSizes) {
+  for (const Shape shape : all_shapes)
+    for (const std::size_t count : {1U, 2U, 7U, 33U, 4097U}) {
+      SCOPED_TRACE(name_of(shape) + " " + std::to_string(count));
+      Particles particles = make_shape(shape, count);
+      const GravityParameters gravity = opening(Criterion::opening_radius);
+      expect_sound(grow(particles, gravity, 4096), gravity);
+      expect_sound(grow(particles, gravity, 64), gravity);
+    }
+}
+
+TEST(Forest, isSoundWithMixedSofteningAndMassless) {
+  Particles particles = make_shape(Shape::clumps, 3000);
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    particles.type[i] = static_cast<std::uint8_t>(1 + particles.id[i] % 2);
+    if (particles.position[i].x > 2) particles.mass[i] = 0;
+  }
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration}) {
+    const GravityParameters gravity = opening(criterion);
+    expect_sound(grow(particles, gravity, 1024), gravity);
+  }
+}
+
+TEST(Forest, keepsEveryParticle) {
+  Particles particles = make_shape(Shape::hernquist, 5000);
+  const GravityParameters gravity = opening(Criterion::opening_radius);
+  std::vector<Vec3d> by_id(particles.size() + 1);
+  for (std::size_t i = 0; i < particles.size(); ++i) by_id[particles.id[i]] = particles.position[i];
+  grow(particles, gravity, 1024);
+  std::vector<int> seen(by_id.size(), 0);
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    ++seen[particles.id[i]];
+    EXPECT_EQ(particles.position[i], by_id[particles.id[i]]);
+  }
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), 5000);
+}
+
+TEST(Forest, doesNotDependOnTheOrderOfParticles) {
+  Particles particles = make_shape(Shape::lattice, 3000), reversed = particles;
+  std::vector<std::uint32_t> order(particles.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(order.size() - 1 - i);
+  reversed.reorder(order);
+  const GravityParameters gravity = opening(Criterion::opening_radius);
+  grow(particles, gravity, 512);
+  grow(reversed, gravity, 512);
+  EXPECT_EQ(particles.id, reversed.id);
+}
+
+TEST(Forest, followsParticlesThatMove) {
+  Particles particles = make_shape(Shape::plummer, 2000);
+  const GravityParameters gravity = opening(Criterion::opening_edge);
+  Grown grown = grow(particles, gravity, 512);
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    particles.position[i] += Vec3d{0.01, -0.02, 0.005} * static_cast<double>(i % 7);
+  grown.moments(particles, gravity, 0);
+  expect_sound(grown, gravity);
+}
+
+/// Every node of the top tree against sums over all particles below it. The leaves' roots are in single
+/// precision: masses to 6e-8, centres to 6e-8 of the leaf's size, which bounds the moments likewise.
+TEST(TopMoments, agreeWithSumsOverParticles) {
+  Particles particles = make_shape(Shape::hernquist, 4000);
+  const GravityParameters gravity = opening(Criterion::opening_edge);
+  const Grown grown = grow(particles, gravity, 128);
+  const TopTree top = grown.top.view();
+  ASSERT_GT(top.nodes, 30);
+  for (std::int32_t n = 0; n < top.nodes; ++n) {
+    const Cell& cell = grown.cells[static_cast<std::size_t>(n)];
+    double mass = 0, xy = 0, trace = 0, radius = 0;
+    Vec3d centre{0, 0, 0};
+    for (auto i = static_cast<std::size_t>(cell.first); i < static_cast<std::size_t>(cell.first + cell.count);
+         ++i) {
+      mass += particles.mass[i];
+      centre += particles.position[i] * particles.mass[i];
+    }
+    centre *= 1 / mass;
+    for (auto i = static_cast<std::size_t>(cell.first); i < static_cast<std::size_t>(cell.first + cell.count);
+         ++i) {
+      const Vec3d d = particles.position[i] - centre;
+      xy += particles.mass[i] * d.x * d.y;
+      trace += particles.mass[i] * norm2(d);
+      radius = std::max(radius, norm(d));
+    }
+    const double length = grown.units.length, unit = grown.units.mass * length * length;
+    EXPECT_NEAR(top.core[n].mass * grown.units.mass, mass, 2e-7 * mass);
+    EXPECT_LT(norm(top.centre[n] - centre), 2e-7 * radius);
+    EXPECT_NEAR(top.moments[n].xy * unit, xy, 5e-7 * trace);
+    EXPECT_GE(top.core[n].radius * length, radius * (1 - 2e-7));
+    EXPECT_LE(top.core[n].radius * length, 2 * radius);  // sqrt(3) at most by the corner of the box
+    EXPECT_GE(top.core[n].reach2, top.core[n].radius * top.core[n].radius);
+  }
+}
+
+}  // namespace
+}  // namespace grove
