@@ -1,0 +1,76 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "kernels/direct/direct_sum.hpp"
+#include "particles/particles.hpp"
+#include "support/grown.hpp"
+
+namespace grove::testing {
+
+/// Direct sums for all particles, in their order.
+inline std::vector<DirectForce> direct_forces(const Particles& particles, const GravityParameters& gravity) {
+  std::vector<double> softening;
+  std::vector<DirectTarget> targets;
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    softening.push_back(gravity.softening[particles.type[i]]);
+    targets.push_back({particles.position[i], softening.back(), particles.id[i]});
+  }
+  std::vector<DirectForce> forces(particles.size());
+  direct_sum(gravity.kernel,
+             {particles.position.data(), particles.mass.data(), softening.data(), particles.id.data(),
+              particles.size()},
+             targets, forces);
+  for (DirectForce& f : forces) {
+    f.acceleration *= gravity.gravitational_constant;
+    f.potential *= gravity.gravitational_constant;
+  }
+  return forces;
+}
+
+/// Relative errors of the accelerations, sorted.
+inline std::vector<double> relative_errors(const Particles& particles,
+                                           const std::vector<DirectForce>& exact) {
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    errors.push_back(norm(particles.acceleration[i].as<double>() - exact[i].acceleration) /
+                     norm(exact[i].acceleration));
+  std::sort(errors.begin(), errors.end());
+  return errors;
+}
+
+inline double percentile(const std::vector<double>& sorted, double share) {
+  return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+/// |acceleration| of the particles becomes their history; returns its median.
+inline double remember_accelerations(Particles& particles) {
+  std::vector<float> sizes;
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    sizes.push_back(particles.old_acceleration[i] =
+                        static_cast<float>(norm(particles.acceleration[i].as<double>())));
+  std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2), sizes.end());
+  return sizes[sizes.size() / 2];
+}
+
+/// A forest over the particles, walked as `grove force` does: first with the opening angle if the criterion
+/// needs a history.
+inline WalkCounts evaluate(Particles& particles, const GravityParameters& gravity, Count quantum) {
+  Grown grown;
+  grown.prepare(particles);
+  grown.sort(particles, quantum);
+  grown.build(particles);
+  double median = 0;
+  if (gravity.needs_old_acceleration()) {
+    grown.moments(particles, gravity.first_evaluation(), 0);
+    grown.walk(particles, gravity.first_evaluation());
+    median = remember_accelerations(particles);
+  }
+  grown.moments(particles, gravity, median);
+  return grown.walk(particles, gravity);
+}
+
+}  // namespace grove::testing
