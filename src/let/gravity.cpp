@@ -170,7 +170,7 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
   timed("walk", [&] {
     report.interactions += walk_others(setup, own.targets, top_.view(), trees_, own.outputs);
     for (std::size_t i = 0; i < particles.size(); ++i)
-      particles.old_acceleration[i] = norm(particles.acceleration[i]);
+      particles.old_acceleration[i] = static_cast<float>(norm(particles.acceleration[i].as<double>()));
   });
   timed("wait", [&] { add_over_ranks(comm_, report); });
   return report;
