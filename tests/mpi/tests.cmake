@@ -5,3 +5,4 @@ grove_test(message_exchange mpi/message_exchange_test.cpp LINK grove::let RANKS 
 grove_test(decomposition mpi/decomposition_test.cpp LINK grove::decomposition RANKS 1 2 3 4 7)
 grove_test(snapshot mpi/snapshot_test.cpp LINK grove::io RANKS 1 2 3 4 7)
 grove_test(initial_conditions mpi/initial_conditions_test.cpp LINK grove::simulation RANKS 1 2 3 4 7)
+grove_test(gravity mpi/gravity_test.cpp LINK grove::let RANKS 1 2 3 4 7)

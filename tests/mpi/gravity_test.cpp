@@ -1,0 +1,198 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "kernels/math/softening.hpp"
+#include "let/force_hash.hpp"
+#include "let/gravity.hpp"
+#include "support/shared_domain.hpp"
+
+namespace grove {
+namespace {
+
+/// A concentration in the middle of a wide, lopsided cloud: r = u^3 of three exponentials, unequal masses.
+Particles make_cloud(std::size_t count, int types = 1) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  Particles particles;
+  particles.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Vec3d direction{normal(random), normal(random) + 0.3, 0.5 * normal(random)};
+    particles.position[i] = 3 * std::pow(uniform(random), 3) * direction;
+    particles.velocity[i] = {};
+    particles.mass[i] = (0.5 + uniform(random)) / static_cast<double>(count);
+    particles.id[i] = mixed(i);
+    particles.type[i] = static_cast<std::uint8_t>(i % static_cast<std::size_t>(types));
+    particles.acceleration[i] = {};
+    particles.potential[i] = particles.old_acceleration[i] = 0;
+    particles.work[i] = 0;
+  }
+  return particles;
+}
+
+GravityParameters parameters_of(Criterion criterion, Order order) {
+  GravityParameters parameters;
+  parameters.gravitational_constant = 3;
+  parameters.criterion = criterion;
+  parameters.order = order;
+  parameters.theta = 0.6;
+  parameters.delta = criterion == Criterion::multipole ? 0.02 : 0.002;
+  parameters.softening.fill(0.01);
+  return parameters;
+}
+
+/// Evaluates twice, the second time with |a_old| of the first.
+ForceReport evaluate_twice(const Communicator& comm, const GravityParameters& parameters,
+                           SharedDomain& shared) {
+  Gravity gravity(comm, parameters);
+  PhaseTimers timers;
+  gravity.evaluate(shared.particles, shared.domain, timers);
+  return gravity.evaluate(shared.particles, shared.domain, timers);
+}
+
+/// What direct summation gives: the acceleration, and the sum of the sizes of its terms.
+struct Direct {
+  Vec3d acceleration{};
+  double sizes = 0, potential = 0;
+};
+Direct direct_force(const Particles& all, std::size_t i, const GravityParameters& parameters) {
+  Direct result;
+  for (std::size_t j = 0; j < all.size(); ++j) {
+    if (j == i) continue;
+    const Vec3d d = all.position[j] - all.position[i];
+    const double r2 = norm2(d);
+    const double eps = std::max(parameters.softening[all.type[i]], parameters.softening[all.type[j]]);
+    const auto pair = parameters.kernel == SofteningKernel::plummer
+                          ? plummer_pair(r2, eps)
+                          : spline_pair(r2, 1 / std::sqrt(r2), 1 / (spline_radius_over_softening * eps));
+    const double gm = parameters.gravitational_constant * all.mass[j];
+    result.acceleration += gm * pair.force * d;
+    result.potential -= gm * pair.potential;
+    result.sizes += gm * pair.force * std::sqrt(r2);
+  }
+  return result;
+}
+
+struct Variant {
+  Criterion criterion;
+  Order order;
+};
+class GravityVariants : public testing::TestWithParam<Variant> {};
+
+TEST_P(GravityVariants, have_the_same_bits_on_any_number_of_ranks) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  const GravityParameters parameters = parameters_of(GetParam().criterion, GetParam().order);
+  const Particles all = make_cloud(3000);
+  SharedDomain shared = share_out(comm, all, 96), whole = share_out(alone, all, 96);
+  const ForceReport on_all = evaluate_twice(comm, parameters, shared);
+  const ForceReport on_one = evaluate_twice(alone, parameters, whole);
+  EXPECT_EQ(force_hash(comm, shared.particles), force_hash(alone, whole.particles));
+  EXPECT_EQ(on_all.interactions.cell, on_one.interactions.cell);
+  EXPECT_EQ(on_all.interactions.particle, on_one.interactions.particle);
+  EXPECT_EQ(on_all.median_acceleration, on_one.median_acceleration);
+  EXPECT_EQ(on_one.let.nodes + on_one.let.particles, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GravityVariants,
+                         testing::Values(Variant{Criterion::opening_edge, Order::monopole},
+                                         Variant{Criterion::opening_edge, Order::quadrupole},
+                                         Variant{Criterion::opening_radius, Order::monopole},
+                                         Variant{Criterion::opening_radius, Order::quadrupole},
+                                         Variant{Criterion::multipole, Order::monopole},
+                                         Variant{Criterion::multipole, Order::quadrupole},
+                                         Variant{Criterion::acceleration, Order::monopole},
+                                         Variant{Criterion::acceleration, Order::quadrupole}));
+
+TEST(Gravity, is_direct_summation_when_everything_is_opened) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const Particles all = make_cloud(1000, 2);
+  for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline}) {
+    GravityParameters parameters = parameters_of(Criterion::opening_radius, Order::quadrupole);
+    parameters.kernel = kernel;
+    parameters.theta = 1e-4;
+    parameters.softening = {0.01, 0.03};
+    SharedDomain shared = share_out(comm, all, 64);
+    PhaseTimers timers;
+    const ForceReport report = Gravity(comm, parameters).evaluate(shared.particles, shared.domain, timers);
+    EXPECT_EQ(report.interactions.cell, 0);
+    EXPECT_EQ(report.particles, 1000);
+
+    // Single precision, u = 2^-24: n terms added one after the other lose at most n u of the sum of their
+    // sizes, and a term itself some tens of u, as places are rounded relative to their leaf, not to their
+    // distance.
+    const double tolerance = (1000 + 100) * std::ldexp(1.0, -24);
+    for (std::size_t i = 0; i < all.size(); i += 7) {
+      std::size_t at = 0;
+      while (at < shared.particles.size() && shared.particles.id[at] != all.id[i]) ++at;
+      if (at == shared.particles.size()) continue;  // on another rank
+      const Direct direct = direct_force(all, i, parameters);
+      const Vec3d found = shared.particles.acceleration[at].as<double>();
+      EXPECT_LE(norm(found - direct.acceleration), tolerance * direct.sizes) << i;
+      EXPECT_NEAR(shared.particles.potential[at], direct.potential, tolerance * -direct.potential) << i;
+      EXPECT_FLOAT_EQ(shared.particles.old_acceleration[at], norm(shared.particles.acceleration[at]));
+    }
+  }
+}
+
+TEST(Gravity, does_not_depend_on_who_owns_the_leaves) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  const GravityParameters parameters = parameters_of(Criterion::acceleration, Order::quadrupole);
+  const Particles all = make_cloud(2000);
+  SharedDomain whole = share_out(alone, all, 64);
+  evaluate_twice(alone, parameters, whole);
+  const std::uint64_t expected = force_hash(alone, whole.particles);
+  const std::int32_t leaves = whole.domain.leaves();
+
+  for (int owner = 0; owner < comm.size(); ++owner) {  // one rank has everything but the first leaf
+    std::vector<std::int32_t> first(static_cast<std::size_t>(comm.size()) + 1, leaves);
+    for (int r = 0; r <= owner; ++r) first[static_cast<std::size_t>(r)] = r == 0 ? 0 : 1;
+    SharedDomain shared = share_out(comm, all, 64, first);
+    evaluate_twice(comm, parameters, shared);
+    EXPECT_EQ(force_hash(comm, shared.particles), expected) << "rank " << owner << " has nearly everything";
+  }
+}
+
+TEST(Gravity, works_with_fewer_leaves_than_ranks) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  const GravityParameters parameters = parameters_of(Criterion::acceleration, Order::quadrupole);
+  for (const std::size_t count : {1, 5, 130}) {
+    const Particles all = make_cloud(count);
+    SharedDomain shared = share_out(comm, all, 64), whole = share_out(alone, all, 64);
+    evaluate_twice(comm, parameters, shared);
+    evaluate_twice(alone, parameters, whole);
+    EXPECT_EQ(force_hash(comm, shared.particles), force_hash(alone, whole.particles)) << count;
+  }
+}
+
+TEST(Gravity, imports_nothing_of_a_far_and_small_cluster) {
+  const Communicator comm(MPI_COMM_WORLD);
+  Particles all = make_cloud(2048);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (i % 2 == 0) all.position[i] = 1e-3 * all.position[i] + Vec3d{1e4, 0, 0};
+  const GravityParameters parameters = parameters_of(Criterion::opening_radius, Order::quadrupole);
+  SharedDomain shared = share_out(comm, all, 1024);  // two leaves: one cluster each
+  ASSERT_EQ(shared.domain.leaves(), 2);
+  EXPECT_EQ(evaluate_twice(comm, parameters, shared).let.nodes, 0);
+}
+
+TEST(Gravity, uses_the_opening_angle_until_there_is_an_acceleration) {
+  const Communicator comm(MPI_COMM_WORLD);
+  SharedDomain shared = share_out(comm, make_cloud(500), 64);
+  Gravity gravity(comm, parameters_of(Criterion::acceleration, Order::quadrupole));
+  PhaseTimers timers;
+  const ForceReport first = gravity.evaluate(shared.particles, shared.domain, timers);
+  EXPECT_TRUE(first.opening_angle);
+  EXPECT_EQ(first.median_acceleration, 0);
+  const ForceReport second = gravity.evaluate(shared.particles, shared.domain, timers);
+  EXPECT_FALSE(second.opening_angle);
+  EXPECT_GT(second.median_acceleration, 0);
+  EXPECT_GT(timers.seconds("walk"), 0);
+}
+
+}  // namespace
+}  // namespace grove

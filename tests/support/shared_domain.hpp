@@ -1,0 +1,65 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "decomposition/domain.hpp"
+#include "kernels/kokkos/bisection.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+
+/// A decomposition, and this rank's particles in it.
+struct SharedDomain {
+  Domain domain;
+  Particles particles;
+};
+
+/// Decomposes a set of particles that every rank has whole, without any communication: each rank cuts the
+/// whole set and keeps the leaves that `first_leaf` (length P + 1) gives it; empty: equal runs of leaves.
+/// Inside a leaf the particles are in an order that depends on the rank, as after a migration.
+inline SharedDomain share_out(const Communicator& comm, const Particles& all, Count leaf_size,
+                              std::vector<std::int32_t> first_leaf = {}) {
+  SharedDomain result;
+  Domain& domain = result.domain;
+  Vec3d low = all.position[0], high = low;
+  for (const Vec3d& p : all.position)
+    for (int axis = 0; axis < 3; ++axis)
+      low[axis] = std::min(low[axis], p[axis]), high[axis] = std::max(high[axis], p[axis]);
+  domain.box = Box::around(low, high);
+
+  const CutScheme scheme{.rule = CutRule::middle, .quantum = leaf_size};
+  const auto count = static_cast<Count>(all.size());
+  Array<Record> records(all.size());
+  make_records(domain.box, all.position.data(), all.size(), records.data());
+  Cell root{};
+  root.count = root.weight = count;
+  root.child = -1;
+  root.leaves = scheme.leaves_of(count);
+  domain.cells = cut_to_leaves(scheme, root, records, all.id.data(), nullptr);
+  domain.leaf_cell.resize(static_cast<std::size_t>(root.leaves));
+  for (std::size_t c = 0; c < domain.cells.size(); ++c)
+    if (domain.cells[c].is_leaf())
+      domain.leaf_cell[static_cast<std::size_t>(domain.cells[c].first_leaf)] = static_cast<std::int32_t>(c);
+
+  domain.first_leaf = std::move(first_leaf);
+  if (domain.first_leaf.empty())
+    for (int r = 0; r <= comm.size(); ++r) domain.first_leaf.push_back(root.leaves * r / comm.size());
+  std::vector<std::uint32_t> own;
+  domain.leaf_begin = {0};
+  const auto rank = static_cast<std::size_t>(comm.rank());
+  for (std::int32_t leaf = domain.first_leaf[rank]; leaf < domain.first_leaf[rank + 1]; ++leaf) {
+    const Cell& cell = domain.leaf(leaf);
+    for (Count i = cell.first; i < cell.first + cell.count; ++i)
+      own.push_back(records[static_cast<std::size_t>(i)].index);
+    if (comm.rank() % 2 == 1) std::reverse(own.end() - static_cast<std::ptrdiff_t>(cell.count), own.end());
+    domain.leaf_begin.push_back(static_cast<Count>(own.size()));
+  }
+  result.particles = all;
+  result.particles.reorder(own);
+  return result;
+}
+
+}  // namespace grove
