@@ -66,11 +66,13 @@ Array<MessageBlock> pack_let(const Selection& selection,
       const std::int32_t node = selection.source[next];
       *core++ = from.core[node];
       *moments++ = from.moments[node];
-      if (selection.links[next].child != NodeLinks::bucket) continue;
-      const NodeLinks& bucket = from.links[node];
-      particles = std::copy_n(from.particles + bucket.first, bucket.count, particles);
-      types = std::copy_n(from.types + bucket.first, bucket.count, types);
+      const NodeLinks &to = selection.links[next], &bucket = from.links[node];
+      if (to.child != NodeLinks::bucket) continue;
+      std::copy_n(from.particles + bucket.first, bucket.count, particles + to.first);
+      std::copy_n(from.types + bucket.first, bucket.count, types + to.first);
     }
+    particles += entry.particles;
+    types += entry.particles;
   }
   return blocks;
 }
