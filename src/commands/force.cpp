@@ -1,7 +1,165 @@
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/errors.hpp"
 #include "commands/commands.hpp"
+#include "commands/force_report.hpp"
+#include "decomposition/decompose.hpp"
+#include "io/file.hpp"
+#include "io/snapshot.hpp"
+#include "let/audit.hpp"
+#include "let/force_hash.hpp"
+#include "let/gravity.hpp"
+#include "let/suggested_softening.hpp"
 
 namespace grove {
+namespace {
 
-void add_force(CLI::App&, Action&) {}
+struct ForceOptions {
+  std::string file, output, json, softening, unstated_units = "galactic";
+  GravityParameters gravity;
+  Count leaf_size = 0, audit = 1000;
+};
+
+const std::map<std::string, Criterion> criteria = {{"opening_edge", Criterion::opening_edge},
+                                                   {"opening_radius", Criterion::opening_radius},
+                                                   {"multipole", Criterion::multipole},
+                                                   {"acceleration", Criterion::acceleration}};
+const std::map<std::string, Order> orders = {{"monopole", Order::monopole},
+                                             {"quadrupole", Order::quadrupole}};
+const std::map<std::string, SofteningKernel> kernels = {{"plummer", SofteningKernel::plummer},
+                                                        {"spline", SofteningKernel::spline}};
+
+/// Memory that this process has used at most so far, in bytes.
+double peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return 1024.0 * static_cast<double>(usage.ru_maxrss);
+}
+
+/// Decomposes and evaluates once. `box` is kept from pass to pass.
+MeasuredPass measure(const Communicator& comm, Gravity& gravity, Particles& particles, Domain& domain,
+                     const DecompositionParameters& decomposition, std::optional<Box>& box) {
+  MeasuredPass pass;
+  PhaseTimers timers;
+  comm.barrier();
+  {
+    const auto total = timers.time("total");
+    Array<Record> records;
+    {
+      const auto timer = timers.time("decompose");
+      DecompositionReport report;
+      domain = decompose(comm, particles, decomposition, box, report, &records);
+    }
+    pass.report = gravity.evaluate(particles, domain, timers, records);
+  }
+  box = domain.box;
+  for (const char* phase : force_phases) pass.seconds[phase] = comm.max(timers.seconds(phase));
+  return pass;
+}
+
+/// Fills in softening and G from the file, the user, or the particles.
+void complete(const Communicator& comm, const ForceOptions& options, const Snapshot& snapshot,
+              ForceResult& result) {
+  result.units = snapshot.header.units;
+  result.gravity = options.gravity;
+  result.gravity.gravitational_constant = result.units.gravitational_constant;
+  result.softening_suggested = options.softening.empty();
+  double softening = 0;
+  if (result.softening_suggested)
+    softening = suggested_softening(comm, snapshot.particles);
+  else
+    comm.together([&] {
+      softening = result.units.parse(options.softening, dimension::length);
+      if (!(softening >= 0))
+        throw InputError(fmt::format("--softening {}: give a length of at least 0", options.softening));
+    });
+  result.gravity.softening.fill(softening);
+}
+
+void write_accelerations(const Communicator& comm, const std::string& path, const Snapshot& snapshot) {
+  WriteOptions options;
+  options.time = snapshot.header.time;
+  options.units = snapshot.header.units;
+  options.fields = {"Coordinates", "Velocities", "Masses", "Acceleration", "Potential"};
+  write_snapshot(comm, path, snapshot.particles, options);
+}
+
+void run_force(const Communicator& comm, const ForceOptions& options) {
+  const ReadOptions read{
+      .unstated = options.unstated_units == "none" ? Units::dimensionless() : Units::galactic(),
+      .convert_to = {}};
+  Snapshot snapshot = read_snapshot(comm, options.file, read);
+  ForceResult result;
+  result.file = options.file;
+  result.ranks = comm.size();
+  complete(comm, options, snapshot, result);
+
+  Gravity gravity(comm, result.gravity);
+  DecompositionParameters decomposition;
+  decomposition.leaf_size = options.leaf_size;
+  std::optional<Box> box;
+  Domain domain;
+  result.first = measure(comm, gravity, snapshot.particles, domain, decomposition, box);
+  result.second = measure(comm, gravity, snapshot.particles, domain, decomposition, box);
+  result.leaves = domain.leaves();
+  result.forces_hash = force_hash(comm, snapshot.particles);
+  result.peak_bytes = comm.max(peak_memory());
+  if (options.audit > 0)
+    result.audit = audit(comm, snapshot.particles, domain, result.gravity, options.audit);
+
+  if (!options.output.empty()) write_accelerations(comm, options.output, snapshot);
+  if (comm.is_master()) fmt::print("{}", force_table(result));
+  comm.together([&] {
+    if (comm.is_master() && !options.json.empty()) write_text(options.json, force_json(result));
+  });
+}
+
+}  // namespace
+
+void add_force(CLI::App& app, Action& action) {
+  CLI::App* force =
+      app.add_subcommand("force", "One force evaluation: rates, error against direct summation");
+  auto options = std::make_shared<ForceOptions>();
+  force->add_option("file", options->file, "Snapshot, of any format that `grove info` knows")->required();
+  force->add_option("-o,--output", options->output, "Write accelerations and potentials to this HDF5 file");
+  force->add_option(
+      "--softening", options->softening,
+      "Plummer-equivalent length, with a unit if you like; default: half of r / N^(1/3), r the radius "
+      "of half of the particles");
+  force->add_option("--criterion", options->gravity.criterion, "When a node may stand for its particles")
+      ->transform(CLI::CheckedTransformer(criteria))
+      ->default_str("acceleration");
+  force->add_option("--theta", options->gravity.theta, "Opening angle; also of the first pass")
+      ->check(CLI::Range(1e-6, 2.0))
+      ->capture_default_str();
+  force->add_option("--delta", options->gravity.delta, "Accuracy of `acceleration` and `multipole`")
+      ->check(CLI::Range(1e-12, 1.0))
+      ->capture_default_str();
+  force->add_option("--order", options->gravity.order, "Terms of the expansion of a node's force")
+      ->transform(CLI::CheckedTransformer(orders))
+      ->default_str("quadrupole");
+  force->add_option("--kernel", options->gravity.kernel, "Shape of softened particles")
+      ->transform(CLI::CheckedTransformer(kernels))
+      ->default_str("spline");
+  force
+      ->add_option("--units", options->unstated_units,
+                   "Units of a file that states none: kpc, 1e10 Msun, km/s, or G = 1")
+      ->check(CLI::IsMember({"galactic", "none"}))
+      ->capture_default_str();
+  force->add_option("--leaf", options->leaf_size, "Particles per leaf; 0: 4096, fewer for few particles")
+      ->check(CLI::Range(Count{0}, Count{1} << 30))
+      ->capture_default_str();
+  force->add_option("--audit", options->audit, "Particles to compare with direct summation; 0: none")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  force->add_option("--json", options->json, "Write the results to this file");
+  force->callback(
+      [&action, options] { action = [options](const Communicator& comm) { run_force(comm, *options); }; });
+}
 
 }  // namespace grove

@@ -32,7 +32,8 @@ Count groups_of(Count particles) { return (particles + group_size - 1) / group_s
 }  // namespace
 
 void Forest::build(Particles& particles, const Box& box, std::span<const Count> leaf_begin,
-                   std::span<const Vec3d> origins, std::span<Record> records, const TreeBuilder& builder) {
+                   std::span<const Vec3d> origins, std::span<Record> records, const TreeBuilder& builder,
+                   PhaseTimers* timers) {
   if (leaf_begin.size() != origins.size() + 1 || leaf_begin.back() != static_cast<Count>(particles.size()))
     throw std::logic_error("Forest::build: leaves do not cover the particles");
   origins_.assign(origins.begin(), origins.end());
@@ -47,7 +48,12 @@ void Forest::build(Particles& particles, const Box& box, std::span<const Count> 
     make_records(box, particles.position.data(), particles.size(), own_records.data());
     records = own_records;
   }
-  builder.build(leaf_begin, records, particles.id.data(), shapes_);
+  PhaseTimers unwanted;
+  {
+    const auto timer = (timers ? *timers : unwanted).time("build");
+    builder.build(leaf_begin, records, particles.id.data(), shapes_);
+  }
+  const auto timer = (timers ? *timers : unwanted).time("sort");
   Array<std::uint32_t> order(particles.size());
   std::transform(records.begin(), records.end(), order.begin(), [](const Record& r) { return r.index; });
   particles.reorder(order);

@@ -6,6 +6,7 @@
 
 #include "base/array.hpp"
 #include "base/box.hpp"
+#include "base/timers.hpp"
 #include "forest/tree_builder.hpp"
 #include "kernels/kokkos/bisection.hpp"
 #include "kernels/math/acceptance.hpp"
@@ -38,9 +39,10 @@ class Forest {
   /// origins (in): of the own leaves, units of the run, length leaves. records (in/out, optional): where the
   /// decomposition has them anyway, the records of the particles in leaf order (Record::index: where the
   /// particle is now); the particles themselves may then be in any order before, and are moved only once.
+  /// timers (optional): adds to "build", for the trees, and "sort", for the particles.
   void build(Particles& particles, const Box& box, std::span<const Count> leaf_begin,
              std::span<const Vec3d> origins, std::span<Record> records = {},
-             const TreeBuilder& builder = bisection_builder());
+             const TreeBuilder& builder = bisection_builder(), PhaseTimers* timers = nullptr);
 
   /// Copies positions and masses in single precision, combines moments, and prepares nodes and groups for
   /// the criterion. May be repeated without build() when particles have moved or the criterion changes.

@@ -76,12 +76,13 @@ WalkSetup Gravity::agree_on_setup(const Particles& particles, const Domain& doma
           WalkUnits::of(domain.box.edge, comm_.max(largest), report.particles)};
 }
 
-void Gravity::build(Particles& particles, const Domain& domain, std::span<Record> records) {
+void Gravity::build(Particles& particles, const Domain& domain, std::span<Record> records,
+                    PhaseTimers& timers) {
   const auto rank = static_cast<std::size_t>(comm_.rank());
   std::vector<Vec3d> origins;
   for (std::int32_t leaf = domain.first_leaf[rank]; leaf < domain.first_leaf[rank + 1]; ++leaf)
     origins.push_back(domain.origin(leaf));
-  forest_.build(particles, domain.box, domain.leaf_begin, origins, records);
+  forest_.build(particles, domain.box, domain.leaf_begin, origins, records, bisection_builder(), &timers);
 }
 
 std::vector<TargetBounds> Gravity::publish(const Domain& domain, const WalkSetup& setup,
@@ -152,7 +153,7 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
   ForceReport report;
   WalkSetup setup;
   std::vector<Message> messages;
-  timed("sort", [&] { build(particles, domain, records); });
+  build(particles, domain, records, timers);
   timed("moments", [&] {
     setup = agree_on_setup(particles, domain, report);
     forest_.update(particles, setup.gravity, setup.units, report.median_acceleration,

@@ -6,3 +6,5 @@ grove_test(decomposition mpi/decomposition_test.cpp LINK grove::decomposition RA
 grove_test(snapshot mpi/snapshot_test.cpp LINK grove::io RANKS 1 2 3 4 7)
 grove_test(initial_conditions mpi/initial_conditions_test.cpp LINK grove::simulation RANKS 1 2 3 4 7)
 grove_test(gravity mpi/gravity_test.cpp LINK grove::let RANKS 1 2 3 4 7)
+grove_test(audit mpi/audit_test.cpp LINK grove::let RANKS 1 2 3 4 7)
+grove_test(force_command mpi/force_command_test.cpp LINK grove::commands nlohmann_json::nlohmann_json RANKS 1 2 3 4 7)

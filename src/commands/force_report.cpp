@@ -1,0 +1,124 @@
+#include "commands/force_report.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace grove {
+namespace {
+
+/// What the processor calls itself.
+std::string device_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name"))
+      if (const auto colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
+  return "CPU";
+}
+
+const char* name_of(Criterion criterion) {
+  switch (criterion) {
+    case Criterion::opening_edge:
+      return "opening_edge";
+    case Criterion::opening_radius:
+      return "opening_radius";
+    case Criterion::multipole:
+      return "multipole";
+    case Criterion::acceleration:
+      return "acceleration";
+  }
+  return "";
+}
+const char* name_of(Order order) { return order == Order::monopole ? "monopole" : "quadrupole"; }
+const char* name_of(SofteningKernel kernel) {
+  return kernel == SofteningKernel::plummer ? "plummer" : "spline";
+}
+
+double particles_of(const ForceResult& result) { return static_cast<double>(result.second.report.particles); }
+double total_of(const MeasuredPass& pass) { return pass.seconds.at("total"); }
+
+std::string accuracy(const ForceResult& result) {
+  return result.gravity.needs_old_acceleration() ? fmt::format("delta {}", result.gravity.delta)
+                                                 : fmt::format("theta {}", result.gravity.theta);
+}
+
+std::string phase_table(const ForceResult& result) {
+  std::string text = fmt::format("{:12}{:>12}{:>12}{:>10}\n", "seconds", "first pass", "second", "");
+  const double total = total_of(result.second);
+  for (const char* phase : force_phases) {
+    const double seconds = result.second.seconds.at(phase);
+    text += fmt::format("{:12}{:12.4f}{:12.4f}{:8.1f} %\n", phase, result.first.seconds.at(phase), seconds,
+                        100 * seconds / total);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string force_table(const ForceResult& result) {
+  const ForceReport& report = result.second.report;
+  const double n = particles_of(result), cell = static_cast<double>(report.interactions.cell) / n,
+               particle = static_cast<double>(report.interactions.particle) / n;
+  std::string text = fmt::format("{}: {} particles in {} leaves on {} rank{}\n", result.file,
+                                 report.particles, result.leaves, result.ranks, result.ranks == 1 ? "" : "s");
+  text += fmt::format(
+      "criterion {}, {}, {}, {} softening {:.6g} {}{}\n\n", name_of(result.gravity.criterion),
+      accuracy(result), name_of(result.gravity.order), name_of(result.gravity.kernel),
+      result.gravity.softening[0], result.units.name(dimension::length),
+      result.softening_suggested ? " (half of r / N^(1/3), r the radius of half of the particles)" : "");
+  text += phase_table(result);
+  text += fmt::format("\n{:.3f} million particles/s\n", n / total_of(result.second) / 1e6);
+  text +=
+      fmt::format("{:.0f} + {:.0f} interactions with cells + particles, {:.1f} opening tests per particle\n",
+                  cell, particle, static_cast<double>(report.interactions.tests) / n);
+  if (result.audit)
+    text += fmt::format(
+        "error of {} particles: median {:.4f} %, 99th percentile {:.4f} %, largest {:.4f} %\n",
+        result.audit->sample, 100 * result.audit->median, 100 * result.audit->p99, 100 * result.audit->max);
+  text +=
+      fmt::format("trees of other ranks: {} nodes + {} particles = {:.3f} N/P per rank, {:.2f} MB in all\n",
+                  report.let.nodes, report.let.particles, report.let_fraction,
+                  static_cast<double>(report.let_bytes) / 1e6);
+  text += fmt::format("peak memory {:.1f} MB on one rank, {:.0f} bytes per particle\n",
+                      result.peak_bytes / 1e6, result.peak_bytes * result.ranks / n);
+  return text + fmt::format("forces {:016x}\n", result.forces_hash);
+}
+
+std::string force_json(const ForceResult& result) {
+  const ForceReport& report = result.second.report;
+  const double n = particles_of(result);
+  nlohmann::ordered_json json = {{"n", report.particles},
+                                 {"ranks", result.ranks},
+                                 {"leaves", result.leaves},
+                                 {"backend", "kokkos"},
+                                 {"device", device_name()},
+                                 {"criterion", name_of(result.gravity.criterion)},
+                                 {"order", name_of(result.gravity.order)},
+                                 {"kernel", name_of(result.gravity.kernel)},
+                                 {"softening", result.gravity.softening[0]}};
+  if (result.gravity.needs_old_acceleration())
+    json["delta"] = result.gravity.delta;
+  else
+    json["theta"] = result.gravity.theta;
+  json["timing"] = result.second.seconds;
+  json["timing_first"] = result.first.seconds;
+  json["particles_per_second"] = n / total_of(result.second);
+  json["interactions_per_particle"] = {{"cell", static_cast<double>(report.interactions.cell) / n},
+                                       {"particle", static_cast<double>(report.interactions.particle) / n},
+                                       {"tests", static_cast<double>(report.interactions.tests) / n}};
+  if (result.audit)
+    json["error"] = {{"median", result.audit->median},
+                     {"p99", result.audit->p99},
+                     {"max", result.audit->max},
+                     {"sample", result.audit->sample}};
+  json["let"] = {{"nodes", report.let.nodes},
+                 {"particles", report.let.particles},
+                 {"bytes", report.let_bytes},
+                 {"fraction", report.let_fraction}};
+  json["peak_bytes"] = result.peak_bytes;
+  json["forces_hash"] = fmt::format("{:016x}", result.forces_hash);
+  return json.dump(2) + "\n";
+}
+
+}  // namespace grove

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/timers.hpp"
+#include "base/units.hpp"
+#include "comm/communicator.hpp"
+#include "kernels/math/opening.hpp"
+#include "let/audit.hpp"
+#include "let/gravity.hpp"
+
+namespace grove {
+
+/// One pass of `grove force`: decomposition and force evaluation.
+struct MeasuredPass {
+  ForceReport report;
+  std::map<std::string, double> seconds;  ///< by phase, the slowest rank; "total" is the pass by the clock
+};
+
+/// The phases of a pass in order of execution.
+inline constexpr const char* force_phases[] = {"decompose", "build", "sort", "moments",
+                                               "let",       "walk",  "wait", "total"};
+
+/// All that `grove force` has to say.
+struct ForceResult {
+  std::string file;
+  int ranks = 1;
+  std::int32_t leaves = 0;
+  Units units;
+  GravityParameters gravity;
+  bool softening_suggested = false;  ///< chosen here, not by the user
+  MeasuredPass first, second;
+  std::optional<AuditResult> audit;
+  std::uint64_t forces_hash = 0;
+  double peak_bytes = 0;  ///< memory of the rank that used most
+};
+
+/// The table for people.
+std::string force_table(const ForceResult& result);
+
+/// The same for scripts (keys: design, section 4).
+std::string force_json(const ForceResult& result);
+
+}  // namespace grove

@@ -1,0 +1,69 @@
+#include "let/audit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "comm/radix_select.hpp"
+#include "let/direct_forces.hpp"
+
+namespace grove {
+namespace {
+
+/// A particle of the sample, with what the force evaluation found.
+struct Sampled {
+  DirectTarget target;
+  Vec3d acceleration;
+  std::uint64_t hash;
+};
+
+/// The sample on all ranks, in order of hash. The hash is a bijection, so no two particles share one.
+std::vector<Sampled> choose(const Communicator& comm, const Particles& particles,
+                            const GravityParameters& parameters, Count sample) {
+  std::vector<std::uint64_t> hashes(particles.size());
+  std::transform(particles.id.begin(), particles.id.end(), hashes.begin(), mixed);
+  const std::uint64_t last = select_key(comm, std::span<const std::uint64_t>(hashes), sample - 1);
+
+  std::vector<Sampled> own;
+  for (std::size_t i = 0; i < hashes.size(); ++i)
+    if (hashes[i] <= last)
+      own.push_back({.target = {.position = particles.position[i],
+                                .softening = parameters.softening[particles.type[i]],
+                                .id = particles.id[i]},
+                     .acceleration = particles.acceleration[i].as<double>(),
+                     .hash = hashes[i]});
+  auto all = comm.all_gather_arrays(std::span<const Sampled>(own));
+  std::sort(all.begin(), all.end(), [](const Sampled& a, const Sampled& b) { return a.hash < b.hash; });
+  return all;
+}
+
+double relative_error(const Vec3d& found, const Vec3d& exact) {
+  const double difference = norm(found - exact);
+  return difference == 0 ? 0 : difference / norm(exact);
+}
+
+}  // namespace
+
+AuditResult audit(const Communicator& comm, const Particles& particles, const Domain& domain,
+                  const GravityParameters& parameters, Count sample) {
+  sample = std::min(sample, comm.sum(static_cast<Count>(particles.size())));
+  if (sample <= 0) return {};
+  const std::vector<Sampled> chosen = choose(comm, particles, parameters, sample);
+  std::vector<DirectTarget> targets(chosen.size());
+  std::transform(chosen.begin(), chosen.end(), targets.begin(), [](const Sampled& s) { return s.target; });
+  const std::vector<DirectForce> exact = direct_forces(comm, particles, domain, parameters, targets);
+
+  std::vector<double> errors(chosen.size());
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    errors[i] = relative_error(chosen[i].acceleration, exact[i].acceleration);
+  std::sort(errors.begin(), errors.end());
+  const std::size_t n = errors.size();
+  return {.median = errors[(n - 1) / 2],
+          .p99 = errors[(99 * n + 99) / 100 - 1],
+          .max = errors.back(),
+          .sample = static_cast<Count>(n)};
+}
+
+}  // namespace grove

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "base/types.hpp"
+#include "comm/communicator.hpp"
+#include "decomposition/domain.hpp"
+#include "kernels/math/opening.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+
+/// How far the accelerations of a sample of particles are from direct summation: |a - a_direct| / |a_direct|.
+struct AuditResult {
+  double median = 0;
+  double p99 = 0;  ///< 99 % of the sample have at most this
+  double max = 0;
+  Count sample = 0;  ///< particles compared
+};
+
+/// Compares the particles' accelerations with direct summation in double precision over all particles of all
+/// ranks, with the same softening. The sample, and every bit of the result, is the same for any number of
+/// ranks: the particles with the smallest hashes of their ids, exactly `sample` of them (all, if there are
+/// fewer), and sums per leaf that are added exactly. Collective. Particles in the order of the last force
+/// evaluation. Cost: sample * N / P pair interactions in double precision.
+AuditResult audit(const Communicator& comm, const Particles& particles, const Domain& domain,
+                  const GravityParameters& parameters, Count sample);
+
+}  // namespace grove

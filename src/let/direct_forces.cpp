@@ -1,0 +1,50 @@
+#include "let/direct_forces.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "comm/exact_sum.hpp"
+
+namespace grove {
+namespace {
+
+/// Targets whose sums per leaf are kept at a time.
+constexpr std::size_t batch = 64;
+/// Numbers in a DirectForce.
+constexpr std::size_t components = 4;
+
+}  // namespace
+
+std::vector<DirectForce> direct_forces(const Communicator& comm, const Particles& particles,
+                                       const Domain& domain, const GravityParameters& parameters,
+                                       std::span<const DirectTarget> targets) {
+  std::vector<double> softening(particles.size());
+  std::transform(particles.type.begin(), particles.type.end(), softening.begin(),
+                 [&](std::uint8_t type) { return parameters.softening[type]; });
+  const double g = parameters.gravitational_constant;
+
+  std::vector<DirectForce> result;
+  for (std::size_t first = 0; first < targets.size(); first += batch) {
+    const auto some = targets.subspan(first, std::min(batch, targets.size() - first));
+    std::vector<double> terms;  // a row per own leaf
+    for (std::size_t leaf = 0; leaf + 1 < domain.leaf_begin.size(); ++leaf) {
+      const auto begin = static_cast<std::size_t>(domain.leaf_begin[leaf]);
+      const auto end = static_cast<std::size_t>(domain.leaf_begin[leaf + 1]);
+      const DirectSources sources{.position = particles.position.data() + begin,
+                                  .mass = particles.mass.data() + begin,
+                                  .softening = softening.data() + begin,
+                                  .id = particles.id.data() + begin,
+                                  .count = end - begin};
+      std::vector<DirectForce> forces(some.size());
+      direct_sum(parameters.kernel, sources, some, forces);
+      for (const DirectForce& f : forces)
+        terms.insert(terms.end(), {f.acceleration.x, f.acceleration.y, f.acceleration.z, f.potential});
+    }
+    const std::vector<double> sums = exact_sums(comm, terms, components * some.size(), domain.leaves());
+    for (std::size_t i = 0; i < sums.size(); i += components)
+      result.push_back({{g * sums[i], g * sums[i + 1], g * sums[i + 2]}, g * sums[i + 3]});
+  }
+  return result;
+}
+
+}  // namespace grove

@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "commands/commands.hpp"
+#include "io/snapshot.hpp"
+#include "support/particles.hpp"
+
+namespace grove {
+namespace {
+
+/// A cube of particles in N-body units, written by all ranks of the communicator together.
+void write_cube(const Communicator& comm, const std::string& path, std::size_t count) {
+  Particles own;
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<double> uniform;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Vec3d position{uniform(random), uniform(random), uniform(random)};
+    if (i % static_cast<std::size_t>(comm.size()) != static_cast<std::size_t>(comm.rank())) continue;
+    const std::size_t last = own.size();
+    own.resize(last + 1);
+    own.position[last] = position;
+    own.velocity[last] = {};
+    own.mass[last] = 1.0 / static_cast<double>(count);
+    own.id[last] = i + 1;
+    own.type[last] = 1;
+  }
+  WriteOptions options;
+  options.units = Units::dimensionless();
+  write_snapshot(comm, path, own, options);
+}
+
+/// Runs `grove force` with these words behind it.
+void force(const Communicator& comm, std::vector<std::string> words) {
+  CLI::App app;
+  Action action;
+  add_force(app, action);
+  words.insert(words.begin(), "force");
+  std::reverse(words.begin(), words.end());
+  app.parse(words);
+  action(comm);
+}
+
+nlohmann::json read_json(const std::string& path) {
+  std::ifstream file(path);
+  return nlohmann::json::parse(file);
+}
+
+TEST(Force, reports_the_same_forces_from_any_number_of_ranks) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  const testing::TestFolder folder(comm, "force");
+  write_cube(comm, folder / "cube.hdf5", 2000);
+  force(comm, {folder / "cube.hdf5", "--json", folder / "all.json", "-o", folder / "forces.hdf5"});
+  const std::string mine = folder / ("alone" + std::to_string(comm.rank()) + ".json");
+  force(alone, {folder / "cube.hdf5", "--json", mine});
+
+  const nlohmann::json all = read_json(folder / "all.json"), one = read_json(mine);
+  EXPECT_EQ(all["n"], 2000);
+  EXPECT_EQ(all["ranks"], comm.size());
+  EXPECT_EQ(all["forces_hash"], one["forces_hash"]);
+  EXPECT_EQ(all["error"], one["error"]);
+  EXPECT_EQ(all["interactions_per_particle"], one["interactions_per_particle"]);
+  EXPECT_EQ(all["error"]["sample"], 1000);
+  EXPECT_LT(all["error"]["p99"], 0.004);  // what the defaults promise
+  EXPECT_GT(all["particles_per_second"], 0);
+  for (const char* pass : {"timing", "timing_first"})
+    for (const char* phase : {"decompose", "sort", "build", "moments", "let", "walk", "total"})
+      EXPECT_TRUE(all[pass].contains(phase)) << pass << ' ' << phase;
+
+  ReadOptions options;
+  const Snapshot forces = read_snapshot(comm, folder / "forces.hdf5", options);
+  EXPECT_EQ(forces.header.count(), 2000);
+}
+
+TEST(Force, refuses_a_negative_softening) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const testing::TestFolder folder(comm, "force");
+  write_cube(comm, folder / "cube.hdf5", 100);
+  EXPECT_THROW(force(comm, {folder / "cube.hdf5", "--softening=-1"}), InputError);
+}
+
+}  // namespace
+}  // namespace grove
