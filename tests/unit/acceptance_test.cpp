@@ -1,0 +1,104 @@
+#include "kernels/math/acceptance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace grove {
+namespace {
+
+NodeCore node_of(float mass, float radius) { return {{0, 0, 0}, mass, radius, 0.01F, 0, 0}; }
+
+AcceptanceRule rule_of(Criterion criterion, Order order, double accuracy, double median = 1) {
+  GravityParameters gravity;
+  gravity.criterion = criterion;
+  gravity.order = order;
+  gravity.theta = gravity.delta = accuracy;
+  return AcceptanceRule::of(gravity, WalkUnits{}, median);
+}
+
+bool accepted(NodeCore node, const AcceptanceRule& rule, double d, float a = 1, float edge = 0,
+              float offset = 0, float second = 0) {
+  rule.prepare(node, edge, offset, second);
+  const auto distance2 = static_cast<float>(d * d);
+  return accepts(node, distance2, rule.strictness(a), 0);
+}
+
+/// Accepted just outside the distance, opened just inside it; float powers err by far less than 1e-4.
+void expect_reach(const NodeCore& node, const AcceptanceRule& rule, double d, float a = 1, float edge = 0,
+                  float offset = 0, float second = 0) {
+  EXPECT_TRUE(accepted(node, rule, d * (1 + 1e-4), a, edge, offset, second));
+  EXPECT_FALSE(accepted(node, rule, d * (1 - 1e-4), a, edge, offset, second));
+}
+
+TEST(Acceptance, openingAngles) {
+  expect_reach(node_of(1, 0.5F), rule_of(Criterion::opening_radius, Order::monopole, 0.4), 0.5 / 0.4);
+  expect_reach(node_of(1, 0.5F), rule_of(Criterion::opening_edge, Order::monopole, 0.4), 0.7 / 0.4 + 0.1, 1,
+               0.7F, 0.1F);
+}
+
+TEST(Acceptance, accelerationBoundsTheNextTerm) {
+  const double delta = 1e-3, m = 0.02, b = 0.3, a = 0.7;
+  expect_reach(node_of(0.02F, 0.3F), rule_of(Criterion::acceleration, Order::monopole, delta),
+               std::pow(m * b * b / (delta * a), 0.25), 0.7F);
+  expect_reach(node_of(0.02F, 0.3F), rule_of(Criterion::acceleration, Order::quadrupole, delta),
+               std::pow(m * b * b * b / (delta * a), 0.2), 0.7F);
+}
+
+TEST(Acceptance, multipoleFollowsWarrenAndSalmon) {
+  const double delta = 1e-3, median = 2, b = 0.3, b2 = 0.001;
+  expect_reach(node_of(0.02F, 0.3F), rule_of(Criterion::multipole, Order::monopole, delta, median),
+               b / 2 + std::sqrt(b * b / 4 + std::sqrt(3 * b2 / (delta * median))), 1, 0, 0, 0.001F);
+}
+
+TEST(Acceptance, neverFromInside) {
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration}) {
+    const AcceptanceRule rule = rule_of(criterion, Order::quadrupole, 1e6);
+    EXPECT_FALSE(accepted(node_of(1e-6F, 0.5F), rule, 0.4999, 1e6F));
+  }
+}
+
+TEST(Acceptance, opensMixedSofteningWithinTheSpline) {
+  NodeCore node = node_of(1, 0.001F);
+  const AcceptanceRule rule = rule_of(Criterion::opening_radius, Order::quadrupole, 0.5);
+  EXPECT_TRUE(accepted(node, rule, 0.01));
+  node.softening = -0.01F;
+  EXPECT_FALSE(accepted(node, rule, 0.0279));
+  EXPECT_TRUE(accepted(node, rule, 0.0281));
+}
+
+TEST(Acceptance, floorsTheAccelerationAtATinyPartOfTheMedian) {
+  const AcceptanceRule rule = rule_of(Criterion::acceleration, Order::quadrupole, 1e-3, 2);
+  EXPECT_EQ(rule.strictness(0), rule.strictness(2e-3F));
+  EXPECT_GT(rule.strictness(2e-3F), rule.strictness(3e-3F));
+}
+
+TEST(Acceptance, withoutAnyAccelerationOpensAllThatHasExtent) {
+  const AcceptanceRule rule = rule_of(Criterion::acceleration, Order::quadrupole, 1e-3, 0);
+  EXPECT_FALSE(accepted(node_of(1e-3F, 0.01F), rule, 1000, 0));
+}
+
+/// What one box accepts every box inside it accepts, bit for bit: distances are monotone.
+TEST(Acceptance, holdsForBoxesInsideTheBox) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  const auto sorted = [&](float low, float high) {
+    const float a = low + (high - low) * 0.5F * (1 + uniform(random)),
+                b = low + (high - low) * 0.5F * (1 + uniform(random));
+    return std::pair{std::max(low, std::min(a, b)), std::min(high, std::max(a, b))};
+  };
+  for (int i = 0; i < 20000; ++i) {
+    TargetBounds outer{}, inner{};
+    for (int axis = 0; axis < 3; ++axis) {
+      std::tie(outer.low[axis], outer.high[axis]) = sorted(-1, 1);
+      std::tie(inner.low[axis], inner.high[axis]) = sorted(outer.low[axis], outer.high[axis]);
+    }
+    const Vec3f p{2 * uniform(random), 2 * uniform(random), 2 * uniform(random)};
+    ASSERT_GE(inner.distance2(p), outer.distance2(p));
+  }
+}
+
+}  // namespace
+}  // namespace grove
