@@ -1,7 +1,77 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
 #include "commands/commands.hpp"
+#include "io/render.hpp"
+#include "io/snapshot.hpp"
 
 namespace grove {
+namespace {
 
-void add_render(CLI::App&, Action&) {}
+struct Options {
+  std::string snapshot, output, axis = "z", width;
+  std::vector<std::string> centre;
+  std::vector<int> types;
+  int pixels = 800;
+};
+
+/// The snapshot's name with .png for its ending.
+std::string default_output(const std::string& snapshot) {
+  const auto dot = snapshot.find_last_of('.');
+  const bool has_ending = dot != std::string::npos && snapshot.find('/', dot) == std::string::npos;
+  return snapshot.substr(0, has_ending ? dot : snapshot.size()) + ".png";
+}
+
+View view_of(const Options& options, const SnapshotHeader& header) {
+  View view;
+  view.axis = options.axis[0] - 'x';
+  view.pixels = options.pixels;
+  view.time = header.time;
+  view.units = header.units;
+  if (!options.width.empty()) view.width = header.units.parse(options.width, dimension::length);
+  if (!options.centre.empty()) {
+    Vec3d centre;
+    for (int k = 0; k < 3; ++k)
+      centre[k] = header.units.parse(options.centre[static_cast<std::size_t>(k)], dimension::length);
+    view.centre = centre;
+  }
+  for (const int type : options.types) view.types = static_cast<std::uint8_t>(view.types | 1 << type);
+  return view;
+}
+
+void render(const Communicator& comm, const Options& options) {
+  const Snapshot snapshot = read_snapshot(comm, options.snapshot);
+  View view;
+  comm.together([&] { view = view_of(options, snapshot.header); });
+  const std::string output = options.output.empty() ? default_output(options.snapshot) : options.output;
+  const View drawn = render_png(comm, snapshot.particles, view, output);
+  if (comm.is_master())
+    fmt::print("{}: {} x {} pixels, width {:g}, column density from {:.3g} to {:.3g}\n", output, drawn.pixels,
+               drawn.pixels, *drawn.width, (*drawn.range)[0], (*drawn.range)[1]);
+}
+
+}  // namespace
+
+void add_render(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *app.add_subcommand("render", "draw the column density of a snapshot");
+  command.add_option("snapshot", options->snapshot, "the file to read")->required();
+  command.add_option("-o,--output", options->output, "the PNG file to write [the snapshot's name with .png]");
+  command.add_option("--size", options->pixels, "pixels of a side [800]")->check(CLI::Range(16, 16384));
+  command.add_option("--width", options->width, "of the square shown [holds 90 % of the particles]")
+      ->type_name("LENGTH");
+  command.add_option("--centre", options->centre, "of the square: x y z [the middle of the particles]")
+      ->expected(3)
+      ->type_name("LENGTH");
+  command.add_option("--axis", options->axis, "line of sight [z]")->check(CLI::IsMember({"x", "y", "z"}));
+  command.add_option("--types", options->types, "particle types to show [2 3 4 if there are any, else all]")
+      ->check(CLI::Range(0, particle_types - 1));
+  command.callback(
+      [options, &action] { action = [options](const Communicator& comm) { render(comm, *options); }; });
+}
 
 }  // namespace grove
