@@ -70,25 +70,27 @@ class Decomposition {
 
 void Decomposition::set_up(const std::optional<Box>& previous) {
   const auto time = report_.timers.time("set_up");
+  root_.count = comm_.sum(static_cast<Count>(particles_.size()));
+  comm_.together([&] { scheme_ = scheme_of(parameters_, root_); });
   box_ = root_cube(comm_, particles_, previous);
   bool weighted = false;
   root_.weight = weigh(comm_, particles_, weighted);
-  root_.count = comm_.sum(static_cast<Count>(particles_.size()));
   if (weighted) own_.weight = particles_.work.data();
-  comm_.together([&] { scheme_ = scheme_of(parameters_, root_); });
 }
 
 void Decomposition::cut_together() {
   cells_ = {root_};
   const Shares shares(root_.weight, comm_.size());
-  if (parameters_.schedule == Schedule::master || shares.straddles(0, root_.weight))
+  const bool is_alone =
+      parameters_.schedule == Schedule::straddling && root_.leaves > 1 && !shares.straddles(0, root_.weight);
+  if (is_alone)
+    own_.take_all(box_);
+  else
     with_services([&](ProcessorSetTree& tree) {
       cells_ = grove::cut_together(tree, parameters_, scheme_, shares, box_, root_, report_);
     });
-  else
-    own_.take_all(box_);
-  own_.scratch = {};
-  own_.axis = {};
+  own_.scratch = Array<Record>();
+  own_.axis = Array<Coordinate>();
   ends_ = EndCells(cells_, shares);
 }
 
@@ -154,7 +156,7 @@ void Decomposition::arrange(Array<Record>* records) {
     own_.records[i].index = static_cast<std::uint32_t>(i);
   }
   if (records) *records = std::move(own_.records);
-  own_.records = {};
+  own_.records = Array<Record>();
   if (migration_)
     move_fields(order);
   else
@@ -163,7 +165,7 @@ void Decomposition::arrange(Array<Record>* records) {
 
 void Decomposition::move_fields(std::span<const std::uint32_t> order) {
   Migration::rearrange(particles_.position, arrived_positions_, order);
-  arrived_positions_ = {};
+  arrived_positions_ = Array<Vec3d>();
   Migration::rearrange(particles_.id, {}, order);
   if (own_.weight) Migration::rearrange(particles_.work, {}, order);
   for_each_field([&](const auto& field) {

@@ -1,106 +1,24 @@
-// Every property of a decomposition, on particle sets that each rank can make in full: every rank starts with
-// some of them, and what comes out is checked against a count from scratch and against the tree that one rank
-// alone cuts.
+// Properties of finished decompositions. Every rank starts with some of the particles; what comes out is
+// counted again from scratch (check_domain) and compared with the tree that one rank alone cuts by the
+// reference schedule.
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
 #include <string>
 #include <vector>
 
-#include "base/errors.hpp"
-#include "base/hash.hpp"
 #include "decomposition/check.hpp"
 #include "decomposition/decompose.hpp"
+#include "support/particle_sets.hpp"
 
 namespace grove {
 namespace {
 
-double uniform(std::uint64_t seed) { return static_cast<double>(mixed(seed) >> 11) * 0x1p-53; }
-
-enum class Shape { uniform, cusp, equal, plane, one_coordinate_twice_each, lattice };
-
-Vec3d place(Shape shape, std::uint64_t i) {
-  const Vec3d u{uniform(3 * i), uniform(3 * i + 1), uniform(3 * i + 2)};
-  switch (shape) {
-    case Shape::uniform:
-      return u;
-    case Shape::cusp: {
-      const double r = std::pow(uniform(7777 + i), 6.0);
-      return {r * (2 * u.x - 1), r * (2 * u.y - 1), r * (2 * u.z - 1)};
-    }
-    case Shape::equal:
-      return {0.25, -3.0, 7.5};
-    case Shape::plane:
-      return {u.x, 0.125, u.z};
-    case Shape::one_coordinate_twice_each:
-      return place(Shape::uniform, i / 2);
-    case Shape::lattice:
-      return {std::floor(u.x * 4), std::floor(u.y * 4), std::floor(u.z * 4)};
-  }
-  return u;
-}
-
-/// Particle i of the set. Ids are unique and in no order.
-void set_particle(Particles& particles, std::size_t at, Shape shape, std::uint64_t i, bool weighted) {
-  const double x = static_cast<double>(i);
-  particles.position[at] = place(shape, i);
-  particles.velocity[at] = {x, x + 0.25, x + 0.5};
-  particles.mass[at] = 1 + x;
-  particles.id[at] = mixed(i);
-  particles.type[at] = static_cast<std::uint8_t>(i % 6);
-  particles.acceleration[at] = {static_cast<float>(i), 1, 2};
-  particles.potential[at] = static_cast<float>(i) + 1;
-  particles.old_acceleration[at] = static_cast<float>(i) + 2;
-  particles.work[at] = weighted ? static_cast<std::uint32_t>(1 + mixed(i) % 1000) : 0;
-}
-
-/// This rank's part; ranks below `first_rank` start empty.
-Particles make_particles(const Communicator& comm, Shape shape, std::uint64_t count, bool weighted = false,
-                         int first_rank = 0) {
-  Particles particles;
-  std::size_t size = 0;
-  const auto ranks = static_cast<std::uint64_t>(comm.size() - first_rank);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    if (first_rank + static_cast<int>(mixed(i + 99) % ranks) != comm.rank()) continue;
-    particles.resize(++size);
-    set_particle(particles, size - 1, shape, i, weighted);
-  }
-  return particles;
-}
+using test::make_particles;
+using test::Shape;
 
 Communicator world() { return Communicator(MPI_COMM_WORLD); }
 Communicator alone() { return Communicator(MPI_COMM_SELF); }
-
-std::uint64_t decomposed_hash(const Communicator& comm, Particles particles,
-                              const DecompositionParameters& p) {
-  DecompositionReport report;
-  const Domain domain = decompose(comm, particles, p, std::nullopt, report);
-  EXPECT_EQ(check_domain(comm, particles, p, domain), "");
-  return tree_hash(comm, particles, domain);
-}
-
-std::string name_of(const DecompositionParameters& p) {
-  return "rule " + std::to_string(static_cast<int>(p.rule)) + " method " +
-         std::to_string(static_cast<int>(p.method)) + " schedule " +
-         std::to_string(static_cast<int>(p.schedule)) + " transport " +
-         std::to_string(static_cast<int>(p.transport));
-}
-
-/// All ways to cut give the tree that one rank cuts by the reference schedule, and it is right.
-void expect_one_tree(Shape shape, std::uint64_t count, bool weighted, DecompositionParameters p) {
-  const Communicator comm = world();
-  p.schedule = Schedule::master;
-  p.method = CutMethod::bisection;
-  const std::uint64_t reference =
-      decomposed_hash(alone(), make_particles(alone(), shape, count, weighted), p);
-  for (const Schedule schedule : {Schedule::straddling, Schedule::master})
-    for (const CutMethod method : {CutMethod::bisection, CutMethod::histogram})
-      for (const Transport transport : {Transport::messages, Transport::collectives}) {
-        p.schedule = schedule, p.method = method, p.transport = transport;
-        EXPECT_EQ(decomposed_hash(comm, make_particles(comm, shape, count, weighted), p), reference)
-            << name_of(p);
-      }
-}
 
 DecompositionParameters middle(Count leaf_size) {
   DecompositionParameters p;
@@ -115,7 +33,44 @@ DecompositionParameters halves(Count leaves) {
   return p;
 }
 
-TEST(Decomposition, is_the_same_tree_however_it_is_cut) {
+Domain decomposed(const Communicator& comm, Particles& particles, const DecompositionParameters& p) {
+  DecompositionReport report;
+  return decompose(comm, particles, p, std::nullopt, report);
+}
+
+std::uint64_t checked_hash(const Communicator& comm, Particles particles, const DecompositionParameters& p) {
+  const Domain domain = decomposed(comm, particles, p);
+  EXPECT_EQ(check_domain(comm, particles, p, domain), "");
+  return tree_hash(comm, particles, domain);
+}
+
+std::uint64_t reference_hash(Shape shape, std::uint64_t count, bool weighted, DecompositionParameters p) {
+  p.schedule = Schedule::master;
+  p.method = CutMethod::bisection;
+  return checked_hash(alone(), make_particles(alone(), shape, count, weighted), p);
+}
+
+std::string name_of(const DecompositionParameters& p) {
+  return std::string(p.rule == CutRule::middle ? "middle" : "halves") +
+         (p.schedule == Schedule::master ? ", master" : ", straddling") +
+         (p.method == CutMethod::bisection ? ", bisection" : ", histogram") +
+         (p.transport == Transport::messages ? ", messages" : ", collectives");
+}
+
+/// All ways to cut give the same tree, and it is right.
+void expect_one_tree(Shape shape, std::uint64_t count, bool weighted, DecompositionParameters p) {
+  const Communicator comm = world();
+  const std::uint64_t reference = reference_hash(shape, count, weighted, p);
+  for (p.schedule = Schedule::straddling;; p.schedule = Schedule::master) {
+    p.method = CutMethod::histogram, p.transport = Transport::collectives;
+    EXPECT_EQ(checked_hash(comm, make_particles(comm, shape, count, weighted), p), reference) << name_of(p);
+    p.method = CutMethod::bisection, p.transport = Transport::messages;
+    EXPECT_EQ(checked_hash(comm, make_particles(comm, shape, count, weighted), p), reference) << name_of(p);
+    if (p.schedule == Schedule::master) break;
+  }
+}
+
+TEST(Decomposition, is_the_same_tree_on_any_ranks_by_any_way) {
   for (const bool weighted : {false, true})
     for (const Shape shape : {Shape::uniform, Shape::cusp}) {
       expect_one_tree(shape, 20000, weighted, middle(256));
@@ -123,12 +78,186 @@ TEST(Decomposition, is_the_same_tree_however_it_is_cut) {
     }
 }
 
+/// A set with ids of all 64 bits and many particles at each point.
+Particles with_long_ids(const Communicator& comm) {
+  Particles particles = make_particles(comm, Shape::lattice, 3000, true);
+  for (ParticleId& id : particles.id) id = mixed(id);
+  return particles;
+}
+
+TEST(Decomposition, methods_and_transports_mix_and_ids_have_64_bits) {
+  const Communicator comm = world();
+  const std::uint64_t reference = checked_hash(alone(), with_long_ids(alone()), halves(16));
+  for (const CutMethod method : {CutMethod::bisection, CutMethod::histogram})
+    for (const Transport transport : {Transport::messages, Transport::collectives})
+      for (const std::int32_t candidates : {1, 3, 16}) {
+        DecompositionParameters p = halves(16);
+        p.method = method, p.transport = transport, p.candidates = candidates;
+        EXPECT_EQ(checked_hash(comm, with_long_ids(comm), p), reference) << name_of(p);
+      }
+}
+
 TEST(Decomposition, is_exact_for_equal_coordinates) {
-  for (const Shape shape : {Shape::equal, Shape::plane, Shape::one_coordinate_twice_each, Shape::lattice})
-    for (const bool weighted : {false, true}) {
+  for (const bool weighted : {false, true})
+    for (const Shape shape : {Shape::equal, Shape::plane, Shape::pairs, Shape::lattice}) {
       expect_one_tree(shape, 10000, weighted, middle(300));
       expect_one_tree(shape, 10000, weighted, halves(33));
     }
+}
+
+TEST(Decomposition, loses_nothing_when_ranks_start_empty) {
+  const Communicator comm = world();
+  for (const DecompositionParameters& p : {middle(128), halves(40)}) {
+    const std::uint64_t reference = reference_hash(Shape::cusp, 5000, false, p);
+    EXPECT_EQ(checked_hash(comm, make_particles(comm, Shape::cusp, 5000, false, comm.size() - 1), p),
+              reference);
+  }
+}
+
+TEST(Decomposition, leaves_ranks_idle_that_are_more_than_leaves) {
+  const Communicator comm = world();
+  for (const Schedule schedule : {Schedule::straddling, Schedule::master}) {
+    DecompositionParameters p = middle(60);
+    p.schedule = schedule;
+    const std::uint64_t reference = reference_hash(Shape::uniform, 100, false, p);
+    EXPECT_EQ(checked_hash(comm, make_particles(comm, Shape::uniform, 100), p), reference);
+    p = halves(1);
+    p.schedule = schedule;
+    EXPECT_EQ(checked_hash(comm, make_particles(comm, Shape::uniform, 1), p),
+              reference_hash(Shape::uniform, 1, false, p));
+  }
+}
+
+TEST(Decomposition, brings_every_particle_with_all_its_fields_exactly_once) {
+  const Communicator comm = world();
+  constexpr std::uint64_t count = 9000;
+  for (const bool weighted : {false, true}) {
+    Particles particles = make_particles(comm, Shape::cusp, count, weighted);
+    const Domain domain = decomposed(comm, particles, middle(128));
+    std::vector<std::uint64_t> numbers;
+    for (std::size_t i = 0; i < particles.size(); ++i) {
+      const auto number = static_cast<std::uint64_t>(particles.velocity[i].x);
+      numbers.push_back(number);
+      Particles expected;
+      expected.resize(1);
+      test::set_particle(expected, 0, Shape::cusp, number, weighted);
+      for_each_field([&](const auto& field) {
+        EXPECT_EQ((particles.*field.array)[i], (expected.*field.array)[0])
+            << field.info.name << " of " << number;
+      });
+    }
+    std::vector<std::uint64_t> all = comm.all_gather_arrays(std::span<const std::uint64_t>(numbers));
+    std::sort(all.begin(), all.end());
+    ASSERT_EQ(all.size(), count);
+    for (std::uint64_t i = 0; i < count; ++i) ASSERT_EQ(all[i], i);
+    Count in_leaves = 0;
+    for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf) in_leaves += domain.leaf(leaf).count;
+    EXPECT_EQ(in_leaves, static_cast<Count>(count));
+  }
+}
+
+TEST(Decomposition, leaves_are_full_under_middle) {
+  const Communicator comm = world();
+  for (const Shape shape : {Shape::uniform, Shape::equal, Shape::plane, Shape::pairs}) {
+    Particles particles = make_particles(comm, shape, 10000);
+    const Domain domain = decomposed(comm, particles, middle(96));
+    ASSERT_EQ(domain.leaves(), 105);  // 104 full ones and 10000 - 104 * 96 = 16 particles
+    for (std::int32_t leaf = 0; leaf < 105; ++leaf) EXPECT_EQ(domain.leaf(leaf).count, leaf < 104 ? 96 : 16);
+  }
+}
+
+TEST(Decomposition, halves_is_an_array_heap_of_equal_leaves) {
+  const Communicator comm = world();
+  for (const std::int32_t leaves : {1, 2, 3, 5, 8, 13, 64, 100}) {
+    Particles particles = make_particles(comm, Shape::uniform, 5000);
+    const Domain domain = decomposed(comm, particles, halves(leaves));
+    ASSERT_EQ(domain.cells.size(), static_cast<std::size_t>(2 * leaves - 1));
+    for (std::size_t c = 0; c < domain.cells.size(); ++c) {
+      const bool is_inner = static_cast<std::int32_t>(c) < leaves - 1;
+      EXPECT_EQ(domain.cells[c].child, is_inner ? static_cast<std::int32_t>(2 * c + 1) : -1);
+    }
+    // Each cut loses less than one particle of each child's share, and there are at most log2(d) + 1 above a
+    // leaf.
+    const double depth = std::ceil(std::log2(leaves)) + 1;
+    for (std::int32_t leaf = 0; leaf < leaves; ++leaf)
+      EXPECT_NEAR(static_cast<double>(domain.leaf(leaf).count), 5000.0 / leaves, depth);
+  }
+}
+
+TEST(Decomposition, cuts_seven_particles_into_three_leaves_as_by_hand) {
+  // Three leaves: two go left, d_left = min(3 - 1, 2) = 2. The longest prefix w with 3 w <= 2 * 7 has 4
+  // particles: cut on x, the longest side, ids 4 1 6 2 | 0 5 3. Those on the left span 3 in x, 5 in y: cut on
+  // y, 2 and 2: 6 4 | 2 1.
+  const std::vector<Vec3d> positions = {{4, 0, 0}, {1, 5, 0}, {3, 4, 1}, {9, 1, 1},
+                                        {0, 2, 0}, {6, 3, 0}, {2, 0, 1}};
+  const Communicator comm = world();
+  for (const CutMethod method : {CutMethod::bisection, CutMethod::histogram})
+    for (const Schedule schedule : {Schedule::straddling, Schedule::master}) {
+      Particles particles;
+      for (std::size_t i = 0; i < positions.size(); ++i) {
+        if (static_cast<int>(i) % comm.size() != comm.rank()) continue;
+        const std::size_t at = particles.size();
+        particles.resize(at + 1);
+        test::set_particle(particles, at, Shape::uniform, i, false);
+        particles.position[at] = positions[i];
+        particles.id[at] = i;
+      }
+      DecompositionParameters p = halves(3);
+      p.method = method, p.schedule = schedule;
+      const Domain domain = decomposed(comm, particles, p);
+      ASSERT_EQ(domain.cells.size(), 5u);
+      std::vector<Count> counts;
+      for (const Cell& cell : domain.cells) counts.push_back(cell.count);
+      EXPECT_EQ(counts, (std::vector<Count>{7, 4, 3, 2, 2}));
+      EXPECT_EQ(domain.cells[0].cut.axis, 0);
+      EXPECT_EQ(domain.cells[0].cut.id, 0u) << "the first to go right is particle 0, at x = 4";
+      EXPECT_EQ(domain.cells[0].cut.coordinate, domain.box.coordinates(positions[0]).x);
+      EXPECT_EQ(domain.cells[1].cut.axis, 1);
+      EXPECT_EQ(domain.cells[1].cut.id, 2u);
+      EXPECT_EQ(domain.leaf_cell, (std::vector<std::int32_t>{3, 4, 2}));
+
+      const std::vector<std::vector<ParticleId>> expected = {{4, 6}, {1, 2}, {0, 3, 5}};
+      const auto first = domain.first_leaf[static_cast<std::size_t>(comm.rank())];
+      for (std::size_t own = 0; own + 1 < domain.leaf_begin.size(); ++own) {
+        std::vector<ParticleId> ids(particles.id.begin() + domain.leaf_begin[own],
+                                    particles.id.begin() + domain.leaf_begin[own + 1]);
+        std::sort(ids.begin(), ids.end());
+        EXPECT_EQ(ids, expected[static_cast<std::size_t>(first) + own]);
+      }
+    }
+}
+
+TEST(Decomposition, weighted_cuts_are_within_one_particle_of_the_target) {
+  const Communicator comm = world();
+  Particles particles = make_particles(comm, Shape::cusp, 20000, true);
+  const std::uint32_t heaviest = comm.max(*std::max_element(particles.work.begin(), particles.work.end()));
+  const Domain domain = decomposed(comm, particles, halves(50));
+  for (const Cell& cell : domain.cells) {
+    if (cell.is_leaf()) continue;
+    const Cell& left = domain.cells[static_cast<std::size_t>(cell.child)];
+    const double target = static_cast<double>(cell.weight) * left.leaves / cell.leaves;
+    EXPECT_LE(static_cast<double>(left.weight), target);
+    EXPECT_GT(static_cast<double>(left.weight) + heaviest, target);
+  }
+}
+
+TEST(Decomposition, ranks_get_equal_work_to_within_a_leaf) {
+  const Communicator comm = world();
+  Particles particles = make_particles(comm, Shape::cusp, 20000, true);
+  const Domain domain = decomposed(comm, particles, middle(128));
+  Count heaviest = 0, most = 0;
+  for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf)
+    heaviest = std::max(heaviest, domain.leaf(leaf).weight);
+  for (std::size_t rank = 0; rank + 1 < domain.first_leaf.size(); ++rank) {
+    Count weight = 0;
+    for (auto leaf = domain.first_leaf[rank]; leaf < domain.first_leaf[rank + 1]; ++leaf)
+      weight += domain.leaf(leaf).weight;
+    most = std::max(most, weight);
+  }
+  // A leaf belongs to the rank that holds its middle: half a leaf at most sticks out at either end.
+  EXPECT_LE(most, domain.cells[0].weight / comm.size() + heaviest);
+  EXPECT_NEAR(imbalance(domain),
+              static_cast<double>(most) * comm.size() / static_cast<double>(domain.cells[0].weight), 1e-12);
 }
 
 }  // namespace

@@ -1,0 +1,175 @@
+// What a decomposition keeps, refuses and reports.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+#include "base/errors.hpp"
+#include "decomposition/check.hpp"
+#include "decomposition/decompose.hpp"
+#include "support/particle_sets.hpp"
+
+namespace grove {
+namespace {
+
+using test::make_particles;
+using test::Shape;
+
+DecompositionParameters leaves_of(Count leaf_size) {
+  DecompositionParameters p;
+  p.leaf_size = leaf_size;
+  return p;
+}
+
+class DecompositionLimits : public testing::Test {
+ protected:
+  Domain run(Particles& particles, const DecompositionParameters& p,
+             std::optional<Box> previous = std::nullopt, Array<Record>* records = nullptr) {
+    report_ = {};
+    return decompose(comm_, particles, p, previous, report_, records);
+  }
+  /// The message of the InputError that every rank must throw.
+  std::string refusal(Particles particles, const DecompositionParameters& p) {
+    try {
+      run(particles, p);
+    } catch (const Agreed<InputError>& error) {
+      return error.what();
+    }
+    return "none";
+  }
+
+  Communicator comm_{MPI_COMM_WORLD};
+  DecompositionReport report_;
+};
+
+TEST_F(DecompositionLimits, the_cube_stays_while_all_particles_fit) {
+  Particles particles = make_particles(comm_, Shape::uniform, 3000);
+  const Box box = run(particles, leaves_of(100)).box;
+  for (Vec3d& p : particles.position) p = 0.75 * p;
+  EXPECT_EQ(run(particles, leaves_of(100), box).box, box);
+  EXPECT_NE(run(particles, leaves_of(100)).box, Box{}) << "a new cube around the smaller set";
+  if (comm_.rank() == comm_.size() - 1 && !particles.empty()) particles.position[0].x = 100;
+  const Domain moved = run(particles, leaves_of(100), box);
+  EXPECT_TRUE(moved.box.contains({100, 0, 0}));
+  EXPECT_EQ(check_domain(comm_, particles, leaves_of(100), moved), "");
+}
+
+TEST_F(DecompositionLimits, repeats_with_other_work_on_the_same_leaves) {
+  Particles particles = make_particles(comm_, Shape::cusp, 8000);
+  const Domain before = run(particles, leaves_of(64));
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    particles.work[i] = particles.id[i] % 7 == 0 ? 0 : static_cast<std::uint32_t>(particles.id[i] % 500);
+  const Domain after = run(particles, leaves_of(64), before.box);
+  EXPECT_EQ(check_domain(comm_, particles, leaves_of(64), after), "");
+  ASSERT_EQ(before.cells.size(), after.cells.size());
+  for (std::size_t c = 0; c < before.cells.size(); ++c) {
+    EXPECT_EQ(before.cells[c].cut, after.cells[c].cut);
+    EXPECT_EQ(before.cells[c].count, after.cells[c].count);
+  }
+}
+
+TEST_F(DecompositionLimits, records_tell_the_order_of_particles) {
+  for (const auto schedule : {Schedule::straddling, Schedule::master}) {
+    Particles particles = make_particles(comm_, Shape::cusp, 4000);
+    DecompositionParameters p = leaves_of(64);
+    p.schedule = schedule;
+    Array<Record> records;
+    const Domain domain = run(particles, p, std::nullopt, &records);
+    ASSERT_EQ(records.size(), particles.size());
+    Array<std::uint32_t> order;
+    for (const Record& r : records) {
+      const IntegerPosition c = domain.box.coordinates(particles.position[r.index]);
+      EXPECT_EQ((Vec3<Coordinate>{r.x, r.y, r.z}), c);
+      order.push_back(r.index);
+    }
+    particles.reorder(order);
+    EXPECT_EQ(check_domain(comm_, particles, p, domain), "");
+  }
+}
+
+TEST_F(DecompositionLimits, rounds_are_few_and_fewer_by_histogram) {
+  // Two leaves: one cut of one cell. Bisection of the 32-bit interval takes at most 32 rounds, three
+  // candidates halve their number, digits of 11 bits take 3 rounds; coordinates of 53 random bits have no
+  // ties.
+  DecompositionParameters p;
+  p.rule = CutRule::halves;
+  p.leaves = 2;
+  p.schedule = Schedule::master;
+  const auto rounds = [&](CutMethod method, std::int32_t candidates) {
+    Particles particles = make_particles(comm_, Shape::uniform, 1000);
+    p.method = method, p.candidates = candidates;
+    run(particles, p);
+    return comm_.max(report_.rounds);
+  };
+  const auto bisection = rounds(CutMethod::bisection, 1);
+  EXPECT_LE(bisection, 32);
+  EXPECT_GE(bisection, 28) << "the unit cube fills at least a quarter of the root cube's edge";
+  EXPECT_LE(rounds(CutMethod::bisection, 3), 16);
+  EXPECT_LE(rounds(CutMethod::histogram, 1), 3);
+}
+
+TEST_F(DecompositionLimits, no_particles_are_refused) {
+  EXPECT_NE(refusal(Particles{}, leaves_of(64)).find("no particles"), std::string::npos);
+}
+
+TEST_F(DecompositionLimits, more_leaves_than_particles_are_refused) {
+  DecompositionParameters p;
+  p.leaves = 11;
+  for (const CutRule rule : {CutRule::middle, CutRule::halves}) {
+    p.rule = rule;
+    EXPECT_NE(refusal(make_particles(comm_, Shape::uniform, 10), p).find("only 10 particles"),
+              std::string::npos);
+  }
+}
+
+TEST_F(DecompositionLimits, a_position_that_is_not_finite_is_refused_with_the_particles_id) {
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    Particles particles = make_particles(comm_, Shape::uniform, 1000);
+    if (comm_.rank() == comm_.size() - 1) {
+      particles.position[3].y = bad;
+      particles.id[3] = 424242;
+    }
+    EXPECT_NE(refusal(particles, leaves_of(64)).find("424242"), std::string::npos);
+  }
+}
+
+TEST_F(DecompositionLimits, duplicate_ids_end_in_an_error_or_in_a_tree) {
+  for (const CutMethod method : {CutMethod::bisection, CutMethod::histogram})
+    for (const Schedule schedule : {Schedule::straddling, Schedule::master}) {
+      Particles particles = make_particles(comm_, Shape::equal, 1000);
+      for (ParticleId& id : particles.id) id = 5;
+      DecompositionParameters p = leaves_of(64);
+      p.method = method, p.schedule = schedule;
+      const std::string message = refusal(particles, p);
+      const bool all_alone = comm_.size() == 1 && schedule == Schedule::straddling;
+      if (all_alone) continue;
+      EXPECT_NE(message.find("id 5 occurs more than once"), std::string::npos) << message;
+    }
+}
+
+TEST_F(DecompositionLimits, the_check_notices_what_is_wrong) {
+  Particles particles = make_particles(comm_, Shape::uniform, 2000);
+  const Domain domain = run(particles, leaves_of(100));
+  const auto fault = [&](auto&& spoil) {
+    Domain spoiled = domain;
+    spoil(spoiled);
+    return check_domain(comm_, particles, leaves_of(100), spoiled);
+  };
+  EXPECT_EQ(fault([](Domain&) {}), "");
+  EXPECT_NE(fault([](Domain& d) { d.cells[0].cut.coordinate += 1u << 28; }), "");
+  EXPECT_NE(fault([](Domain& d) { d.cells[3].count += 1; }), "");
+  EXPECT_NE(fault([](Domain& d) { d.cells[2].high.z += 1; }), "");
+  EXPECT_NE(fault([](Domain& d) { d.cells[0].cut.id += 1; }), "");
+  EXPECT_NE(check_domain(comm_, particles, leaves_of(50), domain), "");
+}
+
+TEST_F(DecompositionLimits, default_leaf_size_is_a_64th_between_64_and_4096) {
+  EXPECT_EQ(default_leaf_size(100), 64);
+  EXPECT_EQ(default_leaf_size(10000), 160);    // 156.25
+  EXPECT_EQ(default_leaf_size(100000), 1568);  // 1562.5
+  EXPECT_EQ(default_leaf_size(100000000), 4096);
+}
+
+}  // namespace
+}  // namespace grove
