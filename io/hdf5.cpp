@@ -73,7 +73,8 @@ bool is_hdf5(const std::string& path) {
 
 Handle open_file(const std::string& path) {
   silence();
-  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, path + ": cannot be opened"};
+  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
+          path + ": damaged or cut short, or it cannot be read"};
 }
 
 Handle create_file(MPI_Comm comm, const std::string& path) {

@@ -19,6 +19,13 @@ enum class SnapshotFormat : std::uint8_t { hdf5, gadget1, gadget2, tipsy };
 /// "GADGET HDF5", "GADGET binary, format 1", ...
 std::string name_of(SnapshotFormat format);
 
+/// Something that a file stores for the particles of one type.
+struct StoredFieldInfo {
+  int type = 0;
+  std::string name;
+  std::string number;  ///< "float64", "uint32", ...
+};
+
 /// What a snapshot says besides its particles; the same on every rank.
 struct SnapshotHeader {
   SnapshotFormat format = SnapshotFormat::hdf5;
@@ -28,10 +35,11 @@ struct SnapshotHeader {
   std::array<double, particle_types> mass_table{};  ///< mass of each particle of a type; 0: see its masses
   double time = 0;                                  ///< unit of time (see units)
   double redshift = 0;
-  std::optional<Units> file_units;  ///< what the file states; unset: it states none
-  Units units = Units::galactic();  ///< of the particles and the time as they were read
-  bool has_ids = true;              ///< else ids are 1, 2, ... in file order
-  Count leaf_size = 0;              ///< of the decomposition that was in force; 0: not recorded
+  std::optional<Units> file_units;      ///< what the file states; unset: it states none
+  Units units = Units::galactic();      ///< of the particles and the time as they were read
+  bool has_ids = true;                  ///< else ids are 1, 2, ... in file order
+  std::vector<StoredFieldInfo> fields;  ///< what the files store; on the master only
+  Count leaf_size = 0;                  ///< of the decomposition that was in force; 0: not recorded
 
   Count count() const;
 };

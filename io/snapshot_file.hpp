@@ -20,13 +20,6 @@ constexpr std::size_t components(Property property) {
   return property == Property::position || property == Property::velocity ? 3 : 1;
 }
 
-/// Something that a file stores for the particles of one type.
-struct StoredField {
-  int type = 0;
-  std::string name;
-  std::string number;  ///< "float64", "uint32", ...
-};
-
 /// What one file of a snapshot says.
 struct FileHeader {
   SnapshotFormat format = SnapshotFormat::hdf5;
@@ -39,7 +32,7 @@ struct FileHeader {
   double time = 0, redshift = 0;
   std::optional<Units> units;
   Count leaf_size = 0;
-  std::vector<StoredField> fields;
+  std::vector<StoredFieldInfo> fields;
 };
 
 /// One file of particles, opened by this rank alone. Opening checks that everything the header promises is

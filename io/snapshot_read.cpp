@@ -25,6 +25,13 @@ Count sum(const std::array<Count, particle_types>& counts) {
   return std::accumulate(counts.begin(), counts.end(), Count{0});
 }
 
+void add_new(std::vector<StoredFieldInfo>& fields, const StoredFieldInfo& field) {
+  const auto same = [&](const StoredFieldInfo& known) {
+    return known.type == field.type && known.name == field.name;
+  };
+  if (std::none_of(fields.begin(), fields.end(), same)) fields.push_back(field);
+}
+
 /// Opens every file of the set in turn and checks that they belong together; by the master alone.
 Layout layout_of(const std::string& path, FileHeader& first) {
   Layout layout;
@@ -37,6 +44,7 @@ Layout layout_of(const std::string& path, FileHeader& first) {
           fmt::format("{}: not of the same set as {}: number of files, total counts or mass table differ",
                       layout.files[f], path));
     layout.counts.push_back(header.counts);
+    for (const StoredFieldInfo& field : header.fields) add_new(first.fields, field);
     first.has_ids = first.has_ids && header.has_ids;
   }
   std::array<Count, particle_types> found{};
@@ -62,6 +70,7 @@ SnapshotHeader header_of(const FileHeader& first, const Layout& layout, const Re
   header.units = first.units.value_or(options.unstated);
   header.has_ids = first.has_ids;
   header.leaf_size = first.leaf_size;
+  header.fields = first.fields;
   return header;
 }
 
@@ -212,7 +221,8 @@ std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path) {
   if (!std::filesystem::exists(path, error)) throw InputError(path + ": no such file");
   if (std::filesystem::is_directory(path, error))
     throw InputError(path + ": is a folder; expected a snapshot");
-  if (auto file = open_gadget_hdf5(path)) return file;
+  for (const auto open : {open_gadget_hdf5, open_gadget_binary, open_tipsy})
+    if (auto file = open(path)) return file;
   throw InputError(
       path +
       ": not a snapshot; known are HDF5 in GADGET's layout, GADGET binary (formats 1 and 2) and tipsy");

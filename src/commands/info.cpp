@@ -1,21 +1,160 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 
+#include "base/errors.hpp"
+#include "comm/exact_sum.hpp"
 #include "commands/commands.hpp"
+#include "io/file.hpp"
 #include "io/parameters.hpp"
+#include "io/snapshot.hpp"
 
 namespace grove {
+namespace {
+
+struct InfoOptions {
+  std::string file, json;
+  bool parameters = false;
+};
+
+/// What the particles of all ranks together say.
+struct Summary {
+  Vec3d low, high;  ///< bounds of the positions; not finite if a position is not
+  std::vector<double> mass;
+  ParticleId least_id, largest_id;
+};
+
+Summary summary_of(const Communicator& comm, const Particles& particles, Count total) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  // Low and negated high bounds, so that one minimum serves both; what is not a number counts as infinite.
+  std::array<double, 6> bounds;
+  bounds.fill(infinity);
+  for (const Vec3d& x : particles.position)
+    for (int axis = 0; axis < 3; ++axis) {
+      double& low = bounds[static_cast<std::size_t>(axis)];
+      double& high = bounds[static_cast<std::size_t>(axis) + 3];
+      low = std::isnan(x[axis]) ? -infinity : std::min(low, x[axis]);
+      high = std::isnan(x[axis]) ? -infinity : std::min(high, -x[axis]);
+    }
+  comm.min(std::span<double>(bounds));
+  std::vector<double> masses(particles.size() * particle_types, 0.0);
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    masses[i * particle_types + particles.type[i]] = particles.mass[i];
+  const auto [least, largest] = std::minmax_element(particles.id.begin(), particles.id.end());
+  return {{bounds[0], bounds[1], bounds[2]},
+          {-bounds[3], -bounds[4], -bounds[5]},
+          exact_sums(comm, masses, particle_types, total),
+          comm.min(particles.empty() ? ~ParticleId{0} : *least),
+          comm.max(particles.empty() ? ParticleId{0} : *largest)};
+}
+
+std::string fields_of(const std::vector<StoredFieldInfo>& fields, int type) {
+  std::string text;
+  for (const StoredFieldInfo& field : fields)
+    if (field.type == type)
+      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", field.name, field.number);
+  return text;
+}
+
+std::string units_of(const SnapshotHeader& header) {
+  if (!header.file_units) return "not stated by the file";
+  const Units& units = *header.file_units;
+  if (units.is_dimensionless()) return "dimensionless, G = 1";
+  return fmt::format("{}, {}, {}, G = {:.6g}", units.name(dimension::length), units.name(dimension::mass),
+                     units.name(dimension::velocity), units.gravitational_constant);
+}
+
+void print(const std::string& path, const SnapshotHeader& header, const Summary& summary) {
+  fmt::print("file         {}\n", path);
+  fmt::print("format       {}, {} byte order{}\n", name_of(header.format),
+             header.format == SnapshotFormat::hdf5 ? "any"
+             : header.byte_swapped                 ? "foreign"
+                                                   : "native",
+             header.files.size() > 1 ? fmt::format(", {} files", header.files.size()) : "");
+  fmt::print("units        {}\n", units_of(header));
+  fmt::print("time         {}\n", header.time);
+  fmt::print("redshift     {}\n", header.redshift);
+  fmt::print("particles    {}\n", header.count());
+  for (int type = 0; type < particle_types; ++type) {
+    const auto t = static_cast<std::size_t>(type);
+    if (header.counts[t] == 0) continue;
+    const std::string each =
+        header.mass_table[t] > 0 ? fmt::format(", each {:.6g} (mass table)", header.mass_table[t]) : "";
+    fmt::print("  type {}     {}, mass {:.6g}{}\n", type, header.counts[t], summary.mass[t], each);
+    fmt::print("             {}\n", fields_of(header.fields, type));
+  }
+  if (header.has_ids)
+    fmt::print("ids          {} to {}\n", summary.least_id, summary.largest_id);
+  else
+    fmt::print("ids          none; numbered 1 to {} in file order\n", header.count());
+  double mass = 0;
+  for (const double m : summary.mass) mass += m;
+  fmt::print("total mass   {:.8g}\n", mass);
+  for (int axis = 0; axis < 3; ++axis)
+    fmt::print("{} from {:.8g} to {:.8g}\n",
+               axis == 0   ? "bounds       x"
+               : axis == 1 ? "             y"
+                           : "             z",
+               summary.low[axis], summary.high[axis]);
+  if (header.leaf_size > 0) fmt::print("leaf size    {}\n", header.leaf_size);
+}
+
+nlohmann::json json_of(const std::string& path, const SnapshotHeader& header, const Summary& summary) {
+  nlohmann::json json{{"file", path},
+                      {"format", name_of(header.format)},
+                      {"byte_swapped", header.byte_swapped},
+                      {"files", header.files.size()},
+                      {"n", header.count()},
+                      {"counts", header.counts},
+                      {"mass", summary.mass},
+                      {"mass_table", header.mass_table},
+                      {"time", header.time},
+                      {"redshift", header.redshift},
+                      {"has_ids", header.has_ids},
+                      {"low", {summary.low.x, summary.low.y, summary.low.z}},
+                      {"high", {summary.high.x, summary.high.y, summary.high.z}}};
+  if (header.file_units)
+    json["units"] = {{"length_cm", header.file_units->length_cm},
+                     {"mass_g", header.file_units->mass_g},
+                     {"velocity_cm_s", header.file_units->velocity_cm_s},
+                     {"gravitational_constant", header.file_units->gravitational_constant}};
+  for (const StoredFieldInfo& field : header.fields)
+    json["fields"]["PartType" + std::to_string(field.type)][field.name] = field.number;
+  return json;
+}
+
+void show(const Communicator& comm, const InfoOptions& options) {
+  if (options.parameters) {
+    if (comm.is_master()) fmt::print("{}", parameter_documentation());
+    return;
+  }
+  const Snapshot snapshot = read_snapshot(comm, options.file);
+  const Summary summary = summary_of(comm, snapshot.particles, snapshot.header.count());
+  comm.together([&] {
+    if (!comm.is_master()) return;
+    print(options.file, snapshot.header, summary);
+    if (!options.json.empty())
+      write_text(options.json, json_of(options.file, snapshot.header, summary).dump(2) + "\n");
+  });
+}
+
+}  // namespace
 
 void add_info(CLI::App& app, Action& action) {
   CLI::App* info = app.add_subcommand("info", "What a file of particles holds");
-  auto parameters = std::make_shared<bool>(false);
-  info->add_flag("--parameters", *parameters, "Print the documentation of the parameter file instead")
-      ->required();
-  info->callback([&action, parameters] {
-    action = [](const Communicator& comm) {
-      if (comm.is_master()) fmt::print("{}", parameter_documentation());
-    };
+  auto options = std::make_shared<InfoOptions>();
+  CLI::Option* file = info->add_option("FILE", options->file, "A snapshot of any known format");
+  CLI::Option* parameters =
+      info->add_flag("--parameters", options->parameters, "Print the documentation of the parameter file");
+  info->add_option("--json", options->json, "Write the answer to this file too");
+  file->excludes(parameters);
+  info->callback([options, &action] {
+    if (options->file.empty() && !options->parameters) throw CLI::RequiredError("FILE");
+    action = [options](const Communicator& comm) { show(comm, *options); };
   });
 }
 

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "io/snapshot_file.hpp"
+
+namespace grove {
+
+/// Number types of binary files.
+enum class NumberType : std::uint8_t { float32, float64, uint32, uint64 };
+
+constexpr std::int64_t bytes_of(NumberType type) {
+  return type == NumberType::float32 || type == NumberType::uint32 ? 4 : 8;
+}
+std::string name_of(NumberType type);
+
+/// Where the numbers of one property of one type of particles lie in a binary file.
+struct Column {
+  std::int64_t offset;  ///< of the first particle's, bytes from the beginning of the file
+  std::int64_t stride;  ///< bytes from one particle to the next
+  NumberType number;
+};
+
+/// A file of plain binary numbers in either byte order, read by this rank alone. What the properties are and
+/// where they lie is up to the format.
+class BinaryFile : public SnapshotFile {
+ public:
+  explicit BinaryFile(const std::string& path);
+
+  void read(int type, Property property, Count first, Count count, double* out) override;
+  void read_ids(int type, Count first, Count count, ParticleId* out) override;
+
+ protected:
+  const std::string& path() const { return path_; }
+  /// Length of the file in bytes.
+  std::int64_t size() const { return size_; }
+  /// Bytes [offset, offset + count). InputError if the file ends before.
+  void bytes(std::int64_t offset, std::int64_t count, void* out);
+  /// A number at an offset, in the file's byte order (header_.byte_swapped).
+  template <class T>
+  T number(std::int64_t offset) {
+    char raw[sizeof(T)];
+    bytes(offset, sizeof(T), raw);
+    return decoded<T>(raw);
+  }
+
+  std::map<std::pair<int, Property>, Column> columns_;
+
+ private:
+  template <class T>
+  T decoded(const char* raw) const {
+    char copy[sizeof(T)];
+    std::memcpy(copy, raw, sizeof(T));
+    if (header_.byte_swapped) std::reverse(copy, copy + sizeof(T));
+    T value;
+    std::memcpy(&value, copy, sizeof(T));
+    return value;
+  }
+  template <class Out>
+  void read_column(const Column& column, std::size_t components, Count first, Count count, Out* out);
+  template <class In, class Out>
+  void decode(const char* raw, std::int64_t stride, std::size_t components, Count count, Out* out) const;
+
+  std::string path_;
+  std::ifstream file_;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace grove

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "base/types.hpp"
+#include "comm/communicator.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+
+/// What particles are to be used for, so far as that decides what is wrong with them.
+struct ValidationOptions {
+  std::string source;                              ///< file or model that they come from, named in messages
+  std::uint8_t tracer = 0;                         ///< bit t set: particles of type t may have no mass
+  std::array<double, particle_types> softening{};  ///< by type, length; a pair uses the larger
+  Count leaves = 0;                                ///< leaves asked for; 0: no number is asked for
+};
+
+/// Beyond these (absolute) values the single precision of the walk overflows.
+inline constexpr double largest_coordinate = 1e18;  ///< length
+inline constexpr double largest_mass = 1e30;        ///< mass
+
+/// Refuses particles that no force can be computed for: none at all; positions, velocities or masses that are
+/// not finite or too large; masses that are negative, or zero in a type that is not a tracer; two particles
+/// with the same id; two at exactly the same position that are not softened; fewer particles than leaves.
+///
+/// Collective; InputError on all ranks together, naming the source, the dataset and the particle. Exact.
+/// Cost: one pass; ids (and positions of unsoftened particles) travel once to the rank that their hash names,
+/// at most `piece` of each rank at a time, which bounds the memory.
+void validate(const Communicator& comm, const Particles& particles, const ValidationOptions& options,
+              Count piece = Count{1} << 22);
+
+}  // namespace grove
