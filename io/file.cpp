@@ -82,6 +82,17 @@ void AtomicFile::commit() {
   flush_to_disk(folder_of(path_), O_RDONLY | O_DIRECTORY);
 }
 
+void reserve_room(const std::string& path, std::int64_t bytes) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  bool failed = descriptor < 0;
+  if (!failed) failed = ::fallocate(descriptor, 0, 0, bytes) != 0 && errno != EOPNOTSUPP;
+  const int error = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (failed)
+    throw InputError(
+        fmt::format("{}: cannot be written: {} bytes are needed: {}", path, bytes, std::strerror(error)));
+}
+
 void write_text(const std::string& path, const std::string& text) {
   AtomicFile file(path);
   std::ofstream stream(file.temporary(), std::ios::binary | std::ios::trunc);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace grove {
@@ -30,6 +31,11 @@ class AtomicFile {
  private:
   std::string path_, temporary_;
 };
+
+/// Takes room on disk for a file of so many bytes, making the file if need be, where the file system can.
+/// InputError if there is none: better than a write that fails later, because MPI's may fail without saying
+/// so.
+void reserve_room(const std::string& path, std::int64_t bytes);
 
 /// Writes a text as an AtomicFile.
 void write_text(const std::string& path, const std::string& text);

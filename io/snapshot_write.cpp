@@ -139,8 +139,7 @@ struct OutputFile {
 /// one rank ends the work of all at the same place.
 class SnapshotWriter {
  public:
-  SnapshotWriter(const Communicator& all, const std::string& path, const Particles& particles,
-                 const WriteOptions& options)
+  SnapshotWriter(const Communicator& all, const Particles& particles, const WriteOptions& options)
       : all_(all),
         particles_(particles),
         options_(options),
@@ -148,13 +147,20 @@ class SnapshotWriter {
         group_index_(division_.group_of(all.rank())),
         group_(all.split(group_index_)) {
     count();
-    create(path);
   }
 
-  void write() {
-    for (int type = 0; type < particle_types; ++type)
-      if (totals_[static_cast<std::size_t>(type)] > 0) write_type(type);
-    close();
+  void write(const std::string& path) {
+    try {
+      create(path);
+      for (int type = 0; type < particle_types; ++type)
+        if (totals_[static_cast<std::size_t>(type)] > 0) write_type(type);
+      close();
+    } catch (const Agreed<InputError>& error) {
+      // HDF5 1.10 keeps the identifier of a file whose closing failed and reads its freed memory in
+      // MPI_Finalize. An error that is not agreed on makes the program abort without that.
+      if (!can_close()) throw InputError(error.what());
+      throw;
+    }
   }
 
  private:
@@ -171,13 +177,18 @@ class SnapshotWriter {
     all_.together([&] {
       for (int f = first; f < last; ++f) {
         const std::string& name = paths[static_cast<std::size_t>(f)];
-        if (group_.is_master()) atomic_.emplace_back(name);
         files_.push_back({AtomicFile::temporary_of(name), f, {}});
+        if (!group_.is_master()) continue;
+        atomic_.emplace_back(name);
+        reserve_room(files_.back().path, bytes(files_.back()));
       }
     });
     all_.together([&] {
       for (OutputFile& file : files_) {
         group_.together([&] { file.handle = hdf5::create_file(group_.get(), file.path); });
+        group_.together([&] {
+          if (group_.is_master()) reserve_room(file.path, bytes(file));  // creation gave the room back
+        });
         Counts here{};
         for (std::size_t t = 0; t < here.size(); ++t) here[t] = end(file, t) - begin(file, t);
         write_header(file.handle, here, totals_, options_, file.path);
@@ -193,6 +204,20 @@ class SnapshotWriter {
   }
   Count end(const OutputFile& file, std::size_t type) const {
     return division_.file_begin(totals_[type], file.index + 1);
+  }
+
+  /// Length of a file when it is complete, generously.
+  std::int64_t bytes(const OutputFile& file) const {
+    std::int64_t sum = 1 << 16;
+    for (int type = 0; type < particle_types; ++type) {
+      const auto t = static_cast<std::size_t>(type);
+      for_each_field([&](const auto& field) {
+        using T = typename std::decay_t<decltype(field)>::Value;
+        if (is_written(field.info, options_))
+          sum += (end(file, t) - begin(file, t)) * static_cast<std::int64_t>(sizeof(T));
+      });
+    }
+    return sum;
   }
 
   void write_type(int type) {
@@ -265,6 +290,17 @@ class SnapshotWriter {
     });
   }
 
+  /// Closes what a failure left open; false if that failed on any rank.
+  bool can_close() {
+    int failures = 0;
+    for (OutputFile& file : files_) try {
+        file.handle.close(file.path);
+      } catch (const InputError&) {
+        ++failures;
+      }
+    return all_.sum(failures) == 0;
+  }
+
   const Communicator& all_;
   const Particles& particles_;
   const WriteOptions& options_;
@@ -293,7 +329,7 @@ std::vector<std::string> snapshot_files(const std::string& path, int files) {
 void write_snapshot(const Communicator& comm, const std::string& path, const Particles& particles,
                     const WriteOptions& options) {
   comm.together([&] { check_options(options, path); });
-  SnapshotWriter(comm, path, particles, options).write();
+  SnapshotWriter(comm, particles, options).write(path);
 }
 
 }  // namespace grove

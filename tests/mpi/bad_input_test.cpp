@@ -1,0 +1,281 @@
+// Every way in which input can be wrong: one InputError on all ranks, whose message names where and what
+// would be right; nothing hangs, nothing half-written stays.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "io/file.hpp"
+#include "io/parameters.hpp"
+#include "io/snapshot.hpp"
+#include "io/validate.hpp"
+#include "support/foreign_formats.hpp"
+
+namespace grove {
+namespace {
+
+using testing::GadgetStyle;
+using testing::TestFolder;
+
+constexpr Count n = 100;
+
+class BadInput : public ::testing::Test {
+ protected:
+  const Communicator comm{MPI_COMM_WORLD};
+  const Communicator alone{comm.split(comm.rank())};
+  const TestFolder folder{comm, "bad-input"};
+
+  /// The work must throw InputError on every rank, with the same message, which holds all parts.
+  template <class Work>
+  void expect_error(const Work& work, const std::vector<std::string>& parts) {
+    std::string message = "no error";
+    try {
+      work();
+    } catch (const InputError& error) {
+      message = error.what();
+    }
+    for (const std::string& part : parts)
+      EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' is not in: " << message;
+    EXPECT_EQ(message, comm.broadcast(message)) << "all ranks say the same";
+  }
+
+  /// A file whose bytes are changed by `damage` cannot be read.
+  template <class Damage>
+  void expect_unreadable(std::string bytes, const Damage& damage, const std::vector<std::string>& parts) {
+    damage(bytes);
+    testing::put(comm, folder / "bad", [&] { return bytes; });
+    std::vector<std::string> all{folder / "bad"};
+    all.insert(all.end(), parts.begin(), parts.end());
+    expect_error([&] { read_snapshot(comm, folder / "bad"); }, all);
+    comm.barrier();
+  }
+
+  std::string gadget(const GadgetStyle& style = {}) {
+    const Particles particles = testing::foreign_particles(alone, n);
+    return testing::gadget_file(particles, style, 0, 0, particles.size());
+  }
+  std::string tipsy() { return testing::tipsy_file(testing::foreign_particles(alone, n), false, true, 0); }
+  std::string hdf5() {
+    write_snapshot(comm, folder / "good.hdf5", testing::scattered_particles(comm, n), {});
+    return testing::bytes_of(folder / "good.hdf5");
+  }
+
+  /// Particles in which the one with id 42 is changed are refused.
+  template <class Change>
+  void expect_invalid(const Change& change, const std::vector<std::string>& parts,
+                      ValidationOptions options = {}) {
+    Particles particles = testing::scattered_particles(comm, n);
+    options.source = "galaxy.hdf5";
+    for (const Count piece : {Count{3}, Count{1} << 22}) {
+      EXPECT_NO_THROW(validate(comm, particles, options, piece));
+      Particles changed = particles;
+      for (std::size_t i = 0; i < changed.size(); ++i)
+        if (changed.id[i] == 42) change(changed, i);
+      std::vector<std::string> all{"galaxy.hdf5"};
+      all.insert(all.end(), parts.begin(), parts.end());
+      expect_error([&] { validate(comm, changed, options, piece); }, all);
+    }
+  }
+
+  void expect_refused(const std::string& text, const std::vector<std::string>& parts) {
+    testing::put(comm, folder / "run.yml", [&] { return text; });
+    std::vector<std::string> all{(folder / "run.yml") + ":"};
+    all.insert(all.end(), parts.begin(), parts.end());
+    expect_error([&] { read_parameters(comm, folder / "run.yml", {}); }, all);
+    comm.barrier();
+  }
+};
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+TEST_F(BadInput, truncated_files) {
+  const auto halve = [](std::string& bytes) { bytes.resize(bytes.size() / 2); };
+  const auto cut_one_byte = [](std::string& bytes) { bytes.pop_back(); };
+  expect_unreadable(hdf5(), halve, {"cut short"});
+  expect_unreadable(hdf5(), cut_one_byte, {"cut short"});
+  for (const int format : {1, 2}) {
+    GadgetStyle style;
+    style.format = format;
+    expect_unreadable(gadget(style), halve, {"cut short"});
+    expect_unreadable(gadget(style), cut_one_byte, {"cut short"});
+  }
+  expect_unreadable(tipsy(), halve, {"cut short", "bytes"});
+  expect_unreadable(tipsy(), cut_one_byte, {"cut short", "bytes"});
+  expect_unreadable("", halve, {"not a snapshot"});
+}
+
+TEST_F(BadInput, corrupt_files) {
+  // The superblock of HDF5 holds a version number at byte 8 and addresses after byte 24.
+  expect_unreadable(hdf5(), [](std::string& bytes) { bytes.replace(8, 60, 60, '\x55'); }, {"damaged"});
+  // The marker behind the header of GADGET's formats lies at byte 260; that before the positions at 264.
+  expect_unreadable(gadget(), [](std::string& bytes) { bytes[260] = 7; }, {"damaged", "markers", "header"});
+  expect_unreadable(gadget(), [](std::string& bytes) { bytes[264] = 7; }, {"damaged", "POS", "bytes"});
+  expect_unreadable(gadget(), [](std::string& bytes) { bytes[7] = '\x80'; },
+                    {"damaged", "particles of type 0"});
+  expect_unreadable(tipsy(), [](std::string& bytes) { bytes += "x"; }, {"damaged", "bytes"});
+  expect_unreadable("just some text, longer than any header", [](std::string&) {},
+                    {"not a snapshot", "tipsy"});
+}
+
+TEST_F(BadInput, wrong_byte_order) {
+  // A header in this machine's order before blocks in the other one.
+  GadgetStyle foreign;
+  foreign.swapped = true;
+  const std::string other = gadget(foreign);
+  expect_unreadable(gadget(), [&](std::string& bytes) { bytes.replace(264, std::string::npos, other, 264); },
+                    {"POS", "damaged"});
+  expect_unreadable(tipsy(), [](std::string& bytes) { std::reverse(bytes.begin() + 12, bytes.begin() + 16); },
+                    {"tipsy", "bytes"});
+}
+
+TEST_F(BadInput, positions_and_velocities_that_are_not_finite) {
+  expect_invalid([](Particles& p, std::size_t i) { p.position[i].y = not_a_number; },
+                 {"PartType4/Coordinates", "id 42", "finite"});
+  expect_invalid([](Particles& p, std::size_t i) { p.position[i].z = -infinity; },
+                 {"PartType4/Coordinates", "id 42", "finite"});
+  expect_invalid([](Particles& p, std::size_t i) { p.velocity[i].x = infinity; },
+                 {"PartType4/Velocities", "id 42", "finite"});
+}
+
+TEST_F(BadInput, huge_positions) {
+  expect_invalid([](Particles& p, std::size_t i) { p.position[i].x = 1e200; },
+                 {"PartType4/Coordinates", "id 42", "1e+18", "unit of length"});
+}
+
+TEST_F(BadInput, masses_that_are_negative_zero_or_not_a_number) {
+  for (const double mass : {-1.0, -infinity, infinity, not_a_number})
+    expect_invalid([&](Particles& p, std::size_t i) { p.mass[i] = mass; },
+                   {"PartType4/Masses", "id 42", "positive"});
+  expect_invalid([](Particles& p, std::size_t i) { p.mass[i] = 0; }, {"PartType4/Masses", "id 42", "tracer"});
+  expect_invalid([](Particles& p, std::size_t i) { p.mass[i] = 1e40; }, {"PartType4/Masses", "unit of mass"});
+}
+
+TEST_F(BadInput, zero_mass_is_fine_for_a_tracer) {
+  Particles particles = testing::scattered_particles(comm, n);
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    if (particles.type[i] == 4) particles.mass[i] = 0;
+  EXPECT_NO_THROW(validate(comm, particles, {.source = "a", .tracer = 1 << 4}));
+}
+
+TEST_F(BadInput, duplicate_ids) {
+  expect_invalid([](Particles& p, std::size_t i) { p.id[i] = 41; }, {"ParticleIDs", "id 41", "unique"});
+}
+
+TEST_F(BadInput, zero_particles) {
+  GadgetStyle style;
+  expect_unreadable(testing::gadget_file({}, style, 0, 0, 0), [](std::string&) {}, {"no particles"});
+  expect_unreadable(testing::tipsy_file({}, false, true, 0), [](std::string&) {}, {"no particles"});
+  write_snapshot(comm, folder / "empty.hdf5", Particles{}, {});
+  expect_error([&] { read_snapshot(comm, folder / "empty.hdf5"); }, {"empty.hdf5", "no particles"});
+  expect_error([&] { validate(comm, Particles{}, {.source = "empty"}); }, {"empty", "no particles"});
+}
+
+TEST_F(BadInput, more_leaves_than_particles) {
+  expect_error(
+      [&] { validate(comm, testing::scattered_particles(comm, n), {.source = "a", .leaves = n + 1}); },
+      {"101 leaves", "100 particles"});
+}
+
+TEST_F(BadInput, coincident_particles_without_softening) {
+  // Id 77 is of type 4 as 42 is; id 4 of type 1. Negative zero is at the same place as zero.
+  const auto where = [](ParticleId id) {
+    Particles particles;
+    particles.resize(1);
+    testing::set_particle(particles, 0, id);
+    return particles.position[0];
+  };
+  for (const ParticleId partner : {77, 4})
+    expect_invalid([&](Particles& p, std::size_t i) { p.position[i] = where(partner); },
+                   {"Coordinates", "42", std::to_string(partner), "softening"});
+  Particles particles = testing::scattered_particles(comm, n);
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    if (particles.id[i] == 42) particles.position[i] = {0.0, 1, 2};
+    if (particles.id[i] == 7) particles.position[i] = {-0.0, 1, 2};
+  }
+  expect_error([&] { validate(comm, particles, {.source = "a"}); }, {"id 7 and 42", "softening"});
+  // A pair uses the larger softening: one that is softened makes the pair fine.
+  EXPECT_NO_THROW(validate(comm, particles, {.source = "a", .softening = {0, 0, 0, 0, 0.1, 0}}));
+}
+
+TEST_F(BadInput, missing_datasets) {
+  for (const auto& [fields, missing] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"Velocities", "Masses"}, "Coordinates"},
+           {{"Coordinates", "Masses"}, "Velocities"},
+           {{"Coordinates", "Velocities"}, "Masses"}}) {
+    write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, n), {.fields = fields});
+    expect_error([&] { read_snapshot(comm, folder / "a.hdf5"); },
+                 {"a.hdf5", "no dataset PartType1/" + missing});
+    comm.barrier();
+  }
+  GadgetStyle style;
+  style.format = 2;
+  for (const char* label : {"POS", "VEL", "MASS"})
+    expect_unreadable(gadget(style), [&](std::string& bytes) { bytes.replace(bytes.find(label), 1, "X"); },
+                      {"no block", label});
+}
+
+TEST_F(BadInput, missing_files) {
+  expect_error([&] { read_snapshot(comm, folder / "nothing"); }, {"nothing", "no such file"});
+  expect_error([&] { read_snapshot(comm, folder.path()); }, {"is a folder"});
+  expect_error([&] { read_parameters(comm, folder / "nothing.yml", {}); },
+               {"nothing.yml", "cannot be opened"});
+  write_snapshot(comm, folder / "set.hdf5", testing::scattered_particles(comm, n), {.files = 3});
+  if (comm.is_master()) std::filesystem::remove(folder / "set.1.hdf5");
+  comm.barrier();
+  expect_error([&] { read_snapshot(comm, folder / "set.0.hdf5"); }, {"set.1.hdf5", "no such file"});
+}
+
+TEST_F(BadInput, output_folder_that_cannot_be_written) {
+  testing::put(comm, folder / "file", [] { return "not a folder"; });
+  for (const char* name : {"missing/a.hdf5", "file/a.hdf5"})
+    expect_error([&] { write_snapshot(comm, folder / name, testing::scattered_particles(comm, n), {}); },
+                 {folder.path(), "folder"});
+  EXPECT_THROW(make_output_folder(folder / "file/below"), InputError);
+  EXPECT_EQ(folder.files(), std::vector<std::string>{"file"});
+}
+
+TEST_F(BadInput, disk_that_is_full_leaves_nothing_behind) {
+  // A limit on the length of files stands in for a full disk: writes beyond it fail.
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{20000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  expect_error([&] { write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, 2000), {}); },
+               {"a.hdf5", "cannot be"});
+  setrlimit(RLIMIT_FSIZE, &before);
+  comm.barrier();
+  EXPECT_EQ(folder.files(), std::vector<std::string>{});
+}
+
+const std::string good = "initial_conditions: {model: plummer}\ntime: {end: 1, step: 0.1}\n";
+
+TEST_F(BadInput, parameter_of_the_wrong_type) {
+  expect_refused(good + "gravity:\n  softening: soft\n", {"4: gravity.softening", "'soft'", "number"});
+}
+
+TEST_F(BadInput, parameter_of_the_wrong_unit) {
+  expect_refused(good + "gravity:\n  softening: 3 Msun\n", {"4: gravity.softening", "3 Msun", "kpc"});
+}
+
+TEST_F(BadInput, parameter_out_of_range) {
+  expect_refused(good + "gravity:\n  softening: -3 pc\n", {"4: gravity.softening", "-3 pc", "at least 0"});
+}
+
+TEST_F(BadInput, unknown_key) {
+  expect_refused(good + "gravity:\n  softenning: 3 pc\n",
+                 {"4: unknown key", "did you mean 'gravity.softening'"});
+}
+
+TEST_F(BadInput, contradictory_keys) {
+  expect_refused(good + "gravity: {softening: 1}\noutput:\n  every: 1\n  times: [1]\n",
+                 {"6: output.times", "output.every", ":5"});
+}
+
+}  // namespace
+}  // namespace grove
