@@ -44,7 +44,7 @@ class Columns {
   /// Tight bounds of records [begin, begin + count).
   Bounds bounds(std::size_t begin, std::size_t count) const {
     Bounds b{};
-    for (int c = 0; c < 3; ++c) set_bounds(b, c, begin, count);
+    for (int c = 0; c < 3; ++c) set_bounds(axis(c) + begin, count, static_cast<std::size_t>(c), b);
     return b;
   }
 
@@ -79,27 +79,22 @@ class Columns {
       std::uint32_t *const a = axis(c) + begin, *const b = a + left;
       for (std::size_t i = 0; i < n; ++i) std::swap(a[wrong_left[i]], b[wrong_right[i]]);
     }
-    const bool left_is_small = left < count - left;
-    Parts parts{left, {}, {}};
-    Bounds &small = left_is_small ? parts.left_bounds : parts.right_bounds,
-           &large = left_is_small ? parts.right_bounds : parts.left_bounds;
-    small = left_is_small ? bounds(begin, left) : bounds(begin + left, count - left);
-    large = all;  // but where the small part touched it
-    for (int c = 0; c < 3; ++c)
-      if (small.low[c] == all.low[c] || small.high[c] == all.high[c])
-        set_bounds(large, c, left_is_small ? begin + left : begin, left_is_small ? count - left : left);
-    return parts;
+    return peeled_bounds(begin, count, left, all);
   }
 
-  void set_bounds(Bounds& b, int c, std::size_t begin, std::size_t count) const {
-    const Coordinate* const keys = axis(c) + begin;
-    Coordinate low = keys[0], high = keys[0];
-    for (std::size_t i = 1; i < count; ++i) {
-      low = std::min(low, keys[i]);
-      high = std::max(high, keys[i]);
-    }
-    b.low[c] = low;
-    b.high[c] = high;
+  /// The larger part keeps the bounds of all, but where the smaller one touched them.
+  Parts peeled_bounds(std::size_t begin, std::size_t count, std::size_t left, const Bounds& all) const {
+    const std::size_t right = count - left;
+    const bool left_is_small = left < right;
+    Parts parts{left, all, all};
+    Bounds& small = left_is_small ? parts.left_bounds : parts.right_bounds;
+    Bounds& large = left_is_small ? parts.right_bounds : parts.left_bounds;
+    small = left_is_small ? bounds(begin, left) : bounds(begin + left, right);
+    for (std::size_t c = 0; c < 3; ++c)
+      if (small.low[c] == all.low[c] || small.high[c] == all.high[c])
+        set_bounds(axis(static_cast<int>(c)) + (left_is_small ? begin + left : begin), std::max(left, right),
+                   c, large);
+    return parts;
   }
 
   std::size_t stride_;

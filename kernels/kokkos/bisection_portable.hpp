@@ -24,6 +24,17 @@ struct Bounds {
   IntegerPosition high_corner() const { return {high[0], high[1], high[2]}; }
 };
 
+/// Sets the bounds on one axis from count >= 1 coordinates.
+inline void set_bounds(const Coordinate* keys, std::size_t count, std::size_t axis, Bounds& bounds) {
+  Coordinate low = keys[0], high = keys[0];
+  for (std::size_t i = 1; i < count; ++i) {
+    low = std::min(low, keys[i]);
+    high = std::max(high, keys[i]);
+  }
+  bounds.low[axis] = low;
+  bounds.high[axis] = high;
+}
+
 /// What a partition returns.
 struct Parts {
   std::size_t left;  ///< records in the left part
@@ -137,31 +148,32 @@ struct Portable {
   template <bool left_waits>
   static Parts partition(const ColumnPointers& columns, std::size_t count, int axis, Coordinate threshold,
                          const ColumnPointers& scratch) {
-    Parts parts{0, empty(), empty()};
+    const Coordinate* const keys = columns[static_cast<std::size_t>(axis)];
     std::size_t kept = 0, waiting = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t from = left_waits ? count - 1 - i : i;
       const std::size_t to = left_waits ? count - 1 - kept : kept;
-      const bool is_left = columns[static_cast<std::size_t>(axis)][from] < threshold;
-      Bounds& bounds = is_left ? parts.left_bounds : parts.right_bounds;
+      const bool is_left = keys[from] < threshold;
       for (std::size_t c = 0; c < 4; ++c) {
         const std::uint32_t v = columns[c][from];
         columns[c][to] = v;
         scratch[c][waiting] = v;
-        bounds.low[c] = std::min(bounds.low[c], v);
-        bounds.high[c] = std::max(bounds.high[c], v);
       }
       kept += is_left != left_waits;
       waiting += is_left == left_waits;
     }
-    parts.left = left_waits ? waiting : kept;
-    for (std::size_t c = 0; c < 4; ++c)
+    const std::size_t left = left_waits ? waiting : kept;
+    Parts parts{left, {}, {}};
+    for (std::size_t c = 0; c < 4; ++c) {
       std::copy_n(scratch[c], waiting, columns[c] + (left_waits ? 0 : kept));
+      if (c == 3) break;
+      set_bounds(columns[c], left, c, parts.left_bounds);
+      set_bounds(columns[c] + left, count - left, c, parts.right_bounds);
+    }
     return parts;
   }
 
  private:
-  static Bounds empty() { return pack(~RecordVector{}, RecordVector{}); }
   static RecordVector load(const Record* record) {
     RecordVector v;
     std::memcpy(&v, record, sizeof v);
