@@ -12,3 +12,5 @@ grove_test(gravity mpi/gravity_test.cpp LINK grove::let RANKS 1 2 3 4 7)
 grove_test(audit mpi/audit_test.cpp LINK grove::let RANKS 1 2 3 4 7)
 grove_test(force_command mpi/force_command_test.cpp LINK grove::commands nlohmann_json::nlohmann_json RANKS 1 2 3 4 7)
 grove_test(render mpi/render_test.cpp LINK grove::io grove::models RANKS 1 2 3)
+grove_test(simulation_ranks mpi/simulation_test.cpp physics/run_fixture.cpp
+           LINK grove::simulation RANKS 1 2 3 4 7)

@@ -1,1 +1,3 @@
 grove_test(walk physics/walk_test.cpp physics/walk_softening_test.cpp physics/walk_pruned_test.cpp LINK grove::forest grove::decomposition)
+grove_test(simulation physics/simulation_test.cpp physics/run_fixture.cpp
+           LINK grove::simulation LABELS physics)

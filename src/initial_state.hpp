@@ -1,0 +1,20 @@
+#pragma once
+
+#include "comm/communicator.hpp"
+#include "io/parameters.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+
+/// What a run starts from; each rank holds a share of the particles.
+struct InitialState {
+  Particles particles;
+  double time = 0;  ///< time.begin if given, else the snapshot's, or 0 for a model
+};
+
+/// Reads the snapshot or makes the model that the parameters name, in the units of the run, and validates the
+/// particles. The same particles for any number of ranks. Collective. InputError: it cannot be read or made,
+/// or the particles cannot be simulated.
+InitialState initial_state(const Communicator& comm, const Parameters& parameters);
+
+}  // namespace grove

@@ -1,0 +1,84 @@
+#include "run_log.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/errors.hpp"
+
+namespace grove {
+namespace {
+
+/// Columns of timing.csv, in the order of a step.
+constexpr std::array phase_columns = {"decompose", "migrate", "sort",    "build", "moments",
+                                      "let",       "walk",    "advance", "audit", "output"};
+
+std::string hours_minutes_seconds(double seconds) {
+  const auto whole = static_cast<long long>(seconds + 0.5);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+}  // namespace
+
+RunLog::File RunLog::create(const std::filesystem::path& path) {
+  File file(std::fopen(path.c_str(), "w"));
+  if (!file)
+    throw InputError(fmt::format("cannot write {}: {}; output.folder must name a folder that takes files",
+                                 path.string(), std::strerror(errno)));
+  return file;
+}
+
+RunLog::RunLog(const std::filesystem::path& folder)
+    : energy_(create(folder / "energy.csv")), timing_(create(folder / "timing.csv")) {
+  fmt::print(
+      energy_.get(),
+      "step,time,kinetic,potential,total,energy_error,momentum_x,momentum_y,momentum_z,absolute_momentum,"
+      "angular_momentum_x,angular_momentum_y,angular_momentum_z,centre_x,centre_y,centre_z,"
+      "audit_median,audit_p99,audit_max\n");
+  fmt::print(timing_.get(), "step,time,total,{},walk_imbalance,cell_interactions,particle_interactions\n",
+             fmt::join(phase_columns, ","));
+  fmt::print(stderr, "{:>11} {:>12} {:>10} {:>10} {:>9} {:>9} {:>9} {:>10} {:>9}\n", "step", "time", "dt",
+             "active", "wall ms", "cells/p", "parts/p", "dE/E", "ETA");
+}
+
+void RunLog::add(const StepReport& report) {
+  const Totals& t = report.totals;
+  const Vec3d p = t.momentum, l = t.angular_momentum, c = t.centre_of_mass();
+  fmt::print(energy_.get(), "{},{:.12g},{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},",
+             report.step, report.time, t.kinetic_energy, t.potential_energy, t.total_energy(),
+             report.energy_error, p.x, p.y, p.z, t.absolute_momentum);
+  fmt::print(energy_.get(), "{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},", l.x, l.y, l.z, c.x, c.y, c.z);
+  if (report.audit)
+    fmt::print(energy_.get(), "{:.6g},{:.6g},{:.6g}\n", report.audit->median, report.audit->p99,
+               report.audit->max);
+  else
+    fmt::print(energy_.get(), ",,\n");
+
+  fmt::print(timing_.get(), "{},{:.12g},{:.6f}", report.step, report.time, report.wall_seconds);
+  for (const char* phase : phase_columns) {
+    const auto found = report.phases.find(phase);
+    fmt::print(timing_.get(), ",{:.6f}", found == report.phases.end() ? 0.0 : found->second);
+  }
+  fmt::print(timing_.get(), ",{:.4f},{:.1f},{:.1f}\n", report.imbalance, report.cell_interactions,
+             report.particle_interactions);
+  std::fflush(energy_.get());
+  std::fflush(timing_.get());
+  print_line(report);
+}
+
+void RunLog::print_line(const StepReport& report) const {
+  const double left = report.step == 0 ? 0
+                                       : report.run_seconds / static_cast<double>(report.step) *
+                                             static_cast<double>(report.steps - report.step);
+  fmt::print(stderr, "{:>11} {:>12.6g} {:>10.4g} {:>10} {:>9.1f} {:>9.1f} {:>9.1f} {:>10.2e} {:>9}\n",
+             fmt::format("{}/{}", report.step, report.steps), report.time, report.dt, report.active,
+             1e3 * report.wall_seconds, report.cell_interactions, report.particle_interactions,
+             report.energy_error, hours_minutes_seconds(left));
+  if (report.audit)
+    fmt::print(stderr, "{:>11} force error: median {:.2e}, 99th percentile {:.2e}, maximum {:.2e}\n", "audit",
+               report.audit->median, report.audit->p99, report.audit->max);
+}
+
+}  // namespace grove

@@ -1,0 +1,175 @@
+#include "simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "io/file.hpp"
+#include "io/snapshot.hpp"
+#include "let/audit.hpp"
+#include "time/leapfrog.hpp"
+
+namespace grove {
+namespace {
+
+OutputTimes output_times(const OutputParameters& output, double begin, double end) {
+  return output.times.empty() ? OutputTimes::regular(begin, end, output.every.value_or(0))
+                              : OutputTimes::listed(output.times, begin, end);
+}
+
+/// Seconds by phase on the slowest rank, for the phases that any rank has.
+std::map<std::string, double> slowest(const Communicator& comm, const PhaseTimers& timers) {
+  constexpr std::array phases = {"decompose", "migrate", "sort",    "moments", "let",
+                                 "walk",      "wait",    "advance", "audit",   "output"};
+  std::array<double, phases.size()> seconds{};
+  std::transform(phases.begin(), phases.end(), seconds.begin(),
+                 [&](const char* p) { return timers.seconds(p); });
+  comm.max(std::span<double>(seconds));
+  std::map<std::string, double> result;
+  for (std::size_t i = 0; i < phases.size(); ++i) result[phases[i]] = seconds[i];
+  return result;
+}
+
+}  // namespace
+
+Simulation::Simulation(const Communicator& comm, const Parameters& parameters, Particles particles,
+                       double begin)
+    : comm_(comm),
+      parameters_(parameters),
+      timeline_(begin, parameters.time.end, parameters.time.step),
+      output_times_(output_times(parameters.output, begin, parameters.time.end)),
+      particles_(std::move(particles)),
+      gravity_(comm, parameters.gravity) {
+  decompose();
+  evaluate_forces();
+  // What stood in for a criterion that needs |a_old| has now supplied it.
+  if (forces_.opening_angle) evaluate_forces();
+  first_energy_ = totals().total_energy();
+}
+
+void Simulation::run() {
+  start_reporting();
+  report();
+  write_outputs();
+  while (steps_done_ < timeline_.steps()) step();
+}
+
+void Simulation::step() {
+  step_start_ = Clock::now();
+  timers_.clear();
+  const double begin = timeline_.time(steps_done_), end = timeline_.time(steps_done_ + 1);
+  const double middle = begin + 0.5 * (end - begin);
+  {
+    const auto timer = timers_.time("advance");
+    kick(particles_, timeline_.kick(begin, middle));
+    drift(particles_, timeline_.drift(begin, end));
+  }
+  decompose();
+  evaluate_forces();
+  {
+    const auto timer = timers_.time("advance");
+    kick(particles_, timeline_.kick(middle, end));
+  }
+  ++steps_done_;
+  if (reporting_) {
+    report();
+    write_outputs();
+  }
+}
+
+void Simulation::decompose() {
+  DecompositionReport report;
+  const std::optional<Box> previous = domain_.cells.empty() ? std::nullopt : std::optional<Box>(domain_.box);
+  domain_ = grove::decompose(comm_, particles_, parameters_.decomposition, previous, report, &records_);
+  const double migrate = report.timers.seconds("migrate");
+  timers_.add("migrate", migrate);
+  timers_.add("decompose", report.timers.seconds("total") - migrate);
+}
+
+void Simulation::evaluate_forces() {
+  forces_ = gravity_.evaluate(particles_, domain_, timers_, records_);
+  records_ = {};
+}
+
+void Simulation::start_reporting() {
+  comm_.together([&] {
+    if (!comm_.is_master()) return;
+    const std::string& folder = parameters_.output.folder;
+    make_output_folder(folder);
+    write_text(folder + "/used-parameters.yml", used_parameters(parameters_));
+    log_ = std::make_unique<RunLog>(folder);
+  });
+  reporting_ = true;
+  run_start_ = step_start_ = Clock::now();
+}
+
+void Simulation::report() {
+  StepReport report;
+  report.totals = totals();
+  if (const Count every = parameters_.audit.every; every > 0 && steps_done_ % every == 0) {
+    const auto timer = timers_.time("audit");
+    report.audit = audit(comm_, particles_, domain_, parameters_.gravity, parameters_.audit.particles);
+  }
+  report.phases = slowest(comm_, timers_);
+  if (!log_) return;
+  const auto now = Clock::now();
+  const auto n = static_cast<double>(forces_.particles);
+  report.step = steps_done_;
+  report.steps = timeline_.steps();
+  report.time = time();
+  report.dt = timeline_.step();
+  report.active = forces_.particles;
+  report.wall_seconds = std::chrono::duration<double>(now - step_start_).count();
+  report.run_seconds = std::chrono::duration<double>(now - run_start_).count();
+  report.cell_interactions = static_cast<double>(forces_.interactions.cell) / n;
+  report.particle_interactions = static_cast<double>(forces_.interactions.particle) / n;
+  report.energy_error = (report.totals.total_energy() - first_energy_) / std::abs(first_energy_);
+  log_->add(report);
+}
+
+void Simulation::write_outputs() {
+  // Those from this synchronised state up to the next one, which writes its own.
+  const bool last = steps_done_ == timeline_.steps();
+  const double next = last ? std::numeric_limits<double>::infinity() : timeline_.time(steps_done_ + 1);
+  for (; outputs_done_ < output_times_.all().size() && output_times_.all()[outputs_done_] < next;
+       ++outputs_done_)
+    write_output(output_times_.all()[outputs_done_], outputs_done_);
+}
+
+void Simulation::write_output(double output_time, std::size_t number) {
+  const double ahead = output_time - time();
+  Array<Vec3d> position, velocity;
+  if (ahead != 0) {
+    position = particles_.position;
+    velocity = particles_.velocity;
+    predict(particles_, ahead);
+  }
+  const std::string name = fmt::format("{}/snapshot_{:03}", parameters_.output.folder, number);
+  WriteOptions options;
+  options.time = output_time;
+  options.units = parameters_.units;
+  options.fields = parameters_.output.fields;
+  options.types = parameters_.output.types;
+  options.files = static_cast<int>(parameters_.output.files);
+  options.leaf_size = parameters_.decomposition.leaf_size;
+  write_snapshot(comm_, name + ".hdf5", particles_, options);
+  if (parameters_.output.render) {
+    // All pictures show what the first one does.
+    view_.time = output_time;
+    view_.units = parameters_.units;
+    view_ = render_png(comm_, particles_, view_, name + ".png");
+  }
+  if (ahead != 0) {
+    particles_.position = std::move(position);
+    particles_.velocity = std::move(velocity);
+  }
+}
+
+}  // namespace grove

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/timers.hpp"
+#include "comm/communicator.hpp"
+#include "decomposition/decompose.hpp"
+#include "decomposition/domain.hpp"
+#include "io/parameters.hpp"
+#include "io/render.hpp"
+#include "let/gravity.hpp"
+#include "let/totals.hpp"
+#include "particles/particles.hpp"
+#include "run_log.hpp"
+#include "time/output_times.hpp"
+#include "time/timeline.hpp"
+
+namespace grove {
+
+/// A run: particles, the forces between them, and their way through time. Every call is collective.
+class Simulation {
+ public:
+  /// Takes the particles (validated, any distribution over ranks) at time `begin`, divides space and
+  /// evaluates the first forces. parameters.time.begin is not used: `begin` is.
+  Simulation(const Communicator& comm, const Parameters& parameters, Particles particles, double begin);
+
+  /// Steps to the end of the run, writing what is due into the output folder.
+  void run();
+
+  /// One step of the shared-step leapfrog. Inside run() it is reported and written out.
+  void step();
+
+  const Particles& particles() const { return particles_; }
+  const Domain& domain() const { return domain_; }
+  std::int64_t steps_done() const { return steps_done_; }
+  double time() const { return timeline_.time(steps_done_); }
+  Totals totals() const { return compute_totals(comm_, particles_, domain_); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void decompose();
+  void evaluate_forces();
+  void start_reporting();
+  void report();
+  void write_outputs();
+  void write_output(double time, std::size_t number);
+
+  const Communicator& comm_;
+  Parameters parameters_;
+  Timeline timeline_;
+  OutputTimes output_times_;
+  Particles particles_;
+  Array<Record> records_;  ///< of the particles, from decompose() to the trees
+  Domain domain_;
+  Gravity gravity_;
+  ForceReport forces_;
+  PhaseTimers timers_;
+  bool reporting_ = false;
+  std::unique_ptr<RunLog> log_;  ///< on the master, while reporting
+  double first_energy_ = 0;
+  std::int64_t steps_done_ = 0;
+  std::size_t outputs_done_ = 0;
+  View view_;  ///< of the pictures
+  Clock::time_point run_start_, step_start_;
+};
+
+}  // namespace grove

@@ -1,0 +1,40 @@
+#include "physics/run_fixture.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace grove::testing {
+
+Particles share_of(const Communicator& comm, const Particles& all) {
+  const std::size_t n = all.size(), ranks = static_cast<std::size_t>(comm.size());
+  const std::size_t rank = static_cast<std::size_t>(comm.rank());
+  std::vector<std::uint32_t> order(n * (rank + 1) / ranks - n * rank / ranks);
+  std::iota(order.begin(), order.end(), static_cast<std::uint32_t>(n * rank / ranks));
+  Particles share = all;
+  share.reorder(order);
+  return share;
+}
+
+Particles gathered_by_id(const Communicator& comm, const Particles& mine) {
+  Particles all;
+  for_each_field([&](const auto& field) {
+    using T = typename std::decay_t<decltype(field)>::Value;
+    const auto values = comm.all_gather_arrays(std::span<const T>(mine.*field.array));
+    (all.*field.array).assign(values.begin(), values.end());
+  });
+  std::vector<std::uint32_t> order(all.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return all.id[a] < all.id[b]; });
+  all.reorder(order);
+  return all;
+}
+
+double lagrange_radius(const Particles& all, const Vec3d& centre, double fraction) {
+  std::vector<double> radii;
+  for (const Vec3d& x : all.position) radii.push_back(norm(x - centre));
+  const auto nth = radii.begin() + static_cast<std::ptrdiff_t>(fraction * static_cast<double>(radii.size()));
+  std::nth_element(radii.begin(), nth, radii.end());
+  return *nth;
+}
+
+}  // namespace grove::testing

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "io/parameters.hpp"
+#include "particles/particles.hpp"
+#include "simulation.hpp"
+
+namespace grove::testing {
+
+/// Rank's share of a set of particles that every rank holds whole.
+Particles share_of(const Communicator& comm, const Particles& all);
+
+/// The particles of all ranks in the order of their ids, on every rank.
+Particles gathered_by_id(const Communicator& comm, const Particles& mine);
+
+/// Radius about `centre` that holds a fraction of the particles (of equal mass).
+double lagrange_radius(const Particles& all, const Vec3d& centre, double fraction);
+
+}  // namespace grove::testing
