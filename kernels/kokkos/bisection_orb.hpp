@@ -64,8 +64,7 @@ class OrbBisection {
     Count left_of_middle = 0;
     if (scheme_.needs_middle()) left_of_middle = window.count_left_of_middle(scheme_.quantum / 2);
     const CutTarget target = scheme_.target(cell.count, cell.weight, cell.leaves, left_of_middle);
-    const auto k =
-        static_cast<std::size_t>(weight_ ? longest_prefix(target, begin, count, axis) : target.longest());
+    const auto k = static_cast<std::size_t>(longest_prefix(target, begin, count, axis));
     const Bracket b = window.search(k);
     if (b.splits(k))
       return columns_.template partition<Simd>(begin, count, k, axis, static_cast<Coordinate>(b.low), bounds,
@@ -78,6 +77,7 @@ class OrbBisection {
   }
 
   Count longest_prefix(const CutTarget& target, std::size_t begin, std::size_t count, int axis) {
+    if (target.is_exact() || !weight_) return target.longest();
     const auto records = records_.subspan(begin, count);
     columns_.pack(begin, records);
     return weighted_prefix(target, records, axis, id_, weight_);

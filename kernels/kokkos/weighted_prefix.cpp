@@ -22,7 +22,6 @@ Item median(const Item& a, const Item& b, const Item& c) {
 
 Count weighted_prefix(const CutTarget& target, std::span<const Record> records, int axis,
                       const ParticleId* id, const std::uint32_t* weight) {
-  if (target.is_exact()) return target.least;
   Array<Item> items(records.size());
   for (std::size_t i = 0; i < items.size(); ++i)
     items[i] = {id[records[i].index], records[i][axis], weight[records[i].index]};
