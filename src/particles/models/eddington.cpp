@@ -81,19 +81,34 @@ EddingtonModel::Value EddingtonModel::eddington(double r) const {
   return {value.f * factor, value.scale * factor};
 }
 
-EddingtonModel::Spline EddingtonModel::tabulate(const std::string& name) {
+std::vector<double> EddingtonModel::nodes() const {
   const RadialGrid& grid = own_.grid();
-  std::vector<double> coordinates, log_f;
+  std::vector<double> radii;
   // The last part of the taper holds nobody, and no energy to integrate over.
-  for (std::size_t i = 0; i <= grid.intervals && grid.radius(i) < 0.99 * profile_->outer_radius(); i += 2) {
-    const double r = grid.radius(i);
+  for (std::size_t i = 0; i <= grid.intervals && grid.radius(i) < 0.99 * profile_->outer_radius(); i += 2)
+    radii.push_back(grid.radius(i));
+  // f is lowest where the density bends down, just beyond rmax, over a few tapers: closer nodes there.
+  const double first = radii.front(), last = radii.back();
+  for (int i = -4; i <= 16; ++i) {
+    const double r = profile_->rmax() + 0.25 * i * profile_->taper();
+    if (r > first && r < last) radii.push_back(r);
+  }
+  std::sort(radii.begin(), radii.end());
+  // Two that almost coincide would make the interpolation lose its digits.
+  const auto same = [](double r, double next) { return next < r * (1 + 1e-6); };
+  radii.erase(std::unique(radii.begin(), radii.end(), same), radii.end());
+  return radii;
+}
+
+EddingtonModel::Spline EddingtonModel::tabulate(const std::string& name) {
+  std::vector<double> coordinates, log_f;
+  for (const double r : nodes()) {
     const Value value = eddington(r);
     if (value.f < -noise * value.scale)
-      throw InputError(
-          fmt::format("the {} has no equilibrium: its distribution function is negative for particles that "
-                      "turn at r = {:g}; "
-                      "taper = {:g} is too short for rmax = {:g}: give a longer one",
-                      name, r, profile_->taper(), profile_->rmax()));
+      throw InputError(fmt::format(
+          "the {} has no equilibrium: its distribution function is negative for particles that turn at r = "
+          "{:g}; taper = {:g} is too short for rmax = {:g}: give a longer one",
+          name, r, profile_->taper(), profile_->rmax()));
     greatest_energy_ = potential_->potential(r);
     coordinates.push_back(coordinate(greatest_energy_));
     log_f.push_back(std::log(std::max(value.f, noise * noise * value.scale)));

@@ -44,6 +44,8 @@ class EddingtonModel : public SphericalModel {
     double f, scale;
   };
   Value eddington(double r) const;
+  /// Radii at whose energies f is tabulated, ascending.
+  std::vector<double> nodes() const;
   Spline tabulate(const std::string& name);
   /// ln(energy / (depth - energy)): resolves both the cusp and the outskirts.
   double coordinate(double energy) const;

@@ -10,8 +10,8 @@ namespace {
 constexpr int grid_intervals = 512;
 /// Nobody draws from the innermost part of this mass: 10^9 particles have a chance of 1 in 1000.
 constexpr double least_fraction = 1e-12;
-/// What a maximum may exceed the value found by Brent's method, and f its monotone envelope by interpolation.
-constexpr double margin = 1.02;
+/// What a maximum between two radii of the grid may exceed those found at them.
+constexpr double margin = 1.1;
 
 }  // namespace
 
@@ -22,7 +22,6 @@ IsotropicSampler::IsotropicSampler(std::shared_ptr<const SphericalModel> model)
   std::vector<double> greatest;
   for (int i = 0; i <= grid_intervals; ++i)
     greatest.push_back(greatest_weight(model_->potential(inner_ * std::exp(i * log_step_))));
-  // f falls with the energy, so the greatest weight falls with the radius.
   for (std::size_t i = 0; i + 1 < greatest.size(); ++i)
     bounds_.push_back(margin * std::max(greatest[i], greatest[i + 1]));
 }
@@ -33,22 +32,29 @@ double IsotropicSampler::weight(double potential, double q) const {
 }
 
 double IsotropicSampler::greatest_weight(double potential) const {
-  // In a cusp the maximum lies at small q, so it is looked for in log q.
+  // In a cusp the maximum lies at small q, so it is looked for in log q; near the edge of a tapered model
+  // there may be two, so a coarse search comes first.
+  constexpr double lowest = -16, step = 0.25;
   const auto negative = [&](double log_q) { return -weight(potential, std::exp(log_q)); };
-  return -boost::math::tools::brent_find_minima(negative, std::log(1e-7), 0.0, 24).second;
+  double best = 0;
+  for (double log_q = lowest; log_q < 0; log_q += step)
+    if (negative(log_q) < negative(best)) best = log_q;
+  return -boost::math::tools::brent_find_minima(negative, best - step, std::min(best + step, 0.0), 24).second;
 }
 
 PhasePoint IsotropicSampler::sample(RandomStream& random) const {
   const double r = std::clamp(model_->radius(random.uniform()), inner_, outer_);
   const Vec3d position = random.isotropic(r);
   const double potential = model_->potential(r);
+  // At the very edge only rest is bound.
+  if (potential >= model_->greatest_energy()) return {position, {0, 0, 0}};
   const auto interval = static_cast<std::size_t>(std::log(r / inner_) / log_step_);
   const double bound = bounds_[std::min(interval, bounds_.size() - 1)];
   double q;
   do {
     q = random.uniform();
   } while (random.uniform() * bound > weight(potential, q));
-  const double speed = q * std::sqrt(2 * std::max(model_->greatest_energy() - potential, 0.0));
+  const double speed = q * std::sqrt(2 * (model_->greatest_energy() - potential));
   return {position, random.isotropic(speed)};
 }
 
