@@ -113,10 +113,12 @@ void sum_own_group(Shape shape, const SofteningTable& softening, const TargetLea
       const Lanes self(static_cast<float>(k));
       for (int r = 0; r < registers; ++r) {
         const Lanes lane = Lanes::load(number + from + r * lane_count);
-        const Lanes mass =
-            select(lane < self, Lanes(source.mass), select(self < lane, Lanes(source.mass), Lanes(0.F)));
-        add_particle(shape, part.separation(r, source.position), mass,
-                     pair_scale(shape, part.scale[r], source_scale), part.pull[r]);
+        const LaneMask before = lane < self, after = self < lane;
+        // The particle itself has no mass here, and a distance that is not in need of softening.
+        const Lanes mass = select(before, Lanes(source.mass), select(after, Lanes(source.mass), Lanes(0.F)));
+        Vec3<Lanes> d = part.separation(r, source.position);
+        d.x = select(before, d.x, select(after, d.x, Lanes(1.F)));
+        add_particle(shape, d, mass, pair_scale(shape, part.scale[r], source_scale), part.pull[r]);
       }
     }
     part.add(lanes, from);

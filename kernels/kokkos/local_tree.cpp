@@ -17,6 +17,7 @@ class Gatherer {
     local.pairs.clear();
     local.cells.clear();
     local.origins.clear();
+    local.opened.clear();
     local.copied.clear();
     local.copied_types.clear();
   }
@@ -24,8 +25,8 @@ class Gatherer {
   void gather_own(const SourceTree& tree) {
     make_room(1);
     put_node(0, tree, {0, 0, 0}, {target_.leaf, 0});
-    for (std::int32_t i = 0; i < local_.size(); ++i)
-      if (needs_opening(i)) expand_node(tree, {0, 0, 0}, i, false);
+    for (std::size_t k = 0; k < local_.opened.size(); ++k)
+      expand_node(tree, {0, 0, 0}, local_.opened[k], false);
     local_.particles = tree.particles;
     local_.types = tree.types;
   }
@@ -33,8 +34,8 @@ class Gatherer {
   void gather_others(const TopTree& top, std::span<const SourceTree> trees) {
     make_room(1);
     put_top(0, top, 0);
-    for (std::int32_t i = 0; i < local_.size(); ++i) {
-      if (!needs_opening(i)) continue;
+    for (std::size_t k = 0; k < local_.opened.size(); ++k) {
+      const std::int32_t i = local_.opened[k];
       const std::int32_t leaf = local_.origins[static_cast<std::size_t>(i)].tree;
       if (leaf == from_top) {
         expand_top(top, trees, i);
@@ -59,14 +60,12 @@ class Gatherer {
       constexpr float always = std::numeric_limits<float>::infinity();
       const std::int32_t last = local_.size() - 1;
       local_.node(last) = {0, 0, 0, always, 0, always, ~0, 0};
-      local_.origins[static_cast<std::size_t>(last)] = {from_top, -1};
     }
     return first;
   }
 
   /// Whether a group may open it, the test being a little stricter than the groups'.
   bool needs_opening(std::int32_t i) const {
-    if (local_.origins[static_cast<std::size_t>(i)].node < 0) return false;
     const LocalNode& node = local_.node(i);
     const float distance2 = target_.bounds.distance2({node.x, node.y, node.z});
     const float needed = larger(node.reach2, node.power * target_.bounds.strictness);
@@ -95,6 +94,24 @@ class Gatherer {
 
   void put_node(std::int32_t i, const SourceTree& tree, const Vec3f& shift, LocalTree::Origin origin) {
     put(i, tree.core[origin.node], tree.core[origin.node].centre + shift, tree.moments[origin.node], origin);
+    if (!needs_opening(i)) return;
+    local_.opened.push_back(i);
+    fetch_ahead(tree, tree.links[origin.node]);
+  }
+
+  /// Trees are larger than caches, and what is opened now is expanded later.
+  static void fetch_ahead([[maybe_unused]] const SourceTree& tree, [[maybe_unused]] const NodeLinks& links) {
+#if defined(__GNUC__)
+    if (links.child >= 0) {
+      __builtin_prefetch(tree.core + links.child);
+      __builtin_prefetch(tree.moments + links.child);
+      __builtin_prefetch(tree.links + links.child);
+    } else if (links.child == NodeLinks::bucket) {
+      __builtin_prefetch(tree.particles + links.first);
+      __builtin_prefetch(tree.particles + links.first + links.count - 1);
+      __builtin_prefetch(tree.types + links.first);
+    }
+#endif
   }
 
   void put_top(std::int32_t i, const TopTree& top, std::int32_t node) {
@@ -102,6 +119,7 @@ class Gatherer {
     put(i, top.core[node], centre, top.moments[node], {from_top, node});
     // Ancestors of the target are always opened; the criteria see to that up to rounding.
     if (top.links[node].holds(target_.leaf)) local_.node(i).reach2 = std::numeric_limits<float>::infinity();
+    if (needs_opening(i)) local_.opened.push_back(i);
   }
 
   /// Plummer softening has no end. beyond: how much closer a particle may be than the centre.

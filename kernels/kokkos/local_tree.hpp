@@ -65,14 +65,15 @@ struct LocalTree {
   const std::uint8_t* types = nullptr;        ///< of the same length
 
   std::int32_t size() const { return 2 * static_cast<std::int32_t>(pairs.size()); }
-  LocalNode& node(std::int32_t i) { return pairs[static_cast<std::size_t>(i / 2)].node[i % 2]; }
-  const LocalNode& node(std::int32_t i) const { return pairs[static_cast<std::size_t>(i / 2)].node[i % 2]; }
+  LocalNode& node(std::int32_t i) { return pairs[static_cast<std::uint32_t>(i) / 2].node[i & 1]; }
+  const LocalNode& node(std::int32_t i) const { return pairs[static_cast<std::uint32_t>(i) / 2].node[i & 1]; }
 
-  /// Where a node comes from: number of the leaf (-1: the top tree), and index in that tree (-1: none).
+  /// Where a node comes from: number of the leaf (-1: the top tree), and index in that tree.
   struct Origin {
     std::int32_t tree, node;
   };
   Array<Origin> origins;         ///< [size()]
+  Array<std::int32_t> opened;    ///< nodes that some group may open, in order
   Array<SourceParticle> copied;  ///< particles brought into the target's frame
   Array<std::uint8_t> copied_types;
 };

@@ -52,7 +52,7 @@ inline constexpr float least_distance2 = 1e-24F;
 /// Few pairs are within h, and then the lanes of whole registers are not: those take the short way.
 template <class T>
 GROVE_INLINE SoftenedPair<T> softened_pair(Spline, T r2, T scale) {
-  if (any(r2 < scale)) [[unlikely]]
+  if (any_less(r2, scale)) [[unlikely]]
     return spline_pair(r2, inverse_sqrt(larger(r2, T(least_distance2))), inverse_sqrt(scale));
   return softened_pair(Newton{}, r2, scale);
 }

@@ -72,14 +72,18 @@ struct LaneMask {
 GROVE_INLINE LaneMask operator<(Lanes a, Lanes b) { return {a.v < b.v}; }
 GROVE_INLINE LaneMask operator>=(Lanes a, Lanes b) { return {a.v >= b.v}; }
 
-/// Whether it holds anywhere.
-GROVE_HOST_DEVICE constexpr bool any(bool condition) { return condition; }
-GROVE_INLINE bool any(LaneMask condition) {
+/// Whether a < b anywhere.
+template <class T>
+GROVE_HOST_DEVICE constexpr bool any_less(T a, T b) {
+  return a < b;
+}
+GROVE_INLINE bool any_less(Lanes a, Lanes b) {
 #if defined(__AVX512F__) && !defined(__CUDACC__) && !defined(__HIPCC__)
-  return _mm512_movepi32_mask(reinterpret_cast<__m512i>(condition.v)) != 0;
+  return _mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ) != 0;
 #else
+  const LaneMask less = a < b;
   int lanes[lane_count];
-  std::memcpy(lanes, &condition.v, sizeof(lanes));
+  std::memcpy(lanes, &less.v, sizeof(lanes));
   int found = 0;
   for (const int lane : lanes) found |= lane;
   return found != 0;
