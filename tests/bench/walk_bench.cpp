@@ -94,10 +94,17 @@ double seconds_per_interaction() {
   for (int i = 0; i < sources; ++i)
     list[static_cast<std::size_t>(i)] = {
         {1.F + 0.01F * static_cast<float>(i), 0.5F, 0.3F}, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0};
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> uniform(0, 1);
+  float coordinates[3][group_size];
+  for (auto& axis : coordinates)
+    for (float& c : axis) c = uniform(random);
   Vec3<Lanes> position[registers];
   Pull<Lanes> pull[registers];
   for (int r = 0; r < registers; ++r) {
-    position[r] = {Lanes(0.F), Lanes(0.1F), Lanes(0.2F)};
+    const int i = r * lane_count;
+    position[r] = {Lanes::load(coordinates[0] + i), Lanes::load(coordinates[1] + i),
+                   Lanes::load(coordinates[2] + i)};
     pull[r] = {{Lanes(0.F), Lanes(0.F), Lanes(0.F)}, Lanes(0.F)};
   }
   const double start = now();
