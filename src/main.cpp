@@ -54,9 +54,12 @@ int run_program(int argc, char** argv, const Communicator& comm) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const bool asked_for_help = error.get_exit_code() == 0;
-    if (comm.is_master()) app.exit(error);
-    return static_cast<int>(asked_for_help ? ExitStatus::done : ExitStatus::input_error);
+    if (error.get_exit_code() == 0) {  // --help, --version
+      if (comm.is_master()) app.exit(error);
+      return static_cast<int>(ExitStatus::done);
+    }
+    return end_with_error(comm, ExitStatus::input_error, fmt::format("{}; see grove --help", error.what()),
+                          true);
   }
 
   try {

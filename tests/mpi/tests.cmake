@@ -14,3 +14,8 @@ grove_test(force_command mpi/force_command_test.cpp LINK grove::commands nlohman
 grove_test(render mpi/render_test.cpp LINK grove::io grove::models RANKS 1 2 3)
 grove_test(simulation_ranks mpi/simulation_test.cpp physics/run_fixture.cpp
            LINK grove::simulation RANKS 1 2 3 4 7)
+grove_test(run_output mpi/run_output_test.cpp physics/run_fixture.cpp LINK grove::simulation RANKS 1 3)
+foreach(ranks IN ITEMS 1 3)
+  grove_register_test(exit_status.ranks_${ranks} ${ranks} ""
+                      ${CMAKE_CURRENT_SOURCE_DIR}/mpi/exit_status.sh $<TARGET_FILE:grove> ${GROVE_MPIRUN} ${ranks})
+endforeach()

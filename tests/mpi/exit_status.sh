@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Bad input ends every command with status 2, one message and no half-written file, on any number of ranks.
+#
+#   exit_status.sh GROVE MPIRUN...      (MPIRUN with its options, up to the program)
+set -uo pipefail
+grove=$1
+shift
+mpirun=("$@")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+
+# expect STATUS TEXT COMMAND...: what the command must end with, and a part of its message.
+expect() {
+  local status=$1 text=$2 actual messages
+  shift 2
+  "${mpirun[@]}" "$grove" "$@" >out 2>err
+  actual=$?
+  messages=$(grep -c '^grove: ' err)
+  if [ "$actual" -ne "$status" ] || { [ "$status" -ne 0 ] && [ "$messages" -ne 1 ]; } || ! grep -qF -- "$text" out err; then
+    echo "FAILED: grove $*: status $actual (wanted $status), $messages messages (wanted 1), wanted the text: $text"
+    cat out err
+    failures=$((failures + 1))
+  fi
+}
+
+parameters() { cat >"$1"; }
+parameters good.yml <<EOF
+units: {system: none}
+initial_conditions: {model: plummer, n: 200}
+gravity: {softening: 0.05}
+time: {end: 0.02, step: 0.01}
+output: {folder: out-good, every: 0.02, render: false}
+EOF
+sed 's/softening/softning/' good.yml >unknown-key.yml
+sed 's/every: 0.02/every: 0.02, times: [0.01]/' good.yml >contradiction.yml
+sed 's/model: plummer, n: 200/file: cut.hdf5/' good.yml >cut.yml
+
+expect 0 '200 particles' ic plummer -n 200 -o good.hdf5
+head -c 3000 good.hdf5 >cut.hdf5
+expect 0 '2/2' run good.yml
+[ -f out-good/snapshot_001.hdf5 ] || { echo "FAILED: no snapshot of the end"; failures=$((failures + 1)); }
+
+expect 2 'subcommand' no-such-command
+expect 2 'missing.yml' run missing.yml
+expect 2 'softening' run unknown-key.yml
+expect 2 'times' run contradiction.yml
+expect 2 'cut.hdf5' run cut.yml
+expect 2 'time.step' run good.yml -P time.step=-1
+expect 2 'gravity.softening' run good.yml -P 'gravity.softening=16 Msun'
+expect 2 '500 leaves' run good.yml -P decomposition.rule=halves -P decomposition.leaves=500
+expect 2 '/proc/nowhere' run good.yml -P output.folder=/proc/nowhere
+expect 2 'cut.hdf5' force cut.hdf5
+expect 2 'missing.hdf5' info missing.hdf5
+expect 2 '/proc/nowhere' ic plummer -n 200 -o /proc/nowhere/file.hdf5
+expect 2 'no-such-model' ic no-such-model -o file.hdf5
+
+left=$(find . -name '*.tmp' -o -name 'file.hdf5')
+if [ -n "$left" ]; then
+  echo "FAILED: left behind: $left"
+  failures=$((failures + 1))
+fi
+exit $((failures > 0))
