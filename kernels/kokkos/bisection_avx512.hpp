@@ -95,10 +95,11 @@ struct Avx512 {
   }
 
   static std::size_t find(const Coordinate* keys, std::size_t count, Coordinate threshold, bool less,
-                          std::uint32_t* positions) {
+                          std::size_t first, std::uint32_t* positions) {
     const __m512i t = splat(threshold);
     const auto flip = static_cast<__mmask16>(less ? 0 : 0xffff);
-    __m512i index = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m512i index = _mm512_add_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                                     splat(static_cast<std::uint32_t>(first)));
     std::size_t n = 0;
     for (std::size_t i = 0; i < count; i += 16) {
       const __mmask16 valid = lanes_below(count - i);

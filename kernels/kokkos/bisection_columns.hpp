@@ -73,8 +73,8 @@ class Columns {
              const Bounds& all, std::uint32_t* scratch) {
     const Coordinate* const keys = axis(axis_) + begin;
     std::uint32_t *const wrong_left = scratch, *const wrong_right = scratch + scratch_size(count) / 2;
-    const std::size_t n = Simd::find(keys, left, threshold, false, wrong_left);
-    Simd::find(keys + left, count - left, threshold, true, wrong_right);
+    const std::size_t n = Simd::find(keys, left, threshold, false, 0, wrong_left);
+    Simd::find(keys + left, count - left, threshold, true, 0, wrong_right);
     for (int c = 0; c < 4; ++c) {
       std::uint32_t *const a = axis(c) + begin, *const b = a + left;
       for (std::size_t i = 0; i < n; ++i) std::swap(a[wrong_left[i]], b[wrong_right[i]]);

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/array.hpp"
+#include "kernels/kokkos/bisection_blocks.hpp"
 #include "kernels/kokkos/bisection_columns.hpp"
 #include "kernels/kokkos/bisection_search.hpp"
 #include "kernels/kokkos/weighted_prefix.hpp"
@@ -26,15 +28,17 @@ class OrbBisection {
         columns_(records.size()),
         scratch_(Columns::scratch_size(records.size())) {
     columns_.template unpack<Simd>(0, records);
+    blocks_.emplace(columns_, records.size());
   }
 
   /// Cuts the root.
-  void cut_root() { cut(0, 0, columns_.bounds(0, records_.size())); }
+  void cut_root() { cut(0, 0, blocks_->bounds(0, records_.size()), true); }
 
  private:
   /// Cuts the cell of this index, whose count, weight (`halves`) and leaves are known, and whose particles
-  /// begin at `begin`. Under `middle` weights are summed from the leaves upwards.
-  void cut(std::size_t index, std::size_t begin, const Bounds& bounds) {
+  /// begin at `begin`. Under `middle` weights are summed from the leaves upwards. ordered: blocks_ holds for
+  /// these particles, and seems to help.
+  void cut(std::size_t index, std::size_t begin, const Bounds& bounds, bool ordered) {
     Cell cell = cells_[index];
     const auto count = static_cast<std::size_t>(cell.count);
     cell.low = bounds.low_corner();
@@ -47,28 +51,47 @@ class OrbBisection {
       cells_[index] = cell;
       return;
     }
-    const Parts parts = divide(cell, begin, bounds);
-    cell.cut = cut_before(begin + parts.left, count - parts.left, bounds.longest_axis(), parts.right_bounds);
+    const Parts parts = divide(cell, begin, bounds, ordered);
+    cell.cut = cut_before(begin + parts.left, count - parts.left, bounds.longest_axis(), parts.right_bounds,
+                          ordered);
     cell.child = add_children(cell, begin, parts.left);
     cells_[index] = cell;
     const auto child = static_cast<std::size_t>(cell.child);
-    cut(child, begin, parts.left_bounds);
-    cut(child + 1, begin + parts.left, parts.right_bounds);
+    cut(child, begin, parts.left_bounds, ordered);
+    cut(child + 1, begin + parts.left, parts.right_bounds, ordered);
     cells_[index].weight = cells_[child].weight + cells_[child + 1].weight;
   }
 
-  Parts divide(const Cell& cell, std::size_t begin, const Bounds& bounds) {
+  Parts divide(const Cell& cell, std::size_t begin, const Bounds& bounds, bool& ordered) {
     const auto count = static_cast<std::size_t>(cell.count);
     const int axis = bounds.longest_axis();
-    Window window(columns_.axis(axis) + begin, count, bounds.low[axis], bounds.high[axis], scratch_.data());
+    const Coordinate* const keys = columns_.axis(axis) + begin;
+    const auto select = [&](Coordinate low, Coordinate high, Coordinate* selected) {
+      return ordered ? blocks_->template select<Simd>(axis, begin, count, low, high, selected)
+                     : Simd::select(keys, count, low, high, selected);
+    };
+    SearchWindow<Simd, decltype(select)> window(keys, count, bounds.low[axis], bounds.high[axis],
+                                                scratch_.data(), select);
     Count left_of_middle = 0;
     if (scheme_.needs_middle()) left_of_middle = window.count_left_of_middle(scheme_.quantum / 2);
     const CutTarget target = scheme_.target(cell.count, cell.weight, cell.leaves, left_of_middle);
     const auto k = static_cast<std::size_t>(longest_prefix(target, begin, count, axis));
     const Bracket b = window.search(k);
-    if (b.splits(k))
-      return columns_.template partition<Simd>(begin, count, k, axis, static_cast<Coordinate>(b.low), bounds,
-                                               scratch_.data());
+    if (!b.splits(k)) {
+      ordered = false;
+      return divide_equal(begin, count, k, axis);
+    }
+    const auto threshold = static_cast<Coordinate>(b.low);
+    if (ordered)
+      if (const auto parts =
+              blocks_->template partition<Simd>(begin, count, k, axis, threshold, scratch_.data()))
+        return *parts;
+    ordered = false;
+    return columns_.template partition<Simd>(begin, count, k, axis, threshold, bounds, scratch_.data());
+  }
+
+  /// Where the cut goes between equal coordinates.
+  Parts divide_equal(std::size_t begin, std::size_t count, std::size_t k, int axis) {
     const auto records = records_.subspan(begin, count);
     columns_.pack(begin, records);
     const Parts parts = divide_ties<Simd>(records, k, axis, id_);
@@ -84,11 +107,14 @@ class OrbBisection {
   }
 
   /// The cut whose right part is this: its least element.
-  Cut cut_before(std::size_t begin, std::size_t count, int axis, const Bounds& bounds) const {
+  Cut cut_before(std::size_t begin, std::size_t count, int axis, const Bounds& bounds, bool ordered) const {
     Cut cut{~ParticleId{0}, bounds.low[axis], axis};
     const std::uint32_t* const index = columns_.axis(3) + begin;
-    Simd::for_each_equal(columns_.axis(axis) + begin, count, cut.coordinate,
-                         [&](std::size_t i) { cut.id = std::min(cut.id, id_[index[i]]); });
+    const auto visit = [&](std::size_t i) { cut.id = std::min(cut.id, id_[index[i]]); };
+    if (ordered)
+      blocks_->template for_each_equal<Simd>(axis, begin, count, cut.coordinate, visit);
+    else
+      Simd::for_each_equal(columns_.axis(axis) + begin, count, cut.coordinate, visit);
     return cut;
   }
 
@@ -119,14 +145,13 @@ class OrbBisection {
     return sum;
   }
 
-  using Window = SearchWindow<Simd>;
-
   CutScheme scheme_;
   std::span<Record> records_;
   const ParticleId* id_;
   const std::uint32_t* weight_;
   std::vector<Cell>& cells_;
   Columns columns_;
+  std::optional<Blocks> blocks_;
   Array<std::uint32_t> scratch_;
 };
 

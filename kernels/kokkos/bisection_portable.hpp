@@ -94,13 +94,13 @@ struct Portable {
       if (keys[i] == wanted) visit(i);
   }
 
-  /// The indices of the keys that are less than the threshold, or of those that are not. Returns how many.
-  /// positions (out): as many, plus padding.
+  /// The indices, counted from `first`, of the keys that are less than the threshold, or of those that are
+  /// not. Returns how many. positions (out): as many, plus padding.
   static std::size_t find(const Coordinate* keys, std::size_t count, Coordinate threshold, bool less,
-                          std::uint32_t* positions) {
+                          std::size_t first, std::uint32_t* positions) {
     std::size_t n = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      positions[n] = static_cast<std::uint32_t>(i);
+      positions[n] = static_cast<std::uint32_t>(first + i);
       n += (keys[i] < threshold) == less;
     }
     return n;

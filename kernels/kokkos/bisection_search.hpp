@@ -113,13 +113,16 @@ class KeySample {
 
 /// The search for one cut among the keys of a cell: one pass over all of them finds a window around the cut,
 /// the rest happens in the window.
-template <class Simd>
+///
+/// Select: called as select(low, high, selected), does Simd::select() on the keys of the cell.
+template <class Simd, class Select>
 class SearchWindow {
  public:
   /// keys: count, in low..high. selected: scratch of count + padding.
   SearchWindow(const Coordinate* keys, std::size_t count, Coordinate low, Coordinate high,
-               Coordinate* selected)
-      : all_{keys, count, 0},
+               Coordinate* selected, const Select& select)
+      : select_(select),
+        all_{keys, count, 0},
         low_(low),
         high_(high),
         selected_(selected),
@@ -162,11 +165,12 @@ class SearchWindow {
   static constexpr std::size_t least_to_sample = 2048;
 
   void open(const std::array<Coordinate, 2>& range) {
-    const auto inside = Simd::select(all_.data, all_.count, range[0], range[1], selected_);
+    const Selection inside = select_(range[0], range[1], selected_);
     window_ = {selected_, inside.count, inside.below};
     bracket_ = {range[0], std::uint64_t{range[1]} + 1, inside.below, inside.below + inside.count};
   }
 
+  const Select& select_;
   Keys all_;
   Coordinate low_, high_;
   Coordinate* selected_;

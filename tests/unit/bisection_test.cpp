@@ -282,6 +282,25 @@ TEST(Bisection, leaves_do_not_depend_on_how_well_a_sample_represents_them) {
   expect_leaves(s, {CutRule::halves, 0}, 11, Weights(51200, 1), false);
 }
 
+TEST(Bisection, leaves_of_nearly_ordered_particles_are_those_of_a_naive_sort) {
+  // As of a second step: in the order of the first tree, but moved a little, and some of them far.
+  for (Sample& s : samples(40000)) {
+    const CutScheme scheme{CutRule::middle, 1024};
+    cut_to_leaves(scheme, root_of(scheme, s.records.size(), 0, 0), s.records, s.id.data(), nullptr);
+    std::mt19937_64 random(2);
+    for (const Count far : {0, 1000}) {
+      for (Record& r : s.records) {
+        r.x ^= any(random) % 4096;
+        r.y ^= any(random) % 4096;
+      }
+      for (Count i = 0; i < far; ++i)
+        std::swap(s.records[any(random) % s.records.size()].z, s.records[any(random) % s.records.size()].x);
+      expect_leaves(s, scheme, 0, Weights(s.records.size(), 1), false);
+      expect_leaves(s, {CutRule::halves, 0}, 7, Weights(s.records.size(), 1), false);
+    }
+  }
+}
+
 TEST(Bisection, middle_sums_weights_but_cuts_by_counts) {
   Weights weight(2000);
   std::iota(weight.begin(), weight.end(), 4000000000u);
