@@ -74,23 +74,23 @@ AtomicFile::~AtomicFile() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-void AtomicFile::commit() {
-  flush_to_disk(temporary_, O_RDWR);
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
-    throw InputError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
-  temporary_.clear();
-  flush_to_disk(folder_of(path_), O_RDONLY | O_DIRECTORY);
-}
-
-void reserve_room(const std::string& path, std::int64_t bytes) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+void AtomicFile::reserve(std::int64_t bytes) const {
+  const int descriptor = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   bool failed = descriptor < 0;
   if (!failed) failed = ::fallocate(descriptor, 0, 0, bytes) != 0 && errno != EOPNOTSUPP;
   const int error = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (failed)
     throw InputError(
-        fmt::format("{}: cannot be written: {} bytes are needed: {}", path, bytes, std::strerror(error)));
+        fmt::format("{}: cannot be written: {} bytes are needed: {}", path_, bytes, std::strerror(error)));
+}
+
+void AtomicFile::commit() {
+  flush_to_disk(temporary_, O_RDWR);
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
+    throw InputError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+  temporary_.clear();
+  flush_to_disk(folder_of(path_), O_RDONLY | O_DIRECTORY);
 }
 
 void write_text(const std::string& path, const std::string& text) {

@@ -25,17 +25,15 @@ class AtomicFile {
   static std::string temporary_of(const std::string& path) { return path + ".tmp"; }
   /// Where to write.
   const std::string& temporary() const { return temporary_; }
+  /// Takes room on disk for so many bytes, where the file system can. InputError if there is none: better
+  /// than a write that fails later, because MPI's may fail without saying so.
+  void reserve(std::int64_t bytes) const;
   /// Call when the temporary file is closed.
   void commit();
 
  private:
   std::string path_, temporary_;
 };
-
-/// Takes room on disk for a file of so many bytes, making the file if need be, where the file system can.
-/// InputError if there is none: better than a write that fails later, because MPI's may fail without saying
-/// so.
-void reserve_room(const std::string& path, std::int64_t bytes);
 
 /// Writes a text as an AtomicFile.
 void write_text(const std::string& path, const std::string& text);

@@ -127,8 +127,9 @@ template std::vector<std::int64_t> read_attribute<std::int64_t>(hid_t, const std
                                                                 const std::string&);
 
 std::string DatasetInfo::type_name() const {
-  const char* kind = is_float ? "float" : is_integer ? "int" : "not a number, bytes ";
-  return fmt::format("{}{}", kind, is_float || is_integer ? 8 * bytes : bytes);
+  if (is_float) return fmt::format("float{}", 8 * bytes);
+  if (is_integer) return fmt::format("{}int{}", is_signed ? "" : "u", 8 * bytes);
+  return fmt::format("not a number, {} bytes", bytes);
 }
 
 Handle create_dataset(hid_t parent, const std::string& name, hid_t type, std::span<const hsize_t> shape,
@@ -153,7 +154,8 @@ Handle open_dataset(hid_t parent, const std::string& name, const std::string& pa
 DatasetInfo info(hid_t dataset, const std::string& path) {
   const Handle space(H5Dget_space(dataset), H5Sclose, path), type(H5Dget_type(dataset), H5Tclose, path);
   const H5T_class_t kind = H5Tget_class(type);
-  return {shape_of(space), kind == H5T_FLOAT, kind == H5T_INTEGER, H5Tget_size(type)};
+  return {shape_of(space), kind == H5T_FLOAT, kind == H5T_INTEGER,
+          kind == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_2, H5Tget_size(type)};
 }
 
 std::vector<std::string> dataset_names(hid_t group, const std::string& path) {

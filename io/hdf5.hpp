@@ -104,7 +104,7 @@ std::vector<T> read_attribute(hid_t object, const std::string& name, const std::
 /// Shape and kind of a dataset.
 struct DatasetInfo {
   std::vector<hsize_t> shape;
-  bool is_float = false, is_integer = false;
+  bool is_float = false, is_integer = false, is_signed = false;
   std::size_t bytes = 0;  ///< of one number
   std::string type_name() const;
 };

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "particles/models/model.hpp"
 #include "particles/particles.hpp"
 
 namespace grove::schema {
@@ -33,6 +34,12 @@ std::string output_field_names(bool by_default) {
     if (field.info.output && (field.info.output_by_default || !by_default)) names.push_back(field.info.name);
   });
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::vector<std::string> names_of_models() {
+  std::vector<std::string> names;
+  for (const ModelInfo& model : model_infos()) names.emplace_back(model.name);
+  return names;
 }
 
 constexpr Range any{};
@@ -64,8 +71,8 @@ std::vector<Row> initial_conditions_rows() {
   const std::string s = "initial_conditions";
   return {
       {s, "file", at(in, &I::file), dimension::none, any, optional, "snapshot to start from"},
-      {s, "model", of_model(&M::model), dimension::none, any, optional,
-       "model to make, one that `grove ic` knows, instead of a file"},
+      {s, "model", Word{names_of_models(), of_model(&M::model)}, dimension::none, any, optional,
+       "model to make instead of reading a file; `grove ic --help` says what each is"},
       {s, "n", of_model(&M::particles), dimension::none, Range{0, 1e12}, optional,
        "particles over all components; 0: the model's choice"},
       {s, "seed", of_model(&M::seed), dimension::none, not_negative, optional,

@@ -180,14 +180,15 @@ class SnapshotWriter {
         files_.push_back({AtomicFile::temporary_of(name), f, {}});
         if (!group_.is_master()) continue;
         atomic_.emplace_back(name);
-        reserve_room(files_.back().path, bytes(files_.back()));
+        atomic_.back().reserve(bytes(files_.back()));
       }
     });
     all_.together([&] {
-      for (OutputFile& file : files_) {
+      for (std::size_t f = 0; f < files_.size(); ++f) {
+        OutputFile& file = files_[f];
         group_.together([&] { file.handle = hdf5::create_file(group_.get(), file.path); });
         group_.together([&] {
-          if (group_.is_master()) reserve_room(file.path, bytes(file));  // creation gave the room back
+          if (group_.is_master()) atomic_[f].reserve(bytes(file));  // creation gave the room back
         });
         Counts here{};
         for (std::size_t t = 0; t < here.size(); ++t) here[t] = end(file, t) - begin(file, t);
@@ -308,7 +309,7 @@ class SnapshotWriter {
   int group_index_;
   Communicator group_;
   Counts totals_{};
-  std::vector<AtomicFile> atomic_;  ///< on the first rank of the group
+  std::vector<AtomicFile> atomic_;  ///< of each file, on the first rank of the group
   std::vector<OutputFile> files_;   ///< closed before atomic_ removes what is not complete
 };
 

@@ -5,6 +5,8 @@ grove_test(message_exchange mpi/message_exchange_test.cpp LINK grove::let RANKS 
 grove_test(decomposition mpi/decomposition_test.cpp mpi/decomposition_limits_test.cpp mpi/processor_set_tree_test.cpp
            LINK grove::decomposition RANKS 1 2 3 4 7)
 grove_test(snapshot mpi/snapshot_test.cpp LINK grove::io RANKS 1 2 3 4 7)
+grove_test(h5py mpi/h5py_test.cpp LINK grove::io RANKS 1 3)
+target_compile_definitions(test_h5py PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 grove_test(formats mpi/formats_test.cpp LINK grove::io RANKS 1 3)
 grove_test(bad_input mpi/bad_input_test.cpp LINK grove::io RANKS 1 3)
 grove_test(initial_conditions mpi/initial_conditions_test.cpp LINK grove::simulation RANKS 1 2 3 4 7)

@@ -1,0 +1,92 @@
+"""Opens snapshots as a reader of GADGET's layout does and checks what Grove's tests wrote (support/particles.hpp).
+
+usage: check_snapshot.py N FILE...    exits with 0 if all is right
+"""
+import sys
+
+import h5py
+import numpy as np
+
+UNITS = {"UnitLength_in_cm": 3.085678e21, "UnitMass_in_g": 1.989e43, "UnitVelocity_in_cm_per_s": 1e5}
+# length, mass and velocity exponents, size in CGS, shape per particle, numbers
+DATASETS = {
+    "Coordinates": (1, 0, 0, 3.085678e21, (3,), "f8"),
+    "Velocities": (0, 0, 1, 1e5, (3,), "f8"),
+    "Masses": (0, 1, 0, 1.989e43, (), "f8"),
+    "ParticleIDs": (0, 0, 0, 1.0, (), "u8"),
+    "Acceleration": (-1, 0, 2, 1e10 / 3.085678e21, (3,), "f4"),
+    "Potential": (0, 0, 2, 1e10, (), "f4"),
+}
+TYPES = {1, 2, 4}
+
+
+def expected(ids, k):
+    return np.sin(ids.astype(float) * (1.37 + 0.71 * k))
+
+
+def expected_types(ids):
+    return np.where(ids % 7 == 0, 4, np.where(ids % 3 == 0, 2, 1))
+
+
+def check(condition, what):
+    if not condition:
+        sys.exit(f"check_snapshot.py: {what}")
+
+
+def check_header(header, n_files, n):
+    for name in ("Time", "Redshift", "BoxSize", "NumFilesPerSnapshot", "Omega0", "OmegaLambda", "HubbleParam",
+                 "Flag_Sfr", "Flag_Cooling", "Flag_StellarAge", "Flag_Metals", "Flag_Feedback",
+                 "Flag_Entropy_ICs", "Flag_DoublePrecision"):
+        check(np.shape(header[name]) == (), f"Header/{name} is not a scalar")
+    check(header["Time"] == 1.25, "wrong time")
+    check(header["Redshift"] == 0, "wrong redshift")
+    check(header["NumFilesPerSnapshot"] == n_files, "wrong number of files")
+    check(not np.any(header["MassTable"]), "a mass table beside Masses")
+    total = header["NumPart_Total"] + (header["NumPart_Total_HighWord"].astype(np.uint64) << np.uint64(32))
+    counts = np.bincount(expected_types(np.arange(1, n + 1)), minlength=6)
+    check(np.array_equal(total, counts), f"wrong total counts {total}")
+
+
+def check_dataset(dataset, name, count):
+    length, mass, velocity, cgs, shape, numbers = DATASETS[name]
+    check(dataset.shape == (count,) + shape, f"{name} has shape {dataset.shape}")
+    check(dataset.dtype == np.dtype(numbers), f"{name} has type {dataset.dtype}")
+    powers = {"a_scaling": 0, "h_scaling": 0, "length_scaling": length, "mass_scaling": mass,
+              "velocity_scaling": velocity}
+    for power, value in powers.items():
+        check(dataset.attrs[power] == value, f"{name}: wrong {power}")
+    check(np.isclose(dataset.attrs["to_cgs"], cgs, rtol=1e-14), f"{name}: wrong to_cgs")
+
+
+def check_values(group, ids, type_):
+    check(np.all(np.diff(ids.astype(np.int64)) > 0), "ids do not increase")
+    check(np.all(expected_types(ids) == type_), "particles of another type")
+    columns = {"Coordinates": [(0, 10), (1, 10), (2, 10)], "Velocities": [(3, 1), (4, 1), (5, 1)],
+               "Acceleration": [(7, 1), (8, 1), (9, 1)]}
+    for name, parts in columns.items():
+        for axis, (k, scale) in enumerate(parts):
+            check(np.allclose(group[name][:, axis], scale * expected(ids, k), atol=1e-6), f"wrong {name}")
+    check(np.allclose(group["Masses"], 0.5 + 0.25 * expected(ids, 6), atol=1e-12), "wrong Masses")
+    check(np.allclose(group["Potential"], expected(ids, 10), atol=1e-6), "wrong Potential")
+
+
+def main():
+    n, paths = int(sys.argv[1]), sys.argv[2:]
+    seen = []
+    for path in paths:
+        with h5py.File(path, "r") as file:
+            check_header(file["Header"].attrs, len(paths), n)
+            for name, value in UNITS.items():
+                check(file["Units"].attrs[name] == value, f"wrong Units/{name}")
+            check(abs(file["Units"].attrs["GravityConstantInternal"] - 43021.8) < 1, "wrong constant of gravity")
+            for type_ in TYPES:
+                group, count = file[f"PartType{type_}"], file["Header"].attrs["NumPart_ThisFile"][type_]
+                check(set(group) == set(DATASETS), f"datasets {sorted(group)}")
+                for name in DATASETS:
+                    check_dataset(group[name], name, count)
+                check_values(group, group["ParticleIDs"][:], type_)
+                seen.append(group["ParticleIDs"][:])
+    check(np.array_equal(np.sort(np.concatenate(seen)), np.arange(1, n + 1)), "not every id once")
+
+
+main()
