@@ -3,31 +3,84 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 
 #include "base/errors.hpp"
 
 namespace grove {
 
+namespace {
+
+/// Bounds of numbers x y z x y z ..., and whether all are finite.
+class Extent {
+ public:
+  explicit Extent(std::span<const Vec3d> positions) {
+    const double* numbers = positions.empty() ? nullptr : &positions[0].x;
+    const std::size_t count = 3 * positions.size(), whole = count / lanes * lanes;
+    for (std::size_t i = 0; i < whole; i += lanes)
+      for (std::size_t k = 0; k < lanes; ++k) add(k, numbers[i + k]);
+    for (std::size_t i = whole; i < count; ++i) add(i - whole, numbers[i]);
+  }
+
+  Vec3d low() const {
+    return fold(low_, [](double a, double b) { return std::min(a, b); });
+  }
+  Vec3d high() const {
+    return fold(high_, [](double a, double b) { return std::max(a, b); });
+  }
+  bool is_finite() const {
+    return std::all_of(zero_.begin(), zero_.end(), [](double x) { return x == 0; });
+  }
+
+ private:
+  /// Eight particles at once: a multiple of the three axes and of the widest vector.
+  static constexpr std::size_t lanes = 24;
+  using Lanes = std::array<double, lanes>;
+
+  void add(std::size_t k, double x) {
+    low_[k] = x < low_[k] ? x : low_[k];
+    high_[k] = x > high_[k] ? x : high_[k];
+    zero_[k] += 0 * x;
+  }
+  template <class Choose>
+  static Vec3d fold(const Lanes& values, Choose choose) {
+    Vec3d result{values[0], values[1], values[2]};
+    for (std::size_t k = 3; k < lanes; ++k)
+      result[static_cast<int>(k % 3)] = choose(result[static_cast<int>(k % 3)], values[k]);
+    return result;
+  }
+  static Lanes all(double x) {
+    Lanes lanes_of_x;
+    lanes_of_x.fill(x);
+    return lanes_of_x;
+  }
+
+  Lanes low_ = all(std::numeric_limits<double>::max());
+  Lanes high_ = all(-std::numeric_limits<double>::max());
+  Lanes zero_ = all(0);
+};
+
+[[noreturn]] void refuse_first_not_finite(const Particles& particles) {
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    for (int axis = 0; axis < 3; ++axis)
+      if (!std::isfinite(particles.position[i][axis]))
+        throw InputError(
+            fmt::format("particle id {} has a position that is not a finite number", particles.id[i]));
+  throw std::logic_error("all positions are finite");
+}
+
+}  // namespace
+
 Box root_cube(const Communicator& comm, const Particles& particles, const std::optional<Box>& previous) {
-  constexpr double huge = std::numeric_limits<double>::max();
-  Vec3d low{huge, huge, huge}, high{-huge, -huge, -huge};
+  const Extent extent(particles.position);
+  Vec3d low = extent.low(), high = extent.high();
   comm.together([&] {
-    double finite = 0;
-    for (const Vec3d& p : particles.position) {
-      low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
-      high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
-      finite += 0 * (p.x + p.y + p.z);
-    }
-    if (finite == 0) return;
-    for (std::size_t i = 0; i < particles.size(); ++i)
-      for (int axis = 0; axis < 3; ++axis)
-        if (!std::isfinite(particles.position[i][axis]))
-          throw InputError(
-              fmt::format("particle id {} has a position that is not a finite number", particles.id[i]));
+    if (!extent.is_finite()) refuse_first_not_finite(particles);
   });
   comm.min(std::span<double>(&low.x, 3));
   comm.max(std::span<double>(&high.x, 3));
