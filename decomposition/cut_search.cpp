@@ -94,7 +94,7 @@ void search(ProcessorSetTree& tree, const SearchOptions& options, std::vector<In
 
 services::CountLeft::Input ask_coordinates(const Interval& interval, const Candidates& candidates) {
   return {interval.question->cell, static_cast<Coordinate>(interval.first),
-          static_cast<Coordinate>(candidates.step), candidates.number};
+          static_cast<Coordinate>(candidates.step), candidates.number, !interval.question->target.is_exact()};
 }
 
 services::SelectTie::Input ask_ids(const Interval& interval, const Candidates& candidates) {
@@ -114,19 +114,20 @@ void find_cuts(ProcessorSetTree& tree, const SearchOptions& options, std::span<C
                DecompositionReport& report) {
   std::vector<Interval> intervals;
   for (CutQuestion& q : questions) intervals.push_back({&q, q.low, q.high, {0, 0}, q.all});
+  // Where the target is a number, weights are not asked for, and the tallies hold numbers in their place.
   search<services::CountLeft>(tree, options, intervals, ask_coordinates, report);
 
   std::vector<Interval> ties;
   for (const Interval& found : intervals) {
     CutQuestion& q = *found.question;
     q.cut = {0, static_cast<Coordinate>(found.first), q.axis};
-    q.left = found.below;
+    q.left = found.below.count;
     if (is_tied(found)) ties.push_back({&q, 0, options.greatest_id, found.below, found.inside});
   }
   search<services::SelectTie>(tree, options, ties, ask_ids, report);
   for (const Interval& found : ties) {
     found.question->cut.id = found.first;
-    found.question->left = found.below;
+    found.question->left = found.below.count;
   }
 }
 

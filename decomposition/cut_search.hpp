@@ -22,7 +22,7 @@ struct CutQuestion {
 
   Cut cut;  ///< found: divides the particles as the cut that is asked for does. Its id is 0 if all particles
             ///< of the cut's coordinate go right
-  Tally left;  ///< found: what goes left
+  Count left;  ///< found: how many go left
 };
 
 /// How to search.

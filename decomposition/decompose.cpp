@@ -42,7 +42,6 @@ class Decomposition {
   void cut_alone();
   void gather_cells();
   void arrange(Array<Record>* records);
-  void move_fields(std::span<const std::uint32_t> order);
   Domain domain() const;
 
   /// Runs a script of the master that leaves its result in cells_, and gives that to all ranks.
@@ -64,8 +63,6 @@ class Decomposition {
   Cell root_;
   std::vector<Cell> cells_;  ///< the top cells; at last all
   EndCells ends_;
-  std::optional<Migration> migration_;  ///< none if no particle of any rank moves
-  Array<Vec3d> arrived_positions_;
 };
 
 void Decomposition::set_up(const std::optional<Box>& previous) {
@@ -107,14 +104,10 @@ void Decomposition::exchange() {
   if (comm_.size() == 1 || comm_.max(static_cast<Count>(departing.size())) == 0) return;
 
   ++report_.collectives;
-  migration_.emplace(comm_, std::move(departing), counts);
-  arrived_positions_ = migration_->arrivals(particles_.position);
-  own_.records = ends_.merge_arrivals(comm_, own_, migration_->plan(), box_, arrived_positions_);
-  migration_->append_arrivals(particles_.id);
-  if (own_.weight) {
-    migration_->append_arrivals(particles_.work);
-    own_.weight = particles_.work.data();
-  }
+  const Migration migration(comm_, particles_.size(), std::move(departing), counts);
+  migration.apply(particles_);
+  if (own_.weight) own_.weight = particles_.work.data();
+  own_.records = ends_.merge_arrivals(comm_, own_, migration, box_);
 }
 
 void Decomposition::cut_alone() {
@@ -145,38 +138,15 @@ void Decomposition::gather_cells() {
 }
 
 void Decomposition::arrange(Array<Record>* records) {
-  const auto time = report_.timers.time("migrate");
-  if (records && !migration_) {
+  if (records) {
     *records = std::move(own_.records);
     return;
   }
+  const auto time = report_.timers.time("migrate");
   Array<std::uint32_t> order(own_.records.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    order[i] = own_.records[i].index;
-    own_.records[i].index = static_cast<std::uint32_t>(i);
-  }
-  if (records) *records = std::move(own_.records);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = own_.records[i].index;
   own_.records = Array<Record>();
-  if (migration_)
-    move_fields(order);
-  else
-    particles_.reorder(order);
-}
-
-void Decomposition::move_fields(std::span<const std::uint32_t> order) {
-  Migration::rearrange(particles_.position, arrived_positions_, order);
-  arrived_positions_ = Array<Vec3d>();
-  Migration::rearrange(particles_.id, {}, order);
-  if (own_.weight) Migration::rearrange(particles_.work, {}, order);
-  for_each_field([&](const auto& field) {
-    const auto is = [&](const auto& other) { return field.info.name == other.info.name; };
-    if (is(fields::position) || is(fields::id) || (own_.weight && is(fields::work))) return;
-    auto& values = particles_.*field.array;
-    if (field.info.migrate)
-      Migration::rearrange(values, migration_->arrivals(values), order);
-    else
-      values.resize(order.size());
-  });
+  particles_.reorder(order);
 }
 
 Domain Decomposition::domain() const {

@@ -26,36 +26,36 @@ std::vector<std::int32_t> EndCells::uncut() const {
   return cells;
 }
 
-Array<Record> EndCells::merge_arrivals(const Communicator& comm, RankParticles& own, const ExchangePlan& plan,
-                                       const Box& box, std::span<const Vec3d> positions) const {
+Array<Record> EndCells::merge_arrivals(const Communicator& comm, RankParticles& own,
+                                       const Migration& migration, const Box& box) const {
   const auto ranks = static_cast<std::size_t>(comm.size()), self = static_cast<std::size_t>(comm.rank());
   std::vector<Count> portions, cells_per_rank(ranks, 0);
   for (std::size_t i = 0; i < size(); ++i) {
     portions.push_back(static_cast<Count>(own.records_of(cell_[i]).size()));
     ++cells_per_rank[static_cast<std::size_t>(owner_[i])];
   }
-  const ExchangePlan portions_plan(comm, cells_per_rank);
-  std::vector<Count> arriving(static_cast<std::size_t>(portions_plan.receive_total()));
-  portions_plan.apply(std::span<const Count>(portions), std::span<Count>(arriving));
+  const ExchangePlan plan(comm, cells_per_rank);
+  std::vector<Count> arriving(static_cast<std::size_t>(plan.receive_total()));  // by source rank, by own cell
+  plan.apply(std::span<const Count>(portions), std::span<Count>(arriving));
 
-  const auto old = static_cast<std::uint32_t>(own.particles.size());
-  std::vector<Count> next(plan.receive_offsets().begin(),
-                          plan.receive_offsets().end() - 1);  // by source rank
-  const Count own_cells = cells_per_rank[self];
+  const auto offsets = migration.plan().receive_offsets();
+  std::vector<Count> next(offsets.begin(), offsets.end() - 1);  // by source rank
+  const auto own_cells = static_cast<std::size_t>(cells_per_rank[self]);
   Array<Record> merged;
-  merged.reserve(own.particles.size() + positions.size() - static_cast<std::size_t>(plan.send_total()));
-  Count k = 0;  // counts this rank's cells
+  merged.reserve(migration.size());
+  std::size_t k = 0;  // counts this rank's cells
   for (std::size_t i = 0; i < size(); ++i) {
     if (owner_[i] != comm.rank()) continue;
-    const auto stay = own.records_of(cell_[i]);
-    merged.insert(merged.end(), stay.begin(), stay.end());
+    for (Record r : own.records_of(cell_[i])) {
+      r.index = migration.place_of_staying(r.index);
+      merged.push_back(r);
+    }
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       if (rank == self) continue;
-      const Count last =
-          next[rank] + arriving[rank * static_cast<std::size_t>(own_cells) + static_cast<std::size_t>(k)];
-      for (Count& from = next[rank]; from < last; ++from) {
-        const IntegerPosition c = box.coordinates(positions[static_cast<std::size_t>(from)]);
-        merged.push_back({c.x, c.y, c.z, old + static_cast<std::uint32_t>(from)});
+      for (const Count end = next[rank] + arriving[rank * own_cells + k]; next[rank] < end; ++next[rank]) {
+        const std::uint32_t place = migration.place_of_arrival(static_cast<std::size_t>(next[rank]));
+        const IntegerPosition c = box.coordinates(own.particles.position[place]);
+        merged.push_back({c.x, c.y, c.z, place});
       }
     }
     ++k;

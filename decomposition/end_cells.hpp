@@ -7,7 +7,7 @@
 #include "base/array.hpp"
 #include "base/box.hpp"
 #include "comm/communicator.hpp"
-#include "comm/exchange_plan.hpp"
+#include "decomposition/migration.hpp"
 #include "decomposition/rank_particles.hpp"
 #include "decomposition/shares.hpp"
 #include "kernels/math/cell.hpp"
@@ -30,13 +30,12 @@ class EndCells {
   /// The top-cell numbers of those that have to be cut further.
   std::vector<std::int32_t> uncut() const;
 
-  /// Collective. The records of this rank's end cells, left to right: those that stay and those of the
-  /// arrivals, of which each rank sends those of one cell after the other.
+  /// Collective. The records of this rank's end cells after a migration, left to right: those that stay and
+  /// those of the arrivals, of which each rank has sent those of one cell after the other.
   ///
-  /// own (in): the records before, by top cell. plan (in): the exchange of particles. positions (in): of the
-  /// arrivals, length plan.receive_total(). Arrival i gets the index i + number of particles before.
-  Array<Record> merge_arrivals(const Communicator& comm, RankParticles& own, const ExchangePlan& plan,
-                               const Box& box, std::span<const Vec3d> positions) const;
+  /// own (in): the records before, by top cell; its particles are those after the migration.
+  Array<Record> merge_arrivals(const Communicator& comm, RankParticles& own, const Migration& migration,
+                               const Box& box) const;
 
  private:
   std::vector<std::int32_t> cell_;

@@ -91,7 +91,7 @@ class Master {
       const Cell& c = cell(wanted[i]);
       const int axis = input[i].axis;
       const CutTarget target = scheme_.target(c.count, c.weight, c.leaves, answer[i].left_of_middle);
-      questions.push_back({wanted[i], axis, c.low[axis], c.high[axis], target, {c.count, c.weight}, {}, {}});
+      questions.push_back({wanted[i], axis, c.low[axis], c.high[axis], target, {c.count, c.weight}, {}, 0});
     }
     return questions;
   }
@@ -122,8 +122,8 @@ class Master {
     Cell left, right;
     left.first = parent.first;
     left.first_leaf = parent.first_leaf;
-    left.leaves = scheme_.left_leaves(parent.leaves, q.left.count);
-    right.first = parent.first + q.left.count;
+    left.leaves = scheme_.left_leaves(parent.leaves, q.left);
+    right.first = parent.first + q.left;
     right.first_leaf = parent.first_leaf + left.leaves;
     right.leaves = parent.leaves - left.leaves;
     cells_.insert(cells_.end(), {left, right});
@@ -132,7 +132,7 @@ class Master {
 
   /// Particles of one coordinate and one id cannot be told apart, so they cannot be cut as asked.
   static void check(const CutQuestion& q) {
-    if (q.left.count < q.target.least || q.left.count > q.target.most)
+    if (q.left < q.target.least || q.left > q.target.most)
       throw InputError(fmt::format("particle id {} occurs more than once: ids must be unique", q.cut.id));
   }
 

@@ -2,16 +2,17 @@
 
 #include <algorithm>
 
+#include "kernels/kokkos/bisection_native.hpp"
+
 namespace grove::services {
 
 void Bounds::run(RankParticles& own, std::span<const Input> input, std::span<Output> answer) {
   for (std::size_t i = 0; i < input.size(); ++i) {
-    IntegerPosition low{~0u, ~0u, ~0u}, high{0, 0, 0};
-    for (const Record& r : own.records_of(input[i].cell)) {
-      low = {std::min(low.x, r.x), std::min(low.y, r.y), std::min(low.z, r.z)};
-      high = {std::max(high.x, r.x), std::max(high.y, r.y), std::max(high.z, r.z)};
-    }
-    answer[i] = {low, high};
+    const auto records = own.records_of(input[i].cell);
+    answer[i] = {{~0u, ~0u, ~0u}, {0, 0, 0}};
+    if (records.empty()) continue;
+    const bisection::Bounds bounds = bisection::Native::bounds(records.data(), records.size());
+    answer[i] = {bounds.low_corner(), bounds.high_corner()};
   }
 }
 

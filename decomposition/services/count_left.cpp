@@ -1,11 +1,17 @@
 #include "decomposition/services/count_left.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 #include <vector>
 
+#include "kernels/kokkos/bisection_native.hpp"
+
 namespace grove::services {
 namespace {
+
+using bisection::Native;
 
 /// Coordinates left of `first` wrap around to large offsets, so one comparison tests both ends.
 void compare(RankParticles& own, const CountLeft::Input& cuts, std::span<Tally> answer) {
@@ -16,7 +22,7 @@ void compare(RankParticles& own, const CountLeft::Input& cuts, std::span<Tally> 
     std::uint32_t count = 0;
     for (const Coordinate c : axis) count += c - first < width ? 1u : 0u;
     Count weight = count;
-    if (own.weight) {
+    if (cuts.weigh && own.weight) {
       weight = 0;
       for (std::size_t i = 0; i < axis.size(); ++i)
         if (axis[i] - first < width) weight += own.weight[records[i].index];
@@ -25,22 +31,30 @@ void compare(RankParticles& own, const CountLeft::Input& cuts, std::span<Tally> 
   }
 }
 
-void count_digits(RankParticles& own, const CountLeft::Input& cuts, std::span<Tally> answer) {
+void weigh_digits(RankParticles& own, const CountLeft::Input& cuts, std::span<Tally> answer) {
   const auto axis = own.axis_of(cuts.cell);
   const auto records = own.records_of(cuts.cell);
   const int shift = std::countr_zero(cuts.step);
-  const Coordinate first = cuts.first, bins = static_cast<Coordinate>(cuts.candidates);
-  if (own.weight) {
-    for (std::size_t i = 0; i < axis.size(); ++i)
-      if (const Coordinate digit = (axis[i] - first) >> shift; digit < bins)
-        answer[digit] += {1, own.weight[records[i].index]};
-  } else {
-    std::vector<std::uint32_t> counts(bins);
-    for (const Coordinate c : axis)
-      if (const Coordinate digit = (c - first) >> shift; digit < bins) ++counts[digit];
-    for (Coordinate b = 0; b < bins; ++b) answer[b] = {counts[b], counts[b]};
+  for (std::size_t i = 0; i < axis.size(); ++i)
+    if (const Coordinate digit = (axis[i] - cuts.first) >> shift; digit < answer.size())
+      answer[digit] += {1, own.weight_of(records[i])};
+}
+
+/// Few coordinates lie between the candidates after the first round: vectors pick them out.
+void count_digits(RankParticles& own, const CountLeft::Input& cuts, std::span<Tally> answer) {
+  constexpr std::size_t block = 1024;
+  std::array<Coordinate, block + Native::padding> inside;
+  const auto axis = own.axis_of(cuts.cell);
+  const int shift = std::countr_zero(cuts.step);
+  const Coordinate last = cuts.first + (cuts.step * static_cast<Coordinate>(cuts.candidates) - 1);
+  std::vector<std::uint32_t> counts(answer.size());
+  for (std::size_t begin = 0; begin < axis.size(); begin += block) {
+    const std::size_t size = std::min(block, axis.size() - begin);
+    const std::size_t picked =
+        Native::select(axis.data() + begin, size, cuts.first, last, inside.data()).count;
+    for (std::size_t i = 0; i < picked; ++i) ++counts[(inside[i] - cuts.first) >> shift];
   }
-  std::partial_sum(answer.begin(), answer.end(), answer.begin());
+  for (std::size_t b = 0; b < answer.size(); ++b) answer[b] = {counts[b], counts[b]};
 }
 
 }  // namespace
@@ -57,8 +71,13 @@ void CountLeft::run(RankParticles& own, std::span<const Input> input, std::span<
     answer = answer.subspan(mine.size());
     if (cuts.candidates <= few)
       compare(own, cuts, mine);
-    else
-      count_digits(own, cuts, mine);
+    else {
+      if (cuts.weigh && own.weight)
+        weigh_digits(own, cuts, mine);
+      else
+        count_digits(own, cuts, mine);
+      std::partial_sum(mine.begin(), mine.end(), mine.begin());
+    }
   }
 }
 

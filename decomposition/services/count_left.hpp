@@ -18,6 +18,7 @@ struct CountLeft {
     Coordinate first;
     Coordinate step;  ///< a power of two if there are more than `few` candidates
     std::int32_t candidates;
+    std::int32_t weigh;  ///< 0: weights are not needed, numbers stand for them
   };
   using Output = Tally;  ///< one per candidate
   static constexpr std::int32_t few = 16;

@@ -7,8 +7,8 @@
 
 namespace grove::services {
 
-/// Divides the particles of a top cell at its cut into two new top cells, `child` and `child` + 1. Keeps the
-/// order of particles that go to the same side. Cost: one pass.
+/// Divides the particles of a top cell at its cut into two new top cells, `child` and `child` + 1.
+/// Cost: one pass, and one over its lined-up coordinates.
 struct Partition {
   static constexpr std::string_view name = "partition";
   struct Input {

@@ -2,18 +2,13 @@
 
 #include <Kokkos_Core.hpp>
 
-#include "kernels/kokkos/bisection_avx512.hpp"
 #include "kernels/kokkos/bisection_leaf.hpp"
+#include "kernels/kokkos/bisection_native.hpp"
 #include "kernels/kokkos/bisection_orb.hpp"
 
 namespace grove {
-namespace {
-#ifdef GROVE_BISECTION_AVX512
-using Simd = bisection::Avx512;
-#else
-using Simd = bisection::Portable;
-#endif
-}  // namespace
+
+using Simd = bisection::Native;
 
 void make_records(const Box& box, const Vec3d* position, std::size_t count, Record* records) {
   for (std::size_t i = 0; i < count; ++i) {

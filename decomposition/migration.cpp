@@ -1,0 +1,59 @@
+#include "decomposition/migration.hpp"
+
+namespace grove {
+namespace {
+
+constexpr std::uint32_t gone = ~std::uint32_t{0};
+
+}  // namespace
+
+Migration::Migration(const Communicator& comm, std::size_t particles, std::vector<std::uint32_t> departing,
+                     std::span<const Count> send_counts)
+    : departing_(std::move(departing)),
+      plan_(comm, send_counts),
+      size_(particles - departing_.size() + static_cast<std::size_t>(plan_.receive_total())) {
+  settle_places(particles);
+}
+
+void Migration::settle_places(std::size_t particles) {
+  // Holes beyond the new end need not be filled; particles that stay there move into the others.
+  std::vector<std::uint32_t> holes;
+  new_place_.assign(particles > size_ ? particles - size_ : 0, 0);
+  for (const std::uint32_t index : departing_)
+    if (index < size_)
+      holes.push_back(index);
+    else
+      new_place_[index - size_] = gone;
+  for (auto fresh = static_cast<std::uint32_t>(particles); fresh < size_; ++fresh) holes.push_back(fresh);
+
+  std::size_t next = 0;
+  for (std::uint32_t& place : new_place_)
+    if (place != gone) place = holes[next++];
+  places_.assign(holes.begin() + static_cast<std::ptrdiff_t>(next), holes.end());
+}
+
+template <Wire T>
+void Migration::move(Array<T>& field) const {
+  Array<T> arrived(static_cast<std::size_t>(plan_.receive_total()));
+  {
+    Array<T> leaving(departing_.size());
+    for (std::size_t i = 0; i < leaving.size(); ++i) leaving[i] = field[departing_[i]];
+    plan_.apply(std::span<const T>(leaving), std::span<T>(arrived));
+  }
+  for (std::size_t i = 0; i < new_place_.size(); ++i)
+    if (new_place_[i] != gone) field[new_place_[i]] = field[size_ + i];
+  field.resize(size_);
+  for (std::size_t j = 0; j < arrived.size(); ++j) field[places_[j]] = arrived[j];
+}
+
+void Migration::apply(Particles& particles) const {
+  for_each_field([&](const auto& field) {
+    auto& values = particles.*field.array;
+    if (field.info.migrate)
+      move(values);
+    else
+      values.resize(size_);
+  });
+}
+
+}  // namespace grove
