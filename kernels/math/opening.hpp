@@ -25,9 +25,12 @@ enum class SofteningKernel : std::uint8_t { plummer, spline };
 struct GravityParameters {
   double gravitational_constant = 1;
   Criterion criterion = Criterion::acceleration;
-  double theta = 0.7;  ///< opening angle; also of the first evaluation under `acceleration` and `multipole`
-  double delta =
-      1e-3;  ///< accuracy of `acceleration` and `multipole` (the latter: as a fraction of the median |a_old|)
+  /// Opening angle; also of the first evaluation under `acceleration` and `multipole`.
+  double theta = 0.5;
+  /// Accuracy of `acceleration` and `multipole` (the latter: as a fraction of the median |a_old|). Largest
+  /// 99th percentile of the error found with the defaults over hernquist, plummer, nfw, disk-galaxy and
+  /// merger of 10^5 particles: 0.36 % (acceleration), 0.23 % (multipole), 0.28 % (theta, opening_radius).
+  double delta = 4e-3;
   Order order = Order::quadrupole;
   SofteningKernel kernel = SofteningKernel::spline;
   std::array<double, particle_types>
