@@ -81,11 +81,14 @@ void complete(const Communicator& comm, const ForceOptions& options, const Snaps
   result.gravity.softening.fill(softening);
 }
 
-void write_accelerations(const Communicator& comm, const std::string& path, const Snapshot& snapshot) {
+/// A whole snapshot, with what the evaluation found.
+void write_forces(const Communicator& comm, const std::string& path, const Snapshot& snapshot,
+                  Count leaf_size) {
   WriteOptions options;
   options.time = snapshot.header.time;
   options.units = snapshot.header.units;
   options.fields = {"Coordinates", "Velocities", "Masses", "Acceleration", "Potential"};
+  options.leaf_size = leaf_size;
   write_snapshot(comm, path, snapshot.particles, options);
 }
 
@@ -101,7 +104,9 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
 
   Gravity gravity(comm, result.gravity);
   DecompositionParameters decomposition;
-  decomposition.leaf_size = options.leaf_size;
+  decomposition.leaf_size = options.leaf_size > 0           ? options.leaf_size
+                            : snapshot.header.leaf_size > 0 ? snapshot.header.leaf_size
+                                                            : default_leaf_size(snapshot.header.count());
   std::optional<Box> box;
   Domain domain;
   result.first = measure(comm, gravity, snapshot.particles, domain, decomposition, box);
@@ -112,7 +117,7 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
   if (options.audit > 0)
     result.audit = audit(comm, snapshot.particles, domain, result.gravity, options.audit);
 
-  if (!options.output.empty()) write_accelerations(comm, options.output, snapshot);
+  if (!options.output.empty()) write_forces(comm, options.output, snapshot, decomposition.leaf_size);
   if (comm.is_master()) fmt::print("{}", force_table(result));
   comm.together([&] {
     if (comm.is_master() && !options.json.empty()) write_text(options.json, force_json(result));
@@ -126,7 +131,8 @@ void add_force(CLI::App& app, Action& action) {
       app.add_subcommand("force", "One force evaluation: rates, error against direct summation");
   auto options = std::make_shared<ForceOptions>();
   force->add_option("file", options->file, "Snapshot, of any format that `grove info` knows")->required();
-  force->add_option("-o,--output", options->output, "Write accelerations and potentials to this HDF5 file");
+  force->add_option("-o,--output", options->output,
+                    "Write a snapshot with accelerations and potentials (HDF5)");
   force->add_option(
       "--softening", options->softening,
       "Plummer-equivalent length, with a unit if you like; default: half of r / N^(1/3), r the radius "
@@ -151,9 +157,10 @@ void add_force(CLI::App& app, Action& action) {
                    "Units of a file that states none: kpc, 1e10 Msun, km/s, or G = 1")
       ->check(CLI::IsMember({"galactic", "none"}))
       ->capture_default_str();
-  force->add_option("--leaf", options->leaf_size, "Particles per leaf; 0: 4096, fewer for few particles")
-      ->check(CLI::Range(Count{0}, Count{1} << 30))
-      ->capture_default_str();
+  force
+      ->add_option("--leaf", options->leaf_size,
+                   "Particles per leaf; default: as the file says, else 4096, fewer for few particles")
+      ->check(CLI::Range(Count{1}, Count{1} << 30));
   force->add_option("--audit", options->audit, "Particles to compare with direct summation; 0: none")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -63,9 +63,10 @@ std::string force_table(const ForceResult& result) {
   std::string text = fmt::format("{}: {} particles in {} leaves on {} rank{}\n", result.file,
                                  report.particles, result.leaves, result.ranks, result.ranks == 1 ? "" : "s");
   text += fmt::format(
-      "criterion {}, {}, {}, {} softening {:.6g} {}{}\n\n", name_of(result.gravity.criterion),
+      "criterion {}, {}, {}, {} softening {:.6g}{}{}\n\n", name_of(result.gravity.criterion),
       accuracy(result), name_of(result.gravity.order), name_of(result.gravity.kernel),
-      result.gravity.softening[0], result.units.name(dimension::length),
+      result.gravity.softening[0],
+      result.units.is_dimensionless() ? "" : fmt::format(" {}", result.units.name(dimension::length)),
       result.softening_suggested ? " (half of r / N^(1/3), r the radius of half of the particles)" : "");
   text += phase_table(result);
   text += fmt::format("\n{:.3f} million particles/s\n", n / total_of(result.second) / 1e6);

@@ -9,6 +9,7 @@
 #include "kernels/math/softening.hpp"
 #include "let/force_hash.hpp"
 #include "let/gravity.hpp"
+#include "let/suggested_softening.hpp"
 #include "support/shared_domain.hpp"
 
 namespace grove {
@@ -168,6 +169,38 @@ TEST(Gravity, works_with_fewer_leaves_than_ranks) {
     evaluate_twice(alone, parameters, whole);
     EXPECT_EQ(force_hash(comm, shared.particles), force_hash(alone, whole.particles)) << count;
   }
+}
+
+TEST(Gravity, has_the_same_bits_when_particles_have_left_the_places_of_their_leaves) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  const GravityParameters parameters = parameters_of(Criterion::acceleration, Order::quadrupole);
+  const Particles all = make_cloud(2000);
+  SharedDomain shared = share_out(comm, all, 64), whole = share_out(alone, all, 64);
+  for (SharedDomain* some : {&shared, &whole}) {
+    Gravity gravity(some == &shared ? comm : alone, parameters);
+    PhaseTimers timers;
+    gravity.evaluate(some->particles, some->domain, timers);
+    const Vec3d centre = some->domain.box.low + 0.5 * some->domain.box.edge * Vec3d{1, 1, 1};
+    for (std::size_t i = 0; i < some->particles.size(); ++i) {  // towards the centre, each by its own amount
+      const double share = static_cast<double>(mixed(some->particles.id[i]) % 1000) / 2000;
+      some->particles.position[i] += share * (centre - some->particles.position[i]);
+    }
+    gravity.evaluate(some->particles, some->domain, timers);
+  }
+  EXPECT_EQ(force_hash(comm, shared.particles), force_hash(alone, whole.particles));
+}
+
+TEST(SuggestedSoftening, is_a_quarter_of_the_distance_of_neighbours_and_does_not_depend_on_ranks) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  Particles all = make_cloud(4096);
+  for (std::size_t i = 0; i < all.size(); ++i)  // a cubic grid of spacing 1
+    all.position[i] = {static_cast<double>(i % 16), static_cast<double>(i / 16 % 16),
+                       static_cast<double>(i / 256)};
+  const double found = suggested_softening(alone, all);
+  // The ball that holds half of 4096 points has a radius of (3 / 4 pi * 2048)^(1/3) = 7.88, but for the
+  // corners of the cube and the grain of the grid, a tenth of it.
+  EXPECT_NEAR(found, 0.5 * 7.88 / 16, 0.1 * 0.25);
+  EXPECT_EQ(suggested_softening(comm, share_out(comm, all, 64).particles), found);
 }
 
 TEST(Gravity, imports_nothing_of_a_far_and_small_cluster) {
