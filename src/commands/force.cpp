@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/errors.hpp"
 #include "commands/commands.hpp"
@@ -11,6 +12,7 @@
 #include "decomposition/decompose.hpp"
 #include "io/file.hpp"
 #include "io/snapshot.hpp"
+#include "io/validate.hpp"
 #include "let/audit.hpp"
 #include "let/force_hash.hpp"
 #include "let/gravity.hpp"
@@ -23,6 +25,13 @@ struct ForceOptions {
   std::string file, output, json, softening, unstated_units = "galactic";
   GravityParameters gravity;
   Count leaf_size = 0, audit = 1000;
+  std::vector<int> tracers;
+
+  std::uint8_t tracer_mask() const {
+    unsigned mask = 0;
+    for (const int type : tracers) mask |= 1u << type;
+    return static_cast<std::uint8_t>(mask);
+  }
 };
 
 const std::map<std::string, Criterion> criteria = {{"opening_edge", Criterion::opening_edge},
@@ -101,6 +110,11 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
   result.file = options.file;
   result.ranks = comm.size();
   complete(comm, options, snapshot, result);
+  validate(comm, snapshot.particles,
+           {.source = options.file,
+            .tracer = options.tracer_mask(),
+            .softening = result.gravity.softening,
+            .leaves = 0});
 
   Gravity gravity(comm, result.gravity);
   DecompositionParameters decomposition;
@@ -161,6 +175,8 @@ void add_force(CLI::App& app, Action& action) {
       ->add_option("--leaf", options->leaf_size,
                    "Particles per leaf; default: as the file says, else 4096, fewer for few particles")
       ->check(CLI::Range(Count{1}, Count{1} << 30));
+  force->add_option("--tracer", options->tracers, "Types whose particles may have no mass")
+      ->check(CLI::Range(0, particle_types - 1));
   force->add_option("--audit", options->audit, "Particles to compare with direct summation; 0: none")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -16,7 +16,7 @@ namespace grove {
 namespace {
 
 /// A cube of particles in N-body units, written by all ranks of the communicator together.
-void write_cube(const Communicator& comm, const std::string& path, std::size_t count) {
+void write_cube(const Communicator& comm, const std::string& path, std::size_t count, double mass = 1e-3) {
   Particles own;
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> uniform;
@@ -27,7 +27,7 @@ void write_cube(const Communicator& comm, const std::string& path, std::size_t c
     own.resize(last + 1);
     own.position[last] = position;
     own.velocity[last] = {};
-    own.mass[last] = 1.0 / static_cast<double>(count);
+    own.mass[last] = i == 7 ? mass : 1e-3;
     own.id[last] = i + 1;
     own.type[last] = 1;
   }
@@ -76,6 +76,14 @@ TEST(Force, reports_the_same_forces_from_any_number_of_ranks) {
   ReadOptions options;
   const Snapshot forces = read_snapshot(comm, folder / "forces.hdf5", options);
   EXPECT_EQ(forces.header.count(), 2000);
+}
+
+TEST(Force, refuses_a_particle_without_mass_unless_its_type_is_a_tracer) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const testing::TestFolder folder(comm, "force");
+  write_cube(comm, folder / "cube.hdf5", 100, 0);
+  EXPECT_THROW(force(comm, {folder / "cube.hdf5"}), InputError);
+  EXPECT_NO_THROW(force(comm, {folder / "cube.hdf5", "--tracer", "1"}));
 }
 
 TEST(Force, refuses_a_negative_softening) {
