@@ -61,6 +61,7 @@ class Decomposition {
   Box box_;
   CutScheme scheme_;
   Cell root_;
+  bool weighted_ = false;    ///< particles have weights, on all ranks
   std::vector<Cell> cells_;  ///< the top cells; at last all
   EndCells ends_;
 };
@@ -70,9 +71,8 @@ void Decomposition::set_up(const std::optional<Box>& previous) {
   root_.count = comm_.sum(static_cast<Count>(particles_.size()));
   comm_.together([&] { scheme_ = scheme_of(parameters_, root_); });
   box_ = root_cube(comm_, particles_, previous);
-  bool weighted = false;
-  root_.weight = weigh(comm_, particles_, weighted);
-  if (weighted) own_.weight = particles_.work.data();
+  root_.weight = weigh(comm_, particles_, weighted_);
+  if (weighted_) own_.weight = particles_.work.data();
 }
 
 void Decomposition::cut_together() {
@@ -106,7 +106,7 @@ void Decomposition::exchange() {
   ++report_.collectives;
   const Migration migration(comm_, particles_.size(), std::move(departing), counts);
   migration.apply(particles_);
-  if (own_.weight) own_.weight = particles_.work.data();
+  if (weighted_) own_.weight = particles_.work.data();  // a rank that had no particles had no weights either
   own_.records = ends_.merge_arrivals(comm_, own_, migration, box_);
 }
 
