@@ -1,9 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +13,10 @@
 #include "let/totals.hpp"
 
 namespace grove {
+
+/// The phases of a step that are timed, in their order; columns of timing.csv.
+inline constexpr std::array step_phases = {"advance", "decompose", "migrate", "sort",  "build", "moments",
+                                           "let",     "walk",      "wait",    "audit", "output"};
 
 /// What is reported of one step.
 struct StepReport {
@@ -24,9 +28,9 @@ struct StepReport {
   double cell_interactions = 0, particle_interactions = 0;  ///< per active particle
   double energy_error = 0;  ///< relative change of the total energy since the begin
   Totals totals;
-  std::optional<AuditResult> audit;      ///< where this step was audited
-  std::map<std::string, double> phases;  ///< seconds, the slowest rank
-  double imbalance = 1;                  ///< walk: slowest rank over mean
+  std::optional<AuditResult> audit;                 ///< where this step was audited
+  std::array<double, step_phases.size()> phases{};  ///< seconds, the slowest rank
+  double imbalance = 1;                             ///< walk: slowest rank over mean
 };
 
 /// The progress of a run: a line per step to standard error, and energy.csv and timing.csv in the output

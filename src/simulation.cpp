@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,17 +26,20 @@ OutputTimes output_times(const OutputParameters& output, double begin, double en
                               : OutputTimes::listed(output.times, begin, end);
 }
 
-/// Seconds by phase on the slowest rank, for the phases that any rank has.
-std::map<std::string, double> slowest(const Communicator& comm, const PhaseTimers& timers) {
-  constexpr std::array phases = {"decompose", "migrate", "sort",    "moments", "let",
-                                 "walk",      "wait",    "advance", "audit",   "output"};
-  std::array<double, phases.size()> seconds{};
-  std::transform(phases.begin(), phases.end(), seconds.begin(),
-                 [&](const char* p) { return timers.seconds(p); });
+/// Seconds of every phase on the slowest rank.
+std::array<double, step_phases.size()> slowest(const Communicator& comm, const PhaseTimers& timers) {
+  std::array<double, step_phases.size()> seconds{};
+  std::transform(step_phases.begin(), step_phases.end(), seconds.begin(),
+                 [&](const char* phase) { return timers.seconds(phase); });
   comm.max(std::span<double>(seconds));
-  std::map<std::string, double> result;
-  for (std::size_t i = 0; i < phases.size(); ++i) result[phases[i]] = seconds[i];
-  return result;
+  return seconds;
+}
+
+/// The slowest rank's time over the mean.
+double imbalance(const Communicator& comm, double seconds) {
+  const std::vector<double> all = comm.all_gather(seconds);
+  const double sum = std::accumulate(all.begin(), all.end(), 0.0);
+  return sum > 0 ? *std::max_element(all.begin(), all.end()) * static_cast<double>(all.size()) / sum : 1;
 }
 
 }  // namespace
@@ -56,8 +61,8 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters, P
 
 void Simulation::run() {
   start_reporting();
-  report();
   write_outputs();
+  report();
   while (steps_done_ < timeline_.steps()) step();
 }
 
@@ -79,8 +84,8 @@ void Simulation::step() {
   }
   ++steps_done_;
   if (reporting_) {
-    report();
     write_outputs();
+    report();
   }
 }
 
@@ -118,6 +123,7 @@ void Simulation::report() {
     report.audit = audit(comm_, particles_, domain_, parameters_.gravity, parameters_.audit.particles);
   }
   report.phases = slowest(comm_, timers_);
+  report.imbalance = imbalance(comm_, timers_.seconds("walk"));
   if (!log_) return;
   const auto now = Clock::now();
   const auto n = static_cast<double>(forces_.particles);
@@ -135,6 +141,7 @@ void Simulation::report() {
 }
 
 void Simulation::write_outputs() {
+  const auto timer = timers_.time("output");
   // Those from this synchronised state up to the next one, which writes its own.
   const bool last = steps_done_ == timeline_.steps();
   const double next = last ? std::numeric_limits<double>::infinity() : timeline_.time(steps_done_ + 1);
