@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <limits>
 #include <optional>
 
+#include "base/errors.hpp"
 #include "decomposition/end_cells.hpp"
 #include "decomposition/join_cells.hpp"
 #include "decomposition/migration.hpp"
@@ -69,7 +71,11 @@ class Decomposition {
 void Decomposition::set_up(const std::optional<Box>& previous) {
   const auto time = report_.timers.time("set_up");
   root_.count = comm_.sum(static_cast<Count>(particles_.size()));
-  comm_.together([&] { scheme_ = scheme_of(parameters_, root_); });
+  comm_.together([&] {
+    if (particles_.size() > std::numeric_limits<std::uint32_t>::max())  // Record::index
+      throw InputError("more than 2^32 - 1 particles on one rank: use more ranks");
+    scheme_ = scheme_of(parameters_, root_);
+  });
   box_ = root_cube(comm_, particles_, previous);
   root_.weight = weigh(comm_, particles_, weighted_);
   if (weighted_) own_.weight = particles_.work.data();

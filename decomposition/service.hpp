@@ -52,7 +52,8 @@ struct ServiceEntry {
   std::string_view name;
   Run run;
   Combine combine;
-  MPI_User_function* reduce;  ///< combines a whole SealedAnswer; nullptr: the service gathers
+  MPI_User_function*
+      reduce;  ///< combines two answers behind their AnswerHeaders; nullptr: the service gathers
 };
 
 /// The head of an answer on its way: whether a rank below failed.

@@ -107,11 +107,12 @@ TEST(Decomposition, is_exact_for_equal_coordinates) {
 
 TEST(Decomposition, loses_nothing_when_ranks_start_empty) {
   const Communicator comm = world();
-  for (const DecompositionParameters& p : {middle(128), halves(40)}) {
-    const std::uint64_t reference = reference_hash(Shape::cusp, 5000, false, p);
-    EXPECT_EQ(checked_hash(comm, make_particles(comm, Shape::cusp, 5000, false, comm.size() - 1), p),
-              reference);
-  }
+  for (const bool weighted : {false, true})
+    for (const DecompositionParameters& p : {middle(128), halves(40)}) {
+      const std::uint64_t reference = reference_hash(Shape::cusp, 5000, weighted, p);
+      Particles particles = make_particles(comm, Shape::cusp, 5000, weighted, comm.size() - 1);
+      EXPECT_EQ(checked_hash(comm, std::move(particles), p), reference);
+    }
 }
 
 TEST(Decomposition, leaves_ranks_idle_that_are_more_than_leaves) {
