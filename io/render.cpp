@@ -141,8 +141,8 @@ RgbImage draw(const std::vector<double>& densities, const View& view) {
 }
 
 void check(const View& view) {
-  if (view.pixels < 16 || view.pixels > 16384)
-    throw InputError(fmt::format("a picture of {} pixels cannot be made: 16 to 16384", view.pixels));
+  if (view.pixels < 16 || view.pixels > 4096)
+    throw InputError(fmt::format("a picture of {} pixels cannot be made: 16 to 4096", view.pixels));
   if (view.axis < 0 || view.axis > 2) throw InputError("the line of sight must be axis 0, 1 or 2");
   if (view.width && !(*view.width > 0 && std::isfinite(*view.width)))
     throw InputError(fmt::format("the width of the picture is {:g}: it must be positive", *view.width));
@@ -152,7 +152,7 @@ void check(const View& view) {
 
 View render_png(const Communicator& comm, const Particles& particles, const View& view,
                 const std::string& path) {
-  check(view);
+  comm.together([&] { check(view); });
   View fitted = fit_view(comm, particles, view);
   const PixelMap map = deposit(comm, particles, fitted);
   std::array<double, 2> range{};

@@ -19,7 +19,7 @@ struct View {
   int pixels = 800;        ///< of a side
   std::uint8_t types = 0;  ///< bit t set: type t is shown; 0: stars (types 2 to 4) if there are any, else all
   std::optional<Vec3d> centre;  ///< unset: the middle of the particles
-  std::optional<double> width;  ///< of the square; unset: holds 90 % of the particles, with some room
+  std::optional<double> width;  ///< of the square; unset: twice what holds 90 % of the particles
   std::optional<std::array<double, 2>> range;  ///< column densities of the dark and the bright end
   double time = 0;                             ///< for the label
   Units units = Units::dimensionless();        ///< of the particles and the time, for the labels

@@ -80,7 +80,7 @@ View fit_view(const Communicator& comm, const Particles& particles, View view) {
                                    return std::max(std::abs(d[right]), std::abs(d[up]));
                                  }),
                                  0.9);
-    view.width = half > 0 ? 3.3 * half : 1.0;
+    view.width = half > 0 ? 4 * half : 1.0;
   }
   return view;
 }

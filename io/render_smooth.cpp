@@ -8,7 +8,7 @@ namespace grove {
 namespace {
 
 /// How many particles a Gaussian should cover.
-constexpr double wanted = 60;
+constexpr double wanted = 40;
 /// Standard deviations of the Gaussians in pixels: the first, and the factor between them.
 constexpr double finest = 0.7, ratio = std::numbers::sqrt2;
 

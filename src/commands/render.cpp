@@ -8,6 +8,7 @@
 #include "commands/commands.hpp"
 #include "io/render.hpp"
 #include "io/snapshot.hpp"
+#include "io/validate.hpp"
 
 namespace grove {
 namespace {
@@ -45,6 +46,10 @@ View view_of(const Options& options, const SnapshotHeader& header) {
 
 void render(const Communicator& comm, const Options& options) {
   const Snapshot snapshot = read_snapshot(comm, options.snapshot);
+  // Massless or coincident particles can be drawn.
+  ValidationOptions sound{.source = options.snapshot, .tracer = all_types, .softening = {}};
+  sound.softening.fill(1);
+  validate(comm, snapshot.particles, sound);
   View view;
   comm.together([&] { view = view_of(options, snapshot.header); });
   const std::string output = options.output.empty() ? default_output(options.snapshot) : options.output;
@@ -61,8 +66,9 @@ void add_render(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("render", "draw the column density of a snapshot");
   command.add_option("snapshot", options->snapshot, "the file to read")->required();
   command.add_option("-o,--output", options->output, "the PNG file to write [the snapshot's name with .png]");
-  command.add_option("--size", options->pixels, "pixels of a side [800]")->check(CLI::Range(16, 16384));
-  command.add_option("--width", options->width, "of the square shown [holds 90 % of the particles]")
+  command.add_option("--size", options->pixels, "pixels of a side [800]")->check(CLI::Range(16, 4096));
+  command
+      .add_option("--width", options->width, "of the square shown [twice what holds 90 % of the particles]")
       ->type_name("LENGTH");
   command.add_option("--centre", options->centre, "of the square: x y z [the middle of the particles]")
       ->expected(3)

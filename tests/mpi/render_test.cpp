@@ -196,10 +196,10 @@ TEST(Render, labels_show_time_and_length) {
 TEST(Render, of_a_folder_that_does_not_exist_is_refused_on_all_ranks) {
   const Communicator comm(MPI_COMM_WORLD);
   Particles none;
-  EXPECT_THROW(render_png(comm, none, small_view(), "/nowhere/at/all/a.png"), InputError);
+  EXPECT_THROW(render_png(comm, none, small_view(), "/nowhere/at/all/a.png"), Agreed<InputError>);
   View view = small_view();
   view.pixels = 0;
-  EXPECT_THROW(render_png(comm, none, view, "a.png"), InputError);
+  EXPECT_THROW(render_png(comm, none, view, "a.png"), Agreed<InputError>);
 }
 
 TEST(Colours, are_perceptually_uniform) {
