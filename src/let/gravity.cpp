@@ -153,9 +153,10 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
   ForceReport report;
   WalkSetup setup;
   std::vector<Message> messages;
+  timed("wait", [&] { comm_.barrier(); });  // so that no other phase counts waiting for slower ranks
+  timed("moments", [&] { setup = agree_on_setup(particles, domain, report); });
   build(particles, domain, records, timers);
   timed("moments", [&] {
-    setup = agree_on_setup(particles, domain, report);
     forest_.update(particles, setup.gravity, setup.units, report.median_acceleration,
                    domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
   });
