@@ -92,7 +92,7 @@ void Decomposition::cut_together() {
     with_services([&](ProcessorSetTree& tree) {
       cells_ = grove::cut_together(tree, parameters_, scheme_, shares, box_, root_, report_);
     });
-  own_.scratch = Array<Record>();
+  own_.scratch = Array<std::uint32_t>();
   own_.axis = Array<Coordinate>();
   ends_ = EndCells(cells_, shares);
 }

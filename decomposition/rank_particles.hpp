@@ -17,12 +17,12 @@ struct RankParticles {
   const Particles& particles;
   const std::uint32_t* weight = nullptr;  ///< by particle; nullptr: every particle weighs 1
 
-  Array<Record> records{};        ///< one per particle; those of a top cell are contiguous
-  Array<Record> scratch{};        ///< for partition
-  Array<Coordinate> axis{};       ///< parallel to records: the coordinate that the cell is being cut on
-  std::vector<Count> begin{};     ///< by top cell: its first record
-  std::vector<Count> end{};       ///< by top cell: behind its last record
-  std::vector<Cell> own_cells{};  ///< cells that the rank cut alone
+  Array<Record> records{};         ///< one per particle; those of a top cell are contiguous
+  Array<std::uint32_t> scratch{};  ///< for partition
+  Array<Coordinate> axis{};        ///< parallel to records: the coordinate that the cell is being cut on
+  std::vector<Count> begin{};      ///< by top cell: its first record
+  std::vector<Count> end{};        ///< by top cell: behind its last record
+  std::vector<Cell> own_cells{};   ///< cells that the rank cut alone
 
   /// Makes the records of all particles, in top cell 0.
   void take_all(const Box& box) {

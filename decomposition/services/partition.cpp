@@ -1,6 +1,7 @@
 #include "decomposition/services/partition.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/kokkos/bisection_native.hpp"
 
@@ -20,12 +21,19 @@ ParticleId first_right(RankParticles& own, const Cut& cut, std::int32_t cell) {
   return least;
 }
 
-/// Both return how many go left.
+/// Both return how many go left. Particles lie almost as they did after the last decomposition, so this one
+/// exchanges those that are on the wrong side and leaves the others alone.
 std::size_t divide_by_coordinate(RankParticles& own, const Cut& cut, std::int32_t cell) {
   const auto records = own.records_of(cell);
-  const std::size_t left = Native::count_less(own.axis_of(cell).data(), records.size(), cut.coordinate);
-  if (left > 0 && left < records.size())
-    Native::partition(records.data(), records.size(), cut.axis, cut.coordinate, own.scratch.data());
+  const Coordinate* const axis = own.axis_of(cell).data();
+  const std::size_t left = Native::count_less(axis, records.size(), cut.coordinate);
+  const std::size_t most = std::min(left, records.size() - left);
+  std::uint32_t* const from_left = own.scratch.data();
+  std::uint32_t* const from_right = from_left + most + Partition::room_behind;
+  const std::size_t wrong = Native::find(axis, left, cut.coordinate, false, 0, from_left);
+  Native::find(axis + left, records.size() - left, cut.coordinate, true, static_cast<std::uint32_t>(left),
+               from_right);
+  for (std::size_t i = 0; i < wrong; ++i) std::swap(records[from_left[i]], records[from_right[i]]);
   return left;
 }
 
@@ -38,6 +46,8 @@ std::size_t divide_by_id(RankParticles& own, const Cut& cut, std::int32_t cell) 
 }
 
 }  // namespace
+
+const std::size_t Partition::room_behind = Native::padding + 1;
 
 void Partition::run(RankParticles& own, std::span<const Input> input, std::span<Output> answer) {
   for (std::size_t i = 0; i < input.size(); ++i) {

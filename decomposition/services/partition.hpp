@@ -19,6 +19,9 @@ struct Partition {
   struct Output {
     ParticleId first_right;  ///< least id of those with the cut's coordinate that go right
   };
+  /// Elements of the scratch array that may be written behind each of the two lists that it holds.
+  static const std::size_t room_behind;
+
   static void run(RankParticles& own, std::span<const Input> input, std::span<Output> answer);
   static void combine(Output& answer, const Output& other);
 };
