@@ -94,24 +94,7 @@ class Gatherer {
 
   void put_node(std::int32_t i, const SourceTree& tree, const Vec3f& shift, LocalTree::Origin origin) {
     put(i, tree.core[origin.node], tree.core[origin.node].centre + shift, tree.moments[origin.node], origin);
-    if (!needs_opening(i)) return;
-    local_.opened.push_back(i);
-    fetch_ahead(tree, tree.links[origin.node]);
-  }
-
-  /// Trees are larger than caches, and what is opened now is expanded later.
-  static void fetch_ahead([[maybe_unused]] const SourceTree& tree, [[maybe_unused]] const NodeLinks& links) {
-#if defined(__GNUC__)
-    if (links.child >= 0) {
-      __builtin_prefetch(tree.core + links.child);
-      __builtin_prefetch(tree.moments + links.child);
-      __builtin_prefetch(tree.links + links.child);
-    } else if (links.child == NodeLinks::bucket) {
-      __builtin_prefetch(tree.particles + links.first);
-      __builtin_prefetch(tree.particles + links.first + links.count - 1);
-      __builtin_prefetch(tree.types + links.first);
-    }
-#endif
+    if (needs_opening(i)) local_.opened.push_back(i);
   }
 
   void put_top(std::int32_t i, const TopTree& top, std::int32_t node) {

@@ -23,14 +23,14 @@ GravityParameters mixed(SofteningKernel kernel, Order order) {
   gravity.criterion = Criterion::opening_radius;
   gravity.kernel = kernel;
   gravity.order = order;
-  gravity.softening = {0, 0.03, 0.2, 0, 0, 0};
+  gravity.softening = {0, 0.03, 0.5, 0, 0, 0};
   return gravity;
 }
 
 /// A pair uses the larger softening, whichever side it is on. The bound is that of one softening: the
 /// expansion's, theta^3 (4 - 3 theta)/(1 - theta)^2 = 0.13 for 0.3, of which random signs of hundreds of
 /// nodes leave a tenth; Plummer's mean softening adds 5e-4 per node. A wrong pair softening errs by 10 % and
-/// more for the thousands of particles within 2 x 0.2 of a third of the others.
+/// more for particles within 0.5 of a third of the others.
 TEST(MixedSoftening, agreesWithDirectSummation) {
   for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
     for (const Order order : {Order::monopole, Order::quadrupole}) {
