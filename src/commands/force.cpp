@@ -59,11 +59,11 @@ MeasuredPass measure(const Communicator& comm, Gravity& gravity, Particles& part
   {
     const auto total = timers.time("total");
     Array<Record> records;
-    {
-      const auto timer = timers.time("decompose");
-      DecompositionReport report;
-      domain = decompose(comm, particles, decomposition, box, report, &records);
-    }
+    DecompositionReport report;
+    domain = decompose(comm, particles, decomposition, box, report, &records);
+    const double sort = report.timers.seconds("local");
+    timers.add("sort", sort);
+    timers.add("decompose", report.timers.seconds("total") - sort);
     pass.report = gravity.evaluate(particles, domain, timers, records);
   }
   box = domain.box;
