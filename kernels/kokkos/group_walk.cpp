@@ -25,6 +25,7 @@ void push_children(const LocalNode& node, Ends& ends) {
 
 #if defined(__AVX512F__)
 
+/// accepts() and TargetBounds::distance2() for 16 nodes at once.
 struct Tester {
   const LocalTree& tree;
   __m512 low_x, low_y, low_z, high_x, high_y, high_z, strictness;
@@ -131,7 +132,7 @@ struct Tester {
       const LocalNode& node = tree.node(index);
       const float distance2 = target.distance2({node.x, node.y, node.z});
       const bool far = distance2 > node.near2;
-      if (distance2 > larger(node.reach2, node.power * target.strictness)) {
+      if (accepts(node.reach2, node.power, distance2, target.strictness, 0)) {
         *(far ? ends.far_cells : ends.near_cells)++ = index;
       } else if (node.child >= 0) {
         push_children(node, ends);

@@ -32,10 +32,14 @@ inline constexpr float leaf_margin = 1e-5F;
 inline constexpr float selection_margin = 2e-5F;
 
 /// Whether a node may stand for its particles, for all targets in bounds whose squared distance (of the box,
-/// see TargetBounds) from its centre of mass is distance2.
-GROVE_HOST_DEVICE inline bool accepts(const NodeCore& node, float distance2, float strictness, float margin) {
-  const float needed = node.power * strictness > node.reach2 ? node.power * strictness : node.reach2;
+/// see TargetBounds) from its centre of mass is distance2. What is not a number opens.
+GROVE_HOST_DEVICE inline bool accepts(float reach2, float power, float distance2, float strictness,
+                                      float margin) {
+  const float needed = power * strictness > reach2 ? power * strictness : reach2;
   return distance2 > needed * (1 + margin);
+}
+GROVE_HOST_DEVICE inline bool accepts(const NodeCore& node, float distance2, float strictness, float margin) {
+  return accepts(node.reach2, node.power, distance2, strictness, margin);
 }
 
 /// What a criterion needs that is the same for all nodes and targets, in walk units.
