@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "let/audit.hpp"
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
 
@@ -133,6 +134,29 @@ TEST(Simulation, plummer_sphere_keeps_its_energy_and_lagrange_radii) {
     const double noise = std::sqrt(2 * (1 - f) / (f * n)) / slope;
     EXPECT_NEAR(after / before, 1, 4 * noise + 10.0 / 110) << "fraction " << f;
   }
+}
+
+TEST(Simulation, momentum_stays_within_what_the_audited_force_errors_can_give) {
+  // Tree forces do not cancel in pairs: momentum changes by the sum of m times the force errors. At worst all
+  // errors point the same way all the time. Half of them are below the median, half but 1 % below the 99th
+  // percentile, the rest below the largest of the audit.
+  const double end = 1;
+  const Particles initial = make_particles(model("merger", 4000));
+  const Parameters parameters = parameters_of(end, 0.02, 0.05);
+  const Communicator comm(MPI_COMM_WORLD);
+  Simulation simulation(comm, parameters, share_of(comm, initial), 0);
+  double bound = 0;
+  for (int i = 0; i < 50; ++i) {
+    simulation.step();
+    const Particles& p = simulation.particles();
+    const AuditResult audited = audit(comm, p, simulation.domain(), parameters.gravity, 400);
+    double force = 0;
+    for (std::size_t k = 0; k < p.size(); ++k) force += p.mass[k] * p.old_acceleration[k];
+    bound += (0.5 * audited.median + 0.49 * audited.p99 + 0.01 * audited.max) * force * end / 50;
+  }
+  const Totals totals = simulation.totals();
+  EXPECT_LT(norm(totals.momentum), bound);
+  EXPECT_GT(norm(totals.momentum), 0) << "forces without any error would make this test empty";
 }
 
 }  // namespace
