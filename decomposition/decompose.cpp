@@ -177,8 +177,9 @@ Domain Decomposition::domain() const {
 
 void warn_about_idle_ranks(const Communicator& comm, const Domain& domain) {
   if (comm.is_master() && domain.leaves() < comm.size())
-    fmt::print(stderr, "grove: warning: {} ranks, but only {} leaves to share out: {} ranks stay idle\n",
-               comm.size(), domain.leaves(), comm.size() - domain.leaves());
+    fmt::print(stderr, "grove: warning: {} ranks, but only {} to share out: {} ranks stay idle\n",
+               comm.size(), domain.leaves() == 1 ? "1 leaf" : fmt::format("{} leaves", domain.leaves()),
+               comm.size() - domain.leaves());
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ TEST(RunOutput, holds_everything_that_a_user_expects_and_repeats_to_the_bit) {
   const Communicator comm(MPI_COMM_WORLD);
   const TestFolder folder(comm, "run-output"), again(comm, "run-again");
   run(comm, circular_orbit(folder.path(), "every: 0.05, types: [1]"));
+  comm.barrier();  // the master writes the last lines
   EXPECT_EQ(folder.files(),
             (std::vector<std::string>{"energy.csv", "snapshot_000.hdf5", "snapshot_001.hdf5",
                                       "snapshot_002.hdf5", "timing.csv", "used-parameters.yml"}));
