@@ -36,6 +36,8 @@ void Forest::build(Particles& particles, const Box& box, std::span<const Count> 
                    PhaseTimers* timers) {
   if (leaf_begin.size() != origins.size() + 1 || leaf_begin.back() != static_cast<Count>(particles.size()))
     throw std::logic_error("Forest::build: leaves do not cover the particles");
+  // What update() fills would otherwise lie beside the arrays that sorting needs.
+  core_ = {}, moments_ = {}, sources_ = {};
   origins_.assign(origins.begin(), origins.end());
   leaf_begin_.assign(leaf_begin.begin(), leaf_begin.end());
   group_begin_.assign(1, 0);
