@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+export CCACHE_DIR=${CCACHE_DIR:-$PWD/.ccache} # nothing is written outside the clone
 stage() { printf '\n== %s\n' "$*"; }
 
 # build FOLDER [CMAKE OPTION...]: configures and builds.

@@ -20,6 +20,7 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
     Snapshot snapshot = read_snapshot(comm, from.file, options);
     state.particles = std::move(snapshot.particles);
     state.time = snapshot.header.time;
+    state.leaf_size = snapshot.header.leaf_size;
   }
   ValidationOptions options;
   options.source = from.file.empty() ? "model " + from.model.model : from.file;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/types.hpp"
 #include "comm/communicator.hpp"
 #include "io/parameters.hpp"
 #include "particles/particles.hpp"
@@ -9,7 +10,8 @@ namespace grove {
 /// What a run starts from; each rank holds a share of the particles.
 struct InitialState {
   Particles particles;
-  double time = 0;  ///< time.begin if given, else the snapshot's, or 0 for a model
+  Count leaf_size = 0;  ///< that a snapshot records; 0: none
+  double time = 0;      ///< time.begin if given, else the snapshot's, or 0 for a model
 };
 
 /// Reads the snapshot or makes the model that the parameters name, in the units of the run, and validates the

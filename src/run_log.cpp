@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <stdexcept>
 
 #include "base/errors.hpp"
 
@@ -26,7 +27,7 @@ RunLog::File RunLog::create(const std::filesystem::path& path) {
 }
 
 RunLog::RunLog(const std::filesystem::path& folder)
-    : energy_(create(folder / "energy.csv")), timing_(create(folder / "timing.csv")) {
+    : folder_(folder), energy_(create(folder / "energy.csv")), timing_(create(folder / "timing.csv")) {
   fmt::print(
       energy_.get(),
       "step,time,kinetic,potential,total,energy_error,momentum_x,momentum_y,momentum_z,absolute_momentum,"
@@ -55,9 +56,15 @@ void RunLog::add(const StepReport& report) {
   for (const double seconds : report.phases) fmt::print(timing_.get(), ",{:.6f}", seconds);
   fmt::print(timing_.get(), ",{:.4f},{:.1f},{:.1f}\n", report.imbalance, report.cell_interactions,
              report.particle_interactions);
-  std::fflush(energy_.get());
-  std::fflush(timing_.get());
+  flush(energy_, "energy.csv");
+  flush(timing_, "timing.csv");
   print_line(report);
+}
+
+void RunLog::flush(const File& file, const char* name) const {
+  if (std::fflush(file.get()) != 0 || std::ferror(file.get()) != 0)
+    throw std::runtime_error(
+        fmt::format("cannot write {}: {}", (folder_ / name).string(), std::strerror(errno)));
 }
 
 void RunLog::print_line(const StepReport& report) const {

@@ -40,6 +40,7 @@ class RunLog {
   /// Creates both files, replacing those of an earlier run. InputError: the folder does not take files.
   explicit RunLog(const std::filesystem::path& folder);
 
+  /// Throws std::runtime_error if the rows cannot be written.
   void add(const StepReport& report);
 
  private:
@@ -49,8 +50,10 @@ class RunLog {
   using File = std::unique_ptr<std::FILE, Close>;
   static File create(const std::filesystem::path& path);
 
+  void flush(const File& file, const char* name) const;
   void print_line(const StepReport& report) const;
 
+  std::filesystem::path folder_;
   File energy_, timing_;
 };
 

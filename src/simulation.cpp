@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/errors.hpp"
+#include "base/memory.hpp"
 #include "io/file.hpp"
 #include "io/snapshot.hpp"
 #include "let/audit.hpp"
@@ -42,21 +42,34 @@ double imbalance(const Communicator& comm, double seconds) {
   return sum > 0 ? *std::max_element(all.begin(), all.end()) * static_cast<double>(all.size()) / sum : 1;
 }
 
+/// What `make` makes, or its error on all ranks together.
+template <class Make>
+auto agreed(const Communicator& comm, const Make& make) {
+  std::optional<decltype(make())> made;
+  comm.together([&] { made = make(); });
+  return *std::move(made);
+}
+
 }  // namespace
 
 Simulation::Simulation(const Communicator& comm, const Parameters& parameters, Particles particles,
                        double begin)
     : comm_(comm),
       parameters_(parameters),
-      timeline_(begin, parameters.time.end, parameters.time.step),
-      output_times_(output_times(parameters.output, begin, parameters.time.end)),
+      timeline_(agreed(comm, [&] { return Timeline(begin, parameters.time.end, parameters.time.step); })),
+      output_times_(
+          agreed(comm, [&] { return output_times(parameters.output, begin, parameters.time.end); })),
       particles_(std::move(particles)),
       gravity_(comm, parameters.gravity) {
   decompose();
   evaluate_forces();
   // What stood in for a criterion that needs |a_old| has now supplied it.
   if (forces_.opening_angle) evaluate_forces();
-  first_energy_ = totals().total_energy();
+  const Totals first = totals();
+  first_energy_ = first.total_energy();
+  // A parabolic pair has no energy, a particle alone nothing at all.
+  energy_scale_ = std::abs(first_energy_);
+  if (energy_scale_ == 0) energy_scale_ = first.kinetic_energy > 0 ? first.kinetic_energy : 1;
 }
 
 void Simulation::run() {
@@ -64,6 +77,7 @@ void Simulation::run() {
   write_outputs();
   report();
   while (steps_done_ < timeline_.steps()) step();
+  report_memory();
 }
 
 void Simulation::step() {
@@ -138,24 +152,33 @@ void Simulation::report() {
   report.run_seconds = std::chrono::duration<double>(now - run_start_).count();
   report.cell_interactions = static_cast<double>(forces_.interactions.cell) / n;
   report.particle_interactions = static_cast<double>(forces_.interactions.particle) / n;
-  report.energy_error = (report.totals.total_energy() - first_energy_) / std::abs(first_energy_);
+  report.energy_error = (report.totals.total_energy() - first_energy_) / energy_scale_;
   log_->add(report);
+}
+
+void Simulation::report_memory() const {
+  const double peak = comm_.max(memory_use().peak);
+  const double share = static_cast<double>(forces_.particles) / comm_.size();
+  if (comm_.is_master())
+    fmt::print(stderr, "peak memory {:.1f} MB on one rank, {:.0f} bytes per particle\n", 1e-6 * peak,
+               peak / share);
 }
 
 void Simulation::write_outputs() {
   const auto timer = timers_.time("output");
-  // Those from this synchronised state up to the next one, which writes its own.
+  // Those from this synchronised state up to the next one, which writes its own; up to rounding.
   const bool last = steps_done_ == timeline_.steps();
-  const double next = last ? std::numeric_limits<double>::infinity() : timeline_.time(steps_done_ + 1);
-  for (; outputs_done_ < output_times_.all().size() && output_times_.all()[outputs_done_] < next;
-       ++outputs_done_)
+  const std::size_t due = last ? output_times_.all().size()
+                               : output_times_.count_before(timeline_.time(steps_done_ + 1) - rounding());
+  for (; outputs_done_ < due; ++outputs_done_)
     write_output(output_times_.all()[outputs_done_], outputs_done_);
 }
 
 void Simulation::write_output(double output_time, std::size_t number) {
   const double ahead = output_time - time();
+  const bool is_between = std::abs(ahead) > rounding();
   Array<Vec3d> position, velocity;
-  if (ahead != 0) {
+  if (is_between) {
     position = particles_.position;
     velocity = particles_.velocity;
     predict(particles_, ahead);
@@ -175,7 +198,7 @@ void Simulation::write_output(double output_time, std::size_t number) {
     view_.units = parameters_.units;
     view_ = render_png(comm_, particles_, view_, name + ".png");
   }
-  if (ahead != 0) {
+  if (is_between) {
     particles_.position = std::move(position);
     particles_.velocity = std::move(velocity);
   }

@@ -46,7 +46,10 @@ class Simulation {
   void decompose();
   void evaluate_forces();
   void start_reporting();
+  void report_memory() const;
   void report();
+  /// Times that differ by less are the same.
+  double rounding() const { return 1e-9 * timeline_.step(); }
   void write_outputs();
   void write_output(double time, std::size_t number);
 
@@ -62,7 +65,8 @@ class Simulation {
   PhaseTimers timers_;
   bool reporting_ = false;
   std::unique_ptr<RunLog> log_;  ///< on the master, while reporting
-  double first_energy_ = 0;
+  double first_energy_ = 0;      ///< total
+  double energy_scale_ = 1;      ///< what its changes are compared with
   std::int64_t steps_done_ = 0;
   std::size_t outputs_done_ = 0;
   View view_;  ///< of the pictures

@@ -5,6 +5,7 @@
 
 #include "commands/commands.hpp"
 #include "initial_state.hpp"
+#include "io/file.hpp"
 #include "io/parameters.hpp"
 #include "simulation.hpp"
 
@@ -26,8 +27,16 @@ void add_run(CLI::App& app, Action& action) {
       ->take_all();
   command->callback([options, &action] {
     action = [options](const Communicator& comm) {
-      const Parameters parameters = read_parameters(comm, options->file, options->overrides);
+      Parameters parameters = read_parameters(comm, options->file, options->overrides);
+      // Before the work that a folder without room for the result would waste.
+      comm.together([&] {
+        if (comm.is_master()) make_output_folder(parameters.output.folder);
+      });
       InitialState state = initial_state(comm, parameters);
+      // A run that goes on from a snapshot keeps its leaves.
+      DecompositionParameters& decomposition = parameters.decomposition;
+      if (decomposition.leaf_size == 0 && decomposition.leaves == 0)
+        decomposition.leaf_size = state.leaf_size;
       Simulation(comm, parameters, std::move(state.particles), state.time).run();
     };
   });

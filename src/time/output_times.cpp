@@ -33,8 +33,8 @@ OutputTimes OutputTimes::listed(std::vector<double> times, double begin, double 
   return OutputTimes(std::move(times));
 }
 
-std::size_t OutputTimes::count_until(double time) const {
-  return static_cast<std::size_t>(std::upper_bound(times_.begin(), times_.end(), time) - times_.begin());
+std::size_t OutputTimes::count_before(double time) const {
+  return static_cast<std::size_t>(std::lower_bound(times_.begin(), times_.end(), time) - times_.begin());
 }
 
 }  // namespace grove

@@ -14,8 +14,8 @@ class OutputTimes {
   /// The given times in ascending order. InputError: one outside begin..end.
   static OutputTimes listed(std::vector<double> times, double begin, double end);
 
-  /// How many lie at or before a time: the next one to write is all()[that].
-  std::size_t count_until(double time) const;
+  /// How many are earlier than a time.
+  std::size_t count_before(double time) const;
 
   const std::vector<double>& all() const { return times_; }  ///< ascending, no two equal
 

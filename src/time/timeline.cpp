@@ -11,7 +11,9 @@ namespace grove {
 
 Timeline::Timeline(double begin, double end, double longest_step) : begin_(begin), end_(end) {
   if (!(begin < end))
-    throw InputError(fmt::format("time.end = {:g} must be later than time.begin = {:g}", end, begin));
+    throw InputError(fmt::format(
+        "time.end = {:g} must be later than the begin, {:g} (time.begin, else the time of the snapshot)", end,
+        begin));
   if (!(longest_step > 0)) throw InputError(fmt::format("time.step = {:g} must be positive", longest_step));
   // A step that divides the span up to rounding is taken as it is.
   const double steps = std::max(1.0, std::ceil((end - begin) / longest_step * (1 - 1e-12)));

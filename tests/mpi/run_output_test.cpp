@@ -26,14 +26,15 @@ void run(const Communicator& comm, const std::string& text) {
   Simulation(comm, parameters, std::move(state.particles), state.time).run();
 }
 
-std::string circular_orbit(const std::string& folder, const std::string& output) {
+std::string circular_orbit(const std::string& folder, const std::string& output,
+                           const std::string& time = "end: 0.1, step: 0.01") {
   return fmt::format(
       "units: {{system: none}}\n"
       "initial_conditions: {{model: kepler}}\n"
       "gravity: {{softening: 0}}\n"
-      "time: {{end: 0.1, step: 0.01}}\n"
+      "time: {{{}}}\n"
       "output: {{folder: {}, render: false, {}}}\n",
-      folder, output);
+      time, folder, output);
 }
 
 TEST(RunOutput, is_of_exactly_the_listed_times) {
@@ -55,6 +56,20 @@ TEST(RunOutput, is_of_exactly_the_listed_times) {
     EXPECT_NEAR(norm(separation), 1, 2e-6);
     EXPECT_NEAR(angle - first_angle, times[i], 2e-6);
   }
+}
+
+TEST(RunOutput, of_a_step_is_its_state_though_the_times_round_differently) {
+  // 3 * 0.1 is the double after 0.3: taken for a later time, the state at 0.2 would be
+  // predicted over a whole step, with velocities wrong by a' dt^2 / 2 = 5e-3.
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "rounded"), exact(comm, "exact");
+  run(comm, circular_orbit(folder.path(), "every: 0.3", "end: 0.6, step: 0.1"));
+  run(comm, circular_orbit(exact.path(), "times: [0.3]", "end: 0.3, step: 0.1"));
+  const auto state = [&](const std::string& path) {
+    return testing::gathered_by_id(comm, read_snapshot(comm, path).particles);
+  };
+  const Particles rounded = state(folder / "snapshot_001.hdf5"), final = state(exact / "snapshot_000.hdf5");
+  for (int i = 0; i < 2; ++i) EXPECT_LT(norm(rounded.velocity[i] - final.velocity[i]), 1e-12);
 }
 
 TEST(RunOutput, holds_everything_that_a_user_expects_and_repeats_to_the_bit) {

@@ -39,8 +39,8 @@ TEST(OutputTimes, regular_ones_include_begin_and_end_once) {
 TEST(OutputTimes, listed_ones_are_sorted_and_inside_the_run) {
   const OutputTimes times = OutputTimes::listed({0.5, 0.1, 0.5}, 0, 1);
   EXPECT_EQ(times.all(), (std::vector<double>{0.1, 0.5}));
-  EXPECT_EQ(times.count_until(0.1), 1u);
-  EXPECT_EQ(times.count_until(0.05), 0u);
+  EXPECT_EQ(times.count_before(0.1), 0u);
+  EXPECT_EQ(times.count_before(0.2), 1u);
   EXPECT_THROW(OutputTimes::listed({2}, 0, 1), InputError);
 }
 
