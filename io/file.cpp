@@ -85,12 +85,42 @@ void AtomicFile::reserve(std::int64_t bytes) const {
         fmt::format("{}: cannot be written: {} bytes are needed: {}", path_, bytes, std::strerror(error)));
 }
 
-void AtomicFile::commit() {
-  flush_to_disk(temporary_, O_RDWR);
+void AtomicFile::flush() const { flush_to_disk(temporary_, O_RDWR); }
+
+void AtomicFile::place() {
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
     throw InputError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
   temporary_.clear();
-  flush_to_disk(folder_of(path_), O_RDONLY | O_DIRECTORY);
+}
+
+void AtomicFile::flush_folder() const { flush_to_disk(folder_of(path_), O_RDONLY | O_DIRECTORY); }
+
+void AtomicFile::withdraw() {
+  const bool placed = temporary_.empty();
+  if (placed) ::unlink(path_.c_str());
+}
+
+void AtomicFile::commit() {
+  flush();
+  place();
+  flush_folder();
+}
+
+void commit_together(const Communicator& comm, std::span<AtomicFile> files) {
+  comm.together([&] {
+    for (const AtomicFile& file : files) file.flush();
+  });
+  try {
+    comm.together([&] {
+      for (AtomicFile& file : files) file.place();
+    });
+    comm.together([&] {
+      for (const AtomicFile& file : files) file.flush_folder();
+    });
+  } catch (...) {
+    for (AtomicFile& file : files) file.withdraw();
+    throw;
+  }
 }
 
 void write_text(const std::string& path, const std::string& text) {

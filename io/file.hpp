@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+
+#include "comm/communicator.hpp"
 
 namespace grove {
 
@@ -32,8 +35,20 @@ class AtomicFile {
   void commit();
 
  private:
+  friend void commit_together(const Communicator& comm, std::span<AtomicFile> files);
+
+  // The steps of commit(), and the way back: the file under the final name is removed.
+  void flush() const;
+  void place();
+  void flush_folder() const;
+  void withdraw();
+
   std::string path_, temporary_;
 };
+
+/// Commits the files of all ranks, which are closed: all of them appear, or InputError is thrown on all ranks
+/// and none is left, nor any older file of those names that was already replaced. Collective.
+void commit_together(const Communicator& comm, std::span<AtomicFile> files);
 
 /// Writes a text as an AtomicFile.
 void write_text(const std::string& path, const std::string& text);

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <type_traits>
@@ -135,8 +136,8 @@ struct OutputFile {
 };
 
 /// Writes the files of one group of ranks: `all_` are all ranks, `group_` those that share files with this
-/// one. Each collective call of HDF5 is agreed on within the group, then all groups agree, so a failure on
-/// one rank ends the work of all at the same place.
+/// one. The group agrees on the outcome of each collective call of HDF5 before it makes the next one; after a
+/// failure it makes no more, and all groups end at the next agree().
 class SnapshotWriter {
  public:
   SnapshotWriter(const Communicator& all, const Particles& particles, const WriteOptions& options)
@@ -171,6 +172,24 @@ class SnapshotWriter {
     all_.sum(std::span<Count>(totals_));
   }
 
+  /// One step of the group's work: at most one call of HDF5 that waits for the other ranks of the group.
+  template <class Work>
+  void step(const Work& work) {
+    if (fault_) return;
+    try {
+      group_.together(work);
+    } catch (const std::exception&) {
+      fault_ = std::current_exception();
+    }
+  }
+
+  /// If the work of any group failed, all ranks throw.
+  void agree() const {
+    all_.together([&] {
+      if (fault_) std::rethrow_exception(fault_);
+    });
+  }
+
   void create(const std::string& path) {
     const std::vector<std::string> paths = snapshot_files(path, options_.files);
     const int first = division_.first_file(group_index_), last = division_.first_file(group_index_ + 1);
@@ -183,21 +202,24 @@ class SnapshotWriter {
         atomic_.back().reserve(bytes(files_.back()));
       }
     });
-    all_.together([&] {
-      for (std::size_t f = 0; f < files_.size(); ++f) {
-        OutputFile& file = files_[f];
-        group_.together([&] { file.handle = hdf5::create_file(group_.get(), file.path); });
-        group_.together([&] {
-          if (group_.is_master()) atomic_[f].reserve(bytes(file));  // creation gave the room back
-        });
-        Counts here{};
-        for (std::size_t t = 0; t < here.size(); ++t) here[t] = end(file, t) - begin(file, t);
-        write_header(file.handle, here, totals_, options_, file.path);
-        write_units(file.handle, options_.units, file.path);
-        const hdf5::Handle group = hdf5::create_group(file.handle, "Grove", file.path);
-        hdf5::write_attribute(group, "LeafSize", options_.leaf_size, file.path);
-      }
-    });
+    for (std::size_t f = 0; f < files_.size(); ++f) {
+      OutputFile& file = files_[f];
+      step([&] { file.handle = hdf5::create_file(group_.get(), file.path); });
+      step([&] {
+        if (group_.is_master()) atomic_[f].reserve(bytes(file));  // creation gave the room back
+      });
+      step([&] { write_description(file); });
+    }
+    agree();
+  }
+
+  void write_description(const OutputFile& file) const {
+    Counts here{};
+    for (std::size_t t = 0; t < here.size(); ++t) here[t] = end(file, t) - begin(file, t);
+    write_header(file.handle, here, totals_, options_, file.path);
+    write_units(file.handle, options_.units, file.path);
+    const hdf5::Handle group = hdf5::create_group(file.handle, "Grove", file.path);
+    hdf5::write_attribute(group, "LeafSize", options_.leaf_size, file.path);
   }
 
   Count begin(const OutputFile& file, std::size_t type) const {
@@ -230,36 +252,34 @@ class SnapshotWriter {
     const IdOrder order(all_, particles_, std::move(index), bounds);
     const auto rank = static_cast<std::size_t>(all_.rank());
 
-    std::vector<hdf5::Handle> groups;
-    all_.together([&] {
-      for (const OutputFile& file : files_)
-        groups.push_back(end(file, t) > begin(file, t)
-                             ? hdf5::create_group(file.handle, fmt::format("PartType{}", type), file.path)
-                             : hdf5::Handle{});
-    });
+    std::vector<hdf5::Handle> groups(files_.size());
+    for (std::size_t f = 0; f < files_.size(); ++f)
+      if (const OutputFile& file = files_[f]; end(file, t) > begin(file, t))
+        step(
+            [&] { groups[f] = hdf5::create_group(file.handle, fmt::format("PartType{}", type), file.path); });
+    agree();
     for_each_field([&](const auto& field) {
       if (!is_written(field.info, options_) || !(field.info.types >> type & 1)) return;
       const auto values = order.apply(particles_.*field.array);
-      all_.together([&] {
-        for (std::size_t f = 0; f < files_.size(); ++f)
-          if (groups[f])
-            write_field(files_[f], groups[f], type, field.info, std::span(values), bounds[rank],
-                        bounds[rank + 1]);
-      });
+      for (std::size_t f = 0; f < files_.size(); ++f)
+        if (groups[f])
+          write_field(files_[f], groups[f], type, field.info, std::span(values), bounds[rank],
+                      bounds[rank + 1]);
+      agree();
     });
   }
 
   /// values: particles [first, last) in the order of ids.
   template <class T>
   void write_field(const OutputFile& file, hid_t group, int type, const FieldInfo& info,
-                   std::span<const T> values, Count first, Count last) const {
+                   std::span<const T> values, Count first, Count last) {
     const auto t = static_cast<std::size_t>(type);
     const std::string name(info.name);
     const std::string what =
         fmt::format("{}: dataset PartType{}/{} cannot be written", file.path, type, name);
     const Count file_first = begin(file, t), file_last = end(file, t);
     hdf5::Handle dataset;
-    group_.together([&] {
+    step([&] {
       std::vector<hsize_t> shape{static_cast<hsize_t>(file_last - file_first)};
       if (std::is_same_v<T, Vec3d> || std::is_same_v<T, Vec3f>) shape.push_back(3);
       dataset = hdf5::create_dataset(group, name, number_type<T>(), shape, file.path);
@@ -270,7 +290,7 @@ class SnapshotWriter {
     const Count rounds = group_.max((to - from + piece - 1) / piece);
     for (Count round = 0; round < rounds; ++round) {
       const Count low = std::min(from + round * piece, to), high = std::min(low + piece, to);
-      group_.together([&] {
+      step([&] {
         hdf5::write_rows(dataset, number_type<T>(),
                          static_cast<hsize_t>(std::max<Count>(0, low - file_first)),
                          static_cast<hsize_t>(high - low), values.data() + (low - first), what);
@@ -279,16 +299,13 @@ class SnapshotWriter {
   }
 
   void close() {
-    all_.together([&] {
-      for (OutputFile& file : files_) {
-        const std::string what = file.path + ": cannot be written";
-        group_.together([&] { hdf5::check(H5Fflush(file.handle, H5F_SCOPE_GLOBAL), what); });
-        group_.together([&] { file.handle.close(what); });
-      }
-    });
-    all_.together([&] {
-      for (AtomicFile& file : atomic_) file.commit();
-    });
+    for (OutputFile& file : files_) {
+      const std::string what = file.path + ": cannot be written";
+      step([&] { hdf5::check(H5Fflush(file.handle, H5F_SCOPE_GLOBAL), what); });
+      step([&] { file.handle.close(what); });
+    }
+    agree();
+    commit_together(all_, atomic_);
   }
 
   /// Closes what a failure left open; false if that failed on any rank.
@@ -309,6 +326,7 @@ class SnapshotWriter {
   int group_index_;
   Communicator group_;
   Counts totals_{};
+  std::exception_ptr fault_;        ///< what ended the work of the group
   std::vector<AtomicFile> atomic_;  ///< of each file, on the first rank of the group
   std::vector<OutputFile> files_;   ///< closed before atomic_ removes what is not complete
 };

@@ -1,5 +1,6 @@
 // Every way in which input can be wrong: one InputError on all ranks, whose message names where and what
 // would be right; nothing hangs, nothing half-written stays.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -239,15 +240,54 @@ TEST_F(BadInput, output_folder_that_cannot_be_written) {
   EXPECT_EQ(folder.files(), std::vector<std::string>{"file"});
 }
 
+TEST_F(BadInput, folder_in_the_place_of_the_last_file_of_a_set) {
+  if (comm.is_master()) std::filesystem::create_directory(folder / "a.4.hdf5");
+  comm.barrier();
+  expect_error(
+      [&] { write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, n), {.files = 5}); },
+      {"a.4.hdf5", "folder"});
+  comm.barrier();
+  EXPECT_EQ(folder.files(), std::vector<std::string>{"a.4.hdf5"});
+}
+
+TEST_F(BadInput, files_appear_together_or_not_at_all) {
+  for (const bool obstacle : {false, true}) {
+    const std::string mine = folder / std::to_string(comm.rank()), last = mine + ".last";
+    std::vector<AtomicFile> files;
+    for (const std::string& name : {mine, last}) {
+      files.emplace_back(name);
+      std::ofstream(files.back().temporary()) << "content";
+    }
+    // The last file of the last rank cannot be renamed: all others have been by then.
+    const bool blocked = obstacle && comm.rank() == comm.size() - 1;
+    if (blocked) std::filesystem::remove(last), std::filesystem::create_directory(last);
+    const auto commit = [&] { commit_together(comm, files); };
+    if (obstacle)
+      expect_error(commit, {fmt::format("{}.last: cannot be written", comm.size() - 1)});
+    else
+      EXPECT_NO_THROW(commit());
+    files.clear();
+    comm.barrier();
+    EXPECT_EQ(folder.files().size(), obstacle ? 1u : 2 * static_cast<std::size_t>(comm.size()));
+    comm.barrier();
+  }
+}
+
 TEST_F(BadInput, disk_that_is_full_leaves_nothing_behind) {
   // A limit on the length of files stands in for a full disk: writes beyond it fail.
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit small{20000, before.rlim_max};
+  const auto write = [&](int files) {
+    write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, 2000), {.files = files});
+  };
   setrlimit(RLIMIT_FSIZE, &small);
-  expect_error([&] { write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, 2000), {}); },
-               {"a.hdf5", "cannot be"});
+  for (const int files : {1, 2}) expect_error([&] { write(files); }, {"a.", "hdf5", "cannot be"});
+  setrlimit(RLIMIT_FSIZE, &before);
+  // One rank alone has no room, for a file that it writes alone.
+  if (comm.rank() == comm.size() - 1) setrlimit(RLIMIT_FSIZE, &small);
+  expect_error([&] { write(comm.size()); }, {"a.", "hdf5", "cannot be"});
   setrlimit(RLIMIT_FSIZE, &before);
   comm.barrier();
   EXPECT_EQ(folder.files(), std::vector<std::string>{});
