@@ -201,6 +201,16 @@ YAML::Node load(const std::string& text, const std::string& where) {
   }
 }
 
+/// A key of the file as a name.
+std::string key_of(const YAML::Node& node, const std::string& where) {
+  if (!node.IsScalar() || node.Scalar().empty())
+    throw InputError(fmt::format("{}: a key must be a single word, like 'gravity:'; this is {}", where,
+                                 node.IsSequence() ? "a list"
+                                 : node.IsMap()    ? "a map"
+                                                   : "empty"));
+  return node.Scalar();
+}
+
 std::vector<Entry> entries_of_file(const std::string& text, const std::string& name) {
   const auto place = [&](const YAML::Node& node) { return fmt::format("{}:{}", name, node.Mark().line + 1); };
   std::vector<Entry> entries;
@@ -208,7 +218,7 @@ std::vector<Entry> entries_of_file(const std::string& text, const std::string& n
   if (root.IsNull()) return entries;
   if (!root.IsMap()) throw InputError(fmt::format("{}: expected sections, like 'gravity:'", place(root)));
   for (const auto& section : root) {
-    const std::string where = place(section.first), section_name = section.first.Scalar();
+    const std::string where = place(section.first), section_name = key_of(section.first, where);
     if (section.second.IsNull()) continue;
     if (!section.second.IsMap()) {
       const Entry entry{section_name, section.second, where};
@@ -218,7 +228,8 @@ std::vector<Entry> entries_of_file(const std::string& text, const std::string& n
       row_of(entry);
     }
     for (const auto& item : section.second)
-      entries.push_back({section_name + "." + item.first.Scalar(), item.second, place(item.first)});
+      entries.push_back(
+          {section_name + "." + key_of(item.first, place(item.first)), item.second, place(item.first)});
   }
   for (std::size_t i = 0; i < entries.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 #include "commands/force_report.hpp"
 #include "decomposition/decompose.hpp"
 #include "io/file.hpp"
+#include "io/schema.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
 #include "let/audit.hpp"
@@ -42,6 +44,19 @@ const std::map<std::string, Order> orders = {{"monopole", Order::monopole},
                                              {"quadrupole", Order::quadrupole}};
 const std::map<std::string, SofteningKernel> kernels = {{"plummer", SofteningKernel::plummer},
                                                         {"spline", SofteningKernel::spline}};
+
+/// The numbers that the parameter file takes under this name.
+CLI::Validator in_range_of(const std::string& name) {
+  const auto& rows = schema::rows();
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.name() == name; });
+  const auto check = [range = row->range](const std::string& text) {
+    double value = 0;
+    const bool fine = CLI::detail::lexical_cast(text, value) && range.holds(value);
+    return fine ? std::string()
+                : fmt::format("{} is out of range; expected a number, {}", text, range.text());
+  };
+  return {check, ""};
+}
 
 /// Memory that this process has used at most so far, in bytes.
 double peak_memory() {
@@ -155,10 +170,10 @@ void add_force(CLI::App& app, Action& action) {
       ->transform(CLI::CheckedTransformer(criteria))
       ->default_str("acceleration");
   force->add_option("--theta", options->gravity.theta, "Opening angle; also of the first pass")
-      ->check(CLI::Range(1e-6, 2.0))
+      ->check(in_range_of("gravity.theta"))
       ->capture_default_str();
   force->add_option("--delta", options->gravity.delta, "Accuracy of `acceleration` and `multipole`")
-      ->check(CLI::Range(1e-12, 1.0))
+      ->check(in_range_of("gravity.delta"))
       ->capture_default_str();
   force->add_option("--order", options->gravity.order, "Terms of the expansion of a node's force")
       ->transform(CLI::CheckedTransformer(orders))

@@ -137,6 +137,12 @@ TEST(Parameters, missing_key_is_named) {
                  "initial_conditions.model");
 }
 
+TEST(Parameters, keys_are_single_words) {
+  EXPECT_MESSAGE(message(minimal + "[a, b]: {c: 1}\n"), "run.yml:9", "single word", "a list");
+  EXPECT_MESSAGE(message(minimal + "audit: {{every: 1}: 2}\n"), "run.yml:9", "single word", "a map");
+  EXPECT_MESSAGE(message(minimal + "audit: {'': 2}\n"), "run.yml:9", "single word", "empty");
+}
+
 TEST(Parameters, broken_yaml_names_the_line) {
   EXPECT_MESSAGE(message("time: {end: 1\ngravity: [\n"), "run.yml:");
   EXPECT_MESSAGE(message("just words"), "run.yml:1", "sections");
