@@ -96,7 +96,8 @@ class GadgetBinary final : public BinaryFile {
     }
     header_.time = number<double>(at + 72);
     header_.redshift = number<double>(at + 80);
-    header_.files = std::max(1, number<std::int32_t>(at + 124));
+    header_.files = number_of_files(number<std::int32_t>(at + 124), path());
+    header_.comoving = comoving_signs(header_.redshift, header_.time, number<double>(at + 152));
     // Many writers of initial conditions leave the total of a single file unset.
     if (header_.files == 1) header_.total = header_.counts;
   }

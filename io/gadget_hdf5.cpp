@@ -20,6 +20,7 @@ class GadgetHdf5 final : public SnapshotFile {
   explicit GadgetHdf5(const std::string& path) : path_(path), file_(hdf5::open_file(path)) {
     read_header();
     read_units();
+    read_comoving();
     for (int type = 0; type < particle_types; ++type)
       if (header_.counts[static_cast<std::size_t>(type)] > 0) open_type(type);
   }
@@ -67,7 +68,10 @@ class GadgetHdf5 final : public SnapshotFile {
                                      header_.counts[t], t));
     }
     header_.mass_table = by_type<double>(group, "MassTable");
-    header_.files = static_cast<int>(scalar<std::int64_t>(group, "NumFilesPerSnapshot", 1));
+    header_.files = number_of_files(scalar<std::int64_t>(group, "NumFilesPerSnapshot", 1), path_);
+    // Many writers of initial conditions leave the total of a single file unset.
+    if (header_.files == 1 && header_.total == std::array<Count, particle_types>{})
+      header_.total = header_.counts;
     header_.time = scalar<double>(group, "Time", 0);
     header_.redshift = scalar<double>(group, "Redshift", 0);
     if (const hdf5::Handle grove = hdf5::open_group(file_, "Grove", path_))
@@ -88,6 +92,22 @@ class GadgetHdf5 final : public SnapshotFile {
       if (newton > 0) header_.units->gravitational_constant = newton;
       return;
     }
+  }
+
+  /// Looks for comoving values: what GADGET-2, GADGET-4 and SWIFT write about them.
+  void read_comoving() {
+    const hdf5::Handle header = hdf5::open_group(file_, "Header", path_);
+    const hdf5::Handle parameters = hdf5::open_group(file_, "Parameters", path_);
+    const hdf5::Handle cosmology = hdf5::open_group(file_, "Cosmology", path_);
+    if (parameters && scalar<std::int64_t>(parameters, "ComovingIntegrationOn", 0) != 0)
+      header_.comoving = "Parameters/ComovingIntegrationOn is 1";
+    else if (cosmology && scalar<std::int64_t>(cosmology, "Cosmological run", 0) != 0)
+      header_.comoving = "Cosmology/Cosmological run is 1";
+    else
+      header_.comoving =
+          comoving_signs(header_.redshift, header_.time,
+                         scalar<double>(header, "HubbleParam",
+                                        parameters ? scalar<double>(parameters, "HubbleParam", 0) : 0.0));
   }
 
   void open_type(int type) {

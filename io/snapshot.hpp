@@ -40,6 +40,9 @@ struct SnapshotHeader {
   bool has_ids = true;                  ///< else ids are 1, 2, ... in file order
   std::vector<StoredFieldInfo> fields;  ///< what the files store; on the master only
   Count leaf_size = 0;                  ///< of the decomposition that was in force; 0: not recorded
+  /// What says that positions, velocities or units are comoving or scaled by h; empty: nothing does. On the
+  /// master only.
+  std::string comoving;
 
   Count count() const;
 };
@@ -52,6 +55,7 @@ struct Snapshot {
 struct ReadOptions {
   Units unstated = Units::galactic();  ///< units of files that state none
   std::optional<Units> convert_to{};   ///< units to convert particles and time to; unset: left as they are
+  bool comoving = false;               ///< take comoving values too, as they stand; else they are refused
 };
 
 /// Reads a snapshot of any format; `path` is its file, or any file of a set. Each rank gets an equal share of

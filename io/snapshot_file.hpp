@@ -32,6 +32,7 @@ struct FileHeader {
   double time = 0, redshift = 0;
   std::optional<Units> units;
   Count leaf_size = 0;
+  std::string comoving;  ///< see SnapshotHeader
   std::vector<StoredFieldInfo> fields;
 };
 
@@ -53,6 +54,13 @@ class SnapshotFile {
 
 /// Recognises the format by content. InputError if it is none, or if the file is damaged.
 std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path);
+
+/// A number of files in a set as a header has it; 0 and less, of writers that do not set it, mean one file.
+/// InputError if there cannot be so many.
+int number_of_files(std::int64_t stated, const std::string& path);
+
+/// What redshift and h of a header say about comoving values: a sentence, or nothing. An h of 0 was not set.
+std::string comoving_signs(double redshift, double time, double hubble);
 
 /// The paths of a set of `files` files of which `path` is one: its last number between dots counts them.
 std::vector<std::string> files_of_set(const std::string& path, int files);

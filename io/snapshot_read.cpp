@@ -32,17 +32,33 @@ void add_new(std::vector<StoredFieldInfo>& fields, const StoredFieldInfo& field)
   if (std::none_of(fields.begin(), fields.end(), same)) fields.push_back(field);
 }
 
+/// Takes the mass table's entries of the types that this file has; those must agree over the set.
+void merge_mass_table(const FileHeader& file, std::array<bool, particle_types>& known,
+                      std::array<double, particle_types>& masses, const std::string& path) {
+  for (std::size_t t = 0; t < masses.size(); ++t) {
+    if (file.counts[t] == 0) continue;
+    if (known[t] && file.mass_table[t] != masses[t])
+      throw InputError(
+          fmt::format("{}: mass of particles of type {} in the mass table is {}, in earlier files of the "
+                      "set {}",
+                      path, t, file.mass_table[t], masses[t]));
+    known[t] = true;
+    masses[t] = file.mass_table[t];
+  }
+}
+
 /// Opens every file of the set in turn and checks that they belong together; by the master alone.
 Layout layout_of(const std::string& path, FileHeader& first) {
   Layout layout;
   first = open_snapshot_file(path)->header();
   layout.files = files_of_set(path, first.files);
+  std::array<bool, particle_types> known{};
   for (std::size_t f = 0; f < layout.files.size(); ++f) {
     const FileHeader header = open_snapshot_file(layout.files[f])->header();
-    if (header.files != first.files || header.total != first.total || header.mass_table != first.mass_table)
-      throw InputError(
-          fmt::format("{}: not of the same set as {}: number of files, total counts or mass table differ",
-                      layout.files[f], path));
+    if (header.files != first.files || header.total != first.total)
+      throw InputError(fmt::format("{}: not of the same set as {}: number of files or total counts differ",
+                                   layout.files[f], path));
+    merge_mass_table(header, known, first.mass_table, layout.files[f]);
     layout.counts.push_back(header.counts);
     for (const StoredFieldInfo& field : header.fields) add_new(first.fields, field);
     first.has_ids = first.has_ids && header.has_ids;
@@ -70,6 +86,7 @@ SnapshotHeader header_of(const FileHeader& first, const Layout& layout, const Re
   header.units = first.units.value_or(options.unstated);
   header.has_ids = first.has_ids;
   header.leaf_size = first.leaf_size;
+  header.comoving = first.comoving;
   header.fields = first.fields;
   return header;
 }
@@ -228,6 +245,24 @@ std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path) {
       ": not a snapshot; known are HDF5 in GADGET's layout, GADGET binary (formats 1 and 2) and tipsy");
 }
 
+int number_of_files(std::int64_t stated, const std::string& path) {
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  if (stated > most)
+    throw InputError(
+        fmt::format("{}: its header says that the set has {} files; expected 1 to {}", path, stated, most));
+  return static_cast<int>(std::max<std::int64_t>(1, stated));
+}
+
+std::string comoving_signs(double redshift, double time, double hubble) {
+  if (redshift != 0) {
+    const bool is_scale_factor = std::abs(time * (1 + redshift) - 1) < 1e-3;
+    return fmt::format("Header/Redshift is {}{}", redshift,
+                       is_scale_factor ? fmt::format(" and Header/Time, {}, is the scale factor", time) : "");
+  }
+  if (hubble != 0 && hubble != 1) return fmt::format("HubbleParam is {}, so its units contain h", hubble);
+  return "";
+}
+
 std::vector<std::string> files_of_set(const std::string& path, int files) {
   if (files <= 1) return {path};
   const std::size_t name = path.find_last_of('/') + 1;
@@ -256,6 +291,11 @@ Snapshot read_snapshot(const Communicator& comm, const std::string& path, const 
     if (!comm.is_master()) return;
     FileHeader first;
     layout = layout_of(path, first);
+    if (!options.comoving && !first.comoving.empty())
+      throw InputError(
+          fmt::format("{}: {}; Grove needs physical positions, velocities and units without h: Redshift "
+                      "0, HubbleParam 1, ComovingIntegrationOn 0",
+                      path, first.comoving));
     snapshot.header = header_of(first, layout, options);
   });
   share(comm, snapshot.header, layout);

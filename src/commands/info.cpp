@@ -78,6 +78,9 @@ void print(const std::string& path, const SnapshotHeader& header, const Summary&
   fmt::print("units        {}\n", units_of(header));
   fmt::print("time         {}\n", header.time);
   fmt::print("redshift     {}\n", header.redshift);
+  if (!header.comoving.empty())
+    fmt::print("comoving     {}; positions, velocities and masses below are as they stand\n",
+               header.comoving);
   fmt::print("particles    {}\n", header.count());
   for (int type = 0; type < particle_types; ++type) {
     const auto t = static_cast<std::size_t>(type);
@@ -114,6 +117,7 @@ nlohmann::json json_of(const std::string& path, const SnapshotHeader& header, co
                       {"mass_table", header.mass_table},
                       {"time", header.time},
                       {"redshift", header.redshift},
+                      {"comoving", !header.comoving.empty()},
                       {"has_ids", header.has_ids},
                       {"low", {summary.low.x, summary.low.y, summary.low.z}},
                       {"high", {summary.high.x, summary.high.y, summary.high.z}}};
@@ -132,7 +136,7 @@ void show(const Communicator& comm, const InfoOptions& options) {
     if (comm.is_master()) fmt::print("{}", parameter_documentation());
     return;
   }
-  const Snapshot snapshot = read_snapshot(comm, options.file);
+  const Snapshot snapshot = read_snapshot(comm, options.file, {.comoving = true});
   const Summary summary = summary_of(comm, snapshot.particles, snapshot.header.count());
   comm.together([&] {
     if (!comm.is_master()) return;

@@ -45,7 +45,7 @@ View view_of(const Options& options, const SnapshotHeader& header) {
 }
 
 void render(const Communicator& comm, const Options& options) {
-  const Snapshot snapshot = read_snapshot(comm, options.snapshot);
+  const Snapshot snapshot = read_snapshot(comm, options.snapshot, {.comoving = true});
   // Massless or coincident particles can be drawn.
   ValidationOptions sound{.source = options.snapshot, .tracer = all_types, .softening = {}};
   sound.softening.fill(1);

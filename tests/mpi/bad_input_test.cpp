@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "io/parameters.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
+#include "support/change_hdf5.hpp"
 #include "support/foreign_formats.hpp"
 
 namespace grove {
@@ -218,6 +220,54 @@ TEST_F(BadInput, missing_datasets) {
   for (const char* label : {"POS", "VEL", "MASS"})
     expect_unreadable(gadget(style), [&](std::string& bytes) { bytes.replace(bytes.find(label), 1, "X"); },
                       {"no block", label});
+}
+
+TEST_F(BadInput, comoving_snapshots) {
+  struct Case {
+    const char *group, *attribute;
+    double value;
+    const char* message;
+  };
+  const auto make = [&](const Case& c) {
+    write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, n), {});
+    if (comm.is_master()) testing::set_attribute(folder / "a.hdf5", c.group, c.attribute, c.value);
+    comm.barrier();
+  };
+  for (const Case& c : {Case{"Header", "Redshift", 0.5, "Header/Redshift is 0.5"},
+                        Case{"Header", "HubbleParam", 0.7, "HubbleParam is 0.7"},
+                        Case{"Parameters", "ComovingIntegrationOn", 1, "Parameters/ComovingIntegrationOn"},
+                        Case{"Cosmology", "Cosmological run", 1, "Cosmology/Cosmological run"}}) {
+    make(c);
+    expect_error([&] { read_snapshot(comm, folder / "a.hdf5"); }, {"a.hdf5", c.message, "physical"});
+    const Snapshot read = read_snapshot(comm, folder / "a.hdf5", {.comoving = true});
+    EXPECT_EQ(read.header.count(), n);
+    EXPECT_EQ(read.header.comoving.empty(), !comm.is_master());
+    comm.barrier();
+  }
+  for (const Case& c :
+       {Case{"Header", "HubbleParam", 0, ""}, Case{"Parameters", "ComovingIntegrationOn", 0, ""}}) {
+    make(c);
+    EXPECT_NO_THROW(read_snapshot(comm, folder / "a.hdf5")) << c.attribute;
+    comm.barrier();
+  }
+  // In the binary header the redshift lies at byte 80, h at 152.
+  const auto put_number = [](std::string& bytes, std::size_t at, double value) {
+    std::memcpy(bytes.data() + 4 + at, &value, sizeof(value));
+  };
+  expect_unreadable(gadget(), [&](std::string& bytes) { put_number(bytes, 80, 2); },
+                    {"Header/Redshift is 2"});
+  expect_unreadable(gadget(), [&](std::string& bytes) { put_number(bytes, 152, 0.7); },
+                    {"HubbleParam is 0.7"});
+}
+
+TEST_F(BadInput, sets_of_too_many_files) {
+  write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, n), {});
+  if (comm.is_master())
+    testing::set_attribute(folder / "a.hdf5", "Header", "NumFilesPerSnapshot", 0x1p32 + 1);
+  comm.barrier();
+  expect_error([&] { read_snapshot(comm, folder / "a.hdf5"); },
+               {"a.hdf5", "4294967297 files", "1 to 1048576"});
+  expect_unreadable(gadget(), [](std::string& bytes) { bytes[4 + 127] = '\x7f'; }, {"2130706433 files"});
 }
 
 TEST_F(BadInput, missing_files) {

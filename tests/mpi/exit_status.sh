@@ -6,6 +6,7 @@ set -uo pipefail
 grove=$1
 shift
 mpirun=("$@")
+here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -55,6 +56,19 @@ expect 2 'cut.hdf5' force cut.hdf5
 expect 2 'missing.hdf5' info missing.hdf5
 expect 2 '/proc/nowhere' ic plummer -n 200 -o /proc/nowhere/file.hdf5
 expect 2 'no-such-model' ic no-such-model -o file.hdf5
+
+# Snapshots with a fault: each is refused where forces are computed, and nothing is computed without softening.
+mkdir bad
+env -i /usr/bin/python3 "$here/../support/make_bad_snapshots.py" good.hdf5 bad >bad.txt
+[ -s bad.txt ] || { echo "FAILED: no bad snapshots were made"; failures=$((failures + 1)); }
+sed 's/model: plummer, n: 200/file: good.hdf5/; s/softening: 0.05/softening: 0/' good.yml >from-file.yml
+while read -r file text <&3; do
+  expect 2 "$text" force "$file" --softening 0
+done 3<bad.txt
+expect 2 'softening' run from-file.yml -P initial_conditions.file=bad/same-place.hdf5
+expect 2 'Redshift' run from-file.yml -P initial_conditions.file=bad/comoving.hdf5
+expect 2 'Redshift' decompose bad/comoving.hdf5
+expect 0 'Redshift' info bad/comoving.hdf5
 
 left=$(find . -name '*.tmp' -o -name 'file.hdf5')
 if [ -n "$left" ]; then

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "io/snapshot.hpp"
+#include "support/change_hdf5.hpp"
 #include "support/foreign_formats.hpp"
 
 namespace grove {
@@ -76,6 +77,30 @@ TEST_F(Formats, gadget_binary_in_several_files) {
     testing::put(comm, folder / ("snap_007." + std::to_string(f)),
                  [&] { return testing::gadget_file(particles, style, 2.5, cuts[f], cuts[f + 1]); });
   expect_equal(read_snapshot(comm, folder / "snap_007.2"), particles, SnapshotFormat::gadget1, false);
+}
+
+TEST_F(Formats, mass_table_of_a_type_that_a_file_lacks_does_not_count) {
+  // Type 4, with a mass each, stands in the second file alone; the first has a mass for it in its table.
+  const Particles particles = testing::foreign_particles(alone, n);
+  const auto first_of_4 = static_cast<std::size_t>(
+      std::find(particles.type.begin(), particles.type.end(), 4) - particles.type.begin());
+  GadgetStyle style;
+  style.files = 2;
+  std::string first = testing::gadget_file(particles, style, 2.5, 0, first_of_4);
+  const double mass = 3;
+  std::memcpy(first.data() + 4 + 24 + 8 * 4, &mass, sizeof(mass));
+  testing::put(comm, folder / "a.0", [&] { return first; });
+  testing::put(comm, folder / "a.1",
+               [&] { return testing::gadget_file(particles, style, 2.5, first_of_4, particles.size()); });
+  for (const char* name : {"a.0", "a.1"})
+    expect_equal(read_snapshot(comm, folder / name), particles, SnapshotFormat::gadget1, false);
+}
+
+TEST_F(Formats, single_file_without_total_counts_has_its_own) {
+  write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, n), {});
+  if (comm.is_master()) testing::set_attribute(folder / "a.hdf5", "Header", "NumPart_Total", 0);
+  comm.barrier();
+  EXPECT_EQ(read_snapshot(comm, folder / "a.hdf5").header.count(), n);
 }
 
 TEST_F(Formats, missing_ids_are_file_order_from_one) {
