@@ -78,11 +78,24 @@ int run_program(int argc, char** argv, const Communicator& comm) {
   }
 }
 
+/// Kokkos may run threads, but only the main one calls MPI. False, with a message, if MPI cannot be had.
+bool start_mpi(int& argc, char**& argv) {
+  int provided = MPI_THREAD_SINGLE;
+  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
+    fmt::print(stderr, "grove: MPI cannot be initialised\n");
+    return false;
+  }
+  if (provided >= MPI_THREAD_FUNNELED) return true;
+  fmt::print(stderr, "grove: the MPI library does not support threads (MPI_THREAD_FUNNELED)\n");
+  MPI_Finalize();
+  return false;
+}
+
 }  // namespace
 }  // namespace grove
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  if (!grove::start_mpi(argc, argv)) return static_cast<int>(grove::ExitStatus::failed);
   Kokkos::initialize();
   int status = 0;
   {

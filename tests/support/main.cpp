@@ -31,7 +31,12 @@ class CollectFailures : public testing::EmptyTestEventListener {
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  MPI_Init(&argc, &argv);
+  int provided = MPI_THREAD_SINGLE;
+  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
+      provided < MPI_THREAD_FUNNELED) {
+    std::fprintf(stderr, "MPI cannot be initialised for a program with threads\n");
+    return 1;
+  }
   Kokkos::initialize();
 
   int rank = 0;
