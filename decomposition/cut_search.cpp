@@ -10,6 +10,13 @@
 namespace grove {
 namespace {
 
+/// So many that the answers of a call, a tally per candidate, stay below 256 MiB, if a digit has more than
+/// one.
+int most_digit_bits(std::size_t cells) {
+  constexpr int total = 24;
+  return std::max(total - static_cast<int>(std::bit_width(cells)), 1);
+}
+
 /// Keys that may be the first to go right, and what is known of them.
 struct Interval {
   CutQuestion* question;
@@ -38,15 +45,9 @@ Candidates at_digit(const Interval& interval, int digit_bits) {
   return {step, static_cast<std::int32_t>(extent / step)};
 }
 
-/// Digits so long that three of them make a coordinate, unless very many cells are cut at once.
-int digit_bits(std::size_t cells) {
-  constexpr int most = 11, least = 8, total = 17;
-  return std::clamp(total - static_cast<int>(std::bit_width(cells)), least, most);
-}
-
-Candidates candidates_of(const Interval& interval, const SearchOptions& options, int bits) {
-  return options.method == CutMethod::histogram ? at_digit(interval, bits)
-                                                : equidistant(interval, options.candidates);
+Candidates candidates_of(const Interval& interval, const SearchOptions& options, std::size_t cells) {
+  if (options.method == CutMethod::histogram) return at_digit(interval, digit_bits(cells));
+  return equidistant(interval, std::min(options.candidates, (std::int32_t{1} << most_digit_bits(cells)) - 1));
 }
 
 /// Goes on with the part whose end is the first that is not acceptable. left: of each candidate, counted from
@@ -70,13 +71,12 @@ void narrow(Interval& interval, const Candidates& candidates, std::span<const Ta
 template <Service S, class Ask>
 void search(ProcessorSetTree& tree, const SearchOptions& options, std::vector<Interval>& intervals, Ask&& ask,
             DecompositionReport& report) {
-  const int bits = digit_bits(intervals.size());
   while (true) {
     std::vector<typename S::Input> input;
     std::vector<std::pair<Interval*, Candidates>> asked;
     for (Interval& interval : intervals) {
       if (interval.first == interval.last) continue;
-      const Candidates candidates = candidates_of(interval, options, bits);
+      const Candidates candidates = candidates_of(interval, options, intervals.size());
       asked.emplace_back(&interval, candidates);
       input.push_back(ask(interval, candidates));
     }
@@ -109,6 +109,12 @@ bool is_tied(const Interval& interval) {
 }
 
 }  // namespace
+
+int digit_bits(std::size_t cells) {
+  constexpr int most = 11, least = 8, total = 17;
+  const int bits = std::clamp(total - static_cast<int>(std::bit_width(cells)), least, most);
+  return std::min(bits, most_digit_bits(cells));
+}
 
 void find_cuts(ProcessorSetTree& tree, const SearchOptions& options, std::span<CutQuestion> questions,
                DecompositionReport& report) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -32,13 +33,17 @@ struct SearchOptions {
   ParticleId greatest_id;
 };
 
+/// Bits of the digits by which `histogram` searches for the cuts of so many cells at once: so long that three
+/// digits make a coordinate, unless very many cells are cut; so short that no message exceeds 2 GiB.
+int digit_bits(std::size_t cells);
+
 /// Finds the cuts of many cells at once, exactly: each round is one call for all of them (make-axis has been
 /// called before). In each round the interval that holds the cut is divided at candidates, what lies left of
 /// each is counted, and the part in which the prefix stops being acceptable is the next interval. First on
 /// coordinates, then, where particles of one coordinate go to both sides, on their ids.
 ///
-/// Cost: at most 32 rounds by bisection, 4 by histogram; for ties up to as many as the greatest id has digits
-/// of 8 bits (histogram) or 1 bit (bisection).
+/// Cost: at most 32 rounds by bisection, 4 by histogram (up to 65,535 cells at once; more cells take more
+/// rounds); for ties up to as many as the greatest id has digits of 8 bits (histogram) or 1 bit (bisection).
 void find_cuts(ProcessorSetTree& tree, const SearchOptions& options, std::span<CutQuestion> questions,
                DecompositionReport& report);
 
