@@ -33,11 +33,13 @@ ProcessorSetTree::~ProcessorSetTree() = default;
 
 void ProcessorSetTree::run(const std::function<void()>& script) {
   error_ = nullptr;
+  in_call_ = false;
   if (comm_.is_master()) {
     try {
       script();
     } catch (const ScriptEnded&) {
     } catch (...) {
+      if (in_call_) throw;
       error_ = std::current_exception();
     }
     std::int32_t end = ServiceTransport::end_of_script;
@@ -57,10 +59,12 @@ Bytes ProcessorSetTree::call(std::string_view name, std::span<const std::byte> i
       std::find_if(services_.begin(), services_.end(), [&](const auto& s) { return s.name == name; });
   auto service = static_cast<std::int32_t>(entry - services_.begin());
   Bytes bytes(input.begin(), input.end()), answer;
+  in_call_ = true;
   transport_->spread(service, bytes);
   run_here(*entry, bytes, answer);
   bool failed = error_ != nullptr;
   transport_->collect(*entry, answer, failed);
+  in_call_ = false;
   ++report_.collectives;
   if (failed) throw ScriptEnded{};
   return answer;
@@ -83,6 +87,8 @@ void ProcessorSetTree::serve() {
 
 void ProcessorSetTree::run_here(const ServiceEntry& service, std::span<const std::byte> input,
                                 Bytes& answer) {
+  // Not guarded: transports combine answers of one length, so a rank that cannot hold its own cannot go on.
+  answer.assign(service.answer_bytes(input), std::byte{0});
   try {
     service.run(own_, input, answer);
   } catch (...) {

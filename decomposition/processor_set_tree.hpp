@@ -21,7 +21,8 @@ class ServiceTransport;
 ///
 /// The master runs a script that calls services; every other rank serves until the script ends. If a service
 /// throws on a rank, or the script throws, the script ends and every rank throws the error of the lowest such
-/// rank (as Communicator::together does).
+/// rank (as Communicator::together does). What goes wrong on a call's way (no memory for an answer, say)
+/// leaves other ranks waiting, so it is thrown as it is, there alone: the program must abort.
 class ProcessorSetTree {
  public:
   /// services (in): all that can be called, the same on every rank; own (in/out): this rank's data. Both must
@@ -57,6 +58,7 @@ class ProcessorSetTree {
   DecompositionReport& report_;
   std::unique_ptr<ServiceTransport> transport_;
   std::exception_ptr error_;  ///< what a service threw here
+  bool in_call_ = false;      ///< the master has begun a call that has not ended
 };
 
 }  // namespace grove

@@ -45,11 +45,15 @@ concept CombiningService = Service<S> &&
 
 /// A service with its types erased: what transports handle.
 struct ServiceEntry {
-  /// Throws what the service throws, with the answer zeroed but of its full size.
+  /// Length of the answer in bytes; of a service that gathers, 0.
+  using Size = std::size_t (*)(std::span<const std::byte> input);
+  /// Fills an answer that comes zeroed and of that length. Throws what the service throws; the answer of a
+  /// service that combines keeps its length.
   using Run = void (*)(RankParticles&, std::span<const std::byte> input, Bytes& answer);
   using Combine = void (*)(Bytes& answer, std::span<const std::byte> other);
 
   std::string_view name;
+  Size answer_bytes;
   Run run;
   Combine combine;
   MPI_User_function*
@@ -77,15 +81,21 @@ std::size_t answer_size(std::span<const typename S::Input> input) {
 }
 
 template <Service S>
+std::size_t answer_bytes(std::span<const std::byte> input) {
+  if constexpr (CombiningService<S>)
+    return answer_size<S>(as<typename S::Input>(input)) * sizeof(typename S::Output);
+  else
+    return 0;
+}
+
+template <Service S>
 void run(RankParticles& own, std::span<const std::byte> input, Bytes& answer) {
   using Output = typename S::Output;
   const auto inputs = as<typename S::Input>(input);
   if constexpr (CombiningService<S>) {
-    const std::size_t size = answer_size<S>(inputs);
-    answer.assign(size * sizeof(Output), std::byte{0});
+    const std::size_t size = answer.size() / sizeof(Output);
     S::run(own, inputs, std::span<Output>(reinterpret_cast<Output*>(answer.data()), size));
   } else {
-    answer.clear();
     std::vector<Output> outputs;
     S::run(own, inputs, outputs);
     answer.resize(outputs.size() * sizeof(Output));
@@ -109,11 +119,12 @@ void combine(Bytes& answer, std::span<const std::byte> other) {
     answer.insert(answer.end(), other.begin(), other.end());
 }
 
-/// MPI hands over one element of a contiguous type: header and answer.
+/// MPI hands over one element of a contiguous type: header and answer. Its frames are no place for
+/// exceptions.
 template <CombiningService S>
 void reduce(void* other, void* answer, int* /*elements*/, MPI_Datatype* type) {
   int bytes = 0;
-  MPI_Type_size(*type, &bytes);
+  if (MPI_Type_size(*type, &bytes) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
   static_cast<AnswerHeader*>(answer)->failed |= static_cast<AnswerHeader*>(other)->failed;
   combine_each<S>(static_cast<std::byte*>(answer) + sizeof(AnswerHeader),
                   static_cast<std::byte*>(other) + sizeof(AnswerHeader),
@@ -126,9 +137,9 @@ template <Service S>
 constexpr ServiceEntry service_entry() {
   static_assert(alignof(typename S::Output) <= alignof(AnswerHeader));
   if constexpr (CombiningService<S>)
-    return {S::name, detail::run<S>, detail::combine<S>, detail::reduce<S>};
+    return {S::name, detail::answer_bytes<S>, detail::run<S>, detail::combine<S>, detail::reduce<S>};
   else
-    return {S::name, detail::run<S>, detail::combine<S>, nullptr};
+    return {S::name, detail::answer_bytes<S>, detail::run<S>, detail::combine<S>, nullptr};
 }
 
 }  // namespace grove

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <new>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -77,8 +78,22 @@ struct FailGathering {
   }
 };
 
+/// Has no memory for its answer, on any rank.
+struct TooLarge {
+  static constexpr std::string_view name = "too large";
+  struct Input {
+    std::int32_t unused;
+  };
+  struct Output {
+    std::int32_t unused;
+  };
+  static std::size_t answer_size(std::span<const Input>) { throw std::bad_alloc(); }
+  static void run(RankParticles&, std::span<const Input>, std::span<Output>) {}
+  static void combine(Output&, const Output&) {}
+};
+
 constexpr std::array services = {service_entry<Add>(), service_entry<Gather>(), service_entry<Fail>(),
-                                 service_entry<FailGathering>()};
+                                 service_entry<FailGathering>(), service_entry<TooLarge>()};
 
 class ProcessorSetTreeTest : public testing::TestWithParam<Transport> {
  protected:
@@ -140,6 +155,11 @@ TEST_P(ProcessorSetTreeTest, a_failing_service_ends_the_call_on_all_ranks) {
 
 TEST_P(ProcessorSetTreeTest, a_failing_gather_ends_the_call_on_all_ranks) {
   expect_failure_ends_the_script<FailGathering>();
+}
+
+TEST_P(ProcessorSetTreeTest, an_answer_without_memory_is_not_taken_for_an_error_that_ranks_agreed_on) {
+  // In a program the rank aborts all others, which would wait for its answer.
+  EXPECT_THROW(tree_.run([&] { tree_.call<TooLarge>({{0}}); }), std::bad_alloc);
 }
 
 TEST_P(ProcessorSetTreeTest, an_error_of_the_script_reaches_all_ranks) {
