@@ -12,7 +12,9 @@
 #include "decomposition/check.hpp"
 #include "decomposition/decompose.hpp"
 #include "io/file.hpp"
+#include "io/shares.hpp"
 #include "io/snapshot.hpp"
+#include "io/validate.hpp"
 
 namespace grove {
 namespace {
@@ -54,7 +56,8 @@ struct DecomposeResult {
 
 /// Points in the unit cube, each made from its number alone, so the set does not depend on the ranks.
 Particles uniform_particles(const Communicator& comm, Count count, std::uint64_t seed) {
-  const Count begin = count * comm.rank() / comm.size(), end = count * (comm.rank() + 1) / comm.size();
+  const Count begin = share_begin(count, comm.rank(), comm.size());
+  const Count end = share_begin(count, comm.rank() + 1, comm.size());
   const std::uint64_t stream = mixed(seed);
   Particles particles;
   particles.resize(static_cast<std::size_t>(end - begin));
@@ -73,6 +76,16 @@ Particles uniform_particles(const Communicator& comm, Count count, std::uint64_t
     particles.potential[at] = particles.old_acceleration[at] = 0;
     particles.work[at] = 0;
   }
+  return particles;
+}
+
+/// Those of the file; massless and coincident ones can be shared out.
+Particles read_particles(const Communicator& comm, const DecomposeOptions& options) {
+  Particles particles = read_snapshot(comm, options.file).particles;
+  ValidationOptions sound{
+      .source = options.file, .tracer = all_types, .softening = {}, .leaves = options.parameters.leaves};
+  sound.softening.fill(1);
+  validate(comm, particles, sound);
   return particles;
 }
 
@@ -114,9 +127,9 @@ std::string table_of(const Communicator& comm, const DecompositionParameters& p,
   text += fmt::format("  {:<14} {:9.4f}\n\n", "total", r.seconds.at("total"));
   text += fmt::format(
       "rounds of the cut search  {}\ncollectives               {}\nimbalance of the work     {:.3f}\n"
-      "aspect ratio of leaves    {:.2f} median, {:.2f} 99th percentile\npeak memory               {:.1f} "
-      "bytes per "
-      "particle\ncuts                      {}\ntree hash                 {:016x}\n",
+      "aspect ratio of leaves    {:.2f} median, {:.2f} 99th percentile\n"
+      "peak memory               {:.1f} bytes per particle\n"
+      "cuts                      {}\ntree hash                 {:016x}\n",
       r.rounds, r.collectives, r.imbalance, r.aspect.median, r.aspect.p99, r.bytes_per_particle,
       r.fault.empty() ? "exact, counted again" : "WRONG: " + r.fault, r.tree_hash);
   return text;
@@ -148,7 +161,7 @@ void run_decompose(const Communicator& comm, const DecomposeOptions& options) {
       throw InputError("give either a snapshot to decompose or --uniform N");
   });
   Particles particles = options.uniform > 0 ? uniform_particles(comm, options.uniform, options.seed)
-                                            : read_snapshot(comm, options.file).particles;
+                                            : read_particles(comm, options);
   const DecomposeResult result = measure(comm, particles, options.parameters);
   comm.together([&] {
     if (!comm.is_master()) return;

@@ -13,6 +13,8 @@ grove_test(initial_conditions mpi/initial_conditions_test.cpp LINK grove::simula
 grove_test(gravity mpi/gravity_test.cpp LINK grove::let RANKS 1 2 3 4 7)
 grove_test(audit mpi/audit_test.cpp LINK grove::let RANKS 1 2 3 4 7)
 grove_test(force_command mpi/force_command_test.cpp LINK grove::commands nlohmann_json::nlohmann_json RANKS 1 2 3 4 7)
+grove_test(file_commands mpi/file_commands_test.cpp LINK grove::commands nlohmann_json::nlohmann_json PNG::PNG
+           RANKS 1 2 3 7)
 grove_test(render mpi/render_test.cpp LINK grove::io grove::models RANKS 1 2 3)
 grove_test(simulation_ranks mpi/simulation_test.cpp physics/run_fixture.cpp
            LINK grove::simulation RANKS 1 2 3 4 7)

@@ -1,0 +1,146 @@
+// `grove decompose`, `grove info` and `grove render` as the command line runs them.
+#include <gtest/gtest.h>
+#include <png.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "commands/commands.hpp"
+#include "io/snapshot.hpp"
+#include "support/foreign_formats.hpp"
+#include "support/particle_sets.hpp"
+#include "support/particles.hpp"
+
+namespace grove {
+namespace {
+
+using test::make_particles;
+using test::Shape;
+
+class FileCommands : public ::testing::Test {
+ protected:
+  /// Writes a set of particles, as all ranks of the communicator hold them.
+  std::string write(const std::string& name, const Particles& particles) {
+    WriteOptions options;
+    options.units = Units::dimensionless();
+    write_snapshot(comm_, folder_ / name, particles, options);
+    return folder_ / name;
+  }
+  std::string write_cusp() { return write("cusp.hdf5", make_particles(comm_, Shape::cusp, 3000)); }
+
+  /// Runs `grove` with these words behind it.
+  static void grove(const Communicator& comm, std::vector<std::string> words) {
+    CLI::App app;
+    Action action;
+    add_decompose(app, action);
+    add_info(app, action);
+    add_render(app, action);
+    std::reverse(words.begin(), words.end());
+    app.parse(words);
+    action(comm);
+  }
+  /// What `grove decompose` writes; alone: each rank for itself.
+  nlohmann::json decompose(std::vector<std::string> words, bool alone = false) {
+    const std::string path = folder_ / (alone ? "alone" + std::to_string(comm_.rank()) : "all") + ".json";
+    words.insert(words.begin(), "decompose");
+    words.insert(words.end(), {"--json", path});
+    grove(alone ? alone_ : comm_, words);
+    const nlohmann::json json = read_json(path);
+    comm_.barrier();  // before the file is written again
+    return json;
+  }
+  static nlohmann::json read_json(const std::string& path) {
+    std::ifstream file(path);
+    return nlohmann::json::parse(file);
+  }
+
+  Communicator comm_{MPI_COMM_WORLD}, alone_{MPI_COMM_SELF};
+  testing::TestFolder folder_{comm_, "file_commands"};
+};
+
+TEST_F(FileCommands, decompose_tells_what_scripts_rely_on) {
+  const nlohmann::json json = decompose({write_cusp(), "--leaf", "64", "--schedule", "master"});
+  for (const char* key :
+       {"n", "leaves", "ranks", "backend", "rule", "method", "schedule", "transport", "rounds", "collectives",
+        "timing", "imbalance", "aspect", "exact", "peak_bytes_per_particle", "tree_hash"})
+    EXPECT_TRUE(json.contains(key)) << key;
+  for (const char* phase : {"count_left", "make_axis", "partition", "migrate", "total"})
+    EXPECT_TRUE(json["timing"].contains(phase)) << phase;
+  EXPECT_EQ(json["n"], 3000);
+  EXPECT_EQ(json["leaves"], 47);  // 3000 / 64 = 46.9
+  EXPECT_EQ(json["ranks"], comm_.size());
+  EXPECT_EQ(json["exact"], true);
+  EXPECT_GE(json["imbalance"], 1);
+  EXPECT_GT(json["rounds"], 0);
+}
+
+TEST_F(FileCommands, decompose_makes_one_tree_however_it_works) {
+  const std::string file = write_cusp();
+  for (const char* rule : {"middle", "halves"}) {
+    const nlohmann::json one = decompose({file, "--leaf", "64", "--rule", rule}, true);
+    EXPECT_EQ(one["ranks"], 1);
+    for (const char* method : {"bisection", "histogram"})
+      for (const char* schedule : {"straddling", "master"})
+        for (const char* transport : {"messages", "collectives"}) {
+          const nlohmann::json all = decompose({file, "--leaf", "64", "--rule", rule, "--method", method,
+                                                "--schedule", schedule, "--transport", transport});
+          EXPECT_EQ(all["tree_hash"], one["tree_hash"]) << rule << method << schedule << transport;
+          EXPECT_EQ(all["exact"], true);
+          EXPECT_EQ(all["method"], method);
+        }
+  }
+}
+
+TEST_F(FileCommands, decompose_makes_the_same_points_on_any_number_of_ranks) {
+  const std::vector<std::string> words{"--uniform", "5000", "-d", "20", "--rule", "halves"};
+  const nlohmann::json all = decompose(words), one = decompose(words, true);
+  EXPECT_EQ(all["tree_hash"], one["tree_hash"]);
+  EXPECT_EQ(all["leaves"], 20);
+}
+
+TEST_F(FileCommands, decompose_takes_coincident_particles_but_no_id_twice) {
+  EXPECT_EQ(decompose({write("equal.hdf5", make_particles(comm_, Shape::equal, 500))})["exact"], true);
+  // Grove writes no such file, so it is one of another program.
+  const std::string twice = folder_ / "twice";
+  testing::put(comm_, twice, [this] {
+    Particles particles = testing::foreign_particles(alone_, 500);
+    for (Vec3d& position : particles.position) position = {1, 2, 3};
+    particles.id[499] = particles.id[0];
+    return testing::gadget_file(particles, {}, 0, 0, particles.size());
+  });
+  EXPECT_THROW(grove(comm_, {"decompose", twice}), InputError);
+}
+
+TEST_F(FileCommands, decompose_refuses_more_leaves_than_particles) {
+  EXPECT_THROW(grove(comm_, {"decompose", write_cusp(), "-d", "3001"}), InputError);
+}
+
+TEST_F(FileCommands, info_tells_what_a_snapshot_holds) {
+  const std::string file = write_cusp(), json = folder_ / "info.json";
+  grove(comm_, {"info", file, "--json", json});
+  comm_.barrier();
+  const nlohmann::json told = read_json(json);
+  EXPECT_EQ(told["n"], 3000);
+  EXPECT_EQ(told["counts"], (std::vector<Count>(6, 500)));  // the types take turns
+  EXPECT_EQ(told["has_ids"], true);
+}
+
+TEST_F(FileCommands, render_draws_a_picture_of_the_size_asked_for) {
+  const std::string picture = folder_ / "cusp.png";
+  grove(comm_, {"render", write_cusp(), "-o", picture, "--size", "64"});
+  comm_.barrier();
+  png_image image{};
+  image.version = PNG_IMAGE_VERSION;
+  ASSERT_NE(png_image_begin_read_from_file(&image, picture.c_str()), 0) << image.message;
+  EXPECT_EQ(image.width, 64u);
+  EXPECT_EQ(image.height, 64u);
+  png_image_free(&image);
+}
+
+}  // namespace
+}  // namespace grove
