@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <limits>
 #include <optional>
 
-#include "base/errors.hpp"
 #include "decomposition/end_cells.hpp"
 #include "decomposition/join_cells.hpp"
 #include "decomposition/migration.hpp"
@@ -72,8 +70,7 @@ void Decomposition::set_up(const std::optional<Box>& previous) {
   const auto time = report_.timers.time("set_up");
   root_.count = comm_.sum(static_cast<Count>(particles_.size()));
   comm_.together([&] {
-    if (particles_.size() > std::numeric_limits<std::uint32_t>::max())  // Record::index
-      throw InputError("more than 2^32 - 1 particles on one rank: use more ranks");
+    check_size(particles_.size());
     scheme_ = scheme_of(parameters_, root_);
   });
   box_ = root_cube(comm_, particles_, previous);
@@ -158,6 +155,7 @@ void Decomposition::arrange(Array<Record>* records) {
 Domain Decomposition::domain() const {
   Domain result;
   result.box = box_;
+  result.leaf_size = scheme_.quantum;
   result.cells = cells_;
   result.leaf_cell.resize(static_cast<std::size_t>(cells_[0].leaves));
   std::vector<Count> weights(result.leaf_cell.size());

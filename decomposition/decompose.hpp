@@ -41,7 +41,8 @@ struct DecompositionReport {
 /// inside a leaf their order is arbitrary. records (out, optional): the particles' records in leaf order;
 /// if wanted, the particles themselves may be left in another order, Record::index tells where each one is.
 /// InputError: no particles, a position that is not finite, more leaves than particles under `halves`,
-/// duplicate ids at a cut. Prints a warning if ranks stay idle and there is no previous cube.
+/// duplicate ids at a cut that ranks make together (ids must be unique; validate() finds all that are not),
+/// more than 2^32 - 1 particles on a rank. Prints a warning if ranks stay idle and there is no previous cube.
 ///
 /// Cost, straddling: O(2 N/P) per boundary that crosses the rank, O(N/P log(leaves/P)) alone; memory: at most
 /// 80 bytes per particle on top of the particles.

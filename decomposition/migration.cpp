@@ -1,5 +1,7 @@
 #include "decomposition/migration.hpp"
 
+#include "decomposition/rank_particles.hpp"
+
 namespace grove {
 namespace {
 
@@ -12,6 +14,7 @@ Migration::Migration(const Communicator& comm, std::size_t particles, std::vecto
     : departing_(std::move(departing)),
       plan_(comm, send_counts),
       size_(particles - departing_.size() + static_cast<std::size_t>(plan_.receive_total())) {
+  comm.together([this] { check_size(size_); });
   settle_places(particles);
 }
 

@@ -17,7 +17,8 @@ namespace grove {
 /// those that left, or are appended. So the cost grows with the number of particles that move only.
 class Migration {
  public:
-  /// Collective. particles (in): number on this rank. departing (in): indices of those that leave, in order
+  /// Collective; InputError on all ranks together if one would hold more particles than records can number.
+  /// particles (in): number on this rank. departing (in): indices of those that leave, in order
   /// of their destination. send_counts (in): how many for each rank, length P, 0 for this one.
   Migration(const Communicator& comm, std::size_t particles, std::vector<std::uint32_t> departing,
             std::span<const Count> send_counts);

@@ -1,16 +1,24 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "base/array.hpp"
+#include "base/errors.hpp"
 #include "base/types.hpp"
 #include "decomposition/domain.hpp"
 #include "kernels/kokkos/bisection.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
+
+/// InputError if a rank holds more particles than Record::index can number.
+inline void check_size(std::size_t particles) {
+  if (particles > std::numeric_limits<std::uint32_t>::max())
+    throw InputError("more than 2^32 - 1 particles on one rank: use more ranks");
+}
 
 /// A rank's own data, on which services run.
 struct RankParticles {

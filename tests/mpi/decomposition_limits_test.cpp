@@ -3,10 +3,13 @@
 
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "base/errors.hpp"
 #include "decomposition/check.hpp"
+#include "decomposition/cut_search.hpp"
 #include "decomposition/decompose.hpp"
+#include "decomposition/migration.hpp"
 #include "support/particle_sets.hpp"
 
 namespace grove {
@@ -45,9 +48,9 @@ class DecompositionLimits : public testing::Test {
 TEST_F(DecompositionLimits, the_cube_stays_while_all_particles_fit) {
   Particles particles = make_particles(comm_, Shape::uniform, 3000);
   const Box box = run(particles, leaves_of(100)).box;
-  for (Vec3d& p : particles.position) p = 0.75 * p;
+  for (Vec3d& p : particles.position) p = 0.25 * p;
   EXPECT_EQ(run(particles, leaves_of(100), box).box, box);
-  EXPECT_NE(run(particles, leaves_of(100)).box, Box{}) << "a new cube around the smaller set";
+  EXPECT_NE(run(particles, leaves_of(100)).box, box) << "a new cube around the smaller set";
   if (comm_.rank() == comm_.size() - 1 && !particles.empty()) particles.position[0].x = 100;
   const Domain moved = run(particles, leaves_of(100), box);
   EXPECT_TRUE(moved.box.contains({100, 0, 0}));
@@ -134,16 +137,16 @@ TEST_F(DecompositionLimits, a_position_that_is_not_finite_is_refused_with_the_pa
   }
 }
 
-TEST_F(DecompositionLimits, duplicate_ids_end_in_an_error_or_in_a_tree) {
+TEST_F(DecompositionLimits, duplicate_ids_at_a_cut_made_together_are_refused) {
+  std::vector<Schedule> schedules{Schedule::master};
+  if (comm_.size() > 1) schedules.push_back(Schedule::straddling);  // else nothing is cut together
   for (const CutMethod method : {CutMethod::bisection, CutMethod::histogram})
-    for (const Schedule schedule : {Schedule::straddling, Schedule::master}) {
+    for (const Schedule schedule : schedules) {
       Particles particles = make_particles(comm_, Shape::equal, 1000);
       for (ParticleId& id : particles.id) id = 5;
       DecompositionParameters p = leaves_of(64);
       p.method = method, p.schedule = schedule;
       const std::string message = refusal(particles, p);
-      const bool all_alone = comm_.size() == 1 && schedule == Schedule::straddling;
-      if (all_alone) continue;
       EXPECT_NE(message.find("id 5 occurs more than once"), std::string::npos) << message;
     }
 }
@@ -162,6 +165,42 @@ TEST_F(DecompositionLimits, the_check_notices_what_is_wrong) {
   EXPECT_NE(fault([](Domain& d) { d.cells[2].high.z += 1; }), "");
   EXPECT_NE(fault([](Domain& d) { d.cells[0].cut.id += 1; }), "");
   EXPECT_NE(check_domain(comm_, particles, leaves_of(50), domain), "");
+}
+
+TEST_F(DecompositionLimits, no_rank_may_get_more_particles_than_records_can_number) {
+  if (comm_.size() == 1) return;  // nothing arrives
+  constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+  std::vector<Count> counts(static_cast<std::size_t>(comm_.size()), 0);
+  std::vector<std::uint32_t> departing;
+  if (comm_.rank() > 0) counts[0] = 2, departing = {0, 1};
+  const auto arriving = static_cast<std::size_t>(2 * (comm_.size() - 1));
+  const std::size_t held = comm_.is_master() ? most - arriving + 1 : 2;
+  EXPECT_THROW(Migration(comm_, held, departing, counts), Agreed<InputError>);
+}
+
+TEST_F(DecompositionLimits, the_leaf_size_in_force_is_told_and_makes_the_same_tree) {
+  DecompositionParameters by_default, by_leaves;
+  by_leaves.leaves = 30;
+  for (DecompositionParameters p : {by_default, by_leaves, leaves_of(96)}) {
+    Particles particles = make_particles(comm_, Shape::cusp, 10000);
+    const Domain domain = run(particles, p);
+    EXPECT_EQ(domain.leaf_size, p.leaf_size > 0 ? 96 : p.leaves > 0 ? 334 : 160);  // 10000 / 30 = 333.3
+    const std::uint64_t hash = tree_hash(comm_, particles, domain);
+    const Domain again = run(particles, leaves_of(domain.leaf_size));
+    EXPECT_EQ(tree_hash(comm_, particles, again), hash);
+  }
+}
+
+TEST_F(DecompositionLimits, the_answers_of_a_call_stay_small_for_any_number_of_cells) {
+  for (int doublings = 0; doublings <= 26; ++doublings) {
+    const std::size_t cells = (std::size_t{2} << doublings) - 1;  // the most of a bit width
+    const int bits = digit_bits(cells);
+    EXPECT_GE(bits, 1);
+    EXPECT_LE(bits, 11);
+    EXPECT_LT(cells * ((std::size_t{1} << bits) - 1) * sizeof(Tally),
+              static_cast<std::size_t>(std::numeric_limits<int>::max()) - sizeof(AnswerHeader));
+  }
+  EXPECT_EQ(digit_bits(1), 11);
 }
 
 TEST_F(DecompositionLimits, default_leaf_size_is_a_64th_between_64_and_4096) {
