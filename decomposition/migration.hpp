@@ -35,7 +35,9 @@ class Migration {
   }
 
   /// Collective. Moves all fields; those that do not migrate are only made as long as the others.
-  /// Memory: one field of the particles that leave and of those that come.
+  /// Memory: one field of all particles that leave and of all that come, so at most 48 bytes for each; only
+  /// what is under way at a time is bounded (ExchangePlan). Arrivals take the places of any that leave, so
+  /// those must all be out of the way first.
   void apply(Particles& particles) const;
 
  private:

@@ -178,6 +178,15 @@ TEST_F(DecompositionLimits, no_rank_may_get_more_particles_than_records_can_numb
   EXPECT_THROW(Migration(comm_, held, departing, counts), Agreed<InputError>);
 }
 
+TEST_F(DecompositionLimits, sorted_particles_stay_in_their_arrays_when_a_few_come) {
+  Particles particles = make_particles(comm_, Shape::uniform, 3000);
+  run(particles, leaves_of(100));
+  const Vec3d* before = particles.position.data();
+  const std::size_t size = particles.size();
+  particles.resize(size + size / 32);
+  EXPECT_EQ(particles.position.data(), before);
+}
+
 TEST_F(DecompositionLimits, the_leaf_size_in_force_is_told_and_makes_the_same_tree) {
   DecompositionParameters by_default, by_leaves;
   by_leaves.leaves = 30;
