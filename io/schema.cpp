@@ -53,8 +53,8 @@ std::vector<Row> units_rows() {
   return {
       {"units", "system", Word{{"galactic", "none", "custom"}, at(in, &U::system)}, dimension::none, any,
        optional,
-       "`galactic`: kpc, 1e10 Msun, km/s; `none`: G = 1 and values without units; `custom`: the three sizes "
-       "below"},
+       "`galactic`: kpc, 1e10 Msun, km/s, so a unit of time of 0.978 Gyr; `none`: G = 1 and values without "
+       "units; `custom`: the three sizes below"},
       {"units", "length", at(in, &U::length_cm), dimension::length, positive, optional,
        "size of the unit of length; a bare number is in cm"},
       {"units", "mass", at(in, &U::mass_g), dimension::mass, positive, optional,
@@ -94,7 +94,7 @@ std::vector<Row> initial_conditions_rows() {
       {s, "disk_fraction", of_model(&M::disk_fraction), dimension::none, Range{0, 1}, optional,
        "fraction of the mass of a galaxy in its disk"},
       {s, "bulge_fraction", of_model(&M::bulge_fraction), dimension::none, Range{0, 1}, optional,
-       "fraction of the mass of a galaxy in its bulge"},
+       "disk-galaxy: fraction of the mass in the bulge"},
       {s, "disk_scale", of_model(&M::disk_scale), dimension::length, not_negative, optional,
        "exponential scale length of the disk; 0: scale / 5"},
       {s, "disk_height", of_model(&M::disk_height), dimension::length, not_negative, optional,
@@ -164,12 +164,13 @@ std::vector<Row> time_and_output_rows() {
       {"time", "begin", at(time, &T::begin), dimension::time, any, optional,
        "time at the start; unset: that of the initial conditions"},
       {"time", "end", at(time, &T::end), dimension::time, any, required, "time at which the run is done"},
-      {"time", "step", at(time, &T::step), dimension::time, positive, required, "time step"},
+      {"time", "step", at(time, &T::step), dimension::time, positive, required,
+       "longest time step; shortened so that whole steps lead from begin to end"},
       {"output", "folder", at(out, &O::folder), dimension::none, any, optional,
        "where all output goes; made if missing"},
       {"output", "every", at(out, &O::every), dimension::time, positive, optional, "time between snapshots"},
       {"output", "times", at(out, &O::times), dimension::time, any, optional,
-       "times of the snapshots, a list"},
+       "times of the snapshots, a list; between steps, positions and velocities are extrapolated to them"},
       {"output", "fields", at(out, &O::fields), dimension::none, any, optional,
        "datasets to write, a list; unset: " + output_field_names(true) +
            "; possible: " + output_field_names(false)},

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/errors.hpp"
 #include "base/instruction_set.hpp"
@@ -58,8 +59,10 @@ int run_program(int argc, char** argv, const Communicator& comm) {
       if (comm.is_master()) app.exit(error);
       return static_cast<int>(ExitStatus::done);
     }
-    return end_with_error(comm, ExitStatus::input_error, fmt::format("{}; see grove --help", error.what()),
-                          true);
+    const std::vector<CLI::App*> commands = app.get_subcommands();
+    const std::string command = commands.empty() ? "" : " " + commands[0]->get_name();
+    return end_with_error(comm, ExitStatus::input_error,
+                          fmt::format("{}; see grove{} --help", error.what(), command), true);
   }
 
   try {

@@ -104,6 +104,7 @@ std::string Units::name(const Dimension& d) const {
   for (const NamedUnit& unit : named_units)
     if (unit.dimension == d && close(unit.cgs)) return std::string(unit.name);
   if (d == dimension::mass && close(1e10 * solar_mass_g)) return "1e10 Msun";
+  if (d == dimension::time && close(3.0856775814913673e16)) return "kpc / (km/s)";
   return fmt::format("{:g} cgs", size);
 }
 

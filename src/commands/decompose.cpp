@@ -8,6 +8,7 @@
 #include "base/errors.hpp"
 #include "base/hash.hpp"
 #include "base/memory.hpp"
+#include "commands/choice.hpp"
 #include "commands/commands.hpp"
 #include "decomposition/check.hpp"
 #include "decomposition/decompose.hpp"
@@ -26,13 +27,6 @@ const std::map<std::string, Schedule> schedules = {{"straddling", Schedule::stra
                                                    {"master", Schedule::master}};
 const std::map<std::string, Transport> transports = {{"messages", Transport::messages},
                                                      {"collectives", Transport::collectives}};
-
-template <class Value>
-const std::string& name_of(const std::map<std::string, Value>& names, Value value) {
-  for (const auto& [name, known] : names)
-    if (known == value) return name;
-  throw std::logic_error("a value without a name");
-}
 
 struct DecomposeOptions {
   std::string file, json;
@@ -117,10 +111,11 @@ DecomposeResult measure(const Communicator& comm, Particles& particles,
 
 std::string table_of(const Communicator& comm, const DecompositionParameters& p, const DecomposeResult& r) {
   std::string text = fmt::format(
-      "{} particles in {} leaves on {} ranks\n"
+      "{} particles in {} {} on {} {}\n"
       "rule {}, method {}, schedule {}, transport {}\n\n"
       "  phase            seconds (slowest rank)\n",
-      r.particles, r.leaves, comm.size(), name_of(rules, p.rule), name_of(methods, p.method),
+      r.particles, r.leaves, r.leaves == 1 ? "leaf" : "leaves", comm.size(),
+      comm.size() == 1 ? "rank" : "ranks", name_of(rules, p.rule), name_of(methods, p.method),
       name_of(schedules, p.schedule), name_of(transports, p.transport));
   for (const auto& [phase, seconds] : r.seconds)
     if (seconds > 0 && phase != "total") text += fmt::format("  {:<14} {:9.4f}\n", phase, seconds);
@@ -176,17 +171,15 @@ void run_decompose(const Communicator& comm, const DecomposeOptions& options) {
 }  // namespace
 
 void add_decompose(CLI::App& app, Action& action) {
-  CLI::App* command =
-      app.add_subcommand("decompose", "The ORB alone: cut space into leaves, share them out, migrate");
+  CLI::App* command = app.add_subcommand(
+      "decompose", "The domain decomposition alone: cut space into leaves, share them out, migrate");
   auto options = std::make_shared<DecomposeOptions>();
   DecompositionParameters& parameters = options->parameters;
   command->add_option("file", options->file, "Snapshot, of any format that `grove info` knows");
   command->add_option("--uniform", options->uniform, "Instead of a snapshot: so many points in the unit cube")
       ->check(CLI::PositiveNumber);
-  command->add_option("--seed", options->seed, "Of --uniform")->capture_default_str();
-  command->add_option("--rule", parameters.rule, "Where to cut")
-      ->transform(CLI::CheckedTransformer(rules))
-      ->default_str("middle");
+  command->add_option("--seed", options->seed, "Of the points of --uniform")->capture_default_str();
+  add_choice(*command, "--rule", parameters.rule, rules, "Where to cut");
   auto* leaves =
       command
           ->add_option("-d,--leaves", parameters.leaves,
@@ -197,20 +190,16 @@ void add_decompose(CLI::App& app, Action& action) {
                    "Particles in a full leaf; default: 4096, fewer below 262144 particles")
       ->check(CLI::PositiveNumber)
       ->excludes(leaves);
-  command->add_option("--method", parameters.method, "How the search for a cut narrows its interval")
-      ->transform(CLI::CheckedTransformer(methods))
-      ->default_str("histogram");
+  add_choice(*command, "--method", parameters.method, methods,
+             "How the search for a cut narrows its interval");
   command
       ->add_option("--candidates", parameters.candidates,
                    "Cuts that `bisection` tries at once per cell and round")
       ->check(CLI::Range(1, 16))
       ->capture_default_str();
-  command->add_option("--schedule", parameters.schedule, "Cut together what straddles ranks, or all")
-      ->transform(CLI::CheckedTransformer(schedules))
-      ->default_str("straddling");
-  command->add_option("--transport", parameters.transport, "How service calls travel")
-      ->transform(CLI::CheckedTransformer(transports))
-      ->default_str("collectives");
+  add_choice(*command, "--schedule", parameters.schedule, schedules,
+             "What all ranks cut together: cells that straddle ranks, or every cell (master)");
+  add_choice(*command, "--transport", parameters.transport, transports, "How service calls travel");
   command->add_option("--json", options->json, "Write the results to this file");
   command->callback([options, &action] {
     action = [options](const Communicator& comm) { run_decompose(comm, *options); };

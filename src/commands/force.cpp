@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "commands/choice.hpp"
 #include "commands/commands.hpp"
 #include "commands/force_report.hpp"
 #include "decomposition/decompose.hpp"
@@ -86,6 +87,15 @@ MeasuredPass measure(const Communicator& comm, Gravity& gravity, Particles& part
   return pass;
 }
 
+/// What an option says, in the units of the file.
+double length_of(const char* option, const std::string& text, const Units& units) {
+  try {
+    return units.parse(text, dimension::length);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", option, error.what()));
+  }
+}
+
 /// Fills in softening and G from the file, the user, or the particles.
 void complete(const Communicator& comm, const ForceOptions& options, const Snapshot& snapshot,
               ForceResult& result) {
@@ -98,7 +108,7 @@ void complete(const Communicator& comm, const ForceOptions& options, const Snaps
     softening = suggested_softening(comm, snapshot.particles);
   else
     comm.together([&] {
-      softening = result.units.parse(options.softening, dimension::length);
+      softening = length_of("--softening", options.softening, result.units);
       if (!(softening >= 0))
         throw InputError(fmt::format("--softening {}: give a length of at least 0", options.softening));
     });
@@ -157,30 +167,25 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
 
 void add_force(CLI::App& app, Action& action) {
   CLI::App* force =
-      app.add_subcommand("force", "One force evaluation: rates, error against direct summation");
+      app.add_subcommand("force", "Evaluate forces once: rates, and the error against direct summation");
   auto options = std::make_shared<ForceOptions>();
   force->add_option("file", options->file, "Snapshot, of any format that `grove info` knows")->required();
   force->add_option("-o,--output", options->output,
                     "Write a snapshot with accelerations and potentials (HDF5)");
   force->add_option(
       "--softening", options->softening,
-      "Plummer-equivalent length, with a unit if you like; default: half of r / N^(1/3), r the radius "
-      "of half of the particles");
-  force->add_option("--criterion", options->gravity.criterion, "When a node may stand for its particles")
-      ->transform(CLI::CheckedTransformer(criteria))
-      ->default_str("acceleration");
+      "Plummer-equivalent length, such as 0.1 or '100 pc'; default: half of r / N^(1/3), r the radius of "
+      "half of the particles");
+  add_choice(*force, "--criterion", options->gravity.criterion, criteria,
+             "When a node may stand for its particles");
   force->add_option("--theta", options->gravity.theta, "Opening angle; also of the first pass")
       ->check(in_range_of("gravity.theta"))
       ->capture_default_str();
   force->add_option("--delta", options->gravity.delta, "Accuracy of `acceleration` and `multipole`")
       ->check(in_range_of("gravity.delta"))
       ->capture_default_str();
-  force->add_option("--order", options->gravity.order, "Terms of the expansion of a node's force")
-      ->transform(CLI::CheckedTransformer(orders))
-      ->default_str("quadrupole");
-  force->add_option("--kernel", options->gravity.kernel, "Shape of softened particles")
-      ->transform(CLI::CheckedTransformer(kernels))
-      ->default_str("spline");
+  add_choice(*force, "--order", options->gravity.order, orders, "Terms of the expansion of a node's force");
+  add_choice(*force, "--kernel", options->gravity.kernel, kernels, "Shape of softened particles");
   force
       ->add_option("--units", options->unstated_units,
                    "Units of a file that states none: kpc, 1e10 Msun, km/s, or G = 1")

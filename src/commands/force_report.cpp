@@ -44,11 +44,12 @@ std::string accuracy(const ForceResult& result) {
 }
 
 std::string phase_table(const ForceResult& result) {
-  std::string text = fmt::format("{:12}{:>12}{:>12}{:>10}\n", "seconds", "first pass", "second", "");
+  std::string text =
+      fmt::format("{:12}{:>12}{:>13}{:>10}\n", "seconds", "first pass", "second pass", "share");
   const double total = total_of(result.second);
   for (const char* phase : force_phases) {
     const double seconds = result.second.seconds.at(phase);
-    text += fmt::format("{:12}{:12.4f}{:12.4f}{:8.1f} %\n", phase, result.first.seconds.at(phase), seconds,
+    text += fmt::format("{:12}{:12.4f}{:13.4f}{:8.1f} %\n", phase, result.first.seconds.at(phase), seconds,
                         100 * seconds / total);
   }
   return text;
@@ -60,8 +61,9 @@ std::string force_table(const ForceResult& result) {
   const ForceReport& report = result.second.report;
   const double n = particles_of(result), cell = static_cast<double>(report.interactions.cell) / n,
                particle = static_cast<double>(report.interactions.particle) / n;
-  std::string text = fmt::format("{}: {} particles in {} leaves on {} rank{}\n", result.file,
-                                 report.particles, result.leaves, result.ranks, result.ranks == 1 ? "" : "s");
+  std::string text =
+      fmt::format("{}: {} particles in {} {} on {} {}\n", result.file, report.particles, result.leaves,
+                  result.leaves == 1 ? "leaf" : "leaves", result.ranks, result.ranks == 1 ? "rank" : "ranks");
   text += fmt::format(
       "criterion {}, {}, {}, {} softening {:.6g}{}{}\n\n", name_of(result.gravity.criterion),
       accuracy(result), name_of(result.gravity.order), name_of(result.gravity.kernel),
@@ -77,10 +79,12 @@ std::string force_table(const ForceResult& result) {
     text += fmt::format(
         "error of {} particles: median {:.4f} %, 99th percentile {:.4f} %, largest {:.4f} %\n",
         result.audit->sample, 100 * result.audit->median, 100 * result.audit->p99, 100 * result.audit->max);
-  text +=
-      fmt::format("trees of other ranks: {} nodes + {} particles = {:.3f} N/P per rank, {:.2f} MB in all\n",
-                  report.let.nodes, report.let.particles, report.let_fraction,
-                  static_cast<double>(report.let_bytes) / 1e6);
+  if (result.ranks > 1)
+    text += fmt::format(
+        "received of other ranks' trees: {} nodes + {} particles, {:.2f} MB; {:.3f} of the particles of a "
+        "rank\n",
+        report.let.nodes, report.let.particles, static_cast<double>(report.let_bytes) / 1e6,
+        report.let_fraction);
   text += fmt::format("peak memory {:.1f} MB on one rank, {:.0f} bytes per particle\n",
                       result.peak_bytes / 1e6, result.peak_bytes * result.ranks / n);
   return text + fmt::format("forces {:016x}\n", result.forces_hash);

@@ -31,10 +31,11 @@ struct Options {
   std::vector<ValueOption> values = {
       {"--mass", &ModelParameters::mass, dimension::mass, "M of the model's formulas [1]"},
       {"--scale", &ModelParameters::scale, dimension::length,
-       "scale radius, radius, edge or semi-major axis [1]"},
+       "Scale radius, radius, edge or semi-major axis [1]"},
       {"--rmax", &ModelParameters::rmax, dimension::length,
-       "truncation radius [plummer: 99.9 % of the mass; hernquist: 50 scale; nfw: concentration x scale; "
-       "merger: 8 scale]"},
+       "Truncation radius [plummer: 99.9 % of the mass; hernquist: 50 scale; nfw and disk-galaxy: "
+       "concentration x "
+       "scale; merger: 8 scale]"},
       {"--concentration", &ModelParameters::concentration, dimension::none,
        "nfw, disk-galaxy: rmax / scale [15]"},
       {"--taper", &ModelParameters::taper, dimension::length,
@@ -47,10 +48,10 @@ struct Options {
       {"--bulge-fraction", &ModelParameters::bulge_fraction, dimension::none,
        "disk-galaxy: share of the mass in the bulge [0.01]"},
       {"--disk-scale", &ModelParameters::disk_scale, dimension::length,
-       "scale length of the disk [scale / 5]"},
+       "Scale length of the disk [scale / 5]"},
       {"--disk-height", &ModelParameters::disk_height, dimension::length,
        "z0 of the disk's sech^2(z / z0) [0.15 disk-scale]"},
-      {"--toomre-q", &ModelParameters::toomre_q, dimension::none, "smallest Toomre Q of the disk [1.5]"},
+      {"--toomre-q", &ModelParameters::toomre_q, dimension::none, "Smallest Toomre Q of the disk [1.5]"},
       {"--pericentre", &ModelParameters::pericentre, dimension::length,
        "merger: closest approach of the parabola [0.6 scale]"},
       {"--separation", &ModelParameters::separation, dimension::length,
@@ -59,7 +60,7 @@ struct Options {
 };
 
 std::string model_help() {
-  std::string help = "one of";
+  std::string help = "One of";
   for (const ModelInfo& info : model_infos()) help += fmt::format("\n  {}: {}", info.name, info.description);
   return help;
 }
@@ -88,20 +89,22 @@ void make_file(const Communicator& comm, const Options& options) {
   write_snapshot(comm, options.output, particles, write);
   const Count count = comm.sum(static_cast<Count>(particles.size()));
   if (comm.is_master())
-    fmt::print("{}: {} particles of the model {}, seed {}\n", options.output, count, parameters.model,
-               parameters.seed);
+    fmt::print("{}: {} {} of the model {}, seed {}\n", options.output, count,
+               count == 1 ? "particle" : "particles", parameters.model, parameters.seed);
 }
 
 }  // namespace
 
 void add_ic(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *app.add_subcommand("ic", "make initial conditions");
+  CLI::App& command = *app.add_subcommand("ic", "Make initial conditions");
   command.add_option("model", options->model.model, model_help())->required();
-  command.add_option("-o,--output", options->output, "the snapshot to write (HDF5)")->required();
-  command.add_option("-n,--particles", options->model.particles, "how many, in all [the model's default]");
-  command.add_option("--seed", options->model.seed, "of the random numbers [1]");
-  command.add_option("--units", options->units, "none: G = 1; galactic: kpc, 1e10 Msun, km/s [none]")
+  command.add_option("-o,--output", options->output, "The snapshot to write (HDF5)")->required();
+  command.add_option("-n,--particles", options->model.particles, "How many, in all [the model's default]");
+  command.add_option("--seed", options->model.seed, "Of the random numbers [1]");
+  command
+      .add_option("--units", options->units,
+                  "Units of values and of the file; none: G = 1; galactic: kpc, 1e10 Msun, km/s [none]")
       ->check(CLI::IsMember({"none", "galactic"}));
   for (ValueOption& value : options->values)
     command.add_option(value.name, value.text, value.help)->type_name("VALUE");

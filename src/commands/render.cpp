@@ -63,18 +63,20 @@ void render(const Communicator& comm, const Options& options) {
 
 void add_render(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *app.add_subcommand("render", "draw the column density of a snapshot");
-  command.add_option("snapshot", options->snapshot, "the file to read")->required();
-  command.add_option("-o,--output", options->output, "the PNG file to write [the snapshot's name with .png]");
-  command.add_option("--size", options->pixels, "pixels of a side [800]")->check(CLI::Range(16, 4096));
+  CLI::App& command = *app.add_subcommand("render", "Draw the column density of a snapshot");
+  command.add_option("snapshot", options->snapshot, "Snapshot, of any format that `grove info` knows")
+      ->required();
+  command.add_option("-o,--output", options->output, "The PNG file to write [the snapshot's name with .png]");
+  command.add_option("--size", options->pixels, "Pixels of a side [800]")->check(CLI::Range(16, 4096));
   command
-      .add_option("--width", options->width, "of the square shown [twice what holds 90 % of the particles]")
+      .add_option("--width", options->width,
+                  "Of the square that is shown [twice what holds 90 % of the particles]")
       ->type_name("LENGTH");
-  command.add_option("--centre", options->centre, "of the square: x y z [the middle of the particles]")
+  command.add_option("--centre", options->centre, "Of the square: x y z [the middle of the particles]")
       ->expected(3)
       ->type_name("LENGTH");
-  command.add_option("--axis", options->axis, "line of sight [z]")->check(CLI::IsMember({"x", "y", "z"}));
-  command.add_option("--types", options->types, "particle types to show [2 3 4 if there are any, else all]")
+  command.add_option("--axis", options->axis, "Line of sight [z]")->check(CLI::IsMember({"x", "y", "z"}));
+  command.add_option("--types", options->types, "Particle types to show [2 3 4 if there are any, else all]")
       ->check(CLI::Range(0, particle_types - 1));
   command.callback(
       [options, &action] { action = [options](const Communicator& comm) { render(comm, *options); }; });
