@@ -68,6 +68,8 @@ done 3<bad.txt
 expect 2 'softening' run from-file.yml -P initial_conditions.file=bad/same-place.hdf5
 expect 2 'Redshift' run from-file.yml -P initial_conditions.file=bad/comoving.hdf5
 expect 2 'Redshift' decompose bad/comoving.hdf5
+expect 2 'unique' decompose bad/same-id.hdf5
+expect 0 'exact' decompose bad/same-place.hdf5
 expect 0 'Redshift' info bad/comoving.hdf5
 
 left=$(find . -name '*.tmp' -o -name 'file.hdf5')
