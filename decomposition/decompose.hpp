@@ -9,7 +9,7 @@
 #include "base/types.hpp"
 #include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
-#include "decomposition/parameters.hpp"
+#include "kernels/math/decomposition_parameters.hpp"
 #include "kernels/kokkos/bisection.hpp"
 #include "particles/particles.hpp"
 

@@ -8,7 +8,7 @@
 #include "base/types.hpp"
 #include "base/units.hpp"
 #include "comm/communicator.hpp"
-#include "decomposition/parameters.hpp"
+#include "kernels/math/decomposition_parameters.hpp"
 #include "kernels/math/opening.hpp"
 #include "particles/models/parameters.hpp"
 

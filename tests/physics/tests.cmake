@@ -1,4 +1,5 @@
-grove_test(walk physics/walk_test.cpp physics/walk_softening_test.cpp physics/walk_pruned_test.cpp LINK grove::forest grove::decomposition)
+grove_test(walk physics/walk_test.cpp physics/walk_softening_test.cpp physics/walk_pruned_test.cpp
+           LINK grove::forest grove::decomposition grove::direct)
 grove_test(simulation physics/simulation_test.cpp physics/run_fixture.cpp
            LINK grove::simulation LABELS physics)
 grove_test(merger physics/merger_test.cpp LINK grove::simulation LABELS physics)
