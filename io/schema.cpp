@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "io/words.hpp"
 #include "particles/models/model.hpp"
 #include "particles/particles.hpp"
 
@@ -22,8 +23,9 @@ Slot<T> of_model(T ModelParameters::*member) {
 }
 
 template <class Section, class Enum>
-Choice choice(Section Parameters::*section, Enum Section::*member, std::vector<std::string> words) {
-  return {std::move(words), [=](const Parameters& p) { return static_cast<std::size_t>(p.*section.*member); },
+Choice choice(Section Parameters::*section, Enum Section::*member) {
+  return {{words<Enum>.begin(), words<Enum>.end()},
+          [=](const Parameters& p) { return static_cast<std::size_t>(p.*section.*member); },
           [=](Parameters& p, std::size_t index) { p.*section.*member = static_cast<Enum>(index); }};
 }
 
@@ -114,9 +116,7 @@ std::vector<Row> gravity_rows() {
   using G = GravityParameters;
   constexpr auto in = &Parameters::gravity;
   return {
-      {"gravity", "criterion",
-       choice(in, &G::criterion, {"opening_edge", "opening_radius", "multipole", "acceleration"}),
-       dimension::none, any, optional,
+      {"gravity", "criterion", choice(in, &G::criterion), dimension::none, any, optional,
        "when a node may stand for its particles: opening angle with the node's edge or with its radius, or "
        "an "
        "error relative to the median acceleration (`multipole`) or to the particle's own (`acceleration`)"},
@@ -124,9 +124,9 @@ std::vector<Row> gravity_rows() {
        "opening angle; of the first evaluation also where the criterion is an accuracy"},
       {"gravity", "delta", at(in, &G::delta), dimension::none, Range{0, 1, false}, optional,
        "accuracy of `multipole` and `acceleration`"},
-      {"gravity", "order", choice(in, &G::order, {"monopole", "quadrupole"}), dimension::none, any, optional,
+      {"gravity", "order", choice(in, &G::order), dimension::none, any, optional,
        "terms of the expansion of a node's force"},
-      {"gravity", "kernel", choice(in, &G::kernel, {"plummer", "spline"}), dimension::none, any, optional,
+      {"gravity", "kernel", choice(in, &G::kernel), dimension::none, any, optional,
        "shape of softened particles"},
       {"gravity", "softening", at(in, &G::softening), dimension::length, not_negative, required,
        "Plummer-equivalent softening length, one for all types or a map from type to length"},
@@ -138,17 +138,17 @@ std::vector<Row> decomposition_rows() {
   constexpr auto in = &Parameters::decomposition;
   const std::string s = "decomposition";
   return {
-      {s, "rule", choice(in, &D::rule, {"middle", "halves"}), dimension::none, any, optional,
+      {s, "rule", choice(in, &D::rule), dimension::none, any, optional,
        "where cells are cut: near the middle of their box, or into equal weights"},
       {s, "leaf_size", at(in, &D::leaf_size), dimension::none, Range{0, 1 << 30}, optional,
        "particles per leaf; 0: 4096, fewer for few particles"},
       {s, "leaves", at(in, &D::leaves), dimension::none, Range{0, 1 << 30}, optional,
        "number of leaves; 0: follows from the leaf size"},
-      {s, "method", choice(in, &D::method, {"bisection", "histogram"}), dimension::none, any, optional,
+      {s, "method", choice(in, &D::method), dimension::none, any, optional,
        "how cuts are searched; the cuts are the same"},
-      {s, "schedule", choice(in, &D::schedule, {"straddling", "master"}), dimension::none, any, optional,
+      {s, "schedule", choice(in, &D::schedule), dimension::none, any, optional,
        "which cells all ranks cut together; the cuts are the same"},
-      {s, "transport", choice(in, &D::transport, {"messages", "collectives"}), dimension::none, any, optional,
+      {s, "transport", choice(in, &D::transport), dimension::none, any, optional,
        "how services travel over the ranks; the cuts are the same"},
   };
 }

@@ -16,17 +16,15 @@
 #include "io/shares.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
+#include "io/words.hpp"
 
 namespace grove {
 namespace {
 
-const std::map<std::string, CutRule> rules = {{"middle", CutRule::middle}, {"halves", CutRule::halves}};
-const std::map<std::string, CutMethod> methods = {{"bisection", CutMethod::bisection},
-                                                  {"histogram", CutMethod::histogram}};
-const std::map<std::string, Schedule> schedules = {{"straddling", Schedule::straddling},
-                                                   {"master", Schedule::master}};
-const std::map<std::string, Transport> transports = {{"messages", Transport::messages},
-                                                     {"collectives", Transport::collectives}};
+const std::map<std::string, CutRule> rules = values_by_word<CutRule>();
+const std::map<std::string, CutMethod> methods = values_by_word<CutMethod>();
+const std::map<std::string, Schedule> schedules = values_by_word<Schedule>();
+const std::map<std::string, Transport> transports = values_by_word<Transport>();
 
 struct DecomposeOptions {
   std::string file, json;
@@ -115,8 +113,8 @@ std::string table_of(const Communicator& comm, const DecompositionParameters& p,
       "rule {}, method {}, schedule {}, transport {}\n\n"
       "  phase            seconds (slowest rank)\n",
       r.particles, r.leaves, r.leaves == 1 ? "leaf" : "leaves", comm.size(),
-      comm.size() == 1 ? "rank" : "ranks", name_of(rules, p.rule), name_of(methods, p.method),
-      name_of(schedules, p.schedule), name_of(transports, p.transport));
+      comm.size() == 1 ? "rank" : "ranks", word_of(p.rule), word_of(p.method), word_of(p.schedule),
+      word_of(p.transport));
   for (const auto& [phase, seconds] : r.seconds)
     if (seconds > 0 && phase != "total") text += fmt::format("  {:<14} {:9.4f}\n", phase, seconds);
   text += fmt::format("  {:<14} {:9.4f}\n\n", "total", r.seconds.at("total"));
@@ -135,10 +133,10 @@ std::string json_of(const Communicator& comm, const DecompositionParameters& p, 
                                        {"leaves", r.leaves},
                                        {"ranks", comm.size()},
                                        {"backend", "kokkos"},
-                                       {"rule", name_of(rules, p.rule)},
-                                       {"method", name_of(methods, p.method)},
-                                       {"schedule", name_of(schedules, p.schedule)},
-                                       {"transport", name_of(transports, p.transport)},
+                                       {"rule", word_of(p.rule)},
+                                       {"method", word_of(p.method)},
+                                       {"schedule", word_of(p.schedule)},
+                                       {"transport", word_of(p.transport)},
                                        {"rounds", r.rounds},
                                        {"collectives", r.collectives},
                                        {"timing", r.seconds},

@@ -16,6 +16,7 @@
 #include "io/schema.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
+#include "io/words.hpp"
 #include "let/audit.hpp"
 #include "let/force_hash.hpp"
 #include "let/gravity.hpp"
@@ -37,14 +38,9 @@ struct ForceOptions {
   }
 };
 
-const std::map<std::string, Criterion> criteria = {{"opening_edge", Criterion::opening_edge},
-                                                   {"opening_radius", Criterion::opening_radius},
-                                                   {"multipole", Criterion::multipole},
-                                                   {"acceleration", Criterion::acceleration}};
-const std::map<std::string, Order> orders = {{"monopole", Order::monopole},
-                                             {"quadrupole", Order::quadrupole}};
-const std::map<std::string, SofteningKernel> kernels = {{"plummer", SofteningKernel::plummer},
-                                                        {"spline", SofteningKernel::spline}};
+const std::map<std::string, Criterion> criteria = values_by_word<Criterion>();
+const std::map<std::string, Order> orders = values_by_word<Order>();
+const std::map<std::string, SofteningKernel> kernels = values_by_word<SofteningKernel>();
 
 /// The numbers that the parameter file takes under this name.
 CLI::Validator in_range_of(const std::string& name) {

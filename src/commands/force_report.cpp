@@ -5,6 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "io/words.hpp"
+
 namespace grove {
 namespace {
 
@@ -15,24 +17,6 @@ std::string device_name() {
     if (line.starts_with("model name"))
       if (const auto colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
   return "CPU";
-}
-
-const char* name_of(Criterion criterion) {
-  switch (criterion) {
-    case Criterion::opening_edge:
-      return "opening_edge";
-    case Criterion::opening_radius:
-      return "opening_radius";
-    case Criterion::multipole:
-      return "multipole";
-    case Criterion::acceleration:
-      return "acceleration";
-  }
-  return "";
-}
-const char* name_of(Order order) { return order == Order::monopole ? "monopole" : "quadrupole"; }
-const char* name_of(SofteningKernel kernel) {
-  return kernel == SofteningKernel::plummer ? "plummer" : "spline";
 }
 
 double particles_of(const ForceResult& result) { return static_cast<double>(result.second.report.particles); }
@@ -65,8 +49,8 @@ std::string force_table(const ForceResult& result) {
       fmt::format("{}: {} particles in {} {} on {} {}\n", result.file, report.particles, result.leaves,
                   result.leaves == 1 ? "leaf" : "leaves", result.ranks, result.ranks == 1 ? "rank" : "ranks");
   text += fmt::format(
-      "criterion {}, {}, {}, {} softening {:.6g}{}{}\n\n", name_of(result.gravity.criterion),
-      accuracy(result), name_of(result.gravity.order), name_of(result.gravity.kernel),
+      "criterion {}, {}, {}, {} softening {:.6g}{}{}\n\n", word_of(result.gravity.criterion),
+      accuracy(result), word_of(result.gravity.order), word_of(result.gravity.kernel),
       result.gravity.softening[0],
       result.units.is_dimensionless() ? "" : fmt::format(" {}", result.units.name(dimension::length)),
       result.softening_suggested ? " (half of r / N^(1/3), r the radius of half of the particles)" : "");
@@ -98,9 +82,9 @@ std::string force_json(const ForceResult& result) {
                                  {"leaves", result.leaves},
                                  {"backend", "kokkos"},
                                  {"device", device_name()},
-                                 {"criterion", name_of(result.gravity.criterion)},
-                                 {"order", name_of(result.gravity.order)},
-                                 {"kernel", name_of(result.gravity.kernel)},
+                                 {"criterion", word_of(result.gravity.criterion)},
+                                 {"order", word_of(result.gravity.order)},
+                                 {"kernel", word_of(result.gravity.kernel)},
                                  {"softening", result.gravity.softening[0]}};
   if (result.gravity.needs_old_acceleration())
     json["delta"] = result.gravity.delta;

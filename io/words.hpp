@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+
+#include "kernels/math/decomposition_parameters.hpp"
+#include "kernels/math/opening.hpp"
+
+/// What the values of the enumerations that a user may choose from are called, in parameter files, on the
+/// command line and in reports.
+namespace grove {
+
+/// The words of an enumeration, in the order of its values.
+template <class Enum>
+inline constexpr std::array<const char*, 0> words{};
+template <>
+inline constexpr std::array words<Criterion>{"opening_edge", "opening_radius", "multipole", "acceleration"};
+template <>
+inline constexpr std::array words<Order>{"monopole", "quadrupole"};
+template <>
+inline constexpr std::array words<SofteningKernel>{"plummer", "spline"};
+template <>
+inline constexpr std::array words<CutRule>{"middle", "halves"};
+template <>
+inline constexpr std::array words<CutMethod>{"bisection", "histogram"};
+template <>
+inline constexpr std::array words<Schedule>{"straddling", "master"};
+template <>
+inline constexpr std::array words<Transport>{"messages", "collectives"};
+
+template <class Enum>
+const char* word_of(Enum value) {
+  return words<Enum>[static_cast<std::size_t>(value)];
+}
+
+/// The values by their words.
+template <class Enum>
+std::map<std::string, Enum> values_by_word() {
+  std::map<std::string, Enum> values;
+  for (std::size_t i = 0; i < words<Enum>.size(); ++i) values[words<Enum>[i]] = static_cast<Enum>(i);
+  return values;
+}
+
+}  // namespace grove
