@@ -190,7 +190,7 @@ void Simulation::write_output(double output_time, std::size_t number) {
   options.fields = parameters_.output.fields;
   options.types = parameters_.output.types;
   options.files = static_cast<int>(parameters_.output.files);
-  options.leaf_size = parameters_.decomposition.leaf_size;
+  options.leaf_size = domain_.leaf_size;
   write_snapshot(comm_, name + ".hdf5", particles_, options);
   if (parameters_.output.render) {
     // All pictures show what the first one does.

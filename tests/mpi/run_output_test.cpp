@@ -83,6 +83,9 @@ TEST(RunOutput, holds_everything_that_a_user_expects_and_repeats_to_the_bit) {
   const std::string energy = bytes_of(folder / "energy.csv");
   EXPECT_EQ(std::count(energy.begin(), energy.end(), '\n'), 1 + 11) << "a header, the begin and ten steps";
 
+  EXPECT_EQ(read_snapshot(comm, folder / "snapshot_002.hdf5").header.leaf_size, default_leaf_size(2))
+      << "a run that goes on from here keeps its leaves";
+
   const Parameters used =
       parse_parameters(bytes_of(folder / "used-parameters.yml"), "used", {"output.folder=" + again.path()});
   InitialState state = initial_state(comm, used);
