@@ -28,9 +28,6 @@ struct Domain {
   const Cell& leaf(std::int32_t index) const {
     return cells[static_cast<std::size_t>(leaf_cell[static_cast<std::size_t>(index)])];
   }
-  /// Origin of a leaf, of which its single-precision offsets are taken: the middle of its integer bounds at
-  /// the time of the decomposition.
-  Vec3d origin(std::int32_t leaf_index) const;
   /// The rank that owns a leaf. Cost: log P.
   int owner(std::int32_t leaf_index) const;
 };

@@ -22,25 +22,24 @@ std::string place(const std::string& source, const Particles& particles, std::si
                      particles.id[i]);
 }
 
+/// most: no component may be larger; unit: what its numbers count in, for the message.
 void check_vector(const std::string& source, const Particles& particles, std::size_t i,
-                  const Field<Vec3d>& field) {
+                  const Field<Vec3d>& field, double most, std::string_view unit) {
   const Vec3d& value = (particles.*field.array)[i];
   for (int axis = 0; axis < 3; ++axis)
     if (!std::isfinite(value[axis]))
       throw InputError(fmt::format("{}: ({}, {}, {}); expected finite numbers",
                                    place(source, particles, i, field.info.name), value.x, value.y, value.z));
+  if (const double largest = std::max({std::abs(value.x), std::abs(value.y), std::abs(value.z)});
+      largest > most)
+    throw InputError(fmt::format("{}: a component of {}; at most {} can be computed: choose a larger {}",
+                                 place(source, particles, i, field.info.name), largest, most, unit));
 }
 
 void check_values(const Particles& particles, const ValidationOptions& options, std::size_t i) {
   const std::string& source = options.source;
-  check_vector(source, particles, i, fields::position);
-  check_vector(source, particles, i, fields::velocity);
-  const Vec3d& x = particles.position[i];
-  if (const double largest = std::max({std::abs(x.x), std::abs(x.y), std::abs(x.z)});
-      largest > largest_coordinate)
-    throw InputError(
-        fmt::format("{}: a coordinate of {}; at most {} can be computed: choose a larger unit of length",
-                    place(source, particles, i, "Coordinates"), largest, largest_coordinate));
+  check_vector(source, particles, i, fields::position, largest_coordinate, "unit of length");
+  check_vector(source, particles, i, fields::velocity, largest_velocity, "unit of velocity");
   const double mass = particles.mass[i];
   const bool may_be_zero = options.tracer >> particles.type[i] & 1;
   const auto fail = [&](const std::string& right) {
@@ -151,6 +150,10 @@ void validate(const Communicator& comm, const Particles& particles, const Valida
       throw InputError(fmt::format(
           "{}: {} leaves are asked for, but there are only {} particles; ask for at most that many",
           options.source, options.leaves, total));
+    for (const double softening : options.softening)
+      if (!(softening >= 0 && softening <= largest_softening))
+        throw InputError(fmt::format("{}: a softening of {}; expected a length from 0 to {}", options.source,
+                                     softening, largest_softening));
     for (std::size_t i = 0; i < particles.size(); ++i) check_values(particles, options, i);
   });
   check_ids(comm, particles, options.source, piece);

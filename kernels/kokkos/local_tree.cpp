@@ -187,7 +187,6 @@ SofteningTable softening_table(const GravityParameters& gravity, const WalkUnits
   SofteningTable table{};
   for (std::size_t type = 0; type < particle_types; ++type) {
     const float length = larger(static_cast<float>(gravity.softening[type] / units.length), least_softening);
-    table.length[type] = length;
     table.length2[type] = length * length;
     const float radius = static_cast<float>(spline_radius_over_softening) * length;
     table.radius2[type] = radius * radius;

@@ -13,14 +13,13 @@ namespace grove {
 
 /// Softening lengths in the form that sums take them, by particle type.
 struct SofteningTable {
-  float length[particle_types];   ///< Plummer-equivalent, walk units
-  float length2[particle_types];  ///< its square: Plummer's scale of a pair
+  float length2[particle_types];  ///< eps^2, walk units: Plummer's scale of a pair
   float radius2[particle_types];  ///< h^2, h = 2.8 eps: the spline's scale of a pair
 };
 
-/// No softening length counts for less, in walk units: far below what single-precision offsets resolve, and
-/// large enough that no power of it leaves their range.
-inline constexpr float least_softening = 1e-10F;
+/// No softening length counts for less, in walk units (1e-15 of the box): its fourth power, which a softened
+/// quadrupole needs, stays in the range of a float.
+inline constexpr float least_softening = 1e-9F;
 
 SofteningTable softening_table(const GravityParameters& gravity, const WalkUnits& units);
 

@@ -22,14 +22,22 @@ struct Walker {
 struct PassSetup {
   GatherSetup gather;
   SumSetup sums;
-  float acceleration, potential;  ///< factors from walk units to units of the run
+  double acceleration, potential;  ///< factors from walk units to units of the run
 
   explicit PassSetup(const WalkSetup& setup)
       : gather{setup.units, softening_table(setup.gravity, setup.units), setup.gravity.kernel},
         sums{setup.gravity.kernel, setup.gravity.order, gather.softening} {
-    const double g = setup.gravity.gravitational_constant * setup.units.mass / setup.units.length;
-    potential = static_cast<float>(g);
-    acceleration = static_cast<float>(g / setup.units.length);
+    potential = setup.gravity.gravitational_constant * setup.units.mass / setup.units.length;
+    acceleration = potential / setup.units.length;
+  }
+
+  // In double precision: the factors may be out of the range of a float where the results are not.
+  Vec3f acceleration_of(const GroupLanes& lanes, int i) const {
+    return Vec3d{acceleration * lanes.ax[i], acceleration * lanes.ay[i], acceleration * lanes.az[i]}
+        .as<float>();
+  }
+  float potential_of(const GroupLanes& lanes, int i) const {
+    return static_cast<float>(-potential * lanes.potential[i]);
   }
 };
 
@@ -37,9 +45,8 @@ void set_results(const PassSetup& setup, const Group& group, const GroupLanes& l
                  const ForceOutput& out) {
   for (int i = 0; i < group.count; ++i) {
     const std::int32_t p = group.first + i;
-    out.acceleration[p] = {setup.acceleration * lanes.ax[i], setup.acceleration * lanes.ay[i],
-                           setup.acceleration * lanes.az[i]};
-    out.potential[p] = -setup.potential * lanes.potential[i];
+    out.acceleration[p] = setup.acceleration_of(lanes, i);
+    out.potential[p] = setup.potential_of(lanes, i);
     out.work[p] = work;
   }
 }
@@ -48,9 +55,8 @@ void add_results(const PassSetup& setup, const Group& group, const GroupLanes& l
                  const ForceOutput& out) {
   for (int i = 0; i < group.count; ++i) {
     const std::int32_t p = group.first + i;
-    out.acceleration[p] += {setup.acceleration * lanes.ax[i], setup.acceleration * lanes.ay[i],
-                            setup.acceleration * lanes.az[i]};
-    out.potential[p] -= setup.potential * lanes.potential[i];
+    out.acceleration[p] += setup.acceleration_of(lanes, i);
+    out.potential[p] += setup.potential_of(lanes, i);
     out.work[p] += work;
   }
 }

@@ -125,7 +125,9 @@ GROVE_INLINE void add_quadrupole(Shape shape, const Vec3<T>& d, const CellSource
   const T half_a = T(0.5F) * (x * qx + y * qy + z * qz) * inverse2, mass(s.mass);
   const T half_trace = T(0.5F * s.trace) * inverse2;
   pull.potential += inverse * (mass * c0 + half_a * c2 - half_trace * c1);
-  const T along = inverse2 * (mass * c1 + half_a * c3 - half_trace * c2), across = inverse2 * inverse2 * c2;
+  const T along = inverse2 * (mass * c1 + half_a * c3 - half_trace * c2);
+  // In this order: close to a spline's centre 1/r^4 would leave the range, but c2 is small there.
+  const T across = inverse2 * c2 * inverse2;
   pull.acceleration.x += along * x;
   pull.acceleration.x -= across * qx;
   pull.acceleration.y += along * y;

@@ -108,15 +108,6 @@ GROVE_INLINE Lanes larger(Lanes a, Lanes b) {
   return Lanes::make(a.v > b.v ? a.v : b.v);
 #endif
 }
-GROVE_HOST_DEVICE inline float smaller(float a, float b) { return a < b ? a : b; }
-GROVE_HOST_DEVICE inline double smaller(double a, double b) { return a < b ? a : b; }
-GROVE_INLINE Lanes smaller(Lanes a, Lanes b) {
-#if defined(__AVX512F__) && !defined(__CUDACC__) && !defined(__HIPCC__)
-  return Lanes::make(_mm512_maskz_min_ps(0xffff, a.v, b.v));
-#else
-  return Lanes::make(a.v < b.v ? a.v : b.v);
-#endif
-}
 
 /// 1/sqrt(x), x > 0. In lanes: the processor's estimate (relative error below 2^-14 with AVX-512, 1.5 x 2^-12
 /// with AVX) and one Newton step, which leaves 1.5 times the square of that: 5.6e-9 or 2.0e-7, and rounding.

@@ -21,10 +21,14 @@ struct WalkUnits {
   double length = 1;
   double mass = 1;
 
-  /// Powers of two near the edge of the root cube and near the total mass. largest_mass: of a particle.
-  static WalkUnits of(double box_edge, double largest_mass, Count particles) {
+  /// Powers of two: near the total mass, and 2^-20 times the larger of the edge of the root cube and the
+  /// largest softening length. So distances are below 2^22, which leaves room downwards, where fourth powers
+  /// of the softening are needed, without taking it from second moments, b^3 and squared distances over
+  /// theta. largest_mass: of a particle.
+  static WalkUnits of(double box_edge, double largest_softening, double largest_mass, Count particles) {
     const double mass = largest_mass * static_cast<double>(particles);
-    return {power_of_two(box_edge), mass > 0 ? power_of_two(mass) : 1.0};
+    const double size = box_edge > largest_softening ? box_edge : largest_softening;
+    return {std::ldexp(power_of_two(size), -20), mass > 0 ? power_of_two(mass) : 1.0};
   }
 
  private:

@@ -22,7 +22,8 @@ Box Box::around(const Vec3d& low, const Vec3d& high) {
         fmt::format("positions up to {:g} are too large: at most 1e150 in the unit of length", magnitude));
 
   // A double resolves 2^-52 of its magnitude: a finer cube than 2^-20 of it would have empty integer bits.
-  const double least = std::max({extent, std::ldexp(magnitude, -20), 1e-150});
+  // Points at the origin have no size at all: any cube will do.
+  const double least = magnitude == 0 ? 1 : std::max({extent, std::ldexp(magnitude, -20), 1e-150});
   int exponent = std::ilogb(least);
   for (;; ++exponent) {
     Box box{low, std::ldexp(1.0, exponent)};

@@ -32,16 +32,15 @@ Count groups_of(Count particles) { return (particles + group_size - 1) / group_s
 }  // namespace
 
 void Forest::build(Particles& particles, const Box& box, std::span<const Count> leaf_begin,
-                   std::span<const Vec3d> origins, std::span<Record> records, const TreeBuilder& builder,
-                   PhaseTimers* timers) {
-  if (leaf_begin.size() != origins.size() + 1 || leaf_begin.back() != static_cast<Count>(particles.size()))
+                   std::span<Record> records, const TreeBuilder& builder, PhaseTimers* timers) {
+  if (leaf_begin.empty() || leaf_begin.back() != static_cast<Count>(particles.size()))
     throw std::logic_error("Forest::build: leaves do not cover the particles");
   // What update() fills would otherwise lie beside the arrays that sorting needs.
   core_ = {}, moments_ = {}, sources_ = {};
-  origins_.assign(origins.begin(), origins.end());
+  origins_.assign(leaf_begin.size() - 1, Vec3d{0, 0, 0});
   leaf_begin_.assign(leaf_begin.begin(), leaf_begin.end());
   group_begin_.assign(1, 0);
-  for (std::size_t i = 0; i < origins.size(); ++i)
+  for (std::size_t i = 0; i < origins_.size(); ++i)
     group_begin_.push_back(group_begin_.back() + groups_of(leaf_begin[i + 1] - leaf_begin[i]));
 
   Array<Record> own_records;
@@ -78,6 +77,7 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
   Kokkos::parallel_for(
       "Grove::forest::update", Kokkos::RangePolicy<Space>(0, origins_.size()), [&](const std::size_t leaf) {
         thread_local LeafMoments combiner;
+        origins_[leaf] = find_origin(leaf, particles);
         copy_sources(leaf, particles, gravity, units);
         make_groups(leaf, particles, gravity, units, rule);
         const auto node = static_cast<std::size_t>(shapes_.node_begin[leaf]);
@@ -87,6 +87,24 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
                          &sources_[first], &softening_[first], &core_[node], &moments_[node]);
       });
   Space().fence();
+}
+
+Vec3d Forest::find_origin(std::size_t leaf, const Particles& particles) const {
+  constexpr Count sample = 64;
+  const Count begin = leaf_begin_[leaf], end = leaf_begin_[leaf + 1];
+  if (begin == end) return {0, 0, 0};
+  const Count stride = std::max<Count>(1, (end - begin) / sample);
+  Vec3d origin;
+  std::vector<double> values;
+  for (int axis = 0; axis < 3; ++axis) {
+    values.clear();
+    for (Count i = begin; i < end; i += stride)
+      values.push_back(particles.position[static_cast<std::size_t>(i)][axis]);
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    origin[axis] = *middle;
+  }
+  return origin;
 }
 
 void Forest::copy_sources(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
@@ -106,8 +124,7 @@ void Forest::copy_sources(std::size_t leaf, const Particles& particles, const Gr
 
 void Forest::make_groups(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
                          const WalkUnits& units, const AcceptanceRule& rule) {
-  const auto per_acceleration =
-      static_cast<float>(to_walk_acceleration(1, gravity.gravitational_constant, units));
+  const double per_acceleration = to_walk_acceleration(1, gravity.gravitational_constant, units);
   const Count begin = leaf_begin_[leaf], end = leaf_begin_[leaf + 1];
   for (Count first = begin, g = group_begin_[leaf]; first < end; first += group_size, ++g) {
     const Count last = std::min<Count>(first + group_size, end);
@@ -117,7 +134,7 @@ void Forest::make_groups(std::size_t leaf, const Particles& particles, const Gra
       widen(bounds, sources_[i].position, sources_[i].position, 0, softening_[i]);
       least = std::min(least, particles.old_acceleration[i]);
     }
-    bounds.strictness = rule.strictness(least * per_acceleration);
+    bounds.strictness = rule.strictness(static_cast<float>(least * per_acceleration));
     groups_[static_cast<std::size_t>(g)] = {bounds, static_cast<std::int32_t>(first - begin),
                                             static_cast<std::int32_t>(last - first)};
     widen(bounds_[leaf], bounds.low, bounds.high, bounds.strictness, bounds.softening);
@@ -157,7 +174,7 @@ ForceOutput Forest::output(std::int32_t i, Particles& particles) const {
 LeafRoot Forest::root(std::int32_t i) const {
   const auto leaf = static_cast<std::size_t>(i);
   const auto node = static_cast<std::size_t>(shapes_.node_begin[leaf]);
-  return {core_[node], moments_[node], bounds_[leaf].low, bounds_[leaf].high};
+  return {core_[node], moments_[node], bounds_[leaf].low, bounds_[leaf].high, origins_[leaf]};
 }
 
 }  // namespace grove

@@ -21,11 +21,12 @@ struct LeafRoot {
   NodeCore core;
   NodeMoments moments;
   Vec3f low, high;  ///< tight box of the leaf's particles, offset from its origin, walk units
+  Vec3d origin;     ///< units of the run
 };
 
 /// The local trees of this rank, one per own leaf of the ORB, with the particles as sources and as targets.
 ///
-///   forest.build(particles, box, domain.leaf_begin, origins);            // shape: after a decomposition
+///   forest.build(particles, box, domain.leaf_begin);                     // shape: after a decomposition
 ///   forest.update(particles, gravity, units, median, domain.first_leaf[rank]);  // moments: before every
 ///   walk
 ///
@@ -36,18 +37,18 @@ class Forest {
   /// Cuts the leaves into groups and buckets and brings the particles into tree order.
   ///
   /// particles (in/out): those of own leaf i are leaf_begin[i] .. leaf_begin[i + 1], before and after.
-  /// origins (in): of the own leaves, units of the run, length leaves. records (in/out, optional): where the
-  /// decomposition has them anyway, the records of the particles in leaf order (Record::index: where the
-  /// particle is now); the particles themselves may then be in any order before, and are moved only once.
+  /// records (in/out, optional): where the decomposition has them anyway, the records of the particles in
+  /// leaf order (Record::index: where the particle is now); the particles themselves may then be in any order
+  /// before, and are moved only once.
   /// timers (optional): adds to "build", for the trees, and "sort", for the particles.
   void build(Particles& particles, const Box& box, std::span<const Count> leaf_begin,
-             std::span<const Vec3d> origins, std::span<Record> records = {},
-             const TreeBuilder& builder = bisection_builder(), PhaseTimers* timers = nullptr);
+             std::span<Record> records = {}, const TreeBuilder& builder = bisection_builder(),
+             PhaseTimers* timers = nullptr);
 
-  /// Copies positions and masses in single precision, combines moments, and prepares nodes and groups for
-  /// the criterion. May be repeated without build() when particles have moved or the criterion changes.
-  /// median_acceleration (in): global median of |a_old|, units of the run (0 for the opening angles);
-  /// first_leaf (in): number in the ORB of the first own leaf.
+  /// Chooses an origin in each leaf, copies positions and masses in single precision, combines moments, and
+  /// prepares nodes and groups for the criterion. May be repeated without build() when particles have moved
+  /// or the criterion changes. median_acceleration (in): global median of |a_old|, units of the run (0 for
+  /// the opening angles); first_leaf (in): number in the ORB of the first own leaf.
   void update(const Particles& particles, const GravityParameters& gravity, const WalkUnits& units,
               double median_acceleration, std::int32_t first_leaf);
 
@@ -60,13 +61,16 @@ class Forest {
   LeafRoot root(std::int32_t i) const;
 
  private:
+  Vec3d find_origin(std::size_t leaf, const Particles& particles) const;
   void copy_sources(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
                     const WalkUnits& units);
   void make_groups(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
                    const WalkUnits& units, const AcceptanceRule& rule);
 
   std::int32_t first_leaf_ = 0;
-  std::vector<Vec3d> origins_;        ///< [leaves] units of the run
+  /// [leaves] units of the run; where most of a leaf's particles are (the median of a sample in tree order),
+  /// so that a distant one takes the precision from no other. The same whoever owns the leaf.
+  std::vector<Vec3d> origins_;
   std::vector<Count> leaf_begin_;     ///< [leaves + 1] first particle
   std::vector<Count> group_begin_;    ///< [leaves + 1] first group
   TreeShapes shapes_;                 ///< links of all nodes

@@ -15,8 +15,8 @@ struct TopSum {
   Vec3d low, high;  ///< tight box
 };
 
-TopSum of_leaf(const LeafRoot& root, const Vec3d& origin, const WalkUnits& units) {
-  const Vec3d place = origin * (1 / units.length);
+TopSum of_leaf(const LeafRoot& root, const WalkUnits& units) {
+  const Vec3d place = root.origin * (1 / units.length);
   TopSum top;
   const float softening = std::abs(root.core.softening);
   top.sum.centre = place + root.core.centre.as<double>();
@@ -54,8 +54,8 @@ TopSum combined(const TopSum& a, const TopSum& b) {
 
 }  // namespace
 
-void TopMoments::combine(std::span<const Cell> cells, std::span<const LeafRoot> roots,
-                         std::span<const Vec3d> origins, const WalkUnits& units, const AcceptanceRule& rule) {
+void TopMoments::combine(std::span<const Cell> cells, std::span<const LeafRoot> roots, const WalkUnits& units,
+                         const AcceptanceRule& rule) {
   constexpr double round_up = 1 + 1e-6;
   std::vector<TopSum> tops(cells.size());
   centre_.resize(cells.size());
@@ -65,8 +65,7 @@ void TopMoments::combine(std::span<const Cell> cells, std::span<const LeafRoot> 
   for (std::size_t n = cells.size(); n-- > 0;) {
     const Cell& cell = cells[n];
     const auto leaf = static_cast<std::size_t>(cell.first_leaf), child = static_cast<std::size_t>(cell.child);
-    tops[n] =
-        cell.is_leaf() ? of_leaf(roots[leaf], origins[leaf], units) : combined(tops[child], tops[child + 1]);
+    tops[n] = cell.is_leaf() ? of_leaf(roots[leaf], units) : combined(tops[child], tops[child + 1]);
     links_[n] = {cell.child, cell.first_leaf, cell.leaves};
     centre_[n] = tops[n].sum.centre * units.length;
     moments_[n] = node_moments(tops[n].sum);

@@ -13,10 +13,10 @@ namespace grove {
 /// The moments of all cells of the ORB, combined from those of the leaves in tree order, in double precision.
 class TopMoments {
  public:
-  /// cells (in): of the ORB, root first, children behind their parents. roots, origins (in): of all leaves,
-  /// by number, the same on every rank; origins in units of the run. Cost: O(cells).
-  void combine(std::span<const Cell> cells, std::span<const LeafRoot> roots, std::span<const Vec3d> origins,
-               const WalkUnits& units, const AcceptanceRule& rule);
+  /// cells (in): of the ORB, root first, children behind their parents. roots (in): of all leaves, by number,
+  /// the same on every rank. Cost: O(cells).
+  void combine(std::span<const Cell> cells, std::span<const LeafRoot> roots, const WalkUnits& units,
+               const AcceptanceRule& rule);
 
   /// Valid until the next combine().
   TopTree view() const;

@@ -6,10 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "comm/radix_select.hpp"
 #include "let/receivers.hpp"
+#include "let/resolution.hpp"
 #include "let/selection.hpp"
 
 namespace grove {
@@ -71,18 +74,16 @@ WalkSetup Gravity::agree_on_setup(const Particles& particles, const Domain& doma
     report.median_acceleration = median(comm_, particles.old_acceleration);
   report.opening_angle = parameters_.needs_old_acceleration() && report.median_acceleration == 0;
   const double largest =
-      particles.empty() ? 0 : *std::max_element(particles.mass.begin(), particles.mass.end());
-  return {report.opening_angle ? parameters_.first_evaluation() : parameters_,
-          WalkUnits::of(domain.box.edge, comm_.max(largest), report.particles)};
+      comm_.max(particles.empty() ? 0 : *std::max_element(particles.mass.begin(), particles.mass.end()));
+  const double softening = *std::max_element(parameters_.softening.begin(), parameters_.softening.end());
+  const WalkUnits units = WalkUnits::of(domain.box.edge, softening, largest, report.particles);
+  check_range(comm_, particles, parameters_, units, domain.box.edge, report.particles, largest > 0);
+  return {report.opening_angle ? parameters_.first_evaluation() : parameters_, units};
 }
 
 void Gravity::build(Particles& particles, const Domain& domain, std::span<Record> records,
                     PhaseTimers& timers) {
-  const auto rank = static_cast<std::size_t>(comm_.rank());
-  std::vector<Vec3d> origins;
-  for (std::int32_t leaf = domain.first_leaf[rank]; leaf < domain.first_leaf[rank + 1]; ++leaf)
-    origins.push_back(domain.origin(leaf));
-  forest_.build(particles, domain.box, domain.leaf_begin, origins, records, bisection_builder(), &timers);
+  forest_.build(particles, domain.box, domain.leaf_begin, records, bisection_builder(), &timers);
 }
 
 std::vector<TargetBounds> Gravity::publish(const Domain& domain, const WalkSetup& setup,
@@ -93,14 +94,14 @@ std::vector<TargetBounds> Gravity::publish(const Domain& domain, const WalkSetup
   const std::vector<LeafNotice> all = comm_.all_gather_arrays(std::span<const LeafNotice>(own));
 
   std::vector<LeafRoot> roots;
-  std::vector<Vec3d> origins;
   std::vector<TargetBounds> bounds;
+  origins_.clear();
   for (const LeafNotice& notice : all) {
-    origins.push_back(domain.origin(static_cast<std::int32_t>(origins.size())));
+    origins_.push_back(notice.root.origin);
     roots.push_back(notice.root);
     bounds.push_back(notice.bounds);
   }
-  top_.combine(domain.cells, roots, origins, setup.units,
+  top_.combine(domain.cells, roots, setup.units,
                AcceptanceRule::of(setup.gravity, setup.units, median_acceleration));
   return bounds;
 }
@@ -109,7 +110,7 @@ std::vector<Message> Gravity::select(const Domain& domain, const WalkUnits& unit
                                      std::span<const TargetBounds> bounds) const {
   if (comm_.size() == 1) return {};
   const std::int32_t first = domain.first_leaf[static_cast<std::size_t>(comm_.rank())];
-  const ReceiverSearch search(domain, comm_.rank(), bounds, units);
+  const ReceiverSearch search(domain, comm_.rank(), bounds, origins_, units);
   std::map<int, Selection> selections;  // by receiving rank
   std::vector<Receiver> receivers;
   for (std::int32_t i = 0; i < forest_.leaves(); ++i) {
@@ -136,7 +137,7 @@ void Gravity::import(const std::vector<Message>& messages, const Domain& domain,
   for (std::int32_t i = 0; i < forest_.leaves(); ++i)
     trees_[first + static_cast<std::size_t>(i)] = forest_.tree(i);
   for (const Message& message : messages) {
-    const LetCounts counts = unpack_let(message, domain, trees_);
+    const LetCounts counts = unpack_let(message, origins_, trees_);
     report.let.trees += counts.trees;
     report.let.nodes += counts.nodes;
     report.let.particles += counts.particles;
@@ -153,14 +154,20 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
   ForceReport report;
   WalkSetup setup;
   std::vector<Message> messages;
+  std::string fault;
   timed("wait", [&] { comm_.barrier(); });  // so that no other phase counts waiting for slower ranks
   timed("moments", [&] { setup = agree_on_setup(particles, domain, report); });
   build(particles, domain, records, timers);
   timed("moments", [&] {
     forest_.update(particles, setup.gravity, setup.units, report.median_acceleration,
                    domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
+    fault = lost_separation(particles, domain.leaf_begin, forest_, parameters_);
   });
-  timed("wait", [&] { comm_.barrier(); });
+  timed("wait", [&] {
+    comm_.together([&] {
+      if (!fault.empty()) throw InputError(fault);
+    });
+  });
   timed("let", [&] {
     const std::vector<TargetBounds> bounds = publish(domain, setup, report.median_acceleration);
     messages = select(domain, setup.units, bounds);

@@ -44,8 +44,9 @@ class Gravity {
   /// leaves; acceleration, potential, old_acceleration and work are set. domain (in): the decomposition of
   /// just these particles, whose positions are inside its box. records (in/out, optional): as decompose()
   /// gives them; the particles themselves may then be in any order before. timers: adds to build, sort,
-  /// moments, let, walk, and wait, for slower ranks. Collective. Cost: O(N/P log N), and messages for a
-  /// surface of the rank's part of space.
+  /// moments, let, walk, and wait, for slower ranks. Collective. InputError on all ranks if single
+  /// precision cannot hold the forces or the separations (let/resolution.hpp). Cost: O(N/P log N), and
+  /// messages for a surface of the rank's part of space.
   ForceReport evaluate(Particles& particles, const Domain& domain, PhaseTimers& timers,
                        std::span<Record> records = {});
 
@@ -67,6 +68,7 @@ class Gravity {
   GravityParameters parameters_;
   Forest forest_;
   TopMoments top_;
+  std::vector<Vec3d> origins_;     // by number of the leaf in the ORB
   std::vector<SourceTree> trees_;  // by number of the leaf in the ORB
 };
 

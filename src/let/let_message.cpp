@@ -77,7 +77,7 @@ Array<MessageBlock> pack_let(const Selection& selection,
   return blocks;
 }
 
-LetCounts unpack_let(const Message& message, const Domain& domain, std::span<SourceTree> trees) {
+LetCounts unpack_let(const Message& message, std::span<const Vec3d> origins, std::span<SourceTree> trees) {
   const Array<MessageBlock>& blocks = message.blocks;
   const LetCounts counts = *at<LetCounts>(blocks, 0);
   const Layout layout(counts);
@@ -89,7 +89,7 @@ LetCounts unpack_let(const Message& message, const Domain& domain, std::span<Sou
   std::size_t node = 0, particle = 0;
   for (const Selection::Tree& entry : std::span(table, static_cast<std::size_t>(counts.trees))) {
     trees[static_cast<std::size_t>(entry.leaf)] = {
-        .origin = domain.origin(entry.leaf),
+        .origin = origins[static_cast<std::size_t>(entry.leaf)],
         .core = at<NodeCore>(blocks, layout.core) + node,
         .moments = at<NodeMoments>(blocks, layout.moments) + node,
         .links = at<NodeLinks>(blocks, layout.links) + node,

@@ -25,7 +25,8 @@ Array<MessageBlock> pack_let(const Selection& selection,
                              const std::function<SourceTree(std::int32_t leaf)>& tree);
 
 /// Enters the trees of a message into `trees`, by number of the leaf; nothing is copied: the views point into
-/// the message. Throws std::runtime_error if the message is not one of pack_let().
-LetCounts unpack_let(const Message& message, const Domain& domain, std::span<SourceTree> trees);
+/// the message. origins (in): of all leaves of the ORB, units of the run. Throws std::runtime_error if the
+/// message is not one of pack_let().
+LetCounts unpack_let(const Message& message, std::span<const Vec3d> origins, std::span<SourceTree> trees);
 
 }  // namespace grove

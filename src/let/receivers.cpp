@@ -23,13 +23,18 @@ Vec3d greater(const Vec3d& a, const Vec3d& b) {
 }  // namespace
 
 ReceiverSearch::ReceiverSearch(const Domain& domain, int own_rank, std::span<const TargetBounds> bounds,
-                               const WalkUnits& units)
-    : domain_(domain), own_rank_(own_rank), bounds_(bounds), units_(units), wanted_(domain.cells.size()) {
+                               std::span<const Vec3d> origins, const WalkUnits& units)
+    : domain_(domain),
+      own_rank_(own_rank),
+      bounds_(bounds),
+      origins_(origins),
+      units_(units),
+      wanted_(domain.cells.size()) {
   for (std::size_t c = domain.cells.size(); c-- > 0;) {  // children lie behind their parents
     const Cell& cell = domain.cells[c];
     if (cell.is_leaf()) {
       const TargetBounds& b = bounds[static_cast<std::size_t>(cell.first_leaf)];
-      const Vec3d origin = domain.origin(cell.first_leaf);
+      const Vec3d origin = origins[static_cast<std::size_t>(cell.first_leaf)];
       wanted_[c] = {lesser(origin, origin + units.length * b.low.as<double>()),
                     greater(origin, origin + units.length * b.high.as<double>()), b.strictness};
     } else {
@@ -56,7 +61,7 @@ bool ReceiverSearch::may_open(const Wanted& wanted, const Vec3d& centre, const N
 void ReceiverSearch::find(std::int32_t leaf, const TopTree& top, std::vector<Receiver>& receivers) const {
   receivers.clear();
   const auto node = static_cast<std::size_t>(domain_.leaf_cell[static_cast<std::size_t>(leaf)]);
-  const Vec3d centre = top.centre[node], origin = domain_.origin(leaf);
+  const Vec3d centre = top.centre[node], origin = origins_[static_cast<std::size_t>(leaf)];
   const NodeCore& core = top.core[node];
   const std::int32_t own_begin = domain_.first_leaf[static_cast<std::size_t>(own_rank_)];
   const std::int32_t own_end = domain_.first_leaf[static_cast<std::size_t>(own_rank_) + 1];
@@ -74,8 +79,8 @@ void ReceiverSearch::find(std::int32_t leaf, const TopTree& top, std::vector<Rec
       continue;
     }
     receivers.push_back({bounds_[static_cast<std::size_t>(cell.first_leaf)],
-                         shift_between(origin, domain_.origin(cell.first_leaf), units_), cell.first_leaf,
-                         domain_.owner(cell.first_leaf)});
+                         shift_between(origin, origins_[static_cast<std::size_t>(cell.first_leaf)], units_),
+                         cell.first_leaf, domain_.owner(cell.first_leaf)});
   }
 }
 

@@ -22,9 +22,10 @@ struct Receiver {
 /// leaves want.
 class ReceiverSearch {
  public:
-  /// bounds (in): what each leaf of the ORB publishes, by number; must outlive the search. Cost: O(cells).
+  /// bounds, origins (in): what each leaf of the ORB publishes, by number; must outlive the search. Cost:
+  /// O(cells).
   ReceiverSearch(const Domain& domain, int own_rank, std::span<const TargetBounds> bounds,
-                 const WalkUnits& units);
+                 std::span<const Vec3d> origins, const WalkUnits& units);
 
   /// The leaves of other ranks for which the root of own leaf `leaf` may not stand for its particles, by
   /// number (so by rank too). top (in): the tree over the ORB. receivers (out): replaced.
@@ -41,6 +42,7 @@ class ReceiverSearch {
   const Domain& domain_;
   int own_rank_;
   std::span<const TargetBounds> bounds_;
+  std::span<const Vec3d> origins_;
   WalkUnits units_;
   std::vector<Wanted> wanted_;  // [cells]
 };

@@ -150,6 +150,21 @@ TEST_F(BadInput, huge_positions) {
                  {"PartType4/Coordinates", "id 42", "1e+18", "unit of length"});
 }
 
+TEST_F(BadInput, huge_velocities) {
+  expect_invalid([](Particles& p, std::size_t i) { p.velocity[i].y = -1e200; },
+                 {"PartType4/Velocities", "id 42", "1e+18", "unit of velocity"});
+}
+
+TEST_F(BadInput, softening_out_of_range) {
+  const Particles particles = testing::scattered_particles(comm, n);
+  for (const double softening : {1e25, -1.0, infinity, not_a_number})
+    expect_error(
+        [&] {
+          validate(comm, particles, {.source = "a", .softening = {0, softening}});
+        },
+        {"a: ", "softening", "from 0 to 1e+18"});
+}
+
 TEST_F(BadInput, masses_that_are_negative_zero_or_not_a_number) {
   for (const double mass : {-1.0, -infinity, infinity, not_a_number})
     expect_invalid([&](Particles& p, std::size_t i) { p.mass[i] = mass; },

@@ -60,7 +60,7 @@ inline double remember_accelerations(Particles& particles) {
 /// needs a history.
 inline WalkCounts evaluate(Particles& particles, const GravityParameters& gravity, Count quantum) {
   Grown grown;
-  grown.prepare(particles);
+  grown.prepare(particles, *std::max_element(gravity.softening.begin(), gravity.softening.end()));
   grown.sort(particles, quantum);
   grown.build(particles);
   double median = 0;

@@ -23,7 +23,6 @@ struct Grown {
   WalkUnits units;
   std::vector<Cell> cells;
   std::vector<Count> leaf_begin;
-  std::vector<Vec3d> origins;
   Array<Record> records;
   Forest forest;
   TopMoments top;
@@ -39,7 +38,6 @@ struct Grown {
     root.leaves = scheme.leaves_of(count);
     cells = cut_to_leaves(scheme, root, records, particles.id.data(), nullptr);
     leaf_begin.assign(1, 0);
-    origins.clear();
     Domain domain;
     domain.box = box;
     domain.cells = cells;
@@ -47,20 +45,18 @@ struct Grown {
     for (std::size_t c = 0; c < cells.size(); ++c)
       if (cells[c].is_leaf())
         domain.leaf_cell[static_cast<std::size_t>(cells[c].first_leaf)] = static_cast<std::int32_t>(c);
-    for (std::int32_t leaf = 0; leaf < root.leaves; ++leaf) {
+    for (std::int32_t leaf = 0; leaf < root.leaves; ++leaf)
       leaf_begin.push_back(leaf_begin.back() + domain.leaf(leaf).count);
-      origins.push_back(domain.origin(leaf));
-    }
   }
 
   /// Brings the particles into tree order.
-  void build(Particles& particles) { forest.build(particles, box, leaf_begin, origins, records); }
+  void build(Particles& particles) { forest.build(particles, box, leaf_begin, records); }
 
   void moments(const Particles& particles, const GravityParameters& gravity, double median_acceleration) {
     forest.update(particles, gravity, units, median_acceleration, 0);
     std::vector<LeafRoot> roots;
     for (std::int32_t i = 0; i < forest.leaves(); ++i) roots.push_back(forest.root(i));
-    top.combine(cells, roots, origins, units, AcceptanceRule::of(gravity, units, median_acceleration));
+    top.combine(cells, roots, units, AcceptanceRule::of(gravity, units, median_acceleration));
   }
 
   WalkCounts walk(Particles& particles, const GravityParameters& gravity) const {
@@ -79,7 +75,7 @@ struct Grown {
   }
 
   /// Box and units that suit the particles.
-  void prepare(const Particles& particles) {
+  void prepare(const Particles& particles, double largest_softening = 0) {
     Vec3d low = particles.position[0], high = low;
     double largest = 0;
     for (std::size_t i = 0; i < particles.size(); ++i) {
@@ -90,7 +86,7 @@ struct Grown {
       largest = std::max(largest, particles.mass[i]);
     }
     box = Box::around(low, high);
-    units = WalkUnits::of(box.edge, largest, static_cast<Count>(particles.size()));
+    units = WalkUnits::of(box.edge, largest_softening, largest, static_cast<Count>(particles.size()));
   }
 };
 

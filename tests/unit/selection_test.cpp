@@ -48,8 +48,7 @@ struct Cube {
   /// Leaf `to` as a receiver of leaf `from`.
   Receiver receiver(std::int32_t from, std::int32_t to) const {
     const TargetLeaf target = grown.forest.target(to);
-    return {target.bounds,
-            shift_between(grown.origins[static_cast<std::size_t>(from)], target.origin, grown.units), to, 1};
+    return {target.bounds, shift_between(grown.forest.tree(from).origin, target.origin, grown.units), to, 1};
   }
 };
 
@@ -106,13 +105,10 @@ TEST(Selection, holds_what_its_receivers_open_and_nothing_else) {
     // Through a message and back.
     const auto tree = [&](std::int32_t leaf) { return cube.grown.forest.tree(leaf); };
     const Message message{0, pack_let(selection, tree)};
-    Domain domain;
-    domain.box = cube.grown.box;
-    domain.cells = cube.grown.cells;
-    for (std::size_t c = 0; c < domain.cells.size(); ++c)
-      if (domain.cells[c].is_leaf()) domain.leaf_cell.push_back(static_cast<std::int32_t>(c));
+    std::vector<Vec3d> origins;
+    for (std::int32_t leaf = 0; leaf < 8; ++leaf) origins.push_back(tree(leaf).origin);
     std::vector<SourceTree> trees(8);
-    const LetCounts counts = unpack_let(message, domain, trees);
+    const LetCounts counts = unpack_let(message, origins, trees);
 
     std::int32_t nodes = 0;
     for (const std::int32_t leaf : {0, 5}) {
@@ -144,7 +140,7 @@ TEST(LetMessage, of_another_length_is_refused) {
   Message message{0, pack_let(selection, [&](std::int32_t leaf) { return cube.grown.forest.tree(leaf); })};
   message.blocks.resize(message.blocks.size() - 1);
   std::vector<SourceTree> trees(8);
-  EXPECT_THROW(unpack_let(message, Domain{}, trees), std::runtime_error);
+  EXPECT_THROW(unpack_let(message, {}, trees), std::runtime_error);
 }
 
 }  // namespace
