@@ -12,12 +12,12 @@
 #include "kernels/kokkos/bisection_avx512.hpp"
 #include "kernels/kokkos/bisection_leaf.hpp"
 #include "kernels/kokkos/bisection_orb.hpp"
+#include "support/naive_bisection.hpp"
 
 namespace grove {
 namespace {
 
-using Records = std::vector<Record>;
-using Weights = std::vector<std::uint32_t>;
+using namespace testing;
 
 struct Sample {
   std::string name;
@@ -78,88 +78,6 @@ std::vector<Sample> samples(std::size_t count) {
                return IntegerPosition{g() % 2 ? ~0u : 0u, any(g), 0};
              }),
   };
-}
-
-// --- The naive bisection: sorts every cell, and states the rules once more in the words of the design.
-
-int naive_axis(const Records& cell) {
-  Coordinate best = 0;
-  int axis = 0;
-  for (int a = 0; a < 3; ++a) {
-    const auto [low, high] =
-        std::minmax_element(cell.begin(), cell.end(), [a](auto& p, auto& q) { return p[a] < q[a]; });
-    if ((*high)[a] - (*low)[a] > best) {
-      best = (*high)[a] - (*low)[a];
-      axis = a;
-    }
-  }
-  return axis;
-}
-
-void naive_sort(Records& cell, int axis, const std::vector<ParticleId>& id) {
-  std::sort(cell.begin(), cell.end(), [&](const Record& a, const Record& b) {
-    return a[axis] != b[axis] ? a[axis] < b[axis] : id[a.index] < id[b.index];
-  });
-}
-
-/// Particles that go left, of a sorted cell, under `middle`.
-Count naive_middle(const Records& sorted, int axis, Count q) {
-  const auto n = static_cast<Count>(sorted.size());
-  const double middle = 0.5 * (static_cast<double>(sorted.front()[axis]) + sorted.back()[axis]);
-  Count left = std::count_if(sorted.begin(), sorted.end(), [&](auto& r) { return r[axis] < middle; });
-  if (sorted.front()[axis] == sorted.back()[axis]) left = n / 2;
-  Count best = q;  // the multiple of q that is nearest to it, the larger of two, if it leaves q on the right
-  for (Count k = q; n - k >= q; k += q)
-    if (std::abs(k - left) <= std::abs(best - left)) best = k;
-  return best;
-}
-
-/// Leaves that go left: min(d - 2^(l-2), 2^(l-1)) with l = ceil(log2 d).
-Count naive_left_leaves(Count leaves) {
-  const double l = std::ceil(std::log2(static_cast<double>(leaves)));
-  return leaves == 2
-             ? 1
-             : static_cast<Count>(std::min(static_cast<double>(leaves) - std::exp2(l - 2), std::exp2(l - 1)));
-}
-
-/// Particles that go left, of a sorted cell, under `halves`: the longest prefix that fits.
-Count naive_halves(const Records& sorted, const Weights& weight, Count leaves) {
-  const Count d_left = naive_left_leaves(leaves);
-  const auto n = static_cast<Count>(sorted.size());
-  __int128 total = 0, sum = 0;
-  for (const Record& r : sorted) total += weight[r.index];
-  Count best = d_left;
-  for (Count k = 1; k <= n - (leaves - d_left); ++k) {
-    sum += weight[sorted[static_cast<std::size_t>(k) - 1].index];
-    if (k >= d_left && sum * leaves <= d_left * total) best = k;
-  }
-  return best;
-}
-
-/// Calls visit(part) for the leaves of a cell, left to right.
-void naive_leaves(Records cell, const CutScheme& scheme, Count leaves, const Weights& weight,
-                  const std::vector<ParticleId>& id, const std::function<void(Records)>& visit) {
-  const bool middle = scheme.rule == CutRule::middle;
-  if (middle ? static_cast<Count>(cell.size()) <= scheme.quantum : leaves == 1) return visit(cell);
-  const int axis = naive_axis(cell);
-  naive_sort(cell, axis, id);
-  const Count left = middle ? naive_middle(cell, axis, scheme.quantum) : naive_halves(cell, weight, leaves);
-  const Count d_left = middle ? 0 : naive_left_leaves(leaves);
-  naive_leaves({cell.begin(), cell.begin() + left}, scheme, d_left, weight, id, visit);
-  naive_leaves({cell.begin() + left, cell.end()}, scheme, leaves - d_left, weight, id, visit);
-}
-
-/// The final order of a leaf: groups, in them buckets, in them ids.
-Records naive_leaf_order(const Records& leaf, const std::vector<ParticleId>& id) {
-  Records order;
-  const auto bucket = [&](Records b) {
-    std::sort(b.begin(), b.end(), [&](auto& p, auto& q) { return id[p.index] < id[q.index]; });
-    order.insert(order.end(), b.begin(), b.end());
-  };
-  naive_leaves(leaf, {CutRule::middle, group_size}, 0, {}, id, [&](const Records& group) {
-    naive_leaves(group, {CutRule::middle, bucket_size}, 0, {}, id, bucket);
-  });
-  return order;
 }
 
 // --- The code under test on either instruction set.
