@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Bad input ends every command with status 2, one message and no half-written file, on any number of ranks.
 #
-#   exit_status.sh GROVE MPIRUN...      (MPIRUN with its options, up to the program)
+#   exit_status.sh GROVE [MPIRUN...]      (MPIRUN with its options, up to the program)
 set -uo pipefail
 grove=$1
 shift
