@@ -27,10 +27,9 @@ struct GravityParameters {
   Criterion criterion = Criterion::acceleration;
   /// Opening angle; also of the first evaluation under `acceleration` and `multipole`.
   double theta = 0.5;
-  /// Accuracy of `acceleration` and `multipole` (the latter: as a fraction of the median |a_old|). Largest
-  /// 99th percentile of the error found with the defaults over hernquist, plummer, nfw, disk-galaxy and
-  /// merger of 10^5 particles: 0.36 % (acceleration), 0.23 % (multipole), 0.28 % (theta, opening_radius).
-  double delta = 4e-3;
+  /// Accuracy of `acceleration` and `multipole` (the latter: as a fraction of the median |a_old|). The default
+  /// keeps the 99th percentile of the error within 0.4 % on five models: docs/performance.md.
+  double delta = 3.5e-3;
   Order order = Order::quadrupole;
   SofteningKernel kernel = SofteningKernel::spline;
   std::array<double, particle_types>

@@ -4,3 +4,4 @@ grove_test(simulation physics/simulation_test.cpp physics/run_fixture.cpp
            LINK grove::simulation LABELS physics)
 grove_test(merger physics/merger_test.cpp LINK grove::simulation LABELS physics)
 target_compile_definitions(test_merger PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+grove_test(accuracy physics/accuracy_test.cpp LINK grove::simulation LABELS physics)
