@@ -9,8 +9,8 @@
 #include "base/types.hpp"
 #include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
-#include "kernels/math/decomposition_parameters.hpp"
 #include "kernels/kokkos/bisection.hpp"
+#include "kernels/math/decomposition_parameters.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
