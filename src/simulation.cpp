@@ -125,6 +125,10 @@ void Simulation::start_reporting() {
     const std::string& folder = parameters_.output.folder;
     make_output_folder(folder);
     write_text(folder + "/used-parameters.yml", used_parameters(parameters_));
+    fmt::print(stderr,
+               "particles: {}, leaves: {}, ranks: {}; steps: {}, from time {:g} to {:g}; results: {}\n",
+               forces_.particles, domain_.leaves(), comm_.size(), timeline_.steps(), timeline_.begin(),
+               timeline_.end(), folder);
     log_ = std::make_unique<RunLog>(folder);
   });
   reporting_ = true;
