@@ -1,6 +1,5 @@
 #include "particles/particles.hpp"
 
-#include <algorithm>
 #include <type_traits>
 
 namespace grove {
@@ -9,13 +8,13 @@ void Particles::resize(std::size_t count) {
   for_each_field([&](const auto& field) { (this->*field.array).resize(count); });
 }
 
-// Keeps the room that an array has gained, so that the few particles that a rank gains at the next migration
-// do not move all the others to a larger one. Pages that are never written cost no memory.
+// Leaves room, so that the few particles that a rank gains at the next migration do not move all the others
+// to a larger array. Pages that are never written cost no memory.
 void Particles::reorder(std::span<const std::uint32_t> order) {
   for_each_field([&](const auto& field) {
     auto& values = this->*field.array;
     std::remove_reference_t<decltype(values)> sorted;
-    sorted.reserve(std::max(order.size(), values.capacity()));
+    sorted.reserve(order.size() + order.size() / 16);
     sorted.resize(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = values[order[i]];
     values.swap(sorted);
