@@ -25,6 +25,15 @@ struct Interval {
   Tally inside;               ///< in the interval; together with `below` not acceptable
 };
 
+/// Where the search begins. Which half the cut is in is known where the target is a number; weights are then
+/// not asked for, and the tallies hold numbers in their place.
+Interval begin(CutQuestion& q) {
+  const Tally left{q.left_of_middle, q.left_of_middle};
+  if (!q.target.is_exact()) return {&q, q.low, q.high, {0, 0}, q.all};
+  if (q.target.accepts(left.count, left.weight)) return {&q, q.middle, q.high, left, q.all - left};
+  return {&q, q.low, q.middle - 1, {0, 0}, left};
+}
+
 /// Where an interval is divided: at first + step, first + 2 step, ...
 struct Candidates {
   std::uint64_t step;
@@ -119,8 +128,7 @@ int digit_bits(std::size_t cells) {
 void find_cuts(ProcessorSetTree& tree, const SearchOptions& options, std::span<CutQuestion> questions,
                DecompositionReport& report) {
   std::vector<Interval> intervals;
-  for (CutQuestion& q : questions) intervals.push_back({&q, q.low, q.high, {0, 0}, q.all});
-  // Where the target is a number, weights are not asked for, and the tallies hold numbers in their place.
+  for (CutQuestion& q : questions) intervals.push_back(begin(q));
   search<services::CountLeft>(tree, options, intervals, ask_coordinates, report);
 
   std::vector<Interval> ties;

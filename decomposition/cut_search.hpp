@@ -20,6 +20,8 @@ struct CutQuestion {
   Coordinate low, high;  ///< tight bounds on the axis
   CutTarget target;      ///< which prefix goes left
   Tally all;             ///< the cell's particles
+  Coordinate middle;     ///< the spatial middle,
+  Count left_of_middle;  ///< and how many particles lie left of it
 
   Cut cut;  ///< found: divides the particles as the cut that is asked for does. Its id is 0 if all particles
             ///< of the cut's coordinate go right

@@ -73,7 +73,7 @@ void Decomposition::set_up(const std::optional<Box>& previous) {
     check_size(particles_.size());
     scheme_ = scheme_of(parameters_, root_);
   });
-  box_ = root_cube(comm_, particles_, previous);
+  box_ = root_cube(comm_, particles_, previous, root_);
   root_.weight = weigh(comm_, particles_, weighted_);
   if (weighted_) own_.weight = particles_.work.data();
 }
@@ -83,9 +83,10 @@ void Decomposition::cut_together() {
   const Shares shares(root_.weight, comm_.size());
   const bool is_alone =
       parameters_.schedule == Schedule::straddling && root_.leaves > 1 && !shares.straddles(0, root_.weight);
-  if (is_alone)
+  if (is_alone) {
+    const auto time = report_.timers.time("init");
     own_.take_all(box_);
-  else
+  } else
     with_services([&](ProcessorSetTree& tree) {
       cells_ = grove::cut_together(tree, parameters_, scheme_, shares, box_, root_, report_);
     });

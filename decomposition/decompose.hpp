@@ -23,6 +23,9 @@ struct DecompositionReport {
   std::int64_t rounds = 0;       ///< calls of count-left and select-tie
   std::int64_t collectives = 0;  ///< service calls, and exchanges of migration, that all ranks took part in
   PhaseTimers timers;            ///< by service name; "migrate", "local" (cells cut alone), "total"
+
+  /// What any rank does to sort its particles, however many ranks there are: records, and cells cut alone.
+  double sort_seconds() const { return timers.seconds("init") + timers.seconds("local"); }
 };
 
 /// Divides space among the ranks: cuts the particles' bounding cube into the leaves of one global tree and

@@ -1,5 +1,7 @@
 #include "decomposition/end_cells.hpp"
 
+#include <algorithm>
+
 namespace grove {
 
 EndCells::EndCells(std::span<const Cell> top, const Shares& shares) {
@@ -41,21 +43,22 @@ Array<Record> EndCells::merge_arrivals(const Communicator& comm, RankParticles& 
   const auto offsets = migration.plan().receive_offsets();
   std::vector<Count> next(offsets.begin(), offsets.end() - 1);  // by source rank
   const auto own_cells = static_cast<std::size_t>(cells_per_rank[self]);
-  Array<Record> merged;
-  merged.reserve(migration.size());
+  Array<Record> merged(migration.size());
+  auto end = merged.begin();
   std::size_t k = 0;  // counts this rank's cells
   for (std::size_t i = 0; i < size(); ++i) {
     if (owner_[i] != comm.rank()) continue;
-    for (Record r : own.records_of(cell_[i])) {
+    const auto staying = own.records_of(cell_[i]);
+    end = std::transform(staying.begin(), staying.end(), end, [&](Record r) {
       r.index = migration.place_of_staying(r.index);
-      merged.push_back(r);
-    }
+      return r;
+    });
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       if (rank == self) continue;
-      for (const Count end = next[rank] + arriving[rank * own_cells + k]; next[rank] < end; ++next[rank]) {
-        const std::uint32_t place = migration.place_of_arrival(static_cast<std::size_t>(next[rank]));
+      for (Count j = 0; j < arriving[rank * own_cells + k]; ++j) {
+        const std::uint32_t place = migration.place_of_arrival(static_cast<std::size_t>(next[rank]++));
         const IntegerPosition c = box.coordinates(own.particles.position[place]);
-        merged.push_back({c.x, c.y, c.z, place});
+        *end++ = {c.x, c.y, c.z, place};
       }
     }
     ++k;

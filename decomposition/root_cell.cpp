@@ -76,7 +76,8 @@ class Extent {
 
 }  // namespace
 
-Box root_cube(const Communicator& comm, const Particles& particles, const std::optional<Box>& previous) {
+Box root_cube(const Communicator& comm, const Particles& particles, const std::optional<Box>& previous,
+              Cell& root) {
   const Extent extent(particles.position);
   Vec3d low = extent.low(), high = extent.high();
   comm.together([&] {
@@ -84,9 +85,13 @@ Box root_cube(const Communicator& comm, const Particles& particles, const std::o
   });
   comm.min(std::span<double>(&low.x, 3));
   comm.max(std::span<double>(&high.x, 3));
-  if (previous && previous->contains(low) && previous->contains(high)) return *previous;
   Box box;
-  comm.together([&] { box = Box::around(low, high); });
+  if (previous && previous->contains(low) && previous->contains(high))
+    box = *previous;
+  else
+    comm.together([&] { box = Box::around(low, high); });
+  root.low = box.coordinates(low);  // which never changes the order
+  root.high = box.coordinates(high);
   return box;
 }
 

@@ -12,9 +12,10 @@
 /// What has to be known of all particles before the first cut.
 namespace grove {
 
-/// Collective. The previous cube if all particles are in it, else a new one around all. InputError if a
-/// position is not finite. Cost: one pass.
-Box root_cube(const Communicator& comm, const Particles& particles, const std::optional<Box>& previous);
+/// Collective. The previous cube if all particles are in it, else a new one around all; root.low, root.high
+/// (out) are the tight bounds of the particles in it. InputError if a position is not finite. Cost: one pass.
+Box root_cube(const Communicator& comm, const Particles& particles, const std::optional<Box>& previous,
+              Cell& root);
 
 /// Collective. The weight of a particle is its work; returns the total. Work 0 becomes 1 if any particle has
 /// work; else `weighted` is false and every particle weighs 1.

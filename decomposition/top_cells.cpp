@@ -22,12 +22,12 @@ class Master {
     cells_ = {root};
     before_ = {0};
     for (Indices level{0}; !level.empty();) {
-      count(level);
       const Indices wanted = to_be_cut(level);
       find_bounds(level, wanted);
       std::vector<CutQuestion> questions = make_axes(wanted);
       find_cuts(tree_, {parameters_.method, parameters_.candidates, greatest_id_}, questions, report_);
       level = partition(questions);
+      count(questions);
     }
     return std::move(cells_);
   }
@@ -36,20 +36,21 @@ class Master {
   Cell& cell(std::int32_t index) { return cells_[static_cast<std::size_t>(index)]; }
   bool is_leaf(const Cell& c) const { return scheme_.is_leaf(c.count, c.leaves); }
 
-  void count(const Indices& level) {
+  /// Of the children of the cells that were cut; what is not in the left child is in the right one.
+  void count(const std::vector<CutQuestion>& questions) {
+    if (questions.empty()) return;
     std::vector<services::CountParticles::Input> input;
-    for (const auto c : level) input.push_back({c});
+    for (const CutQuestion& q : questions) input.push_back({cell(q.cell).child});
     const auto answer = tree_.call<services::CountParticles>(input);
-    for (std::size_t i = 0; i < level.size(); ++i) {
-      cell(level[i]).count = answer[i].count;
-      cell(level[i]).weight = answer[i].weight;
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      const Cell& parent = cell(questions[i].cell);
+      Cell &left = cell(parent.child), &right = cell(parent.child + 1);
+      left.count = answer[i].count;
+      left.weight = answer[i].weight;
+      right.count = parent.count - left.count;
+      right.weight = parent.weight - left.weight;
+      before_[static_cast<std::size_t>(parent.child) + 1] += left.weight;
     }
-    // Siblings lie one behind the other, the left one first.
-    for (const auto c : level)
-      if (c > 0 && c % 2 == 0) {
-        const auto left = static_cast<std::size_t>(c) - 1;
-        before_[left + 1] = before_[left] + cells_[left].weight;
-      }
   }
 
   Indices to_be_cut(const Indices& level) {
@@ -68,7 +69,8 @@ class Master {
     for (const auto c : level) {
       const bool is_wanted = next < wanted.size() && wanted[next] == c;
       if (is_wanted) ++next;
-      if (is_wanted || is_leaf(cell(c))) input.push_back({c});
+      // Those of the root are known.
+      if (c > 0 && (is_wanted || is_leaf(cell(c)))) input.push_back({c});
     }
     if (input.empty()) return;
     const auto answer = tree_.call<services::Bounds>(input);
@@ -90,8 +92,18 @@ class Master {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const Cell& c = cell(wanted[i]);
       const int axis = input[i].axis;
-      const CutTarget target = scheme_.target(c.count, c.weight, c.leaves, answer[i].left_of_middle);
-      questions.push_back({wanted[i], axis, c.low[axis], c.high[axis], target, {c.count, c.weight}, {}, 0});
+      const Count left = answer[i].left_of_middle;
+      const CutTarget target = scheme_.target(c.count, c.weight, c.leaves, left);
+      questions.push_back({wanted[i],
+                           axis,
+                           c.low[axis],
+                           c.high[axis],
+                           target,
+                           {c.count, c.weight},
+                           input[i].middle,
+                           left,
+                           {},
+                           0});
     }
     return questions;
   }

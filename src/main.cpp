@@ -11,6 +11,7 @@
 
 #include "base/errors.hpp"
 #include "base/instruction_set.hpp"
+#include "base/pages.hpp"
 #include "comm/communicator.hpp"
 #include "commands/commands.hpp"
 
@@ -98,6 +99,7 @@ bool start_mpi(int& argc, char**& argv) {
 }  // namespace grove
 
 int main(int argc, char** argv) {
+  grove::keep_freed_memory();
   if (!grove::start_mpi(argc, argv)) return static_cast<int>(grove::ExitStatus::failed);
   Kokkos::initialize();
   int status = 0;

@@ -107,8 +107,7 @@ void Simulation::decompose() {
   DecompositionReport report;
   const std::optional<Box> previous = domain_.cells.empty() ? std::nullopt : std::optional<Box>(domain_.box);
   domain_ = grove::decompose(comm_, particles_, parameters_.decomposition, previous, report, &records_);
-  // Cells that a rank cuts alone are the first part of its sort.
-  const double migrate = report.timers.seconds("migrate"), sort = report.timers.seconds("local");
+  const double migrate = report.timers.seconds("migrate"), sort = report.sort_seconds();
   timers_.add("migrate", migrate);
   timers_.add("sort", sort);
   timers_.add("decompose", report.timers.seconds("total") - migrate - sort);

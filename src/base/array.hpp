@@ -5,15 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/pages.hpp"
+
 namespace grove {
 
-/// Memory of whole large pages, which the kernel is asked to make so: arrays of particles and nodes are read
-/// at random, and with small pages the look-up of the page costs more than the data. bytes: any.
-void* allocate_pages(std::size_t bytes);
-void free_pages(void* memory) noexcept;
-
 /// From this size on, arrays live in large pages (2 MiB on most machines).
-inline constexpr std::size_t least_paged_bytes = std::size_t{4} << 20;
+inline constexpr std::size_t least_paged_bytes = std::size_t{2} << 20;
 
 /// Allocator whose resize() leaves trivial elements uninitialised: arrays of particles are filled right
 /// after, and writing them twice costs memory bandwidth. Large arrays are in large pages.
@@ -30,7 +27,7 @@ struct UninitialisedAllocator : std::allocator<T> {
     return std::allocator<T>::allocate(count);
   }
   void deallocate(T* memory, std::size_t count) noexcept {
-    if (count >= least_paged_bytes / sizeof(T)) return free_pages(memory);
+    if (count >= least_paged_bytes / sizeof(T)) return free_pages(memory, count * sizeof(T));
     std::allocator<T>::deallocate(memory, count);
   }
 

@@ -8,6 +8,7 @@
 #include "base/errors.hpp"
 #include "base/hash.hpp"
 #include "base/memory.hpp"
+#include "base/pages.hpp"
 #include "commands/choice.hpp"
 #include "commands/commands.hpp"
 #include "decomposition/check.hpp"
@@ -84,6 +85,7 @@ Particles read_particles(const Communicator& comm, const DecomposeOptions& optio
 DecomposeResult measure(const Communicator& comm, Particles& particles,
                         const DecompositionParameters& parameters) {
   DecompositionReport report;
+  release_pages();
   reset_peak_memory();
   const double before = memory_use().now;
   comm.barrier();

@@ -73,7 +73,7 @@ MeasuredPass measure(const Communicator& comm, Gravity& gravity, Particles& part
     Array<Record> records;
     DecompositionReport report;
     domain = decompose(comm, particles, decomposition, box, report, &records);
-    const double sort = report.timers.seconds("local");
+    const double sort = report.sort_seconds();
     timers.add("sort", sort);
     timers.add("decompose", report.timers.seconds("total") - sort);
     pass.report = gravity.evaluate(particles, domain, timers, records);

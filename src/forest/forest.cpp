@@ -35,8 +35,6 @@ void Forest::build(Particles& particles, const Box& box, std::span<const Count> 
                    std::span<Record> records, const TreeBuilder& builder, PhaseTimers* timers) {
   if (leaf_begin.empty() || leaf_begin.back() != static_cast<Count>(particles.size()))
     throw std::logic_error("Forest::build: leaves do not cover the particles");
-  // What update() fills would otherwise lie beside the arrays that sorting needs.
-  core_ = {}, moments_ = {}, sources_ = {};
   origins_.assign(leaf_begin.size() - 1, Vec3d{0, 0, 0});
   leaf_begin_.assign(leaf_begin.begin(), leaf_begin.end());
   group_begin_.assign(1, 0);

@@ -181,6 +181,7 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
     for (std::size_t i = 0; i < particles.size(); ++i)
       particles.old_acceleration[i] = static_cast<float>(norm(particles.acceleration[i].as<double>()));
   });
+  forest_ = Forest{};
   timed("wait", [&] { add_over_ranks(comm_, report); });
   return report;
 }
