@@ -67,15 +67,20 @@ class Decomposition {
 };
 
 void Decomposition::set_up(const std::optional<Box>& previous) {
-  const auto time = report_.timers.time("set_up");
-  root_.count = comm_.sum(static_cast<Count>(particles_.size()));
-  comm_.together([&] {
-    check_size(particles_.size());
-    scheme_ = scheme_of(parameters_, root_);
-  });
-  box_ = root_cube(comm_, particles_, previous, root_);
-  root_.weight = weigh(comm_, particles_, weighted_);
-  if (weighted_) own_.weight = particles_.work.data();
+  {
+    const auto time = report_.timers.time("set_up");
+    root_.count = comm_.sum(static_cast<Count>(particles_.size()));
+    comm_.together([&] {
+      check_size(particles_.size());
+      scheme_ = scheme_of(parameters_, root_);
+    });
+    const Count weight = weigh(comm_, particles_, weighted_);
+    if (weighted_) own_.weight = particles_.work.data();
+    own_.make_root(weight);
+    root_.weight = comm_.sum(weight);
+  }
+  const auto time = report_.timers.time("records");
+  box_ = take_all(comm_, own_, previous, root_);
 }
 
 void Decomposition::cut_together() {
@@ -83,12 +88,9 @@ void Decomposition::cut_together() {
   const Shares shares(root_.weight, comm_.size());
   const bool is_alone =
       parameters_.schedule == Schedule::straddling && root_.leaves > 1 && !shares.straddles(0, root_.weight);
-  if (is_alone) {
-    const auto time = report_.timers.time("init");
-    own_.take_all(box_);
-  } else
+  if (!is_alone)
     with_services([&](ProcessorSetTree& tree) {
-      cells_ = grove::cut_together(tree, parameters_, scheme_, shares, box_, root_, report_);
+      cells_ = grove::cut_together(tree, parameters_, scheme_, shares, root_, report_);
     });
   own_.scratch = Array<std::uint32_t>();
   own_.axis = Array<Coordinate>();
@@ -111,7 +113,7 @@ void Decomposition::exchange() {
   const Migration migration(comm_, particles_.size(), std::move(departing), counts);
   migration.apply(particles_);
   if (weighted_) own_.weight = particles_.work.data();  // a rank that had no particles had no weights either
-  own_.records = ends_.merge_arrivals(comm_, own_, migration, box_);
+  ends_.merge_arrivals(comm_, own_, migration, box_);
 }
 
 void Decomposition::cut_alone() {
@@ -135,10 +137,15 @@ void Decomposition::gather_cells() {
     cells_ = join_cells(cells_, uncut, own_.own_cells);
   else if (uncut.empty())
     cells_ = join_cells(cells_, uncut, {});
-  else
+  else {
+    {
+      const auto time = report_.timers.time("wait");
+      comm_.barrier();
+    }
     with_services([&](ProcessorSetTree& tree) {
       cells_ = join_cells(cells_, uncut, tree.call<services::GatherCells>({{0}}));
     });
+  }
 }
 
 void Decomposition::arrange(Array<Record>* records) {

@@ -22,16 +22,19 @@ Count default_leaf_size(Count particles);
 struct DecompositionReport {
   std::int64_t rounds = 0;       ///< calls of count-left and select-tie
   std::int64_t collectives = 0;  ///< service calls, and exchanges of migration, that all ranks took part in
-  PhaseTimers timers;            ///< by service name; "migrate", "local" (cells cut alone), "total"
+  /// By service name; "set_up", "records" (made), "migrate", "local" (cells cut alone), "wait" (for slower
+  /// ranks), "total".
+  PhaseTimers timers;
 
-  /// What any rank does to sort its particles, however many ranks there are: records, and cells cut alone.
-  double sort_seconds() const { return timers.seconds("init") + timers.seconds("local"); }
+  /// What a rank does to sort its particles however many ranks there are: records, and cells cut alone.
+  double sort_seconds() const { return timers.seconds("records") + timers.seconds("local"); }
 };
 
 /// Divides space among the ranks: cuts the particles' bounding cube into the leaves of one global tree and
 /// brings every particle to the rank that owns its leaf. Collective.
 ///
-/// 1. Integer coordinates in the root cube; `previous` is kept as the cube while all particles fit.
+/// 1. Records with integer coordinates in the root cube; `previous` is kept as the cube while all particles
+/// fit.
 /// 2. Cells that straddle ranks (Schedule) are cut by all ranks together; the master asks, services answer.
 /// 3. The leaves are shared out: a rank gets a run of them, so that all runs carry equal work
 ///    (Particles::work; particles without any count 1). Particles migrate with all their fields.

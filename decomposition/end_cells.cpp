@@ -28,8 +28,28 @@ std::vector<std::int32_t> EndCells::uncut() const {
   return cells;
 }
 
-Array<Record> EndCells::merge_arrivals(const Communicator& comm, RankParticles& own,
-                                       const Migration& migration, const Box& box) const {
+namespace {
+
+/// Records that stay together: where they are and where they go.
+struct Run {
+  std::size_t from, size, to;
+};
+
+/// Moves runs, which keep their order, inside one array. Those that go right, from the last one on, then
+/// those that go left, from the first one on, overwrite nothing that is still to move.
+void shift(Array<Record>& records, std::span<const Run> runs) {
+  const auto at = [&](std::size_t i) { return records.begin() + static_cast<std::ptrdiff_t>(i); };
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run)
+    if (run->to > run->from)
+      std::copy_backward(at(run->from), at(run->from + run->size), at(run->to + run->size));
+  for (const Run& run : runs)
+    if (run.to < run.from) std::copy(at(run.from), at(run.from + run.size), at(run.to));
+}
+
+}  // namespace
+
+void EndCells::merge_arrivals(const Communicator& comm, RankParticles& own, const Migration& migration,
+                              const Box& box) const {
   const auto ranks = static_cast<std::size_t>(comm.size()), self = static_cast<std::size_t>(comm.rank());
   std::vector<Count> portions, cells_per_rank(ranks, 0);
   for (std::size_t i = 0; i < size(); ++i) {
@@ -40,30 +60,39 @@ Array<Record> EndCells::merge_arrivals(const Communicator& comm, RankParticles& 
   std::vector<Count> arriving(static_cast<std::size_t>(plan.receive_total()));  // by source rank, by own cell
   plan.apply(std::span<const Count>(portions), std::span<Count>(arriving));
 
-  const auto offsets = migration.plan().receive_offsets();
-  std::vector<Count> next(offsets.begin(), offsets.end() - 1);  // by source rank
   const auto own_cells = static_cast<std::size_t>(cells_per_rank[self]);
-  Array<Record> merged(migration.size());
-  auto end = merged.begin();
-  std::size_t k = 0;  // counts this rank's cells
+  std::vector<Run> runs;
+  std::size_t end = 0;
   for (std::size_t i = 0; i < size(); ++i) {
     if (owner_[i] != comm.rank()) continue;
     const auto staying = own.records_of(cell_[i]);
-    end = std::transform(staying.begin(), staying.end(), end, [&](Record r) {
-      r.index = migration.place_of_staying(r.index);
-      return r;
-    });
+    const std::size_t k = runs.size();
+    runs.push_back({static_cast<std::size_t>(staying.data() - own.records.data()), staying.size(), end});
+    end += staying.size();
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      if (rank != self) end += static_cast<std::size_t>(arriving[rank * own_cells + k]);
+  }
+  own.records.resize(std::max(own.records.size(), end));
+  shift(own.records, runs);
+  own.records.resize(end);
+
+  const auto offsets = migration.plan().receive_offsets();
+  std::vector<Count> next(offsets.begin(), offsets.end() - 1);  // by source rank
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    Record* record = &own.records[runs[k].to];
+    if (migration.moves_staying())
+      for (std::size_t i = 0; i < runs[k].size; ++i)
+        record[i].index = migration.place_of_staying(record[i].index);
+    record += runs[k].size;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       if (rank == self) continue;
       for (Count j = 0; j < arriving[rank * own_cells + k]; ++j) {
         const std::uint32_t place = migration.place_of_arrival(static_cast<std::size_t>(next[rank]++));
         const IntegerPosition c = box.coordinates(own.particles.position[place]);
-        *end++ = {c.x, c.y, c.z, place};
+        *record++ = {c.x, c.y, c.z, place};
       }
     }
-    ++k;
   }
-  return merged;
 }
 
 }  // namespace grove

@@ -30,12 +30,13 @@ class EndCells {
   /// The top-cell numbers of those that have to be cut further.
   std::vector<std::int32_t> uncut() const;
 
-  /// Collective. The records of this rank's end cells after a migration, left to right: those that stay and
-  /// those of the arrivals, of which each rank has sent those of one cell after the other.
+  /// Collective. Makes the records those of this rank's end cells after a migration, left to right: in each
+  /// those that stay, then those of the arrivals, of which each rank has sent those of one cell after the
+  /// other. Cost: grows with what arrives and with what has to move for it.
   ///
-  /// own (in): the records before, by top cell; its particles are those after the migration.
-  Array<Record> merge_arrivals(const Communicator& comm, RankParticles& own, const Migration& migration,
-                               const Box& box) const;
+  /// own (in/out): the records before, by top cell; its particles are those after the migration.
+  void merge_arrivals(const Communicator& comm, RankParticles& own, const Migration& migration,
+                      const Box& box) const;
 
  private:
   std::vector<std::int32_t> cell_;

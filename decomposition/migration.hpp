@@ -29,6 +29,8 @@ class Migration {
 
   /// Where arrival j is put, j counted in order of the source ranks.
   std::uint32_t place_of_arrival(std::size_t j) const { return places_[j]; }
+  /// Whether any particle that stays gets another place.
+  bool moves_staying() const { return !new_place_.empty(); }
   /// Where a particle that stays is afterwards.
   std::uint32_t place_of_staying(std::uint32_t index) const {
     return index < size_ ? index : new_place_[index - size_];

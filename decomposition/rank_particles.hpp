@@ -25,20 +25,20 @@ struct RankParticles {
   const Particles& particles;
   const std::uint32_t* weight = nullptr;  ///< by particle; nullptr: every particle weighs 1
 
-  Array<Record> records{};         ///< one per particle; those of a top cell are contiguous
-  Array<std::uint32_t> scratch{};  ///< for partition
-  Array<Coordinate> axis{};        ///< parallel to records: the coordinate that the cell is being cut on
-  std::vector<Count> begin{};      ///< by top cell: its first record
-  std::vector<Count> end{};        ///< by top cell: behind its last record
-  std::vector<Cell> own_cells{};   ///< cells that the rank cut alone
+  Array<Record> records{};           ///< one per particle; those of a top cell are contiguous
+  Array<std::uint32_t> scratch{};    ///< for partition
+  Array<Coordinate> axis{};          ///< parallel to records: the coordinate that the cell is being cut on
+  std::vector<Count> begin{};        ///< by top cell: its first record
+  std::vector<Count> end{};          ///< by top cell: behind its last record
+  std::vector<Count> cell_weight{};  ///< by top cell: of its records
+  std::vector<Cell> own_cells{};     ///< cells that the rank cut alone
 
-  /// Makes the records of all particles, in top cell 0.
-  void take_all(const Box& box) {
-    records.resize(particles.size());
-    make_records(box, particles.position.data(), particles.size(), records.data());
-    begin = {0};
-    end = {static_cast<Count>(particles.size())};
-  }
+  /// Makes top cell 0 of all records.
+  void make_root(Count weight_of_all);
+
+  /// Makes the first `left` records of a top cell its left child, the rest its right one, of number child
+  /// + 1. Cost: a pass over the lesser part, if particles have weights.
+  void divide(std::int32_t cell, std::int32_t child, Count left);
 
   std::span<Record> records_of(std::int32_t cell) { return part(records, cell); }
   std::span<Coordinate> axis_of(std::int32_t cell) { return part(axis, cell); }

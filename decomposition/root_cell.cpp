@@ -19,7 +19,7 @@ namespace {
 /// Bounds of numbers x y z x y z ..., and whether all are finite.
 class Extent {
  public:
-  explicit Extent(std::span<const Vec3d> positions) {
+  void add(std::span<const Vec3d> positions) {
     const double* numbers = positions.empty() ? nullptr : &positions[0].x;
     const std::size_t count = 3 * positions.size(), whole = count / lanes * lanes;
     for (std::size_t i = 0; i < whole; i += lanes)
@@ -33,6 +33,7 @@ class Extent {
   Vec3d high() const {
     return fold(high_, [](double a, double b) { return std::max(a, b); });
   }
+  bool is_inside(const Box& box) const { return is_finite() && box.contains(low()) && box.contains(high()); }
   bool is_finite() const {
     return std::all_of(zero_.begin(), zero_.end(), [](double x) { return x == 0; });
   }
@@ -76,20 +77,39 @@ class Extent {
 
 }  // namespace
 
-Box root_cube(const Communicator& comm, const Particles& particles, const std::optional<Box>& previous,
-              Cell& root) {
-  const Extent extent(particles.position);
+Box take_all(const Communicator& comm, RankParticles& own, const std::optional<Box>& previous, Cell& root) {
+  // In blocks that stay in cache between the two readings.
+  constexpr std::size_t block = 512;
+  const std::span<const Vec3d> positions(own.particles.position);
+  own.records.reserve(positions.size() + positions.size() / 16);  // for the few that may come
+  own.records.resize(positions.size());
+  const auto make = [&](const Box& box, std::size_t first, std::size_t count) {
+    make_records(box, &positions[first], count, &own.records[first], first);
+  };
+  Extent extent;
+  std::size_t done = 0;
+  for (; previous && done < positions.size(); done += block) {
+    const std::size_t size = std::min(block, positions.size() - done);
+    extent.add(positions.subspan(done, size));
+    if (!extent.is_inside(*previous)) break;
+    make(*previous, done, size);
+  }
+  const bool fits = previous && done >= positions.size();
+  if (!fits) extent.add(positions.subspan(std::min(done, positions.size())));
+
   Vec3d low = extent.low(), high = extent.high();
   comm.together([&] {
-    if (!extent.is_finite()) refuse_first_not_finite(particles);
+    if (!extent.is_finite()) refuse_first_not_finite(own.particles);
   });
   comm.min(std::span<double>(&low.x, 3));
   comm.max(std::span<double>(&high.x, 3));
   Box box;
-  if (previous && previous->contains(low) && previous->contains(high))
+  if (previous && previous->contains(low) && previous->contains(high)) {
     box = *previous;
-  else
+  } else {
     comm.together([&] { box = Box::around(low, high); });
+    if (!positions.empty()) make(box, 0, positions.size());
+  }
   root.low = box.coordinates(low);  // which never changes the order
   root.high = box.coordinates(high);
   return box;
@@ -112,11 +132,12 @@ CutScheme scheme_of(const DecompositionParameters& parameters, Cell& root) {
 }
 
 Count weigh(const Communicator& comm, Particles& particles, bool& weighted) {
-  const Count work = std::accumulate(particles.work.begin(), particles.work.end(), Count{0});
+  Count work = 0, idle = 0;
+  for (const std::uint32_t w : particles.work) work += w, idle += w == 0;
   weighted = comm.max(work) > 0;
-  if (!weighted) return comm.sum(static_cast<Count>(particles.size()));
-  for (std::uint32_t& w : particles.work) w = std::max(w, std::uint32_t{1});
-  return comm.sum(std::accumulate(particles.work.begin(), particles.work.end(), Count{0}));
+  if (!weighted) return static_cast<Count>(particles.size());
+  if (idle > 0) std::replace(particles.work.begin(), particles.work.end(), 0u, 1u);
+  return work + idle;
 }
 
 Count default_leaf_size(Count particles) {

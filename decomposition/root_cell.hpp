@@ -5,6 +5,7 @@
 #include "base/box.hpp"
 #include "comm/communicator.hpp"
 #include "decomposition/decompose.hpp"
+#include "decomposition/rank_particles.hpp"
 #include "kernels/math/cell.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "particles/particles.hpp"
@@ -12,13 +13,13 @@
 /// What has to be known of all particles before the first cut.
 namespace grove {
 
-/// Collective. The previous cube if all particles are in it, else a new one around all; root.low, root.high
-/// (out) are the tight bounds of the particles in it. InputError if a position is not finite. Cost: one pass.
-Box root_cube(const Communicator& comm, const Particles& particles, const std::optional<Box>& previous,
-              Cell& root);
+/// Collective. Chooses the root cube, the previous one if all particles are in it, else a new one around all,
+/// and makes the records of this rank's particles in it. root.low, root.high (out): the tight bounds of all
+/// particles. InputError if a position is not finite. Cost: one pass, two for a new cube.
+Box take_all(const Communicator& comm, RankParticles& own, const std::optional<Box>& previous, Cell& root);
 
-/// Collective. The weight of a particle is its work; returns the total. Work 0 becomes 1 if any particle has
-/// work; else `weighted` is false and every particle weighs 1.
+/// Collective. The weight of a particle is its work; returns the sum of this rank. Work 0 becomes 1 if any
+/// particle has work; else `weighted` is false and every particle weighs 1.
 Count weigh(const Communicator& comm, Particles& particles, bool& weighted);
 
 /// The rule with its parameter; root.count (in) is the number of particles, root.leaves (out) of the leaves.

@@ -17,8 +17,8 @@ class Master {
          const Shares& shares, DecompositionReport& report)
       : tree_(tree), parameters_(parameters), scheme_(scheme), shares_(shares), report_(report) {}
 
-  std::vector<Cell> cut(const Box& box, const Cell& root) {
-    greatest_id_ = tree_.call<services::Init>({{box}})[0].greatest_id;
+  std::vector<Cell> cut(const Cell& root) {
+    greatest_id_ = tree_.call<services::Init>({{0}})[0].greatest_id;
     cells_ = {root};
     before_ = {0};
     for (Indices level{0}; !level.empty();) {
@@ -161,9 +161,9 @@ class Master {
 }  // namespace
 
 std::vector<Cell> cut_together(ProcessorSetTree& tree, const DecompositionParameters& parameters,
-                               const CutScheme& scheme, const Shares& shares, const Box& box,
-                               const Cell& root, DecompositionReport& report) {
-  return Master(tree, parameters, scheme, shares, report).cut(box, root);
+                               const CutScheme& scheme, const Shares& shares, const Cell& root,
+                               DecompositionReport& report) {
+  return Master(tree, parameters, scheme, shares, report).cut(root);
 }
 
 }  // namespace grove

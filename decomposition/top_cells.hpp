@@ -15,10 +15,10 @@ namespace grove {
 /// adjacent. Cells without a child that are not leaves of the ORB are left to their owners; their bounds are
 /// not known.
 ///
-/// root: count, weight, leaves are given. Cost: per level one call of bounds, count, make-axis, partition,
-/// and the rounds of the search.
+/// root: count, weight, leaves and bounds are given; the ranks' records exist. Cost: per level one call of
+/// bounds, count, make-axis, partition, and the rounds of the search.
 std::vector<Cell> cut_together(ProcessorSetTree& tree, const DecompositionParameters& parameters,
-                               const CutScheme& scheme, const Shares& shares, const Box& box,
-                               const Cell& root, DecompositionReport& report);
+                               const CutScheme& scheme, const Shares& shares, const Cell& root,
+                               DecompositionReport& report);
 
 }  // namespace grove

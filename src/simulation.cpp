@@ -108,9 +108,11 @@ void Simulation::decompose() {
   const std::optional<Box> previous = domain_.cells.empty() ? std::nullopt : std::optional<Box>(domain_.box);
   domain_ = grove::decompose(comm_, particles_, parameters_.decomposition, previous, report, &records_);
   const double migrate = report.timers.seconds("migrate"), sort = report.sort_seconds();
+  const double wait = report.timers.seconds("wait");
   timers_.add("migrate", migrate);
   timers_.add("sort", sort);
-  timers_.add("decompose", report.timers.seconds("total") - migrate - sort);
+  timers_.add("wait", wait);
+  timers_.add("decompose", report.timers.seconds("total") - migrate - sort - wait);
 }
 
 void Simulation::evaluate_forces() {

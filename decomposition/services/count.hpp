@@ -8,7 +8,7 @@
 
 namespace grove::services {
 
-/// Particles and weight of top cells. Cost: one pass over their particles if they have weights.
+/// Particles and weight of top cells. Cost: none.
 struct CountParticles {
   static constexpr std::string_view name = "count";
   struct Input {

@@ -6,8 +6,7 @@
 
 namespace grove::services {
 
-void Init::run(RankParticles& own, std::span<const Input> input, std::span<Output> answer) {
-  own.take_all(input[0].box);
+void Init::run(RankParticles& own, std::span<const Input>, std::span<Output> answer) {
   own.scratch.resize(own.records.size() + 2 * Partition::room_behind);
   own.axis.resize(own.records.size());
   for (const ParticleId id : own.particles.id) answer[0].greatest_id = std::max(answer[0].greatest_id, id);

@@ -3,16 +3,15 @@
 #include <span>
 #include <string_view>
 
-#include "base/box.hpp"
 #include "decomposition/rank_particles.hpp"
 
 namespace grove::services {
 
-/// Makes the records of a rank's particles in the root cube; top cell 0 holds them all.
+/// Makes room for what the other services need. Cost: one pass over the ids.
 struct Init {
   static constexpr std::string_view name = "init";
   struct Input {
-    Box box;
+    std::int32_t unused;
   };
   struct Output {
     ParticleId greatest_id;

@@ -51,18 +51,12 @@ const std::size_t Partition::room_behind = Native::padding + 1;
 
 void Partition::run(RankParticles& own, std::span<const Input> input, std::span<Output> answer) {
   for (std::size_t i = 0; i < input.size(); ++i) {
-    const auto cell = static_cast<std::size_t>(input[i].cell),
-               child = static_cast<std::size_t>(input[i].child);
     const Cut& cut = input[i].cut;
     answer[i].first_right = first_right(own, cut, input[i].cell);
     const bool is_tied = cut.id > 0;
-    const auto left = static_cast<Count>(is_tied ? divide_by_id(own, cut, input[i].cell)
-                                                 : divide_by_coordinate(own, cut, input[i].cell));
-    own.begin.resize(std::max(own.begin.size(), child + 2));
-    own.end.resize(own.begin.size());
-    own.begin[child] = own.begin[cell];
-    own.end[child] = own.begin[child + 1] = own.begin[cell] + left;
-    own.end[child + 1] = own.end[cell];
+    const std::size_t left =
+        is_tied ? divide_by_id(own, cut, input[i].cell) : divide_by_coordinate(own, cut, input[i].cell);
+    own.divide(input[i].cell, input[i].child, static_cast<Count>(left));
   }
 }
 

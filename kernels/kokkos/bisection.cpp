@@ -10,10 +10,11 @@ namespace grove {
 
 using Simd = bisection::Native;
 
-void make_records(const Box& box, const Vec3d* position, std::size_t count, Record* records) {
+void make_records(const Box& box, const Vec3d* position, std::size_t count, Record* records,
+                  std::size_t first) {
   for (std::size_t i = 0; i < count; ++i) {
     const IntegerPosition c = box.coordinates(position[i]);
-    records[i] = {c.x, c.y, c.z, static_cast<std::uint32_t>(i)};
+    records[i] = {c.x, c.y, c.z, static_cast<std::uint32_t>(first + i)};
   }
 }
 

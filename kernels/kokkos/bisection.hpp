@@ -34,9 +34,10 @@ struct LocalCell {
   friend bool operator==(const LocalCell&, const LocalCell&) = default;
 };
 
-/// Records of particles: their coordinates in the box, and their indices from 0.
+/// Records of particles: their coordinates in the box, and their indices from `first` on.
 /// position (in): count, inside the box; records (out): count. Cost: one pass.
-void make_records(const Box& box, const Vec3d* position, std::size_t count, Record* records);
+void make_records(const Box& box, const Vec3d* position, std::size_t count, Record* records,
+                  std::size_t first = 0);
 
 /// Cuts a cell down to the leaves of the ORB.
 ///

@@ -73,9 +73,10 @@ MeasuredPass measure(const Communicator& comm, Gravity& gravity, Particles& part
     Array<Record> records;
     DecompositionReport report;
     domain = decompose(comm, particles, decomposition, box, report, &records);
-    const double sort = report.sort_seconds();
+    const double sort = report.sort_seconds(), wait = report.timers.seconds("wait");
     timers.add("sort", sort);
-    timers.add("decompose", report.timers.seconds("total") - sort);
+    timers.add("wait", wait);
+    timers.add("decompose", report.timers.seconds("total") - sort - wait);
     pass.report = gravity.evaluate(particles, domain, timers, records);
   }
   box = domain.box;
