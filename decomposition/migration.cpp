@@ -10,9 +10,9 @@ constexpr std::uint32_t gone = ~std::uint32_t{0};
 }  // namespace
 
 Migration::Migration(const Communicator& comm, std::size_t particles, std::vector<std::uint32_t> departing,
-                     std::span<const Count> send_counts)
+                     std::span<const Count> send_counts, std::size_t round_bytes)
     : departing_(std::move(departing)),
-      plan_(comm, send_counts),
+      plan_(comm, send_counts, round_bytes),
       size_(particles - departing_.size() + static_cast<std::size_t>(plan_.receive_total())) {
   comm.together([this] { check_size(size_); });
   settle_places(particles);
@@ -38,11 +38,10 @@ void Migration::settle_places(std::size_t particles) {
 template <Wire T>
 void Migration::move(Array<T>& field) const {
   Array<T> arrived(static_cast<std::size_t>(plan_.receive_total()));
-  {
-    Array<T> leaving(departing_.size());
-    for (std::size_t i = 0; i < leaving.size(); ++i) leaving[i] = field[departing_[i]];
-    plan_.apply(std::span<const T>(leaving), std::span<T>(arrived));
-  }
+  const auto pack = [&](std::size_t begin, std::span<T> piece) {
+    for (std::size_t i = 0; i < piece.size(); ++i) piece[i] = field[departing_[begin + i]];
+  };
+  plan_.apply(pack, std::span<T>(arrived));
   for (std::size_t i = 0; i < new_place_.size(); ++i)
     if (new_place_[i] != gone) field[new_place_[i]] = field[size_ + i];
   field.resize(size_);

@@ -19,9 +19,10 @@ class Migration {
  public:
   /// Collective; InputError on all ranks together if one would hold more particles than records can number.
   /// particles (in): number on this rank. departing (in): indices of those that leave, in order
-  /// of their destination. send_counts (in): how many for each rank, length P, 0 for this one.
+  /// of their destination. send_counts (in): how many for each rank, length P, 0 for this one. round_bytes
+  /// (in): of a field, how much is under way from a rank at a time; the same on all ranks.
   Migration(const Communicator& comm, std::size_t particles, std::vector<std::uint32_t> departing,
-            std::span<const Count> send_counts);
+            std::span<const Count> send_counts, std::size_t round_bytes = ExchangePlan::default_round_bytes);
 
   const ExchangePlan& plan() const { return plan_; }
   /// Particles on this rank afterwards.
@@ -37,9 +38,9 @@ class Migration {
   }
 
   /// Collective. Moves all fields; those that do not migrate are only made as long as the others.
-  /// Memory: one field of all particles that leave and of all that come, so at most 48 bytes for each; only
-  /// what is under way at a time is bounded (ExchangePlan). Arrivals take the places of any that leave, so
-  /// those must all be out of the way first.
+  /// Memory: what arrives in one field, at most 24 bytes a particle, and one round of what leaves; where more
+  /// come than leave and the field has no room behind it, also its new array. Arrivals take the places of any
+  /// that leave, so those must all be out of the way first.
   void apply(Particles& particles) const;
 
  private:

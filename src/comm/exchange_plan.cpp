@@ -23,33 +23,45 @@ ExchangePlan::ExchangePlan(const Communicator& comm, std::span<const Count> send
       receive_offsets_(offsets_of(comm.all_to_all(send_counts))),
       round_bytes_(std::min(round_bytes, static_cast<std::size_t>(std::numeric_limits<int>::max()))) {}
 
-void ExchangePlan::move_bytes(const std::byte* send, std::byte* receive, std::size_t element_size) const {
+std::size_t ExchangePlan::most_sent_to_a_rank() const {
+  Count most = 0;
+  for (std::size_t rank = 0; rank + 1 < send_offsets_.size(); ++rank)
+    most = std::max(most, send_offsets_[rank + 1] - send_offsets_[rank]);
+  return static_cast<std::size_t>(most);
+}
+
+void ExchangePlan::move(const Source& source, void* receive, std::size_t element_size) const {
   const int ranks = comm_.size(), self = comm_.rank();
-  const auto begin_of = [&](const std::vector<Count>& offsets, int rank) {
-    return static_cast<std::size_t>(offsets[static_cast<std::size_t>(rank)]) * element_size;
+  const std::size_t round = round_elements(element_size);
+  const auto begin_of = [](const std::vector<Count>& offsets, int rank) {
+    return static_cast<std::size_t>(offsets[static_cast<std::size_t>(rank)]);
   };
-  const auto size_of = [&](const std::vector<Count>& offsets, int rank) {
-    return begin_of(offsets, rank + 1) - begin_of(offsets, rank);
+  const auto place = [&](std::size_t element) {
+    return static_cast<std::byte*>(receive) + element * element_size;
   };
-  if (const std::size_t own = size_of(send_offsets_, self); own > 0)
-    std::memcpy(receive + begin_of(receive_offsets_, self), send + begin_of(send_offsets_, self), own);
 
   // Each pair of ranks cuts its message into the same pieces, so pieces match in order. Partners at distance
   // s are served together; a rank has at most one piece out and one in at a time, plus their acknowledgement.
-  for (int step = 1; step < ranks; ++step) {
+  for (int step = 0; step < ranks; ++step) {
     const int to = (self + step) % ranks, from = (self - step + ranks) % ranks;
-    const std::size_t out = size_of(send_offsets_, to), in = size_of(receive_offsets_, from);
-    for (std::size_t done = 0; done < std::max(out, in); done += round_bytes_) {
-      const int out_piece = done < out ? static_cast<int>(std::min(round_bytes_, out - done)) : 0;
-      const int in_piece = done < in ? static_cast<int>(std::min(round_bytes_, in - done)) : 0;
-      std::vector<MPI_Request> requests;
-      if (in_piece > 0)
-        GROVE_MPI(MPI_Irecv(receive + begin_of(receive_offsets_, from) + done, in_piece, MPI_BYTE, from,
-                            static_cast<int>(Tag::exchange), comm_.get(), &requests.emplace_back()));
-      if (out_piece > 0)
-        GROVE_MPI(MPI_Isend(send + begin_of(send_offsets_, to) + done, out_piece, MPI_BYTE, to,
-                            static_cast<int>(Tag::exchange), comm_.get(), &requests.emplace_back()));
-      GROVE_MPI(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
+    std::size_t out = begin_of(send_offsets_, to), in = begin_of(receive_offsets_, from);
+    const std::size_t out_end = begin_of(send_offsets_, to + 1),
+                      in_end = begin_of(receive_offsets_, from + 1);
+    while (out < out_end || in < in_end) {
+      const std::size_t out_piece = std::min(round, out_end - out), in_piece = std::min(round, in_end - in);
+      if (step == 0) {
+        std::memcpy(place(in), source(out, out_piece), out_piece * element_size);
+      } else {
+        std::vector<MPI_Request> requests;
+        if (in_piece > 0)
+          GROVE_MPI(MPI_Irecv(place(in), static_cast<int>(in_piece * element_size), MPI_BYTE, from,
+                              static_cast<int>(Tag::exchange), comm_.get(), &requests.emplace_back()));
+        if (out_piece > 0)
+          GROVE_MPI(MPI_Isend(source(out, out_piece), static_cast<int>(out_piece * element_size), MPI_BYTE,
+                              to, static_cast<int>(Tag::exchange), comm_.get(), &requests.emplace_back()));
+        GROVE_MPI(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
+      }
+      out += out_piece, in += in_piece;
     }
   }
 }

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -12,13 +15,13 @@ namespace grove {
 
 /// An exchange of arrays between all ranks, planned once and applied to each field.
 ///
-/// The elements to send lie in order of their destination rank; the received ones come in order of their
-/// source rank. At most `round_bytes` are under way from a rank at a time. Cost: one all-to-all of counts
-/// when planned; when applied, one message per pair of ranks that exchange anything (more if over round_bytes
-/// or INT_MAX).
+/// The elements to send are numbered in order of their destination rank; the received ones come in order of
+/// their source rank. At most `round_bytes` (but a whole element) are under way from a rank at a time. Cost:
+/// one all-to-all of counts when planned; when applied, one message per pair of ranks that exchange anything
+/// (more if over round_bytes or INT_MAX).
 class ExchangePlan {
  public:
-  static constexpr std::size_t default_round_bytes = std::size_t{256} << 20;
+  static constexpr std::size_t default_round_bytes = std::size_t{32} << 20;
 
   /// Collective. send_counts: elements for each rank, length P.
   ExchangePlan(const Communicator& comm, std::span<const Count> send_counts,
@@ -33,8 +36,21 @@ class ExchangePlan {
   /// Collective. send: length send_total(); receive: length receive_total(), must not overlap send.
   template <Wire T>
   void apply(std::span<const T> send, std::span<T> receive) const {
-    move_bytes(reinterpret_cast<const std::byte*>(send.data()), reinterpret_cast<std::byte*>(receive.data()),
-               sizeof(T));
+    move([&](std::size_t begin, std::size_t) { return send.data() + begin; }, receive.data(), sizeof(T));
+  }
+
+  /// The same with elements that are put together piece by piece, each just before it is sent, so that no
+  /// more than a round of them is in memory. pack(begin, piece) writes the elements to send from number
+  /// `begin` on into the span `piece`; it is called at most once for each element.
+  template <Wire T, class Pack>
+  requires std::invocable<Pack, std::size_t, std::span<T>>
+  void apply(Pack pack, std::span<T> receive) const {
+    Array<T> packed(std::min(round_elements(sizeof(T)), most_sent_to_a_rank()));
+    const auto source = [&](std::size_t begin, std::size_t count) {
+      pack(begin, std::span<T>(packed.data(), count));
+      return packed.data();
+    };
+    move(source, receive.data(), sizeof(T));
   }
 
   /// The same, into a new array that replaces the old one.
@@ -46,7 +62,14 @@ class ExchangePlan {
   }
 
  private:
-  void move_bytes(const std::byte* send, std::byte* receive, std::size_t element_size) const;
+  /// Where `count` elements to send lie, from number `begin` on; valid until the next call.
+  using Source = std::function<const void*(std::size_t begin, std::size_t count)>;
+
+  void move(const Source& source, void* receive, std::size_t element_size) const;
+  std::size_t round_elements(std::size_t element_size) const {
+    return std::max<std::size_t>(round_bytes_ / element_size, 1);
+  }
+  std::size_t most_sent_to_a_rank() const;
 
   const Communicator& comm_;
   std::vector<Count> send_offsets_, receive_offsets_;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -49,11 +50,25 @@ TEST(ExchangePlan, brings_every_element_to_its_rank_in_rounds_of_any_size) {
     for (int i = 0; i < (comm.rank() + s) % 4; ++i)
       expected.push_back(static_cast<std::uint64_t>(s * 10000 + comm.rank() * 100 + i));
 
-  for (const std::size_t round_bytes : {std::size_t{1}, std::size_t{8}, ExchangePlan::default_round_bytes}) {
+  for (const std::size_t round_bytes :
+       {std::size_t{1}, std::size_t{8}, std::size_t{20}, ExchangePlan::default_round_bytes}) {
     const ExchangePlan plan(comm, counts, round_bytes);
     Array<std::uint64_t> field(send.begin(), send.end());
     plan.apply(field);
     EXPECT_EQ(std::vector<std::uint64_t>(field.begin(), field.end()), expected);
+
+    std::vector<int> packed(send.size(), 0);
+    Array<std::uint64_t> received(expected.size());
+    const auto pack = [&](std::size_t begin, std::span<std::uint64_t> piece) {
+      EXPECT_LE(piece.size_bytes(), std::max(round_bytes, sizeof(std::uint64_t)));
+      for (std::size_t i = 0; i < piece.size(); ++i) {
+        piece[i] = send.at(begin + i);
+        ++packed.at(begin + i);
+      }
+    };
+    plan.apply(pack, std::span<std::uint64_t>(received));
+    EXPECT_EQ(received, field);
+    EXPECT_EQ(packed, std::vector<int>(send.size(), 1)) << "each element is packed once";
   }
 }
 
