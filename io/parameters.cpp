@@ -5,13 +5,15 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "base/errors.hpp"
 #include "io/file.hpp"
+#include "io/hdf5.hpp"
 #include "io/schema.hpp"
+#include "io/snapshot_file.hpp"
+#include "io/whole_number.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
@@ -29,6 +31,7 @@ struct Entry {
 };
 
 [[noreturn]] void fail(const Entry& entry, const std::string& what) {
+  if (entry.where.starts_with("-P ")) throw InputError(fmt::format("{}: {}", entry.where, what));
   throw InputError(fmt::format("{}: {}: {}", entry.where, entry.name, what));
 }
 
@@ -80,32 +83,29 @@ std::vector<YAML::Node> elements(const Entry& entry, const Row& row) {
 }
 
 double number(const Entry& entry, const YAML::Node& node, const Row& row, const Units& units) {
+  const std::string text = scalar(entry, node, row);
   double value = 0;
   try {
-    value = units.parse(scalar(entry, node, row), row.dimension);
+    value = units.parse(text, row.dimension);
   } catch (const InputError& error) {
     fail(entry, fmt::format("{}; expected {}", error.what(), schema::kind_of(row)));
   }
   if (!row.range.holds(value))
-    fail(entry, fmt::format("{} is out of range; expected {}", node.Scalar(), schema::kind_of(row)));
+    fail(entry, fmt::format("{} is out of range; expected {}", text, schema::kind_of(row)));
   return value;
 }
 
-/// A whole number, also one written as 1e6.
 template <class T>
 T whole(const Entry& entry, const YAML::Node& node, const Row& row) {
   const std::string text = scalar(entry, node, row);
-  T value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    const double real = number(entry, node, row, Units::dimensionless());
-    if (real != std::floor(real) || std::abs(real) > 9e15)
-      fail(entry, fmt::format("{} is not a whole number; expected {}", text, schema::kind_of(row)));
-    value = static_cast<T>(real);
+  const std::optional<T> value = whole_number<T>(text);
+  if (!value) {
+    number(entry, node, row, Units::dimensionless());  // says so if it is no number at all
+    fail(entry, fmt::format("{} is not a whole number; expected {}", text, schema::kind_of(row)));
   }
-  if (!row.range.holds(static_cast<double>(value)))
+  if (!row.range.holds(static_cast<double>(*value)))
     fail(entry, fmt::format("{} is out of range; expected {}", text, schema::kind_of(row)));
-  return value;
+  return *value;
 }
 
 std::size_t word(const Entry& entry, const Row& row, const std::vector<std::string>& words) {
@@ -161,9 +161,14 @@ class Store {
       return;
     }
     slot(p_).fill(0);
-    for (const auto& item : entry_.value)
+    for (const auto& item : entry_.value) {
+      // YAML takes {1:0.01} for a key without a value.
+      if (item.second.IsNull() && item.first.IsScalar() && item.first.Scalar().find(':') != std::string::npos)
+        fail(entry_,
+             fmt::format("'{}' needs a space after the colon, as in {{1: 0.01}}", item.first.Scalar()));
       slot(p_)[static_cast<std::size_t>(particle_type(entry_, item.first, row_))] =
           number(entry_, item.second, row_, units_);
+    }
   }
   void operator()(const schema::TypeMask& mask) const {
     mask.slot(p_) = 0;
@@ -304,6 +309,16 @@ void check_together(const Parameters& p, const std::vector<Entry>& entries, cons
     fail(*find(entries, "time.end"), fmt::format("{} lies before time.begin, {}", p.time.end, *p.time.begin));
 }
 
+bool is_snapshot(const std::string& path) {
+  if (hdf5::is_hdf5(path)) return true;
+  try {
+    open_snapshot_file(path);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 Parameters parse_parameters(const std::string& text, const std::string& name,
@@ -325,7 +340,13 @@ Parameters read_parameters(const Communicator& comm, const std::string& path,
                            const std::vector<std::string>& overrides) {
   std::string text;
   comm.together([&] {
-    if (comm.is_master()) text = read_text(path);
+    if (!comm.is_master()) return;
+    if (is_snapshot(path))
+      throw InputError(
+          fmt::format("{}: is a snapshot, not a parameter file; a run from it needs a parameter file with "
+                      "initial_conditions: {{file: {}}}",
+                      path, path));
+    text = read_text(path);
   });
   text = comm.broadcast(text);
   Parameters result;

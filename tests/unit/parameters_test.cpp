@@ -98,6 +98,15 @@ TEST(Parameters, wrong_type_names_line_and_what_is_right) {
   EXPECT_MESSAGE(message(minimal, {"output.fields=[Colour]"}), "'Colour'", "Coordinates, Velocities");
 }
 
+TEST(Parameters, map_without_spaces_is_told_once_what_is_missing) {
+  const std::string told = message(minimal, {"gravity.softening={1:0.01}"});
+  EXPECT_MESSAGE(told, "space after the colon");
+  EXPECT_EQ(told.find("gravity.softening"), told.rfind("gravity.softening")) << told;
+  const std::string list = message(minimal, {"gravity.softening=[1]"});
+  EXPECT_MESSAGE(list, "expected number or map");
+  EXPECT_EQ(list.find("expected"), list.rfind("expected")) << list;
+}
+
 TEST(Parameters, wrong_unit_names_the_possible_ones) {
   EXPECT_MESSAGE(message(minimal, {"gravity.softening=16 Myr"}), "gravity.softening", "kpc");
   EXPECT_MESSAGE(message(minimal, {"gravity.softening=16 furlong"}), "furlong", "kpc");
