@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
+#include <system_error>
 
 #include "base/errors.hpp"
 
@@ -37,6 +38,15 @@ RunLog::RunLog(const std::filesystem::path& folder)
              fmt::join(step_phases, ","));
   fmt::print(stderr, "{:>11} {:>12} {:>10} {:>10} {:>9} {:>9} {:>9} {:>10} {:>9}\n", "step", "time", "dt",
              "active", "wall ms", "cells/p", "parts/p", "dE/E", "ETA");
+}
+
+void RunLog::require_no_earlier_run(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (std::filesystem::exists(folder / "energy.csv", error))
+    throw InputError(
+        fmt::format("{}: holds the results of an earlier run; name another folder (-P output.folder=...) "
+                    "or replace them with --overwrite",
+                    folder.string()));
 }
 
 void RunLog::add(const StepReport& report) {

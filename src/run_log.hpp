@@ -40,6 +40,9 @@ class RunLog {
   /// Creates both files, replacing those of an earlier run. InputError: the folder does not take files.
   explicit RunLog(const std::filesystem::path& folder);
 
+  /// InputError if the folder holds results of an earlier run, whose snapshots would mix with new ones.
+  static void require_no_earlier_run(const std::filesystem::path& folder);
+
   /// Throws std::runtime_error if the rows cannot be written.
   void add(const StepReport& report);
 

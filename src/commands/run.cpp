@@ -7,6 +7,7 @@
 #include "initial_state.hpp"
 #include "io/file.hpp"
 #include "io/parameters.hpp"
+#include "run_log.hpp"
 #include "simulation.hpp"
 
 namespace grove {
@@ -15,6 +16,7 @@ void add_run(CLI::App& app, Action& action) {
   struct Options {
     std::string file;
     std::vector<std::string> overrides;
+    bool overwrite = false;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("run", "Run a simulation");
@@ -25,12 +27,16 @@ void add_run(CLI::App& app, Action& action) {
                    "Set a parameter, overriding the file: -P section.key=value (repeatable)")
       ->allow_extra_args(false)
       ->take_all();
+  command->add_flag("--overwrite", options->overwrite,
+                    "Replace the results of an earlier run in the same output folder");
   command->callback([options, &action] {
     action = [options](const Communicator& comm) {
       Parameters parameters = read_parameters(comm, options->file, options->overrides);
-      // Before the work that a folder without room for the result would waste.
+      // Before the work that a folder without room for the results would waste.
       comm.together([&] {
-        if (comm.is_master()) make_output_folder(parameters.output.folder);
+        if (!comm.is_master()) return;
+        if (!options->overwrite) RunLog::require_no_earlier_run(parameters.output.folder);
+        make_output_folder(parameters.output.folder);
       });
       InitialState state = initial_state(comm, parameters);
       // A run that goes on from a snapshot keeps its leaves.

@@ -36,12 +36,16 @@ output: {folder: out-good, every: 0.02, render: false}
 EOF
 sed 's/softening/softning/' good.yml >unknown-key.yml
 sed 's/every: 0.02/every: 0.02, times: [0.01]/' good.yml >contradiction.yml
-sed 's/model: plummer, n: 200/file: cut.hdf5/' good.yml >cut.yml
+sed 's/model: plummer, n: 200/file: cut.hdf5/; s/out-good/out-cut/' good.yml >cut.yml
 
 expect 0 '200 particles' ic plummer -n 200 -o good.hdf5
 head -c 3000 good.hdf5 >cut.hdf5
 expect 0 '2/2' run good.yml
 [ -f out-good/snapshot_001.hdf5 ] || { echo "FAILED: no snapshot of the end"; failures=$((failures + 1)); }
+
+expect 2 '--overwrite' run good.yml
+expect 0 '2/2' run good.yml --overwrite
+expect 2 'good.hdf5: is a snapshot' run good.hdf5
 
 expect 2 'subcommand' no-such-command
 expect 2 'missing.yml' run missing.yml
@@ -50,7 +54,7 @@ expect 2 'times' run contradiction.yml
 expect 2 'cut.hdf5' run cut.yml
 expect 2 'time.step' run good.yml -P time.step=-1
 expect 2 'gravity.softening' run good.yml -P 'gravity.softening=16 Msun'
-expect 2 '500 leaves' run good.yml -P decomposition.rule=halves -P decomposition.leaves=500
+expect 2 '500 leaves' run good.yml --overwrite -P decomposition.rule=halves -P decomposition.leaves=500
 expect 2 '/proc/nowhere' run good.yml -P output.folder=/proc/nowhere
 expect 2 'cut.hdf5' force cut.hdf5
 expect 2 'missing.hdf5' info missing.hdf5
@@ -61,7 +65,7 @@ expect 2 'no-such-model' ic no-such-model -o file.hdf5
 mkdir bad
 env -i /usr/bin/python3 "$here/../support/make_bad_snapshots.py" good.hdf5 bad >bad.txt
 [ -s bad.txt ] || { echo "FAILED: no bad snapshots were made"; failures=$((failures + 1)); }
-sed 's/model: plummer, n: 200/file: good.hdf5/; s/softening: 0.05/softening: 0/' good.yml >from-file.yml
+sed 's/model: plummer, n: 200/file: good.hdf5/; s/softening: 0.05/softening: 0/; s/out-good/out-file/' good.yml >from-file.yml
 while read -r file text <&3; do
   expect 2 "$text" force "$file" --softening 0
 done 3<bad.txt
