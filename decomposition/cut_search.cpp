@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 #include <vector>
 
 #include "decomposition/services/count_left.hpp"
+#include "decomposition/services/gather_keys.hpp"
+#include "decomposition/services/greatest_id.hpp"
 #include "decomposition/services/select_tie.hpp"
 
 namespace grove {
@@ -76,15 +79,16 @@ void narrow(Interval& interval, const Candidates& candidates, std::span<const Ta
   interval.inside = end - begin;
 }
 
-/// Narrows all intervals to one key each. ask(interval, candidates) makes the input of the service S.
+/// Narrows all intervals to one key each, or until no more than `few` particles are inside.
+/// ask(interval, candidates) makes the input of the service S.
 template <Service S, class Ask>
-void search(ProcessorSetTree& tree, const SearchOptions& options, std::vector<Interval>& intervals, Ask&& ask,
-            DecompositionReport& report) {
+void search(ProcessorSetTree& tree, const SearchOptions& options, Count few, std::vector<Interval>& intervals,
+            Ask&& ask, DecompositionReport& report) {
   while (true) {
     std::vector<typename S::Input> input;
     std::vector<std::pair<Interval*, Candidates>> asked;
     for (Interval& interval : intervals) {
-      if (interval.first == interval.last) continue;
+      if (interval.first == interval.last || interval.inside.count <= few) continue;
       const Candidates candidates = candidates_of(interval, options, intervals.size());
       asked.emplace_back(&interval, candidates);
       input.push_back(ask(interval, candidates));
@@ -111,6 +115,48 @@ services::SelectTie::Input ask_ids(const Interval& interval, const Candidates& c
   return {interval.first, candidates.step, question.cell, question.cut.coordinate, candidates.number, 0};
 }
 
+/// So few particles that their coordinates may be gathered; all answers of a call stay below 32 MiB.
+Count few_enough_to_gather(CutMethod method, std::size_t cells) {
+  if (method == CutMethod::bisection) return 0;
+  constexpr Count most = 1024, total = Count{1} << 20;
+  return std::min(most, total / static_cast<Count>(cells));
+}
+
+/// Ends the search: looks at the keys that are left inside the intervals.
+void search_gathered(ProcessorSetTree& tree, std::vector<Interval>& intervals, DecompositionReport& report) {
+  using services::GatherKeys;
+  std::vector<GatherKeys::Input> input;
+  std::vector<Interval*> asked;
+  for (Interval& interval : intervals) {
+    if (interval.first == interval.last) continue;
+    input.push_back({interval.question->cell, static_cast<Coordinate>(interval.first),
+                     static_cast<Coordinate>(interval.last), !interval.question->target.is_exact()});
+    asked.push_back(&interval);
+  }
+  if (asked.empty()) return;
+  std::vector<GatherKeys::Output> keys = tree.call<GatherKeys>(input);
+  ++report.rounds;
+  std::sort(keys.begin(), keys.end(),
+            [](const auto& a, const auto& b) { return std::tie(a.input, a.key) < std::tie(b.input, b.key); });
+  auto key = keys.begin();
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    Interval& interval = *asked[i];
+    const auto end =
+        std::find_if(key, keys.end(), [&](const auto& k) { return k.input > static_cast<std::int32_t>(i); });
+    while (key != end) {
+      Tally same{0, 0};
+      const auto first = key;
+      while (key != end && key->key == first->key) same += (key++)->weight;
+      interval.first = interval.last = first->key;
+      interval.inside = same;
+      const Tally prefix = interval.below + same;
+      if (!interval.question->target.accepts(prefix.count, prefix.weight)) break;
+      interval.below = prefix;
+    }
+    key = end;
+  }
+}
+
 /// Whether some of the particles with the coordinate found may go left. Particles weigh at least 1.
 bool is_tied(const Interval& interval) {
   return interval.inside.count > 1 &&
@@ -127,18 +173,24 @@ int digit_bits(std::size_t cells) {
 
 void find_cuts(ProcessorSetTree& tree, const SearchOptions& options, std::span<CutQuestion> questions,
                DecompositionReport& report) {
+  if (questions.empty()) return;
   std::vector<Interval> intervals;
   for (CutQuestion& q : questions) intervals.push_back(begin(q));
-  search<services::CountLeft>(tree, options, intervals, ask_coordinates, report);
+  const Count few = few_enough_to_gather(options.method, intervals.size());
+  search<services::CountLeft>(tree, options, few, intervals, ask_coordinates, report);
+  search_gathered(tree, intervals, report);
 
   std::vector<Interval> ties;
   for (const Interval& found : intervals) {
     CutQuestion& q = *found.question;
     q.cut = {0, static_cast<Coordinate>(found.first), q.axis};
     q.left = found.below.count;
-    if (is_tied(found)) ties.push_back({&q, 0, options.greatest_id, found.below, found.inside});
+    if (is_tied(found)) ties.push_back({&q, 0, 0, found.below, found.inside});
   }
-  search<services::SelectTie>(tree, options, ties, ask_ids, report);
+  if (ties.empty()) return;
+  const ParticleId greatest_id = tree.call<services::GreatestId>({{0}})[0];
+  for (Interval& tie : ties) tie.last = greatest_id;
+  search<services::SelectTie>(tree, options, 0, ties, ask_ids, report);
   for (const Interval& found : ties) {
     found.question->cut.id = found.first;
     found.question->left = found.below.count;

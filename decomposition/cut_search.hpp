@@ -32,7 +32,6 @@ struct CutQuestion {
 struct SearchOptions {
   CutMethod method;
   std::int32_t candidates;  ///< of `bisection`
-  ParticleId greatest_id;
 };
 
 /// Bits of the digits by which `histogram` searches for the cuts of so many cells at once: so long that three
@@ -41,8 +40,9 @@ int digit_bits(std::size_t cells);
 
 /// Finds the cuts of many cells at once, exactly: each round is one call for all of them (make-axis has been
 /// called before). In each round the interval that holds the cut is divided at candidates, what lies left of
-/// each is counted, and the part in which the prefix stops being acceptable is the next interval. First on
-/// coordinates, then, where particles of one coordinate go to both sides, on their ids.
+/// each is counted, and the part in which the prefix stops being acceptable is the next interval; `histogram`
+/// gathers the coordinates once few are left. First on coordinates, then, where particles of one coordinate
+/// go to both sides, on their ids.
 ///
 /// Cost: at most 32 rounds by bisection, 4 by histogram (up to 65,535 cells at once; more cells take more
 /// rounds); for ties up to as many as the greatest id has digits of 8 bits (histogram) or 1 bit (bisection).

@@ -18,14 +18,14 @@ class Master {
       : tree_(tree), parameters_(parameters), scheme_(scheme), shares_(shares), report_(report) {}
 
   std::vector<Cell> cut(const Cell& root) {
-    greatest_id_ = tree_.call<services::Init>({{0}})[0].greatest_id;
+    tree_.call<services::Init>({{0}});
     cells_ = {root};
     before_ = {0};
     for (Indices level{0}; !level.empty();) {
       const Indices wanted = to_be_cut(level);
       find_bounds(level, wanted);
       std::vector<CutQuestion> questions = make_axes(wanted);
-      find_cuts(tree_, {parameters_.method, parameters_.candidates, greatest_id_}, questions, report_);
+      find_cuts(tree_, {parameters_.method, parameters_.candidates}, questions, report_);
       level = partition(questions);
       count(questions);
     }
@@ -153,7 +153,6 @@ class Master {
   const CutScheme& scheme_;
   const Shares& shares_;
   DecompositionReport& report_;
-  ParticleId greatest_id_ = 0;
   std::vector<Cell> cells_;
   std::vector<Count> before_;  ///< by cell: the weight to its left
 };

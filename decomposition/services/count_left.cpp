@@ -1,17 +1,13 @@
 #include "decomposition/services/count_left.hpp"
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <numeric>
 #include <vector>
 
-#include "kernels/kokkos/bisection_native.hpp"
+#include "decomposition/services/visit_keys.hpp"
 
 namespace grove::services {
 namespace {
-
-using bisection::Native;
 
 /// Coordinates left of `first` wrap around to large offsets, so one comparison tests both ends.
 void compare(RankParticles& own, const CountLeft::Input& cuts, std::span<Tally> answer) {
@@ -40,20 +36,12 @@ void weigh_digits(RankParticles& own, const CountLeft::Input& cuts, std::span<Ta
       answer[digit] += {1, own.weight_of(records[i])};
 }
 
-/// Few coordinates lie between the candidates after the first round: vectors pick them out.
 void count_digits(RankParticles& own, const CountLeft::Input& cuts, std::span<Tally> answer) {
-  constexpr std::size_t block = 1024;
-  std::array<Coordinate, block + Native::padding> inside;
-  const auto axis = own.axis_of(cuts.cell);
   const int shift = std::countr_zero(cuts.step);
   const Coordinate last = cuts.first + (cuts.step * static_cast<Coordinate>(cuts.candidates) - 1);
   std::vector<std::uint32_t> counts(answer.size());
-  for (std::size_t begin = 0; begin < axis.size(); begin += block) {
-    const std::size_t size = std::min(block, axis.size() - begin);
-    const std::size_t picked =
-        Native::select(axis.data() + begin, size, cuts.first, last, inside.data()).count;
-    for (std::size_t i = 0; i < picked; ++i) ++counts[(inside[i] - cuts.first) >> shift];
-  }
+  visit_keys(own.axis_of(cuts.cell), cuts.first, last,
+             [&](Coordinate key) { ++counts[(key - cuts.first) >> shift]; });
   for (std::size_t b = 0; b < answer.size(); ++b) answer[b] = {counts[b], counts[b]};
 }
 

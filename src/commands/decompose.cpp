@@ -99,8 +99,9 @@ DecomposeResult measure(const Communicator& comm, Particles& particles,
   result.leaves = domain.leaves();
   result.rounds = comm.max(report.rounds);
   result.collectives = report.collectives;
-  for (const char* phase : {"set_up", "records", "init", "bounds", "count", "make_axis", "count_left",
-                            "select_tie", "partition", "migrate", "local", "wait", "gather_cells", "total"})
+  for (const char* phase :
+       {"set_up", "records", "init", "bounds", "count", "make_axis", "count_left", "gather_keys",
+        "greatest_id", "select_tie", "partition", "migrate", "local", "wait", "gather_cells", "total"})
     result.seconds[phase] = comm.max(report.timers.seconds(phase));
   result.imbalance = imbalance(domain);
   result.aspect = aspect_ratios(domain);
