@@ -11,6 +11,7 @@
 #include "base/pages.hpp"
 #include "commands/choice.hpp"
 #include "commands/commands.hpp"
+#include "commands/count.hpp"
 #include "decomposition/check.hpp"
 #include "decomposition/decompose.hpp"
 #include "io/file.hpp"
@@ -26,6 +27,27 @@ const std::map<std::string, CutRule> rules = values_by_word<CutRule>();
 const std::map<std::string, CutMethod> methods = values_by_word<CutMethod>();
 const std::map<std::string, Schedule> schedules = values_by_word<Schedule>();
 const std::map<std::string, Transport> transports = values_by_word<Transport>();
+
+/// The timed phases by their keys in JSON, and what a reader of the table needs to know of each.
+struct Phase {
+  const char *key, *label;
+};
+constexpr Phase phases[] = {{"set_up", "add up particles and work"},
+                            {"records", "find cube, integer coordinates"},
+                            {"init", "set up the services"},
+                            {"bounds", "find bounds of cells"},
+                            {"count", "count particles of cells"},
+                            {"make_axis", "line up coordinates on axes"},
+                            {"count_left", "search cuts"},
+                            {"gather_keys", "gather the last few coordinates"},
+                            {"greatest_id", "find the greatest id"},
+                            {"select_tie", "break ties by id"},
+                            {"partition", "divide particles at cuts"},
+                            {"migrate", "migrate and order particles"},
+                            {"local", "cut own cells"},
+                            {"wait", "wait for other ranks"},
+                            {"gather_cells", "gather the cells of all ranks"},
+                            {"total", "total"}};
 
 struct DecomposeOptions {
   std::string file, json;
@@ -99,10 +121,7 @@ DecomposeResult measure(const Communicator& comm, Particles& particles,
   result.leaves = domain.leaves();
   result.rounds = comm.max(report.rounds);
   result.collectives = report.collectives;
-  for (const char* phase :
-       {"set_up", "records", "init", "bounds", "count", "make_axis", "count_left", "gather_keys",
-        "greatest_id", "select_tie", "partition", "migrate", "local", "wait", "gather_cells", "total"})
-    result.seconds[phase] = comm.max(report.timers.seconds(phase));
+  for (const auto& [phase, label] : phases) result.seconds[phase] = comm.max(report.timers.seconds(phase));
   result.imbalance = imbalance(domain);
   result.aspect = aspect_ratios(domain);
   result.fault = check_domain(comm, particles, parameters, domain);
@@ -114,15 +133,15 @@ std::string table_of(const Communicator& comm, const DecompositionParameters& p,
   std::string text = fmt::format(
       "{} particles in {} {} on {} {}\n"
       "rule {}, method {}, schedule {}, transport {}\n\n"
-      "  phase            seconds (slowest rank)\n",
+      "  {:<33}   seconds (slowest rank)\n",
       r.particles, r.leaves, r.leaves == 1 ? "leaf" : "leaves", comm.size(),
       comm.size() == 1 ? "rank" : "ranks", word_of(p.rule), word_of(p.method), word_of(p.schedule),
-      word_of(p.transport));
-  for (const auto& [phase, seconds] : r.seconds)
-    if (seconds > 0 && phase != "total") text += fmt::format("  {:<14} {:9.4f}\n", phase, seconds);
-  text += fmt::format("  {:<14} {:9.4f}\n\n", "total", r.seconds.at("total"));
+      word_of(p.transport), "phase");
+  for (const auto& [phase, label] : phases)
+    if (const double seconds = r.seconds.at(phase); seconds > 0)
+      text += fmt::format("  {:<33} {:9.4f}\n", label, seconds);
   text += fmt::format(
-      "rounds of the cut search  {}\ncollectives               {}\nimbalance of the work     {:.3f}\n"
+      "\nrounds of the cut search  {}\ncollectives               {}\nimbalance of the work     {:.3f}\n"
       "aspect ratio of leaves    {:.2f} median, {:.2f} 99th percentile\n"
       "peak memory               {:.1f} bytes per particle\n"
       "cuts                      {}\ntree hash                 {:016x}\n",
@@ -177,19 +196,14 @@ void add_decompose(CLI::App& app, Action& action) {
   auto options = std::make_shared<DecomposeOptions>();
   DecompositionParameters& parameters = options->parameters;
   command->add_option("file", options->file, "Snapshot, of any format that `grove info` knows");
-  command->add_option("--uniform", options->uniform, "Instead of a snapshot: so many points in the unit cube")
-      ->check(CLI::PositiveNumber);
+  add_count(*command, "--uniform", options->uniform, Count{1},
+            "Instead of a snapshot: so many points in the unit cube");
   command->add_option("--seed", options->seed, "Of the points of --uniform")->capture_default_str();
   add_choice(*command, "--rule", parameters.rule, rules, "Where to cut");
-  auto* leaves =
-      command
-          ->add_option("-d,--leaves", parameters.leaves,
-                       "Number of leaves; exact under `halves`, else the leaf size follows from it")
-          ->check(CLI::PositiveNumber);
-  command
-      ->add_option("--leaf", parameters.leaf_size,
-                   "Particles in a full leaf; default: 4096, fewer below 262144 particles")
-      ->check(CLI::PositiveNumber)
+  auto* leaves = add_count(*command, "-d,--leaves", parameters.leaves, Count{1},
+                           "Number of leaves; exact under `halves`, else the leaf size follows from it");
+  add_count(*command, "--leaf", parameters.leaf_size, Count{1},
+            "Particles in a full leaf; default: 4096, fewer below 262144 particles")
       ->excludes(leaves);
   add_choice(*command, "--method", parameters.method, methods,
              "How the search for a cut narrows its interval");

@@ -10,6 +10,7 @@
 #include "base/errors.hpp"
 #include "commands/choice.hpp"
 #include "commands/commands.hpp"
+#include "commands/count.hpp"
 #include "commands/force_report.hpp"
 #include "decomposition/decompose.hpp"
 #include "io/file.hpp"
@@ -188,14 +189,13 @@ void add_force(CLI::App& app, Action& action) {
                    "Units of a file that states none: kpc, 1e10 Msun, km/s, or G = 1")
       ->check(CLI::IsMember({"galactic", "none"}))
       ->capture_default_str();
-  force
-      ->add_option("--leaf", options->leaf_size,
-                   "Particles per leaf; default: as the file says, else 4096, fewer for few particles")
+  add_count(*force, "--leaf", options->leaf_size, Count{1},
+            "Particles per leaf; default: as the file says, else 4096, fewer for few particles")
       ->check(CLI::Range(Count{1}, Count{1} << 30));
   force->add_option("--tracer", options->tracers, "Types whose particles may have no mass")
       ->check(CLI::Range(0, particle_types - 1));
-  force->add_option("--audit", options->audit, "Particles to compare with direct summation; 0: none")
-      ->check(CLI::NonNegativeNumber)
+  add_count(*force, "--audit", options->audit, Count{0},
+            "Particles to compare with direct summation; 0: none")
       ->capture_default_str();
   force->add_option("--json", options->json, "Write the results to this file");
   force->callback(

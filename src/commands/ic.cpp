@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include "base/errors.hpp"
 #include "base/units.hpp"
 #include "commands/commands.hpp"
+#include "commands/count.hpp"
 #include "initial_conditions.hpp"
 #include "io/snapshot.hpp"
 #include "particles/models/model.hpp"
@@ -65,7 +67,26 @@ std::string model_help() {
   return help;
 }
 
+/// Refuses an option that the model would ignore.
+void check_options(const Options& options) {
+  for (const ModelInfo& info : model_infos()) {
+    if (info.name != options.model.model) continue;
+    std::string taken, foreign;
+    for (const ValueOption& option : options.values) {
+      const bool takes = std::find(info.takes.begin(), info.takes.end(), option.value) != info.takes.end();
+      if (takes)
+        taken += (taken.empty() ? "" : ", ") + option.name;
+      else if (!option.text.empty() && foreign.empty())
+        foreign = option.name;
+    }
+    if (!foreign.empty())
+      throw InputError(
+          fmt::format("the model {} does not depend on {}; its options are {}", info.name, foreign, taken));
+  }
+}
+
 ModelParameters resolve(const Options& options, const Units& units) {
+  check_options(options);
   ModelParameters parameters = options.model;
   parameters.gravitational_constant = units.gravitational_constant;
   for (const ValueOption& option : options.values) {
@@ -100,7 +121,8 @@ void add_ic(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("ic", "Make initial conditions");
   command.add_option("model", options->model.model, model_help())->required();
   command.add_option("-o,--output", options->output, "The snapshot to write (HDF5)")->required();
-  command.add_option("-n,--particles", options->model.particles, "How many, in all [the model's default]");
+  add_count(command, "-n,--particles", options->model.particles, Count{1},
+            "How many, in all [the model's default]");
   command.add_option("--seed", options->model.seed, "Of the random numbers [1]");
   command
       .add_option("--units", options->units,

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,6 +45,19 @@ View view_of(const Options& options, const SnapshotHeader& header) {
   return view;
 }
 
+/// Refuses types of which the snapshot has no particle: the picture would be empty.
+void check_types(const Options& options, const SnapshotHeader& header) {
+  std::vector<int> present;
+  for (int type = 0; type < particle_types; ++type)
+    if (header.counts[static_cast<std::size_t>(type)] > 0) present.push_back(type);
+  const auto is_present = [&](int type) {
+    return std::find(present.begin(), present.end(), type) != present.end();
+  };
+  if (!options.types.empty() && std::none_of(options.types.begin(), options.types.end(), is_present))
+    throw InputError(fmt::format("{}: has no particles of type {}; its types are {}", options.snapshot,
+                                 fmt::join(options.types, ", "), fmt::join(present, ", ")));
+}
+
 void render(const Communicator& comm, const Options& options) {
   const Snapshot snapshot = read_snapshot(comm, options.snapshot, {.comoving = true});
   // Massless or coincident particles can be drawn.
@@ -51,7 +65,10 @@ void render(const Communicator& comm, const Options& options) {
   sound.softening.fill(1);
   validate(comm, snapshot.particles, sound);
   View view;
-  comm.together([&] { view = view_of(options, snapshot.header); });
+  comm.together([&] {
+    check_types(options, snapshot.header);
+    view = view_of(options, snapshot.header);
+  });
   const std::string output = options.output.empty() ? default_output(options.snapshot) : options.output;
   const View drawn = render_png(comm, snapshot.particles, view, output);
   if (comm.is_master())

@@ -1,26 +1,25 @@
-// `grove decompose`, `grove info` and `grove render` as the command line runs them.
+// `grove ic`, `grove decompose`, `grove info` and `grove render` as the command line runs them.
 #include <gtest/gtest.h>
 #include <png.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "base/errors.hpp"
-#include "commands/commands.hpp"
 #include "io/snapshot.hpp"
 #include "support/foreign_formats.hpp"
 #include "support/particle_sets.hpp"
 #include "support/particles.hpp"
+#include "support/run_command.hpp"
 
 namespace grove {
 namespace {
 
 using test::make_particles;
 using test::Shape;
+using testing::grove;
+using testing::read_json;
 
 class FileCommands : public ::testing::Test {
  protected:
@@ -33,17 +32,6 @@ class FileCommands : public ::testing::Test {
   }
   std::string write_cusp() { return write("cusp.hdf5", make_particles(comm_, Shape::cusp, 3000)); }
 
-  /// Runs `grove` with these words behind it.
-  static void grove(const Communicator& comm, std::vector<std::string> words) {
-    CLI::App app;
-    Action action;
-    add_decompose(app, action);
-    add_info(app, action);
-    add_render(app, action);
-    std::reverse(words.begin(), words.end());
-    app.parse(words);
-    action(comm);
-  }
   /// What `grove decompose` writes; alone: each rank for itself.
   nlohmann::json decompose(std::vector<std::string> words, bool alone = false) {
     const std::string path = folder_ / (alone ? "alone" + std::to_string(comm_.rank()) : "all") + ".json";
@@ -53,10 +41,6 @@ class FileCommands : public ::testing::Test {
     const nlohmann::json json = read_json(path);
     comm_.barrier();  // before the file is written again
     return json;
-  }
-  static nlohmann::json read_json(const std::string& path) {
-    std::ifstream file(path);
-    return nlohmann::json::parse(file);
   }
 
   Communicator comm_{MPI_COMM_WORLD}, alone_{MPI_COMM_SELF};
@@ -77,6 +61,17 @@ TEST_F(FileCommands, decompose_tells_what_scripts_rely_on) {
   EXPECT_EQ(json["exact"], true);
   EXPECT_GE(json["imbalance"], 1);
   EXPECT_GT(json["rounds"], 0);
+}
+
+TEST_F(FileCommands, decompose_shows_phases_in_words_and_in_their_order) {
+  ::testing::internal::CaptureStdout();
+  grove(comm_, {"decompose", write_cusp(), "--leaf", "64", "--schedule", "master"});
+  std::fflush(stdout);
+  const std::string table = ::testing::internal::GetCapturedStdout();
+  if (!comm_.is_master()) return;
+  EXPECT_EQ(table.find('_'), std::string::npos) << table;
+  EXPECT_LT(table.find("search cuts"), table.find("divide particles at cuts")) << table;
+  EXPECT_NE(table.find("divide particles at cuts"), std::string::npos) << table;
 }
 
 TEST_F(FileCommands, decompose_makes_one_tree_however_it_works) {
@@ -120,6 +115,26 @@ TEST_F(FileCommands, decompose_refuses_more_leaves_than_particles) {
   EXPECT_THROW(grove(comm_, {"decompose", write_cusp(), "-d", "3001"}), InputError);
 }
 
+TEST_F(FileCommands, numbers_of_particles_may_be_written_with_an_exponent) {
+  EXPECT_EQ(decompose({"--uniform", "2e3", "--leaf", "1e2"})["n"], 2000);
+  grove(comm_, {"ic", "plummer", "-n", "1.2e3", "-o", folder_ / "plummer.hdf5"});
+  EXPECT_EQ(read_snapshot(comm_, folder_ / "plummer.hdf5").header.count(), 1200);
+  for (const char* number : {"0", "-5", "1.5", "1e-3", "many", "1e30"})
+    EXPECT_THROW(grove(comm_, {"ic", "plummer", "-n", number, "-o", folder_ / "none.hdf5"}), CLI::ParseError)
+        << number;
+}
+
+TEST_F(FileCommands, ic_refuses_options_that_the_model_would_ignore) {
+  try {
+    grove(comm_, {"ic", "kepler", "--mass-ratio", "0.5", "--rmax", "3", "-o", folder_ / "none.hdf5"});
+    FAIL() << "not refused";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "the model kepler does not depend on --rmax; its options are --mass, --scale, "
+                 "--eccentricity, --mass-ratio");
+  }
+}
+
 TEST_F(FileCommands, info_tells_what_a_snapshot_holds) {
   const std::string file = write_cusp(), json = folder_ / "info.json";
   grove(comm_, {"info", file, "--json", json});
@@ -140,6 +155,19 @@ TEST_F(FileCommands, render_draws_a_picture_of_the_size_asked_for) {
   EXPECT_EQ(image.width, 64u);
   EXPECT_EQ(image.height, 64u);
   png_image_free(&image);
+}
+
+TEST_F(FileCommands, render_refuses_types_without_particles) {
+  Particles particles = make_particles(comm_, Shape::cusp, 300);
+  for (std::uint8_t& type : particles.type) type = type % 2 == 0 ? 1 : 3;
+  const std::string file = write("two-types.hdf5", particles);
+  try {
+    grove(comm_, {"render", file, "--types", "0", "4"});
+    FAIL() << "not refused";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.what(), file + ": has no particles of type 0, 4; its types are 1, 3");
+  }
+  EXPECT_NO_THROW(grove(comm_, {"render", file, "--types", "3", "4", "--size", "32"}));
 }
 
 }  // namespace

@@ -1,19 +1,18 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "base/errors.hpp"
-#include "commands/commands.hpp"
 #include "io/snapshot.hpp"
 #include "support/particles.hpp"
+#include "support/run_command.hpp"
 
 namespace grove {
 namespace {
+
+using testing::read_json;
 
 /// A cube of particles in N-body units, written by all ranks of the communicator together.
 void write_cube(const Communicator& comm, const std::string& path, std::size_t count, double mass = 1e-3) {
@@ -38,18 +37,8 @@ void write_cube(const Communicator& comm, const std::string& path, std::size_t c
 
 /// Runs `grove force` with these words behind it.
 void force(const Communicator& comm, std::vector<std::string> words) {
-  CLI::App app;
-  Action action;
-  add_force(app, action);
   words.insert(words.begin(), "force");
-  std::reverse(words.begin(), words.end());
-  app.parse(words);
-  action(comm);
-}
-
-nlohmann::json read_json(const std::string& path) {
-  std::ifstream file(path);
-  return nlohmann::json::parse(file);
+  testing::grove(comm, words);
 }
 
 TEST(Force, reports_the_same_forces_from_any_number_of_ranks) {

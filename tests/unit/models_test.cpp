@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "particles/models/model.hpp"
@@ -33,6 +35,42 @@ TEST(Models, make_exactly_the_particles_asked_for_with_ids_from_1) {
       EXPECT_EQ(particles.id[static_cast<std::size_t>(i)], static_cast<ParticleId>(i + 1)) << info.name;
       EXPECT_GT(particles.mass[static_cast<std::size_t>(i)], 0) << info.name;
     }
+  }
+}
+
+TEST(Models, depend_on_what_they_say_they_take_and_on_nothing_else) {
+  // Values unlike the defaults, but ones that every model can have.
+  const std::pair<double ModelParameters::*, double> values[] = {
+      {&ModelParameters::mass, 2},
+      {&ModelParameters::scale, 1.25},
+      {&ModelParameters::rmax, 6},
+      {&ModelParameters::concentration, 12},
+      {&ModelParameters::taper, 3},
+      {&ModelParameters::eccentricity, 0.25},
+      {&ModelParameters::mass_ratio, 0.5},
+      {&ModelParameters::disk_fraction, 0.0625},
+      {&ModelParameters::bulge_fraction, 0.02},
+      {&ModelParameters::disk_scale, 0.25},
+      {&ModelParameters::disk_height, 0.05},
+      {&ModelParameters::toomre_q, 1.25},
+      {&ModelParameters::pericentre, 0.5},
+      {&ModelParameters::separation, 10},
+  };
+  for (const ModelInfo& info : model_infos()) {
+    const ModelParameters usual = parameters(std::string(info.name), info.name == "kepler" ? 2 : 101);
+    const Particles before = make_particles(usual);
+    std::size_t taken = 0;
+    for (const auto& [value, other] : values) {
+      ModelParameters changed = usual;
+      changed.*value = other;
+      const Particles after = make_particles(changed);
+      const bool depends = after.position != before.position || after.velocity != before.velocity ||
+                           after.mass != before.mass || after.type != before.type;
+      const bool takes = std::find(info.takes.begin(), info.takes.end(), value) != info.takes.end();
+      EXPECT_EQ(depends, takes) << info.name << " with " << other;
+      taken += takes;
+    }
+    EXPECT_EQ(taken, info.takes.size()) << info.name;
   }
 }
 

@@ -86,10 +86,11 @@ class Model {
   std::uint64_t seed_;
 };
 
-/// The models' names and what they are.
+/// The models' names, what they are, and which of the values of ModelParameters they depend on.
 struct ModelInfo {
   std::string_view name;
   std::string_view description;
+  std::span<double ModelParameters::*const> takes;
 };
 std::span<const ModelInfo> model_infos();
 

@@ -22,18 +22,36 @@ struct Entry {
   Model (*make)(const ModelParameters&);
 };
 
+using P = ModelParameters;
+constexpr double P::*of_uniform[] = {&P::mass, &P::scale};
+constexpr double P::*of_sphere[] = {&P::mass, &P::scale, &P::rmax};
+constexpr double P::*of_nfw[] = {&P::mass, &P::scale, &P::rmax, &P::concentration, &P::taper};
+constexpr double P::*of_kepler[] = {&P::mass, &P::scale, &P::eccentricity, &P::mass_ratio};
+constexpr double P::*of_disk_galaxy[] = {
+    &P::mass,          &P::scale,          &P::rmax,       &P::concentration, &P::taper,
+    &P::disk_fraction, &P::bulge_fraction, &P::disk_scale, &P::disk_height,   &P::toomre_q};
+constexpr double P::*of_merger[] = {&P::mass,       &P::scale,         &P::rmax,       &P::taper,
+                                    &P::mass_ratio, &P::disk_fraction, &P::disk_scale, &P::disk_height,
+                                    &P::toomre_q,   &P::pericentre,    &P::separation};
+
 constexpr std::array entries = {
-    Entry{{"plummer", "Plummer sphere in equilibrium, truncated at 99.9 % of its mass"}, 10000, make_plummer},
-    Entry{{"hernquist", "Hernquist sphere in equilibrium, truncated at 50 scale lengths"},
+    Entry{{"plummer", "Plummer sphere in equilibrium, truncated at 99.9 % of its mass", of_sphere},
+          10000,
+          make_plummer},
+    Entry{{"hernquist", "Hernquist sphere in equilibrium, truncated at 50 scale lengths", of_sphere},
           10000,
           make_hernquist},
-    Entry{{"nfw", "NFW sphere in equilibrium, tapered beyond rmax"}, 10000, make_nfw},
-    Entry{{"uniform-sphere", "uniform ball in virial balance"}, 10000, make_uniform_sphere},
-    Entry{{"cold-sphere", "uniform ball at rest"}, 10000, make_cold_sphere},
-    Entry{{"uniform-cube", "uniform cube at rest"}, 10000, make_uniform_cube},
-    Entry{{"kepler", "two bodies on an ellipse"}, 2, make_kepler},
-    Entry{{"disk-galaxy", "NFW halo, Hernquist bulge and exponential disk"}, 100000, make_disk_galaxy},
-    Entry{{"merger", "two Hernquist galaxies with disks on a parabolic encounter"}, 100000, make_merger},
+    Entry{{"nfw", "NFW sphere in equilibrium, tapered beyond rmax", of_nfw}, 10000, make_nfw},
+    Entry{{"uniform-sphere", "uniform ball in virial balance", of_uniform}, 10000, make_uniform_sphere},
+    Entry{{"cold-sphere", "uniform ball at rest", of_uniform}, 10000, make_cold_sphere},
+    Entry{{"uniform-cube", "uniform cube at rest", of_uniform}, 10000, make_uniform_cube},
+    Entry{{"kepler", "two bodies on an ellipse", of_kepler}, 2, make_kepler},
+    Entry{{"disk-galaxy", "NFW halo, Hernquist bulge and exponential disk", of_disk_galaxy},
+          100000,
+          make_disk_galaxy},
+    Entry{{"merger", "two Hernquist galaxies with disks on a parabolic encounter", of_merger},
+          100000,
+          make_merger},
 };
 
 const Entry& entry_of(std::string_view name) {
