@@ -10,7 +10,7 @@
 namespace grove {
 namespace {
 
-std::vector<std::uint32_t> sorted_by_id(const Array<ParticleId>& ids, std::vector<std::uint32_t> index) {
+Array<std::uint32_t> sorted_by_id(const Array<ParticleId>& ids, Array<std::uint32_t> index) {
   std::sort(index.begin(), index.end(), [&](std::uint32_t a, std::uint32_t b) { return ids[a] < ids[b]; });
   return index;
 }
@@ -43,7 +43,7 @@ std::vector<ParticleId> last_ids(const Communicator& comm, std::span<const Parti
 /// How many of this rank's ids go to each rank.
 std::vector<Count> counts_by_rank(const Communicator& comm, const Array<ParticleId>& all,
                                   std::span<const std::uint32_t> index, std::span<const Count> bounds) {
-  std::vector<ParticleId> ids(index.size());
+  Array<ParticleId> ids(index.size());
   std::transform(index.begin(), index.end(), ids.begin(), [&](std::uint32_t i) { return all[i]; });
   const std::vector<ParticleId> last = last_ids(comm, ids, bounds);
   std::vector<Count> counts;
@@ -61,7 +61,7 @@ std::vector<Count> counts_by_rank(const Communicator& comm, const Array<Particle
 
 }  // namespace
 
-IdOrder::IdOrder(const Communicator& comm, const Particles& particles, std::vector<std::uint32_t> index,
+IdOrder::IdOrder(const Communicator& comm, const Particles& particles, Array<std::uint32_t> index,
                  std::span<const Count> bounds)
     : index_(sorted_by_id(particles.id, std::move(index))),
       plan_(comm, counts_by_rank(comm, particles.id, index_, bounds)) {

@@ -19,7 +19,7 @@ class IdOrder {
  public:
   /// Collective. `index`: the particles taking part, into the arrays of `particles`. bounds: length P + 1,
   /// from 0 to the number of them over all ranks, increasing. InputError if two of them have the same id.
-  IdOrder(const Communicator& comm, const Particles& particles, std::vector<std::uint32_t> index,
+  IdOrder(const Communicator& comm, const Particles& particles, Array<std::uint32_t> index,
           std::span<const Count> bounds);
 
   /// Collective. This rank's part of the ordered field.
@@ -34,9 +34,9 @@ class IdOrder {
   }
 
  private:
-  std::vector<std::uint32_t> index_;  ///< own particles in order of id
+  Array<std::uint32_t> index_;  ///< own particles in order of id
   ExchangePlan plan_;
-  std::vector<std::uint32_t> order_;  ///< received particles in order of id
+  Array<std::uint32_t> order_;  ///< received particles in order of id
 };
 
 }  // namespace grove

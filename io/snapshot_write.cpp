@@ -245,7 +245,8 @@ class SnapshotWriter {
 
   void write_type(int type) {
     const auto t = static_cast<std::size_t>(type);
-    std::vector<std::uint32_t> index;
+    Array<std::uint32_t> index;
+    index.reserve(static_cast<std::size_t>(std::count(particles_.type.begin(), particles_.type.end(), type)));
     for (std::size_t i = 0; i < particles_.size(); ++i)
       if (particles_.type[i] == type) index.push_back(static_cast<std::uint32_t>(i));
     const std::vector<Count> bounds = division_.bounds(totals_[t]);
