@@ -40,10 +40,10 @@ if(GROVE_SANITIZE)
   target_link_options(grove_options INTERFACE -fsanitize=address,undefined)
 endif()
 
-# grove_library(NAME FOLDER... [LINK TARGET...] [EXCLUDE FILE...]): the target grove::NAME of all sources that lie
+# grove_library(NAME FOLDER... [LINK TARGET...] [PRIVATE TARGET...] [EXCLUDE FILE...]): the target grove::NAME of all sources that lie
 # directly in the folders; headers only makes it an interface target.
 function(grove_library name)
-  cmake_parse_arguments(arg "" "" "LINK;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(arg "" "" "LINK;PRIVATE;EXCLUDE" ${ARGN})
   set(sources)
   foreach(folder IN LISTS arg_UNPARSED_ARGUMENTS)
     file(GLOB found CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
@@ -60,4 +60,7 @@ function(grove_library name)
   add_library(grove::${name} ALIAS grove_${name})
   target_include_directories(grove_${name} ${scope} ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(grove_${name} ${scope} grove_options ${arg_LINK})
+  if(arg_PRIVATE)
+    target_link_libraries(grove_${name} PRIVATE ${arg_PRIVATE})
+  endif()
 endfunction()

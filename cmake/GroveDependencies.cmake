@@ -10,22 +10,27 @@ find_package(PNG REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
-# Kokkos: Debian's CMake config names an include folder that does not exist, so the imported target is pointed
-# at the folder where the header is.
+# Kokkos, 3.4 to 5.x (-DKokkos_ROOT=FOLDER: that one). The CMake config of Debian's 3.4 names an include folder that
+# does not exist, so its imported target is pointed at the folder where the header is.
 find_package(Kokkos REQUIRED)
-find_path(GROVE_KOKKOS_INCLUDE Kokkos_Core.hpp PATH_SUFFIXES trilinos kokkos REQUIRED
-          HINTS ${Kokkos_DIR}/../../../include)
-mark_as_advanced(GROVE_KOKKOS_INCLUDE)
-foreach(target IN ITEMS Kokkos::kokkos Kokkos::kokkoscore Kokkos::kokkoscontainers Kokkos::kokkosalgorithms)
-  if(TARGET ${target})
-    get_target_property(real ${target} ALIASED_TARGET)
-    if(NOT real)
-      set(real ${target})
+if(Kokkos_ENABLE_CUDA)
+  unset(CMAKE_CXX_COMPILER_LAUNCHER)  # Kokkos puts its own before the compiler, which stands back behind another
+endif()
+if(Kokkos_VERSION VERSION_LESS 4)
+  find_path(GROVE_KOKKOS_INCLUDE Kokkos_Core.hpp PATH_SUFFIXES trilinos kokkos REQUIRED
+            HINTS ${Kokkos_DIR}/../../../include)
+  mark_as_advanced(GROVE_KOKKOS_INCLUDE)
+  foreach(target IN ITEMS Kokkos::kokkos Kokkos::kokkoscore Kokkos::kokkoscontainers Kokkos::kokkosalgorithms)
+    if(TARGET ${target})
+      get_target_property(real ${target} ALIASED_TARGET)
+      if(NOT real)
+        set(real ${target})
+      endif()
+      set_target_properties(${real} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${GROVE_KOKKOS_INCLUDE}"
+                                               INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${GROVE_KOKKOS_INCLUDE}")
     endif()
-    set_target_properties(${real} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${GROVE_KOKKOS_INCLUDE}"
-                                             INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${GROVE_KOKKOS_INCLUDE}")
-  endif()
-endforeach()
+  endforeach()
+endif()
 
 # Parallel HDF5: Debian keeps it beside the serial one, under hdf5/openmpi.
 set(HDF5_PREFER_PARALLEL ON)

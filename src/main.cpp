@@ -2,7 +2,6 @@
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
-#include <Kokkos_Core.hpp>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -14,6 +13,7 @@
 #include "base/pages.hpp"
 #include "comm/communicator.hpp"
 #include "commands/commands.hpp"
+#include "kernels/kokkos/loops/runtime.hpp"
 
 namespace grove {
 namespace {
@@ -37,7 +37,7 @@ std::string version() {
   const std::string extensions = compiled_instruction_set();
   return fmt::format("Grove {} ({} build, compiler {}, instruction set: {}, backend: Kokkos {})",
                      GROVE_VERSION, GROVE_BUILD_TYPE, __VERSION__,
-                     extensions.empty() ? "baseline" : extensions, Kokkos::DefaultExecutionSpace::name());
+                     extensions.empty() ? "baseline" : extensions, host_space_name());
 }
 
 int run_program(int argc, char** argv, const Communicator& comm) {
@@ -101,13 +101,12 @@ bool start_mpi(int& argc, char**& argv) {
 int main(int argc, char** argv) {
   grove::keep_freed_memory();
   if (!grove::start_mpi(argc, argv)) return static_cast<int>(grove::ExitStatus::failed);
-  Kokkos::initialize();
   int status = 0;
   {
+    const grove::KokkosRuntime kokkos;
     const grove::Communicator comm(MPI_COMM_WORLD);
     status = grove::run_program(argc, argv, comm);
   }
-  Kokkos::finalize();
   MPI_Finalize();
   return status;
 }

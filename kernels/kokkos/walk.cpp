@@ -1,6 +1,5 @@
 #include "kernels/kokkos/walk.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -8,6 +7,7 @@
 #include "kernels/kokkos/group_walk.hpp"
 #include "kernels/kokkos/list_sums.hpp"
 #include "kernels/kokkos/local_tree.hpp"
+#include "kernels/kokkos/loops/host_loop.hpp"
 
 namespace grove {
 namespace {
@@ -94,19 +94,16 @@ WalkCounts for_leaves(const char* label, std::size_t leaves, const WalkLeaf& wal
   std::atomic<std::int64_t> cell = 0, particle = 0, tests = 0;
   std::mutex mutex;
   std::exception_ptr failure;
-  using Space = Kokkos::DefaultHostExecutionSpace;
-  Kokkos::parallel_for(label, Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>(0, leaves),
-                       [&](const std::size_t i) {
-                         thread_local Walker walker;
-                         try {
-                           const WalkCounts counts = walk_leaf(i, walker);
-                           cell += counts.cell, particle += counts.particle, tests += counts.tests;
-                         } catch (...) {
-                           const std::lock_guard lock(mutex);
-                           if (!failure) failure = std::current_exception();
-                         }
-                       });
-  Space().fence();
+  host_loop(label, leaves, [&](std::size_t i) {
+    thread_local Walker walker;
+    try {
+      const WalkCounts counts = walk_leaf(i, walker);
+      cell += counts.cell, particle += counts.particle, tests += counts.tests;
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  });
   if (failure) std::rethrow_exception(failure);
   return {cell, particle, tests};
 }

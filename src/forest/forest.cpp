@@ -1,31 +1,17 @@
 #include "forest/forest.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 
+#include "forest/leaf_bodies.hpp"
 #include "forest/leaf_moments.hpp"
+#include "kernels/kokkos/loops/host_loop.hpp"
 #include "kernels/math/cut_rule.hpp"
 
 namespace grove {
 namespace {
-
-TargetBounds no_bounds() {
-  constexpr float inf = std::numeric_limits<float>::infinity();
-  return {{inf, inf, inf}, {-inf, -inf, -inf}, 0, 0};
-}
-
-void widen(TargetBounds& bounds, const Vec3f& low, const Vec3f& high, float strictness, float softening) {
-  for (int axis = 0; axis < 3; ++axis) {
-    bounds.low[axis] = std::min(bounds.low[axis], low[axis]);
-    bounds.high[axis] = std::max(bounds.high[axis], high[axis]);
-  }
-  bounds.strictness = std::max(bounds.strictness, strictness);
-  bounds.softening = std::max(bounds.softening, softening);
-}
 
 Count groups_of(Count particles) { return (particles + group_size - 1) / group_size; }
 
@@ -71,20 +57,17 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
   bounds_.assign(origins_.size(), no_bounds());
   const AcceptanceRule rule = AcceptanceRule::of(gravity, units, median_acceleration);
 
-  using Space = Kokkos::DefaultHostExecutionSpace;
-  Kokkos::parallel_for(
-      "Grove::forest::update", Kokkos::RangePolicy<Space>(0, origins_.size()), [&](const std::size_t leaf) {
-        thread_local LeafMoments combiner;
-        origins_[leaf] = find_origin(leaf, particles);
-        copy_sources(leaf, particles, gravity, units);
-        make_groups(leaf, particles, gravity, units, rule);
-        const auto node = static_cast<std::size_t>(shapes_.node_begin[leaf]);
-        const auto first = static_cast<std::size_t>(leaf_begin_[leaf]);
-        combiner.combine(rule, tree(static_cast<std::int32_t>(leaf)).nodes, &shapes_.links[node],
-                         static_cast<std::int32_t>(leaf_begin_[leaf + 1] - leaf_begin_[leaf]),
-                         &sources_[first], &softening_[first], &core_[node], &moments_[node]);
-      });
-  Space().fence();
+  host_loop("Grove::forest::update", origins_.size(), [&](std::size_t leaf) {
+    thread_local LeafMoments combiner;
+    origins_[leaf] = find_origin(leaf, particles);
+    copy_sources(leaf, particles, gravity, units);
+    make_groups(leaf, particles, gravity, units, rule);
+    const auto node = static_cast<std::size_t>(shapes_.node_begin[leaf]);
+    const auto first = static_cast<std::size_t>(leaf_begin_[leaf]);
+    combiner.combine(rule, tree(static_cast<std::int32_t>(leaf)).nodes, &shapes_.links[node],
+                     static_cast<std::int32_t>(leaf_begin_[leaf + 1] - leaf_begin_[leaf]), &sources_[first],
+                     &softening_[first], &core_[node], &moments_[node]);
+  });
 }
 
 Vec3d Forest::find_origin(std::size_t leaf, const Particles& particles) const {
@@ -107,34 +90,36 @@ Vec3d Forest::find_origin(std::size_t leaf, const Particles& particles) const {
 
 void Forest::copy_sources(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
                           const WalkUnits& units) {
-  const Vec3d origin = origins_[leaf];
-  const double per_length = 1 / units.length, per_mass = 1 / units.mass;
-  float softening[particle_types];
+  const auto first = static_cast<std::size_t>(leaf_begin_[leaf]),
+             count = static_cast<std::size_t>(leaf_begin_[leaf + 1]) - first;
+  SourceBody copy{origins_[leaf],
+                  1 / units.length,
+                  1 / units.mass,
+                  {},
+                  particles.position.data() + first,
+                  particles.mass.data() + first,
+                  particles.type.data() + first,
+                  sources_.data() + first,
+                  softening_.data() + first};
   for (std::size_t type = 0; type < particle_types; ++type)
-    softening[type] = static_cast<float>(gravity.softening[type] * per_length);
-  for (auto i = static_cast<std::size_t>(leaf_begin_[leaf]);
-       i < static_cast<std::size_t>(leaf_begin_[leaf + 1]); ++i) {
-    sources_[i] = {((particles.position[i] - origin) * per_length).as<float>(),
-                   static_cast<float>(particles.mass[i] * per_mass)};
-    softening_[i] = softening[particles.type[i]];
-  }
+    copy.softening_of[type] = static_cast<float>(gravity.softening[type] * copy.per_length);
+  for (std::size_t i = 0; i < count; ++i) copy(i);
 }
 
 void Forest::make_groups(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
                          const WalkUnits& units, const AcceptanceRule& rule) {
-  const double per_acceleration = to_walk_acceleration(1, gravity.gravitational_constant, units);
-  const Count begin = leaf_begin_[leaf], end = leaf_begin_[leaf + 1];
-  for (Count first = begin, g = group_begin_[leaf]; first < end; first += group_size, ++g) {
-    const Count last = std::min<Count>(first + group_size, end);
-    TargetBounds bounds = no_bounds();
-    float least = std::numeric_limits<float>::max();
-    for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i) {
-      widen(bounds, sources_[i].position, sources_[i].position, 0, softening_[i]);
-      least = std::min(least, particles.old_acceleration[i]);
-    }
-    bounds.strictness = rule.strictness(static_cast<float>(least * per_acceleration));
-    groups_[static_cast<std::size_t>(g)] = {bounds, static_cast<std::int32_t>(first - begin),
-                                            static_cast<std::int32_t>(last - first)};
+  const Count first = leaf_begin_[leaf], group = group_begin_[leaf];
+  const auto groups = static_cast<std::size_t>(group_begin_[leaf + 1] - group);
+  const GroupBody make{rule,
+                       to_walk_acceleration(1, gravity.gravitational_constant, units),
+                       static_cast<std::int32_t>(leaf_begin_[leaf + 1] - first),
+                       sources_.data() + first,
+                       softening_.data() + first,
+                       particles.old_acceleration.data() + first,
+                       groups_.data() + group};
+  for (std::size_t g = 0; g < groups; ++g) {
+    make(g);
+    const TargetBounds& bounds = make.groups[g].bounds;
     widen(bounds_[leaf], bounds.low, bounds.high, bounds.strictness, bounds.softening);
   }
 }

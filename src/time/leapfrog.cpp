@@ -1,25 +1,20 @@
 #include "time/leapfrog.hpp"
 
-#include "kernels/math/leapfrog.hpp"
+#include "kernels/kokkos/loops/particle_loops.hpp"
 
 namespace grove {
 
 void kick(Particles& particles, double factor) {
-  for (std::size_t i = 0; i < particles.size(); ++i)
-    particles.velocity[i] = kicked(particles.velocity[i], particles.acceleration[i], factor);
+  run(particles.size(), KickBody{factor, particles.acceleration.data(), particles.velocity.data()});
 }
 
 void drift(Particles& particles, double factor) {
-  for (std::size_t i = 0; i < particles.size(); ++i)
-    particles.position[i] = drifted(particles.position[i], particles.velocity[i], factor);
+  run(particles.size(), DriftBody{factor, particles.velocity.data(), particles.position.data()});
 }
 
 void predict(Particles& particles, double dt) {
-  for (std::size_t i = 0; i < particles.size(); ++i) {
-    particles.position[i] =
-        predicted(particles.position[i], particles.velocity[i], particles.acceleration[i], dt);
-    particles.velocity[i] = kicked(particles.velocity[i], particles.acceleration[i], dt);
-  }
+  run(particles.size(),
+      PredictBody{dt, particles.acceleration.data(), particles.position.data(), particles.velocity.data()});
 }
 
 }  // namespace grove

@@ -1,13 +1,13 @@
 // Seconds of the bisection from the root to the buckets, on a Hernquist sphere of a million particles.
 #include <benchmark/benchmark.h>
 
-#include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
 
 #include "kernels/kokkos/bisection.hpp"
+#include "kernels/kokkos/loops/runtime.hpp"
 
 namespace grove {
 namespace {
@@ -102,7 +102,7 @@ BENCHMARK(leaves_to_buckets)->Unit(benchmark::kMillisecond);
 }  // namespace grove
 
 int main(int argc, char** argv) {
-  Kokkos::ScopeGuard kokkos(argc, argv);
+  const grove::KokkosRuntime kokkos;
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -2,7 +2,6 @@
 // sums compared with a loop over the same sums and nothing else.
 //
 //   bench_walk [particles] [delta] [softening] [leaf size]
-#include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "kernels/kokkos/list_sums.hpp"
+#include "kernels/kokkos/loops/runtime.hpp"
 #include "support/grown.hpp"
 
 namespace grove {
@@ -176,8 +176,6 @@ int run(int argc, char** argv) {
 }  // namespace grove
 
 int main(int argc, char** argv) {
-  Kokkos::initialize();
-  const int status = grove::run(argc, argv);
-  Kokkos::finalize();
-  return status;
+  const grove::KokkosRuntime kokkos;
+  return grove::run(argc, argv);
 }

@@ -3,10 +3,11 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
-#include <Kokkos_Core.hpp>
 #include <cstdio>
 #include <memory>
 #include <string>
+
+#include "kernels/kokkos/loops/runtime.hpp"
 
 namespace {
 
@@ -27,6 +28,20 @@ class CollectFailures : public testing::EmptyTestEventListener {
   bool failed_ = false;
 };
 
+/// Runs all tests; whether any failed, on any rank.
+int run_all() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  if (rank != 0) delete listeners.Release(listeners.default_result_printer());
+  auto* failures = new CollectFailures;  // owned by the listeners
+  listeners.Append(failures);
+
+  int failed = RUN_ALL_TESTS() != 0 || failures->failed();
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return failed;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -37,18 +52,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "MPI cannot be initialised for a program with threads\n");
     return 1;
   }
-  Kokkos::initialize();
-
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  auto& listeners = testing::UnitTest::GetInstance()->listeners();
-  if (rank != 0) delete listeners.Release(listeners.default_result_printer());
-  auto* failures = new CollectFailures;  // owned by the listeners
-  listeners.Append(failures);
-
-  int failed = RUN_ALL_TESTS() != 0 || failures->failed();
-  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  Kokkos::finalize();
+  int failed = 0;
+  {
+    const grove::KokkosRuntime kokkos;
+    failed = run_all();
+  }
   MPI_Finalize();
   return failed;
 }

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "base/host_device.hpp"
+#include "base/vec3.hpp"
+#include "kernels/math/acceptance.hpp"
+#include "kernels/math/cut_rule.hpp"
+#include "kernels/math/node.hpp"
+
+/// What Forest::update() does per particle and per group: bodies of plain pointers, copied by value, which
+/// work wherever their pointers are valid (see kernels/kokkos/loops/particle_loops.hpp).
+namespace grove {
+
+GROVE_HOST_DEVICE inline TargetBounds no_bounds() {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  return {{inf, inf, inf}, {-inf, -inf, -inf}, 0, 0};
+}
+
+GROVE_HOST_DEVICE inline void widen(TargetBounds& bounds, const Vec3f& low, const Vec3f& high,
+                                    float strictness, float softening) {
+  for (int axis = 0; axis < 3; ++axis) {
+    if (low[axis] < bounds.low[axis]) bounds.low[axis] = low[axis];
+    if (bounds.high[axis] < high[axis]) bounds.high[axis] = high[axis];
+  }
+  if (bounds.strictness < strictness) bounds.strictness = strictness;
+  if (bounds.softening < softening) bounds.softening = softening;
+}
+
+/// Particle i of a leaf as a source.
+struct SourceBody {
+  Vec3d origin;                        ///< of the leaf, units of the run
+  double per_length, per_mass;         ///< from units of the run to walk units
+  float softening_of[particle_types];  ///< walk units
+  const Vec3d* position;               ///< in, and the next two: particles of the leaf, units of the run
+  const double* mass;
+  const std::uint8_t* type;
+  SourceParticle* sources;  ///< out, and the next: particles of the leaf, walk units
+  float* softening;
+
+  GROVE_HOST_DEVICE void operator()(std::size_t i) const {
+    sources[i] = {((position[i] - origin) * per_length).as<float>(), static_cast<float>(mass[i] * per_mass)};
+    softening[i] = softening_of[type[i]];
+  }
+};
+
+/// Group g of a leaf: its bounds and how strict its tests are.
+struct GroupBody {
+  AcceptanceRule rule;
+  double per_acceleration;        ///< from units of the run to walk units
+  std::int32_t particles;         ///< of the leaf
+  const SourceParticle* sources;  ///< in, and the next: particles of the leaf, walk units
+  const float* softening;
+  const float* old_acceleration;  ///< in: particles of the leaf, units of the run
+  Group* groups;                  ///< out: groups of the leaf
+
+  GROVE_HOST_DEVICE void operator()(std::size_t g) const {
+    const auto first = static_cast<std::int32_t>(g) * group_size;
+    const std::int32_t last = first + group_size < particles ? first + group_size : particles;
+    TargetBounds bounds = no_bounds();
+    float least = std::numeric_limits<float>::max();
+    for (std::int32_t i = first; i < last; ++i) {
+      widen(bounds, sources[i].position, sources[i].position, 0, softening[i]);
+      if (old_acceleration[i] < least) least = old_acceleration[i];
+    }
+    bounds.strictness = rule.strictness(static_cast<float>(least * per_acceleration));
+    groups[g] = {bounds, first, last - first};
+  }
+};
+
+}  // namespace grove

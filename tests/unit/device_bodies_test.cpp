@@ -1,0 +1,137 @@
+// The bodies of loops over particles and groups give on the device of this Kokkos (the host where it has
+// none), on copies of the arrays there, what they give on the host.
+#include <gtest/gtest.h>
+
+#include <Kokkos_Core.hpp>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "forest/leaf_bodies.hpp"
+#include "kernels/kokkos/loops/particle_loops.hpp"
+
+namespace grove {
+namespace {
+
+constexpr std::size_t particles = 1000, groups = (particles + group_size - 1) / group_size;
+
+using Device = Kokkos::DefaultExecutionSpace;
+
+/// An array on the device that begins as a copy of a host's.
+template <class T>
+class Copy {
+ public:
+  explicit Copy(const std::vector<T>& host) : view_("copy", host.size()) {
+    Kokkos::deep_copy(view_, Host<const T>(host.data(), host.size()));
+  }
+  T* data() const { return view_.data(); }
+  std::vector<T> fetch() const {
+    std::vector<T> host(view_.size());
+    Kokkos::deep_copy(Host<T>(host.data(), host.size()), view_);
+    return host;
+  }
+
+ private:
+  template <class U>
+  using Host = Kokkos::View<U*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  Kokkos::View<T*, Device::memory_space> view_;
+};
+
+template <class Body>
+void run_on_device(std::size_t count, const Body& body) {
+  Kokkos::parallel_for("Grove::test::device", Kokkos::RangePolicy<Device>(0, count), body);
+  Device().fence();
+}
+
+std::vector<Vec3d> random_vectors(unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<Vec3d> vectors(particles);
+  for (Vec3d& v : vectors)
+    for (int axis = 0; axis < 3; ++axis) v[axis] = uniform(random);
+  return vectors;
+}
+
+std::vector<Vec3f> random_floats(unsigned seed) {
+  std::vector<Vec3f> floats;
+  for (const Vec3d& v : random_vectors(seed)) floats.push_back(v.as<float>());
+  return floats;
+}
+
+// Sizes are below 2, a compiler may fuse products with sums or not: a few roundings of 2^-52 each.
+void expect_near(const std::vector<Vec3d>& a, const std::vector<Vec3d>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_LE(norm(a[i] - b[i]), 8 * std::ldexp(1., -52)) << i;
+}
+
+TEST(DeviceBodies, recordsAreTheHosts) {
+  const std::vector<Vec3d> position = random_vectors(1);
+  std::vector<Record> records(particles);
+  const Box box = Box::around({-1, -1, -1}, {1, 1, 1});
+  const Copy at(position);
+  const Copy made(records);
+  make_records(box, position.data(), particles, records.data(), 7);
+  run_on_device(particles, RecordBody{box, 7, at.data(), made.data()});
+  EXPECT_EQ(made.fetch(), records);
+}
+
+TEST(DeviceBodies, leapfrogIsTheHosts) {
+  std::vector<Vec3d> position = random_vectors(2), velocity = random_vectors(3);
+  const std::vector<Vec3f> acceleration = random_floats(4);
+  const Copy x(position), v(velocity);
+  const Copy a(acceleration);
+  run(particles, KickBody{0.125, acceleration.data(), velocity.data()});
+  run(particles, DriftBody{0.3, velocity.data(), position.data()});
+  run(particles, PredictBody{0.1, acceleration.data(), position.data(), velocity.data()});
+  run_on_device(particles, KickBody{0.125, a.data(), v.data()});
+  run_on_device(particles, DriftBody{0.3, v.data(), x.data()});
+  run_on_device(particles, PredictBody{0.1, a.data(), x.data(), v.data()});
+  expect_near(x.fetch(), position);
+  expect_near(v.fetch(), velocity);
+}
+
+TEST(DeviceBodies, sourcesAndGroupsAreTheHosts) {
+  const std::vector<Vec3d> position = random_vectors(5);
+  const std::vector<double> mass(particles, 0.001);
+  const std::vector<std::uint8_t> type(particles, 1);
+  const std::vector<float> old(particles, 0.5F);
+  std::vector<SourceParticle> sources(particles);
+  std::vector<float> softening(particles);
+  std::vector<Group> made(groups);
+  const Copy x(position);
+  const Copy m(mass);
+  const Copy t(type);
+  const Copy a(old), eps(softening);
+  const Copy s(sources);
+  const Copy g(made);
+  SourceBody source{{0.5, 0, 0},     2, 1000, {}, position.data(), mass.data(), type.data(), sources.data(),
+                    softening.data()};
+  source.softening_of[1] = 0.25F;
+  AcceptanceRule rule;
+  rule.criterion = Criterion::acceleration;
+  GroupBody group{rule, 1, particles, sources.data(), softening.data(), old.data(), made.data()};
+  for (std::size_t i = 0; i < particles; ++i) source(i);
+  for (std::size_t i = 0; i < groups; ++i) group(i);
+
+  source.position = x.data(), source.mass = m.data(), source.type = t.data();
+  source.sources = s.data(), source.softening = eps.data();
+  group.sources = s.data(), group.softening = eps.data(), group.old_acceleration = a.data();
+  group.groups = g.data();
+  run_on_device(particles, source);
+  run_on_device(groups, group);
+  const std::vector<SourceParticle> device_sources = s.fetch();
+  const std::vector<Group> device_groups = g.fetch();
+  for (std::size_t i = 0; i < particles; ++i) {
+    EXPECT_EQ(device_sources[i].position, sources[i].position) << i;
+    EXPECT_EQ(device_sources[i].mass, sources[i].mass) << i;
+  }
+  for (std::size_t i = 0; i < groups; ++i) {
+    EXPECT_EQ(device_groups[i].bounds.low, made[i].bounds.low) << i;
+    EXPECT_EQ(device_groups[i].bounds.high, made[i].bounds.high) << i;
+    EXPECT_FLOAT_EQ(device_groups[i].bounds.strictness, made[i].bounds.strictness) << i;
+    EXPECT_EQ(device_groups[i].count, made[i].count) << i;
+  }
+}
+
+}  // namespace
+}  // namespace grove
