@@ -25,11 +25,13 @@ class IdOrder {
   /// Collective. This rank's part of the ordered field.
   template <class T>
   Array<T> apply(const Array<T>& field) const {
-    Array<T> moved(index_.size());
-    for (std::size_t i = 0; i < index_.size(); ++i) moved[i] = field[index_[i]];
-    plan_.apply(moved);
-    Array<T> ordered(moved.size());
-    for (std::size_t i = 0; i < moved.size(); ++i) ordered[i] = moved[order_[i]];
+    Array<T> received(order_.size());
+    const auto pack = [&](std::size_t begin, std::span<T> piece) {
+      for (std::size_t i = 0; i < piece.size(); ++i) piece[i] = field[index_[begin + i]];
+    };
+    plan_.apply(pack, std::span<T>(received));
+    Array<T> ordered(received.size());
+    for (std::size_t i = 0; i < received.size(); ++i) ordered[i] = received[order_[i]];
     return ordered;
   }
 

@@ -116,7 +116,7 @@ void Simulation::decompose() {
 }
 
 void Simulation::evaluate_forces() {
-  forces_ = gravity_.evaluate(particles_, domain_, timers_, records_);
+  forces_ = gravity_.evaluate(particles_, domain_, timers_, std::move(records_));
   records_ = {};
 }
 

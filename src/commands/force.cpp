@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/errors.hpp"
@@ -78,7 +79,7 @@ MeasuredPass measure(const Communicator& comm, Gravity& gravity, Particles& part
     timers.add("sort", sort);
     timers.add("wait", wait);
     timers.add("decompose", report.timers.seconds("total") - sort - wait);
-    pass.report = gravity.evaluate(particles, domain, timers, records);
+    pass.report = gravity.evaluate(particles, domain, timers, std::move(records));
   }
   box = domain.box;
   for (const char* phase : force_phases) pass.seconds[phase] = comm.max(timers.seconds(phase));

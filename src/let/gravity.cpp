@@ -81,8 +81,7 @@ WalkSetup Gravity::agree_on_setup(const Particles& particles, const Domain& doma
   return {report.opening_angle ? parameters_.first_evaluation() : parameters_, units};
 }
 
-void Gravity::build(Particles& particles, const Domain& domain, std::span<Record> records,
-                    PhaseTimers& timers) {
+void Gravity::build(Particles& particles, const Domain& domain, Array<Record> records, PhaseTimers& timers) {
   forest_.build(particles, domain.box, domain.leaf_begin, records, bisection_builder(), &timers);
 }
 
@@ -146,7 +145,7 @@ void Gravity::import(const std::vector<Message>& messages, const Domain& domain,
 }
 
 ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseTimers& timers,
-                              std::span<Record> records) {
+                              Array<Record> records) {
   const auto timed = [&timers](const char* phase, const auto& work) {
     const auto timer = timers.time(phase);
     work();
@@ -157,7 +156,7 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
   std::string fault;
   timed("wait", [&] { comm_.barrier(); });  // so that no other phase counts waiting for slower ranks
   timed("moments", [&] { setup = agree_on_setup(particles, domain, report); });
-  build(particles, domain, records, timers);
+  build(particles, domain, std::move(records), timers);
   timed("moments", [&] {
     forest_.update(particles, setup.gravity, setup.units, report.median_acceleration,
                    domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);

@@ -42,13 +42,13 @@ class Gravity {
   ///
   /// particles (in/out): those of the own leaves, leaf by leaf as domain.leaf_begin says; reordered inside
   /// leaves; acceleration, potential, old_acceleration and work are set. domain (in): the decomposition of
-  /// just these particles, whose positions are inside its box. records (in/out, optional): as decompose()
-  /// gives them; the particles themselves may then be in any order before. timers: adds to build, sort,
+  /// just these particles, whose positions are inside its box. records (optional): as decompose() gives them,
+  /// used up; the particles themselves may then be in any order before. timers: adds to build, sort,
   /// moments, let, walk, and wait, for slower ranks. Collective. InputError on all ranks if single
   /// precision cannot hold the forces or the separations (let/resolution.hpp). Cost: O(N/P log N), and
   /// messages for a surface of the rank's part of space.
   ForceReport evaluate(Particles& particles, const Domain& domain, PhaseTimers& timers,
-                       std::span<Record> records = {});
+                       Array<Record> records = {});
 
  private:
   /// What a leaf tells all ranks.
@@ -58,7 +58,7 @@ class Gravity {
   };
 
   WalkSetup agree_on_setup(const Particles& particles, const Domain& domain, ForceReport& report) const;
-  void build(Particles& particles, const Domain& domain, std::span<Record> records, PhaseTimers& timers);
+  void build(Particles& particles, const Domain& domain, Array<Record> records, PhaseTimers& timers);
   std::vector<TargetBounds> publish(const Domain& domain, const WalkSetup& setup, double median_acceleration);
   std::vector<Message> select(const Domain& domain, const WalkUnits& units,
                               std::span<const TargetBounds> bounds) const;

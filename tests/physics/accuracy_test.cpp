@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "decomposition/decompose.hpp"
 #include "initial_conditions.hpp"
@@ -19,7 +20,7 @@ Domain evaluate(const Communicator& comm, Gravity& gravity, Particles& particles
   PhaseTimers timers;
   Array<Record> records;
   Domain domain = decompose(comm, particles, decomposition, box, report, &records);
-  gravity.evaluate(particles, domain, timers, records);
+  gravity.evaluate(particles, domain, timers, std::move(records));
   box = domain.box;
   return domain;
 }
