@@ -13,8 +13,12 @@
 /// work wherever their pointers are valid (see kernels/kokkos/loops/particle_loops.hpp).
 namespace grove {
 
+// Constants, because a device may not call std::numeric_limits' functions.
+inline constexpr float infinite_float = std::numeric_limits<float>::infinity();
+inline constexpr float largest_float = std::numeric_limits<float>::max();
+
 GROVE_HOST_DEVICE inline TargetBounds no_bounds() {
-  constexpr float inf = std::numeric_limits<float>::infinity();
+  constexpr float inf = infinite_float;
   return {{inf, inf, inf}, {-inf, -inf, -inf}, 0, 0};
 }
 
@@ -59,7 +63,7 @@ struct GroupBody {
     const auto first = static_cast<std::int32_t>(g) * group_size;
     const std::int32_t last = first + group_size < particles ? first + group_size : particles;
     TargetBounds bounds = no_bounds();
-    float least = std::numeric_limits<float>::max();
+    float least = largest_float;
     for (std::int32_t i = first; i < last; ++i) {
       widen(bounds, sources[i].position, sources[i].position, 0, softening[i]);
       if (old_acceleration[i] < least) least = old_acceleration[i];

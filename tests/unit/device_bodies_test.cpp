@@ -17,25 +17,24 @@ constexpr std::size_t particles = 1000, groups = (particles + group_size - 1) / 
 
 using Device = Kokkos::DefaultExecutionSpace;
 
-/// An array on the device that begins as a copy of a host's.
 template <class T>
-class Copy {
- public:
-  explicit Copy(const std::vector<T>& host) : view_("copy", host.size()) {
-    Kokkos::deep_copy(view_, Host<const T>(host.data(), host.size()));
-  }
-  T* data() const { return view_.data(); }
-  std::vector<T> fetch() const {
-    std::vector<T> host(view_.size());
-    Kokkos::deep_copy(Host<T>(host.data(), host.size()), view_);
-    return host;
-  }
+using HostView = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+template <class T>
+using DeviceView = Kokkos::View<T*, Device::memory_space>;
 
- private:
-  template <class U>
-  using Host = Kokkos::View<U*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  Kokkos::View<T*, Device::memory_space> view_;
-};
+template <class T>
+DeviceView<T> copy(const std::vector<T>& host) {
+  DeviceView<T> view("copy", host.size());
+  Kokkos::deep_copy(view, HostView<const T>(host.data(), host.size()));
+  return view;
+}
+
+template <class T>
+std::vector<T> fetch(const DeviceView<T>& view) {
+  std::vector<T> host(view.size());
+  Kokkos::deep_copy(HostView<T>(host.data(), host.size()), view);
+  return host;
+}
 
 template <class Body>
 void run_on_device(std::size_t count, const Body& body) {
@@ -68,26 +67,27 @@ TEST(DeviceBodies, recordsAreTheHosts) {
   const std::vector<Vec3d> position = random_vectors(1);
   std::vector<Record> records(particles);
   const Box box = Box::around({-1, -1, -1}, {1, 1, 1});
-  const Copy at(position);
-  const Copy made(records);
+  const auto at = copy(position);
+  const auto made = copy(records);
   make_records(box, position.data(), particles, records.data(), 7);
   run_on_device(particles, RecordBody{box, 7, at.data(), made.data()});
-  EXPECT_EQ(made.fetch(), records);
+  EXPECT_EQ(fetch(made), records);
 }
 
 TEST(DeviceBodies, leapfrogIsTheHosts) {
   std::vector<Vec3d> position = random_vectors(2), velocity = random_vectors(3);
   const std::vector<Vec3f> acceleration = random_floats(4);
-  const Copy x(position), v(velocity);
-  const Copy a(acceleration);
+  const auto x = copy(position);
+  const auto v = copy(velocity);
+  const auto a = copy(acceleration);
   run(particles, KickBody{0.125, acceleration.data(), velocity.data()});
   run(particles, DriftBody{0.3, velocity.data(), position.data()});
   run(particles, PredictBody{0.1, acceleration.data(), position.data(), velocity.data()});
   run_on_device(particles, KickBody{0.125, a.data(), v.data()});
   run_on_device(particles, DriftBody{0.3, v.data(), x.data()});
   run_on_device(particles, PredictBody{0.1, a.data(), x.data(), v.data()});
-  expect_near(x.fetch(), position);
-  expect_near(v.fetch(), velocity);
+  expect_near(fetch(x), position);
+  expect_near(fetch(v), velocity);
 }
 
 TEST(DeviceBodies, sourcesAndGroupsAreTheHosts) {
@@ -98,12 +98,13 @@ TEST(DeviceBodies, sourcesAndGroupsAreTheHosts) {
   std::vector<SourceParticle> sources(particles);
   std::vector<float> softening(particles);
   std::vector<Group> made(groups);
-  const Copy x(position);
-  const Copy m(mass);
-  const Copy t(type);
-  const Copy a(old), eps(softening);
-  const Copy s(sources);
-  const Copy g(made);
+  const auto x = copy(position);
+  const auto m = copy(mass);
+  const auto t = copy(type);
+  const auto a = copy(old);
+  const auto eps = copy(softening);
+  const auto s = copy(sources);
+  const auto g = copy(made);
   SourceBody source{{0.5, 0, 0},     2, 1000, {}, position.data(), mass.data(), type.data(), sources.data(),
                     softening.data()};
   source.softening_of[1] = 0.25F;
@@ -119,8 +120,8 @@ TEST(DeviceBodies, sourcesAndGroupsAreTheHosts) {
   group.groups = g.data();
   run_on_device(particles, source);
   run_on_device(groups, group);
-  const std::vector<SourceParticle> device_sources = s.fetch();
-  const std::vector<Group> device_groups = g.fetch();
+  const std::vector<SourceParticle> device_sources = fetch(s);
+  const std::vector<Group> device_groups = fetch(g);
   for (std::size_t i = 0; i < particles; ++i) {
     EXPECT_EQ(device_sources[i].position, sources[i].position) << i;
     EXPECT_EQ(device_sources[i].mass, sources[i].mass) << i;
