@@ -1,17 +1,18 @@
+// From the root to the leaves.
 #include "kernels/kokkos/bisection.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "kernels/kokkos/bisection_avx512.hpp"
-#include "kernels/kokkos/bisection_leaf.hpp"
 #include "kernels/kokkos/bisection_orb.hpp"
+#include "support/bisection_samples.hpp"
 #include "support/naive_bisection.hpp"
 
 namespace grove {
@@ -19,104 +20,22 @@ namespace {
 
 using namespace testing;
 
-struct Sample {
-  std::string name;
-  Records records;
-  std::vector<ParticleId> id;  // by index; neither sorted nor dense
-};
-
-Sample sample(std::string name, std::size_t count,
-              const std::function<IntegerPosition(std::mt19937_64&)>& make) {
-  Sample s{std::move(name), {}, {}};
-  std::mt19937_64 random(count + 1);
-  for (std::size_t i = 0; i < count; ++i) {
-    const IntegerPosition p = make(random);
-    s.records.push_back({p.x, p.y, p.z, static_cast<std::uint32_t>(i)});
-    s.id.push_back(7 * i + (1ULL << 40));
-  }
-  std::shuffle(s.id.begin(), s.id.end(), random);
-  return s;
-}
-
-Coordinate any(std::mt19937_64& random) { return static_cast<Coordinate>(random()); }
-
-/// Steep towards one point, as the centre of a galaxy.
-IntegerPosition cusp(std::mt19937_64& random) {
-  std::uniform_real_distribution<double> uniform(-1, 1);
-  const double r = 2e9 * std::pow(std::abs(uniform(random)), 6.0);
-  const auto c = [&] { return static_cast<Coordinate>(2.1e9 + r * uniform(random)); };
-  const Coordinate x = c(), y = c();
-  return {x, y, c()};
-}
-
-std::vector<Sample> samples(std::size_t count) {
-  using Random = std::mt19937_64;
-  return {
-      sample("uniform", count,
-             [](Random& g) {
-               return IntegerPosition{any(g), any(g), any(g)};
-             }),
-      sample("cusp", count, cusp),
-      sample("one_point", count,
-             [](Random&) {
-               return IntegerPosition{~0u, 5, 0};
-             }),
-      sample("planar", count,
-             [](Random& g) {
-               return IntegerPosition{any(g), 77, any(g)};
-             }),
-      sample("few_values", count,
-             [](Random& g) {
-               return IntegerPosition{any(g) % 3, any(g) % 5, any(g) % 2};
-             }),
-      sample("one_value_dominates", count,
-             [](Random& g) {
-               return g() % 8 ? IntegerPosition{9, 9, 9} : IntegerPosition{any(g), any(g), any(g)};
-             }),
-      sample("faces_of_the_cube", count,
-             [](Random& g) {
-               return IntegerPosition{g() % 2 ? ~0u : 0u, any(g), 0};
-             }),
-  };
-}
-
-// --- The code under test on either instruction set.
-
+/// The code under test on either instruction set.
 struct Path {
   const char* name;
-  std::vector<Cell> (*to_leaves)(const CutScheme&, const Cell&, std::span<Record>, const ParticleId*,
-                                 const std::uint32_t*);
-  void (*leaf)(Record*, std::int32_t, const ParticleId*, LocalCell*);
+  std::vector<Cell> (*cut)(const CutScheme&, const Cell&, std::span<Record>, const ParticleId*,
+                           const std::uint32_t*);
 };
 
 const Path paths[] = {
-    {"portable", bisection::cut_to_leaves<bisection::Portable>, bisection::cut_leaf<bisection::Portable>},
+    {"portable", bisection::cut_to_leaves<bisection::Portable>},
 #ifdef GROVE_BISECTION_AVX512
-    {"avx512", bisection::cut_to_leaves<bisection::Avx512>, bisection::cut_leaf<bisection::Avx512>},
+    {"avx512", bisection::cut_to_leaves<bisection::Avx512>},
 #endif
 };
 
 void sort_by_id(Records& records, const std::vector<ParticleId>& id) {
   std::sort(records.begin(), records.end(), [&](auto& a, auto& b) { return id[a.index] < id[b.index]; });
-}
-
-Cell root_of(const CutScheme& scheme, std::size_t count, Count weight, std::int32_t leaves) {
-  Cell root{};
-  root.first = 1000;  // as of a cell in the midst of a tree
-  root.first_leaf = 50;
-  root.count = static_cast<Count>(count);
-  root.weight = weight;
-  root.leaves = scheme.rule == CutRule::middle ? scheme.leaves_of(root.count) : leaves;
-  return root;
-}
-
-void expect_tight(const IntegerPosition& low, const IntegerPosition& high, std::span<const Record> part) {
-  for (int axis = 0; axis < 3; ++axis) {
-    const auto [least, most] =
-        std::minmax_element(part.begin(), part.end(), [=](auto& p, auto& q) { return p[axis] < q[axis]; });
-    EXPECT_EQ(low[axis], (*least)[axis]);
-    EXPECT_EQ(high[axis], (*most)[axis]);
-  }
 }
 
 /// Everything that the header promises of the cells of one subtree.
@@ -164,14 +83,14 @@ void expect_leaves(const Sample& s, const CutScheme& scheme, std::int32_t leaves
     SCOPED_TRACE(s.name + " " + path.name + " " + std::to_string(s.records.size()));
     Records records = s.records;
     const Count total = std::accumulate(weight.begin(), weight.end(), Count{0});
-    const auto cells = path.to_leaves(scheme, root_of(scheme, records.size(), total, leaves), records,
-                                      s.id.data(), weighted ? weight.data() : nullptr);
+    const auto cells = path.cut(scheme, root_of(scheme, records.size(), total, leaves), records, s.id.data(),
+                                weighted ? weight.data() : nullptr);
     expect_consistent(cells, records, s, weight);
     std::vector<Records> found(wanted.size());
     for (const Cell& cell : cells)
       if (cell.is_leaf()) {
-        const auto begin = records.begin() + (cell.first - 1000);
-        Records& leaf = found.at(static_cast<std::size_t>(cell.first_leaf - 50));
+        const auto begin = records.begin() + (cell.first - first_of_root);
+        Records& leaf = found.at(static_cast<std::size_t>(cell.first_leaf - first_leaf_of_root));
         leaf.assign(begin, begin + cell.count);
         sort_by_id(leaf, s.id);
       }
@@ -269,87 +188,6 @@ TEST(Bisection, halves_of_seven_particles_by_hand) {
   EXPECT_EQ(cells[4].count, 2);
 }
 
-TEST(Bisection, leaf_order_is_that_of_a_naive_sort) {
-  std::vector<std::size_t> counts(70);
-  std::iota(counts.begin(), counts.end(), 1);
-  counts.insert(counts.end(), {95, 96, 97, 128, 255, 256, 257, 1000, 4095, 4096});
-  for (const std::size_t count : counts)
-    for (const Sample& s : samples(count)) {
-      const Records wanted = naive_leaf_order(s.records, s.id);
-      for (const Path& path : paths) {
-        SCOPED_TRACE(s.name + " " + path.name + " " + std::to_string(count));
-        Records records = s.records;
-        std::vector<LocalCell> cells(static_cast<std::size_t>(local_cells(static_cast<std::int32_t>(count))));
-        path.leaf(records.data(), static_cast<std::int32_t>(count), s.id.data(), cells.data());
-        EXPECT_TRUE(records == wanted);
-        for (const LocalCell& cell : cells)
-          expect_tight(cell.low, cell.high,
-                       std::span(records).subspan(static_cast<std::size_t>(cell.first),
-                                                  static_cast<std::size_t>(cell.count)));
-      }
-    }
-}
-
-TEST(Bisection, leaf_cells_nest_and_are_stored_depth_first) {
-  const std::int32_t count = 1003;
-  Sample s = samples(static_cast<std::size_t>(count))[1];
-  std::vector<LocalCell> cells(static_cast<std::size_t>(local_cells(count)));
-  cut_leaf(s.records.data(), count, s.id.data(), cells.data());
-  std::int32_t buckets = 0, next = 1;
-  const std::function<void(std::int32_t)> visit = [&](std::int32_t index) {
-    const LocalCell cell = cells[static_cast<std::size_t>(index)];
-    EXPECT_EQ(cell.is_bucket(), cell.count <= bucket_size);
-    if (cell.is_bucket()) {
-      EXPECT_EQ(cell.first, buckets++ * bucket_size);
-      EXPECT_EQ(cell.count, std::min(bucket_size, count - cell.first));
-      return;
-    }
-    EXPECT_EQ(cell.child, next);
-    next += 2;
-    const LocalCell *left = &cells[static_cast<std::size_t>(cell.child)], *right = left + 1;
-    EXPECT_EQ(left->first, cell.first);
-    EXPECT_EQ(right->first, cell.first + left->count);
-    EXPECT_EQ(left->count + right->count, cell.count);
-    visit(cell.child);
-    visit(cell.child + 1);
-  };
-  visit(0);
-  EXPECT_EQ(next, local_cells(count));
-  EXPECT_EQ(cells[0].count, count);
-}
-
-TEST(Bisection, final_order_does_not_depend_on_the_order_given) {
-  for (const Sample& s : samples(20000)) {
-    std::vector<ParticleId> orders[2];
-    for (int shuffled = 0; shuffled < 2; ++shuffled) {
-      Records records = s.records;
-      std::vector<ParticleId> id = s.id;
-      if (shuffled) {
-        std::mt19937_64 random(11);
-        std::shuffle(records.begin(), records.end(), random);
-        for (std::uint32_t i = 0; i < records.size(); ++i) {  // other indices, too
-          id[i] = s.id[records[i].index];
-          records[i].index = i;
-        }
-      }
-      const CutScheme scheme{CutRule::middle, 1024};
-      std::vector<Count> begin, cell_begin{0};
-      for (const Cell& cell :
-           cut_to_leaves(scheme, root_of(scheme, records.size(), 0, 0), records, id.data(), nullptr))
-        if (cell.is_leaf()) begin.push_back(cell.first - 1000);
-      begin.push_back(static_cast<Count>(records.size()));
-      std::sort(begin.begin(), begin.end());
-      for (std::size_t leaf = 0; leaf + 1 < begin.size(); ++leaf)
-        cell_begin.push_back(cell_begin[leaf] +
-                             local_cells(static_cast<std::int32_t>(begin[leaf + 1] - begin[leaf])));
-      std::vector<LocalCell> cells(static_cast<std::size_t>(cell_begin.back()));
-      cut_leaves(begin, records.data(), id.data(), cell_begin, cells.data());
-      for (const Record& r : records) orders[shuffled].push_back(id[r.index]);
-    }
-    EXPECT_TRUE(orders[0] == orders[1]) << s.name;
-  }
-}
-
 TEST(Bisection, records_hold_the_coordinates_of_the_box) {
   const Box box = Box::around({-3, -2, 1}, {4, 1, 2});
   std::mt19937_64 random(5);
@@ -363,42 +201,6 @@ TEST(Bisection, records_hold_the_coordinates_of_the_box) {
     const IntegerPosition c = box.coordinates(position[i]);
     EXPECT_EQ(records[i], (Record{c.x, c.y, c.z, static_cast<std::uint32_t>(i)}));
   }
-}
-
-TEST(CutRule, middle_gives_full_quanta) {
-  EXPECT_EQ(middle_left_count(9, 1, 8), 8) << "between one and two quanta the right part is short";
-  EXPECT_EQ(middle_left_count(15, 14, 8), 8);
-  EXPECT_EQ(middle_left_count(16, 16, 8), 8);
-  EXPECT_EQ(middle_left_count(23, 23, 8), 8) << "the right part keeps a whole quantum";
-  EXPECT_EQ(middle_left_count(32, 20, 8), 24) << "halfway: the larger";
-  EXPECT_EQ(middle_left_count(32, 19, 8), 16);
-  EXPECT_EQ(middle_left_count(32, 1, 8), 8);
-  EXPECT_EQ(middle_left_count(32, 0, 8), 16) << "one point is halved by number";
-}
-
-TEST(CutRule, spatial_middle_is_strictly_inside) {
-  EXPECT_EQ(spatial_middle(0, 1), 1u);
-  EXPECT_EQ(spatial_middle(0, 2), 1u);
-  EXPECT_EQ(spatial_middle(7, 7), 7u);
-  EXPECT_EQ(spatial_middle(0, ~0u), 0x80000000u);
-  EXPECT_EQ(spatial_middle(~0u - 1, ~0u), ~0u);
-}
-
-TEST(CutRule, halves_make_an_array_heap) {
-  // In an array heap of 2d - 1 nodes the left subtree's nodes are 1, 3, 4, 7, 8, 9, 10, ...
-  for (std::int32_t d = 2; d < 600; ++d) {
-    std::int32_t nodes = 0;
-    for (std::int32_t first = 1, width = 1; first < 2 * d - 1; first = 2 * first + 1, width *= 2)
-      nodes += std::min(width, 2 * d - 1 - first);
-    EXPECT_EQ(2 * halves_left_leaves(d) - 1, nodes) << d;
-  }
-}
-
-TEST(CutRule, halves_bound_does_not_overflow) {
-  const std::int32_t leaves = 1000000007;
-  const Count weight = 9000000000000000000;
-  const auto wanted = static_cast<Count>(static_cast<__int128>(weight) * halves_left_leaves(leaves) / leaves);
-  EXPECT_EQ(halves_target(Count{1} << 40, weight, leaves).weight, wanted);
 }
 
 }  // namespace
