@@ -76,19 +76,10 @@ class Gatherer {
     local_.node(i) = {centre.x,   centre.y,       centre.z,          core.reach2,
                       core.power, near2(core, 0), LocalNode::closed, 0};
     local_.origins[static_cast<std::size_t>(i)] = origin;
-    const float trace = m.xx + m.yy + m.zz;
     constexpr float least2 = least_softening * least_softening;
-    local_.cells[static_cast<std::size_t>(i)] = {centre,
-                                                 core.mass,
-                                                 3 * m.xx - trace,
-                                                 3 * m.yy - trace,
-                                                 3 * m.zz - trace,
-                                                 3 * m.xy,
-                                                 3 * m.xz,
-                                                 3 * m.yz,
-                                                 trace,
-                                                 larger(std::abs(core.softening), least_softening),
-                                                 larger(m.softening2, least2)};
+    local_.cells[static_cast<std::size_t>(i)] =
+        CellSource::of(centre, core.mass, m, larger(std::abs(core.softening), least_softening),
+                       larger(m.softening2, least2));
   }
 
   void put_node(std::int32_t i, const SourceTree& tree, const Vec3f& shift, LocalTree::Origin origin) {

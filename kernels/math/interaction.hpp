@@ -3,6 +3,7 @@
 #include "base/host_device.hpp"
 #include "base/vec3.hpp"
 #include "kernels/math/lanes.hpp"
+#include "kernels/math/node.hpp"
 #include "kernels/math/softening.hpp"
 
 /// What a source does to targets, in walk units, for one target (T = float, double) or a register full of
@@ -78,7 +79,26 @@ struct alignas(64) CellSource {
   float trace;
   float softening;   ///< largest softening inside
   float softening2;  ///< mean squared softening
+
+  /// From raw second moments.
+  GROVE_HOST_DEVICE static CellSource of(const Vec3f& centre, float mass, const NodeMoments& m,
+                                         float softening, float softening2) {
+    const float trace = m.xx + m.yy + m.zz;
+    return {centre,   mass,  3 * m.xx - trace, 3 * m.yy - trace, 3 * m.zz - trace, 3 * m.xy, 3 * m.xz,
+            3 * m.yz, trace, softening,        softening2};
+  }
 };
+
+/// Adds along n - across q.
+template <class T>
+GROVE_INLINE void add_along_and_across(T along, const Vec3<T>& n, T across, const Vec3<T>& q, Pull<T>& pull) {
+  pull.acceleration.x += along * n.x;
+  pull.acceleration.x -= across * q.x;
+  pull.acceleration.y += along * n.y;
+  pull.acceleration.y -= across * q.y;
+  pull.acceleration.z += along * n.z;
+  pull.acceleration.z -= across * q.z;
+}
 
 /// Adds the pull of a node far enough to be Newtonian: with n = d/r and A = n Q n/r^2,
 /// P = (m + A/2)/r, a = [(m + 5A/2) n - Q n/r^2]/r^2.
@@ -92,12 +112,7 @@ GROVE_INLINE void add_quadrupole(Newton, const Vec3<T>& d, const CellSource& s, 
   const T a = (x * qx + y * qy + z * qz) * inverse2;
   pull.potential += inverse * (T(0.5F) * a + T(s.mass));
   const T along = inverse2 * (T(2.5F) * a + T(s.mass)), across = inverse2 * inverse2;
-  pull.acceleration.x += along * x;
-  pull.acceleration.x -= across * qx;
-  pull.acceleration.y += along * y;
-  pull.acceleration.y -= across * qy;
-  pull.acceleration.z += along * z;
-  pull.acceleration.z -= across * qz;
+  add_along_and_across(along, {x, y, z}, across, {qx, qy, qz}, pull);
 }
 
 template <class T>
@@ -128,12 +143,7 @@ GROVE_INLINE void add_quadrupole(Shape shape, const Vec3<T>& d, const CellSource
   const T along = inverse2 * (mass * c1 + half_a * c3 - half_trace * c2);
   // In this order: close to a spline's centre 1/r^4 would leave the range, but c2 is small there.
   const T across = inverse2 * c2 * inverse2;
-  pull.acceleration.x += along * x;
-  pull.acceleration.x -= across * qx;
-  pull.acceleration.y += along * y;
-  pull.acceleration.y -= across * qy;
-  pull.acceleration.z += along * z;
-  pull.acceleration.z -= across * qz;
+  add_along_and_across(along, {x, y, z}, across, {qx, qy, qz}, pull);
 }
 
 }  // namespace grove

@@ -3,11 +3,21 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <string>
 #include <vector>
 
+#include "particles/models/parameters.hpp"
 #include "particles/particles.hpp"
 
 namespace grove::test {
+
+/// n = 0: the model's default.
+inline ModelParameters parameters(const std::string& model, Count n = 0) {
+  ModelParameters p;
+  p.model = model;
+  p.particles = n;
+  return p;
+}
 
 /// Largest distance between the distribution of the samples and the cumulative function (Kolmogorov and
 /// Smirnov). It exceeds 1.95 / sqrt(n) by chance in 1 of 1000 cases.

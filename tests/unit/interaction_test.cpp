@@ -35,19 +35,8 @@ CellSource source_of(const std::vector<Body>& bodies, float softening) {
   const std::vector<float> softenings(particles.size(), softening);
   const MomentSum sum =
       bucket_moments(particles.data(), softenings.data(), static_cast<std::int32_t>(bodies.size()));
-  const NodeMoments m = node_moments(sum);
-  const float trace = m.xx + m.yy + m.zz;
-  return {sum.centre.as<float>(),
-          static_cast<float>(sum.mass),
-          3 * m.xx - trace,
-          3 * m.yy - trace,
-          3 * m.zz - trace,
-          3 * m.xy,
-          3 * m.xz,
-          3 * m.yz,
-          trace,
-          softening,
-          softening * softening};
+  return CellSource::of(sum.centre.as<float>(), static_cast<float>(sum.mass), node_moments(sum), softening,
+                        softening * softening);
 }
 
 template <class Shape>

@@ -60,19 +60,12 @@ TEST(Eddington, gives_hernquists_analytic_distribution_function) {
     EXPECT_NEAR(model.distribution(energy) / (factor * analytic.distribution(energy)), 1, 2e-3) << energy;
 }
 
-ModelParameters nfw_parameters(Count n) {
-  ModelParameters p;
-  p.model = "nfw";
-  p.particles = n;
-  return p;
-}
-
 /// m(x) = ln(1 + x) - x / (1 + x): the mass within x scale radii.
 double nfw_mass(double x) { return std::log1p(x) - x / (1 + x); }
 
 TEST(Nfw, mass_within_rmax_is_that_asked_for_and_follows_the_profile) {
   constexpr Count n = 40000;
-  const Particles particles = make_particles(nfw_parameters(n));
+  const Particles particles = make_particles(parameters("nfw", n));
   std::vector<double> inside;
   for (const double r : radii(particles))
     if (r < 15) inside.push_back(r);
@@ -84,7 +77,7 @@ TEST(Nfw, mass_within_rmax_is_that_asked_for_and_follows_the_profile) {
 
 TEST(Nfw, velocity_dispersion_solves_the_jeans_equation) {
   constexpr Count n = 40000;
-  const Particles particles = make_particles(nfw_parameters(n));
+  const Particles particles = make_particles(parameters("nfw", n));
   const TaperedProfile profile(std::make_shared<NfwProfile>(1.0, 15.0, 1.0), 15, 1.5);
   const SphericalPotential potential(1, {1e-6, profile.outer_radius()},
                                      [&](double r) { return profile.density(r); });
@@ -108,7 +101,7 @@ TEST(Nfw, velocity_dispersion_solves_the_jeans_equation) {
 
 TEST(Nfw, refuses_a_taper_too_short_for_a_positive_distribution_function) {
   // Where f is negative only in a narrow range of energies beside rmax, too: it is for all tapers up to 0.6.
-  ModelParameters p = nfw_parameters(10);
+  ModelParameters p = parameters("nfw", 10);
   for (const double taper : {0.015, 0.1, 0.3, 0.4, 0.5, 0.6}) {
     p.taper = taper;
     try {

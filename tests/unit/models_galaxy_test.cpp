@@ -13,13 +13,6 @@ namespace {
 
 using namespace test;
 
-ModelParameters parameters(const std::string& model, Count n) {
-  ModelParameters p;
-  p.model = model;
-  p.particles = n;
-  return p;
-}
-
 Particles of_type(const Particles& all, std::uint8_t type) {
   Particles part = all;
   std::vector<std::uint32_t> order;

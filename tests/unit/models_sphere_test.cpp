@@ -13,13 +13,6 @@ namespace {
 
 using namespace test;
 
-ModelParameters parameters(const std::string& model, Count n) {
-  ModelParameters p;
-  p.model = model;
-  p.particles = n;
-  return p;
-}
-
 constexpr Count many = 40000;
 
 TEST(Plummer, radii_follow_the_mass_profile_within_99_9_percent) {

@@ -16,13 +16,6 @@ namespace {
 
 using namespace test;
 
-ModelParameters parameters(const std::string& model, Count n = 0) {
-  ModelParameters p;
-  p.model = model;
-  p.particles = n;
-  return p;
-}
-
 /// Sizes that every model but kepler can have: odd ones, so that shares of components do not divide.
 Count small_count(std::string_view name) { return name == "kepler" ? 2 : 1001; }
 

@@ -8,43 +8,38 @@ namespace grove {
 
 using std::numbers::pi;
 
-NfwProfile::NfwProfile(double mass_within, double radius, double scale) : scale_(scale) {
+namespace {
+
+/// What makes the mass within a radius that asked for.
+double nfw_factor(double mass_within, double radius, double scale) {
   const double c = radius / scale;
-  factor_ = mass_within / (4 * pi * scale * scale * scale * (std::log1p(c) - c / (1 + c)));
+  return mass_within / (4 * pi * scale * scale * scale * (std::log1p(c) - c / (1 + c)));
 }
 
-double NfwProfile::density(double r) const {
+}  // namespace
+
+double CuspProfile::density(double r) const {
   const double x = r / scale_;
-  return factor_ / (x * (1 + x) * (1 + x));
+  double divisor = x;
+  for (int i = 0; i < n_; ++i) divisor *= 1 + x;
+  return factor_ / divisor;
 }
 
-double NfwProfile::slope(double r) const {
+double CuspProfile::slope(double r) const {
   const double x = r / scale_;
-  return -(1 + 3 * x) / (1 + x);
+  return -(1 + (n_ + 1) * x) / (1 + x);
 }
 
-double NfwProfile::curvature(double r) const {
+double CuspProfile::curvature(double r) const {
   const double x = r / scale_;
-  return -2 * x / ((1 + x) * (1 + x));
+  return -n_ * x / ((1 + x) * (1 + x));
 }
+
+NfwProfile::NfwProfile(double mass_within, double radius, double scale)
+    : CuspProfile(2, scale, nfw_factor(mass_within, radius, scale)) {}
 
 HernquistProfile::HernquistProfile(double mass, double scale)
-    : scale_(scale), factor_(mass / (2 * pi * scale * scale * scale)) {}
-
-double HernquistProfile::density(double r) const {
-  const double x = r / scale_;
-  return factor_ / (x * (1 + x) * (1 + x) * (1 + x));
-}
-
-double HernquistProfile::slope(double r) const {
-  const double x = r / scale_;
-  return -(1 + 4 * x) / (1 + x);
-}
-
-double HernquistProfile::curvature(double r) const {
-  const double x = r / scale_;
-  return -3 * x / ((1 + x) * (1 + x));
-}
+    : CuspProfile(3, scale, mass / (2 * pi * scale * scale * scale)) {}
 
 TaperedProfile::TaperedProfile(std::shared_ptr<const DensityProfile> inner, double rmax, double taper)
     : inner_(std::move(inner)),

@@ -14,30 +14,32 @@ class DensityProfile {
   virtual double scale() const = 0;              ///< radius where the slope changes
 };
 
-/// Navarro, Frenk and White 1997: rho = rho_s / (x (1 + x)^2), x = r / r_s.
-class NfwProfile : public DensityProfile {
+/// rho = factor / (x (1 + x)^n), x = r / scale.
+class CuspProfile : public DensityProfile {
  public:
-  NfwProfile(double mass_within, double radius, double scale);
   double density(double r) const override;
   double slope(double r) const override;
   double curvature(double r) const override;
   double scale() const override { return scale_; }
 
+ protected:
+  CuspProfile(int n, double scale, double factor) : n_(n), scale_(scale), factor_(factor) {}
+
  private:
+  int n_;
   double scale_, factor_;
 };
 
-/// Hernquist 1990: rho = M / (2 pi a^3 x (1 + x)^3), x = r / a; endless.
-class HernquistProfile : public DensityProfile {
+/// Navarro, Frenk and White 1997: n = 2, x = r / r_s.
+class NfwProfile : public CuspProfile {
+ public:
+  NfwProfile(double mass_within, double radius, double scale);
+};
+
+/// Hernquist 1990: n = 3, factor M / (2 pi a^3), x = r / a; endless.
+class HernquistProfile : public CuspProfile {
  public:
   HernquistProfile(double mass, double scale);
-  double density(double r) const override;
-  double slope(double r) const override;
-  double curvature(double r) const override;
-  double scale() const override { return scale_; }
-
- private:
-  double scale_, factor_;
 };
 
 /// A profile that falls off exponentially beyond rmax: rho(rmax) (r / rmax)^k exp(-(r - rmax) / taper), with
