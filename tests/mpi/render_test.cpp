@@ -101,12 +101,13 @@ TEST(PixelMap, holds_the_mass_of_all_particles_inside) {
   for (const std::int64_t n : map.number) number += static_cast<double>(n) * PixelMap::number_unit;
   for (const double m : all.mass) expected += m;
   EXPECT_NEAR(mass, expected, 1e-12 * expected) << "62 bits of the total, less rounding";
-  EXPECT_NEAR(number, static_cast<double>(all.size()), 1e-4 * static_cast<double>(all.size()))
-      << "16 bits of one";
-  // Spreading keeps the mass but for what leaves the square, and here all lies far inside.
+  EXPECT_NEAR(number, static_cast<double>(all.size()), 4 * 0.5 / 65536 * static_cast<double>(all.size()))
+      << "16 bits of one, in each of four pixels";
+  // Spreading keeps the mass but for what leaves the square, and here all lies far inside. Running sums in
+  // single precision lose 6e-8 of them at each pixel of a side, six times for a Gaussian.
   double smoothed = 0;
   for (const double m : smooth(map)) smoothed += m;
-  EXPECT_NEAR(smoothed, expected, 1e-3 * expected);
+  EXPECT_NEAR(smoothed, expected, 6 * 6e-8 * map.side() * expected);
 }
 
 TEST(PixelMap, one_particle_stays_where_it_is) {
@@ -149,7 +150,7 @@ TEST(View, fits_around_the_stars_and_is_the_same_on_any_number_of_ranks) {
     inside += std::max(std::abs(d.x), std::abs(d.y)) < 0.5 * *fitted.width;
     ++stars;
   }
-  EXPECT_GT(inside, 0.9 * stars);
+  EXPECT_GE(inside, 0.9 * stars) << "twice what holds 90 %";
 }
 
 TEST(Render, gives_the_same_bytes_on_any_number_of_ranks) {
@@ -207,7 +208,8 @@ TEST(Colours, are_perceptually_uniform) {
   for (int i = 0; i < 256; ++i) {
     const auto a = oklab_of(colour_of(i / 256.0)), b = oklab_of(colour_of((i + 1) / 256.0));
     // Lightness rises by the same amount in each step, so the map reads well in grey.
-    EXPECT_NEAR(b[0] - a[0], 0.90 / 256, 1e-4) << i;
+    // The matrices of OKLab, of ten digits, are each other's inverses to some 1e-7.
+    EXPECT_NEAR(b[0] - a[0], 0.90 / 256, 1e-6) << i;
     const double distance = std::hypot(b[0] - a[0], b[1] - a[1], b[2] - a[2]);
     least = std::min(least, distance);
     most = std::max(most, distance);
@@ -226,7 +228,7 @@ TEST(Font, has_a_shape_for_every_character_of_a_label) {
         shape.push_back(text_coverage(std::string(1, c), 3, x + 0.5, y + 0.5));
         total += shape.back();
       }
-    EXPECT_GT(total, 9) << c;
+    EXPECT_GE(total, 9) << c << ": a dot of 3 x 3 pixels at least";
     for (const auto& other : seen) EXPECT_NE(other, shape) << c;
     seen.push_back(shape);
   }

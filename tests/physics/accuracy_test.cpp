@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,17 +47,20 @@ TEST_P(Accuracy, ofTheDefaultParametersIsAsPromised) {
   const AuditResult errors = errors_of(comm, GetParam(), parameters);
   EXPECT_EQ(errors.sample, 4000);
   EXPECT_LE(errors.p99, 4e-3);
-  EXPECT_GT(errors.median, 1e-5);  // the tree approximates: the audit compared with something else
+  // The tree approximates: rounding alone leaves sqrt(300) 6e-8 = 1e-6, were these the forces audited.
+  EXPECT_GT(errors.median, 1e-5);
 }
 
-/// The error follows delta: it is what the parameter controls.
+/// The error follows delta: it is what the parameter controls. A node's error is an eighth, nodes are at most
+/// eight times as many and of random directions: 1/sqrt(8). 40 of 4000 particles lie beyond the percentile,
+/// so it is known to 1/sqrt(40).
 TEST(AccuracyOfADisk, improvesWithDelta) {
   const Communicator comm(MPI_COMM_SELF);
   GravityParameters parameters;
   parameters.softening.fill(0.02);
   const double p99 = errors_of(comm, "disk-galaxy", parameters).p99;
   parameters.delta /= 8;
-  EXPECT_LT(errors_of(comm, "disk-galaxy", parameters).p99, p99 / 2);
+  EXPECT_LT(errors_of(comm, "disk-galaxy", parameters).p99, p99 / std::sqrt(8) * (1 + 1 / std::sqrt(40)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Accuracy,

@@ -25,11 +25,12 @@ bool accepted(NodeCore node, const AcceptanceRule& rule, double d, float a = 1, 
   return accepts(node, distance2, rule.strictness(a), 0);
 }
 
-/// Accepted just outside the distance, opened just inside it; float powers err by far less than 1e-4.
+/// Accepted just outside the distance, opened just inside it; a dozen roundings of 6e-8 in the squares, and
+/// the margin of 1e-6, shift it by less than 2e-6.
 void expect_reach(const NodeCore& node, const AcceptanceRule& rule, double d, float a = 1, float edge = 0,
                   float offset = 0, float second = 0) {
-  EXPECT_TRUE(accepted(node, rule, d * (1 + 1e-4), a, edge, offset, second));
-  EXPECT_FALSE(accepted(node, rule, d * (1 - 1e-4), a, edge, offset, second));
+  EXPECT_TRUE(accepted(node, rule, d * (1 + 2e-6), a, edge, offset, second));
+  EXPECT_FALSE(accepted(node, rule, d * (1 - 2e-6), a, edge, offset, second));
 }
 
 TEST(Acceptance, openingAngles) {

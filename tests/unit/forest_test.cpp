@@ -104,7 +104,8 @@ TEST(Forest, followsParticlesThatMove) {
 }
 
 /// Every node of the top tree against sums over all particles below it. The leaves' roots are in single
-/// precision: masses to 6e-8, centres to 6e-8 of the leaf's size, which bounds the moments likewise.
+/// precision: masses to 6e-8, centres to 6e-8 of the leaf's size, after at most three roundings; moments are
+/// products of two such lengths and a mass.
 TEST(TopMoments, agreeWithSumsOverParticles) {
   Particles particles = make_shape(Shape::hernquist, 4000);
   const GravityParameters gravity = opening(Criterion::opening_edge);
