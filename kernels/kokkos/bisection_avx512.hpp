@@ -98,16 +98,16 @@ struct Avx512 {
                           std::size_t first, std::uint32_t* positions) {
     const __m512i t = splat(threshold);
     const auto flip = static_cast<__mmask16>(less ? 0 : 0xffff);
-    __m512i index = _mm512_add_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-                                     splat(static_cast<std::uint32_t>(first)));
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     std::size_t n = 0;
     for (std::size_t i = 0; i < count; i += 16) {
       const __mmask16 valid = lanes_below(count - i);
       const __mmask16 below = _mm512_cmplt_epu32_mask(_mm512_maskz_loadu_epi32(valid, keys + i), t);
       const __mmask16 wanted = _kand_mask16(_kxor_mask16(below, flip), valid);
+      if (wanted == 0) continue;  // almost always, after an earlier decomposition
+      const __m512i index = _mm512_add_epi32(lane, splat(static_cast<std::uint32_t>(first + i)));
       _mm512_storeu_si512(positions + n, _mm512_maskz_compress_epi32(wanted, index));
       n += popcount(wanted);
-      index = _mm512_add_epi32(index, _mm512_set1_epi32(16));
     }
     return n;
   }
