@@ -10,23 +10,34 @@ namespace {
 
 using bisection::Native;
 
-/// The least id that goes right with the coordinate of the cut.
-ParticleId first_right(RankParticles& own, const Cut& cut, std::int32_t cell) {
-  const auto records = own.records_of(cell);
-  ParticleId least = ~ParticleId{0};
-  Native::for_each_equal(own.axis_of(cell).data(), records.size(), cut.coordinate, [&](std::size_t i) {
-    const ParticleId id = own.id_of(records[i]);
-    if (!cut.is_left(cut.coordinate, id)) least = std::min(least, id);
-  });
-  return least;
-}
+struct CutCount {
+  ParticleId first_right = ~ParticleId{0};  ///< the least id that goes right with the coordinate of the cut
+  std::size_t less = 0;                     ///< records with lesser coordinates
+};
 
-/// Both return how many go left. Particles lie almost as they did after the last decomposition, so this one
-/// exchanges those that are on the wrong side and leaves the others alone.
-std::size_t divide_by_coordinate(RankParticles& own, const Cut& cut, std::int32_t cell) {
+CutCount count_at(RankParticles& own, const Cut& cut, std::int32_t cell) {
   const auto records = own.records_of(cell);
   const Coordinate* const axis = own.axis_of(cell).data();
-  const std::size_t left = Native::count_less(axis, records.size(), cut.coordinate);
+  CutCount result;
+  // In blocks that stay in cache between the two readings.
+  constexpr std::size_t block = 4096;
+  for (std::size_t begin = 0; begin < records.size(); begin += block) {
+    const std::size_t size = std::min(block, records.size() - begin);
+    result.less += Native::count_less(axis + begin, size, cut.coordinate);
+    Native::for_each_equal(axis + begin, size, cut.coordinate, [&](std::size_t i) {
+      const ParticleId id = own.id_of(records[begin + i]);
+      if (!cut.is_left(cut.coordinate, id)) result.first_right = std::min(result.first_right, id);
+    });
+  }
+  return result;
+}
+
+/// Both return how many go left; left: how many have lesser coordinates. Particles lie almost as they did
+/// after the last decomposition, so this one exchanges those that are on the wrong side and leaves the others
+/// alone.
+std::size_t divide_by_coordinate(RankParticles& own, const Cut& cut, std::int32_t cell, std::size_t left) {
+  const auto records = own.records_of(cell);
+  const Coordinate* const axis = own.axis_of(cell).data();
   const std::size_t most = std::min(left, records.size() - left);
   std::uint32_t* const from_left = own.scratch.data();
   std::uint32_t* const from_right = from_left + most + Partition::room_behind;
@@ -52,10 +63,11 @@ const std::size_t Partition::room_behind = Native::padding + 1;
 void Partition::run(RankParticles& own, std::span<const Input> input, std::span<Output> answer) {
   for (std::size_t i = 0; i < input.size(); ++i) {
     const Cut& cut = input[i].cut;
-    answer[i].first_right = first_right(own, cut, input[i].cell);
+    const CutCount counted = count_at(own, cut, input[i].cell);
+    answer[i].first_right = counted.first_right;
     const bool is_tied = cut.id > 0;
-    const std::size_t left =
-        is_tied ? divide_by_id(own, cut, input[i].cell) : divide_by_coordinate(own, cut, input[i].cell);
+    const std::size_t left = is_tied ? divide_by_id(own, cut, input[i].cell)
+                                     : divide_by_coordinate(own, cut, input[i].cell, counted.less);
     own.divide(input[i].cell, input[i].child, static_cast<Count>(left));
   }
 }

@@ -28,8 +28,13 @@ class Descent {
   NodeLinks& link(std::int32_t number) { return selection_.links[first_ + static_cast<std::size_t>(number)]; }
 
   void emit(std::int32_t node, std::int32_t next) {
+    const NodeLinks& from = tree_.links[node];
     selection_.source.push_back(node);
-    selection_.links.push_back({NodeLinks::pruned, next, 0, tree_.links[node].count});
+    selection_.links.push_back({NodeLinks::pruned, next, 0, from.count});
+    if (from.child < 0) return;
+    // Most nodes sent are opened, and memory takes longer than the tests until then.
+    __builtin_prefetch(&tree_.core[from.child]);
+    __builtin_prefetch(&tree_.links[from.child]);
   }
 
   /// Opens node `node`, number `number` of those selected; its openers begin at `begin`.
@@ -59,12 +64,16 @@ class Descent {
 
   /// Appends those of the openers in [begin, end) that may open this node too.
   void keep_openers(const NodeCore& core, std::size_t begin, std::size_t end) {
+    openers_.resize(end + (end - begin));
+    std::size_t kept = end;
     for (std::size_t i = begin; i < end; ++i) {
       const Receiver& receiver = receivers_[openers_[i]];
       const float distance2 = receiver.bounds.distance2(core.centre + receiver.shift);
-      if (!accepts(core, distance2, receiver.bounds.strictness, selection_margin))
-        openers_.push_back(openers_[i]);
+      openers_[kept] = openers_[i];
+      // Without a branch, which could not be predicted.
+      kept += accepts(core, distance2, receiver.bounds.strictness, selection_margin) ? 0 : 1;
     }
+    openers_.resize(kept);
   }
 
   const SourceTree& tree_;
