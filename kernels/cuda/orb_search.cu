@@ -1,0 +1,320 @@
+#include "kernels/cuda/orb_search.cuh"
+
+#include <cub/block/block_scan.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include "kernels/cuda/check.cuh"
+#include "kernels/cuda/orb_partition.cuh"
+
+namespace grove::cuda {
+namespace {
+
+/// A bin with more keys than this is divided again by all blocks before one block selects in it.
+constexpr std::uint64_t crowded = 1u << 16;
+
+constexpr int histogram_threads = 256;
+constexpr int select_threads = 512;
+
+/// Bins of 2^shift coordinates from `origin` on (modulo 2^32).
+struct Bins {
+  Coordinate origin;
+  int shift;
+
+  __device__ std::uint32_t of(Coordinate key) const { return (key - origin) >> shift; }
+};
+
+__device__ int bit_width(std::uint64_t value) { return 64 - __clzll(static_cast<long long>(value)); }
+
+/// In the first round as many bins on both sides of the middle, then all inside the interval.
+template <int bits>
+__device__ Bins bins_of(const CellTask& task, bool is_first) {
+  if (!is_first) return {task.key_first, max(0, bit_width(task.key_last - task.key_first) - bits)};
+  const Coordinate middle = spatial_middle(task.low, task.high);
+  const std::uint64_t side =
+      max(static_cast<std::uint64_t>(task.high - middle) + 1, static_cast<std::uint64_t>(middle - task.low));
+  const int shift = max(0, bit_width(side - 1) - (bits - 1));
+  return {middle - (Coordinate{1} << (bits - 1 + shift)), shift};
+}
+
+__device__ bool is_crowded(const CellTask& task) {
+  return task.inside > crowded && task.key_last > task.key_first;
+}
+
+/// Some threads of a block that read neighbouring records.
+struct Readers {
+  std::uint32_t index, count;
+};
+
+/// Calls visit(key, position) for keys[first .. last - 1]; loads are 16 bytes wide.
+template <class Visitor>
+__device__ void for_each_key(const std::uint32_t* keys, std::uint64_t first, std::uint64_t last,
+                             Readers readers, Visitor&& visit) {
+  const std::uint64_t head = min(last, (first + 3) / 4 * 4), tail = max(head, last / 4 * 4);
+  if (first + readers.index < head) visit(keys[first + readers.index], first + readers.index);
+  if (tail + readers.index < last) visit(keys[tail + readers.index], tail + readers.index);
+  const auto* const vectors = reinterpret_cast<const uint4*>(keys);
+#pragma unroll 4
+  for (std::uint64_t i = head / 4 + readers.index; i < tail / 4; i += readers.count) {
+    const uint4 v = __ldcs(vectors + i);
+    visit(v.x, 4 * i), visit(v.y, 4 * i + 1), visit(v.z, 4 * i + 2), visit(v.w, 4 * i + 3);
+  }
+}
+
+template <int bits>
+__global__ void __launch_bounds__(histogram_threads)
+    count_bins(const Columns columns0, const Columns columns1, const CellTask* tasks, const Tile* tiles,
+               std::uint64_t tile_size, bool is_first, std::uint32_t* counts) {
+  __shared__ std::uint32_t own[1 << bits];
+  const Tile tile = tiles[blockIdx.x];
+  const CellTask& task = tasks[tile.task];
+  if (!is_first && !is_crowded(task)) return;
+  for (int b = threadIdx.x; b < 1 << bits; b += histogram_threads) own[b] = 0;
+  __syncthreads();
+  const std::uint32_t* const column = column_of(columns0, columns1, task.from, task.axis);
+  const Bins bins = bins_of<bits>(task, is_first);
+  const Coordinate first = task.key_first, width = task.key_last - first;
+  const std::uint64_t begin = task.first + tile.number * tile_size;
+  const std::uint64_t end = min(begin + tile_size, task.first + task.count);
+  for_each_key(column, begin, end, {threadIdx.x, histogram_threads}, [&](Coordinate key, std::uint64_t) {
+    if (key - first <= width) atomicAdd(&own[bins.of(key)], 1u);
+  });
+  __syncthreads();
+  std::uint32_t* const all = counts + (static_cast<std::uint64_t>(tile.task) << bits);
+  for (int b = threadIdx.x; b < 1 << bits; b += histogram_threads)
+    if (own[b] > 0) atomicAdd(&all[b], own[b]);
+}
+
+/// One block per cell: goes on with the bin that holds the cut.
+template <int bits>
+__global__ void __launch_bounds__(histogram_threads)
+    choose_bin(CellTask* tasks, const CutScheme scheme, bool is_first, std::uint32_t* counts) {
+  using Scan = cub::BlockScan<std::uint32_t, histogram_threads>;
+  constexpr int per_thread = (1 << bits) / histogram_threads;
+  __shared__ typename Scan::TempStorage scan_storage;
+  __shared__ std::uint32_t left_of_middle;
+  CellTask& task = tasks[blockIdx.x];
+  if (!is_first && !is_crowded(task)) return;
+  const Bins bins = bins_of<bits>(task, is_first);
+  std::uint32_t* const all = counts + (static_cast<std::uint64_t>(blockIdx.x) << bits);
+
+  std::uint32_t count[per_thread], before[per_thread];
+  for (int k = 0; k < per_thread; ++k) count[k] = all[threadIdx.x * per_thread + k];
+  Scan(scan_storage).ExclusiveSum(count, before);
+  constexpr int middle = 1 << (bits - 1);
+  if (threadIdx.x == middle / per_thread) left_of_middle = before[middle % per_thread];
+  __syncthreads();
+  std::uint64_t left = task.left;
+  if (is_first) {
+    const auto all_records = static_cast<Count>(task.count);
+    left = static_cast<std::uint64_t>(
+        scheme.target(all_records, all_records, task.leaves, left_of_middle).longest());
+  }
+  const std::uint64_t rank = left - task.below;
+  const Coordinate key_first = task.key_first, key_last = task.key_last;
+  __syncthreads();
+  for (int k = 0; k < per_thread; ++k) {
+    if (rank < before[k] || rank - before[k] >= count[k]) continue;
+    const std::uint32_t b = threadIdx.x * per_thread + k;
+    const Coordinate begin = bins.origin + (b << bins.shift);
+    // The outermost bins reach beyond the interval, perhaps around the end of the coordinates.
+    const bool reaches_out = begin - key_first > key_last - key_first;
+    const std::uint64_t last = reaches_out ? static_cast<std::uint64_t>(begin + ((1u << bins.shift) - 1))
+                                           : static_cast<std::uint64_t>(begin) + ((1ull << bins.shift) - 1);
+    task.key_first = reaches_out ? key_first : begin;
+    task.key_last = static_cast<Coordinate>(min(last, static_cast<std::uint64_t>(key_last)));
+    task.below += before[k];
+    task.inside = count[k];
+    task.left = left;
+  }
+  for (int k = 0; k < per_thread; ++k) all[threadIdx.x * per_thread + k] = 0;  // for the next round
+}
+
+/// One block: where each cell's list begins, and what is still to do.
+__global__ void __launch_bounds__(1024)
+    plan_lists(CellTask* tasks, std::uint32_t count, SearchProgress* progress) {
+  using Scan = cub::BlockScan<std::uint64_t, 1024>;
+  __shared__ typename Scan::TempStorage storage;
+  std::uint64_t begin = 0;
+  int crowded_cells = 0;
+  for (std::uint32_t base = 0; base < count; base += 1024) {
+    const std::uint32_t i = base + threadIdx.x;
+    std::uint64_t inside = i < count ? tasks[i].inside : 0, before = 0, total = 0;
+    Scan(storage).ExclusiveSum(inside, before, total);
+    if (i < count) {
+      tasks[i].list_begin = begin + before;
+      crowded_cells += is_crowded(tasks[i]);
+    }
+    begin += total;
+    __syncthreads();
+  }
+  crowded_cells = __syncthreads_count(crowded_cells);
+  if (threadIdx.x == 0) *progress = {begin, static_cast<std::uint64_t>(crowded_cells)};
+}
+
+/// What the gathered keys of all cells are: one after the other, in no order.
+struct Lists {
+  std::uint32_t *keys, *indices, *pieces;
+};
+
+/// Gathers the keys of the bins, and counts in each piece those that are less: they go left.
+__global__ void __launch_bounds__(histogram_threads)
+    gather_keys(const Columns columns0, const Columns columns1, const CellTask* tasks, const Tile* tiles,
+                std::uint64_t tile_size, const std::uint32_t* first_piece, std::uint32_t* fill,
+                const Lists lists, std::uint32_t* left_in) {
+  constexpr std::uint64_t piece_size = OrbPartition::tile_size;
+  const Tile tile = tiles[blockIdx.x];
+  const CellTask& task = tasks[tile.task];
+  const std::uint32_t* const column = column_of(columns0, columns1, task.from, task.axis);
+  const std::uint32_t* const index = column_of(columns0, columns1, task.from, 3);
+  const Coordinate first = task.key_first, width = task.key_last - first;
+  const std::uint64_t begin = tile.number * tile_size, end = min(begin + tile_size, task.count);
+  for (std::uint64_t b = begin + threadIdx.x / 32 * piece_size; b < end;
+       b += histogram_threads / 32 * piece_size) {
+    const std::uint32_t piece = first_piece[tile.task] + static_cast<std::uint32_t>(b / piece_size);
+    std::uint32_t less = 0;
+    for_each_key(column, task.first + b, task.first + min(b + piece_size, end), {threadIdx.x % 32, 32},
+                 [&](Coordinate key, std::uint64_t position) {
+                   less += key < first;
+                   if (key - first > width) return;
+                   const std::uint64_t place = task.list_begin + atomicAdd(&fill[tile.task], 1u);
+                   lists.keys[place] = key;
+                   lists.indices[place] = index[position];
+                   lists.pieces[place] = piece;
+                 });
+    less = __reduce_add_sync(~0u, less);
+    if (threadIdx.x % 32 == 0) left_in[piece] = less;
+  }
+}
+
+/// Interval of 64-bit keys that one block narrows by histograms of 11 bits.
+struct Selection {
+  std::uint64_t first, last;  ///< inclusive
+  std::uint32_t rank;         ///< of the one wanted, among those inside
+  std::uint32_t inside;
+};
+
+constexpr int select_bits = 11;
+
+/// Narrows the interval of key_of(0 .. count - 1), of which those count that `counts` accepts, to one key or
+/// one element. All threads of the block; the selection is in shared memory.
+template <class KeyOf, class Counts>
+__device__ void narrow(Selection& s, std::uint32_t count, const KeyOf& key_of, const Counts& counts) {
+  using Scan = cub::BlockScan<std::uint32_t, select_threads>;
+  constexpr int bins = 1 << select_bits, per_thread = bins / select_threads;
+  __shared__ std::uint32_t own[bins];
+  __shared__ typename Scan::TempStorage storage;
+  while (s.first < s.last && s.inside > 1) {
+    const Selection now = s;
+    const int shift = max(0, bit_width(now.last - now.first) - select_bits);
+    for (int b = threadIdx.x; b < bins; b += select_threads) own[b] = 0;
+    __syncthreads();
+    for (std::uint32_t i = threadIdx.x; i < count; i += select_threads) {
+      if (!counts(i)) continue;
+      const std::uint64_t key = key_of(i);
+      if (key >= now.first && key <= now.last) atomicAdd(&own[(key - now.first) >> shift], 1u);
+    }
+    __syncthreads();
+    std::uint32_t number[per_thread], before[per_thread];
+    for (int k = 0; k < per_thread; ++k) number[k] = own[threadIdx.x * per_thread + k];
+    Scan(storage).ExclusiveSum(number, before);
+    for (int k = 0; k < per_thread; ++k) {
+      if (now.rank < before[k] || now.rank - before[k] >= number[k]) continue;
+      const std::uint64_t b = threadIdx.x * per_thread + k;
+      s.first = now.first + (b << shift);
+      s.last = min(now.last, s.first + ((std::uint64_t{1} << shift) - 1));
+      s.rank = now.rank - before[k];
+      s.inside = number[k];
+    }
+    __syncthreads();
+  }
+}
+
+/// One block per cell: the cut among its gathered keys, first by coordinate, then by id.
+__global__ void __launch_bounds__(select_threads)
+    select_cut(CellTask* tasks, const ParticleId* ids, const Lists lists, std::uint32_t* left_in) {
+  __shared__ Selection by_key, by_id;
+  __shared__ Cut cut;
+  CellTask& task = tasks[blockIdx.x];
+  const auto count = static_cast<std::uint32_t>(task.inside);
+  const std::uint32_t* const keys = lists.keys + task.list_begin;
+  const std::uint32_t* const indices = lists.indices + task.list_begin;
+  if (threadIdx.x == 0)
+    by_key = {task.key_first, task.key_last, static_cast<std::uint32_t>(task.left - task.below), count};
+  __syncthreads();
+  narrow(
+      by_key, count, [&](std::uint32_t i) -> std::uint64_t { return keys[i]; },
+      [](std::uint32_t) { return true; });
+
+  const Selection k = by_key;
+  const auto is_tied = [&](std::uint32_t i) { return keys[i] >= k.first && keys[i] <= k.last; };
+  if (threadIdx.x == 0) by_id = {0, ~0ull, k.rank, k.inside};
+  __syncthreads();
+  narrow(
+      by_id, count, [&](std::uint32_t i) { return id_of(ids, indices[i]); }, is_tied);
+
+  const Selection s = by_id;
+  for (std::uint32_t i = threadIdx.x; i < count; i += select_threads) {
+    if (!is_tied(i)) continue;
+    const ParticleId id = id_of(ids, indices[i]);
+    if (id >= s.first && id <= s.last) task.cut = cut = {id, keys[i], task.axis};
+  }
+  if (threadIdx.x == 0) task.is_ambiguous = s.inside > 1;
+  __syncthreads();
+  for (std::uint32_t i = threadIdx.x; i < count; i += select_threads)
+    if (keys[i] < cut.coordinate || (keys[i] == cut.coordinate && id_of(ids, indices[i]) < cut.id))
+      atomicAdd(&left_in[lists.pieces[task.list_begin + i]], 1u);
+}
+
+}  // namespace
+
+template <int bits>
+void OrbSearch::search(CellTask* tasks, const Tiles& tiles, const Tiles& pieces) {
+  const std::uint32_t cells = tiles.tasks();
+  bins_.reserve(static_cast<std::size_t>(cells) << bits);
+  list_fill_.reserve(cells);
+  progress_.reserve(1);
+  GROVE_CUDA(
+      cudaMemsetAsync(bins_.data(), 0, (static_cast<std::size_t>(cells) << bits) * sizeof(std::uint32_t)));
+  GROVE_CUDA(cudaMemsetAsync(list_fill_.data(), 0, cells * sizeof(std::uint32_t)));
+
+  SearchProgress progress{0, 1};
+  for (bool is_first = true; progress.crowded > 0; is_first = false) {
+    count_bins<bits><<<tiles.size(), histogram_threads>>>(columns_[0], columns_[1], tasks, tiles.data(),
+                                                          tiles.tile_size(), is_first, bins_.data());
+    GROVE_CUDA_LAUNCHED("Grove::cuda::count_bins");
+    choose_bin<bits><<<cells, histogram_threads>>>(tasks, scheme_, is_first, bins_.data());
+    GROVE_CUDA_LAUNCHED("Grove::cuda::choose_bin");
+    plan_lists<<<1, 1024>>>(tasks, cells, progress_.data());
+    GROVE_CUDA_LAUNCHED("Grove::cuda::plan_lists");
+    progress_.download(std::span(&progress, 1));
+  }
+  for (auto* list : {&list_keys_, &list_indices_, &list_pieces_}) list->reserve(progress.gathered);
+  left_in_.reserve(pieces.size());
+  const Lists lists{list_keys_.data(), list_indices_.data(), list_pieces_.data()};
+  gather_keys<<<tiles.size(), histogram_threads>>>(columns_[0], columns_[1], tasks, tiles.data(),
+                                                   tiles.tile_size(), pieces.begin(), list_fill_.data(),
+                                                   lists, left_in_.data());
+  GROVE_CUDA_LAUNCHED("Grove::cuda::gather_keys");
+  select_cut<<<cells, select_threads>>>(tasks, ids_, lists, left_in_.data());
+  GROVE_CUDA_LAUNCHED("Grove::cuda::select_cut");
+  scan(pieces.size());
+}
+
+void OrbSearch::scan(std::uint32_t pieces) {
+  left_before_.reserve(pieces);
+  std::size_t bytes = 0;
+  GROVE_CUDA(cub::DeviceScan::ExclusiveSum(nullptr, bytes, left_in_.data(), left_before_.data(), pieces));
+  scan_scratch_.reserve(bytes);
+  GROVE_CUDA(cub::DeviceScan::ExclusiveSum(scan_scratch_.data(), bytes, left_in_.data(), left_before_.data(),
+                                           pieces));
+}
+
+void OrbSearch::run(CellTask* tasks, const Tiles& tiles, const Tiles& pieces, std::uint64_t mean_count) {
+  // Bins cost as much as so many records to clear, to add up and to scan.
+  if (mean_count >= 1u << 16)
+    search<11>(tasks, tiles, pieces);
+  else
+    search<8>(tasks, tiles, pieces);
+}
+
+}  // namespace grove::cuda
