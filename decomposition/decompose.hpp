@@ -20,7 +20,7 @@ Count default_leaf_size(Count particles);
 
 /// What a decomposition did; of this rank.
 struct DecompositionReport {
-  std::int64_t rounds = 0;       ///< calls of count-left and select-tie
+  std::int64_t rounds = 0;       ///< calls of count-left, gather-keys and select-tie
   std::int64_t collectives = 0;  ///< service calls, and exchanges of migration, that all ranks took part in
   /// By service name; "set_up", "records" (made), "migrate", "local" (cells cut alone), "wait" (for slower
   /// ranks), "total".

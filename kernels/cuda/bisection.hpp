@@ -16,16 +16,12 @@ namespace grove::cuda {
 /// parallel arrays in device memory.
 struct DeviceRecords {
   DeviceRecords() = default;
-  explicit DeviceRecords(std::size_t count) : count_(count) {
-    // Kernels read and write whole 16 bytes.
-    for (auto& column : columns) column = DeviceArray<std::uint32_t>((count + 3) / 4 * 4);
+  explicit DeviceRecords(std::size_t count) {
+    for (auto& column : columns) column = DeviceArray<std::uint32_t>(count);
   }
-  std::size_t size() const { return count_; }
+  std::size_t size() const { return columns[0].size(); }
 
   std::array<DeviceArray<std::uint32_t>, 4> columns;
-
- private:
-  std::size_t count_ = 0;
 };
 
 /// Cuts a cell whose particles are all on this GPU down to the leaves of the ORB; the same cells as

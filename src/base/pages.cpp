@@ -48,8 +48,11 @@ class KeptPages {
     const std::lock_guard lock(mutex_);
     pages_ += size / page;
     kept_.reserve(kept_.size() + pages_);  // so that free() needs no memory
-    for (char* p = begin; p < begin + size && !kept_.empty(); p += page, kept_.pop_back())
-      if (mremap(kept_.back(), page, page, MREMAP_MAYMOVE | MREMAP_FIXED, p) == MAP_FAILED) replace(p);
+    for (char* p = begin; p < begin + size && !kept_.empty(); p += page) {
+      char* const kept = kept_.back();
+      kept_.pop_back();
+      if (mremap(kept, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, p) == MAP_FAILED) replace(kept, p);
+    }
     return begin;
   }
 
@@ -70,9 +73,9 @@ class KeptPages {
   }
 
  private:
-  /// A fresh page instead of the last kept one, which the kernel did not move (a limit of mappings).
-  void replace(char* p) {
-    munmap(kept_.back(), page);
+  /// A fresh page at p instead of a kept one, which the kernel did not move (a limit of mappings).
+  static void replace(char* kept, char* p) {
+    munmap(kept, page);
     if (mmap(p, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
       throw std::bad_alloc();
   }
