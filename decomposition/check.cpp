@@ -8,26 +8,11 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "decomposition/recount.hpp"
 #include "decomposition/root_cell.hpp"
 
 namespace grove {
 namespace {
-
-/// Counted again, by cell.
-struct Recount {
-  explicit Recount(std::size_t cells)
-      : count(cells, 0),
-        weight(cells, 0),
-        left_of_middle(cells, 0),
-        first_right(cells, 0),
-        low(3 * cells, ~0u),
-        high(3 * cells, 0) {}
-
-  std::vector<Count> count, weight;
-  std::vector<Count> left_of_middle;
-  std::vector<Count> first_right;  ///< weight of the particle that the cut names
-  std::vector<Coordinate> low, high;
-};
 
 [[noreturn]] void fail(std::size_t cell, const std::string& what) {
   throw std::runtime_error(fmt::format("cell {}: {}", cell, what));
@@ -45,13 +30,6 @@ class Recounter {
 
   Recount operator()() {
     comm_.together([&] { count_own(); });
-    comm_.sum(std::span<Count>(recount_.count));
-    comm_.sum(std::span<Count>(recount_.weight));
-    comm_.sum(std::span<Count>(recount_.left_of_middle));
-    comm_.sum(std::span<Count>(recount_.first_right));
-    comm_.min(std::span<Coordinate>(recount_.low));
-    comm_.max(std::span<Coordinate>(recount_.high));
-    add_up();
     return std::move(recount_);
   }
 
@@ -95,28 +73,27 @@ class Recounter {
     return domain_.cells[at].first_leaf;
   }
 
-  /// Cells above the leaves; children lie behind their parents.
-  void add_up() {
-    for (std::size_t at = domain_.cells.size(); at-- > 0;) {
-      if (domain_.cells[at].is_leaf()) continue;
-      const auto child = static_cast<std::size_t>(domain_.cells[at].child);
-      recount_.count[at] = recount_.count[child] + recount_.count[child + 1];
-      recount_.weight[at] = recount_.weight[child] + recount_.weight[child + 1];
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        recount_.low[3 * at + axis] =
-            std::min(recount_.low[3 * child + axis], recount_.low[3 * child + 3 + axis]);
-        recount_.high[3 * at + axis] =
-            std::max(recount_.high[3 * child + axis], recount_.high[3 * child + 3 + axis]);
-      }
-    }
-  }
-
   const Communicator& comm_;
   const Particles& particles_;
   const Domain& domain_;
   Recount recount_;
   bool weighted_;
 };
+
+/// Cells above the leaves; children lie behind their parents.
+void add_up(const Domain& domain, Recount& recount) {
+  for (std::size_t at = domain.cells.size(); at-- > 0;) {
+    if (domain.cells[at].is_leaf()) continue;
+    const auto child = static_cast<std::size_t>(domain.cells[at].child);
+    recount.count[at] = recount.count[child] + recount.count[child + 1];
+    recount.weight[at] = recount.weight[child] + recount.weight[child + 1];
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      recount.low[3 * at + axis] = std::min(recount.low[3 * child + axis], recount.low[3 * child + 3 + axis]);
+      recount.high[3 * at + axis] =
+          std::max(recount.high[3 * child + axis], recount.high[3 * child + 3 + axis]);
+    }
+  }
+}
 
 void compare_cell(const Domain& domain, const Recount& recount, std::size_t at) {
   const Cell& cell = domain.cells[at];
@@ -152,11 +129,17 @@ void check_cut(const Domain& domain, const CutScheme& scheme, const Recount& rec
 
 }  // namespace
 
-std::string check_domain(const Communicator& comm, const Particles& particles,
-                         const DecompositionParameters& parameters, const Domain& domain) try {
-  const Recount recount = Recounter(comm, particles, domain)();
+void compare(const Communicator& comm, Recount recount, Count particles,
+             const DecompositionParameters& parameters, const Domain& domain) {
+  comm.sum(std::span<Count>(recount.count));
+  comm.sum(std::span<Count>(recount.weight));
+  comm.sum(std::span<Count>(recount.left_of_middle));
+  comm.sum(std::span<Count>(recount.first_right));
+  comm.min(std::span<Coordinate>(recount.low));
+  comm.max(std::span<Coordinate>(recount.high));
+  add_up(domain, recount);
   Cell root;
-  root.count = comm.sum(static_cast<Count>(particles.size()));
+  root.count = particles;
   const CutScheme scheme = scheme_of(parameters, root);
   if (root.leaves != domain.leaves() || root.leaves != domain.cells[0].leaves ||
       root.count != domain.cells[0].count)
@@ -168,6 +151,12 @@ std::string check_domain(const Communicator& comm, const Particles& particles,
     else if (!scheme.is_leaf(domain.cells[at].count, domain.cells[at].leaves))
       fail(at, "it should have been cut");
   }
+}
+
+std::string check_domain(const Communicator& comm, const Particles& particles,
+                         const DecompositionParameters& parameters, const Domain& domain) try {
+  compare(comm, Recounter(comm, particles, domain)(), comm.sum(static_cast<Count>(particles.size())),
+          parameters, domain);
   return {};
 } catch (const std::runtime_error& error) {
   return error.what();
@@ -180,7 +169,10 @@ std::uint64_t tree_hash(const Communicator& comm, const Particles& particles, co
     for (auto i = domain.leaf_begin[own]; i < domain.leaf_begin[own + 1]; ++i)
       leaves_of_ids +=
           mixed(mixed(particles.id[static_cast<std::size_t>(i)]) + static_cast<std::uint64_t>(first) + own);
+  return tree_hash(comm, leaves_of_ids, domain);
+}
 
+std::uint64_t tree_hash(const Communicator& comm, std::uint64_t leaves_of_ids, const Domain& domain) {
   std::uint64_t hash = comm.sum(leaves_of_ids);
   const auto add = [&hash](auto value) { hash = mixed(hash ^ static_cast<std::uint64_t>(value)); };
   for (const Cell& cell : domain.cells) {

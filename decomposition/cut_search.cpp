@@ -105,12 +105,12 @@ void search(ProcessorSetTree& tree, const SearchOptions& options, Count few, std
   }
 }
 
-services::CountLeft::Input ask_coordinates(const Interval& interval, const Candidates& candidates) {
+CandidateCuts ask_coordinates(const Interval& interval, const Candidates& candidates) {
   return {interval.question->cell, static_cast<Coordinate>(interval.first),
           static_cast<Coordinate>(candidates.step), candidates.number, !interval.question->target.is_exact()};
 }
 
-services::SelectTie::Input ask_ids(const Interval& interval, const Candidates& candidates) {
+TiedCuts ask_ids(const Interval& interval, const Candidates& candidates) {
   const CutQuestion& question = *interval.question;
   return {interval.first, candidates.step, question.cell, question.cut.coordinate, candidates.number, 0};
 }
@@ -125,7 +125,7 @@ Count few_enough_to_gather(CutMethod method, std::size_t cells) {
 /// Ends the search: looks at the keys that are left inside the intervals.
 void search_gathered(ProcessorSetTree& tree, std::vector<Interval>& intervals, DecompositionReport& report) {
   using services::GatherKeys;
-  std::vector<GatherKeys::Input> input;
+  std::vector<KeyInterval> input;
   std::vector<Interval*> asked;
   for (Interval& interval : intervals) {
     if (interval.first == interval.last) continue;
@@ -134,7 +134,7 @@ void search_gathered(ProcessorSetTree& tree, std::vector<Interval>& intervals, D
     asked.push_back(&interval);
   }
   if (asked.empty()) return;
-  std::vector<GatherKeys::Output> keys = tree.call<GatherKeys>(input);
+  std::vector<GatheredKey> keys = tree.call<GatherKeys>(input);
   ++report.rounds;
   std::sort(keys.begin(), keys.end(),
             [](const auto& a, const auto& b) { return std::tie(a.input, a.key) < std::tie(b.input, b.key); });

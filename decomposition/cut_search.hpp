@@ -7,8 +7,8 @@
 #include "base/types.hpp"
 #include "decomposition/decompose.hpp"
 #include "decomposition/processor_set_tree.hpp"
-#include "decomposition/services/tally.hpp"
 #include "kernels/math/cell.hpp"
+#include "kernels/math/cell_questions.hpp"
 #include "kernels/math/cut_rule.hpp"
 
 namespace grove {

@@ -15,6 +15,8 @@
 
 namespace grove {
 
+class RankStorage;
+
 /// The default leaf size for so many particles: 4096, for small numbers a 64th of them, but at least 64.
 Count default_leaf_size(Count particles);
 
@@ -25,6 +27,9 @@ struct DecompositionReport {
   /// By service name; "set_up", "records" (made), "migrate", "local" (cells cut alone), "wait" (for slower
   /// ranks), "total".
   PhaseTimers timers;
+  /// By level of the tree (level_name), from the root on: those that all ranks cut together, on the master
+  /// only; then, on a GPU, those that the rank cut alone, counted from the shallowest of its cells.
+  PhaseTimers levels;
 
   /// What a rank does to sort its particles however many ranks there are: records, and cells cut alone.
   double sort_seconds() const { return timers.seconds("records") + timers.seconds("local"); }
@@ -55,5 +60,9 @@ struct DecompositionReport {
 Domain decompose(const Communicator& comm, Particles& particles, const DecompositionParameters& parameters,
                  const std::optional<Box>& previous, DecompositionReport& report,
                  Array<Record>* records = nullptr);
+
+/// The same for particles wherever they are stored: the steps, without what they do to particles.
+Domain decompose(const Communicator& comm, RankStorage& own, const DecompositionParameters& parameters,
+                 const std::optional<Box>& previous, DecompositionReport& report);
 
 }  // namespace grove

@@ -48,19 +48,23 @@ void shift(Array<Record>& records, std::span<const Run> runs) {
 
 }  // namespace
 
+std::vector<Count> EndCells::arrivals(const Communicator& comm, std::span<const Count> portions) const {
+  std::vector<Count> cells_per_rank(static_cast<std::size_t>(comm.size()), 0);
+  for (const int owner : owner_) ++cells_per_rank[static_cast<std::size_t>(owner)];
+  const ExchangePlan plan(comm, cells_per_rank);
+  std::vector<Count> arriving(static_cast<std::size_t>(plan.receive_total()));
+  plan.apply(portions, std::span<Count>(arriving));
+  return arriving;
+}
+
 void EndCells::merge_arrivals(const Communicator& comm, RankParticles& own, const Migration& migration,
                               const Box& box) const {
   const auto ranks = static_cast<std::size_t>(comm.size()), self = static_cast<std::size_t>(comm.rank());
-  std::vector<Count> portions, cells_per_rank(ranks, 0);
-  for (std::size_t i = 0; i < size(); ++i) {
-    portions.push_back(static_cast<Count>(own.records_of(cell_[i]).size()));
-    ++cells_per_rank[static_cast<std::size_t>(owner_[i])];
-  }
-  const ExchangePlan plan(comm, cells_per_rank);
-  std::vector<Count> arriving(static_cast<std::size_t>(plan.receive_total()));  // by source rank, by own cell
-  plan.apply(std::span<const Count>(portions), std::span<Count>(arriving));
+  std::vector<Count> portions;
+  for (const std::int32_t cell : cell_) portions.push_back(static_cast<Count>(own.records_of(cell).size()));
+  const std::vector<Count> arriving = arrivals(comm, portions);
 
-  const auto own_cells = static_cast<std::size_t>(cells_per_rank[self]);
+  const std::size_t own_cells = arriving.size() / ranks;
   std::vector<Run> runs;
   std::size_t end = 0;
   for (std::size_t i = 0; i < size(); ++i) {

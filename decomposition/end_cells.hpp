@@ -30,6 +30,10 @@ class EndCells {
   /// The top-cell numbers of those that have to be cut further.
   std::vector<std::int32_t> uncut() const;
 
+  /// Collective. portions: particles of this rank in each end cell. Returns how many arrive in its own cells,
+  /// by source rank, then by own cell, left to right.
+  std::vector<Count> arrivals(const Communicator& comm, std::span<const Count> portions) const;
+
   /// Collective. Makes the records those of this rank's end cells after a migration, left to right: in each
   /// those that stay, then those of the arrivals, of which each rank has sent those of one cell after the
   /// other. Cost: grows with what arrives and with what has to move for it.

@@ -21,11 +21,9 @@ std::unique_ptr<ServiceTransport> make_transport(const Communicator& comm, Trans
 }
 
 ProcessorSetTree::ProcessorSetTree(const Communicator& comm, Transport transport,
-                                   std::span<const ServiceEntry> services, RankParticles& own,
-                                   DecompositionReport& report)
+                                   std::vector<ServiceEntry> services, DecompositionReport& report)
     : comm_(comm),
-      services_(services),
-      own_(own),
+      services_(std::move(services)),
       report_(report),
       transport_(make_transport(comm, transport)) {}
 
@@ -90,7 +88,7 @@ void ProcessorSetTree::run_here(const ServiceEntry& service, std::span<const std
   // Not guarded: transports combine answers of one length, so a rank that cannot hold its own cannot go on.
   answer.assign(service.answer_bytes(input), std::byte{0});
   try {
-    service.run(own_, input, answer);
+    service.run(input, answer);
   } catch (...) {
     error_ = std::current_exception();
   }

@@ -25,10 +25,9 @@ class ServiceTransport;
 /// leaves other ranks waiting, so it is thrown as it is, there alone: the program must abort.
 class ProcessorSetTree {
  public:
-  /// services (in): all that can be called, the same on every rank; own (in/out): this rank's data. Both must
-  /// outlive the tree.
-  ProcessorSetTree(const Communicator& comm, Transport transport, std::span<const ServiceEntry> services,
-                   RankParticles& own, DecompositionReport& report);
+  /// services (in): all that can be called, the same on every rank, each bound to this rank's data.
+  ProcessorSetTree(const Communicator& comm, Transport transport, std::vector<ServiceEntry> services,
+                   DecompositionReport& report);
   ~ProcessorSetTree();
 
   /// Collective: the master runs the script, the others serve it.
@@ -53,8 +52,7 @@ class ProcessorSetTree {
   void run_here(const ServiceEntry& service, std::span<const std::byte> input, Bytes& answer);
 
   const Communicator& comm_;
-  std::span<const ServiceEntry> services_;
-  RankParticles& own_;
+  std::vector<ServiceEntry> services_;
   DecompositionReport& report_;
   std::unique_ptr<ServiceTransport> transport_;
   std::exception_ptr error_;  ///< what a service threw here

@@ -20,7 +20,10 @@ inline void check_size(std::size_t particles) {
     throw InputError("more than 2^32 - 1 particles on one rank: use more ranks");
 }
 
-/// A rank's own data, on which services run.
+class DeviceRank;    // decomposition/gpu
+struct AxisCounter;  // decomposition/gpu
+
+/// A rank's own data in the memory of the host, on which services run.
 struct RankParticles {
   const Particles& particles;
   const std::uint32_t* weight = nullptr;  ///< by particle; nullptr: every particle weighs 1

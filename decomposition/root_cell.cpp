@@ -131,15 +131,6 @@ CutScheme scheme_of(const DecompositionParameters& parameters, Cell& root) {
   return {parameters.rule, size};
 }
 
-Count weigh(const Communicator& comm, Particles& particles, bool& weighted) {
-  Count work = 0, idle = 0;
-  for (const std::uint32_t w : particles.work) work += w, idle += w == 0;
-  weighted = comm.max(work) > 0;
-  if (!weighted) return static_cast<Count>(particles.size());
-  if (idle > 0) std::replace(particles.work.begin(), particles.work.end(), 0u, 1u);
-  return work + idle;
-}
-
 Count default_leaf_size(Count particles) {
   constexpr Count most = 4096, least = 64, multiple = 32;
   return std::clamp((particles / 64 + multiple / 2) / multiple * multiple, least, most);

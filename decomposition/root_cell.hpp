@@ -18,10 +18,6 @@ namespace grove {
 /// particles. InputError if a position is not finite. Cost: one pass, two for a new cube.
 Box take_all(const Communicator& comm, RankParticles& own, const std::optional<Box>& previous, Cell& root);
 
-/// Collective. The weight of a particle is its work; returns the sum of this rank. Work 0 becomes 1 if any
-/// particle has work; else `weighted` is false and every particle weighs 1.
-Count weigh(const Communicator& comm, Particles& particles, bool& weighted);
-
 /// The rule with its parameter; root.count (in) is the number of particles, root.leaves (out) of the leaves.
 /// InputError if there are no particles or fewer than leaves.
 CutScheme scheme_of(const DecompositionParameters& parameters, Cell& root);

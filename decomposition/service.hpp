@@ -6,22 +6,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/array.hpp"
 #include "comm/communicator.hpp"
-#include "decomposition/rank_particles.hpp"
 
 /// A service: what the master asks of all ranks at once. The call descends the processor-set tree, `run`
-/// works on each rank's own data, and the answers are combined on the way back.
+/// works on each rank's own data, of any type Own that it knows (a rank's particles in the memory of the
+/// host, or of a GPU), and the answers are combined on the way back.
 ///
 ///   struct CountCells {
 ///     static constexpr std::string_view name = "count";
 ///     struct Input {...};   // wire structs: an array of inputs, one per cell, goes to every rank
 ///     struct Output {...};  // an array of outputs comes back
-///     static void run(RankParticles&, std::span<const Input>, std::span<Output> answer);
+///     static void run(Own&, std::span<const Input>, std::span<Output> answer);
 ///     static void combine(Output& answer, const Output& other);
 ///   };
 ///
@@ -43,13 +44,13 @@ concept CombiningService = Service<S> &&
   S::combine(answer, other);
 };
 
-/// A service with its types erased: what transports handle.
+/// A service with its types erased, bound to a rank's own data: what transports handle.
 struct ServiceEntry {
   /// Length of the answer in bytes; of a service that gathers, 0.
   using Size = std::size_t (*)(std::span<const std::byte> input);
   /// Fills an answer that comes zeroed and of that length. Throws what the service throws; the answer of a
   /// service that combines keeps its length.
-  using Run = void (*)(RankParticles&, std::span<const std::byte> input, Bytes& answer);
+  using Run = std::function<void(std::span<const std::byte> input, Bytes& answer)>;
   using Combine = void (*)(Bytes& answer, std::span<const std::byte> other);
 
   std::string_view name;
@@ -88,8 +89,8 @@ std::size_t answer_bytes(std::span<const std::byte> input) {
     return 0;
 }
 
-template <Service S>
-void run(RankParticles& own, std::span<const std::byte> input, Bytes& answer) {
+template <Service S, class Own>
+void run(Own& own, std::span<const std::byte> input, Bytes& answer) {
   using Output = typename S::Output;
   const auto inputs = as<typename S::Input>(input);
   if constexpr (CombiningService<S>) {
@@ -133,13 +134,17 @@ void reduce(void* other, void* answer, int* /*elements*/, MPI_Datatype* type) {
 
 }  // namespace detail
 
-template <Service S>
-constexpr ServiceEntry service_entry() {
+/// own must outlive the entry.
+template <Service S, class Own>
+ServiceEntry service_entry(Own& own) {
   static_assert(alignof(typename S::Output) <= alignof(AnswerHeader));
+  const auto run = [&own](std::span<const std::byte> input, Bytes& answer) {
+    detail::run<S>(own, input, answer);
+  };
   if constexpr (CombiningService<S>)
-    return {S::name, detail::answer_bytes<S>, detail::run<S>, detail::combine<S>, detail::reduce<S>};
+    return {S::name, detail::answer_bytes<S>, run, detail::combine<S>, detail::reduce<S>};
   else
-    return {S::name, detail::answer_bytes<S>, detail::run<S>, detail::combine<S>, nullptr};
+    return {S::name, detail::answer_bytes<S>, run, detail::combine<S>, nullptr};
 }
 
 }  // namespace grove

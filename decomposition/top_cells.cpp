@@ -21,7 +21,9 @@ class Master {
     tree_.call<services::Init>({{0}});
     cells_ = {root};
     before_ = {0};
+    std::size_t depth = 0;
     for (Indices level{0}; !level.empty();) {
+      const auto time = report_.levels.time(level_name(depth++));
       const Indices wanted = to_be_cut(level);
       find_bounds(level, wanted);
       std::vector<CutQuestion> questions = make_axes(wanted);
@@ -39,7 +41,7 @@ class Master {
   /// Of the children of the cells that were cut; what is not in the left child is in the right one.
   void count(const std::vector<CutQuestion>& questions) {
     if (questions.empty()) return;
-    std::vector<services::CountParticles::Input> input;
+    std::vector<CellNumber> input;
     for (const CutQuestion& q : questions) input.push_back({cell(q.cell).child});
     const auto answer = tree_.call<services::CountParticles>(input);
     for (std::size_t i = 0; i < questions.size(); ++i) {
@@ -64,7 +66,7 @@ class Master {
 
   /// Of the cells that are cut and of the leaves.
   void find_bounds(const Indices& level, const Indices& wanted) {
-    std::vector<services::Bounds::Input> input;
+    std::vector<CellNumber> input;
     std::size_t next = 0;
     for (const auto c : level) {
       const bool is_wanted = next < wanted.size() && wanted[next] == c;
@@ -82,10 +84,11 @@ class Master {
 
   std::vector<CutQuestion> make_axes(const Indices& wanted) {
     if (wanted.empty()) return {};
-    std::vector<services::MakeAxis::Input> input;
+    std::vector<AxisChoice> input;
     for (const auto c : wanted) {
       const int axis = longest_axis(cell(c).low, cell(c).high);
-      input.push_back({c, axis, spatial_middle(cell(c).low[axis], cell(c).high[axis])});
+      const Coordinate middle = spatial_middle(cell(c).low[axis], cell(c).high[axis]);
+      input.push_back({c, axis, scheme_.needs_middle() ? middle : 0});
     }
     const auto answer = tree_.call<services::MakeAxis>(input);
     std::vector<CutQuestion> questions;
@@ -111,7 +114,7 @@ class Master {
   /// Returns the new cells.
   Indices partition(const std::vector<CutQuestion>& questions) {
     if (questions.empty()) return {};
-    std::vector<services::Partition::Input> input;
+    std::vector<CellDivision> input;
     Indices children;
     for (const CutQuestion& q : questions) {
       check(q);

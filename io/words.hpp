@@ -28,6 +28,10 @@ template <>
 inline constexpr std::array words<Schedule>{"straddling", "master"};
 template <>
 inline constexpr std::array words<Transport>{"messages", "collectives"};
+template <>
+inline constexpr std::array words<PayloadPath>{"nccl", "mpi", "staged"};
+template <>
+inline constexpr std::array words<GpuSchedule>{"a", "b", "c", "d", "e"};
 
 template <class Enum>
 const char* word_of(Enum value) {

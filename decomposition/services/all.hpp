@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <vector>
 
 #include "decomposition/service.hpp"
 #include "decomposition/services/bounds.hpp"
@@ -16,11 +16,14 @@
 
 namespace grove::services {
 
-/// What the master of a decomposition can call.
-inline constexpr std::array all = {service_entry<Init>(),           service_entry<Bounds>(),
-                                   service_entry<CountParticles>(), service_entry<MakeAxis>(),
-                                   service_entry<CountLeft>(),      service_entry<GatherKeys>(),
-                                   service_entry<GreatestId>(),     service_entry<SelectTie>(),
-                                   service_entry<Partition>(),      service_entry<GatherCells>()};
+/// What the master of a decomposition can call, on a rank's own data: RankParticles, DeviceRank or
+/// AxisCounter.
+template <class Own>
+std::vector<ServiceEntry> all(Own& own) {
+  return {service_entry<Init>(own),       service_entry<Bounds>(own),    service_entry<CountParticles>(own),
+          service_entry<MakeAxis>(own),   service_entry<CountLeft>(own), service_entry<GatherKeys>(own),
+          service_entry<GreatestId>(own), service_entry<SelectTie>(own), service_entry<Partition>(own),
+          service_entry<GatherCells>(own)};
+}
 
 }  // namespace grove::services

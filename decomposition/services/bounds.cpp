@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/activity.hpp"
 #include "kernels/kokkos/bisection_native.hpp"
 
 namespace grove::services {
@@ -9,8 +10,9 @@ namespace grove::services {
 void Bounds::run(RankParticles& own, std::span<const Input> input, std::span<Output> answer) {
   for (std::size_t i = 0; i < input.size(); ++i) {
     const auto records = own.records_of(input[i].cell);
-    answer[i] = {{~0u, ~0u, ~0u}, {0, 0, 0}};
+    answer[i] = CellBounds::of_nothing();
     if (records.empty()) continue;
+    activity().host_bytes += records.size_bytes();
     const bisection::Bounds bounds = bisection::Native::bounds(records.data(), records.size());
     answer[i] = {bounds.low_corner(), bounds.high_corner()};
   }

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/activity.hpp"
 #include "decomposition/services/visit_keys.hpp"
 
 namespace grove::services {
@@ -57,7 +58,10 @@ void CountLeft::run(RankParticles& own, std::span<const Input> input, std::span<
   for (const Input& cuts : input) {
     const auto mine = answer.first(static_cast<std::size_t>(cuts.candidates));
     answer = answer.subspan(mine.size());
-    if (cuts.candidates <= few)
+    const bool one_by_one = cuts.candidates <= CandidateCuts::few;
+    activity().host_bytes +=
+        sizeof(Coordinate) * own.axis_of(cuts.cell).size() * (one_by_one ? mine.size() : 1);
+    if (one_by_one)
       compare(own, cuts, mine);
     else {
       if (cuts.weigh && own.weight)

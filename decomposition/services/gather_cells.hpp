@@ -18,6 +18,7 @@ struct GatherCells {
   static void run(RankParticles& own, std::span<const Input>, std::vector<Output>& answer) {
     answer = own.own_cells;
   }
+  static void run(DeviceRank& own, std::span<const Input> input, std::vector<Output>& answer);
 };
 
 }  // namespace grove::services

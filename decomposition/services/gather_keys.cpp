@@ -1,5 +1,6 @@
 #include "decomposition/services/gather_keys.hpp"
 
+#include "base/activity.hpp"
 #include "decomposition/services/visit_keys.hpp"
 
 namespace grove::services {
@@ -8,6 +9,7 @@ void GatherKeys::run(RankParticles& own, std::span<const Input> input, std::vect
   for (std::size_t i = 0; i < input.size(); ++i) {
     const auto [cell, first, last, weigh] = input[i];
     const auto axis = own.axis_of(cell);
+    activity().host_bytes += axis.size_bytes();
     const auto question = static_cast<std::int32_t>(i);
     if (weigh && own.weight) {
       const auto records = own.records_of(cell);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "decomposition/rank_particles.hpp"
-#include "decomposition/services/tally.hpp"
+#include "kernels/math/cell_questions.hpp"
 
 namespace grove::services {
 
@@ -13,17 +13,10 @@ namespace grove::services {
 /// Cost: one vectorised pass over the lined-up coordinates.
 struct GatherKeys {
   static constexpr std::string_view name = "gather_keys";
-  struct Input {
-    std::int32_t cell;
-    Coordinate first, last;  ///< both inclusive
-    std::int32_t weigh;      ///< 0: weights are not needed, numbers stand for them
-  };
-  struct Output {
-    Tally weight;  ///< of this one particle
-    Coordinate key;
-    std::int32_t input;  ///< which interval
-  };
+  using Input = KeyInterval;
+  using Output = GatheredKey;
   static void run(RankParticles& own, std::span<const Input> input, std::vector<Output>& answer);
+  static void run(DeviceRank& own, std::span<const Input> input, std::vector<Output>& answer);
 };
 
 }  // namespace grove::services

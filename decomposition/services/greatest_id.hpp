@@ -18,6 +18,7 @@ struct GreatestId {
   static void run(RankParticles& own, std::span<const Input>, std::span<Output> answer) {
     for (const ParticleId id : own.particles.id) answer[0] = std::max(answer[0], id);
   }
+  static void run(DeviceRank& own, std::span<const Input> input, std::span<Output> answer);
   static void combine(Output& answer, const Output& other) { answer = std::max(answer, other); }
 };
 

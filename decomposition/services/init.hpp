@@ -14,7 +14,9 @@ struct Init {
     std::int32_t unused;
   };
   using Output = std::int32_t;
-  static void run(RankParticles& own, std::span<const Input>, std::span<Output>);
+  static void run(RankParticles& own, std::span<const Input> input, std::span<Output> answer);
+  static void run(DeviceRank& own, std::span<const Input> input, std::span<Output> answer);
+  static void run(AxisCounter& own, std::span<const Input> input, std::span<Output> answer);
   static void combine(Output&, const Output&) {}
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/activity.hpp"
 #include "kernels/kokkos/bisection_native.hpp"
 
 namespace grove::services {
@@ -31,9 +32,11 @@ Count line_up(std::span<const Record> records, int coordinate, Coordinate middle
 }  // namespace
 
 void MakeAxis::run(RankParticles& own, std::span<const Input> input, std::span<Output> answer) {
-  for (std::size_t i = 0; i < input.size(); ++i)
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    activity().host_bytes += (sizeof(Record) + sizeof(Coordinate)) * own.records_of(input[i].cell).size();
     answer[i].left_of_middle =
         line_up(own.records_of(input[i].cell), input[i].axis, input[i].middle, own.axis_of(input[i].cell));
+  }
 }
 
 }  // namespace grove::services

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/activity.hpp"
 #include "kernels/kokkos/bisection_native.hpp"
 
 namespace grove::services {
@@ -63,6 +64,9 @@ const std::size_t Partition::room_behind = Native::padding + 1;
 void Partition::run(RankParticles& own, std::span<const Input> input, std::span<Output> answer) {
   for (std::size_t i = 0; i < input.size(); ++i) {
     const Cut& cut = input[i].cut;
+    // The axis twice; of the records, what is on the wrong side, at most all.
+    const std::size_t records = own.records_of(input[i].cell).size();
+    activity().host_bytes += (2 * sizeof(Coordinate) + 2 * sizeof(Record)) * records;
     const CutCount counted = count_at(own, cut, input[i].cell);
     answer[i].first_right = counted.first_right;
     const bool is_tied = cut.id > 0;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "decomposition/rank_particles.hpp"
+#include "kernels/math/cell_questions.hpp"
 
 namespace grove::services {
 
@@ -11,18 +12,13 @@ namespace grove::services {
 /// Cost: one pass, and one over its lined-up coordinates.
 struct Partition {
   static constexpr std::string_view name = "partition";
-  struct Input {
-    Cut cut;
-    std::int32_t cell;
-    std::int32_t child;
-  };
-  struct Output {
-    ParticleId first_right;  ///< least id of those with the cut's coordinate that go right
-  };
+  using Input = CellDivision;
+  using Output = DivisionResult;
   /// Elements of the scratch array that may be written behind each of the two lists that it holds.
   static const std::size_t room_behind;
 
   static void run(RankParticles& own, std::span<const Input> input, std::span<Output> answer);
+  static void run(DeviceRank& own, std::span<const Input> input, std::span<Output> answer);
   static void combine(Output& answer, const Output& other);
 };
 

@@ -1,10 +1,9 @@
 #include "kernels/cuda/device.hpp"
 
-#include <cstdint>
 #include <mutex>
 #include <stdexcept>
-#include <string>
 
+#include "base/activity.hpp"
 #include "kernels/cuda/check.cuh"
 
 namespace grove::cuda {
@@ -14,21 +13,41 @@ void check(cudaError_t status, const char* call) {
   throw std::runtime_error(std::string("GPU: ") + cudaGetErrorString(status) + " (" + call + ")");
 }
 
+void launched(const char* kernel, std::uint64_t device_bytes) {
+  check(cudaGetLastError(), kernel);
+  ++activity().launches;
+  activity().device_bytes += device_bytes;
+}
+
 int device_count() {
   int count = 0;
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
+DeviceInfo device_info(int device) {
+  cudaDeviceProp properties;
+  GROVE_CUDA(cudaGetDeviceProperties(&properties, device));
+  char pci[32];
+  GROVE_CUDA(cudaDeviceGetPCIBusId(pci, sizeof(pci), device));
+  return {properties.name, pci, properties.totalGlobalMem};
+}
+
+void select_device(int device) { GROVE_CUDA(cudaSetDevice(device)); }
+
 namespace {
+
+cudaMemPool_t memory_pool() {
+  int device = 0;
+  cudaMemPool_t pool = nullptr;
+  GROVE_CUDA(cudaGetDevice(&device));
+  GROVE_CUDA(cudaDeviceGetDefaultMemPool(&pool, device));
+  return pool;
+}
 
 /// Freed memory stays with the process: the next step needs as much, and the driver takes its time.
 void keep_freed_memory() {
-  int device = 0;
-  cudaMemPool_t pool = nullptr;
   std::uint64_t everything = ~std::uint64_t{0};
-  GROVE_CUDA(cudaGetDevice(&device));
-  GROVE_CUDA(cudaDeviceGetDefaultMemPool(&pool, device));
-  GROVE_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything));
+  GROVE_CUDA(cudaMemPoolSetAttribute(memory_pool(), cudaMemPoolAttrReleaseThreshold, &everything));
 }
 
 }  // namespace
@@ -54,12 +73,70 @@ void device_free(void* memory) noexcept {
 
 void device_upload(void* device, const void* host, std::size_t bytes) {
   GROVE_CUDA(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
+  activity().to_device += bytes;
+  ++activity().transfers;
 }
 
 void device_download(void* host, const void* device, std::size_t bytes) {
   GROVE_CUDA(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
+  activity().to_host += bytes;
+  ++activity().transfers;
+}
+
+void device_copy(void* to, const void* from, std::size_t bytes) {
+  GROVE_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice));
+  activity().device_bytes += 2 * bytes;
+}
+
+void copy_any(void* to, const void* from, std::size_t bytes) {
+  const auto is_on_device = [](const void* memory) {
+    cudaPointerAttributes attributes;
+    GROVE_CUDA(cudaPointerGetAttributes(&attributes, memory));
+    return attributes.type == cudaMemoryTypeDevice;
+  };
+  if (bytes == 0) return;
+  GROVE_CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+  GROVE_CUDA(cudaStreamSynchronize(nullptr));
+  ++activity().transfers;
+  const bool from_device = is_on_device(from), to_device = is_on_device(to);
+  if (from_device && to_device) activity().device_bytes += 2 * bytes;
+  if (from_device && !to_device) activity().to_host += bytes;
+  if (!from_device && to_device) activity().to_device += bytes;
+}
+
+void device_clear(void* memory, std::size_t bytes) {
+  GROVE_CUDA(cudaMemsetAsync(memory, 0, bytes));
+  activity().device_bytes += bytes;
 }
 
 void device_synchronise() { GROVE_CUDA(cudaDeviceSynchronize()); }
+
+DeviceMemoryUse device_memory_use() {
+  DeviceMemoryUse use{};
+  GROVE_CUDA(cudaMemPoolGetAttribute(memory_pool(), cudaMemPoolAttrUsedMemCurrent, &use.now));
+  GROVE_CUDA(cudaMemPoolGetAttribute(memory_pool(), cudaMemPoolAttrUsedMemHigh, &use.peak));
+  return use;
+}
+
+void reset_peak_device_memory() {
+  std::uint64_t zero = 0;
+  GROVE_CUDA(cudaMemPoolSetAttribute(memory_pool(), cudaMemPoolAttrUsedMemHigh, &zero));
+}
+
+PlainDeviceMemory::PlainDeviceMemory(std::size_t bytes) {
+  if (bytes > 0) GROVE_CUDA(cudaMalloc(&memory_, bytes));
+}
+
+PlainDeviceMemory::~PlainDeviceMemory() {
+  if (memory_) cudaFree(memory_);
+}
+
+Pinned::Pinned(void* memory, std::size_t bytes) : memory_(bytes > 0 ? memory : nullptr) {
+  if (memory_) GROVE_CUDA(cudaHostRegister(memory_, bytes, cudaHostRegisterDefault));
+}
+
+Pinned::~Pinned() {
+  if (memory_) cudaHostUnregister(memory_);
+}
 
 }  // namespace grove::cuda

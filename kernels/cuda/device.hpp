@@ -1,23 +1,79 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
-/// Memory of the GPU that this rank uses, without the headers of CUDA. Errors: std::runtime_error that says
-/// what was asked for and what the driver answered.
+/// The GPU that this rank uses and its memory, without the headers of CUDA. Errors: std::runtime_error that
+/// says what was asked for and what the driver answered. Transfers add to activity().
 namespace grove::cuda {
 
 /// GPUs that this process can use; 0 without a driver.
 int device_count();
 
+struct DeviceInfo {
+  std::string name;      ///< as the vendor calls it
+  std::string pci;       ///< its address on the bus of the host
+  std::uint64_t memory;  ///< bytes
+};
+/// Of GPU 0 .. device_count() - 1.
+DeviceInfo device_info(int device);
+/// All that follows runs on this GPU.
+void select_device(int device);
+
 void* device_allocate(std::size_t bytes);
 void device_free(void* memory) noexcept;
 void device_upload(void* device, const void* host, std::size_t bytes);
 void device_download(void* host, const void* device, std::size_t bytes);
+void device_copy(void* to, const void* from, std::size_t bytes);
+/// From host or device to host or device.
+void copy_any(void* to, const void* from, std::size_t bytes);
+void device_clear(void* memory, std::size_t bytes);
 /// Waits until all that was asked for is done; errors of kernels appear here at the latest.
 void device_synchronise();
+/// Bytes in use by this process, and the most since the last call of reset_peak_device_memory().
+struct DeviceMemoryUse {
+  std::uint64_t now, peak;
+};
+DeviceMemoryUse device_memory_use();
+void reset_peak_device_memory();
+
+/// Device memory that does not come from a pool: some libraries of communication take no other. Its making
+/// and its end wait for the device.
+class PlainDeviceMemory {
+ public:
+  PlainDeviceMemory() = default;
+  explicit PlainDeviceMemory(std::size_t bytes);
+  ~PlainDeviceMemory();
+  PlainDeviceMemory(PlainDeviceMemory&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
+  PlainDeviceMemory& operator=(PlainDeviceMemory&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    return *this;
+  }
+  void* data() const { return memory_; }
+
+ private:
+  void* memory_ = nullptr;
+};
+
+/// Makes a host array one that the GPU reads and writes directly, as long as this lives.
+class Pinned {
+ public:
+  Pinned() = default;
+  Pinned(void* memory, std::size_t bytes);
+  ~Pinned();
+  Pinned(Pinned&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
+  Pinned& operator=(Pinned&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    return *this;
+  }
+
+ private:
+  void* memory_ = nullptr;
+};
 
 /// Owner of an array in device memory, uninitialised.
 template <class T>
@@ -47,6 +103,8 @@ class DeviceArray {
     *this = DeviceArray();
     *this = DeviceArray(size + size / 4);
   }
+  /// All bytes 0.
+  void clear() { device_clear(data_, size_ * sizeof(T)); }
   /// host: at most size() elements; goes to the first ones.
   void upload(std::span<const T> host) { device_upload(data_, host.data(), host.size_bytes()); }
   void download(std::span<T> host) const { device_download(host.data(), data_, host.size_bytes()); }

@@ -3,7 +3,9 @@
 #include <cstdint>
 
 #include "base/types.hpp"
+#include "kernels/cuda/records.hpp"
 #include "kernels/math/cell.hpp"
+#include "kernels/math/cell_questions.hpp"
 #include "kernels/math/cut_rule.hpp"
 
 /// What kernels of the bisection share. All pointers are to device memory.
@@ -13,6 +15,12 @@ namespace grove::cuda {
 struct Columns {
   std::uint32_t* at[4];
 };
+
+inline Columns columns_of(const DeviceRecords& records) {
+  Columns columns;
+  for (int c = 0; c < 4; ++c) columns.at[c] = records.columns[static_cast<std::size_t>(c)].data();
+  return columns;
+}
 
 /// A cell that is being cut: a segment of one of the two sets of columns.
 struct CellTask {
@@ -37,6 +45,10 @@ struct CellTask {
 /// Tight bounds of the two children of a cell, both inclusive.
 struct ChildBounds {
   Coordinate low[2][3], high[2][3];
+
+  CellBounds of(int side) const {
+    return {{low[side][0], low[side][1], low[side][2]}, {high[side][0], high[side][1], high[side][2]}};
+  }
 };
 
 /// A piece of a cell that a block works on.

@@ -160,10 +160,11 @@ void OrbPartition::run(const Columns (&columns)[2], const ParticleId* ids, const
   }();
   static_cast<void>(is_set);
   clear_bounds<<<(tiles.tasks() + 127) / 128, 128>>>(bounds, tiles.tasks());
-  GROVE_CUDA_LAUNCHED("Grove::cuda::clear_bounds");
+  launched("Grove::cuda::clear_bounds");
+  if (tiles.size() == 0) return;
   partition<<<tiles.size(), threads, sizeof(Staged)>>>(columns[0], columns[1], ids, tasks, tiles.data(),
                                                        left_before, bounds);
-  GROVE_CUDA_LAUNCHED("Grove::cuda::partition");
+  launched("Grove::cuda::partition", 32 * tiles.records());
 }
 
 }  // namespace grove::cuda

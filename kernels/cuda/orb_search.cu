@@ -1,9 +1,9 @@
 #include "kernels/cuda/orb_search.cuh"
 
 #include <cub/block/block_scan.cuh>
-#include <cub/device/device_scan.cuh>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/key_pass.cuh"
 #include "kernels/cuda/orb_partition.cuh"
 
 namespace grove::cuda {
@@ -38,26 +38,6 @@ __device__ Bins bins_of(const CellTask& task, bool is_first) {
 
 __device__ bool is_crowded(const CellTask& task) {
   return task.inside > crowded && task.key_last > task.key_first;
-}
-
-/// Some threads of a block that read neighbouring records.
-struct Readers {
-  std::uint32_t index, count;
-};
-
-/// Calls visit(key, position) for keys[first .. last - 1]; loads are 16 bytes wide.
-template <class Visitor>
-__device__ void for_each_key(const std::uint32_t* keys, std::uint64_t first, std::uint64_t last,
-                             Readers readers, Visitor&& visit) {
-  const std::uint64_t head = min(last, (first + 3) / 4 * 4), tail = max(head, last / 4 * 4);
-  if (first + readers.index < head) visit(keys[first + readers.index], first + readers.index);
-  if (tail + readers.index < last) visit(keys[tail + readers.index], tail + readers.index);
-  const auto* const vectors = reinterpret_cast<const uint4*>(keys);
-#pragma unroll 4
-  for (std::uint64_t i = head / 4 + readers.index; i < tail / 4; i += readers.count) {
-    const uint4 v = __ldcs(vectors + i);
-    visit(v.x, 4 * i), visit(v.y, 4 * i + 1), visit(v.z, 4 * i + 2), visit(v.w, 4 * i + 3);
-  }
 }
 
 template <int bits>
@@ -134,21 +114,22 @@ __global__ void __launch_bounds__(1024)
     plan_lists(CellTask* tasks, std::uint32_t count, SearchProgress* progress) {
   using Scan = cub::BlockScan<std::uint64_t, 1024>;
   __shared__ typename Scan::TempStorage storage;
+  __shared__ unsigned long long again;
+  if (threadIdx.x == 0) again = 0;
+  __syncthreads();
   std::uint64_t begin = 0;
-  int crowded_cells = 0;
   for (std::uint32_t base = 0; base < count; base += 1024) {
     const std::uint32_t i = base + threadIdx.x;
     std::uint64_t inside = i < count ? tasks[i].inside : 0, before = 0, total = 0;
     Scan(storage).ExclusiveSum(inside, before, total);
     if (i < count) {
       tasks[i].list_begin = begin + before;
-      crowded_cells += is_crowded(tasks[i]);
+      if (is_crowded(tasks[i])) atomicAdd(&again, static_cast<unsigned long long>(tasks[i].count));
     }
     begin += total;
     __syncthreads();
   }
-  crowded_cells = __syncthreads_count(crowded_cells);
-  if (threadIdx.x == 0) *progress = {begin, static_cast<std::uint64_t>(crowded_cells)};
+  if (threadIdx.x == 0) *progress = {begin, again};
 }
 
 /// What the gathered keys of all cells are: one after the other, in no order.
@@ -277,36 +258,27 @@ void OrbSearch::search(CellTask* tasks, const Tiles& tiles, const Tiles& pieces)
       cudaMemsetAsync(bins_.data(), 0, (static_cast<std::size_t>(cells) << bits) * sizeof(std::uint32_t)));
   GROVE_CUDA(cudaMemsetAsync(list_fill_.data(), 0, cells * sizeof(std::uint32_t)));
 
-  SearchProgress progress{0, 1};
-  for (bool is_first = true; progress.crowded > 0; is_first = false) {
+  SearchProgress progress{0, tiles.records()};
+  for (bool is_first = true; progress.again > 0; is_first = false) {
     count_bins<bits><<<tiles.size(), histogram_threads>>>(columns_[0], columns_[1], tasks, tiles.data(),
                                                           tiles.tile_size(), is_first, bins_.data());
-    GROVE_CUDA_LAUNCHED("Grove::cuda::count_bins");
+    launched("Grove::cuda::count_bins", 4 * progress.again);
     choose_bin<bits><<<cells, histogram_threads>>>(tasks, scheme_, is_first, bins_.data());
-    GROVE_CUDA_LAUNCHED("Grove::cuda::choose_bin");
+    launched("Grove::cuda::choose_bin");
     plan_lists<<<1, 1024>>>(tasks, cells, progress_.data());
-    GROVE_CUDA_LAUNCHED("Grove::cuda::plan_lists");
+    launched("Grove::cuda::plan_lists");
     progress_.download(std::span(&progress, 1));
   }
   for (auto* list : {&list_keys_, &list_indices_, &list_pieces_}) list->reserve(progress.gathered);
-  left_in_.reserve(pieces.size());
+  left_counts_.reserve(pieces.size());
   const Lists lists{list_keys_.data(), list_indices_.data(), list_pieces_.data()};
   gather_keys<<<tiles.size(), histogram_threads>>>(columns_[0], columns_[1], tasks, tiles.data(),
                                                    tiles.tile_size(), pieces.begin(), list_fill_.data(),
-                                                   lists, left_in_.data());
-  GROVE_CUDA_LAUNCHED("Grove::cuda::gather_keys");
-  select_cut<<<cells, select_threads>>>(tasks, ids_, lists, left_in_.data());
-  GROVE_CUDA_LAUNCHED("Grove::cuda::select_cut");
-  scan(pieces.size());
-}
-
-void OrbSearch::scan(std::uint32_t pieces) {
-  left_before_.reserve(pieces);
-  std::size_t bytes = 0;
-  GROVE_CUDA(cub::DeviceScan::ExclusiveSum(nullptr, bytes, left_in_.data(), left_before_.data(), pieces));
-  scan_scratch_.reserve(bytes);
-  GROVE_CUDA(cub::DeviceScan::ExclusiveSum(scan_scratch_.data(), bytes, left_in_.data(), left_before_.data(),
-                                           pieces));
+                                                   lists, left_counts_.in());
+  launched("Grove::cuda::gather_keys", 4 * tiles.records());
+  select_cut<<<cells, select_threads>>>(tasks, ids_, lists, left_counts_.in());
+  launched("Grove::cuda::select_cut");
+  left_counts_.scan(pieces.size());
 }
 
 void OrbSearch::run(CellTask* tasks, const Tiles& tiles, const Tiles& pieces, std::uint64_t mean_count) {

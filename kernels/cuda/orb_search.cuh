@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/left_counts.cuh"
 #include "kernels/cuda/orb_cell.cuh"
 #include "kernels/cuda/tiles.cuh"
 
@@ -9,7 +10,7 @@ namespace grove::cuda {
 /// What the host needs to know of a round of the search.
 struct SearchProgress {
   std::uint64_t gathered;  ///< keys in all lists
-  std::uint64_t crowded;   ///< cells whose bin should be divided again
+  std::uint64_t again;     ///< records of cells whose bin should be divided again
 };
 
 /// Finds the exact cuts of all cells of a level, on the device.
@@ -35,19 +36,17 @@ class OrbSearch {
   void run(CellTask* tasks, const Tiles& tiles, const Tiles& pieces, std::uint64_t mean_count);
 
   /// By piece, what goes left in all pieces before it, modulo 2^32; device, until the next run().
-  const std::uint32_t* left_before() const { return left_before_.data(); }
+  const std::uint32_t* left_before() const { return left_counts_.before(); }
 
  private:
   template <int bits>
   void search(CellTask* tasks, const Tiles& tiles, const Tiles& pieces);
-  void scan(std::uint32_t pieces);
 
   Columns columns_[2];
   const ParticleId* ids_;
   CutScheme scheme_;
-  DeviceArray<std::uint32_t> bins_, list_fill_, list_keys_, list_indices_, list_pieces_, left_in_,
-      left_before_;
-  DeviceArray<std::byte> scan_scratch_;
+  DeviceArray<std::uint32_t> bins_, list_fill_, list_keys_, list_indices_, list_pieces_;
+  LeftCounts left_counts_;
   DeviceArray<SearchProgress> progress_;
 };
 

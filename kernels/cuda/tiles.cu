@@ -14,8 +14,11 @@ __global__ void fill_tiles(const std::uint32_t* begin, Tile* tiles) {
 
 void Tiles::make(std::span<const std::uint64_t> counts) {
   begin_.assign(1, 0);
-  for (const std::uint64_t count : counts)
+  records_ = 0;
+  for (const std::uint64_t count : counts) {
+    records_ += count;
     begin_.push_back(begin_.back() + static_cast<std::uint32_t>((count + tile_size_ - 1) / tile_size_));
+  }
   tasks_ = static_cast<std::uint32_t>(counts.size());
   size_ = begin_.back();
   device_begin_.reserve(begin_.size());
@@ -23,7 +26,7 @@ void Tiles::make(std::span<const std::uint64_t> counts) {
   tiles_.reserve(size_);
   if (tasks_ == 0) return;
   fill_tiles<<<tasks_, 128>>>(device_begin_.data(), tiles_.data());
-  GROVE_CUDA_LAUNCHED("Grove::cuda::fill_tiles");
+  launched("Grove::cuda::fill_tiles");
 }
 
 }  // namespace grove::cuda

@@ -21,6 +21,8 @@ class Tiles {
   std::uint64_t tile_size() const { return tile_size_; }
   std::uint32_t tasks() const { return tasks_; }
   std::uint32_t size() const { return size_; }
+  /// In all cells together.
+  std::uint64_t records() const { return records_; }
   const Tile* data() const { return tiles_.data(); }
   /// The first tile of each cell, and their number: device, length tasks() + 1.
   const std::uint32_t* begin() const { return device_begin_.data(); }
@@ -28,6 +30,7 @@ class Tiles {
  private:
   std::uint64_t tile_size_;
   std::uint32_t tasks_ = 0, size_ = 0;
+  std::uint64_t records_ = 0;
   std::vector<std::uint32_t> begin_;
   DeviceArray<std::uint32_t> device_begin_;
   DeviceArray<Tile> tiles_;

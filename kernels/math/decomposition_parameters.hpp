@@ -25,6 +25,22 @@ enum class Transport : std::uint8_t {
   collectives,  ///< MPI_Bcast and MPI_Reduce
 };
 
+/// How particles travel between GPUs; all bring the same.
+enum class PayloadPath : std::uint8_t {
+  nccl,    ///< over the links between GPUs
+  mpi,     ///< device memory handed to an MPI that takes it
+  staged,  ///< through pinned memory of the host
+};
+
+/// The ways to use a GPU that are compared: the published ones, and ours.
+enum class GpuSchedule : std::uint8_t {
+  a,  ///< the host counts and divides, by bisection
+  b,  ///< the GPU counts on a copied axis, one launch per cell; the host divides
+  c,  ///< the same with one launch per level
+  d,  ///< all on the GPU, by bisection
+  e,  ///< all on the GPU, by histogram, cells of one rank without the others
+};
+
 /// What the user may choose about the decomposition.
 struct DecompositionParameters {
   CutRule rule = CutRule::middle;

@@ -1,45 +1,63 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
+
+#include "base/activity.hpp"
 
 namespace grove {
 
-/// Wall-clock seconds by phase name.
+/// The name of a level of a tree as a phase: its number in two digits, so that names sort as levels do.
+std::string level_name(std::size_t depth);
+
+/// Wall-clock seconds and activity by phase name.
 class PhaseTimers {
  public:
-  /// Adds the time of its own life to a phase.
+  struct Cost {
+    double seconds = 0;
+    Activity activity;
+  };
+
+  /// Adds the time of its own life, and what the process does in it, to a phase.
   class Scope {
    public:
     Scope(PhaseTimers& timers, std::string phase)
-        : timers_(timers), phase_(std::move(phase)), start_(Clock::now()) {}
-    ~Scope() { timers_.add(phase_, std::chrono::duration<double>(Clock::now() - start_).count()); }
+        : timers_(timers), phase_(std::move(phase)), before_(activity()), start_(Clock::now()) {}
+    ~Scope() {
+      Cost& cost = timers_.costs_[phase_];
+      cost.seconds += std::chrono::duration<double>(Clock::now() - start_).count();
+      cost.activity += activity() - before_;
+    }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
    private:
     PhaseTimers& timers_;
     std::string phase_;
+    Activity before_;
     std::chrono::steady_clock::time_point start_;
   };
 
   /// Measures from here to the end of the enclosing block.
   [[nodiscard]] Scope time(std::string phase) { return {*this, std::move(phase)}; }
 
-  void add(const std::string& phase, double seconds) { seconds_[phase] += seconds; }
-  void clear() { seconds_.clear(); }
+  void add(const std::string& phase, double seconds) { costs_[phase].seconds += seconds; }
+  void clear() { costs_.clear(); }
 
-  /// Seconds of one phase; 0 if it never ran.
-  double seconds(const std::string& phase) const {
-    const auto found = seconds_.find(phase);
-    return found == seconds_.end() ? 0.0 : found->second;
+  /// Of one phase; nothing if it never ran.
+  Cost cost(const std::string& phase) const {
+    const auto found = costs_.find(phase);
+    return found == costs_.end() ? Cost{} : found->second;
   }
-  const std::map<std::string, double>& all() const { return seconds_; }
+  double seconds(const std::string& phase) const { return cost(phase).seconds; }
+  const std::map<std::string, Cost>& all() const { return costs_; }
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::map<std::string, double> seconds_;
+  std::map<std::string, Cost> costs_;
 };
 
 }  // namespace grove

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "base/activity.hpp"
+
 namespace grove {
 namespace {
 
@@ -30,14 +32,11 @@ std::size_t ExchangePlan::most_sent_to_a_rank() const {
   return static_cast<std::size_t>(most);
 }
 
-void ExchangePlan::move(const Source& source, void* receive, std::size_t element_size) const {
+void ExchangePlan::apply(const Rounds& rounds, std::size_t element_size) const {
   const int ranks = comm_.size(), self = comm_.rank();
   const std::size_t round = round_elements(element_size);
   const auto begin_of = [](const std::vector<Count>& offsets, int rank) {
     return static_cast<std::size_t>(offsets[static_cast<std::size_t>(rank)]);
-  };
-  const auto place = [&](std::size_t element) {
-    return static_cast<std::byte*>(receive) + element * element_size;
   };
 
   // Each pair of ranks cuts its message into the same pieces, so pieces match in order. Partners at distance
@@ -50,17 +49,21 @@ void ExchangePlan::move(const Source& source, void* receive, std::size_t element
     while (out < out_end || in < in_end) {
       const std::size_t out_piece = std::min(round, out_end - out), in_piece = std::min(round, in_end - in);
       if (step == 0) {
-        std::memcpy(place(in), source(out, out_piece), out_piece * element_size);
+        std::memcpy(rounds.target(in, in_piece), rounds.source(out, out_piece), out_piece * element_size);
       } else {
+        activity().sent += out_piece * element_size;
         std::vector<MPI_Request> requests;
         if (in_piece > 0)
-          GROVE_MPI(MPI_Irecv(place(in), static_cast<int>(in_piece * element_size), MPI_BYTE, from,
-                              static_cast<int>(Tag::exchange), comm_.get(), &requests.emplace_back()));
+          GROVE_MPI(MPI_Irecv(rounds.target(in, in_piece), static_cast<int>(in_piece * element_size),
+                              MPI_BYTE, from, static_cast<int>(Tag::exchange), comm_.get(),
+                              &requests.emplace_back()));
         if (out_piece > 0)
-          GROVE_MPI(MPI_Isend(source(out, out_piece), static_cast<int>(out_piece * element_size), MPI_BYTE,
-                              to, static_cast<int>(Tag::exchange), comm_.get(), &requests.emplace_back()));
+          GROVE_MPI(MPI_Isend(rounds.source(out, out_piece), static_cast<int>(out_piece * element_size),
+                              MPI_BYTE, to, static_cast<int>(Tag::exchange), comm_.get(),
+                              &requests.emplace_back()));
         GROVE_MPI(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
       }
+      if (in_piece > 0) rounds.arrived(in, in_piece);
       out += out_piece, in += in_piece;
     }
   }

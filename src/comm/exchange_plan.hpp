@@ -33,10 +33,29 @@ class ExchangePlan {
   std::span<const Count> send_offsets() const { return send_offsets_; }
   std::span<const Count> receive_offsets() const { return receive_offsets_; }
 
+  /// At most so many elements of this size are under way from a rank at a time.
+  std::size_t round_elements(std::size_t element_size) const {
+    return std::max<std::size_t>(round_bytes_ / element_size, 1);
+  }
+
+  /// Where elements are taken from and brought to, piece by piece. Each element is asked for once.
+  struct Rounds {
+    /// Where `count` elements to send lie, from number `begin` on; valid until the next call.
+    std::function<const void*(std::size_t begin, std::size_t count)> source;
+    /// Where `count` received elements may be put, from number `begin` on.
+    std::function<void*(std::size_t begin, std::size_t count)> target;
+    /// They are there.
+    std::function<void(std::size_t begin, std::size_t count)> arrived;
+  };
+
+  /// Collective.
+  void apply(const Rounds& rounds, std::size_t element_size) const;
+
   /// Collective. send: length send_total(); receive: length receive_total(), must not overlap send.
   template <Wire T>
   void apply(std::span<const T> send, std::span<T> receive) const {
-    move([&](std::size_t begin, std::size_t) { return send.data() + begin; }, receive.data(), sizeof(T));
+    apply({[&](std::size_t begin, std::size_t) { return send.data() + begin; }, into(receive), nothing},
+          sizeof(T));
   }
 
   /// The same with elements that are put together piece by piece, each just before it is sent, so that no
@@ -50,7 +69,7 @@ class ExchangePlan {
       pack(begin, std::span<T>(packed.data(), count));
       return packed.data();
     };
-    move(source, receive.data(), sizeof(T));
+    apply({source, into(receive), nothing}, sizeof(T));
   }
 
   /// The same, into a new array that replaces the old one.
@@ -62,13 +81,11 @@ class ExchangePlan {
   }
 
  private:
-  /// Where `count` elements to send lie, from number `begin` on; valid until the next call.
-  using Source = std::function<const void*(std::size_t begin, std::size_t count)>;
-
-  void move(const Source& source, void* receive, std::size_t element_size) const;
-  std::size_t round_elements(std::size_t element_size) const {
-    return std::max<std::size_t>(round_bytes_ / element_size, 1);
+  template <class T>
+  static auto into(std::span<T> receive) {
+    return [receive](std::size_t begin, std::size_t) { return receive.data() + begin; };
   }
+  static void nothing(std::size_t, std::size_t) {}
   std::size_t most_sent_to_a_rank() const;
 
   const Communicator& comm_;

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,18 @@ CLI::Option* add_choice(CLI::App& command, const std::string& option, Value& val
           option, [&value, &names](const std::string& name) { value = names.at(name); }, help)
       ->check(CLI::IsMember(words))
       ->default_str(name_of(names, value));
+}
+
+/// The same for a value that need not be chosen.
+template <class Value>
+CLI::Option* add_optional_choice(CLI::App& command, const std::string& option, std::optional<Value>& value,
+                                 const std::map<std::string, Value>& names, const std::string& help) {
+  std::vector<std::string> words;
+  for (const auto& [name, known] : names) words.push_back(name);
+  return command
+      .add_option_function<std::string>(
+          option, [&value, &names](const std::string& name) { value = names.at(name); }, help)
+      ->check(CLI::IsMember(words));
 }
 
 }  // namespace grove

@@ -4,7 +4,9 @@
 //   bench_orb_gpu LOG2_POINTS 0 SHAPE [REPEATS]          rule middle, leaves of 4096
 //
 // SHAPE: uniform, hernquist, cusp (r^-3), plane, identical (10^6 points in one place, the rest uniform).
-// Prints the median and the least time in milliseconds, after one unmeasured run, and the phases of one more.
+// Points have three 32-bit coordinates and a 64-bit id in no order. Prints the median and the least time in
+// milliseconds, after one unmeasured run, the device memory at the peak, and the time of each level of the
+// last run.
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "kernels/cuda/bisection.hpp"
 #include "kernels/cuda/check.cuh"
 
@@ -21,12 +24,6 @@ namespace {
 
 enum class Shape : int { uniform, hernquist, cusp, plane, identical };
 
-__device__ std::uint64_t mixed(std::uint64_t x) {  // splitmix64
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-  x = (x ^ x >> 27) * 0x94d049bb133111eb;
-  return x ^ x >> 31;
-}
 __device__ double uniform(std::uint64_t index, int stream) {
   return static_cast<double>(mixed(4 * index + static_cast<std::uint64_t>(stream)) >> 11) * 0x1p-53;
 }
@@ -50,6 +47,11 @@ __global__ void make_points(Shape shape, std::uint64_t count, std::uint32_t* x, 
     z[i] = static_cast<std::uint32_t>(p[2] * 0x1p32);
     index[i] = static_cast<std::uint32_t>(i);
   }
+}
+
+__global__ void make_ids(std::uint64_t count, ParticleId* id) {
+  for (std::uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+    id[i] = mixed(i);
 }
 
 struct LeafBox {
@@ -83,7 +85,7 @@ Inspection inspect(const DeviceRecords& records, const std::vector<LeafBox>& lea
   const auto& c = records.columns;
   inspect<<<static_cast<unsigned>(leaves.size()), 256>>>(boxes.data(), c[0].data(), c[1].data(), c[2].data(),
                                                          c[3].data(), result.data());
-  GROVE_CUDA_LAUNCHED("inspect");
+  launched("inspect");
   unsigned long long host[2];
   result.download(host);
   return {host[0], host[1]};
@@ -128,21 +130,26 @@ int run(int log2, std::int32_t leaves, const std::string& name, int repeats) {
   root.leaves = leaves > 0 ? leaves : scheme.leaves_of(root.count);
 
   DeviceRecords records(count), spare(count);
+  const DeviceArray<ParticleId> ids(count);
+  make_ids<<<132 * 16, 256>>>(count, ids.data());
+  launched("make_ids");
   std::vector<double> times;
   std::string wrong;
-  PhaseTimers phases;
+  PhaseTimers levels;
   std::size_t number = 0;
-  for (int i = 0; i < repeats + 2; ++i) {
+  for (int i = 0; i < repeats + 1; ++i) {
     const auto& c = records.columns;
     make_points<<<132 * 16, 256>>>(shape, count, c[0].data(), c[1].data(), c[2].data(), c[3].data());
-    GROVE_CUDA_LAUNCHED("make_points");
+    launched("make_points");
     std::vector<LeafBox> all = {{0, count, {0, 0, 0}, {~0u, ~0u, ~0u}}};
     const Inspection before = inspect(records, all);
     device_synchronise();
     const auto start = std::chrono::steady_clock::now();
+    const SubtreeRoot whole{root, 0};
+    levels.clear();
     const std::vector<Cell> cells =
-        cut_to_leaves(scheme, root, records, spare, nullptr, i == repeats + 1 ? &phases : nullptr);
-    if (i > 0 && i <= repeats) times.push_back(milliseconds_since(start));
+        cut_to_leaves(scheme, std::span(&whole, 1), records, spare, ids.data(), &levels)[0];
+    if (i > 0) times.push_back(milliseconds_since(start));
     all.clear();
     for (const Cell& cell : cells)
       if (cell.is_leaf())
@@ -157,10 +164,13 @@ int run(int log2, std::int32_t leaves, const std::string& name, int repeats) {
     number = cells.size();
   }
   std::sort(times.begin(), times.end());
-  std::printf(
-      "%-9s 2^%-3d %7d leaves  median %8.2f ms  least %8.2f  search %7.2f  partition %7.2f  %zu cells  %s\n",
-      name.c_str(), log2, root.leaves, times[times.size() / 2], times[0], 1e3 * phases.seconds("search"),
-      1e3 * phases.seconds("partition"), number, wrong.empty() ? "exact" : ("WRONG: " + wrong).c_str());
+  std::printf("%-9s 2^%-3d %7d leaves  median %8.2f ms  least %8.2f  %5.1f bytes a particle  %zu cells  %s\n",
+              name.c_str(), log2, root.leaves, times[times.size() / 2], times[0],
+              static_cast<double>(device_memory_use().peak) / static_cast<double>(count), number,
+              wrong.empty() ? "exact" : ("WRONG: " + wrong).c_str());
+  std::printf("  levels, ms:");
+  for (const auto& [level, cost] : levels.all()) std::printf(" %.2f", 1e3 * cost.seconds);
+  std::printf("\n");
   return wrong.empty() ? 0 : 1;
 }
 

@@ -8,39 +8,22 @@
 #include "kernels/cuda/bisection.hpp"
 #include "kernels/kokkos/bisection.hpp"
 #include "support/bisection_samples.hpp"
+#include "support/device_records.hpp"
 
 namespace grove {
 namespace {
 
 using namespace testing;
 
-cuda::DeviceRecords on_device(const Records& records) {
-  cuda::DeviceRecords result(records.size());
-  std::vector<std::uint32_t> column(records.size());
-  for (int c = 0; c < 4; ++c) {
-    std::transform(records.begin(), records.end(), column.begin(),
-                   [&](const Record& r) { return c < 3 ? r[c] : r.index; });
-    result.columns[static_cast<std::size_t>(c)].upload(column);
-  }
-  return result;
-}
-
-std::vector<Record> on_host(const cuda::DeviceRecords& records) {
-  std::vector<Record> result(records.size());
-  std::vector<std::uint32_t> column(records.size());
-  for (int c = 0; c < 4; ++c) {
-    records.columns[static_cast<std::size_t>(c)].download(column);
-    for (std::size_t i = 0; i < result.size(); ++i) {
-      Record& r = result[i];
-      (c == 0 ? r.x : c == 1 ? r.y : c == 2 ? r.z : r.index) = column[i];
-    }
-  }
-  return result;
-}
-
 void sort_by_id(std::span<Record> records, const std::vector<ParticleId>& id) {
   std::sort(records.begin(), records.end(),
             [&](const Record& a, const Record& b) { return id[a.index] < id[b.index]; });
+}
+
+std::vector<Cell> cut_on_device(const CutScheme& scheme, const Cell& root, cuda::DeviceRecords& records,
+                                cuda::DeviceRecords& spare, const ParticleId* ids) {
+  const cuda::SubtreeRoot whole{root, 0};
+  return cuda::cut_to_leaves(scheme, std::span(&whole, 1), records, spare, ids)[0];
 }
 
 /// Both backends cut the same cells and put the same records into every leaf.
@@ -53,7 +36,7 @@ void expect_same(const Sample& sample, const CutScheme& scheme, std::int32_t lea
 
   cuda::DeviceRecords records = on_device(sample.records), spare(sample.records.size());
   const cuda::DeviceArray<ParticleId> id{std::span(sample.id)};
-  const std::vector<Cell> found = cuda::cut_to_leaves(scheme, root, records, spare, id.data());
+  const std::vector<Cell> found = cut_on_device(scheme, root, records, spare, id.data());
   ASSERT_EQ(found.size(), cells.size());
   for (std::size_t c = 0; c < cells.size(); ++c) {
     EXPECT_EQ(found[c].low, cells[c].low) << c;
@@ -72,12 +55,7 @@ void expect_same(const Sample& sample, const CutScheme& scheme, std::int32_t lea
   EXPECT_TRUE(sorted == expected);
 }
 
-class GpuBisection : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (cuda::device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
-  }
-};
+using GpuBisection = GpuTest;
 
 TEST_F(GpuBisection, middle_cuts_the_same_cells_as_the_host) {
   for (const std::size_t count : {1u, 2u, 9u, 1000u, 4097u, 300000u})
@@ -98,13 +76,48 @@ TEST_F(GpuBisection, halves_cuts_65536_cells_at_once) {
   expect_same(samples(1 << 18).front(), {CutRule::halves, 1}, 1 << 17);
 }
 
+TEST_F(GpuBisection, cuts_many_subtrees_at_once) {
+  const Sample sample = samples(50000)[1];
+  const CutScheme scheme{CutRule::middle, 64};
+  // Parts of one, two, and many leaves, and the rest.
+  const std::vector<std::size_t> ends = {64, 192, 20000, 20001, 50000};
+  Records expected = sample.records;
+  std::vector<cuda::SubtreeRoot> roots;
+  std::vector<std::vector<Cell>> cells;
+  std::size_t begin = 0;
+  std::int32_t leaves = 3;  // before these
+  for (const std::size_t end : ends) {
+    Cell root = root_of(scheme, end - begin, static_cast<Count>(end - begin), 0);
+    root.first = 1000 + static_cast<Count>(begin);
+    root.first_leaf = leaves;
+    leaves += root.leaves;
+    roots.push_back({root, begin});
+    cells.push_back(cut_to_leaves(scheme, root, std::span(expected).subspan(begin, end - begin),
+                                  sample.id.data(), nullptr));
+    begin = end;
+  }
+  cuda::DeviceRecords records = on_device(sample.records), spare(sample.records.size());
+  const cuda::DeviceArray<ParticleId> id{std::span(sample.id)};
+  EXPECT_TRUE(cuda::cut_to_leaves(scheme, roots, records, spare, id.data()) == cells);
+  std::vector<Record> sorted = on_host(records);
+  for (std::size_t r = 0; r < roots.size(); ++r)
+    for (const Cell& cell : cells[r]) {
+      if (!cell.is_leaf()) continue;
+      const auto first = static_cast<std::size_t>(cell.first) - 1000;
+      const auto count = static_cast<std::size_t>(cell.count);
+      sort_by_id(std::span(sorted).subspan(first, count), sample.id);
+      sort_by_id(std::span(expected).subspan(first, count), sample.id);
+    }
+  EXPECT_TRUE(sorted == expected);
+}
+
 TEST_F(GpuBisection, partition_is_stable) {
   const Sample sample = samples(100000)[1];
   const CutScheme scheme{CutRule::middle, 256};
   const Cell root = root_of(scheme, sample.records.size(), static_cast<Count>(sample.records.size()), 0);
   cuda::DeviceRecords records = on_device(sample.records), spare(sample.records.size());
   const cuda::DeviceArray<ParticleId> id{std::span(sample.id)};
-  const std::vector<Cell> cells = cuda::cut_to_leaves(scheme, root, records, spare, id.data());
+  const std::vector<Cell> cells = cut_on_device(scheme, root, records, spare, id.data());
   const std::vector<Record> sorted = on_host(records);
   for (const Cell& cell : cells) {
     if (!cell.is_leaf()) continue;
@@ -120,9 +133,9 @@ TEST_F(GpuBisection, refuses_ids_that_are_not_unique_at_a_cut) {
   cuda::DeviceRecords records = on_device(sample.records), spare(sample.records.size());
   const cuda::DeviceArray<ParticleId> id{std::span(sample.id)};
   EXPECT_THROW(
-      cuda::cut_to_leaves(
-          scheme, root_of(scheme, sample.records.size(), static_cast<Count>(sample.records.size()), 0),
-          records, spare, id.data()),
+      cut_on_device(scheme,
+                    root_of(scheme, sample.records.size(), static_cast<Count>(sample.records.size()), 0),
+                    records, spare, id.data()),
       InputError);
 }
 

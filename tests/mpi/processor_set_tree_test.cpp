@@ -20,6 +20,9 @@ int world_rank() {
   return rank;
 }
 
+/// These services need no data.
+struct Nothing {};
+
 /// Adds what each rank makes of the inputs.
 struct Add {
   static constexpr std::string_view name = "add";
@@ -29,7 +32,7 @@ struct Add {
   struct Output {
     std::int64_t sum;
   };
-  static void run(RankParticles&, std::span<const Input> input, std::span<Output> answer) {
+  static void run(Nothing&, std::span<const Input> input, std::span<Output> answer) {
     for (std::size_t i = 0; i < input.size(); ++i) answer[i].sum = input[i].factor * (world_rank() + 1);
   }
   static void combine(Output& answer, const Output& other) { answer.sum += other.sum; }
@@ -44,7 +47,7 @@ struct Gather {
   struct Output {
     std::int32_t rank;
   };
-  static void run(RankParticles&, std::span<const Input>, std::vector<Output>& answer) {
+  static void run(Nothing&, std::span<const Input>, std::vector<Output>& answer) {
     answer.assign(static_cast<std::size_t>(world_rank()) + 1, {world_rank()});
   }
 };
@@ -58,7 +61,7 @@ struct Fail {
   struct Output {
     std::int32_t unused;
   };
-  static void run(RankParticles&, std::span<const Input> input, std::span<Output>) {
+  static void run(Nothing&, std::span<const Input> input, std::span<Output>) {
     if (world_rank() >= input[0].rank) throw InputError("broken on rank " + std::to_string(world_rank()));
   }
   static void combine(Output&, const Output&) {}
@@ -73,7 +76,7 @@ struct FailGathering {
   struct Output {
     std::int32_t unused;
   };
-  static void run(RankParticles&, std::span<const Input> input, std::vector<Output>&) {
+  static void run(Nothing&, std::span<const Input> input, std::vector<Output>&) {
     if (world_rank() >= input[0].rank) throw InputError("broken on rank " + std::to_string(world_rank()));
   }
 };
@@ -88,20 +91,21 @@ struct TooLarge {
     std::int32_t unused;
   };
   static std::size_t answer_size(std::span<const Input>) { throw std::bad_alloc(); }
-  static void run(RankParticles&, std::span<const Input>, std::span<Output>) {}
+  static void run(Nothing&, std::span<const Input>, std::span<Output>) {}
   static void combine(Output&, const Output&) {}
 };
 
-constexpr std::array services = {service_entry<Add>(), service_entry<Gather>(), service_entry<Fail>(),
-                                 service_entry<FailGathering>(), service_entry<TooLarge>()};
+std::vector<ServiceEntry> services(Nothing& own) {
+  return {service_entry<Add>(own), service_entry<Gather>(own), service_entry<Fail>(own),
+          service_entry<FailGathering>(own), service_entry<TooLarge>(own)};
+}
 
 class ProcessorSetTreeTest : public testing::TestWithParam<Transport> {
  protected:
   Communicator comm_{MPI_COMM_WORLD};
-  Particles particles_;
-  RankParticles own_{particles_};
+  Nothing own_;
   DecompositionReport report_;
-  ProcessorSetTree tree_{comm_, GetParam(), services, own_, report_};
+  ProcessorSetTree tree_{comm_, GetParam(), services(own_), report_};
 
   template <class S>
   void expect_failure_ends_the_script() {

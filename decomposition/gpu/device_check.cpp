@@ -1,0 +1,92 @@
+#include "decomposition/gpu/device_check.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "decomposition/recount.hpp"
+#include "kernels/cuda/fields.hpp"
+#include "kernels/cuda/leaf_audit.hpp"
+
+namespace grove {
+namespace {
+
+/// Own leaves with the ways to them.
+struct Paths {
+  std::vector<cuda::AuditedLeaf> leaves;
+  std::vector<cuda::PathStep> steps;
+  std::vector<std::size_t> leaf_cell;
+};
+
+Paths paths_of(const Communicator& comm, const Domain& domain, std::size_t particles) {
+  const auto rank = static_cast<std::size_t>(comm.rank());
+  const std::int32_t first = domain.first_leaf[rank], last = domain.first_leaf[rank + 1];
+  if (domain.leaf_begin.size() != static_cast<std::size_t>(last - first) + 1 ||
+      domain.leaf_begin.back() != static_cast<Count>(particles))
+    throw std::runtime_error("the ranges of the leaves do not cover the particles of their rank");
+  Paths paths;
+  for (std::int32_t leaf = first; leaf < last; ++leaf) {
+    const auto own = static_cast<std::size_t>(leaf - first);
+    const auto begin = static_cast<std::uint64_t>(domain.leaf_begin[own]);
+    const std::size_t path = paths.steps.size();
+    std::size_t at = 0;
+    while (!domain.cells[at].is_leaf()) {
+      const auto child = static_cast<std::size_t>(domain.cells[at].child);
+      const bool goes_left = leaf < domain.cells[child + 1].first_leaf;
+      paths.steps.push_back({static_cast<std::int32_t>(at), goes_left});
+      at = goes_left ? child : child + 1;
+    }
+    paths.leaf_cell.push_back(at);
+    paths.leaves.push_back({begin, static_cast<std::uint64_t>(domain.leaf_begin[own + 1]) - begin, path,
+                            static_cast<std::uint32_t>(paths.steps.size() - path), leaf});
+  }
+  return paths;
+}
+
+/// Weights as the decomposition has taken them.
+const std::uint32_t* weights_of(const Communicator& comm, const DeviceParticles& particles) {
+  const std::uint32_t* const work = particles.values(fields::work);
+  const Count sum = work ? cuda::sum_work(work, particles.size()).work : 0;
+  return comm.max(sum) > 0 ? work : nullptr;
+}
+
+}  // namespace
+
+DeviceCheck check_on_device(const Communicator& comm, const DeviceParticles& particles,
+                            const DecompositionParameters& parameters, const Domain& domain) {
+  const std::uint32_t* const weights = weights_of(comm, particles);
+  Recount recount(domain.cells.size());
+  std::uint64_t leaves_of_ids = 0;
+  DeviceCheck check;
+  try {
+    comm.together([&] {
+      const Paths paths = paths_of(comm, domain, particles.size());
+      const cuda::LeafCounts counts =
+          audit_leaves(domain.box, domain.cells, paths.leaves, paths.steps,
+                       {particles.values(fields::position), particles.values(fields::id), weights});
+      leaves_of_ids = counts.leaves_of_ids;
+      if (counts.misplaced > 0)
+        throw std::runtime_error(fmt::format("particle id {} is not in the leaf that the cuts lead it to",
+                                             counts.least_misplaced));
+      recount.left_of_middle = counts.left_of_middle;
+      recount.first_right = counts.first_right;
+      for (std::size_t i = 0; i < paths.leaves.size(); ++i) {
+        const std::size_t cell = paths.leaf_cell[i];
+        recount.count[cell] = static_cast<Count>(paths.leaves[i].count);
+        recount.weight[cell] = counts.weight[i];
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+          recount.low[3 * cell + axis] = counts.bounds[i].low[static_cast<int>(axis)];
+          recount.high[3 * cell + axis] = counts.bounds[i].high[static_cast<int>(axis)];
+        }
+      }
+    });
+    compare(comm, std::move(recount), comm.sum(static_cast<Count>(particles.size())), parameters, domain);
+  } catch (const std::runtime_error& error) {
+    check.fault = error.what();
+  }
+  check.tree_hash = tree_hash(comm, leaves_of_ids, domain);
+  return check;
+}
+
+}  // namespace grove

@@ -1,0 +1,134 @@
+#include "decomposition/gpu/device_exchange.hpp"
+
+#include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <vector>
+
+#include "base/activity.hpp"
+#include "base/array.hpp"
+#include "base/errors.hpp"
+#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/nccl_group.hpp"
+
+namespace grove {
+
+struct DeviceExchange::Nccl {
+  cuda::NcclGroup group;
+};
+
+namespace {
+
+/// What MPI says of itself. One that does not take device memory would read it as the host's and crash, so it
+/// is asked before it is tried.
+bool mpi_claims_device_memory() {
+#ifdef OMPI_HAVE_MPI_EXT_CUDA
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return false;
+#endif
+}
+
+/// Collective. Sends numbers around the ring of ranks, from device memory to device memory.
+bool mpi_takes_device_memory(const Communicator& comm) {
+  if (comm.min(mpi_claims_device_memory() ? 1 : 0) == 0) return false;
+  constexpr std::size_t count = 100000;  // more than MPI sends at once
+  const int next = (comm.rank() + 1) % comm.size(), previous = (comm.rank() + comm.size() - 1) % comm.size();
+  std::vector<int> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), comm.rank());
+  const cuda::PlainDeviceMemory send(count * sizeof(int)), receive(count * sizeof(int));
+  cuda::device_upload(send.data(), numbers.data(), count * sizeof(int));
+  GROVE_MPI(MPI_Sendrecv(send.data(), static_cast<int>(count), MPI_INT, next, static_cast<int>(Tag::exchange),
+                         receive.data(), static_cast<int>(count), MPI_INT, previous,
+                         static_cast<int>(Tag::exchange), comm.get(), MPI_STATUS_IGNORE));
+  std::vector<int> received(count);
+  cuda::device_download(received.data(), receive.data(), count * sizeof(int));
+  std::iota(numbers.begin(), numbers.end(), previous);
+  return comm.min(received == numbers ? 1 : 0) == 1;
+}
+
+/// Why NCCL cannot be used; empty: it can.
+std::string fault_of_nccl(bool gpus_are_shared) {
+  if (!cuda::has_nccl()) return "Grove was built without NCCL";
+  if (gpus_are_shared) return "NCCL does not let two ranks share a GPU";
+  return {};
+}
+
+PayloadPath choose(const Communicator& comm, bool gpus_are_shared, std::optional<PayloadPath> wanted) {
+  const std::string fault = fault_of_nccl(gpus_are_shared);
+  if (wanted == PayloadPath::staged) return *wanted;
+  if (wanted != PayloadPath::mpi && fault.empty()) return PayloadPath::nccl;
+  if (wanted == PayloadPath::nccl) throw Agreed<InputError>("payload nccl: " + fault);
+  if (mpi_takes_device_memory(comm)) return PayloadPath::mpi;
+  if (wanted == PayloadPath::mpi)
+    throw Agreed<InputError>(
+        "payload mpi: this MPI does not take device memory (Open MPI: build it --with-cuda)");
+  return PayloadPath::staged;
+}
+
+/// Memory that MPI takes, for one round.
+class RoundMemory {
+ public:
+  RoundMemory(PayloadPath path, std::size_t bytes) {
+    if (path == PayloadPath::mpi) {
+      device_ = cuda::PlainDeviceMemory(bytes);
+      return;
+    }
+    host_.resize(bytes);
+    pinned_ = cuda::Pinned(host_.data(), bytes);
+  }
+  void* data() { return device_.data() ? device_.data() : host_.data(); }
+
+ private:
+  cuda::PlainDeviceMemory device_;
+  Array<std::byte> host_;
+  cuda::Pinned pinned_;
+};
+
+}  // namespace
+
+DeviceExchange::DeviceExchange(const Communicator& comm, bool gpus_are_shared,
+                               std::optional<PayloadPath> wanted)
+    : comm_(comm), path_(choose(comm, gpus_are_shared, wanted)) {
+  if (path_ != PayloadPath::nccl) return;
+  cuda::NcclId id{};
+  comm.together([&] {
+    if (comm.is_master()) id = cuda::NcclGroup::make_id();
+  });
+  nccl_ = std::make_unique<Nccl>(cuda::NcclGroup(comm.broadcast(id), comm.rank(), comm.size()));
+}
+
+DeviceExchange::~DeviceExchange() = default;
+
+void DeviceExchange::apply(const ExchangePlan& plan, const void* send, void* receive,
+                           std::size_t element_size) const {
+  if (!nccl_)
+    return apply_in_rounds(plan, static_cast<const std::byte*>(send), static_cast<std::byte*>(receive),
+                           element_size);
+  activity().sent += static_cast<std::uint64_t>(plan.send_total()) * element_size;
+  nccl_->group.exchange(send, plan.send_offsets(), receive, plan.receive_offsets(), element_size);
+}
+
+void DeviceExchange::apply_in_rounds(const ExchangePlan& plan, const std::byte* send, std::byte* receive,
+                                     std::size_t element_size) const {
+  const std::size_t room = plan.round_elements(element_size) * element_size;
+  RoundMemory out(path_, std::min(room, static_cast<std::size_t>(plan.send_total()) * element_size)),
+      in(path_, std::min(room, static_cast<std::size_t>(plan.receive_total()) * element_size));
+  ExchangePlan::Rounds rounds;
+  rounds.source = [&](std::size_t begin, std::size_t count) {
+    cuda::copy_any(out.data(), send + begin * element_size, count * element_size);
+    return out.data();
+  };
+  rounds.target = [&](std::size_t, std::size_t) { return in.data(); };
+  rounds.arrived = [&](std::size_t begin, std::size_t count) {
+    cuda::copy_any(receive + begin * element_size, in.data(), count * element_size);
+  };
+  plan.apply(rounds, element_size);
+}
+
+}  // namespace grove

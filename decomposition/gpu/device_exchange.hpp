@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "comm/communicator.hpp"
+#include "comm/exchange_plan.hpp"
+#include "kernels/math/decomposition_parameters.hpp"
+
+namespace grove {
+
+/// How arrays travel from GPU to GPU. The counts always go through MPI; all ways give the same arrays.
+class DeviceExchange {
+ public:
+  /// Collective. wanted: nothing: the fastest that works here: NCCL if Grove was built with it and no two
+  /// ranks share a GPU; else device memory handed to MPI, if MPI says that it takes it and an exchange tried
+  /// here brings what was sent; else through pinned memory of the host. InputError if the one that is wanted
+  /// does not work here. comm must outlive this.
+  DeviceExchange(const Communicator& comm, bool gpus_are_shared, std::optional<PayloadPath> wanted);
+  ~DeviceExchange();
+
+  PayloadPath path() const { return path_; }
+
+  /// Collective. plan: with nothing from a rank to itself. send: device, plan.send_total() elements; receive
+  /// (out): device, plan.receive_total(); they must not overlap. Through MPI, at most round_bytes are under
+  /// way from a rank at a time.
+  void apply(const ExchangePlan& plan, const void* send, void* receive, std::size_t element_size) const;
+
+ private:
+  struct Nccl;
+  void apply_in_rounds(const ExchangePlan& plan, const std::byte* send, std::byte* receive,
+                       std::size_t element_size) const;
+
+  const Communicator& comm_;
+  PayloadPath path_;
+  std::unique_ptr<Nccl> nccl_;
+};
+
+}  // namespace grove

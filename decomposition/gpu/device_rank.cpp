@@ -1,0 +1,267 @@
+#include "decomposition/gpu/device_rank.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "decomposition/processor_set_tree.hpp"
+#include "decomposition/rank_particles.hpp"
+#include "decomposition/services/all.hpp"
+#include "decomposition/shares.hpp"
+#include "decomposition/top_cells.hpp"
+#include "kernels/cuda/bisection.hpp"
+#include "kernels/cuda/fields.hpp"
+#include "kernels/cuda/record_segments.hpp"
+
+namespace grove {
+
+DeviceRank::DeviceRank(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
+                       const DecompositionParameters& parameters, DecompositionReport& report)
+    : comm_(comm), particles_(particles), exchange_(exchange), parameters_(parameters), report_(report) {}
+
+Count DeviceRank::weigh(const Communicator& comm) {
+  std::uint32_t* const work = particles_.values(fields::work);
+  const cuda::WorkSum sum = work ? cuda::sum_work(work, size()) : cuda::WorkSum{0, 0};
+  weighted_ = comm.max(sum.work) > 0;
+  weight_ = static_cast<Count>(size());
+  if (weighted_) {
+    if (sum.idle > 0) cuda::employ_idle(work, size());
+    weight_ = sum.work + sum.idle;
+  }
+  return weight_;
+}
+
+Box DeviceRank::take_all(const Communicator& comm, const std::optional<Box>& previous, Cell& root) {
+  cuda::Extent extent = cuda::find_extent(positions(), size());
+  comm.together([&] {
+    if (!extent.is_finite) {
+      const std::size_t i = cuda::first_not_finite(positions(), size());
+      ParticleId id = 0;
+      cuda::device_download(&id, ids() + i, sizeof(id));
+      throw InputError(fmt::format("particle id {} has a position that is not a finite number", id));
+    }
+  });
+  comm.min(std::span<double>(&extent.low.x, 3));
+  comm.max(std::span<double>(&extent.high.x, 3));
+  Box box;
+  if (previous && previous->contains(extent.low) && previous->contains(extent.high))
+    box = *previous;
+  else
+    comm.together([&] { box = Box::around(extent.low, extent.high); });
+  root.low = box.coordinates(extent.low);  // which never changes the order
+  root.high = box.coordinates(extent.high);
+  records_ = cuda::DeviceRecords(size());
+  cuda::make_records(box, positions(), size(), 0, records_, 0);
+  cuda::device_synchronise();
+  return box;
+}
+
+std::vector<ServiceEntry> DeviceRank::services() { return services::all(*this); }
+
+void DeviceRank::begin_services() { cells_.emplace(std::move(records_), ids(), weights(), size(), weight_); }
+
+void DeviceRank::end_services() {
+  if (!cells_) {
+    spare_ = cuda::DeviceRecords(records_.size());
+    return;
+  }
+  auto taken = cells_->take();
+  records_ = std::move(taken.records);
+  spare_ = std::move(taken.spare);
+}
+
+bool DeviceRank::migrate(const Communicator& comm, const EndCells& ends, const Box& box) {
+  std::vector<Count> counts(static_cast<std::size_t>(comm.size()), 0);
+  if (cells_)
+    for (std::size_t i = 0; i < ends.size(); ++i)
+      counts[static_cast<std::size_t>(ends.owner(i))] += cells_->tally(ends.cell(i)).count;
+  else  // no cell was cut, and one rank gets all
+    counts[static_cast<std::size_t>(ends.owner(0))] = static_cast<Count>(size());
+  const auto self = static_cast<std::size_t>(comm.rank());
+  const auto before = static_cast<std::size_t>(
+      std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(self), Count{0}));
+  const auto staying = static_cast<std::size_t>(counts[self]);
+  const std::size_t departing = size() - staying;
+  if (comm.size() == 1 || comm.max(static_cast<Count>(departing)) == 0) {
+    cells_.reset();
+    return false;
+  }
+
+  counts[self] = 0;
+  const ExchangePlan plan(comm, counts);
+  comm.together([&] {
+    check_size(staying + static_cast<std::size_t>(plan.receive_total()));
+    check_size(size() + static_cast<std::size_t>(plan.receive_total()));
+  });
+  // Owners ascend from left to right, so what leaves lies before and behind what stays.
+  cuda::DeviceArray<std::uint32_t> index(departing);
+  const std::uint32_t* const all = records_.columns[3].data();
+  cuda::device_copy(index.data(), all, before * sizeof(std::uint32_t));
+  cuda::device_copy(index.data() + before, all + before + staying,
+                    (departing - before) * sizeof(std::uint32_t));
+  move_fields(plan, index.data());
+  merge_arrivals(comm, ends, box, plan);
+  cells_.reset();
+  return true;
+}
+
+/// Arrivals are put behind all particles; those that have left stay until arrange() drops them.
+void DeviceRank::move_fields(const ExchangePlan& plan, const std::uint32_t* departing) {
+  const auto sent = static_cast<std::size_t>(plan.send_total()),
+             received = static_cast<std::size_t>(plan.receive_total());
+  for (DeviceParticles::Column& column : particles_.columns()) {
+    const std::size_t element = column.element_size;
+    cuda::DeviceArray<std::byte> grown((size() + received) * element);
+    if (column.info.migrate) {
+      cuda::DeviceArray<std::byte> packed(sent * element);
+      cuda::gather_elements(packed.data(), column.values.data(), departing, sent, element);
+      cuda::device_copy(grown.data(), column.values.data(), size() * element);
+      exchange_.apply(plan, packed.data(), grown.data() + size() * element, element);
+    }
+    column.values = std::move(grown);
+  }
+}
+
+/// Makes the records those of this rank's end cells, left to right: in each those that stay, then the
+/// arrivals, of which each rank has sent those of one cell after the other.
+void DeviceRank::merge_arrivals(const Communicator& comm, const EndCells& ends, const Box& box,
+                                const ExchangePlan& plan) {
+  std::vector<Count> portions;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const bool is_all = !cells_;
+    portions.push_back(is_all ? static_cast<Count>(size()) : cells_->tally(ends.cell(i)).count);
+  }
+  const std::vector<Count> arriving = ends.arrivals(comm, portions);
+  const auto ranks = static_cast<std::size_t>(comm.size()), self = static_cast<std::size_t>(comm.rank());
+  const std::size_t own_cells = arriving.size() / ranks;
+
+  const std::size_t before = size(), received = static_cast<std::size_t>(plan.receive_total());
+  particles_.set_size(before + received);
+  cuda::DeviceRecords arrived(received);
+  cuda::make_records(box, positions() + before, received, static_cast<std::uint32_t>(before), arrived, 0);
+
+  std::vector<cuda::SegmentCopy> stay, arrive;
+  const auto offsets = plan.receive_offsets();
+  std::vector<std::uint64_t> next(offsets.begin(), offsets.end() - 1);  // by source rank
+  std::uint64_t end = 0, from = 0;
+  std::size_t own = 0;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const auto portion = static_cast<std::uint64_t>(portions[i]);
+    if (ends.owner(i) == comm.rank()) {
+      stay.push_back({from, portion, end});
+      end += portion;
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        if (rank == self) continue;
+        const auto count = static_cast<std::uint64_t>(arriving[rank * own_cells + own]);
+        arrive.push_back({next[rank], count, end});
+        next[rank] += count;
+        end += count;
+      }
+      ++own;
+    }
+    from += portion;
+  }
+  spare_ = cuda::DeviceRecords();
+  cuda::DeviceRecords merged(end);
+  cuda::copy_segments(records_, merged, stay);
+  cuda::copy_segments(arrived, merged, arrive);
+  records_ = std::move(merged);
+  spare_ = cuda::DeviceRecords(end);
+}
+
+void DeviceRank::cut_alone(const CutScheme& scheme, std::span<const Cell> top, const EndCells& ends,
+                           int rank) {
+  std::vector<cuda::SubtreeRoot> roots;
+  std::uint64_t begin = 0;
+  bool any = false;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (ends.owner(i) != rank) continue;
+    const Cell& cell = top[static_cast<std::size_t>(ends.cell(i))];
+    roots.push_back({cell, begin});
+    begin += static_cast<std::uint64_t>(cell.count);
+    any = any || cell.leaves > 1;
+  }
+  if (!any) return;
+  std::vector<std::vector<Cell>> subtrees;
+  const bool by_weight = weighted_ && scheme.rule == CutRule::halves;
+  if (!by_weight) subtrees = cuda::cut_to_leaves(scheme, roots, records_, spare_, ids(), &report_.levels);
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    if (roots[i].cell.leaves == 1) continue;
+    std::vector<Cell> cells =
+        by_weight ? cut_by_services(scheme, roots[i].cell, roots[i].first) : std::move(subtrees[i]);
+    if (weighted_ && !by_weight) weigh_cells(cells, roots[i].first);
+    own_cells_.insert(own_cells_.end(), cells.begin(), cells.end());
+  }
+}
+
+/// Sets the weights of a subtree's cells, whose records begin at `first`.
+void DeviceRank::weigh_cells(std::vector<Cell>& subtree, std::uint64_t first) const {
+  std::vector<cuda::Segment> leaves;
+  for (const Cell& cell : subtree)
+    if (cell.is_leaf())
+      leaves.push_back({first + static_cast<std::uint64_t>(cell.first - subtree[0].first),
+                        static_cast<std::uint64_t>(cell.count)});
+  std::vector<Count> weight(leaves.size());
+  cuda::sum_weights(records_, weights(), leaves, weight);
+  auto next = weight.begin();
+  for (Cell& cell : subtree)
+    if (cell.is_leaf()) cell.weight = *next++;
+  for (std::size_t c = subtree.size(); c-- > 0;)
+    if (const auto child = static_cast<std::size_t>(subtree[c].child); !subtree[c].is_leaf())
+      subtree[c].weight = subtree[child].weight + subtree[child + 1].weight;
+}
+
+/// Cuts by weights: as if the rank were alone in a decomposition of this cell.
+std::vector<Cell> DeviceRank::cut_by_services(const CutScheme& scheme, Cell root, std::uint64_t first) {
+  const auto count = static_cast<std::uint64_t>(root.count);
+  cuda::DeviceRecords own(count);
+  const cuda::SegmentCopy there{first, count, 0}, back{0, count, first};
+  cuda::copy_segments(records_, own, std::span(&there, 1));
+  const cuda::Segment all{0, count};
+  CellBounds bounds;
+  cuda::find_bounds(own, std::span(&all, 1), std::span(&bounds, 1));
+  root.low = bounds.low;
+  root.high = bounds.high;
+  std::swap(records_, own);  // begin_services() takes these
+  const Count weight_of_all = std::exchange(weight_, root.weight);
+
+  const Communicator alone(MPI_COMM_SELF);
+  DecompositionParameters parameters = parameters_;
+  parameters.schedule = Schedule::master;
+  DecompositionReport report;
+  std::vector<Cell> cells;
+  ProcessorSetTree tree(alone, parameters.transport, services(), report);
+  tree.run([&] { cells = cut_together(tree, parameters, scheme, Shares(root.weight, 1), root, report); });
+  records_ = std::move(own);
+  weight_ = weight_of_all;
+  cuda::copy_segments(cells_->take().records, records_, std::span(&back, 1));
+  cells_.reset();
+  return cells;
+}
+
+void DeviceRank::arrange() {
+  const auto time = report_.timers.time("migrate");
+  spare_ = cuda::DeviceRecords();
+  const std::size_t count = records_.size();
+  for (DeviceParticles::Column& column : particles_.columns()) {
+    cuda::DeviceArray<std::byte> ordered(count * column.element_size);
+    cuda::gather_elements(ordered.data(), column.values.data(), records_.columns[3].data(), count,
+                          column.element_size);
+    column.values = std::move(ordered);
+  }
+  particles_.set_size(count);
+  records_ = cuda::DeviceRecords();
+  cuda::device_synchronise();
+}
+
+Domain decompose(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
+                 const DecompositionParameters& parameters, const std::optional<Box>& previous,
+                 DecompositionReport& report) {
+  DeviceRank own(comm, particles, exchange, parameters, report);
+  return decompose(comm, own, parameters, previous, report);
+}
+
+}  // namespace grove

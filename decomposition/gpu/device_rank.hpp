@@ -1,0 +1,69 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "decomposition/decompose.hpp"
+#include "decomposition/gpu/device_exchange.hpp"
+#include "decomposition/rank_storage.hpp"
+#include "kernels/cuda/resident_cells.hpp"
+#include "particles/gpu/device_particles.hpp"
+
+namespace grove {
+
+/// Particles in the memory of this rank's GPU; kernels of the CUDA backend. Only counts, cuts, cells and what
+/// migrates cross to the host or to other ranks.
+class DeviceRank : public RankStorage {
+ public:
+  /// particles: with positions and ids, and with work if that is to be shared out. All outlive this.
+  DeviceRank(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
+             const DecompositionParameters& parameters, DecompositionReport& report);
+
+  std::size_t size() const override { return particles_.size(); }
+  Count weigh(const Communicator& comm) override;
+  Box take_all(const Communicator& comm, const std::optional<Box>& previous, Cell& root) override;
+  std::vector<ServiceEntry> services() override;
+  void end_services() override;
+  bool migrate(const Communicator& comm, const EndCells& ends, const Box& box) override;
+  void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const EndCells& ends, int rank) override;
+  std::span<const Cell> own_cells() const override { return own_cells_; }
+  void arrange() override;
+
+  /// Makes top cell 0 of the records.
+  void begin_services();
+  /// What services work on, after begin_services().
+  cuda::ResidentCells& cells() { return *cells_; }
+
+ private:
+  const Vec3d* positions() const { return particles_.values(fields::position); }
+  const ParticleId* ids() const { return particles_.values(fields::id); }
+  const std::uint32_t* weights() const { return weighted_ ? particles_.values(fields::work) : nullptr; }
+
+  void move_fields(const ExchangePlan& plan, const std::uint32_t* departing);
+  void merge_arrivals(const Communicator& comm, const EndCells& ends, const Box& box,
+                      const ExchangePlan& plan);
+  void weigh_cells(std::vector<Cell>& subtree, std::uint64_t first) const;
+  std::vector<Cell> cut_by_services(const CutScheme& scheme, Cell root, std::uint64_t first);
+
+  const Communicator& comm_;
+  DeviceParticles& particles_;
+  const DeviceExchange& exchange_;
+  const DecompositionParameters& parameters_;
+  DecompositionReport& report_;
+  bool weighted_ = false;  ///< particles have weights, on all ranks
+  Count weight_ = 0;       ///< of all particles of this rank
+  std::optional<cuda::ResidentCells> cells_;
+  cuda::DeviceRecords records_, spare_;  ///< while there are no cells_; in the order of the end cells
+  std::vector<Cell> own_cells_;
+};
+
+/// grove::decompose() of particles on GPUs; the same cells, cuts and leaves of ids, bit for bit. Collective.
+/// exchange: made with the same communicator. Cost: see cuda::ResidentCells and cuda::cut_to_leaves(); device
+/// memory: 32 bytes per record on top of the particles, and while they migrate or are ordered one field of
+/// them again.
+Domain decompose(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
+                 const DecompositionParameters& parameters, const std::optional<Box>& previous,
+                 DecompositionReport& report);
+
+}  // namespace grove

@@ -1,0 +1,82 @@
+#include "decomposition/host_rank.hpp"
+
+#include <algorithm>
+
+#include "base/activity.hpp"
+#include "decomposition/migration.hpp"
+#include "decomposition/root_cell.hpp"
+#include "decomposition/services/all.hpp"
+
+namespace grove {
+
+Count HostRank::weigh(const Communicator& comm) {
+  Count work = 0, idle = 0;
+  for (const std::uint32_t w : particles_.work) work += w, idle += w == 0;
+  weighted_ = comm.max(work) > 0;
+  Count weight = static_cast<Count>(particles_.size());
+  if (weighted_) {
+    if (idle > 0) std::replace(particles_.work.begin(), particles_.work.end(), 0u, 1u);
+    own_.weight = particles_.work.data();
+    weight = work + idle;
+  }
+  own_.make_root(weight);
+  return weight;
+}
+
+Box HostRank::take_all(const Communicator& comm, const std::optional<Box>& previous, Cell& root) {
+  activity().host_bytes += (sizeof(Vec3d) + sizeof(Record)) * particles_.size();
+  return grove::take_all(comm, own_, previous, root);
+}
+
+std::vector<ServiceEntry> HostRank::services() { return services::all(own_); }
+
+void HostRank::end_services() {
+  own_.scratch = Array<std::uint32_t>();
+  own_.axis = Array<Coordinate>();
+}
+
+bool HostRank::migrate(const Communicator& comm, const EndCells& ends, const Box& box) {
+  std::vector<std::uint32_t> departing;
+  std::vector<Count> counts(static_cast<std::size_t>(comm.size()), 0);
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (ends.owner(i) == comm.rank()) continue;
+    const auto records = own_.records_of(ends.cell(i));
+    for (const Record& r : records) departing.push_back(r.index);
+    counts[static_cast<std::size_t>(ends.owner(i))] += static_cast<Count>(records.size());
+  }
+  if (comm.size() == 1 || comm.max(static_cast<Count>(departing.size())) == 0) return false;
+
+  const Migration migration(comm, particles_.size(), std::move(departing), counts);
+  migration.apply(particles_);
+  if (weighted_) own_.weight = particles_.work.data();  // a rank that had no particles had no weights either
+  ends.merge_arrivals(comm, own_, migration, box);
+  return true;
+}
+
+void HostRank::cut_alone(const CutScheme& scheme, std::span<const Cell> top, const EndCells& ends, int rank) {
+  Count begin = 0;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (ends.owner(i) != rank) continue;
+    const Cell& cell = top[static_cast<std::size_t>(ends.cell(i))];
+    const auto records = std::span<Record>(own_.records)
+                             .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(cell.count));
+    begin += cell.count;
+    if (!ends.is_uncut(i)) continue;
+    const std::vector<Cell> cells = cut_to_leaves(scheme, cell, records, particles_.id.data(), own_.weight);
+    own_.own_cells.insert(own_.own_cells.end(), cells.begin(), cells.end());
+  }
+}
+
+void HostRank::arrange() {
+  if (records_) {
+    *records_ = std::move(own_.records);
+    return;
+  }
+  const auto time = report_.timers.time("migrate");
+  Array<std::uint32_t> order(own_.records.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = own_.records[i].index;
+  own_.records = Array<Record>();
+  particles_.reorder(order);
+}
+
+}  // namespace grove

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "decomposition/decompose.hpp"
+#include "decomposition/rank_particles.hpp"
+#include "decomposition/rank_storage.hpp"
+
+namespace grove {
+
+/// Particles in the memory of the host; kernels of the Kokkos backend.
+class HostRank : public RankStorage {
+ public:
+  /// records (out, optional): as for decompose(). All outlive this.
+  HostRank(Particles& particles, DecompositionReport& report, Array<Record>* records = nullptr)
+      : particles_(particles), report_(report), records_(records), own_{particles} {}
+
+  std::size_t size() const override { return particles_.size(); }
+  Count weigh(const Communicator& comm) override;
+  Box take_all(const Communicator& comm, const std::optional<Box>& previous, Cell& root) override;
+  std::vector<ServiceEntry> services() override;
+  void end_services() override;
+  bool migrate(const Communicator& comm, const EndCells& ends, const Box& box) override;
+  void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const EndCells& ends, int rank) override;
+  std::span<const Cell> own_cells() const override { return own_.own_cells; }
+  void arrange() override;
+
+ protected:
+  RankParticles& own() { return own_; }
+
+ private:
+  Particles& particles_;
+  DecompositionReport& report_;
+  Array<Record>* records_;
+  RankParticles own_;
+  bool weighted_ = false;  ///< particles have weights, on all ranks
+};
+
+}  // namespace grove

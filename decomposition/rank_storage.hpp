@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/box.hpp"
+#include "comm/communicator.hpp"
+#include "decomposition/end_cells.hpp"
+#include "decomposition/service.hpp"
+#include "kernels/math/cell.hpp"
+#include "kernels/math/cut_rule.hpp"
+
+namespace grove {
+
+/// Where a rank keeps the particles that are decomposed, the memory of the host or of a GPU, and what is done
+/// to them there. The calls come in the order below.
+class RankStorage {
+ public:
+  virtual ~RankStorage() = default;
+
+  /// Particles of this rank.
+  virtual std::size_t size() const = 0;
+
+  /// Collective. The weight of a particle is its work; returns the sum of this rank. Work 0 becomes 1 if any
+  /// particle has work; else every particle weighs 1.
+  virtual Count weigh(const Communicator& comm) = 0;
+
+  /// Collective. Chooses the root cube, the previous one if all particles are in it, else a new one around
+  /// all, and makes the records of this rank's particles in it: top cell 0. root.low, root.high (out): the
+  /// tight bounds of all particles. InputError if a position is not finite. Cost: one pass, two for a new
+  /// cube.
+  virtual Box take_all(const Communicator& comm, const std::optional<Box>& previous, Cell& root) = 0;
+
+  /// What the master can call. They work on this object.
+  virtual std::vector<ServiceEntry> services() = 0;
+  /// The master has cut the top cells.
+  virtual void end_services() = 0;
+
+  /// Collective. Brings every particle to the owner of its end cell. False: none had to move.
+  virtual bool migrate(const Communicator& comm, const EndCells& ends, const Box& box) = 0;
+
+  /// Cuts those of this rank's end cells that are uncut; services::GatherCells hands the cells out.
+  virtual void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const EndCells& ends,
+                         int rank) = 0;
+  /// All cells that cut_alone() made: root first, children counted from it, one subtree after the other.
+  virtual std::span<const Cell> own_cells() const = 0;
+
+  /// Brings the particles into the order of the leaves.
+  virtual void arrange() = 0;
+};
+
+}  // namespace grove

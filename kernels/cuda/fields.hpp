@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/box.hpp"
+#include "base/types.hpp"
+#include "base/vec3.hpp"
+#include "kernels/cuda/records.hpp"
+
+/// Passes over fields of particles in device memory.
+namespace grove::cuda {
+
+/// to[i] = from[index[i]], i < count. element_size: bytes, any; to and from must not overlap.
+/// Cost: one reading and writing, the former in the order of the index.
+void gather_elements(void* to, const void* from, const std::uint32_t* index, std::size_t count,
+                     std::size_t element_size);
+
+/// Bounds of positions; is_finite: all coordinates are numbers. Of no positions: low > high. Cost: one pass.
+struct Extent {
+  Vec3d low, high;
+  bool is_finite;
+};
+Extent find_extent(const Vec3d* position, std::size_t count);
+/// The first particle with a coordinate that is not a finite number; there is one. Cost: one pass.
+std::size_t first_not_finite(const Vec3d* position, std::size_t count);
+
+/// Records of positions inside the box: integer coordinates as Box::coordinates() gives them, indices from
+/// first_index on. records (out): from element `first` on, `count` of them. Cost: one pass.
+void make_records(const Box& box, const Vec3d* position, std::size_t count, std::uint32_t first_index,
+                  const DeviceRecords& records, std::size_t first);
+
+/// index[i] = i.
+void number(std::uint32_t* index, std::size_t count);
+
+/// Sum of work, and how many have none. Cost: one pass.
+struct WorkSum {
+  Count work, idle;
+};
+WorkSum sum_work(const std::uint32_t* work, std::size_t count);
+/// Work 0 becomes 1. Cost: one pass.
+void employ_idle(std::uint32_t* work, std::size_t count);
+
+/// Points in the unit cube, each made from its number alone: particles first .. first + count - 1 of `all`.
+/// position, velocity, mass, id (out): count.
+void make_uniform(std::uint64_t stream, std::uint64_t first, std::size_t count, std::uint64_t all,
+                  Vec3d* position, Vec3d* velocity, double* mass, ParticleId* id);
+
+}  // namespace grove::cuda

@@ -1,0 +1,79 @@
+#include "kernels/cuda/nccl_group.hpp"
+
+#include <nccl.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "kernels/cuda/check.cuh"
+
+namespace grove::cuda {
+namespace {
+
+void check(ncclResult_t status, const char* call) {
+  if (status != ncclSuccess)
+    throw std::runtime_error(std::string("NCCL: ") + ncclGetErrorString(status) + " (" + call +
+                             "): " + ncclGetLastError(nullptr));
+}
+
+}  // namespace
+
+struct NcclGroup::Impl {
+  ncclComm_t comm = nullptr;
+  int rank = 0, size = 1;
+};
+
+bool has_nccl() { return true; }
+
+NcclId NcclGroup::make_id() {
+  static_assert(sizeof(ncclUniqueId) == sizeof(NcclId));
+  ncclUniqueId id;
+  check(ncclGetUniqueId(&id), "ncclGetUniqueId");
+  NcclId bytes;
+  std::memcpy(bytes.data(), &id, sizeof(id));
+  return bytes;
+}
+
+NcclGroup::NcclGroup(const NcclId& id, int rank, int size) : impl_(std::make_unique<Impl>()) {
+  ncclUniqueId unique;
+  std::memcpy(&unique, id.data(), sizeof(unique));
+  impl_->rank = rank;
+  impl_->size = size;
+  check(ncclCommInitRank(&impl_->comm, size, unique, rank), "ncclCommInitRank");
+}
+
+NcclGroup::~NcclGroup() {
+  if (impl_ && impl_->comm) ncclCommDestroy(impl_->comm);
+}
+
+NcclGroup::NcclGroup(NcclGroup&&) noexcept = default;
+
+void NcclGroup::exchange(const void* send, std::span<const Count> send_offsets, void* receive,
+                         std::span<const Count> receive_offsets, std::size_t element_size) const {
+  const auto bytes_of = [&](std::span<const Count> offsets, int rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    return static_cast<std::size_t>(offsets[r + 1] - offsets[r]) * element_size;
+  };
+  const auto begin_of = [&](std::span<const Count> offsets, int rank) {
+    return static_cast<std::size_t>(offsets[static_cast<std::size_t>(rank)]) * element_size;
+  };
+  const auto* const from = static_cast<const std::byte*>(send);
+  auto* const to = static_cast<std::byte*>(receive);
+  const int self = impl_->rank;
+  check(ncclGroupStart(), "ncclGroupStart");
+  for (int step = 1; step < impl_->size; ++step) {
+    const int next = (self + step) % impl_->size, previous = (self - step + impl_->size) % impl_->size;
+    if (const std::size_t bytes = bytes_of(send_offsets, next); bytes > 0)
+      check(ncclSend(from + begin_of(send_offsets, next), bytes, ncclUint8, next, impl_->comm, nullptr),
+            "ncclSend");
+    if (const std::size_t bytes = bytes_of(receive_offsets, previous); bytes > 0)
+      check(ncclRecv(to + begin_of(receive_offsets, previous), bytes, ncclUint8, previous, impl_->comm,
+                     nullptr),
+            "ncclRecv");
+  }
+  check(ncclGroupEnd(), "ncclGroupEnd");
+  GROVE_CUDA(cudaStreamSynchronize(nullptr));
+}
+
+}  // namespace grove::cuda

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "base/types.hpp"
+
+namespace grove::cuda {
+
+/// Whether Grove was built with NCCL; without, nothing below may be called.
+bool has_nccl();
+
+/// Names a group for those who join it.
+using NcclId = std::array<std::byte, 128>;
+
+/// Ranks, each with a GPU of its own, that exchange arrays over the links between their GPUs.
+class NcclGroup {
+ public:
+  static NcclId make_id();
+
+  /// Collective: every rank 0 .. size - 1 comes with the same id.
+  NcclGroup(const NcclId& id, int rank, int size);
+  ~NcclGroup();
+  NcclGroup(NcclGroup&&) noexcept;
+
+  /// Collective. Sends elements send_offsets[r] .. send_offsets[r + 1] to rank r and receives its likewise,
+  /// in one group of sends and receives. Memory of the device; offsets: size + 1 each, in elements; nothing
+  /// for this rank itself.
+  void exchange(const void* send, std::span<const Count> send_offsets, void* receive,
+                std::span<const Count> receive_offsets, std::size_t element_size) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace grove::cuda

@@ -1,0 +1,202 @@
+#include "kernels/cuda/resident_cells.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cub/device/device_reduce.cuh>
+#include <numeric>
+
+#include "kernels/cuda/cell_counts.cuh"
+#include "kernels/cuda/check.cuh"
+#include "kernels/cuda/left_counts.cuh"
+#include "kernels/cuda/orb_partition.cuh"
+#include "kernels/cuda/record_segments.hpp"
+
+namespace grove::cuda {
+namespace {
+
+/// Records that a block reads when it counts.
+constexpr std::uint64_t counting_tile = 1u << 16;
+
+struct TopCell {
+  std::uint64_t first, count;
+  Count weight;
+  int set = 0;   ///< of columns, that holds it
+  int axis = 0;  ///< that it is to be cut on
+  bool is_divided = false;
+  CellBounds bounds = CellBounds::of_nothing();  ///< known of all but the root
+};
+
+}  // namespace
+
+struct ResidentCells::Impl {
+  DeviceRecords sets[2];
+  Columns columns[2];
+  const ParticleId* ids;
+  const std::uint32_t* weights;
+  std::size_t particles;
+  std::vector<TopCell> cells;
+
+  Tiles counting_tiles{counting_tile}, partition_tiles{OrbPartition::tile_size};
+  OrbPartition partition;
+  LeftCounts left_counts;
+
+  TopCell& cell(std::int32_t number) { return cells[static_cast<std::size_t>(number)]; }
+
+  /// The coordinates of each cell on its axis.
+  template <class Question>
+  std::vector<AxisSegment> axes_of(std::span<const Question> questions) {
+    std::vector<AxisSegment> axes;
+    for (const Question& q : questions) {
+      const TopCell& c = cell(q.cell);
+      axes.push_back({columns[c.set].at[c.axis], columns[c.set].at[3], c.first, c.count});
+    }
+    return axes;
+  }
+  void make_tiles(Tiles& tiles, std::span<const AxisSegment> axes) {
+    std::vector<std::uint64_t> counts;
+    for (const AxisSegment& axis : axes) counts.push_back(axis.count);
+    tiles.make(counts);
+  }
+};
+
+ResidentCells::ResidentCells(DeviceRecords records, const ParticleId* ids, const std::uint32_t* weights,
+                             std::size_t particles, Count weight_of_all)
+    : impl_(std::make_unique<Impl>()) {
+  Impl& my = *impl_;
+  const std::uint64_t count = records.size();
+  my.sets[0] = std::move(records);
+  my.sets[1] = DeviceRecords(count);
+  for (int set = 0; set < 2; ++set) my.columns[set] = columns_of(my.sets[set]);
+  my.ids = ids;
+  my.weights = weights;
+  my.particles = particles;
+  my.cells.push_back({0, count, weight_of_all});
+}
+
+ResidentCells::~ResidentCells() = default;
+
+Tally ResidentCells::tally(std::int32_t cell) const {
+  const TopCell& c = impl_->cell(cell);
+  return {static_cast<Count>(c.count), c.weight};
+}
+
+std::uint64_t ResidentCells::first(std::int32_t cell) const { return impl_->cell(cell).first; }
+
+void ResidentCells::bounds(std::span<const CellNumber> cells, std::span<CellBounds> answer) const {
+  for (std::size_t i = 0; i < cells.size(); ++i) answer[i] = impl_->cell(cells[i].cell).bounds;
+}
+
+void ResidentCells::make_axis(std::span<const AxisChoice> choices, std::span<MiddleCount> answer) {
+  std::vector<CandidateCuts> middles;
+  std::vector<std::size_t> asked;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    impl_->cell(choices[i].cell).axis = choices[i].axis;
+    if (choices[i].middle == 0) continue;
+    middles.push_back({choices[i].cell, 0, choices[i].middle, 1, 0});
+    asked.push_back(i);
+  }
+  std::vector<Tally> left(middles.size(), Tally{0, 0});
+  count_left(middles, left);
+  for (std::size_t i = 0; i < asked.size(); ++i) answer[asked[i]].left_of_middle = left[i].count;
+}
+
+void ResidentCells::count_left(std::span<const CandidateCuts> cuts, std::span<Tally> answer) const {
+  if (cuts.empty()) return;
+  Impl& my = *impl_;
+  const std::vector<AxisSegment> axes = my.axes_of(cuts);
+  my.make_tiles(my.counting_tiles, axes);
+  count_candidates(axes, cuts, my.counting_tiles, my.weights, answer);
+}
+
+std::vector<GatheredKey> ResidentCells::gather_keys(std::span<const KeyInterval> intervals) const {
+  if (intervals.empty()) return {};
+  Impl& my = *impl_;
+  const std::vector<AxisSegment> axes = my.axes_of(intervals);
+  my.make_tiles(my.counting_tiles, axes);
+  return gather_intervals(axes, intervals, my.counting_tiles, my.weights);
+}
+
+ParticleId ResidentCells::greatest_id() const {
+  const Impl& my = *impl_;
+  if (my.particles == 0) return 0;
+  DeviceArray<ParticleId> greatest(1);
+  std::size_t bytes = 0;
+  const auto count = static_cast<std::int64_t>(my.particles);
+  GROVE_CUDA(cub::DeviceReduce::Max(nullptr, bytes, my.ids, greatest.data(), count));
+  const DeviceArray<std::byte> scratch(bytes);
+  GROVE_CUDA(cub::DeviceReduce::Max(scratch.data(), bytes, my.ids, greatest.data(), count));
+  launched("Grove::cuda::greatest_id", 8 * my.particles);
+  ParticleId result = 0;
+  greatest.download(std::span(&result, 1));
+  return result;
+}
+
+void ResidentCells::select_tie(std::span<const TiedCuts> cuts, std::span<Tally> answer) const {
+  if (cuts.empty()) return;
+  Impl& my = *impl_;
+  const std::vector<AxisSegment> axes = my.axes_of(cuts);
+  my.make_tiles(my.counting_tiles, axes);
+  count_tied(axes, cuts, my.counting_tiles, my.ids, my.weights, answer);
+}
+
+void ResidentCells::partition(std::span<const CellDivision> divisions, std::span<DivisionResult> answer) {
+  if (divisions.empty()) return;
+  Impl& my = *impl_;
+  const std::vector<AxisSegment> axes = my.axes_of(divisions);
+  my.make_tiles(my.counting_tiles, axes);
+  my.make_tiles(my.partition_tiles, axes);
+  std::vector<CellTask> tasks;
+  for (const CellDivision& division : divisions) {
+    const TopCell& c = my.cell(division.cell);
+    CellTask task{};
+    task.first = c.first;
+    task.count = c.count;
+    task.axis = division.cut.axis;
+    task.from = c.set;
+    task.cut = division.cut;
+    tasks.push_back(task);
+  }
+  DeviceArray<CellTask> device_tasks{std::span<const CellTask>(tasks)};
+  my.left_counts.reserve(my.partition_tiles.size());
+  std::vector<SideTally> sides(divisions.size());
+  count_sides(axes, my.counting_tiles, my.partition_tiles, my.ids, my.weights, device_tasks.data(),
+              my.left_counts.in(), sides);
+  my.left_counts.scan(my.partition_tiles.size());
+  const DeviceArray<ChildBounds> device_bounds(divisions.size());
+  my.partition.run(my.columns, my.ids, device_tasks.data(), my.partition_tiles, my.left_counts.before(),
+                   device_bounds.data());
+  std::vector<ChildBounds> bounds(divisions.size());
+  device_bounds.download(bounds);
+  for (std::size_t i = 0; i < divisions.size(); ++i) {
+    answer[i].first_right = sides[i].first_right;
+    const auto child = static_cast<std::size_t>(divisions[i].child);
+    my.cells.resize(std::max(my.cells.size(), child + 2));
+    TopCell& parent = my.cell(divisions[i].cell);
+    TopCell &left = my.cells[child], &right = my.cells[child + 1];
+    parent.is_divided = true;
+    left.first = parent.first;
+    left.count = sides[i].left;
+    right.first = left.first + left.count;
+    right.count = parent.count - left.count;
+    left.weight = my.weights ? static_cast<Count>(sides[i].weight_left) : static_cast<Count>(left.count);
+    right.weight = parent.weight - left.weight;
+    left.set = right.set = 1 - parent.set;
+    left.bounds = bounds[i].of(0);
+    right.bounds = bounds[i].of(1);
+  }
+}
+
+ResidentCells::Records ResidentCells::take() {
+  Impl& my = *impl_;
+  std::uint64_t in_set[2] = {0, 0};
+  for (const TopCell& c : my.cells)
+    if (!c.is_divided) in_set[c.set] += c.count;
+  const int to = in_set[1] > in_set[0] ? 1 : 0;
+  std::vector<SegmentCopy> copies;
+  for (const TopCell& c : my.cells)
+    if (!c.is_divided && c.set != to) copies.push_back({c.first, c.count, c.first});
+  copy_segments(my.sets[1 - to], my.sets[to], copies);
+  return {std::move(my.sets[to]), std::move(my.sets[1 - to])};
+}
+
+}  // namespace grove::cuda

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/activity.hpp"
+#include "base/types.hpp"
+#include "comm/communicator.hpp"
+#include "decomposition/check.hpp"
+#include "decomposition/decompose.hpp"
+#include "kernels/math/decomposition_parameters.hpp"
+
+namespace grove {
+
+struct DecomposeOptions {
+  std::string file, json;
+  Count uniform = 0;
+  std::uint64_t seed = 1;
+  DecompositionParameters parameters;
+  std::string backend = "auto";         ///< auto, kokkos, cuda
+  std::optional<GpuSchedule> schedule;  ///< sets backend, method and schedule
+  std::optional<PayloadPath> payload;   ///< nothing: the fastest that works
+  bool share_gpu = false;
+  bool calibrate = false;
+  int repeat = 1;
+};
+
+/// What a machine does in a second, as far as it matters here; of each rank while all are busy.
+struct MachineRates {
+  double host_bytes = 0, device_bytes = 0;  ///< read or written in memory
+  double to_device = 0, to_host = 0;        ///< bytes over the bus, from and to pinned memory
+  double sent = 0;                          ///< bytes to the next rank, while each sends
+  double launch_seconds = 0;                ///< of an empty kernel, in a row of them
+  double transfer_seconds = 0;              ///< of the smallest transfer, its waiting included
+
+  /// How long this much should take if nothing overlaps.
+  double seconds(const Activity& activity) const;
+};
+
+/// The activity of a phase, in figures to print.
+struct PhaseResult {
+  double seconds = 0;
+  Activity activity;
+};
+
+/// What the command has to say; times are medians over the repetitions, each of the slowest rank, and
+/// activities those of the busiest.
+struct DecomposeResult {
+  std::string backend = "kokkos";
+  std::string devices;      ///< a line per rank; empty: no GPU
+  std::string device_name;  ///< of rank 0
+  std::string payload;      ///< word_of(PayloadPath); empty: no GPU
+  Count particles = 0;
+  std::int32_t leaves = 0;
+  std::int64_t rounds = 0, collectives = 0;
+  std::map<std::string, PhaseResult> phases;
+  std::vector<PhaseResult> levels;  ///< of the tree, from the root on
+  std::optional<MachineRates> rates;
+  double imbalance = 0;
+  AspectRatios aspect{};
+  std::string fault;  ///< what a count from scratch found wrong; empty: every cut is exact
+  std::uint64_t tree_hash = 0;
+  double bytes_per_particle = 0;  ///< at the peak, on top of the particles, all ranks together; where the
+                                  ///< backend keeps them
+};
+
+/// The timed phases by their keys in JSON, and what a reader of the table needs to know of each.
+struct Phase {
+  const char *key, *label;
+};
+inline constexpr Phase decompose_phases[] = {{"set_up", "add up particles and work"},
+                                             {"records", "find cube, integer coordinates"},
+                                             {"init", "set up the services"},
+                                             {"bounds", "find bounds of cells"},
+                                             {"count", "count particles of cells"},
+                                             {"make_axis", "line up coordinates on axes"},
+                                             {"count_left", "search cuts"},
+                                             {"gather_keys", "gather the last few coordinates"},
+                                             {"greatest_id", "find the greatest id"},
+                                             {"select_tie", "break ties by id"},
+                                             {"partition", "divide particles at cuts"},
+                                             {"migrate", "migrate and order particles"},
+                                             {"local", "cut own cells"},
+                                             {"wait", "wait for other ranks"},
+                                             {"gather_cells", "gather the cells of all ranks"},
+                                             {"total", "total"}};
+
+/// Collective. Takes over what one run reports; `result` is the run so far, or new.
+void add_run(const Communicator& comm, const DecompositionReport& report, const Domain& domain,
+             std::vector<DecomposeResult>& runs);
+/// The run whose total is the median, with the median of each phase.
+DecomposeResult median_of(std::vector<DecomposeResult> runs);
+
+std::string table_of(const Communicator& comm, const DecomposeOptions& options,
+                     const DecomposeResult& result);
+std::string json_of(const Communicator& comm, const DecomposeOptions& options, const DecomposeResult& result);
+
+}  // namespace grove

@@ -1,0 +1,30 @@
+#include "particles/gpu/device_particles.hpp"
+
+#include <cstring>
+
+namespace grove {
+
+DeviceParticles::DeviceParticles(const Particles& particles) : size_(particles.size()) {
+  for_each_field([&](const auto& field) {
+    const auto& values = particles.*field.array;
+    using T = typename std::remove_cvref_t<decltype(field)>::Value;
+    columns_.push_back(
+        {field.info, sizeof(T), cuda::DeviceArray<std::byte>(std::as_bytes(std::span(values)))});
+  });
+}
+
+Particles DeviceParticles::download() const {
+  Particles particles;
+  particles.resize(size_);
+  for_each_field([&](const auto& field) {
+    auto& host = particles.*field.array;
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(host));
+    if (const auto* device = values(field))
+      cuda::device_download(bytes.data(), device, bytes.size());
+    else if (!bytes.empty())
+      std::memset(bytes.data(), 0, bytes.size());
+  });
+  return particles;
+}
+
+}  // namespace grove

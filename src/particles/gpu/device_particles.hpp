@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "kernels/cuda/device.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+
+/// The particles of one rank in the memory of its GPU: some or all fields of the table, each an array.
+class DeviceParticles {
+ public:
+  struct Column {
+    FieldInfo info;
+    std::size_t element_size;             ///< bytes
+    cuda::DeviceArray<std::byte> values;  ///< size() elements
+  };
+
+  /// Uninitialised particles with these fields.
+  template <class... T>
+  explicit DeviceParticles(std::size_t size, const Field<T>&... fields)
+      : columns_(sizeof...(T)), size_(size) {
+    std::size_t next = 0;
+    ((columns_[next].info = fields.info, columns_[next].element_size = sizeof(T),
+      columns_[next].values = cuda::DeviceArray<std::byte>(size * sizeof(T)), ++next),
+     ...);
+  }
+  /// A copy of the host's, with all fields.
+  explicit DeviceParticles(const Particles& particles);
+
+  std::size_t size() const { return size_; }
+  /// The array of a field, size() elements; nullptr if there are no particles or the field is not held.
+  template <class T>
+  T* values(const Field<T>& field) const {
+    for (const Column& column : columns_)
+      if (column.info.name == field.info.name) return reinterpret_cast<T*>(column.values.data());
+    return nullptr;
+  }
+  std::span<Column> columns() { return columns_; }
+  /// After all columns were given arrays of this length.
+  void set_size(std::size_t size) { size_ = size; }
+
+  /// A copy for the host; fields that are not held are 0.
+  Particles download() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::size_t size_;
+};
+
+}  // namespace grove
