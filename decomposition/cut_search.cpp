@@ -172,7 +172,7 @@ int digit_bits(std::size_t cells) {
 }
 
 void find_cuts(ProcessorSetTree& tree, const SearchOptions& options, std::span<CutQuestion> questions,
-               DecompositionReport& report) {
+               std::optional<ParticleId>& greatest_id, DecompositionReport& report) {
   if (questions.empty()) return;
   std::vector<Interval> intervals;
   for (CutQuestion& q : questions) intervals.push_back(begin(q));
@@ -188,8 +188,8 @@ void find_cuts(ProcessorSetTree& tree, const SearchOptions& options, std::span<C
     if (is_tied(found)) ties.push_back({&q, 0, 0, found.below, found.inside});
   }
   if (ties.empty()) return;
-  const ParticleId greatest_id = tree.call<services::GreatestId>({{0}})[0];
-  for (Interval& tie : ties) tie.last = greatest_id;
+  if (!greatest_id) greatest_id = tree.call<services::GreatestId>({{0}})[0];
+  for (Interval& tie : ties) tie.last = *greatest_id;
   search<services::SelectTie>(tree, options, 0, ties, ask_ids, report);
   for (const Interval& found : ties) {
     found.question->cut.id = found.first;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/types.hpp"
@@ -44,9 +45,10 @@ int digit_bits(std::size_t cells);
 /// gathers the coordinates once few are left. First on coordinates, then, where particles of one coordinate
 /// go to both sides, on their ids.
 ///
+/// greatest_id (in/out): of all particles, once it is known; ids are looked at only where there are ties.
 /// Cost: at most 32 rounds by bisection, 4 by histogram (up to 65,535 cells at once; more cells take more
 /// rounds); for ties up to as many as the greatest id has digits of 8 bits (histogram) or 1 bit (bisection).
 void find_cuts(ProcessorSetTree& tree, const SearchOptions& options, std::span<CutQuestion> questions,
-               DecompositionReport& report);
+               std::optional<ParticleId>& greatest_id, DecompositionReport& report);
 
 }  // namespace grove

@@ -27,7 +27,8 @@ class Master {
       const Indices wanted = to_be_cut(level);
       find_bounds(level, wanted);
       std::vector<CutQuestion> questions = make_axes(wanted);
-      find_cuts(tree_, {parameters_.method, parameters_.candidates}, questions, report_);
+      find_cuts(tree_, {parameters_.method, parameters_.candidates}, questions, greatest_id_,
+                report_);
       level = partition(questions);
       count(questions);
     }
@@ -158,6 +159,7 @@ class Master {
   DecompositionReport& report_;
   std::vector<Cell> cells_;
   std::vector<Count> before_;  ///< by cell: the weight to its left
+  std::optional<ParticleId> greatest_id_;
 };
 
 }  // namespace
