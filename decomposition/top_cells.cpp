@@ -27,8 +27,7 @@ class Master {
       const Indices wanted = to_be_cut(level);
       find_bounds(level, wanted);
       std::vector<CutQuestion> questions = make_axes(wanted);
-      find_cuts(tree_, {parameters_.method, parameters_.candidates}, questions, greatest_id_,
-                report_);
+      find_cuts(tree_, {parameters_.method, parameters_.candidates}, questions, greatest_id_, report_);
       level = partition(questions);
       count(questions);
     }

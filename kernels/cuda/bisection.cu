@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/errors.hpp"
+#include "kernels/cuda/bracket_search.cuh"
 #include "kernels/cuda/orb_partition.cuh"
 #include "kernels/cuda/orb_search.cuh"
 #include "kernels/cuda/record_segments.hpp"
@@ -24,6 +25,7 @@ class Levels {
         records_{&records, &spare},
         sets_{columns_of(records), columns_of(spare)},
         ids_(ids),
+        bracket_search_(sets_, ids, scheme),
         search_(sets_, ids, scheme),
         from_(roots.size(), 0) {
     std::vector<Segment> segments;
@@ -108,19 +110,28 @@ class Levels {
       tasks_.push_back(task_of(c));
       counts_.push_back(tasks_.back().count);
     }
-    search_tiles_.make(counts_);
     partition_tiles_.make(counts_);
     device_tasks_.reserve(tasks_.size());
-    device_tasks_.upload(tasks_);
     bounds_.reserve(tasks_.size());
-    search_.run(device_tasks_.data(), search_tiles_, partition_tiles_,
-                search_tiles_.records() / tasks_.size());
-    partition_.run(sets_, ids_, device_tasks_.data(), partition_tiles_, search_.left_before(),
-                   bounds_.data());
+    search();
+    partition_.run(sets_, ids_, device_tasks_.data(), partition_tiles_, left_.before(), bounds_.data());
     device_tasks_.download(tasks_);
     host_bounds_.resize(tasks_.size());
     bounds_.download(host_bounds_);
     for (std::size_t i = 0; i < wanted.size(); ++i) add_children(wanted[i], tasks_[i], host_bounds_[i]);
+  }
+
+  /// A few large cells are searched in one pass; if that fails, and small ones, in two or three.
+  void search() {
+    constexpr std::uint64_t large = 1u << 17;
+    const std::uint64_t mean = partition_tiles_.records() / tasks_.size();
+    device_tasks_.upload(tasks_);
+    if (mean >= large) {
+      if (bracket_search_.run(tasks_, device_tasks_.data(), partition_tiles_, left_)) return;
+      device_tasks_.upload(tasks_);
+    }
+    search_tiles_.make(counts_);
+    search_.run(device_tasks_.data(), search_tiles_, partition_tiles_, mean, left_);
   }
 
   void add_children(std::size_t c, const CellTask& task, const ChildBounds& bounds) {
@@ -153,7 +164,9 @@ class Levels {
   DeviceRecords* records_[2];
   Columns sets_[2];
   const ParticleId* ids_;
+  BracketSearch bracket_search_;
   OrbSearch search_;
+  LeftCounts left_;
   OrbPartition partition_;
   std::vector<Cell> cells_;           ///< breadth-first
   std::vector<std::int32_t> from_;    ///< by cell: the set that holds its records,

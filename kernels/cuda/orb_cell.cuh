@@ -34,8 +34,10 @@ struct CellTask {
   Coordinate key_first, key_last;
   std::uint64_t below;       ///< records left of these keys
   std::uint64_t inside;      ///< records with these keys
-  std::uint64_t left;        ///< how many records go left; known after the first histogram
+  std::uint64_t left;        ///< how many records go left; known after the first histogram, or
+  bool left_is_known;        ///< from the beginning
   std::uint64_t list_begin;  ///< where its gathered keys begin
+  const std::uint32_t* via;  ///< nullptr, or what stands in the column of indices are places in this array
 
   // The result.
   Cut cut;                    ///< of the first record that goes right

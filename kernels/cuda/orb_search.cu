@@ -2,6 +2,7 @@
 
 #include <cub/block/block_scan.cuh>
 
+#include "kernels/cuda/block_select.cuh"
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/key_pass.cuh"
 #include "kernels/cuda/orb_partition.cuh"
@@ -13,7 +14,6 @@ namespace {
 constexpr std::uint64_t crowded = 1u << 16;
 
 constexpr int histogram_threads = 256;
-constexpr int select_threads = 512;
 
 /// Bins of 2^shift coordinates from `origin` on (modulo 2^32).
 struct Bins {
@@ -22,8 +22,6 @@ struct Bins {
 
   __device__ std::uint32_t of(Coordinate key) const { return (key - origin) >> shift; }
 };
-
-__device__ int bit_width(std::uint64_t value) { return 64 - __clzll(static_cast<long long>(value)); }
 
 /// In the first round as many bins on both sides of the middle, then all inside the interval.
 template <int bits>
@@ -84,7 +82,7 @@ __global__ void __launch_bounds__(histogram_threads)
   if (threadIdx.x == middle / per_thread) left_of_middle = before[middle % per_thread];
   __syncthreads();
   std::uint64_t left = task.left;
-  if (is_first) {
+  if (is_first && !task.left_is_known) {
     const auto all_records = static_cast<Count>(task.count);
     left = static_cast<std::uint64_t>(
         scheme.target(all_records, all_records, task.leaves, left_of_middle).longest());
@@ -167,49 +165,6 @@ __global__ void __launch_bounds__(histogram_threads)
   }
 }
 
-/// Interval of 64-bit keys that one block narrows by histograms of 11 bits.
-struct Selection {
-  std::uint64_t first, last;  ///< inclusive
-  std::uint32_t rank;         ///< of the one wanted, among those inside
-  std::uint32_t inside;
-};
-
-constexpr int select_bits = 11;
-
-/// Narrows the interval of key_of(0 .. count - 1), of which those count that `counts` accepts, to one key or
-/// one element. All threads of the block; the selection is in shared memory.
-template <class KeyOf, class Counts>
-__device__ void narrow(Selection& s, std::uint32_t count, const KeyOf& key_of, const Counts& counts) {
-  using Scan = cub::BlockScan<std::uint32_t, select_threads>;
-  constexpr int bins = 1 << select_bits, per_thread = bins / select_threads;
-  __shared__ std::uint32_t own[bins];
-  __shared__ typename Scan::TempStorage storage;
-  while (s.first < s.last && s.inside > 1) {
-    const Selection now = s;
-    const int shift = max(0, bit_width(now.last - now.first) - select_bits);
-    for (int b = threadIdx.x; b < bins; b += select_threads) own[b] = 0;
-    __syncthreads();
-    for (std::uint32_t i = threadIdx.x; i < count; i += select_threads) {
-      if (!counts(i)) continue;
-      const std::uint64_t key = key_of(i);
-      if (key >= now.first && key <= now.last) atomicAdd(&own[(key - now.first) >> shift], 1u);
-    }
-    __syncthreads();
-    std::uint32_t number[per_thread], before[per_thread];
-    for (int k = 0; k < per_thread; ++k) number[k] = own[threadIdx.x * per_thread + k];
-    Scan(storage).ExclusiveSum(number, before);
-    for (int k = 0; k < per_thread; ++k) {
-      if (now.rank < before[k] || now.rank - before[k] >= number[k]) continue;
-      const std::uint64_t b = threadIdx.x * per_thread + k;
-      s.first = now.first + (b << shift);
-      s.last = min(now.last, s.first + ((std::uint64_t{1} << shift) - 1));
-      s.rank = now.rank - before[k];
-      s.inside = number[k];
-    }
-    __syncthreads();
-  }
-}
-
 /// One block per cell: the cut among its gathered keys, first by coordinate, then by id.
 __global__ void __launch_bounds__(select_threads)
     select_cut(CellTask* tasks, const ParticleId* ids, const Lists lists, std::uint32_t* left_in) {
@@ -218,7 +173,10 @@ __global__ void __launch_bounds__(select_threads)
   CellTask& task = tasks[blockIdx.x];
   const auto count = static_cast<std::uint32_t>(task.inside);
   const std::uint32_t* const keys = lists.keys + task.list_begin;
-  const std::uint32_t* const indices = lists.indices + task.list_begin;
+  const auto id_at = [&](std::uint32_t i) {
+    const std::uint32_t index = lists.indices[task.list_begin + i];
+    return id_of(ids, task.via ? task.via[index] : index);
+  };
   if (threadIdx.x == 0)
     by_key = {task.key_first, task.key_last, static_cast<std::uint32_t>(task.left - task.below), count};
   __syncthreads();
@@ -231,25 +189,25 @@ __global__ void __launch_bounds__(select_threads)
   if (threadIdx.x == 0) by_id = {0, ~0ull, k.rank, k.inside};
   __syncthreads();
   narrow(
-      by_id, count, [&](std::uint32_t i) { return id_of(ids, indices[i]); }, is_tied);
+      by_id, count, [&](std::uint32_t i) { return id_at(i); }, is_tied);
 
   const Selection s = by_id;
   for (std::uint32_t i = threadIdx.x; i < count; i += select_threads) {
     if (!is_tied(i)) continue;
-    const ParticleId id = id_of(ids, indices[i]);
+    const ParticleId id = id_at(i);
     if (id >= s.first && id <= s.last) task.cut = cut = {id, keys[i], task.axis};
   }
   if (threadIdx.x == 0) task.is_ambiguous = s.inside > 1;
   __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < count; i += select_threads)
-    if (keys[i] < cut.coordinate || (keys[i] == cut.coordinate && id_of(ids, indices[i]) < cut.id))
+    if (keys[i] < cut.coordinate || (keys[i] == cut.coordinate && id_at(i) < cut.id))
       atomicAdd(&left_in[lists.pieces[task.list_begin + i]], 1u);
 }
 
 }  // namespace
 
 template <int bits>
-void OrbSearch::search(CellTask* tasks, const Tiles& tiles, const Tiles& pieces) {
+void OrbSearch::search(CellTask* tasks, const Tiles& tiles, const Tiles& pieces, LeftCounts& left) {
   const std::uint32_t cells = tiles.tasks();
   bins_.reserve(static_cast<std::size_t>(cells) << bits);
   list_fill_.reserve(cells);
@@ -270,23 +228,24 @@ void OrbSearch::search(CellTask* tasks, const Tiles& tiles, const Tiles& pieces)
     progress_.download(std::span(&progress, 1));
   }
   for (auto* list : {&list_keys_, &list_indices_, &list_pieces_}) list->reserve(progress.gathered);
-  left_counts_.reserve(pieces.size());
+  left.reserve(pieces.size());
   const Lists lists{list_keys_.data(), list_indices_.data(), list_pieces_.data()};
   gather_keys<<<tiles.size(), histogram_threads>>>(columns_[0], columns_[1], tasks, tiles.data(),
                                                    tiles.tile_size(), pieces.begin(), list_fill_.data(),
-                                                   lists, left_counts_.in());
+                                                   lists, left.in());
   launched("Grove::cuda::gather_keys", 4 * tiles.records());
-  select_cut<<<cells, select_threads>>>(tasks, ids_, lists, left_counts_.in());
+  select_cut<<<cells, select_threads>>>(tasks, ids_, lists, left.in());
   launched("Grove::cuda::select_cut");
-  left_counts_.scan(pieces.size());
+  left.scan(pieces.size());
 }
 
-void OrbSearch::run(CellTask* tasks, const Tiles& tiles, const Tiles& pieces, std::uint64_t mean_count) {
+void OrbSearch::run(CellTask* tasks, const Tiles& tiles, const Tiles& pieces, std::uint64_t mean_count,
+                    LeftCounts& left) {
   // Bins cost as much as so many records to clear, to add up and to scan.
   if (mean_count >= 1u << 16)
-    search<11>(tasks, tiles, pieces);
+    search<11>(tasks, tiles, pieces, left);
   else
-    search<8>(tasks, tiles, pieces);
+    search<8>(tasks, tiles, pieces, left);
 }
 
 }  // namespace grove::cuda

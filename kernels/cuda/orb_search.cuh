@@ -32,21 +32,18 @@ class OrbSearch {
 
   /// tasks (in/out, device, tiles.tasks() of them): the search and the result are filled in. tiles: of
   /// tile_size; pieces: those of the partition, of which each tile holds whole ones. mean_count: of records
-  /// in a cell.
-  void run(CellTask* tasks, const Tiles& tiles, const Tiles& pieces, std::uint64_t mean_count);
-
-  /// By piece, what goes left in all pieces before it, modulo 2^32; device, until the next run().
-  const std::uint32_t* left_before() const { return left_counts_.before(); }
+  /// in a cell. left: what goes left in each piece is counted and added up.
+  void run(CellTask* tasks, const Tiles& tiles, const Tiles& pieces, std::uint64_t mean_count,
+           LeftCounts& left);
 
  private:
   template <int bits>
-  void search(CellTask* tasks, const Tiles& tiles, const Tiles& pieces);
+  void search(CellTask* tasks, const Tiles& tiles, const Tiles& pieces, LeftCounts& left);
 
   Columns columns_[2];
   const ParticleId* ids_;
   CutScheme scheme_;
   DeviceArray<std::uint32_t> bins_, list_fill_, list_keys_, list_indices_, list_pieces_;
-  LeftCounts left_counts_;
   DeviceArray<SearchProgress> progress_;
 };
 

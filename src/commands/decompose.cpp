@@ -102,8 +102,8 @@ double host_rate(const Communicator& comm) {
   return best;
 }
 
-/// The backend, method and schedule that --schedule-gpu stands for. A pass over memory takes as long for three
-/// candidates as for one on a GPU, so (d) tries three.
+/// The backend, method and schedule that --schedule-gpu stands for. A pass over memory takes as long for
+/// three candidates as for one on a GPU, so (d) tries three.
 void apply_gpu_schedule(DecomposeOptions& options) {
   options.parameters.candidates = options.candidates.value_or(options.schedule == GpuSchedule::d ? 3 : 1);
   if (!options.schedule) return;
@@ -181,8 +181,9 @@ void add_decompose(CLI::App& app, Action& action) {
   auto* method = add_choice(*command, "--method", parameters.method, methods,
                             "How the search for a cut narrows its interval");
   command
-      ->add_option("--candidates", options->candidates,
-                   "Cuts that `bisection` tries at once per cell and round; default: 1, in --schedule-gpu d 3")
+      ->add_option(
+          "--candidates", options->candidates,
+          "Cuts that `bisection` tries at once per cell and round; default: 1, in --schedule-gpu d 3")
       ->check(CLI::Range(1, 16));
   auto* schedule =
       add_choice(*command, "--schedule", parameters.schedule, schedules,

@@ -20,10 +20,10 @@ struct DecomposeOptions {
   Count uniform = 0;
   std::uint64_t seed = 1;
   DecompositionParameters parameters;
-  std::optional<std::int32_t> candidates;     ///< of `bisection`; nothing: 1, on the GPU alone 3
-  std::string backend = "auto";         ///< auto, kokkos, cuda
-  std::optional<GpuSchedule> schedule;  ///< sets backend, method and schedule
-  std::optional<PayloadPath> payload;   ///< nothing: the fastest that works
+  std::optional<std::int32_t> candidates;  ///< of `bisection`; nothing: 1, on the GPU alone 3
+  std::string backend = "auto";            ///< auto, kokkos, cuda
+  std::optional<GpuSchedule> schedule;     ///< sets backend, method and schedule
+  std::optional<PayloadPath> payload;      ///< nothing: the fastest that works
   bool share_gpu = false;
   bool calibrate = false;
   int repeat = 1;
