@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# How the ORB scales: with particles, with leaves, with GPUs, by each of the schedules of `grove decompose --schedule-gpu`.
+# Writes OUT/runs/*.json (one a run), OUT/orb.csv (a row per run and phase), OUT/levels.csv and pictures. Uniform points,
+# rule halves; every run is exact and all schedules agree on the tree, or the script ends.
+#
+#   jobs/scaling/orb.sh
+#
+# An interrupted sweep goes on where it stopped. All is set by the environment; paths are relative to the clone:
+#
+#   GROVE     the executable                        build/grove
+#   OUT       folder of the results                 orb-scaling
+#   REDO      1: repeat runs that are there already
+#   MPIRUN    starts ranks                          mpirun --oversubscribe
+#   PYTHON    for tables and pictures               python3
+#   CORES     ranks of schedule a                   all cores
+#   MEMORY    of the host, in bytes                 what is available
+#   REPEAT    runs of d and e, medians are reported 5
+#
+# Lists and numbers of the three parts; an empty list leaves its part out:
+#
+#   SIZES, LEAVES             time against N: numbers of particles, leaves                2^26 .. 2^30, 4096
+#   SWEEP_N, SWEEP_LEAVES     time against leaves, schedule e: particles, leaves          2^28, 2^1 .. 2^16
+#   SWEEP_LEAVES_HOST         of these, what a and c run too, which take longer           2 16 256 4096 65536
+#   GPUS_N, GPUS, PAYLOADS    several GPUs: particles in all, GPUs, how particles travel  2^30, 1 2 4 8, nccl staged
+#
+# In seconds, on any machine:
+#
+#   SIZES="4096 16384" LEAVES=64 SWEEP_N=16384 SWEEP_LEAVES="2 64" SWEEP_LEAVES_HOST="2 64" GPUS_N=16384 jobs/scaling/orb.sh
+set -euo pipefail
+# shellcheck source=jobs/common.sh
+source "$(dirname "$0")/../common.sh"
+
+# powers FROM TO: of two, as the integers that --uniform takes, on one line.
+powers() {
+  local i
+  for ((i = $1; i <= $2; ++i)); do printf '%d ' $((1 << i)); done
+}
+
+# The host's, or what the container may have of it.
+memory_available() {
+  local host limit
+  host=$(awk '/^MemAvailable:/ { printf "%.0f\n", 1024 * $2 }' /proc/meminfo)
+  limit=$(cat /sys/fs/cgroup/memory.max 2>/dev/null || echo max)
+  if [ "$limit" != max ] && [ "$limit" -lt "$host" ]; then echo "$limit"; else echo "$host"; fi
+}
+
+gpus_here() { { nvidia-smi -L 2>/dev/null || true; } | grep -c '^GPU' || true; }
+
+GROVE=${GROVE:-build/grove}
+OUT=${OUT:-orb-scaling}
+REDO=${REDO:-0}
+PYTHON=${PYTHON:-python3}
+read -ra mpirun <<<"${MPIRUN:-mpirun --oversubscribe}"
+CORES=${CORES:-$(nproc)}
+MEMORY=${MEMORY:-$(memory_available)}
+REPEAT=${REPEAT:-5}
+read -ra sizes <<<"${SIZES-$(powers 26 30)}"
+LEAVES=${LEAVES:-4096}
+SWEEP_N=${SWEEP_N:-$((1 << 28))}
+read -ra sweep_leaves <<<"${SWEEP_LEAVES-$(powers 1 16)}"
+read -ra sweep_leaves_host <<<"${SWEEP_LEAVES_HOST-2 16 256 4096 65536}"
+GPUS_N=${GPUS_N:-$((1 << 30))}
+read -ra payloads <<<"${PAYLOADS-nccl staged}"
+
+gpu_count=$(gpus_here)
+has_gpu=$((gpu_count > 0))
+read -ra gpus <<<"${GPUS-1 2 4 8}"
+
+command -v "$GROVE" >/dev/null || { echo "orb: no executable at GROVE=$GROVE: build it, or say where it is" >&2; exit 2; }
+mkdir -p "$OUT/runs"
+declare -A is_new=() # REDO repeats a run once, also where two parts share it
+
+# run SCHEDULE N LEAVES RANKS [PAYLOAD]: once, unless its results are there. Checks them against all others.
+run() {
+  local schedule=$1 n=$2 leaves=$3 ranks=$4 payload=${5:-} repeat=1
+  local name=$schedule-n$n-d$leaves-r$ranks${payload:+-$payload}
+  if [ "$schedule" = d ] || [ "$schedule" = e ]; then repeat=$REPEAT; fi
+  local command=("${mpirun[@]}" -n "$ranks" "$GROVE" decompose --uniform "$n" --rule halves -d "$leaves"
+    --schedule-gpu "$schedule" ${payload:+--payload "$payload"} --repeat "$repeat" --calibrate
+    --json "$OUT/runs/$name.json")
+  if [ ! -e "$OUT/runs/$name.json" ] || { [ "$REDO" = 1 ] && [ -z "${is_new[$name]:-}" ]; }; then
+    # No standard input: mpirun would read what the script still has to read.
+    "${command[@]}" >"$OUT/runs/$name.txt" </dev/null || { echo "orb: failed: ${command[*]}" >&2; exit 1; }
+    is_new[$name]=1
+    printf '%-40s %10s s\n' "$name" "$(awk '$1 == "total" { print $2 }' "$OUT/runs/$name.txt")"
+  fi
+  "$PYTHON" jobs/scaling/orb_tables.py "$OUT" >/dev/null || exit 1
+}
+
+# host_run SCHEDULE N LEAVES RANKS: where particles live on the host, if they fit. 93 bytes a particle, and 29 (one rank) to
+# 41 (several) that the decomposition takes.
+host_run() {
+  local need=$((135 * $2 + 2000000000))
+  if [ "$need" -gt "$MEMORY" ]; then
+    echo "left out: schedule $1 of $2 particles takes $((need / 1000000000)) GB, the host has $((MEMORY / 1000000000))"
+  else
+    run "$@"
+  fi
+}
+
+if [ "$has_gpu" = 0 ]; then echo "nvidia-smi shows no GPU: schedule a alone"; fi
+
+stage "1/3 time against particles"
+for n in "${sizes[@]}"; do
+  host_run a "$n" "$LEAVES" "$CORES"
+  [ "$has_gpu" = 1 ] || continue
+  host_run b "$n" "$LEAVES" 1
+  host_run c "$n" "$LEAVES" 1
+  run d "$n" "$LEAVES" 1
+  run e "$n" "$LEAVES" 1
+done
+
+stage "2/3 time against leaves"
+for leaves in "${sweep_leaves[@]}"; do
+  if [[ " ${sweep_leaves_host[*]} " == *" $leaves "* ]]; then
+    host_run a "$SWEEP_N" "$leaves" "$CORES"
+    if [ "$has_gpu" = 1 ]; then host_run c "$SWEEP_N" "$leaves" 1; fi
+  fi
+  if [ "$has_gpu" = 1 ]; then run e "$SWEEP_N" "$leaves" 1; fi
+done
+
+stage "3/3 several GPUs"
+for count in "${gpus[@]}"; do
+  [ "$has_gpu" = 1 ] || continue
+  if [ "$count" -gt "$gpu_count" ]; then
+    echo "left out: $count GPUs, the host has $gpu_count"
+    continue
+  fi
+  if [ "$count" = 1 ]; then # nothing travels
+    run e "$GPUS_N" "$LEAVES" 1
+    continue
+  fi
+  for payload in "${payloads[@]}"; do run e "$GPUS_N" "$LEAVES" "$count" "$payload"; done
+done
+
+stage "results in $OUT"
+"$PYTHON" jobs/scaling/orb_tables.py "$OUT"
+if "$PYTHON" -c 'import matplotlib, numpy' 2>/dev/null; then
+  "$PYTHON" jobs/scaling/orb_plots.py "$OUT"
+else
+  echo "no pictures: $PYTHON has no matplotlib (Debian: python3-matplotlib); then jobs/scaling/orb_plots.py $OUT draws them"
+fi
