@@ -86,7 +86,10 @@ void Decomposition::cut_together() {
     with_services([&](ProcessorSetTree& tree) {
       cells_ = grove::cut_together(tree, parameters_, scheme_, shares, root_, report_);
     });
-  own_.end_services();
+  {
+    const auto time = report_.timers.time("init");
+    own_.end_services();
+  }
   ends_ = EndCells(cells_, shares);
 }
 

@@ -25,7 +25,7 @@ struct DecompositionReport {
   std::int64_t rounds = 0;       ///< calls of count-left, gather-keys and select-tie
   std::int64_t collectives = 0;  ///< service calls, and exchanges of migration, that all ranks took part in
   /// By service name; "set_up", "records" (made), "migrate", "local" (cells cut alone), "wait" (for slower
-  /// ranks), "total".
+  /// ranks), "order" (particles, by leaf), "total".
   PhaseTimers timers;
   /// By level of the tree (level_name), from the root on: those that all ranks cut together, on the master
   /// only; then, on a GPU, those that the rank cut alone, counted from the shallowest of its cells.

@@ -72,7 +72,7 @@ void HostRank::arrange() {
     *records_ = std::move(own_.records);
     return;
   }
-  const auto time = report_.timers.time("migrate");
+  const auto time = report_.timers.time("order");
   Array<std::uint32_t> order(own_.records.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = own_.records[i].index;
   own_.records = Array<Record>();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -21,6 +22,14 @@ namespace grove {
 DeviceRank::DeviceRank(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
                        const DecompositionParameters& parameters, DecompositionReport& report)
     : comm_(comm), particles_(particles), exchange_(exchange), parameters_(parameters), report_(report) {}
+
+const Vec3d* DeviceRank::arrived_positions() const {
+  const auto columns = particles_.columns();
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    if (columns[c].info.name == fields::position.info.name)
+      return reinterpret_cast<const Vec3d*>(arrived_[c].data());
+  throw std::logic_error("particles without positions");
+}
 
 Count DeviceRank::weigh(const Communicator& comm) {
   std::uint32_t* const work = particles_.values(fields::work);
@@ -108,20 +117,26 @@ bool DeviceRank::migrate(const Communicator& comm, const EndCells& ends, const B
   return true;
 }
 
-/// Arrivals are put behind all particles; those that have left stay until arrange() drops them.
+/// Arrivals are numbered from the end of the particles on. Ids and weights, which cuts look up, are put
+/// there; what else has arrived waits for arrange(), which also drops those that have left.
 void DeviceRank::move_fields(const ExchangePlan& plan, const std::uint32_t* departing) {
   const auto sent = static_cast<std::size_t>(plan.send_total()),
              received = static_cast<std::size_t>(plan.receive_total());
   for (DeviceParticles::Column& column : particles_.columns()) {
     const std::size_t element = column.element_size;
-    cuda::DeviceArray<std::byte> grown((size() + received) * element);
+    cuda::DeviceArray<std::byte>& arrived = arrived_.emplace_back(received * element);
     if (column.info.migrate) {
-      cuda::DeviceArray<std::byte> packed(sent * element);
-      cuda::gather_elements(packed.data(), column.values.data(), departing, sent, element);
-      cuda::device_copy(grown.data(), column.values.data(), size() * element);
-      exchange_.apply(plan, packed.data(), grown.data() + size() * element, element);
+      const cuda::DeviceArray<std::byte> packed(sent * element);
+      cuda::gather_elements(packed.data(), {column.values.data(), size(), nullptr}, departing, sent, element);
+      exchange_.apply(plan, packed.data(), arrived.data(), element);
     }
-    column.values = std::move(grown);
+    const bool is_looked_up =
+        column.info.name == fields::id.info.name || column.info.name == fields::work.info.name;
+    if (!is_looked_up) continue;
+    cuda::DeviceArray<std::byte> all((size() + received) * element);
+    cuda::device_copy(all.data(), column.values.data(), size() * element);
+    cuda::device_copy(all.data() + size() * element, arrived.data(), received * element);
+    column.values = std::move(all);
   }
 }
 
@@ -138,10 +153,9 @@ void DeviceRank::merge_arrivals(const Communicator& comm, const EndCells& ends, 
   const auto ranks = static_cast<std::size_t>(comm.size()), self = static_cast<std::size_t>(comm.rank());
   const std::size_t own_cells = arriving.size() / ranks;
 
-  const std::size_t before = size(), received = static_cast<std::size_t>(plan.receive_total());
-  particles_.set_size(before + received);
+  const auto received = static_cast<std::size_t>(plan.receive_total());
   cuda::DeviceRecords arrived(received);
-  cuda::make_records(box, positions() + before, received, static_cast<std::uint32_t>(before), arrived, 0);
+  cuda::make_records(box, arrived_positions(), received, static_cast<std::uint32_t>(size()), arrived, 0);
 
   std::vector<cuda::SegmentCopy> stay, arrive;
   const auto offsets = plan.receive_offsets();
@@ -243,15 +257,20 @@ std::vector<Cell> DeviceRank::cut_by_services(const CutScheme& scheme, Cell root
 }
 
 void DeviceRank::arrange() {
-  const auto time = report_.timers.time("migrate");
+  const auto time = report_.timers.time("order");
   spare_ = cuda::DeviceRecords();
   const std::size_t count = records_.size();
-  for (DeviceParticles::Column& column : particles_.columns()) {
-    cuda::DeviceArray<std::byte> ordered(count * column.element_size);
-    cuda::gather_elements(ordered.data(), column.values.data(), records_.columns[3].data(), count,
-                          column.element_size);
-    column.values = std::move(ordered);
+  const auto columns = particles_.columns();
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const std::size_t element = columns[c].element_size;
+    cuda::DeviceArray<std::byte> ordered(count * element);
+    cuda::gather_elements(ordered.data(),
+                          {columns[c].values.data(), size(), arrived_.empty() ? nullptr : arrived_[c].data()},
+                          records_.columns[3].data(), count, element);
+    columns[c].values = std::move(ordered);
+    if (!arrived_.empty()) arrived_[c] = {};
   }
+  arrived_.clear();
   particles_.set_size(count);
   records_ = cuda::DeviceRecords();
   cuda::device_synchronise();

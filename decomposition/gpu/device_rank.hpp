@@ -40,6 +40,7 @@ class DeviceRank : public RankStorage {
   const ParticleId* ids() const { return particles_.values(fields::id); }
   const std::uint32_t* weights() const { return weighted_ ? particles_.values(fields::work) : nullptr; }
 
+  const Vec3d* arrived_positions() const;
   void move_fields(const ExchangePlan& plan, const std::uint32_t* departing);
   void merge_arrivals(const Communicator& comm, const EndCells& ends, const Box& box,
                       const ExchangePlan& plan);
@@ -55,13 +56,14 @@ class DeviceRank : public RankStorage {
   Count weight_ = 0;       ///< of all particles of this rank
   std::optional<cuda::ResidentCells> cells_;
   cuda::DeviceRecords records_, spare_;  ///< while there are no cells_; in the order of the end cells
+  std::vector<cuda::DeviceArray<std::byte>> arrived_;  ///< by column of the particles; empty: none migrated
   std::vector<Cell> own_cells_;
 };
 
 /// grove::decompose() of particles on GPUs; the same cells, cuts and leaves of ids, bit for bit. Collective.
 /// exchange: made with the same communicator. Cost: see cuda::ResidentCells and cuda::cut_to_leaves(); device
-/// memory: 32 bytes per record on top of the particles, and while they migrate or are ordered one field of
-/// them again.
+/// memory: 32 bytes per record on top of the particles and of those that arrive, and while they migrate or
+/// are ordered one field of them again.
 Domain decompose(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
                  const DecompositionParameters& parameters, const std::optional<Box>& previous,
                  DecompositionReport& report);

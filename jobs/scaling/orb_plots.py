@@ -37,7 +37,7 @@ PHASES = [
     ("search for cuts", ["count_left", "gather_keys", "greatest_id", "select_tie"], "#D55E00"),
     ("partition", ["partition"], "#CC79A7"),
     ("all of a rank's own cells", ["local"], "#0072B2"),
-    ("migrate, tree order", ["migrate"], "#009E73"),
+    ("migrate, tree order", ["migrate", "order"], "#009E73"),
 ]
 OTHER = ("other", "#DDDDDD")
 
@@ -302,7 +302,7 @@ def gpus(runs):
                    if (run["schedule"], run["n"], run["leaves"]) == ("e", n, leaves)), key=lambda run: run["ranks"])
 
     def cuts(run):
-        return total(run) - run["phases"]["migrate"]["seconds"] - run["phases"]["records"]["seconds"]
+        return total(run) - sum(run["phases"][phase]["seconds"] for phase in ("records", "migrate", "order"))
 
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
     counts = sorted({run["ranks"] for run in rows})

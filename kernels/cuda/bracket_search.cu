@@ -193,7 +193,8 @@ __global__ void __launch_bounds__(threads)
     const CellTask& task = tasks[piece.task];
     const std::uint64_t begin = piece.number * piece_size;
     const auto size = is_piece ? static_cast<std::uint32_t>(min(piece_size, task.count - begin)) : 0;
-    const std::uint32_t* const keys = column_of(columns0, columns1, task.from, task.axis) + task.first + begin;
+    const std::uint32_t* const keys =
+        column_of(columns0, columns1, task.from, task.axis) + task.first + begin;
     const Coordinate first = task.key_first, width = task.key_last - first;
     const Coordinate middle = spatial_middle(task.low, task.high);
     if (lane == 0) staged.number = 0;

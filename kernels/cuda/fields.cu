@@ -22,13 +22,22 @@ struct Words {
 };
 
 template <class T>
+struct Parts {
+  const T* first;
+  std::uint64_t size;
+  const T* rest;
+
+  const __device__ T& operator[](std::uint64_t i) const { return i < size ? first[i] : rest[i - size]; }
+};
+
+template <class T>
 __global__ void __launch_bounds__(threads)
-    gather(T* to, const T* from, const std::uint32_t* index, std::uint64_t count) {
+    gather(T* to, const Parts<T> from, const std::uint32_t* index, std::uint64_t count) {
   const std::uint64_t i = blockIdx.x * std::uint64_t{threads} + threadIdx.x;
   if (i < count) to[i] = from[index[i]];
 }
 
-__global__ void gather_bytes(std::byte* to, const std::byte* from, const std::uint32_t* index,
+__global__ void gather_bytes(std::byte* to, const Parts<std::byte> from, const std::uint32_t* index,
                              std::uint64_t count, std::uint32_t size) {
   const std::uint64_t i = blockIdx.x * std::uint64_t{threads} + threadIdx.x;
   if (i >= count * size) return;
@@ -38,8 +47,9 @@ __global__ void gather_bytes(std::byte* to, const std::byte* from, const std::ui
 unsigned blocks_for(std::size_t count) { return static_cast<unsigned>((count + threads - 1) / threads); }
 
 template <class T>
-void launch_gather(void* to, const void* from, const std::uint32_t* index, std::size_t count) {
-  gather<<<blocks_for(count), threads>>>(static_cast<T*>(to), static_cast<const T*>(from), index, count);
+void launch_gather(void* to, const TwoParts& from, const std::uint32_t* index, std::size_t count) {
+  const Parts<T> parts{static_cast<const T*>(from.first), from.size, static_cast<const T*>(from.rest)};
+  gather<<<blocks_for(count), threads>>>(static_cast<T*>(to), parts, index, count);
 }
 
 __global__ void __launch_bounds__(threads)
@@ -136,7 +146,7 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-void gather_elements(void* to, const void* from, const std::uint32_t* index, std::size_t count,
+void gather_elements(void* to, const TwoParts& from, const std::uint32_t* index, std::size_t count,
                      std::size_t element_size) {
   if (count == 0) return;
   using Word = std::uint32_t;
@@ -157,10 +167,12 @@ void gather_elements(void* to, const void* from, const std::uint32_t* index, std
     case 24:
       launch_gather<Words<Double, 3>>(to, from, index, count);
       break;
-    default:
+    default: {
+      const Parts<std::byte> parts{static_cast<const std::byte*>(from.first), from.size * element_size,
+                                   static_cast<const std::byte*>(from.rest)};
       gather_bytes<<<blocks_for(count * element_size), threads>>>(
-          static_cast<std::byte*>(to), static_cast<const std::byte*>(from), index, count,
-          static_cast<std::uint32_t>(element_size));
+          static_cast<std::byte*>(to), parts, index, count, static_cast<std::uint32_t>(element_size));
+    }
   }
   launched("Grove::cuda::gather", (2 * element_size + 4) * count);
 }

@@ -11,9 +11,16 @@
 /// Passes over fields of particles in device memory.
 namespace grove::cuda {
 
+/// An array in one or two parts: elements below `size` are in `first`, those from it on in `rest`.
+struct TwoParts {
+  const void* first;
+  std::size_t size;
+  const void* rest;
+};
+
 /// to[i] = from[index[i]], i < count. element_size: bytes, any; to and from must not overlap.
 /// Cost: one reading and writing, the former in the order of the index.
-void gather_elements(void* to, const void* from, const std::uint32_t* index, std::size_t count,
+void gather_elements(void* to, const TwoParts& from, const std::uint32_t* index, std::size_t count,
                      std::size_t element_size);
 
 /// Bounds of positions; is_finite: all coordinates are numbers. Of no positions: low > high. Cost: one pass.

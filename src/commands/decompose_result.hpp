@@ -74,7 +74,7 @@ struct Phase {
 };
 inline constexpr Phase decompose_phases[] = {{"set_up", "add up particles and work"},
                                              {"records", "find cube, integer coordinates"},
-                                             {"init", "set up the services"},
+                                             {"init", "memory for the services"},
                                              {"bounds", "find bounds of cells"},
                                              {"count", "count particles of cells"},
                                              {"make_axis", "line up coordinates on axes"},
@@ -83,10 +83,11 @@ inline constexpr Phase decompose_phases[] = {{"set_up", "add up particles and wo
                                              {"greatest_id", "find the greatest id"},
                                              {"select_tie", "break ties by id"},
                                              {"partition", "divide particles at cuts"},
-                                             {"migrate", "migrate and order particles"},
+                                             {"migrate", "migrate particles"},
                                              {"local", "cut own cells"},
                                              {"wait", "wait for other ranks"},
                                              {"gather_cells", "gather the cells of all ranks"},
+                                             {"order", "order particles by leaf"},
                                              {"total", "total"}};
 
 /// Collective. Takes over what one run reports; `result` is the run so far, or new.

@@ -39,6 +39,7 @@ class DeviceParticles {
     return nullptr;
   }
   std::span<Column> columns() { return columns_; }
+  std::span<const Column> columns() const { return columns_; }
   /// After all columns were given arrays of this length.
   void set_size(std::size_t size) { size_ = size; }
 
