@@ -15,7 +15,7 @@ namespace grove {
 namespace {
 
 [[noreturn]] void fail(std::size_t cell, const std::string& what) {
-  throw std::runtime_error(fmt::format("cell {}: {}", cell, what));
+  throw DecompositionFault(fmt::format("cell {}: {}", cell, what));
 }
 
 class Recounter {
@@ -29,24 +29,26 @@ class Recounter {
   }
 
   Recount operator()() {
-    comm_.together([&] { count_own(); });
+    agree_on_fault(comm_, count_own());
     return std::move(recount_);
   }
 
  private:
-  void count_own() {
+  /// Says what is wrong.
+  std::string count_own() {
     const auto first = domain_.first_leaf[static_cast<std::size_t>(comm_.rank())];
     const auto last = domain_.first_leaf[static_cast<std::size_t>(comm_.rank()) + 1];
     if (domain_.leaf_begin.size() != static_cast<std::size_t>(last - first) + 1 ||
         domain_.leaf_begin.back() != static_cast<Count>(particles_.size()))
-      throw std::runtime_error("the ranges of the leaves do not cover the particles of their rank");
+      return "the ranges of the leaves do not cover the particles of their rank";
     for (std::int32_t leaf = first; leaf < last; ++leaf) {
       const auto own = static_cast<std::size_t>(leaf - first);
       for (auto i = domain_.leaf_begin[own]; i < domain_.leaf_begin[own + 1]; ++i)
         if (descend(static_cast<std::size_t>(i)) != leaf)
-          throw std::runtime_error(fmt::format("particle id {} is not in the leaf that the cuts lead it to",
-                                               particles_.id[static_cast<std::size_t>(i)]));
+          return fmt::format("particle id {} is not in the leaf that the cuts lead it to",
+                             particles_.id[static_cast<std::size_t>(i)]);
     }
+    return {};
   }
 
   /// Returns the leaf of particle i.
@@ -129,6 +131,11 @@ void check_cut(const Domain& domain, const CutScheme& scheme, const Recount& rec
 
 }  // namespace
 
+void agree_on_fault(const Communicator& comm, const std::string& fault) {
+  const int source = comm.min(fault.empty() ? comm.size() : comm.rank());
+  if (source < comm.size()) throw DecompositionFault(comm.broadcast(fault, source));
+}
+
 void compare(const Communicator& comm, Recount recount, Count particles,
              const DecompositionParameters& parameters, const Domain& domain) {
   comm.sum(std::span<Count>(recount.count));
@@ -158,8 +165,8 @@ std::string check_domain(const Communicator& comm, const Particles& particles,
   compare(comm, Recounter(comm, particles, domain)(), comm.sum(static_cast<Count>(particles.size())),
           parameters, domain);
   return {};
-} catch (const std::runtime_error& error) {
-  return error.what();
+} catch (const DecompositionFault& fault) {
+  return fault.what();
 }
 
 std::uint64_t tree_hash(const Communicator& comm, const Particles& particles, const Domain& domain) {

@@ -87,7 +87,7 @@ void Decomposition::cut_together() {
       cells_ = grove::cut_together(tree, parameters_, scheme_, shares, root_, report_);
     });
   {
-    const auto time = report_.timers.time("init");
+    const auto time = report_.timers.time("collect");
     own_.end_services();
   }
   ends_ = EndCells(cells_, shares);
@@ -99,8 +99,14 @@ void Decomposition::migrate() {
 }
 
 void Decomposition::cut_alone() {
-  const auto time = report_.timers.time("local");
-  own_.cut_alone(scheme_, cells_, ends_, comm_.rank());
+  std::optional<PhaseTimers::Scope> waiting;
+  comm_.together([&] {
+    {
+      const auto time = report_.timers.time("local");
+      own_.cut_alone(scheme_, cells_, ends_, comm_.rank());
+    }
+    waiting.emplace(report_.timers, "wait");
+  });
 }
 
 void Decomposition::gather_cells() {
@@ -109,15 +115,10 @@ void Decomposition::gather_cells() {
     cells_ = join_cells(cells_, uncut, own_.own_cells());
   else if (uncut.empty())
     cells_ = join_cells(cells_, uncut, {});
-  else {
-    {
-      const auto time = report_.timers.time("wait");
-      comm_.barrier();
-    }
+  else
     with_services([&](ProcessorSetTree& tree) {
       cells_ = join_cells(cells_, uncut, tree.call<services::GatherCells>({{0}}));
     });
-  }
 }
 
 Domain Decomposition::domain() const {
@@ -143,8 +144,8 @@ Domain Decomposition::domain() const {
 
 void warn_about_idle_ranks(const Communicator& comm, const Domain& domain) {
   if (comm.is_master() && domain.leaves() < comm.size())
-    fmt::print(stderr, "grove: warning: {} ranks, but only {} to share out: {} ranks stay idle\n",
-               comm.size(), domain.leaves() == 1 ? "1 leaf" : fmt::format("{} leaves", domain.leaves()),
+    fmt::print(stderr, "grove: warning: {} ranks, but only {} to share out: {} stay idle\n", comm.size(),
+               domain.leaves() == 1 ? "1 leaf" : fmt::format("{} leaves", domain.leaves()),
                comm.size() - domain.leaves());
 }
 

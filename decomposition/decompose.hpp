@@ -24,11 +24,11 @@ Count default_leaf_size(Count particles);
 struct DecompositionReport {
   std::int64_t rounds = 0;       ///< calls of count-left, gather-keys and select-tie
   std::int64_t collectives = 0;  ///< service calls, and exchanges of migration, that all ranks took part in
-  /// By service name; "set_up", "records" (made), "migrate", "local" (cells cut alone), "wait" (for slower
-  /// ranks), "order" (particles, by leaf), "total".
+  /// By service name; "set_up", "records" (made), "collect" (records of the top cells), "migrate", "local"
+  /// (cells cut alone), "wait" (for slower ranks), "order" (particles, by leaf), "total".
   PhaseTimers timers;
-  /// By level of the tree (level_name), from the root on: those that all ranks cut together, on the master
-  /// only; then, on a GPU, those that the rank cut alone, counted from the shallowest of its cells.
+  /// By level of the tree (level_name): those that all ranks cut together, on the master only; then, on a
+  /// GPU, those that the rank cut alone, all its cells at a time, counted from the depth of the shallowest.
   PhaseTimers levels;
 
   /// What a rank does to sort its particles however many ranks there are: records, and cells cut alone.

@@ -77,6 +77,9 @@ void HostRank::arrange() {
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = own_.records[i].index;
   own_.records = Array<Record>();
   particles_.reorder(order);
+  for_each_field([&]<class T>(const Field<T>&) {
+    activity().host_bytes += (2 * sizeof(T) + sizeof(order[0])) * order.size();
+  });
 }
 
 }  // namespace grove

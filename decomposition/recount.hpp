@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,11 @@
 #include "decomposition/domain.hpp"
 
 namespace grove {
+
+/// Something in a decomposition is not as it should be.
+struct DecompositionFault : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 /// What a rank counts again of a finished decomposition, from its particles alone; by cell. Counts, weights
 /// and bounds are filled in for leaves.
@@ -29,9 +35,12 @@ struct Recount {
 
 /// Collective. Adds up the ranks' recounts and compares: counts, weights, tight bounds and numbering of all
 /// cells; the cut of every cell exactly where the rule says. particles: of all ranks. Throws
-/// std::runtime_error that says what is wrong first.
+/// DecompositionFault that says what is wrong first.
 void compare(const Communicator& comm, Recount recount, Count particles,
              const DecompositionParameters& parameters, const Domain& domain);
+
+/// Collective. Throws what the lowest rank has found wrong, on all; empty: nothing.
+void agree_on_fault(const Communicator& comm, const std::string& fault);
 
 /// tree_hash(), given the sum of mixed(mixed(id) + leaf) over this rank's particles.
 std::uint64_t tree_hash(const Communicator& comm, std::uint64_t leaves_of_ids, const Domain& domain);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -40,6 +41,23 @@ void require_writable(const std::string& folder) {
         fmt::format("{}: the output folder cannot be written to: {}", folder, std::strerror(errno)));
 }
 
+/// Where a link leads to, also if nothing is there yet.
+std::string target_of(std::filesystem::path path) {
+  std::error_code error;
+  constexpr int most_links = 40;  // as the kernel's
+  for (int i = 0; i < most_links && std::filesystem::is_symlink(path, error); ++i)
+    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  return path.string();
+}
+
+/// A pipe, a device.
+bool is_stream(const std::string& path) {
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  using Type = std::filesystem::file_type;
+  return type == Type::fifo || type == Type::character || type == Type::socket;
+}
+
 }  // namespace
 
 std::string read_text(const std::string& path) {
@@ -60,11 +78,21 @@ void make_output_folder(const std::string& path) {
   require_writable(path);
 }
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(temporary_of(path_)) {
-  require_writable(folder_of(path_));
+void require_output(const std::string& path, std::initializer_list<std::string> inputs) {
+  if (path.empty() || is_stream(path)) return;
   std::error_code error;
-  if (std::filesystem::is_directory(path_, error))
-    throw InputError(fmt::format("{}: is a folder; expected the name of a file to write", path_));
+  if (std::filesystem::is_directory(path, error))
+    throw InputError(fmt::format("{}: is a folder; expected the name of a file to write", path));
+  for (const std::string& input : inputs)
+    if (std::filesystem::equivalent(path, input, error))
+      throw InputError(fmt::format("{}: is the input too; write to another file", path));
+  require_writable(folder_of(target_of(path)));
+}
+
+AtomicFile::AtomicFile(std::string path) : path_(target_of(path)), temporary_(temporary_of(path_)) {
+  require_output(path_);
+  if (is_stream(path_))
+    throw InputError(fmt::format("{}: is not a file; give the name of one to write", path_));
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
@@ -124,12 +152,13 @@ void commit_together(const Communicator& comm, std::span<AtomicFile> files) {
 }
 
 void write_text(const std::string& path, const std::string& text) {
-  AtomicFile file(path);
-  std::ofstream stream(file.temporary(), std::ios::binary | std::ios::trunc);
+  std::optional<AtomicFile> file;
+  if (!is_stream(path)) file.emplace(path);
+  std::ofstream stream(file ? file->temporary() : path, std::ios::binary | std::ios::trunc);
   stream << text;
   stream.close();
   if (!stream) throw InputError(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
-  file.commit();
+  if (file) file->commit();
 }
 
 }  // namespace grove

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 
@@ -14,11 +15,16 @@ std::string read_text(const std::string& path);
 /// Makes a folder and those above it. InputError if that cannot be done, or if it cannot be written to.
 void make_output_folder(const std::string& path);
 
+/// Throws InputError if nothing can be written under this name, or if that is one of the `inputs`, by
+/// whatever name: better before long work than behind it. An empty name is none.
+void require_output(const std::string& path, std::initializer_list<std::string> inputs = {});
+
 /// A file that appears complete or not at all: it is written under a temporary name beside its final one,
 /// flushed to disk and renamed by commit(). Without commit() the temporary file is removed.
 class AtomicFile {
  public:
-  /// InputError if the folder does not exist or cannot be written to.
+  /// path: a link stands for what it points to. InputError as for require_output(), and if something other
+  /// than a file has that name.
   explicit AtomicFile(std::string path);
   ~AtomicFile();
   AtomicFile(AtomicFile&& other) noexcept;
@@ -50,7 +56,7 @@ class AtomicFile {
 /// and none is left, nor any older file of those names that was already replaced. Collective.
 void commit_together(const Communicator& comm, std::span<AtomicFile> files);
 
-/// Writes a text as an AtomicFile.
+/// Writes a text as an AtomicFile; straight into what is no file, such as a pipe or /dev/null.
 void write_text(const std::string& path, const std::string& text);
 
 }  // namespace grove

@@ -62,8 +62,11 @@ int run_program(int argc, char** argv, const Communicator& comm) {
     }
     const std::vector<CLI::App*> commands = app.get_subcommands();
     const std::string command = commands.empty() ? "" : " " + commands[0]->get_name();
+    const bool is_no_command = commands.empty() && argc > 1 && argv[1][0] != '-';
+    const std::string fault =
+        is_no_command ? fmt::format("'{}' is not a command", argv[1]) : std::string(error.what());
     return end_with_error(comm, ExitStatus::input_error,
-                          fmt::format("{}; see grove{} --help", error.what(), command), true);
+                          fmt::format("{}; see grove{} --help", fault, command), true);
   }
 
   try {

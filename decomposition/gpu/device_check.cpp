@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <stdexcept>
 #include <vector>
 
 #include "decomposition/recount.hpp"
@@ -12,6 +11,12 @@
 namespace grove {
 namespace {
 
+bool covers(const Communicator& comm, const Domain& domain, std::size_t particles) {
+  const auto rank = static_cast<std::size_t>(comm.rank());
+  const auto leaves = static_cast<std::size_t>(domain.first_leaf[rank + 1] - domain.first_leaf[rank]);
+  return domain.leaf_begin.size() == leaves + 1 && domain.leaf_begin.back() == static_cast<Count>(particles);
+}
+
 /// Own leaves with the ways to them.
 struct Paths {
   std::vector<cuda::AuditedLeaf> leaves;
@@ -19,12 +24,9 @@ struct Paths {
   std::vector<std::size_t> leaf_cell;
 };
 
-Paths paths_of(const Communicator& comm, const Domain& domain, std::size_t particles) {
+Paths paths_of(const Communicator& comm, const Domain& domain) {
   const auto rank = static_cast<std::size_t>(comm.rank());
   const std::int32_t first = domain.first_leaf[rank], last = domain.first_leaf[rank + 1];
-  if (domain.leaf_begin.size() != static_cast<std::size_t>(last - first) + 1 ||
-      domain.leaf_begin.back() != static_cast<Count>(particles))
-    throw std::runtime_error("the ranges of the leaves do not cover the particles of their rank");
   Paths paths;
   for (std::int32_t leaf = first; leaf < last; ++leaf) {
     const auto own = static_cast<std::size_t>(leaf - first);
@@ -51,41 +53,48 @@ const std::uint32_t* weights_of(const Communicator& comm, const DeviceParticles&
   return comm.max(sum) > 0 ? work : nullptr;
 }
 
+Recount recount_of(const cuda::LeafCounts& counts, const Paths& paths, const Domain& domain) {
+  Recount recount(domain.cells.size());
+  recount.left_of_middle = counts.left_of_middle;
+  recount.first_right = counts.first_right;
+  for (std::size_t i = 0; i < paths.leaves.size(); ++i) {
+    const std::size_t cell = paths.leaf_cell[i];
+    recount.count[cell] = static_cast<Count>(paths.leaves[i].count);
+    recount.weight[cell] = counts.weight[i];
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      recount.low[3 * cell + axis] = counts.bounds[i].low[static_cast<int>(axis)];
+      recount.high[3 * cell + axis] = counts.bounds[i].high[static_cast<int>(axis)];
+    }
+  }
+  return recount;
+}
+
 }  // namespace
 
 DeviceCheck check_on_device(const Communicator& comm, const DeviceParticles& particles,
                             const DecompositionParameters& parameters, const Domain& domain) {
-  const std::uint32_t* const weights = weights_of(comm, particles);
-  Recount recount(domain.cells.size());
-  std::uint64_t leaves_of_ids = 0;
-  DeviceCheck check;
+  DeviceCheck check{};
   try {
+    agree_on_fault(comm, covers(comm, domain, particles.size())
+                             ? ""
+                             : "the ranges of the leaves do not cover the particles of their rank");
+    const std::uint32_t* const weights = weights_of(comm, particles);
+    const Paths paths = paths_of(comm, domain);
+    cuda::LeafCounts counts;
     comm.together([&] {
-      const Paths paths = paths_of(comm, domain, particles.size());
-      const cuda::LeafCounts counts =
-          audit_leaves(domain.box, domain.cells, paths.leaves, paths.steps,
-                       {particles.values(fields::position), particles.values(fields::id), weights});
-      leaves_of_ids = counts.leaves_of_ids;
-      if (counts.misplaced > 0)
-        throw std::runtime_error(fmt::format("particle id {} is not in the leaf that the cuts lead it to",
-                                             counts.least_misplaced));
-      recount.left_of_middle = counts.left_of_middle;
-      recount.first_right = counts.first_right;
-      for (std::size_t i = 0; i < paths.leaves.size(); ++i) {
-        const std::size_t cell = paths.leaf_cell[i];
-        recount.count[cell] = static_cast<Count>(paths.leaves[i].count);
-        recount.weight[cell] = counts.weight[i];
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-          recount.low[3 * cell + axis] = counts.bounds[i].low[static_cast<int>(axis)];
-          recount.high[3 * cell + axis] = counts.bounds[i].high[static_cast<int>(axis)];
-        }
-      }
+      counts = audit_leaves(domain.box, domain.cells, paths.leaves, paths.steps,
+                            {particles.values(fields::position), particles.values(fields::id), weights});
     });
-    compare(comm, std::move(recount), comm.sum(static_cast<Count>(particles.size())), parameters, domain);
-  } catch (const std::runtime_error& error) {
-    check.fault = error.what();
+    check.tree_hash = tree_hash(comm, counts.leaves_of_ids, domain);
+    agree_on_fault(comm, counts.misplaced > 0
+                             ? fmt::format("particle id {} is not in the leaf that the cuts lead it to",
+                                           counts.least_misplaced)
+                             : "");
+    compare(comm, recount_of(counts, paths, domain), comm.sum(static_cast<Count>(particles.size())),
+            parameters, domain);
+  } catch (const DecompositionFault& fault) {
+    check.fault = fault.what();
   }
-  check.tree_hash = tree_hash(comm, leaves_of_ids, domain);
   return check;
 }
 

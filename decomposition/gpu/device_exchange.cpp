@@ -6,7 +6,6 @@
 #endif
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <vector>
 
@@ -17,10 +16,6 @@
 #include "kernels/cuda/nccl_group.hpp"
 
 namespace grove {
-
-struct DeviceExchange::Nccl {
-  cuda::NcclGroup group;
-};
 
 namespace {
 
@@ -59,32 +54,25 @@ std::string fault_of_nccl(bool gpus_are_shared) {
   return {};
 }
 
-PayloadPath choose(const Communicator& comm, bool gpus_are_shared, std::optional<PayloadPath> wanted) {
-  const std::string fault = fault_of_nccl(gpus_are_shared);
-  if (wanted == PayloadPath::staged) return *wanted;
-  if (wanted != PayloadPath::mpi && fault.empty()) return PayloadPath::nccl;
-  if (wanted == PayloadPath::nccl) throw Agreed<InputError>("payload nccl: " + fault);
-  if (mpi_takes_device_memory(comm)) return PayloadPath::mpi;
-  if (wanted == PayloadPath::mpi)
-    throw Agreed<InputError>(
-        "payload mpi: this MPI does not take device memory (Open MPI: build it --with-cuda)");
-  return PayloadPath::staged;
-}
-
-/// Memory that MPI takes, for one round.
+/// Memory that MPI takes.
 class RoundMemory {
  public:
-  RoundMemory(PayloadPath path, std::size_t bytes) {
+  void reserve(PayloadPath path, std::size_t bytes) {
+    if (bytes <= size_) return;
+    size_ = bytes;
     if (path == PayloadPath::mpi) {
+      device_ = cuda::PlainDeviceMemory();
       device_ = cuda::PlainDeviceMemory(bytes);
       return;
     }
+    pinned_ = cuda::Pinned();
     host_.resize(bytes);
     pinned_ = cuda::Pinned(host_.data(), bytes);
   }
   void* data() { return device_.data() ? device_.data() : host_.data(); }
 
  private:
+  std::size_t size_ = 0;
   cuda::PlainDeviceMemory device_;
   Array<std::byte> host_;
   cuda::Pinned pinned_;
@@ -92,33 +80,65 @@ class RoundMemory {
 
 }  // namespace
 
+struct DeviceExchange::Buffers {
+  RoundMemory out, in;
+};
+
 DeviceExchange::DeviceExchange(const Communicator& comm, bool gpus_are_shared,
                                std::optional<PayloadPath> wanted)
-    : comm_(comm), path_(choose(comm, gpus_are_shared, wanted)) {
-  if (path_ != PayloadPath::nccl) return;
-  cuda::NcclId id{};
-  comm.together([&] {
-    if (comm.is_master()) id = cuda::NcclGroup::make_id();
-  });
-  nccl_ = std::make_unique<Nccl>(cuda::NcclGroup(comm.broadcast(id), comm.rank(), comm.size()));
+    : comm_(comm), path_(wanted.value_or(PayloadPath::staged)), buffers_(std::make_unique<Buffers>()) {
+  if (comm.size() == 1) return;
+  const auto tries = [&](PayloadPath path) { return wanted.value_or(path) == path; };
+  if (tries(PayloadPath::nccl)) {
+    std::string fault = fault_of_nccl(gpus_are_shared);
+    if (fault.empty()) fault = join_group();
+    if (fault.empty()) {
+      path_ = PayloadPath::nccl;
+      return;
+    }
+    if (wanted) throw Agreed<InputError>("payload nccl: " + fault);
+  }
+  if (tries(PayloadPath::mpi)) {
+    if (mpi_takes_device_memory(comm))
+      path_ = PayloadPath::mpi;
+    else if (wanted)
+      throw Agreed<InputError>(
+          "payload mpi: this MPI does not take device memory (Open MPI: build it --with-cuda)");
+  }
 }
 
 DeviceExchange::~DeviceExchange() = default;
 
+std::string DeviceExchange::join_group() try {
+  cuda::NcclId id{};
+  comm_.together([&] {
+    if (comm_.is_master()) id = cuda::NcclGroup::make_id();
+  });
+  id = comm_.broadcast(id);
+  comm_.together([&] { group_ = std::make_unique<cuda::NcclGroup>(id, comm_.rank(), comm_.size()); });
+  return {};
+} catch (const Agreed<std::runtime_error>& error) {
+  group_.reset();
+  return error.what();
+}
+
 void DeviceExchange::apply(const ExchangePlan& plan, const void* send, void* receive,
                            std::size_t element_size) const {
-  if (!nccl_)
+  if (!group_)
     return apply_in_rounds(plan, static_cast<const std::byte*>(send), static_cast<std::byte*>(receive),
                            element_size);
   activity().sent += static_cast<std::uint64_t>(plan.send_total()) * element_size;
-  nccl_->group.exchange(send, plan.send_offsets(), receive, plan.receive_offsets(), element_size);
+  group_->exchange(send, plan.send_offsets(), receive, plan.receive_offsets(), element_size);
 }
 
 void DeviceExchange::apply_in_rounds(const ExchangePlan& plan, const std::byte* send, std::byte* receive,
                                      std::size_t element_size) const {
-  const std::size_t room = plan.round_elements(element_size) * element_size;
-  RoundMemory out(path_, std::min(room, static_cast<std::size_t>(plan.send_total()) * element_size)),
-      in(path_, std::min(room, static_cast<std::size_t>(plan.receive_total()) * element_size));
+  const auto room = [&](Count elements) {
+    return std::min(plan.round_elements(element_size), static_cast<std::size_t>(elements)) * element_size;
+  };
+  RoundMemory &out = buffers_->out, &in = buffers_->in;
+  out.reserve(path_, room(plan.send_total()));
+  in.reserve(path_, room(plan.receive_total()));
   ExchangePlan::Rounds rounds;
   rounds.source = [&](std::size_t begin, std::size_t count) {
     cuda::copy_any(out.data(), send + begin * element_size, count * element_size);

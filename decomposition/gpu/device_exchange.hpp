@@ -10,14 +10,17 @@
 #include "kernels/math/decomposition_parameters.hpp"
 
 namespace grove {
+namespace cuda {
+class NcclGroup;
+}
 
 /// How arrays travel from GPU to GPU. The counts always go through MPI; all ways give the same arrays.
 class DeviceExchange {
  public:
-  /// Collective. wanted: nothing: the fastest that works here: NCCL if Grove was built with it and no two
-  /// ranks share a GPU; else device memory handed to MPI, if MPI says that it takes it and an exchange tried
-  /// here brings what was sent; else through pinned memory of the host. InputError if the one that is wanted
-  /// does not work here. comm must outlive this.
+  /// Collective. wanted: nothing: the fastest that works here: NCCL if Grove was built with it, no two ranks
+  /// share a GPU and all can join a group; else device memory handed to MPI, if MPI says that it takes it and
+  /// an exchange tried here brings what was sent; else through pinned memory of the host. InputError if the
+  /// one that is wanted does not work here; one rank alone tries nothing. comm must outlive this.
   DeviceExchange(const Communicator& comm, bool gpus_are_shared, std::optional<PayloadPath> wanted);
   ~DeviceExchange();
 
@@ -25,17 +28,19 @@ class DeviceExchange {
 
   /// Collective. plan: with nothing from a rank to itself. send: device, plan.send_total() elements; receive
   /// (out): device, plan.receive_total(); they must not overlap. Through MPI, at most round_bytes are under
-  /// way from a rank at a time.
+  /// way from a rank at a time, and memory for as many is kept from call to call.
   void apply(const ExchangePlan& plan, const void* send, void* receive, std::size_t element_size) const;
 
  private:
-  struct Nccl;
+  struct Buffers;
+  std::string join_group();  ///< why that cannot be done; empty: done
   void apply_in_rounds(const ExchangePlan& plan, const std::byte* send, std::byte* receive,
                        std::size_t element_size) const;
 
   const Communicator& comm_;
   PayloadPath path_;
-  std::unique_ptr<Nccl> nccl_;
+  std::unique_ptr<cuda::NcclGroup> group_;
+  std::unique_ptr<Buffers> buffers_;
 };
 
 }  // namespace grove

@@ -18,10 +18,28 @@
 #include "kernels/cuda/record_segments.hpp"
 
 namespace grove {
+namespace {
 
-DeviceRank::DeviceRank(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
+/// Of each cell; the root's is 0. Children lie behind their parents.
+std::vector<std::size_t> depths(std::span<const Cell> cells) {
+  std::vector<std::size_t> depth(cells.size(), 0);
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (cells[c].is_leaf()) continue;
+    const auto child = static_cast<std::size_t>(cells[c].child);
+    depth[child] = depth[child + 1] = depth[c] + 1;
+  }
+  return depth;
+}
+
+}  // namespace
+
+DeviceRank::DeviceRank(DeviceParticles& particles, const DeviceExchange& exchange,
                        const DecompositionParameters& parameters, DecompositionReport& report)
-    : comm_(comm), particles_(particles), exchange_(exchange), parameters_(parameters), report_(report) {}
+    : particles_(particles),
+      exchange_(exchange),
+      parameters_(parameters),
+      report_(report),
+      ids_(particles.size()) {}
 
 const Vec3d* DeviceRank::arrived_positions() const {
   const auto columns = particles_.columns();
@@ -63,14 +81,14 @@ Box DeviceRank::take_all(const Communicator& comm, const std::optional<Box>& pre
   root.low = box.coordinates(extent.low);  // which never changes the order
   root.high = box.coordinates(extent.high);
   records_ = cuda::DeviceRecords(size());
-  cuda::make_records(box, positions(), size(), 0, records_, 0);
+  cuda::make_records(box, positions(), size(), 0, records_);
   cuda::device_synchronise();
   return box;
 }
 
 std::vector<ServiceEntry> DeviceRank::services() { return services::all(*this); }
 
-void DeviceRank::begin_services() { cells_.emplace(std::move(records_), ids(), weights(), size(), weight_); }
+void DeviceRank::begin_services() { cells_.emplace(std::move(records_), ids(), weights(), ids_, weight_); }
 
 void DeviceRank::end_services() {
   if (!cells_) {
@@ -80,6 +98,7 @@ void DeviceRank::end_services() {
   auto taken = cells_->take();
   records_ = std::move(taken.records);
   spare_ = std::move(taken.spare);
+  cuda::device_synchronise();
 }
 
 bool DeviceRank::migrate(const Communicator& comm, const EndCells& ends, const Box& box) {
@@ -114,6 +133,7 @@ bool DeviceRank::migrate(const Communicator& comm, const EndCells& ends, const B
   move_fields(plan, index.data());
   merge_arrivals(comm, ends, box, plan);
   cells_.reset();
+  cuda::device_synchronise();
   return true;
 }
 
@@ -122,14 +142,15 @@ bool DeviceRank::migrate(const Communicator& comm, const EndCells& ends, const B
 void DeviceRank::move_fields(const ExchangePlan& plan, const std::uint32_t* departing) {
   const auto sent = static_cast<std::size_t>(plan.send_total()),
              received = static_cast<std::size_t>(plan.receive_total());
+  ids_ = size() + received;
   for (DeviceParticles::Column& column : particles_.columns()) {
     const std::size_t element = column.element_size;
-    cuda::DeviceArray<std::byte>& arrived = arrived_.emplace_back(received * element);
-    if (column.info.migrate) {
-      const cuda::DeviceArray<std::byte> packed(sent * element);
-      cuda::gather_elements(packed.data(), {column.values.data(), size(), nullptr}, departing, sent, element);
-      exchange_.apply(plan, packed.data(), arrived.data(), element);
-    }
+    cuda::DeviceArray<std::byte>& arrived = arrived_.emplace_back();
+    if (!column.info.migrate) continue;
+    arrived = cuda::DeviceArray<std::byte>(received * element);
+    const cuda::DeviceArray<std::byte> packed(sent * element);
+    cuda::gather_elements(packed.data(), {column.values.data(), size(), nullptr}, departing, sent, element);
+    exchange_.apply(plan, packed.data(), arrived.data(), element);
     const bool is_looked_up =
         column.info.name == fields::id.info.name || column.info.name == fields::work.info.name;
     if (!is_looked_up) continue;
@@ -155,7 +176,7 @@ void DeviceRank::merge_arrivals(const Communicator& comm, const EndCells& ends, 
 
   const auto received = static_cast<std::size_t>(plan.receive_total());
   cuda::DeviceRecords arrived(received);
-  cuda::make_records(box, arrived_positions(), received, static_cast<std::uint32_t>(size()), arrived, 0);
+  cuda::make_records(box, arrived_positions(), received, static_cast<std::uint32_t>(size()), arrived);
 
   std::vector<cuda::SegmentCopy> stay, arrive;
   const auto offsets = plan.receive_offsets();
@@ -188,20 +209,24 @@ void DeviceRank::merge_arrivals(const Communicator& comm, const EndCells& ends, 
 
 void DeviceRank::cut_alone(const CutScheme& scheme, std::span<const Cell> top, const EndCells& ends,
                            int rank) {
+  const std::vector<std::size_t> depth = depths(top);
   std::vector<cuda::SubtreeRoot> roots;
   std::uint64_t begin = 0;
-  bool any = false;
+  std::optional<std::size_t> shallowest;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     if (ends.owner(i) != rank) continue;
     const Cell& cell = top[static_cast<std::size_t>(ends.cell(i))];
     roots.push_back({cell, begin});
     begin += static_cast<std::uint64_t>(cell.count);
-    any = any || cell.leaves > 1;
+    if (cell.leaves == 1) continue;
+    const std::size_t own = depth[static_cast<std::size_t>(ends.cell(i))];
+    shallowest = std::min(own, shallowest.value_or(own));
   }
-  if (!any) return;
+  if (!shallowest) return;
   std::vector<std::vector<Cell>> subtrees;
   const bool by_weight = weighted_ && scheme.rule == CutRule::halves;
-  if (!by_weight) subtrees = cuda::cut_to_leaves(scheme, roots, records_, spare_, ids(), &report_.levels);
+  if (!by_weight)
+    subtrees = cuda::cut_to_leaves(scheme, roots, records_, spare_, ids(), &report_.levels, *shallowest);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     if (roots[i].cell.leaves == 1) continue;
     std::vector<Cell> cells =
@@ -264,11 +289,13 @@ void DeviceRank::arrange() {
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const std::size_t element = columns[c].element_size;
     cuda::DeviceArray<std::byte> ordered(count * element);
-    cuda::gather_elements(ordered.data(),
-                          {columns[c].values.data(), size(), arrived_.empty() ? nullptr : arrived_[c].data()},
-                          records_.columns[3].data(), count, element);
+    const bool have_arrived = !arrived_.empty();
+    if (columns[c].info.migrate || !have_arrived)
+      cuda::gather_elements(ordered.data(),
+                            {columns[c].values.data(), size(), have_arrived ? arrived_[c].data() : nullptr},
+                            records_.columns[3].data(), count, element);
     columns[c].values = std::move(ordered);
-    if (!arrived_.empty()) arrived_[c] = {};
+    if (have_arrived) arrived_[c] = {};
   }
   arrived_.clear();
   particles_.set_size(count);
@@ -279,7 +306,7 @@ void DeviceRank::arrange() {
 Domain decompose(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
                  const DecompositionParameters& parameters, const std::optional<Box>& previous,
                  DecompositionReport& report) {
-  DeviceRank own(comm, particles, exchange, parameters, report);
+  DeviceRank own(particles, exchange, parameters, report);
   return decompose(comm, own, parameters, previous, report);
 }
 

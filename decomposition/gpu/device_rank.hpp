@@ -17,7 +17,7 @@ namespace grove {
 class DeviceRank : public RankStorage {
  public:
   /// particles: with positions and ids, and with work if that is to be shared out. All outlive this.
-  DeviceRank(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
+  DeviceRank(DeviceParticles& particles, const DeviceExchange& exchange,
              const DecompositionParameters& parameters, DecompositionReport& report);
 
   std::size_t size() const override { return particles_.size(); }
@@ -47,13 +47,13 @@ class DeviceRank : public RankStorage {
   void weigh_cells(std::vector<Cell>& subtree, std::uint64_t first) const;
   std::vector<Cell> cut_by_services(const CutScheme& scheme, Cell root, std::uint64_t first);
 
-  const Communicator& comm_;
   DeviceParticles& particles_;
   const DeviceExchange& exchange_;
   const DecompositionParameters& parameters_;
   DecompositionReport& report_;
   bool weighted_ = false;  ///< particles have weights, on all ranks
   Count weight_ = 0;       ///< of all particles of this rank
+  std::size_t ids_;        ///< ids and weights there are: of the particles, then of those that have arrived
   std::optional<cuda::ResidentCells> cells_;
   cuda::DeviceRecords records_, spare_;  ///< while there are no cells_; in the order of the end cells
   std::vector<cuda::DeviceArray<std::byte>> arrived_;  ///< by column of the particles; empty: none migrated
@@ -63,7 +63,7 @@ class DeviceRank : public RankStorage {
 /// grove::decompose() of particles on GPUs; the same cells, cuts and leaves of ids, bit for bit. Collective.
 /// exchange: made with the same communicator. Cost: see cuda::ResidentCells and cuda::cut_to_leaves(); device
 /// memory: 32 bytes per record on top of the particles and of those that arrive, and while they migrate or
-/// are ordered one field of them again.
+/// are ordered one field of them again. Errors: as there, and duplicate ids at any cut between them.
 Domain decompose(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
                  const DecompositionParameters& parameters, const std::optional<Box>& previous,
                  DecompositionReport& report);

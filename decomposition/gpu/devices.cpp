@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "kernels/cuda/device.hpp"
@@ -14,9 +16,13 @@
 namespace grove {
 namespace {
 
+/// What a rank says of the GPU that it would use.
 struct Entry {
   std::array<char, 64> host, name, pci;
+  std::array<char, 16> identity;
+  std::int32_t device;  ///< its number there; none: there is none
 };
+constexpr std::int32_t none = -1;
 
 void set(std::array<char, 64>& to, const std::string& text) {
   to.fill(0);
@@ -38,9 +44,52 @@ int rank_on_host(const Communicator& comm) {
   return rank;
 }
 
+Entry own_entry(const Communicator& comm) {
+  const int place = rank_on_host(comm), count = cuda::device_count();
+  Entry own{};
+  set(own.host, host_name());
+  own.device = none;
+  comm.together([&] {
+    if (count == 0) return;
+    own.device = place % count;
+    const cuda::DeviceInfo info = cuda::device_info(own.device);
+    set(own.name, info.name);
+    set(own.pci, info.pci);
+    own.identity = info.identity;
+  });
+  return own;
+}
+
+struct Survey {
+  RankDevices devices;
+  std::string fault;  ///< why they cannot be used
+};
+
+/// Says the same to all ranks.
+Survey survey(const std::vector<Entry>& entries, bool may_share) {
+  Survey result;
+  std::map<std::array<char, 16>, std::size_t> users;
+  for (std::size_t rank = 0; rank < entries.size(); ++rank) {
+    const Entry& entry = entries[rank];
+    if (entry.device == none) {
+      result.fault = fmt::format("rank {} on {} sees no GPU", rank, entry.host.data());
+      return result;
+    }
+    result.devices.of_rank.push_back({entry.host.data(), entry.name.data(), entry.pci.data()});
+    const auto [user, is_first] = users.emplace(entry.identity, rank);
+    if (is_first) continue;
+    result.devices.shared = true;
+    if (!may_share && result.fault.empty())
+      result.fault = fmt::format("ranks {} and {} on {} would use the same GPU, {}", user->second, rank,
+                                 entry.host.data(), entry.pci.data());
+  }
+  return result;
+}
+
+/// The launcher's choice, if there is one.
 std::string visible_devices() {
   const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
-  return list ? fmt::format(" (CUDA_VISIBLE_DEVICES is \"{}\")", list) : "";
+  return list ? fmt::format(" (CUDA_VISIBLE_DEVICES is \"{}\" on rank 0)", list) : "";
 }
 
 }  // namespace
@@ -53,42 +102,22 @@ std::string RankDevices::table() const {
   return text;
 }
 
-bool every_rank_has_a_gpu(const Communicator& comm) { return comm.min(cuda::device_count()) > 0; }
+std::string fault_of_devices(const Communicator& comm, bool may_share) {
+  return survey(comm.all_gather(own_entry(comm)), may_share).fault;
+}
 
 RankDevices take_devices(const Communicator& comm, bool may_share) {
-  const int place = rank_on_host(comm);
-  Entry own{};
+  const Entry own = own_entry(comm);
+  Survey found = survey(comm.all_gather(own), may_share);
   comm.together([&] {
-    const int count = cuda::device_count();
-    if (count == 0)
-      throw InputError(
-          fmt::format("rank {} on {} sees no GPU{}: start it where one is, or choose "
-                      "--backend kokkos",
-                      comm.rank(), host_name(), visible_devices()));
-    const int device = place % count;
-    cuda::select_device(device);
-    const cuda::DeviceInfo info = cuda::device_info(device);
-    set(own.host, host_name());
-    set(own.name, info.name);
-    set(own.pci, info.pci);
+    if (!found.fault.empty())
+      throw InputError(fmt::format(
+          "{}{}: start as many ranks per host as it has GPUs, or let them share with --share-gpu, "
+          "or compute on the host (--backend kokkos, --schedule-gpu a)",
+          found.fault, visible_devices()));
+    cuda::select_device(own.device, found.devices.shared);
   });
-  RankDevices devices;
-  for (const Entry& entry : comm.all_gather(own))
-    devices.of_rank.push_back({entry.host.data(), entry.name.data(), entry.pci.data()});
-  comm.together([&] {
-    for (std::size_t rank = 0; rank < devices.of_rank.size(); ++rank)
-      for (std::size_t other = 0; other < rank; ++other) {
-        const RankDevice &a = devices.of_rank[other], &b = devices.of_rank[rank];
-        if (a.host != b.host || a.pci != b.pci) continue;
-        devices.shared = true;
-        if (!may_share)
-          throw InputError(
-              fmt::format("ranks {} and {} on {} would use the same GPU, {}: start as many "
-                          "ranks per host as it has GPUs, or allow it with --share-gpu",
-                          other, rank, b.host, b.pci));
-      }
-  });
-  return devices;
+  return std::move(found.devices);
 }
 
 }  // namespace grove

@@ -21,12 +21,12 @@ struct RankDevices {
   std::string table() const;
 };
 
-/// Whether every rank sees a GPU. Collective.
-bool every_rank_has_a_gpu(const Communicator& comm);
+/// Why not every rank can have a GPU of its own, or, with may_share, one at all; empty: it can. Collective.
+std::string fault_of_devices(const Communicator& comm, bool may_share);
 
 /// Collective. Each rank takes a GPU of its host, the n-th rank there the n-th of those that it sees (a
 /// launcher's CUDA_VISIBLE_DEVICES may show each rank another one). From here on all of the rank's GPU work
-/// runs there. InputError if a rank sees none, or if two ranks would use the same one and may_share is false.
+/// runs there. InputError where fault_of_devices() has something to say.
 RankDevices take_devices(const Communicator& comm, bool may_share);
 
 }  // namespace grove

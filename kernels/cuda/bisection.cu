@@ -40,13 +40,17 @@ class Levels {
       cells_[c].low = bounds[c].low, cells_[c].high = bounds[c].high;
   }
 
-  void run(PhaseTimers* levels) {
+  void run(PhaseTimers* levels, std::size_t depth) {
     for (std::size_t begin = 0; begin < cells_.size();) {
       const std::size_t end = cells_.size();
       std::vector<std::size_t> wanted;
       for (std::size_t c = begin; c < end; ++c)
         if (!scheme_.is_leaf(cells_[c].count, cells_[c].leaves)) wanted.push_back(c);
-      cut(wanted, levels);
+      if (!wanted.empty()) {
+        std::optional<PhaseTimers::Scope> time;
+        if (levels) time.emplace(*levels, level_name(depth++));
+        cut(wanted);
+      }
       begin = end;
     }
   }
@@ -100,10 +104,7 @@ class Levels {
     return task;
   }
 
-  void cut(const std::vector<std::size_t>& wanted, PhaseTimers* levels) {
-    if (wanted.empty()) return;
-    std::optional<PhaseTimers::Scope> time;
-    if (levels) time.emplace(*levels, level_name(levels->all().size()));
+  void cut(const std::vector<std::size_t>& wanted) {
     tasks_.clear();
     counts_.clear();
     for (const std::size_t c : wanted) {
@@ -183,9 +184,9 @@ class Levels {
 
 std::vector<std::vector<Cell>> cut_to_leaves(const CutScheme& scheme, std::span<const SubtreeRoot> roots,
                                              DeviceRecords& records, DeviceRecords& spare,
-                                             const ParticleId* ids, PhaseTimers* levels) {
+                                             const ParticleId* ids, PhaseTimers* levels, std::size_t depth) {
   Levels all(scheme, roots, records, spare, ids);
-  all.run(levels);
+  all.run(levels, depth);
   std::vector<std::vector<Cell>> subtrees;
   for (std::size_t root = 0; root < roots.size(); ++root) subtrees.push_back(all.subtree(root));
   if (all.gather()) std::swap(records, spare);

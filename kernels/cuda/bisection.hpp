@@ -31,12 +31,13 @@ struct SubtreeRoot {
 /// records. ids (device, by index): nullptr: the index is the id. InputError if ids are not unique where a
 /// cut meets equal coordinates.
 ///
-/// levels (optional, in/out): a phase is added for each level (level_name), behind those there are.
+/// levels (optional, in/out): each level adds to its phase (level_name); depth: that of the first one.
 ///
 /// Cost per level: 8 bytes read and, for the partition, 16 bytes read and written per record; a few times 20
 /// microseconds.
 std::vector<std::vector<Cell>> cut_to_leaves(const CutScheme& scheme, std::span<const SubtreeRoot> roots,
                                              DeviceRecords& records, DeviceRecords& spare,
-                                             const ParticleId* ids, PhaseTimers* levels = nullptr);
+                                             const ParticleId* ids, PhaseTimers* levels = nullptr,
+                                             std::size_t depth = 0);
 
 }  // namespace grove::cuda

@@ -37,8 +37,8 @@ struct PieceList {
   std::uint32_t count;
 };
 
-std::uint64_t sample_size(std::uint64_t count) {
-  return std::min(count, std::clamp(count / one_in, least_sample, most_sample));
+std::uint64_t sample_size(std::uint64_t count, std::uint64_t most) {
+  return std::min(count, std::clamp(count / one_in, least_sample, most));
 }
 
 /// By how many places of the sample the rank of the cut may be off: 4.5 standard deviations of a binomial
@@ -208,6 +208,7 @@ __global__ void __launch_bounds__(threads)
     Found found = size == piece_size
                       ? read_piece<true, count_middle>(keys, size, first, width, middle, stage)
                       : read_piece<false, count_middle>(keys, size, first, width, middle, stage);
+    __syncwarp();  // all lanes have staged
     found.less = __reduce_add_sync(~0u, found.less);
     if (count_middle) left_of_middle += __reduce_add_sync(~0u, found.left_of_middle);
     const std::uint32_t hits = staged.number;
@@ -302,6 +303,19 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
+BracketSearch::BracketSearch(const Columns (&columns)[2], const ParticleId* ids, const CutScheme& scheme)
+    : columns_{columns[0], columns[1]}, ids_(ids), scheme_(scheme), most_sample_(most_sample) {
+  int device = 0, room = 0;
+  cudaFuncAttributes attributes;
+  GROVE_CUDA(cudaGetDevice(&device));
+  GROVE_CUDA(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  GROVE_CUDA(cudaFuncGetAttributes(&attributes, bracket));
+  const std::size_t left = static_cast<std::size_t>(room) - attributes.sharedSizeBytes;
+  most_sample_ = std::min<std::uint64_t>(most_sample_, left / sizeof(std::uint32_t));
+  GROVE_CUDA(cudaFuncSetAttribute(bracket, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(most_sample_ * sizeof(std::uint32_t))));
+}
+
 bool BracketSearch::run(std::span<const CellTask> host_tasks, CellTask* tasks, const Tiles& pieces,
                         LeftCounts& left) {
   const auto cells = static_cast<std::uint32_t>(host_tasks.size());
@@ -310,7 +324,7 @@ bool BracketSearch::run(std::span<const CellTask> host_tasks, CellTask* tasks, c
   std::uint32_t sampled = 0, most = 0;
   std::uint64_t listed = 0;
   for (const CellTask& task : host_tasks) {
-    const auto size = static_cast<std::uint32_t>(sample_size(task.count));
+    const auto size = static_cast<std::uint32_t>(sample_size(task.count, most_sample_));
     // A quarter more than is expected.
     const double share = 2 * (uncertainty(size) + 1) / size;
     const double quantum = scheme_.needs_middle() ? static_cast<double>(scheme_.quantum) : 0;
@@ -335,12 +349,6 @@ bool BracketSearch::run(std::span<const CellTask> host_tasks, CellTask* tasks, c
   draw<<<dim3((most + 4 * threads - 1) / (4 * threads), cells), threads>>>(
       columns_[0], columns_[1], tasks, device_brackets.data(), sample_.data());
   launched("Grove::cuda::draw");
-  static const bool is_set = [] {
-    GROVE_CUDA(cudaFuncSetAttribute(bracket, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(most_sample * sizeof(std::uint32_t))));
-    return true;
-  }();
-  static_cast<void>(is_set);
   bracket<<<cells, select_threads, most * sizeof(std::uint32_t)>>>(tasks, scheme_, device_brackets.data(),
                                                                    sample_.data());
   launched("Grove::cuda::bracket");

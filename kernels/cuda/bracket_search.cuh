@@ -25,8 +25,7 @@ namespace grove::cuda {
 class BracketSearch {
  public:
   /// As for OrbSearch.
-  BracketSearch(const Columns (&columns)[2], const ParticleId* ids, const CutScheme& scheme)
-      : columns_{columns[0], columns[1]}, ids_(ids), scheme_(scheme) {}
+  BracketSearch(const Columns (&columns)[2], const ParticleId* ids, const CutScheme& scheme);
 
   /// host_tasks: the tasks; tasks (in/out, device): the same, the result is filled in. pieces: tiles of the
   /// partition. left: what goes left in each of them is counted and added up. False: nothing is found.
@@ -36,6 +35,7 @@ class BracketSearch {
   Columns columns_[2];
   const ParticleId* ids_;
   CutScheme scheme_;
+  std::uint64_t most_sample_;  ///< that shared memory holds
   DeviceArray<std::uint32_t> sample_, list_keys_, list_places_;
 };
 

@@ -1,7 +1,6 @@
 #include "kernels/cuda/cell_counts.cuh"
 
 #include <algorithm>
-#include <bit>
 #include <cub/block/block_reduce.cuh>
 #include <numeric>
 

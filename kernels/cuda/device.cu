@@ -1,6 +1,6 @@
 #include "kernels/cuda/device.hpp"
 
-#include <mutex>
+#include <cstring>
 #include <stdexcept>
 
 #include "base/activity.hpp"
@@ -29,10 +29,11 @@ DeviceInfo device_info(int device) {
   GROVE_CUDA(cudaGetDeviceProperties(&properties, device));
   char pci[32];
   GROVE_CUDA(cudaDeviceGetPCIBusId(pci, sizeof(pci), device));
-  return {properties.name, pci, properties.totalGlobalMem};
+  DeviceInfo info{properties.name, pci, {}};
+  static_assert(sizeof(properties.uuid) == sizeof(info.identity));
+  std::memcpy(info.identity.data(), &properties.uuid, sizeof(info.identity));
+  return info;
 }
-
-void select_device(int device) { GROVE_CUDA(cudaSetDevice(device)); }
 
 namespace {
 
@@ -44,25 +45,25 @@ cudaMemPool_t memory_pool() {
   return pool;
 }
 
-/// Freed memory stays with the process: the next step needs as much, and the driver takes its time.
-void keep_freed_memory() {
-  std::uint64_t everything = ~std::uint64_t{0};
-  GROVE_CUDA(cudaMemPoolSetAttribute(memory_pool(), cudaMemPoolAttrReleaseThreshold, &everything));
-}
-
 }  // namespace
+
+void select_device(int device, bool is_shared) {
+  GROVE_CUDA(cudaSetDevice(device));
+  std::uint64_t kept = is_shared ? 0 : ~std::uint64_t{0};
+  GROVE_CUDA(cudaMemPoolSetAttribute(memory_pool(), cudaMemPoolAttrReleaseThreshold, &kept));
+}
 
 void* device_allocate(std::size_t bytes) {
   void* memory = nullptr;
   if (bytes == 0) return memory;
-  static std::once_flag once;
-  std::call_once(once, keep_freed_memory);
   if (const cudaError_t status = cudaMallocAsync(&memory, bytes, nullptr); status != cudaSuccess) {
     std::size_t free = 0, all = 0;
     cudaMemGetInfo(&free, &all);
-    throw std::runtime_error("GPU: " + std::to_string(bytes >> 20) + " MiB were asked for, but of " +
-                             std::to_string(all >> 20) + " MiB only " + std::to_string(free >> 20) +
-                             " MiB are free (" + cudaGetErrorString(status) + "): use more GPUs");
+    const auto mebibytes = [](std::uint64_t amount) { return std::to_string(amount >> 20) + " MiB"; };
+    throw std::runtime_error("GPU: " + mebibytes(bytes) + " more were asked for; of its " + mebibytes(all) +
+                             " this rank uses " + mebibytes(device_memory_use().now) + ", " +
+                             mebibytes(free) + " belong to nobody (" + cudaGetErrorString(status) +
+                             "): use more GPUs");
   }
   return memory;
 }

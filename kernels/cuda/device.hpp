@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,14 +16,15 @@ namespace grove::cuda {
 int device_count();
 
 struct DeviceInfo {
-  std::string name;      ///< as the vendor calls it
-  std::string pci;       ///< its address on the bus of the host
-  std::uint64_t memory;  ///< bytes
+  std::string name;               ///< as the vendor calls it
+  std::string pci;                ///< its address on the bus of the host
+  std::array<char, 16> identity;  ///< of this GPU, or part of one, and of no other anywhere
 };
 /// Of GPU 0 .. device_count() - 1.
 DeviceInfo device_info(int device);
-/// All that follows runs on this GPU.
-void select_device(int device);
+/// All that follows runs on this GPU. Freed memory stays with the process, which will need it again and need
+/// not wait for it; not so on a shared GPU, where another process may need it.
+void select_device(int device, bool is_shared);
 
 void* device_allocate(std::size_t bytes);
 void device_free(void* memory) noexcept;
@@ -34,7 +36,8 @@ void copy_any(void* to, const void* from, std::size_t bytes);
 void device_clear(void* memory, std::size_t bytes);
 /// Waits until all that was asked for is done; errors of kernels appear here at the latest.
 void device_synchronise();
-/// Bytes in use by this process, and the most since the last call of reset_peak_device_memory().
+/// Bytes of the arrays that device_allocate() has made, and the most since the last call of
+/// reset_peak_device_memory().
 struct DeviceMemoryUse {
   std::uint64_t now, peak;
 };

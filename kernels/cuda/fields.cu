@@ -107,11 +107,6 @@ __global__ void __launch_bounds__(threads)
   columns.at[3][i] = first_index + static_cast<std::uint32_t>(i);
 }
 
-__global__ void count_up(std::uint32_t* index, std::uint64_t count) {
-  const std::uint64_t i = blockIdx.x * std::uint64_t{threads} + threadIdx.x;
-  if (i < count) index[i] = static_cast<std::uint32_t>(i);
-}
-
 __global__ void __launch_bounds__(threads)
     add_work(const std::uint32_t* work, std::uint64_t count, unsigned long long* sums) {
   using Reduce = cub::BlockReduce<unsigned long long, threads>;
@@ -205,18 +200,12 @@ std::size_t first_not_finite(const Vec3d* position, std::size_t count) {
 }
 
 void make_records(const Box& box, const Vec3d* position, std::size_t count, std::uint32_t first_index,
-                  const DeviceRecords& records, std::size_t first) {
+                  const DeviceRecords& records) {
   if (count == 0) return;
   RecordColumns columns;
-  for (std::size_t c = 0; c < 4; ++c) columns.at[c] = records.columns[c].data() + first;
+  for (std::size_t c = 0; c < 4; ++c) columns.at[c] = records.columns[c].data();
   fill_records<<<blocks_for(count), threads>>>(box, position, count, first_index, columns);
   launched("Grove::cuda::fill_records", (sizeof(Vec3d) + 16) * count);
-}
-
-void number(std::uint32_t* index, std::size_t count) {
-  if (count == 0) return;
-  count_up<<<blocks_for(count), threads>>>(index, count);
-  launched("Grove::cuda::count_up", 4 * count);
 }
 
 WorkSum sum_work(const std::uint32_t* work, std::size_t count) {

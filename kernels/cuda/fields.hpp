@@ -33,12 +33,9 @@ Extent find_extent(const Vec3d* position, std::size_t count);
 std::size_t first_not_finite(const Vec3d* position, std::size_t count);
 
 /// Records of positions inside the box: integer coordinates as Box::coordinates() gives them, indices from
-/// first_index on. records (out): from element `first` on, `count` of them. Cost: one pass.
+/// first_index on. records (out): the first `count`. Cost: one pass.
 void make_records(const Box& box, const Vec3d* position, std::size_t count, std::uint32_t first_index,
-                  const DeviceRecords& records, std::size_t first);
-
-/// index[i] = i.
-void number(std::uint32_t* index, std::size_t count);
+                  const DeviceRecords& records);
 
 /// Sum of work, and how many have none. Cost: one pass.
 struct WorkSum {

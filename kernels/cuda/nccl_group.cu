@@ -3,6 +3,7 @@
 #include <nccl.h>
 
 #include <cstring>
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -44,7 +45,12 @@ NcclGroup::NcclGroup(const NcclId& id, int rank, int size) : impl_(std::make_uni
 }
 
 NcclGroup::~NcclGroup() {
-  if (impl_ && impl_->comm) ncclCommDestroy(impl_->comm);
+  if (!impl_ || !impl_->comm) return;
+  // The end of a group waits for the other ranks, which after an error of this one may never come.
+  if (std::uncaught_exceptions() > 0)
+    ncclCommAbort(impl_->comm);
+  else
+    ncclCommDestroy(impl_->comm);
 }
 
 NcclGroup::NcclGroup(NcclGroup&&) noexcept = default;

@@ -48,6 +48,7 @@ DeviceRates measure_rates() {
   rates.to_host = bus_bytes / best([&] { device_download(host.data(), from.data(), bus_size); });
   rates.launch_seconds = best([] {
                            for (int i = 0; i < launches; ++i) nothing<<<1, 32>>>();
+                           launched("Grove::cuda::nothing");
                          }) /
                          launches;
   rates.transfer_seconds = best([&] {

@@ -1,9 +1,7 @@
 #include "kernels/cuda/resident_cells.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cub/device/device_reduce.cuh>
-#include <numeric>
 
 #include "kernels/cuda/cell_counts.cuh"
 #include "kernels/cuda/check.cuh"

@@ -1,10 +1,10 @@
 #include "commands/decompose_gpu.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <memory>
+#include <optional>
 
-#include "base/memory.hpp"
-#include "base/pages.hpp"
+#include "commands/decompose_host.hpp"
 #include "decomposition/gpu/axis_counter.hpp"
 #include "decomposition/gpu/device_check.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
@@ -21,19 +21,22 @@ namespace {
 class GpuDecomposeOnDevices : public GpuDecompose {
  public:
   GpuDecomposeOnDevices(const Communicator& comm, const DecomposeOptions& options)
-      : comm_(comm),
-        options_(options),
-        devices_(take_devices(comm, options.share_gpu)),
-        exchange_(comm, devices_.shared, options.payload) {}
+      : comm_(comm), options_(options), devices_(take_devices(comm, options.share_gpu)) {
+    if (!options.counts_on_gpu()) exchange_.emplace(comm, devices_.shared, options.payload);
+  }
 
-  void run(const std::function<Particles()>& host, bool is_last,
-           std::vector<DecomposeResult>& runs) override {
-    if (options_.schedule == GpuSchedule::b || options_.schedule == GpuSchedule::c)
-      count_on_device(host(), is_last, runs);
+  void run(bool is_last, std::vector<DecomposeResult>& runs) override {
+    if (options_.counts_on_gpu())
+      decompose_on_host(
+          comm_, host_particles(comm_, options_), options_.parameters,
+          [this](Particles& particles, DecompositionReport& report) {
+            return std::make_unique<AxisCounterRank>(particles, report, options_.schedule == GpuSchedule::b);
+          },
+          is_last, runs);
     else if (options_.uniform > 0)
       decompose_on_device(uniform_points(), is_last, runs);
     else
-      decompose_on_device(DeviceParticles(host()), is_last, runs);
+      decompose_on_device(DeviceParticles(host_particles(comm_, options_)), is_last, runs);
   }
 
   void calibrate(MachineRates& rates) override;
@@ -41,9 +44,7 @@ class GpuDecomposeOnDevices : public GpuDecompose {
   void describe(DecomposeResult& result) const override {
     result.devices = devices_.table();
     result.device_name = devices_.of_rank[0].name;
-    if (options_.schedule == GpuSchedule::b || options_.schedule == GpuSchedule::c) return;
-    result.backend = "cuda";
-    result.payload = word_of(exchange_.path());
+    if (exchange_ && comm_.size() > 1) result.payload = word_of(exchange_->path());
   }
 
  private:
@@ -66,7 +67,7 @@ class GpuDecomposeOnDevices : public GpuDecompose {
     const std::uint64_t before = cuda::device_memory_use().now;
     comm_.barrier();
     const Domain domain =
-        grove::decompose(comm_, particles, exchange_, options_.parameters, std::nullopt, report);
+        grove::decompose(comm_, particles, *exchange_, options_.parameters, std::nullopt, report);
     add_run(comm_, report, domain, runs);
     if (!is_last) return;
     DecomposeResult& result = runs.back();
@@ -77,27 +78,10 @@ class GpuDecomposeOnDevices : public GpuDecompose {
     result.tree_hash = check.tree_hash;
   }
 
-  void count_on_device(Particles particles, bool is_last, std::vector<DecomposeResult>& runs) {
-    DecompositionReport report;
-    release_pages();
-    reset_peak_memory();
-    const double before = memory_use().now;
-    comm_.barrier();
-    AxisCounterRank own(particles, report, options_.schedule == GpuSchedule::b);
-    const Domain domain = grove::decompose(comm_, own, options_.parameters, std::nullopt, report);
-    add_run(comm_, report, domain, runs);
-    if (!is_last) return;
-    DecomposeResult& result = runs.back();
-    const auto bytes = static_cast<std::int64_t>(memory_use().peak - before);
-    result.bytes_per_particle = static_cast<double>(comm_.sum(bytes)) / static_cast<double>(result.particles);
-    result.fault = check_domain(comm_, particles, options_.parameters, domain);
-    result.tree_hash = tree_hash(comm_, particles, domain);
-  }
-
   const Communicator& comm_;
   const DecomposeOptions& options_;
   RankDevices devices_;
-  DeviceExchange exchange_;
+  std::optional<DeviceExchange> exchange_;  ///< if particles are on the GPUs
 };
 
 void GpuDecomposeOnDevices::calibrate(MachineRates& rates) {
@@ -108,25 +92,19 @@ void GpuDecomposeOnDevices::calibrate(MachineRates& rates) {
   rates.to_host = own.to_host;
   rates.launch_seconds = own.launch_seconds;
   rates.transfer_seconds = own.transfer_seconds;
-  if (comm_.size() == 1) return;
-
-  // Each rank sends to the next one.
+  if (comm_.size() == 1 || !exchange_) return;
   constexpr Count bytes = Count{256} << 20;
-  std::vector<Count> counts(static_cast<std::size_t>(comm_.size()), 0);
-  counts[static_cast<std::size_t>((comm_.rank() + 1) % comm_.size())] = bytes;
-  const ExchangePlan plan(comm_, counts);
   const cuda::DeviceArray<std::byte> send(bytes), receive(bytes);
-  exchange_.apply(plan, send.data(), receive.data(), 1);  // warm
-  comm_.barrier();
-  const auto start = std::chrono::steady_clock::now();
-  exchange_.apply(plan, send.data(), receive.data(), 1);
-  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  rates.sent = static_cast<double>(bytes) / comm_.max(time.count());
+  rates.sent = ring_rate(comm_, bytes, [&](const ExchangePlan& plan) {
+    exchange_->apply(plan, send.data(), receive.data(), 1);
+  });
 }
 
 }  // namespace
 
-bool gpus_are_there(const Communicator& comm) { return every_rank_has_a_gpu(comm); }
+std::string fault_of_gpus(const Communicator& comm, bool may_share) {
+  return fault_of_devices(comm, may_share);
+}
 
 std::unique_ptr<GpuDecompose> make_gpu_decompose(const Communicator& comm, const DecomposeOptions& options) {
   return std::make_unique<GpuDecomposeOnDevices>(comm, options);

@@ -4,7 +4,7 @@
 
 namespace grove {
 
-bool gpus_are_there(const Communicator&) { return false; }
+std::string fault_of_gpus(const Communicator&, bool) { return "built without CUDA"; }
 
 std::unique_ptr<GpuDecompose> make_gpu_decompose(const Communicator&, const DecomposeOptions&) {
   throw Agreed<InputError>(

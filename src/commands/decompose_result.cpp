@@ -18,6 +18,11 @@ Activity busiest(const Communicator& comm, const Activity& own) {
   return {figures[0], figures[1], figures[2], figures[3], figures[4], figures[5], figures[6]};
 }
 
+/// From the root to the deepest one that has been timed.
+std::size_t levels_of(const PhaseTimers& levels) {
+  return levels.all().empty() ? 0 : std::stoul(levels.all().rbegin()->first) + 1;
+}
+
 PhaseResult over_ranks(const Communicator& comm, const PhaseTimers::Cost& own) {
   return {comm.max(own.seconds), busiest(comm, own.activity)};
 }
@@ -56,7 +61,8 @@ std::string phase_lines(const DecomposeResult& r) {
     const auto& [seconds, a] = found->second;
     text += fmt::format("  {:<33} {:9.4f}", label, seconds);
     if (r.rates) {
-      text += fmt::format(" {:9.4f}", r.rates->seconds(a));
+      const double model = r.rates->seconds(a);
+      text += model > 0 ? fmt::format(" {:9.4f}", model) : fmt::format(" {:>9}", "-");
       for (const std::uint64_t figure : {a.host_bytes, a.device_bytes, a.to_device, a.to_host, a.sent})
         text += fmt::format(" {:>9}", figure > 0 ? bytes(figure) : "-");
       text += fmt::format(" {:6}", a.launches);
@@ -100,9 +106,16 @@ void add_run(const Communicator& comm, const DecompositionReport& report, const 
   run.leaves = domain.leaves();
   run.rounds = comm.max(report.rounds);
   run.collectives = report.collectives;
+  const PhaseTimers& timers = report.timers;
   for (const Phase& phase : decompose_phases)
-    run.phases[phase.key] = over_ranks(comm, report.timers.cost(phase.key));
-  const auto levels = comm.max(static_cast<std::int64_t>(report.levels.all().size()));
+    run.phases[phase.key] = over_ranks(comm, timers.cost(phase.key));
+  const double all = timers.seconds("total");
+  double other = 2 * all;
+  for (const auto& [phase, cost] : timers.all()) other -= cost.seconds;
+  run.phases["other"].seconds = comm.broadcast(other);
+  run.phases["cuts"].seconds =
+      comm.max(all - timers.seconds("records") - timers.seconds("migrate") - timers.seconds("order"));
+  const auto levels = comm.max(static_cast<std::int64_t>(levels_of(report.levels)));
   for (std::int64_t level = 0; level < levels; ++level)
     run.levels.push_back(over_ranks(comm, report.levels.cost(level_name(static_cast<std::size_t>(level)))));
   run.imbalance = imbalance(domain);
@@ -130,10 +143,11 @@ std::string table_of(const Communicator& comm, const DecomposeOptions& options, 
   const DecompositionParameters& p = options.parameters;
   std::string text = r.devices;
   text += fmt::format(
-      "{} particles in {} {} on {} {}, backend {}{}\n"
+      "{} particles in {} {} on {} {}, backend {}{}{}\n"
       "rule {}, method {}, schedule {}, transport {}{}\n\n",
       r.particles, r.leaves, r.leaves == 1 ? "leaf" : "leaves", comm.size(),
-      comm.size() == 1 ? "rank" : "ranks", r.backend,
+      comm.size() == 1 ? "rank" : "ranks", options.backend,
+      options.no_gpu.empty() ? "" : fmt::format(" (no GPU: {})", options.no_gpu),
       options.schedule ? fmt::format(", GPU schedule ({})", word_of(*options.schedule)) : "", word_of(p.rule),
       word_of(p.method), word_of(p.schedule), word_of(p.transport),
       r.payload.empty() ? "" : ", payload " + r.payload);
@@ -145,7 +159,7 @@ std::string table_of(const Communicator& comm, const DecomposeOptions& options, 
       "peak memory               {:.1f} bytes per particle{}\n"
       "cuts                      {}\ntree hash                 {:016x}\n",
       r.rounds, r.collectives, r.imbalance, r.aspect.median, r.aspect.p99, r.bytes_per_particle,
-      r.backend == "cuda" ? " of the GPUs" : "",
+      options.backend == "cuda" ? " of the GPUs" : "",
       r.fault.empty() ? "exact, counted again" : "WRONG: " + r.fault, r.tree_hash);
   return text;
 }
@@ -163,7 +177,7 @@ std::string json_of(const Communicator& comm, const DecomposeOptions& options, c
   nlohmann::ordered_json json = {{"n", r.particles},
                                  {"leaves", r.leaves},
                                  {"ranks", comm.size()},
-                                 {"backend", r.backend},
+                                 {"backend", options.backend},
                                  {"rule", word_of(p.rule)},
                                  {"method", word_of(p.method)},
                                  {"schedule", word_of(p.schedule)},
@@ -178,6 +192,12 @@ std::string json_of(const Communicator& comm, const DecomposeOptions& options, c
                                  {"exact", r.fault.empty()},
                                  {"peak_bytes_per_particle", r.bytes_per_particle},
                                  {"tree_hash", fmt::format("{:016x}", r.tree_hash)}};
+  if (options.file.empty())
+    json["seed"] = options.seed;
+  else
+    json["file"] = options.file;
+  json["candidates"] = p.candidates;
+  json["repeat"] = options.repeat;
   if (options.schedule) json["schedule_gpu"] = word_of(*options.schedule);
   if (!r.payload.empty()) json["payload"] = r.payload;
   if (!r.device_name.empty()) json["device"] = r.device_name;

@@ -21,12 +21,16 @@ struct DecomposeOptions {
   std::uint64_t seed = 1;
   DecompositionParameters parameters;
   std::optional<std::int32_t> candidates;  ///< of `bisection`; nothing: 1, on the GPU alone 3
-  std::string backend = "auto";            ///< auto, kokkos, cuda
+  std::string backend = "auto";            ///< auto, kokkos, cuda; in the end one of the latter
+  std::string no_gpu;                      ///< why `auto` has not become cuda
   std::optional<GpuSchedule> schedule;     ///< sets backend, method and schedule
   std::optional<PayloadPath> payload;      ///< nothing: the fastest that works
   bool share_gpu = false;
   bool calibrate = false;
   int repeat = 1;
+
+  /// Schedules that leave the particles to the host and let the GPU count.
+  bool counts_on_gpu() const { return schedule == GpuSchedule::b || schedule == GpuSchedule::c; }
 };
 
 /// What a machine does in a second, as far as it matters here; of each rank while all are busy.
@@ -50,7 +54,6 @@ struct PhaseResult {
 /// What the command has to say; times are medians over the repetitions, each of the slowest rank, and
 /// activities those of the busiest.
 struct DecomposeResult {
-  std::string backend = "kokkos";
   std::string devices;      ///< a line per rank; empty: no GPU
   std::string device_name;  ///< of rank 0
   std::string payload;      ///< word_of(PayloadPath); empty: no GPU
@@ -74,7 +77,7 @@ struct Phase {
 };
 inline constexpr Phase decompose_phases[] = {{"set_up", "add up particles and work"},
                                              {"records", "find cube, integer coordinates"},
-                                             {"init", "memory for the services"},
+                                             {"init", "start the services"},
                                              {"bounds", "find bounds of cells"},
                                              {"count", "count particles of cells"},
                                              {"make_axis", "line up coordinates on axes"},
@@ -83,17 +86,21 @@ inline constexpr Phase decompose_phases[] = {{"set_up", "add up particles and wo
                                              {"greatest_id", "find the greatest id"},
                                              {"select_tie", "break ties by id"},
                                              {"partition", "divide particles at cuts"},
+                                             {"collect", "collect the pieces of the cells"},
                                              {"migrate", "migrate particles"},
                                              {"local", "cut own cells"},
                                              {"wait", "wait for other ranks"},
                                              {"gather_cells", "gather the cells of all ranks"},
                                              {"order", "order particles by leaf"},
-                                             {"total", "total"}};
+                                             {"other", "all else, on rank 0"},
+                                             {"total", "total"},
+                                             {"cuts", "of that without cube, moves, order"}};
 
-/// Collective. Takes over what one run reports; `result` is the run so far, or new.
+/// Collective. Adds a run with what it reports. Of phases, "other" is what rank 0 spent in none of them;
+/// "cuts" is the total without the phases that depend on what particles carry.
 void add_run(const Communicator& comm, const DecompositionReport& report, const Domain& domain,
              std::vector<DecomposeResult>& runs);
-/// The run whose total is the median, with the median of each phase.
+/// The last run, with the median of each phase and level in place of its seconds.
 DecomposeResult median_of(std::vector<DecomposeResult> runs);
 
 std::string table_of(const Communicator& comm, const DecomposeOptions& options,

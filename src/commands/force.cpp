@@ -126,6 +126,11 @@ void write_forces(const Communicator& comm, const std::string& path, const Snaps
 }
 
 void run_force(const Communicator& comm, const ForceOptions& options) {
+  comm.together([&] {
+    if (!comm.is_master()) return;
+    require_output(options.output, {options.file});
+    require_output(options.json, {options.file, options.output});
+  });
   const ReadOptions read{
       .unstated = options.unstated_units == "none" ? Units::dimensionless() : Units::galactic(),
       .convert_to = {}};

@@ -136,6 +136,9 @@ void show(const Communicator& comm, const InfoOptions& options) {
     if (comm.is_master()) fmt::print("{}", parameter_documentation());
     return;
   }
+  comm.together([&] {
+    if (comm.is_master()) require_output(options.json, {options.file});
+  });
   const Snapshot snapshot = read_snapshot(comm, options.file, {.comoving = true});
   const Summary summary = summary_of(comm, snapshot.particles, snapshot.header.count());
   comm.together([&] {

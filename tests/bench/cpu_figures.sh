@@ -38,7 +38,7 @@ for delta in 0.007 0.0035 0.0005; do
   done
 done
 for method in histogram bisection; do
-  mpirun -n 2 "$grove" decompose --uniform 20000000 --rule halves -d 4096 --method $method --json d.json >/dev/null
+  mpirun -n 2 "$grove" decompose --backend kokkos --uniform 20000000 --rule halves -d 4096 --method $method --json d.json >/dev/null
   python3 -c "
 import json
 d = json.load(open('d.json'))

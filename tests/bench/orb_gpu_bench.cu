@@ -183,6 +183,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
+    grove::cuda::select_device(0, false);
     return grove::cuda::run(std::atoi(argv[1]), std::atoi(argv[2]), argv[3],
                             argc > 4 ? std::atoi(argv[4]) : 5);
   } catch (const std::exception& error) {

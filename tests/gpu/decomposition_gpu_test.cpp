@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,7 @@
 #include "decomposition/gpu/axis_counter.hpp"
 #include "decomposition/gpu/device_check.hpp"
 #include "decomposition/gpu/device_rank.hpp"
-#include "decomposition/gpu/devices.hpp"
+#include "support/gpu_ranks.hpp"
 #include "support/particle_sets.hpp"
 
 namespace grove {
@@ -22,14 +21,8 @@ namespace {
 using test::make_particles;
 using test::Shape;
 
-class GpuDecomposition : public testing::Test {
+class GpuDecomposition : public testing::GpuRanks {
  protected:
-  void SetUp() override {
-    if (!every_rank_has_a_gpu(comm_)) GTEST_SKIP() << "no GPU on this machine";
-    devices_ = take_devices(comm_, true);
-    exchange_ = std::make_unique<DeviceExchange>(comm_, devices_.shared, std::nullopt);
-  }
-
   /// Checks against a count from scratch on the GPU and on the host; returns the hash.
   std::uint64_t checked_hash(const Particles& particles, const DecompositionParameters& p) {
     DeviceParticles on_device(particles);
@@ -63,10 +56,6 @@ class GpuDecomposition : public testing::Test {
         EXPECT_EQ(checked_hash(particles, p), expected);
       }
   }
-
-  Communicator comm_{MPI_COMM_WORLD};
-  RankDevices devices_;
-  std::unique_ptr<DeviceExchange> exchange_;
 };
 
 constexpr Shape shapes[] = {Shape::uniform, Shape::cusp,  Shape::equal,
@@ -116,60 +105,114 @@ TEST_F(GpuDecomposition, counting_copied_axes_gives_the_same_tree) {
   }
 }
 
-/// All fields of all particles after a decomposition, by id.
-Particles moved(const Communicator& comm, const DeviceExchange& exchange, std::uint64_t count) {
-  DeviceParticles particles(make_particles(comm, Shape::uniform, count, true, comm.size() > 1 ? 1 : 0));
+/// Ids at a tie may be greater than any that the rank had before.
+TEST_F(GpuDecomposition, cuts_particles_that_have_come_to_ranks_without_any) {
   DecompositionParameters p;
-  p.leaf_size = 64;
-  DecompositionReport report;
-  decompose(comm, particles, exchange, p, std::nullopt, report);
-  return particles.download();
+  for (const CutRule rule : {CutRule::middle, CutRule::halves}) {
+    p.rule = rule;
+    (rule == CutRule::halves ? p.leaves : p.leaf_size) = 45;
+    for (const Shape shape : {Shape::equal, Shape::lattice})
+      for (const bool weighted : {false, true})
+        for (const int first_rank : {0, comm_.size() - 1}) {
+          const Particles particles = make_particles(comm_, shape, 5000, weighted, first_rank);
+          EXPECT_EQ(checked_hash(particles, p), host_hash(particles, p));
+        }
+  }
 }
 
-TEST_F(GpuDecomposition, every_path_brings_whole_particles) {
-  constexpr std::uint64_t count = 20000;
-  Particles wanted;
-  wanted.resize(1);
-  std::vector<std::uint64_t> number(1000003);  // of the particle with an id
-  for (std::uint64_t i = 0; i < count; ++i) {
-    test::set_particle(wanted, 0, Shape::uniform, i, true);
-    number[wanted.id[0]] = i;
+TEST_F(GpuDecomposition, gives_idle_particles_among_others_the_least_weight) {
+  Particles particles = make_particles(comm_, Shape::cusp, 5000, true);
+  for (std::size_t i = 0; i < particles.size(); i += 3) particles.work[i] = 0;
+  DecompositionParameters p;
+  p.rule = CutRule::halves;
+  p.leaves = 45;
+  EXPECT_EQ(checked_hash(particles, p), host_hash(particles, p));
+}
+
+TEST_F(GpuDecomposition, keeps_the_cube_while_all_particles_fit_and_decomposes_again) {
+  DecompositionParameters p;
+  p.leaf_size = 64;
+  Particles on_host = make_particles(comm_, Shape::uniform, 5000);
+  for (const double factor : {1.0, 0.25, 8.0}) {  // fits, fits, does not
+    SCOPED_TRACE(factor);
+    DecompositionReport report;
+    const Box previous = decompose(comm_, on_host, p, std::nullopt, report).box;
+    for (Vec3d& x : on_host.position) x = factor * x;
+    DeviceParticles on_device(on_host);
+    const Domain first = decompose(comm_, on_device, *exchange_, p, previous, report);
+    EXPECT_EQ(first.box == previous, factor <= 1);
+    const Domain again = decompose(comm_, on_device, *exchange_, p, first.box, report);
+    const Domain wanted = decompose(comm_, on_host, p, previous, report);
+    const std::uint64_t hash = tree_hash(comm_, on_host, wanted);
+    EXPECT_EQ(check_on_device(comm_, on_device, p, again).fault, "");
+    EXPECT_EQ(tree_hash(comm_, on_device.download(), again), hash);
+    for (Vec3d& x : on_host.position) x = 1 / factor * x;
   }
-  for (const PayloadPath path : {PayloadPath::nccl, PayloadPath::mpi, PayloadPath::staged}) {
-    std::unique_ptr<DeviceExchange> exchange;
-    try {
-      exchange = std::make_unique<DeviceExchange>(comm_, devices_.shared, path);
-    } catch (const InputError& error) {
-      EXPECT_NE(path, PayloadPath::staged) << "which works everywhere";
-      if (comm_.is_master()) std::printf("not tried here: %s\n", error.what());
-      continue;
-    }
-    EXPECT_EQ(exchange->path(), path);
-    const Particles particles = moved(comm_, *exchange, count);
-    EXPECT_EQ(comm_.sum(static_cast<Count>(particles.size())), static_cast<Count>(count));
-    for (std::size_t i = 0; i < particles.size(); ++i) {
-      test::set_particle(wanted, 0, Shape::uniform, number.at(particles.id[i]), true);
-      for_each_field([&](const auto& field) {
-        if (field.info.migrate) {
-          ASSERT_EQ((particles.*field.array)[i], (wanted.*field.array)[0]) << field.info.name;
-        }
-      });
-    }
+}
+
+TEST_F(GpuDecomposition, the_check_notices_what_is_wrong) {
+  DecompositionParameters p;
+  p.leaf_size = 50;
+  DeviceParticles particles(make_particles(comm_, Shape::uniform, 2000));
+  DecompositionReport report;
+  const Domain domain = decompose(comm_, particles, *exchange_, p, std::nullopt, report);
+  const auto fault = [&](auto&& spoil) {
+    Domain spoiled = domain;
+    spoil(spoiled);
+    return check_on_device(comm_, particles, p, spoiled).fault;
+  };
+  EXPECT_EQ(fault([](Domain&) {}), "");
+  EXPECT_NE(fault([](Domain& d) { d.cells[0].cut.coordinate += 1u << 28; }), "");
+  EXPECT_NE(fault([](Domain& d) { d.cells[3].count += 1; }), "");
+  EXPECT_NE(fault([](Domain& d) { d.cells[2].high.z += 1; }), "");
+  EXPECT_NE(fault([](Domain& d) { d.cells[0].cut.id += 1; }), "");
+  EXPECT_NE(fault([](Domain& d) { d.cells[0].weight += 1; }), "");
+  EXPECT_NE(fault([](Domain& d) { d.leaf_begin.back() += 1; }), "");
+
+  // Two particles of different leaves of the last rank change places.
+  if (comm_.rank() == comm_.size() - 1) {
+    const std::size_t last = particles.size() - 1;
+    std::vector<Vec3d> position(particles.size());
+    Vec3d* const on_device = particles.values(fields::position);
+    cuda::device_download(position.data(), on_device, position.size() * sizeof(Vec3d));
+    std::swap(position[0], position[last]);
+    cuda::device_upload(on_device, position.data(), position.size() * sizeof(Vec3d));
   }
+  EXPECT_NE(fault([](Domain&) {}), "");
 }
 
 TEST_F(GpuDecomposition, names_a_particle_without_a_place) {
   Particles particles = make_particles(comm_, Shape::uniform, 1000);
-  if (!particles.empty()) particles.position[particles.size() / 2].y = std::nan("");
+  if (comm_.rank() == comm_.size() - 1) {
+    particles.position[3].y = std::nan("");
+    particles.id[3] = 424242;
+  }
   DeviceParticles on_device(particles);
   DecompositionReport report;
   try {
     decompose(comm_, on_device, *exchange_, {}, std::nullopt, report);
     FAIL() << "no error";
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("has a position that is not a finite number"),
-              std::string::npos);
+  } catch (const Agreed<InputError>& error) {
+    EXPECT_NE(std::string(error.what()).find("424242"), std::string::npos);
   }
+}
+
+/// Also at cuts that a rank makes alone, by counts or by weights.
+TEST_F(GpuDecomposition, refuses_duplicate_ids_on_all_ranks) {
+  for (const CutRule rule : {CutRule::middle, CutRule::halves})
+    for (const bool weighted : {false, true}) {
+      Particles particles = make_particles(comm_, Shape::uniform, 2000, weighted);
+      // Those of the last rank at one place: the others have nothing to refuse.
+      if (comm_.rank() == comm_.size() - 1)
+        for (std::size_t i = 0; i < particles.size(); ++i)
+          particles.position[i] = {2, 2, 2}, particles.id[i] = 5;
+      DeviceParticles on_device(particles);
+      DecompositionParameters p;
+      p.rule = rule;
+      (rule == CutRule::halves ? p.leaves : p.leaf_size) = 50;
+      DecompositionReport report;
+      EXPECT_THROW(decompose(comm_, on_device, *exchange_, p, std::nullopt, report), Agreed<InputError>);
+    }
 }
 
 TEST_F(GpuDecomposition, refuses_two_ranks_on_one_gpu) {

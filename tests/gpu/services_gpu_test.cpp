@@ -40,7 +40,8 @@ class BothSides {
         on_device(sample.records), ids_.data(), weighted ? work_.data() : nullptr, particles_.size(), weight);
   }
 
-  /// Asks everything of all cells of a level, divides them and goes on with their children.
+  /// Asks everything of all cells of a level, divides them and goes on with their children: the last
+  /// questions are about 2^(levels - 1) cells.
   void descend(int levels) {
     std::vector<std::int32_t> level = {0};
     for (int l = 0; l < levels; ++l) {
@@ -190,7 +191,7 @@ TEST_F(GpuServices, answer_as_on_the_host_for_inputs_of_all_kinds) {
 }
 
 TEST_F(GpuServices, answer_as_on_the_host_for_65536_cells) {
-  for (const bool weighted : {false, true}) BothSides(samples(100000)[1], weighted).descend(16);
+  for (const bool weighted : {false, true}) BothSides(samples(100000)[1], weighted).descend(17);
 }
 
 }  // namespace

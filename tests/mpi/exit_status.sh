@@ -47,7 +47,7 @@ expect 2 '--overwrite' run good.yml
 expect 0 '2/2' run good.yml --overwrite
 expect 2 'good.hdf5: is a snapshot' run good.hdf5
 
-expect 2 'subcommand' no-such-command
+expect 2 'no-such-command' no-such-command
 expect 2 'missing.yml' run missing.yml
 expect 2 'softening' run unknown-key.yml
 expect 2 'times' run contradiction.yml
@@ -59,6 +59,15 @@ expect 2 '/proc/nowhere' run good.yml -P output.folder=/proc/nowhere
 expect 2 'cut.hdf5' force cut.hdf5
 expect 2 'missing.hdf5' info missing.hdf5
 expect 2 '/proc/nowhere' ic plummer -n 200 -o /proc/nowhere/file.hdf5
+expect 2 'nowhere: the output folder does not exist' decompose good.hdf5 --json nowhere/x.json
+expect 2 'is the input too' decompose good.hdf5 --json good.hdf5
+expect 2 'is the input too' info good.hdf5 --json ./good.hdf5
+expect 2 'is the input too' force good.hdf5 -o good.hdf5
+expect 2 '--candidates' decompose good.hdf5 --candidates 4
+expect 2 '--payload' decompose good.hdf5 --backend kokkos --payload nccl
+expect 2 '--seed' decompose good.hdf5 --seed 3
+expect 2 'not both' decompose good.hdf5 --uniform 100
+expect 2 '2.5' decompose good.hdf5 --repeat 2.5
 expect 2 'no-such-model' ic no-such-model -o file.hdf5
 
 # Snapshots with a fault: each is refused where forces are computed, and nothing is computed without softening.
@@ -73,8 +82,20 @@ expect 2 'softening' run from-file.yml -P initial_conditions.file=bad/same-place
 expect 2 'Redshift' run from-file.yml -P initial_conditions.file=bad/comoving.hdf5
 expect 2 'Redshift' decompose bad/comoving.hdf5
 expect 2 'unique' decompose bad/same-id.hdf5
-expect 0 'exact' decompose bad/same-place.hdf5
+expect 0 'exact' decompose bad/same-place.hdf5 --backend kokkos
 expect 0 'Redshift' info bad/comoving.hdf5
+
+# What is written under a link goes where it leads; what is no file stays what it is.
+ln -s target.json link.json
+expect 0 'exact' decompose good.hdf5 --backend kokkos --json link.json
+mkfifo pipe
+cat pipe >from-pipe.json &
+expect 0 'exact' decompose good.hdf5 --backend kokkos --json pipe
+wait
+if [ ! -L link.json ] || [ ! -s target.json ] || [ ! -p pipe ] || [ ! -s from-pipe.json ]; then
+  echo "FAILED: a link or a pipe was not written through"
+  failures=$((failures + 1))
+fi
 
 left=$(find . -name '*.tmp' -o -name 'file.hdf5')
 if [ -n "$left" ]; then

@@ -63,6 +63,28 @@ TEST_F(FileCommands, decompose_tells_what_scripts_rely_on) {
   EXPECT_GT(json["rounds"], 0);
 }
 
+/// What each phase should take is what it moves, divided by what was measured.
+TEST_F(FileCommands, decompose_models_its_phases) {
+  const nlohmann::json json =
+      decompose({"--uniform", "20000", "-d", "64", "--rule", "halves", "--schedule-gpu", "a", "--calibrate"});
+  EXPECT_EQ(json["backend"], "kokkos");
+  EXPECT_EQ(json["schedule_gpu"], "a");
+  const double host = json["rates"]["host_bytes_per_second"], sent = json["rates"]["sent_bytes_per_second"];
+  EXPECT_GT(host, 0);
+  EXPECT_EQ(sent > 0, comm_.size() > 1);
+  for (const char* phase : {"records", "count_left", "partition", "order"})
+    EXPECT_GT(json["activity"][phase]["host_bytes"], 0) << phase;
+  for (const auto& [phase, activity] : json["activity"].items()) {
+    const double bytes = activity["host_bytes"], over_links = activity["sent"];
+    const double expected = bytes / host + (sent > 0 ? over_links / sent : 0);
+    EXPECT_NEAR(json["model"][phase], expected, 1e-12 * expected)
+        << phase;  // the same sums, but for rounding
+  }
+  // Six levels, each of which reads and writes every record and axis coordinate once.
+  const double moved = json["activity"]["partition"]["host_bytes"];
+  EXPECT_GE(moved, 6 * (2 * 16 + 2 * 4) * 20000.0 / comm_.size());
+}
+
 TEST_F(FileCommands, decompose_shows_phases_in_words_and_in_their_order) {
   ::testing::internal::CaptureStdout();
   grove(comm_, {"decompose", write_cusp(), "--leaf", "64", "--schedule", "master"});
