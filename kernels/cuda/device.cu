@@ -49,7 +49,8 @@ cudaMemPool_t memory_pool() {
 
 void select_device(int device, bool is_shared) {
   GROVE_CUDA(cudaSetDevice(device));
-  std::uint64_t kept = is_shared ? 0 : ~std::uint64_t{0};
+  constexpr std::uint64_t little = std::uint64_t{256} << 20, all = ~std::uint64_t{0};
+  std::uint64_t kept = is_shared ? little : all;
   GROVE_CUDA(cudaMemPoolSetAttribute(memory_pool(), cudaMemPoolAttrReleaseThreshold, &kept));
 }
 

@@ -23,7 +23,7 @@ struct DeviceInfo {
 /// Of GPU 0 .. device_count() - 1.
 DeviceInfo device_info(int device);
 /// All that follows runs on this GPU. Freed memory stays with the process, which will need it again and need
-/// not wait for it; not so on a shared GPU, where another process may need it.
+/// not wait for it; on a shared GPU only a little, since another process may need it.
 void select_device(int device, bool is_shared);
 
 void* device_allocate(std::size_t bytes);

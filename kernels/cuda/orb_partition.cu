@@ -128,6 +128,7 @@ __global__ void __launch_bounds__(threads, 4)
   const Tile tile = tiles[blockIdx.x];
   const std::uint32_t left_in_cell = left_before[blockIdx.x] - left_before[blockIdx.x - tile.number];
   const CellTask& task = tasks[tile.task];
+  if (task.is_ambiguous) return;  // fewer records go left of the cut than the cell has places there
   const std::uint64_t begin = task.first + tile.number * OrbPartition::tile_size;
   const auto size = static_cast<std::uint32_t>(min(OrbPartition::tile_size, task.first + task.count - begin));
   const Cut cut = task.cut;

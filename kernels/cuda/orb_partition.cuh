@@ -17,7 +17,8 @@ class OrbPartition {
   static constexpr std::uint64_t tile_size = 2048;
 
   /// tasks: with their cuts; tiles: of this class's size; left_before: by tile, the records that go left in
-  /// all tiles before it (modulo 2^32); bounds (out): of each cell's children. All device.
+  /// all tiles before it (modulo 2^32); bounds (out): of each cell's children. All device. Cells with an
+  /// ambiguous cut are left alone.
   void run(const Columns (&columns)[2], const ParticleId* ids, const CellTask* tasks, const Tiles& tiles,
            const std::uint32_t* left_before, ChildBounds* bounds);
 };

@@ -1,5 +1,4 @@
 // What travels from GPU to GPU, by each of the ways that work where the test runs.
-#include <cstring>
 #include <vector>
 
 #include "decomposition/gpu/device_rank.hpp"
@@ -26,6 +25,7 @@ TEST_F(DeviceExchangeTest, brings_elements_of_any_size_in_rounds_of_any_size) {
   };
   std::vector<Count> counts;
   for (int s = 0; s < comm_.size(); ++s) counts.push_back(static_cast<Count>(number(comm_.rank(), s)));
+  const auto ways = exchanges();
   // 1 byte: one element at a time; 100: no whole number of elements of 8 or 24 bytes.
   for (const std::size_t round_bytes :
        {std::size_t{1}, std::size_t{100}, ExchangePlan::default_round_bytes}) {
@@ -39,13 +39,13 @@ TEST_F(DeviceExchangeTest, brings_elements_of_any_size_in_rounds_of_any_size) {
           for (std::size_t b = 0; b < size; ++b) wanted.push_back(byte_of(other, comm_.rank(), i, b));
       }
       const cuda::DeviceArray<std::byte> device_send{std::span<const std::byte>(send)};
-      on_every_path([&](const DeviceExchange& exchange) {
+      for (const auto& exchange : ways) {
         const cuda::DeviceArray<std::byte> device_received(wanted.size());
-        exchange.apply(plan, device_send.data(), device_received.data(), size);
+        exchange->apply(plan, device_send.data(), device_received.data(), size);
         std::vector<std::byte> received(wanted.size());
         device_received.download(received);
         EXPECT_TRUE(received == wanted) << "elements of " << size << " bytes, rounds of " << round_bytes;
-      });
+      }
     }
   }
 }
@@ -59,12 +59,12 @@ TEST_F(DeviceExchangeTest, brings_whole_particles_once) {
     test::set_particle(wanted, 0, Shape::uniform, i, true);
     number[wanted.id[0]] = i;
   }
-  on_every_path([&](const DeviceExchange& exchange) {
+  for (const auto& exchange : exchanges()) {
     DeviceParticles on_device(make_particles(comm_, Shape::uniform, count, true, comm_.size() > 1 ? 1 : 0));
     DecompositionParameters p;
     p.leaf_size = 64;
     DecompositionReport report;
-    decompose(comm_, on_device, exchange, p, std::nullopt, report);
+    decompose(comm_, on_device, *exchange, p, std::nullopt, report);
     const Particles particles = on_device.download();
     std::vector<std::int64_t> times(count, 0);
     for (std::size_t i = 0; i < particles.size(); ++i) {
@@ -79,7 +79,7 @@ TEST_F(DeviceExchangeTest, brings_whole_particles_once) {
     }
     comm_.sum(std::span<std::int64_t>(times));
     EXPECT_EQ(times, std::vector<std::int64_t>(count, 1));
-  });
+  }
 }
 
 }  // namespace

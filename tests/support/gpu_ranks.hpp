@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <vector>
 
 #include "base/errors.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
@@ -20,21 +21,19 @@ class GpuRanks : public ::testing::Test {
     exchange_ = std::make_unique<DeviceExchange>(comm_, devices_.shared, std::nullopt);
   }
 
-  /// Calls work(exchange) for every way of travelling that works here, and says which do not.
-  template <class Work>
-  void on_every_path(const Work& work) {
+  /// One for every way of travelling that works here; says which do not.
+  std::vector<std::unique_ptr<DeviceExchange>> exchanges() {
+    std::vector<std::unique_ptr<DeviceExchange>> all;
     for (const PayloadPath path : {PayloadPath::nccl, PayloadPath::mpi, PayloadPath::staged}) {
-      std::unique_ptr<DeviceExchange> exchange;
       try {
-        exchange = std::make_unique<DeviceExchange>(comm_, devices_.shared, path);
+        all.push_back(std::make_unique<DeviceExchange>(comm_, devices_.shared, path));
+        EXPECT_EQ(all.back()->path(), path);
       } catch (const InputError& error) {
         EXPECT_NE(path, PayloadPath::staged) << "which works everywhere";
         if (comm_.is_master()) std::printf("not tried here: %s\n", error.what());
-        continue;
       }
-      EXPECT_EQ(exchange->path(), path);
-      work(*exchange);
     }
+    return all;
   }
 
   Communicator comm_{MPI_COMM_WORLD};

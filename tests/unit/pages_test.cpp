@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t page = std::size_t{2} << 20;
 
 /// Bytes of [memory, memory + bytes) that the system holds in memory now.
-std::size_t bytes_in_memory(void* memory, std::size_t bytes) {
+[[maybe_unused]] std::size_t bytes_in_memory(void* memory, std::size_t bytes) {
   const auto small_page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   std::vector<unsigned char> in_memory(bytes / small_page);
   EXPECT_EQ(mincore(memory, bytes, in_memory.data()), 0);
