@@ -16,17 +16,22 @@ const std::string& name_of(const std::map<std::string, Value>& names, Value valu
   throw std::logic_error("a value without a name");
 }
 
+template <class Value>
+std::vector<std::string> words_of(const std::map<std::string, Value>& names) {
+  std::vector<std::string> words;
+  for (const auto& [name, known] : names) words.push_back(name);
+  return words;
+}
+
 /// An option that takes one of the names and stores its value. CLI11's own transformer would show the values,
 /// too, in help and errors. `names` and `value` must live as long as the command.
 template <class Value>
 CLI::Option* add_choice(CLI::App& command, const std::string& option, Value& value,
                         const std::map<std::string, Value>& names, const std::string& help) {
-  std::vector<std::string> words;
-  for (const auto& [name, known] : names) words.push_back(name);
   return command
       .add_option_function<std::string>(
           option, [&value, &names](const std::string& name) { value = names.at(name); }, help)
-      ->check(CLI::IsMember(words))
+      ->check(CLI::IsMember(words_of(names)))
       ->default_str(name_of(names, value));
 }
 
@@ -34,12 +39,10 @@ CLI::Option* add_choice(CLI::App& command, const std::string& option, Value& val
 template <class Value>
 CLI::Option* add_optional_choice(CLI::App& command, const std::string& option, std::optional<Value>& value,
                                  const std::map<std::string, Value>& names, const std::string& help) {
-  std::vector<std::string> words;
-  for (const auto& [name, known] : names) words.push_back(name);
   return command
       .add_option_function<std::string>(
           option, [&value, &names](const std::string& name) { value = names.at(name); }, help)
-      ->check(CLI::IsMember(words));
+      ->check(CLI::IsMember(words_of(names)));
 }
 
 }  // namespace grove
