@@ -3,7 +3,7 @@
 
 #include "decomposition/gpu/device_rank.hpp"
 #include "support/gpu_ranks.hpp"
-#include "support/particle_sets.hpp"
+#include "support/whole_particles.hpp"
 
 namespace grove {
 namespace {
@@ -52,33 +52,13 @@ TEST_F(DeviceExchangeTest, brings_elements_of_any_size_in_rounds_of_any_size) {
 
 TEST_F(DeviceExchangeTest, brings_whole_particles_once) {
   constexpr std::uint64_t count = 20000;
-  Particles wanted;
-  wanted.resize(1);
-  std::vector<std::uint64_t> number(1000003);  // of the particle with an id
-  for (std::uint64_t i = 0; i < count; ++i) {
-    test::set_particle(wanted, 0, Shape::uniform, i, true);
-    number[wanted.id[0]] = i;
-  }
   for (const auto& exchange : exchanges()) {
     DeviceParticles on_device(make_particles(comm_, Shape::uniform, count, true, comm_.size() > 1 ? 1 : 0));
     DecompositionParameters p;
     p.leaf_size = 64;
     DecompositionReport report;
     decompose(comm_, on_device, *exchange, p, std::nullopt, report);
-    const Particles particles = on_device.download();
-    std::vector<std::int64_t> times(count, 0);
-    for (std::size_t i = 0; i < particles.size(); ++i) {
-      const std::uint64_t which = number.at(particles.id[i]);
-      ++times[which];
-      test::set_particle(wanted, 0, Shape::uniform, which, true);
-      for_each_field([&](const auto& field) {
-        if (field.info.migrate) {
-          ASSERT_EQ((particles.*field.array)[i], (wanted.*field.array)[0]) << field.info.name;
-        }
-      });
-    }
-    comm_.sum(std::span<std::int64_t>(times));
-    EXPECT_EQ(times, std::vector<std::int64_t>(count, 1));
+    test::expect_whole_particles_once(comm_, on_device.download(), Shape::uniform, count, true);
   }
 }
 

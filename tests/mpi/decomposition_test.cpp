@@ -9,7 +9,7 @@
 
 #include "decomposition/check.hpp"
 #include "decomposition/decompose.hpp"
-#include "support/particle_sets.hpp"
+#include "support/whole_particles.hpp"
 
 namespace grove {
 namespace {
@@ -135,22 +135,7 @@ TEST(Decomposition, brings_every_particle_with_all_its_fields_exactly_once) {
   for (const bool weighted : {false, true}) {
     Particles particles = make_particles(comm, Shape::cusp, count, weighted);
     const Domain domain = decomposed(comm, particles, middle(128));
-    std::vector<std::uint64_t> numbers;
-    for (std::size_t i = 0; i < particles.size(); ++i) {
-      const auto number = static_cast<std::uint64_t>(particles.velocity[i].x);
-      numbers.push_back(number);
-      Particles expected;
-      expected.resize(1);
-      test::set_particle(expected, 0, Shape::cusp, number, weighted);
-      for_each_field([&](const auto& field) {
-        EXPECT_EQ((particles.*field.array)[i], (expected.*field.array)[0])
-            << field.info.name << " of " << number;
-      });
-    }
-    std::vector<std::uint64_t> all = comm.all_gather_arrays(std::span<const std::uint64_t>(numbers));
-    std::sort(all.begin(), all.end());
-    ASSERT_EQ(all.size(), count);
-    for (std::uint64_t i = 0; i < count; ++i) ASSERT_EQ(all[i], i);
+    test::expect_whole_particles_once(comm, particles, Shape::cusp, count, weighted);
     Count in_leaves = 0;
     for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf) in_leaves += domain.leaf(leaf).count;
     EXPECT_EQ(in_leaves, static_cast<Count>(count));
