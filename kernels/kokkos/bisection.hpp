@@ -53,11 +53,6 @@ void make_records(const Box& box, const Vec3d* position, std::size_t count, Reco
 std::vector<Cell> cut_to_leaves(const CutScheme& scheme, const Cell& root, std::span<Record> records,
                                 const ParticleId* id, const std::uint32_t* weight);
 
-/// The number of cells that a leaf of so many particles is cut into: its buckets and all above them.
-constexpr std::int32_t local_cells(std::int32_t count) {
-  return count > 0 ? 2 * ((count + bucket_size - 1) / bucket_size) - 1 : 0;
-}
-
 /// Cuts a leaf down to groups and buckets, by rule `middle`: group g holds particles
 /// [group_size * g, min(group_size * (g + 1), count)) of the leaf and bucket k likewise with bucket_size.
 /// Inside a bucket particles are sorted by id, so the order does not depend on the order given.

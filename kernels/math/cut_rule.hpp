@@ -22,6 +22,11 @@ inline constexpr int group_size = 32;
 /// Particles in a bucket, the smallest cell. A group is cut into buckets, all full but the last.
 inline constexpr int bucket_size = 8;
 
+/// The number of cells that a leaf of so many particles is cut into: its buckets and all above them.
+GROVE_HOST_DEVICE constexpr std::int32_t local_cells(std::int32_t count) {
+  return count > 0 ? 2 * ((count + bucket_size - 1) / bucket_size) - 1 : 0;
+}
+
 /// Which prefix goes left: the longest one that `accepts`, a monotone predicate.
 struct CutTarget {
   Count least;   ///< at least this many particles,
