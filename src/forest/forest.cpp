@@ -5,7 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "forest/leaf_bodies.hpp"
+#include "kernels/math/leaf_bodies.hpp"
 #include "forest/leaf_moments.hpp"
 #include "kernels/kokkos/loops/host_loop.hpp"
 #include "kernels/math/cut_rule.hpp"

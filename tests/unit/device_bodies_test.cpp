@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "forest/leaf_bodies.hpp"
+#include "kernels/math/leaf_bodies.hpp"
 #include "kernels/kokkos/loops/particle_loops.hpp"
 
 namespace grove {

@@ -1,0 +1,274 @@
+#include "kernels/cuda/leaf_trees.hpp"
+
+#include "kernels/cuda/check.cuh"
+#include "kernels/cuda/leaf_bisection.hpp"
+#include "kernels/math/leaf_bodies.hpp"
+#include "kernels/math/moments.hpp"
+
+namespace grove::cuda {
+namespace {
+
+constexpr int threads = 512;
+constexpr int most_buckets = most_in_leaf / bucket_size;
+constexpr int most_nodes = local_cells(most_in_leaf);
+
+/// Of all lanes.
+__device__ TargetBounds warp_union(TargetBounds bounds) {
+  for (int other = 1; other < 32; other *= 2) {
+    TargetBounds b;
+    for (int axis = 0; axis < 3; ++axis) {
+      b.low[axis] = __shfl_xor_sync(~0u, bounds.low[axis], other);
+      b.high[axis] = __shfl_xor_sync(~0u, bounds.high[axis], other);
+    }
+    b.strictness = __shfl_xor_sync(~0u, bounds.strictness, other);
+    b.softening = __shfl_xor_sync(~0u, bounds.softening, other);
+    widen(bounds, b.low, b.high, b.strictness, b.softening);
+  }
+  return bounds;
+}
+
+/// The same for all leaves.
+struct UpdateRule {
+  AcceptanceRule acceptance;
+  double per_length, per_mass, per_acceleration;
+  float softening_of[particle_types];
+};
+
+/// The median of each axis in a sample of the leaf, as Forest::find_origin() takes it. By a warp.
+__device__ Vec3d find_origin(const Vec3d* position, std::int32_t count) {
+  constexpr std::int32_t sample = 64;
+  constexpr int per_lane = 4;  // the stride rounds down, so there are up to 127
+  const std::int32_t stride = max(1, count / sample), size = (count + stride - 1) / stride;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  Vec3d origin;
+#pragma unroll
+  for (int axis = 0; axis < 3; ++axis) {
+    double value[per_lane];
+    std::int32_t rank[per_lane] = {};
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k) {
+      const std::int32_t i = 32 * k + lane;
+      value[k] = i < size ? position[static_cast<std::int64_t>(i) * stride][axis] : 0;
+    }
+#pragma unroll
+    for (int other = 0; other < per_lane; ++other)
+      for (int source = 0; source < 32; ++source) {
+        const double its = __shfl_sync(~0u, value[other], source);
+        const std::int32_t j = 32 * other + source;
+        if (j >= size) break;
+#pragma unroll
+        for (int k = 0; k < per_lane; ++k)
+          rank[k] += its < value[k] || (its == value[k] && j < 32 * k + lane);
+      }
+    double found = 0;
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k) {
+      const bool is_median = 32 * k + lane < size && rank[k] == size / 2;
+      const unsigned votes = __ballot_sync(~0u, is_median);
+      if (votes) found = __shfl_sync(~0u, value[k], __ffs(static_cast<int>(votes)) - 1);
+    }
+    origin[axis] = found;
+  }
+  return origin;
+}
+
+/// Working memory of a block.
+struct Shared {
+  MomentSum
+      sum[most_buckets];  ///< of a node, at its first bucket: what is done takes the place of its left child
+  Vec3f centre[most_nodes];
+  unsigned radius2[most_nodes];  ///< the bits of a float that is not negative, which sort as it does
+  int arrivals[most_nodes];      ///< children that are done
+  std::int16_t parent[most_nodes];
+  std::int16_t bucket_node[most_buckets];
+  Vec3d origin;
+};
+
+/// The tree of one leaf. All pointers are to its own part.
+struct LeafUpdate {
+  const UpdateRule& rule;
+  Shared& s;
+  std::int32_t count, nodes;
+  const NodeLinks* links;
+  const SourceParticle* sources;
+  const float* softening;
+  NodeCore* core;
+  NodeMoments* moments;
+
+  __device__ void find_parents() const {
+    for (std::int32_t n = threadIdx.x; n < nodes; n += threads) {
+      const NodeLinks link = links[n];
+      s.radius2[n] = 0;
+      s.arrivals[n] = 0;
+      if (n == 0) s.parent[0] = -1;
+      if (link.child >= 0)
+        s.parent[link.child] = s.parent[link.child + 1] = static_cast<std::int16_t>(n);
+      else
+        s.bucket_node[link.first / bucket_size] = static_cast<std::int16_t>(n);
+    }
+  }
+
+  /// A thread begins at each bucket; of two that meet the second one goes on with their parent.
+  __device__ void combine() const {
+    const int buckets = (count + bucket_size - 1) / bucket_size;
+    for (int b = threadIdx.x; b < buckets; b += threads) {
+      std::int32_t n = s.bucket_node[b];
+      const NodeLinks link = links[n];
+      s.sum[b] = bucket_moments(sources + link.first, softening + link.first, link.count);
+      store(n, s.sum[b]);
+      for (n = s.parent[n]; n >= 0; n = s.parent[n]) {
+        __threadfence_block();
+        if (atomicAdd(&s.arrivals[n], 1) == 0) break;
+        __threadfence_block();
+        const std::int32_t child = links[n].child;
+        MomentSum& left = s.sum[links[child].first / bucket_size];
+        left = left + s.sum[links[child + 1].first / bucket_size];
+        store(n, left);
+      }
+    }
+  }
+
+  __device__ void store(std::int32_t n, const MomentSum& sum) const {
+    core[n] = node_core(sum);
+    moments[n] = node_moments(sum);
+    s.centre[n] = core[n].centre;
+  }
+
+  /// Of every node, the largest distance of a particle from its centre. Above the groups all lanes of a warp
+  /// have the same nodes, inside them those of a bucket.
+  __device__ void find_radii() const {
+    static_assert(group_size == 32);
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    const unsigned of_bucket = ((1u << bucket_size) - 1) << (lane / bucket_size * bucket_size);
+    for (std::int32_t first = static_cast<std::int32_t>(threadIdx.x) - lane; first < count;
+         first += threads) {
+      const std::int32_t i = min(first + lane, count - 1), group_count = min(group_size, count - first);
+      const Vec3f position = sources[i].position;
+      std::int32_t n = s.bucket_node[i / bucket_size];
+      for (; links[n].count < group_count; n = s.parent[n]) {
+        const unsigned bits = __reduce_max_sync(of_bucket, distance2_bits(position, n));
+        if (lane % bucket_size == 0) atomicMax(&s.radius2[n], bits);
+      }
+      __syncwarp();
+      for (; n >= 0; n = s.parent[n]) {
+        const unsigned bits = __reduce_max_sync(~0u, distance2_bits(position, n));
+        if (lane == 0) atomicMax(&s.radius2[n], bits);
+      }
+    }
+  }
+
+  __device__ unsigned distance2_bits(const Vec3f& position, std::int32_t n) const {
+    return __float_as_uint(norm2(position - s.centre[n]));
+  }
+
+  /// Leaves the longest side of each node's tight box in reach2, and in power how far the middle of the box
+  /// is from the centre of mass. A warp per node.
+  __device__ void find_edges() const {
+    const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
+    for (std::int32_t n = static_cast<std::int32_t>(threadIdx.x / 32); n < nodes; n += threads / 32) {
+      const NodeLinks link = links[n];
+      TargetBounds box = no_bounds();
+      for (std::int32_t i = link.first + lane; i < link.first + link.count; i += 32)
+        widen(box, sources[i].position, sources[i].position, 0, 0);
+      box = warp_union(box);
+      const Vec3f side = box.high - box.low;
+      if (lane == 0) {
+        core[n].reach2 = fmaxf(side.x, fmaxf(side.y, side.z));
+        core[n].power = norm(s.centre[n] - (box.low + box.high) * 0.5F);
+      }
+    }
+  }
+
+  __device__ void prepare() const {
+    constexpr float round_up = 1 + 1e-6F;
+    for (std::int32_t n = threadIdx.x; n < nodes; n += threads) {
+      NodeCore node = core[n];
+      node.radius = std::sqrt(__uint_as_float(s.radius2[n])) * round_up;
+      const NodeMoments m = moments[n];
+      rule.acceptance.prepare(node, node.reach2, node.power, m.xx + m.yy + m.zz);
+      core[n] = node;
+    }
+  }
+};
+
+__global__ void __launch_bounds__(threads, 2)
+    update(const UpdateRule rule, const LeafParticleFields particles, const LeafTrees trees) {
+  extern __shared__ __align__(16) std::byte memory[];
+  Shared& s = *reinterpret_cast<Shared*>(memory);
+  const LeafPlaces leaf = trees.leaves[blockIdx.x];
+  TargetBounds bounds = no_bounds();
+  if (leaf.count == 0) {
+    if (threadIdx.x == 0) trees.origin[blockIdx.x] = {0, 0, 0}, trees.bounds[blockIdx.x] = bounds;
+    return;
+  }
+  if (threadIdx.x < 32) {
+    const Vec3d origin = find_origin(particles.position + leaf.first, leaf.count);
+    if (threadIdx.x == 0) trees.origin[blockIdx.x] = s.origin = origin;
+  }
+  const LeafUpdate tree{rule,
+                        s,
+                        leaf.count,
+                        leaf.nodes,
+                        trees.links + leaf.node,
+                        trees.sources + leaf.first,
+                        trees.softening + leaf.first,
+                        trees.core + leaf.node,
+                        trees.moments + leaf.node};
+  tree.find_parents();
+  __syncthreads();
+  SourceBody source{s.origin,
+                    rule.per_length,
+                    rule.per_mass,
+                    {},
+                    particles.position + leaf.first,
+                    particles.mass + leaf.first,
+                    particles.type + leaf.first,
+                    trees.sources + leaf.first,
+                    trees.softening + leaf.first};
+  for (int type = 0; type < particle_types; ++type) source.softening_of[type] = rule.softening_of[type];
+  for (std::int32_t i = threadIdx.x; i < leaf.count; i += threads) source(static_cast<std::size_t>(i));
+  __syncthreads();
+  tree.combine();
+
+  const GroupBody group{rule.acceptance,
+                        rule.per_acceleration,
+                        leaf.count,
+                        tree.sources,
+                        tree.softening,
+                        particles.old_acceleration + leaf.first,
+                        trees.groups + leaf.group};
+  const std::int32_t groups = (leaf.count + group_size - 1) / group_size;
+  for (std::int32_t g = threadIdx.x; g < groups; g += threads) group(static_cast<std::size_t>(g));
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    for (std::int32_t g = threadIdx.x; g < groups; g += 32) {
+      const TargetBounds& b = group.groups[g].bounds;
+      widen(bounds, b.low, b.high, b.strictness, b.softening);
+    }
+    bounds = warp_union(bounds);
+    if (threadIdx.x == 0) trees.bounds[blockIdx.x] = bounds;
+  }
+  tree.find_radii();
+  if (rule.acceptance.criterion == Criterion::opening_edge) tree.find_edges();
+  __syncthreads();
+  tree.prepare();
+}
+
+}  // namespace
+
+void update_leaves(const LeafParticleFields& particles, const GravityParameters& gravity,
+                   const WalkUnits& units, double median_acceleration, const LeafTrees& trees) {
+  if (trees.count == 0) return;
+  UpdateRule rule{AcceptanceRule::of(gravity, units, median_acceleration),
+                  1 / units.length,
+                  1 / units.mass,
+                  to_walk_acceleration(1, gravity.gravitational_constant, units),
+                  {}};
+  for (std::size_t type = 0; type < particle_types; ++type)
+    rule.softening_of[type] = static_cast<float>(gravity.softening[type] * rule.per_length);
+  GROVE_CUDA(cudaFuncSetAttribute(update, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
+  update<<<trees.count, threads, sizeof(Shared)>>>(rule, particles, trees);
+  launched("Grove::cuda::update_leaves");
+}
+
+}  // namespace grove::cuda

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/types.hpp"
+#include "base/vec3.hpp"
+#include "kernels/math/node.hpp"
+#include "kernels/math/opening.hpp"
+
+namespace grove::cuda {
+
+/// Where a leaf's part of the arrays of all leaves lies.
+struct LeafPlaces {
+  std::uint64_t first;  ///< particle
+  std::uint64_t node, group;
+  std::int32_t count;  ///< particles, at most most_in_leaf
+  std::int32_t nodes;
+};
+
+/// What an update reads of the particles: in tree order, units of the run. Device memory.
+struct LeafParticleFields {
+  const Vec3d* position;
+  const double* mass;
+  const std::uint8_t* type;
+  const float* old_acceleration;
+};
+
+/// What walks read; walk units, offsets from the leaf's origin. Device memory.
+struct LeafTrees {
+  const LeafPlaces* leaves;
+  std::uint32_t count;     ///< of leaves
+  const NodeLinks* links;  ///< [nodes], and core and moments likewise
+
+  Vec3d* origin;            ///< [leaves] units of the run
+  TargetBounds* bounds;     ///< [leaves]
+  Group* groups;            ///< [groups]
+  SourceParticle* sources;  ///< [particles], and the next likewise
+  float* softening;         ///< Plummer-equivalent lengths
+  NodeCore* core;
+  NodeMoments* moments;
+};
+
+/// Forest::update() on the GPU: origins, sources, groups, moments combined bottom-up in a fixed order with
+/// exact radii, nodes prepared for the criterion. The same origins, sources and groups to the bit; moments to
+/// rounding, but the same in every run. median_acceleration: global median of |a_old|, units of the run (0
+/// for the opening angles). trees: links and leaves in, all else out. One block per leaf. Cost: O(particles x
+/// depth) in single precision, O(nodes) in double.
+void update_leaves(const LeafParticleFields& particles, const GravityParameters& gravity,
+                   const WalkUnits& units, double median_acceleration, const LeafTrees& trees);
+
+}  // namespace grove::cuda
