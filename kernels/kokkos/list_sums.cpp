@@ -1,5 +1,7 @@
 #include "kernels/kokkos/list_sums.hpp"
 
+#include "kernels/math/lanes.hpp"
+
 namespace grove {
 namespace {
 

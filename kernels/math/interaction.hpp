@@ -2,8 +2,8 @@
 
 #include "base/host_device.hpp"
 #include "base/vec3.hpp"
-#include "kernels/math/lanes.hpp"
 #include "kernels/math/node.hpp"
+#include "kernels/math/scalars.hpp"
 #include "kernels/math/softening.hpp"
 
 /// What a source does to targets, in walk units, for one target (T = float, double) or a register full of

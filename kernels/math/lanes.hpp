@@ -3,18 +3,18 @@
 #include <cmath>
 #include <cstring>
 
-#if defined(__AVX__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#if defined(__AVX__)
 #include <immintrin.h>
 #endif
 
-#include "base/host_device.hpp"
+#include "kernels/math/scalars.hpp"
 
 /// A vector register of floats, so that formulas written for one number (templates over T) also run on many:
-/// the compilers' vector types where there are some, one float elsewhere.
+/// the compilers' vector types where there are some, one float elsewhere. For files that the host's compiler
+/// compiles alone: another one would see another width.
 namespace grove {
 
-#if defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
-#define GROVE_INLINE inline __attribute__((always_inline))
+#if defined(__GNUC__)
 #if defined(__AVX512F__)
 inline constexpr int lane_count = 16;
 #elif defined(__AVX__)
@@ -25,7 +25,6 @@ inline constexpr int lane_count = 4;
 using FloatVector = float __attribute__((vector_size(4 * lane_count)));
 using IntVector = int __attribute__((vector_size(4 * lane_count)));
 #else
-#define GROVE_INLINE inline
 inline constexpr int lane_count = 1;
 using FloatVector = float;
 using IntVector = int;
@@ -39,7 +38,7 @@ struct Lanes {
   GROVE_INLINE Lanes(float all) : v(all - FloatVector{}) {}
   GROVE_INLINE explicit Lanes(double all) : Lanes(static_cast<float>(all)) {}
   GROVE_INLINE explicit Lanes(int all) : Lanes(static_cast<float>(all)) {}
-#if defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#if defined(__GNUC__)
   GROVE_INLINE explicit Lanes(FloatVector vector) : v(vector) {}
 #endif
 
@@ -72,13 +71,8 @@ struct LaneMask {
 GROVE_INLINE LaneMask operator<(Lanes a, Lanes b) { return {a.v < b.v}; }
 GROVE_INLINE LaneMask operator>=(Lanes a, Lanes b) { return {a.v >= b.v}; }
 
-/// Whether a < b anywhere.
-template <class T>
-GROVE_HOST_DEVICE constexpr bool any_less(T a, T b) {
-  return a < b;
-}
 GROVE_INLINE bool any_less(Lanes a, Lanes b) {
-#if defined(__AVX512F__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#if defined(__AVX512F__)
   return _mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ) != 0;
 #else
   const LaneMask less = a < b;
@@ -90,33 +84,24 @@ GROVE_INLINE bool any_less(Lanes a, Lanes b) {
 #endif
 }
 
-/// a where the condition holds, else b.
-template <class T>
-GROVE_HOST_DEVICE constexpr T select(bool condition, T a, T b) {
-  return condition ? a : b;
-}
 GROVE_INLINE Lanes select(LaneMask condition, Lanes a, Lanes b) {
   return Lanes::make(condition.v ? a.v : b.v);
 }
 
-GROVE_HOST_DEVICE inline float larger(float a, float b) { return a > b ? a : b; }
-GROVE_HOST_DEVICE inline double larger(double a, double b) { return a > b ? a : b; }
 GROVE_INLINE Lanes larger(Lanes a, Lanes b) {
-#if defined(__AVX512F__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#if defined(__AVX512F__)
   return Lanes::make(_mm512_maskz_max_ps(0xffff, a.v, b.v));
 #else
   return Lanes::make(a.v > b.v ? a.v : b.v);
 #endif
 }
 
-/// 1/sqrt(x), x > 0. In lanes: the processor's estimate (relative error below 2^-14 with AVX-512, 1.5 x 2^-12
+/// 1/sqrt(x), x > 0: the processor's estimate (relative error below 2^-14 with AVX-512, 1.5 x 2^-12
 /// with AVX) and one Newton step, which leaves 1.5 times the square of that: 5.6e-9 or 2.0e-7, and rounding.
-GROVE_HOST_DEVICE inline float inverse_sqrt(float x) { return 1 / std::sqrt(x); }
-GROVE_HOST_DEVICE inline double inverse_sqrt(double x) { return 1 / std::sqrt(x); }
 GROVE_INLINE Lanes inverse_sqrt(Lanes x) {
-#if defined(__AVX512F__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#if defined(__AVX512F__)
   const Lanes y = Lanes::make(_mm512_maskz_rsqrt14_ps(0xffff, x.v));
-#elif defined(__AVX__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#elif defined(__AVX__)
   const Lanes y = Lanes::make(_mm256_rsqrt_ps(x.v));
 #else
   float value[lane_count];
@@ -124,7 +109,7 @@ GROVE_INLINE Lanes inverse_sqrt(Lanes x) {
   for (float& f : value) f = 1 / std::sqrt(f);
   return Lanes::load(value);
 #endif
-#if defined(__AVX__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#if defined(__AVX__)
   return y * (Lanes(1.5F) - Lanes(0.5F) * x * y * y);
 #endif
 }

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/host_device.hpp"
-#include "kernels/math/lanes.hpp"
+#include "kernels/math/scalars.hpp"
 
 /// Softened point masses. psi(r) is the potential per unit mass and G with the sign changed, 1/r far away.
 /// The expansion of a force needs its derivatives in the form psi_{n+1} = -(1/r) d psi_n / dr, which far away

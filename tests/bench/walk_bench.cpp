@@ -12,6 +12,7 @@
 
 #include "kernels/kokkos/list_sums.hpp"
 #include "kernels/kokkos/loops/runtime.hpp"
+#include "kernels/math/lanes.hpp"
 #include "support/grown.hpp"
 
 namespace grove {

@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/math/lanes.hpp"
 #include "kernels/math/moments.hpp"
 
 namespace grove {

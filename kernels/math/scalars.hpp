@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cmath>
+
+#include "base/host_device.hpp"
+
+/// What formulas ask of a number: written for one here, for a register full of them in lanes.hpp.
+namespace grove {
+
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define GROVE_INLINE __host__ __device__ __forceinline__
+#elif defined(__GNUC__)
+#define GROVE_INLINE inline __attribute__((always_inline))
+#else
+#define GROVE_INLINE inline
+#endif
+
+/// Whether a < b, of lanes: anywhere.
+template <class T>
+GROVE_HOST_DEVICE constexpr bool any_less(T a, T b) {
+  return a < b;
+}
+
+/// a where the condition holds, else b.
+template <class T>
+GROVE_HOST_DEVICE constexpr T select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+
+GROVE_HOST_DEVICE inline float larger(float a, float b) { return a > b ? a : b; }
+GROVE_HOST_DEVICE inline double larger(double a, double b) { return a > b ? a : b; }
+
+/// 1/sqrt(x), x > 0. On a GPU the processor's approximation, whose relative error is below 2^-22.9 (PTX ISA,
+/// rsqrt.approx.ftz.f32).
+GROVE_HOST_DEVICE inline float inverse_sqrt(float x) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return 1 / std::sqrt(x);
+#endif
+}
+GROVE_HOST_DEVICE inline double inverse_sqrt(double x) { return 1 / std::sqrt(x); }
+
+}  // namespace grove
