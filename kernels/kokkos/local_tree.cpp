@@ -174,17 +174,6 @@ class Gatherer {
 
 }  // namespace
 
-SofteningTable softening_table(const GravityParameters& gravity, const WalkUnits& units) {
-  SofteningTable table{};
-  for (std::size_t type = 0; type < particle_types; ++type) {
-    const float length = larger(static_cast<float>(gravity.softening[type] / units.length), least_softening);
-    table.length2[type] = length * length;
-    const float radius = static_cast<float>(spline_radius_over_softening) * length;
-    table.radius2[type] = radius * radius;
-  }
-  return table;
-}
-
 void gather_own(const GatherSetup& setup, const TargetLeaf& target, const SourceTree& tree,
                 LocalTree& local) {
   Gatherer(setup, target, local).gather_own(tree);

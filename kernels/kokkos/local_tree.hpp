@@ -7,21 +7,10 @@
 #include "base/array.hpp"
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/interaction.hpp"
+#include "kernels/math/softening_table.hpp"
 #include "kernels/math/walk_views.hpp"
 
 namespace grove {
-
-/// Softening lengths in the form that sums take them, by particle type.
-struct SofteningTable {
-  float length2[particle_types];  ///< eps^2, walk units: Plummer's scale of a pair
-  float radius2[particle_types];  ///< h^2, h = 2.8 eps: the spline's scale of a pair
-};
-
-/// No softening length counts for less, in walk units (1e-15 of the box): its fourth power, which a softened
-/// quadrupole needs, stays in the range of a float.
-inline constexpr float least_softening = 1e-9F;
-
-SofteningTable softening_table(const GravityParameters& gravity, const WalkUnits& units);
 
 /// A gathered node, as the tests of groups read it: half a cache line.
 struct alignas(32) LocalNode {

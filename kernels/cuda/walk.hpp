@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/leaf_trees.hpp"
+#include "kernels/math/walk_views.hpp"
+
+namespace grove::cuda {
+
+/// Where the tree of a leaf lies in the arrays of all sources.
+struct alignas(32) SourceLeaf {
+  Vec3d origin;  ///< units of the run
+  std::uint32_t node, particle;
+};
+
+/// What forces come from; device memory, walk units. Own leaves and imported ones alike.
+struct WalkSources {
+  const SourceLeaf* leaves;  ///< by number in the ORB
+  const NodeCore* core;
+  const NodeMoments* moments;
+  const NodeLinks* links;
+  const SourceParticle* particles;
+  const float* softening;  ///< by particle
+
+  TopTree top;  ///< of device memory
+};
+
+/// Where forces are wanted: the leaves of this rank. Device memory.
+struct WalkTargets {
+  LeafTrees trees;
+  const std::uint32_t* leaf_of_group;  ///< among those of this rank
+  std::uint32_t groups;
+  std::int32_t first_leaf;  ///< number in the ORB of the first one
+};
+
+/// Forces in units of the run, by particle in tree order; device memory.
+struct WalkOutput {
+  Vec3f* acceleration;
+  float* potential;
+  std::uint32_t* work;  ///< interactions with cells and particles
+};
+
+/// Forces on groups, one warp each; the passes, and who acts on whom, are those of kernels/kokkos/walk.hpp.
+///
+/// A warp keeps a stack of nodes to be tested and takes up to 32 at a time from its top, a lane each; what is
+/// accepted and the buckets of what is opened go to two lists, and each list is summed whenever it fills a
+/// batch of 32 sources: a lane loads one, then all lanes, a target each, read them one after the other. The
+/// order of summation depends on the trees alone.
+///
+/// Throws std::logic_error if a pruned node or an absent tree would have to be opened.
+WalkCounts walk_own(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
+                    const WalkTargets& targets, const WalkOutput& output);
+WalkCounts walk_others(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
+                       const WalkTargets& targets, const WalkOutput& output);
+
+}  // namespace grove::cuda

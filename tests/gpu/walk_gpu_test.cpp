@@ -1,0 +1,145 @@
+// Trees and forces on the GPU against the invariants of trees, direct summation and the host's walk.
+#include <cmath>
+#include <string>
+
+#include "forest/check.hpp"
+#include "support/device_grown.hpp"
+#include "support/distributions.hpp"
+#include "support/force_bounds.hpp"
+#include "support/force_errors.hpp"
+
+namespace grove {
+namespace {
+
+using namespace testing;
+
+GravityParameters gravity_of(Criterion criterion, Order order, SofteningKernel kernel, double softening) {
+  GravityParameters gravity;
+  gravity.criterion = criterion;
+  gravity.order = order;
+  gravity.kernel = kernel;
+  gravity.softening.fill(softening);
+  return gravity;
+}
+
+/// The leaves' trees and groups, as the host checks its own.
+void expect_sound(const DeviceGrown& grown, const Particles& particles, const GravityParameters& gravity) {
+  const auto links = download(grown.links);
+  const auto core = download(grown.core);
+  const auto moments = download(grown.moments);
+  const auto sources = download(grown.sources);
+  const auto groups = download(grown.groups);
+  const auto bounds = download(grown.bounds);
+  for (std::size_t i = 0; i < grown.places.size(); ++i) {
+    const cuda::LeafPlaces& leaf = grown.places[i];
+    const SourceTree tree{{},
+                          &core[leaf.node],
+                          &moments[leaf.node],
+                          &links[leaf.node],
+                          &sources[leaf.first],
+                          &particles.type[leaf.first],
+                          leaf.nodes};
+    TargetLeaf target;
+    target.bounds = bounds[i];
+    target.groups = &groups[leaf.group];
+    target.group_count = (leaf.count + group_size - 1) / group_size;
+    target.particles = tree.particles;
+    target.types = tree.types;
+    ASSERT_EQ(check_shape(tree, leaf.count), "");
+    ASSERT_EQ(check_moments(tree, gravity, grown.host.units, true), "");
+    ASSERT_EQ(check_groups(target, tree, leaf.count), "");
+  }
+}
+
+using GpuForest = GpuTest;
+
+TEST_F(GpuForest, is_sound_for_all_shapes_and_sizes) {
+  const GravityParameters gravity =
+      gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::spline, 0.01);
+  for (const Shape shape : all_shapes)
+    for (const std::size_t count : {1U, 2U, 7U, 33U, 65U, 4097U})
+      for (const Count quantum : {64, 4096}) {
+        SCOPED_TRACE(name_of(shape) + " " + std::to_string(count));
+        Particles particles = make_shape(shape, count);
+        DeviceGrown grown;
+        grown.host.prepare(particles);
+        grown.build(particles, quantum);
+        grown.update(particles, gravity, 0);
+        expect_sound(grown, particles, gravity);
+      }
+}
+
+TEST_F(GpuForest, is_sound_with_mixed_softening_and_massless_particles) {
+  Particles particles = make_shape(Shape::clumps, 3000);
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    particles.type[i] = static_cast<std::uint8_t>(1 + particles.id[i] % 2);
+    if (particles.position[i].x > 2) particles.mass[i] = 0;
+  }
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration}) {
+    GravityParameters gravity = gravity_of(criterion, Order::quadrupole, SofteningKernel::spline, 0.01);
+    gravity.softening = {0.01, 0.01, 0.05, 0, 0, 0};
+    Particles own = particles;
+    DeviceGrown grown;
+    grown.host.prepare(own);
+    grown.build(own, 1024);
+    grown.update(own, gravity, 1);
+    expect_sound(grown, own, gravity);
+  }
+}
+
+using GpuWalk = GpuTest;
+
+/// The approximate root errs by 2^-22.9, 2.2 units; to the third power that is 6.5, in place of 3 of the
+/// dozen units that the bound grants a pair: (n + 15.5)/(n + 12) is below 5/4 from two particles on.
+TEST_F(GpuWalk, equals_direct_summation_when_everything_is_opened) {
+  for (const Shape shape : {Shape::uniform, Shape::hernquist, Shape::clumps, Shape::plane, Shape::pairs})
+    for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
+      for (const std::size_t count : {1U, 2U, 7U, 31U, 32U, 33U, 65U, 1500U}) {
+        SCOPED_TRACE(name_of(shape) + " " + std::to_string(count));
+        Particles particles = make_shape(shape, count);
+        GravityParameters gravity = gravity_of(Criterion::opening_radius, Order::quadrupole, kernel, 0.02);
+        gravity.theta = 1e-6;  // no node is as far as that
+        const WalkCounts counts = evaluate_on_device(particles, gravity, 256);
+        EXPECT_EQ(counts.cell + counts.particle, static_cast<std::int64_t>(count * count));
+        const auto exact = direct_forces(particles, gravity);
+        const double extent = shape == Shape::hernquist ? 100 : 5;
+        for (std::size_t i = 0; i < count; ++i) {
+          const double bound = 1.25 * rounding_bound(particles, gravity, i, extent);
+          ASSERT_LE(norm(particles.acceleration[i].as<double>() - exact[i].acceleration), bound) << i;
+          ASSERT_NEAR(particles.potential[i], exact[i].potential, bound * 2 * extent) << i;
+          ASSERT_EQ(particles.work[i], count);
+        }
+      }
+}
+
+/// Both walks open the same nodes but where rounding decides: a test errs by some 1e-6 of its distance, and
+/// within that of the limit lie about as many of the nodes. A hundred times that is allowed.
+TEST_F(GpuWalk, does_what_the_hosts_walk_does) {
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration})
+    for (const Order order : {Order::monopole, Order::quadrupole})
+      for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline}) {
+        Particles on_host = make_shape(Shape::plummer, 6000);
+        const GravityParameters gravity = gravity_of(criterion, order, kernel, 0.01);
+        const WalkCounts host = evaluate(on_host, gravity, 512);
+        Particles particles = on_host;
+        double median = 0;
+        if (gravity.needs_old_acceleration()) {
+          evaluate_on_device(particles, gravity.first_evaluation(), 512);
+          median = remember_accelerations(particles);
+        }
+        const WalkCounts found = evaluate_on_device(particles, gravity, 512, median);
+        const auto near = [](std::int64_t a, std::int64_t b) {
+          return std::abs(static_cast<double>(a - b)) <= 1e-4 * static_cast<double>(b);
+        };
+        EXPECT_TRUE(near(found.cell, host.cell)) << found.cell << " " << host.cell;
+        EXPECT_TRUE(near(found.particle, host.particle)) << found.particle << " " << host.particle;
+        const double p99_host = percentile(relative_errors(on_host, direct_forces(on_host, gravity)), 0.99);
+        const double p99 = percentile(relative_errors(particles, direct_forces(particles, gravity)), 0.99);
+        EXPECT_NEAR(p99, p99_host, 1e-2 * p99_host);
+      }
+}
+
+}  // namespace
+}  // namespace grove

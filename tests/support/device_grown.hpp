@@ -1,0 +1,145 @@
+#pragma once
+
+#include <vector>
+
+#include "kernels/cuda/leaf_bisection.hpp"
+#include "kernels/cuda/walk.hpp"
+#include "support/device_records.hpp"
+#include "support/grown.hpp"
+
+namespace grove::testing {
+
+template <class T>
+cuda::DeviceArray<T> upload(const std::vector<T>& host) {
+  return cuda::DeviceArray<T>{std::span<const T>(host)};
+}
+template <class T>
+std::vector<T> download(const cuda::DeviceArray<T>& array) {
+  std::vector<T> host(array.size());
+  array.download(host);
+  return host;
+}
+
+/// Grown, with the leaves cut, prepared and walked on the GPU; the ORB above them is the host's.
+struct DeviceGrown {
+  Grown host;
+  std::vector<Count> node_begin{0}, group_begin{0};
+  std::vector<cuda::LeafPlaces> places;
+  std::vector<std::uint32_t> leaf_of_group;
+
+  cuda::DeviceArray<NodeLinks> links;
+  cuda::DeviceArray<Vec3d> position, origin;
+  cuda::DeviceArray<double> mass;
+  cuda::DeviceArray<std::uint8_t> type;
+  cuda::DeviceArray<float> old_acceleration, softening;
+  cuda::DeviceArray<cuda::LeafPlaces> leaves;
+  cuda::DeviceArray<TargetBounds> bounds;
+  cuda::DeviceArray<Group> groups;
+  cuda::DeviceArray<SourceParticle> sources;
+  cuda::DeviceArray<NodeCore> core;
+  cuda::DeviceArray<NodeMoments> moments;
+  cuda::LeafTrees trees{};
+
+  /// Brings the particles into tree order.
+  void build(Particles& particles, Count quantum) {
+    host.sort(particles, quantum);
+    for (std::size_t i = 0; i + 1 < host.leaf_begin.size(); ++i) {
+      const Count first = host.leaf_begin[i], count = host.leaf_begin[i + 1] - first;
+      const std::int32_t nodes = local_cells(static_cast<std::int32_t>(count));
+      places.push_back({static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(node_begin.back()),
+                        static_cast<std::uint64_t>(group_begin.back()), static_cast<std::int32_t>(count),
+                        nodes});
+      node_begin.push_back(node_begin.back() + nodes);
+      group_begin.push_back(group_begin.back() + (count + group_size - 1) / group_size);
+      leaf_of_group.resize(static_cast<std::size_t>(group_begin.back()), static_cast<std::uint32_t>(i));
+    }
+    const std::vector<Record> records(host.records.begin(), host.records.end());
+    const auto on_gpu = on_device(records);
+    const cuda::DeviceArray<ParticleId> ids{std::span<const ParticleId>(particles.id)};
+    cuda::DeviceArray<std::uint32_t> order(particles.size());
+    links = cuda::DeviceArray<NodeLinks>(static_cast<std::size_t>(node_begin.back()));
+    cuda::cut_leaves(host.leaf_begin, node_begin, on_gpu, ids.data(), order.data(), links.data());
+    particles.reorder(download(order));
+  }
+
+  void update(const Particles& particles, const GravityParameters& gravity, double median_acceleration) {
+    position = cuda::DeviceArray<Vec3d>{std::span<const Vec3d>(particles.position)};
+    mass = cuda::DeviceArray<double>{std::span<const double>(particles.mass)};
+    type = cuda::DeviceArray<std::uint8_t>{std::span<const std::uint8_t>(particles.type)};
+    old_acceleration = cuda::DeviceArray<float>{std::span<const float>(particles.old_acceleration)};
+    leaves = upload(places);
+    origin = cuda::DeviceArray<Vec3d>(places.size());
+    bounds = cuda::DeviceArray<TargetBounds>(places.size());
+    groups = cuda::DeviceArray<Group>(leaf_of_group.size());
+    sources = cuda::DeviceArray<SourceParticle>(particles.size());
+    softening = cuda::DeviceArray<float>(particles.size());
+    core = cuda::DeviceArray<NodeCore>(links.size());
+    moments = cuda::DeviceArray<NodeMoments>(links.size());
+    trees = {leaves.data(),  static_cast<std::uint32_t>(places.size()),
+             links.data(),   origin.data(),
+             bounds.data(),  groups.data(),
+             sources.data(), softening.data(),
+             core.data(),    moments.data()};
+    cuda::update_leaves({position.data(), mass.data(), type.data(), old_acceleration.data()}, gravity,
+                        host.units, median_acceleration, trees);
+    const auto all_core = download(core);
+    const auto all_moments = download(moments);
+    const auto all_bounds = download(bounds);
+    const auto all_origins = download(origin);
+    std::vector<LeafRoot> roots;
+    for (std::size_t i = 0; i < places.size(); ++i)
+      roots.push_back({all_core[places[i].node], all_moments[places[i].node], all_bounds[i].low,
+                       all_bounds[i].high, all_origins[i]});
+    host.top.combine(host.cells, roots, host.units,
+                     AcceptanceRule::of(gravity, host.units, median_acceleration));
+  }
+
+  /// Sets acceleration, potential and work of the particles.
+  WalkCounts walk(Particles& particles, const GravityParameters& gravity) const {
+    const TopTree top = host.top.view();
+    const auto nodes = static_cast<std::size_t>(top.nodes);
+    const cuda::DeviceArray<Vec3d> centre{std::span(top.centre, nodes)};
+    const cuda::DeviceArray<NodeCore> top_core{std::span(top.core, nodes)};
+    const cuda::DeviceArray<NodeMoments> top_moments{std::span(top.moments, nodes)};
+    const cuda::DeviceArray<TopLinks> top_links{std::span(top.links, nodes)};
+    const std::vector<Vec3d> origins = download(origin);
+    std::vector<cuda::SourceLeaf> table;
+    for (std::size_t i = 0; i < places.size(); ++i)
+      table.push_back({origins[i], static_cast<std::uint32_t>(places[i].node),
+                       static_cast<std::uint32_t>(places[i].first)});
+    const auto source_leaves = upload(table);
+    const auto group_leaves = upload(leaf_of_group);
+    const cuda::WalkSources from{
+        source_leaves.data(),
+        core.data(),
+        moments.data(),
+        links.data(),
+        sources.data(),
+        softening.data(),
+        {centre.data(), top_core.data(), top_moments.data(), top_links.data(), top.nodes}};
+    const cuda::WalkTargets to{trees, group_leaves.data(), static_cast<std::uint32_t>(leaf_of_group.size()),
+                               0};
+    const cuda::DeviceArray<Vec3f> acceleration(particles.size());
+    const cuda::DeviceArray<float> potential(particles.size());
+    const cuda::DeviceArray<std::uint32_t> work(particles.size());
+    const cuda::WalkOutput out{acceleration.data(), potential.data(), work.data()};
+    WalkCounts counts = cuda::walk_own(gravity, host.units, from, to, out);
+    counts += cuda::walk_others(gravity, host.units, from, to, out);
+    acceleration.download(particles.acceleration);
+    potential.download(particles.potential);
+    work.download(particles.work);
+    return counts;
+  }
+};
+
+/// evaluate() on the GPU.
+inline WalkCounts evaluate_on_device(Particles& particles, const GravityParameters& gravity, Count quantum,
+                                     double median_acceleration = 0) {
+  DeviceGrown grown;
+  grown.host.prepare(particles, *std::max_element(gravity.softening.begin(), gravity.softening.end()));
+  grown.build(particles, quantum);
+  grown.update(particles, gravity, median_acceleration);
+  return grown.walk(particles, gravity);
+}
+
+}  // namespace grove::testing
