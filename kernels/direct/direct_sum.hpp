@@ -5,6 +5,7 @@
 
 #include "base/types.hpp"
 #include "base/vec3.hpp"
+#include "kernels/math/direct_force.hpp"
 #include "kernels/math/opening.hpp"
 
 /// Direct summation in double precision: the reference for every other way to compute a force.
@@ -24,12 +25,6 @@ struct DirectTarget {
   Vec3d position;
   double softening;  ///< Plummer-equivalent length; a pair uses the larger of the two
   ParticleId id;     ///< the source of this id is left out
-};
-
-/// Rates for G = 1.
-struct DirectForce {
-  Vec3d acceleration{0, 0, 0};  ///< mass / length^2
-  double potential = 0;         ///< mass / length, negative
 };
 
 /// Adds to forces[i] what the sources do to targets[i]; both have the same length.

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "forest/check.hpp"
+#include "kernels/cuda/direct_sum.hpp"
 #include "support/device_grown.hpp"
 #include "support/distributions.hpp"
 #include "support/force_bounds.hpp"
@@ -85,6 +86,34 @@ TEST_F(GpuForest, is_sound_with_mixed_softening_and_massless_particles) {
     grown.build(own, 1024);
     grown.update(own, gravity, 1);
     expect_sound(grown, own, gravity);
+  }
+}
+
+/// Both sum in double precision, in another order: n additions and a dozen operations a pair, of 2^-53 each,
+/// of terms that together are the sum of m/r^2.
+TEST_F(GpuForest, direct_summation_is_that_of_the_host) {
+  for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline}) {
+    Particles particles = make_shape(Shape::clumps, 3001);
+    GravityParameters gravity = gravity_of(Criterion::opening_radius, Order::quadrupole, kernel, 0.02);
+    gravity.softening = {0.01, 0.02, 0.05, 0.01, 0.03, 0.02};
+    for (std::size_t i = 0; i < particles.size(); ++i) particles.type[i] = static_cast<std::uint8_t>(i % 6);
+    std::vector<std::uint32_t> targets;
+    for (std::uint32_t i = 0; i < particles.size(); i += 7) targets.push_back(i);
+    const cuda::DeviceArray<Vec3d> position{std::span<const Vec3d>(particles.position)};
+    const cuda::DeviceArray<double> mass{std::span<const double>(particles.mass)};
+    const cuda::DeviceArray<std::uint8_t> type{std::span<const std::uint8_t>(particles.type)};
+    const auto wanted = upload(targets);
+    const cuda::DeviceArray<DirectForce> forces(targets.size());
+    cuda::direct_sum(gravity, {position.data(), mass.data(), type.data(), particles.size()}, wanted.data(),
+                     targets.size(), forces.data());
+    const auto found = download(forces);
+    const auto exact = direct_forces(particles, gravity);
+    for (std::size_t k = 0; k < targets.size(); ++k) {
+      const std::size_t i = targets[k];
+      const double bound = rounding_bound(particles, gravity, i, 0) * 0x1p-29;
+      EXPECT_LE(norm(found[k].acceleration - exact[i].acceleration), bound);
+      EXPECT_NEAR(found[k].potential, exact[i].potential, bound * 10);  // distances are below 10
+    }
   }
 }
 
