@@ -5,10 +5,10 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "kernels/math/leaf_bodies.hpp"
 #include "forest/leaf_moments.hpp"
 #include "kernels/kokkos/loops/host_loop.hpp"
 #include "kernels/math/cut_rule.hpp"
+#include "kernels/math/leaf_bodies.hpp"
 
 namespace grove {
 namespace {
