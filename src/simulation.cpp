@@ -12,11 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "backend/host_backend.hpp"
 #include "base/memory.hpp"
 #include "io/file.hpp"
 #include "io/snapshot.hpp"
-#include "let/audit.hpp"
-#include "time/leapfrog.hpp"
 
 namespace grove {
 namespace {
@@ -54,13 +53,17 @@ auto agreed(const Communicator& comm, const Make& make) {
 
 Simulation::Simulation(const Communicator& comm, const Parameters& parameters, Particles particles,
                        double begin)
+    : Simulation(comm, parameters,
+                 std::make_unique<HostBackend>(comm, std::move(particles), parameters.gravity), begin) {}
+
+Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
+                       std::unique_ptr<Backend> backend, double begin)
     : comm_(comm),
       parameters_(parameters),
       timeline_(agreed(comm, [&] { return Timeline(begin, parameters.time.end, parameters.time.step); })),
       output_times_(
           agreed(comm, [&] { return output_times(parameters.output, begin, parameters.time.end); })),
-      particles_(std::move(particles)),
-      gravity_(comm, parameters.gravity) {
+      backend_(std::move(backend)) {
   decompose();
   evaluate_forces();
   // What stood in for a criterion that needs |a_old| has now supplied it.
@@ -70,6 +73,12 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters, P
   // A parabolic pair has no energy, a particle alone nothing at all.
   energy_scale_ = std::abs(first_energy_);
   if (energy_scale_ == 0) energy_scale_ = first.kinetic_energy > 0 ? first.kinetic_energy : 1;
+}
+
+Particles Simulation::particles() const {
+  Particles copy;
+  backend_->show(0, [&](const Particles& particles) { copy = particles; });
+  return copy;
 }
 
 void Simulation::run() {
@@ -87,14 +96,14 @@ void Simulation::step() {
   const double middle = begin + 0.5 * (end - begin);
   {
     const auto timer = timers_.time("advance");
-    kick(particles_, timeline_.kick(begin, middle));
-    drift(particles_, timeline_.drift(begin, end));
+    backend_->kick(timeline_.kick(begin, middle));
+    backend_->drift(timeline_.drift(begin, end));
   }
   decompose();
   evaluate_forces();
   {
     const auto timer = timers_.time("advance");
-    kick(particles_, timeline_.kick(middle, end));
+    backend_->kick(timeline_.kick(middle, end));
   }
   ++steps_done_;
   if (reporting_) {
@@ -106,7 +115,7 @@ void Simulation::step() {
 void Simulation::decompose() {
   DecompositionReport report;
   const std::optional<Box> previous = domain_.cells.empty() ? std::nullopt : std::optional<Box>(domain_.box);
-  domain_ = grove::decompose(comm_, particles_, parameters_.decomposition, previous, report, &records_);
+  domain_ = backend_->decompose(parameters_.decomposition, previous, report);
   const double migrate = report.timers.seconds("migrate"), sort = report.sort_seconds();
   const double wait = report.timers.seconds("wait");
   timers_.add("migrate", migrate);
@@ -115,10 +124,7 @@ void Simulation::decompose() {
   timers_.add("decompose", report.timers.seconds("total") - migrate - sort - wait);
 }
 
-void Simulation::evaluate_forces() {
-  forces_ = gravity_.evaluate(particles_, domain_, timers_, std::move(records_));
-  records_ = {};
-}
+void Simulation::evaluate_forces() { forces_ = backend_->evaluate(domain_, timers_); }
 
 void Simulation::start_reporting() {
   comm_.together([&] {
@@ -130,6 +136,7 @@ void Simulation::start_reporting() {
                "particles: {}, leaves: {}, ranks: {}; steps: {}, from time {:g} to {:g}; results: {}\n",
                forces_.particles, domain_.leaves(), comm_.size(), timeline_.steps(), timeline_.begin(),
                timeline_.end(), folder);
+    fmt::print(stderr, "{}", backend_->devices());
     log_ = std::make_unique<RunLog>(folder);
   });
   reporting_ = true;
@@ -141,7 +148,7 @@ void Simulation::report() {
   report.totals = totals();
   if (const Count every = parameters_.audit.every; every > 0 && steps_done_ % every == 0) {
     const auto timer = timers_.time("audit");
-    report.audit = audit(comm_, particles_, domain_, parameters_.gravity, parameters_.audit.particles);
+    report.audit = backend_->audit(domain_, parameters_.audit.particles);
   }
   report.phases = slowest(comm_, timers_);
   report.imbalance = imbalance(comm_, timers_.seconds("walk"));
@@ -163,10 +170,14 @@ void Simulation::report() {
 
 void Simulation::report_memory() const {
   const double peak = comm_.max(memory_use().peak);
+  const auto on_device = static_cast<double>(comm_.max(backend_->peak_device_memory()));
   const double share = static_cast<double>(forces_.particles) / comm_.size();
-  if (comm_.is_master())
-    fmt::print(stderr, "peak memory {:.1f} MB on one rank, {:.0f} bytes per particle\n", 1e-6 * peak,
-               peak / share);
+  if (!comm_.is_master()) return;
+  fmt::print(stderr, "peak memory {:.1f} MB on one rank, {:.0f} bytes per particle\n", 1e-6 * peak,
+             peak / share);
+  if (on_device > 0)
+    fmt::print(stderr, "peak memory of a GPU {:.1f} MB, {:.0f} bytes per particle\n", 1e-6 * on_device,
+               on_device / share);
 }
 
 void Simulation::write_outputs() {
@@ -182,12 +193,6 @@ void Simulation::write_outputs() {
 void Simulation::write_output(double output_time, std::size_t number) {
   const double ahead = output_time - time();
   const bool is_between = std::abs(ahead) > rounding();
-  Array<Vec3d> position, velocity;
-  if (is_between) {
-    position = particles_.position;
-    velocity = particles_.velocity;
-    predict(particles_, ahead);
-  }
   const std::string name = fmt::format("{}/snapshot_{:03}", parameters_.output.folder, number);
   WriteOptions options;
   options.time = output_time;
@@ -196,17 +201,14 @@ void Simulation::write_output(double output_time, std::size_t number) {
   options.types = parameters_.output.types;
   options.files = static_cast<int>(parameters_.output.files);
   options.leaf_size = domain_.leaf_size;
-  write_snapshot(comm_, name + ".hdf5", particles_, options);
-  if (parameters_.output.render) {
+  backend_->show(is_between ? ahead : 0, [&](const Particles& particles) {
+    write_snapshot(comm_, name + ".hdf5", particles, options);
+    if (!parameters_.output.render) return;
     // All pictures show what the first one does.
     view_.time = output_time;
     view_.units = parameters_.units;
-    view_ = render_png(comm_, particles_, view_, name + ".png");
-  }
-  if (is_between) {
-    particles_.position = std::move(position);
-    particles_.velocity = std::move(velocity);
-  }
+    view_ = render_png(comm_, particles, view_, name + ".png");
+  });
 }
 
 }  // namespace grove

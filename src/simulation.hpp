@@ -6,15 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "backend/backend.hpp"
 #include "base/timers.hpp"
 #include "comm/communicator.hpp"
-#include "decomposition/decompose.hpp"
 #include "decomposition/domain.hpp"
 #include "io/parameters.hpp"
 #include "io/render.hpp"
-#include "let/gravity.hpp"
-#include "let/totals.hpp"
-#include "particles/particles.hpp"
 #include "run_log.hpp"
 #include "time/output_times.hpp"
 #include "time/timeline.hpp"
@@ -24,8 +21,11 @@ namespace grove {
 /// A run: particles, the forces between them, and their way through time. Every call is collective.
 class Simulation {
  public:
-  /// Takes the particles (validated, any distribution over ranks) at time `begin`, divides space and
-  /// evaluates the first forces. parameters.time.begin is not used: `begin` is.
+  /// Takes the particles at time `begin`, divides space and evaluates the first forces. backend: holds the
+  /// particles, and was made with parameters.gravity. parameters.time.begin is not used: `begin` is.
+  Simulation(const Communicator& comm, const Parameters& parameters, std::unique_ptr<Backend> backend,
+             double begin);
+  /// The same on the host.
   Simulation(const Communicator& comm, const Parameters& parameters, Particles particles, double begin);
 
   /// Steps to the end of the run, writing what is due into the output folder.
@@ -34,11 +34,12 @@ class Simulation {
   /// One step of the shared-step leapfrog. Inside run() it is reported and written out.
   void step();
 
-  const Particles& particles() const { return particles_; }
+  /// A copy of this rank's particles in the memory of the host.
+  Particles particles() const;
   const Domain& domain() const { return domain_; }
   std::int64_t steps_done() const { return steps_done_; }
   double time() const { return timeline_.time(steps_done_); }
-  Totals totals() const { return compute_totals(comm_, particles_, domain_); }
+  Totals totals() const { return backend_->totals(domain_); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -57,10 +58,8 @@ class Simulation {
   Parameters parameters_;
   Timeline timeline_;
   OutputTimes output_times_;
-  Particles particles_;
-  Array<Record> records_;  ///< of the particles, from decompose() to the trees
+  std::unique_ptr<Backend> backend_;
   Domain domain_;
-  Gravity gravity_;
   ForceReport forces_;
   PhaseTimers timers_;
   bool reporting_ = false;

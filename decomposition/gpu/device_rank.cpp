@@ -34,11 +34,13 @@ std::vector<std::size_t> depths(std::span<const Cell> cells) {
 }  // namespace
 
 DeviceRank::DeviceRank(DeviceParticles& particles, const DeviceExchange& exchange,
-                       const DecompositionParameters& parameters, DecompositionReport& report)
+                       const DecompositionParameters& parameters, DecompositionReport& report,
+                       bool keep_records)
     : particles_(particles),
       exchange_(exchange),
       parameters_(parameters),
       report_(report),
+      keep_records_(keep_records),
       ids_(particles.size()) {}
 
 const Vec3d* DeviceRank::arrived_positions() const {
@@ -284,6 +286,7 @@ std::vector<Cell> DeviceRank::cut_by_services(const CutScheme& scheme, Cell root
 void DeviceRank::arrange() {
   const auto time = report_.timers.time("order");
   spare_ = cuda::DeviceRecords();
+  if (keep_records_ && arrived_.empty()) return;
   const std::size_t count = records_.size();
   const auto columns = particles_.columns();
   for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -299,15 +302,20 @@ void DeviceRank::arrange() {
   }
   arrived_.clear();
   particles_.set_size(count);
-  records_ = cuda::DeviceRecords();
+  if (keep_records_)
+    cuda::number_elements(records_.columns[3].data(), count);
+  else
+    records_ = cuda::DeviceRecords();
   cuda::device_synchronise();
 }
 
 Domain decompose(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
                  const DecompositionParameters& parameters, const std::optional<Box>& previous,
-                 DecompositionReport& report) {
-  DeviceRank own(particles, exchange, parameters, report);
-  return decompose(comm, own, parameters, previous, report);
+                 DecompositionReport& report, cuda::DeviceRecords* records) {
+  DeviceRank own(particles, exchange, parameters, report, records != nullptr);
+  Domain domain = decompose(comm, own, parameters, previous, report);
+  if (records) *records = own.take_records();
+  return domain;
 }
 
 }  // namespace grove

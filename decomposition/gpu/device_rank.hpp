@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "decomposition/decompose.hpp"
@@ -17,8 +18,9 @@ namespace grove {
 class DeviceRank : public RankStorage {
  public:
   /// particles: with positions and ids, and with work if that is to be shared out. All outlive this.
+  /// keep_records: take_records() will be called; arrange() may then leave the particles in another order.
   DeviceRank(DeviceParticles& particles, const DeviceExchange& exchange,
-             const DecompositionParameters& parameters, DecompositionReport& report);
+             const DecompositionParameters& parameters, DecompositionReport& report, bool keep_records);
 
   std::size_t size() const override { return particles_.size(); }
   Count weigh(const Communicator& comm) override;
@@ -29,6 +31,8 @@ class DeviceRank : public RankStorage {
   void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const EndCells& ends, int rank) override;
   std::span<const Cell> own_cells() const override { return own_cells_; }
   void arrange() override;
+  /// The particles' records in the order of the leaves.
+  cuda::DeviceRecords take_records() { return std::move(records_); }
 
   /// Makes top cell 0 of the records.
   void begin_services();
@@ -51,6 +55,7 @@ class DeviceRank : public RankStorage {
   const DeviceExchange& exchange_;
   const DecompositionParameters& parameters_;
   DecompositionReport& report_;
+  bool keep_records_;
   bool weighted_ = false;  ///< particles have weights, on all ranks
   Count weight_ = 0;       ///< of all particles of this rank
   std::size_t ids_;        ///< ids and weights there are: of the particles, then of those that have arrived
@@ -63,9 +68,10 @@ class DeviceRank : public RankStorage {
 /// grove::decompose() of particles on GPUs; the same cells, cuts and leaves of ids, bit for bit. Collective.
 /// exchange: made with the same communicator. Cost: see cuda::ResidentCells and cuda::cut_to_leaves(); device
 /// memory: 32 bytes per record on top of the particles and of those that arrive, and while they migrate or
-/// are ordered one field of them again. Errors: as there, and duplicate ids at any cut between them.
+/// are ordered one field of them again. records (out, optional): as there. Errors: as there, and duplicate
+/// ids at any cut between them.
 Domain decompose(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
                  const DecompositionParameters& parameters, const std::optional<Box>& previous,
-                 DecompositionReport& report);
+                 DecompositionReport& report, cuda::DeviceRecords* records = nullptr);
 
 }  // namespace grove

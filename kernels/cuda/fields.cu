@@ -44,6 +44,11 @@ __global__ void gather_bytes(std::byte* to, const Parts<std::byte> from, const s
   to[i] = from[static_cast<std::uint64_t>(index[i / size]) * size + i % size];
 }
 
+__global__ void __launch_bounds__(threads) number(std::uint32_t* index, std::uint64_t count) {
+  const std::uint64_t i = blockIdx.x * std::uint64_t{threads} + threadIdx.x;
+  if (i < count) index[i] = static_cast<std::uint32_t>(i);
+}
+
 unsigned blocks_for(std::size_t count) { return static_cast<unsigned>((count + threads - 1) / threads); }
 
 template <class T>
@@ -170,6 +175,12 @@ void gather_elements(void* to, const TwoParts& from, const std::uint32_t* index,
     }
   }
   launched("Grove::cuda::gather", (2 * element_size + 4) * count);
+}
+
+void number_elements(std::uint32_t* index, std::size_t count) {
+  if (count == 0) return;
+  number<<<blocks_for(count), threads>>>(index, count);
+  launched("Grove::cuda::number_elements", count * sizeof(std::uint32_t));
 }
 
 Extent find_extent(const Vec3d* position, std::size_t count) {

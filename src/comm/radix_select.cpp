@@ -23,47 +23,68 @@ std::vector<Count> count_digits(std::span<const Key> keys, const Digit& digit) {
   return counts;
 }
 
-/// Goes through the digits from the most significant one; `keys` is read once, survivors are copied.
+/// Counts the digits of keys in memory; `keys` is read once, what has the wanted prefix is copied.
 template <class Key>
-Key select(const Communicator& comm, std::span<const Key> keys, Count k) {
-  constexpr int bits = 8 * sizeof(Key);
-  Array<Key> survivors;
-  Key found = 0;
+class Survivors {
+ public:
+  explicit Survivors(std::span<const Key> keys) : keys_(keys) {}
+
+  std::vector<Count> operator()(const DigitQuestion& question) {
+    if (question.high < bits) keep(question);
+    last_ = question;
+    counts_ = count_digits(keys_, [&](Key key) { return digit_of(key, question); });
+    return counts_;
+  }
+
+ private:
+  static constexpr int bits = 8 * sizeof(Key);
+  static std::size_t digit_of(Key key, const DigitQuestion& question) {
+    return static_cast<std::size_t>(key >> question.low) &
+           ((std::size_t{1} << (question.high - question.low)) - 1);
+  }
+
+  /// Every key is written, and overwritten unless it survives: no branch to guess. So there is one more
+  /// place.
+  void keep(const DigitQuestion& question) {
+    const std::size_t wanted = digit_of(static_cast<Key>(question.prefix), last_);
+    Array<Key> next(static_cast<std::size_t>(counts_[wanted]) + 1);
+    std::size_t kept = 0;
+    for (const Key key : keys_) {
+      next[kept] = key;
+      kept += digit_of(key, last_) == wanted;
+    }
+    survivors_ = std::move(next);
+    keys_ = std::span<const Key>(survivors_).first(kept);
+  }
+
+  std::span<const Key> keys_;
+  Array<Key> survivors_;
+  DigitQuestion last_{};
+  std::vector<Count> counts_;
+};
+
+}  // namespace
+
+std::uint64_t select_key(const Communicator& comm, int bits, const DigitCounter& count_digits, Count k) {
+  std::uint64_t found = 0;
   for (int high = bits; high > 0;) {
     const int low = high > digit_bits ? high - digit_bits : 0;
-    const std::size_t mask = (std::size_t{1} << (high - low)) - 1;
-    const auto digit = [=](Key key) { return static_cast<std::size_t>(key >> low) & mask; };
-
-    std::vector<Count> counts = count_digits(keys, digit);
-    const std::vector<Count> own = counts;
+    std::vector<Count> counts = count_digits({found, high, low});
     comm.sum(std::span<Count>(counts));
     std::size_t wanted = 0;
     while (k >= counts[wanted]) k -= counts[wanted++];
-    found |= static_cast<Key>(wanted) << low;
-
-    // Every key is written, and overwritten unless it survives: no branch to guess. So there is one more
-    // place.
-    Array<Key> next(static_cast<std::size_t>(own[wanted]) + 1);
-    std::size_t kept = 0;
-    for (const Key key : keys) {
-      next[kept] = key;
-      kept += digit(key) == wanted;
-    }
-    survivors = std::move(next);
-    keys = std::span<const Key>(survivors).first(kept);
+    found |= static_cast<std::uint64_t>(wanted) << low;
     high = low;
   }
   return found;
 }
 
-}  // namespace
-
 std::uint32_t select_key(const Communicator& comm, std::span<const std::uint32_t> keys, Count k) {
-  return select(comm, keys, k);
+  return static_cast<std::uint32_t>(select_key(comm, 32, Survivors(keys), k));
 }
 
 std::uint64_t select_key(const Communicator& comm, std::span<const std::uint64_t> keys, Count k) {
-  return select(comm, keys, k);
+  return select_key(comm, 64, Survivors(keys), k);
 }
 
 float median(const Communicator& comm, std::span<const float> values) {

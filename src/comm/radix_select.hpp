@@ -1,7 +1,9 @@
 #pragma once
 
-#include <concepts>
+#include <cstdint>
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "base/types.hpp"
 #include "comm/communicator.hpp"
@@ -16,6 +18,17 @@ namespace grove {
 /// remains, and one sum of 2048 counts per digit (3 for 32-bit keys, 6 for 64-bit keys).
 std::uint32_t select_key(const Communicator& comm, std::span<const std::uint32_t> keys, Count k);
 std::uint64_t select_key(const Communicator& comm, std::span<const std::uint64_t> keys, Count k);
+
+/// What select_key() needs to know of the keys of this rank, wherever they are.
+struct DigitQuestion {
+  std::uint64_t prefix;  ///< only keys whose bits from `high` on are these count
+  int high, low;         ///< the digit: bits low .. high - 1
+};
+/// Answers how often each digit occurs, at least 2^(high - low) counts. Questions come from the highest digit
+/// down, each with the answer to the last one in its prefix.
+using DigitCounter = std::function<std::vector<Count>(const DigitQuestion&)>;
+/// The same for keys of so many bits.
+std::uint64_t select_key(const Communicator& comm, int bits, const DigitCounter& count_digits, Count k);
 
 /// The lower median of the values of all ranks together: element (n - 1) / 2 in ascending order. Collective.
 /// values: not negative, no NaN. 0 if there are none.

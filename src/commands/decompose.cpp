@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/gpu_backend.hpp"
 #include "base/errors.hpp"
 #include "commands/choice.hpp"
 #include "commands/commands.hpp"

@@ -102,10 +102,6 @@ void GpuDecomposeOnDevices::calibrate(MachineRates& rates) {
 
 }  // namespace
 
-std::string fault_of_gpus(const Communicator& comm, bool may_share) {
-  return fault_of_devices(comm, may_share);
-}
-
 std::unique_ptr<GpuDecompose> make_gpu_decompose(const Communicator& comm, const DecomposeOptions& options) {
   return std::make_unique<GpuDecomposeOnDevices>(comm, options);
 }

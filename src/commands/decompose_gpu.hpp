@@ -20,10 +20,6 @@ class GpuDecompose {
   virtual void describe(DecomposeResult& result) const = 0;
 };
 
-/// Collective. Why GPUs cannot be used; empty: Grove has code for them, and every rank can have one of its
-/// own, or, with may_share, one at all.
-std::string fault_of_gpus(const Communicator& comm, bool may_share);
-
 /// Collective. Takes a GPU for every rank. InputError if that cannot be done, or Grove was built without
 /// CUDA.
 std::unique_ptr<GpuDecompose> make_gpu_decompose(const Communicator& comm, const DecomposeOptions& options);

@@ -4,8 +4,6 @@
 
 namespace grove {
 
-std::string fault_of_gpus(const Communicator&, bool) { return "built without CUDA"; }
-
 std::unique_ptr<GpuDecompose> make_gpu_decompose(const Communicator&, const DecomposeOptions&) {
   throw Agreed<InputError>(
       "this grove was built without CUDA: build it where nvcc is on the PATH (-DGROVE_CUDA=ON), or choose "

@@ -8,20 +8,19 @@
 #include <utility>
 #include <vector>
 
+#include "backend/backend.hpp"
 #include "base/errors.hpp"
+#include "commands/backend_options.hpp"
 #include "commands/choice.hpp"
 #include "commands/commands.hpp"
 #include "commands/count.hpp"
 #include "commands/force_report.hpp"
-#include "decomposition/decompose.hpp"
 #include "io/file.hpp"
 #include "io/schema.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
 #include "io/words.hpp"
-#include "let/audit.hpp"
 #include "let/force_hash.hpp"
-#include "let/gravity.hpp"
 #include "let/suggested_softening.hpp"
 
 namespace grove {
@@ -30,6 +29,7 @@ namespace {
 struct ForceOptions {
   std::string file, output, json, softening, unstated_units = "galactic";
   GravityParameters gravity;
+  BackendChoice backend;
   Count leaf_size = 0, audit = 1000;
   std::vector<int> tracers;
 
@@ -65,21 +65,20 @@ double peak_memory() {
 }
 
 /// Decomposes and evaluates once. `box` is kept from pass to pass.
-MeasuredPass measure(const Communicator& comm, Gravity& gravity, Particles& particles, Domain& domain,
+MeasuredPass measure(const Communicator& comm, Backend& backend, Domain& domain,
                      const DecompositionParameters& decomposition, std::optional<Box>& box) {
   MeasuredPass pass;
   PhaseTimers timers;
   comm.barrier();
   {
     const auto total = timers.time("total");
-    Array<Record> records;
     DecompositionReport report;
-    domain = decompose(comm, particles, decomposition, box, report, &records);
+    domain = backend.decompose(decomposition, box, report);
     const double sort = report.sort_seconds(), wait = report.timers.seconds("wait");
     timers.add("sort", sort);
     timers.add("wait", wait);
     timers.add("decompose", report.timers.seconds("total") - sort - wait);
-    pass.report = gravity.evaluate(particles, domain, timers, std::move(records));
+    pass.report = backend.evaluate(domain, timers);
   }
   box = domain.box;
   for (const char* phase : force_phases) pass.seconds[phase] = comm.max(timers.seconds(phase));
@@ -115,14 +114,14 @@ void complete(const Communicator& comm, const ForceOptions& options, const Snaps
 }
 
 /// A whole snapshot, with what the evaluation found.
-void write_forces(const Communicator& comm, const std::string& path, const Snapshot& snapshot,
-                  Count leaf_size) {
+void write_forces(const Communicator& comm, const std::string& path, const SnapshotHeader& header,
+                  const Particles& particles, Count leaf_size) {
   WriteOptions options;
-  options.time = snapshot.header.time;
-  options.units = snapshot.header.units;
+  options.time = header.time;
+  options.units = header.units;
   options.fields = {"Coordinates", "Velocities", "Masses", "Acceleration", "Potential"};
   options.leaf_size = leaf_size;
-  write_snapshot(comm, path, snapshot.particles, options);
+  write_snapshot(comm, path, particles, options);
 }
 
 void run_force(const Communicator& comm, const ForceOptions& options) {
@@ -131,11 +130,14 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
     require_output(options.output, {options.file});
     require_output(options.json, {options.file, options.output});
   });
+  BackendChoice choice = options.backend;
+  ForceResult result;
+  result.no_gpu = resolve(comm, choice);
+  result.backend = choice.name;
   const ReadOptions read{
       .unstated = options.unstated_units == "none" ? Units::dimensionless() : Units::galactic(),
       .convert_to = {}};
   Snapshot snapshot = read_snapshot(comm, options.file, read);
-  ForceResult result;
   result.file = options.file;
   result.ranks = comm.size();
   complete(comm, options, snapshot, result);
@@ -145,22 +147,26 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
             .softening = result.gravity.softening,
             .leaves = 0});
 
-  Gravity gravity(comm, result.gravity);
+  const std::unique_ptr<Backend> backend =
+      make_backend(comm, choice, std::move(snapshot.particles), result.gravity);
+  result.devices = backend->devices();
   DecompositionParameters decomposition;
   decomposition.leaf_size = options.leaf_size > 0           ? options.leaf_size
                             : snapshot.header.leaf_size > 0 ? snapshot.header.leaf_size
                                                             : default_leaf_size(snapshot.header.count());
   std::optional<Box> box;
   Domain domain;
-  result.first = measure(comm, gravity, snapshot.particles, domain, decomposition, box);
-  result.second = measure(comm, gravity, snapshot.particles, domain, decomposition, box);
+  result.first = measure(comm, *backend, domain, decomposition, box);
+  result.second = measure(comm, *backend, domain, decomposition, box);
   result.leaves = domain.leaves();
-  result.forces_hash = force_hash(comm, snapshot.particles);
   result.peak_bytes = comm.max(peak_memory());
-  if (options.audit > 0)
-    result.audit = audit(comm, snapshot.particles, domain, result.gravity, options.audit);
-
-  if (!options.output.empty()) write_forces(comm, options.output, snapshot, decomposition.leaf_size);
+  result.peak_device_bytes = static_cast<double>(comm.max(backend->peak_device_memory()));
+  if (options.audit > 0) result.audit = backend->audit(domain, options.audit);
+  backend->show(0, [&](const Particles& particles) {
+    result.forces_hash = force_hash(comm, particles);
+    if (!options.output.empty())
+      write_forces(comm, options.output, snapshot.header, particles, decomposition.leaf_size);
+  });
   if (comm.is_master()) fmt::print("{}", force_table(result));
   comm.together([&] {
     if (comm.is_master() && !options.json.empty()) write_text(options.json, force_json(result));
@@ -203,6 +209,7 @@ void add_force(CLI::App& app, Action& action) {
   add_count(*force, "--audit", options->audit, Count{0},
             "Particles to compare with direct summation; 0: none")
       ->capture_default_str();
+  add_backend_options(*force, options->backend);
   force->add_option("--json", options->json, "Write the results to this file");
   force->callback(
       [&action, options] { action = [options](const Communicator& comm) { run_force(comm, *options); }; });

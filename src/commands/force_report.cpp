@@ -54,6 +54,7 @@ std::string force_table(const ForceResult& result) {
       result.gravity.softening[0],
       result.units.is_dimensionless() ? "" : fmt::format(" {}", result.units.name(dimension::length)),
       result.softening_suggested ? " (half of r / N^(1/3), r the radius of half of the particles)" : "");
+  text += result.no_gpu.empty() ? result.devices : fmt::format("no GPU is used: {}\n", result.no_gpu);
   text += phase_table(result);
   text += fmt::format("\n{:.3f} million particles/s\n", n / total_of(result.second) / 1e6);
   text +=
@@ -71,6 +72,9 @@ std::string force_table(const ForceResult& result) {
         report.let_fraction);
   text += fmt::format("peak memory {:.1f} MB on one rank, {:.0f} bytes per particle\n",
                       result.peak_bytes / 1e6, result.peak_bytes * result.ranks / n);
+  if (result.peak_device_bytes > 0)
+    text += fmt::format("peak memory of a GPU {:.1f} MB, {:.0f} bytes per particle\n",
+                        result.peak_device_bytes / 1e6, result.peak_device_bytes * result.ranks / n);
   return text + fmt::format("forces {:016x}\n", result.forces_hash);
 }
 
@@ -80,8 +84,8 @@ std::string force_json(const ForceResult& result) {
   nlohmann::ordered_json json = {{"n", report.particles},
                                  {"ranks", result.ranks},
                                  {"leaves", result.leaves},
-                                 {"backend", "kokkos"},
-                                 {"device", device_name()},
+                                 {"backend", result.backend},
+                                 {"device", result.devices.empty() ? device_name() : result.devices},
                                  {"criterion", word_of(result.gravity.criterion)},
                                  {"order", word_of(result.gravity.order)},
                                  {"kernel", word_of(result.gravity.kernel)},
@@ -106,6 +110,7 @@ std::string force_json(const ForceResult& result) {
                  {"bytes", report.let_bytes},
                  {"fraction", report.let_fraction}};
   json["peak_bytes"] = result.peak_bytes;
+  if (result.peak_device_bytes > 0) json["peak_device_bytes"] = result.peak_device_bytes;
   json["forces_hash"] = fmt::format("{:016x}", result.forces_hash);
   return json.dump(2) + "\n";
 }

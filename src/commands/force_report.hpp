@@ -35,7 +35,11 @@ struct ForceResult {
   MeasuredPass first, second;
   std::optional<AuditResult> audit;
   std::uint64_t forces_hash = 0;
-  double peak_bytes = 0;  ///< memory of the rank that used most
+  double peak_bytes = 0;         ///< memory of the rank that used most
+  std::string backend;           ///< "kokkos", "cuda"
+  std::string no_gpu;            ///< why `auto` has not become cuda
+  std::string devices;           ///< a line per rank; empty on the host
+  double peak_device_bytes = 0;  ///< memory of the GPU that was used most
 };
 
 /// The table for people.

@@ -1,8 +1,12 @@
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "backend/backend.hpp"
+#include "commands/backend_options.hpp"
 #include "commands/commands.hpp"
 #include "initial_state.hpp"
 #include "io/file.hpp"
@@ -17,6 +21,7 @@ void add_run(CLI::App& app, Action& action) {
     std::string file;
     std::vector<std::string> overrides;
     bool overwrite = false;
+    BackendChoice backend;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("run", "Run a simulation");
@@ -29,6 +34,7 @@ void add_run(CLI::App& app, Action& action) {
       ->take_all();
   command->add_flag("--overwrite", options->overwrite,
                     "Replace the results of an earlier run in the same output folder");
+  add_backend_options(*command, options->backend);
   command->callback([options, &action] {
     action = [options](const Communicator& comm) {
       Parameters parameters = read_parameters(comm, options->file, options->overrides);
@@ -38,12 +44,17 @@ void add_run(CLI::App& app, Action& action) {
         if (!options->overwrite) RunLog::require_no_earlier_run(parameters.output.folder);
         make_output_folder(parameters.output.folder);
       });
+      BackendChoice choice = options->backend;
+      const std::string no_gpu = resolve(comm, choice);
+      if (comm.is_master() && !no_gpu.empty()) fmt::print(stderr, "no GPU is used: {}\n", no_gpu);
       InitialState state = initial_state(comm, parameters);
       // A run that goes on from a snapshot keeps its leaves.
       DecompositionParameters& decomposition = parameters.decomposition;
       if (decomposition.leaf_size == 0 && decomposition.leaves == 0)
         decomposition.leaf_size = state.leaf_size;
-      Simulation(comm, parameters, std::move(state.particles), state.time).run();
+      Simulation(comm, parameters, make_backend(comm, choice, std::move(state.particles), parameters.gravity),
+                 state.time)
+          .run();
     };
   });
 }

@@ -10,19 +10,12 @@
 #include "forest/tree_builder.hpp"
 #include "kernels/kokkos/bisection.hpp"
 #include "kernels/math/acceptance.hpp"
+#include "kernels/math/leaf_root.hpp"
 #include "kernels/math/opening.hpp"
 #include "kernels/math/walk_views.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
-
-/// What the top tree needs to know of a leaf of the ORB; sent between ranks as bytes.
-struct LeafRoot {
-  NodeCore core;
-  NodeMoments moments;
-  Vec3f low, high;  ///< tight box of the leaf's particles, offset from its origin, walk units
-  Vec3d origin;     ///< units of the run
-};
 
 /// The local trees of this rank, one per own leaf of the ORB, with the particles as sources and as targets.
 ///

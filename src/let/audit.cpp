@@ -12,33 +12,6 @@
 namespace grove {
 namespace {
 
-/// A particle of the sample, with what the force evaluation found.
-struct Sampled {
-  DirectTarget target;
-  Vec3d acceleration;
-  std::uint64_t hash;
-};
-
-/// The sample on all ranks, in order of hash. The hash is a bijection, so no two particles share one.
-std::vector<Sampled> choose(const Communicator& comm, const Particles& particles,
-                            const GravityParameters& parameters, Count sample) {
-  std::vector<std::uint64_t> hashes(particles.size());
-  std::transform(particles.id.begin(), particles.id.end(), hashes.begin(), mixed);
-  const std::uint64_t last = select_key(comm, std::span<const std::uint64_t>(hashes), sample - 1);
-
-  std::vector<Sampled> own;
-  for (std::size_t i = 0; i < hashes.size(); ++i)
-    if (hashes[i] <= last)
-      own.push_back({.target = {.position = particles.position[i],
-                                .softening = parameters.softening[particles.type[i]],
-                                .id = particles.id[i]},
-                     .acceleration = particles.acceleration[i].as<double>(),
-                     .hash = hashes[i]});
-  auto all = comm.all_gather_arrays(std::span<const Sampled>(own));
-  std::sort(all.begin(), all.end(), [](const Sampled& a, const Sampled& b) { return a.hash < b.hash; });
-  return all;
-}
-
 double relative_error(const Vec3d& found, const Vec3d& exact) {
   const double difference = norm(found - exact);
   return difference == 0 ? 0 : difference / norm(exact);
@@ -46,14 +19,16 @@ double relative_error(const Vec3d& found, const Vec3d& exact) {
 
 }  // namespace
 
-AuditResult audit(const Communicator& comm, const Particles& particles, const Domain& domain,
-                  const GravityParameters& parameters, Count sample) {
-  sample = std::min(sample, comm.sum(static_cast<Count>(particles.size())));
-  if (sample <= 0) return {};
-  const std::vector<Sampled> chosen = choose(comm, particles, parameters, sample);
+AuditResult compare(const Communicator& comm, std::span<const AuditedParticle> own,
+                    const std::function<std::vector<DirectForce>(std::span<const DirectTarget>)>& direct) {
+  auto chosen = comm.all_gather_arrays(own);
+  if (chosen.empty()) return {};
+  std::sort(chosen.begin(), chosen.end(),
+            [](const AuditedParticle& a, const AuditedParticle& b) { return a.hash < b.hash; });
   std::vector<DirectTarget> targets(chosen.size());
-  std::transform(chosen.begin(), chosen.end(), targets.begin(), [](const Sampled& s) { return s.target; });
-  const std::vector<DirectForce> exact = direct_forces(comm, particles, domain, parameters, targets);
+  std::transform(chosen.begin(), chosen.end(), targets.begin(),
+                 [](const AuditedParticle& s) { return s.target; });
+  const std::vector<DirectForce> exact = direct(targets);
 
   std::vector<double> errors(chosen.size());
   for (std::size_t i = 0; i < chosen.size(); ++i)
@@ -64,6 +39,27 @@ AuditResult audit(const Communicator& comm, const Particles& particles, const Do
           .p99 = errors[(99 * n + 99) / 100 - 1],
           .max = errors.back(),
           .sample = static_cast<Count>(n)};
+}
+
+AuditResult audit(const Communicator& comm, const Particles& particles, const Domain& domain,
+                  const GravityParameters& parameters, Count sample) {
+  sample = std::min(sample, comm.sum(static_cast<Count>(particles.size())));
+  if (sample <= 0) return {};
+  std::vector<std::uint64_t> hashes(particles.size());
+  std::transform(particles.id.begin(), particles.id.end(), hashes.begin(), mixed);
+  const std::uint64_t last = select_key(comm, std::span<const std::uint64_t>(hashes), sample - 1);
+
+  std::vector<AuditedParticle> own;
+  for (std::size_t i = 0; i < hashes.size(); ++i)
+    if (hashes[i] <= last)
+      own.push_back({.target = {.position = particles.position[i],
+                                .softening = parameters.softening[particles.type[i]],
+                                .id = particles.id[i]},
+                     .acceleration = particles.acceleration[i].as<double>(),
+                     .hash = hashes[i]});
+  return compare(comm, own, [&](std::span<const DirectTarget> targets) {
+    return direct_forces(comm, particles, domain, parameters, targets);
+  });
 }
 
 }  // namespace grove

@@ -1,8 +1,14 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
 #include "base/types.hpp"
 #include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
+#include "kernels/direct/direct_sum.hpp"
 #include "kernels/math/opening.hpp"
 #include "particles/particles.hpp"
 
@@ -15,6 +21,18 @@ struct AuditResult {
   double max = 0;
   Count sample = 0;  ///< particles compared
 };
+
+/// A particle of the sample, with what the force evaluation found.
+struct AuditedParticle {
+  DirectTarget target;
+  Vec3d acceleration;
+  std::uint64_t hash;  ///< of its id; a bijection, so no two particles share one
+};
+
+/// Compares a sample with direct summation. own: the sampled particles of this rank; direct: collective, the
+/// forces on all, times G. Collective.
+AuditResult compare(const Communicator& comm, std::span<const AuditedParticle> own,
+                    const std::function<std::vector<DirectForce>(std::span<const DirectTarget>)>& direct);
 
 /// Compares the particles' accelerations with direct summation in double precision over all particles of all
 /// ranks, with the same softening. The sample, and every bit of the result, is the same for any number of

@@ -15,19 +15,36 @@ constexpr std::size_t components = 4;
 
 }  // namespace
 
+std::vector<DirectForce> add_over_leaves(const Communicator& comm, double gravitational_constant,
+                                         std::size_t own_leaves, Count all_leaves,
+                                         std::span<const DirectTarget> targets,
+                                         const LeafForces& forces_of_leaves) {
+  const double g = gravitational_constant;
+  std::vector<DirectForce> result;
+  for (std::size_t first = 0; first < targets.size(); first += batch) {
+    const auto some = targets.subspan(first, std::min(batch, targets.size() - first));
+    std::vector<DirectForce> forces(own_leaves * some.size());
+    forces_of_leaves(some, forces);
+    std::vector<double> terms;  // a row per own leaf
+    terms.reserve(components * forces.size());
+    for (const DirectForce& f : forces)
+      terms.insert(terms.end(), {f.acceleration.x, f.acceleration.y, f.acceleration.z, f.potential});
+    const std::vector<double> sums = exact_sums(comm, terms, components * some.size(), all_leaves);
+    for (std::size_t i = 0; i < sums.size(); i += components)
+      result.push_back({{g * sums[i], g * sums[i + 1], g * sums[i + 2]}, g * sums[i + 3]});
+  }
+  return result;
+}
+
 std::vector<DirectForce> direct_forces(const Communicator& comm, const Particles& particles,
                                        const Domain& domain, const GravityParameters& parameters,
                                        std::span<const DirectTarget> targets) {
   std::vector<double> softening(particles.size());
   std::transform(particles.type.begin(), particles.type.end(), softening.begin(),
                  [&](std::uint8_t type) { return parameters.softening[type]; });
-  const double g = parameters.gravitational_constant;
-
-  std::vector<DirectForce> result;
-  for (std::size_t first = 0; first < targets.size(); first += batch) {
-    const auto some = targets.subspan(first, std::min(batch, targets.size() - first));
-    std::vector<double> terms;  // a row per own leaf
-    for (std::size_t leaf = 0; leaf + 1 < domain.leaf_begin.size(); ++leaf) {
+  const std::size_t leaves = domain.leaf_begin.empty() ? 0 : domain.leaf_begin.size() - 1;
+  const LeafForces of_leaves = [&](std::span<const DirectTarget> some, std::span<DirectForce> forces) {
+    for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
       const auto begin = static_cast<std::size_t>(domain.leaf_begin[leaf]);
       const auto end = static_cast<std::size_t>(domain.leaf_begin[leaf + 1]);
       const DirectSources sources{.position = particles.position.data() + begin,
@@ -35,16 +52,11 @@ std::vector<DirectForce> direct_forces(const Communicator& comm, const Particles
                                   .softening = softening.data() + begin,
                                   .id = particles.id.data() + begin,
                                   .count = end - begin};
-      std::vector<DirectForce> forces(some.size());
-      direct_sum(parameters.kernel, sources, some, forces);
-      for (const DirectForce& f : forces)
-        terms.insert(terms.end(), {f.acceleration.x, f.acceleration.y, f.acceleration.z, f.potential});
+      direct_sum(parameters.kernel, sources, some, forces.subspan(leaf * some.size(), some.size()));
     }
-    const std::vector<double> sums = exact_sums(comm, terms, components * some.size(), domain.leaves());
-    for (std::size_t i = 0; i < sums.size(); i += components)
-      result.push_back({{g * sums[i], g * sums[i + 1], g * sums[i + 2]}, g * sums[i + 3]});
-  }
-  return result;
+  };
+  return add_over_leaves(comm, parameters.gravitational_constant, leaves, domain.leaves(), targets,
+                         of_leaves);
 }
 
 }  // namespace grove

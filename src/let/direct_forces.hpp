@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,17 @@
 #include "particles/particles.hpp"
 
 namespace grove {
+
+/// Fills in what the particles of each own leaf do to each target, for G = 1: a row of targets per leaf.
+using LeafForces = std::function<void(std::span<const DirectTarget> targets, std::span<DirectForce> forces)>;
+
+/// Direct summation over the leaves of all ranks, times G: terms per leaf are added exactly (exact_sums), so
+/// that the bits do not depend on the number of ranks. own_leaves: of this rank; all_leaves: of all. targets
+/// (in): the same on every rank; result: of the same length. Collective. Cost: two reductions per 64 targets.
+std::vector<DirectForce> add_over_leaves(const Communicator& comm, double gravitational_constant,
+                                         std::size_t own_leaves, Count all_leaves,
+                                         std::span<const DirectTarget> targets,
+                                         const LeafForces& forces_of_leaves);
 
 /// Direct summation in double precision over all particles of all ranks, times G. The same bits for any
 /// number of ranks: summed per leaf in particle order, and the leaves' sums are added exactly (exact_sums).

@@ -52,20 +52,18 @@ WalkCounts walk_own_leaves(const WalkSetup& setup, const OwnLeaves& own, Message
   return counts;
 }
 
-/// Turns what this rank counted into sums over all ranks.
-void add_over_ranks(const Communicator& comm, ForceReport& report) {
-  std::array<Count, 7> counts = {
-      report.interactions.cell, report.interactions.particle, report.interactions.tests, report.let.trees,
-      report.let.nodes,         report.let.particles,         report.let_bytes};
-  comm.sum(std::span<Count>(counts));
-  report.interactions = {counts[0], counts[1], counts[2]};
-  report.let = {counts[3], counts[4], counts[5]};
-  report.let_bytes = counts[6];
-  report.let_fraction =
-      static_cast<double>(counts[4] + counts[5]) / static_cast<double>(std::max<Count>(1, report.particles));
-}
-
 }  // namespace
+
+void ForceReport::add_over_ranks(const Communicator& comm) {
+  std::array<Count, 7> counts = {interactions.cell, interactions.particle, interactions.tests, let.trees,
+                                 let.nodes,         let.particles,         let_bytes};
+  comm.sum(std::span<Count>(counts));
+  interactions = {counts[0], counts[1], counts[2]};
+  let = {counts[3], counts[4], counts[5]};
+  let_bytes = counts[6];
+  let_fraction =
+      static_cast<double>(counts[4] + counts[5]) / static_cast<double>(std::max<Count>(1, particles));
+}
 
 WalkSetup Gravity::agree_on_setup(const Particles& particles, const Domain& domain,
                                   ForceReport& report) const {
@@ -77,7 +75,8 @@ WalkSetup Gravity::agree_on_setup(const Particles& particles, const Domain& doma
       comm_.max(particles.empty() ? 0 : *std::max_element(particles.mass.begin(), particles.mass.end()));
   const double softening = *std::max_element(parameters_.softening.begin(), parameters_.softening.end());
   const WalkUnits units = WalkUnits::of(domain.box.edge, softening, largest, report.particles);
-  check_range(comm_, particles, parameters_, units, domain.box.edge, report.particles, largest > 0);
+  check_range([&] { return farthest_particle(comm_, particles); }, parameters_, units, domain.box.edge,
+              report.particles, largest > 0);
   return {report.opening_angle ? parameters_.first_evaluation() : parameters_, units};
 }
 
@@ -181,7 +180,7 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
       particles.old_acceleration[i] = static_cast<float>(norm(particles.acceleration[i].as<double>()));
   });
   forest_ = Forest{};
-  timed("wait", [&] { add_over_ranks(comm_, report); });
+  timed("wait", [&] { report.add_over_ranks(comm_); });
   return report;
 }
 

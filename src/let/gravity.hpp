@@ -26,6 +26,9 @@ struct ForceReport {
   double let_fraction = 0;
   float median_acceleration = 0;  ///< of |a_old|; 0 where the criterion does not need it
   bool opening_angle = false;     ///< it stood in for a criterion that needs |a_old|, as there was none yet
+
+  /// Turns what each rank counted into sums over all ranks. Collective.
+  void add_over_ranks(const Communicator& comm);
 };
 
 /// Evaluates gravity on all particles of all ranks. Every bit of the result is the same for any number of
@@ -51,12 +54,6 @@ class Gravity {
                        Array<Record> records = {});
 
  private:
-  /// What a leaf tells all ranks.
-  struct LeafNotice {
-    LeafRoot root;
-    TargetBounds bounds;
-  };
-
   WalkSetup agree_on_setup(const Particles& particles, const Domain& domain, ForceReport& report) const;
   void build(Particles& particles, const Domain& domain, Array<Record> records, PhaseTimers& timers);
   std::vector<TargetBounds> publish(const Domain& domain, const WalkSetup& setup, double median_acceleration);

@@ -7,6 +7,7 @@
 #include "base/vec3.hpp"
 #include "decomposition/domain.hpp"
 #include "kernels/math/walk_views.hpp"
+#include "kernels/math/wanted.hpp"
 
 namespace grove {
 
@@ -32,13 +33,6 @@ class ReceiverSearch {
   void find(std::int32_t leaf, const TopTree& top, std::vector<Receiver>& receivers) const;
 
  private:
-  /// What the leaves of a cell want together.
-  struct Wanted {
-    Vec3d low, high;   ///< box of their targets and their origins, length units of the run
-    float strictness;  ///< the largest
-  };
-  bool may_open(const Wanted& wanted, const Vec3d& centre, const NodeCore& core) const;
-
   const Domain& domain_;
   int own_rank_;
   std::span<const TargetBounds> bounds_;

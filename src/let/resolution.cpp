@@ -9,20 +9,10 @@
 #include "base/errors.hpp"
 #include "kernels/kokkos/local_tree.hpp"
 #include "kernels/math/cut_rule.hpp"
+#include "kernels/math/separation.hpp"
 
 namespace grove {
-namespace {
-
-/// What a float may lose of a number, over the number.
-constexpr double roundoff = 1.0 / (1 << 24);
-
-struct Farthest {
-  double distance = -1;
-  ParticleId id = 0;
-};
-
-/// The particle farthest from the mean place, of all ranks. Collective.
-Farthest farthest_particle(const Communicator& comm, const Particles& particles) {
+FarParticle farthest_particle(const Communicator& comm, const Particles& particles) {
   struct Places {
     Vec3d sum{0, 0, 0};
     double count = 0;
@@ -34,25 +24,23 @@ Farthest farthest_particle(const Communicator& comm, const Particles& particles)
   for (const Places& places : comm.all_gather(own)) all.sum += places.sum, all.count += places.count;
   const Vec3d mean = all.sum * (1 / all.count);
 
-  Farthest farthest;
+  FarParticle farthest{-1, 0};
   for (std::size_t i = 0; i < particles.size(); ++i)
     if (const double distance = norm(particles.position[i] - mean); distance > farthest.distance)
       farthest = {distance, particles.id[i]};
-  for (const Farthest& other : comm.all_gather(farthest))
+  for (const FarParticle& other : comm.all_gather(farthest))
     if (other.distance > farthest.distance) farthest = other;
   return farthest;
 }
 
-}  // namespace
-
-void check_range(const Communicator& comm, const Particles& particles, const GravityParameters& gravity,
+void check_range(const std::function<FarParticle()>& farthest_of_all, const GravityParameters& gravity,
                  const WalkUnits& units, double box_edge, Count count, bool has_mass) {
   if (count < 2) return;
   const auto& softening = gravity.softening;
   const double needed = least_softening * units.length;
   for (std::size_t type = 0; type < softening.size(); ++type) {
     if (!(softening[type] > 0 && softening[type] < needed)) continue;
-    const Farthest farthest = farthest_particle(comm, particles);
+    const FarParticle farthest = farthest_of_all();
     throw InputError(fmt::format(
         "softening of type {}: {:g} is lost beside the extent of the particles; the farthest, id "
         "{}, is {:g} away from their middle. Give a softening of at least {:.2g} (gravity.softening, "
@@ -79,22 +67,25 @@ std::string lost_separation(const Particles& particles, std::span<const Count> l
     const auto end = static_cast<std::size_t>(leaf_begin[static_cast<std::size_t>(leaf) + 1]);
     for (auto i = static_cast<std::size_t>(leaf_begin[static_cast<std::size_t>(leaf)]); i < end; ++i) {
       const Vec3d d = particles.position[i] - origin;
-      const double rounding = roundoff * std::max({std::abs(d.x), std::abs(d.y), std::abs(d.z)});
+      const double rounding = place_rounding(d);
       if (rounding <= gravity.softening[particles.type[i]]) continue;
-      // Coincident particles stay so, and then nothing is lost.
       for (std::size_t j = i + 1; j < std::min(end, i + group_size); ++j) {
-        const double r2 = norm2(particles.position[j] - particles.position[i]);
-        if (r2 >= 16 * rounding * rounding || r2 == 0 || gravity.softening[particles.type[j]] >= rounding)
-          continue;
-        return fmt::format(
-            "particles with id {} and {} are {:g} apart, but {:g} away from most of their neighbours, where "
-            "single precision resolves {:.2g}; that needs a softening of at least that (gravity.softening, "
-            "--softening), or smaller leaves (decomposition.leaf_size, --leaf), or no such distant particles",
-            particles.id[i], particles.id[j], std::sqrt(r2), norm(d), rounding);
+        const Vec3d separation = particles.position[j] - particles.position[i];
+        if (is_separation_lost(separation, rounding, gravity.softening[particles.type[j]]))
+          return describe_lost_separation(particles.id[i], particles.id[j], separation, d);
       }
     }
   }
   return {};
+}
+
+std::string describe_lost_separation(ParticleId first, ParticleId second, const Vec3d& separation,
+                                     const Vec3d& from_origin) {
+  return fmt::format(
+      "particles with id {} and {} are {:g} apart, but {:g} away from most of their neighbours, where "
+      "single precision resolves {:.2g}; that needs a softening of at least that (gravity.softening, "
+      "--softening), or smaller leaves (decomposition.leaf_size, --leaf), or no such distant particles",
+      first, second, norm(separation), norm(from_origin), place_rounding(from_origin));
 }
 
 }  // namespace grove

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 
@@ -13,12 +14,21 @@
 /// silently wrong.
 namespace grove {
 
+/// A particle's distance from the mean place of all.
+struct FarParticle {
+  double distance;
+  ParticleId id;
+};
+
 /// Refuses masses and lengths whose forces or potentials would be out of the range of a float, and softening
-/// lengths too small beside the box. box_edge: of the root cube; units: those of the walk; count: particles
-/// of all ranks; has_mass: whether any has. All but the particles the same on every rank. Collective;
-/// InputError on all ranks.
-void check_range(const Communicator& comm, const Particles& particles, const GravityParameters& gravity,
+/// lengths too small beside the box. farthest: collective, asked for only where a message names it; box_edge:
+/// of the root cube; units: those of the walk; count: particles of all ranks; has_mass: whether any has. The
+/// same on every rank, and so is the InputError.
+void check_range(const std::function<FarParticle()>& farthest, const GravityParameters& gravity,
                  const WalkUnits& units, double box_edge, Count count, bool has_mass);
+
+/// Of all ranks. Collective.
+FarParticle farthest_particle(const Communicator& comm, const Particles& particles);
 
 /// Finds two particles whose separation is lost when their places are rounded relative to the origin of their
 /// leaf, though their softening does not cover it: what is wrong, and what would be right; empty if there are
@@ -27,5 +37,10 @@ void check_range(const Communicator& comm, const Particles& particles, const Gra
 /// does not cover.
 std::string lost_separation(const Particles& particles, std::span<const Count> leaf_begin,
                             const Forest& forest, const GravityParameters& gravity);
+
+/// What is wrong with two such particles, and what would be right. from_origin: the first one's place
+/// relative to the origin of its leaf.
+std::string describe_lost_separation(ParticleId first, ParticleId second, const Vec3d& separation,
+                                     const Vec3d& from_origin);
 
 }  // namespace grove

@@ -35,9 +35,9 @@ void write_cube(const Communicator& comm, const std::string& path, std::size_t c
   write_snapshot(comm, path, own, options);
 }
 
-/// Runs `grove force` with these words behind it.
+/// Runs `grove force` on the host with these words behind it.
 void force(const Communicator& comm, std::vector<std::string> words) {
-  words.insert(words.begin(), "force");
+  words.insert(words.begin(), {"force", "--backend", "kokkos"});
   testing::grove(comm, words);
 }
 

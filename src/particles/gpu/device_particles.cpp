@@ -1,6 +1,9 @@
 #include "particles/gpu/device_particles.hpp"
 
 #include <cstring>
+#include <utility>
+
+#include "kernels/cuda/fields.hpp"
 
 namespace grove {
 
@@ -11,6 +14,15 @@ DeviceParticles::DeviceParticles(const Particles& particles) : size_(particles.s
     columns_.push_back(
         {field.info, sizeof(T), cuda::DeviceArray<std::byte>(std::as_bytes(std::span(values)))});
   });
+}
+
+void DeviceParticles::reorder(const std::uint32_t* order) {
+  for (Column& column : columns_) {
+    cuda::DeviceArray<std::byte> ordered(size_ * column.element_size);
+    cuda::gather_elements(ordered.data(), {column.values.data(), size_, nullptr}, order, size_,
+                          column.element_size);
+    column.values = std::move(ordered);
+  }
 }
 
 Particles DeviceParticles::download() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -42,6 +43,10 @@ class DeviceParticles {
   std::span<const Column> columns() const { return columns_; }
   /// After all columns were given arrays of this length.
   void set_size(std::size_t size) { size_ = size; }
+
+  /// Element i of every field becomes what was element order[i] (device, size()). Cost: one gather per field,
+  /// one field's memory on top.
+  void reorder(const std::uint32_t* order);
 
   /// A copy for the host; fields that are not held are 0.
   Particles download() const;

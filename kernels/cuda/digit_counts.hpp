@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/types.hpp"
+
+namespace grove::cuda {
+
+/// One digit of keys, of those keys whose bits from `high` on are those of `prefix`.
+struct Digit {
+  std::uint64_t prefix;
+  int high, low;  ///< bits low .. high - 1 are the digit
+};
+
+/// How often each digit occurs. values (device): not negative, no NaN; their bits are the keys. counts (out):
+/// 2^(high - low). Cost: one pass.
+void count_digits(const float* values, std::size_t count, const Digit& digit, std::span<Count> counts);
+/// The same with the mixed ids (base/hash.hpp) as keys.
+void count_digits(const ParticleId* ids, std::size_t count, const Digit& digit, std::span<Count> counts);
+
+/// The particles whose mixed id is at most this, in ascending order. ids: device. Cost: one pass, and four
+/// bytes per particle for its duration.
+std::vector<std::uint32_t> find_hashes(const ParticleId* ids, std::size_t count, std::uint64_t last);
+
+}  // namespace grove::cuda

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/leaf_trees.hpp"
+#include "kernels/cuda/walk.hpp"
+#include "kernels/math/walk_views.hpp"
+#include "kernels/math/wanted.hpp"
+
+namespace grove::cuda {
+
+/// All that is known of the leaves of other ranks. Device memory.
+struct LetReceivers {
+  TopTree top;                     ///< over the ORB
+  const std::uint32_t* leaf_cell;  ///< node of the top tree of each leaf of the ORB
+  const Wanted* wanted;            ///< by node of the top tree
+  const TargetBounds* bounds;      ///< by leaf of the ORB
+  const Vec3d* origin;             ///< by leaf of the ORB
+  const std::int32_t* first_leaf;  ///< of each rank, length ranks + 1
+  std::int32_t ranks, own_rank;
+  double unit_length;
+};
+
+/// A tree that another rank may open.
+struct SelectedTree {
+  std::int32_t leaf;              ///< among those of this rank
+  std::int32_t rank;              ///< the receiver
+  std::int32_t nodes, particles;  ///< selected
+};
+
+/// A tree of this rank and a rank that may open it.
+struct LetPair {
+  std::int32_t leaf, rank;
+  std::uint32_t begin, end;  ///< its leaves that may, in the list of all pairs
+};
+
+/// The arrays of the selected trees, those for one rank after those for another. Device memory.
+struct LetArrays {
+  DeviceArray<NodeCore> core;
+  DeviceArray<NodeMoments> moments;
+  DeviceArray<NodeLinks> links;
+  DeviceArray<SourceParticle> particles;
+  DeviceArray<float> softening;
+};
+
+/// Selects, for every other rank, the parts of this rank's trees that its walks may open: the locally
+/// essential trees.
+///
+/// A node is selected if its parent may be opened by a leaf of the receiver; a bucket's particles, if the
+/// bucket may be. The test is the walk's own with a margin, on the leaves' published bounds: a walk there,
+/// which tests smaller bounds, opens no more. Nodes keep their order.
+///
+/// Cost: for each own leaf a descent of the top tree; for each node selected a test per leaf of the receiver
+/// that may open the root, 32 at a time, until one opens.
+class LetSelection {
+ public:
+  /// trees: of this rank, after update_leaves(), the first one leaf receivers.first_leaf[own_rank] of the
+  /// ORB. All must outlive this.
+  LetSelection(const LeafTrees& trees, const LetReceivers& receivers);
+
+  /// What was selected, in order of rank and leaf.
+  std::span<const SelectedTree> trees() const { return selected_; }
+
+  /// The selected parts, in that order: links count from the first node and particle of each tree.
+  LetArrays pack() const;
+
+ private:
+  void find_receivers(DeviceArray<std::uint32_t>& receivers, DeviceArray<LetPair>& pairs) const;
+
+  LeafTrees trees_;
+  LetReceivers receivers_;
+  std::vector<SelectedTree> selected_;
+  std::vector<std::uint32_t> pair_of_;  ///< number of each selected tree's pair
+  DeviceArray<std::uint32_t> opened_;   ///< a bit per node of each pair
+};
+
+}  // namespace grove::cuda

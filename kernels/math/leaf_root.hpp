@@ -1,0 +1,22 @@
+#pragma once
+
+#include "base/vec3.hpp"
+#include "kernels/math/node.hpp"
+
+namespace grove {
+
+/// What the top tree needs to know of a leaf of the ORB; sent between ranks as bytes.
+struct LeafRoot {
+  NodeCore core;
+  NodeMoments moments;
+  Vec3f low, high;  ///< tight box of the leaf's particles, offset from its origin, walk units
+  Vec3d origin;     ///< units of the run
+};
+
+/// What a leaf tells all ranks.
+struct LeafNotice {
+  LeafRoot root;
+  TargetBounds bounds;
+};
+
+}  // namespace grove

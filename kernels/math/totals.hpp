@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cmath>
+
+#include "base/host_device.hpp"
+#include "base/vec3.hpp"
+
+namespace grove {
+
+/// Sums over particles, in the units of the run.
+struct Totals {
+  double mass = 0;
+  double kinetic_energy = 0;     ///< sum of m v^2 / 2
+  double potential_energy = 0;   ///< sum of m phi / 2, from the last force evaluation
+  double absolute_momentum = 0;  ///< sum of m |v|: what the size of `momentum` is judged against
+  Vec3d momentum{};              ///< sum of m v
+  Vec3d angular_momentum{};      ///< sum of m x cross v, about the origin of coordinates
+  Vec3d mass_moment{};           ///< sum of m x
+
+  double total_energy() const { return kinetic_energy + potential_energy; }
+  Vec3d centre_of_mass() const { return mass > 0 ? (1 / mass) * mass_moment : Vec3d{}; }
+
+  GROVE_HOST_DEVICE static Totals of_particle(double mass, const Vec3d& position, const Vec3d& velocity,
+                                              float potential) {
+    const double speed2 = norm2(velocity);
+    const Vec3d momentum = mass * velocity;
+    return {mass,
+            0.5 * mass * speed2,
+            0.5 * mass * static_cast<double>(potential),
+            mass * std::sqrt(speed2),
+            momentum,
+            cross(position, momentum),
+            mass * position};
+  }
+
+  GROVE_HOST_DEVICE friend Totals operator+(Totals a, const Totals& b) {
+    a.mass += b.mass;
+    a.kinetic_energy += b.kinetic_energy;
+    a.potential_energy += b.potential_energy;
+    a.absolute_momentum += b.absolute_momentum;
+    a.momentum += b.momentum;
+    a.angular_momentum += b.angular_momentum;
+    a.mass_moment += b.mass_moment;
+    return a;
+  }
+};
+
+}  // namespace grove

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "base/host_device.hpp"
+#include "base/vec3.hpp"
+#include "kernels/math/acceptance.hpp"
+#include "kernels/math/node.hpp"
+
+namespace grove {
+
+/// By which the test of a cell of receivers is stricter than those of its leaves, besides selection_margin.
+/// The former is computed in double precision; the latter round places relative to their distance from the
+/// leaf's origin, by a few times 2^-24.
+inline constexpr double place_margin = 1e-6;
+
+/// What the leaves of a cell of the ORB want of other ranks' trees, together.
+struct Wanted {
+  Vec3d low, high;   ///< box of their targets and their origins, length units of the run
+  float strictness;  ///< the largest
+
+  GROVE_HOST_DEVICE static Wanted of_leaf(const TargetBounds& bounds, const Vec3d& origin,
+                                          double unit_length) {
+    Wanted wanted{origin, origin, bounds.strictness};
+    const Vec3d low = origin + unit_length * bounds.low.as<double>(),
+                high = origin + unit_length * bounds.high.as<double>();
+    wanted.take(low, high);
+    return wanted;
+  }
+  GROVE_HOST_DEVICE static Wanted united(Wanted a, const Wanted& b) {
+    a.take(b.low, b.high);
+    if (b.strictness > a.strictness) a.strictness = b.strictness;
+    return a;
+  }
+
+  /// Whether one of the leaves may open a node with this centre of mass (length units of the run).
+  GROVE_HOST_DEVICE bool may_open(const Vec3d& centre, const NodeCore& core, double unit_length) const {
+    double distance2 = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+      const double below = low[axis] - centre[axis], above = centre[axis] - high[axis];
+      const double margin = place_margin * ((below < 0 ? -below : below) + (above < 0 ? -above : above));
+      double outside = below > above ? below - margin : above - margin;
+      outside = outside > 0 ? outside / unit_length : 0;
+      distance2 += outside * outside;
+    }
+    // Rounded down on the way to single precision by at most 2^-24, which selection_margin covers.
+    return !accepts(core, static_cast<float>(distance2), strictness, 2 * selection_margin);
+  }
+
+ private:
+  GROVE_HOST_DEVICE void take(const Vec3d& other_low, const Vec3d& other_high) {
+    for (int axis = 0; axis < 3; ++axis) {
+      if (other_low[axis] < low[axis]) low[axis] = other_low[axis];
+      if (other_high[axis] > high[axis]) high[axis] = other_high[axis];
+    }
+  }
+};
+
+}  // namespace grove

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/box.hpp"
+#include "base/timers.hpp"
+#include "comm/communicator.hpp"
+#include "decomposition/decompose.hpp"
+#include "decomposition/domain.hpp"
+#include "kernels/math/opening.hpp"
+#include "let/audit.hpp"
+#include "let/gravity.hpp"
+#include "let/totals.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+
+/// The particles of this rank, in the memory of the host or of a GPU, and what a step does with them there.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual std::size_t size() const = 0;
+
+  /// Collective. grove::decompose(); the particles' order is that of the leaves after evaluate().
+  virtual Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
+                           DecompositionReport& report) = 0;
+
+  /// Collective. Gravity on all particles, in the domain that decompose() has just given; see
+  /// Gravity::evaluate().
+  virtual ForceReport evaluate(const Domain& domain, PhaseTimers& timers) = 0;
+
+  /// See time/leapfrog.hpp.
+  virtual void kick(double factor) = 0;
+  virtual void drift(double factor) = 0;
+
+  /// Collective. Particles in the order of the last evaluation; see compute_totals() and grove::audit().
+  virtual Totals totals(const Domain& domain) const = 0;
+  virtual AuditResult audit(const Domain& domain, Count sample) const = 0;
+
+  /// Hands the particles out, in the memory of the host, as they are `ahead` (time) after the synchronised
+  /// state, to second order; 0: as they are. They are valid during the call only.
+  virtual void show(double ahead, const std::function<void(const Particles&)>& use) = 0;
+
+  /// A line per rank about the devices that compute; empty: the host does.
+  virtual std::string devices() const { return {}; }
+  /// Bytes of device memory that this rank has used at most so far.
+  virtual std::uint64_t peak_device_memory() const { return 0; }
+};
+
+/// Which backend computes, and how it uses GPUs.
+struct BackendChoice {
+  std::string name = "auto";           ///< "kokkos": the host; "cuda": a GPU per rank; "auto": see below
+  bool share_gpu = false;              ///< several ranks may use the same GPU
+  std::optional<PayloadPath> payload;  ///< how arrays travel between GPUs; default: the first that works
+};
+
+/// Collective. "auto" becomes "cuda" if Grove was built with CUDA and every rank can have a GPU of its own,
+/// or, with share_gpu, one at all; else "kokkos", and the result says why.
+std::string resolve(const Communicator& comm, BackendChoice& choice);
+
+/// Collective. choice: resolved. Takes the particles (validated, any distribution over ranks). InputError if
+/// the backend is not to be had here, or what was chosen does not go together.
+std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
+                                      Particles particles, const GravityParameters& gravity);
+
+}  // namespace grove

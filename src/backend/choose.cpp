@@ -1,0 +1,24 @@
+#include "backend/backend.hpp"
+#include "backend/gpu_backend.hpp"
+#include "backend/host_backend.hpp"
+#include "base/errors.hpp"
+
+namespace grove {
+
+std::string resolve(const Communicator& comm, BackendChoice& choice) {
+  std::string fault;
+  if (choice.name != "auto") return fault;
+  fault = fault_of_gpus(comm, choice.share_gpu);
+  choice.name = fault.empty() ? "cuda" : "kokkos";
+  return fault;
+}
+
+std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
+                                      Particles particles, const GravityParameters& gravity) {
+  if (choice.name == "cuda") return make_gpu_backend(comm, choice, std::move(particles), gravity);
+  if (choice.payload || choice.share_gpu)
+    throw Agreed<InputError>("--payload and --share-gpu are for GPUs; here the host does it all");
+  return std::make_unique<HostBackend>(comm, std::move(particles), gravity);
+}
+
+}  // namespace grove

@@ -1,0 +1,84 @@
+#include <algorithm>
+#include <utility>
+
+#include "backend/gpu_backend.hpp"
+#include "decomposition/gpu/device_exchange.hpp"
+#include "decomposition/gpu/device_rank.hpp"
+#include "decomposition/gpu/devices.hpp"
+#include "kernels/cuda/particle_steps.hpp"
+#include "let/gpu/device_audit.hpp"
+#include "let/gpu/device_gravity.hpp"
+#include "time/leapfrog.hpp"
+
+namespace grove {
+namespace {
+
+/// Particles in the memory of GPUs; only scalars, cuts, cells, what leaves tell each other and snapshots
+/// cross to the host.
+class DeviceBackend : public Backend {
+ public:
+  DeviceBackend(const Communicator& comm, const BackendChoice& choice, const Particles& particles,
+                const GravityParameters& gravity)
+      : comm_(comm),
+        devices_(take_devices(comm, choice.share_gpu)),
+        exchange_(comm, devices_.shared, choice.payload),
+        particles_(particles),
+        gravity_(comm, exchange_, gravity) {}
+
+  std::size_t size() const override { return particles_.size(); }
+
+  Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
+                   DecompositionReport& report) override {
+    return grove::decompose(comm_, particles_, exchange_, parameters, previous, report, &records_);
+  }
+
+  ForceReport evaluate(const Domain& domain, PhaseTimers& timers) override {
+    return gravity_.evaluate(particles_, domain, std::move(records_), timers);
+  }
+
+  void kick(double factor) override {
+    cuda::kick(particles_.size(), factor, particles_.values(fields::acceleration),
+               particles_.values(fields::velocity));
+    cuda::device_synchronise();
+  }
+  void drift(double factor) override {
+    cuda::drift(particles_.size(), factor, particles_.values(fields::velocity),
+                particles_.values(fields::position));
+    cuda::device_synchronise();
+  }
+
+  Totals totals(const Domain& domain) const override { return compute_totals(comm_, particles_, domain); }
+  AuditResult audit(const Domain& domain, Count sample) const override {
+    return grove::audit(comm_, particles_, domain, gravity_.parameters(), sample);
+  }
+
+  void show(double ahead, const std::function<void(const Particles&)>& use) override {
+    Particles copy = particles_.download();
+    if (ahead != 0) predict(copy, ahead);
+    use(copy);
+  }
+
+  std::string devices() const override { return devices_.table(); }
+  std::uint64_t peak_device_memory() const override { return cuda::device_memory_use().peak; }
+
+ private:
+  const Communicator& comm_;
+  RankDevices devices_;
+  DeviceExchange exchange_;
+  DeviceParticles particles_;
+  cuda::DeviceRecords records_;  ///< of the particles, from decompose() to the trees
+  DeviceGravity gravity_;
+};
+
+}  // namespace
+
+std::string fault_of_gpus(const Communicator& comm, bool may_share) {
+  return fault_of_devices(comm, may_share);
+}
+
+std::unique_ptr<Backend> make_gpu_backend(const Communicator& comm, const BackendChoice& choice,
+                                          Particles particles, const GravityParameters& gravity) {
+  return std::make_unique<DeviceBackend>(comm, choice, particles, gravity);
+}
+
+}  // namespace grove

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "backend/backend.hpp"
+
+namespace grove {
+
+/// Collective. Why GPUs cannot be used; empty: Grove has code for them, and every rank can have one of its
+/// own, or, with may_share, one at all.
+std::string fault_of_gpus(const Communicator& comm, bool may_share);
+
+/// Collective. The backend "cuda". InputError if a rank has no GPU, or Grove was built without CUDA.
+std::unique_ptr<Backend> make_gpu_backend(const Communicator& comm, const BackendChoice& choice,
+                                          Particles particles, const GravityParameters& gravity);
+
+}  // namespace grove

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "backend/backend.hpp"
+
+namespace grove {
+
+/// Particles in the memory of the host; kernels of the Kokkos backend.
+class HostBackend : public Backend {
+ public:
+  HostBackend(const Communicator& comm, Particles particles, const GravityParameters& gravity)
+      : comm_(comm), particles_(std::move(particles)), gravity_(comm, gravity) {}
+
+  std::size_t size() const override { return particles_.size(); }
+  Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
+                   DecompositionReport& report) override;
+  ForceReport evaluate(const Domain& domain, PhaseTimers& timers) override;
+  void kick(double factor) override;
+  void drift(double factor) override;
+  Totals totals(const Domain& domain) const override;
+  AuditResult audit(const Domain& domain, Count sample) const override;
+  void show(double ahead, const std::function<void(const Particles&)>& use) override;
+
+ private:
+  const Communicator& comm_;
+  Particles particles_;
+  Array<Record> records_;  ///< of the particles, from decompose() to the trees
+  Gravity gravity_;
+};
+
+}  // namespace grove

@@ -1,0 +1,16 @@
+// Takes the place of src/backend/gpu in a build without CUDA.
+#include "backend/gpu_backend.hpp"
+#include "base/errors.hpp"
+
+namespace grove {
+
+std::string fault_of_gpus(const Communicator&, bool) { return "built without CUDA"; }
+
+std::unique_ptr<Backend> make_gpu_backend(const Communicator&, const BackendChoice&, Particles,
+                                          const GravityParameters&) {
+  throw Agreed<InputError>(
+      "this grove was built without CUDA: build it where nvcc is on the PATH (-DGROVE_CUDA=ON), or choose "
+      "--backend kokkos");
+}
+
+}  // namespace grove

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "backend/backend.hpp"
+
+namespace grove {
+
+/// The options --backend, --payload and --share-gpu of a command. `choice` must live as long as the command.
+void add_backend_options(CLI::App& command, BackendChoice& choice);
+
+}  // namespace grove

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "let/audit.hpp"
+#include "let/totals.hpp"
+#include "particles/gpu/device_particles.hpp"
+
+namespace grove {
+
+/// grove::audit() and compute_totals() of particles on GPUs. Every bit of the results is the same for any
+/// number of ranks; beside the host's they differ by rounding.
+AuditResult audit(const Communicator& comm, const DeviceParticles& particles, const Domain& domain,
+                  const GravityParameters& parameters, Count sample);
+Totals compute_totals(const Communicator& comm, const DeviceParticles& particles, const Domain& domain);
+
+}  // namespace grove

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/leaf_trees.hpp"
+#include "kernels/cuda/records.hpp"
+#include "kernels/math/leaf_root.hpp"
+#include "particles/gpu/device_particles.hpp"
+
+namespace grove {
+
+/// The local trees of this rank in the memory of its GPU: what Forest is on the host. Views stay valid until
+/// the next cut() or update().
+class DeviceForest {
+ public:
+  /// Cuts the leaves into groups and buckets. leaf_begin: first particle of each own leaf, length leaves + 1.
+  /// records: of the particles, in leaf order; Record::index tells where each particle is now. InputError: a
+  /// leaf has more particles than a GPU takes.
+  void cut(const DeviceParticles& particles, std::span<const Count> leaf_begin,
+           const cuda::DeviceRecords& records);
+  /// Brings the particles into tree order, once after cut().
+  void arrange(DeviceParticles& particles);
+  /// As Forest::update().
+  void update(const DeviceParticles& particles, const GravityParameters& gravity, const WalkUnits& units,
+              double median_acceleration);
+
+  std::uint32_t leaves() const { return static_cast<std::uint32_t>(places_.size()); }
+  std::uint32_t groups() const { return static_cast<std::uint32_t>(leaf_of_group_.size()); }
+  const std::vector<cuda::LeafPlaces>& places() const { return places_; }
+  std::size_t nodes() const { return links_.size(); }
+  std::size_t particles() const { return sources_.size(); }
+
+  cuda::LeafTrees trees() const;
+  const std::uint32_t* leaf_of_group() const { return leaf_of_group_.data(); }
+  /// What each leaf tells all ranks.
+  std::vector<LeafNotice> notices() const;
+
+ private:
+  void lay_out(std::span<const Count> leaf_begin);
+
+  std::vector<cuda::LeafPlaces> places_;
+  std::vector<Count> node_begin_;  ///< [leaves + 1]
+  cuda::DeviceArray<cuda::LeafPlaces> device_places_;
+  cuda::DeviceArray<std::uint32_t> leaf_of_group_;
+  cuda::DeviceArray<std::uint32_t> order_;  ///< of the particles, from cut() to arrange()
+  cuda::DeviceArray<NodeLinks> links_;
+  cuda::DeviceArray<Vec3d> origin_;
+  cuda::DeviceArray<TargetBounds> bounds_;
+  cuda::DeviceArray<Group> groups_;
+  cuda::DeviceArray<SourceParticle> sources_;
+  cuda::DeviceArray<float> softening_;
+  cuda::DeviceArray<NodeCore> core_;
+  cuda::DeviceArray<NodeMoments> moments_;
+};
+
+}  // namespace grove

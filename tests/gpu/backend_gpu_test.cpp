@@ -1,0 +1,208 @@
+// Whole steps on GPUs, through the interface that runs use: the same bits on any number of ranks by every way
+// of exchange, and beside the host's what rounding leaves. Ranks share GPUs if there are fewer.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "backend/host_backend.hpp"
+#include "base/errors.hpp"
+#include "base/hash.hpp"
+#include "let/force_hash.hpp"
+#include "support/gpu_ranks.hpp"
+
+namespace grove {
+namespace {
+
+/// A concentration in the middle of a wide, lopsided cloud; two types, unequal masses, some without mass;
+/// those of one rank, dealt out in turn.
+Particles make_cloud(const Communicator& comm, std::size_t count) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  Particles own;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Vec3d direction{normal(random), normal(random) + 0.3, 0.5 * normal(random)};
+    const Vec3d position = 3 * std::pow(uniform(random), 3) * direction;
+    const double mass = i % 5 == 0 ? 0 : (0.5 + uniform(random)) / static_cast<double>(count);
+    if (i % static_cast<std::size_t>(comm.size()) != static_cast<std::size_t>(comm.rank())) continue;
+    const std::size_t last = own.size();
+    own.resize(last + 1);
+    own.position[last] = position;
+    own.velocity[last] = 0.1 * direction;
+    own.mass[last] = mass;
+    own.id[last] = mixed(i);
+    own.type[last] = static_cast<std::uint8_t>(i % 2);
+    own.acceleration[last] = {};
+    own.potential[last] = own.old_acceleration[last] = 0;
+    own.work[last] = 0;
+  }
+  return own;
+}
+
+GravityParameters gravity_of(Criterion criterion, Order order, SofteningKernel kernel) {
+  GravityParameters gravity;
+  gravity.gravitational_constant = 3;
+  gravity.criterion = criterion;
+  gravity.order = order;
+  gravity.kernel = kernel;
+  gravity.theta = 0.6;
+  gravity.delta = criterion == Criterion::multipole ? 0.02 : 0.002;
+  gravity.softening = {0.01, 0.1};
+  return gravity;
+}
+
+/// What a few steps left.
+struct Outcome {
+  std::uint64_t forces_hash = 0;
+  ForceReport report;
+  Totals totals;
+  AuditResult audit;
+};
+
+/// Evaluates, then makes steps of leapfrog with a new decomposition each.
+Outcome steps(const Communicator& comm, Backend& backend, Count leaf_size, int count) {
+  DecompositionParameters parameters;
+  parameters.leaf_size = leaf_size;
+  Outcome outcome;
+  PhaseTimers timers;
+  Domain domain;
+  std::optional<Box> box;
+  const auto evaluate = [&] {
+    DecompositionReport report;
+    domain = backend.decompose(parameters, box, report);
+    box = domain.box;
+    outcome.report = backend.evaluate(domain, timers);
+  };
+  evaluate();
+  evaluate();
+  for (int i = 0; i < count; ++i) {
+    backend.kick(0.005);
+    backend.drift(0.01);
+    evaluate();
+    backend.kick(0.005);
+  }
+  backend.show(0, [&](const Particles& p) { outcome.forces_hash = force_hash(comm, p); });
+  outcome.totals = backend.totals(domain);
+  outcome.audit = backend.audit(domain, 500);
+  return outcome;
+}
+
+class GpuBackend : public testing::GpuRanks {
+ protected:
+  /// On this rank alone.
+  Outcome alone(std::size_t count, const GravityParameters& gravity, Count leaf_size, int number) {
+    const Communicator self(MPI_COMM_SELF);
+    const auto backend = make_backend(self, {"cuda", true, {}}, make_cloud(self, count), gravity);
+    return steps(self, *backend, leaf_size, number);
+  }
+  Outcome together(std::size_t count, const GravityParameters& gravity, Count leaf_size, int number,
+                   std::optional<PayloadPath> payload) {
+    const auto backend = make_backend(comm_, {"cuda", true, payload}, make_cloud(comm_, count), gravity);
+    return steps(comm_, *backend, leaf_size, number);
+  }
+};
+
+TEST_F(GpuBackend, has_the_same_bits_on_any_number_of_ranks) {
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration})
+    for (const Order order : {Order::monopole, Order::quadrupole})
+      for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline}) {
+        SCOPED_TRACE(static_cast<int>(criterion) * 4 + static_cast<int>(order) * 2 +
+                     static_cast<int>(kernel));
+        const GravityParameters gravity = gravity_of(criterion, order, kernel);
+        const Outcome one = alone(3000, gravity, 96, 2);
+        const Outcome all = together(3000, gravity, 96, 2, {});
+        EXPECT_EQ(all.forces_hash, one.forces_hash);
+        EXPECT_EQ(all.report.interactions.cell, one.report.interactions.cell);
+        EXPECT_EQ(all.report.interactions.particle, one.report.interactions.particle);
+        EXPECT_EQ(all.report.median_acceleration, one.report.median_acceleration);
+        EXPECT_EQ(all.totals.total_energy(), one.totals.total_energy());
+        EXPECT_EQ(all.totals.momentum, one.totals.momentum);
+        EXPECT_EQ(all.audit.p99, one.audit.p99);
+        EXPECT_EQ(one.report.let.nodes + one.report.let.particles, 0);
+        EXPECT_EQ(all.report.let.nodes > 0, comm_.size() > 1);
+      }
+}
+
+TEST_F(GpuBackend, has_the_same_bits_by_every_way_of_exchange) {
+  const GravityParameters gravity =
+      gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);
+  const Outcome one = alone(20000, gravity, 512, 3);
+  std::vector<PayloadPath> paths;
+  for (const auto& exchange : exchanges()) paths.push_back(exchange->path());
+  for (const PayloadPath path : paths) {
+    const Outcome all = together(20000, gravity, 512, 3, path);
+    EXPECT_EQ(all.forces_hash, one.forces_hash) << static_cast<int>(path);
+  }
+}
+
+/// Nodes are opened alike but where rounding decides (see walk_gpu_test.cpp), for some 1e-6 of the tests; a
+/// hundred times that is allowed. Energies are sums of as many terms as there are particles: potentials that
+/// differ by the criterion's error of those few nodes, 2e-3 of 1e-4, and by roundings of 1e-6.
+TEST_F(GpuBackend, does_what_the_host_does) {
+  const GravityParameters gravity =
+      gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);
+  HostBackend host(comm_, make_cloud(comm_, 6000), gravity);
+  const Outcome expected = steps(comm_, host, 256, 3);
+  const Outcome found = together(6000, gravity, 256, 3, {});
+  const auto expect_near = [](double a, double b, double relative) {
+    EXPECT_NEAR(a, b, relative * std::abs(b));
+  };
+  expect_near(static_cast<double>(found.report.interactions.cell),
+              static_cast<double>(expected.report.interactions.cell), 1e-4);
+  expect_near(static_cast<double>(found.report.interactions.particle),
+              static_cast<double>(expected.report.interactions.particle), 1e-4);
+  expect_near(found.report.median_acceleration, expected.report.median_acceleration, 1e-5);
+  expect_near(found.totals.potential_energy, expected.totals.potential_energy, 2e-6);
+  expect_near(found.totals.kinetic_energy, expected.totals.kinetic_energy, 2e-6);
+  expect_near(found.audit.p99, expected.audit.p99, 1e-2);
+  EXPECT_EQ(found.audit.sample, expected.audit.sample);
+}
+
+TEST_F(GpuBackend, serves_ranks_without_particles) {
+  GravityParameters gravity =
+      gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::plummer);
+  gravity.theta = 1e-6;  // everything is opened
+  for (const std::size_t count : {1U, 2U, 33U}) {
+    const Outcome one = alone(count, gravity, 64, 1);
+    const Outcome all = together(count, gravity, 64, 1, {});
+    EXPECT_EQ(all.forces_hash, one.forces_hash);
+    EXPECT_EQ(all.report.interactions.particle, static_cast<Count>(count * count));
+  }
+}
+
+TEST_F(GpuBackend, refuses_leaves_that_a_gpu_does_not_take) {
+  const GravityParameters gravity =
+      gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::plummer);
+  EXPECT_THROW(together(6000, gravity, 8192, 0, {}), InputError);
+}
+
+TEST_F(GpuBackend, names_two_particles_whose_separation_is_lost) {
+  GravityParameters gravity =
+      gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::plummer);
+  gravity.softening.fill(1e-9);
+  Particles particles = make_cloud(comm_, 100);
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    if (particles.id[i] == mixed(1)) particles.position[i] = {1000, 0, 0};
+    if (particles.id[i] == mixed(2)) particles.position[i] = {1000 + 1e-6, 0, 0};
+  }
+  const auto message = [&](Backend& backend) {
+    try {
+      steps(comm_, backend, 256, 0);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  HostBackend host(comm_, particles, gravity);
+  const std::string expected = message(host);
+  EXPECT_NE(expected.find("1e-06 apart"), std::string::npos) << expected;
+  EXPECT_EQ(message(*make_backend(comm_, {"cuda", true, {}}, particles, gravity)), expected);
+}
+
+}  // namespace
+}  // namespace grove
