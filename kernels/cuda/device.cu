@@ -54,17 +54,44 @@ void select_device(int device, bool is_shared) {
   GROVE_CUDA(cudaMemPoolSetAttribute(memory_pool(), cudaMemPoolAttrReleaseThreshold, &kept));
 }
 
+namespace {
+
+/// Of the MemoryPurpose that lives.
+struct Purpose {
+  const char* what = nullptr;
+  double particles = 0, bytes_per_particle = 0;
+} purpose;
+
+std::string out_of_memory(std::size_t bytes, cudaError_t status) {
+  std::size_t free = 0, all = 0;
+  cudaMemGetInfo(&free, &all);
+  const std::uint64_t used = device_memory_use().now;
+  const auto mebibytes = [](std::uint64_t amount) { return std::to_string(amount >> 20) + " MiB"; };
+  const auto whole = [](double number) { return std::to_string(static_cast<std::uint64_t>(number)); };
+  std::string text = "GPU: out of memory";
+  if (purpose.what)
+    text += std::string(" for ") + purpose.what + " of " + whole(purpose.particles) + " particles";
+  text += ": " + mebibytes(bytes) + " more were asked for; of its " + mebibytes(all) + " this rank uses " +
+          mebibytes(used) + ", " + mebibytes(free) + " belong to nobody (" + cudaGetErrorString(status) + ")";
+  if (purpose.what)
+    text += ": about " + whole(static_cast<double>(used + free) / purpose.bytes_per_particle) +
+            " particles fit, at " + whole(purpose.bytes_per_particle) + " bytes each";
+  return text + ": use more GPUs";
+}
+
+}  // namespace
+
+MemoryPurpose::MemoryPurpose(const char* what, std::size_t particles, double bytes_per_particle) {
+  purpose = {what, static_cast<double>(particles), bytes_per_particle};
+}
+MemoryPurpose::~MemoryPurpose() { purpose = {}; }
+
 void* device_allocate(std::size_t bytes) {
   void* memory = nullptr;
   if (bytes == 0) return memory;
   if (const cudaError_t status = cudaMallocAsync(&memory, bytes, nullptr); status != cudaSuccess) {
-    std::size_t free = 0, all = 0;
-    cudaMemGetInfo(&free, &all);
-    const auto mebibytes = [](std::uint64_t amount) { return std::to_string(amount >> 20) + " MiB"; };
-    throw std::runtime_error("GPU: " + mebibytes(bytes) + " more were asked for; of its " + mebibytes(all) +
-                             " this rank uses " + mebibytes(device_memory_use().now) + ", " +
-                             mebibytes(free) + " belong to nobody (" + cudaGetErrorString(status) +
-                             "): use more GPUs");
+    cudaGetLastError();  // or a later check would report it again
+    throw std::runtime_error(out_of_memory(bytes, status));
   }
   return memory;
 }

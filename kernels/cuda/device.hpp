@@ -26,6 +26,17 @@ DeviceInfo device_info(int device);
 /// not wait for it; on a shared GPU only a little, since another process may need it.
 void select_device(int device, bool is_shared);
 
+/// While it lives, errors of device_allocate() say that the memory was wanted for this many particles and how
+/// many would fit. One at a time.
+class MemoryPurpose {
+ public:
+  /// what: "particles", "trees", ...; bytes_per_particle: of device memory, at most, in all.
+  MemoryPurpose(const char* what, std::size_t particles, double bytes_per_particle);
+  ~MemoryPurpose();
+  MemoryPurpose(const MemoryPurpose&) = delete;
+  MemoryPurpose& operator=(const MemoryPurpose&) = delete;
+};
+
 void* device_allocate(std::size_t bytes);
 void device_free(void* memory) noexcept;
 void device_upload(void* device, const void* host, std::size_t bytes);

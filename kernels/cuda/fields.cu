@@ -15,12 +15,6 @@ constexpr int threads = 256;
 /// Blocks of a pass in which each thread takes every so many-th particle.
 constexpr unsigned many_blocks = 2046;
 
-/// An element of so many words, so that each is loaded and stored as words.
-template <class Word, int words>
-struct Words {
-  Word word[words];
-};
-
 template <class T>
 struct Parts {
   const T* first;
@@ -30,11 +24,20 @@ struct Parts {
   const __device__ T& operator[](std::uint64_t i) const { return i < size ? first[i] : rest[i - size]; }
 };
 
-template <class T>
+/// Elements of so many words: a thread moves single words, so that a warp reads and writes whole lines.
+template <class Word, int words>
 __global__ void __launch_bounds__(threads)
-    gather(T* to, const Parts<T> from, const std::uint32_t* index, std::uint64_t count) {
-  const std::uint64_t i = blockIdx.x * std::uint64_t{threads} + threadIdx.x;
-  if (i < count) to[i] = from[index[i]];
+    gather(Word* to, const Parts<Word> from, const std::uint32_t* index, std::uint64_t count) {
+  constexpr int per_thread = 4;
+  const std::uint64_t begin = blockIdx.x * std::uint64_t{threads * per_thread} + threadIdx.x;
+  Word word[per_thread];
+#pragma unroll
+  for (int k = 0; k < per_thread; ++k)
+    if (const std::uint64_t i = begin + k * threads; i < count * words)
+      word[k] = from[std::uint64_t{index[i / words]} * words + i % words];
+#pragma unroll
+  for (int k = 0; k < per_thread; ++k)
+    if (const std::uint64_t i = begin + k * threads; i < count * words) to[i] = word[k];
 }
 
 __global__ void gather_bytes(std::byte* to, const Parts<std::byte> from, const std::uint32_t* index,
@@ -51,10 +54,12 @@ __global__ void __launch_bounds__(threads) number(std::uint32_t* index, std::uin
 
 unsigned blocks_for(std::size_t count) { return static_cast<unsigned>((count + threads - 1) / threads); }
 
-template <class T>
+template <class Word, int words>
 void launch_gather(void* to, const TwoParts& from, const std::uint32_t* index, std::size_t count) {
-  const Parts<T> parts{static_cast<const T*>(from.first), from.size, static_cast<const T*>(from.rest)};
-  gather<<<blocks_for(count), threads>>>(static_cast<T*>(to), parts, index, count);
+  const Parts<Word> parts{static_cast<const Word*>(from.first), from.size * words,
+                          static_cast<const Word*>(from.rest)};
+  gather<Word, words>
+      <<<(blocks_for(count * words) + 3) / 4, threads>>>(static_cast<Word*>(to), parts, index, count);
 }
 
 __global__ void __launch_bounds__(threads)
@@ -153,19 +158,19 @@ void gather_elements(void* to, const TwoParts& from, const std::uint32_t* index,
   using Double = std::uint64_t;
   switch (element_size) {
     case 1:
-      launch_gather<std::byte>(to, from, index, count);
+      launch_gather<std::byte, 1>(to, from, index, count);
       break;
     case 4:
-      launch_gather<Word>(to, from, index, count);
+      launch_gather<Word, 1>(to, from, index, count);
       break;
     case 8:
-      launch_gather<Double>(to, from, index, count);
+      launch_gather<Double, 1>(to, from, index, count);
       break;
     case 12:
-      launch_gather<Words<Word, 3>>(to, from, index, count);
+      launch_gather<Word, 3>(to, from, index, count);
       break;
     case 24:
-      launch_gather<Words<Double, 3>>(to, from, index, count);
+      launch_gather<Double, 3>(to, from, index, count);
       break;
     default: {
       const Parts<std::byte> parts{static_cast<const std::byte*>(from.first), from.size * element_size,

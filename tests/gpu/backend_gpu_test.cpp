@@ -5,12 +5,15 @@
 #include <cmath>
 #include <memory>
 #include <random>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "backend/backend.hpp"
 #include "backend/host_backend.hpp"
 #include "base/errors.hpp"
 #include "base/hash.hpp"
+#include "kernels/cuda/device.hpp"
 #include "let/force_hash.hpp"
 #include "support/gpu_ranks.hpp"
 
@@ -202,6 +205,32 @@ TEST_F(GpuBackend, names_two_particles_whose_separation_is_lost) {
   const std::string expected = message(host);
   EXPECT_NE(expected.find("1e-06 apart"), std::string::npos) << expected;
   EXPECT_EQ(message(*make_backend(comm_, {"cuda", true, {}}, particles, gravity)), expected);
+}
+
+/// All memory of the GPU but little.
+std::vector<cuda::DeviceArray<std::byte>> take_all_memory() {
+  std::vector<cuda::DeviceArray<std::byte>> taken;
+  for (std::size_t size = std::size_t{1} << 38; size >= std::size_t{1} << 20;) {
+    try {
+      taken.emplace_back(size);
+    } catch (const std::runtime_error&) {
+      size /= 2;
+    }
+  }
+  return taken;
+}
+
+TEST_F(GpuBackend, says_how_many_particles_fit) {
+  if (comm_.size() > 1) GTEST_SKIP() << "other ranks may share the GPU";
+  const auto taken = take_all_memory();
+  try {
+    together(100000, {}, 4096, 0, {});
+    ADD_FAILURE() << "there is no room for this";
+  } catch (const std::runtime_error& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("out of memory for the fields of 100000 particles"), std::string::npos) << text;
+    EXPECT_NE(text.find("particles fit, at 200 bytes each"), std::string::npos) << text;
+  }
 }
 
 }  // namespace

@@ -13,6 +13,10 @@
 namespace grove {
 namespace {
 
+/// Device memory that a step of one rank takes at most, fields, records and trees together; measured (see
+/// docs/performance.md), with room for what ranks receive of each other.
+constexpr double bytes_per_particle = 200;
+
 /// Particles in the memory of GPUs; only scalars, cuts, cells, what leaves tell each other and snapshots
 /// cross to the host.
 class DeviceBackend : public Backend {
@@ -22,17 +26,19 @@ class DeviceBackend : public Backend {
       : comm_(comm),
         devices_(take_devices(comm, choice.share_gpu)),
         exchange_(comm, devices_.shared, choice.payload),
-        particles_(particles),
+        particles_(upload(particles)),
         gravity_(comm, exchange_, gravity) {}
 
   std::size_t size() const override { return particles_.size(); }
 
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override {
+    const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle);
     return grove::decompose(comm_, particles_, exchange_, parameters, previous, report, &records_);
   }
 
   ForceReport evaluate(const Domain& domain, PhaseTimers& timers) override {
+    const cuda::MemoryPurpose purpose("the trees", particles_.size(), bytes_per_particle);
     return gravity_.evaluate(particles_, domain, std::move(records_), timers);
   }
 
@@ -62,6 +68,11 @@ class DeviceBackend : public Backend {
   std::uint64_t peak_device_memory() const override { return cuda::device_memory_use().peak; }
 
  private:
+  static DeviceParticles upload(const Particles& particles) {
+    const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle);
+    return DeviceParticles(particles);
+  }
+
   const Communicator& comm_;
   RankDevices devices_;
   DeviceExchange exchange_;
