@@ -3,26 +3,22 @@
 #include <cstdint>
 
 #include "kernels/cuda/leaf_trees.hpp"
+#include "kernels/cuda/top_sources.hpp"
 #include "kernels/math/walk_views.hpp"
 
 namespace grove::cuda {
 
-/// Where the tree of a leaf lies in the arrays of all sources.
-struct alignas(32) SourceLeaf {
-  Vec3d origin;  ///< units of the run
-  std::uint32_t node, particle;
-};
-
-/// What forces come from; device memory, walk units. Own leaves and imported ones alike.
+/// What forces come from; device memory, walk units. Own leaves and imported ones alike. Of each leaf at
+/// least the root is here, pruned if no group of this rank opens it.
 struct WalkSources {
-  const SourceLeaf* leaves;  ///< by number in the ORB
+  const SourceFrame* leaves;  ///< by number in the ORB: origins, first nodes and particles
   const NodeCore* core;
   const NodeMoments* moments;
   const NodeLinks* links;
   const SourceParticle* particles;
   const float* softening;  ///< by particle
 
-  TopTree top;  ///< of device memory
+  TopSources top;  ///< of the same reference
 };
 
 /// Where forces are wanted: the leaves of this rank. Device memory.
@@ -44,10 +40,10 @@ struct WalkOutput {
 ///
 /// A warp keeps a stack of nodes to be tested and takes up to 32 at a time from its top, a lane each; what is
 /// accepted and the buckets of what is opened go to two lists, and each list is summed whenever it fills a
-/// batch of 32 sources: a lane loads one, then all lanes, a target each, read them one after the other. The
-/// order of summation depends on the trees alone.
+/// batch of 32 sources: a lane loads one, then all lanes, a target each, read them one after the other, first
+/// those beyond the reach of softening, then the others. The order of summation depends on the trees alone.
 ///
-/// Throws std::logic_error if a pruned node or an absent tree would have to be opened.
+/// Throws std::logic_error if a pruned node would have to be opened.
 WalkCounts walk_own(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
                     const WalkTargets& targets, const WalkOutput& output);
 WalkCounts walk_others(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,

@@ -50,24 +50,33 @@ GROVE_INLINE SoftenedPair<T> softened_pair(Plummer, T r2, T scale) {
 }
 /// Below this squared distance 1/r would leave the range; the spline is flat there.
 inline constexpr float least_distance2 = 1e-24F;
+/// For lanes of which some are within h.
+template <class T>
+GROVE_INLINE SoftenedPair<T> pair_within(Spline, T r2, T scale) {
+  return spline_pair(r2, inverse_sqrt(larger(r2, T(least_distance2))), inverse_sqrt(scale));
+}
 /// Few pairs are within h, and then the lanes of whole registers are not: those take the short way.
 template <class T>
 GROVE_INLINE SoftenedPair<T> softened_pair(Spline, T r2, T scale) {
   if (any_less(r2, scale)) [[unlikely]]
-    return spline_pair(r2, inverse_sqrt(larger(r2, T(least_distance2))), inverse_sqrt(scale));
+    return pair_within(Spline{}, r2, scale);
   return softened_pair(Newton{}, r2, scale);
+}
+
+/// Adds the pull of a point mass at separation d, given the psi.
+template <class T>
+GROVE_INLINE void add_pair(const SoftenedPair<T>& pair, const Vec3<T>& d, T mass, Pull<T>& pull) {
+  pull.potential += mass * pair.potential;
+  const T f = mass * pair.force;
+  pull.acceleration.x += f * d.x;
+  pull.acceleration.y += f * d.y;
+  pull.acceleration.z += f * d.z;
 }
 
 /// Adds the pull of a point mass at separation d.
 template <class Shape, class T>
 GROVE_INLINE void add_particle(Shape shape, const Vec3<T>& d, T mass, T scale, Pull<T>& pull) {
-  const T r2 = d.x * d.x + d.y * d.y + d.z * d.z;
-  const auto [potential, force] = softened_pair(shape, r2, scale);
-  pull.potential += mass * potential;
-  const T f = mass * force;
-  pull.acceleration.x += f * d.x;
-  pull.acceleration.y += f * d.y;
-  pull.acceleration.z += f * d.z;
+  add_pair(softened_pair(shape, T(d.x * d.x + d.y * d.y + d.z * d.z), scale), d, mass, pull);
 }
 
 /// A node as a source, for Newtonian forces with traceless second moments Q = 3 M - tr(M), from which the raw
@@ -100,19 +109,27 @@ GROVE_INLINE void add_along_and_across(T along, const Vec3<T>& n, T across, cons
   pull.acceleration.z -= across * q.z;
 }
 
-/// Adds the pull of a node far enough to be Newtonian: with n = d/r and A = n Q n/r^2,
-/// P = (m + A/2)/r, a = [(m + 5A/2) n - Q n/r^2]/r^2.
+/// Adds the pull of a node far enough to be Newtonian: with q = Q d, h = d q/r^2 and v = m r^2,
+/// P = (v + h/2)/r^3, a = [(v + 5h/2) d - q]/r^5.
+///
+/// No power leaves the range of a float: in walk units r is between the spline's radius of the least
+/// softening, 2^-25.4, and 2^25, so 1/r^5 is between 2^-125 and 2^127; the mass is below 2 and, as r > b, Q
+/// below 4 m r^2, so that d q stays below 2^103. Near the least r d q may fall below the smallest float,
+/// 2^-149: for masses above 2^-30 an error of 2^-17 of m r^4.
 template <class T>
 GROVE_INLINE void add_quadrupole(Newton, const Vec3<T>& d, const CellSource& s, T, Pull<T>& pull) {
-  const T inverse = inverse_sqrt(d.x * d.x + d.y * d.y + d.z * d.z), inverse2 = inverse * inverse;
-  const T x = d.x * inverse, y = d.y * inverse, z = d.z * inverse;
-  const T qx = T(s.xx) * x + T(s.xy) * y + T(s.xz) * z;
-  const T qy = T(s.xy) * x + T(s.yy) * y + T(s.yz) * z;
-  const T qz = T(s.xz) * x + T(s.yz) * y + T(s.zz) * z;
-  const T a = (x * qx + y * qy + z * qz) * inverse2;
-  pull.potential += inverse * (T(0.5F) * a + T(s.mass));
-  const T along = inverse2 * (T(2.5F) * a + T(s.mass)), across = inverse2 * inverse2;
-  add_along_and_across(along, {x, y, z}, across, {qx, qy, qz}, pull);
+  const T r2 = d.x * d.x + d.y * d.y + d.z * d.z;
+  const T inverse = inverse_sqrt(r2), inverse2 = inverse * inverse;
+  const T inverse3 = inverse * inverse2, inverse5 = inverse3 * inverse2;
+  const T qx = T(s.xx) * d.x + T(s.xy) * d.y + T(s.xz) * d.z;
+  const T qy = T(s.xy) * d.x + T(s.yy) * d.y + T(s.yz) * d.z;
+  const T qz = T(s.xz) * d.x + T(s.yz) * d.y + T(s.zz) * d.z;
+  const T h = (d.x * qx + d.y * qy + d.z * qz) * inverse2;
+  const T v = T(s.mass) * r2, along = multiply_add(T(2.5F), h, v);
+  pull.potential += inverse3 * multiply_add(T(0.5F), h, v);
+  pull.acceleration.x += inverse5 * (along * d.x - qx);
+  pull.acceleration.y += inverse5 * (along * d.y - qy);
+  pull.acceleration.z += inverse5 * (along * d.z - qz);
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 #include "base/host_device.hpp"
 #include "base/types.hpp"
 #include "base/vec3.hpp"
+#include "kernels/math/scalars.hpp"
 
 /// The one node layout: bisection, octree, kd-tree and locally essential trees all produce these arrays, and
 /// walks, acceptance criteria and checks are written once against them.
@@ -21,14 +22,14 @@ struct WalkUnits {
   double length = 1;
   double mass = 1;
 
-  /// Powers of two: near the total mass, and 2^-20 times the larger of the edge of the root cube and the
-  /// largest softening length. So distances are below 2^22, which leaves room downwards, where fourth powers
-  /// of the softening are needed, without taking it from second moments, b^3 and squared distances over
-  /// theta. largest_mass: of a particle.
+  /// Powers of two: near the total mass, and 2^-23 times the larger of the edge of the root cube and the
+  /// largest softening length. So distances are below 2^25, the fifth power of which leaves the range as
+  /// little as that of the least softening does, and there is room for second moments, b^3 and squared
+  /// distances over theta. largest_mass: of a particle.
   static WalkUnits of(double box_edge, double largest_softening, double largest_mass, Count particles) {
     const double mass = largest_mass * static_cast<double>(particles);
     const double size = box_edge > largest_softening ? box_edge : largest_softening;
-    return {std::ldexp(power_of_two(size), -20), mass > 0 ? power_of_two(mass) : 1.0};
+    return {std::ldexp(power_of_two(size), -23), mass > 0 ? power_of_two(mass) : 1.0};
   }
 
  private:
@@ -91,9 +92,7 @@ struct TargetBounds {
 
  private:
   GROVE_HOST_DEVICE static float outside(float p, float low, float high) {
-    const float below = low - p, above = p - high;
-    const float farther = below > above ? below : above;
-    return farther > 0 ? farther : 0;
+    return larger(larger(low - p, p - high), 0.F);
   }
 };
 

@@ -27,8 +27,25 @@ GROVE_HOST_DEVICE constexpr T select(bool condition, T a, T b) {
   return condition ? a : b;
 }
 
-GROVE_HOST_DEVICE inline float larger(float a, float b) { return a > b ? a : b; }
+/// On a GPU one instruction. Of what is not a number it gives the other, on the host sometimes not.
+GROVE_HOST_DEVICE inline float larger(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  return fmaxf(a, b);
+#else
+  return a > b ? a : b;
+#endif
+}
 GROVE_HOST_DEVICE inline double larger(double a, double b) { return a > b ? a : b; }
+
+/// a b + c, where the compiler would otherwise fuse what a b is added to with another product.
+template <class T>
+GROVE_INLINE T multiply_add(T a, T b, T c) {
+#if defined(__CUDA_ARCH__)
+  return fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
 
 /// 1/sqrt(x), x > 0. On a GPU the processor's approximation, whose relative error is below 2^-22.9 (PTX ISA,
 /// rsqrt.approx.ftz.f32).

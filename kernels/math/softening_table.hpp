@@ -15,8 +15,9 @@ struct SofteningTable {
 };
 
 /// No softening length counts for less, in walk units (1e-15 of the box): its fourth power, which a softened
-/// quadrupole needs, stays in the range of a float.
-inline constexpr float least_softening = 1e-9F;
+/// quadrupole needs, and the fifth power of the spline's radius, from which on quadrupoles are Newtonian,
+/// stay in the range of a float.
+inline constexpr float least_softening = 8e-9F;
 
 inline SofteningTable softening_table(const GravityParameters& gravity, const WalkUnits& units) {
   SofteningTable table{};

@@ -65,7 +65,7 @@ std::string check_node(const SourceTree& tree, std::int32_t n, const Truth& t, b
   // Values are rounded to float once after sums in double: half a unit in the last place, 6e-8; sums of
   // children rather than particles differ by far less. Twice that, to be safe.
   constexpr double rounding = 1.2e-7;
-  // Terms of a centre may cancel: what double precision leaves of places below 2^22 is some 2^-31.
+  // Terms of a centre may cancel: what double precision leaves of places below 2^25 is some 2^-28.
   constexpr double cancellation = 1e-8;
   const NodeCore& core = tree.core[n];
   const NodeMoments& m = tree.moments[n];

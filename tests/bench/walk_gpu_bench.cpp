@@ -166,8 +166,8 @@ class Bench {
   }
 
   WalkCounts walk(const GravityParameters& gravity, Watch& watch) {
-    const cuda::WalkSources from{table_.data(),   core_.data(),      moments_.data(), links_.data(),
-                                 sources_.data(), softening_.data(), device_top_};
+    const cuda::WalkSources from{table_.data(),   core_.data(),      moments_.data(),   links_.data(),
+                                 sources_.data(), softening_.data(), device_top_.view()};
     const cuda::WalkTargets to{trees_, device_group_leaves_.data(),
                                static_cast<std::uint32_t>(leaf_of_group_.size()), 0};
     const cuda::WalkOutput out{acceleration_.data(), potential_.data(), work_.data()};
@@ -255,21 +255,17 @@ class Bench {
     const auto bounds = download(bounds_);
     const auto origins = download(origin_);
     std::vector<LeafRoot> roots;
-    std::vector<cuda::SourceLeaf> table;
+    std::vector<SourceFrame> table;
+    const Vec3d middle = box_.low + Vec3d{1, 1, 1} * (box_.edge / 2);
     for (std::size_t i = 0; i < places_.size(); ++i) {
       roots.push_back({core[i], moments[i], bounds[i].low, bounds[i].high, origins[i]});
-      table.push_back({origins[i], static_cast<std::uint32_t>(places_[i].node),
-                       static_cast<std::uint32_t>(places_[i].first)});
+      table.push_back(SourceFrame::at(origins[i], middle, 1 / units_.length,
+                                      static_cast<std::uint32_t>(places_[i].node),
+                                      static_cast<std::uint32_t>(places_[i].first)));
     }
     table_ = upload(table);
     top_.combine(cells_, roots, units_, rule);
-    const TopTree view = top_.view();
-    const auto nodes = static_cast<std::size_t>(view.nodes);
-    top_centre_ = DeviceArray<Vec3d>{std::span(view.centre, nodes)};
-    top_core_ = DeviceArray<NodeCore>{std::span(view.core, nodes)};
-    top_moments_ = DeviceArray<NodeMoments>{std::span(view.moments, nodes)};
-    top_links_ = DeviceArray<TopLinks>{std::span(view.links, nodes)};
-    device_top_ = {top_centre_.data(), top_core_.data(), top_moments_.data(), top_links_.data(), view.nodes};
+    device_top_ = cuda::DeviceTop(top_.view(), middle, units_);
   }
 
   std::size_t count_;
@@ -301,13 +297,9 @@ class Bench {
   DeviceArray<NodeCore> core_;
   DeviceArray<NodeMoments> moments_;
   cuda::LeafTrees trees_{};
-  DeviceArray<cuda::SourceLeaf> table_;
+  DeviceArray<SourceFrame> table_;
   TopMoments top_;
-  DeviceArray<Vec3d> top_centre_;
-  DeviceArray<NodeCore> top_core_;
-  DeviceArray<NodeMoments> top_moments_;
-  DeviceArray<TopLinks> top_links_;
-  TopTree device_top_;
+  cuda::DeviceTop device_top_;
 };
 
 void run(int log2, const std::string& model, double delta, Order order, Count leaf, int repeats) {

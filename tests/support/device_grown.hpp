@@ -96,27 +96,18 @@ struct DeviceGrown {
 
   /// Sets acceleration, potential and work of the particles.
   WalkCounts walk(Particles& particles, const GravityParameters& gravity) const {
-    const TopTree top = host.top.view();
-    const auto nodes = static_cast<std::size_t>(top.nodes);
-    const cuda::DeviceArray<Vec3d> centre{std::span(top.centre, nodes)};
-    const cuda::DeviceArray<NodeCore> top_core{std::span(top.core, nodes)};
-    const cuda::DeviceArray<NodeMoments> top_moments{std::span(top.moments, nodes)};
-    const cuda::DeviceArray<TopLinks> top_links{std::span(top.links, nodes)};
+    const Vec3d middle = host.box.low + Vec3d{1, 1, 1} * (host.box.edge / 2);
+    const cuda::DeviceTop top(host.top.view(), middle, host.units);
     const std::vector<Vec3d> origins = download(origin);
-    std::vector<cuda::SourceLeaf> table;
+    std::vector<SourceFrame> table;
     for (std::size_t i = 0; i < places.size(); ++i)
-      table.push_back({origins[i], static_cast<std::uint32_t>(places[i].node),
-                       static_cast<std::uint32_t>(places[i].first)});
+      table.push_back(SourceFrame::at(origins[i], middle, 1 / host.units.length,
+                                      static_cast<std::uint32_t>(places[i].node),
+                                      static_cast<std::uint32_t>(places[i].first)));
     const auto source_leaves = upload(table);
     const auto group_leaves = upload(leaf_of_group);
-    const cuda::WalkSources from{
-        source_leaves.data(),
-        core.data(),
-        moments.data(),
-        links.data(),
-        sources.data(),
-        softening.data(),
-        {centre.data(), top_core.data(), top_moments.data(), top_links.data(), top.nodes}};
+    const cuda::WalkSources from{source_leaves.data(), core.data(),      moments.data(), links.data(),
+                                 sources.data(),       softening.data(), top.view()};
     const cuda::WalkTargets to{trees, group_leaves.data(), static_cast<std::uint32_t>(leaf_of_group.size()),
                                0};
     const cuda::DeviceArray<Vec3f> acceleration(particles.size());

@@ -172,9 +172,9 @@ TYPED_TEST(Softened, lanesAgreeWithNumbers) {
   }
 }
 
-/// No power of a distance leaves the range of a float, near the least softening and far away.
+/// No power of a distance leaves the range of a float, near the least radius of a spline (2.24e-8) and far away.
 TYPED_TEST(Softened, staysFiniteAtExtremeDistances) {
-  for (const double size : {1e-9, 1e-6, 1.0, 1e3}) {
+  for (const double size : {2.3e-8, 1e-6, 1.0, 1e3, 2.9e7}) {
     const auto bodies = cluster(0.2 * size);
     const CellSource cell = source_of(bodies, static_cast<float>(0.3 * size));
     Pull<Lanes> pull{{Lanes(0.F), Lanes(0.F), Lanes(0.F)}, Lanes(0.F)};

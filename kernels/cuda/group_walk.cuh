@@ -1,0 +1,191 @@
+#pragma once
+
+#include "kernels/cuda/node_code.hpp"
+#include "kernels/cuda/node_stack.cuh"
+#include "kernels/cuda/target_sums.cuh"
+#include "kernels/cuda/walk.hpp"
+
+namespace grove::cuda {
+
+struct WalkRule {
+  double acceleration, potential;  ///< from walk units to units of the run
+};
+
+enum class Fault : int { none, opened_pruned, stack_full };
+
+struct WarpMemory {
+  StagedBatch batch;
+  std::uint32_t stack[NodeStack::size];
+  std::uint32_t cells[2 * batch_size], buckets[2 * batch_size];
+};
+
+/// A group of targets, a lane each, and all that acts on it in one pass.
+template <Order order, class Shape, bool own>
+class GroupWalk {
+ public:
+  __device__ GroupWalk(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
+                       WarpMemory& memory, std::uint32_t* spill)
+      : rule_(rule),
+        from_(sources),
+        to_(targets),
+        m_(memory),
+        stack_(memory.stack, spill),
+        sums_(memory.batch) {}
+
+  __device__ Fault run(std::uint32_t g, const WalkOutput& output) {
+    load(g);
+    bool opened_pruned = false;
+    while (!stack_.is_empty()) {
+      if (!test(opened_pruned)) return Fault::stack_full;
+      if (cells_ >= batch_size) sum_cells(batch_size);
+      while (buckets_ >= buckets_per_batch) sum_buckets(buckets_per_batch);
+    }
+    if (__any_sync(~0u, opened_pruned)) return Fault::opened_pruned;
+    if (cells_ > 0) sum_cells(cells_);
+    if (buckets_ > 0) sum_buckets(buckets_);
+    if (own) sum_within();
+    store(output);
+    return Fault::none;
+  }
+
+  std::uint32_t tests = 0, cell = 0, particle = 0;  ///< of the group; interactions per target
+
+  __device__ int count() const { return group_.count; }
+
+ private:
+  static constexpr int buckets_per_batch = batch_size / bucket_size;
+
+  __device__ void load(std::uint32_t g) {
+    const std::uint32_t leaf = to_.leaf_of_group[g];
+    group_ = to_.trees.groups[g];
+    leaf_ = to_.first_leaf + static_cast<std::int32_t>(leaf);
+    frame_ = from_.leaves[leaf_];
+    first_ = to_.trees.leaves[leaf].first + static_cast<std::uint64_t>(group_.first);
+    const std::uint64_t p = first_ + static_cast<std::uint64_t>(min(lane_, group_.count - 1));
+    sums_.load(to_.trees.sources[p], to_.trees.softening[p]);
+    stack_.start(own ? code_of(leaf_, 0) : from_.top.root);
+    cells_ = buckets_ = 0;
+    tests = cell = particle = 0;
+  }
+
+  /// Where a node is. In the own leaf all have the frame of the targets.
+  struct Place {
+    Vec3f shift;  ///< from the node's frame to that of the targets
+    std::uint32_t node, particle;
+    bool is_top;
+  };
+  __device__ Place place_of(std::uint32_t code) const {
+    if constexpr (own) return {{0, 0, 0}, frame_.node + (code & node_mask), frame_.particle, false};
+    const bool is_top = code & of_top;
+    const SourceFrame frame = (is_top ? from_.top.frames : from_.leaves)[frame_of(code)];
+    return {shift_between(frame, frame_), frame.node + (code & node_mask), frame.particle, is_top};
+  }
+  __device__ static Vec3f moved(const Vec3f& p, const Place& place) {
+    if constexpr (own) return p;
+    return p + place.shift;
+  }
+
+  /// Tests up to 32 nodes from the top of the stack; cells above the leaves like all others, but what holds
+  /// the targets is opened, and their own leaf left out. Returns false if the stack is full.
+  __device__ bool test(bool& opened_pruned) {
+    int count = 0;
+    const std::uint32_t code = stack_.pop(count);
+    const Place place = place_of(code);
+    const NodeCore core = (place.is_top ? from_.top.core : from_.core)[place.node];
+    const NodeLinks links = (place.is_top ? from_.top.links : from_.links)[place.node];
+    const float distance2 = group_.bounds.distance2(moved(core.centre, place));
+    const bool holds = !own && holds_targets(code, place.is_top, links), active = lane_ < count;
+    const bool accepted = active && !holds && accepts(core, distance2, group_.bounds.strictness, 0);
+    const bool opened = active && !accepted && (!holds || place.is_top);
+    const bool is_inner = opened && (place.is_top || links.child >= 0);
+    opened_pruned |= opened && !is_inner && links.child == NodeLinks::pruned;
+    tests += static_cast<std::uint32_t>(count);
+    append(m_.cells, cells_, accepted, code);
+    append(m_.buckets, buckets_, opened && !is_inner && !is_within(links), code);
+    const auto child = static_cast<std::uint32_t>(links.child);
+    const std::uint32_t left = place.is_top ? child : (code & ~node_mask) | child;
+    return stack_.push(is_inner, left, place.is_top ? static_cast<std::uint32_t>(links.next) : left + 1);
+  }
+
+  /// Whether the leaf of the targets is a node's, or below it.
+  __device__ bool holds_targets(std::uint32_t code, bool is_top, const NodeLinks& links) const {
+    const auto first = is_top ? links.first : static_cast<std::int32_t>(frame_of(code));
+    return static_cast<std::uint32_t>(leaf_ - first) < static_cast<std::uint32_t>(is_top ? links.count : 1);
+  }
+
+  /// Whether a bucket is of the group; what that does to itself is summed apart.
+  __device__ bool is_within(const NodeLinks& links) const {
+    return own &&
+           static_cast<std::uint32_t>(links.first - group_.first) < static_cast<std::uint32_t>(group_.count);
+  }
+
+  __device__ void append(std::uint32_t* list, int& size, bool which, std::uint32_t code) const {
+    const unsigned votes = __ballot_sync(~0u, which);
+    if (which) list[size + __popc(votes & ((1u << lane_) - 1))] = code;
+    size += __popc(votes);
+  }
+
+  /// The last cells of the list.
+  __device__ void sum_cells(int count) {
+    cells_ -= count;
+    const Place place = place_of(m_.cells[cells_ + min(lane_, count - 1)]);
+    const NodeCore core = (place.is_top ? from_.top.core : from_.core)[place.node];
+    const NodeMoments moments = (place.is_top ? from_.top.moments : from_.moments)[place.node];
+    cell += static_cast<std::uint32_t>(count);
+    sums_.add_cells(sums_.stage_cell(lane_ < count, moved(core.centre, place), core, moments, group_.bounds));
+  }
+
+  /// The last buckets of the list, at most four.
+  __device__ void sum_buckets(int count) {
+    buckets_ -= count;
+    const int bucket = lane_ / bucket_size, i = lane_ % bucket_size;
+    const Place place = place_of(m_.buckets[buckets_ + min(bucket, count - 1)]);
+    const NodeLinks links = from_.links[place.node];
+    const bool exists = bucket < count && i < links.count;
+    const std::uint32_t p =
+        place.particle + static_cast<std::uint32_t>(links.first + min(i, links.count - 1));
+    const SourceParticle source = from_.particles[p];
+    particle += static_cast<std::uint32_t>(__popc(__ballot_sync(~0u, exists)));
+    sums_.add_particles(sums_.stage_particle(exists, moved(source.position, place), source.mass,
+                                             from_.softening[p], group_.bounds));
+  }
+
+  __device__ void sum_within() {
+    const std::uint64_t p = first_ + static_cast<std::uint64_t>(min(lane_, group_.count - 1));
+    sums_.add_within(group_.count, to_.trees.sources[p].mass);
+    particle += static_cast<std::uint32_t>(group_.count);
+  }
+
+  __device__ void store(const WalkOutput& out) const {
+    if (lane_ >= group_.count) return;
+    const std::uint64_t p = first_ + static_cast<std::uint64_t>(lane_);
+    const Pull<float>& pull = sums_.pull();
+    const Vec3f a = (pull.acceleration.template as<double>() * rule_.acceleration).template as<float>();
+    const auto potential = static_cast<float>(-rule_.potential * pull.potential);
+    if (own) {
+      out.acceleration[p] = a;
+      out.potential[p] = potential;
+      out.work[p] = cell + particle;
+    } else {
+      out.acceleration[p] += a;
+      out.potential[p] += potential;
+      out.work[p] += cell + particle;
+    }
+  }
+
+  const WalkRule& rule_;
+  const WalkSources& from_;
+  const WalkTargets& to_;
+  WarpMemory& m_;
+  NodeStack stack_;
+  TargetSums<order, Shape> sums_;
+  const int lane_ = static_cast<int>(threadIdx.x % 32);
+
+  Group group_;
+  std::int32_t leaf_;    ///< number in the ORB
+  SourceFrame frame_;    ///< of the leaf
+  std::uint64_t first_;  ///< its first particle
+  int cells_, buckets_;  ///< of the lists
+};
+
+}  // namespace grove::cuda

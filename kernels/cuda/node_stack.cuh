@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+
+namespace grove::cuda {
+
+/// Nodes that a warp has yet to test. The last ones are in shared memory; when that is full, the oldest of
+/// them go to global memory in portions.
+class NodeStack {
+ public:
+  static constexpr int size = 512, portion = 256, most_spilled = 8 * portion;
+
+  /// memory: [size]; spill: [most_spilled].
+  __device__ NodeStack(std::uint32_t* memory, std::uint32_t* spill) : entry_(memory), spill_(spill) {}
+
+  __device__ void start(std::uint32_t code) {
+    size_ = 1;
+    spilled_ = 0;
+    if (lane_ == 0) entry_[0] = code;
+    __syncwarp();
+  }
+
+  __device__ bool is_empty() const { return size_ == 0 && spilled_ == 0; }
+
+  /// Takes up to 32, the lanes up to `count` one each; the others see the last of them.
+  __device__ std::uint32_t pop(int& count) {
+    if (size_ == 0) restore();
+    count = min(size_, 32);
+    size_ -= count;
+    const std::uint32_t code = entry_[size_ + min(lane_, count - 1)];
+    __syncwarp();
+    return code;
+  }
+
+  /// Both children of those lanes that have some. Returns false if there is no room.
+  __device__ bool push(bool which, std::uint32_t left, std::uint32_t right) {
+    const unsigned votes = __ballot_sync(~0u, which);
+    if (size_ + 64 > size && !spill()) return false;
+    if (which) {
+      const int place = size_ + 2 * __popc(votes & ((1u << lane_) - 1));
+      entry_[place] = left;
+      entry_[place + 1] = right;
+    }
+    size_ += 2 * __popc(votes);
+    __syncwarp();
+    return true;
+  }
+
+ private:
+  __device__ bool spill() {
+    if (spilled_ + portion > most_spilled) return false;
+    for (int i = lane_; i < portion; i += 32) spill_[spilled_ + i] = entry_[i];
+    __syncwarp();
+    static_assert(size <= 2 * portion);  // what stays does not overlap where it goes
+    for (int i = lane_; i < size_ - portion; i += 32) entry_[i] = entry_[i + portion];
+    spilled_ += portion;
+    size_ -= portion;
+    __syncwarp();
+    return true;
+  }
+
+  __device__ void restore() {
+    spilled_ -= portion;
+    size_ = portion;
+    for (int i = lane_; i < portion; i += 32) entry_[i] = spill_[spilled_ + i];
+    __syncwarp();
+  }
+
+  std::uint32_t* entry_;
+  std::uint32_t* spill_;
+  const int lane_ = static_cast<int>(threadIdx.x % 32);
+  int size_ = 0, spilled_ = 0;
+};
+
+}  // namespace grove::cuda
