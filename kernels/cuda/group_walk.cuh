@@ -60,8 +60,9 @@ class GroupWalk {
     group_ = to_.trees.groups[g];
     leaf_ = to_.first_leaf + static_cast<std::int32_t>(leaf);
     frame_ = from_.leaves[leaf_];
-    first_ = to_.trees.leaves[leaf].first + static_cast<std::uint64_t>(group_.first);
-    const std::uint64_t p = first_ + static_cast<std::uint64_t>(min(lane_, group_.count - 1));
+    first_ =
+        static_cast<std::uint32_t>(to_.trees.leaves[leaf].first) + static_cast<std::uint32_t>(group_.first);
+    const std::uint32_t p = first_ + static_cast<std::uint32_t>(min(lane_, group_.count - 1));
     sums_.load(to_.trees.sources[p], to_.trees.softening[p]);
     stack_.start(own ? code_of(leaf_, 0) : from_.top.root);
     cells_ = buckets_ = 0;
@@ -121,7 +122,7 @@ class GroupWalk {
 
   __device__ void append(std::uint32_t* list, int& size, bool which, std::uint32_t code) const {
     const unsigned votes = __ballot_sync(~0u, which);
-    if (which) list[size + __popc(votes & ((1u << lane_) - 1))] = code;
+    if (which) list[size + __popc(votes & lanes_before())] = code;
     size += __popc(votes);
   }
 
@@ -151,14 +152,14 @@ class GroupWalk {
   }
 
   __device__ void sum_within() {
-    const std::uint64_t p = first_ + static_cast<std::uint64_t>(min(lane_, group_.count - 1));
+    const std::uint32_t p = first_ + static_cast<std::uint32_t>(min(lane_, group_.count - 1));
     sums_.add_within(group_.count, to_.trees.sources[p].mass);
     particle += static_cast<std::uint32_t>(group_.count);
   }
 
   __device__ void store(const WalkOutput& out) const {
     if (lane_ >= group_.count) return;
-    const std::uint64_t p = first_ + static_cast<std::uint64_t>(lane_);
+    const std::uint32_t p = first_ + static_cast<std::uint32_t>(lane_);
     const Pull<float>& pull = sums_.pull();
     const Vec3f a = (pull.acceleration.template as<double>() * rule_.acceleration).template as<float>();
     const auto potential = static_cast<float>(-rule_.potential * pull.potential);
@@ -184,7 +185,7 @@ class GroupWalk {
   Group group_;
   std::int32_t leaf_;    ///< number in the ORB
   SourceFrame frame_;    ///< of the leaf
-  std::uint64_t first_;  ///< its first particle
+  std::uint32_t first_;  ///< its first particle
   int cells_, buckets_;  ///< of the lists
 };
 

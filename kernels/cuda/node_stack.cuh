@@ -4,6 +4,17 @@
 
 namespace grove::cuda {
 
+/// The lanes before this one.
+__device__ inline unsigned lanes_before() {
+#if defined(__CUDA_ARCH__)
+  unsigned mask;
+  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(mask));
+  return mask;
+#else
+  return (1u << threadIdx.x % 32) - 1;
+#endif
+}
+
 /// Nodes that a warp has yet to test. The last ones are in shared memory; when that is full, the oldest of
 /// them go to global memory in portions.
 class NodeStack {
@@ -37,7 +48,7 @@ class NodeStack {
     const unsigned votes = __ballot_sync(~0u, which);
     if (size_ + 64 > size && !spill()) return false;
     if (which) {
-      const int place = size_ + 2 * __popc(votes & ((1u << lane_) - 1));
+      const int place = size_ + 2 * __popc(votes & lanes_before());
       entry_[place] = left;
       entry_[place + 1] = right;
     }

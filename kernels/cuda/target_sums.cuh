@@ -88,6 +88,7 @@ class TargetSums {
     for (int j = 0; j < counts.far; j += round_size)
 #pragma unroll
       for (int i = 0; i < round_size; ++i) add_cell(Far{}, j + i);
+#pragma unroll 1
     for (int j = 0; j < counts.near; ++j) add_near_cell(StagedBatch::slots - 1 - j);
     __syncwarp();
   }
@@ -96,6 +97,7 @@ class TargetSums {
     for (int j = 0; j < counts.far; j += round_size)
 #pragma unroll
       for (int i = 0; i < round_size; ++i) add_far_particle(j + i);
+#pragma unroll 1
     for (int j = 0; j < counts.near; ++j) add_near_particle(StagedBatch::slots - 1 - j);
     __syncwarp();
   }
@@ -126,7 +128,7 @@ class TargetSums {
 
   /// Gives the sources of the lanes their slots, and fills up the far ones.
   __device__ BatchCounts arrange(bool exists, bool near, int& slot) {
-    const unsigned before = (1u << lane_) - 1;
+    const unsigned before = lanes_before();
     const unsigned all_far = __ballot_sync(~0u, exists && !near),
                    all_near = __ballot_sync(~0u, exists && near);
     slot = near ? StagedBatch::slots - 1 - __popc(all_near & before) : __popc(all_far & before);

@@ -11,6 +11,9 @@ namespace {
 
 constexpr int threads = 128;
 constexpr int warps = threads / 32;
+/// As many as fit its shared memory; then 40 registers are left for a thread, which Plummer's sums exceed.
+template <class Shape>
+constexpr int blocks_per_processor = std::is_same_v<Shape, Plummer> ? 10 : 12;
 
 /// Totals and the way from block to block.
 struct WalkState {
@@ -20,7 +23,7 @@ struct WalkState {
 };
 
 template <Order order, class Shape, bool own>
-__global__ void __launch_bounds__(threads, 12)
+__global__ void __launch_bounds__(threads, blocks_per_processor<Shape>)
     walk(const WalkRule rule, const WalkSources sources, const WalkTargets targets, const WalkOutput output,
          std::uint32_t* spill, WalkState* state) {
   __shared__ WarpMemory memory[warps];

@@ -1,5 +1,7 @@
 // Trees and forces on the GPU against the invariants of trees, direct summation and the host's walk.
 #include <cmath>
+#include <map>
+#include <stdexcept>
 #include <string>
 
 #include "forest/check.hpp"
@@ -140,6 +142,80 @@ TEST_F(GpuWalk, equals_direct_summation_when_everything_is_opened) {
           ASSERT_EQ(particles.work[i], count);
         }
       }
+}
+
+/// Groups of all sizes whose particles lie at one place, at exactly a radius of softening from each other
+/// (0.25 and 0.5, within rounding) and farther, of several softening lengths. Tolerances as above.
+TEST_F(GpuWalk, sums_groups_of_all_sizes_under_mixed_softening) {
+  for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
+    for (std::size_t count = 1; count <= 2 * group_size + 1; ++count) {
+      SCOPED_TRACE(count);
+      Particles particles = make_shape(Shape::uniform, count);
+      GravityParameters gravity = gravity_of(Criterion::opening_radius, Order::quadrupole, kernel, 0.01);
+      gravity.softening = {
+          0.01, 0.25 / spline_radius_over_softening, 0.5 / spline_radius_over_softening, 0.01, 0.01, 0.01};
+      gravity.theta = 1e-6;
+      for (std::size_t i = 0; i < count; ++i) {
+        particles.type[i] = static_cast<std::uint8_t>(i / 5 % 3);
+        particles.position[i] = Vec3d{static_cast<double>(i % 3), static_cast<double>(i / 3 % 4),
+                                      static_cast<double>(i / 12 % 4)} *
+                                0.25;
+      }
+      const WalkCounts counts = evaluate_on_device(particles, gravity, 4096);
+      EXPECT_EQ(counts.cell + counts.particle, static_cast<std::int64_t>(count * count));
+      const auto exact = direct_forces(particles, gravity);
+      for (std::size_t i = 0; i < count; ++i) {
+        const double bound = 1.25 * rounding_bound(particles, gravity, i, 2);
+        // Of the potential besides what is within softening, up to the particle itself.
+        const double potential = count * particles.mass[i] / 0.01 * 40 * unit_roundoff;
+        ASSERT_LE(norm(particles.acceleration[i].as<double>() - exact[i].acceleration), bound) << i;
+        ASSERT_NEAR(particles.potential[i], exact[i].potential, potential) << i;
+        ASSERT_EQ(particles.work[i], count);
+      }
+    }
+}
+
+/// Softening that reaches far over nodes, of which some hold several lengths. The sums are the host's in
+/// another order: n additions and, through a softened quadrupole, some 50 units a term, of which there are
+/// below 1000; together the terms are below 10 times their sum for all but the particles near the middle: for
+/// the median 1050 x 10 x 2^-24 = 6e-4. A shape, a scale or a moment mistaken changes whole terms.
+TEST_F(GpuWalk, softens_cells_as_the_host_does) {
+  for (const Order order : {Order::monopole, Order::quadrupole})
+    for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline}) {
+      Particles on_host = make_shape(Shape::plummer, 3000);
+      for (std::size_t i = 0; i < on_host.size(); ++i) on_host.type[i] = on_host.position[i].x > 0.5 ? 2 : 1;
+      GravityParameters gravity = gravity_of(Criterion::opening_radius, order, kernel, 0.1);
+      gravity.softening[2] = 0.3;
+      Particles particles = on_host;
+      const WalkCounts host = evaluate(on_host, gravity, 512);
+      const WalkCounts found = evaluate_on_device(particles, gravity, 512);
+      EXPECT_NEAR(static_cast<double>(found.cell), static_cast<double>(host.cell),
+                  1e-4 * static_cast<double>(host.cell));
+      std::map<ParticleId, Vec3d> expected;
+      for (std::size_t i = 0; i < on_host.size(); ++i)
+        expected[on_host.id[i]] = on_host.acceleration[i].as<double>();
+      std::vector<double> errors;
+      for (std::size_t i = 0; i < particles.size(); ++i) {
+        const Vec3d a = expected[particles.id[i]];
+        errors.push_back(norm(particles.acceleration[i].as<double>() - a) / norm(a));
+      }
+      EXPECT_LT(percentile(errors, 0.5), 6e-4);
+    }
+}
+
+TEST_F(GpuWalk, refuses_to_open_what_is_pruned) {
+  Particles particles = make_shape(Shape::uniform, 1000);
+  GravityParameters gravity =
+      gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::spline, 0.01);
+  gravity.theta = 1e-6;
+  DeviceGrown grown;
+  grown.host.prepare(particles);
+  grown.build(particles, 256);
+  grown.update(particles, gravity, 0);
+  auto links = download(grown.links);
+  links[grown.places[1].node + 1].child = NodeLinks::pruned;
+  grown.links.upload(links);
+  EXPECT_THROW(grown.walk(particles, gravity), std::logic_error);
 }
 
 /// Both walks open the same nodes but where rounding decides: a test errs by some 1e-6 of its distance, and
