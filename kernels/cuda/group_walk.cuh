@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstring>
+
 #include "kernels/cuda/node_code.hpp"
 #include "kernels/cuda/node_stack.cuh"
 #include "kernels/cuda/target_sums.cuh"
@@ -12,6 +14,19 @@ struct WalkRule {
 };
 
 enum class Fault : int { none, opened_pruned, stack_full };
+
+/// What is read once from many places, in loads of 16 bytes: the compiler would leave out what is not needed,
+/// at the price of more of them.
+template <class T>
+__device__ inline T load_whole(const T* from) {
+  static_assert(sizeof(T) % sizeof(int4) == 0 && alignof(T) >= sizeof(int4));
+  int4 parts[sizeof(T) / sizeof(int4)];
+  for (std::size_t i = 0; i < sizeof(T) / sizeof(int4); ++i)
+    parts[i] = __ldg(reinterpret_cast<const int4*>(from) + i);
+  T whole;
+  memcpy(&whole, parts, sizeof(T));
+  return whole;
+}
 
 struct WarpMemory {
   StagedBatch batch;
@@ -35,14 +50,13 @@ class GroupWalk {
   __device__ Fault run(std::uint32_t g, const WalkOutput& output) {
     load(g);
     bool opened_pruned = false;
-    while (!stack_.is_empty()) {
-      if (!test(opened_pruned)) return Fault::stack_full;
-      if (cells_ >= batch_size) sum_cells(batch_size);
-      while (buckets_ >= buckets_per_batch) sum_buckets(buckets_per_batch);
+    for (bool more = true; more;) {
+      if (!stack_.is_empty() && !test(opened_pruned)) return Fault::stack_full;
+      more = !stack_.is_empty();
+      while (cells_ >= (more ? batch_size : 1)) sum_cells(min(cells_, batch_size));
+      while (buckets_ >= (more ? buckets_per_batch : 1)) sum_buckets(min(buckets_, buckets_per_batch));
     }
     if (__any_sync(~0u, opened_pruned)) return Fault::opened_pruned;
-    if (cells_ > 0) sum_cells(cells_);
-    if (buckets_ > 0) sum_buckets(buckets_);
     if (own) sum_within();
     store(output);
     return Fault::none;
@@ -64,9 +78,18 @@ class GroupWalk {
         static_cast<std::uint32_t>(to_.trees.leaves[leaf].first) + static_cast<std::uint32_t>(group_.first);
     const std::uint32_t p = first_ + static_cast<std::uint32_t>(min(lane_, group_.count - 1));
     sums_.load(to_.trees.sources[p], to_.trees.softening[p]);
-    stack_.start(own ? code_of(leaf_, 0) : from_.top.root);
+    start();
     cells_ = buckets_ = 0;
     tests = cell = particle = 0;
+  }
+
+  __device__ void start() {
+    if constexpr (own) {
+      stack_.start(code_of(leaf_, 0));
+    } else {
+      const std::uint32_t* const first = from_.top.first_beginning + leaf_;
+      stack_.start(from_.top.beginnings + first[0], static_cast<int>(first[1] - first[0]));
+    }
   }
 
   /// Where a node is. In the own leaf all have the frame of the targets.
@@ -78,7 +101,7 @@ class GroupWalk {
   __device__ Place place_of(std::uint32_t code) const {
     if constexpr (own) return {{0, 0, 0}, frame_.node + (code & node_mask), frame_.particle, false};
     const bool is_top = code & of_top;
-    const SourceFrame frame = (is_top ? from_.top.frames : from_.leaves)[frame_of(code)];
+    const SourceFrame frame = load_whole((is_top ? from_.top.frames : from_.leaves) + frame_of(code));
     return {shift_between(frame, frame_), frame.node + (code & node_mask), frame.particle, is_top};
   }
   __device__ static Vec3f moved(const Vec3f& p, const Place& place) {
@@ -86,19 +109,18 @@ class GroupWalk {
     return p + place.shift;
   }
 
-  /// Tests up to 32 nodes from the top of the stack; cells above the leaves like all others, but what holds
-  /// the targets is opened, and their own leaf left out. Returns false if the stack is full.
+  /// Tests up to 32 nodes from the top of the stack; cells above the leaves like all others. Returns false if
+  /// the stack is full.
   __device__ bool test(bool& opened_pruned) {
     int count = 0;
     const std::uint32_t code = stack_.pop(count);
     const Place place = place_of(code);
-    const NodeCore core = (place.is_top ? from_.top.core : from_.core)[place.node];
-    const NodeLinks links = (place.is_top ? from_.top.links : from_.links)[place.node];
+    const NodeCore core = load_whole((place.is_top ? from_.top.core : from_.core) + place.node);
+    const NodeLinks links = load_whole((place.is_top ? from_.top.links : from_.links) + place.node);
     const float distance2 = group_.bounds.distance2(moved(core.centre, place));
-    const bool holds = !own && holds_targets(code, place.is_top, links), active = lane_ < count;
-    const bool accepted = active && !holds && accepts(core, distance2, group_.bounds.strictness, 0);
-    const bool opened = active && !accepted && (!holds || place.is_top);
-    const bool is_inner = opened && (place.is_top || links.child >= 0);
+    const bool active = lane_ < count;
+    const bool accepted = active && accepts(core, distance2, group_.bounds.strictness, 0);
+    const bool opened = active && !accepted, is_inner = opened && (place.is_top || links.child >= 0);
     opened_pruned |= opened && !is_inner && links.child == NodeLinks::pruned;
     tests += static_cast<std::uint32_t>(count);
     append(m_.cells, cells_, accepted, code);
@@ -106,12 +128,6 @@ class GroupWalk {
     const auto child = static_cast<std::uint32_t>(links.child);
     const std::uint32_t left = place.is_top ? child : (code & ~node_mask) | child;
     return stack_.push(is_inner, left, place.is_top ? static_cast<std::uint32_t>(links.next) : left + 1);
-  }
-
-  /// Whether the leaf of the targets is a node's, or below it.
-  __device__ bool holds_targets(std::uint32_t code, bool is_top, const NodeLinks& links) const {
-    const auto first = is_top ? links.first : static_cast<std::int32_t>(frame_of(code));
-    return static_cast<std::uint32_t>(leaf_ - first) < static_cast<std::uint32_t>(is_top ? links.count : 1);
   }
 
   /// Whether a bucket is of the group; what that does to itself is summed apart.

@@ -30,6 +30,14 @@ class NodeStack {
     if (lane_ == 0) entry_[0] = code;
     __syncwarp();
   }
+  /// count: at most `size`.
+  __device__ void start(const std::uint32_t* codes, int count) {
+    size_ = count;
+    spilled_ = 0;
+#pragma unroll 1
+    for (int i = lane_; i < count; i += 32) entry_[i] = codes[i];
+    __syncwarp();
+  }
 
   __device__ bool is_empty() const { return size_ == 0 && spilled_ == 0; }
 
@@ -60,9 +68,11 @@ class NodeStack {
  private:
   __device__ bool spill() {
     if (spilled_ + portion > most_spilled) return false;
+#pragma unroll 1
     for (int i = lane_; i < portion; i += 32) spill_[spilled_ + i] = entry_[i];
     __syncwarp();
     static_assert(size <= 2 * portion);  // what stays does not overlap where it goes
+#pragma unroll 1
     for (int i = lane_; i < size_ - portion; i += 32) entry_[i] = entry_[i + portion];
     spilled_ += portion;
     size_ -= portion;
@@ -73,6 +83,7 @@ class NodeStack {
   __device__ void restore() {
     spilled_ -= portion;
     size_ = portion;
+#pragma unroll 1
     for (int i = lane_; i < portion; i += 32) entry_[i] = spill_[spilled_ + i];
     __syncwarp();
   }

@@ -85,6 +85,7 @@ class TargetSums {
   }
 
   __device__ void add_cells(const BatchCounts& counts) {
+#pragma unroll 2
     for (int j = 0; j < counts.far; j += round_size)
 #pragma unroll
       for (int i = 0; i < round_size; ++i) add_cell(Far{}, j + i);

@@ -13,6 +13,27 @@ std::uint32_t code_of_cell(const TopTree& top, std::int32_t cell) {
   return links.child < 0 ? code_of(links.first_leaf, 0) : top_code_of(cell);
 }
 
+/// Siblings of the cells on the way from the root to each leaf.
+struct Beginnings {
+  const TopTree& top;
+  std::vector<std::uint32_t> codes, first, way;
+
+  /// Of the leaves below a cell, in their order; `way` are those of the cell.
+  void add(std::int32_t cell) {
+    const std::int32_t child = top.links[cell].child;
+    if (child < 0) {
+      first.push_back(static_cast<std::uint32_t>(codes.size()));
+      codes.insert(codes.end(), way.begin(), way.end());
+      return;
+    }
+    for (const std::int32_t side : {0, 1}) {
+      way.push_back(code_of_cell(top, child + 1 - side));
+      add(child + side);
+      way.pop_back();
+    }
+  }
+};
+
 }  // namespace
 
 DeviceTop::DeviceTop(const TopTree& top, const Vec3d& reference, const WalkUnits& units) {
@@ -29,17 +50,22 @@ DeviceTop::DeviceTop(const TopTree& top, const Vec3d& reference, const WalkUnits
     const TopLinks& link = top.links[cell];
     if (link.child < 0) continue;
     links[c] = {static_cast<std::int32_t>(code_of_cell(top, link.child)),
-                static_cast<std::int32_t>(code_of_cell(top, link.child + 1)), link.first_leaf, link.leaves};
+                static_cast<std::int32_t>(code_of_cell(top, link.child + 1)), 0, 0};
   }
   frames_ = DeviceArray<SourceFrame>{std::span<const SourceFrame>(frames)};
   core_ = DeviceArray<NodeCore>{std::span<const NodeCore>(core)};
   moments_ = DeviceArray<NodeMoments>{std::span(top.moments, cells)};
   links_ = DeviceArray<NodeLinks>{std::span<const NodeLinks>(links)};
-  root_ = code_of_cell(top, 0);
+  Beginnings beginnings{top, {}, {}, {}};
+  beginnings.add(0);
+  beginnings.first.push_back(static_cast<std::uint32_t>(beginnings.codes.size()));
+  beginnings_ = DeviceArray<std::uint32_t>{std::span<const std::uint32_t>(beginnings.codes)};
+  first_beginning_ = DeviceArray<std::uint32_t>{std::span<const std::uint32_t>(beginnings.first)};
 }
 
 TopSources DeviceTop::view() const {
-  return {frames_.data(), core_.data(), moments_.data(), links_.data(), root_};
+  return {frames_.data(), core_.data(),       moments_.data(),
+          links_.data(),  beginnings_.data(), first_beginning_.data()};
 }
 
 }  // namespace grove::cuda

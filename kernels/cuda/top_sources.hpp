@@ -12,8 +12,12 @@ struct TopSources {
   const SourceFrame* frames;  ///< [cells], and the next likewise
   const NodeCore* core;
   const NodeMoments* moments;
-  const NodeLinks* links;  ///< `child`, `next`: codes of the children; `first`, `count`: leaves below it
-  std::uint32_t root;      ///< its code; of a leaf where there is no cell above
+  const NodeLinks* links;  ///< `child`, `next`: codes of the children
+
+  /// Codes of what walks from a leaf begin with: whatever holds the leaf would be opened, which leaves the
+  /// sibling of each. Some 100 at most: cuts halve the 32 bits of an axis, or the particles at one place.
+  const std::uint32_t* beginnings;
+  const std::uint32_t* first_beginning;  ///< [leaves + 1]
 };
 
 /// Owner of them.
@@ -21,6 +25,7 @@ class DeviceTop {
  public:
   DeviceTop() = default;
   /// top: of host memory. reference: of all frames. Throws std::length_error if there are too many cells.
+  /// Cost: O(leaves x depth).
   DeviceTop(const TopTree& top, const Vec3d& reference, const WalkUnits& units);
 
   TopSources view() const;
@@ -30,7 +35,7 @@ class DeviceTop {
   DeviceArray<NodeCore> core_;
   DeviceArray<NodeMoments> moments_;
   DeviceArray<NodeLinks> links_;
-  std::uint32_t root_ = 0;
+  DeviceArray<std::uint32_t> beginnings_, first_beginning_;
 };
 
 }  // namespace grove::cuda

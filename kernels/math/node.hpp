@@ -60,7 +60,7 @@ struct alignas(32) NodeMoments {
 /// How nodes hang together, and which particles they hold. Indices count from the first node and from the
 /// first particle of the tree. Children of a node are adjacent: `child`, `child` + 1, ... ; each one's `next`
 /// is the following one, the last one's `next` is the parent's.
-struct NodeLinks {
+struct alignas(16) NodeLinks {
   static constexpr std::int32_t bucket = -1;  ///< `child` of a node whose particles are the sources
   static constexpr std::int32_t pruned = -2;  ///< `child` of a node that no walk here may open (LET)
 

@@ -184,8 +184,8 @@ TEST_F(GpuWalk, softens_cells_as_the_host_does) {
     for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline}) {
       Particles on_host = make_shape(Shape::plummer, 3000);
       for (std::size_t i = 0; i < on_host.size(); ++i) on_host.type[i] = on_host.position[i].x > 0.5 ? 2 : 1;
-      GravityParameters gravity = gravity_of(Criterion::opening_radius, order, kernel, 0.1);
-      gravity.softening[2] = 0.3;
+      GravityParameters gravity = gravity_of(Criterion::opening_radius, order, kernel, 0.3);
+      gravity.softening[2] = 0.6;
       Particles particles = on_host;
       const WalkCounts host = evaluate(on_host, gravity, 512);
       const WalkCounts found = evaluate_on_device(particles, gravity, 512);

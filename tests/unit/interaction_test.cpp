@@ -172,7 +172,8 @@ TYPED_TEST(Softened, lanesAgreeWithNumbers) {
   }
 }
 
-/// No power of a distance leaves the range of a float, near the least radius of a spline (2.24e-8) and far away.
+/// No power of a distance leaves the range of a float, near the least radius of a spline (2.24e-8) and far
+/// away.
 TYPED_TEST(Softened, staysFiniteAtExtremeDistances) {
   for (const double size : {2.3e-8, 1e-6, 1.0, 1e3, 2.9e7}) {
     const auto bodies = cluster(0.2 * size);
