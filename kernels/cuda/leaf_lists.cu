@@ -24,6 +24,15 @@ __global__ void __launch_bounds__(threads) collect(const LeafTrees trees, LeafNo
   notices[i] = {{trees.core[root], trees.moments[root], bounds.low, bounds.high, trees.origin[i]}, bounds};
 }
 
+__global__ void __launch_bounds__(threads) place(const LeafNotice* notices, std::size_t leaves,
+                                                 NodeCore* core, NodeMoments* moments, NodeLinks* links) {
+  const std::size_t i = blockIdx.x * std::size_t{threads} + threadIdx.x;
+  if (i >= leaves) return;
+  core[i] = notices[i].root.core;
+  moments[i] = notices[i].root.moments;
+  links[i] = {NodeLinks::pruned, -1, 0, 0};
+}
+
 }  // namespace
 
 void number_groups(const LeafPlaces* leaves, std::uint32_t count, std::uint32_t* leaf_of_group) {
@@ -36,6 +45,14 @@ void collect_notices(const LeafTrees& trees, LeafNotice* notices) {
   if (trees.count == 0) return;
   collect<<<(trees.count + threads - 1) / threads, threads>>>(trees, notices);
   launched("Grove::cuda::collect_notices");
+}
+
+void place_roots(const LeafNotice* notices, std::size_t leaves, NodeCore* core, NodeMoments* moments,
+                 NodeLinks* links) {
+  if (leaves == 0) return;
+  place<<<static_cast<unsigned>((leaves + threads - 1) / threads), threads>>>(notices, leaves, core, moments,
+                                                                              links);
+  launched("Grove::cuda::place_roots");
 }
 
 }  // namespace grove::cuda

@@ -13,4 +13,9 @@ void number_groups(const LeafPlaces* leaves, std::uint32_t count, std::uint32_t*
 /// What each leaf tells all ranks. trees: after update_leaves(); notices (out, device): trees.count.
 void collect_notices(const LeafTrees& trees, LeafNotice* notices);
 
+/// The roots of leaves as trees that have nothing else: pruned. notices (device), core, moments, links (out,
+/// device): `leaves`.
+void place_roots(const LeafNotice* notices, std::size_t leaves, NodeCore* core, NodeMoments* moments,
+                 NodeLinks* links);
+
 }  // namespace grove::cuda

@@ -28,7 +28,7 @@ constexpr int most_depth = 128;
 template <class Hit>
 __device__ void descend(const LetReceivers& to, std::int32_t leaf, Hit&& hit) {
   const std::int32_t own_begin = to.first_leaf[to.own_rank], own_end = to.first_leaf[to.own_rank + 1];
-  const std::uint32_t node = to.leaf_cell[own_begin + leaf];
+  const std::uint32_t node = to.top.leaf_cell[own_begin + leaf];
   const Vec3d centre = to.top.centre[node];
   const NodeCore core = to.top.core[node];
   std::int32_t stack[most_depth];
@@ -38,7 +38,7 @@ __device__ void descend(const LetReceivers& to, std::int32_t leaf, Hit&& hit) {
     const std::int32_t c = stack[--size];
     const TopLinks links = to.top.links[c];
     const bool own = links.first_leaf >= own_begin && links.first_leaf + links.leaves <= own_end;
-    if (own || !to.wanted[c].may_open(centre, core, to.unit_length)) continue;
+    if (own || !to.top.wanted[c].may_open(centre, core, to.unit_length)) continue;
     if (links.child < 0) {
       hit(static_cast<std::uint32_t>(links.first_leaf));
     } else {
@@ -101,14 +101,14 @@ __global__ void __launch_bounds__(threads)
 
 /// By all lanes of a warp: whether one of the receivers may open a node.
 __device__ bool is_opened(const LetReceivers& to, const std::uint32_t* receivers, std::uint32_t begin,
-                          std::uint32_t end, const Vec3d& origin, const NodeCore& core) {
+                          std::uint32_t end, const SourceFrame& frame, const NodeCore& core) {
   const std::uint32_t lane = threadIdx.x % 32;
   for (std::uint32_t r = begin; r < end; r += 32) {
     bool opens = false;
     if (r + lane < end) {
       const std::uint32_t leaf = receivers[r + lane];
-      const TargetBounds bounds = to.bounds[leaf];
-      const Vec3f shift = ((origin - to.origin[leaf]) * (1 / to.unit_length)).as<float>();
+      const TargetBounds bounds = to.notices[leaf].bounds;
+      const Vec3f shift = shift_between(frame, to.frames[leaf]);
       opens = !accepts(core, bounds.distance2(core.centre + shift), bounds.strictness, selection_margin);
     }
     if (__any_sync(~0u, opens)) return true;
@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(threads)
   __shared__ int nodes, particles;
   const LetPair pair = pairs[blockIdx.x];
   const LeafPlaces leaf = trees.leaves[pair.leaf];
-  const Vec3d origin = trees.origin[pair.leaf];
+  const SourceFrame frame = to.frames[to.first_leaf[to.own_rank] + pair.leaf];
   for (int w = static_cast<int>(threadIdx.x); w < words; w += threads) bits[w] = 0;
   if (threadIdx.x == 0) {
     frontier[0][0] = 0;
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(threads)
     for (int i = static_cast<int>(threadIdx.x / 32); i < size[now]; i += warps) {
       const std::int32_t n = frontier[now][i];
       const NodeCore core = trees.core[leaf.node + static_cast<std::uint64_t>(n)];
-      if (!is_opened(to, receivers, pair.begin, pair.end, origin, core)) continue;
+      if (!is_opened(to, receivers, pair.begin, pair.end, frame, core)) continue;
       if (threadIdx.x % 32 != 0) continue;
       atomicOr(&bits[n / 32], 1u << (n % 32));
       const NodeLinks links = trees.links[leaf.node + static_cast<std::uint64_t>(n)];

@@ -5,22 +5,18 @@
 #include <vector>
 
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/device_top.hpp"
 #include "kernels/cuda/leaf_trees.hpp"
-#include "kernels/cuda/walk.hpp"
-#include "kernels/math/walk_views.hpp"
-#include "kernels/math/wanted.hpp"
 
 namespace grove::cuda {
 
 /// All that is known of the leaves of other ranks. Device memory.
 struct LetReceivers {
-  TopTree top;                     ///< over the ORB
-  const std::uint32_t* leaf_cell;  ///< node of the top tree of each leaf of the ORB
-  const Wanted* wanted;            ///< by node of the top tree
-  const TargetBounds* bounds;      ///< by leaf of the ORB
-  const Vec3d* origin;             ///< by leaf of the ORB
+  TopCells top;                    ///< of the ORB
+  const LeafNotice* notices;       ///< by leaf of the ORB, and the next likewise
+  const SourceFrame* frames;       ///< nodes and particles in them do not matter
   const std::int32_t* first_leaf;  ///< of each rank, length ranks + 1
-  std::int32_t ranks, own_rank;
+  std::int32_t own_rank;
   double unit_length;
 };
 

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/device_top.hpp"
 #include "kernels/cuda/leaf_trees.hpp"
-#include "kernels/cuda/top_sources.hpp"
 #include "kernels/math/walk_views.hpp"
 
 namespace grove::cuda {

@@ -215,7 +215,7 @@ TEST_F(GpuWalk, refuses_to_open_what_is_pruned) {
   auto links = download(grown.links);
   links[grown.places[1].node + 1].child = NodeLinks::pruned;
   grown.links.upload(links);
-  EXPECT_THROW(grown.walk(particles, gravity), std::logic_error);
+  EXPECT_THROW(grown.walk(particles, gravity, 0), std::logic_error);
 }
 
 /// Both walks open the same nodes but where rounding decides: a test errs by some 1e-6 of its distance, and

@@ -2,7 +2,9 @@
 
 #include <vector>
 
+#include "kernels/cuda/device_top.hpp"
 #include "kernels/cuda/leaf_bisection.hpp"
+#include "kernels/cuda/leaf_lists.hpp"
 #include "kernels/cuda/walk.hpp"
 #include "support/device_records.hpp"
 #include "support/grown.hpp"
@@ -95,19 +97,23 @@ struct DeviceGrown {
   }
 
   /// Sets acceleration, potential and work of the particles.
-  WalkCounts walk(Particles& particles, const GravityParameters& gravity) const {
+  WalkCounts walk(Particles& particles, const GravityParameters& gravity, double median_acceleration) const {
     const Vec3d middle = host.box.low + Vec3d{1, 1, 1} * (host.box.edge / 2);
-    const cuda::DeviceTop top(host.top.view(), middle, host.units);
-    const std::vector<Vec3d> origins = download(origin);
-    std::vector<SourceFrame> table;
-    for (std::size_t i = 0; i < places.size(); ++i)
-      table.push_back(SourceFrame::at(origins[i], middle, 1 / host.units.length,
-                                      static_cast<std::uint32_t>(places[i].node),
-                                      static_cast<std::uint32_t>(places[i].first)));
-    const auto source_leaves = upload(table);
+    const cuda::DeviceArray<LeafNotice> notices(places.size());
+    cuda::collect_notices(trees, notices.data());
+    cuda::DeviceTop top(host.cells);
+    top.combine(notices.data(), host.units, AcceptanceRule::of(gravity, host.units, median_acceleration),
+                middle);
+    std::vector<cuda::LeafPlace> leaf_places;
+    for (const cuda::LeafPlaces& leaf : places)
+      leaf_places.push_back({static_cast<std::uint32_t>(leaf.node), static_cast<std::uint32_t>(leaf.first)});
+    const auto device_leaf_places = upload(leaf_places);
+    const cuda::DeviceArray<SourceFrame> source_leaves(places.size());
+    cuda::make_frames(notices.data(), device_leaf_places.data(), places.size(), middle, host.units,
+                      source_leaves.data());
     const auto group_leaves = upload(leaf_of_group);
     const cuda::WalkSources from{source_leaves.data(), core.data(),      moments.data(), links.data(),
-                                 sources.data(),       softening.data(), top.view()};
+                                 sources.data(),       softening.data(), top.sources()};
     const cuda::WalkTargets to{trees, group_leaves.data(), static_cast<std::uint32_t>(leaf_of_group.size()),
                                0};
     const cuda::DeviceArray<Vec3f> acceleration(particles.size());
@@ -130,7 +136,7 @@ inline WalkCounts evaluate_on_device(Particles& particles, const GravityParamete
   grown.host.prepare(particles, *std::max_element(gravity.softening.begin(), gravity.softening.end()));
   grown.build(particles, quantum);
   grown.update(particles, gravity, median_acceleration);
-  return grown.walk(particles, gravity);
+  return grown.walk(particles, gravity, median_acceleration);
 }
 
 }  // namespace grove::testing

@@ -71,12 +71,10 @@ cuda::LeafTrees DeviceForest::trees() const {
           groups_.data(),        sources_.data(), softening_.data(), core_.data(),   moments_.data()};
 }
 
-std::vector<LeafNotice> DeviceForest::notices() const {
-  const cuda::DeviceArray<LeafNotice> collected(places_.size());
+cuda::DeviceArray<LeafNotice> DeviceForest::notices() const {
+  cuda::DeviceArray<LeafNotice> collected(places_.size());
   cuda::collect_notices(trees(), collected.data());
-  std::vector<LeafNotice> host(places_.size());
-  collected.download(host);
-  return host;
+  return collected;
 }
 
 }  // namespace grove

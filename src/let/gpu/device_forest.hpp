@@ -36,7 +36,7 @@ class DeviceForest {
   cuda::LeafTrees trees() const;
   const std::uint32_t* leaf_of_group() const { return leaf_of_group_.data(); }
   /// What each leaf tells all ranks.
-  std::vector<LeafNotice> notices() const;
+  cuda::DeviceArray<LeafNotice> notices() const;
 
  private:
   void lay_out(std::span<const Count> leaf_begin);

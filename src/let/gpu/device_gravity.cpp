@@ -11,6 +11,8 @@
 #include "comm/radix_select.hpp"
 #include "kernels/cuda/digit_counts.hpp"
 #include "kernels/cuda/fields.hpp"
+#include "kernels/cuda/leaf_lists.hpp"
+#include "kernels/cuda/let_selection.hpp"
 #include "kernels/cuda/lost_separation.hpp"
 #include "kernels/cuda/particle_steps.hpp"
 #include "let/resolution.hpp"
@@ -18,13 +20,8 @@
 namespace grove {
 namespace {
 
-/// A leaf that no rank has sent: a walk that would open it fails.
-constexpr std::uint32_t absent = ~0u;
-
-template <class T>
-cuda::DeviceArray<T> upload(std::span<const T> host) {
-  return cuda::DeviceArray<T>{host};
-}
+/// Where all frames have their reference.
+Vec3d middle_of(const Box& box) { return box.low + Vec3d{1, 1, 1} * (box.edge / 2); }
 
 /// The lower median of |a_old| over all ranks; see grove::median().
 float median_of(const Communicator& comm, const DeviceParticles& particles, Count all) {
@@ -36,6 +33,30 @@ float median_of(const Communicator& comm, const DeviceParticles& particles, Coun
     return counts;
   };
   return std::bit_cast<float>(static_cast<std::uint32_t>(select_key(comm, 32, count_digits, (all - 1) / 2)));
+}
+
+/// What the leaves of all ranks tell, by number. own: those of this rank; not used behind.
+cuda::DeviceArray<LeafNotice> gathered(const Communicator& comm, const DeviceExchange& exchange,
+                                       const Domain& domain, cuda::DeviceArray<LeafNotice> own) {
+  if (comm.size() == 1) return own;
+  const auto others = static_cast<std::size_t>(comm.size() - 1), count = own.size();
+  std::vector<Count> counts(others + 1, static_cast<Count>(count));
+  counts[static_cast<std::size_t>(comm.rank())] = 0;
+  const ExchangePlan plan(comm, counts);
+  const cuda::DeviceArray<LeafNotice> copies(others * count);
+  for (std::size_t i = 0; i < others; ++i)
+    cuda::device_copy(copies.data() + i * count, own.data(), count * sizeof(LeafNotice));
+  const cuda::DeviceArray<LeafNotice> received(static_cast<std::size_t>(plan.receive_total()));
+  exchange.apply(plan, copies.data(), received.data(), sizeof(LeafNotice));
+
+  const auto all = static_cast<std::size_t>(domain.leaves()),
+             before = static_cast<std::size_t>(domain.first_leaf[static_cast<std::size_t>(comm.rank())]);
+  cuda::DeviceArray<LeafNotice> notices(all);
+  cuda::device_copy(notices.data(), received.data(), before * sizeof(LeafNotice));
+  cuda::device_copy(notices.data() + before, own.data(), count * sizeof(LeafNotice));
+  cuda::device_copy(notices.data() + before + count, received.data() + before,
+                    (all - before - count) * sizeof(LeafNotice));
+  return notices;
 }
 
 }  // namespace
@@ -73,74 +94,49 @@ void DeviceGravity::check_separations(const DeviceParticles& particles) const {
                                             first - element(forest_.trees().origin, lost->leaf)));
 }
 
+/// What all leaves tell, on every rank; the moments of the cells above them.
 void DeviceGravity::publish(const Domain& domain, const WalkSetup& setup, double median_acceleration) {
-  const std::vector<LeafNotice> own = forest_.notices();
-  published_.notices = comm_.all_gather_arrays(std::span<const LeafNotice>(own));
-  std::vector<LeafRoot> roots;
-  published_.origins.clear();
-  for (const LeafNotice& notice : published_.notices) {
-    roots.push_back(notice.root);
-    published_.origins.push_back(notice.root.origin);
-  }
-  published_.moments.combine(domain.cells, roots, setup.units,
-                             AcceptanceRule::of(setup.gravity, setup.units, median_acceleration));
-  const TopTree top = published_.moments.view();
-  const auto nodes = static_cast<std::size_t>(top.nodes);
-  published_.centre = upload(std::span(top.centre, nodes));
-  published_.core = upload(std::span(top.core, nodes));
-  published_.second = upload(std::span(top.moments, nodes));
-  published_.links = upload(std::span(top.links, nodes));
+  notices_ = gathered(comm_, exchange_, domain, forest_.notices());
+  top_ = cuda::DeviceTop(domain.cells);
+  top_.combine(notices_.data(), setup.units,
+               AcceptanceRule::of(setup.gravity, setup.units, median_acceleration), middle_of(domain.box));
 }
 
 void DeviceGravity::import(const Domain& domain, const WalkUnits& units, ForceReport& report) {
   const auto first = static_cast<std::size_t>(domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
-  std::vector<cuda::SourceLeaf> table;
-  for (const Vec3d& origin : published_.origins) table.push_back({origin, absent, 0});
-  for (std::size_t i = 0; i < forest_.places().size(); ++i) {
-    table[first + i].node = static_cast<std::uint32_t>(forest_.places()[i].node);
-    table[first + i].particle = static_cast<std::uint32_t>(forest_.places()[i].first);
-  }
+  std::vector<cuda::LeafPlace> places(static_cast<std::size_t>(domain.leaves()));
+  for (std::size_t i = 0; i < forest_.places().size(); ++i)
+    places[first + i] = {static_cast<std::uint32_t>(forest_.places()[i].node),
+                         static_cast<std::uint32_t>(forest_.places()[i].first)};
+  frames_ = cuda::DeviceArray<SourceFrame>(places.size());
+  const auto frame = [&] {
+    const cuda::DeviceArray<cuda::LeafPlace> device_places{std::span<const cuda::LeafPlace>(places)};
+    cuda::make_frames(notices_.data(), device_places.data(), places.size(), middle_of(domain.box), units,
+                      frames_.data());
+  };
+  frame();
   joint_.reset();
-  if (comm_.size() > 1) {
-    std::vector<TargetBounds> bounds;
-    for (const LeafNotice& notice : published_.notices) bounds.push_back(notice.bounds);
-    std::vector<Wanted> wanted(domain.cells.size());
-    for (std::size_t c = wanted.size(); c-- > 0;) {  // children lie behind their parents
-      const Cell& cell = domain.cells[c];
-      const auto leaf = static_cast<std::size_t>(cell.first_leaf),
-                 child = static_cast<std::size_t>(cell.child);
-      wanted[c] = cell.is_leaf() ? Wanted::of_leaf(bounds[leaf], published_.origins[leaf], units.length)
-                                 : Wanted::united(wanted[child], wanted[child + 1]);
-    }
-    const std::vector<std::uint32_t> leaf_cell(domain.leaf_cell.begin(), domain.leaf_cell.end());
-    const auto device_cells = upload(std::span<const std::uint32_t>(leaf_cell));
-    const auto device_wanted = upload(std::span<const Wanted>(wanted));
-    const auto device_bounds = upload(std::span<const TargetBounds>(bounds));
-    const auto device_origins = upload(std::span<const Vec3d>(published_.origins));
-    const auto device_first = upload(std::span<const std::int32_t>(domain.first_leaf));
-    const cuda::LetReceivers receivers{published_.top(),     device_cells.data(),   device_wanted.data(),
-                                       device_bounds.data(), device_origins.data(), device_first.data(),
-                                       comm_.size(),         comm_.rank(),          units.length};
-    exchange_trees(cuda::LetSelection(forest_.trees(), receivers), table, report);
-  }
-  table_ = upload(std::span<const cuda::SourceLeaf>(table));
+  if (comm_.size() == 1) return;
+  exchange_trees(domain, units, places, report);
+  frame();
 }
 
-/// Sends what was selected and enters what comes into the table, by leaf of the ORB.
-void DeviceGravity::exchange_trees(const cuda::LetSelection& selection, std::vector<cuda::SourceLeaf>& table,
-                                   ForceReport& report) {
-  const auto ranks = static_cast<std::size_t>(comm_.size());
-  const std::int32_t first = static_cast<std::int32_t>(
-      std::find_if(table.begin(), table.end(), [](const auto& leaf) { return leaf.node != absent; }) -
-      table.begin());
-  std::vector<Count> trees(ranks, 0), nodes(ranks, 0), particles(ranks, 0);
+/// Sends what other ranks may open, and enters where the trees of other ranks have come to.
+void DeviceGravity::exchange_trees(const Domain& domain, const WalkUnits& units,
+                                   std::vector<cuda::LeafPlace>& places, ForceReport& report) {
+  const auto rank = static_cast<std::size_t>(comm_.rank());
+  const cuda::DeviceArray<std::int32_t> first_leaf{std::span<const std::int32_t>(domain.first_leaf)};
+  const cuda::LetSelection selection(forest_.trees(), {top_.cells(), notices_.data(), frames_.data(),
+                                                       first_leaf.data(), comm_.rank(), units.length});
   std::vector<cuda::SelectedTree> sent(selection.trees().begin(), selection.trees().end());
+  const auto ranks = static_cast<std::size_t>(comm_.size());
+  std::vector<Count> trees(ranks, 0), nodes(ranks, 0), particles(ranks, 0);
   for (cuda::SelectedTree& tree : sent) {
-    const auto rank = static_cast<std::size_t>(tree.rank);
-    ++trees[rank];
-    nodes[rank] += tree.nodes;
-    particles[rank] += tree.particles;
-    tree.leaf += first;
+    const auto to = static_cast<std::size_t>(tree.rank);
+    ++trees[to];
+    nodes[to] += tree.nodes;
+    particles[to] += tree.particles;
+    tree.leaf += domain.first_leaf[rank];
   }
   const ExchangePlan of_trees(comm_, trees), of_nodes(comm_, nodes), of_particles(comm_, particles);
   std::vector<cuda::SelectedTree> received(static_cast<std::size_t>(of_trees.receive_total()));
@@ -148,27 +144,33 @@ void DeviceGravity::exchange_trees(const cuda::LetSelection& selection, std::vec
 
   const cuda::LetArrays packed = selection.pack();
   const cuda::LeafTrees own = forest_.trees();
-  const auto exchange = [&](const ExchangePlan& plan, const auto* own_values, std::size_t own_count,
-                            const auto& values, auto& joint) {
+  const std::size_t own_nodes = forest_.nodes(), own_particles = forest_.particles();
+  const std::size_t roots = own_nodes + static_cast<std::size_t>(of_nodes.receive_total());
+  const auto exchange = [&](const ExchangePlan& plan, std::size_t more, const auto* own_values,
+                            std::size_t own_count, const auto& values, auto& joint) {
     using T = std::remove_cvref_t<decltype(*own_values)>;
-    joint = cuda::DeviceArray<T>(own_count + static_cast<std::size_t>(plan.receive_total()));
+    joint = cuda::DeviceArray<T>(own_count + static_cast<std::size_t>(plan.receive_total()) + more);
     cuda::device_copy(joint.data(), own_values, own_count * sizeof(T));
     exchange_.apply(plan, values.data(), joint.data() + own_count, sizeof(T));
     report.let_bytes += plan.receive_total() * static_cast<Count>(sizeof(T));
   };
-  const std::size_t own_nodes = forest_.nodes(), own_particles = forest_.particles();
   joint_.emplace();
-  exchange(of_nodes, own.core, own_nodes, packed.core, joint_->core);
-  exchange(of_nodes, own.moments, own_nodes, packed.moments, joint_->moments);
-  exchange(of_nodes, own.links, own_nodes, packed.links, joint_->links);
-  exchange(of_particles, own.sources, own_particles, packed.particles, joint_->particles);
-  exchange(of_particles, own.softening, own_particles, packed.softening, joint_->softening);
+  exchange(of_nodes, places.size(), own.core, own_nodes, packed.core, joint_->core);
+  exchange(of_nodes, places.size(), own.moments, own_nodes, packed.moments, joint_->moments);
+  exchange(of_nodes, places.size(), own.links, own_nodes, packed.links, joint_->links);
+  exchange(of_particles, 0, own.sources, own_particles, packed.particles, joint_->particles);
+  exchange(of_particles, 0, own.softening, own_particles, packed.softening, joint_->softening);
+  cuda::place_roots(notices_.data(), places.size(), joint_->core.data() + roots,
+                    joint_->moments.data() + roots, joint_->links.data() + roots);
 
+  const auto begin = static_cast<std::size_t>(domain.first_leaf[rank]),
+             end = static_cast<std::size_t>(domain.first_leaf[rank + 1]);
+  for (std::size_t leaf = 0; leaf < places.size(); ++leaf)
+    if (leaf < begin || leaf >= end) places[leaf] = {static_cast<std::uint32_t>(roots + leaf), 0};
   std::uint64_t node = own_nodes, particle = own_particles;
   for (const cuda::SelectedTree& tree : received) {
-    cuda::SourceLeaf& leaf = table[static_cast<std::size_t>(tree.leaf)];
-    leaf.node = static_cast<std::uint32_t>(node);
-    leaf.particle = static_cast<std::uint32_t>(particle);
+    places[static_cast<std::size_t>(tree.leaf)] = {static_cast<std::uint32_t>(node),
+                                                   static_cast<std::uint32_t>(particle)};
     node += static_cast<std::uint64_t>(tree.nodes);
     particle += static_cast<std::uint64_t>(tree.particles);
   }
@@ -178,10 +180,9 @@ void DeviceGravity::exchange_trees(const cuda::LetSelection& selection, std::vec
 cuda::WalkSources DeviceGravity::sources() const {
   const cuda::LeafTrees own = forest_.trees();
   if (!joint_)
-    return {table_.data(), own.core, own.moments, own.links, own.sources, own.softening, published_.top()};
-  return {table_.data(),        joint_->core.data(),      joint_->moments.data(),
-          joint_->links.data(), joint_->particles.data(), joint_->softening.data(),
-          published_.top()};
+    return {frames_.data(), own.core, own.moments, own.links, own.sources, own.softening, top_.sources()};
+  return {frames_.data(),           joint_->core.data(),      joint_->moments.data(), joint_->links.data(),
+          joint_->particles.data(), joint_->softening.data(), top_.sources()};
 }
 
 ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& domain,

@@ -8,8 +8,7 @@
 #include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
-#include "forest/top_tree.hpp"
-#include "kernels/cuda/let_selection.hpp"
+#include "kernels/cuda/device_top.hpp"
 #include "kernels/cuda/walk.hpp"
 #include "let/gpu/device_forest.hpp"
 #include "let/gravity.hpp"
@@ -33,7 +32,7 @@ class DeviceGravity {
                        PhaseTimers& timers);
 
  private:
-  /// Sources of all leaves: the own ones, then what was imported.
+  /// Sources of all leaves: the own ones, what was imported, and the roots of all leaves.
   struct Sources {
     cuda::DeviceArray<NodeCore> core;
     cuda::DeviceArray<NodeMoments> moments;
@@ -41,27 +40,11 @@ class DeviceGravity {
     cuda::DeviceArray<SourceParticle> particles;
     cuda::DeviceArray<float> softening;
   };
-  /// The top tree and what the leaves of all ranks published.
-  struct Published {
-    std::vector<LeafNotice> notices;  ///< by leaf of the ORB
-    std::vector<Vec3d> origins;
-    TopMoments moments;
-    cuda::DeviceArray<Vec3d> centre;
-    cuda::DeviceArray<NodeCore> core;
-    cuda::DeviceArray<NodeMoments> second;
-    cuda::DeviceArray<TopLinks> links;
-
-    TopTree top() const {
-      return {centre.data(), core.data(), second.data(), links.data(),
-              static_cast<std::int32_t>(links.size())};
-    }
-  };
-
   WalkSetup agree_on_setup(const DeviceParticles& particles, const Domain& domain, ForceReport& report) const;
   void check_separations(const DeviceParticles& particles) const;
   void publish(const Domain& domain, const WalkSetup& setup, double median_acceleration);
   void import(const Domain& domain, const WalkUnits& units, ForceReport& report);
-  void exchange_trees(const cuda::LetSelection& selection, std::vector<cuda::SourceLeaf>& table,
+  void exchange_trees(const Domain& domain, const WalkUnits& units, std::vector<cuda::LeafPlace>& places,
                       ForceReport& report);
   cuda::WalkSources sources() const;
 
@@ -69,9 +52,10 @@ class DeviceGravity {
   const DeviceExchange& exchange_;
   GravityParameters parameters_;
   DeviceForest forest_;
-  Published published_;
-  std::optional<Sources> joint_;  ///< where anything was imported
-  cuda::DeviceArray<cuda::SourceLeaf> table_;
+  cuda::DeviceTop top_;
+  cuda::DeviceArray<LeafNotice> notices_;  ///< by leaf of the ORB, and the next likewise
+  cuda::DeviceArray<SourceFrame> frames_;
+  std::optional<Sources> joint_;  ///< where other ranks have leaves
 };
 
 }  // namespace grove
