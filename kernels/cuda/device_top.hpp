@@ -13,13 +13,19 @@
 
 namespace grove::cuda {
 
-/// The cells of the ORB above its leaves as nodes like those of the leaves: each is the only node of a frame
-/// whose origin is its centre of mass. Device memory, walk units.
-struct TopSources {
-  const SourceFrame* frames;  ///< [cells], and the next likewise
-  const NodeCore* core;
+/// Nodes with their frames; device memory, walk units.
+struct NodeArrays {
+  const SourceFrame* frames;
+  const NodeCore* core;  ///< [nodes], and the next likewise
   const NodeMoments* moments;
-  const NodeLinks* links;  ///< `child`, `next`: codes of the children
+  const NodeLinks* links;
+};
+
+/// The cells of the ORB above its leaves as nodes like those of the leaves: each is the only node of a frame
+/// whose origin is its centre of mass. `child` and `next` of their links are the codes of the children.
+/// Device memory.
+struct TopSources {
+  NodeArrays cells;
 
   /// Codes of what walks from a leaf begin with: whatever holds the leaf would be opened, which leaves the
   /// sibling of each. Some 100 at most: cuts halve the 32 bits of an axis, or the particles at one place.
@@ -50,8 +56,9 @@ class DeviceTop {
                const Vec3d& reference);
 
   TopSources sources() const {
-    return {frames_.data(), core_.data(),       moments_.data(),
-            links_.data(),  beginnings_.data(), first_beginning_.data()};
+    return {{frames_.data(), core_.data(), moments_.data(), links_.data()},
+            beginnings_.data(),
+            first_beginning_.data()};
   }
   TopCells cells() const {
     return {cell_links_.data(), leaf_cell_.data(), centre_.data(), core_.data(), wanted_.data()};

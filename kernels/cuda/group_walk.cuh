@@ -73,7 +73,7 @@ class GroupWalk {
     const std::uint32_t leaf = to_.leaf_of_group[g];
     group_ = to_.trees.groups[g];
     leaf_ = to_.first_leaf + static_cast<std::int32_t>(leaf);
-    frame_ = from_.leaves[leaf_];
+    frame_ = from_.nodes[0].frames[leaf_];
     first_ =
         static_cast<std::uint32_t>(to_.trees.leaves[leaf].first) + static_cast<std::uint32_t>(group_.first);
     const std::uint32_t p = first_ + static_cast<std::uint32_t>(min(lane_, group_.count - 1));
@@ -87,8 +87,8 @@ class GroupWalk {
     if constexpr (own) {
       stack_.start(code_of(leaf_, 0));
     } else {
-      const std::uint32_t* const first = from_.top.first_beginning + leaf_;
-      stack_.start(from_.top.beginnings + first[0], static_cast<int>(first[1] - first[0]));
+      const std::uint32_t* const first = from_.first_beginning + leaf_;
+      stack_.start(from_.beginnings + first[0], static_cast<int>(first[1] - first[0]));
     }
   }
 
@@ -101,7 +101,7 @@ class GroupWalk {
   __device__ Place place_of(std::uint32_t code) const {
     if constexpr (own) return {{0, 0, 0}, frame_.node + (code & node_mask), frame_.particle, false};
     const bool is_top = code & of_top;
-    const SourceFrame frame = load_whole((is_top ? from_.top.frames : from_.leaves) + frame_of(code));
+    const SourceFrame frame = load_whole(from_.nodes[is_top].frames + frame_of(code));
     return {shift_between(frame, frame_), frame.node + (code & node_mask), frame.particle, is_top};
   }
   __device__ static Vec3f moved(const Vec3f& p, const Place& place) {
@@ -115,8 +115,8 @@ class GroupWalk {
     int count = 0;
     const std::uint32_t code = stack_.pop(count);
     const Place place = place_of(code);
-    const NodeCore core = load_whole((place.is_top ? from_.top.core : from_.core) + place.node);
-    const NodeLinks links = load_whole((place.is_top ? from_.top.links : from_.links) + place.node);
+    const NodeCore core = load_whole(from_.nodes[place.is_top].core + place.node);
+    const NodeLinks links = load_whole(from_.nodes[place.is_top].links + place.node);
     const float distance2 = group_.bounds.distance2(moved(core.centre, place));
     const bool active = lane_ < count;
     const bool accepted = active && accepts(core, distance2, group_.bounds.strictness, 0);
@@ -146,8 +146,8 @@ class GroupWalk {
   __device__ void sum_cells(int count) {
     cells_ -= count;
     const Place place = place_of(m_.cells[cells_ + min(lane_, count - 1)]);
-    const NodeCore core = (place.is_top ? from_.top.core : from_.core)[place.node];
-    const NodeMoments moments = (place.is_top ? from_.top.moments : from_.moments)[place.node];
+    const NodeCore core = from_.nodes[place.is_top].core[place.node];
+    const NodeMoments moments = from_.nodes[place.is_top].moments[place.node];
     cell += static_cast<std::uint32_t>(count);
     sums_.add_cells(sums_.stage_cell(lane_ < count, moved(core.centre, place), core, moments, group_.bounds));
   }
@@ -157,7 +157,7 @@ class GroupWalk {
     buckets_ -= count;
     const int bucket = lane_ / bucket_size, i = lane_ % bucket_size;
     const Place place = place_of(m_.buckets[buckets_ + min(bucket, count - 1)]);
-    const NodeLinks links = from_.links[place.node];
+    const NodeLinks links = from_.nodes[0].links[place.node];
     const bool exists = bucket < count && i < links.count;
     const std::uint32_t p =
         place.particle + static_cast<std::uint32_t>(links.first + min(i, links.count - 1));

@@ -22,10 +22,11 @@ struct WalkState {
   int fault;
 };
 
+/// The sources are indexed by lanes, which without __grid_constant__ would take a copy in memory.
 template <Order order, class Shape, bool own>
 __global__ void __launch_bounds__(threads, blocks_per_processor<Shape>)
-    walk(const WalkRule rule, const WalkSources sources, const WalkTargets targets, const WalkOutput output,
-         std::uint32_t* spill, WalkState* state) {
+    walk(const WalkRule rule, const __grid_constant__ WalkSources sources, const WalkTargets targets,
+         const WalkOutput output, std::uint32_t* spill, WalkState* state) {
   __shared__ WarpMemory memory[warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   GroupWalk<order, Shape, own> group(

@@ -11,14 +11,11 @@ namespace grove::cuda {
 /// What forces come from; device memory, walk units. Own leaves and imported ones alike. Of each leaf at
 /// least the root is here, pruned if no group of this rank opens it.
 struct WalkSources {
-  const SourceFrame* leaves;  ///< by number in the ORB: origins, first nodes and particles
-  const NodeCore* core;
-  const NodeMoments* moments;
-  const NodeLinks* links;
+  NodeArrays nodes[2];  ///< of the leaves, with frames by number in the ORB; of the cells above them
   const SourceParticle* particles;
-  const float* softening;  ///< by particle
-
-  TopSources top;  ///< of the same reference
+  const float* softening;                ///< by particle
+  const std::uint32_t* beginnings;       ///< those of TopSources, and the next likewise
+  const std::uint32_t* first_beginning;  ///< [leaves + 1]
 };
 
 /// Where forces are wanted: the leaves of this rank. Device memory.

@@ -112,8 +112,13 @@ struct DeviceGrown {
     cuda::make_frames(notices.data(), device_leaf_places.data(), places.size(), middle, host.units,
                       source_leaves.data());
     const auto group_leaves = upload(leaf_of_group);
-    const cuda::WalkSources from{source_leaves.data(), core.data(),      moments.data(), links.data(),
-                                 sources.data(),       softening.data(), top.sources()};
+    const cuda::TopSources above = top.sources();
+    const cuda::WalkSources from{
+        {{source_leaves.data(), core.data(), moments.data(), links.data()}, above.cells},
+        sources.data(),
+        softening.data(),
+        above.beginnings,
+        above.first_beginning};
     const cuda::WalkTargets to{trees, group_leaves.data(), static_cast<std::uint32_t>(leaf_of_group.size()),
                                0};
     const cuda::DeviceArray<Vec3f> acceleration(particles.size());

@@ -179,10 +179,17 @@ void DeviceGravity::exchange_trees(const Domain& domain, const WalkUnits& units,
 
 cuda::WalkSources DeviceGravity::sources() const {
   const cuda::LeafTrees own = forest_.trees();
-  if (!joint_)
-    return {frames_.data(), own.core, own.moments, own.links, own.sources, own.softening, top_.sources()};
-  return {frames_.data(),           joint_->core.data(),      joint_->moments.data(), joint_->links.data(),
-          joint_->particles.data(), joint_->softening.data(), top_.sources()};
+  const cuda::TopSources top = top_.sources();
+  cuda::WalkSources from{{{frames_.data(), own.core, own.moments, own.links}, top.cells},
+                         own.sources,
+                         own.softening,
+                         top.beginnings,
+                         top.first_beginning};
+  if (!joint_) return from;
+  from.nodes[0] = {frames_.data(), joint_->core.data(), joint_->moments.data(), joint_->links.data()};
+  from.particles = joint_->particles.data();
+  from.softening = joint_->softening.data();
+  return from;
 }
 
 ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& domain,
