@@ -34,7 +34,7 @@ struct WarpMemory {
   std::uint32_t cells[2 * batch_size], buckets[2 * batch_size];
 };
 
-/// A group of targets, a lane each, and all that acts on it in one pass.
+/// A group of targets, and all that acts on it in one pass.
 template <Order order, class Shape, bool own>
 class GroupWalk {
  public:
@@ -76,8 +76,7 @@ class GroupWalk {
     frame_ = from_.nodes[0].frames[leaf_];
     first_ =
         static_cast<std::uint32_t>(to_.trees.leaves[leaf].first) + static_cast<std::uint32_t>(group_.first);
-    const std::uint32_t p = first_ + static_cast<std::uint32_t>(min(lane_, group_.count - 1));
-    sums_.load(to_.trees.sources[p], to_.trees.softening[p]);
+    sums_.load(to_.trees.sources + first_, to_.trees.softening + first_, group_.count);
     start();
     cells_ = buckets_ = 0;
     tests = cell = particle = 0;
@@ -174,9 +173,9 @@ class GroupWalk {
   }
 
   __device__ void store(const WalkOutput& out) const {
+    const Pull<float> pull = sums_.total();
     if (lane_ >= group_.count) return;
     const std::uint32_t p = first_ + static_cast<std::uint32_t>(lane_);
-    const Pull<float>& pull = sums_.pull();
     const Vec3f a = (pull.acceleration.template as<double>() * rule_.acceleration).template as<float>();
     const auto potential = static_cast<float>(-rule_.potential * pull.potential);
     if (own) {

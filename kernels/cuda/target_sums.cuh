@@ -40,20 +40,39 @@ GROVE_HOST_DEVICE inline float scale_of(Spline, const CellSource& cell) {
   return scale_of(Spline{}, cell.softening);
 }
 
-/// What acts on a group of targets, a lane each, in batches of sources.
+/// What acts on a group of targets, in batches of sources.
+///
+/// The lanes are parted in two: each part takes every second source of a batch, and each of its lanes two
+/// targets. So a source that is read from shared memory, 48 bytes to each lane of a part, serves two
+/// targets of it: with one, that reading (128 bytes a cycle and processor) would take longer than the sums.
 template <Order order, class Shape>
 class TargetSums {
  public:
   __device__ explicit TargetSums(StagedBatch& batch) : batch_(batch) {}
 
-  /// A lane's target, and the bounds of all.
-  __device__ void load(const SourceParticle& target, float softening) {
-    position_ = target.position;
-    scale_ = scale_of(Shape{}, larger(softening, least_softening));
-    pull_ = {{0, 0, 0}, 0};
+  /// targets, softening: of the group's `count`. Lanes beyond them do as the last one.
+  __device__ void load(const SourceParticle* targets, const float* softening, int count) {
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k) {
+      const int t = min(column_ + width * k, count - 1);
+      position_[k] = targets[t].position;
+      scale_[k] = scale_of(Shape{}, larger(softening[t], least_softening));
+      pull_[k] = {{0, 0, 0}, 0};
+    }
   }
 
-  const __device__ Pull<float>& pull() const { return pull_; }
+  /// What acts on the target with the number of the lane.
+  __device__ Pull<float> total() const {
+    Pull<float> sum[per_lane];
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k) {
+      const auto add_parts = [](float own) { return own + __shfl_xor_sync(~0u, own, width); };
+      sum[k].acceleration = {add_parts(pull_[k].acceleration.x), add_parts(pull_[k].acceleration.y),
+                             add_parts(pull_[k].acceleration.z)};
+      sum[k].potential = add_parts(pull_[k].potential);
+    }
+    return part_ == 0 ? sum[0] : sum[1];
+  }
 
   /// Puts a cell of each lane into the batch, if it has one.
   __device__ BatchCounts stage_cell(bool exists, const Vec3f& centre, const NodeCore& core,
@@ -88,30 +107,37 @@ class TargetSums {
 #pragma unroll 2
     for (int j = 0; j < counts.far; j += round_size)
 #pragma unroll
-      for (int i = 0; i < round_size; ++i) add_cell(Far{}, j + i);
+      for (int i = 0; i < round_size; i += parts) add_cell(Far{}, j + i + part_);
 #pragma unroll 1
-    for (int j = 0; j < counts.near; ++j) add_near_cell(StagedBatch::slots - 1 - j);
+    for (int j = 0; j < counts.near; j += parts) add_near_cell(StagedBatch::slots - 1 - (j + part_));
     __syncwarp();
   }
 
   __device__ void add_particles(const BatchCounts& counts) {
+#pragma unroll 2
     for (int j = 0; j < counts.far; j += round_size)
 #pragma unroll
-      for (int i = 0; i < round_size; ++i) add_far_particle(j + i);
+      for (int i = 0; i < round_size; i += parts) add_far_particle(j + i + part_);
 #pragma unroll 1
-    for (int j = 0; j < counts.near; ++j) add_near_particle(StagedBatch::slots - 1 - j);
+    for (int j = 0; j < counts.near; j += parts) add_near_particle(StagedBatch::slots - 1 - (j + part_));
     __syncwarp();
   }
 
-  /// What the targets do to each other; to themselves nothing. In round k lane i takes target i + k. mass: of
-  /// a lane's target. Lanes beyond `count` do as the last one.
+  /// What the targets do to each other; to themselves nothing. Target i takes i + 1, i + 3, ... in one part,
+  /// i + 2, i + 4, ... in the other. mass: of the target with the number of the lane.
   __device__ void add_within(int count, float mass) {
-    if (lane_ < count) put_particle(lane_, position_, mass, scale_);
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    if (lane < count) put_particle(lane, part_ == 0 ? position_[0] : position_[1], mass, part_ == 0 ? scale_[0] : scale_[1]);
     __syncwarp();
-    int source = min(lane_, count - 1);
-    for (int k = 1; k < count; ++k) {
-      source = source + 1 < count ? source + 1 : 0;
-      add_near_particle(source);
+#pragma unroll 1
+    for (int k = 1; k < count; k += parts) {
+#pragma unroll
+      for (int t = 0; t < per_lane; ++t) {
+        int source = min(column_ + width * t, count - 1) + k + part_;
+        source -= source < count ? 0 : count;
+        // The last one may be a part's own target, with nothing to do.
+        add_within(t, source, k + part_ < count);
+      }
     }
     __syncwarp();
   }
@@ -134,12 +160,16 @@ class TargetSums {
                    all_near = __ballot_sync(~0u, exists && near);
     slot = near ? StagedBatch::slots - 1 - __popc(all_near & before) : __popc(all_far & before);
     const int far = __popc(all_far), filled = (far + round_size - 1) / round_size * round_size;
+    const int near_count = __popc(all_near), lane = static_cast<int>(threadIdx.x % 32);
+    if (lane < filled - far) put_nothing(far + lane);
+    if (near_count % parts != 0 && lane == 31) put_nothing(StagedBatch::slots - 1 - near_count);
+    return {filled, near_count};
+  }
+
+  __device__ void put_nothing(int slot) {
     constexpr float away = 1e15F;  // where nothing is, and its fifth power harmless
-    if (lane_ < filled - far) {
-      batch_.place[far + lane_] = {away, away, away, 0};
-      batch_.second[far + lane_] = batch_.rest[far + lane_] = {0, 0, 0, 0};
-    }
-    return {filled, __popc(all_near)};
+    batch_.place[slot] = {away, away, away, 0};
+    batch_.second[slot] = batch_.rest[slot] = {0, 0, 0, 0};
   }
 
   __device__ void put_particle(int slot, const Vec3f& position, float mass, float scale) {
@@ -147,59 +177,85 @@ class TargetSums {
     batch_.rest[slot].w = scale;
   }
 
+  /// Slots may differ from part to part, and in add_within() from lane to lane.
   template <class Softening>
   __device__ void add_cell(Softening softening, int j) {
-    const float4 a = batch_.place[j], c = batch_.rest[j];
-    const Vec3f d = Vec3f{a.x, a.y, a.z} - position_;
-    const float scale = pair_scale(softening, scale_, c.w);
+    const float4 a = batch_.place[j];
     if constexpr (order == Order::quadrupole) {
-      const float4 b = batch_.second[j];
+      const float4 b = batch_.second[j], c = batch_.rest[j];
       const CellSource s{{a.x, a.y, a.z}, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, 0, 0};
-      add_quadrupole(softening, d, s, scale, pull_);
+#pragma unroll
+      for (int k = 0; k < per_lane; ++k)
+        add_quadrupole(softening, s.centre - position_[k], s, pair_scale(softening, scale_[k], c.w), pull_[k]);
     } else {
-      add_particle(softening, d, a.w, scale, pull_);
+      const float scale = batch_.rest[j].w;
+#pragma unroll
+      for (int k = 0; k < per_lane; ++k)
+        add_particle(softening, Vec3f{a.x, a.y, a.z} - position_[k], a.w,
+                     pair_scale(softening, scale_[k], scale), pull_[k]);
     }
   }
 
   /// Softened only if it reaches a target.
   __device__ void add_near_cell(int j) {
-    if constexpr (order == Order::monopole)
+    if constexpr (order == Order::monopole) {
       add_near_particle(j);
-    else if (__any_sync(~0u, distance2(j) < larger(scale_, batch_.rest[j].w)))
-      add_cell(Shape{}, j);
-    else
-      add_cell(Far{}, j);
+    } else {
+      const float4 a = batch_.place[j];
+      const float scale = batch_.rest[j].w;
+      bool reaches = false;
+#pragma unroll
+      for (int k = 0; k < per_lane; ++k)
+        reaches |= norm2(Vec3f{a.x, a.y, a.z} - position_[k]) < larger(scale_[k], scale);
+      if (__any_sync(~0u, reaches))
+        add_cell(Shape{}, j);
+      else
+        add_cell(Far{}, j);
+    }
   }
 
   __device__ void add_far_particle(int j) {
     const float4 a = batch_.place[j];
-    const float scale = std::is_same_v<Far, Newton> ? 0 : larger(scale_, batch_.rest[j].w);
-    add_particle(Far{}, Vec3f{a.x, a.y, a.z} - position_, a.w, scale, pull_);
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k) {
+      const float scale = std::is_same_v<Far, Newton> ? 0 : larger(scale_[k], batch_.rest[j].w);
+      add_particle(Far{}, Vec3f{a.x, a.y, a.z} - position_[k], a.w, scale, pull_[k]);
+    }
   }
 
-  /// Softened only if it reaches a target; j may differ from lane to lane.
+  /// Softened only if it reaches a target.
   __device__ void add_near_particle(int j) {
     const float4 a = batch_.place[j];
-    const Vec3f d = Vec3f{a.x, a.y, a.z} - position_;
-    const float r2 = norm2(d), scale = larger(scale_, batch_.rest[j].w);
+    const float scale = batch_.rest[j].w;
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k)
+      add_near_pair(Vec3f{a.x, a.y, a.z} - position_[k], a.w, larger(scale_[k], scale), pull_[k]);
+  }
+
+  __device__ void add_within(int k, int j, bool exists) {
+    const float4 a = batch_.place[j];
+    add_near_pair(Vec3f{a.x, a.y, a.z} - position_[k], exists ? a.w : 0, larger(scale_[k], batch_.rest[j].w),
+                  pull_[k]);
+  }
+
+  __device__ static void add_near_pair(const Vec3f& d, float mass, float scale, Pull<float>& pull) {
+    const float r2 = norm2(d);
     if constexpr (std::is_same_v<Far, Newton>)
       add_pair(
           __any_sync(~0u, r2 < scale) ? pair_within(Shape{}, r2, scale) : softened_pair(Newton{}, r2, scale),
-          d, a.w, pull_);
+          d, mass, pull);
     else
-      add_pair(softened_pair(Shape{}, r2, scale), d, a.w, pull_);
+      add_pair(softened_pair(Shape{}, r2, scale), d, mass, pull);
   }
 
-  __device__ float distance2(int j) const {
-    const float4 a = batch_.place[j];
-    return norm2(Vec3f{a.x, a.y, a.z} - position_);
-  }
+  static constexpr int parts = 2, width = 32 / parts, per_lane = parts;
+  static_assert(round_size % parts == 0);
 
   StagedBatch& batch_;
-  const int lane_ = static_cast<int>(threadIdx.x % 32);
-  Vec3f position_;  ///< of this lane's target, and the next likewise
-  float scale_;
-  Pull<float> pull_;
+  const int part_ = static_cast<int>(threadIdx.x % 32) / width, column_ = static_cast<int>(threadIdx.x) % width;
+  Vec3f position_[per_lane];  ///< of targets column_ and column_ + width, and the next likewise
+  float scale_[per_lane];
+  Pull<float> pull_[per_lane];
 };
 
 }  // namespace grove::cuda

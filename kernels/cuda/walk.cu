@@ -13,7 +13,7 @@ constexpr int threads = 128;
 constexpr int warps = threads / 32;
 /// As many as fit its shared memory; then 40 registers are left for a thread, which Plummer's sums exceed.
 template <class Shape>
-constexpr int blocks_per_processor = std::is_same_v<Shape, Plummer> ? 10 : 12;
+constexpr int blocks_per_processor = 8;
 
 /// Totals and the way from block to block.
 struct WalkState {
