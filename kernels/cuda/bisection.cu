@@ -6,6 +6,7 @@
 
 #include "base/errors.hpp"
 #include "kernels/cuda/bracket_search.cuh"
+#include "kernels/cuda/orb_descent.cuh"
 #include "kernels/cuda/orb_partition.cuh"
 #include "kernels/cuda/orb_search.cuh"
 #include "kernels/cuda/record_segments.hpp"
@@ -16,6 +17,58 @@ namespace {
 /// Records that a block of the search reads: many, so that clearing and adding up its bins costs little.
 constexpr std::uint64_t search_tile = 1u << 17;
 
+/// Cuts the huge cells of a level, all at once, with the help of the host.
+class HugeCuts {
+ public:
+  HugeCuts(const Columns (&sets)[2], const ParticleId* ids, const CutScheme& scheme)
+      : sets_{sets[0], sets[1]}, ids_(ids), bracket_search_(sets, ids, scheme), search_(sets, ids, scheme) {}
+
+  std::vector<FoundCut> run(const std::vector<OrbCell>& cells) {
+    tasks_.clear();
+    counts_.clear();
+    for (const OrbCell& cell : cells) {
+      tasks_.push_back(task_of(cell));
+      counts_.push_back(cell.count);
+    }
+    partition_tiles_.make(counts_);
+    device_tasks_.reserve(tasks_.size());
+    bounds_.reserve(tasks_.size());
+    search();
+    partition_.run(sets_, ids_, device_tasks_.data(), partition_tiles_, left_.before(), bounds_.data());
+    device_tasks_.download(tasks_);
+    host_bounds_.resize(tasks_.size());
+    bounds_.download(host_bounds_);
+    std::vector<FoundCut> found;
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      found.push_back(
+          {tasks_[i].cut, tasks_[i].left, host_bounds_[i], cells[i].number, tasks_[i].is_ambiguous});
+    return found;
+  }
+
+ private:
+  /// In one pass; if that fails, in two or three.
+  void search() {
+    device_tasks_.upload(tasks_);
+    if (bracket_search_.run(tasks_, device_tasks_.data(), partition_tiles_, left_)) return;
+    device_tasks_.upload(tasks_);
+    search_tiles_.make(counts_);
+    search_.run(device_tasks_.data(), search_tiles_, partition_tiles_, left_);
+  }
+
+  Columns sets_[2];
+  const ParticleId* ids_;
+  BracketSearch bracket_search_;
+  OrbSearch search_;
+  LeftCounts left_;
+  OrbPartition partition_;
+  Tiles search_tiles_{search_tile}, partition_tiles_{OrbPartition::tile_size};
+  std::vector<CellTask> tasks_;
+  std::vector<std::uint64_t> counts_;
+  std::vector<ChildBounds> host_bounds_;
+  DeviceArray<CellTask> device_tasks_;
+  DeviceArray<ChildBounds> bounds_;
+};
+
 /// All levels of some subtrees.
 class Levels {
  public:
@@ -25,8 +78,6 @@ class Levels {
         records_{&records, &spare},
         sets_{columns_of(records), columns_of(spare)},
         ids_(ids),
-        bracket_search_(sets_, ids, scheme),
-        search_(sets_, ids, scheme),
         from_(roots.size(), 0) {
     std::vector<Segment> segments;
     for (const SubtreeRoot& root : roots) {
@@ -41,21 +92,16 @@ class Levels {
   }
 
   void run(PhaseTimers* levels, std::size_t depth) {
-    for (std::size_t begin = 0; begin < cells_.size();) {
-      const std::size_t end = cells_.size();
-      std::vector<std::size_t> wanted;
-      for (std::size_t c = begin; c < end; ++c)
-        if (!scheme_.is_leaf(cells_[c].count, cells_[c].leaves)) wanted.push_back(c);
-      if (!wanted.empty()) {
-        std::optional<PhaseTimers::Scope> time;
-        if (levels) time.emplace(*levels, level_name(depth++));
-        cut(wanted);
-      }
-      begin = end;
-    }
+    depth = cut_huge(levels, depth);
+    std::vector<OrbCell> rest;
+    for (std::size_t c = 0; c < cells_.size(); ++c)
+      if (is_wanted(c)) rest.push_back(orb_cell(c));
+    const auto first_child = static_cast<std::int32_t>(cells_.size());
+    for (const FoundCut& cut : OrbDescent(sets_, ids_, scheme_).run(rest, first_child, levels, depth))
+      add_children(cut);
   }
 
-  /// Brings the leaves together in one set; true: in the second one.
+  /// Brings the leaves together in one set; true: in the second one. They may still be on their way.
   bool gather() {
     Count in_set[2] = {0, 0};
     for (std::size_t c = 0; c < cells_.size(); ++c)
@@ -66,7 +112,6 @@ class Levels {
       if (cells_[c].is_leaf() && from_[c] != to)
         copies.push_back({place_[c], static_cast<std::uint64_t>(cells_[c].count), place_[c]});
     copy_segments(*records_[1 - to], *records_[to], copies);
-    device_synchronise();
     return to == 1;
   }
 
@@ -91,64 +136,55 @@ class Levels {
   }
 
  private:
-  CellTask task_of(std::size_t c) const {
+  /// Whether a cell is still to be cut.
+  bool is_wanted(std::size_t c) const {
+    return cells_[c].is_leaf() && !scheme_.is_leaf(cells_[c].count, cells_[c].leaves);
+  }
+
+  OrbCell orb_cell(std::size_t c) const {
     const Cell& cell = cells_[c];
-    CellTask task{};
-    task.first = place_[c];
-    task.count = task.inside = static_cast<std::uint64_t>(cell.count);
-    task.leaves = cell.leaves;
-    task.axis = longest_axis(cell.low, cell.high);
-    task.low = task.key_first = cell.low[task.axis];
-    task.high = task.key_last = cell.high[task.axis];
-    task.from = from_[c];
-    return task;
+    return {place_[c],
+            static_cast<std::uint64_t>(cell.count),
+            {cell.low, cell.high},
+            cell.leaves,
+            from_[c],
+            static_cast<std::int32_t>(c)};
   }
 
-  void cut(const std::vector<std::size_t>& wanted) {
-    tasks_.clear();
-    counts_.clear();
-    for (const std::size_t c : wanted) {
-      tasks_.push_back(task_of(c));
-      counts_.push_back(tasks_.back().count);
+  /// Cells that are too large for OrbDescent, level by level. Returns the depth of what remains.
+  std::size_t cut_huge(PhaseTimers* levels, std::size_t depth) {
+    HugeCuts huge(sets_, ids_, scheme_);
+    for (std::size_t begin = 0; begin < cells_.size();) {
+      const std::size_t end = cells_.size();
+      std::vector<OrbCell> wanted;
+      for (std::size_t c = begin; c < end; ++c)
+        if (is_wanted(c) && cells_[c].count > static_cast<Count>(OrbDescent::most_records))
+          wanted.push_back(orb_cell(c));
+      if (!wanted.empty()) {
+        std::optional<PhaseTimers::Scope> time;
+        if (levels) time.emplace(*levels, level_name(depth++));
+        for (const FoundCut& cut : huge.run(wanted)) add_children(cut);
+      }
+      begin = end;
     }
-    partition_tiles_.make(counts_);
-    device_tasks_.reserve(tasks_.size());
-    bounds_.reserve(tasks_.size());
-    search();
-    partition_.run(sets_, ids_, device_tasks_.data(), partition_tiles_, left_.before(), bounds_.data());
-    device_tasks_.download(tasks_);
-    host_bounds_.resize(tasks_.size());
-    bounds_.download(host_bounds_);
-    for (std::size_t i = 0; i < wanted.size(); ++i) add_children(wanted[i], tasks_[i], host_bounds_[i]);
+    return depth;
   }
 
-  /// A few large cells are searched in one pass; if that fails, and small ones, in two or three.
-  void search() {
-    constexpr std::uint64_t large = 1u << 17;
-    const std::uint64_t mean = partition_tiles_.records() / tasks_.size();
-    device_tasks_.upload(tasks_);
-    if (mean >= large) {
-      if (bracket_search_.run(tasks_, device_tasks_.data(), partition_tiles_, left_)) return;
-      device_tasks_.upload(tasks_);
-    }
-    search_tiles_.make(counts_);
-    search_.run(device_tasks_.data(), search_tiles_, partition_tiles_, mean, left_);
-  }
-
-  void add_children(std::size_t c, const CellTask& task, const ChildBounds& bounds) {
-    if (task.is_ambiguous)
-      throw InputError("particle id " + std::to_string(task.cut.id) +
+  void add_children(const FoundCut& found) {
+    if (found.is_ambiguous)
+      throw InputError("particle id " + std::to_string(found.cut.id) +
                        " occurs more than once: ids must be unique");
-    cells_[c].cut = task.cut;
+    const auto c = static_cast<std::size_t>(found.cell);
+    cells_[c].cut = found.cut;
     cells_[c].child = static_cast<std::int32_t>(cells_.size());
     const Cell parent = cells_[c];
     Cell children[2];
     for (int side = 0; side < 2; ++side) {
-      children[side].low = bounds.of(side).low;
-      children[side].high = bounds.of(side).high;
+      children[side].low = found.bounds.of(side).low;
+      children[side].high = found.bounds.of(side).high;
     }
     Cell &left = children[0], &right = children[1];
-    left.count = left.weight = static_cast<Count>(task.left);
+    left.count = left.weight = static_cast<Count>(found.left);
     right.count = right.weight = parent.count - left.count;
     left.first = parent.first;
     right.first = parent.first + left.count;
@@ -157,27 +193,17 @@ class Levels {
     left.first_leaf = parent.first_leaf;
     right.first_leaf = parent.first_leaf + left.leaves;
     cells_.insert(cells_.end(), {left, right});
-    from_.insert(from_.end(), 2, 1 - task.from);
-    place_.insert(place_.end(), {task.first, task.first + task.left});
+    from_.insert(from_.end(), 2, 1 - from_[c]);
+    place_.insert(place_.end(), {place_[c], place_[c] + found.left});
   }
 
   CutScheme scheme_;
   DeviceRecords* records_[2];
   Columns sets_[2];
   const ParticleId* ids_;
-  BracketSearch bracket_search_;
-  OrbSearch search_;
-  LeftCounts left_;
-  OrbPartition partition_;
-  std::vector<Cell> cells_;           ///< breadth-first
+  std::vector<Cell> cells_;           ///< pairs of children, parents before them
   std::vector<std::int32_t> from_;    ///< by cell: the set that holds its records,
   std::vector<std::uint64_t> place_;  ///< and where in it
-  Tiles search_tiles_{search_tile}, partition_tiles_{OrbPartition::tile_size};
-  std::vector<CellTask> tasks_;
-  std::vector<std::uint64_t> counts_;
-  std::vector<ChildBounds> host_bounds_;
-  DeviceArray<CellTask> device_tasks_;
-  DeviceArray<ChildBounds> bounds_;
 };
 
 }  // namespace
@@ -187,9 +213,11 @@ std::vector<std::vector<Cell>> cut_to_leaves(const CutScheme& scheme, std::span<
                                              const ParticleId* ids, PhaseTimers* levels, std::size_t depth) {
   Levels all(scheme, roots, records, spare, ids);
   all.run(levels, depth);
+  const bool in_spare = all.gather();
   std::vector<std::vector<Cell>> subtrees;
   for (std::size_t root = 0; root < roots.size(); ++root) subtrees.push_back(all.subtree(root));
-  if (all.gather()) std::swap(records, spare);
+  device_synchronise();
+  if (in_spare) std::swap(records, spare);
   return subtrees;
 }
 

@@ -22,8 +22,9 @@ struct SubtreeRoot {
 /// Cuts cells whose particles are all on this GPU down to the leaves of the ORB; the same cells as
 /// grove::cut_to_leaves() of the Kokkos backend finds, bit for bit. Every particle weighs 1.
 ///
-/// Breadth-first, all cells of a level at once: search (OrbSearch), partition with the children's bounds
-/// (OrbPartition). Only cells, bounds and cuts cross to the host.
+/// Breadth-first, all cells of a level at once: search, partition with the children's bounds (OrbPartition).
+/// Cells of more than 2^24 records are cut with the help of the host (BracketSearch), all others without
+/// (OrbDescent). Only cells, bounds and cuts cross to the host.
 ///
 /// scheme, roots: as for grove::cut_to_leaves(), all records in one of them; the subtree of each is returned.
 /// records (in/out): those of all roots, returned so that the records of every cell are contiguous, in tree
@@ -31,10 +32,10 @@ struct SubtreeRoot {
 /// records. ids (device, by index): nullptr: the index is the id. InputError if ids are not unique where a
 /// cut meets equal coordinates.
 ///
-/// levels (optional, in/out): each level adds to its phase (level_name); depth: that of the first one.
+/// levels (optional, in/out): each level adds to its phase (level_name), levels that are started together to
+/// that of the first of them; depth: that of the first one.
 ///
-/// Cost per level: 8 bytes read and, for the partition, 16 bytes read and written per record; a few times 20
-/// microseconds.
+/// Cost per level: 8 bytes read and, for the partition, 16 bytes read and written per record; five launches.
 std::vector<std::vector<Cell>> cut_to_leaves(const CutScheme& scheme, std::span<const SubtreeRoot> roots,
                                              DeviceRecords& records, DeviceRecords& spare,
                                              const ParticleId* ids, PhaseTimers* levels = nullptr,

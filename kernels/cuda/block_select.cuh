@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cub/block/block_scan.cuh>
 
+#include "kernels/math/cell.hpp"
+
 /// Selection by one block.
 namespace grove::cuda {
 
@@ -20,22 +22,33 @@ struct Selection {
 constexpr int select_bits = 11;
 
 /// Narrows the interval of key_of(0 .. count - 1), of which those count that `counts` accepts, to one key or
-/// one element. All threads of the block; the selection is in shared memory.
+/// at most `enough` elements. All threads of the block; the selection is in shared memory.
 template <class KeyOf, class Counts>
-__device__ void narrow(Selection& s, std::uint32_t count, const KeyOf& key_of, const Counts& counts) {
+__device__ void narrow(Selection& s, std::uint32_t count, const KeyOf& key_of, const Counts& counts,
+                       std::uint32_t enough = 1) {
   using Scan = cub::BlockScan<std::uint32_t, select_threads>;
   constexpr int bins = 1 << select_bits, per_thread = bins / select_threads;
+  constexpr int rows = 8;  // keys that a thread asks for before it needs the first
   __shared__ std::uint32_t own[bins];
   __shared__ typename Scan::TempStorage storage;
-  while (s.first < s.last && s.inside > 1) {
+  while (s.first < s.last && s.inside > enough) {
     const Selection now = s;
     const int shift = max(0, bit_width(now.last - now.first) - select_bits);
     for (int b = threadIdx.x; b < bins; b += select_threads) own[b] = 0;
     __syncthreads();
-    for (std::uint32_t i = threadIdx.x; i < count; i += select_threads) {
-      if (!counts(i)) continue;
-      const std::uint64_t key = key_of(i);
-      if (key >= now.first && key <= now.last) atomicAdd(&own[(key - now.first) >> shift], 1u);
+    for (std::uint64_t base = threadIdx.x; base < count; base += rows * select_threads) {
+      std::uint64_t key[rows];
+      bool is_there[rows];
+#pragma unroll
+      for (int r = 0; r < rows; ++r) {
+        const std::uint64_t i = base + r * select_threads;
+        is_there[r] = i < count && counts(static_cast<std::uint32_t>(i));
+        key[r] = is_there[r] ? key_of(static_cast<std::uint32_t>(i)) : 0;
+      }
+#pragma unroll
+      for (int r = 0; r < rows; ++r)
+        if (is_there[r] && key[r] >= now.first && key[r] <= now.last)
+          atomicAdd(&own[(key[r] - now.first) >> shift], 1u);
     }
     __syncthreads();
     std::uint32_t number[per_thread], before[per_thread];
@@ -51,6 +64,43 @@ __device__ void narrow(Selection& s, std::uint32_t count, const KeyOf& key_of, c
     }
     __syncthreads();
   }
+}
+
+/// A cut that a block has found.
+struct SelectedCut {
+  Cut cut;            ///< of the element of the rank asked for; without an axis
+  bool is_ambiguous;  ///< it is not the only one with its coordinate and id
+};
+
+/// The element of a rank in the order of (key, id), of elements 0 .. count - 1 with keys first .. last, which
+/// are all. All threads of the block; every one gets the answer.
+template <class KeyOf, class IdOf>
+__device__ SelectedCut select_by_key_and_id(Coordinate first, Coordinate last, std::uint32_t rank,
+                                            std::uint32_t count, const KeyOf& key_of, const IdOf& id_of) {
+  __shared__ Selection by_key, by_id;
+  __shared__ Cut cut;
+  __syncthreads();
+  if (threadIdx.x == 0) by_key = {first, last, rank, count};
+  __syncthreads();
+  narrow(
+      by_key, count, [&](std::uint32_t i) -> std::uint64_t { return key_of(i); },
+      [](std::uint32_t) { return true; });
+
+  const Selection k = by_key;
+  const auto is_tied = [&](std::uint32_t i) { return key_of(i) >= k.first && key_of(i) <= k.last; };
+  if (threadIdx.x == 0) by_id = {0, ~0ull, k.rank, k.inside};
+  __syncthreads();
+  narrow(by_id, count, id_of, is_tied);
+
+  const Selection s = by_id;
+#pragma unroll 8
+  for (std::uint32_t i = threadIdx.x; i < count; i += select_threads) {
+    if (!is_tied(i)) continue;
+    const ParticleId id = id_of(i);
+    if (id >= s.first && id <= s.last) cut = {id, key_of(i), 0};
+  }
+  __syncthreads();
+  return {cut, s.inside > 1};
 }
 
 }  // namespace grove::cuda

@@ -22,6 +22,15 @@ inline Columns columns_of(const DeviceRecords& records) {
   return columns;
 }
 
+/// A cell that may have to be cut.
+struct OrbCell {
+  std::uint64_t first, count;  ///< its records
+  CellBounds bounds;           ///< tight
+  std::int32_t leaves;
+  std::int32_t from;    ///< the set of columns that holds it
+  std::int32_t number;  ///< the host's
+};
+
 /// A cell that is being cut: a segment of one of the two sets of columns.
 struct CellTask {
   std::uint64_t first, count;  ///< its records
@@ -44,11 +53,30 @@ struct CellTask {
   std::int32_t is_ambiguous;  ///< several records have the coordinate and the id of the cut
 };
 
+/// Before the search.
+GROVE_HOST_DEVICE inline CellTask task_of(const OrbCell& cell) {
+  CellTask task{};
+  task.first = cell.first;
+  task.count = task.inside = cell.count;
+  task.leaves = cell.leaves;
+  task.axis = longest_axis(cell.bounds.low, cell.bounds.high);
+  task.low = task.key_first = cell.bounds.low[task.axis];
+  task.high = task.key_last = cell.bounds.high[task.axis];
+  task.from = cell.from;
+  return task;
+}
+
 /// Tight bounds of the two children of a cell, both inclusive.
 struct ChildBounds {
   Coordinate low[2][3], high[2][3];
 
-  CellBounds of(int side) const {
+  GROVE_HOST_DEVICE static ChildBounds of_nothing() {
+    ChildBounds bounds{};
+    for (auto& side : bounds.low)
+      for (Coordinate& low : side) low = ~0u;
+    return bounds;
+  }
+  GROVE_HOST_DEVICE CellBounds of(int side) const {
     return {{low[side][0], low[side][1], low[side][2]}, {high[side][0], high[side][1], high[side][2]}};
   }
 };

@@ -1,5 +1,6 @@
 #include <cstddef>
 
+#include "base/activity.hpp"
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/orb_partition.cuh"
 
@@ -114,17 +115,17 @@ __device__ std::uint32_t stage(Staged& staged, const Columns& from, std::uint64_
 
 __global__ void clear_bounds(ChildBounds* bounds, std::uint32_t count) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= count) return;
-  for (int side = 0; side < 2; ++side)
-    for (int axis = 0; axis < 3; ++axis) bounds[i].low[side][axis] = ~0u, bounds[i].high[side][axis] = 0;
+  if (i < count) bounds[i] = ChildBounds::of_nothing();
 }
 
 __global__ void __launch_bounds__(threads, 4)
     partition(const Columns columns0, const Columns columns1, const ParticleId* ids, const CellTask* tasks,
-              const Tile* tiles, const std::uint32_t* left_before, ChildBounds* bounds) {
+              const Tile* tiles, const std::uint32_t* number, const std::uint32_t* left_before,
+              ChildBounds* bounds) {
   extern __shared__ __align__(16) std::byte shared[];
   Staged& staged = *reinterpret_cast<Staged*>(shared);
   __shared__ TileBounds tile_bounds;
+  if (blockIdx.x >= *number) return;
   const Tile tile = tiles[blockIdx.x];
   const std::uint32_t left_in_cell = left_before[blockIdx.x] - left_before[blockIdx.x - tile.number];
   const CellTask& task = tasks[tile.task];
@@ -155,17 +156,24 @@ __global__ void __launch_bounds__(threads, 4)
 
 void OrbPartition::run(const Columns (&columns)[2], const ParticleId* ids, const CellTask* tasks,
                        const Tiles& tiles, const std::uint32_t* left_before, ChildBounds* bounds) {
+  clear_bounds<<<(tiles.tasks() + 127) / 128, 128>>>(bounds, tiles.tasks());
+  launched("Grove::cuda::clear_bounds");
+  if (tiles.size() == 0) return;
+  run(columns, ids, tasks, tiles.data(), tiles.size(), tiles.begin() + tiles.tasks(), left_before, bounds);
+  activity().device_bytes += 32 * tiles.records();
+}
+
+void OrbPartition::run(const Columns (&columns)[2], const ParticleId* ids, const CellTask* tasks,
+                       const Tile* tiles, std::uint32_t most, const std::uint32_t* number,
+                       const std::uint32_t* left_before, ChildBounds* bounds) {
   static const bool is_set = [] {
     GROVE_CUDA(cudaFuncSetAttribute(partition, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Staged)));
     return true;
   }();
   static_cast<void>(is_set);
-  clear_bounds<<<(tiles.tasks() + 127) / 128, 128>>>(bounds, tiles.tasks());
-  launched("Grove::cuda::clear_bounds");
-  if (tiles.size() == 0) return;
-  partition<<<tiles.size(), threads, sizeof(Staged)>>>(columns[0], columns[1], ids, tasks, tiles.data(),
-                                                       left_before, bounds);
-  launched("Grove::cuda::partition", 32 * tiles.records());
+  partition<<<most, threads, sizeof(Staged)>>>(columns[0], columns[1], ids, tasks, tiles, number, left_before,
+                                               bounds);
+  launched("Grove::cuda::partition");
 }
 
 }  // namespace grove::cuda

@@ -21,6 +21,12 @@ class OrbPartition {
   /// ambiguous cut are left alone.
   void run(const Columns (&columns)[2], const ParticleId* ids, const CellTask* tasks, const Tiles& tiles,
            const std::uint32_t* left_before, ChildBounds* bounds);
+
+  /// The same of the first *number tiles (device), at most `most`. bounds (in/out): of nothing before. The
+  /// caller knows how many records that are, and adds the bytes to activity().
+  void run(const Columns (&columns)[2], const ParticleId* ids, const CellTask* tasks, const Tile* tiles,
+           std::uint32_t most, const std::uint32_t* number, const std::uint32_t* left_before,
+           ChildBounds* bounds);
 };
 
 }  // namespace grove::cuda

@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t crowded = 1u << 16;
 
 constexpr int histogram_threads = 256;
+constexpr int bits = 11;
 
 /// Bins of 2^shift coordinates from `origin` on (modulo 2^32).
 struct Bins {
@@ -24,7 +25,6 @@ struct Bins {
 };
 
 /// In the first round as many bins on both sides of the middle, then all inside the interval.
-template <int bits>
 __device__ Bins bins_of(const CellTask& task, bool is_first) {
   if (!is_first) return {task.key_first, max(0, bit_width(task.key_last - task.key_first) - bits)};
   const Coordinate middle = spatial_middle(task.low, task.high);
@@ -38,7 +38,6 @@ __device__ bool is_crowded(const CellTask& task) {
   return task.inside > crowded && task.key_last > task.key_first;
 }
 
-template <int bits>
 __global__ void __launch_bounds__(histogram_threads)
     count_bins(const Columns columns0, const Columns columns1, const CellTask* tasks, const Tile* tiles,
                std::uint64_t tile_size, bool is_first, std::uint32_t* counts) {
@@ -49,7 +48,7 @@ __global__ void __launch_bounds__(histogram_threads)
   for (int b = threadIdx.x; b < 1 << bits; b += histogram_threads) own[b] = 0;
   __syncthreads();
   const std::uint32_t* const column = column_of(columns0, columns1, task.from, task.axis);
-  const Bins bins = bins_of<bits>(task, is_first);
+  const Bins bins = bins_of(task, is_first);
   const Coordinate first = task.key_first, width = task.key_last - first;
   const std::uint64_t begin = task.first + tile.number * tile_size;
   const std::uint64_t end = min(begin + tile_size, task.first + task.count);
@@ -63,7 +62,6 @@ __global__ void __launch_bounds__(histogram_threads)
 }
 
 /// One block per cell: goes on with the bin that holds the cut.
-template <int bits>
 __global__ void __launch_bounds__(histogram_threads)
     choose_bin(CellTask* tasks, const CutScheme scheme, bool is_first, std::uint32_t* counts) {
   using Scan = cub::BlockScan<std::uint32_t, histogram_threads>;
@@ -72,7 +70,7 @@ __global__ void __launch_bounds__(histogram_threads)
   __shared__ std::uint32_t left_of_middle;
   CellTask& task = tasks[blockIdx.x];
   if (!is_first && !is_crowded(task)) return;
-  const Bins bins = bins_of<bits>(task, is_first);
+  const Bins bins = bins_of(task, is_first);
   std::uint32_t* const all = counts + (static_cast<std::uint64_t>(blockIdx.x) << bits);
 
   std::uint32_t count[per_thread], before[per_thread];
@@ -168,8 +166,6 @@ __global__ void __launch_bounds__(histogram_threads)
 /// One block per cell: the cut among its gathered keys, first by coordinate, then by id.
 __global__ void __launch_bounds__(select_threads)
     select_cut(CellTask* tasks, const ParticleId* ids, const Lists lists, std::uint32_t* left_in) {
-  __shared__ Selection by_key, by_id;
-  __shared__ Cut cut;
   CellTask& task = tasks[blockIdx.x];
   const auto count = static_cast<std::uint32_t>(task.inside);
   const std::uint32_t* const keys = lists.keys + task.list_begin;
@@ -177,28 +173,13 @@ __global__ void __launch_bounds__(select_threads)
     const std::uint32_t index = lists.indices[task.list_begin + i];
     return id_of(ids, task.via ? task.via[index] : index);
   };
-  if (threadIdx.x == 0)
-    by_key = {task.key_first, task.key_last, static_cast<std::uint32_t>(task.left - task.below), count};
-  __syncthreads();
-  narrow(
-      by_key, count, [&](std::uint32_t i) -> std::uint64_t { return keys[i]; },
-      [](std::uint32_t) { return true; });
-
-  const Selection k = by_key;
-  const auto is_tied = [&](std::uint32_t i) { return keys[i] >= k.first && keys[i] <= k.last; };
-  if (threadIdx.x == 0) by_id = {0, ~0ull, k.rank, k.inside};
-  __syncthreads();
-  narrow(
-      by_id, count, [&](std::uint32_t i) { return id_at(i); }, is_tied);
-
-  const Selection s = by_id;
-  for (std::uint32_t i = threadIdx.x; i < count; i += select_threads) {
-    if (!is_tied(i)) continue;
-    const ParticleId id = id_at(i);
-    if (id >= s.first && id <= s.last) task.cut = cut = {id, keys[i], task.axis};
+  const auto rank = static_cast<std::uint32_t>(task.left - task.below);
+  const auto [cut, is_ambiguous] = select_by_key_and_id(
+      task.key_first, task.key_last, rank, count, [&](std::uint32_t i) { return keys[i]; }, id_at);
+  if (threadIdx.x == 0) {
+    task.cut = {cut.id, cut.coordinate, task.axis};
+    task.is_ambiguous = is_ambiguous;
   }
-  if (threadIdx.x == 0) task.is_ambiguous = s.inside > 1;
-  __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < count; i += select_threads)
     if (keys[i] < cut.coordinate || (keys[i] == cut.coordinate && id_at(i) < cut.id))
       atomicAdd(&left_in[lists.pieces[task.list_begin + i]], 1u);
@@ -206,8 +187,7 @@ __global__ void __launch_bounds__(select_threads)
 
 }  // namespace
 
-template <int bits>
-void OrbSearch::search(CellTask* tasks, const Tiles& tiles, const Tiles& pieces, LeftCounts& left) {
+void OrbSearch::run(CellTask* tasks, const Tiles& tiles, const Tiles& pieces, LeftCounts& left) {
   const std::uint32_t cells = tiles.tasks();
   bins_.reserve(static_cast<std::size_t>(cells) << bits);
   list_fill_.reserve(cells);
@@ -218,10 +198,10 @@ void OrbSearch::search(CellTask* tasks, const Tiles& tiles, const Tiles& pieces,
 
   SearchProgress progress{0, tiles.records()};
   for (bool is_first = true; progress.again > 0; is_first = false) {
-    count_bins<bits><<<tiles.size(), histogram_threads>>>(columns_[0], columns_[1], tasks, tiles.data(),
-                                                          tiles.tile_size(), is_first, bins_.data());
+    count_bins<<<tiles.size(), histogram_threads>>>(columns_[0], columns_[1], tasks, tiles.data(),
+                                                    tiles.tile_size(), is_first, bins_.data());
     launched("Grove::cuda::count_bins", 4 * progress.again);
-    choose_bin<bits><<<cells, histogram_threads>>>(tasks, scheme_, is_first, bins_.data());
+    choose_bin<<<cells, histogram_threads>>>(tasks, scheme_, is_first, bins_.data());
     launched("Grove::cuda::choose_bin");
     plan_lists<<<1, 1024>>>(tasks, cells, progress_.data());
     launched("Grove::cuda::plan_lists");
@@ -237,15 +217,6 @@ void OrbSearch::search(CellTask* tasks, const Tiles& tiles, const Tiles& pieces,
   select_cut<<<cells, select_threads>>>(tasks, ids_, lists, left.in());
   launched("Grove::cuda::select_cut");
   left.scan(pieces.size());
-}
-
-void OrbSearch::run(CellTask* tasks, const Tiles& tiles, const Tiles& pieces, std::uint64_t mean_count,
-                    LeftCounts& left) {
-  // Bins cost as much as so many records to clear, to add up and to scan.
-  if (mean_count >= 1u << 16)
-    search<11>(tasks, tiles, pieces, left);
-  else
-    search<8>(tasks, tiles, pieces, left);
 }
 
 }  // namespace grove::cuda

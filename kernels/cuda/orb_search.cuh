@@ -31,15 +31,11 @@ class OrbSearch {
       : columns_{columns[0], columns[1]}, ids_(ids), scheme_(scheme) {}
 
   /// tasks (in/out, device, tiles.tasks() of them): the search and the result are filled in. tiles: of
-  /// tile_size; pieces: those of the partition, of which each tile holds whole ones. mean_count: of records
-  /// in a cell. left: what goes left in each piece is counted and added up.
-  void run(CellTask* tasks, const Tiles& tiles, const Tiles& pieces, std::uint64_t mean_count,
-           LeftCounts& left);
+  /// tile_size; pieces: those of the partition, of which each tile holds whole ones. left: what goes left in
+  /// each piece is counted and added up.
+  void run(CellTask* tasks, const Tiles& tiles, const Tiles& pieces, LeftCounts& left);
 
  private:
-  template <int bits>
-  void search(CellTask* tasks, const Tiles& tiles, const Tiles& pieces, LeftCounts& left);
-
   Columns columns_[2];
   const ParticleId* ids_;
   CutScheme scheme_;

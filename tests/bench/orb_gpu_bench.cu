@@ -3,7 +3,9 @@
 //   bench_orb_gpu LOG2_POINTS LEAVES SHAPE [REPEATS]     rule halves
 //   bench_orb_gpu LOG2_POINTS 0 SHAPE [REPEATS]          rule middle, leaves of 4096
 //
-// SHAPE: uniform, hernquist, cusp (r^-3), plane, identical (10^6 points in one place, the rest uniform).
+// SHAPE: uniform, plummer (99.9 % of the mass), hernquist, cusp (r^-3), plane, identical (10^6 points in one
+// place, the rest uniform). Of few points the time is that of starting kernels and of asking the host:
+// LOG2_POINTS 20, 22, 24 with LEAVES 0 show it.
 // Points have three 32-bit coordinates and a 64-bit id in no order. Prints the median and the least time in
 // milliseconds, after one unmeasured run, the device memory at the peak, and the time of each level of the
 // last run.
@@ -22,10 +24,19 @@
 namespace grove::cuda {
 namespace {
 
-enum class Shape : int { uniform, hernquist, cusp, plane, identical };
+enum class Shape : int { uniform, plummer, hernquist, cusp, plane, identical };
 
 __device__ double uniform(std::uint64_t index, int stream) {
   return static_cast<double>(mixed(4 * index + static_cast<std::uint64_t>(stream)) >> 11) * 0x1p-53;
+}
+
+/// That holds this fraction of the mass, 0 to 1. Plummer: M(< r) = (1 + r^-2)^-1.5, cut at r = 38.7.
+/// Hernquist: M(< r) = r^2 / (r + 1)^2, cut at r = 50. Cusp: mass uniform in log r over six decades.
+__device__ double radius(Shape shape, double fraction) {
+  if (shape == Shape::plummer) return 1 / sqrt(pow(0.999 * fraction, -2. / 3) - 1) / 38.8;
+  if (shape == Shape::cusp) return pow(10.0, -6 * fraction);
+  const double m = sqrt(fraction * 2500 / 2601);
+  return m / (1 - m) / 50;
 }
 
 __global__ void make_points(Shape shape, std::uint64_t count, std::uint32_t* x, std::uint32_t* y,
@@ -34,10 +45,8 @@ __global__ void make_points(Shape shape, std::uint64_t count, std::uint32_t* x, 
     double p[3] = {uniform(i, 0), uniform(i, 1), uniform(i, 2)};
     if (shape == Shape::plane) p[2] = 0.25;
     if (shape == Shape::identical && mixed(i) % count < 1000000) p[0] = p[1] = p[2] = 0.3;
-    if (shape == Shape::hernquist || shape == Shape::cusp) {
-      // Hernquist: M(< r) = r^2 / (r + 1)^2, cut at r = 50. Cusp: mass uniform in log r over six decades.
-      const double m = sqrt(p[0] * 2500 / 2601);
-      const double r = shape == Shape::hernquist ? m / (1 - m) / 50 : pow(10.0, -6 * p[0]);
+    if (shape == Shape::plummer || shape == Shape::hernquist || shape == Shape::cusp) {
+      const double r = radius(shape, p[0]);
       const double c = 2 * p[1] - 1, s = sqrt(1 - c * c), angle = 6.283185307179586 * p[2];
       p[0] = 0.5 + 0.49 * r * s * cos(angle), p[1] = 0.5 + 0.49 * r * s * sin(angle),
       p[2] = 0.5 + 0.49 * r * c;
@@ -119,7 +128,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 int run(int log2, std::int32_t leaves, const std::string& name, int repeats) {
-  const std::vector<std::string> names = {"uniform", "hernquist", "cusp", "plane", "identical"};
+  const std::vector<std::string> names = {"uniform", "plummer", "hernquist", "cusp", "plane", "identical"};
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) throw std::runtime_error("no shape " + name);
   const auto shape = static_cast<Shape>(found - names.begin());

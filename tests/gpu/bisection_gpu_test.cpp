@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -55,32 +56,9 @@ void expect_same(const Sample& sample, const CutScheme& scheme, std::int32_t lea
   EXPECT_TRUE(sorted == expected);
 }
 
-using GpuBisection = GpuTest;
-
-TEST_F(GpuBisection, middle_cuts_the_same_cells_as_the_host) {
-  for (const std::size_t count : {1u, 2u, 9u, 1000u, 4097u, 300000u})
-    for (const Sample& sample : samples(count))
-      for (const Count quantum : {Count{1}, Count{64}, Count{4096}})
-        if (count / static_cast<std::size_t>(quantum) <= 5000)
-          expect_same(sample, {CutRule::middle, quantum}, 0);
-}
-
-TEST_F(GpuBisection, halves_cuts_the_same_cells_as_the_host) {
-  for (const std::size_t count : {1u, 2u, 7u, 4096u, 300000u})
-    for (const Sample& sample : samples(count))
-      for (const std::int32_t leaves : {1, 2, 7, 1000})
-        if (static_cast<std::size_t>(leaves) <= count) expect_same(sample, {CutRule::halves, 1}, leaves);
-}
-
-TEST_F(GpuBisection, halves_cuts_65536_cells_at_once) {
-  expect_same(samples(1 << 18).front(), {CutRule::halves, 1}, 1 << 17);
-}
-
-TEST_F(GpuBisection, cuts_many_subtrees_at_once) {
-  const Sample sample = samples(50000)[1];
-  const CutScheme scheme{CutRule::middle, 64};
-  // Parts of one, two, and many leaves, and the rest.
-  const std::vector<std::size_t> ends = {64, 192, 20000, 20001, 50000};
+/// Both backends cut neighbouring parts of a sample, as roots of their own. ends: of each part.
+void expect_same_subtrees(const Sample& sample, const CutScheme& scheme,
+                          const std::vector<std::size_t>& ends) {
   Records expected = sample.records;
   std::vector<cuda::SubtreeRoot> roots;
   std::vector<std::vector<Cell>> cells;
@@ -111,6 +89,84 @@ TEST_F(GpuBisection, cuts_many_subtrees_at_once) {
   EXPECT_TRUE(sorted == expected);
 }
 
+void expect_refused(const Sample& sample, const CutScheme& scheme) {
+  const std::size_t count = sample.records.size();
+  cuda::DeviceRecords records = on_device(sample.records), spare(count);
+  const cuda::DeviceArray<ParticleId> id{std::span(sample.id)};
+  const Cell root = root_of(scheme, count, static_cast<Count>(count), 0);
+  EXPECT_THROW(cut_on_device(scheme, root, records, spare, id.data()), InputError);
+}
+
+using GpuBisection = GpuTest;
+
+TEST_F(GpuBisection, middle_cuts_the_same_cells_as_the_host) {
+  for (const std::size_t count : {1u, 2u, 9u, 1000u, 4097u, 300000u})
+    for (const Sample& sample : samples(count))
+      for (const Count quantum : {Count{1}, Count{64}, Count{4096}})
+        if (count / static_cast<std::size_t>(quantum) <= 5000)
+          expect_same(sample, {CutRule::middle, quantum}, 0);
+}
+
+TEST_F(GpuBisection, halves_cuts_the_same_cells_as_the_host) {
+  for (const std::size_t count : {1u, 2u, 7u, 4096u, 300000u})
+    for (const Sample& sample : samples(count))
+      for (const std::int32_t leaves : {1, 2, 7, 1000})
+        if (static_cast<std::size_t>(leaves) <= count) expect_same(sample, {CutRule::halves, 1}, leaves);
+}
+
+TEST_F(GpuBisection, halves_cuts_65536_cells_at_once) {
+  expect_same(samples(1 << 18).front(), {CutRule::halves, 1}, 1 << 17);
+}
+
+/// Each coordinate mostly near 0, at all scales: every cut takes a little off.
+Sample comb(std::size_t count) {
+  const auto scaled = [](std::mt19937_64& g) { return any(g) >> (g() % 32); };
+  return sample("comb", count, [&](std::mt19937_64& g) {
+    return IntegerPosition{scaled(g), scaled(g), scaled(g)};
+  });
+}
+
+// Cells of up to 65536 records are searched by one block as a whole, larger ones through a sample.
+TEST_F(GpuBisection, middle_cuts_cells_around_the_size_that_needs_a_sample) {
+  for (const std::size_t count : {65536u, 65537u, 131072u, 139264u})
+    for (const Sample& sample : samples(count)) expect_same(sample, {CutRule::middle, 4096}, 0);
+}
+
+TEST_F(GpuBisection, halves_cuts_cells_around_the_size_that_needs_a_sample) {
+  for (const std::size_t count : {65536u, 65537u, 131074u})
+    for (const Sample& sample : samples(count)) expect_same(sample, {CutRule::halves, 1}, 5);
+}
+
+TEST_F(GpuBisection, cuts_deep_trees) {
+  expect_same(comb(400000), {CutRule::middle, 1024}, 0);
+  expect_same(comb(70000), {CutRule::middle, 64}, 0);
+}
+
+// The host helps with the first cuts. Where most records are in one place, no sample does.
+TEST_F(GpuBisection, cuts_cells_too_large_for_one_block) {
+  const std::size_t count = (std::size_t{1} << 24) + 5000;
+  for (const unsigned one_in : {1u, 8u})
+    expect_same(
+        sample(
+            "spread: one in " + std::to_string(one_in), count,
+            [&](std::mt19937_64& g) {
+              return g() % one_in == 0 ? IntegerPosition{any(g), any(g), any(g)} : IntegerPosition{9, 9, 9};
+            }),
+        {CutRule::middle, Count{1} << 20}, 0);
+}
+
+TEST_F(GpuBisection, cuts_roots_of_all_sizes_at_once) {
+  const Sample sample = comb(700000);
+  const CutScheme scheme{CutRule::middle, 512};
+  // Leaves, small cells, cells that need a sample, in no order.
+  expect_same_subtrees(sample, scheme, {100, 200100, 200611, 204611, 270147, 270148, 600000, 699999, 700000});
+}
+
+TEST_F(GpuBisection, cuts_many_subtrees_at_once) {
+  // Parts of one, two, and many leaves, and the rest.
+  expect_same_subtrees(samples(50000)[1], {CutRule::middle, 64}, {64, 192, 20000, 20001, 50000});
+}
+
 TEST_F(GpuBisection, partition_is_stable) {
   const Sample sample = samples(100000)[1];
   const CutScheme scheme{CutRule::middle, 256};
@@ -127,16 +183,24 @@ TEST_F(GpuBisection, partition_is_stable) {
 }
 
 TEST_F(GpuBisection, refuses_ids_that_are_not_unique_at_a_cut) {
-  Sample sample = samples(5000)[2];  // one point: ids decide
-  std::fill(sample.id.begin(), sample.id.end(), 7);
-  const CutScheme scheme{CutRule::middle, 64};
-  cuda::DeviceRecords records = on_device(sample.records), spare(sample.records.size());
-  const cuda::DeviceArray<ParticleId> id{std::span(sample.id)};
-  EXPECT_THROW(
-      cut_on_device(scheme,
-                    root_of(scheme, sample.records.size(), static_cast<Count>(sample.records.size()), 0),
-                    records, spare, id.data()),
-      InputError);
+  // One point: ids decide.
+  for (const std::size_t count : {5000u, 100000u}) {
+    Sample sample = samples(count)[2];
+    std::fill(sample.id.begin(), sample.id.end(), 7);
+    expect_refused(sample, {CutRule::middle, 64});
+  }
+}
+
+TEST_F(GpuBisection, refuses_ids_that_are_not_unique_between_two_leaves) {
+  for (const std::size_t count : {5000u, 100000u}) {
+    Sample sample = samples(count)[2];
+    std::iota(sample.id.begin(), sample.id.end(), ParticleId{0});
+    sample.id[64] = 63;
+    expect_refused(sample, {CutRule::middle, 64});
+    sample.id[64] = 64;
+    sample.id[70] = 71;  // not at a cut
+    expect_same(sample, {CutRule::middle, 64}, 0);
+  }
 }
 
 }  // namespace

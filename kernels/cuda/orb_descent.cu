@@ -1,0 +1,111 @@
+#include "kernels/cuda/orb_descent.cuh"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "base/activity.hpp"
+#include "kernels/cuda/orb_cuts.cuh"
+#include "kernels/cuda/orb_plan.cuh"
+
+namespace grove::cuda {
+namespace {
+
+/// At most so large is what remains of a level some levels further down. most_cells: that there can be.
+LevelSize bound_below(const LevelSize& size, int levels, std::uint64_t most_cells) {
+  const auto grown = [&](std::uint64_t cells, std::uint64_t most) {
+    return static_cast<std::uint32_t>(std::min(cells << levels, most));
+  };
+  const auto pieces = [](std::uint64_t records, std::uint32_t cells) {
+    return static_cast<std::uint32_t>(records / OrbPartition::tile_size) + cells;
+  };
+  LevelSize bound = size;
+  bound.cells = grown(size.cells, most_cells);
+  bound.pieces = pieces(size.records, bound.cells);
+  bound.bracketed_cells = grown(size.bracketed_cells, size.bracketed_records / (most_without_bracket + 1));
+  bound.bracketed_pieces = pieces(size.bracketed_records, bound.bracketed_cells);
+  return bound;
+}
+
+/// Levels that a cell of so many leaves has below it, at least.
+int levels_below(std::int32_t leaves) { return std::bit_width(static_cast<std::uint32_t>(leaves - 1)); }
+
+}  // namespace
+
+void OrbDescent::reserve(const LevelSize& size, std::uint64_t leaves) {
+  const LevelSize most = bound_below(size, 31, leaves / 2);
+  for (int parity = 0; parity < 2; ++parity) {
+    head_[parity].reserve(1);
+    tasks_[parity].reserve(most.cells);
+    places_[parity].reserve(most.cells);
+  }
+  bounds_.reserve(most.cells);
+  brackets_.reserve(most.bracketed_cells);
+  pieces_.reserve(most.pieces);
+  left_in_.reserve(most.pieces);
+  left_before_.reserve(most.pieces);
+  piece_lists_.reserve(most.bracketed_pieces);
+  // Cells of the least size have the most room together.
+  const std::uint64_t least = most_without_bracket;
+  const std::uint64_t room = (most.bracketed_records / least + 1) * list_room(scheme_, least);
+  list_keys_.reserve(std::min(room, most.bracketed_records));
+  list_places_.reserve(std::min(room, most.bracketed_records));
+  cuts_.reserve(leaves);
+}
+
+OrbLevel OrbDescent::level(int parity) const {
+  return {head_[parity].data(),
+          tasks_[parity].data(),
+          places_[parity].data(),
+          bounds_.data(),
+          brackets_.data(),
+          pieces_.data(),
+          left_in_.data(),
+          left_before_.data(),
+          {list_keys_.data(), list_places_.data(), piece_lists_.data()}};
+}
+
+void OrbDescent::cut(const OrbLevel& level, const LevelSize& bound) {
+  const LevelSize* const size = &level.head->size;  // on the device
+  if (bound.bracketed_cells > 0) {
+    find_brackets(columns_, scheme_, level.tasks, bound.bracketed_cells, &size->bracketed_cells);
+    split_at_brackets(columns_, scheme_, level.tasks, level.pieces, bound.bracketed_pieces,
+                      &size->bracketed_pieces, level.brackets, level.lists, level.left_in);
+  }
+  find_cuts(columns_, ids_, scheme_, level, bound.cells);
+  OrbPartition().run(columns_, ids_, level.tasks, level.pieces, bound.pieces, &size->pieces,
+                     level.left_before, level.bounds);
+}
+
+std::vector<FoundCut> OrbDescent::run(std::span<const OrbCell> cells, std::int32_t first_child,
+                                      PhaseTimers* levels, std::size_t depth) {
+  LevelHead head{};
+  std::uint64_t leaves = 0;
+  for (const OrbCell& cell : cells) {
+    head.size += size_of(cell, scheme_);
+    head.most_leaves = std::max(head.most_leaves, cell.leaves);
+    leaves += static_cast<std::uint64_t>(cell.leaves);
+  }
+  if (cells.empty()) return {};
+  reserve(head.size, leaves);
+  const DeviceArray<OrbCell> roots(cells);
+  plan_first_level(scheme_, roots.data(), static_cast<std::uint32_t>(cells.size()), level(0));
+  for (int parity = 0; head.size.cells > 0;) {
+    std::optional<PhaseTimers::Scope> time;
+    if (levels) time.emplace(*levels, level_name(depth));
+    const int number = levels_below(head.most_leaves);
+    for (int i = 0; i < number; ++i, parity = 1 - parity) {
+      cut(level(parity), bound_below(head.size, i, leaves / 2));
+      plan_next_level(scheme_, level(parity), first_child, cuts_.data(), level(1 - parity));
+    }
+    depth += static_cast<std::size_t>(number);
+    const std::uint64_t before = head.records_before;
+    head_[parity].download(std::span(&head, 1));
+    activity().device_bytes += 40 * (head.records_before - before);
+  }
+  std::vector<FoundCut> found(head.cuts_before);
+  cuts_.download(found);
+  return found;
+}
+
+}  // namespace grove::cuda

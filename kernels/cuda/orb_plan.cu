@@ -1,0 +1,131 @@
+#include "kernels/cuda/orb_plan.cuh"
+
+#include <cub/block/block_scan.cuh>
+
+#include "kernels/cuda/check.cuh"
+
+namespace grove::cuda {
+namespace {
+
+constexpr int threads = 512;
+
+/// Writes a cell's part of the level. before: what belongs to cells before it; all: to all cells.
+__device__ void place(const OrbLevel& level, const OrbCell& cell, const LevelSize& size,
+                      const LevelSize& before, const LevelSize& all) {
+  const bool has_bracket = size.bracketed_cells > 0;
+  const std::uint32_t c =
+      has_bracket ? before.bracketed_cells : all.bracketed_cells + (before.cells - before.bracketed_cells);
+  const std::uint32_t first_piece = has_bracket
+                                        ? before.bracketed_pieces
+                                        : all.bracketed_pieces + (before.pieces - before.bracketed_pieces);
+  level.tasks[c] = task_of(cell);
+  level.places[c] = {cell.number, first_piece};
+  if (has_bracket) level.brackets[c] = {before.room, size.room, 0, 0, 0};
+}
+
+/// The table of the pieces of cells with brackets, a warp per cell; other cells write their own.
+__device__ void list_pieces(const OrbLevel& level, std::uint32_t cells) {
+  for (std::uint32_t c = threadIdx.x / 32; c < cells; c += threads / 32) {
+    const std::uint32_t first = level.places[c].first_piece;
+    const auto pieces = static_cast<std::uint32_t>((level.tasks[c].count + OrbPartition::tile_size - 1) /
+                                                   OrbPartition::tile_size);
+    for (std::uint32_t i = threadIdx.x % 32; i < pieces; i += 32)
+      level.pieces[first + i] = {static_cast<std::int32_t>(c), i};
+  }
+}
+
+/// By one block. cell_of(0 .. count - 1): cells, perhaps leaves. head: all of it but the level's own.
+template <class CellOf>
+__device__ void plan(const CutScheme& scheme, std::uint32_t count, const CellOf& cell_of, LevelHead head,
+                     const OrbLevel& level) {
+  using Scan = cub::BlockScan<LevelSize, threads>;
+  __shared__ typename Scan::TempStorage storage;
+  __shared__ std::int32_t most_leaves;
+  if (threadIdx.x == 0) most_leaves = 0;
+  __syncthreads();
+  LevelSize own{}, before{}, all{};
+  for (std::uint32_t j = threadIdx.x; j < count; j += threads) {
+    const OrbCell cell = cell_of(j);
+    own += size_of(cell, scheme);
+    atomicMax(&most_leaves, cell.leaves);
+  }
+  Scan(storage).ExclusiveSum(own, before, all);
+  __syncthreads();
+  LevelSize begin{};
+  for (std::uint32_t base = 0; base < count; base += threads) {
+    const std::uint32_t j = base + threadIdx.x;
+    OrbCell cell{};
+    LevelSize size{}, sum{};
+    if (j < count) cell = cell_of(j), size = size_of(cell, scheme);
+    Scan(storage).ExclusiveSum(size, before, sum);
+    if (size.cells > 0) place(level, cell, size, begin + before, all);
+    begin += sum;
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) {
+    head.size = all;
+    head.most_leaves = most_leaves;
+    *level.head = head;
+  }
+  list_pieces(level, all.bracketed_cells);
+}
+
+__global__ void __launch_bounds__(threads)
+    plan_first(const CutScheme scheme, const OrbCell* cells, std::uint32_t count, const OrbLevel level) {
+  plan(
+      scheme, count, [&](std::uint32_t j) { return cells[j]; }, LevelHead{}, level);
+}
+
+/// One of the two children of a cell that has been cut; a leaf of nothing if it has not.
+__device__ OrbCell child_of(const CutScheme& scheme, const CellTask& parent, const ChildBounds& bounds,
+                            int side, std::int32_t number) {
+  if (parent.is_ambiguous) return {};
+  const std::int32_t left_leaves = scheme.left_leaves(parent.leaves, static_cast<Count>(parent.left));
+  OrbCell child{};
+  child.first = side == 0 ? parent.first : parent.first + parent.left;
+  child.count = side == 0 ? parent.left : parent.count - parent.left;
+  child.bounds = bounds.of(side);
+  child.leaves = side == 0 ? left_leaves : parent.leaves - left_leaves;
+  child.from = 1 - parent.from;
+  child.number = number;
+  return child;
+}
+
+__global__ void __launch_bounds__(threads)
+    plan_next(const CutScheme scheme, const OrbLevel above, std::int32_t first_child, FoundCut* cuts,
+              const OrbLevel level) {
+  const LevelHead head = *above.head;
+  const std::uint32_t cells = head.size.cells;
+  for (std::uint32_t c = threadIdx.x; c < cells; c += threads) {
+    const CellTask& task = above.tasks[c];
+    cuts[head.cuts_before + c] = {task.cut, task.left, above.bounds[c], above.places[c].cell,
+                                  task.is_ambiguous};
+  }
+  const auto first = first_child + static_cast<std::int32_t>(2 * head.cuts_before);
+  LevelHead next{};
+  next.cuts_before = head.cuts_before + cells;
+  next.records_before = head.records_before + head.size.records;
+  plan(
+      scheme, 2 * cells,
+      [&](std::uint32_t j) {
+        return child_of(scheme, above.tasks[j / 2], above.bounds[j / 2], static_cast<int>(j % 2),
+                        first + static_cast<std::int32_t>(j));
+      },
+      next, level);
+}
+
+}  // namespace
+
+void plan_first_level(const CutScheme& scheme, const OrbCell* cells, std::uint32_t count,
+                      const OrbLevel& level) {
+  plan_first<<<1, threads>>>(scheme, cells, count, level);
+  launched("Grove::cuda::plan_first");
+}
+
+void plan_next_level(const CutScheme& scheme, const OrbLevel& above, std::int32_t first_child, FoundCut* cuts,
+                     const OrbLevel& level) {
+  plan_next<<<1, threads>>>(scheme, above, first_child, cuts, level);
+  launched("Grove::cuda::plan_next");
+}
+
+}  // namespace grove::cuda
