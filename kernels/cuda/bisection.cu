@@ -80,6 +80,9 @@ class Levels {
         ids_(ids),
         from_(roots.size(), 0) {
     std::vector<Segment> segments;
+    std::size_t cells = 0;
+    for (const SubtreeRoot& root : roots) cells += cells_below(root.cell);
+    cells_.reserve(cells), from_.reserve(cells), place_.reserve(cells);
     for (const SubtreeRoot& root : roots) {
       cells_.push_back(root.cell);
       place_.push_back(root.first);
@@ -97,8 +100,9 @@ class Levels {
     for (std::size_t c = 0; c < cells_.size(); ++c)
       if (is_wanted(c)) rest.push_back(orb_cell(c));
     const auto first_child = static_cast<std::int32_t>(cells_.size());
-    for (const FoundCut& cut : OrbDescent(sets_, ids_, scheme_).run(rest, first_child, levels, depth))
-      add_children(cut);
+    OrbDescent(sets_, ids_, scheme_)
+        .run(
+            rest, first_child, [&](const FoundCut& cut) { add_children(cut); }, levels, depth);
   }
 
   /// Brings the leaves together in one set; true: in the second one. They may still be on their way.
@@ -118,7 +122,9 @@ class Levels {
   /// In the order of grove::cut_to_leaves(): the pair of children of a cell, then all below the left one,
   /// then all below the right one.
   std::vector<Cell> subtree(std::size_t root) const {
-    std::vector<Cell> result = {cells_[root]};
+    std::vector<Cell> result;
+    result.reserve(cells_below(cells_[root]));
+    result.push_back(cells_[root]);
     std::vector<std::size_t> stack = {0};
     while (!stack.empty()) {
       const std::size_t c = stack.back();
@@ -136,6 +142,9 @@ class Levels {
   }
 
  private:
+  /// With the cell itself.
+  static std::size_t cells_below(const Cell& cell) { return 2 * static_cast<std::size_t>(cell.leaves) - 1; }
+
   /// Whether a cell is still to be cut.
   bool is_wanted(std::size_t c) const {
     return cells_[c].is_leaf() && !scheme_.is_leaf(cells_[c].count, cells_[c].leaves);

@@ -8,8 +8,6 @@
 /// Selection by one block.
 namespace grove::cuda {
 
-constexpr int select_threads = 512;
-
 __device__ inline int bit_width(std::uint64_t value) { return 64 - __clzll(static_cast<long long>(value)); }
 
 /// Interval of 64-bit keys that one block narrows by histograms of 11 bits.
@@ -23,25 +21,25 @@ constexpr int select_bits = 11;
 
 /// Narrows the interval of key_of(0 .. count - 1), of which those count that `counts` accepts, to one key or
 /// at most `enough` elements. All threads of the block; the selection is in shared memory.
-template <class KeyOf, class Counts>
+template <int threads, class KeyOf, class Counts>
 __device__ void narrow(Selection& s, std::uint32_t count, const KeyOf& key_of, const Counts& counts,
                        std::uint32_t enough = 1) {
-  using Scan = cub::BlockScan<std::uint32_t, select_threads>;
-  constexpr int bins = 1 << select_bits, per_thread = bins / select_threads;
+  using Scan = cub::BlockScan<std::uint32_t, threads>;
+  constexpr int bins = 1 << select_bits, per_thread = bins / threads;
   constexpr int rows = 8;  // keys that a thread asks for before it needs the first
   __shared__ std::uint32_t own[bins];
   __shared__ typename Scan::TempStorage storage;
   while (s.first < s.last && s.inside > enough) {
     const Selection now = s;
     const int shift = max(0, bit_width(now.last - now.first) - select_bits);
-    for (int b = threadIdx.x; b < bins; b += select_threads) own[b] = 0;
+    for (int b = threadIdx.x; b < bins; b += threads) own[b] = 0;
     __syncthreads();
-    for (std::uint64_t base = threadIdx.x; base < count; base += rows * select_threads) {
+    for (std::uint64_t base = threadIdx.x; base < count; base += rows * threads) {
       std::uint64_t key[rows];
       bool is_there[rows];
 #pragma unroll
       for (int r = 0; r < rows; ++r) {
-        const std::uint64_t i = base + r * select_threads;
+        const std::uint64_t i = base + r * threads;
         is_there[r] = i < count && counts(static_cast<std::uint32_t>(i));
         key[r] = is_there[r] ? key_of(static_cast<std::uint32_t>(i)) : 0;
       }
@@ -74,7 +72,7 @@ struct SelectedCut {
 
 /// The element of a rank in the order of (key, id), of elements 0 .. count - 1 with keys first .. last, which
 /// are all. All threads of the block; every one gets the answer.
-template <class KeyOf, class IdOf>
+template <int threads, class KeyOf, class IdOf>
 __device__ SelectedCut select_by_key_and_id(Coordinate first, Coordinate last, std::uint32_t rank,
                                             std::uint32_t count, const KeyOf& key_of, const IdOf& id_of) {
   __shared__ Selection by_key, by_id;
@@ -82,7 +80,7 @@ __device__ SelectedCut select_by_key_and_id(Coordinate first, Coordinate last, s
   __syncthreads();
   if (threadIdx.x == 0) by_key = {first, last, rank, count};
   __syncthreads();
-  narrow(
+  narrow<threads>(
       by_key, count, [&](std::uint32_t i) -> std::uint64_t { return key_of(i); },
       [](std::uint32_t) { return true; });
 
@@ -90,11 +88,11 @@ __device__ SelectedCut select_by_key_and_id(Coordinate first, Coordinate last, s
   const auto is_tied = [&](std::uint32_t i) { return key_of(i) >= k.first && key_of(i) <= k.last; };
   if (threadIdx.x == 0) by_id = {0, ~0ull, k.rank, k.inside};
   __syncthreads();
-  narrow(by_id, count, id_of, is_tied);
+  narrow<threads>(by_id, count, id_of, is_tied);
 
   const Selection s = by_id;
 #pragma unroll 8
-  for (std::uint32_t i = threadIdx.x; i < count; i += select_threads) {
+  for (std::uint32_t i = threadIdx.x; i < count; i += threads) {
     if (!is_tied(i)) continue;
     const ParticleId id = id_of(i);
     if (id >= s.first && id <= s.last) cut = {id, key_of(i), 0};

@@ -11,6 +11,7 @@
 namespace grove::cuda {
 namespace {
 
+constexpr int bracket_threads = 1024;
 constexpr int threads = 256;
 constexpr int warps = threads / 32;
 constexpr std::uint64_t piece_size = OrbPartition::tile_size;
@@ -42,7 +43,7 @@ __device__ std::uint32_t draw(const CellTask& task, const std::uint32_t* column,
   const std::uint64_t part = (task.count << 24) / size;  // in units of 2^-24 records
   std::uint32_t own = 0;
 #pragma unroll 8
-  for (std::uint32_t s = threadIdx.x; s < size; s += select_threads) {
+  for (std::uint32_t s = threadIdx.x; s < size; s += bracket_threads) {
     const std::uint64_t in_part = ((part >> 12) * (mixed(task.first + s) >> 40)) >> 12;
     const std::uint32_t key = column[task.first + ((s * part + in_part) >> 24)];
     keys[s] = key;
@@ -55,7 +56,7 @@ __device__ std::uint32_t draw(const CellTask& task, const std::uint32_t* column,
 }
 
 /// One block per cell. Dynamic shared memory: the sample.
-__global__ void __launch_bounds__(select_threads)
+__global__ void __launch_bounds__(bracket_threads)
     bracket(const Columns columns0, const Columns columns1, const CutScheme scheme, CellTask* tasks,
             const std::uint32_t* number, std::uint32_t most_keys) {
   extern __shared__ std::uint32_t keys[];
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(select_threads)
     __syncthreads();
     if (threadIdx.x == 0) selection = {task.low, task.high, static_cast<std::uint32_t>(place), size};
     __syncthreads();
-    narrow(selection, size, key_of, any, static_cast<std::uint32_t>(slack(size)));
+    narrow<bracket_threads>(selection, size, key_of, any, static_cast<std::uint32_t>(slack(size)));
     if (is_first)
       key_first = static_cast<Coordinate>(selection.first);
     else
@@ -257,8 +258,8 @@ void find_brackets(const Columns (&columns)[2], const CutScheme& scheme, CellTas
                                     static_cast<int>(keys * sizeof(std::uint32_t))));
     return static_cast<std::uint32_t>(keys);
   }();
-  bracket<<<most, select_threads, most_keys * sizeof(std::uint32_t)>>>(columns[0], columns[1], scheme, tasks,
-                                                                       number, most_keys);
+  bracket<<<most, bracket_threads, most_keys * sizeof(std::uint32_t)>>>(columns[0], columns[1], scheme, tasks,
+                                                                        number, most_keys);
   launched("Grove::cuda::bracket");
 }
 

@@ -8,8 +8,10 @@
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = select_threads;
-constexpr int warps = threads / 32;
+/// Threads of a block where few cells have to be cut soon, and where there are many: some blocks together
+/// wait less for each other than the warps of one.
+constexpr int many_threads = 1024, few_threads = 256;
+constexpr std::uint32_t few_cells = 1024;
 constexpr std::uint32_t piece_size = OrbPartition::tile_size;
 constexpr int rows = 8;  ///< keys that a thread asks for before it needs the first
 
@@ -43,6 +45,7 @@ __device__ void for_each_row(const std::uint32_t* keys, std::uint32_t first, std
 }
 
 /// Keys less than a bound; every thread gets the answer.
+template <int threads>
 __device__ std::uint32_t count_less(const Keys& keys, Coordinate bound) {
   __shared__ std::uint32_t all;
   if (threadIdx.x == 0) all = 0;
@@ -57,9 +60,10 @@ __device__ std::uint32_t count_less(const Keys& keys, Coordinate bound) {
 }
 
 /// Counts what goes left in each piece of a cell, a warp per piece.
+template <int threads>
 __device__ void count_pieces(const Keys& keys, const Cut& cut, std::uint32_t* left_in) {
   const std::uint32_t lane = threadIdx.x % 32;
-  for (std::uint32_t p = threadIdx.x / 32; p * std::uint64_t{piece_size} < keys.count; p += warps) {
+  for (std::uint32_t p = threadIdx.x / 32; p * std::uint64_t{piece_size} < keys.count; p += threads / 32) {
     const std::uint32_t begin = p * piece_size, end = begin + min(piece_size, keys.count - begin);
     std::uint32_t left = 0;
     for_each_row(keys.key, begin + lane, end, 32,
@@ -70,6 +74,7 @@ __device__ void count_pieces(const Keys& keys, const Cut& cut, std::uint32_t* le
 }
 
 /// Adds what goes left of the bracket's list, a thread per piece.
+template <int threads>
 __device__ void add_listed(const Keys& keys, const Cut& cut, std::uint64_t list_begin, const PieceList* lists,
                            std::uint32_t pieces, std::uint32_t* left_in) {
   for (std::uint32_t p = threadIdx.x; p < pieces; p += threads) {
@@ -83,6 +88,7 @@ __device__ void add_listed(const Keys& keys, const Cut& cut, std::uint64_t list_
 }
 
 /// left_before from left_in, of the pieces of a cell.
+template <int threads>
 __device__ void add_up(const std::uint32_t* left_in, std::uint32_t pieces, std::uint32_t* left_before) {
   using Scan = cub::BlockScan<std::uint32_t, threads>;
   __shared__ typename Scan::TempStorage storage;
@@ -97,20 +103,28 @@ __device__ void add_up(const std::uint32_t* left_in, std::uint32_t pieces, std::
   }
 }
 
+/// Which cells of a level.
+struct Kinds {
+  bool bracketed, others;
+};
+
+/// One block per cell.
+template <int threads>
 __global__ void __launch_bounds__(threads)
     find(const Columns columns0, const Columns columns1, const ParticleId* ids, const CutScheme scheme,
-         const OrbLevel level) {
-  const std::uint32_t c = blockIdx.x;
-  if (c >= level.head->size.cells) return;
-  const bool has_bracket = c < level.head->size.bracketed_cells;
+         const OrbLevel level, const Kinds kinds) {
+  const LevelSize& size = level.head->size;
+  const std::uint32_t c = blockIdx.x + (kinds.bracketed ? 0 : size.bracketed_cells);
+  if (c >= (kinds.others ? size.cells : size.bracketed_cells)) return;
+  const bool has_bracket = c < size.bracketed_cells;
   CellTask& task = level.tasks[c];
   const auto count = static_cast<std::uint32_t>(task.count);
   const Keys all{column_of(columns0, columns1, task.from, task.axis) + task.first, nullptr,
                  column_of(columns0, columns1, task.from, 3) + task.first, ids, count};
   std::uint64_t left_of_middle = 0;
   if (scheme.needs_middle())
-    left_of_middle =
-        has_bracket ? level.brackets[c].left_of_middle : count_less(all, spatial_middle(task.low, task.high));
+    left_of_middle = has_bracket ? level.brackets[c].left_of_middle
+                                 : count_less<threads>(all, spatial_middle(task.low, task.high));
   const auto left = static_cast<std::uint64_t>(
       scheme.target(count, count, task.leaves, static_cast<Count>(left_of_middle)).longest());
 
@@ -126,19 +140,19 @@ __global__ void __launch_bounds__(threads)
     keys.count = static_cast<std::uint32_t>(b.inside);
     first = task.key_first, last = task.key_last, rank -= b.below;
   }
-  const SelectedCut found = select_by_key_and_id(
+  const SelectedCut found = select_by_key_and_id<threads>(
       first, last, static_cast<std::uint32_t>(rank), keys.count, [&](std::uint32_t i) { return keys.key[i]; },
       [&](std::uint32_t i) { return keys.id(i); });
 
   const std::uint32_t first_piece = level.places[c].first_piece;
   const auto pieces = static_cast<std::uint32_t>((task.count + piece_size - 1) / piece_size);
   if (is_listed)
-    add_listed(keys, found.cut, list_begin, level.lists.pieces + first_piece, pieces,
-               level.left_in + first_piece);
+    add_listed<threads>(keys, found.cut, list_begin, level.lists.pieces + first_piece, pieces,
+                        level.left_in + first_piece);
   else
-    count_pieces(all, found.cut, level.left_in + first_piece);
+    count_pieces<threads>(all, found.cut, level.left_in + first_piece);
   __syncthreads();
-  add_up(level.left_in + first_piece, pieces, level.left_before + first_piece);
+  add_up<threads>(level.left_in + first_piece, pieces, level.left_before + first_piece);
   if (!has_bracket && threadIdx.x < pieces)
     level.pieces[first_piece + threadIdx.x] = {static_cast<std::int32_t>(c), threadIdx.x};
   if (threadIdx.x == 0) {
@@ -152,9 +166,20 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 void find_cuts(const Columns (&columns)[2], const ParticleId* ids, const CutScheme& scheme,
-               const OrbLevel& level, std::uint32_t most) {
-  static_assert(most_without_bracket <= std::uint64_t{threads} * piece_size);
-  find<<<most, threads>>>(columns[0], columns[1], ids, scheme, level);
+               const OrbLevel& level, const LevelSize& bound) {
+  static_assert(most_without_bracket <= std::uint64_t{few_threads} * piece_size);
+  if (bound.cells <= few_cells) {
+    find<many_threads>
+        <<<bound.cells, many_threads>>>(columns[0], columns[1], ids, scheme, level, Kinds{true, true});
+    return launched("Grove::cuda::find_cuts");
+  }
+  if (bound.bracketed_cells > 0) {
+    find<many_threads><<<bound.bracketed_cells, many_threads>>>(columns[0], columns[1], ids, scheme, level,
+                                                                Kinds{true, false});
+    launched("Grove::cuda::find_cuts");
+  }
+  find<few_threads>
+      <<<bound.cells, few_threads>>>(columns[0], columns[1], ids, scheme, level, Kinds{false, true});
   launched("Grove::cuda::find_cuts");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <vector>
 
 #include "base/activity.hpp"
 #include "kernels/cuda/orb_cuts.cuh"
@@ -72,13 +73,13 @@ void OrbDescent::cut(const OrbLevel& level, const LevelSize& bound) {
     split_at_brackets(columns_, scheme_, level.tasks, level.pieces, bound.bracketed_pieces,
                       &size->bracketed_pieces, level.brackets, level.lists, level.left_in);
   }
-  find_cuts(columns_, ids_, scheme_, level, bound.cells);
+  find_cuts(columns_, ids_, scheme_, level, bound);
   OrbPartition().run(columns_, ids_, level.tasks, level.pieces, bound.pieces, &size->pieces,
                      level.left_before, level.bounds);
 }
 
-std::vector<FoundCut> OrbDescent::run(std::span<const OrbCell> cells, std::int32_t first_child,
-                                      PhaseTimers* levels, std::size_t depth) {
+void OrbDescent::run(std::span<const OrbCell> cells, std::int32_t first_child, const TakeCut& take,
+                     PhaseTimers* levels, std::size_t depth) {
   LevelHead head{};
   std::uint64_t leaves = 0;
   for (const OrbCell& cell : cells) {
@@ -86,10 +87,11 @@ std::vector<FoundCut> OrbDescent::run(std::span<const OrbCell> cells, std::int32
     head.most_leaves = std::max(head.most_leaves, cell.leaves);
     leaves += static_cast<std::uint64_t>(cell.leaves);
   }
-  if (cells.empty()) return {};
+  if (cells.empty()) return;
   reserve(head.size, leaves);
   const DeviceArray<OrbCell> roots(cells);
   plan_first_level(scheme_, roots.data(), static_cast<std::uint32_t>(cells.size()), level(0));
+  std::vector<FoundCut> found;
   for (int parity = 0; head.size.cells > 0;) {
     std::optional<PhaseTimers::Scope> time;
     if (levels) time.emplace(*levels, level_name(depth));
@@ -99,13 +101,14 @@ std::vector<FoundCut> OrbDescent::run(std::span<const OrbCell> cells, std::int32
       plan_next_level(scheme_, level(parity), first_child, cuts_.data(), level(1 - parity));
     }
     depth += static_cast<std::size_t>(number);
-    const std::uint64_t before = head.records_before;
+    std::for_each(found.begin(), found.end(), take);  // while the device works
+    const LevelHead before = head;
     head_[parity].download(std::span(&head, 1));
-    activity().device_bytes += 40 * (head.records_before - before);
+    activity().device_bytes += 40 * (head.records_before - before.records_before);
+    found.resize(head.cuts_before - before.cuts_before);
+    device_download(found.data(), cuts_.data() + before.cuts_before, found.size() * sizeof(FoundCut));
   }
-  std::vector<FoundCut> found(head.cuts_before);
-  cuts_.download(found);
-  return found;
+  std::for_each(found.begin(), found.end(), take);
 }
 
 }  // namespace grove::cuda

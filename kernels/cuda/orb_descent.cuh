@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
-#include <vector>
 
 #include "base/timers.hpp"
 #include "kernels/cuda/device.hpp"
@@ -27,13 +27,15 @@ class OrbDescent {
   OrbDescent(const Columns (&columns)[2], const ParticleId* ids, const CutScheme& scheme)
       : columns_{columns[0], columns[1]}, ids_(ids), scheme_(scheme) {}
 
+  using TakeCut = std::function<void(const FoundCut&)>;
+
   /// cells (host): no leaves, each at most most_records. first_child: the number of the first new cell;
-  /// the children of the k-th cut have the numbers first_child + 2 k and the next. Returns the cuts in the
-  /// order in which they are found, those of parents before those of their children; cells with an ambiguous
-  /// cut have none. levels (optional): levels that are started together add to the phase of the first of
-  /// them, of this depth at the beginning.
-  std::vector<FoundCut> run(std::span<const OrbCell> cells, std::int32_t first_child, PhaseTimers* levels,
-                            std::size_t depth);
+  /// the children of the k-th cut have the numbers first_child + 2 k and the next. take: called with the cuts
+  /// in the order in which they are found, those of parents before those of their children; cells with an
+  /// ambiguous cut have none. levels (optional): levels that are started together add to the phase of the
+  /// first of them, of this depth at the beginning.
+  void run(std::span<const OrbCell> cells, std::int32_t first_child, const TakeCut& take, PhaseTimers* levels,
+           std::size_t depth);
 
  private:
   void reserve(const LevelSize& size, std::uint64_t leaves);

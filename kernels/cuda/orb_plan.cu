@@ -9,15 +9,15 @@ namespace {
 
 constexpr int threads = 512;
 
-/// Writes a cell's part of the level. before: what belongs to cells before it; all: to all cells.
+/// Writes a cell's part of the level. before: what belongs to cells before it; bracketed: in the level.
 __device__ void place(const OrbLevel& level, const OrbCell& cell, const LevelSize& size,
-                      const LevelSize& before, const LevelSize& all) {
+                      const LevelSize& before, std::uint32_t bracketed_cells,
+                      std::uint32_t bracketed_pieces) {
   const bool has_bracket = size.bracketed_cells > 0;
   const std::uint32_t c =
-      has_bracket ? before.bracketed_cells : all.bracketed_cells + (before.cells - before.bracketed_cells);
-  const std::uint32_t first_piece = has_bracket
-                                        ? before.bracketed_pieces
-                                        : all.bracketed_pieces + (before.pieces - before.bracketed_pieces);
+      has_bracket ? before.bracketed_cells : bracketed_cells + (before.cells - before.bracketed_cells);
+  const std::uint32_t first_piece =
+      has_bracket ? before.bracketed_pieces : bracketed_pieces + (before.pieces - before.bracketed_pieces);
   level.tasks[c] = task_of(cell);
   level.places[c] = {cell.number, first_piece};
   if (has_bracket) level.brackets[c] = {before.room, size.room, 0, 0, 0};
@@ -41,16 +41,20 @@ __device__ void plan(const CutScheme& scheme, std::uint32_t count, const CellOf&
   using Scan = cub::BlockScan<LevelSize, threads>;
   __shared__ typename Scan::TempStorage storage;
   __shared__ std::int32_t most_leaves;
-  if (threadIdx.x == 0) most_leaves = 0;
+  __shared__ std::uint32_t bracketed_cells, bracketed_pieces;
+  if (threadIdx.x == 0) most_leaves = 0, bracketed_cells = bracketed_pieces = 0;
   __syncthreads();
-  LevelSize own{}, before{}, all{};
   for (std::uint32_t j = threadIdx.x; j < count; j += threads) {
     const OrbCell cell = cell_of(j);
-    own += size_of(cell, scheme);
-    atomicMax(&most_leaves, cell.leaves);
+    const LevelSize size = size_of(cell, scheme);
+    if (size.cells > 0) atomicMax(&most_leaves, cell.leaves);
+    if (size.bracketed_cells > 0) {
+      atomicAdd(&bracketed_cells, 1u);
+      atomicAdd(&bracketed_pieces, size.bracketed_pieces);
+    }
   }
-  Scan(storage).ExclusiveSum(own, before, all);
   __syncthreads();
+  LevelSize before{};
   LevelSize begin{};
   for (std::uint32_t base = 0; base < count; base += threads) {
     const std::uint32_t j = base + threadIdx.x;
@@ -58,16 +62,16 @@ __device__ void plan(const CutScheme& scheme, std::uint32_t count, const CellOf&
     LevelSize size{}, sum{};
     if (j < count) cell = cell_of(j), size = size_of(cell, scheme);
     Scan(storage).ExclusiveSum(size, before, sum);
-    if (size.cells > 0) place(level, cell, size, begin + before, all);
+    if (size.cells > 0) place(level, cell, size, begin + before, bracketed_cells, bracketed_pieces);
     begin += sum;
     __syncthreads();
   }
   if (threadIdx.x == 0) {
-    head.size = all;
+    head.size = begin;
     head.most_leaves = most_leaves;
     *level.head = head;
   }
-  list_pieces(level, all.bracketed_cells);
+  list_pieces(level, bracketed_cells);
 }
 
 __global__ void __launch_bounds__(threads)

@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t crowded = 1u << 16;
 
 constexpr int histogram_threads = 256;
+constexpr int select_threads = 512;
 constexpr int bits = 11;
 
 /// Bins of 2^shift coordinates from `origin` on (modulo 2^32).
@@ -174,7 +175,7 @@ __global__ void __launch_bounds__(select_threads)
     return id_of(ids, task.via ? task.via[index] : index);
   };
   const auto rank = static_cast<std::uint32_t>(task.left - task.below);
-  const auto [cut, is_ambiguous] = select_by_key_and_id(
+  const auto [cut, is_ambiguous] = select_by_key_and_id<select_threads>(
       task.key_first, task.key_last, rank, count, [&](std::uint32_t i) { return keys[i]; }, id_at);
   if (threadIdx.x == 0) {
     task.cut = {cut.id, cut.coordinate, task.axis};
