@@ -159,7 +159,7 @@ struct Requests {
 template <bool count_middle>
 __global__ void __launch_bounds__(threads)
     split(const Columns columns0, const Columns columns1, const CellTask* tasks, const Tile* pieces,
-          const std::uint32_t* number, std::uint32_t rounds, Bracket* brackets, const BracketLists lists,
+          const std::uint32_t* number, std::uint32_t rounds, Bracket* brackets, PieceList* lists,
           std::uint32_t* left_in) {
   __shared__ Staged staged_by_warp[warps];
   __shared__ Requests requests;
@@ -218,19 +218,20 @@ __global__ void __launch_bounds__(threads)
     if (!is_piece) continue;
     const Bracket& b = brackets[piece.task];
     const bool has_room = requests.at[warp] + hits <= b.room;
-    const std::uint64_t at = b.list_begin + requests.at[warp];
-    if (lane == 0) lists.pieces[p] = {at, has_room ? hits : 0};
+    const BracketList list(columns0, columns1, task);
+    const auto at = static_cast<std::uint32_t>(requests.at[warp]);
+    if (lane == 0) lists[p] = {at, has_room ? hits : 0};
     if (has_room && hits > staged_keys) {  // once more, past the staged ones
       if (lane == 0) staged.number = 0;
       __syncwarp();
       read_piece<false, false>(keys, size, first, width, middle, [&](std::uint32_t key, std::uint32_t i) {
         const std::uint32_t place = atomicAdd(&staged.number, 1u);
-        lists.keys[at + place] = key;
-        lists.places[at + place] = static_cast<std::uint32_t>(begin) + i;
+        list.keys[at + place] = key;
+        list.places[at + place] = static_cast<std::uint32_t>(begin) + i;
       });
     } else if (has_room) {
       for (std::uint32_t i = lane; i < hits; i += 32)
-        lists.keys[at + i] = staged.key[i], lists.places[at + i] = staged.place[i];
+        list.keys[at + i] = staged.key[i], list.places[at + i] = staged.place[i];
     }
     __syncwarp();
   }
@@ -265,7 +266,7 @@ void find_brackets(const Columns (&columns)[2], const CutScheme& scheme, CellTas
 
 void split_at_brackets(const Columns (&columns)[2], const CutScheme& scheme, const CellTask* tasks,
                        const Tile* pieces, std::uint32_t most, const std::uint32_t* number, Bracket* brackets,
-                       const BracketLists& lists, std::uint32_t* left_in) {
+                       PieceList* lists, std::uint32_t* left_in) {
   const std::uint32_t rounds = std::clamp(most / (warps * enough_blocks), 1u, most_rounds);
   const std::uint32_t per_block = warps * rounds;
   const auto pass = scheme.needs_middle() ? split<true> : split<false>;

@@ -12,9 +12,9 @@
 /// "Expected time bounds for selection".) All pointers are to device memory.
 namespace grove::cuda {
 
-/// A cell's list and what the pass counts.
+/// What the pass may list of a cell, and counts.
 struct Bracket {
-  std::uint64_t list_begin, room;  ///< of its list
+  std::uint64_t room;
   unsigned long long below, inside, left_of_middle;
 
   /// Whether the first record to go right, of this rank in the cell, is in the list.
@@ -23,16 +23,21 @@ struct Bracket {
   }
 };
 
-/// Where a piece's keys of the bracket are listed.
+/// Where a piece's keys of the bracket are listed, in the list of its cell.
 struct PieceList {
-  std::uint64_t begin;
-  std::uint32_t count;
+  std::uint32_t begin, count;
 };
 
-/// Keys in brackets and their places in their cells; the keys of a piece are neighbours.
-struct BracketLists {
+/// The keys of a cell in its bracket and their places in the cell, in no order, but those of a piece are
+/// neighbours. They are in the set of columns that the cell's records will come to.
+struct BracketList {
   std::uint32_t *keys, *places;
-  PieceList* pieces;
+
+  __device__ BracketList(const Columns& columns0, const Columns& columns1, const CellTask& task)
+      : keys(column_of(columns0, columns1, 1 - task.from, key_column) + task.first),
+        places(column_of(columns0, columns1, 1 - task.from, place_column) + task.first) {}
+
+  static constexpr int key_column = 0, place_column = 3;  ///< as of records: OrbSearch reads them, too
 };
 
 /// Sets task.key_first and key_last of the first *number tasks, at most `most`. Cost: reads one coordinate
@@ -45,10 +50,10 @@ void find_brackets(const Columns (&columns)[2], const CutScheme& scheme, CellTas
 double bracket_share(std::uint64_t count);
 
 /// The pass over the first *number pieces, at most `most`, all of cells with brackets. left_in (out): by
-/// piece, what lies left of the bracket. Cost: reads one coordinate of each record, writes 8 bytes for each
-/// in a bracket; the caller, who knows how many that are, adds them to activity().
+/// piece, what lies left of the bracket; lists (out): by piece. Cost: reads one coordinate of each record,
+/// writes 8 bytes for each in a bracket; the caller, who knows how many that are, adds them to activity().
 void split_at_brackets(const Columns (&columns)[2], const CutScheme& scheme, const CellTask* tasks,
                        const Tile* pieces, std::uint32_t most, const std::uint32_t* number, Bracket* brackets,
-                       const BracketLists& lists, std::uint32_t* left_in);
+                       PieceList* lists, std::uint32_t* left_in);
 
 }  // namespace grove::cuda

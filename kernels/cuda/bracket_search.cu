@@ -26,7 +26,9 @@ __global__ void make_list_tasks(const CellTask* tasks, const CutScheme scheme, c
   const auto left = static_cast<std::uint64_t>(
       scheme.target(all, all, task.leaves, static_cast<Count>(b.left_of_middle)).longest());
   CellTask list{};
-  list.first = b.list_begin;
+  list.first = task.first;
+  list.from = 1 - task.from;
+  list.axis = BracketList::key_column;
   list.low = list.key_first = task.key_first;
   list.high = list.key_last = task.key_last;
   list.left_is_known = true;
@@ -54,19 +56,20 @@ __global__ void take_cuts(CellTask* tasks, const Bracket* brackets, const CellTa
 /// Adds what goes left of each piece's list.
 __global__ void __launch_bounds__(threads)
     add_listed(const CellTask* tasks, const CellTask* list_tasks, const Tile* pieces,
-               std::uint32_t piece_count, const BracketLists lists, const ParticleId* ids,
-               std::uint32_t* left_in) {
+               std::uint32_t piece_count, const PieceList* lists, const Columns columns0,
+               const Columns columns1, const ParticleId* ids, std::uint32_t* left_in) {
   const std::uint32_t p = blockIdx.x * warps + threadIdx.x / 32;
   if (p >= piece_count) return;
-  const PieceList list = lists.pieces[p];
+  const PieceList piece = lists[p];
   const std::int32_t c = pieces[p].task;
   const Cut cut = tasks[c].cut;
   const std::uint32_t* const index = list_tasks[c].via;
+  const BracketList list(columns0, columns1, tasks[c]);
   std::uint32_t left = 0;
-  for (std::uint32_t i = threadIdx.x % 32; i < list.count; i += 32) {
-    const std::uint32_t key = lists.keys[list.begin + i];
+  for (std::uint32_t i = threadIdx.x % 32; i < piece.count; i += 32) {
+    const std::uint32_t key = list.keys[piece.begin + i];
     left += key < cut.coordinate ||
-            (key == cut.coordinate && id_of(ids, index[lists.places[list.begin + i]]) < cut.id);
+            (key == cut.coordinate && id_of(ids, index[list.places[piece.begin + i]]) < cut.id);
   }
   left = __reduce_add_sync(~0u, left);
   if (threadIdx.x % 32 == 0) left_in[p] += left;
@@ -86,12 +89,10 @@ bool BracketSearch::run(std::span<const CellTask> host_tasks, CellTask* tasks, c
     // A quarter more than is expected.
     const auto room = std::min(
         task.count, static_cast<std::uint64_t>(1.25 * (bracket_share(task.count) * count + quantum)));
-    brackets.push_back({listed, room, 0, 0, 0});
+    brackets.push_back({room, 0, 0, 0});
     rooms.push_back(room);
     listed += room;
   }
-  list_keys_.reserve(listed);
-  list_places_.reserve(listed);
   left.reserve(pieces.size());
   const DeviceArray<Bracket> device_brackets{std::span<const Bracket>(brackets)};
   const DeviceArray<std::uint32_t> number{std::span<const std::uint32_t>(&cells, 1)};
@@ -100,10 +101,9 @@ bool BracketSearch::run(std::span<const CellTask> host_tasks, CellTask* tasks, c
   DeviceArray<std::uint32_t> failures(1);
   failures.clear();
 
-  const BracketLists bracket_lists{list_keys_.data(), list_places_.data(), piece_lists.data()};
   find_brackets(columns_, scheme_, tasks, cells, number.data());
   split_at_brackets(columns_, scheme_, tasks, pieces.data(), pieces.size(), pieces.begin() + cells,
-                    device_brackets.data(), bracket_lists, left.in());
+                    device_brackets.data(), piece_lists.data(), left.in());
   activity().device_bytes += 4 * pieces.records() + 8 * listed;
   make_list_tasks<<<(cells + 127) / 128, 128>>>(tasks, scheme_, device_brackets.data(), cells, columns_[0],
                                                 columns_[1], list_tasks.data(), failures.data());
@@ -112,8 +112,7 @@ bool BracketSearch::run(std::span<const CellTask> host_tasks, CellTask* tasks, c
   failures.download(std::span(&failed, 1));
   if (failed > 0) return false;
 
-  const Columns lists{{list_keys_.data(), nullptr, nullptr, list_places_.data()}};
-  OrbSearch in_lists({lists, lists}, ids_, scheme_);
+  OrbSearch in_lists(columns_, ids_, scheme_);
   Tiles list_tiles(std::uint64_t{1} << 14), list_pieces(OrbPartition::tile_size);
   list_tiles.make(rooms);
   list_pieces.make(rooms);
@@ -122,7 +121,8 @@ bool BracketSearch::run(std::span<const CellTask> host_tasks, CellTask* tasks, c
   take_cuts<<<(cells + 127) / 128, 128>>>(tasks, device_brackets.data(), list_tasks.data(), cells);
   launched("Grove::cuda::take_cuts");
   add_listed<<<(pieces.size() + warps - 1) / warps, threads>>>(tasks, list_tasks.data(), pieces.data(),
-                                                               pieces.size(), bracket_lists, ids_, left.in());
+                                                               pieces.size(), piece_lists.data(), columns_[0],
+                                                               columns_[1], ids_, left.in());
   launched("Grove::cuda::add_listed", 8 * listed);
   left.scan(pieces.size());
   return true;

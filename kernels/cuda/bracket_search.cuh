@@ -31,7 +31,6 @@ class BracketSearch {
   Columns columns_[2];
   const ParticleId* ids_;
   CutScheme scheme_;
-  DeviceArray<std::uint32_t> list_keys_, list_places_;
 };
 
 }  // namespace grove::cuda

@@ -75,13 +75,12 @@ __device__ void count_pieces(const Keys& keys, const Cut& cut, std::uint32_t* le
 
 /// Adds what goes left of the bracket's list, a thread per piece.
 template <int threads>
-__device__ void add_listed(const Keys& keys, const Cut& cut, std::uint64_t list_begin, const PieceList* lists,
-                           std::uint32_t pieces, std::uint32_t* left_in) {
+__device__ void add_listed(const Keys& keys, const Cut& cut, const PieceList* lists, std::uint32_t pieces,
+                           std::uint32_t* left_in) {
   for (std::uint32_t p = threadIdx.x; p < pieces; p += threads) {
     const PieceList list = lists[p];
-    const auto begin = static_cast<std::uint32_t>(list.begin - list_begin);
     std::uint32_t left = 0;
-    for_each_row(keys.key, begin, begin + list.count, 1,
+    for_each_row(keys.key, list.begin, list.begin + list.count, 1,
                  [&](std::uint32_t key, std::uint32_t i) { left += keys.is_left(i, key, cut); });
     left_in[p] += left;
   }
@@ -131,12 +130,11 @@ __global__ void __launch_bounds__(threads)
   const bool is_listed = has_bracket && level.brackets[c].holds(left);
   Keys keys = all;
   Coordinate first = task.low, last = task.high;
-  std::uint64_t rank = left, list_begin = 0;
+  std::uint64_t rank = left;
   if (is_listed) {
     const Bracket& b = level.brackets[c];
-    list_begin = b.list_begin;
-    keys.key = level.lists.keys + list_begin;
-    keys.place = level.lists.places + list_begin;
+    const BracketList list(columns0, columns1, task);
+    keys.key = list.keys, keys.place = list.places;
     keys.count = static_cast<std::uint32_t>(b.inside);
     first = task.key_first, last = task.key_last, rank -= b.below;
   }
@@ -147,8 +145,7 @@ __global__ void __launch_bounds__(threads)
   const std::uint32_t first_piece = level.places[c].first_piece;
   const auto pieces = static_cast<std::uint32_t>((task.count + piece_size - 1) / piece_size);
   if (is_listed)
-    add_listed<threads>(keys, found.cut, list_begin, level.lists.pieces + first_piece, pieces,
-                        level.left_in + first_piece);
+    add_listed<threads>(keys, found.cut, level.lists + first_piece, pieces, level.left_in + first_piece);
   else
     count_pieces<threads>(all, found.cut, level.left_in + first_piece);
   __syncthreads();

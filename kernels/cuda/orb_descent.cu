@@ -12,6 +12,9 @@
 namespace grove::cuda {
 namespace {
 
+/// Cuts that keep the host busy for longer than their transfer takes.
+constexpr std::uint32_t worth_a_transfer = 256;
+
 /// At most so large is what remains of a level some levels further down. most_cells: that there can be.
 LevelSize bound_below(const LevelSize& size, int levels, std::uint64_t most_cells) {
   const auto grown = [&](std::uint64_t cells, std::uint64_t most) {
@@ -46,24 +49,13 @@ void OrbDescent::reserve(const LevelSize& size, std::uint64_t leaves) {
   left_in_.reserve(most.pieces);
   left_before_.reserve(most.pieces);
   piece_lists_.reserve(most.bracketed_pieces);
-  // Cells of the least size have the most room together.
-  const std::uint64_t least = most_without_bracket;
-  const std::uint64_t room = (most.bracketed_records / least + 1) * list_room(scheme_, least);
-  list_keys_.reserve(std::min(room, most.bracketed_records));
-  list_places_.reserve(std::min(room, most.bracketed_records));
   cuts_.reserve(leaves);
 }
 
 OrbLevel OrbDescent::level(int parity) const {
-  return {head_[parity].data(),
-          tasks_[parity].data(),
-          places_[parity].data(),
-          bounds_.data(),
-          brackets_.data(),
-          pieces_.data(),
-          left_in_.data(),
-          left_before_.data(),
-          {list_keys_.data(), list_places_.data(), piece_lists_.data()}};
+  return {head_[parity].data(), tasks_[parity].data(), places_[parity].data(),
+          bounds_.data(),       brackets_.data(),      pieces_.data(),
+          left_in_.data(),      left_before_.data(),   piece_lists_.data()};
 }
 
 void OrbDescent::cut(const OrbLevel& level, const LevelSize& bound) {
@@ -92,6 +84,7 @@ void OrbDescent::run(std::span<const OrbCell> cells, std::int32_t first_child, c
   const DeviceArray<OrbCell> roots(cells);
   plan_first_level(scheme_, roots.data(), static_cast<std::uint32_t>(cells.size()), level(0));
   std::vector<FoundCut> found;
+  std::uint32_t taken = 0;
   for (int parity = 0; head.size.cells > 0;) {
     std::optional<PhaseTimers::Scope> time;
     if (levels) time.emplace(*levels, level_name(depth));
@@ -102,11 +95,13 @@ void OrbDescent::run(std::span<const OrbCell> cells, std::int32_t first_child, c
     }
     depth += static_cast<std::size_t>(number);
     std::for_each(found.begin(), found.end(), take);  // while the device works
-    const LevelHead before = head;
+    const std::uint64_t records_before = head.records_before;
     head_[parity].download(std::span(&head, 1));
-    activity().device_bytes += 40 * (head.records_before - before.records_before);
-    found.resize(head.cuts_before - before.cuts_before);
-    device_download(found.data(), cuts_.data() + before.cuts_before, found.size() * sizeof(FoundCut));
+    activity().device_bytes += 40 * (head.records_before - records_before);
+    const std::uint32_t waiting = head.cuts_before - taken;
+    found.resize(head.size.cells == 0 || waiting >= worth_a_transfer ? waiting : 0);
+    if (!found.empty()) device_download(found.data(), cuts_.data() + taken, found.size() * sizeof(FoundCut));
+    taken += static_cast<std::uint32_t>(found.size());
   }
   std::for_each(found.begin(), found.end(), take);
 }

@@ -52,7 +52,7 @@ class OrbDescent {
   DeviceArray<Bracket> brackets_;
   DeviceArray<Tile> pieces_;
   DeviceArray<PieceList> piece_lists_;
-  DeviceArray<std::uint32_t> left_in_, left_before_, list_keys_, list_places_;
+  DeviceArray<std::uint32_t> left_in_, left_before_;
   DeviceArray<FoundCut> cuts_;
 };
 

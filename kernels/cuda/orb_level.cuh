@@ -19,25 +19,15 @@ struct LevelSize {
   std::uint32_t cells, pieces;  ///< pieces: tiles of the partition
   std::uint32_t bracketed_cells, bracketed_pieces;
   std::uint64_t records, bracketed_records;
-  std::uint64_t room;  ///< in the lists of their brackets
 
   GROVE_HOST_DEVICE LevelSize& operator+=(const LevelSize& o) {
     cells += o.cells, pieces += o.pieces;
     bracketed_cells += o.bracketed_cells, bracketed_pieces += o.bracketed_pieces;
     records += o.records, bracketed_records += o.bracketed_records;
-    room += o.room;
     return *this;
   }
   friend GROVE_HOST_DEVICE LevelSize operator+(LevelSize a, const LevelSize& b) { return a += b; }
 };
-
-/// Of a list: twice what is expected of cells that have just got a bracket, more for larger ones, so that
-/// coordinates may repeat.
-GROVE_HOST_DEVICE inline std::uint64_t list_room(const CutScheme& scheme, std::uint64_t count) {
-  const auto quantum = scheme.needs_middle() ? static_cast<std::uint64_t>(scheme.quantum) : 0;
-  const std::uint64_t room = count / 8 + quantum + quantum / 4;
-  return room < count ? room : count;
-}
 
 /// Of one cell; nothing if it is a leaf.
 GROVE_HOST_DEVICE inline LevelSize size_of(const OrbCell& cell, const CutScheme& scheme) {
@@ -51,7 +41,6 @@ GROVE_HOST_DEVICE inline LevelSize size_of(const OrbCell& cell, const CutScheme&
     size.bracketed_cells = 1;
     size.bracketed_pieces = size.pieces;
     size.bracketed_records = cell.count;
-    size.room = list_room(scheme, cell.count);
   }
   return size;
 }
@@ -89,7 +78,7 @@ struct OrbLevel {
   Tile* pieces;
   std::uint32_t* left_in;      ///< by piece: the records that go left,
   std::uint32_t* left_before;  ///< and those in all pieces of its cell before it
-  BracketLists lists;
+  PieceList* lists;            ///< by piece, of cells with brackets
 };
 
 }  // namespace grove::cuda

@@ -20,7 +20,7 @@ __device__ void place(const OrbLevel& level, const OrbCell& cell, const LevelSiz
       has_bracket ? before.bracketed_pieces : bracketed_pieces + (before.pieces - before.bracketed_pieces);
   level.tasks[c] = task_of(cell);
   level.places[c] = {cell.number, first_piece};
-  if (has_bracket) level.brackets[c] = {before.room, size.room, 0, 0, 0};
+  if (has_bracket) level.brackets[c] = {cell.count, 0, 0, 0};
 }
 
 /// The table of the pieces of cells with brackets, a warp per cell; other cells write their own.
