@@ -8,10 +8,10 @@
 namespace grove::cuda {
 namespace {
 
-/// Threads of a block where few cells have to be cut soon, and where there are many: some blocks together
-/// wait less for each other than the warps of one.
-constexpr int many_threads = 1024, few_threads = 256;
-constexpr std::uint32_t few_cells = 1024;
+/// Threads of a block. Where there are at most few_cells, a cell should be done soon; where there are many,
+/// some blocks on a processor together wait less than the warps of one large block for each other.
+constexpr int large_block = 1024, small_block = 256;
+constexpr std::uint32_t few_cells = 2048;
 constexpr std::uint32_t piece_size = OrbPartition::tile_size;
 constexpr int rows = 8;  ///< keys that a thread asks for before it needs the first
 
@@ -109,7 +109,7 @@ struct Kinds {
 
 /// One block per cell.
 template <int threads>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, large_block / threads)
     find(const Columns columns0, const Columns columns1, const ParticleId* ids, const CutScheme scheme,
          const OrbLevel level, const Kinds kinds) {
   const LevelSize& size = level.head->size;
@@ -164,19 +164,19 @@ __global__ void __launch_bounds__(threads)
 
 void find_cuts(const Columns (&columns)[2], const ParticleId* ids, const CutScheme& scheme,
                const OrbLevel& level, const LevelSize& bound) {
-  static_assert(most_without_bracket <= std::uint64_t{few_threads} * piece_size);
+  static_assert(most_without_bracket <= std::uint64_t{small_block} * piece_size);
   if (bound.cells <= few_cells) {
-    find<many_threads>
-        <<<bound.cells, many_threads>>>(columns[0], columns[1], ids, scheme, level, Kinds{true, true});
+    find<large_block>
+        <<<bound.cells, large_block>>>(columns[0], columns[1], ids, scheme, level, Kinds{true, true});
     return launched("Grove::cuda::find_cuts");
   }
   if (bound.bracketed_cells > 0) {
-    find<many_threads><<<bound.bracketed_cells, many_threads>>>(columns[0], columns[1], ids, scheme, level,
-                                                                Kinds{true, false});
+    find<large_block><<<bound.bracketed_cells, large_block>>>(columns[0], columns[1], ids, scheme, level,
+                                                              Kinds{true, false});
     launched("Grove::cuda::find_cuts");
   }
-  find<few_threads>
-      <<<bound.cells, few_threads>>>(columns[0], columns[1], ids, scheme, level, Kinds{false, true});
+  find<small_block>
+      <<<bound.cells, small_block>>>(columns[0], columns[1], ids, scheme, level, Kinds{false, true});
   launched("Grove::cuda::find_cuts");
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "base/hash.hpp"
 #include "kernels/cuda/bisection.hpp"
 #include "kernels/kokkos/bisection.hpp"
 #include "support/bisection_samples.hpp"
@@ -137,9 +138,29 @@ TEST_F(GpuBisection, halves_cuts_cells_around_the_size_that_needs_a_sample) {
     for (const Sample& sample : samples(count)) expect_same(sample, {CutRule::halves, 1}, 5);
 }
 
+// Twelve levels down there may be thousands of cells, but there are few and some of them are still large.
 TEST_F(GpuBisection, cuts_deep_trees) {
   expect_same(comb(400000), {CutRule::middle, 1024}, 0);
-  expect_same(comb(70000), {CutRule::middle, 64}, 0);
+  expect_same(comb(400000), {CutRule::middle, 64}, 0);
+}
+
+/// 2^18 records of which the sample that brackets the first cut (bracket_pass.cu) sees one in 64, and only
+/// those that are spread evenly: all others are on the left.
+Sample misleading() {
+  Sample result = sample("misleading", 1 << 18, [](std::mt19937_64& g) {
+    return IntegerPosition{any(g) >> 4, any(g) >> 4, any(g) >> 4};
+  });
+  constexpr std::size_t part = 64, parts = (1 << 18) / part;
+  for (std::size_t s = 0; s < parts; ++s) {
+    const std::uint64_t in_part = (((part << 12) * (mixed(s) >> 40)) >> 12) >> 24;
+    result.records[s * part + in_part].x = static_cast<Coordinate>(s << 20);
+  }
+  return result;
+}
+
+TEST_F(GpuBisection, cuts_cells_whose_sample_misleads) {
+  expect_same(misleading(), {CutRule::halves, 1}, 2);
+  expect_same(misleading(), {CutRule::middle, 4096}, 0);
 }
 
 // The host helps with the first cuts. Where most records are in one place, no sample does.
