@@ -20,14 +20,12 @@ LevelSize bound_below(const LevelSize& size, int levels, std::uint64_t most_cell
   const auto grown = [&](std::uint64_t cells, std::uint64_t most) {
     return static_cast<std::uint32_t>(std::min(cells << levels, most));
   };
-  const auto pieces = [](std::uint64_t records, std::uint32_t cells) {
-    return static_cast<std::uint32_t>(records / OrbPartition::tile_size) + cells;
-  };
+  constexpr std::uint64_t least_pieces = most_without_bracket / OrbPartition::tile_size;  // with a bracket
   LevelSize bound = size;
   bound.cells = grown(size.cells, most_cells);
-  bound.pieces = pieces(size.records, bound.cells);
-  bound.bracketed_cells = grown(size.bracketed_cells, size.bracketed_records / (most_without_bracket + 1));
-  bound.bracketed_pieces = pieces(size.bracketed_records, bound.bracketed_cells);
+  bound.pieces = size.pieces + bound.cells;  // one of each cell may not be full
+  bound.bracketed_cells = grown(size.bracketed_cells, size.bracketed_pieces / least_pieces);
+  bound.bracketed_pieces = size.bracketed_pieces + bound.bracketed_cells;
   return bound;
 }
 

@@ -18,12 +18,10 @@ constexpr std::uint64_t most_without_bracket = 1u << 16;
 struct LevelSize {
   std::uint32_t cells, pieces;  ///< pieces: tiles of the partition
   std::uint32_t bracketed_cells, bracketed_pieces;
-  std::uint64_t records, bracketed_records;
 
   GROVE_HOST_DEVICE LevelSize& operator+=(const LevelSize& o) {
     cells += o.cells, pieces += o.pieces;
     bracketed_cells += o.bracketed_cells, bracketed_pieces += o.bracketed_pieces;
-    records += o.records, bracketed_records += o.bracketed_records;
     return *this;
   }
   friend GROVE_HOST_DEVICE LevelSize operator+(LevelSize a, const LevelSize& b) { return a += b; }
@@ -36,11 +34,9 @@ GROVE_HOST_DEVICE inline LevelSize size_of(const OrbCell& cell, const CutScheme&
   size.cells = 1;
   size.pieces =
       static_cast<std::uint32_t>((cell.count + OrbPartition::tile_size - 1) / OrbPartition::tile_size);
-  size.records = cell.count;
   if (cell.count > most_without_bracket) {
     size.bracketed_cells = 1;
     size.bracketed_pieces = size.pieces;
-    size.bracketed_records = cell.count;
   }
   return size;
 }
@@ -48,9 +44,9 @@ GROVE_HOST_DEVICE inline LevelSize size_of(const OrbCell& cell, const CutScheme&
 /// What is known of a level before it is cut.
 struct LevelHead {
   LevelSize size;
-  std::int32_t most_leaves;      ///< of a cell
-  std::uint32_t cuts_before;     ///< found in the levels before
-  std::uint64_t records_before;  ///< in the cells of the levels before, together
+  std::int32_t most_leaves;               ///< of a cell
+  std::uint32_t cuts_before;              ///< found in the levels before
+  std::uint64_t records, records_before;  ///< in its cells, and in those of the levels before, together
 };
 
 /// Where a cell that is being cut belongs.

@@ -1,5 +1,6 @@
 #include "kernels/cuda/orb_plan.cuh"
 
+#include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/cuda/check.cuh"
@@ -39,23 +40,28 @@ template <class CellOf>
 __device__ void plan(const CutScheme& scheme, std::uint32_t count, const CellOf& cell_of, LevelHead head,
                      const OrbLevel& level) {
   using Scan = cub::BlockScan<LevelSize, threads>;
+  using Reduce = cub::BlockReduce<std::uint64_t, threads>;
   __shared__ typename Scan::TempStorage storage;
+  __shared__ typename Reduce::TempStorage reduce_storage;
   __shared__ std::int32_t most_leaves;
   __shared__ std::uint32_t bracketed_cells, bracketed_pieces;
   if (threadIdx.x == 0) most_leaves = 0, bracketed_cells = bracketed_pieces = 0;
   __syncthreads();
+  std::uint64_t records = 0;
   for (std::uint32_t j = threadIdx.x; j < count; j += threads) {
     const OrbCell cell = cell_of(j);
     const LevelSize size = size_of(cell, scheme);
-    if (size.cells > 0) atomicMax(&most_leaves, cell.leaves);
+    if (size.cells == 0) continue;
+    records += cell.count;
+    atomicMax(&most_leaves, cell.leaves);
     if (size.bracketed_cells > 0) {
       atomicAdd(&bracketed_cells, 1u);
       atomicAdd(&bracketed_pieces, size.bracketed_pieces);
     }
   }
+  records = Reduce(reduce_storage).Sum(records);  // for the first thread
   __syncthreads();
-  LevelSize before{};
-  LevelSize begin{};
+  LevelSize before{}, begin{};
   for (std::uint32_t base = 0; base < count; base += threads) {
     const std::uint32_t j = base + threadIdx.x;
     OrbCell cell{};
@@ -69,6 +75,7 @@ __device__ void plan(const CutScheme& scheme, std::uint32_t count, const CellOf&
   if (threadIdx.x == 0) {
     head.size = begin;
     head.most_leaves = most_leaves;
+    head.records = records;
     *level.head = head;
   }
   list_pieces(level, bracketed_cells);
@@ -108,7 +115,7 @@ __global__ void __launch_bounds__(threads)
   const auto first = first_child + static_cast<std::int32_t>(2 * head.cuts_before);
   LevelHead next{};
   next.cuts_before = head.cuts_before + cells;
-  next.records_before = head.records_before + head.size.records;
+  next.records_before = head.records_before + head.records;
   plan(
       scheme, 2 * cells,
       [&](std::uint32_t j) {
