@@ -11,8 +11,8 @@ namespace {
 
 constexpr int threads = 128;
 constexpr int warps = threads / 32;
-/// As many as fit its shared memory; then 40 registers are left for a thread, which Plummer's sums exceed.
-template <class Shape>
+/// That leaves 64 registers to a thread; more blocks would hide more latency, with fewer registers than two
+/// targets take.
 constexpr int blocks_per_processor = 8;
 
 /// Totals and the way from block to block.
@@ -24,7 +24,7 @@ struct WalkState {
 
 /// The sources are indexed by lanes, which without __grid_constant__ would take a copy in memory.
 template <Order order, class Shape, bool own>
-__global__ void __launch_bounds__(threads, blocks_per_processor<Shape>)
+__global__ void __launch_bounds__(threads, blocks_per_processor)
     walk(const WalkRule rule, const __grid_constant__ WalkSources sources, const WalkTargets targets,
          const WalkOutput output, std::uint32_t* spill, WalkState* state) {
   __shared__ WarpMemory memory[warps];
