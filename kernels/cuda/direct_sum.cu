@@ -4,37 +4,52 @@
 
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/device.hpp"
-#include "kernels/math/softening.hpp"
+#include "kernels/math/interaction.hpp"
 
 namespace grove::cuda {
 namespace {
 
 constexpr int threads = 128;
 /// Particles that a block adds up for its targets.
-constexpr std::uint64_t portion = 1u << 16;
+constexpr std::uint64_t portion = 2048;
+/// Sums of portions that are kept at a time, 32 bytes each.
+constexpr std::size_t most_sums = std::size_t{1} << 22;
 
-/// Softening of a type: of two the larger length counts, which has the larger (Plummer: the length) or the
-/// smaller (spline: 1/h) scale.
+/// Softening of a type as a pair takes it: Plummer's eps^2, of which the larger counts, or the spline's 1/h,
+/// of which the smaller does.
 struct Scales {
   double of_type[particle_types];
+  double near2;  ///< the largest h^2; 0 for Plummer: only coincident pairs need care
 };
 
-__device__ SoftenedPair<double> softened(std::integral_constant<SofteningKernel, SofteningKernel::plummer>,
-                                         double r2, double a, double b) {
-  return plummer_pair(r2, a > b ? a : b);
+struct alignas(32) Source {
+  Vec3d position;
+  double mass;
+};
+
+/// A pair that is neither near nor a particle with itself.
+__device__ void add_far(Plummer, const Vec3d& d, double mass, double a, double b, Pull<double>& pull) {
+  add_particle(Plummer{}, d, mass, larger(a, b), pull);
 }
-__device__ SoftenedPair<double> softened(std::integral_constant<SofteningKernel, SofteningKernel::spline>,
-                                         double r2, double a, double b) {
-  return spline_pair(r2, r2 > 0 ? inverse_sqrt(r2) : 0, a < b ? a : b);
+__device__ void add_far(Spline, const Vec3d& d, double mass, double, double, Pull<double>& pull) {
+  add_particle(Newton{}, d, mass, 0.0, pull);
+}
+
+__device__ void add_near(Plummer, const Vec3d& d, double mass, double a, double b, Pull<double>& pull) {
+  add_far(Plummer{}, d, mass, a, b, pull);
+}
+__device__ void add_near(Spline, const Vec3d& d, double mass, double a, double b, Pull<double>& pull) {
+  const double r2 = norm2(d);
+  add_pair(spline_pair(r2, r2 > 0 ? inverse_sqrt(r2) : 0, a < b ? a : b), d, mass, pull);
 }
 
 /// What a portion of the particles does to each target.
-template <SofteningKernel kernel>
+template <class Shape>
 __global__ void __launch_bounds__(threads)
     add_up(const Scales scales, const DirectParticles particles, const std::uint32_t* targets,
-           std::uint32_t count, DirectForce* parts) {
-  __shared__ Vec3d position[threads];
-  __shared__ double mass[threads], scale[threads];
+           std::uint32_t count, Pull<double>* parts) {
+  __shared__ Source source[threads];
+  __shared__ double scale[threads];
   const std::uint32_t target_blocks = (count + threads - 1) / threads;
   const std::uint32_t t = blockIdx.x % target_blocks * threads + threadIdx.x,
                       part = blockIdx.x / target_blocks;
@@ -42,39 +57,60 @@ __global__ void __launch_bounds__(threads)
   const Vec3d place = particles.position[own];
   const double own_scale = scales.of_type[particles.type[own]];
   const std::uint64_t begin = part * portion, end = min(begin + portion, std::uint64_t{particles.count});
-  DirectForce force;
+  Pull<double> pull{{0, 0, 0}, 0};
   for (std::uint64_t tile = begin; tile < end; tile += threads) {
     __syncthreads();
     if (const std::uint64_t j = tile + threadIdx.x; j < end) {
-      position[threadIdx.x] = particles.position[j];
-      mass[threadIdx.x] = particles.mass[j];
+      source[threadIdx.x] = {particles.position[j], particles.mass[j]};
       scale[threadIdx.x] = scales.of_type[particles.type[j]];
     }
     __syncthreads();
     const int size = static_cast<int>(min(std::uint64_t{threads}, end - tile));
     for (int j = 0; j < size; ++j) {
-      if (tile + static_cast<std::uint64_t>(j) == own) continue;
-      const Vec3d d = position[j] - place;
-      const auto [potential, pull] =
-          softened(std::integral_constant<SofteningKernel, kernel>{}, norm2(d), own_scale, scale[j]);
-      force.acceleration += d * (mass[j] * pull);
-      force.potential -= mass[j] * potential;
+      const auto [position, mass] = source[j];
+      const Vec3d d = position - place;
+      if (norm2(d) > scales.near2) [[likely]]
+        add_far(Shape{}, d, mass, own_scale, scale[j], pull);
+      else if (tile + static_cast<std::uint64_t>(j) != own)
+        add_near(Shape{}, d, mass, own_scale, scale[j], pull);
     }
   }
-  if (t < count) parts[static_cast<std::uint64_t>(part) * count + t] = force;
+  if (t < count) parts[static_cast<std::uint64_t>(part) * count + t] = pull;
 }
 
-__global__ void add_parts(const DirectForce* parts, std::uint32_t number, std::uint32_t count,
-                          DirectForce* forces) {
-  const std::uint32_t t = blockIdx.x * threads + threadIdx.x;
-  if (t >= count) return;
-  DirectForce force;
-  for (std::uint32_t part = 0; part < number; ++part) {
-    const DirectForce& one = parts[static_cast<std::uint64_t>(part) * count + t];
-    force.acceleration += one.acceleration;
-    force.potential += one.potential;
+constexpr int columns = 32, rows = 8;
+
+/// 32 targets a block: eight threads each add every eighth part, then one adds their sums.
+__global__ void __launch_bounds__(columns* rows)
+    add_parts(const Pull<double>* parts, std::uint32_t number, std::uint32_t count, DirectForce* forces) {
+  __shared__ Pull<double> sums[rows][columns];
+  const std::uint32_t column = threadIdx.x % columns, row = threadIdx.x / columns,
+                      t = blockIdx.x * columns + column;
+  Pull<double> sum{{0, 0, 0}, 0};
+  for (std::uint32_t part = row; part < number && t < count; part += rows) {
+    const Pull<double>& one = parts[static_cast<std::uint64_t>(part) * count + t];
+    sum.acceleration += one.acceleration;
+    sum.potential += one.potential;
   }
-  forces[t] = force;
+  sums[row][column] = sum;
+  __syncthreads();
+  if (row != 0 || t >= count) return;
+  for (int other = 1; other < rows; ++other) {
+    sum.acceleration += sums[other][column].acceleration;
+    sum.potential += sums[other][column].potential;
+  }
+  forces[t] = {sum.acceleration, -sum.potential};
+}
+
+Scales scales_of(const GravityParameters& gravity) {
+  Scales scales{};
+  for (std::size_t type = 0; type < particle_types; ++type) {
+    const double length = gravity.softening[type], radius = spline_radius_over_softening * length;
+    const bool has_spline = gravity.kernel == SofteningKernel::spline;
+    scales.of_type[type] = has_spline ? 1 / radius : length * length;
+    if (has_spline) scales.near2 = std::max(scales.near2, radius * radius);
+  }
+  return scales;
 }
 
 }  // namespace
@@ -82,23 +118,20 @@ __global__ void add_parts(const DirectForce* parts, std::uint32_t number, std::u
 void direct_sum(const GravityParameters& gravity, const DirectParticles& particles,
                 const std::uint32_t* targets, std::size_t count, DirectForce* forces) {
   if (count == 0) return;
-  Scales scales;
-  const bool has_spline = gravity.kernel == SofteningKernel::spline;
-  for (std::size_t type = 0; type < particle_types; ++type)
-    scales.of_type[type] =
-        has_spline ? 1 / (spline_radius_over_softening * gravity.softening[type]) : gravity.softening[type];
+  const Scales scales = scales_of(gravity);
   const auto parts = static_cast<std::uint32_t>((particles.count + portion - 1) / portion);
-  const auto number = static_cast<std::uint32_t>(count), blocks = (number + threads - 1) / threads;
-  const DeviceArray<DirectForce> sums(static_cast<std::size_t>(parts) * count);
-  if (has_spline)
-    add_up<SofteningKernel::spline>
-        <<<parts * blocks, threads>>>(scales, particles, targets, number, sums.data());
-  else
-    add_up<SofteningKernel::plummer>
-        <<<parts * blocks, threads>>>(scales, particles, targets, number, sums.data());
-  launched("Grove::cuda::add_up");
-  add_parts<<<blocks, threads>>>(sums.data(), parts, number, forces);
-  launched("Grove::cuda::add_parts");
+  const std::size_t at_once =
+      std::min(count, std::max<std::size_t>(most_sums / parts / threads, 1) * threads);
+  const DeviceArray<Pull<double>> sums(parts * at_once);
+  const auto kernel = gravity.kernel == SofteningKernel::spline ? add_up<Spline> : add_up<Plummer>;
+  for (std::size_t first = 0; first < count; first += at_once) {
+    const auto now = static_cast<std::uint32_t>(std::min(at_once, count - first));
+    const std::uint32_t blocks = (now + threads - 1) / threads;
+    kernel<<<parts * blocks, threads>>>(scales, particles, targets + first, now, sums.data());
+    launched("Grove::cuda::direct_sum::add_up");
+    add_parts<<<(now + columns - 1) / columns, columns * rows>>>(sums.data(), parts, now, forces + first);
+    launched("Grove::cuda::direct_sum::add_parts");
+  }
 }
 
 }  // namespace grove::cuda

@@ -2,6 +2,7 @@
 
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/leaf_bisection.hpp"
+#include "kernels/cuda/warp_bounds.cuh"
 #include "kernels/math/leaf_bodies.hpp"
 #include "kernels/math/moments.hpp"
 
@@ -11,21 +12,6 @@ namespace {
 constexpr int threads = 512;
 constexpr int most_buckets = most_in_leaf / bucket_size;
 constexpr int most_nodes = local_cells(most_in_leaf);
-
-/// Of all lanes.
-__device__ TargetBounds warp_union(TargetBounds bounds) {
-  for (int other = 1; other < 32; other *= 2) {
-    TargetBounds b;
-    for (int axis = 0; axis < 3; ++axis) {
-      b.low[axis] = __shfl_xor_sync(~0u, bounds.low[axis], other);
-      b.high[axis] = __shfl_xor_sync(~0u, bounds.high[axis], other);
-    }
-    b.strictness = __shfl_xor_sync(~0u, bounds.strictness, other);
-    b.softening = __shfl_xor_sync(~0u, bounds.softening, other);
-    widen(bounds, b.low, b.high, b.strictness, b.softening);
-  }
-  return bounds;
-}
 
 /// The same for all leaves.
 struct UpdateRule {

@@ -58,6 +58,14 @@ GROVE_HOST_DEVICE inline float inverse_sqrt(float x) {
   return 1 / std::sqrt(x);
 #endif
 }
-GROVE_HOST_DEVICE inline double inverse_sqrt(double x) { return 1 / std::sqrt(x); }
+/// On a GPU within one unit in the last place (CUDA C++ Programming Guide, mathematical functions): a seed of
+/// 20 bits and one step of third order, a third of what a root and a division cost.
+GROVE_HOST_DEVICE inline double inverse_sqrt(double x) {
+#if defined(__CUDA_ARCH__)
+  return rsqrt(x);
+#else
+  return 1 / std::sqrt(x);
+#endif
+}
 
 }  // namespace grove

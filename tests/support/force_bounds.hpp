@@ -20,17 +20,22 @@ inline double pair_softening(const Particles& p, const GravityParameters& gravit
 /// What rounding may do to the acceleration of particle i, everything opened. Each pair: offsets, shift and
 /// difference are rounded, 4 units of at most the extent L each, in a separation r, of which the force is the
 /// power -2, its derivative at most 3 (2 along, 1 across) times force/r, and less under softening, so r
-/// counts as at least eps; the formula itself: rounded a dozen times. Sum: n additions.
+/// counts as at least eps; the formula itself: rounded a dozen times. Sum: `additions`.
 inline double rounding_bound(const Particles& p, const GravityParameters& gravity, std::size_t i,
-                             double extent) {
+                             double extent, std::size_t additions) {
   double bound = 0;
-  const double n = static_cast<double>(p.size());
+  const double n = static_cast<double>(additions);
   for (std::size_t j = 0; j < p.size(); ++j) {
     if (i == j) continue;
     const double r = std::max(norm(p.position[j] - p.position[i]), pair_softening(p, gravity, i, j));
     bound += p.mass[j] / (r * r) * (n + 12 + 3 * 4 * extent / r) * unit_roundoff;
   }
   return bound;
+}
+/// The particles being added one by one.
+inline double rounding_bound(const Particles& p, const GravityParameters& gravity, std::size_t i,
+                             double extent) {
+  return rounding_bound(p, gravity, i, extent, p.size());
 }
 
 /// What the expansion of nodes may do to the acceleration of particle i, nodes being accepted from the

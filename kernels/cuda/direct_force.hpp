@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+
+#include "base/vec3.hpp"
+#include "kernels/cuda/direct_sum.hpp"
+#include "kernels/math/node.hpp"
+#include "kernels/math/opening.hpp"
+
+namespace grove::cuda {
+
+/// Forces by direct summation in single precision: what all particles do to those of numbers first ..
+/// first + count - 1, to themselves nothing. A pair uses the larger of two softening lengths; without
+/// softening least_softening counts.
+///
+/// particles (device): in an order in which neighbours are near each other, as trees or space-filling curves
+/// give it: positions are kept as offsets from a place in their tile of 512, and in single precision those
+/// offsets and the places of tiles seen from each other err by 2^-24 of themselves. acceleration, potential
+/// (out, device): `count` each, units of the run, times G.
+///
+/// 512 sources are summed in single precision, their sums in double, so a sum of n terms errs by 512 x 2^-24
+/// of the sum of their sizes at most, about 20 x 2^-24 in the mean, for any n. The order of summation, and so
+/// every bit of a force, depends on the number of particles alone, not on which forces are wanted.
+/// Cost: targets x particles, 14 instructions a pair, 16 under Plummer softening (Nyland, Harris and Prins
+/// 2007, GPU Gems 3, chapter 31, with four targets a thread); whole tiles of targets that touch the run are
+/// computed by the quarter.
+void direct_force(const GravityParameters& gravity, const WalkUnits& units, const DirectParticles& particles,
+                  std::size_t first, std::size_t count, Vec3f* acceleration, float* potential);
+
+}  // namespace grove::cuda
