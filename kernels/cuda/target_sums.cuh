@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "kernels/cuda/node_stack.cuh"
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/interaction.hpp"
 #include "kernels/math/opening.hpp"

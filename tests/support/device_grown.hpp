@@ -22,6 +22,18 @@ std::vector<T> download(const cuda::DeviceArray<T>& array) {
   return host;
 }
 
+struct DeviceGrown;
+
+/// What walks read of a DeviceGrown besides its own arrays.
+struct DeviceSources {
+  cuda::DeviceTop top;
+  cuda::DeviceArray<SourceFrame> frames;  ///< of the leaves
+
+  DeviceSources(const DeviceGrown& grown, const GravityParameters& gravity, double median_acceleration);
+  /// Valid as long as both live.
+  cuda::WalkSources view(const DeviceGrown& grown) const;
+};
+
 /// Grown, with the leaves cut, prepared and walked on the GPU; the ORB above them is the host's.
 struct DeviceGrown {
   Grown host;
@@ -98,27 +110,9 @@ struct DeviceGrown {
 
   /// Sets acceleration, potential and work of the particles.
   WalkCounts walk(Particles& particles, const GravityParameters& gravity, double median_acceleration) const {
-    const Vec3d middle = host.box.low + Vec3d{1, 1, 1} * (host.box.edge / 2);
-    const cuda::DeviceArray<LeafNotice> notices(places.size());
-    cuda::collect_notices(trees, notices.data());
-    cuda::DeviceTop top(host.cells);
-    top.combine(notices.data(), host.units, AcceptanceRule::of(gravity, host.units, median_acceleration),
-                middle);
-    std::vector<cuda::LeafPlace> leaf_places;
-    for (const cuda::LeafPlaces& leaf : places)
-      leaf_places.push_back({static_cast<std::uint32_t>(leaf.node), static_cast<std::uint32_t>(leaf.first)});
-    const auto device_leaf_places = upload(leaf_places);
-    const cuda::DeviceArray<SourceFrame> source_leaves(places.size());
-    cuda::make_frames(notices.data(), device_leaf_places.data(), places.size(), middle, host.units,
-                      source_leaves.data());
+    const DeviceSources sources_of_all(*this, gravity, median_acceleration);
+    const cuda::WalkSources from = sources_of_all.view(*this);
     const auto group_leaves = upload(leaf_of_group);
-    const cuda::TopSources above = top.sources();
-    const cuda::WalkSources from{
-        {{source_leaves.data(), core.data(), moments.data(), links.data()}, above.cells},
-        sources.data(),
-        softening.data(),
-        above.beginnings,
-        above.first_beginning};
     const cuda::WalkTargets to{trees, group_leaves.data(), static_cast<std::uint32_t>(leaf_of_group.size()),
                                0};
     const cuda::DeviceArray<Vec3f> acceleration(particles.size());
@@ -133,6 +127,30 @@ struct DeviceGrown {
     return counts;
   }
 };
+
+inline DeviceSources::DeviceSources(const DeviceGrown& grown, const GravityParameters& gravity,
+                                    double median_acceleration)
+    : top(grown.host.cells), frames(grown.places.size()) {
+  const WalkUnits& units = grown.host.units;
+  const Vec3d middle = grown.host.box.low + Vec3d{1, 1, 1} * (grown.host.box.edge / 2);
+  const cuda::DeviceArray<LeafNotice> notices(grown.places.size());
+  cuda::collect_notices(grown.trees, notices.data());
+  top.combine(notices.data(), units, AcceptanceRule::of(gravity, units, median_acceleration), middle);
+  std::vector<cuda::LeafPlace> leaf_places;
+  for (const cuda::LeafPlaces& leaf : grown.places)
+    leaf_places.push_back({static_cast<std::uint32_t>(leaf.node), static_cast<std::uint32_t>(leaf.first)});
+  const auto on_gpu = upload(leaf_places);
+  cuda::make_frames(notices.data(), on_gpu.data(), leaf_places.size(), middle, units, frames.data());
+}
+
+inline cuda::WalkSources DeviceSources::view(const DeviceGrown& grown) const {
+  const cuda::TopSources above = top.sources();
+  return {{{frames.data(), grown.core.data(), grown.moments.data(), grown.links.data()}, above.cells},
+          grown.sources.data(),
+          grown.softening.data(),
+          above.beginnings,
+          above.first_beginning};
+}
 
 /// evaluate() on the GPU.
 inline WalkCounts evaluate_on_device(Particles& particles, const GravityParameters& gravity, Count quantum,
