@@ -128,7 +128,8 @@ class TargetSums {
   /// i + 2, i + 4, ... in the other. mass: of the target with the number of the lane.
   __device__ void add_within(int count, float mass) {
     const int lane = static_cast<int>(threadIdx.x % 32);
-    if (lane < count) put_particle(lane, part_ == 0 ? position_[0] : position_[1], mass, part_ == 0 ? scale_[0] : scale_[1]);
+    if (lane < count)
+      put_particle(lane, part_ == 0 ? position_[0] : position_[1], mass, part_ == 0 ? scale_[0] : scale_[1]);
     __syncwarp();
 #pragma unroll 1
     for (int k = 1; k < count; k += parts) {
@@ -187,7 +188,8 @@ class TargetSums {
       const CellSource s{{a.x, a.y, a.z}, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, 0, 0};
 #pragma unroll
       for (int k = 0; k < per_lane; ++k)
-        add_quadrupole(softening, s.centre - position_[k], s, pair_scale(softening, scale_[k], c.w), pull_[k]);
+        add_quadrupole(softening, s.centre - position_[k], s, pair_scale(softening, scale_[k], c.w),
+                       pull_[k]);
     } else {
       const float scale = batch_.rest[j].w;
 #pragma unroll
@@ -253,7 +255,8 @@ class TargetSums {
   static_assert(round_size % parts == 0);
 
   StagedBatch& batch_;
-  const int part_ = static_cast<int>(threadIdx.x % 32) / width, column_ = static_cast<int>(threadIdx.x) % width;
+  const int part_ = static_cast<int>(threadIdx.x % 32) / width,
+            column_ = static_cast<int>(threadIdx.x) % width;
   Vec3f position_[per_lane];  ///< of targets column_ and column_ + width, and the next likewise
   float scale_[per_lane];
   Pull<float> pull_[per_lane];
