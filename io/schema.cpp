@@ -128,6 +128,11 @@ std::vector<Row> gravity_rows() {
        "terms of the expansion of a node's force"},
       {"gravity", "kernel", choice(in, &G::kernel), dimension::none, any, optional,
        "shape of softened particles"},
+      {"gravity", "tree", choice(in, &G::tree), dimension::none, any, optional,
+       "what stands in each leaf of the decomposition: its bisection continued, or an octree; of one leaf "
+       "that holds all particles (`decomposition.leaf_size`) the global octree"},
+      {"gravity", "curve", choice(in, &G::curve), dimension::none, any, optional,
+       "order of an octree's cells and of the particles in its leaves"},
       {"gravity", "softening", at(in, &G::softening), dimension::length, not_negative, required,
        "Plummer-equivalent softening length, one for all types or a map from type to length"},
   };

@@ -21,6 +21,10 @@ inline constexpr std::array words<Order>{"monopole", "quadrupole"};
 template <>
 inline constexpr std::array words<SofteningKernel>{"plummer", "spline"};
 template <>
+inline constexpr std::array words<LocalTreeKind>{"bisection", "octree"};
+template <>
+inline constexpr std::array words<Curve>{"hilbert", "morton"};
+template <>
 inline constexpr std::array words<CutRule>{"middle", "halves"};
 template <>
 inline constexpr std::array words<CutMethod>{"bisection", "histogram"};

@@ -21,6 +21,15 @@ enum class Order : std::uint8_t { monopole, quadrupole };
 /// Shape of softened point masses.
 enum class SofteningKernel : std::uint8_t { plummer, spline };
 
+/// What stands in each leaf of the ORB.
+enum class LocalTreeKind : std::uint8_t {
+  bisection,  ///< the bisection of the ORB continued
+  octree,     ///< the octree of the root cube, as much of it as the leaf holds
+};
+
+/// The order of the octants of an octree, and so of the particles of a leaf.
+enum class Curve : std::uint8_t { hilbert, morton };
+
 /// What defines a force evaluation.
 struct GravityParameters {
   double gravitational_constant = 1;
@@ -34,6 +43,8 @@ struct GravityParameters {
   SofteningKernel kernel = SofteningKernel::spline;
   std::array<double, particle_types>
       softening{};  ///< Plummer-equivalent length by type; a pair uses the larger
+  LocalTreeKind tree = LocalTreeKind::bisection;
+  Curve curve = Curve::hilbert;  ///< of an octree
 
   /// Whether the criterion needs |a_old|: an evaluation before the first one then uses first_evaluation().
   bool needs_old_acceleration() const {

@@ -43,6 +43,8 @@ struct ForceOptions {
 
 const std::map<std::string, Criterion> criteria = values_by_word<Criterion>();
 const std::map<std::string, Order> orders = values_by_word<Order>();
+const std::map<std::string, LocalTreeKind> trees = values_by_word<LocalTreeKind>();
+const std::map<std::string, Curve> curves = values_by_word<Curve>();
 const std::map<std::string, SofteningKernel> kernels = values_by_word<SofteningKernel>();
 
 /// The numbers that the parameter file takes under this name.
@@ -209,6 +211,8 @@ void add_force(CLI::App& app, Action& action) {
       ->capture_default_str();
   add_choice(*force, "--order", options->gravity.order, orders, "Terms of the expansion of a node's force");
   add_choice(*force, "--kernel", options->gravity.kernel, kernels, "Shape of softened particles");
+  add_choice(*force, "--tree", options->gravity.tree, trees, "What stands in each leaf");
+  add_choice(*force, "--curve", options->gravity.curve, curves, "Order of an octree's cells");
   force
       ->add_option("--units", options->unstated_units,
                    "Units of a file that states none: kpc, 1e10 Msun, km/s, or G = 1")

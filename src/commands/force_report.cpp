@@ -49,9 +49,9 @@ std::string force_table(const ForceResult& result) {
       fmt::format("{}: {} particles in {} {} on {} {}\n", result.file, report.particles, result.leaves,
                   result.leaves == 1 ? "leaf" : "leaves", result.ranks, result.ranks == 1 ? "rank" : "ranks");
   text += fmt::format(
-      "criterion {}, {}, {}, {} softening {:.6g}{}{}\n\n", word_of(result.gravity.criterion),
-      accuracy(result), word_of(result.gravity.order), word_of(result.gravity.kernel),
-      result.gravity.softening[0],
+      "{}, criterion {}, {}, {}, {} softening {:.6g}{}{}\n\n", word_of(result.gravity.tree),
+      word_of(result.gravity.criterion), accuracy(result), word_of(result.gravity.order),
+      word_of(result.gravity.kernel), result.gravity.softening[0],
       result.units.is_dimensionless() ? "" : fmt::format(" {}", result.units.name(dimension::length)),
       result.softening_suggested ? " (half of r / N^(1/3), r the radius of half of the particles)" : "");
   text += result.no_gpu.empty() ? result.devices : fmt::format("no GPU is used: {}\n", result.no_gpu);
@@ -89,7 +89,9 @@ std::string force_json(const ForceResult& result) {
                                  {"criterion", word_of(result.gravity.criterion)},
                                  {"order", word_of(result.gravity.order)},
                                  {"kernel", word_of(result.gravity.kernel)},
+                                 {"tree", word_of(result.gravity.tree)},
                                  {"softening", result.gravity.softening[0]}};
+  if (result.gravity.tree == LocalTreeKind::octree) json["curve"] = word_of(result.gravity.curve);
   if (result.gravity.needs_old_acceleration())
     json["delta"] = result.gravity.delta;
   else

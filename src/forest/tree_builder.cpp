@@ -43,4 +43,8 @@ const TreeBuilder& bisection_builder() {
   return builder;
 }
 
+const TreeBuilder& tree_builder(const GravityParameters& gravity) {
+  return gravity.tree == LocalTreeKind::octree ? octree_builder(gravity.curve) : bisection_builder();
+}
+
 }  // namespace grove

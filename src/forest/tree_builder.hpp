@@ -7,6 +7,7 @@
 #include "base/types.hpp"
 #include "kernels/kokkos/bisection.hpp"
 #include "kernels/math/node.hpp"
+#include "kernels/math/opening.hpp"
 
 namespace grove {
 
@@ -31,5 +32,14 @@ class TreeBuilder {
 
 /// The bisection of the ORB continued down to groups and buckets (kernels/kokkos/bisection.hpp).
 const TreeBuilder& bisection_builder();
+
+/// As much as a leaf holds of the octree of the root cube (kernels/math/octree.hpp), particles in the order
+/// of a curve; of a single leaf the classic global octree. Nodes as those of the bisection: the children of a
+/// node, then all below the first one, then all below the next. Cost: O(count) per level that divides, 21
+/// bytes per particle of the largest leaf.
+const TreeBuilder& octree_builder(Curve curve);
+
+/// The builder of the trees that the parameters ask for.
+const TreeBuilder& tree_builder(const GravityParameters& gravity);
 
 }  // namespace grove

@@ -81,7 +81,7 @@ WalkSetup Gravity::agree_on_setup(const Particles& particles, const Domain& doma
 }
 
 void Gravity::build(Particles& particles, const Domain& domain, Array<Record> records, PhaseTimers& timers) {
-  forest_.build(particles, domain.box, domain.leaf_begin, records, bisection_builder(), &timers);
+  forest_.build(particles, domain.box, domain.leaf_begin, records, tree_builder(parameters_), &timers);
 }
 
 std::vector<TargetBounds> Gravity::publish(const Domain& domain, const WalkSetup& setup,

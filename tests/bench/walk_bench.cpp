@@ -1,13 +1,14 @@
 // Phases of one force evaluation on one rank, Hernquist sphere G = M = a = 1, r < 50 a, and how fast the walk
 // sums compared with a loop over the same sums and nothing else.
 //
-//   bench_walk [particles] [delta] [softening] [leaf size]
+//   bench_walk [particles] [delta] [softening] [leaf size] [bisection|octree]
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "kernels/kokkos/list_sums.hpp"
@@ -49,7 +50,7 @@ Seconds evaluate(testing::Grown& grown, Particles& particles, const GravityParam
   const double t0 = now();
   grown.sort(particles, leaf);
   const double t1 = now();
-  grown.build(particles);
+  grown.build(particles, tree_builder(gravity));
   const double t2 = now();
   grown.moments(particles, gravity, median);
   const double t3 = now();
@@ -148,7 +149,8 @@ int run(int argc, char** argv) {
   if (argc > 2) gravity.delta = std::atof(argv[2]);
   const double softening = argc > 3 ? std::atof(argv[3]) : 1e-4;
   const Count leaf = argc > 4 ? std::atol(argv[4]) : 4096;
-  const bool audit = argc <= 5;
+  if (argc > 5 && std::string(argv[5]) == "octree") gravity.tree = LocalTreeKind::octree;
+  const bool audit = argc <= 6;
   gravity.softening.fill(softening);
 
   const double per_cell = seconds_per_interaction<true>(), per_particle = seconds_per_interaction<false>();

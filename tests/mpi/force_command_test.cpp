@@ -67,6 +67,22 @@ TEST(Force, reports_the_same_forces_from_any_number_of_ranks) {
   EXPECT_EQ(forces.header.count(), 2000);
 }
 
+TEST(Force, of_octrees_is_as_accurate_and_the_same_from_any_number_of_ranks) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  const testing::TestFolder folder(comm, "force");
+  write_cube(comm, folder / "cube.hdf5", 2000);
+  for (const std::string leaf : {"128", "2000"}) {
+    force(comm, {folder / "cube.hdf5", "--tree", "octree", "--leaf", leaf, "--json", folder / "all.json"});
+    const std::string mine = folder / ("alone" + std::to_string(comm.rank()) + ".json");
+    force(alone, {folder / "cube.hdf5", "--tree", "octree", "--leaf", leaf, "--json", mine});
+    const nlohmann::json all = read_json(folder / "all.json"), one = read_json(mine);
+    EXPECT_EQ(all["tree"], "octree");
+    EXPECT_EQ(all["leaves"], leaf == "2000" ? 1 : 16);
+    EXPECT_EQ(all["forces_hash"], one["forces_hash"]);
+    EXPECT_LT(all["error"]["p99"], 0.004);
+  }
+}
+
 TEST(Force, refuses_a_particle_without_mass_unless_its_type_is_a_tracer) {
   const Communicator comm(MPI_COMM_WORLD);
   const testing::TestFolder folder(comm, "force");

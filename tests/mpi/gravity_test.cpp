@@ -92,6 +92,8 @@ struct Variant {
   Criterion criterion;
   Order order;
   SofteningKernel kernel;
+  LocalTreeKind tree = LocalTreeKind::bisection;
+  Curve curve = Curve::hilbert;
 };
 class GravityVariants : public testing::TestWithParam<Variant> {};
 
@@ -99,6 +101,8 @@ TEST_P(GravityVariants, have_the_same_bits_on_any_number_of_ranks) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
   GravityParameters parameters = parameters_of(GetParam().criterion, GetParam().order);
   parameters.kernel = GetParam().kernel;
+  parameters.tree = GetParam().tree;
+  parameters.curve = GetParam().curve;
   parameters.softening = {0.01, 0.1};
   Particles all = make_cloud(3000, 2);
   for (std::size_t i = 0; i < all.size(); i += 5) all.mass[i] = 0;
@@ -120,6 +124,10 @@ std::vector<Variant> all_variants() {
     for (const Order order : {Order::monopole, Order::quadrupole})
       for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
         variants.push_back({criterion, order, kernel});
+  for (const Criterion criterion : {Criterion::opening_edge, Criterion::acceleration})
+    for (const Curve curve : {Curve::hilbert, Curve::morton})
+      variants.push_back(
+          {criterion, Order::quadrupole, SofteningKernel::spline, LocalTreeKind::octree, curve});
   return variants;
 }
 INSTANTIATE_TEST_SUITE_P(All, GravityVariants, testing::ValuesIn(all_variants()));
@@ -177,15 +185,17 @@ TEST(Gravity, does_not_depend_on_who_owns_the_leaves) {
 
 TEST(Gravity, works_with_fewer_leaves_than_ranks) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
-  const GravityParameters parameters = parameters_of(Criterion::acceleration, Order::quadrupole);
-  for (const std::size_t count : {1, 5, 130}) {
-    const Particles all = make_cloud(count);
-    SharedDomain shared = share_out(comm, all, 64), whole = share_out(alone, all, 64);
-    evaluate_twice(comm, parameters, shared);
-    evaluate_twice(alone, parameters, whole);
-    EXPECT_EQ(force_hash(comm, shared.particles), force_hash(alone, whole.particles)) << count;
-    EXPECT_TRUE(all_finite(whole.particles)) << count;
-  }
+  GravityParameters parameters = parameters_of(Criterion::acceleration, Order::quadrupole);
+  for (const LocalTreeKind tree : {LocalTreeKind::bisection, LocalTreeKind::octree})
+    for (const std::size_t count : {1, 5, 130}) {
+      parameters.tree = tree;
+      const Particles all = make_cloud(count);
+      SharedDomain shared = share_out(comm, all, 64), whole = share_out(alone, all, 64);
+      evaluate_twice(comm, parameters, shared);
+      evaluate_twice(alone, parameters, whole);
+      EXPECT_EQ(force_hash(comm, shared.particles), force_hash(alone, whole.particles)) << count;
+      EXPECT_TRUE(all_finite(whole.particles)) << count;
+    }
 }
 
 TEST(Gravity, has_the_same_bits_when_particles_have_left_the_places_of_their_leaves) {
@@ -212,9 +222,10 @@ TEST(Gravity, of_particles_at_one_place_is_no_force_and_the_potential_of_the_sof
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
   for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
     for (const Vec3d& place : {Vec3d{0, 0, 0}, Vec3d{3, -4e5, 1e-7}})
-      for (const std::size_t count : {1U, 2U, 200U}) {
+      for (const std::size_t count : {1U, 2U, 200U, 201U}) {
         GravityParameters parameters = parameters_of(Criterion::acceleration, Order::quadrupole);
         parameters.kernel = kernel;
+        if (count % 2 == 1) parameters.tree = LocalTreeKind::octree;
         Particles all = make_cloud(count);
         double mass = 0;
         for (std::size_t i = 0; i < count; ++i) all.position[i] = place, mass += all.mass[i];

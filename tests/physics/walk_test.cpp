@@ -31,25 +31,41 @@ GravityParameters everything_opened(SofteningKernel kernel, double softening) {
   return gravity;
 }
 
+/// quantum: particles in a leaf.
+void expect_direct_sums(Shape shape, std::size_t count, const GravityParameters& gravity, Count quantum) {
+  SCOPED_TRACE(name_of(shape) + " " + std::to_string(count));
+  Particles particles = make_shape(shape, count);
+  const WalkCounts counts = evaluate(particles, gravity, quantum);
+  // A bucket of one particle may count as a cell: it has no extent. An octree may have buckets of a pair.
+  const bool all_count = gravity.tree == LocalTreeKind::bisection || shape != Shape::pairs;
+  const auto interactions = static_cast<std::int64_t>(count * count);
+  EXPECT_LE(counts.cell + counts.particle, interactions);
+  EXPECT_TRUE(!all_count || counts.cell + counts.particle == interactions);
+  const auto exact = direct_forces(particles, gravity);
+  const double extent = shape == Shape::hernquist ? 100 : 5;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double bound = rounding_bound(particles, gravity, i, extent);
+    ASSERT_LE(norm(particles.acceleration[i].as<double>() - exact[i].acceleration), bound);
+    // The potential is a sum of the same pairs, its relative error smaller, in units of m/r.
+    ASSERT_NEAR(particles.potential[i], exact[i].potential, bound * 2 * extent);
+    ASSERT_TRUE(!all_count || particles.work[i] == count);
+  }
+}
+
 TEST(Walk, equalsDirectSummationWhenEverythingIsOpened) {
   for (const Shape shape : {Shape::uniform, Shape::hernquist, Shape::clumps, Shape::plane, Shape::pairs})
     for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
+      for (const std::size_t count : {1U, 2U, 7U, 33U, 1500U})
+        expect_direct_sums(shape, count, everything_opened(kernel, 0.02), 256);
+}
+
+TEST(Walk, ofOctreesEqualsDirectSummationWhenEverythingIsOpened) {
+  for (const Shape shape : {Shape::uniform, Shape::hernquist, Shape::clumps, Shape::plane, Shape::pairs})
+    for (const Count quantum : {256, 4096})
       for (const std::size_t count : {1U, 2U, 7U, 33U, 1500U}) {
-        SCOPED_TRACE(name_of(shape) + " " + std::to_string(count));
-        Particles particles = make_shape(shape, count);
-        const GravityParameters gravity = everything_opened(kernel, 0.02);
-        const WalkCounts counts = evaluate(particles, gravity, 256);
-        // A bucket of one particle may count as a cell: it has no extent.
-        EXPECT_EQ(counts.cell + counts.particle, static_cast<std::int64_t>(count * count));
-        const auto exact = direct_forces(particles, gravity);
-        const double extent = shape == Shape::hernquist ? 100 : 5;
-        for (std::size_t i = 0; i < count; ++i) {
-          const double bound = rounding_bound(particles, gravity, i, extent);
-          ASSERT_LE(norm(particles.acceleration[i].as<double>() - exact[i].acceleration), bound);
-          // The potential is a sum of the same pairs, its relative error smaller, in units of m/r.
-          ASSERT_NEAR(particles.potential[i], exact[i].potential, bound * 2 * extent);
-          ASSERT_EQ(particles.work[i], count);
-        }
+        GravityParameters gravity = everything_opened(SofteningKernel::spline, 0.02);
+        gravity.tree = LocalTreeKind::octree;
+        expect_direct_sums(shape, count, gravity, quantum);
       }
 }
 
@@ -74,27 +90,40 @@ double largest_ratio(Criterion criterion, double theta) {
   return criterion == Criterion::opening_radius ? theta : (0.5 + std::sqrt(0.75)) / (1 / theta + 0.5);
 }
 
+/// Errors of the opening angle, whatever the trees.
+void expect_below_the_bound(GravityParameters gravity) {
+  Particles particles = make_shape(Shape::hernquist, 3000);
+  double before = std::numeric_limits<double>::infinity();
+  for (const double theta : {0.6, 0.4, 0.25}) {
+    gravity.theta = theta;
+    evaluate(particles, gravity, 512);
+    const auto exact = direct_forces(particles, gravity);
+    GravityParameters largest = gravity;
+    largest.theta = largest_ratio(gravity.criterion, theta);
+    for (std::size_t i = 0; i < particles.size(); ++i)
+      ASSERT_LE(norm(particles.acceleration[i].as<double>() - exact[i].acceleration),
+                expansion_bound(particles, largest, i) + rounding_bound(particles, gravity, i, 100));
+    // As theta^2 or theta^3; 30 of the particles lie beyond the percentile, so it is known to 1/sqrt(30).
+    const double p99 = percentile(relative_errors(particles, exact), 0.99);
+    const double power = gravity.order == Order::quadrupole ? 3 : 2;
+    EXPECT_LT(p99 * std::pow(theta, -power), before * (1 + 1 / std::sqrt(30)));
+    before = p99 * std::pow(theta, -power);
+  }
+}
+
 TEST(Walk, errorsStayBelowTheBoundOfTheOpeningAngle) {
   for (const Criterion criterion : {Criterion::opening_radius, Criterion::opening_edge})
+    for (const Order order : {Order::monopole, Order::quadrupole})
+      expect_below_the_bound(gravity_of(criterion, order, SofteningKernel::spline, 1e-3));
+}
+
+TEST(Walk, errorsOfOctreesStayBelowTheBoundOfTheOpeningAngle) {
+  for (const Curve curve : {Curve::hilbert, Curve::morton})
     for (const Order order : {Order::monopole, Order::quadrupole}) {
-      Particles particles = make_shape(Shape::hernquist, 3000);
-      GravityParameters gravity = gravity_of(criterion, order, SofteningKernel::spline, 1e-3);
-      double before = std::numeric_limits<double>::infinity();
-      for (const double theta : {0.6, 0.4, 0.25}) {
-        gravity.theta = theta;
-        evaluate(particles, gravity, 512);
-        const auto exact = direct_forces(particles, gravity);
-        GravityParameters largest = gravity;
-        largest.theta = largest_ratio(criterion, theta);
-        for (std::size_t i = 0; i < particles.size(); ++i)
-          ASSERT_LE(norm(particles.acceleration[i].as<double>() - exact[i].acceleration),
-                    expansion_bound(particles, largest, i) + rounding_bound(particles, gravity, i, 100));
-        // As theta^2 or theta^3; 30 of the particles lie beyond the percentile, so it is known to 1/sqrt(30).
-        const double p99 = percentile(relative_errors(particles, exact), 0.99);
-        const double power = order == Order::quadrupole ? 3 : 2;
-        EXPECT_LT(p99 * std::pow(theta, -power), before * (1 + 1 / std::sqrt(30)));
-        before = p99 * std::pow(theta, -power);
-      }
+      GravityParameters gravity = gravity_of(Criterion::opening_radius, order, SofteningKernel::spline, 1e-3);
+      gravity.tree = LocalTreeKind::octree;
+      gravity.curve = curve;
+      expect_below_the_bound(gravity);
     }
 }
 

@@ -62,7 +62,7 @@ inline WalkCounts evaluate(Particles& particles, const GravityParameters& gravit
   Grown grown;
   grown.prepare(particles, *std::max_element(gravity.softening.begin(), gravity.softening.end()));
   grown.sort(particles, quantum);
-  grown.build(particles);
+  grown.build(particles, tree_builder(gravity));
   double median = 0;
   if (gravity.needs_old_acceleration()) {
     grown.moments(particles, gravity.first_evaluation(), 0);

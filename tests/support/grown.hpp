@@ -50,7 +50,9 @@ struct Grown {
   }
 
   /// Brings the particles into tree order.
-  void build(Particles& particles) { forest.build(particles, box, leaf_begin, records); }
+  void build(Particles& particles, const TreeBuilder& builder = bisection_builder()) {
+    forest.build(particles, box, leaf_begin, records, builder);
+  }
 
   void moments(const Particles& particles, const GravityParameters& gravity, double median_acceleration) {
     forest.update(particles, gravity, units, median_acceleration, 0);

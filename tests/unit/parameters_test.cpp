@@ -168,6 +168,7 @@ TEST(Parameters, used_parameters_resolve_to_the_same) {
        "output.types=[1, 5]"},
       {"decomposition.leaves=64", "gravity.kernel=plummer", "output.folder='it''s: a # folder'",
        "audit.every=8"},
+      {"gravity.tree=octree", "gravity.curve=morton"},
   };
   for (const auto& overrides : cases) {
     const std::string used = used_parameters(parse(minimal, overrides));

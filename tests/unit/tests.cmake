@@ -10,6 +10,7 @@ grove_test(bisection unit/bisection_test.cpp unit/bisection_leaf_test.cpp unit/c
 grove_test(softening unit/softening_test.cpp LINK grove::math)
 grove_test(direct_sum unit/direct_sum_test.cpp LINK grove::direct)
 grove_test(forest unit/forest_test.cpp LINK grove::forest grove::decomposition)
+grove_test(octree unit/octree_test.cpp LINK grove::forest grove::decomposition)
 grove_test(device_bodies unit/device_bodies_test.cpp LINK grove::forest Kokkos::kokkos)
 grove_test(interaction unit/interaction_test.cpp unit/acceptance_test.cpp unit/frame_test.cpp LINK grove::math)
 grove_test(shares unit/decomposition_test.cpp LINK grove::decomposition)
