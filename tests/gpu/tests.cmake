@@ -2,6 +2,7 @@
 if(GROVE_HAS_CUDA)
   grove_test(bisection_gpu gpu/bisection_gpu_test.cpp LINK grove::cuda grove::kokkos LABELS gpu)
   grove_test(leaf_bisection_gpu gpu/leaf_bisection_gpu_test.cpp LINK grove::cuda grove::forest LABELS gpu)
+  grove_test(octree_gpu gpu/octree_gpu_test.cpp LINK grove::cuda grove::forest LABELS gpu)
   grove_test(walk_gpu gpu/walk_gpu_test.cpp LINK grove::cuda grove::forest grove::decomposition grove::direct LABELS gpu)
   grove_test(direct_gpu gpu/direct_gpu_test.cpp LINK grove::cuda grove::forest grove::decomposition grove::direct LABELS gpu)
   grove_test(rope_gpu gpu/rope_gpu_test.cpp LINK grove::cuda grove::forest grove::decomposition grove::direct LABELS gpu)

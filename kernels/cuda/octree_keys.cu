@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <bit>
+#include <cub/device/device_radix_sort.cuh>
+
+#include "kernels/cuda/check.cuh"
+#include "kernels/cuda/octree_keys.cuh"
+
+namespace grove::cuda {
+namespace {
+
+constexpr int threads = 256;
+constexpr int most_levels = 32;
+
+unsigned blocks_for(std::uint32_t items) { return (items + threads - 1) / threads; }
+
+int bits_of_leaf(const LeafRecords& from) { return static_cast<int>(std::bit_width(from.leaves - 1)); }
+
+/// The steps of a curve, in shared memory.
+struct StepTable {
+  std::uint8_t bits[8 * curve_states];
+
+  __device__ void fill() {
+    for (unsigned i = threadIdx.x; i < 8 * curve_states; i += threads)
+      bits[i] = curve_step(static_cast<CurveState>(i / 8), i % 8).bits;
+    __syncthreads();
+  }
+};
+
+/// Levels [first, first + levels) of the keys of particles in order, below `above`, the number of the leaf or
+/// nothing.
+struct KeyLevels {
+  int first, count;
+  bool with_leaf;
+};
+
+__global__ void __launch_bounds__(threads)
+    make_keys(const LeafRecords from, const KeyLevels levels, CurveState state, const std::uint32_t* order,
+              std::uint64_t* keys) {
+  __shared__ StepTable table;
+  table.fill();
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  if (i >= from.count) return;
+  const std::uint32_t place = order[i];
+  const Coordinate x = from.columns.at[0][place], y = from.columns.at[1][place],
+                   z = from.columns.at[2][place];
+  std::uint64_t key = levels.with_leaf ? leaf_at(from.begin, from.leaves, place) : 0;
+  for (int level = 0; level < levels.first + levels.count; ++level) {
+    const CurveStep step{table.bits[8U * state + octant_of(x, y, z, 31 - level)]};
+    state = step.state();
+    if (level >= levels.first) key = key << 3 | step.digit();
+  }
+  keys[i] = key;
+}
+
+__global__ void make_id_keys(const LeafRecords from, const std::uint32_t* order, std::uint64_t* keys) {
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  if (i < from.count) keys[i] = id_of(from.ids, from.columns.at[3][order[i]]);
+}
+
+__global__ void make_order(std::uint32_t count, std::uint32_t* order) {
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  if (i < count) order[i] = i;
+}
+
+/// What is found out about sorted keys.
+struct Findings {
+  int levels;  ///< that the trees need
+  int is_unresolved, has_coincident;
+};
+
+__device__ bool coincide(const Columns& columns, std::uint32_t i, std::uint32_t j) {
+  return columns.at[0][i] == columns.at[0][j] && columns.at[1][i] == columns.at[1][j] &&
+         columns.at[2][i] == columns.at[2][j];
+}
+
+/// A cell must be divided if the bucket_size-th particle after one of its own is in it too.
+__global__ void __launch_bounds__(threads)
+    inspect(const LeafRecords from, const KeyView keys, const std::uint32_t* order, Findings* findings) {
+  __shared__ int most;
+  if (threadIdx.x == 0) most = 0;
+  __syncthreads();
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  unsigned needed = 0;
+  if (i + bucket_size < from.count && keys.leaf(i) == keys.leaf(i + bucket_size)) {
+    const int common = keys.common_levels(i, i + bucket_size);
+    if (common < keys.levels()) {
+      needed = static_cast<unsigned>(common + 1);
+    } else {
+      bool all = true;
+      for (int k = 1; k <= bucket_size; ++k)
+        all = all && coincide(from.columns, order[i], order[i + static_cast<unsigned>(k)]);
+      if (all)
+        findings->has_coincident = 1;
+      else
+        findings->is_unresolved = 1;
+    }
+  }
+  needed = __reduce_max_sync(~0u, needed);
+  if (threadIdx.x % 32 == 0) atomicMax(&most, static_cast<int>(needed));
+  __syncthreads();
+  if (threadIdx.x == 0 && most > 0) atomicMax(&findings->levels, most);
+}
+
+}  // namespace
+
+KeyView OctreeKeys::view() const {
+  const int low_levels = levels_ - high_levels_;
+  return {keys_[now_].data(), low_levels > 0 ? low_.data() : nullptr, high_levels_, low_levels};
+}
+
+void OctreeKeys::sort_by(Word word, const LeafRecords& from, bool is_first) {
+  const unsigned blocks = blocks_for(from.count);
+  if (is_first) make_order<<<blocks, threads>>>(from.count, order_[now_].data());
+  const int low_levels = levels_ - high_levels_;
+  const KeyLevels levels =
+      word == Word::low ? KeyLevels{high_levels_, low_levels, false} : KeyLevels{0, high_levels_, true};
+  int bits = 64;
+  if (word == Word::id) {
+    make_id_keys<<<blocks, threads>>>(from, order_[now_].data(), keys_[now_].data());
+  } else {
+    bits = 3 * levels.count + (levels.with_leaf ? bits_of_leaf(from) : 0);
+    make_keys<<<blocks, threads>>>(from, levels, first_state(curve_), order_[now_].data(),
+                                   keys_[now_].data());
+  }
+  cub::DoubleBuffer<std::uint64_t> keys(keys_[now_].data(), keys_[1 - now_].data());
+  cub::DoubleBuffer<std::uint32_t> order(order_[now_].data(), order_[1 - now_].data());
+  std::size_t bytes = 0;
+  GROVE_CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, order, from.count, 0, bits));
+  scratch_.reserve(bytes);
+  GROVE_CUDA(cub::DeviceRadixSort::SortPairs(scratch_.data(), bytes, keys, order, from.count, 0, bits));
+  if (keys.Current() != keys_[now_].data()) now_ = 1 - now_;
+  launched("Grove::cuda::sort_octree_keys", std::uint64_t{24} * ((bits + 7) / 8) * from.count);
+}
+
+void OctreeKeys::sort_once(const LeafRecords& from) {
+  // At least 11 beside 31 bits of leaves; the lower word holds the other 21.
+  high_levels_ = std::min(levels_, (64 - bits_of_leaf(from)) / 3);
+  if (by_id_) sort_by(Word::id, from, true);
+  if (levels_ > high_levels_) sort_by(Word::low, from, !by_id_);
+  sort_by(Word::high, from, !by_id_ && levels_ == high_levels_);
+  if (levels_ == high_levels_) return;
+  low_.reserve(from.count);
+  make_keys<<<blocks_for(from.count), threads>>>(from, KeyLevels{high_levels_, levels_ - high_levels_, false},
+                                                 first_state(curve_), order(), low_.data());
+}
+
+void OctreeKeys::sort(const LeafRecords& from) {
+  for (auto& keys : keys_) keys.reserve(from.count);
+  for (auto& order : order_) order.reserve(from.count);
+  DeviceArray<Findings> findings(1);
+  for (levels_ = wanted_;;) {
+    sort_once(from);
+    findings.clear();
+    inspect<<<blocks_for(from.count), threads>>>(from, view(), order(), findings.data());
+    launched("Grove::cuda::inspect_octree_keys", std::uint64_t{8} * from.count);
+    Findings found{};
+    findings.download(std::span(&found, 1));
+    if (found.is_unresolved) {
+      levels_ = std::min(levels_ + 6, most_levels);
+    } else if (found.has_coincident && !by_id_) {
+      by_id_ = true;
+    } else {
+      // Divisions by number: from 2^31 by eights.
+      depth_ = found.levels + (found.has_coincident ? 11 : 0);
+      by_id_ = found.has_coincident != 0;
+      wanted_ = std::max(1, std::min(found.levels + 1, most_levels));
+      return;
+    }
+  }
+}
+
+}  // namespace grove::cuda
