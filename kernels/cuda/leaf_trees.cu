@@ -2,8 +2,7 @@
 
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/leaf_bisection.hpp"
-#include "kernels/cuda/warp_bounds.cuh"
-#include "kernels/math/leaf_bodies.hpp"
+#include "kernels/cuda/leaf_update.cuh"
 #include "kernels/math/moments.hpp"
 
 namespace grove::cuda {
@@ -12,51 +11,6 @@ namespace {
 constexpr int threads = 512;
 constexpr int most_buckets = most_in_leaf / bucket_size;
 constexpr int most_nodes = local_cells(most_in_leaf);
-
-/// The same for all leaves.
-struct UpdateRule {
-  AcceptanceRule acceptance;
-  double per_length, per_mass, per_acceleration;
-  float softening_of[particle_types];
-};
-
-/// The median of each axis in a sample of the leaf, as Forest::find_origin() takes it. By a warp.
-__device__ Vec3d find_origin(const Vec3d* position, std::int32_t count) {
-  constexpr std::int32_t sample = 64;
-  constexpr int per_lane = 4;  // the stride rounds down, so there are up to 127
-  const std::int32_t stride = max(1, count / sample), size = (count + stride - 1) / stride;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  Vec3d origin;
-#pragma unroll
-  for (int axis = 0; axis < 3; ++axis) {
-    double value[per_lane];
-    std::int32_t rank[per_lane] = {};
-#pragma unroll
-    for (int k = 0; k < per_lane; ++k) {
-      const std::int32_t i = 32 * k + lane;
-      value[k] = i < size ? position[static_cast<std::int64_t>(i) * stride][axis] : 0;
-    }
-#pragma unroll
-    for (int other = 0; other < per_lane; ++other)
-      for (int source = 0; source < 32; ++source) {
-        const double its = __shfl_sync(~0u, value[other], source);
-        const std::int32_t j = 32 * other + source;
-        if (j >= size) break;
-#pragma unroll
-        for (int k = 0; k < per_lane; ++k)
-          rank[k] += its < value[k] || (its == value[k] && j < 32 * k + lane);
-      }
-    double found = 0;
-#pragma unroll
-    for (int k = 0; k < per_lane; ++k) {
-      const bool is_median = 32 * k + lane < size && rank[k] == size / 2;
-      const unsigned votes = __ballot_sync(~0u, is_median);
-      if (votes) found = __shfl_sync(~0u, value[k], __ffs(static_cast<int>(votes)) - 1);
-    }
-    origin[axis] = found;
-  }
-  return origin;
-}
 
 /// Working memory of a block.
 struct Shared {
@@ -202,16 +156,7 @@ __global__ void __launch_bounds__(threads, 2)
                         trees.moments + leaf.node};
   tree.find_parents();
   __syncthreads();
-  SourceBody source{s.origin,
-                    rule.per_length,
-                    rule.per_mass,
-                    {},
-                    particles.position + leaf.first,
-                    particles.mass + leaf.first,
-                    particles.type + leaf.first,
-                    trees.sources + leaf.first,
-                    trees.softening + leaf.first};
-  for (int type = 0; type < particle_types; ++type) source.softening_of[type] = rule.softening_of[type];
+  const SourceBody source = source_body(rule, s.origin, particles, trees, leaf);
   for (std::int32_t i = threadIdx.x; i < leaf.count; i += threads) source(static_cast<std::size_t>(i));
   __syncthreads();
   tree.combine();
@@ -245,13 +190,7 @@ __global__ void __launch_bounds__(threads, 2)
 void update_leaves(const LeafParticleFields& particles, const GravityParameters& gravity,
                    const WalkUnits& units, double median_acceleration, const LeafTrees& trees) {
   if (trees.count == 0) return;
-  UpdateRule rule{AcceptanceRule::of(gravity, units, median_acceleration),
-                  1 / units.length,
-                  1 / units.mass,
-                  to_walk_acceleration(1, gravity.gravitational_constant, units),
-                  {}};
-  for (std::size_t type = 0; type < particle_types; ++type)
-    rule.softening_of[type] = static_cast<float>(gravity.softening[type] * rule.per_length);
+  const UpdateRule rule = UpdateRule::of(gravity, units, median_acceleration);
   GROVE_CUDA(cudaFuncSetAttribute(update, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
   update<<<trees.count, threads, sizeof(Shared)>>>(rule, particles, trees);
   launched("Grove::cuda::update_leaves");

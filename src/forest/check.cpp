@@ -73,11 +73,12 @@ std::string check_node(const SourceTree& tree, std::int32_t n, const Truth& t, b
   for (int axis = 0; axis < 3; ++axis)
     if (std::abs(core.centre[axis] - t.centre[axis]) > rounding * std::abs(t.centre[axis]) + cancellation)
       return at_node(n, "centre of mass");
-  // Cancellation in m d d^T is bounded by the trace.
+  // Cancellation in m d d^T is bounded by the trace, and d by that of the centre.
   const double moments[] = {m.xx, m.yy, m.zz, m.xy, m.xz, m.yz},
                trace = t.second[0] + t.second[1] + t.second[2];
   for (int k = 0; k < 6; ++k)
-    if (std::abs(moments[k] - t.second[k]) > rounding * trace) return at_node(n, "second moments");
+    if (std::abs(moments[k] - t.second[k]) > rounding * trace + t.mass * cancellation * cancellation)
+      return at_node(n, "second moments");
   if (core.radius < t.radius) return at_node(n, "a particle is outside the radius");
   if (exact_radius && core.radius > t.radius * (1 + 2e-6)) return at_node(n, "radius is not exact");
   const float softening = t.least == t.largest ? t.largest : -t.largest;

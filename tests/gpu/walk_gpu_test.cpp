@@ -4,9 +4,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "forest/check.hpp"
 #include "kernels/cuda/direct_sum.hpp"
-#include "support/device_grown.hpp"
+#include "support/device_checks.hpp"
 #include "support/distributions.hpp"
 #include "support/force_bounds.hpp"
 #include "support/force_errors.hpp"
@@ -23,35 +22,6 @@ GravityParameters gravity_of(Criterion criterion, Order order, SofteningKernel k
   gravity.kernel = kernel;
   gravity.softening.fill(softening);
   return gravity;
-}
-
-/// The leaves' trees and groups, as the host checks its own.
-void expect_sound(const DeviceGrown& grown, const Particles& particles, const GravityParameters& gravity) {
-  const auto links = download(grown.links);
-  const auto core = download(grown.core);
-  const auto moments = download(grown.moments);
-  const auto sources = download(grown.sources);
-  const auto groups = download(grown.groups);
-  const auto bounds = download(grown.bounds);
-  for (std::size_t i = 0; i < grown.places.size(); ++i) {
-    const cuda::LeafPlaces& leaf = grown.places[i];
-    const SourceTree tree{{},
-                          &core[leaf.node],
-                          &moments[leaf.node],
-                          &links[leaf.node],
-                          &sources[leaf.first],
-                          &particles.type[leaf.first],
-                          leaf.nodes};
-    TargetLeaf target;
-    target.bounds = bounds[i];
-    target.groups = &groups[leaf.group];
-    target.group_count = (leaf.count + group_size - 1) / group_size;
-    target.particles = tree.particles;
-    target.types = tree.types;
-    ASSERT_EQ(check_shape(tree, leaf.count), "");
-    ASSERT_EQ(check_moments(tree, gravity, grown.host.units, true), "");
-    ASSERT_EQ(check_groups(target, tree, leaf.count), "");
-  }
 }
 
 using GpuForest = GpuTest;

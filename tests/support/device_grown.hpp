@@ -5,6 +5,8 @@
 #include "kernels/cuda/device_top.hpp"
 #include "kernels/cuda/leaf_bisection.hpp"
 #include "kernels/cuda/leaf_lists.hpp"
+#include "kernels/cuda/octree.hpp"
+#include "kernels/cuda/tree_update.hpp"
 #include "kernels/cuda/walk.hpp"
 #include "support/device_records.hpp"
 #include "support/grown.hpp"
@@ -53,27 +55,51 @@ struct DeviceGrown {
   cuda::DeviceArray<NodeCore> core;
   cuda::DeviceArray<NodeMoments> moments;
   cuda::LeafTrees trees{};
+  cuda::TreeUpdate tree_update;
+  bool has_octrees = false;
 
   /// Brings the particles into tree order.
   void build(Particles& particles, Count quantum) {
     host.sort(particles, quantum);
-    for (std::size_t i = 0; i + 1 < host.leaf_begin.size(); ++i) {
-      const Count first = host.leaf_begin[i], count = host.leaf_begin[i + 1] - first;
-      const std::int32_t nodes = local_cells(static_cast<std::int32_t>(count));
-      places.push_back({static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(node_begin.back()),
-                        static_cast<std::uint64_t>(group_begin.back()), static_cast<std::int32_t>(count),
-                        nodes});
-      node_begin.push_back(node_begin.back() + nodes);
-      group_begin.push_back(group_begin.back() + (count + group_size - 1) / group_size);
-      leaf_of_group.resize(static_cast<std::size_t>(group_begin.back()), static_cast<std::uint32_t>(i));
-    }
-    const std::vector<Record> records(host.records.begin(), host.records.end());
-    const auto on_gpu = on_device(records);
+    for (std::size_t i = 0; i + 1 < host.leaf_begin.size(); ++i)
+      node_begin.push_back(node_begin.back() + local_cells(static_cast<std::int32_t>(host.leaf_begin[i + 1] -
+                                                                                     host.leaf_begin[i])));
+    const cuda::DeviceRecords records = upload_records();
     const cuda::DeviceArray<ParticleId> ids{std::span<const ParticleId>(particles.id)};
     cuda::DeviceArray<std::uint32_t> order(particles.size());
     links = cuda::DeviceArray<NodeLinks>(static_cast<std::size_t>(node_begin.back()));
-    cuda::cut_leaves(host.leaf_begin, node_begin, on_gpu, ids.data(), order.data(), links.data());
+    cuda::cut_leaves(host.leaf_begin, node_begin, records, ids.data(), order.data(), links.data());
     particles.reorder(download(order));
+    lay_out();
+  }
+
+  /// The same with octrees; update() then uses what serves all trees.
+  void build_octrees(Particles& particles, Count quantum, Curve curve) {
+    host.sort(particles, quantum);
+    const cuda::DeviceRecords records = upload_records();
+    const cuda::DeviceArray<ParticleId> ids{std::span<const ParticleId>(particles.id)};
+    cuda::DeviceArray<std::uint32_t> order(particles.size());
+    cuda::OctreeBuilder builder(curve);
+    builder.sort(host.leaf_begin, records, ids.data());
+    node_begin = builder.build(order.data(), links);
+    particles.reorder(download(order));
+    has_octrees = true;
+    lay_out();
+  }
+
+  cuda::DeviceRecords upload_records() const {
+    return on_device(std::vector<Record>(host.records.begin(), host.records.end()));
+  }
+
+  void lay_out() {
+    for (std::size_t i = 0; i + 1 < host.leaf_begin.size(); ++i) {
+      const Count first = host.leaf_begin[i], count = host.leaf_begin[i + 1] - first;
+      places.push_back({static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(node_begin[i]),
+                        static_cast<std::uint64_t>(group_begin.back()), static_cast<std::int32_t>(count),
+                        static_cast<std::int32_t>(node_begin[i + 1] - node_begin[i])});
+      group_begin.push_back(group_begin.back() + (count + group_size - 1) / group_size);
+      leaf_of_group.resize(static_cast<std::size_t>(group_begin.back()), static_cast<std::uint32_t>(i));
+    }
   }
 
   void update(const Particles& particles, const GravityParameters& gravity, double median_acceleration) {
@@ -94,8 +120,13 @@ struct DeviceGrown {
              bounds.data(),  groups.data(),
              sources.data(), softening.data(),
              core.data(),    moments.data()};
-    cuda::update_leaves({position.data(), mass.data(), type.data(), old_acceleration.data()}, gravity,
-                        host.units, median_acceleration, trees);
+    const cuda::LeafParticleFields fields{position.data(), mass.data(), type.data(), old_acceleration.data()};
+    if (has_octrees)
+      tree_update.run(fields, gravity, host.units, median_acceleration, trees,
+                      static_cast<std::uint32_t>(leaf_of_group.size()),
+                      static_cast<std::uint32_t>(node_begin.back()));
+    else
+      cuda::update_leaves(fields, gravity, host.units, median_acceleration, trees);
     const auto all_core = download(core);
     const auto all_moments = download(moments);
     const auto all_bounds = download(bounds);

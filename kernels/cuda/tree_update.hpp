@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/leaf_trees.hpp"
+#include "kernels/math/moments.hpp"
+
+namespace grove::cuda {
+
+/// update_leaves() for trees of any number of children in leaves of any size: the same results, moments to
+/// rounding.
+///
+/// Sums climb from the buckets: a thread goes on with a parent when it is the last of its children, and adds
+/// them in their order. Radii are exact: every group of particles tells all nodes that hold the whole of it,
+/// nodes look at the rest of their particles themselves.
+///
+/// Keeps its memory from call to call: some 120 bytes per node. Cost: that written and read; O(particles x
+/// depth) in single precision.
+class TreeUpdate {
+ public:
+  /// groups, nodes: of all leaves together. The rest as for update_leaves().
+  void run(const LeafParticleFields& particles, const GravityParameters& gravity, const WalkUnits& units,
+           double median_acceleration, const LeafTrees& trees, std::uint32_t groups, std::uint32_t nodes);
+
+  /// Of a node's particles.
+  struct Extent {
+    Vec3f low, high;
+  };
+  struct View;  ///< what kernels see of the memory
+
+ private:
+  View view(bool needs_extents);
+
+  DeviceArray<std::uint32_t> parent_, radius2_, first_bucket_;
+  DeviceArray<std::int32_t> pending_;
+  DeviceArray<MomentSum> sums_;
+  DeviceArray<Extent> extents_;
+};
+
+}  // namespace grove::cuda

@@ -1,0 +1,106 @@
+// The update of octrees on the GPU against the invariants of trees and the host's update.
+#include "kernels/cuda/tree_update.hpp"
+
+#include <cstring>
+#include <string>
+
+#include "support/device_checks.hpp"
+#include "support/distributions.hpp"
+
+namespace grove {
+namespace {
+
+using namespace testing;
+
+GravityParameters gravity_of(Criterion criterion) {
+  GravityParameters gravity;
+  gravity.criterion = criterion;
+  gravity.tree = LocalTreeKind::octree;
+  gravity.softening = {0.01, 0.01, 0.05, 0, 0, 0};
+  return gravity;
+}
+
+/// Origins, sources, groups and bounds are those of the host to the bit.
+void expect_those_of_the_host(const DeviceGrown& grown, const Grown& host) {
+  const auto origin = download(grown.origin);
+  const auto bounds = download(grown.bounds);
+  const auto sources = download(grown.sources);
+  const auto groups = download(grown.groups);
+  const auto links = download(grown.links);
+  for (std::int32_t i = 0; i < host.forest.leaves(); ++i) {
+    const auto leaf = static_cast<std::size_t>(i);
+    const TargetLeaf target = host.forest.target(i);
+    const SourceTree tree = host.forest.tree(i);
+    const cuda::LeafPlaces& place = grown.places[leaf];
+    ASSERT_EQ(origin[leaf], target.origin);
+    ASSERT_EQ(place.nodes, tree.nodes);
+    ASSERT_EQ(
+        std::memcmp(&links[place.node], tree.links, sizeof(NodeLinks) * static_cast<std::size_t>(tree.nodes)),
+        0);
+    ASSERT_EQ(std::memcmp(&sources[place.first], tree.particles,
+                          sizeof(SourceParticle) * static_cast<std::size_t>(place.count)),
+              0);
+    ASSERT_EQ(std::memcmp(&groups[place.group], target.groups,
+                          sizeof(Group) * static_cast<std::size_t>(target.group_count)),
+              0);
+    ASSERT_EQ(std::memcmp(&bounds[leaf], &target.bounds, sizeof(TargetBounds)), 0);
+  }
+}
+
+using GpuTreeUpdate = GpuTest;
+
+TEST_F(GpuTreeUpdate, of_octrees_is_sound_for_all_shapes_and_sizes) {
+  for (const Shape shape : all_shapes)
+    for (const std::size_t count : {1U, 2U, 7U, 33U, 65U, 3001U})
+      for (const Count quantum : {64, 1 << 20}) {
+        SCOPED_TRACE(name_of(shape) + " " + std::to_string(count));
+        const GravityParameters gravity = gravity_of(Criterion::opening_radius);
+        Particles particles = make_shape(shape, count);
+        DeviceGrown grown;
+        grown.host.prepare(particles);
+        grown.build_octrees(particles, quantum, Curve::hilbert);
+        grown.update(particles, gravity, 0);
+        expect_sound(grown, particles, gravity);
+      }
+}
+
+TEST_F(GpuTreeUpdate, of_octrees_is_that_of_the_host) {
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration}) {
+    const GravityParameters gravity = gravity_of(criterion);
+    Particles particles = make_shape(Shape::clumps, 3000);
+    for (std::size_t i = 0; i < particles.size(); ++i) {
+      particles.type[i] = static_cast<std::uint8_t>(1 + particles.id[i] % 2);
+      particles.old_acceleration[i] = 1 + static_cast<float>(particles.id[i] % 17);
+      if (particles.position[i].x > 2) particles.mass[i] = 0;
+    }
+    Particles on_host = particles;
+    Grown host;
+    host.prepare(on_host);
+    host.sort(on_host, 700);
+    host.build(on_host, tree_builder(gravity));
+    host.moments(on_host, gravity, 4);
+
+    DeviceGrown grown;
+    grown.host.prepare(particles);
+    grown.build_octrees(particles, 700, Curve::hilbert);
+    grown.update(particles, gravity, 4);
+    ASSERT_EQ(particles.id, on_host.id);
+    expect_those_of_the_host(grown, host);
+    expect_sound(grown, particles, gravity);
+    // The same formulas with products and sums that one may round together and the other apart: some 2^-24 of
+    // centres and radii, whose powers make up what is compared.
+    const auto core = download(grown.core);
+    for (std::int32_t i = 0; i < host.forest.leaves(); ++i) {
+      const SourceTree tree = host.forest.tree(i);
+      const NodeCore* found = &core[grown.places[static_cast<std::size_t>(i)].node];
+      for (std::int32_t n = 0; n < tree.nodes; ++n) {
+        ASSERT_NEAR(found[n].reach2, tree.core[n].reach2, 1e-5 * tree.core[n].reach2) << n;
+        ASSERT_NEAR(found[n].power, tree.core[n].power, 1e-5 * tree.core[n].power) << n;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace grove
