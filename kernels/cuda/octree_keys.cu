@@ -9,7 +9,7 @@ namespace grove::cuda {
 namespace {
 
 constexpr int threads = 256;
-constexpr int most_levels = 32;
+constexpr int most_levels = 32, most_in_high = 21;
 
 unsigned blocks_for(std::uint32_t items) { return (items + threads - 1) / threads; }
 
@@ -26,16 +26,16 @@ struct StepTable {
   }
 };
 
-/// Levels [first, first + levels) of the keys of particles in order, below `above`, the number of the leaf or
-/// nothing.
+/// Levels [first, first + count) of a key, below the number of the leaf or nothing.
 struct KeyLevels {
   int first, count;
   bool with_leaf;
 };
 
+/// Of particles in order.
 __global__ void __launch_bounds__(threads)
-    make_keys(const LeafRecords from, const KeyLevels levels, CurveState state, const std::uint32_t* order,
-              std::uint64_t* keys) {
+    make_curve_keys(const LeafRecords from, const KeyLevels levels, CurveState state,
+                    const std::uint32_t* order, std::uint64_t* keys) {
   __shared__ StepTable table;
   table.fill();
   const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
@@ -50,6 +50,11 @@ __global__ void __launch_bounds__(threads)
     if (level >= levels.first) key = key << 3 | step.digit();
   }
   keys[i] = key;
+}
+
+__global__ void make_leaf_keys(const LeafRecords from, const std::uint32_t* order, std::uint64_t* keys) {
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  if (i < from.count) keys[i] = leaf_at(from.begin, from.leaves, order[i]);
 }
 
 __global__ void make_id_keys(const LeafRecords from, const std::uint32_t* order, std::uint64_t* keys) {
@@ -81,7 +86,7 @@ __global__ void __launch_bounds__(threads)
   __syncthreads();
   const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
   unsigned needed = 0;
-  if (i + bucket_size < from.count && keys.leaf(i) == keys.leaf(i + bucket_size)) {
+  if (i < from.count && i + bucket_size < from.begin[leaf_at(from.begin, from.leaves, i) + 1]) {
     const int common = keys.common_levels(i, i + bucket_size);
     if (common < keys.levels()) {
       needed = static_cast<unsigned>(common + 1);
@@ -104,24 +109,33 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 KeyView OctreeKeys::view() const {
-  const int low_levels = levels_ - high_levels_;
-  return {keys_[now_].data(), low_levels > 0 ? low_.data() : nullptr, high_levels_, low_levels};
+  const int high_levels = std::min(levels_, most_in_high), low_levels = levels_ - high_levels;
+  return {keys_[now_].data(), low_levels > 0 ? low_.data() : nullptr, high_levels, low_levels};
 }
 
-void OctreeKeys::sort_by(Word word, const LeafRecords& from, bool is_first) {
+void OctreeKeys::make_keys(Word word, const LeafRecords& from, std::uint64_t* keys) const {
   const unsigned blocks = blocks_for(from.count);
-  if (is_first) make_order<<<blocks, threads>>>(from.count, order_[now_].data());
-  const int low_levels = levels_ - high_levels_;
-  const KeyLevels levels =
-      word == Word::low ? KeyLevels{high_levels_, low_levels, false} : KeyLevels{0, high_levels_, true};
-  int bits = 64;
-  if (word == Word::id) {
-    make_id_keys<<<blocks, threads>>>(from, order_[now_].data(), keys_[now_].data());
-  } else {
-    bits = 3 * levels.count + (levels.with_leaf ? bits_of_leaf(from) : 0);
-    make_keys<<<blocks, threads>>>(from, levels, first_state(curve_), order_[now_].data(),
-                                   keys_[now_].data());
-  }
+  const int high_levels = std::min(levels_, most_in_high);
+  if (word == Word::id)
+    make_id_keys<<<blocks, threads>>>(from, order(), keys);
+  else if (word == Word::leaf)
+    make_leaf_keys<<<blocks, threads>>>(from, order(), keys);
+  else
+    make_curve_keys<<<blocks, threads>>>(from,
+                                         word == Word::low
+                                             ? KeyLevels{high_levels, levels_ - high_levels, false}
+                                             : KeyLevels{0, high_levels, leaf_in_high_},
+                                         first_state(curve_), order(), keys);
+  launched("Grove::cuda::make_octree_keys", std::uint64_t{24} * from.count);
+}
+
+void OctreeKeys::sort_by(Word word, const LeafRecords& from) {
+  make_keys(word, from, keys_[now_].data());
+  const int of_leaf = bits_of_leaf(from), in_high = std::min(levels_, most_in_high);
+  const int bits = word == Word::id     ? 64
+                   : word == Word::leaf ? of_leaf
+                   : word == Word::low  ? 3 * (levels_ - in_high)
+                                        : 3 * in_high + (leaf_in_high_ ? of_leaf : 0);
   cub::DoubleBuffer<std::uint64_t> keys(keys_[now_].data(), keys_[1 - now_].data());
   cub::DoubleBuffer<std::uint32_t> order(order_[now_].data(), order_[1 - now_].data());
   std::size_t bytes = 0;
@@ -129,19 +143,23 @@ void OctreeKeys::sort_by(Word word, const LeafRecords& from, bool is_first) {
   scratch_.reserve(bytes);
   GROVE_CUDA(cub::DeviceRadixSort::SortPairs(scratch_.data(), bytes, keys, order, from.count, 0, bits));
   if (keys.Current() != keys_[now_].data()) now_ = 1 - now_;
-  launched("Grove::cuda::sort_octree_keys", std::uint64_t{24} * ((bits + 7) / 8) * from.count);
+  launched("Grove::cuda::sort_octree_keys",
+           std::uint64_t{24} * static_cast<std::uint64_t>((bits + 7) / 8) * from.count);
 }
 
 void OctreeKeys::sort_once(const LeafRecords& from) {
-  // At least 11 beside 31 bits of leaves; the lower word holds the other 21.
-  high_levels_ = std::min(levels_, (64 - bits_of_leaf(from)) / 3);
-  if (by_id_) sort_by(Word::id, from, true);
-  if (levels_ > high_levels_) sort_by(Word::low, from, !by_id_);
-  sort_by(Word::high, from, !by_id_ && levels_ == high_levels_);
-  if (levels_ == high_levels_) return;
+  leaf_in_high_ = 3 * std::min(levels_, most_in_high) + bits_of_leaf(from) <= 64;
+  make_order<<<blocks_for(from.count), threads>>>(from.count, order_[now_].data());
+  if (by_id_) sort_by(Word::id, from);
+  if (levels_ > most_in_high) sort_by(Word::low, from);
+  sort_by(Word::high, from);
+  if (!leaf_in_high_) {
+    sort_by(Word::leaf, from);
+    make_keys(Word::high, from, keys_[now_].data());
+  }
+  if (levels_ <= most_in_high) return;
   low_.reserve(from.count);
-  make_keys<<<blocks_for(from.count), threads>>>(from, KeyLevels{high_levels_, levels_ - high_levels_, false},
-                                                 first_state(curve_), order(), low_.data());
+  make_keys(Word::low, from, low_.data());
 }
 
 void OctreeKeys::sort(const LeafRecords& from) {

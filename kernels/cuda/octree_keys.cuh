@@ -9,16 +9,13 @@
 
 namespace grove::cuda {
 
-/// Sorted keys of particles. A key is the number of the leaf and, under it, a digit per level: the octant
-/// along the curve. What does not fit into the upper word of 64 bits is in the lower one.
+/// Sorted keys of particles: a digit per level, the octant along the curve. The first 21 are in the upper
+/// word, perhaps below the number of the leaf, the others in the lower one.
 struct KeyView {
   const std::uint64_t *high, *low;  ///< [particles]; low: nullptr if there is nothing in it
   int high_levels, low_levels;
 
   __device__ int levels() const { return high_levels + low_levels; }
-  __device__ std::uint32_t leaf(std::uint32_t i) const {
-    return static_cast<std::uint32_t>(high[i] >> 3 * high_levels);
-  }
   /// level: 0 for the octants of the root cube.
   __device__ unsigned digit(std::uint32_t i, int level) const {
     const std::uint64_t word = level < high_levels ? high[i] : low[i];
@@ -77,14 +74,17 @@ class OctreeKeys {
   int depth() const { return depth_; }
 
  private:
-  enum class Word { id, low, high };
-  void sort_by(Word word, const LeafRecords& from, bool is_first);
+  /// What particles are sorted by, the last one first.
+  enum class Word { id, low, high, leaf };
+  void make_keys(Word word, const LeafRecords& from, std::uint64_t* keys) const;
+  void sort_by(Word word, const LeafRecords& from);
   void sort_once(const LeafRecords& from);
 
   Curve curve_;
   int wanted_ = 12;     ///< levels to try first
   bool by_id_ = false;  ///< particles coincide
-  int levels_ = 0, high_levels_ = 0, depth_ = 0;
+  int levels_ = 0, depth_ = 0;
+  bool leaf_in_high_ = true;
   int now_ = 0;  ///< which of the two arrays is sorted
   DeviceArray<std::uint64_t> keys_[2], low_;
   DeviceArray<std::uint32_t> order_[2];
