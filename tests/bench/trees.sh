@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# The table of docs/performance.md that compares trees: forces of a Hernquist sphere of 1,000,000 particles on one rank
+# with the bisection and octrees in leaves of the ORB, and with one global octree. Wall-clock times: run it on a quiet
+# machine.
+#
+#   trees.sh BUILD_FOLDER [DELTA...]
+set -euo pipefail
+[ $# -ge 1 ] || { sed -n '2,7p' "$0"; exit 2; }
+grove=$(realpath "$1")/grove
+shift
+deltas=${*:-0.007 0.0035 0.0005}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+row() {
+  python3 -c 'import json, sys
+f = json.load(open(sys.argv[1]))
+e, i, t = f["error"], f["interactions_per_particle"], f["timing"]
+tree = f["tree"] if f["tree"] == "bisection" else f["curve"] + " octree"
+print("| %s | %d | %s | %g | %.3f %% | %.3f %% | %.0f + %.0f | %.1f | %.0f | %.0f | %.0f | %.0f |" % (
+    tree, f["leaves"], f["order"], f["delta"], 100 * e["median"], 100 * e["p99"], i["cell"], i["particle"], i["tests"],
+    1e3 * (t["decompose"] + t["sort"] + t["build"]), 1e3 * t["moments"], 1e3 * t["walk"], 1e3 * t["total"]))' "$1"
+}
+
+echo "| tree | leaves | order | delta | error, median | 99th percentile | cells + particles | tests | trees, ms | moments | walk | total |"
+echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
+"$grove" ic hernquist -n 1000000 -o "$work/ic.hdf5" >"$work/log"
+for choice in "--tree bisection" "--tree octree" "--tree octree --curve morton" "--tree octree --leaf 1000000" \
+  "--tree octree --leaf 1000000 --order monopole"; do
+  for delta in $deltas; do
+    # shellcheck disable=SC2086 # options and their values
+    "$grove" force "$work/ic.hdf5" --softening 1e-4 --delta "$delta" $choice --json "$work/f.json" >"$work/log"
+    row "$work/f.json"
+  done
+done
