@@ -1,5 +1,7 @@
 #include "kernels/cuda/tree_update.hpp"
 
+#include <algorithm>
+
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/leaf_update.cuh"
 #include "kernels/math/cut_rule.hpp"
@@ -9,10 +11,13 @@ namespace grove::cuda {
 /// What kernels need beside the trees. Nodes by their number among all.
 struct TreeUpdate::View {
   std::uint32_t* parent;        ///< [nodes] none: a root
-  std::int32_t* pending;        ///< [nodes] children that are not done
+  std::uint32_t* children;      ///< [nodes] but for buckets
+  std::uint32_t* pending;       ///< [nodes] children that are divided and not done
+  std::uint32_t* start;         ///< [nodes] those that wait for no other
+  std::uint32_t* starts;        ///< how many
   std::uint32_t* radius2;       ///< [nodes] bits of a float that is not negative, which sort as it does
   std::uint32_t* first_bucket;  ///< [groups]
-  MomentSum* sums;              ///< [nodes]
+  MomentSum* sums;              ///< [nodes] of those that are divided
   Extent* extents;              ///< [nodes] tight boxes; nullptr: not wanted
 };
 
@@ -21,6 +26,7 @@ namespace {
 constexpr int threads = 256;
 constexpr int warps = threads / 32;
 constexpr int lanes_per_node = 8;
+constexpr unsigned most_blocks = 4096;  // enough for any GPU
 constexpr std::uint32_t none = ~0U;
 static_assert(group_size == 32);
 
@@ -97,7 +103,7 @@ __global__ void __launch_bounds__(threads) bound_leaves(const LeafTrees trees) {
   if (threadIdx.x == 0) trees.bounds[blockIdx.x] = bounds;
 }
 
-/// Parents, how many children they wait for, and the bucket that each group begins with.
+/// Parents, which children they wait for, and the bucket that each group begins with.
 __global__ void __launch_bounds__(threads)
     find_parents(const LeafTrees trees, const TreeUpdate::View v, std::uint32_t nodes) {
   const std::uint32_t n = blockIdx.x * threads + threadIdx.x;
@@ -106,66 +112,120 @@ __global__ void __launch_bounds__(threads)
   const auto root = static_cast<std::uint32_t>(leaf.node);
   const NodeLinks link = trees.links[n];
   if (n == root) v.parent[n] = none;
-  if (link.child == NodeLinks::bucket) {
-    if (link.first % group_size == 0)
-      v.first_bucket[leaf.group + static_cast<std::uint32_t>(link.first / group_size)] = n;
-    return;
+  const bool is_bucket = link.child == NodeLinks::bucket;
+  if (is_bucket && link.first % group_size == 0)
+    v.first_bucket[leaf.group + static_cast<std::uint32_t>(link.first / group_size)] = n;
+  std::uint32_t children = 0, divided = 0;
+  for (bool last = is_bucket; !last; ++children) {
+    const std::uint32_t c = root + static_cast<std::uint32_t>(link.child) + children;
+    const NodeLinks child = trees.links[c];
+    v.parent[c] = n;
+    divided += child.child != NodeLinks::bucket;
+    last = child.next == link.next;
   }
-  std::uint32_t c = root + static_cast<std::uint32_t>(link.child);
-  std::int32_t children = 1;
-  v.parent[c] = n;
-  for (; trees.links[c].next != link.next; ++children) v.parent[++c] = n;
-  v.pending[n] = children;
+  v.children[n] = children;
+  v.pending[n] = divided;
+  if (divided == 0 && (!is_bucket || n == root)) v.start[atomicAdd(v.starts, 1U)] = n;
 }
 
-/// The sums and boxes of the nodes of a leaf.
+/// The lanes that work on one node.
+__device__ int node_lane() { return static_cast<int>(threadIdx.x % lanes_per_node); }
+__device__ unsigned node_mask() {
+  return ((1U << lanes_per_node) - 1) << (lane_index() / lanes_per_node * lanes_per_node);
+}
+
+/// What is known of the particles of a node.
+struct NodeSum {
+  MomentSum sum;
+  TreeUpdate::Extent extent;
+
+  __device__ void add(const NodeSum& other) {
+    sum = sum + other.sum;
+    TargetBounds box{extent.low, extent.high, 0, 0};
+    widen(box, other.extent.low, other.extent.high, 0, 0);
+    extent = {box.low, box.high};
+  }
+};
+
+/// Sums of the nodes of one leaf.
 struct LeafSums {
   const LeafTrees& trees;
   const TreeUpdate::View& v;
   const LeafPlaces& leaf;
+  NodeSum* memory;  ///< [lanes_per_node] shared
 
-  __device__ void of_bucket(std::uint32_t n, const NodeLinks& link) const {
+  __device__ NodeSum of_bucket(const NodeLinks& link) const {
     const SourceParticle* sources = trees.sources + leaf.first + link.first;
-    store(n, bucket_moments(sources, trees.softening + leaf.first + link.first, link.count));
-    if (!v.extents) return;
     TargetBounds box = no_bounds();
     for (std::int32_t i = 0; i < link.count; ++i) widen(box, sources[i].position, sources[i].position, 0, 0);
-    v.extents[n] = {box.low, box.high};
+    return {bucket_moments(sources, trees.softening + leaf.first + link.first, link.count),
+            {box.low, box.high}};
   }
 
-  /// Of a node whose children are done, in their order.
-  __device__ void of_children(std::uint32_t n, const NodeLinks& link) const {
-    const std::uint32_t child =
-        static_cast<std::uint32_t>(leaf.node) + static_cast<std::uint32_t>(link.child);
-    MomentSum sum = v.sums[child];
-    std::uint32_t last = child;
-    while (trees.links[last].next != link.next) sum = sum + v.sums[++last];
-    store(n, sum);
-    if (!v.extents) return;
-    TargetBounds box = no_bounds();
-    for (std::uint32_t c = child; c <= last; ++c) widen(box, v.extents[c].low, v.extents[c].high, 0, 0);
-    v.extents[n] = {box.low, box.high};
+  __device__ NodeSum of_child(std::uint32_t c) const {
+    const NodeLinks link = trees.links[c];
+    if (link.child != NodeLinks::bucket)
+      return {v.sums[c], v.extents ? v.extents[c] : TreeUpdate::Extent{{0, 0, 0}, {0, 0, 0}}};
+    const NodeSum sum = of_bucket(link);
+    store(c, sum);
+    return sum;
   }
 
-  __device__ void store(std::uint32_t n, const MomentSum& sum) const {
-    v.sums[n] = sum;
-    trees.core[n] = node_core(sum);
-    trees.moments[n] = node_moments(sum);
+  /// Neighbours are added to each other, then their sums, and so on; the next eight children to all before
+  /// them. The result is lane 0's.
+  __device__ NodeSum of_children(std::uint32_t first, std::uint32_t children) const {
+    const auto lane = static_cast<std::uint32_t>(node_lane());
+    NodeSum all{};
+    for (std::uint32_t begin = 0; begin < children; begin += lanes_per_node) {
+      const std::uint32_t some = min(children - begin, static_cast<std::uint32_t>(lanes_per_node));
+      if (lane < some) memory[lane] = of_child(first + begin + lane);
+      for (std::uint32_t step = 1; step < lanes_per_node; step *= 2) {
+        __syncwarp(node_mask());
+        if (lane % (2 * step) == 0 && lane + step < some) memory[lane].add(memory[lane + step]);
+      }
+      if (lane == 0 && begin == 0) all = memory[0];
+      if (lane == 0 && begin > 0) all.add(memory[0]);
+      __syncwarp(node_mask());
+    }
+    return all;
+  }
+
+  __device__ void store(std::uint32_t n, const NodeSum& s) const {
+    trees.core[n] = node_core(s.sum);
+    trees.moments[n] = node_moments(s.sum);
+    if (v.extents) v.extents[n] = s.extent;
   }
 };
 
-/// A thread begins at each bucket; of those that meet at a parent the last one goes on with it.
-__global__ void __launch_bounds__(threads)
-    combine(const LeafTrees trees, const TreeUpdate::View v, std::uint32_t nodes) {
-  std::uint32_t n = blockIdx.x * threads + threadIdx.x;
-  if (n >= nodes || trees.links[n].child != NodeLinks::bucket) return;
-  const LeafSums sums{trees, v, leaf_of<&LeafPlaces::node>(trees, n)};
-  sums.of_bucket(n, trees.links[n]);
-  for (n = v.parent[n]; n != none; n = v.parent[n]) {
-    __threadfence();
-    if (atomicAdd(&v.pending[n], -1) != 1) break;
-    __threadfence();
-    sums.of_children(n, trees.links[n]);
+/// Eight lanes begin at each node that waits for no other; of those that meet at a parent the last ones go on
+/// with it.
+__global__ void __launch_bounds__(threads) combine(const LeafTrees trees, const TreeUpdate::View v) {
+  __shared__ NodeSum memory[threads];
+  const std::uint32_t starts = *v.starts, step = gridDim.x * (threads / lanes_per_node);
+  for (std::uint32_t i = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; i < starts; i += step) {
+    std::uint32_t n = v.start[i];
+    const LeafPlaces& leaf = leaf_of<&LeafPlaces::node>(trees, n);
+    const LeafSums sums{trees, v, leaf, memory + threadIdx.x / lanes_per_node * lanes_per_node};
+    for (bool goes_on = true; goes_on;) {
+      const NodeLinks link = trees.links[n];
+      const std::uint32_t children = v.children[n], parent = v.parent[n];
+      if (children == 0) {  // a leaf of one bucket
+        if (node_lane() == 0) sums.store(n, sums.of_bucket(link));
+        break;
+      }
+      const NodeSum sum = sums.of_children(static_cast<std::uint32_t>(leaf.node + link.child), children);
+      int is_last = 0;
+      if (node_lane() == 0) {
+        sums.store(n, sum);
+        v.sums[n] = sum.sum;
+        __threadfence();
+        is_last = parent != none && atomicAdd(&v.pending[parent], ~0U) == 1;
+        __threadfence();
+      }
+      __syncwarp(node_mask());
+      goes_on = __shfl_sync(node_mask(), is_last, 0, lanes_per_node) != 0;
+      n = parent;
+    }
   }
 }
 
@@ -187,14 +247,13 @@ __global__ void __launch_bounds__(threads)
                go_on = end == leaf.count ? end : end / group_size * group_size;
   if (skip >= go_on) skip = go_on = end;
   const Vec3f centre = trees.core[n].centre;
-  const auto lane = static_cast<std::int32_t>(threadIdx.x % lanes_per_node);
+  const std::int32_t lane = node_lane();
   unsigned largest = 0;
   for (std::int32_t i = link.first + lane; i < skip; i += lanes_per_node)
     largest = max(largest, distance2_bits(sources[i].position, centre));
   for (std::int32_t i = go_on + lane; i < end; i += lanes_per_node)
     largest = max(largest, distance2_bits(sources[i].position, centre));
-  const unsigned of_node = ((1U << lanes_per_node) - 1) << (lane_index() / lanes_per_node * lanes_per_node);
-  largest = __reduce_max_sync(of_node, largest);
+  largest = __reduce_max_sync(node_mask(), largest);
   if (lane == 0) v.radius2[n] = largest;
 }
 
@@ -237,8 +296,9 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 TreeUpdate::View TreeUpdate::view(bool needs_extents) {
-  return {parent_.data(),       pending_.data(), radius2_.data(),
-          first_bucket_.data(), sums_.data(),    needs_extents ? extents_.data() : nullptr};
+  return {parent_.data(),       children_.data(), pending_.data(),
+          start_.data(),        starts_.data(),   radius2_.data(),
+          first_bucket_.data(), sums_.data(),     needs_extents ? extents_.data() : nullptr};
 }
 
 void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameters& gravity,
@@ -247,10 +307,9 @@ void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameter
   if (trees.count == 0) return;
   const UpdateRule rule = UpdateRule::of(gravity, units, median_acceleration);
   const bool needs_extents = rule.acceptance.criterion == Criterion::opening_edge;
-  parent_.reserve(nodes);
-  radius2_.reserve(nodes);
-  pending_.reserve(nodes);
+  for (auto* of_nodes : {&parent_, &children_, &pending_, &start_, &radius2_}) of_nodes->reserve(nodes);
   sums_.reserve(nodes);
+  starts_.clear();
   first_bucket_.reserve(groups);
   if (needs_extents) extents_.reserve(nodes);
   const View v = view(needs_extents);
@@ -259,7 +318,7 @@ void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameter
   if (nodes > 0) {
     make_groups<<<blocks_for(groups, warps), threads>>>(rule, particles, trees, groups);
     find_parents<<<blocks_for(nodes), threads>>>(trees, v, nodes);
-    combine<<<blocks_for(nodes), threads>>>(trees, v, nodes);
+    combine<<<std::min(most_blocks, blocks_for(nodes)), threads>>>(trees, v);
     find_radii_of_rests<<<blocks_for(nodes, threads / lanes_per_node), threads>>>(trees, v, nodes);
     find_radii_of_groups<<<blocks_for(groups, warps), threads>>>(trees, v, groups);
     prepare<<<blocks_for(nodes), threads>>>(rule.acceptance, trees, v, nodes);

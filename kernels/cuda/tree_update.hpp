@@ -11,12 +11,12 @@ namespace grove::cuda {
 /// update_leaves() for trees of any number of children in leaves of any size: the same results, moments to
 /// rounding.
 ///
-/// Sums climb from the buckets: a thread goes on with a parent when it is the last of its children, and adds
-/// them in their order. Radii are exact: every group of particles tells all nodes that hold the whole of it,
-/// nodes look at the rest of their particles themselves.
+/// Sums climb from the nodes above buckets, eight lanes each, a child a lane, added in a fixed order; who
+/// finishes the last child of a parent goes on with it. Radii are exact: every group of particles tells all
+/// nodes that hold the whole of it, nodes look at the rest of their particles themselves.
 ///
-/// Keeps its memory from call to call: some 120 bytes per node. Cost: that written and read; O(particles x
-/// depth) in single precision.
+/// Keeps its memory from call to call: some 120 bytes per node. Cost: O(nodes) in double precision,
+/// O(particles x depth) in single precision.
 class TreeUpdate {
  public:
   /// groups, nodes: of all leaves together. The rest as for update_leaves().
@@ -32,8 +32,7 @@ class TreeUpdate {
  private:
   View view(bool needs_extents);
 
-  DeviceArray<std::uint32_t> parent_, radius2_, first_bucket_;
-  DeviceArray<std::int32_t> pending_;
+  DeviceArray<std::uint32_t> parent_, radius2_, first_bucket_, children_, pending_, start_, starts_{1};
   DeviceArray<MomentSum> sums_;
   DeviceArray<Extent> extents_;
 };
