@@ -15,6 +15,10 @@ std::string resolve(const Communicator& comm, BackendChoice& choice) {
 
 std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
                                       Particles particles, const GravityParameters& gravity) {
+  if (choice.name == "cuda" && gravity.tree == LocalTreeKind::octree)
+    throw Agreed<InputError>(
+        "octrees are walked on the host alone: choose --backend kokkos, or the bisection (gravity.tree, "
+        "--tree)");
   if (choice.name == "cuda") return make_gpu_backend(comm, choice, std::move(particles), gravity);
   if (choice.payload || choice.share_gpu)
     throw Agreed<InputError>("--payload and --share-gpu are for GPUs; here the host does it all");

@@ -211,7 +211,8 @@ void add_force(CLI::App& app, Action& action) {
       ->capture_default_str();
   add_choice(*force, "--order", options->gravity.order, orders, "Terms of the expansion of a node's force");
   add_choice(*force, "--kernel", options->gravity.kernel, kernels, "Shape of softened particles");
-  add_choice(*force, "--tree", options->gravity.tree, trees, "What stands in each leaf");
+  add_choice(*force, "--tree", options->gravity.tree, trees,
+             "What stands in each leaf; octrees need --backend kokkos");
   add_choice(*force, "--curve", options->gravity.curve, curves, "Order of an octree's cells");
   force
       ->add_option("--units", options->unstated_units,

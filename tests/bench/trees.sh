@@ -29,7 +29,7 @@ for choice in "--tree bisection" "--tree octree" "--tree octree --curve morton" 
   "--tree octree --leaf 1000000 --order monopole"; do
   for delta in $deltas; do
     # shellcheck disable=SC2086 # options and their values
-    "$grove" force "$work/ic.hdf5" --softening 1e-4 --delta "$delta" $choice --json "$work/f.json" >"$work/log"
+    "$grove" force "$work/ic.hdf5" --backend kokkos --softening 1e-4 --delta "$delta" $choice --json "$work/f.json" >"$work/log"
     row "$work/f.json"
   done
 done
