@@ -19,6 +19,19 @@ struct Selection {
 
 constexpr int select_bits = 11;
 
+/// What narrowing needs of shared memory.
+template <int threads>
+struct SelectMemory {
+  std::uint32_t bins[1 << select_bits];
+  typename cub::BlockScan<std::uint32_t, threads>::TempStorage scan;
+};
+/// The same for all that a kernel narrows, one after the other.
+template <int threads>
+__device__ SelectMemory<threads>& select_memory() {
+  __shared__ SelectMemory<threads> memory;
+  return memory;
+}
+
 /// Narrows the interval of key_of(0 .. count - 1), of which those count that `counts` accepts, to one key or
 /// at most `enough` elements. All threads of the block; the selection is in shared memory.
 template <int threads, class KeyOf, class Counts>
@@ -27,8 +40,7 @@ __device__ void narrow(Selection& s, std::uint32_t count, const KeyOf& key_of, c
   using Scan = cub::BlockScan<std::uint32_t, threads>;
   constexpr int bins = 1 << select_bits, per_thread = bins / threads;
   constexpr int rows = 8;  // keys that a thread asks for before it needs the first
-  __shared__ std::uint32_t own[bins];
-  __shared__ typename Scan::TempStorage storage;
+  auto& [own, storage] = select_memory<threads>();
   while (s.first < s.last && s.inside > enough) {
     const Selection now = s;
     const int shift = max(0, bit_width(now.last - now.first) - select_bits);
@@ -70,16 +82,13 @@ struct SelectedCut {
   bool is_ambiguous;  ///< it is not the only one with its coordinate and id
 };
 
-/// The element of a rank in the order of (key, id), of elements 0 .. count - 1 with keys first .. last, which
-/// are all. All threads of the block; every one gets the answer.
+/// The element of a rank in the order of (key, id): of the elements 0 .. count - 1 the one that the selection
+/// by key has narrowed them to. All threads of the block; every one gets the answer.
 template <int threads, class KeyOf, class IdOf>
-__device__ SelectedCut select_by_key_and_id(Coordinate first, Coordinate last, std::uint32_t rank,
-                                            std::uint32_t count, const KeyOf& key_of, const IdOf& id_of) {
-  __shared__ Selection by_key, by_id;
+__device__ SelectedCut finish_selection(Selection& by_key, std::uint32_t count, const KeyOf& key_of,
+                                        const IdOf& id_of) {
+  __shared__ Selection by_id;
   __shared__ Cut cut;
-  __syncthreads();
-  if (threadIdx.x == 0) by_key = {first, last, rank, count};
-  __syncthreads();
   narrow<threads>(
       by_key, count, [&](std::uint32_t i) -> std::uint64_t { return key_of(i); },
       [](std::uint32_t) { return true; });
@@ -99,6 +108,45 @@ __device__ SelectedCut select_by_key_and_id(Coordinate first, Coordinate last, s
   }
   __syncthreads();
   return {cut, s.inside > 1};
+}
+
+/// The element of a rank in the order of (key, id), of elements 0 .. count - 1 with keys first .. last, which
+/// are all. All threads of the block; every one gets the answer. Once few elements are left, they are kept in
+/// shared memory. Cost: reads the keys two or three times; if many are equal, those of equal keys up to six
+/// times more.
+template <int threads, class KeyOf, class IdOf>
+__device__ SelectedCut select_by_key_and_id(Coordinate first, Coordinate last, std::uint32_t rank,
+                                            std::uint32_t count, const KeyOf& key_of, const IdOf& id_of) {
+  constexpr std::uint32_t few = 2048;
+  __shared__ Selection by_key;
+  __shared__ std::uint32_t kept, keys[few], elements[few];
+  __syncthreads();
+  if (threadIdx.x == 0) by_key = {first, last, rank, count}, kept = 0;
+  __syncthreads();
+  narrow<threads>(
+      by_key, count, [&](std::uint32_t i) -> std::uint64_t { return key_of(i); },
+      [](std::uint32_t) { return true; }, few);
+  const Selection now = by_key;
+  if (now.inside > few) return finish_selection<threads>(by_key, count, key_of, id_of);
+
+  constexpr int rows = 8;
+  for (std::uint64_t base = threadIdx.x; base < count; base += rows * threads) {
+    std::uint32_t key[rows];
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      key[r] = base + r * threads < count ? key_of(static_cast<std::uint32_t>(base + r * threads)) : 0;
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      if (base + r * threads >= count || key[r] < now.first || key[r] > now.last) continue;
+      const std::uint32_t place = atomicAdd(&kept, 1u);
+      keys[place] = key[r];
+      elements[place] = static_cast<std::uint32_t>(base + r * threads);
+    }
+  }
+  __syncthreads();
+  return finish_selection<threads>(
+      by_key, now.inside, [&](std::uint32_t i) { return keys[i]; },
+      [&](std::uint32_t i) { return id_of(elements[i]); });
 }
 
 }  // namespace grove::cuda

@@ -73,16 +73,31 @@ __device__ void count_pieces(const Keys& keys, const Cut& cut, std::uint32_t* le
   }
 }
 
-/// Adds what goes left of the bracket's list, a thread per piece.
+/// Adds what goes left of the bracket's list, a thread per piece; if records lie in the order of a tree, few
+/// pieces have all of the list, and then a warp goes through each of those.
 template <int threads>
 __device__ void add_listed(const Keys& keys, const Cut& cut, const PieceList* lists, std::uint32_t pieces,
                            std::uint32_t* left_in) {
-  for (std::uint32_t p = threadIdx.x; p < pieces; p += threads) {
-    const PieceList list = lists[p];
+  constexpr std::uint32_t many = 128;
+  const auto lane = static_cast<int>(threadIdx.x % 32);
+  const auto count_left = [&](const PieceList& list, std::uint32_t first, std::uint32_t step) {
     std::uint32_t left = 0;
-    for_each_row(keys.key, list.begin, list.begin + list.count, 1,
+    for_each_row(keys.key, list.begin + first, list.begin + list.count, step,
                  [&](std::uint32_t key, std::uint32_t i) { left += keys.is_left(i, key, cut); });
-    left_in[p] += left;
+    return left;
+  };
+  for (std::uint32_t base = threadIdx.x - static_cast<std::uint32_t>(lane); base < pieces; base += threads) {
+    const std::uint32_t p = base + static_cast<std::uint32_t>(lane);
+    const PieceList list = p < pieces ? lists[p] : PieceList{0, 0};
+    std::uint32_t left = list.count <= many ? count_left(list, 0, 1) : 0;
+    for (unsigned long_ones = __ballot_sync(~0u, list.count > many); long_ones != 0;
+         long_ones &= long_ones - 1) {
+      const int owner = __ffs(static_cast<int>(long_ones)) - 1;
+      const PieceList one{__shfl_sync(~0u, list.begin, owner), __shfl_sync(~0u, list.count, owner)};
+      const std::uint32_t sum = __reduce_add_sync(~0u, count_left(one, static_cast<std::uint32_t>(lane), 32));
+      if (lane == owner) left = sum;
+    }
+    if (p < pieces) left_in[p] += left;
   }
 }
 
