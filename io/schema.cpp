@@ -134,6 +134,10 @@ std::vector<Row> gravity_rows() {
        "kokkos`"},
       {"gravity", "curve", choice(in, &G::curve), dimension::none, any, optional,
        "order of an octree's cells and of the particles in its leaves"},
+      {"gravity", "direct_below", at(in, &G::direct_below), dimension::none, Range{0, 1e9}, optional,
+       "fewer particles than this attract each other directly, without a tree; 0: never. Where that is "
+       "faster: "
+       "docs/performance.md"},
       {"gravity", "softening", at(in, &G::softening), dimension::length, not_negative, required,
        "Plummer-equivalent softening length, one for all types or a map from type to length"},
   };

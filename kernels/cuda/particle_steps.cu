@@ -48,6 +48,12 @@ struct StoreSize {
   }
 };
 
+struct Set {
+  std::uint32_t* values;
+  std::uint32_t value;
+  __device__ void operator()(std::size_t i) const { values[i] = value; }
+};
+
 /// One block per leaf: each thread adds every threads-th particle, then pairs of threads are added.
 __global__ void __launch_bounds__(threads)
     sum_leaf(const TotalsFields fields, const std::uint64_t* begin, Totals* totals) {
@@ -76,6 +82,10 @@ void drift(std::size_t count, double factor, const Vec3d* velocity, Vec3d* posit
 
 void store_sizes(std::size_t count, const Vec3f* acceleration, float* size) {
   run(count, "Grove::cuda::store_sizes", sizeof(Vec3f) + sizeof(float), StoreSize{acceleration, size});
+}
+
+void set_all(std::uint32_t* values, std::size_t count, std::uint32_t value) {
+  run(count, "Grove::cuda::set_all", sizeof(value), Set{values, value});
 }
 
 double largest_of(const double* values, std::size_t count) {

@@ -18,6 +18,9 @@ void drift(std::size_t count, double factor, const Vec3d* velocity, Vec3d* posit
 /// size[i] = |acceleration[i]|.
 void store_sizes(std::size_t count, const Vec3f* acceleration, float* size);
 
+/// values[i] = value.
+void set_all(std::uint32_t* values, std::size_t count, std::uint32_t value);
+
 /// The largest value; 0 of none.
 double largest_of(const double* values, std::size_t count);
 

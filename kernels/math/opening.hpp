@@ -45,6 +45,9 @@ struct GravityParameters {
       softening{};  ///< Plummer-equivalent length by type; a pair uses the larger
   LocalTreeKind tree = LocalTreeKind::bisection;
   Curve curve = Curve::hilbert;  ///< of an octree
+  Count direct_below = 0;        ///< fewer particles than this are summed directly
+
+  bool is_direct(Count particles) const { return particles < direct_below; }
 
   /// Whether the criterion needs |a_old|: an evaluation before the first one then uses first_evaluation().
   bool needs_old_acceleration() const {

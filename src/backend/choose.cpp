@@ -5,10 +5,10 @@
 
 namespace grove {
 
-std::string resolve(const Communicator& comm, BackendChoice& choice) {
-  std::string fault;
-  if (choice.name != "auto") return fault;
-  fault = fault_of_gpus(comm, choice.share_gpu);
+std::string resolve(const Communicator& comm, const GravityParameters& gravity, BackendChoice& choice) {
+  if (choice.name != "auto") return {};
+  const std::string fault = gravity.tree == LocalTreeKind::octree ? "octrees are walked on the host alone"
+                                                                  : fault_of_gpus(comm, choice.share_gpu);
   choice.name = fault.empty() ? "cuda" : "kokkos";
   return fault;
 }

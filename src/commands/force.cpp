@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -32,6 +33,7 @@ struct ForceOptions {
   BackendChoice backend;
   Count leaf_size = 0, audit = 1000;
   int repeat = 1;
+  bool direct = false;
   std::vector<int> tracers;
 
   std::uint8_t tracer_mask() const {
@@ -111,6 +113,7 @@ void complete(const Communicator& comm, const ForceOptions& options, const Snaps
               ForceResult& result) {
   result.units = snapshot.header.units;
   result.gravity = options.gravity;
+  if (options.direct) result.gravity.direct_below = std::numeric_limits<Count>::max();
   result.gravity.gravitational_constant = result.units.gravitational_constant;
   result.softening_suggested = options.softening.empty();
   double softening = 0;
@@ -144,7 +147,7 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
   });
   BackendChoice choice = options.backend;
   ForceResult result;
-  result.no_gpu = resolve(comm, choice);
+  result.no_gpu = resolve(comm, options.gravity, choice);
   result.backend = choice.name;
   const ReadOptions read{
       .unstated = options.unstated_units == "none" ? Units::dimensionless() : Units::galactic(),
@@ -227,6 +230,7 @@ void add_force(CLI::App& app, Action& action) {
   add_count(*force, "--audit", options->audit, Count{0},
             "Particles to compare with direct summation; 0: none")
       ->capture_default_str();
+  force->add_flag("--direct", options->direct, "Sum directly, without a tree");
   add_count(*force, "--repeat", options->repeat, 1,
             "Passes after the first one, of which the one of median duration is reported; default: 1");
   add_backend_options(*force, options->backend);

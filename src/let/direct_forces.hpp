@@ -31,4 +31,9 @@ std::vector<DirectForce> direct_forces(const Communicator& comm, const Particles
                                        const Domain& domain, const GravityParameters& parameters,
                                        std::span<const DirectTarget> targets);
 
+/// Sets accelerations, potentials and work of all particles of all ranks by direct summation. Collective. The
+/// same bits for any number of ranks, as above. Cost: N * N / P pairs, and memory for N targets.
+void evaluate_directly(const Communicator& comm, Particles& particles, const Domain& domain,
+                       const GravityParameters& parameters);
+
 }  // namespace grove

@@ -11,6 +11,7 @@
 
 #include "base/errors.hpp"
 #include "comm/radix_select.hpp"
+#include "let/direct_forces.hpp"
 #include "let/receivers.hpp"
 #include "let/resolution.hpp"
 #include "let/selection.hpp"
@@ -50,6 +51,11 @@ WalkCounts walk_own_leaves(const WalkSetup& setup, const OwnLeaves& own, Message
     exchange.progress();
   }
   return counts;
+}
+
+void remember_accelerations(Particles& particles) {
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    particles.old_acceleration[i] = static_cast<float>(norm(particles.acceleration[i].as<double>()));
 }
 
 }  // namespace
@@ -156,6 +162,15 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
   timed("wait", [&] { comm_.barrier(); });  // so that no other phase counts waiting for slower ranks
   timed("moments", [&] { setup = agree_on_setup(particles, domain, report); });
   build(particles, domain, std::move(records), timers);
+  if (parameters_.is_direct(report.particles)) {
+    timed("walk", [&] {
+      evaluate_directly(comm_, particles, domain, parameters_);
+      remember_accelerations(particles);
+    });
+    report.interactions.particle = static_cast<Count>(particles.size()) * report.particles;
+    timed("wait", [&] { report.add_over_ranks(comm_); });
+    return report;
+  }
   timed("moments", [&] {
     forest_.update(particles, setup.gravity, setup.units, report.median_acceleration,
                    domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
@@ -176,8 +191,7 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
   timed("let", [&] { import(messages = exchange.finish(), domain, report); });
   timed("walk", [&] {
     report.interactions += walk_others(setup, own.targets, top_.view(), trees_, own.outputs);
-    for (std::size_t i = 0; i < particles.size(); ++i)
-      particles.old_acceleration[i] = static_cast<float>(norm(particles.acceleration[i].as<double>()));
+    remember_accelerations(particles);
   });
   forest_ = Forest{};
   timed("wait", [&] { report.add_over_ranks(comm_); });

@@ -41,7 +41,8 @@ class Gravity {
 
   const GravityParameters& parameters() const { return parameters_; }
 
-  /// Grows the trees of the own leaves, exchanges what the ranks' walks need of each other, and walks.
+  /// Grows the trees of the own leaves, exchanges what the ranks' walks need of each other, and walks; or
+  /// sums directly, if there are fewer particles than parameters.direct_below.
   ///
   /// particles (in/out): those of the own leaves, leaf by leaf as domain.leaf_begin says; reordered inside
   /// leaves; acceleration, potential, old_acceleration and work are set. domain (in): the decomposition of

@@ -6,21 +6,23 @@
 // MODEL: plummer (99.9 % of the mass), hernquist (r < 100 a), nfw (c = 15); equal masses, G = M = a = 1,
 // softening 1e-3. DELTA: of the criterion `acceleration`. ORDER: quadrupole, monopole. LEAF: 4096. Prints the
 // medians of REPEATS (5) passes after a first one, which walks with an opening angle, and another one;
-// milliseconds.
+// milliseconds on the slowest rank. The forces have the same bits on any number of ranks.
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "base/hash.hpp"
 #include "kernels/cuda/device.hpp"
 #include "kernels/math/cut_rule.hpp"
+#include "let/force_hash.hpp"
 
 namespace grove {
 namespace {
@@ -40,18 +42,25 @@ double radius_of(const std::string& model, double fraction) {
   return (low + high) / 2;
 }
 
-Particles sample(const std::string& model, std::size_t count) {
-  std::mt19937_64 random(1);
-  const auto uniform = [&] { return (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53; };
+/// This rank's share of a model; a particle depends on its number alone.
+Particles sample(const Communicator& comm, const std::string& model, std::uint64_t count) {
+  const auto begin =
+      count * static_cast<std::uint64_t>(comm.rank()) / static_cast<std::uint64_t>(comm.size());
+  const auto end =
+      count * static_cast<std::uint64_t>(comm.rank() + 1) / static_cast<std::uint64_t>(comm.size());
   Particles particles;
-  particles.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const double r = radius_of(model, uniform()), c = 2 * uniform() - 1, s = std::sqrt(1 - c * c),
-                 angle = 6.283185307179586 * uniform();
+  particles.resize(end - begin);
+  for (std::uint64_t number = begin; number < end; ++number) {
+    const auto uniform = [number](std::uint64_t which) {
+      return (static_cast<double>(mixed(4 * number + which) >> 11) + 0.5) * 0x1p-53;
+    };
+    const double r = radius_of(model, uniform(0)), c = 2 * uniform(1) - 1, s = std::sqrt(1 - c * c),
+                 angle = 6.283185307179586 * uniform(2);
+    const std::size_t i = number - begin;
     particles.position[i] = {r * s * std::cos(angle), r * s * std::sin(angle), r * c};
     particles.velocity[i] = {};
     particles.mass[i] = 1 / static_cast<double>(count);
-    particles.id[i] = i + 1;
+    particles.id[i] = number + 1;
     particles.type[i] = 1;
     particles.acceleration[i] = {};
     particles.potential[i] = particles.old_acceleration[i] = 0;
@@ -65,15 +74,21 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+/// "top cuts": those that a rank makes alone; "others": all else of the decomposition but the records.
+constexpr const char* phases[] = {"records", "top cuts", "others", "build", "sort",
+                                  "moments", "let",      "walk",   "wait",  "total"};
+
 /// Milliseconds by phase, of each pass.
 using Times = std::map<std::string, std::vector<double>>;
 
 /// One decomposition and evaluation.
-ForceReport pass(Backend& backend, const DecompositionParameters& parameters, Domain& domain, Times& times) {
+ForceReport pass(const Communicator& comm, Backend& backend, const DecompositionParameters& parameters,
+                 Domain& domain, Times& times) {
   DecompositionReport decomposition;
   PhaseTimers timers;
   const std::optional<Box> box = domain.cells.empty() ? std::nullopt : std::optional<Box>(domain.box);
   cuda::device_synchronise();
+  comm.barrier();
   ForceReport report;
   {
     const auto timer = timers.time("total");
@@ -82,7 +97,8 @@ ForceReport pass(Backend& backend, const DecompositionParameters& parameters, Do
   }
   timers.add("records", decomposition.timers.seconds("records"));
   timers.add("top cuts", decomposition.timers.seconds("local"));
-  for (const auto& [phase, cost] : timers.all()) times[phase].push_back(1e3 * cost.seconds);
+  timers.add("others", decomposition.timers.seconds("total") - decomposition.sort_seconds());
+  for (const char* phase : phases) times[phase].push_back(1e3 * comm.max(timers.seconds(phase)));
   return report;
 }
 
@@ -91,30 +107,34 @@ void run(int log2, const std::string& model, double delta, Order order, Count le
   gravity.delta = delta;
   gravity.order = order;
   gravity.softening.fill(1e-3);
-  const std::size_t count = std::size_t{1} << log2;
+  const std::uint64_t count = std::uint64_t{1} << log2;
   const Communicator comm(MPI_COMM_WORLD);
-  const auto backend = make_backend(comm, {"cuda", true, {}}, sample(model, count), gravity);
+  const auto backend = make_backend(comm, {"cuda", true, {}}, sample(comm, model, count), gravity);
   DecompositionParameters parameters;
   parameters.leaf_size = leaf;
   Domain domain;
   Times unwanted, times;
-  for (int i = 0; i < 2; ++i) pass(*backend, parameters, domain, unwanted);
+  for (int i = 0; i < 2; ++i) pass(comm, *backend, parameters, domain, unwanted);
   ForceReport report;
-  for (int i = 0; i < repeats; ++i) report = pass(*backend, parameters, domain, times);
+  for (int i = 0; i < repeats; ++i) report = pass(comm, *backend, parameters, domain, times);
 
+  const AuditResult audit = backend->audit(domain, 4096);
+  std::uint64_t hash = 0;
+  backend->show(0, [&](const Particles& particles) { hash = force_hash(comm, particles); });
+  const auto peak = static_cast<double>(comm.max(backend->peak_device_memory()));
+  if (!comm.is_master()) return;
   const auto n = static_cast<double>(count);
-  std::printf("%s 2^%d, delta %g, %s, leaves of %lld: %.2f ms, %.1f bytes a particle\n", model.c_str(), log2,
-              delta, order == Order::quadrupole ? "quadrupole" : "monopole", static_cast<long long>(leaf),
-              median(times["total"]), static_cast<double>(backend->peak_device_memory()) / n);
-  for (const char* phase : {"records", "top cuts", "build", "sort", "moments", "let", "walk", "wait"})
-    std::printf("  %-10s %8.3f ms\n", phase, median(times[phase]));
-  std::printf("per particle: %.1f cells, %.1f particles; per group: %.1f tests\n",
+  std::printf("%s 2^%d on %d, delta %g, %s, leaves of %lld: %.2f ms, %.1f bytes a particle\n", model.c_str(),
+              log2, comm.size(), delta, order == Order::quadrupole ? "quadrupole" : "monopole",
+              static_cast<long long>(leaf), median(times["total"]), peak * comm.size() / n);
+  for (const char* phase : phases) std::printf("  %-10s %8.3f ms\n", phase, median(times[phase]));
+  std::printf("per particle: %.1f cells, %.1f particles; per group: %.1f tests; received %.2f MB in all\n",
               static_cast<double>(report.interactions.cell) / n,
               static_cast<double>(report.interactions.particle) / n,
-              static_cast<double>(report.interactions.tests) / n * group_size);
-  const AuditResult audit = backend->audit(domain, 4096);
-  std::printf("error: median %.4f %%, 99th percentile %.4f %%, largest %.4f %%\n", 100 * audit.median,
-              100 * audit.p99, 100 * audit.max);
+              static_cast<double>(report.interactions.tests) / n * group_size,
+              1e-6 * static_cast<double>(report.let_bytes));
+  std::printf("error: median %.4f %%, 99th percentile %.4f %%, largest %.4f %%; forces %016llx\n",
+              100 * audit.median, 100 * audit.p99, 100 * audit.max, static_cast<unsigned long long>(hash));
 }
 
 }  // namespace

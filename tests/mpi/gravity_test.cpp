@@ -132,6 +132,31 @@ std::vector<Variant> all_variants() {
 }
 INSTANTIATE_TEST_SUITE_P(All, GravityVariants, testing::ValuesIn(all_variants()));
 
+/// In double precision, rounded once: 2^-24 of each component; and the sums differ by 2^-53 of the sizes of
+/// their terms for each of the 400.
+TEST(Gravity, sums_directly_if_there_are_fewer_particles_than_asked_for) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  GravityParameters parameters = parameters_of(Criterion::acceleration, Order::quadrupole);
+  parameters.softening = {0.01, 0.1};
+  const Particles all = make_cloud(400, 2);
+  parameters.direct_below = 401;
+  SharedDomain shared = share_out(comm, all, 96), whole = share_out(alone, all, 96);
+  const ForceReport report = evaluate_twice(comm, parameters, shared);
+  evaluate_twice(alone, parameters, whole);
+  EXPECT_EQ(force_hash(comm, shared.particles), force_hash(alone, whole.particles));
+  EXPECT_EQ(report.interactions.particle, 400 * 400);
+  EXPECT_EQ(report.interactions.cell, 0);
+  for (std::size_t i = 0; i < whole.particles.size(); ++i) {
+    const Direct direct = direct_force(whole.particles, i, parameters);
+    const double bound = 0x1p-23 * norm(direct.acceleration) + 400 * 0x1p-52 * direct.sizes;
+    ASSERT_LE(norm(whole.particles.acceleration[i].as<double>() - direct.acceleration), bound);
+    ASSERT_NEAR(whole.particles.potential[i], direct.potential, 0x1p-23 * std::abs(direct.potential));
+    ASSERT_EQ(whole.particles.work[i], 400U);
+  }
+  parameters.direct_below = 400;
+  EXPECT_GT(evaluate_twice(comm, parameters, shared).interactions.cell, 0);
+}
+
 TEST(Gravity, is_direct_summation_when_everything_is_opened) {
   const Communicator comm(MPI_COMM_WORLD);
   const Particles all = make_cloud(1000, 2);

@@ -10,6 +10,7 @@
 #include "comm/exchange_plan.hpp"
 #include "comm/radix_select.hpp"
 #include "kernels/cuda/digit_counts.hpp"
+#include "kernels/cuda/direct_force.hpp"
 #include "kernels/cuda/fields.hpp"
 #include "kernels/cuda/leaf_lists.hpp"
 #include "kernels/cuda/let_selection.hpp"
@@ -35,28 +36,27 @@ float median_of(const Communicator& comm, const DeviceParticles& particles, Coun
   return std::bit_cast<float>(static_cast<std::uint32_t>(select_key(comm, 32, count_digits, (all - 1) / 2)));
 }
 
-/// What the leaves of all ranks tell, by number. own: those of this rank; not used behind.
-cuda::DeviceArray<LeafNotice> gathered(const Communicator& comm, const DeviceExchange& exchange,
-                                       const Domain& domain, cuda::DeviceArray<LeafNotice> own) {
-  if (comm.size() == 1) return own;
-  const auto others = static_cast<std::size_t>(comm.size() - 1), count = own.size();
+/// The arrays of all ranks, joined in rank order, on every rank. own: `count` elements; device.
+template <class T>
+cuda::DeviceArray<T> gathered(const Communicator& comm, const DeviceExchange& exchange, const T* own,
+                              std::size_t count) {
+  const auto others = static_cast<std::size_t>(comm.size() - 1);
   std::vector<Count> counts(others + 1, static_cast<Count>(count));
   counts[static_cast<std::size_t>(comm.rank())] = 0;
   const ExchangePlan plan(comm, counts);
-  const cuda::DeviceArray<LeafNotice> copies(others * count);
+  const cuda::DeviceArray<T> copies(others * count);
   for (std::size_t i = 0; i < others; ++i)
-    cuda::device_copy(copies.data() + i * count, own.data(), count * sizeof(LeafNotice));
-  const cuda::DeviceArray<LeafNotice> received(static_cast<std::size_t>(plan.receive_total()));
-  exchange.apply(plan, copies.data(), received.data(), sizeof(LeafNotice));
+    cuda::device_copy(copies.data() + i * count, own, count * sizeof(T));
+  const cuda::DeviceArray<T> received(static_cast<std::size_t>(plan.receive_total()));
+  exchange.apply(plan, copies.data(), received.data(), sizeof(T));
 
-  const auto all = static_cast<std::size_t>(domain.leaves()),
-             before = static_cast<std::size_t>(domain.first_leaf[static_cast<std::size_t>(comm.rank())]);
-  cuda::DeviceArray<LeafNotice> notices(all);
-  cuda::device_copy(notices.data(), received.data(), before * sizeof(LeafNotice));
-  cuda::device_copy(notices.data() + before, own.data(), count * sizeof(LeafNotice));
-  cuda::device_copy(notices.data() + before + count, received.data() + before,
-                    (all - before - count) * sizeof(LeafNotice));
-  return notices;
+  const auto before = static_cast<std::size_t>(plan.receive_offsets()[static_cast<std::size_t>(comm.rank())]);
+  cuda::DeviceArray<T> all(received.size() + count);
+  cuda::device_copy(all.data(), received.data(), before * sizeof(T));
+  cuda::device_copy(all.data() + before, own, count * sizeof(T));
+  cuda::device_copy(all.data() + before + count, received.data() + before,
+                    (received.size() - before) * sizeof(T));
+  return all;
 }
 
 }  // namespace
@@ -96,7 +96,8 @@ void DeviceGravity::check_separations(const DeviceParticles& particles) const {
 
 /// What all leaves tell, on every rank; the moments of the cells above them.
 void DeviceGravity::publish(const Domain& domain, const WalkSetup& setup, double median_acceleration) {
-  notices_ = gathered(comm_, exchange_, domain, forest_.notices());
+  notices_ = forest_.notices();
+  if (comm_.size() > 1) notices_ = gathered(comm_, exchange_, notices_.data(), notices_.size());
   top_ = cuda::DeviceTop(domain.cells);
   top_.combine(notices_.data(), setup.units,
                AcceptanceRule::of(setup.gravity, setup.units, median_acceleration), middle_of(domain.box));
@@ -192,6 +193,30 @@ cuda::WalkSources DeviceGravity::sources() const {
   return from;
 }
 
+/// Every rank sums over the particles of all, in the order of the leaves.
+void DeviceGravity::sum_directly(DeviceParticles& particles, const WalkSetup& setup,
+                                 ForceReport& report) const {
+  const std::size_t count = particles.size();
+  cuda::DirectParticles all{particles.values(fields::position), particles.values(fields::mass),
+                            particles.values(fields::type), count};
+  cuda::DeviceArray<Vec3d> position;
+  cuda::DeviceArray<double> mass;
+  cuda::DeviceArray<std::uint8_t> type;
+  if (comm_.size() > 1) {
+    position = gathered(comm_, exchange_, all.position, count);
+    mass = gathered(comm_, exchange_, all.mass, count);
+    type = gathered(comm_, exchange_, all.type, count);
+    all = {position.data(), mass.data(), type.data(), position.size()};
+  }
+  const auto first = static_cast<std::size_t>(comm_.exclusive_scan(static_cast<Count>(count)));
+  cuda::direct_force(setup.gravity, setup.units, all, first, count, particles.values(fields::acceleration),
+                     particles.values(fields::potential));
+  cuda::set_all(particles.values(fields::work), count, static_cast<std::uint32_t>(report.particles));
+  cuda::store_sizes(count, particles.values(fields::acceleration),
+                    particles.values(fields::old_acceleration));
+  report.interactions.particle = static_cast<Count>(count) * report.particles;
+}
+
 ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& domain,
                                     cuda::DeviceRecords records, PhaseTimers& timers) {
   const auto timed = [&timers](const char* phase, const auto& work) {
@@ -212,6 +237,11 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
     records = {};
   });
   timed("sort", [&] { forest_.arrange(particles); });
+  if (parameters_.is_direct(report.particles)) {
+    timed("walk", [&] { sum_directly(particles, setup, report); });
+    timed("wait", [&] { report.add_over_ranks(comm_); });
+    return report;
+  }
   timed("moments", [&] {
     comm_.together([&] {
       forest_.update(particles, setup.gravity, setup.units, report.median_acceleration);

@@ -46,6 +46,7 @@ class DeviceGravity {
   void import(const Domain& domain, const WalkUnits& units, ForceReport& report);
   void exchange_trees(const Domain& domain, const WalkUnits& units, std::vector<cuda::LeafPlace>& places,
                       ForceReport& report);
+  void sum_directly(DeviceParticles& particles, const WalkSetup& setup, ForceReport& report) const;
   cuda::WalkSources sources() const;
 
   const Communicator& comm_;
