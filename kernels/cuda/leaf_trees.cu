@@ -48,23 +48,27 @@ struct LeafUpdate {
     }
   }
 
-  /// A thread begins at each bucket; of two that meet the second one goes on with their parent.
+  /// A thread begins at each bucket; of two that meet the second one goes on with their parent, after a
+  /// barrier behind what the first one has stored. All threads of the block.
   __device__ void combine() const {
-    const int buckets = (count + bucket_size - 1) / bucket_size;
-    for (int b = threadIdx.x; b < buckets; b += threads) {
-      std::int32_t n = s.bucket_node[b];
+    static_assert(most_buckets <= threads);
+    const auto b = static_cast<std::int32_t>(threadIdx.x);
+    bool goes_on = b < (count + bucket_size - 1) / bucket_size;
+    std::int32_t n = goes_on ? s.bucket_node[b] : 0;
+    if (goes_on) {
       const NodeLinks link = links[n];
       s.sum[b] = bucket_moments(sources + link.first, softening + link.first, link.count);
       store(n, s.sum[b]);
-      for (n = s.parent[n]; n >= 0; n = s.parent[n]) {
-        __threadfence_block();
-        if (atomicAdd(&s.arrivals[n], 1) == 0) break;
-        __threadfence_block();
-        const std::int32_t child = links[n].child;
-        MomentSum& left = s.sum[links[child].first / bucket_size];
-        left = left + s.sum[links[child + 1].first / bucket_size];
-        store(n, left);
-      }
+    }
+    while (__syncthreads_or(goes_on)) {
+      if (!goes_on) continue;
+      n = s.parent[n];
+      goes_on = n >= 0 && atomicAdd(&s.arrivals[n], 1) == 1;
+      if (!goes_on) continue;
+      const std::int32_t child = links[n].child;
+      MomentSum& left = s.sum[links[child].first / bucket_size];
+      left = left + s.sum[links[child + 1].first / bucket_size];
+      store(n, left);
     }
   }
 
