@@ -15,7 +15,7 @@ namespace {
 
 /// Device memory that a step of one rank takes at most, fields, records and trees together; measured (see
 /// docs/performance.md), with room for what ranks receive of each other.
-constexpr double bytes_per_particle = 200;
+constexpr double bytes_per_particle = 230;
 
 /// Particles in the memory of GPUs; only scalars, cuts, cells, what leaves tell each other and snapshots
 /// cross to the host.
