@@ -113,7 +113,7 @@ RankDevices take_devices(const Communicator& comm, bool may_share) {
     if (!found.fault.empty())
       throw InputError(fmt::format(
           "{}{}: start as many ranks per host as it has GPUs, or let them share with --share-gpu, "
-          "or compute on the host (--backend kokkos, --schedule-gpu a)",
+          "or compute on the host (--backend kokkos)",
           found.fault, visible_devices()));
     cuda::select_device(own.device, found.devices.shared);
   });

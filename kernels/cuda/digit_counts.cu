@@ -1,10 +1,10 @@
 #include "kernels/cuda/digit_counts.hpp"
 
 #include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
-#include <cub/device/device_histogram.cuh>
 #include <cub/device/device_select.cuh>
 
+#include <algorithm>
+#include <stdexcept>
 #include <vector>
 
 #include "base/hash.hpp"
@@ -36,23 +36,43 @@ struct DigitOf {
   }
 };
 
+constexpr int threads = 512, most_blocks = 1024;
+constexpr int most_digits = 1 << 11;
+
+/// Neighbouring keys often share a digit: of the lanes of a warp that do, one adds for all.
 template <class Key>
-void count_keys(const Key& key, std::size_t count, const Digit& digit, std::span<Count> counts) {
+__global__ void __launch_bounds__(threads)
+    count_keys(const DigitOf<Key> digit_of, int digits, std::size_t count, unsigned long long* counts) {
+  __shared__ unsigned own[most_digits];
+  for (int d = static_cast<int>(threadIdx.x); d < digits; d += threads) own[d] = 0;
+  __syncthreads();
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  for (std::size_t base = std::size_t{blockIdx.x} * threads; base < count;
+       base += std::size_t{gridDim.x} * threads) {
+    const std::size_t i = base + threadIdx.x;
+    const int digit = i < count ? digit_of(i) : digits;
+    const unsigned peers = __match_any_sync(~0u, digit);
+    if (digit < digits && lane == __ffs(static_cast<int>(peers)) - 1)
+      atomicAdd(&own[digit], static_cast<unsigned>(__popc(peers)));
+  }
+  __syncthreads();
+  for (int d = static_cast<int>(threadIdx.x); d < digits; d += threads)
+    if (own[d] > 0) atomicAdd(&counts[d], static_cast<unsigned long long>(own[d]));
+}
+
+template <class Key>
+void count_digits_of(const Key& key, std::size_t count, const Digit& digit, std::span<Count> counts) {
   const int digits = 1 << (digit.high - digit.low);
-  const auto samples =
-      thrust::make_transform_iterator(thrust::counting_iterator<std::size_t>(0), DigitOf<Key>{key, digit});
-  DeviceArray<unsigned long long> bins(static_cast<std::size_t>(digits));
-  std::size_t bytes = 0;
-  const auto histogram = [&](void* scratch) {
-    GROVE_CUDA(cub::DeviceHistogram::HistogramEven(scratch, bytes, samples, bins.data(), digits + 1, 0,
-                                                   digits, static_cast<long long>(count)));
-  };
-  histogram(nullptr);
-  const DeviceArray<std::byte> scratch(bytes);
-  histogram(scratch.data());
+  if (digits > most_digits) throw std::logic_error("count_digits: a digit has at most 11 bits");
+  DeviceArray<unsigned long long> found(static_cast<std::size_t>(digits));
+  found.clear();
+  const std::size_t blocks = std::min<std::size_t>((count + threads - 1) / threads, most_blocks);
+  if (blocks > 0)
+    count_keys<<<static_cast<unsigned>(blocks), threads>>>(DigitOf<Key>{key, digit}, digits, count,
+                                                           found.data());
   launched("Grove::cuda::count_digits");
   std::vector<unsigned long long> host(static_cast<std::size_t>(digits));
-  bins.download(host);
+  found.download(host);
   for (std::size_t d = 0; d < host.size(); ++d) counts[d] = static_cast<Count>(host[d]);
 }
 
@@ -65,10 +85,10 @@ struct IsAtMost {
 }  // namespace
 
 void count_digits(const float* values, std::size_t count, const Digit& digit, std::span<Count> counts) {
-  count_keys(BitsOf{values}, count, digit, counts);
+  count_digits_of(BitsOf{values}, count, digit, counts);
 }
 void count_digits(const ParticleId* ids, std::size_t count, const Digit& digit, std::span<Count> counts) {
-  count_keys(HashOf{ids}, count, digit, counts);
+  count_digits_of(HashOf{ids}, count, digit, counts);
 }
 
 std::vector<std::uint32_t> find_hashes(const ParticleId* ids, std::size_t count, std::uint64_t last) {

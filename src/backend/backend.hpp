@@ -24,8 +24,6 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  virtual std::size_t size() const = 0;
-
   /// Collective. grove::decompose(); the particles' order is that of the leaves after evaluate().
   virtual Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                            DecompositionReport& report) = 0;

@@ -10,7 +10,6 @@ class HostBackend : public Backend {
   HostBackend(const Communicator& comm, Particles particles, const GravityParameters& gravity)
       : comm_(comm), particles_(std::move(particles)), gravity_(comm, gravity) {}
 
-  std::size_t size() const override { return particles_.size(); }
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override;
   ForceReport evaluate(const Domain& domain, PhaseTimers& timers) override;

@@ -27,6 +27,14 @@ std::string accuracy(const ForceResult& result) {
                                                  : fmt::format("theta {}", result.gravity.theta);
 }
 
+/// How forces come about.
+std::string method(const ForceResult& result) {
+  const GravityParameters& gravity = result.gravity;
+  if (gravity.is_direct(result.second.report.particles)) return "direct summation";
+  return fmt::format("{}, criterion {}, {}, {}", word_of(gravity.tree), word_of(gravity.criterion),
+                     accuracy(result), word_of(gravity.order));
+}
+
 std::string phase_table(const ForceResult& result) {
   std::string text =
       fmt::format("{:12}{:>12}{:>13}{:>10}\n", "seconds", "first pass", "second pass", "share");
@@ -49,13 +57,12 @@ std::string force_table(const ForceResult& result) {
       fmt::format("{}: {} particles in {} {} on {} {}\n", result.file, report.particles, result.leaves,
                   result.leaves == 1 ? "leaf" : "leaves", result.ranks, result.ranks == 1 ? "rank" : "ranks");
   text += fmt::format(
-      "{}, criterion {}, {}, {}, {} softening {:.6g}{}{}\n\n", word_of(result.gravity.tree),
-      word_of(result.gravity.criterion), accuracy(result), word_of(result.gravity.order),
-      word_of(result.gravity.kernel), result.gravity.softening[0],
+      "{}, {} softening {:.6g}{}{}\n", method(result), word_of(result.gravity.kernel),
+      result.gravity.softening[0],
       result.units.is_dimensionless() ? "" : fmt::format(" {}", result.units.name(dimension::length)),
       result.softening_suggested ? " (half of r / N^(1/3), r the radius of half of the particles)" : "");
   text += result.no_gpu.empty() ? result.devices : fmt::format("no GPU is used: {}\n", result.no_gpu);
-  text += phase_table(result);
+  text += '\n' + phase_table(result);
   text += fmt::format("\n{:.3f} million particles/s\n", n / total_of(result.second) / 1e6);
   text +=
       fmt::format("{:.0f} + {:.0f} interactions with cells + particles, {:.1f} opening tests per particle\n",
@@ -86,6 +93,7 @@ std::string force_json(const ForceResult& result) {
                                  {"leaves", result.leaves},
                                  {"backend", result.backend},
                                  {"device", result.devices.empty() ? device_name() : result.devices},
+                                 {"direct", result.gravity.is_direct(report.particles)},
                                  {"criterion", word_of(result.gravity.criterion)},
                                  {"order", word_of(result.gravity.order)},
                                  {"kernel", word_of(result.gravity.kernel)},

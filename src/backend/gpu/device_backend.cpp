@@ -29,8 +29,6 @@ class DeviceBackend : public Backend {
         particles_(upload(particles)),
         gravity_(comm, exchange_, gravity) {}
 
-  std::size_t size() const override { return particles_.size(); }
-
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override {
     const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle);
