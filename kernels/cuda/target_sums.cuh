@@ -45,7 +45,7 @@ GROVE_HOST_DEVICE inline float scale_of(Spline, const CellSource& cell) {
 ///
 /// The lanes are parted in two: each part takes every second source of a batch, and each of its lanes two
 /// targets. So a source that is read from shared memory, 48 bytes to each lane of a part, serves two
-/// targets of it: with one, that reading (128 bytes a cycle and processor) would take longer than the sums.
+/// targets of it: with one, that memory is 86 % busy beside the sums, with two 72 %.
 template <Order order, class Shape>
 class TargetSums {
  public:

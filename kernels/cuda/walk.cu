@@ -11,7 +11,7 @@ namespace {
 
 constexpr int threads = 128;
 constexpr int warps = threads / 32;
-/// That leaves 56 registers to a thread, as many as two targets take; measured, 8 or 10 blocks are not
+/// That leaves 56 registers to a thread, a few bytes less than two targets take; 8 or 10 blocks are not
 /// faster.
 constexpr int blocks_per_processor = 9;
 
