@@ -10,6 +10,7 @@
 #include "kernels/cuda/orb_partition.cuh"
 #include "kernels/cuda/orb_search.cuh"
 #include "kernels/cuda/record_segments.hpp"
+#include "kernels/cuda/run_descent.cuh"
 
 namespace grove::cuda {
 namespace {
@@ -95,6 +96,7 @@ class Levels {
   }
 
   void run(PhaseTimers* levels, std::size_t depth) {
+    if (cut_runs(levels)) return;
     depth = cut_huge(levels, depth);
     std::vector<OrbCell> rest;
     for (std::size_t c = 0; c < cells_.size(); ++c)
@@ -107,6 +109,7 @@ class Levels {
 
   /// Brings the leaves together in one set; true: in the second one. They may still be on their way.
   bool gather() {
+    if (is_gathered_) return true;
     Count in_set[2] = {0, 0};
     for (std::size_t c = 0; c < cells_.size(); ++c)
       if (cells_[c].is_leaf()) in_set[from_[c]] += cells_[c].count;
@@ -158,6 +161,18 @@ class Levels {
             cell.leaves,
             from_[c],
             static_cast<std::int32_t>(c)};
+  }
+
+  /// All cells, if that is the way to do it.
+  bool cut_runs(PhaseTimers* levels) {
+    std::vector<OrbCell> roots;
+    for (std::size_t c = 0; c < cells_.size(); ++c) roots.push_back(orb_cell(c));
+    RunDescent descent(sets_[0], sets_[1], ids_, scheme_);
+    if (!descent.suits(roots)) return false;
+    std::optional<PhaseTimers::Scope> time;
+    if (levels) time.emplace(*levels, "runs");
+    is_gathered_ = descent.run(roots, [&](const FoundCut& cut) { add_children(cut); });
+    return is_gathered_;
   }
 
   /// Cells that are too large for OrbDescent, level by level. Returns the depth of what remains.
@@ -213,6 +228,7 @@ class Levels {
   std::vector<Cell> cells_;           ///< pairs of children, parents before them
   std::vector<std::int32_t> from_;    ///< by cell: the set that holds its records,
   std::vector<std::uint64_t> place_;  ///< and where in it
+  bool is_gathered_ = false;          ///< all leaves are in the second set
 };
 
 }  // namespace

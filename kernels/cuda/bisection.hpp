@@ -24,16 +24,17 @@ struct SubtreeRoot {
 ///
 /// Breadth-first, all cells of a level at once: search, partition with the children's bounds (OrbPartition).
 /// Cells of more than 2^24 records are cut with the help of the host (BracketSearch), all others without
-/// (OrbDescent). Only cells, bounds and cuts cross to the host.
+/// (OrbDescent). If the records come in the order of a similar tree, most of them are not moved until they
+/// are in their leaves (RunDescent). Only cells, bounds and cuts cross to the host.
 ///
 /// scheme, roots: as for grove::cut_to_leaves(), all records in one of them; the subtree of each is returned.
 /// records (in/out): those of all roots, returned so that the records of every cell are contiguous, in tree
-/// order, otherwise in the order given. spare: memory of the same size; may come back exchanged with the
-/// records. ids (device, by index): nullptr: the index is the id. InputError if ids are not unique where a
-/// cut meets equal coordinates.
+/// order, otherwise in the order given unless they came in that of a similar tree. spare: memory of the same
+/// size; may come back exchanged with the records. ids (device, by index): nullptr: the index is the id.
+/// InputError if ids are not unique where a cut meets equal coordinates.
 ///
 /// levels (optional, in/out): each level adds to its phase (level_name), levels that are started together to
-/// that of the first of them; depth: that of the first one.
+/// that of the first of them, and all levels that RunDescent cuts to "runs"; depth: that of the first one.
 ///
 /// Cost per level: 8 bytes read and, for the partition, 16 bytes read and written per record; five launches.
 std::vector<std::vector<Cell>> cut_to_leaves(const CutScheme& scheme, std::span<const SubtreeRoot> roots,

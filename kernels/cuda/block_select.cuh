@@ -32,10 +32,10 @@ __device__ SelectMemory<threads>& select_memory() {
   return memory;
 }
 
-/// Narrows the interval of key_of(0 .. count - 1), of which those count that `counts` accepts, to one key or
+/// Narrows the interval of key_of(0 .. count - 1), which stand for weight_of(i) elements each, to one key or
 /// at most `enough` elements. All threads of the block; the selection is in shared memory.
-template <int threads, class KeyOf, class Counts>
-__device__ void narrow(Selection& s, std::uint32_t count, const KeyOf& key_of, const Counts& counts,
+template <int threads, class KeyOf, class WeightOf>
+__device__ void narrow(Selection& s, std::uint32_t count, const KeyOf& key_of, const WeightOf& weight_of,
                        std::uint32_t enough = 1) {
   using Scan = cub::BlockScan<std::uint32_t, threads>;
   constexpr int bins = 1 << select_bits, per_thread = bins / threads;
@@ -48,17 +48,17 @@ __device__ void narrow(Selection& s, std::uint32_t count, const KeyOf& key_of, c
     __syncthreads();
     for (std::uint64_t base = threadIdx.x; base < count; base += rows * threads) {
       std::uint64_t key[rows];
-      bool is_there[rows];
+      std::uint32_t weight[rows];
 #pragma unroll
       for (int r = 0; r < rows; ++r) {
         const std::uint64_t i = base + r * threads;
-        is_there[r] = i < count && counts(static_cast<std::uint32_t>(i));
-        key[r] = is_there[r] ? key_of(static_cast<std::uint32_t>(i)) : 0;
+        weight[r] = i < count ? weight_of(static_cast<std::uint32_t>(i)) : 0;
+        key[r] = weight[r] > 0 ? key_of(static_cast<std::uint32_t>(i)) : 0;
       }
 #pragma unroll
       for (int r = 0; r < rows; ++r)
-        if (is_there[r] && key[r] >= now.first && key[r] <= now.last)
-          atomicAdd(&own[(key[r] - now.first) >> shift], 1u);
+        if (weight[r] > 0 && key[r] >= now.first && key[r] <= now.last)
+          atomicAdd(&own[(key[r] - now.first) >> shift], weight[r]);
     }
     __syncthreads();
     std::uint32_t number[per_thread], before[per_thread];
@@ -76,6 +76,11 @@ __device__ void narrow(Selection& s, std::uint32_t count, const KeyOf& key_of, c
   }
 }
 
+/// The weight of elements that stand for themselves alone.
+struct OneEach {
+  __device__ std::uint32_t operator()(std::uint32_t) const { return 1; }
+};
+
 /// A cut that a block has found.
 struct SelectedCut {
   Cut cut;            ///< of the element of the rank asked for; without an axis
@@ -90,11 +95,12 @@ __device__ SelectedCut finish_selection(Selection& by_key, std::uint32_t count, 
   __shared__ Selection by_id;
   __shared__ Cut cut;
   narrow<threads>(
-      by_key, count, [&](std::uint32_t i) -> std::uint64_t { return key_of(i); },
-      [](std::uint32_t) { return true; });
+      by_key, count, [&](std::uint32_t i) -> std::uint64_t { return key_of(i); }, OneEach{});
 
   const Selection k = by_key;
-  const auto is_tied = [&](std::uint32_t i) { return key_of(i) >= k.first && key_of(i) <= k.last; };
+  const auto is_tied = [&](std::uint32_t i) -> std::uint32_t {
+    return key_of(i) >= k.first && key_of(i) <= k.last;
+  };
   if (threadIdx.x == 0) by_id = {0, ~0ull, k.rank, k.inside};
   __syncthreads();
   narrow<threads>(by_id, count, id_of, is_tied);
@@ -124,8 +130,7 @@ __device__ SelectedCut select_by_key_and_id(Coordinate first, Coordinate last, s
   if (threadIdx.x == 0) by_key = {first, last, rank, count}, kept = 0;
   __syncthreads();
   narrow<threads>(
-      by_key, count, [&](std::uint32_t i) -> std::uint64_t { return key_of(i); },
-      [](std::uint32_t) { return true; }, few);
+      by_key, count, [&](std::uint32_t i) -> std::uint64_t { return key_of(i); }, OneEach{}, few);
   const Selection now = by_key;
   if (now.inside > few) return finish_selection<threads>(by_key, count, key_of, id_of);
 

@@ -79,7 +79,6 @@ __global__ void __launch_bounds__(bracket_threads)
   }
   const double first = floor(rank - off), last = ceil(rank + off);
   const auto key_of = [&](std::uint32_t i) -> std::uint64_t { return keys[i]; };
-  const auto any = [](std::uint32_t) { return true; };
   Coordinate key_first = task.low, key_last = task.high;
   for (const bool is_first : {true, false}) {
     const double place = is_first ? first : last;
@@ -87,7 +86,7 @@ __global__ void __launch_bounds__(bracket_threads)
     __syncthreads();
     if (threadIdx.x == 0) selection = {task.low, task.high, static_cast<std::uint32_t>(place), size};
     __syncthreads();
-    narrow<bracket_threads>(selection, size, key_of, any, static_cast<std::uint32_t>(slack(size)));
+    narrow<bracket_threads>(selection, size, key_of, OneEach{}, static_cast<std::uint32_t>(slack(size)));
     if (is_first)
       key_first = static_cast<Coordinate>(selection.first);
     else

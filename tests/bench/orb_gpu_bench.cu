@@ -1,11 +1,12 @@
 // The ORB of points that are resident on one GPU: time, and a check of every result.
 //
-//   bench_orb_gpu LOG2_POINTS LEAVES SHAPE [REPEATS]     rule halves
-//   bench_orb_gpu LOG2_POINTS 0 SHAPE [REPEATS]          rule middle, leaves of 4096
+//   bench_orb_gpu LOG2_POINTS LEAVES SHAPE [REPEATS [STEP]]     rule halves
+//   bench_orb_gpu LOG2_POINTS 0 SHAPE [REPEATS [STEP]]          rule middle, leaves of 4096
 //
 // SHAPE: uniform, plummer (99.9 % of the mass), hernquist, cusp (r^-3), plane, identical (10^6 points in one
 // place, the rest uniform). Of few points the time is that of starting kernels and of asking the host:
-// LOG2_POINTS 20, 22, 24 with LEAVES 0 show it.
+// LOG2_POINTS 20, 22, 24 with LEAVES 0 show it. STEP: points come in the order of a tree with leaves of 512,
+// and have moved since, on each axis by up to so much of the cube's edge, as in the steps of a simulation.
 // Points have three 32-bit coordinates and a 64-bit id in no order. Prints the median and the least time in
 // milliseconds, after one unmeasured run, the device memory at the peak, and the time of each level of the
 // last run.
@@ -55,6 +56,17 @@ __global__ void make_points(Shape shape, std::uint64_t count, std::uint32_t* x, 
     y[i] = static_cast<std::uint32_t>(p[1] * 0x1p32);
     z[i] = static_cast<std::uint32_t>(p[2] * 0x1p32);
     index[i] = static_cast<std::uint32_t>(i);
+  }
+}
+
+__global__ void move_points(double step, int round, std::uint64_t count, std::uint32_t* x, std::uint32_t* y,
+                            std::uint32_t* z, const std::uint32_t* index) {
+  for (std::uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+    std::uint32_t* const p[3] = {x + i, y + i, z + i};
+    for (int axis = 0; axis < 3; ++axis) {
+      const double moved = *p[axis] + step * 0x1p32 * (2 * uniform(mixed(index[i]) + round, axis) - 1);
+      *p[axis] = static_cast<std::uint32_t>(fmin(fmax(moved, 0.), 0x1p32 - 1));
+    }
   }
 }
 
@@ -127,7 +139,21 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-int run(int log2, std::int32_t leaves, const std::string& name, int repeats) {
+/// Brings points into the order of a tree, and moves them.
+void order_and_move(DeviceRecords& records, DeviceRecords& spare, const ParticleId* ids, double step,
+                    int round) {
+  const CutScheme scheme{CutRule::middle, 512};
+  SubtreeRoot whole{{}, 0};
+  whole.cell.count = whole.cell.weight = static_cast<Count>(records.size());
+  whole.cell.leaves = scheme.leaves_of(whole.cell.count);
+  cut_to_leaves(scheme, std::span(&whole, 1), records, spare, ids);
+  const auto& c = records.columns;
+  move_points<<<132 * 16, 256>>>(step, round, records.size(), c[0].data(), c[1].data(), c[2].data(),
+                                 c[3].data());
+  launched("move_points");
+}
+
+int run(int log2, std::int32_t leaves, const std::string& name, int repeats, double step) {
   const std::vector<std::string> names = {"uniform", "plummer", "hernquist", "cusp", "plane", "identical"};
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) throw std::runtime_error("no shape " + name);
@@ -150,6 +176,7 @@ int run(int log2, std::int32_t leaves, const std::string& name, int repeats) {
     const auto& c = records.columns;
     make_points<<<132 * 16, 256>>>(shape, count, c[0].data(), c[1].data(), c[2].data(), c[3].data());
     launched("make_points");
+    if (step >= 0) order_and_move(records, spare, ids.data(), step, i);
     std::vector<LeafBox> all = {{0, count, {0, 0, 0}, {~0u, ~0u, ~0u}}};
     const Inspection before = inspect(records, all);
     device_synchronise();
@@ -188,13 +215,13 @@ int run(int log2, std::int32_t leaves, const std::string& name, int repeats) {
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::puts("usage: bench_orb_gpu LOG2_POINTS LEAVES SHAPE [REPEATS]");
+    std::puts("usage: bench_orb_gpu LOG2_POINTS LEAVES SHAPE [REPEATS [STEP]]");
     return 2;
   }
   try {
     grove::cuda::select_device(0, false);
     return grove::cuda::run(std::atoi(argv[1]), std::atoi(argv[2]), argv[3],
-                            argc > 4 ? std::atoi(argv[4]) : 5);
+                            argc > 4 ? std::atoi(argv[4]) : 5, argc > 5 ? std::atof(argv[5]) : -1);
   } catch (const std::exception& error) {
     std::puts(error.what());
     return 1;

@@ -4,9 +4,11 @@
 //   bench_walk_gpu LOG2_PARTICLES MODEL DELTA [ORDER] [LEAF] [REPEATS]
 //
 // MODEL: plummer (99.9 % of the mass), hernquist (r < 100 a), nfw (c = 15); equal masses, G = M = a = 1,
-// softening 1e-3. DELTA: of the criterion `acceleration`. ORDER: quadrupole, monopole. LEAF: 4096. Prints the
-// medians of REPEATS (5) passes after a first one, which walks with an opening angle, and another one;
-// milliseconds on the slowest rank. The forces have the same bits on any number of ranks.
+// softening 1e-3. DELTA: of the criterion `acceleration`. ORDER: quadrupole, monopole. LEAF: 4096. Particles
+// move between passes, at about the speed of a circular orbit in any direction, for a time of 0.01: a step of
+// sqrt(2 * 0.025 * softening / |a|) in the middle of the Plummer sphere. Prints the medians of REPEATS (5)
+// passes after a first one, which walks with an opening angle, and another one; milliseconds on the slowest
+// rank. The forces have the same bits on any number of ranks.
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +28,8 @@
 
 namespace grove {
 namespace {
+
+constexpr double time_step = 0.01;
 
 /// The radius that holds this fraction of a model's mass.
 double radius_of(const std::string& model, double fraction) {
@@ -52,13 +56,17 @@ Particles sample(const Communicator& comm, const std::string& model, std::uint64
   particles.resize(end - begin);
   for (std::uint64_t number = begin; number < end; ++number) {
     const auto uniform = [number](std::uint64_t which) {
-      return (static_cast<double>(mixed(4 * number + which) >> 11) + 0.5) * 0x1p-53;
+      return (static_cast<double>(mixed(8 * number + which) >> 11) + 0.5) * 0x1p-53;
     };
-    const double r = radius_of(model, uniform(0)), c = 2 * uniform(1) - 1, s = std::sqrt(1 - c * c),
-                 angle = 6.283185307179586 * uniform(2);
+    const auto direction = [&](std::uint64_t which) {
+      const double c = 2 * uniform(which) - 1, s = std::sqrt(1 - c * c),
+                   angle = 6.283185307179586 * uniform(which + 1);
+      return Vec3d{s * std::cos(angle), s * std::sin(angle), c};
+    };
+    const double r = radius_of(model, uniform(0));
     const std::size_t i = number - begin;
-    particles.position[i] = {r * s * std::cos(angle), r * s * std::sin(angle), r * c};
-    particles.velocity[i] = {};
+    particles.position[i] = direction(1) * r;
+    particles.velocity[i] = direction(3) * std::sqrt(uniform(0) / r);
     particles.mass[i] = 1 / static_cast<double>(count);
     particles.id[i] = number + 1;
     particles.type[i] = 1;
@@ -114,9 +122,14 @@ void run(int log2, const std::string& model, double delta, Order order, Count le
   parameters.leaf_size = leaf;
   Domain domain;
   Times unwanted, times;
-  for (int i = 0; i < 2; ++i) pass(comm, *backend, parameters, domain, unwanted);
+  pass(comm, *backend, parameters, domain, unwanted);
+  backend->drift(time_step);
+  pass(comm, *backend, parameters, domain, unwanted);
   ForceReport report;
-  for (int i = 0; i < repeats; ++i) report = pass(comm, *backend, parameters, domain, times);
+  for (int i = 0; i < repeats; ++i) {
+    backend->drift(time_step);
+    report = pass(comm, *backend, parameters, domain, times);
+  }
 
   const AuditResult audit = backend->audit(domain, 4096);
   std::uint64_t hash = 0;

@@ -90,6 +90,36 @@ void expect_same_subtrees(const Sample& sample, const CutScheme& scheme,
   EXPECT_TRUE(sorted == expected);
 }
 
+/// The same records, in the order of a tree of 512 to a leaf, from which they have moved by at most `step`
+/// since.
+Sample in_tree_order(const Sample& sample, Coordinate step) {
+  Sample ordered = sample;
+  const CutScheme scheme{CutRule::middle, 512};
+  const auto count = static_cast<Count>(sample.records.size());
+  cut_to_leaves(scheme, root_of(scheme, sample.records.size(), count, 0), ordered.records, sample.id.data(),
+                nullptr);
+  std::mt19937_64 generator(7);
+  for (Record& record : ordered.records)
+    for (Coordinate* c : {&record.x, &record.y, &record.z}) {
+      const auto moved = static_cast<std::int64_t>(*c) - step +
+                         static_cast<std::int64_t>(generator() % (2 * std::uint64_t{step} + 1));
+      *c = static_cast<Coordinate>(std::clamp<std::int64_t>(moved, 0, ~Coordinate{0}));
+    }
+  ordered.name += ", ordered, moved by " + std::to_string(step);
+  return ordered;
+}
+
+/// Whether the device takes runs of records as they come.
+bool goes_by_runs(const Sample& sample, const CutScheme& scheme, std::int32_t leaves) {
+  const auto count = static_cast<Count>(sample.records.size());
+  const cuda::SubtreeRoot whole{root_of(scheme, sample.records.size(), count, leaves), 0};
+  cuda::DeviceRecords records = on_device(sample.records), spare(sample.records.size());
+  const cuda::DeviceArray<ParticleId> id{std::span(sample.id)};
+  PhaseTimers levels;
+  cuda::cut_to_leaves(scheme, std::span(&whole, 1), records, spare, id.data(), &levels);
+  return levels.all().contains("runs");
+}
+
 void expect_refused(const Sample& sample, const CutScheme& scheme) {
   const std::size_t count = sample.records.size();
   cuda::DeviceRecords records = on_device(sample.records), spare(count);
@@ -181,6 +211,48 @@ TEST_F(GpuBisection, cuts_roots_of_all_sizes_at_once) {
   const CutScheme scheme{CutRule::middle, 512};
   // Leaves, small cells, cells that need a sample, in no order.
   expect_same_subtrees(sample, scheme, {100, 200100, 200611, 204611, 270147, 270148, 600000, 699999, 700000});
+}
+
+TEST_F(GpuBisection, cuts_records_that_come_in_the_order_of_an_earlier_tree) {
+  constexpr std::size_t count = 200000;
+  for (const Sample& sample : samples(count))
+    for (const Coordinate step : {0u, 1u << 24, 1u << 28}) {  // 1 in 256 and 1 in 16 of all
+      const Sample ordered = in_tree_order(sample, step);
+      expect_same(ordered, {CutRule::middle, 4096}, 0);
+      expect_same(ordered, {CutRule::middle, 1500}, 0);
+      expect_same(ordered, {CutRule::halves, 1}, 100);
+    }
+}
+
+TEST_F(GpuBisection, goes_by_runs_where_they_are_short) {
+  const Sample even = samples(200000).front(), ordered = in_tree_order(even, 1 << 24);
+  EXPECT_FALSE(goes_by_runs(even, {CutRule::middle, 4096}, 0));
+  EXPECT_TRUE(goes_by_runs(ordered, {CutRule::middle, 4096}, 0));
+  EXPECT_TRUE(goes_by_runs(ordered, {CutRule::halves, 1}, 100));
+  EXPECT_FALSE(goes_by_runs(ordered, {CutRule::middle, 512}, 0)) << "leaves are as short as runs";
+}
+
+// Ordered but for every other record, which makes more and more runs.
+TEST_F(GpuBisection, cuts_records_of_which_half_are_out_of_order) {
+  Sample half = in_tree_order(samples(300000).front(), 0);
+  std::mt19937_64 generator(3);
+  for (std::size_t i = half.records.size() / 2; i < half.records.size(); ++i)
+    std::swap(half.records[i], half.records[i + generator() % (half.records.size() - i)]);
+  expect_same(half, {CutRule::middle, 1024}, 0);
+}
+
+TEST_F(GpuBisection, cuts_ordered_roots_of_all_sizes_at_once) {
+  const Sample sample = in_tree_order(comb(700000), 1 << 10);
+  const CutScheme scheme{CutRule::middle, 1024};
+  expect_same_subtrees(sample, scheme, {100, 200100, 200611, 204611, 270147, 270148, 600000, 699999, 700000});
+}
+
+TEST_F(GpuBisection, refuses_ids_that_are_not_unique_in_ordered_records) {
+  Sample sample = in_tree_order(samples(200000).front(), 0);
+  for (Record& record : sample.records) record.x /= 1u << 30;  // four planes
+  std::fill(sample.id.begin(), sample.id.end(), 7);
+  for (Record& record : sample.records) record.y = record.z = 0;
+  expect_refused(sample, {CutRule::middle, 4096});
 }
 
 TEST_F(GpuBisection, cuts_many_subtrees_at_once) {

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/orb_descent.cuh"
+#include "kernels/cuda/runs.cuh"
+
+namespace grove::cuda {
+
+/// Cuts cells down to the leaves where records come in the order of an earlier tree, by runs of them
+/// (runs.cuh). The result does not depend on that order, only the time does.
+///
+/// Level by level, four launches each: a window for each cut, from the bounds of runs; a look at the runs in
+/// the windows; the cuts; the division of the runs that they meet. A cell that has become small is one
+/// block's, down to its leaves, whose records it gathers.
+///
+/// Cost: reads about three coordinates of a record and moves it about three times, however deep the tree; 3
+/// to 7 bytes of device memory per record.
+class RunDescent {
+ public:
+  /// records: divided in place, in vain if there are too many runs in the end; sorted: where they come to in
+  /// the order of the leaves. ids, scheme: as for OrbSearch.
+  RunDescent(const Columns& records, const Columns& sorted, const ParticleId* ids, const CutScheme& scheme)
+      : records_(records), sorted_(sorted), ids_(ids), scheme_(scheme) {}
+
+  /// Whether runs of these roots are close together, so that run() will be fast. Cost: a look at a thousand
+  /// of them.
+  bool suits(std::span<const OrbCell> roots) const;
+
+  /// roots (host): numbered from 0, neighbours in the array, all records in one of them; leaves among them
+  /// are gathered, too. take: as for OrbDescent. False: runs came to be too many; nothing was taken.
+  bool run(std::span<const OrbCell> roots, const OrbDescent::TakeCut& take);
+
+ private:
+  RunWork prepare(std::span<const OrbCell> roots);
+  RunHead cut_large(const RunWork& work, std::uint32_t most_count);
+
+  Columns records_, sorted_;
+  const ParticleId* ids_;
+  CutScheme scheme_;
+  DeviceArray<RunHead> head_;
+  DeviceArray<RunCell> cells_;
+  DeviceArray<std::uint32_t> runs_[8], bins_, small_cells_;
+  DeviceArray<RunTask> listings_, divisions_;
+  DeviceArray<FoundCut> cuts_;
+};
+
+}  // namespace grove::cuda
