@@ -80,23 +80,18 @@ class Levels {
         sets_{columns_of(records), columns_of(spare)},
         ids_(ids),
         from_(roots.size(), 0) {
-    std::vector<Segment> segments;
     std::size_t cells = 0;
     for (const SubtreeRoot& root : roots) cells += cells_below(root.cell);
     cells_.reserve(cells), from_.reserve(cells), place_.reserve(cells);
     for (const SubtreeRoot& root : roots) {
       cells_.push_back(root.cell);
       place_.push_back(root.first);
-      segments.push_back({root.first, static_cast<std::uint64_t>(root.cell.count)});
     }
-    std::vector<CellBounds> bounds(roots.size());
-    find_bounds(records, segments, bounds);
-    for (std::size_t c = 0; c < roots.size(); ++c)
-      cells_[c].low = bounds[c].low, cells_[c].high = bounds[c].high;
   }
 
   void run(PhaseTimers* levels, std::size_t depth) {
     if (cut_runs(levels)) return;
+    find_root_bounds();
     depth = cut_huge(levels, depth);
     std::vector<OrbCell> rest;
     for (std::size_t c = 0; c < cells_.size(); ++c)
@@ -171,8 +166,26 @@ class Levels {
     if (!descent.suits(roots)) return false;
     std::optional<PhaseTimers::Scope> time;
     if (levels) time.emplace(*levels, "runs");
-    is_gathered_ = descent.run(roots, [&](const FoundCut& cut) { add_children(cut); });
-    return is_gathered_;
+    const std::vector<Cell> begin = cells_;
+    const auto bounds = descent.run(roots, [&](const FoundCut& cut) { add_children(cut); });
+    if (!bounds) {
+      std::copy(begin.begin(), begin.end(), cells_.begin());
+      cells_.resize(begin.size()), from_.resize(begin.size()), place_.resize(begin.size());
+      return false;
+    }
+    for (std::size_t c = 0; c < cells_.size(); ++c)
+      cells_[c].low = (*bounds)[c].low, cells_[c].high = (*bounds)[c].high;
+    return is_gathered_ = true;
+  }
+
+  void find_root_bounds() {
+    std::vector<Segment> segments;
+    for (std::size_t c = 0; c < cells_.size(); ++c)
+      segments.push_back({place_[c], static_cast<std::uint64_t>(cells_[c].count)});
+    std::vector<CellBounds> bounds(cells_.size());
+    find_bounds(*records_[0], segments, bounds);
+    for (std::size_t c = 0; c < cells_.size(); ++c)
+      cells_[c].low = bounds[c].low, cells_[c].high = bounds[c].high;
   }
 
   /// Cells that are too large for OrbDescent, level by level. Returns the depth of what remains.

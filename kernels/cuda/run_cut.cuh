@@ -21,8 +21,7 @@ __device__ inline std::uint32_t add_cut(const RunWork& work, std::uint32_t numbe
   RunCell& cell = work.cells[number];
   cell.cut = {found.cut.id, found.cut.coordinate, cell.axis};
   const std::uint32_t k = atomicAdd(&work.head->cuts, 1u), child = work.first_child + 2 * k;
-  work.cuts[k] = {cell.cut, left, ChildBounds::of_nothing(), static_cast<std::int32_t>(number),
-                  found.is_ambiguous};
+  work.cuts[k] = {cell.cut, left, {}, static_cast<std::int32_t>(number), found.is_ambiguous};
   work.cells[child] = work.cells[child + 1] = {};
   return child;
 }
@@ -84,7 +83,7 @@ __device__ RunCut cut_cell(const RunWork& work, std::uint32_t number) {
       left_place = atomicAdd(&work.head->runs, left_runs + right_runs);
       right_place = left_place + left_runs;
       divisions = division_place = atomicAdd(&work.head->divisions, divided);
-      if (right_place + right_runs > work.capacity || divisions + divided > work.capacity)
+      if (right_place + right_runs > work.capacity || divisions + divided > work.task_capacity)
         work.head->overflow = 1;
       else
         child = add_children(work, number, found, left, {left_place, left_runs}, {right_place, right_runs});

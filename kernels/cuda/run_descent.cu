@@ -10,15 +10,18 @@
 namespace grove::cuda {
 namespace {
 
+/// Threads of a block that has a cell to itself, and of one that has a task per warp.
 constexpr int large_block = 1024, medium_block = 512, small_block = 256, warp_block = 256;
-/// So few small cells get medium blocks.
-constexpr std::uint32_t few_cells = 512;
+/// So few cells get larger blocks, which then all have a place on the GPU.
+constexpr std::uint32_t few_cells = 264;
+/// Levels that are started before the host looks how many cells there are.
+constexpr int most_levels = 6;
 /// Enough to fill the processors of a GPU; blocks go through the tasks of a level with this stride.
-constexpr std::uint32_t most_blocks = 1024;
+constexpr std::uint32_t most_blocks = 1056;
 /// Records of a cell that one block cuts down to the leaves.
 constexpr std::uint32_t small_cell = 1u << 13;
 /// Room for runs of all levels, for each at the beginning.
-constexpr std::uint64_t capacity_per_run = 64;
+constexpr std::uint64_t capacity_per_run = 64, task_capacity_per_run = 8;
 /// Where cells have fewer records in the mean, runs would become very short.
 constexpr std::uint64_t least_leaf = 2 * run_size;
 
@@ -58,33 +61,69 @@ __global__ void __launch_bounds__(warp_block)
     work.runs.low[axis][r] = bounds[axis].low, work.runs.high[axis][r] = bounds[axis].high;
 }
 
-__global__ void __launch_bounds__(large_block) find_windows(const RunWork work) {
+template <int threads>
+__global__ void __launch_bounds__(threads) find_windows(const RunWork work) {
   const RunHead& head = *work.head;
   if (blockIdx.x == 0 && threadIdx.x == 0) work.head->divisions = work.head->most_count = 0;
   if (head.overflow) return;
   for (std::uint32_t c = head.level_begin + blockIdx.x; c < head.level_end; c += gridDim.x)
     if (!work.is_small(work.cells[c])) {
-      work.bins[(c - head.level_begin) * run_bins + threadIdx.x] = 0;
-      find_window<large_block>(work, c);
+      std::uint32_t* const bins = work.bins + (c - head.level_begin) * run_bins;
+      for (std::uint32_t b = threadIdx.x; b < run_bins; b += threads) bins[b] = 0;
+      find_window<threads>(work, c);
     }
 }
 
+/// Tasks that one block counts in its own bins before it adds them to those of their cell.
+struct TasksOfCell {
+  std::uint32_t begin, end, cell;
+
+  /// The next tasks from `begin` on that are of one cell, at most one per thread. All threads of the block.
+  __device__ TasksOfCell(const RunTask* tasks, std::uint32_t begin, std::uint32_t most) : begin(begin) {
+    __shared__ std::uint32_t first_other;
+    cell = tasks[begin].cell;
+    __syncthreads();
+    if (threadIdx.x == 0) first_other = min(begin + warp_block, most);
+    __syncthreads();
+    const std::uint32_t own = begin + threadIdx.x;
+    if (own < most && tasks[own].cell != cell) atomicMin(&first_other, own);
+    __syncthreads();
+    end = first_other;
+  }
+};
+
+/// A block takes neighbouring tasks, which are of few cells.
 __global__ void __launch_bounds__(warp_block) count_windows(const RunWork work) {
+  __shared__ std::uint32_t own_bins[run_bins];
   const RunHead& head = *work.head;
   if (head.overflow) return;
-  constexpr std::uint32_t warps = warp_block / 32;
-  for (std::uint32_t t = blockIdx.x * warps + threadIdx.x / 32; t < head.listings; t += gridDim.x * warps) {
-    const RunTask task = work.listings[t];
-    count_keys(work, task, work.bins + (task.cell - head.level_begin) * run_bins);
+  constexpr std::uint32_t warps = warp_block / 32, few = warps, least_part = 3 * warps;
+  const std::uint32_t part = max((head.listings + gridDim.x - 1) / gridDim.x, least_part);
+  const std::uint32_t end = min((blockIdx.x + 1) * part, head.listings);
+  for (std::uint32_t begin = blockIdx.x * part; begin < end;) {
+    const TasksOfCell tasks(work.listings, begin, end);
+    begin = tasks.end;
+    std::uint32_t* const bins = work.bins + (tasks.cell - head.level_begin) * run_bins;
+    const bool is_few = tasks.end - tasks.begin <= few;
+    if (!is_few)
+      for (std::uint32_t b = threadIdx.x; b < run_bins; b += warp_block) own_bins[b] = 0;
+    __syncthreads();
+    for (std::uint32_t t = tasks.begin + threadIdx.x / 32; t < tasks.end; t += warps)
+      count_keys(work, work.listings[t], is_few ? bins : own_bins);
+    __syncthreads();
+    if (is_few) continue;
+    for (std::uint32_t b = threadIdx.x; b < run_bins; b += warp_block)
+      if (own_bins[b] > 0) atomicAdd(&bins[b], own_bins[b]);
   }
 }
 
-__global__ void __launch_bounds__(large_block) narrow_windows(const RunWork work) {
+template <int threads>
+__global__ void __launch_bounds__(threads) narrow_windows(const RunWork work) {
   const RunHead& head = *work.head;
   if (head.overflow) return;
   for (std::uint32_t c = head.level_begin + blockIdx.x; c < head.level_end; c += gridDim.x)
     if (!work.is_small(work.cells[c]))
-      narrow_window<large_block>(work, c, work.bins + (c - head.level_begin) * run_bins);
+      narrow_window<threads>(work, c, work.bins + (c - head.level_begin) * run_bins);
 }
 
 __global__ void __launch_bounds__(warp_block) list_windows(const RunWork work) {
@@ -95,13 +134,14 @@ __global__ void __launch_bounds__(warp_block) list_windows(const RunWork work) {
     list_keys(work, work.listings[t]);
 }
 
-__global__ void __launch_bounds__(large_block) cut_cells(const RunWork work) {
+template <int threads>
+__global__ void __launch_bounds__(threads) cut_cells(const RunWork work) {
   const RunHead& head = *work.head;
   if (blockIdx.x == 0 && threadIdx.x == 0) work.head->listings = 0;
   if (head.overflow) return;
   for (std::uint32_t c = head.level_begin + blockIdx.x; c < head.level_end; c += gridDim.x) {
     if (work.is_small(work.cells[c])) continue;
-    const std::uint32_t child = cut_cell<large_block>(work, c).child;
+    const std::uint32_t child = cut_cell<threads>(work, c).child;
     if (child == RunCut::none || threadIdx.x >= 2) continue;
     const std::uint32_t own = child + threadIdx.x;
     if (work.is_small(work.cells[own]))
@@ -129,7 +169,7 @@ __device__ void gather_leaf(const RunWork& work, std::uint32_t number) {
   __shared__ std::uint32_t place;
   const RunCell cell = work.cells[number];
   const CellBounds bounds = bounds_of<threads>(work.runs, cell);
-  if (threadIdx.x == 0) place = cell.first, report_bounds(work, number, bounds);
+  if (threadIdx.x == 0) place = cell.first, work.bounds[number] = bounds;
   __syncthreads();
   const std::uint32_t lane = threadIdx.x % 32;
   for (std::uint32_t r = threadIdx.x / 32; r < cell.runs; r += threads / 32) {
@@ -169,6 +209,7 @@ __global__ void __launch_bounds__(threads) finish_cells(const RunWork work) {
     }
     for (std::uint32_t b = threadIdx.x; b < run_bins; b += threads) bins[b] = 0;
     const RunSpan met = find_window<threads>(work, c);
+    if (met.count == 0) return;  // no room: all is in vain
     for (std::uint32_t t = threadIdx.x / 32; t < met.count; t += warp_count)
       count_keys(work, work.listings[met.begin + t], bins);
     narrow_window<threads>(work, c, bins);
@@ -176,7 +217,7 @@ __global__ void __launch_bounds__(threads) finish_cells(const RunWork work) {
       list_keys(work, work.listings[met.begin + t]);
     __syncthreads();
     const RunCut cut = cut_cell<threads>(work, c);
-    if (cut.child == RunCut::none) return;  // all is in vain
+    if (cut.child == RunCut::none) return;  // no room, or ids that are not unique
     for (std::uint32_t t = threadIdx.x / 32; t < cut.divisions.count; t += warp_count)
       divide_run(work, work.divisions[cut.divisions.begin + t]);
     if (threadIdx.x == 0) {
@@ -188,9 +229,15 @@ __global__ void __launch_bounds__(threads) finish_cells(const RunWork work) {
   }
 }
 
-/// Adds up how long runs are on the three axes; a warp per run, of as many as there are warps.
+/// How long runs are.
+struct RunLengths {
+  double sum;                  ///< of all that were looked at, on all axes
+  Coordinate low[3], high[3];  ///< their bounds
+};
+
+/// A warp per run, of as many as there are warps.
 __global__ void __launch_bounds__(warp_block)
-    measure_runs(const Columns records, std::uint64_t runs, double* sum) {
+    measure_runs(const Columns records, std::uint64_t runs, RunLengths* lengths) {
   constexpr std::uint32_t warps = warp_block / 32;
   const std::uint64_t w = blockIdx.x * warps + threadIdx.x / 32;
   const std::uint64_t begin = w * runs / (gridDim.x * warps) * run_size;
@@ -199,8 +246,11 @@ __global__ void __launch_bounds__(warp_block)
   for (int axis = 0; axis < 3; ++axis) {
     const RunBounds own = RunBounds::of(records.at[axis] + begin, run_size);
     length += own.high - own.low;
+    if (threadIdx.x % 32 != 0) continue;
+    atomicMin(&lengths->low[axis], own.low);
+    atomicMax(&lengths->high[axis], own.high);
   }
-  if (threadIdx.x % 32 == 0) atomicAdd(sum, length);
+  if (threadIdx.x % 32 == 0) atomicAdd(&lengths->sum, length);
 }
 
 /// Levels that cells of so many records have, at least, until all are small.
@@ -215,24 +265,19 @@ bool RunDescent::suits(std::span<const OrbCell> roots) const {
   // Of the longest extent of all, in the mean of the axes; runs of records in no order have most of it.
   constexpr double longest = 0.2;
   std::uint64_t records = 0, leaves = 0;
-  CellBounds bounds = CellBounds::of_nothing();
   for (const OrbCell& root : roots) {
     records += root.count;
     leaves += static_cast<std::uint64_t>(root.leaves);
-    for (int axis = 0; axis < 3; ++axis) {
-      bounds.low[axis] = std::min(bounds.low[axis], root.bounds.low[axis]);
-      bounds.high[axis] = std::max(bounds.high[axis], root.bounds.high[axis]);
-    }
   }
   if (records < warps * run_size / 8 || records / leaves < least_leaf) return false;
-  DeviceArray<double> sum(1);
-  sum.clear();
-  measure_runs<<<warps * 32 / warp_block, warp_block>>>(records_, records / run_size, sum.data());
+  RunLengths lengths{0, {~0u, ~0u, ~0u}, {0, 0, 0}};
+  const DeviceArray<RunLengths> device_lengths{std::span<const RunLengths>(&lengths, 1)};
+  measure_runs<<<warps * 32 / warp_block, warp_block>>>(records_, records / run_size, device_lengths.data());
   launched("Grove::cuda::measure_runs");
-  double length = 0;
-  sum.download(std::span(&length, 1));
-  const int axis = longest_axis(bounds.low, bounds.high);
-  return length <= longest * 3 * static_cast<double>(warps) * (bounds.high[axis] - bounds.low[axis]);
+  device_lengths.download(std::span(&lengths, 1));
+  Coordinate extent = 0;
+  for (int axis = 0; axis < 3; ++axis) extent = std::max(extent, lengths.high[axis] - lengths.low[axis]);
+  return lengths.sum <= longest * 3 * static_cast<double>(warps) * extent;
 }
 
 RunWork RunDescent::prepare(std::span<const OrbCell> roots) {
@@ -272,12 +317,14 @@ RunWork RunDescent::prepare(std::span<const OrbCell> roots) {
   small_cells_ = DeviceArray<std::uint32_t>(leaves + roots.size());
   small_cells_.upload(small);
   for (auto& column : runs_) column = DeviceArray<std::uint32_t>(capacity);
-  listings_ = DeviceArray<RunTask>(capacity);
-  divisions_ = DeviceArray<RunTask>(capacity);
+  listings_ = DeviceArray<RunTask>(runs * task_capacity_per_run);
+  divisions_ = DeviceArray<RunTask>(runs * task_capacity_per_run);
   cuts_ = DeviceArray<FoundCut>(leaves);
+  bounds_ = DeviceArray<CellBounds>(2 * leaves);
   work.records = records_, work.sorted = sorted_;
   work.ids = ids_, work.scheme = scheme_;
   work.capacity = static_cast<std::uint32_t>(capacity);
+  work.task_capacity = static_cast<std::uint32_t>(runs * task_capacity_per_run);
   work.head = head_.data(), work.cells = cells_.data();
   work.runs = {runs_[0].data(),
                runs_[1].data(),
@@ -285,6 +332,7 @@ RunWork RunDescent::prepare(std::span<const OrbCell> roots) {
                {runs_[5].data(), runs_[6].data(), runs_[7].data()}};
   work.listings = listings_.data(), work.divisions = divisions_.data();
   work.bins = bins_.data(), work.small_cells = small_cells_.data(), work.cuts = cuts_.data();
+  work.bounds = bounds_.data();
 
   Tiles tiles(run_size);
   tiles.make(counts);
@@ -294,53 +342,73 @@ RunWork RunDescent::prepare(std::span<const OrbCell> roots) {
   return work;
 }
 
+/// threads: of the blocks that have a cell each; as many of these as there are cells, or fewer.
+template <int threads>
+void cut_level(const RunWork& work, std::uint32_t blocks) {
+  find_windows<threads><<<blocks, threads>>>(work);
+  launched("Grove::cuda::find_windows");
+  count_windows<<<most_blocks, warp_block>>>(work);
+  launched("Grove::cuda::count_windows");
+  narrow_windows<threads><<<blocks, threads>>>(work);
+  launched("Grove::cuda::narrow_windows");
+  list_windows<<<most_blocks, warp_block>>>(work);
+  launched("Grove::cuda::list_windows");
+  cut_cells<threads><<<blocks, threads>>>(work);
+  launched("Grove::cuda::cut_cells");
+  divide_runs<<<most_blocks, warp_block>>>(work);
+  launched("Grove::cuda::divide_runs");
+}
+
 /// Cuts all cells that are not small. Returns what has been given out.
 RunHead RunDescent::cut_large(const RunWork& work, std::uint32_t most_count) {
   RunHead head{};
   head.level_end = work.first_child;
   head.most_count = most_count;
   while (true) {
-    const int levels = levels_until(head.most_count, work.small_count);
+    const int levels = std::min(levels_until(head.most_count, work.small_count), most_levels);
     std::uint64_t cells = head.level_end - head.level_begin;
-    for (int i = 0; i < levels; ++i, cells *= 2) {
-      const auto blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(cells, most_blocks));
-      find_windows<<<blocks, large_block>>>(work);
-      launched("Grove::cuda::find_windows");
-      count_windows<<<most_blocks, warp_block>>>(work);
-      launched("Grove::cuda::count_windows");
-      narrow_windows<<<blocks, large_block>>>(work);
-      launched("Grove::cuda::narrow_windows");
-      list_windows<<<most_blocks, warp_block>>>(work);
-      launched("Grove::cuda::list_windows");
-      cut_cells<<<blocks, large_block>>>(work);
-      launched("Grove::cuda::cut_cells");
-      divide_runs<<<most_blocks, warp_block>>>(work);
-      launched("Grove::cuda::divide_runs");
-    }
+    for (int i = 0; i < levels; ++i, cells *= 2)
+      if (cells <= few_cells)
+        cut_level<large_block>(work, static_cast<std::uint32_t>(cells));
+      else
+        cut_level<small_block>(work, static_cast<std::uint32_t>(std::min<std::uint64_t>(cells, most_blocks)));
     head_.download(std::span(&head, 1));
     if (head.most_count == 0 || head.overflow) return head;
   }
 }
 
-bool RunDescent::run(std::span<const OrbCell> roots, const OrbDescent::TakeCut& take) {
+/// Leaves the small cells to blocks, while the host takes the cuts that there are.
+RunHead RunDescent::cut_small(const RunWork& work, const RunHead& before, const TakeCut& take) {
+  std::vector<FoundCut> cuts(before.cuts);
+  device_download(cuts.data(), cuts_.data(), cuts.size() * sizeof(FoundCut));
+  const std::uint32_t cells = before.small_cells;  // none where ids are not unique
+  if (cells >= few_cells)
+    finish_cells<small_block><<<cells, small_block>>>(work);
+  else if (cells > 0)
+    finish_cells<medium_block><<<cells, medium_block>>>(work);
+  launched("Grove::cuda::finish_cells");
+  std::for_each(cuts.begin(), cuts.end(), take);
+  RunHead head;
+  head_.download(std::span(&head, 1));
+  return head;
+}
+
+std::optional<std::vector<CellBounds>> RunDescent::run(std::span<const OrbCell> roots, const TakeCut& take) {
   const RunWork work = prepare(roots);
   std::uint32_t most_count = 0;
   for (const OrbCell& root : roots)
     if (root.leaves > 1 && root.count > work.small_count)
       most_count = std::max(most_count, static_cast<std::uint32_t>(root.count));
-  RunHead head = cut_large(work, most_count);
-  if (head.overflow) return false;
-  if (head.small_cells > 0 && head.small_cells < few_cells)
-    finish_cells<medium_block><<<head.small_cells, medium_block>>>(work);
-  else if (head.small_cells > 0)
-    finish_cells<small_block><<<head.small_cells, small_block>>>(work);
-  launched("Grove::cuda::finish_cells");
-  head_.download(std::span(&head, 1));
-  if (head.overflow) return false;
-  std::vector<FoundCut> cuts(head.cuts);
-  device_download(cuts.data(), cuts_.data(), cuts.size() * sizeof(FoundCut));
+  const RunHead before = cut_large(work, most_count);
+  if (before.overflow) return {};
+  const RunHead head = cut_small(work, before, take);
+  if (head.overflow) return {};
+  std::vector<FoundCut> cuts(head.cuts - before.cuts);
+  device_download(cuts.data(), cuts_.data() + before.cuts, cuts.size() * sizeof(FoundCut));
   std::for_each(cuts.begin(), cuts.end(), take);
-  return true;
+  std::vector<CellBounds> bounds(roots.size() + 2 * head.cuts);
+  device_download(bounds.data(), bounds_.data(), bounds.size() * sizeof(CellBounds));
+  return bounds;
 }
 
 }  // namespace grove::cuda

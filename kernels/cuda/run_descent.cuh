@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,17 +27,22 @@ class RunDescent {
   RunDescent(const Columns& records, const Columns& sorted, const ParticleId* ids, const CutScheme& scheme)
       : records_(records), sorted_(sorted), ids_(ids), scheme_(scheme) {}
 
-  /// Whether runs of these roots are close together, so that run() will be fast. Cost: a look at a thousand
-  /// of them.
+  /// Whether records that are neighbours are close together, so that run() will be fast. Cost: a look at a
+  /// thousand runs.
   bool suits(std::span<const OrbCell> roots) const;
 
+  using TakeCut = OrbDescent::TakeCut;
+
   /// roots (host): numbered from 0, neighbours in the array, all records in one of them; leaves among them
-  /// are gathered, too. take: as for OrbDescent. False: runs came to be too many; nothing was taken.
-  bool run(std::span<const OrbCell> roots, const OrbDescent::TakeCut& take);
+  /// are gathered, too; their bounds need not be known. take: as for OrbDescent, but the cuts do not know the
+  /// bounds of children. Returns the bounds of all cells by number; nothing: runs came to be too many, what
+  /// was taken is of no use.
+  std::optional<std::vector<CellBounds>> run(std::span<const OrbCell> roots, const TakeCut& take);
 
  private:
   RunWork prepare(std::span<const OrbCell> roots);
   RunHead cut_large(const RunWork& work, std::uint32_t most_count);
+  RunHead cut_small(const RunWork& work, const RunHead& before, const TakeCut& take);
 
   Columns records_, sorted_;
   const ParticleId* ids_;
@@ -46,6 +52,7 @@ class RunDescent {
   DeviceArray<std::uint32_t> runs_[8], bins_, small_cells_;
   DeviceArray<RunTask> listings_, divisions_;
   DeviceArray<FoundCut> cuts_;
+  DeviceArray<CellBounds> bounds_;
 };
 
 }  // namespace grove::cuda

@@ -30,17 +30,6 @@ __device__ CellBounds bounds_of(const Runs& runs, const RunCell& cell) {
   return {{low[0], low[1], low[2]}, {high[0], high[1], high[2]}};
 }
 
-/// Tells the cut that made a cell, which has waited for them, its bounds.
-__device__ inline void report_bounds(const RunWork& work, std::uint32_t number, const CellBounds& bounds) {
-  if (number < work.first_child) return;
-  const std::uint32_t child = number - work.first_child;
-  ChildBounds& known = work.cuts[child / 2].bounds;
-  for (int axis = 0; axis < 3; ++axis) {
-    known.low[child % 2][axis] = bounds.low[axis];
-    known.high[child % 2][axis] = bounds.high[axis];
-  }
-}
-
 /// Of all threads of a block; every one gets the sum.
 template <int threads>
 __device__ std::uint32_t block_sum(std::uint32_t own) {
@@ -88,7 +77,8 @@ __device__ RankedBin bin_of_rank(const std::uint32_t* bins, std::uint32_t rank) 
 /// Where the rank depends on how many records lie left of the middle, the same is known of that.
 ///
 /// Sets the cell's bounds and its search, and lists the runs of which keys have to be read: where in
-/// work.listings, every thread gets. By one block. Cost: reads the bounds of the runs three times.
+/// work.listings, every thread gets; nowhere if there is no room. By one block. Cost: reads the bounds of the
+/// runs three times.
 template <int threads>
 __device__ RunSpan find_window(const RunWork& work, std::uint32_t number) {
   __shared__ std::uint32_t low_bins[run_bins], high_bins[run_bins], listings, place;
@@ -143,12 +133,12 @@ __device__ RunSpan find_window(const RunWork& work, std::uint32_t number) {
     cell.axis = axis;
     cell.window_first = window_first, cell.window_last = window_last;
     cell.below = below, cell.left_of_middle = left_of_middle, cell.listed = 0;
-    report_bounds(work, number, bounds);
+    work.bounds[number] = bounds;
     listings = place = atomicAdd(&work.head->listings, met);
-    if (listings + met > work.capacity) work.head->overflow = 1;
+    if (listings + met > work.task_capacity) work.head->overflow = 1;
   }
   __syncthreads();
-  if (listings + met > work.capacity) return {0, 0};
+  if (listings + met > work.task_capacity) return {0, 0};
   for (std::uint32_t r = threadIdx.x; r < runs; r += threads)
     if (is_met(r)) work.listings[atomicAdd(&place, 1u)] = {number, first_run + r, 0, 0};
   __syncthreads();
@@ -170,7 +160,7 @@ struct RunKeys {
 };
 
 /// Counts the keys of a run: those left of the window of its cell and of the middle, and those in the window
-/// by bin. By one warp.
+/// by bin. bins: of the cell. By one warp.
 __device__ inline void count_keys(const RunWork& work, const RunTask& task, std::uint32_t* bins) {
   RunCell& cell = work.cells[task.cell];
   const std::uint32_t lane = threadIdx.x % 32, begin = work.runs.begin[task.run],

@@ -75,15 +75,16 @@ struct RunWork {
   const ParticleId* ids;
   CutScheme scheme;
   std::uint32_t first_child;  ///< cells have the numbers of the host: roots first, then children by cuts
-  std::uint32_t capacity;     ///< of runs, of listings, of divisions
-  std::uint32_t small_count;  ///< cells of at most so many records are left to one block
+  std::uint32_t capacity, task_capacity;  ///< of runs; of listings and of divisions
+  std::uint32_t small_count;              ///< cells of at most so many records are left to one block
   RunHead* head;
   RunCell* cells;  ///< by number
   Runs runs;
   RunTask *listings, *divisions;
   std::uint32_t* bins;         ///< run_bins by cell of a level
   std::uint32_t* small_cells;  ///< numbers
-  FoundCut* cuts;
+  FoundCut* cuts;              ///< without bounds of children, which come later
+  CellBounds* bounds;          ///< by number of a cell
 
   __device__ bool is_leaf(const RunCell& cell) const {
     return scheme.is_leaf(static_cast<Count>(cell.count), cell.leaves);

@@ -232,7 +232,12 @@ TEST_F(GpuBisection, goes_by_runs_where_they_are_short) {
   EXPECT_FALSE(goes_by_runs(ordered, {CutRule::middle, 512}, 0)) << "leaves are as short as runs";
 }
 
-// Ordered but for every other record, which makes more and more runs.
+// At each cut all runs of one point are divided by ids: they soon become too many.
+TEST_F(GpuBisection, cuts_one_point_of_which_runs_become_too_many) {
+  expect_same(samples(400000)[2], {CutRule::middle, 1024}, 0);
+}
+
+// Half of the records are ordered.
 TEST_F(GpuBisection, cuts_records_of_which_half_are_out_of_order) {
   Sample half = in_tree_order(samples(300000).front(), 0);
   std::mt19937_64 generator(3);
