@@ -134,6 +134,9 @@ std::vector<Row> gravity_rows() {
        "kokkos`"},
       {"gravity", "curve", choice(in, &G::curve), dimension::none, any, optional,
        "order of an octree's cells and of the particles in its leaves"},
+      {"gravity", "walk", choice(in, &G::walk), dimension::none, any, optional,
+       "what goes through the trees: groups of particles, or each particle along the links of the nodes "
+       "(`rope`), which tests it at its own place, is slower, and needs a GPU"},
       {"gravity", "direct_below", at(in, &G::direct_below), dimension::none, Range{0, 1e9}, optional,
        "fewer particles than this attract each other directly, without a tree; 0: never. Where that is "
        "faster: "

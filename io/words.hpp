@@ -25,6 +25,8 @@ inline constexpr std::array words<LocalTreeKind>{"bisection", "octree"};
 template <>
 inline constexpr std::array words<Curve>{"hilbert", "morton"};
 template <>
+inline constexpr std::array words<WalkKind>{"groups", "rope"};
+template <>
 inline constexpr std::array words<CutRule>{"middle", "halves"};
 template <>
 inline constexpr std::array words<CutMethod>{"bisection", "histogram"};

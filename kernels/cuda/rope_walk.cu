@@ -117,7 +117,8 @@ __global__ void __launch_bounds__(threads)
     follow(const RopeRule rule, const WalkSources sources, const RopeCells above, const RopeTargets targets,
            const WalkOutput out, RopeState* state) {
   const std::uint32_t t = blockIdx.x * threads + threadIdx.x;
-  const std::uint64_t p = targets.particles[min(t, targets.count - 1)];
+  const std::uint32_t number = min(t, targets.count - 1);
+  const std::uint64_t p = targets.particles ? targets.particles[number] : number;
   const std::uint32_t leaf = leaf_of(targets.trees, p);
   const RopeTarget target{targets.first_leaf + static_cast<std::int32_t>(leaf),
                           static_cast<std::int32_t>(p - targets.trees.leaves[leaf].first),

@@ -24,7 +24,7 @@ struct RopeTargets {
   LeafTrees trees;                 ///< of the leaves of this rank
   std::int32_t first_leaf;         ///< number in the ORB of the first one
   const float* old_acceleration;   ///< [particles of the leaves] in tree order, units of the run
-  const std::uint32_t* particles;  ///< [count] numbers in tree order, a thread each
+  const std::uint32_t* particles;  ///< [count] numbers in tree order, a thread each; null: the first `count`
   std::uint32_t count;
 };
 

@@ -30,6 +30,12 @@ enum class LocalTreeKind : std::uint8_t {
 /// The order of the octants of an octree, and so of the particles of a leaf.
 enum class Curve : std::uint8_t { hilbert, morton };
 
+/// What goes through the trees.
+enum class WalkKind : std::uint8_t {
+  groups,  ///< groups of particles, with a test for all of one
+  rope,    ///< each particle for itself, along the links of the nodes; on GPUs alone
+};
+
 /// What defines a force evaluation.
 struct GravityParameters {
   double gravitational_constant = 1;
@@ -45,7 +51,8 @@ struct GravityParameters {
       softening{};  ///< Plummer-equivalent length by type; a pair uses the larger
   LocalTreeKind tree = LocalTreeKind::bisection;
   Curve curve = Curve::hilbert;  ///< of an octree
-  Count direct_below = 0;        ///< fewer particles than this are summed directly
+  WalkKind walk = WalkKind::groups;
+  Count direct_below = 0;  ///< fewer particles than this are summed directly
 
   bool is_direct(Count particles) const { return particles < direct_below; }
 

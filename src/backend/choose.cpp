@@ -19,6 +19,10 @@ std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendCho
     throw Agreed<InputError>(
         "octrees are walked on the host alone: choose --backend kokkos, or the bisection (gravity.tree, "
         "--tree)");
+  if (choice.name == "kokkos" && gravity.walk == WalkKind::rope)
+    throw Agreed<InputError>(
+        "walks along ropes run on GPUs alone: choose --backend cuda, or the walk of groups (gravity.walk, "
+        "--walk)");
   if (choice.name == "cuda") return make_gpu_backend(comm, choice, std::move(particles), gravity);
   if (choice.payload || choice.share_gpu)
     throw Agreed<InputError>("--payload and --share-gpu are for GPUs; here the host does it all");

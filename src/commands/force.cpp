@@ -47,6 +47,7 @@ const std::map<std::string, Criterion> criteria = values_by_word<Criterion>();
 const std::map<std::string, Order> orders = values_by_word<Order>();
 const std::map<std::string, LocalTreeKind> trees = values_by_word<LocalTreeKind>();
 const std::map<std::string, Curve> curves = values_by_word<Curve>();
+const std::map<std::string, WalkKind> walks = values_by_word<WalkKind>();
 const std::map<std::string, SofteningKernel> kernels = values_by_word<SofteningKernel>();
 
 /// The numbers that the parameter file takes under this name.
@@ -217,6 +218,9 @@ void add_force(CLI::App& app, Action& action) {
   add_choice(*force, "--tree", options->gravity.tree, trees,
              "What stands in each leaf; octrees need --backend kokkos");
   add_choice(*force, "--curve", options->gravity.curve, curves, "Order of an octree's cells");
+  add_choice(*force, "--walk", options->gravity.walk, walks,
+             "What goes through the trees: groups of particles, or each along the links of the nodes (rope), "
+             "which needs a GPU");
   force
       ->add_option("--units", options->unstated_units,
                    "Units of a file that states none: kpc, 1e10 Msun, km/s, or G = 1")

@@ -31,7 +31,8 @@ std::string accuracy(const ForceResult& result) {
 std::string method(const ForceResult& result) {
   const GravityParameters& gravity = result.gravity;
   if (gravity.is_direct(result.second.report.particles)) return "direct summation";
-  return fmt::format("{}, criterion {}, {}, {}", word_of(gravity.tree), word_of(gravity.criterion),
+  return fmt::format("{}, {}criterion {}, {}, {}", word_of(gravity.tree),
+                     gravity.walk == WalkKind::rope ? "along ropes, " : "", word_of(gravity.criterion),
                      accuracy(result), word_of(gravity.order));
 }
 
@@ -98,6 +99,7 @@ std::string force_json(const ForceResult& result) {
                                  {"order", word_of(result.gravity.order)},
                                  {"kernel", word_of(result.gravity.kernel)},
                                  {"tree", word_of(result.gravity.tree)},
+                                 {"walk", word_of(result.gravity.walk)},
                                  {"softening", result.gravity.softening[0]}};
   if (result.gravity.tree == LocalTreeKind::octree) json["curve"] = word_of(result.gravity.curve);
   if (result.gravity.needs_old_acceleration())

@@ -179,6 +179,40 @@ TEST_F(GpuBackend, sums_directly_if_there_are_fewer_particles_than_asked_for) {
   EXPECT_LT(all.audit.median, 10 * 512 * 0x1p-24);
 }
 
+/// A particle opens no more than its group does (rope_gpu_test.cpp), and tests for itself alone.
+TEST_F(GpuBackend, walks_along_ropes_with_the_same_bits_on_any_number_of_ranks) {
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration})
+    for (const Order order : {Order::monopole, Order::quadrupole}) {
+      SCOPED_TRACE(static_cast<int>(criterion) * 2 + static_cast<int>(order));
+      GravityParameters gravity = gravity_of(criterion, order, SofteningKernel::spline);
+      const Outcome groups = together(3000, gravity, 96, 2, {});
+      gravity.walk = WalkKind::rope;
+      const Outcome one = alone(3000, gravity, 96, 2);
+      const Outcome all = together(3000, gravity, 96, 2, {});
+      EXPECT_EQ(all.forces_hash, one.forces_hash);
+      const auto sum = [](const Outcome& o) {
+        return o.report.interactions.cell + o.report.interactions.particle;
+      };
+      EXPECT_EQ(sum(all), sum(one));
+      EXPECT_LT(sum(all), sum(groups));
+      EXPECT_GT(all.report.interactions.tests, 2 * groups.report.interactions.tests);
+      EXPECT_EQ(all.report.let.nodes > 0, comm_.size() > 1);
+    }
+}
+
+/// Both sums are as far from the true one as rounding makes them: 1000 additions and the dozen of a pair, of
+/// 2^-24 each, of terms that cancel by a factor of 10 at most in nearly all particles of the sample.
+TEST_F(GpuBackend, walks_along_ropes_to_every_particle_if_everything_is_opened) {
+  GravityParameters gravity =
+      gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::spline);
+  gravity.theta = 1e-6;
+  gravity.walk = WalkKind::rope;
+  const Outcome all = together(1000, gravity, 96, 0, {});
+  EXPECT_EQ(all.report.interactions.cell + all.report.interactions.particle, 1000 * 1000);
+  EXPECT_LT(all.audit.median, 10 * 1012 * 0x1p-24);
+}
+
 TEST_F(GpuBackend, serves_ranks_without_particles) {
   GravityParameters gravity =
       gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::plummer);

@@ -95,6 +95,18 @@ TEST(Force, refuses_octrees_on_a_gpu) {
   }
 }
 
+TEST(Force, refuses_walks_along_ropes_on_the_host) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const testing::TestFolder folder(comm, "force");
+  write_cube(comm, folder / "cube.hdf5", 100);
+  try {
+    testing::grove(comm, {"force", folder / "cube.hdf5", "--backend", "kokkos", "--walk", "rope"});
+    ADD_FAILURE() << "ropes on the host";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("ropes"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Force, refuses_a_particle_without_mass_unless_its_type_is_a_tracer) {
   const Communicator comm(MPI_COMM_WORLD);
   const testing::TestFolder folder(comm, "force");

@@ -16,6 +16,7 @@
 #include "kernels/cuda/let_selection.hpp"
 #include "kernels/cuda/lost_separation.hpp"
 #include "kernels/cuda/particle_steps.hpp"
+#include "kernels/cuda/rope_walk.hpp"
 #include "let/resolution.hpp"
 
 namespace grove {
@@ -193,6 +194,27 @@ cuda::WalkSources DeviceGravity::sources() const {
   return from;
 }
 
+WalkCounts DeviceGravity::walk(const DeviceParticles& particles, const Domain& domain, const WalkSetup& setup,
+                               double median_acceleration) const {
+  const auto first_leaf =
+      static_cast<std::int32_t>(domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
+  const cuda::WalkOutput output{particles.values(fields::acceleration), particles.values(fields::potential),
+                                particles.values(fields::work)};
+  const cuda::WalkSources from = sources();
+  if (parameters_.walk == WalkKind::rope) {
+    const cuda::TopCells cells = top_.cells();
+    const auto ropes = cuda::top_ropes(top_.sources(), cells, static_cast<std::size_t>(domain.leaves()));
+    return cuda::rope_walk(setup.gravity, setup.units, median_acceleration, from, {cells, ropes.data()},
+                           {forest_.trees(), first_leaf, particles.values(fields::old_acceleration), nullptr,
+                            static_cast<std::uint32_t>(particles.size())},
+                           output);
+  }
+  const cuda::WalkTargets targets{forest_.trees(), forest_.leaf_of_group(), forest_.groups(), first_leaf};
+  WalkCounts counts = cuda::walk_own(setup.gravity, setup.units, from, targets, output);
+  counts += cuda::walk_others(setup.gravity, setup.units, from, targets, output);
+  return counts;
+}
+
 /// Every rank sums over the particles of all, in the order of the leaves.
 void DeviceGravity::sum_directly(DeviceParticles& particles, const WalkSetup& setup,
                                  ForceReport& report) const {
@@ -252,15 +274,9 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
     publish(domain, setup, report.median_acceleration);
     import(domain, setup.units, report);
   });
-  const cuda::WalkTargets targets{forest_.trees(), forest_.leaf_of_group(), forest_.groups(),
-                                  domain.first_leaf[static_cast<std::size_t>(comm_.rank())]};
-  const cuda::WalkOutput output{particles.values(fields::acceleration), particles.values(fields::potential),
-                                particles.values(fields::work)};
   timed("walk", [&] {
-    comm_.together([&] {
-      report.interactions += cuda::walk_own(setup.gravity, setup.units, sources(), targets, output);
-      report.interactions += cuda::walk_others(setup.gravity, setup.units, sources(), targets, output);
-    });
+    comm_.together(
+        [&] { report.interactions += walk(particles, domain, setup, report.median_acceleration); });
     cuda::store_sizes(particles.size(), particles.values(fields::acceleration),
                       particles.values(fields::old_acceleration));
   });

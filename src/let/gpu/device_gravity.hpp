@@ -48,6 +48,8 @@ class DeviceGravity {
                       ForceReport& report);
   void sum_directly(DeviceParticles& particles, const WalkSetup& setup, ForceReport& report) const;
   cuda::WalkSources sources() const;
+  WalkCounts walk(const DeviceParticles& particles, const Domain& domain, const WalkSetup& setup,
+                  double median_acceleration) const;
 
   const Communicator& comm_;
   const DeviceExchange& exchange_;
