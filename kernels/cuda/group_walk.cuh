@@ -34,8 +34,30 @@ struct WarpMemory {
   std::uint32_t cells[2 * batch_size], buckets[2 * batch_size];
 };
 
-/// A group of targets, and all that acts on it in one pass.
-template <Order order, class Shape, bool own>
+/// Which of the parts, a power of two of them, among which the sources of a group are split.
+struct WalkPart {
+  int number, parts;
+};
+
+/// Adds what acts on particle p to the output, or begins with it.
+template <bool own>
+__device__ inline void put_force(const WalkRule& rule, const Pull<float>& pull, std::uint32_t work,
+                                 std::uint32_t p, const WalkOutput& out) {
+  const Vec3f a = (pull.acceleration.template as<double>() * rule.acceleration).template as<float>();
+  const auto potential = static_cast<float>(-rule.potential * pull.potential);
+  if (own) {
+    out.acceleration[p] = a;
+    out.potential[p] = potential;
+    out.work[p] = work;
+  } else {
+    out.acceleration[p] += a;
+    out.potential[p] += potential;
+    out.work[p] += work;
+  }
+}
+
+/// A group of targets, and all that acts on it in one pass, or, split, a part of that.
+template <Order order, class Shape, bool own, bool split = false>
 class GroupWalk {
  public:
   __device__ GroupWalk(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
@@ -47,30 +69,56 @@ class GroupWalk {
         stack_(memory.stack, spill),
         sums_(memory.batch) {}
 
-  __device__ Fault run(std::uint32_t g, const WalkOutput& output) {
-    load(g);
+  /// number: of the group among those to be walked.
+  __device__ Fault run(std::uint32_t number, const WalkOutput& output) {
+    load(number);
+    const Fault fault = sum_sources();
+    if (fault == Fault::none) store(output);
+    return fault;
+  }
+  /// Sums this part, which total() then is. All parts test the same nodes until there are enough to go round.
+  __device__ Fault run_part(std::uint32_t number, const WalkPart& part) {
+    part_ = part;
+    load(number);
+    return sum_sources();
+  }
+  __device__ Pull<float> total() const { return sums_.total(); }
+
+  /// Of the group; interactions per target. What all parts test counts once.
+  std::uint32_t tests = 0, cell = 0, particle = 0;
+
+  __device__ int count() const { return group_.count; }
+
+ private:
+  static constexpr int buckets_per_batch = batch_size / bucket_size;
+  static constexpr int nodes_per_part = 2;  ///< with which the parts begin
+
+  __device__ Fault sum_sources() {
     bool opened_pruned = false;
+    is_divided_ = !split;
     for (bool more = true; more;) {
+      if (split && !is_divided_ && stack_.holds(nodes_per_part * part_.parts)) divide();
       if (!stack_.is_empty() && !test(opened_pruned)) return Fault::stack_full;
       more = !stack_.is_empty();
       while (cells_ >= (more ? batch_size : 1)) sum_cells(min(cells_, batch_size));
       while (buckets_ >= (more ? buckets_per_batch : 1)) sum_buckets(min(buckets_, buckets_per_batch));
     }
     if (__any_sync(~0u, opened_pruned)) return Fault::opened_pruned;
-    if (own) sum_within();
-    store(output);
+    if (own && is_last_part()) sum_within();
     return Fault::none;
   }
 
-  std::uint32_t tests = 0, cell = 0, particle = 0;  ///< of the group; interactions per target
+  __device__ void divide() {
+    stack_.keep(part_.number, part_.parts);
+    is_divided_ = true;
+  }
+  /// Whether what this lane finds is for this part to sum.
+  __device__ bool is_own_find() const { return !split || is_divided_ || lane_ % part_.parts == part_.number; }
+  __device__ bool is_first_part() const { return !split || part_.number == 0; }
+  __device__ bool is_last_part() const { return !split || part_.number == part_.parts - 1; }
 
-  __device__ int count() const { return group_.count; }
-
- private:
-  static constexpr int buckets_per_batch = batch_size / bucket_size;
-
-  __device__ void load(std::uint32_t g) {
-    const std::uint32_t leaf = to_.leaf_of_group[g];
+  __device__ void load(std::uint32_t number) {
+    const std::uint32_t g = to_.active ? to_.active[number] : number, leaf = to_.leaf_of_group[g];
     group_ = to_.trees.groups[g];
     leaf_ = to_.first_leaf + static_cast<std::int32_t>(leaf);
     frame_ = from_.nodes[0].frames[leaf_];
@@ -121,9 +169,9 @@ class GroupWalk {
     const bool accepted = active && accepts(core, distance2, group_.bounds.strictness, 0);
     const bool opened = active && !accepted, is_inner = opened && (place.is_top || links.child >= 0);
     opened_pruned |= opened && !is_inner && links.child == NodeLinks::pruned;
-    tests += static_cast<std::uint32_t>(count);
-    append(m_.cells, cells_, accepted, code);
-    append(m_.buckets, buckets_, opened && !is_inner && !is_within(links), code);
+    if (is_divided_ || is_first_part()) tests += static_cast<std::uint32_t>(count);
+    append(m_.cells, cells_, accepted && is_own_find(), code);
+    append(m_.buckets, buckets_, opened && !is_inner && !is_within(links) && is_own_find(), code);
     const auto child = static_cast<std::uint32_t>(links.child);
     const std::uint32_t left = place.is_top ? child : (code & ~node_mask) | child;
     return stack_.push(is_inner, left, place.is_top ? static_cast<std::uint32_t>(links.next) : left + 1);
@@ -173,20 +221,9 @@ class GroupWalk {
   }
 
   __device__ void store(const WalkOutput& out) const {
-    const Pull<float> pull = sums_.total();
-    if (lane_ >= group_.count) return;
-    const std::uint32_t p = first_ + static_cast<std::uint32_t>(lane_);
-    const Vec3f a = (pull.acceleration.template as<double>() * rule_.acceleration).template as<float>();
-    const auto potential = static_cast<float>(-rule_.potential * pull.potential);
-    if (own) {
-      out.acceleration[p] = a;
-      out.potential[p] = potential;
-      out.work[p] = cell + particle;
-    } else {
-      out.acceleration[p] += a;
-      out.potential[p] += potential;
-      out.work[p] += cell + particle;
-    }
+    const Pull<float> pull = total();
+    if (lane_ < group_.count)
+      put_force<own>(rule_, pull, cell + particle, first_ + static_cast<std::uint32_t>(lane_), out);
   }
 
   const WalkRule& rule_;
@@ -202,6 +239,8 @@ class GroupWalk {
   SourceFrame frame_;    ///< of the leaf
   std::uint32_t first_;  ///< its first particle
   int cells_, buckets_;  ///< of the lists
+  WalkPart part_{0, 1};
+  bool is_divided_ = true;  ///< whether the parts go on by themselves
 };
 
 }  // namespace grove::cuda

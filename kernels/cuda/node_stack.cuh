@@ -41,6 +41,21 @@ class NodeStack {
 
   __device__ bool is_empty() const { return size_ == 0 && spilled_ == 0; }
 
+  /// Whether there are so many, all of them in shared memory.
+  __device__ bool holds(int least) const { return size_ >= least && spilled_ == 0; }
+  /// Of what it holds() every `stride`-th, from number `first` on, stays.
+  __device__ void keep(int first, int stride) {
+    size_ = (size_ - first + stride - 1) / stride;
+#pragma unroll 1
+    for (int begin = 0; begin < size_; begin += 32) {
+      const int i = begin + lane_;
+      const std::uint32_t code = i < size_ ? entry_[first + i * stride] : 0;
+      __syncwarp();
+      if (i < size_) entry_[i] = code;
+      __syncwarp();
+    }
+  }
+
   /// Takes up to 32, the lanes up to `count` one each; the others see the last of them.
   __device__ std::uint32_t pop(int& count) {
     if (size_ == 0) restore();

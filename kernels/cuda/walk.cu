@@ -5,6 +5,7 @@
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/group_walk.cuh"
+#include "kernels/cuda/walk_in_parts.cuh"
 
 namespace grove::cuda {
 namespace {
@@ -14,13 +15,6 @@ constexpr int warps = threads / 32;
 /// That leaves 56 registers to a thread, a few bytes less than two targets take; 8 or 10 blocks are not
 /// faster.
 constexpr int blocks_per_processor = 9;
-
-/// Totals and the way from block to block.
-struct WalkState {
-  unsigned long long cell, particle, tests;
-  std::uint32_t next_group;
-  int fault;
-};
 
 /// The sources are indexed by lanes, which without __grid_constant__ would take a copy in memory.
 template <Order order, class Shape, bool own>
@@ -79,7 +73,10 @@ WalkCounts run(const GravityParameters& gravity, const WalkUnits& units, const W
       gravity.order == Order::quadrupole
           ? (has_spline ? launch<Order::quadrupole, Spline, own> : launch<Order::quadrupole, Plummer, own>)
           : (has_spline ? launch<Order::monopole, Spline, own> : launch<Order::monopole, Plummer, own>);
-  by_kind(rule, sources, targets, output, state.data());
+  if (targets.parts > 1)
+    walk_in_parts<own>(gravity, rule, sources, targets, output, state.data());
+  else
+    by_kind(rule, sources, targets, output, state.data());
   WalkState result;
   state.download(std::span(&result, 1));
   if (result.fault == static_cast<int>(Fault::opened_pruned))

@@ -18,13 +18,28 @@ struct WalkSources {
   const std::uint32_t* first_beginning;  ///< [leaves + 1]
 };
 
+inline constexpr int most_walk_parts = 32;
+
 /// Where forces are wanted: the leaves of this rank. Device memory.
 struct WalkTargets {
   LeafTrees trees;
-  const std::uint32_t* leaf_of_group;  ///< among those of this rank
-  std::uint32_t groups;
-  std::int32_t first_leaf;  ///< number in the ORB of the first one
+  const std::uint32_t* leaf_of_group;  ///< of all groups; among the leaves of this rank
+  std::uint32_t groups;                ///< to be walked
+  std::int32_t first_leaf;             ///< number in the ORB of the first one
+  const std::uint32_t* active =
+      nullptr;    ///< [groups] numbers of those to be walked, each once; null: the first
+  int parts = 1;  ///< among which the sources of a group are split: 1, 2, 4, ... most_walk_parts
 };
+
+/// As many parts as keep a GPU busy with so many groups, of which all ranks together walk those that are
+/// active. The parts decide the order of summation, and so the last bits of the forces: the number must not
+/// depend on how many ranks there are, nor on the GPU.
+constexpr int walk_parts(std::int64_t groups_of_all_ranks) {
+  constexpr std::int64_t enough = 8192;  // warps; an H200 runs 4752 at a time
+  int parts = 1;
+  while (parts < most_walk_parts && 2 * parts * groups_of_all_ranks <= enough) parts *= 2;
+  return parts;
+}
 
 /// Forces in units of the run, by particle in tree order; device memory.
 struct WalkOutput {
@@ -38,9 +53,16 @@ struct WalkOutput {
 /// A warp keeps a stack of nodes to be tested and takes up to 32 at a time from its top, a lane each; what is
 /// accepted and the buckets of what is opened go to two lists, and each list is summed whenever it fills a
 /// batch of 32 sources: a lane loads one, then all lanes, a target each, read them one after the other, first
-/// those beyond the reach of softening, then the others. The order of summation depends on the trees alone.
+/// those beyond the reach of softening, then the others. The order of summation depends on the trees and
+/// targets.parts alone.
 ///
-/// Throws std::logic_error if a pruned node would have to be opened.
+/// With several parts as many warps walk each group. They test the same nodes until there are two for each,
+/// then every one goes on with its own of these; their sums are added in the order of the parts. Device
+/// memory for that: 516 bytes per group and part. For the few active groups of block time steps; compare
+/// Miki and Umemura 2017, New Astron. 52, 65.
+///
+/// Sets the output of the particles of the groups walked. Throws std::logic_error if a pruned node would have
+/// to be opened.
 WalkCounts walk_own(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
                     const WalkTargets& targets, const WalkOutput& output);
 WalkCounts walk_others(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,

@@ -139,16 +139,18 @@ struct DeviceGrown {
                      AcceptanceRule::of(gravity, host.units, median_acceleration));
   }
 
-  /// Sets acceleration, potential and work of the particles.
-  WalkCounts walk(Particles& particles, const GravityParameters& gravity, double median_acceleration) const {
+  /// Sets acceleration, potential and work of the particles; active: of those in these groups.
+  WalkCounts walk(Particles& particles, const GravityParameters& gravity, double median_acceleration,
+                  int parts = 1, const std::vector<std::uint32_t>& active = {}) const {
     const DeviceSources sources_of_all(*this, gravity, median_acceleration);
     const cuda::WalkSources from = sources_of_all.view(*this);
     const auto group_leaves = upload(leaf_of_group);
-    const cuda::WalkTargets to{trees, group_leaves.data(), static_cast<std::uint32_t>(leaf_of_group.size()),
-                               0};
-    const cuda::DeviceArray<Vec3f> acceleration(particles.size());
-    const cuda::DeviceArray<float> potential(particles.size());
-    const cuda::DeviceArray<std::uint32_t> work(particles.size());
+    const auto some = upload(active);
+    const auto walked = static_cast<std::uint32_t>(active.empty() ? leaf_of_group.size() : active.size());
+    const cuda::WalkTargets to{trees, group_leaves.data(), walked, 0, some.data(), parts};
+    const cuda::DeviceArray<Vec3f> acceleration{std::span<const Vec3f>(particles.acceleration)};
+    const cuda::DeviceArray<float> potential{std::span<const float>(particles.potential)};
+    const cuda::DeviceArray<std::uint32_t> work{std::span<const std::uint32_t>(particles.work)};
     const cuda::WalkOutput out{acceleration.data(), potential.data(), work.data()};
     WalkCounts counts = cuda::walk_own(gravity, host.units, from, to, out);
     counts += cuda::walk_others(gravity, host.units, from, to, out);

@@ -195,7 +195,7 @@ cuda::WalkSources DeviceGravity::sources() const {
 }
 
 WalkCounts DeviceGravity::walk(const DeviceParticles& particles, const Domain& domain, const WalkSetup& setup,
-                               double median_acceleration) const {
+                               double median_acceleration, int parts) const {
   const auto first_leaf =
       static_cast<std::int32_t>(domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
   const cuda::WalkOutput output{particles.values(fields::acceleration), particles.values(fields::potential),
@@ -209,7 +209,8 @@ WalkCounts DeviceGravity::walk(const DeviceParticles& particles, const Domain& d
                             static_cast<std::uint32_t>(particles.size())},
                            output);
   }
-  const cuda::WalkTargets targets{forest_.trees(), forest_.leaf_of_group(), forest_.groups(), first_leaf};
+  const cuda::WalkTargets targets{
+      forest_.trees(), forest_.leaf_of_group(), forest_.groups(), first_leaf, nullptr, parts};
   WalkCounts counts = cuda::walk_own(setup.gravity, setup.units, from, targets, output);
   counts += cuda::walk_others(setup.gravity, setup.units, from, targets, output);
   return counts;
@@ -274,9 +275,10 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
     publish(domain, setup, report.median_acceleration);
     import(domain, setup.units, report);
   });
+  const int parts = cuda::walk_parts(comm_.sum(Count{forest_.groups()}));
   timed("walk", [&] {
     comm_.together(
-        [&] { report.interactions += walk(particles, domain, setup, report.median_acceleration); });
+        [&] { report.interactions += walk(particles, domain, setup, report.median_acceleration, parts); });
     cuda::store_sizes(particles.size(), particles.values(fields::acceleration),
                       particles.values(fields::old_acceleration));
   });

@@ -49,7 +49,7 @@ class DeviceGravity {
   void sum_directly(DeviceParticles& particles, const WalkSetup& setup, ForceReport& report) const;
   cuda::WalkSources sources() const;
   WalkCounts walk(const DeviceParticles& particles, const Domain& domain, const WalkSetup& setup,
-                  double median_acceleration) const;
+                  double median_acceleration, int parts) const;
 
   const Communicator& comm_;
   const DeviceExchange& exchange_;

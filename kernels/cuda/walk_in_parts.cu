@@ -1,0 +1,114 @@
+#include "kernels/cuda/walk_in_parts.cuh"
+
+#include "kernels/cuda/check.cuh"
+#include "kernels/cuda/device.hpp"
+
+namespace grove::cuda {
+namespace {
+
+constexpr int threads = 128;
+constexpr int warps = threads / 32;
+/// That leaves 64 registers to a thread.
+constexpr int blocks_per_processor = 8;
+
+/// What each part of each group sums.
+struct PartSums {
+  Pull<float>* pull;    ///< [groups][parts][32]
+  std::uint32_t* work;  ///< [groups][parts]
+};
+
+template <Order order, class Shape, bool own>
+__global__ void __launch_bounds__(threads, blocks_per_processor)
+    sum_parts(const WalkRule rule, const __grid_constant__ WalkSources sources, const WalkTargets targets,
+              const PartSums sums, std::uint32_t* spill, WalkState* state) {
+  __shared__ WarpMemory memory[warps];
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+  GroupWalk<order, Shape, own, true> group(
+      rule, sources, targets, memory[warp],
+      spill + static_cast<std::size_t>(blockIdx.x * warps + warp) * NodeStack::most_spilled);
+  unsigned long long cell = 0, particle = 0, tests = 0;
+  const auto parts = static_cast<std::uint32_t>(targets.parts);
+  while (true) {
+    std::uint32_t unit = 0;
+    if (lane == 0) unit = atomicAdd(&state->next_group, 1u);
+    unit = __shfl_sync(~0u, unit, 0);
+    if (unit >= targets.groups * parts) break;
+    const Fault fault = group.run_part(unit / parts, {static_cast<int>(unit % parts), targets.parts});
+    if (fault != Fault::none) {
+      if (lane == 0) atomicMax(&state->fault, static_cast<int>(fault));
+      break;
+    }
+    sums.pull[std::size_t{unit} * 32 + static_cast<std::size_t>(lane)] = group.total();
+    if (lane == 0) sums.work[unit] = group.cell + group.particle;
+    cell += static_cast<std::uint64_t>(group.cell) * static_cast<std::uint64_t>(group.count());
+    particle += static_cast<std::uint64_t>(group.particle) * static_cast<std::uint64_t>(group.count());
+    tests += group.tests;
+  }
+  if (lane != 0) return;
+  atomicAdd(&state->cell, cell);
+  atomicAdd(&state->particle, particle);
+  atomicAdd(&state->tests, tests);
+}
+
+/// A warp per group, a lane per target.
+template <bool own>
+__global__ void __launch_bounds__(threads)
+    add_parts(const WalkRule rule, const WalkTargets targets, const PartSums sums, const WalkOutput out) {
+  const std::uint32_t number = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (number >= targets.groups) return;
+  const std::uint32_t g = targets.active ? targets.active[number] : number;
+  const Group& group = targets.trees.groups[g];
+  if (static_cast<std::int32_t>(lane) >= group.count) return;
+  Pull<float> pull{{0, 0, 0}, 0};
+  std::uint32_t work = 0;
+  const auto parts = static_cast<std::uint32_t>(targets.parts);
+  for (std::size_t unit = std::size_t{number} * parts; unit < std::size_t{number + 1} * parts; ++unit) {
+    const Pull<float> one = sums.pull[unit * 32 + lane];
+    pull.acceleration += one.acceleration;
+    pull.potential += one.potential;
+    work += sums.work[unit];
+  }
+  const std::uint64_t first =
+      targets.trees.leaves[targets.leaf_of_group[g]].first + static_cast<std::uint64_t>(group.first);
+  put_force<own>(rule, pull, work, static_cast<std::uint32_t>(first) + lane, out);
+}
+
+template <Order order, class Shape, bool own>
+void launch(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
+            const PartSums& sums, WalkState* state) {
+  int device = 0, processors = 0, blocks = 0;
+  GROVE_CUDA(cudaGetDevice(&device));
+  GROVE_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  GROVE_CUDA(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sum_parts<order, Shape, own>, threads, 0));
+  const int grid = processors * blocks;
+  const DeviceArray<std::uint32_t> spill(static_cast<std::size_t>(grid) * warps * NodeStack::most_spilled);
+  sum_parts<order, Shape, own><<<grid, threads>>>(rule, sources, targets, sums, spill.data(), state);
+  launched("Grove::cuda::sum_parts");
+}
+
+}  // namespace
+
+template <bool own>
+void walk_in_parts(const GravityParameters& gravity, const WalkRule& rule, const WalkSources& sources,
+                   const WalkTargets& targets, const WalkOutput& output, WalkState* state) {
+  const std::size_t units = std::size_t{targets.groups} * static_cast<std::size_t>(targets.parts);
+  const DeviceArray<Pull<float>> pull(units * 32);
+  const DeviceArray<std::uint32_t> work(units);
+  const PartSums sums{pull.data(), work.data()};
+  const bool has_spline = gravity.kernel == SofteningKernel::spline;
+  const auto by_kind =
+      gravity.order == Order::quadrupole
+          ? (has_spline ? launch<Order::quadrupole, Spline, own> : launch<Order::quadrupole, Plummer, own>)
+          : (has_spline ? launch<Order::monopole, Spline, own> : launch<Order::monopole, Plummer, own>);
+  by_kind(rule, sources, targets, sums, state);
+  add_parts<own><<<(targets.groups + warps - 1) / warps, threads>>>(rule, targets, sums, output);
+  launched("Grove::cuda::add_parts");
+}
+
+template void walk_in_parts<true>(const GravityParameters&, const WalkRule&, const WalkSources&,
+                                  const WalkTargets&, const WalkOutput&, WalkState*);
+template void walk_in_parts<false>(const GravityParameters&, const WalkRule&, const WalkSources&,
+                                   const WalkTargets&, const WalkOutput&, WalkState*);
+
+}  // namespace grove::cuda
