@@ -131,6 +131,7 @@ TEST_F(GpuBackend, has_the_same_bits_on_any_number_of_ranks) {
       }
 }
 
+/// So many particles that a rank's own groups would be split among more warps than those of all ranks are.
 TEST_F(GpuBackend, has_the_same_bits_by_every_way_of_exchange) {
   const GravityParameters gravity =
       gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);
