@@ -130,8 +130,7 @@ std::vector<Row> gravity_rows() {
        "shape of softened particles"},
       {"gravity", "tree", choice(in, &G::tree), dimension::none, any, optional,
        "what stands in each leaf of the decomposition: its bisection continued, or an octree; of one leaf "
-       "that holds all particles (`decomposition.leaf_size`) the global octree. Octrees need `--backend "
-       "kokkos`"},
+       "that holds all particles (`decomposition.leaf_size`) the global octree"},
       {"gravity", "curve", choice(in, &G::curve), dimension::none, any, optional,
        "order of an octree's cells and of the particles in its leaves"},
       {"gravity", "walk", choice(in, &G::walk), dimension::none, any, optional,

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "kernels/cuda/check.cuh"
-#include "kernels/cuda/node_code.hpp"
 #include "kernels/math/top_sum.hpp"
 
 namespace grove::cuda {
@@ -13,15 +12,16 @@ namespace {
 constexpr unsigned threads = 128;
 unsigned blocks_for(std::size_t count) { return static_cast<unsigned>((count + threads - 1) / threads); }
 
-GROVE_HOST_DEVICE std::uint32_t code_of_cell(const TopLinks* links, std::int32_t cell) {
+GROVE_HOST_DEVICE std::uint32_t code_of_cell(const NodeCodes& codes, const TopLinks* links,
+                                             std::int32_t cell) {
   const TopLinks& own = links[cell];
-  return own.child < 0 ? code_of(own.first_leaf, 0) : top_code_of(cell);
+  return own.child < 0 ? codes.root_of(own.first_leaf) : codes.of_cell(cell);
 }
 
 /// By cell: its place below its parent, and what walks see of it.
 __global__ void __launch_bounds__(threads)
-    link(const TopLinks* cells, std::int32_t count, std::int32_t* parent, std::uint32_t* leaf_cell,
-         NodeLinks* links) {
+    link(const NodeCodes codes, const TopLinks* cells, std::int32_t count, std::int32_t* parent,
+         std::uint32_t* leaf_cell, NodeLinks* links) {
   const auto c = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
   if (c >= count) return;
   const TopLinks own = cells[c];
@@ -32,20 +32,21 @@ __global__ void __launch_bounds__(threads)
     return;
   }
   parent[own.child] = parent[own.child + 1] = c;
-  links[c] = {static_cast<std::int32_t>(code_of_cell(cells, own.child)),
-              static_cast<std::int32_t>(code_of_cell(cells, own.child + 1)), 0, 0};
+  links[c] = {static_cast<std::int32_t>(code_of_cell(codes, cells, own.child)),
+              static_cast<std::int32_t>(code_of_cell(codes, cells, own.child + 1)), 0, 0};
 }
 
 /// By leaf: the siblings of the cells on the way from the root.
 __global__ void __launch_bounds__(threads)
-    begin_walks(const TopLinks* cells, const std::int32_t* parent, const std::uint32_t* leaf_cell,
-                std::int32_t leaves, const std::uint32_t* first, std::uint32_t* codes) {
+    begin_walks(const NodeCodes codes, const TopLinks* cells, const std::int32_t* parent,
+                const std::uint32_t* leaf_cell, std::int32_t leaves, const std::uint32_t* first,
+                std::uint32_t* beginnings) {
   const auto leaf = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
   if (leaf >= leaves) return;
   std::uint32_t next = first[leaf + 1];
   for (auto c = static_cast<std::int32_t>(leaf_cell[leaf]); parent[c] >= 0; c = parent[c]) {
     const std::int32_t child = cells[parent[c]].child;
-    codes[--next] = code_of_cell(cells, c == child ? child + 1 : child);
+    beginnings[--next] = code_of_cell(codes, cells, c == child ? child + 1 : child);
   }
 }
 
@@ -112,9 +113,10 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-DeviceTop::DeviceTop(std::span<const Cell> cells) {
+DeviceTop::DeviceTop(std::span<const Cell> cells, const NodeCodes& codes) : codes_(codes) {
   if (cells.empty()) return;
-  if (cells.size() > most_frames) throw std::length_error("the top tree: too many leaves");
+  if (cells.size() > codes.most_frames())
+    throw std::length_error("the top tree: too many leaves for trees of so many nodes");
   std::vector<TopLinks> links;
   std::vector<std::uint32_t> depth(cells.size(), 0);
   std::vector<std::uint32_t> first(static_cast<std::size_t>(cells[0].leaves) + 1, 0);
@@ -139,12 +141,13 @@ DeviceTop::DeviceTop(std::span<const Cell> cells) {
   core_ = DeviceArray<NodeCore>(cells.size());
   moments_ = DeviceArray<NodeMoments>(cells.size());
   wanted_ = DeviceArray<Wanted>(cells.size());
-  link<<<blocks_for(cells.size()), threads>>>(cell_links_.data(), static_cast<std::int32_t>(cells.size()),
-                                              parent_.data(), leaf_cell_.data(), links_.data());
+  link<<<blocks_for(cells.size()), threads>>>(codes, cell_links_.data(),
+                                              static_cast<std::int32_t>(cells.size()), parent_.data(),
+                                              leaf_cell_.data(), links_.data());
   launched("Grove::cuda::link");
   begin_walks<<<blocks_for(leaf_cell_.size()), threads>>>(
-      cell_links_.data(), parent_.data(), leaf_cell_.data(), static_cast<std::int32_t>(leaf_cell_.size()),
-      first_beginning_.data(), beginnings_.data());
+      codes, cell_links_.data(), parent_.data(), leaf_cell_.data(),
+      static_cast<std::int32_t>(leaf_cell_.size()), first_beginning_.data(), beginnings_.data());
   launched("Grove::cuda::begin_walks");
 }
 

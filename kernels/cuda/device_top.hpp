@@ -4,6 +4,7 @@
 #include <span>
 
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/node_code.hpp"
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/cell.hpp"
 #include "kernels/math/frame.hpp"
@@ -31,6 +32,7 @@ struct TopSources {
   /// sibling of each. Some 100 at most: cuts halve the 32 bits of an axis, or the particles at one place.
   const std::uint32_t* beginnings;
   const std::uint32_t* first_beginning;  ///< [leaves + 1]
+  NodeCodes codes;
 };
 
 /// What the selection of trees for other ranks asks of the cells. Device memory.
@@ -46,9 +48,9 @@ struct TopCells {
 class DeviceTop {
  public:
   DeviceTop() = default;
-  /// cells: of the ORB, root first, children behind their parents. Throws std::length_error if there are too
-  /// many. Cost: O(leaves x depth).
-  explicit DeviceTop(std::span<const Cell> cells);
+  /// cells: of the ORB, root first, children behind their parents. codes: of the trees in the leaves. Throws
+  /// std::length_error if there are too many of both. Cost: O(leaves x depth).
+  explicit DeviceTop(std::span<const Cell> cells, const NodeCodes& codes = bisection_codes);
 
   /// Combines what the leaves tell, from both children of each cell, in double precision. notices (device):
   /// of all leaves, by number. reference: of all frames. Cost: O(cells).
@@ -58,13 +60,15 @@ class DeviceTop {
   TopSources sources() const {
     return {{frames_.data(), core_.data(), moments_.data(), links_.data()},
             beginnings_.data(),
-            first_beginning_.data()};
+            first_beginning_.data(),
+            codes_};
   }
   TopCells cells() const {
     return {cell_links_.data(), leaf_cell_.data(), centre_.data(), core_.data(), wanted_.data()};
   }
 
  private:
+  NodeCodes codes_ = bisection_codes;
   DeviceArray<TopLinks> cell_links_;
   DeviceArray<std::int32_t> parent_;
   DeviceArray<std::uint32_t> leaf_cell_;

@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "kernels/cuda/node_code.hpp"
 #include "kernels/cuda/node_stack.cuh"
 #include "kernels/cuda/target_sums.cuh"
 #include "kernels/cuda/walk.hpp"
@@ -56,8 +55,9 @@ __device__ inline void put_force(const WalkRule& rule, const Pull<float>& pull, 
   }
 }
 
-/// A group of targets, and all that acts on it in one pass, or, split, a part of that.
-template <Order order, class Shape, bool own, bool split = false>
+/// A group of targets, and all that acts on it in one pass, or, split, a part of that; in the leaves are
+/// trees of this kind.
+template <Order order, class Shape, bool own, LocalTreeKind kind, bool split = false>
 class GroupWalk {
  public:
   __device__ GroupWalk(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
@@ -90,6 +90,7 @@ class GroupWalk {
   __device__ int count() const { return group_.count; }
 
  private:
+  static constexpr bool is_octree = kind == LocalTreeKind::octree;
   static constexpr int buckets_per_batch = batch_size / bucket_size;
   static constexpr int nodes_per_part = 2;  ///< with which the parts begin
 
@@ -101,7 +102,10 @@ class GroupWalk {
       if (!stack_.is_empty() && !test(opened_pruned)) return Fault::stack_full;
       more = !stack_.is_empty();
       while (cells_ >= (more ? batch_size : 1)) sum_cells(min(cells_, batch_size));
-      while (buckets_ >= (more ? buckets_per_batch : 1)) sum_buckets(min(buckets_, buckets_per_batch));
+      if constexpr (is_octree)
+        while (more ? waiting_ >= batch_size : buckets_ > 0) sum_full_batch();
+      else
+        while (buckets_ >= (more ? buckets_per_batch : 1)) sum_buckets(min(buckets_, buckets_per_batch));
     }
     if (__any_sync(~0u, opened_pruned)) return Fault::opened_pruned;
     if (own && is_last_part()) sum_within();
@@ -117,6 +121,13 @@ class GroupWalk {
   __device__ bool is_first_part() const { return !split || part_.number == 0; }
   __device__ bool is_last_part() const { return !split || part_.number == part_.parts - 1; }
 
+  __device__ NodeCodes codes() const {
+    if constexpr (is_octree)
+      return from_.codes;
+    else
+      return bisection_codes;
+  }
+
   __device__ void load(std::uint32_t number) {
     const std::uint32_t g = to_.active ? to_.active[number] : number, leaf = to_.leaf_of_group[g];
     group_ = to_.trees.groups[g];
@@ -126,13 +137,13 @@ class GroupWalk {
         static_cast<std::uint32_t>(to_.trees.leaves[leaf].first) + static_cast<std::uint32_t>(group_.first);
     sums_.load(to_.trees.sources + first_, to_.trees.softening + first_, group_.count);
     start();
-    cells_ = buckets_ = 0;
+    cells_ = buckets_ = waiting_ = 0;
     tests = cell = particle = 0;
   }
 
   __device__ void start() {
     if constexpr (own) {
-      stack_.start(code_of(leaf_, 0));
+      stack_.start(codes().root_of(leaf_));
     } else {
       const std::uint32_t* const first = from_.first_beginning + leaf_;
       stack_.start(from_.beginnings + first[0], static_cast<int>(first[1] - first[0]));
@@ -146,10 +157,10 @@ class GroupWalk {
     bool is_top;
   };
   __device__ Place place_of(std::uint32_t code) const {
-    if constexpr (own) return {{0, 0, 0}, frame_.node + (code & node_mask), frame_.particle, false};
+    if constexpr (own) return {{0, 0, 0}, frame_.node + codes().node(code), frame_.particle, false};
     const bool is_top = code & of_top;
-    const SourceFrame frame = load_whole(from_.nodes[is_top].frames + frame_of(code));
-    return {shift_between(frame, frame_), frame.node + (code & node_mask), frame.particle, is_top};
+    const SourceFrame frame = load_whole(from_.nodes[is_top].frames + codes().frame(code));
+    return {shift_between(frame, frame_), frame.node + codes().node(code), frame.particle, is_top};
   }
   __device__ static Vec3f moved(const Vec3f& p, const Place& place) {
     if constexpr (own) return p;
@@ -160,10 +171,12 @@ class GroupWalk {
   /// the stack is full.
   __device__ bool test(bool& opened_pruned) {
     int count = 0;
-    const std::uint32_t code = stack_.pop(count);
+    const std::uint32_t code = stack_.pop(count, is_octree ? stack_.most_with_families() : 32);
     const Place place = place_of(code);
     const NodeCore core = load_whole(from_.nodes[place.is_top].core + place.node);
     const NodeLinks links = load_whole(from_.nodes[place.is_top].links + place.node);
+    int children = 2;
+    if (is_octree && !place.is_top) children = from_.children[place.node];
     const float distance2 = group_.bounds.distance2(moved(core.centre, place));
     const bool active = lane_ < count;
     const bool accepted = active && accepts(core, distance2, group_.bounds.strictness, 0);
@@ -171,10 +184,16 @@ class GroupWalk {
     opened_pruned |= opened && !is_inner && links.child == NodeLinks::pruned;
     if (is_divided_ || is_first_part()) tests += static_cast<std::uint32_t>(count);
     append(m_.cells, cells_, accepted && is_own_find(), code);
-    append(m_.buckets, buckets_, opened && !is_inner && !is_within(links) && is_own_find(), code);
+    const bool is_source = opened && !is_inner && !is_within(links) && is_own_find();
+    append(m_.buckets, buckets_, is_source, code);
+    if (is_octree) waiting_ += __reduce_add_sync(~0u, is_source ? links.count : 0);
     const auto child = static_cast<std::uint32_t>(links.child);
-    const std::uint32_t left = place.is_top ? child : (code & ~node_mask) | child;
-    return stack_.push(is_inner, left, place.is_top ? static_cast<std::uint32_t>(links.next) : left + 1);
+    const std::uint32_t left = place.is_top ? child : codes().beside(code, child);
+    const std::uint32_t right = place.is_top ? static_cast<std::uint32_t>(links.next) : left + 1;
+    if constexpr (is_octree)
+      return stack_.push_families(left, right, is_inner ? children : 0);
+    else
+      return stack_.push(is_inner, left, right);
   }
 
   /// Whether a bucket is of the group; what that does to itself is summed apart.
@@ -214,6 +233,32 @@ class GroupWalk {
                                              from_.softening[p], group_.bounds));
   }
 
+  /// The last buckets of the list, as many as a batch holds: those of octrees are far from full.
+  __device__ void sum_full_batch() {
+    const Place place = place_of(m_.buckets[buckets_ - 1 - min(lane_, buckets_ - 1)]);
+    const NodeLinks links = from_.nodes[0].links[place.node];
+    const int count = lane_ < buckets_ ? links.count : batch_size + 1;
+    const int end = inclusive_sum(count), begin = end - count;
+    const bool is_taken = end <= batch_size;
+    const int taken = __popc(__ballot_sync(~0u, is_taken)), all = __shfl_sync(~0u, end, taken - 1);
+    buckets_ -= taken;
+    waiting_ -= all;
+    // Lane i takes the i-th particle, from the last bucket that begins with it or before.
+    const unsigned begins = __reduce_or_sync(~0u, is_taken ? 1u << begin : 0);
+    const int slot = min(lane_, all - 1), bucket = __popc(begins << (31 - slot)) - 1;
+    const std::uint32_t first = place.particle + static_cast<std::uint32_t>(links.first - begin);
+    const std::uint32_t p = __shfl_sync(~0u, first, bucket) + static_cast<std::uint32_t>(slot);
+    const SourceParticle source = from_.particles[p];
+    Vec3f position = source.position;
+    if constexpr (!own)
+      position =
+          position + Vec3f{__shfl_sync(~0u, place.shift.x, bucket), __shfl_sync(~0u, place.shift.y, bucket),
+                           __shfl_sync(~0u, place.shift.z, bucket)};
+    particle += static_cast<std::uint32_t>(all);
+    sums_.add_particles(
+        sums_.stage_particle(lane_ < all, position, source.mass, from_.softening[p], group_.bounds));
+  }
+
   __device__ void sum_within() {
     const std::uint32_t p = first_ + static_cast<std::uint32_t>(min(lane_, group_.count - 1));
     sums_.add_within(group_.count, to_.trees.sources[p].mass);
@@ -241,6 +286,7 @@ class GroupWalk {
   int cells_, buckets_;  ///< of the lists
   WalkPart part_{0, 1};
   bool is_divided_ = true;  ///< whether the parts go on by themselves
+  int waiting_;             ///< particles in the buckets of the list, of octrees
 };
 
 }  // namespace grove::cuda

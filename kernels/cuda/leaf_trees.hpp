@@ -13,7 +13,7 @@ namespace grove::cuda {
 struct LeafPlaces {
   std::uint64_t first;  ///< particle
   std::uint64_t node, group;
-  std::int32_t count;  ///< particles, at most most_in_leaf
+  std::int32_t count;  ///< particles
   std::int32_t nodes;
 };
 
@@ -38,13 +38,14 @@ struct LeafTrees {
   float* softening;         ///< Plummer-equivalent lengths
   NodeCore* core;
   NodeMoments* moments;
+  std::uint8_t* children = nullptr;  ///< of nodes of octrees, unless buckets; not there: bisections, two each
 };
 
 /// Forest::update() on the GPU: origins, sources, groups, moments combined bottom-up in a fixed order with
 /// exact radii, nodes prepared for the criterion. The same origins, sources and groups to the bit; moments to
 /// rounding, but the same in every run. median_acceleration: global median of |a_old|, units of the run (0
-/// for the opening angles). trees: links and leaves in, all else out. One block per leaf. Cost: O(particles x
-/// depth) in single precision, O(nodes) in double.
+/// for the opening angles). trees: bisections of at most most_in_leaf particles; links and leaves in, all
+/// else out. One block per leaf. Cost: O(particles x depth) in single precision, O(nodes) in double.
 void update_leaves(const LeafParticleFields& particles, const GravityParameters& gravity,
                    const WalkUnits& units, double median_acceleration, const LeafTrees& trees);
 

@@ -8,17 +8,15 @@
 #include <tuple>
 
 #include "kernels/cuda/check.cuh"
-#include "kernels/cuda/leaf_bisection.hpp"
 #include "kernels/math/acceptance.hpp"
-#include "kernels/math/cut_rule.hpp"
 
 namespace grove::cuda {
 namespace {
 
 constexpr int threads = 128;
 constexpr int warps = threads / 32;
-constexpr int most_nodes = local_cells(most_in_leaf);
-constexpr int words = (most_nodes + 31) / 32;  ///< of a bit per node
+/// Nodes of trees whose lists are in the memory of a block: bisections, and octrees of as many particles.
+constexpr std::int32_t most_in_block = 2048;
 
 /// How deep a descent of the top tree may go: a cut halves the longest side of a box of 2^96 places at most.
 constexpr int most_depth = 128;
@@ -57,18 +55,22 @@ __device__ std::int32_t owner_from(const LetReceivers& to, std::int32_t rank, st
 
 struct Numbers {
   std::uint32_t receivers, pairs;
+  std::uint64_t nodes;  ///< of the trees of the pairs, each counted up to a multiple of 32
 };
 struct AddNumbers {
   __device__ Numbers operator()(const Numbers& a, const Numbers& b) const {
-    return {a.receivers + b.receivers, a.pairs + b.pairs};
+    return {a.receivers + b.receivers, a.pairs + b.pairs, a.nodes + b.nodes};
   }
 };
+__device__ std::uint64_t marks_of(const LeafPlaces& leaf) {
+  return (static_cast<std::uint64_t>(leaf.nodes) + 31) / 32 * 32;
+}
 
 __global__ void __launch_bounds__(threads)
-    count_receivers(const LetReceivers to, std::int32_t leaves, Numbers* numbers) {
+    count_receivers(const LetReceivers to, const LeafPlaces* places, std::int32_t leaves, Numbers* numbers) {
   const auto leaf = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
   if (leaf > leaves) return;
-  Numbers found{0, 0};
+  Numbers found{0, 0, 0};
   std::int32_t rank = 0, last = -1;
   if (leaf < leaves)
     descend(to, leaf, [&](std::uint32_t receiver) {
@@ -77,12 +79,13 @@ __global__ void __launch_bounds__(threads)
       found.pairs += rank != last;
       last = rank;
     });
+  if (leaf < leaves) found.nodes = found.pairs * marks_of(places[leaf]);
   numbers[leaf] = found;
 }
 
 __global__ void __launch_bounds__(threads)
-    list_receivers(const LetReceivers to, std::int32_t leaves, const Numbers* before,
-                   std::uint32_t* receivers, LetPair* pairs) {
+    list_receivers(const LetReceivers to, const LeafPlaces* places, std::int32_t leaves,
+                   const Numbers* before, std::uint32_t* receivers, LetPair* pairs) {
   const auto leaf = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
   if (leaf >= leaves) return;
   Numbers next = before[leaf];
@@ -91,7 +94,8 @@ __global__ void __launch_bounds__(threads)
     rank = owner_from(to, rank, receiver);
     if (rank != last) {
       if (last >= 0) pairs[next.pairs - 1].end = next.receivers;
-      pairs[next.pairs++] = {leaf, rank, next.receivers, 0};
+      pairs[next.pairs++] = {leaf, rank, next.receivers, 0, next.nodes};
+      next.nodes += marks_of(places[leaf]);
       last = rank;
     }
     receivers[next.receivers++] = receiver;
@@ -116,56 +120,65 @@ __device__ bool is_opened(const LetReceivers& to, const std::uint32_t* receivers
   return false;
 }
 
-/// One block per pair: descends the tree level by level, a warp per node.
+/// The children of a node.
+struct Family {
+  std::int32_t first, count;
+};
+__device__ Family family_of(const LeafTrees& trees, std::uint64_t node, const NodeLinks& links) {
+  return {links.child, trees.children ? trees.children[node] : 2};
+}
+
+__device__ void set_bit(std::uint32_t* bits, std::int32_t n) { atomicOr(&bits[n / 32], 1u << (n % 32)); }
+__device__ bool has_bit(const std::uint32_t* bits, std::int32_t n) { return bits[n / 32] >> (n % 32) & 1; }
+
+/// One block per pair: descends the tree level by level, a warp per node. marks: cleared.
 __global__ void __launch_bounds__(threads)
     mark(const LeafTrees trees, const LetReceivers to, const std::uint32_t* receivers, const LetPair* pairs,
-         SelectedTree* selected, std::uint32_t* opened) {
-  __shared__ std::int16_t frontier[2][most_nodes];
-  __shared__ int size[2];
-  __shared__ std::uint32_t bits[words];
-  __shared__ int nodes, particles;
+         SelectedTree* selected, const LetMarks marks) {
+  __shared__ std::int32_t memory[most_in_block];
+  __shared__ std::int32_t nodes, particles;
   const LetPair pair = pairs[blockIdx.x];
   const LeafPlaces leaf = trees.leaves[pair.leaf];
   const SourceFrame frame = to.frames[to.first_leaf[to.own_rank] + pair.leaf];
-  for (int w = static_cast<int>(threadIdx.x); w < words; w += threads) bits[w] = 0;
+  std::int32_t* const queue = leaf.nodes <= most_in_block ? memory : marks.number + pair.node;
   if (threadIdx.x == 0) {
-    frontier[0][0] = 0;
-    size[0] = 1;
-    size[1] = 0;
+    queue[0] = 0;
+    set_bit(marks.selected + pair.node / 32, 0);
     nodes = 1;
     particles = 0;
   }
-  int now = 0;
-  for (__syncthreads(); size[now] > 0; now = 1 - now) {
-    for (int i = static_cast<int>(threadIdx.x / 32); i < size[now]; i += warps) {
-      const std::int32_t n = frontier[now][i];
-      const NodeCore core = trees.core[leaf.node + static_cast<std::uint64_t>(n)];
-      if (!is_opened(to, receivers, pair.begin, pair.end, frame, core)) continue;
+  __syncthreads();
+  for (std::int32_t begin = 0, end = 1; begin < end;) {
+    for (std::int32_t i = begin + static_cast<std::int32_t>(threadIdx.x / 32); i < end; i += warps) {
+      const std::int32_t n = queue[i];
+      const std::uint64_t node = leaf.node + static_cast<std::uint64_t>(n);
+      if (!is_opened(to, receivers, pair.begin, pair.end, frame, trees.core[node])) continue;
       if (threadIdx.x % 32 != 0) continue;
-      atomicOr(&bits[n / 32], 1u << (n % 32));
-      const NodeLinks links = trees.links[leaf.node + static_cast<std::uint64_t>(n)];
-      if (links.child >= 0) {
-        const int place = atomicAdd(&size[1 - now], 2);
-        frontier[1 - now][place] = static_cast<std::int16_t>(links.child);
-        frontier[1 - now][place + 1] = static_cast<std::int16_t>(links.child + 1);
-        atomicAdd(&nodes, 2);
-      } else {
+      set_bit(marks.opened + pair.node / 32, n);
+      const NodeLinks links = trees.links[node];
+      if (links.child < 0) {
         atomicAdd(&particles, links.count);
+        continue;
+      }
+      const Family family = family_of(trees, node, links);
+      const std::int32_t place = atomicAdd(&nodes, family.count);
+      for (std::int32_t k = 0; k < family.count; ++k) {
+        queue[place + k] = family.first + k;
+        set_bit(marks.selected + pair.node / 32, family.first + k);
       }
     }
     __syncthreads();
-    if (threadIdx.x == 0) size[now] = 0;
+    begin = end;
+    end = nodes;
     __syncthreads();
   }
-  for (int w = static_cast<int>(threadIdx.x); w < words; w += threads)
-    opened[static_cast<std::size_t>(blockIdx.x) * words + w] = bits[w];
   if (threadIdx.x == 0) selected[blockIdx.x] = {pair.leaf, pair.rank, nodes, particles};
 }
 
 /// Where the parts of a tree go.
 struct PackPlaces {
   std::uint64_t node, particle;
-  std::uint32_t pair;
+  std::uint64_t marks;  ///< first of the pair
   std::int32_t leaf;
 };
 
@@ -173,90 +186,117 @@ struct LetPointers {
   NodeCore* core;
   NodeMoments* moments;
   NodeLinks* links;
+  std::uint8_t* children;
   SourceParticle* particles;
   float* softening;
 };
 
-/// One block per selected tree.
-__global__ void __launch_bounds__(threads) pack_tree(const LeafTrees trees, const PackPlaces* places,
-                                                     const std::uint32_t* opened, const LetPointers out) {
-  constexpr int per_thread = (most_nodes + threads - 1) / threads;
-  using Scan = cub::BlockScan<int, threads>;
-  __shared__ typename Scan::TempStorage storage;
-  __shared__ std::uint8_t is_selected[most_nodes];
-  __shared__ std::int16_t number[most_nodes];  ///< of a node among those selected
-  const PackPlaces place = places[blockIdx.x];
-  const LeafPlaces leaf = trees.leaves[place.leaf];
-  const std::uint32_t* const bits = opened + static_cast<std::size_t>(place.pair) * words;
-  const NodeLinks* const links = trees.links + leaf.node;
-  const auto is_open = [&](int n) { return (bits[n / 32] >> (n % 32) & 1) != 0; };
+/// A tree that is packed by one block.
+struct TreePacking {
+  const LeafTrees& trees;
+  const LeafPlaces& leaf;
+  const PackPlaces& place;
+  const std::uint32_t *selected, *opened;
+  std::int32_t* number;  ///< of a node among those selected
+  const LetPointers& out;
 
-  for (int n = static_cast<int>(threadIdx.x); n < leaf.nodes; n += threads) is_selected[n] = n == 0;
-  __syncthreads();
-  for (int n = static_cast<int>(threadIdx.x); n < leaf.nodes; n += threads)
-    if (is_open(n) && links[n].child >= 0) is_selected[links[n].child] = is_selected[links[n].child + 1] = 1;
-  __syncthreads();
-
-  int before[per_thread], before_particles[per_thread];
-#pragma unroll
-  for (int k = 0; k < per_thread; ++k) {
-    const int n = static_cast<int>(threadIdx.x) * per_thread + k;
-    before[k] = n < leaf.nodes && is_selected[n];
-    before_particles[k] = n < leaf.nodes && is_open(n) && links[n].child < 0 ? links[n].count : 0;
-  }
-  Scan(storage).ExclusiveSum(before, before);
-  __syncthreads();
-  Scan(storage).ExclusiveSum(before_particles, before_particles);
-#pragma unroll
-  for (int k = 0; k < per_thread; ++k) {
-    const int n = static_cast<int>(threadIdx.x) * per_thread + k;
-    if (n < leaf.nodes) number[n] = static_cast<std::int16_t>(before[k]);
-  }
-  __syncthreads();
-#pragma unroll
-  for (int k = 0; k < per_thread; ++k) {
-    const int n = static_cast<int>(threadIdx.x) * per_thread + k;
-    if (n >= leaf.nodes || !is_selected[n]) continue;
+  /// before: opened buckets' particles before this node.
+  __device__ void store(std::int32_t n, std::int32_t before) const {
     const std::uint64_t from = leaf.node + static_cast<std::uint64_t>(n),
-                        to = place.node + static_cast<std::uint64_t>(before[k]);
+                        to = place.node + static_cast<std::uint64_t>(number[n]);
     out.core[to] = trees.core[from];
     out.moments[to] = trees.moments[from];
-    NodeLinks link = links[n];
+    if (trees.children) out.children[to] = trees.children[from];
+    NodeLinks link = trees.links[from];
     // What comes next is a sibling of a selected node, or of one above it: selected, too.
     if (link.next >= 0) link.next = number[link.next];
-    const int first = link.first;
-    link.first = is_open(n) ? before_particles[k] : 0;
-    if (!is_open(n))
+    const std::int32_t first = link.first;
+    const bool is_open = has_bit(opened, n);
+    link.first = is_open ? before : 0;
+    if (!is_open)
       link.child = NodeLinks::pruned;
     else if (link.child >= 0)
       link.child = number[link.child];
     else
-      for (int i = 0; i < link.count; ++i) {
-        const std::uint64_t source = leaf.first + static_cast<std::uint64_t>(first + i),
-                            target = place.particle + static_cast<std::uint64_t>(before_particles[k] + i);
-        out.particles[target] = trees.sources[source];
-        out.softening[target] = trees.softening[source];
-      }
+      copy_particles(first, before, link.count);
     out.links[to] = link;
+  }
+
+  __device__ void copy_particles(std::int32_t first, std::int32_t before, std::int32_t count) const {
+    for (std::int32_t i = 0; i < count; ++i) {
+      const std::uint64_t from = leaf.first + static_cast<std::uint64_t>(first + i),
+                          to = place.particle + static_cast<std::uint64_t>(before + i);
+      out.particles[to] = trees.sources[from];
+      out.softening[to] = trees.softening[from];
+    }
+  }
+
+  /// Particles that a node brings along.
+  __device__ std::int32_t particles_of(std::int32_t n) const {
+    if (n >= leaf.nodes || !has_bit(opened, n)) return 0;
+    const NodeLinks link = trees.links[leaf.node + static_cast<std::uint64_t>(n)];
+    return link.child < 0 ? link.count : 0;
+  }
+};
+
+/// One block per selected tree, in rounds of a node per thread: first numbers, then all else.
+__global__ void __launch_bounds__(threads)
+    pack_tree(const LeafTrees trees, const PackPlaces* places, const LetMarks marks, const LetPointers out) {
+  using Scan = cub::BlockScan<std::int32_t, threads>;
+  __shared__ typename Scan::TempStorage storage;
+  __shared__ std::int32_t memory[most_in_block];
+  const PackPlaces place = places[blockIdx.x];
+  const LeafPlaces leaf = trees.leaves[place.leaf];
+  const TreePacking tree{trees,
+                         leaf,
+                         place,
+                         marks.selected + place.marks / 32,
+                         marks.opened + place.marks / 32,
+                         leaf.nodes <= most_in_block ? memory : marks.number + place.marks,
+                         out};
+  std::int32_t done = 0;
+  const auto count_on = [&](std::int32_t value) {
+    std::int32_t before = 0, all = 0;
+    Scan(storage).ExclusiveSum(value, before, all);
+    __syncthreads();
+    before += done;
+    done += all;
+    return before;
+  };
+  for (std::int32_t first = 0; first < leaf.nodes; first += threads) {
+    const std::int32_t n = first + static_cast<std::int32_t>(threadIdx.x);
+    const bool is_selected = n < leaf.nodes && has_bit(tree.selected, n);
+    const std::int32_t before = count_on(is_selected ? 1 : 0);
+    if (is_selected) tree.number[n] = before;
+  }
+  __syncthreads();
+  done = 0;
+  for (std::int32_t first = 0; first < leaf.nodes; first += threads) {
+    const std::int32_t n = first + static_cast<std::int32_t>(threadIdx.x);
+    const std::int32_t before = count_on(tree.particles_of(n));
+    if (n < leaf.nodes && has_bit(tree.selected, n)) tree.store(n, before);
   }
 }
 
 }  // namespace
 
-LetSelection::LetSelection(const LeafTrees& trees, const LetReceivers& receivers)
+LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers)
     : trees_(trees), receivers_(receivers) {
   if (trees.count == 0) return;
   DeviceArray<std::uint32_t> receiving;
   DeviceArray<LetPair> pairs;
-  find_receivers(receiving, pairs);
+  find_receivers(largest_tree, receiving, pairs);
   if (pairs.size() == 0) return;
   const DeviceArray<SelectedTree> selected(pairs.size());
-  opened_ = DeviceArray<std::uint32_t>(pairs.size() * words);
+  selected_bits_.clear();
+  opened_bits_.clear();
   mark<<<static_cast<unsigned>(pairs.size()), threads>>>(trees, receivers, receiving.data(), pairs.data(),
-                                                         selected.data(), opened_.data());
+                                                         selected.data(), marks());
   launched("Grove::cuda::mark");
   std::vector<SelectedTree> by_pair(pairs.size());
   selected.download(by_pair);
+  pairs_.resize(pairs.size());
+  pairs.download(pairs_);
   pair_of_.resize(by_pair.size());
   std::iota(pair_of_.begin(), pair_of_.end(), 0u);
   std::sort(pair_of_.begin(), pair_of_.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -265,16 +305,19 @@ LetSelection::LetSelection(const LeafTrees& trees, const LetReceivers& receivers
   for (const std::uint32_t pair : pair_of_) selected_.push_back(by_pair[pair]);
 }
 
-void LetSelection::find_receivers(DeviceArray<std::uint32_t>& receivers, DeviceArray<LetPair>& pairs) const {
+LetMarks LetSelection::marks() const { return {selected_bits_.data(), opened_bits_.data(), number_.data()}; }
+
+void LetSelection::find_receivers(std::int32_t largest_tree, DeviceArray<std::uint32_t>& receivers,
+                                  DeviceArray<LetPair>& pairs) {
   const auto leaves = static_cast<std::int32_t>(trees_.count);
   const auto blocks = (trees_.count + threads) / threads;  // one thread more than there are leaves
   const DeviceArray<Numbers> numbers(trees_.count + 1), before(trees_.count + 1);
-  count_receivers<<<blocks, threads>>>(receivers_, leaves, numbers.data());
+  count_receivers<<<blocks, threads>>>(receivers_, trees_.leaves, leaves, numbers.data());
   launched("Grove::cuda::count_receivers");
   std::size_t bytes = 0;
   const auto scan = [&](void* scratch) {
     GROVE_CUDA(cub::DeviceScan::ExclusiveScan(scratch, bytes, numbers.data(), before.data(), AddNumbers{},
-                                              Numbers{0, 0}, static_cast<int>(trees_.count) + 1));
+                                              Numbers{0, 0, 0}, static_cast<int>(trees_.count) + 1));
   };
   scan(nullptr);
   const DeviceArray<std::byte> scratch(bytes);
@@ -283,7 +326,11 @@ void LetSelection::find_receivers(DeviceArray<std::uint32_t>& receivers, DeviceA
   device_download(&all, before.data() + trees_.count, sizeof(all));
   receivers = DeviceArray<std::uint32_t>(all.receivers);
   pairs = DeviceArray<LetPair>(all.pairs);
-  list_receivers<<<blocks, threads>>>(receivers_, leaves, before.data(), receivers.data(), pairs.data());
+  selected_bits_ = DeviceArray<std::uint32_t>(all.nodes / 32);
+  opened_bits_ = DeviceArray<std::uint32_t>(all.nodes / 32);
+  if (largest_tree > most_in_block) number_ = DeviceArray<std::int32_t>(all.nodes);
+  list_receivers<<<blocks, threads>>>(receivers_, trees_.leaves, leaves, before.data(), receivers.data(),
+                                      pairs.data());
   launched("Grove::cuda::list_receivers");
 }
 
@@ -291,18 +338,20 @@ LetArrays LetSelection::pack() const {
   std::vector<PackPlaces> places;
   std::uint64_t node = 0, particle = 0;
   for (std::size_t i = 0; i < selected_.size(); ++i) {
-    places.push_back({node, particle, pair_of_[i], selected_[i].leaf});
+    places.push_back({node, particle, pairs_[pair_of_[i]].node, selected_[i].leaf});
     node += static_cast<std::uint64_t>(selected_[i].nodes);
     particle += static_cast<std::uint64_t>(selected_[i].particles);
   }
-  LetArrays arrays{DeviceArray<NodeCore>(node), DeviceArray<NodeMoments>(node), DeviceArray<NodeLinks>(node),
-                   DeviceArray<SourceParticle>(particle), DeviceArray<float>(particle)};
+  LetArrays arrays{
+      DeviceArray<NodeCore>(node),           DeviceArray<NodeMoments>(node),
+      DeviceArray<NodeLinks>(node),          DeviceArray<std::uint8_t>(trees_.children ? node : 0),
+      DeviceArray<SourceParticle>(particle), DeviceArray<float>(particle)};
   if (places.empty()) return arrays;
   const DeviceArray<PackPlaces> device_places{std::span<const PackPlaces>(places)};
   pack_tree<<<static_cast<unsigned>(places.size()), threads>>>(
-      trees_, device_places.data(), opened_.data(),
-      LetPointers{arrays.core.data(), arrays.moments.data(), arrays.links.data(), arrays.particles.data(),
-                  arrays.softening.data()});
+      trees_, device_places.data(), marks(),
+      LetPointers{arrays.core.data(), arrays.moments.data(), arrays.links.data(), arrays.children.data(),
+                  arrays.particles.data(), arrays.softening.data()});
   launched("Grove::cuda::pack_tree");
   return arrays;
 }

@@ -31,6 +31,13 @@ struct SelectedTree {
 struct LetPair {
   std::int32_t leaf, rank;
   std::uint32_t begin, end;  ///< its leaves that may, in the list of all pairs
+  std::uint64_t node;        ///< first one of the tree among those of all pairs' trees
+};
+
+/// By node of the trees of all pairs. Device memory.
+struct LetMarks {
+  std::uint32_t *selected, *opened;  ///< a bit per node
+  std::int32_t* number;              ///< working memory for trees that no block holds
 };
 
 /// The arrays of the selected trees, those for one rank after those for another. Device memory.
@@ -38,6 +45,7 @@ struct LetArrays {
   DeviceArray<NodeCore> core;
   DeviceArray<NodeMoments> moments;
   DeviceArray<NodeLinks> links;
+  DeviceArray<std::uint8_t> children;  ///< of octrees
   DeviceArray<SourceParticle> particles;
   DeviceArray<float> softening;
 };
@@ -53,9 +61,9 @@ struct LetArrays {
 /// that may open the root, 32 at a time, until one opens.
 class LetSelection {
  public:
-  /// trees: of this rank, after update_leaves(), the first one leaf receivers.first_leaf[own_rank] of the
-  /// ORB. All must outlive this.
-  LetSelection(const LeafTrees& trees, const LetReceivers& receivers);
+  /// trees: of this rank, up to date, the first one leaf receivers.first_leaf[own_rank] of the ORB.
+  /// largest_tree: nodes of the largest one. All must outlive this.
+  LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers);
 
   /// What was selected, in order of rank and leaf.
   std::span<const SelectedTree> trees() const { return selected_; }
@@ -64,13 +72,17 @@ class LetSelection {
   LetArrays pack() const;
 
  private:
-  void find_receivers(DeviceArray<std::uint32_t>& receivers, DeviceArray<LetPair>& pairs) const;
+  void find_receivers(std::int32_t largest_tree, DeviceArray<std::uint32_t>& receivers,
+                      DeviceArray<LetPair>& pairs);
+  LetMarks marks() const;
 
   LeafTrees trees_;
   LetReceivers receivers_;
   std::vector<SelectedTree> selected_;
   std::vector<std::uint32_t> pair_of_;  ///< number of each selected tree's pair
-  DeviceArray<std::uint32_t> opened_;   ///< a bit per node of each pair
+  std::vector<LetPair> pairs_;
+  DeviceArray<std::uint32_t> selected_bits_, opened_bits_;
+  DeviceArray<std::int32_t> number_;
 };
 
 }  // namespace grove::cuda

@@ -11,6 +11,7 @@ namespace grove::cuda {
 namespace {
 
 constexpr int threads = 256;
+constexpr unsigned enough_blocks = 2048;  // for any GPU
 constexpr unsigned long long none = ~0ull;
 
 struct Softening {
@@ -29,13 +30,14 @@ __device__ std::uint64_t lost_beside(std::uint64_t i, std::uint64_t end, const V
   return end;
 }
 
-/// One block per leaf.
+/// Blocks along y share a leaf.
 __global__ void __launch_bounds__(threads)
     find_first(const LeafParticleFields particles, const LeafPlaces* leaves, const Vec3d* origin,
                const Softening softening, unsigned long long* first) {
   const LeafPlaces leaf = leaves[blockIdx.x];
   const std::uint64_t end = leaf.first + static_cast<std::uint64_t>(leaf.count);
-  for (std::uint64_t i = leaf.first + threadIdx.x; i < end; i += threads)
+  const std::uint64_t step = std::uint64_t{gridDim.y} * threads;
+  for (std::uint64_t i = leaf.first + blockIdx.y * std::uint64_t{threads} + threadIdx.x; i < end; i += step)
     if (lost_beside(i, end, origin[blockIdx.x], particles, softening) < end) atomicMin(first, i);
 }
 
@@ -57,7 +59,8 @@ std::optional<LostPair> find_lost_separation(const LeafParticleFields& particles
   std::copy(gravity.softening.begin(), gravity.softening.end(), softening.of_type);
   unsigned long long found = none;
   DeviceArray<unsigned long long> first{std::span<const unsigned long long>(&found, 1)};
-  find_first<<<trees.count, threads>>>(particles, trees.leaves, trees.origin, softening, first.data());
+  const dim3 blocks(trees.count, std::max(1u, enough_blocks / trees.count));
+  find_first<<<blocks, threads>>>(particles, trees.leaves, trees.origin, softening, first.data());
   launched("Grove::cuda::find_lost_separation");
   first.download(std::span(&found, 1));
   if (found == none) return {};

@@ -15,11 +15,22 @@ __device__ inline unsigned lanes_before() {
 #endif
 }
 
+/// The sum of what the lanes up to this one have.
+__device__ inline int inclusive_sum(int value) {
+  for (int step = 1; step < 32; step *= 2) {
+    const int other = __shfl_up_sync(~0u, value, static_cast<unsigned>(step));
+    if (static_cast<int>(threadIdx.x % 32) >= step) value += other;
+  }
+  return value;
+}
+
 /// Nodes that a warp has yet to test. The last ones are in shared memory; when that is full, the oldest of
 /// them go to global memory in portions.
 class NodeStack {
  public:
   static constexpr int size = 512, portion = 256, most_spilled = 8 * portion;
+  /// Of a node: eight octants, of each two buckets where a group ends in it.
+  static constexpr int most_children = 16;
 
   /// memory: [size]; spill: [most_spilled].
   __device__ NodeStack(std::uint32_t* memory, std::uint32_t* spill) : entry_(memory), spill_(spill) {}
@@ -56,10 +67,18 @@ class NodeStack {
     }
   }
 
-  /// Takes up to 32, the lanes up to `count` one each; the others see the last of them.
-  __device__ std::uint32_t pop(int& count) {
+  /// How many to take at a time so that families find room: few if there is little, one at the end. Then
+  /// every level of an octree adds most_children - 1 at most, every one above the leaves one.
+  __device__ int most_with_families() const {
+    constexpr int levels = 64, levels_above = 128, more = most_children - 1;
+    constexpr int usable = size + most_spilled - levels * more - levels_above;
+    return max(1, min(32, (usable - size_ - spilled_) / more));
+  }
+
+  /// Takes up to `most`, at most 32, the lanes up to `count` one each; the others see the last of them.
+  __device__ std::uint32_t pop(int& count, int most = 32) {
     if (size_ == 0) restore();
-    count = min(size_, 32);
+    count = min(size_, most);
     size_ -= count;
     const std::uint32_t code = entry_[size_ + min(lane_, count - 1)];
     __syncwarp();
@@ -80,7 +99,29 @@ class NodeStack {
     return true;
   }
 
+  /// The children of the lanes, `count` each: first, second, second + 1, ... Returns false if there is no
+  /// room.
+  __device__ bool push_families(std::uint32_t first, std::uint32_t second, int count) {
+    static_assert(16 * most_children <= portion);
+    if (__reduce_add_sync(~0u, count) <= portion) return push_some(first, second, count);
+    return push_some(first, second, lane_ < 16 ? count : 0) &&
+           push_some(first, second, lane_ < 16 ? 0 : count);
+  }
+
  private:
+  /// At most a portion in all.
+  __device__ bool push_some(std::uint32_t first, std::uint32_t second, int count) {
+    const int end = inclusive_sum(count), all = __shfl_sync(~0u, end, 31);
+    if (size_ + all > size && !spill()) return false;
+    std::uint32_t* const place = entry_ + (size_ + end - count);
+    if (count > 0) place[0] = first;
+#pragma unroll 1
+    for (int i = 1; i < count; ++i) place[i] = second + static_cast<std::uint32_t>(i - 1);
+    size_ += all;
+    __syncwarp();
+    return true;
+  }
+
   __device__ bool spill() {
     if (spilled_ + portion > most_spilled) return false;
 #pragma unroll 1

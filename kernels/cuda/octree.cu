@@ -286,6 +286,14 @@ struct OctreeBuilder::Memory {
 OctreeBuilder::OctreeBuilder(Curve curve) : memory_(std::make_unique<Memory>(curve)) {}
 OctreeBuilder::~OctreeBuilder() = default;
 
+void OctreeBuilder::release() {
+  Memory& m = *memory_;
+  m.keys.release();
+  for (auto* array : {&m.leaf_begin, &m.node_counts, &m.largest_node, &m.node_begin}) *array = {};
+  m.cells = {};
+  m.scratch = {};
+}
+
 void OctreeBuilder::sort(std::span<const Count> leaf_begin, const DeviceRecords& records,
                          const ParticleId* ids) {
   Memory& m = *memory_;

@@ -23,7 +23,7 @@ namespace grove::cuda {
 /// each, by binary searches for the digits of their children. Every cell adds its children to a counter at
 /// its first particle; the running sums of these are the numbers of the nodes.
 ///
-/// Keeps its memory from call to call: 32 bytes per particle and some 60 per cell that is divided.
+/// Keeps its memory until release(): 32 bytes per particle and some 60 per cell that is divided.
 /// Cost of build(): a running sum over the particles; eight searches per cell; a few launches per level.
 class OctreeBuilder {
  public:
@@ -37,6 +37,9 @@ class OctreeBuilder {
   /// order (out, device): indices of the particles in tree order. links (out, device): as long as the nodes
   /// or longer, as TreeShapes has them. Returns the first node of each leaf, length leaves + 1.
   std::vector<Count> build(std::uint32_t* order, DeviceArray<NodeLinks>& links);
+
+  /// Gives the memory back, after build(). How many levels keys needed stays known, which saves a sort.
+  void release();
 
  private:
   struct Memory;

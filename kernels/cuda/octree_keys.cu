@@ -162,6 +162,13 @@ void OctreeKeys::sort_once(const LeafRecords& from) {
   make_keys(Word::low, from, low_.data());
 }
 
+void OctreeKeys::release() {
+  for (auto& keys : keys_) keys = {};
+  for (auto& order : order_) order = {};
+  low_ = {};
+  scratch_ = {};
+}
+
 void OctreeKeys::sort(const LeafRecords& from) {
   for (auto& keys : keys_) keys.reserve(from.count);
   for (auto& order : order_) order.reserve(from.count);

@@ -65,6 +65,8 @@ class OctreeKeys {
   explicit OctreeKeys(Curve curve) : curve_(curve) {}
 
   void sort(const LeafRecords& from);
+  /// Gives the memory back.
+  void release();
 
   KeyView view() const;
   /// Places of the records, in the order of (leaf, key). Where more than bucket_size particles coincide, they

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "kernels/cuda/node_code.hpp"
 #include "kernels/cuda/rope_walk.hpp"
 
 namespace grove::cuda {
@@ -30,7 +29,7 @@ class RopeWalk {
         target_(target),
         frame_(from.nodes[0].frames[target.leaf]),
         visitor_(visitor),
-        code_(above.cells.links[0].child < 0 ? code_of(0, 0) : top_code_of(0)) {}
+        code_(above.cells.links[0].child < 0 ? from.codes.root_of(0) : from.codes.of_cell(0)) {}
 
   /// Returns whether all that had to be opened was there. One loop for leaves and what is above them: threads
   /// of a warp that are in one or the other go on side by side.
@@ -42,7 +41,7 @@ class RopeWalk {
           step_above();
           continue;
         }
-        enter(static_cast<std::int32_t>(frame_of(code_)));
+        enter(static_cast<std::int32_t>(from_.codes.frame(code_)));
       }
       if (!step_in_leaf()) return false;
     }
@@ -52,7 +51,7 @@ class RopeWalk {
 
  private:
   __device__ void step_above() {
-    const std::uint32_t c = frame_of(code_);
+    const std::uint32_t c = from_.codes.frame(code_);
     const NodeArrays& cells = from_.nodes[1];
     const TopLinks links = above_.cells.links[c];
     const bool holds = target_.leaf >= links.first_leaf && target_.leaf < links.first_leaf + links.leaves;

@@ -11,7 +11,6 @@ namespace grove::cuda {
 /// What kernels need beside the trees. Nodes by their number among all.
 struct TreeUpdate::View {
   std::uint32_t* parent;        ///< [nodes] none: a root
-  std::uint32_t* children;      ///< [nodes] but for buckets
   std::uint32_t* pending;       ///< [nodes] children that are divided and not done
   std::uint32_t* start;         ///< [nodes] those that wait for no other
   std::uint32_t* starts;        ///< how many
@@ -123,7 +122,7 @@ __global__ void __launch_bounds__(threads)
     divided += child.child != NodeLinks::bucket;
     last = child.next == link.next;
   }
-  v.children[n] = children;
+  trees.children[n] = static_cast<std::uint8_t>(children);
   v.pending[n] = divided;
   if (divided == 0 && (!is_bucket || n == root)) v.start[atomicAdd(v.starts, 1U)] = n;
 }
@@ -208,7 +207,7 @@ __global__ void __launch_bounds__(threads) combine(const LeafTrees trees, const 
     const LeafSums sums{trees, v, leaf, memory + threadIdx.x / lanes_per_node * lanes_per_node};
     for (bool goes_on = true; goes_on;) {
       const NodeLinks link = trees.links[n];
-      const std::uint32_t children = v.children[n], parent = v.parent[n];
+      const std::uint32_t children = trees.children[n], parent = v.parent[n];
       if (children == 0) {  // a leaf of one bucket
         if (node_lane() == 0) sums.store(n, sums.of_bucket(link));
         break;
@@ -296,9 +295,8 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 TreeUpdate::View TreeUpdate::view(bool needs_extents) {
-  return {parent_.data(),       children_.data(), pending_.data(),
-          start_.data(),        starts_.data(),   radius2_.data(),
-          first_bucket_.data(), sums_.data(),     needs_extents ? extents_.data() : nullptr};
+  return {parent_.data(),  pending_.data(),      start_.data(), starts_.data(),
+          radius2_.data(), first_bucket_.data(), sums_.data(),  needs_extents ? extents_.data() : nullptr};
 }
 
 void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameters& gravity,
@@ -307,7 +305,7 @@ void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameter
   if (trees.count == 0) return;
   const UpdateRule rule = UpdateRule::of(gravity, units, median_acceleration);
   const bool needs_extents = rule.acceptance.criterion == Criterion::opening_edge;
-  for (auto* of_nodes : {&parent_, &children_, &pending_, &start_, &radius2_}) of_nodes->reserve(nodes);
+  for (auto* of_nodes : {&parent_, &pending_, &start_, &radius2_}) of_nodes->reserve(nodes);
   sums_.reserve(nodes);
   starts_.clear();
   first_bucket_.reserve(groups);

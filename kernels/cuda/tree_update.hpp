@@ -8,8 +8,8 @@
 
 namespace grove::cuda {
 
-/// update_leaves() for trees of any number of children in leaves of any size: the same results, moments to
-/// rounding.
+/// update_leaves() for octrees in leaves of any size: the same results, moments to rounding; and how many
+/// children nodes have.
 ///
 /// Sums climb from the nodes above buckets, eight lanes each, a child a lane, added in a fixed order; who
 /// finishes the last child of a parent goes on with it. Radii are exact: every group of particles tells all
@@ -32,7 +32,7 @@ class TreeUpdate {
  private:
   View view(bool needs_extents);
 
-  DeviceArray<std::uint32_t> parent_, radius2_, first_bucket_, children_, pending_, start_, starts_{1};
+  DeviceArray<std::uint32_t> parent_, radius2_, first_bucket_, pending_, start_, starts_{1};
   DeviceArray<MomentSum> sums_;
   DeviceArray<Extent> extents_;
 };

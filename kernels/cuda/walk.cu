@@ -13,17 +13,17 @@ namespace {
 constexpr int threads = 128;
 constexpr int warps = threads / 32;
 /// That leaves 56 registers to a thread, a few bytes less than two targets take; 8 or 10 blocks are not
-/// faster.
-constexpr int blocks_per_processor = 9;
+/// faster. Octrees, whose nodes have families of any size, take a few more.
+constexpr int blocks_per_processor(LocalTreeKind kind) { return kind == LocalTreeKind::octree ? 8 : 9; }
 
 /// The sources are indexed by lanes, which without __grid_constant__ would take a copy in memory.
-template <Order order, class Shape, bool own>
-__global__ void __launch_bounds__(threads, blocks_per_processor)
+template <Order order, class Shape, bool own, LocalTreeKind kind>
+__global__ void __launch_bounds__(threads, blocks_per_processor(kind))
     walk(const WalkRule rule, const __grid_constant__ WalkSources sources, const WalkTargets targets,
          const WalkOutput output, std::uint32_t* spill, WalkState* state) {
   __shared__ WarpMemory memory[warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  GroupWalk<order, Shape, own> group(
+  GroupWalk<order, Shape, own, kind> group(
       rule, sources, targets, memory[warp],
       spill + static_cast<std::size_t>(blockIdx.x * warps + warp) * NodeStack::most_spilled);
   unsigned long long cell = 0, particle = 0, tests = 0;
@@ -47,17 +47,26 @@ __global__ void __launch_bounds__(threads, blocks_per_processor)
   atomicAdd(&state->tests, tests);
 }
 
-template <Order order, class Shape, bool own>
-void launch(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
-            const WalkOutput& output, WalkState* state) {
+template <Order order, class Shape, bool own, LocalTreeKind kind>
+void launch_kind(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
+                 const WalkOutput& output, WalkState* state) {
   int device = 0, processors = 0, blocks = 0;
   GROVE_CUDA(cudaGetDevice(&device));
   GROVE_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  GROVE_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, walk<order, Shape, own>, threads, 0));
+  GROVE_CUDA(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, walk<order, Shape, own, kind>, threads, 0));
   const int grid = processors * blocks;
   const DeviceArray<std::uint32_t> spill(static_cast<std::size_t>(grid) * warps * NodeStack::most_spilled);
-  walk<order, Shape, own><<<grid, threads>>>(rule, sources, targets, output, spill.data(), state);
+  walk<order, Shape, own, kind><<<grid, threads>>>(rule, sources, targets, output, spill.data(), state);
   launched("Grove::cuda::walk");
+}
+
+template <Order order, class Shape, bool own>
+void launch(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
+            const WalkOutput& output, WalkState* state) {
+  const auto of_kind = sources.children ? launch_kind<order, Shape, own, LocalTreeKind::octree>
+                                        : launch_kind<order, Shape, own, LocalTreeKind::bisection>;
+  of_kind(rule, sources, targets, output, state);
 }
 
 template <bool own>

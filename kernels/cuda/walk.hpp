@@ -14,8 +14,10 @@ struct WalkSources {
   NodeArrays nodes[2];  ///< of the leaves, with frames by number in the ORB; of the cells above them
   const SourceParticle* particles;
   const float* softening;                ///< by particle
+  const std::uint8_t* children;          ///< by node of octrees, unless it is a bucket; nullptr: bisections
   const std::uint32_t* beginnings;       ///< those of TopSources, and the next likewise
   const std::uint32_t* first_beginning;  ///< [leaves + 1]
+  NodeCodes codes;
 };
 
 inline constexpr int most_walk_parts = 32;
@@ -53,8 +55,10 @@ struct WalkOutput {
 /// A warp keeps a stack of nodes to be tested and takes up to 32 at a time from its top, a lane each; what is
 /// accepted and the buckets of what is opened go to two lists, and each list is summed whenever it fills a
 /// batch of 32 sources: a lane loads one, then all lanes, a target each, read them one after the other, first
-/// those beyond the reach of softening, then the others. The order of summation depends on the trees and
-/// targets.parts alone.
+/// those beyond the reach of softening, then the others. Of octrees, which have more and smaller buckets, a
+/// batch of particles joins as many buckets as it holds; and where a stack is nearly full fewer nodes are
+/// taken at a time, so that it never overflows. The order of summation depends on the trees and targets.parts
+/// alone.
 ///
 /// With several parts as many warps walk each group. They test the same nodes until there are two for each,
 /// then every one goes on with its own of these; their sums are added in the order of the parts. Device

@@ -17,13 +17,13 @@ struct PartSums {
   std::uint32_t* work;  ///< [groups][parts]
 };
 
-template <Order order, class Shape, bool own>
+template <Order order, class Shape, bool own, LocalTreeKind kind>
 __global__ void __launch_bounds__(threads, blocks_per_processor)
     sum_parts(const WalkRule rule, const __grid_constant__ WalkSources sources, const WalkTargets targets,
               const PartSums sums, std::uint32_t* spill, WalkState* state) {
   __shared__ WarpMemory memory[warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  GroupWalk<order, Shape, own, true> group(
+  GroupWalk<order, Shape, own, kind, true> group(
       rule, sources, targets, memory[warp],
       spill + static_cast<std::size_t>(blockIdx.x * warps + warp) * NodeStack::most_spilled);
   unsigned long long cell = 0, particle = 0, tests = 0;
@@ -73,18 +73,26 @@ __global__ void __launch_bounds__(threads)
   put_force<own>(rule, pull, work, static_cast<std::uint32_t>(first) + lane, out);
 }
 
-template <Order order, class Shape, bool own>
-void launch(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
-            const PartSums& sums, WalkState* state) {
+template <Order order, class Shape, bool own, LocalTreeKind kind>
+void launch_kind(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
+                 const PartSums& sums, WalkState* state) {
   int device = 0, processors = 0, blocks = 0;
   GROVE_CUDA(cudaGetDevice(&device));
   GROVE_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   GROVE_CUDA(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sum_parts<order, Shape, own>, threads, 0));
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sum_parts<order, Shape, own, kind>, threads, 0));
   const int grid = processors * blocks;
   const DeviceArray<std::uint32_t> spill(static_cast<std::size_t>(grid) * warps * NodeStack::most_spilled);
-  sum_parts<order, Shape, own><<<grid, threads>>>(rule, sources, targets, sums, spill.data(), state);
+  sum_parts<order, Shape, own, kind><<<grid, threads>>>(rule, sources, targets, sums, spill.data(), state);
   launched("Grove::cuda::sum_parts");
+}
+
+template <Order order, class Shape, bool own>
+void launch(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
+            const PartSums& sums, WalkState* state) {
+  const auto of_kind = sources.children ? launch_kind<order, Shape, own, LocalTreeKind::octree>
+                                        : launch_kind<order, Shape, own, LocalTreeKind::bisection>;
+  of_kind(rule, sources, targets, sums, state);
 }
 
 }  // namespace

@@ -57,9 +57,9 @@ struct BackendChoice {
   std::optional<PayloadPath> payload;  ///< how arrays travel between GPUs; default: the first that works
 };
 
-/// Collective. "auto" becomes "cuda" if Grove was built with CUDA, every rank can have a GPU of its own, or,
-/// with share_gpu, one at all, and GPUs can do what gravity asks for; else "kokkos", and the result says why.
-std::string resolve(const Communicator& comm, const GravityParameters& gravity, BackendChoice& choice);
+/// Collective. "auto" becomes "cuda" if Grove was built with CUDA and every rank can have a GPU of its own,
+/// or, with share_gpu, one at all; else "kokkos", and the result says why.
+std::string resolve(const Communicator& comm, BackendChoice& choice);
 
 /// Collective. choice: resolved. Takes the particles (validated, any distribution over ranks). InputError if
 /// the backend is not to be had here, or what was chosen does not go together.

@@ -5,20 +5,15 @@
 
 namespace grove {
 
-std::string resolve(const Communicator& comm, const GravityParameters& gravity, BackendChoice& choice) {
+std::string resolve(const Communicator& comm, BackendChoice& choice) {
   if (choice.name != "auto") return {};
-  const std::string fault = gravity.tree == LocalTreeKind::octree ? "octrees are walked on the host alone"
-                                                                  : fault_of_gpus(comm, choice.share_gpu);
+  const std::string fault = fault_of_gpus(comm, choice.share_gpu);
   choice.name = fault.empty() ? "cuda" : "kokkos";
   return fault;
 }
 
 std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
                                       Particles particles, const GravityParameters& gravity) {
-  if (choice.name == "cuda" && gravity.tree == LocalTreeKind::octree)
-    throw Agreed<InputError>(
-        "octrees are walked on the host alone: choose --backend kokkos, or the bisection (gravity.tree, "
-        "--tree)");
   if (choice.name == "kokkos" && gravity.walk == WalkKind::rope)
     throw Agreed<InputError>(
         "walks along ropes run on GPUs alone: choose --backend cuda, or the walk of groups (gravity.walk, "

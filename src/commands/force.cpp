@@ -148,7 +148,7 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
   });
   BackendChoice choice = options.backend;
   ForceResult result;
-  result.no_gpu = resolve(comm, options.gravity, choice);
+  result.no_gpu = resolve(comm, choice);
   result.backend = choice.name;
   const ReadOptions read{
       .unstated = options.unstated_units == "none" ? Units::dimensionless() : Units::galactic(),
@@ -215,8 +215,7 @@ void add_force(CLI::App& app, Action& action) {
       ->capture_default_str();
   add_choice(*force, "--order", options->gravity.order, orders, "Terms of the expansion of a node's force");
   add_choice(*force, "--kernel", options->gravity.kernel, kernels, "Shape of softened particles");
-  add_choice(*force, "--tree", options->gravity.tree, trees,
-             "What stands in each leaf; octrees need --backend kokkos");
+  add_choice(*force, "--tree", options->gravity.tree, trees, "What stands in each leaf");
   add_choice(*force, "--curve", options->gravity.curve, curves, "Order of an octree's cells");
   add_choice(*force, "--walk", options->gravity.walk, walks,
              "What goes through the trees: groups of particles, or each along the links of the nodes (rope), "

@@ -45,7 +45,7 @@ void add_run(CLI::App& app, Action& action) {
         make_output_folder(parameters.output.folder);
       });
       BackendChoice choice = options->backend;
-      const std::string no_gpu = resolve(comm, parameters.gravity, choice);
+      const std::string no_gpu = resolve(comm, choice);
       if (comm.is_master() && !no_gpu.empty()) fmt::print(stderr, "no GPU is used: {}\n", no_gpu);
       InitialState state = initial_state(comm, parameters);
       // A run that goes on from a snapshot keeps its leaves.

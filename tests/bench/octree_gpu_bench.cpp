@@ -131,11 +131,13 @@ class Bench {
     const DeviceArray<float> softening(count_);
     const DeviceArray<NodeCore> core(all);
     const DeviceArray<NodeMoments> moments(all);
+    const DeviceArray<std::uint8_t> children(all);
     const cuda::LeafTrees trees{device_places.data(), static_cast<std::uint32_t>(leaves()),
                                 links_.data(),        origin.data(),
                                 bounds.data(),        groups.data(),
                                 sources.data(),       softening.data(),
-                                core.data(),          moments.data()};
+                                core.data(),          moments.data(),
+                                children.data()};
     watch.start();
     update_.run(fields, gravity_, units_, 1, trees, static_cast<std::uint32_t>(group),
                 static_cast<std::uint32_t>(all));

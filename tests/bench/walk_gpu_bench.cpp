@@ -1,14 +1,15 @@
 // Tree forces on one GPU: time by phase, interactions, and the error against direct summation, as a step of a
 // run makes them.
 //
-//   bench_walk_gpu LOG2_PARTICLES MODEL DELTA [ORDER] [LEAF] [REPEATS]
+//   bench_walk_gpu LOG2_PARTICLES MODEL DELTA [ORDER] [LEAF] [REPEATS] [TREE]
 //
 // MODEL: plummer (99.9 % of the mass), hernquist (r < 100 a), nfw (c = 15); equal masses, G = M = a = 1,
-// softening 1e-3. DELTA: of the criterion `acceleration`. ORDER: quadrupole, monopole. LEAF: 4096. Particles
-// move between passes, at about the speed of a circular orbit in any direction, for a time of 0.01: a step of
-// sqrt(2 * 0.025 * softening / |a|) in the middle of the Plummer sphere. Prints the medians of REPEATS (5)
-// passes after a first one, which walks with an opening angle, and another one; milliseconds on the slowest
-// rank. The forces have the same bits on any number of ranks.
+// softening 1e-3. DELTA: of the criterion `acceleration`. ORDER: quadrupole, monopole. LEAF: 4096; octrees
+// take any, such as all particles. TREE: bisection, octree (Hilbert), morton. Particles move between passes,
+// at about the speed of a circular orbit in any direction, for a time of 0.01: a step of sqrt(2 * 0.025 *
+// softening / |a|) in the middle of the Plummer sphere. Prints the medians of REPEATS (5) passes after a
+// first one, which walks with an opening angle, and another one; milliseconds on the slowest rank. The forces
+// have the same bits on any number of ranks.
 
 #include <algorithm>
 #include <cmath>
@@ -110,10 +111,13 @@ ForceReport pass(const Communicator& comm, Backend& backend, const Decomposition
   return report;
 }
 
-void run(int log2, const std::string& model, double delta, Order order, Count leaf, int repeats) {
+void run(int log2, const std::string& model, double delta, Order order, Count leaf, int repeats,
+         const std::string& tree) {
   GravityParameters gravity;
   gravity.delta = delta;
   gravity.order = order;
+  if (tree != "bisection") gravity.tree = LocalTreeKind::octree;
+  if (tree == "morton") gravity.curve = Curve::morton;
   gravity.softening.fill(1e-3);
   const std::uint64_t count = std::uint64_t{1} << log2;
   const Communicator comm(MPI_COMM_WORLD);
@@ -137,9 +141,9 @@ void run(int log2, const std::string& model, double delta, Order order, Count le
   const auto peak = static_cast<double>(comm.max(backend->peak_device_memory()));
   if (!comm.is_master()) return;
   const auto n = static_cast<double>(count);
-  std::printf("%s 2^%d on %d, delta %g, %s, leaves of %lld: %.2f ms, %.1f bytes a particle\n", model.c_str(),
-              log2, comm.size(), delta, order == Order::quadrupole ? "quadrupole" : "monopole",
-              static_cast<long long>(leaf), median(times["total"]), peak * comm.size() / n);
+  std::printf("%s 2^%d on %d, delta %g, %s, %s in leaves of %lld: %.2f ms, %.1f bytes a particle\n",
+              model.c_str(), log2, comm.size(), delta, order == Order::quadrupole ? "quadrupole" : "monopole",
+              tree.c_str(), static_cast<long long>(leaf), median(times["total"]), peak * comm.size() / n);
   for (const char* phase : phases) std::printf("  %-10s %8.3f ms\n", phase, median(times[phase]));
   std::printf("per particle: %.1f cells, %.1f particles; per group: %.1f tests; received %.2f MB in all\n",
               static_cast<double>(report.interactions.cell) / n,
@@ -155,7 +159,7 @@ void run(int log2, const std::string& model, double delta, Order order, Count le
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::puts("usage: bench_walk_gpu LOG2_PARTICLES MODEL DELTA [ORDER] [LEAF] [REPEATS]");
+    std::puts("usage: bench_walk_gpu LOG2_PARTICLES MODEL DELTA [ORDER] [LEAF] [REPEATS] [TREE]");
     return 2;
   }
   MPI_Init(&argc, &argv);
@@ -164,7 +168,8 @@ int main(int argc, char** argv) {
     grove::run(
         std::atoi(argv[1]), argv[2], std::atof(argv[3]),
         argc > 4 && std::string(argv[4]) == "monopole" ? grove::Order::monopole : grove::Order::quadrupole,
-        argc > 5 ? std::atoi(argv[5]) : 4096, argc > 6 ? std::atoi(argv[6]) : 5);
+        argc > 5 ? std::atoll(argv[5]) : 4096, argc > 6 ? std::atoi(argv[6]) : 5,
+        argc > 7 ? argv[7] : "bisection");
   } catch (const std::exception& error) {
     std::puts(error.what());
     status = 1;

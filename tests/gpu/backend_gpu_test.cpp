@@ -58,6 +58,12 @@ GravityParameters gravity_of(Criterion criterion, Order order, SofteningKernel k
   return gravity;
 }
 
+GravityParameters octrees(GravityParameters gravity, Curve curve = Curve::hilbert) {
+  gravity.tree = LocalTreeKind::octree;
+  gravity.curve = curve;
+  return gravity;
+}
+
 /// What a few steps left.
 struct Outcome {
   std::uint64_t forces_hash = 0;
@@ -131,6 +137,33 @@ TEST_F(GpuBackend, has_the_same_bits_on_any_number_of_ranks) {
       }
 }
 
+/// In leaves of 96; of 3000, so that ranks have one each or none; and of so many that lists of nodes of a
+/// tree find no room in a block of the selection (kernels/cuda/let_selection.cu).
+TEST_F(GpuBackend, has_the_same_bits_with_octrees_on_any_number_of_ranks) {
+  const auto compare = [&](const GravityParameters& gravity, std::size_t count, Count leaf_size) {
+    SCOPED_TRACE(std::to_string(static_cast<int>(gravity.criterion)) + ", " + std::to_string(count) +
+                 " in leaves of " + std::to_string(leaf_size));
+    const Outcome one = alone(count, gravity, leaf_size, 2);
+    const Outcome all = together(count, gravity, leaf_size, 2, {});
+    EXPECT_EQ(all.forces_hash, one.forces_hash);
+    EXPECT_EQ(all.report.interactions.cell, one.report.interactions.cell);
+    EXPECT_EQ(all.report.interactions.particle, one.report.interactions.particle);
+    EXPECT_EQ(all.totals.total_energy(), one.totals.total_energy());
+    EXPECT_EQ(all.audit.p99, one.audit.p99);
+    EXPECT_EQ(all.report.let.nodes > 0, comm_.size() > 1 && static_cast<Count>(count) > leaf_size);
+  };
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration})
+    for (const Curve curve : {Curve::hilbert, Curve::morton}) {
+      const GravityParameters gravity =
+          octrees(gravity_of(criterion, Order::quadrupole, SofteningKernel::spline), curve);
+      compare(gravity, 3000, 96);
+      compare(gravity, 3000, 3000);
+    }
+  compare(octrees(gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline)), 30000,
+          12000);
+}
+
 /// So many particles that a rank's own groups would be split among more warps than those of all ranks are.
 TEST_F(GpuBackend, has_the_same_bits_by_every_way_of_exchange) {
   const GravityParameters gravity =
@@ -147,12 +180,7 @@ TEST_F(GpuBackend, has_the_same_bits_by_every_way_of_exchange) {
 /// Nodes are opened alike but where rounding decides (see walk_gpu_test.cpp), for some 1e-6 of the tests; a
 /// hundred times that is allowed. Energies are sums of as many terms as there are particles: potentials that
 /// differ by the criterion's error of those few nodes, 2e-3 of 1e-4, and by roundings of 1e-6.
-TEST_F(GpuBackend, does_what_the_host_does) {
-  const GravityParameters gravity =
-      gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);
-  HostBackend host(comm_, make_cloud(comm_, 6000), gravity);
-  const Outcome expected = steps(comm_, host, 256, 3);
-  const Outcome found = together(6000, gravity, 256, 3, {});
+void expect_that_of_the_host(const Outcome& found, const Outcome& expected) {
   const auto expect_near = [](double a, double b, double relative) {
     EXPECT_NEAR(a, b, relative * std::abs(b));
   };
@@ -165,6 +193,17 @@ TEST_F(GpuBackend, does_what_the_host_does) {
   expect_near(found.totals.kinetic_energy, expected.totals.kinetic_energy, 2e-6);
   expect_near(found.audit.p99, expected.audit.p99, 1e-2);
   EXPECT_EQ(found.audit.sample, expected.audit.sample);
+}
+
+TEST_F(GpuBackend, does_what_the_host_does) {
+  const GravityParameters bisections =
+      gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);
+  for (const GravityParameters& gravity :
+       {bisections, octrees(bisections), octrees(bisections, Curve::morton)}) {
+    HostBackend host(comm_, make_cloud(comm_, 6000), gravity);
+    const Outcome expected = steps(comm_, host, 256, 3);
+    expect_that_of_the_host(together(6000, gravity, 256, 3, {}), expected);
+  }
 }
 
 /// A sum errs by 512 x 2^-24 of the sizes of its terms at most (kernels/cuda/direct_force.hpp); they cancel
@@ -215,17 +254,18 @@ TEST_F(GpuBackend, walks_along_ropes_to_every_particle_if_everything_is_opened) 
 }
 
 TEST_F(GpuBackend, serves_ranks_without_particles) {
-  GravityParameters gravity =
+  GravityParameters bisections =
       gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::plummer);
-  gravity.theta = 1e-6;  // everything is opened
-  for (const std::size_t count : {1U, 2U, 33U}) {
-    const Outcome one = alone(count, gravity, 64, 1);
-    const Outcome all = together(count, gravity, 64, 1, {});
-    EXPECT_EQ(all.forces_hash, one.forces_hash);
-    // A particle alone in its bucket is a cell without extent.
-    EXPECT_EQ(all.report.interactions.cell + all.report.interactions.particle,
-              static_cast<Count>(count * count));
-  }
+  bisections.theta = 1e-6;  // everything is opened
+  for (const GravityParameters& gravity : {bisections, octrees(bisections)})
+    for (const std::size_t count : {1U, 2U, 31U, 33U, 65U}) {
+      const Outcome one = alone(count, gravity, 64, 1);
+      const Outcome all = together(count, gravity, 64, 1, {});
+      EXPECT_EQ(all.forces_hash, one.forces_hash);
+      // A particle alone in its bucket is a cell without extent.
+      EXPECT_EQ(all.report.interactions.cell + all.report.interactions.particle,
+                static_cast<Count>(count * count));
+    }
 }
 
 TEST_F(GpuBackend, refuses_leaves_that_a_gpu_does_not_take) {

@@ -24,6 +24,11 @@ GravityParameters gravity_of(Criterion criterion, Order order, SofteningKernel k
   return gravity;
 }
 
+GravityParameters octrees(GravityParameters gravity) {
+  gravity.tree = LocalTreeKind::octree;
+  return gravity;
+}
+
 using GpuForest = GpuTest;
 
 TEST_F(GpuForest, is_sound_for_all_shapes_and_sizes) {
@@ -93,25 +98,70 @@ using GpuWalk = GpuTest;
 
 /// The approximate root errs by 2^-22.9, 2.2 units; to the third power that is 6.5, in place of 3 of the
 /// dozen units that the bound grants a pair: (n + 15.5)/(n + 12) is below 5/4 from two particles on.
+void expect_direct_sums(Shape shape, std::size_t count, GravityParameters gravity, Count quantum) {
+  SCOPED_TRACE(name_of(shape) + " " + std::to_string(count) + " in leaves of " + std::to_string(quantum));
+  Particles particles = make_shape(shape, count);
+  gravity.theta = 1e-6;  // no node is as far as that
+  const WalkCounts counts = evaluate_on_device(particles, gravity, quantum);
+  // A bucket of one particle may count as a cell: it has no extent. An octree may have buckets of a pair.
+  const bool all_count = gravity.tree == LocalTreeKind::bisection || shape != Shape::pairs;
+  const auto interactions = static_cast<std::int64_t>(count * count);
+  EXPECT_LE(counts.cell + counts.particle, interactions);
+  EXPECT_TRUE(!all_count || counts.cell + counts.particle == interactions);
+  const auto exact = direct_forces(particles, gravity);
+  const double extent = shape == Shape::hernquist ? 100 : 5;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double bound = 1.25 * rounding_bound(particles, gravity, i, extent);
+    ASSERT_LE(norm(particles.acceleration[i].as<double>() - exact[i].acceleration), bound) << i;
+    ASSERT_NEAR(particles.potential[i], exact[i].potential, bound * 2 * extent) << i;
+    ASSERT_TRUE(!all_count || particles.work[i] == count);
+  }
+}
+
 TEST_F(GpuWalk, equals_direct_summation_when_everything_is_opened) {
   for (const Shape shape : {Shape::uniform, Shape::hernquist, Shape::clumps, Shape::plane, Shape::pairs})
     for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
-      for (const std::size_t count : {1U, 2U, 7U, 31U, 32U, 33U, 65U, 1500U}) {
-        SCOPED_TRACE(name_of(shape) + " " + std::to_string(count));
-        Particles particles = make_shape(shape, count);
-        GravityParameters gravity = gravity_of(Criterion::opening_radius, Order::quadrupole, kernel, 0.02);
-        gravity.theta = 1e-6;  // no node is as far as that
-        const WalkCounts counts = evaluate_on_device(particles, gravity, 256);
-        EXPECT_EQ(counts.cell + counts.particle, static_cast<std::int64_t>(count * count));
-        const auto exact = direct_forces(particles, gravity);
-        const double extent = shape == Shape::hernquist ? 100 : 5;
-        for (std::size_t i = 0; i < count; ++i) {
-          const double bound = 1.25 * rounding_bound(particles, gravity, i, extent);
-          ASSERT_LE(norm(particles.acceleration[i].as<double>() - exact[i].acceleration), bound) << i;
-          ASSERT_NEAR(particles.potential[i], exact[i].potential, bound * 2 * extent) << i;
-          ASSERT_EQ(particles.work[i], count);
-        }
+      for (const std::size_t count : {1U, 2U, 7U, 31U, 32U, 33U, 65U, 1500U})
+        expect_direct_sums(shape, count,
+                           gravity_of(Criterion::opening_radius, Order::quadrupole, kernel, 0.02), 256);
+}
+
+TEST_F(GpuWalk, of_octrees_equals_direct_summation_when_everything_is_opened) {
+  for (const Shape shape : {Shape::uniform, Shape::hernquist, Shape::clumps, Shape::plane, Shape::pairs})
+    for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
+      for (const Count quantum : {256, 1 << 20})
+        for (const std::size_t count : {1U, 2U, 7U, 31U, 32U, 33U, 65U, 1500U})
+          expect_direct_sums(shape, count,
+                             octrees(gravity_of(Criterion::opening_radius, Order::quadrupole, kernel, 0.02)),
+                             quantum);
+}
+
+/// Trees of one leaf with more nodes than a leaf's bisection has, and lists of nodes to be tested that find
+/// no room in shared memory.
+TEST_F(GpuWalk, of_large_octrees_equals_direct_summation_when_everything_is_opened) {
+  const GravityParameters gravity =
+      octrees(gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::spline, 0.02));
+  for (const Shape shape : {Shape::uniform, Shape::hernquist})
+    expect_direct_sums(shape, 9000, gravity, 1 << 20);
+}
+
+/// The places are one, so nothing pulls; potentials are sums of equal terms, which n additions and a dozen
+/// operations round by 2^-24 each.
+TEST_F(GpuWalk, of_octrees_sums_coincident_particles) {
+  for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
+    for (const std::size_t count : {2U, 9U, 33U, 65U, 600U}) {
+      Particles particles = make_shape(Shape::point, count);
+      const GravityParameters gravity =
+          octrees(gravity_of(Criterion::opening_radius, Order::quadrupole, kernel, 0.02));
+      const WalkCounts counts = evaluate_on_device(particles, gravity, 1 << 20);
+      EXPECT_EQ(counts.particle, static_cast<std::int64_t>(count * count));
+      const auto exact = direct_forces(particles, gravity);
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(norm(particles.acceleration[i].as<double>()), 0);
+        ASSERT_NEAR(particles.potential[i], exact[i].potential,
+                    static_cast<double>(count + 12) * unit_roundoff * std::abs(exact[i].potential));
       }
+    }
 }
 
 /// Groups of all sizes whose particles lie at one place, at exactly a radius of softening from each other
@@ -190,30 +240,47 @@ TEST_F(GpuWalk, refuses_to_open_what_is_pruned) {
 
 /// Both walks open the same nodes but where rounding decides: a test errs by some 1e-6 of its distance, and
 /// within that of the limit lie about as many of the nodes. A hundred times that is allowed.
+void expect_that_of_the_host(const GravityParameters& gravity, Count quantum) {
+  Particles on_host = make_shape(Shape::plummer, 6000);
+  const WalkCounts host = evaluate(on_host, gravity, quantum);
+  Particles particles = on_host;
+  double median = 0;
+  if (gravity.needs_old_acceleration()) {
+    evaluate_on_device(particles, gravity.first_evaluation(), quantum);
+    median = remember_accelerations(particles);
+  }
+  const WalkCounts found = evaluate_on_device(particles, gravity, quantum, median);
+  const auto near = [](std::int64_t a, std::int64_t b) {
+    return std::abs(static_cast<double>(a - b)) <= 1e-4 * static_cast<double>(b);
+  };
+  EXPECT_TRUE(near(found.cell, host.cell)) << found.cell << " " << host.cell;
+  EXPECT_TRUE(near(found.particle, host.particle)) << found.particle << " " << host.particle;
+  const double p99_host = percentile(relative_errors(on_host, direct_forces(on_host, gravity)), 0.99);
+  const double p99 = percentile(relative_errors(particles, direct_forces(particles, gravity)), 0.99);
+  EXPECT_NEAR(p99, p99_host, 1e-2 * p99_host);
+}
+
 TEST_F(GpuWalk, does_what_the_hosts_walk_does) {
   for (const Criterion criterion :
        {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration})
     for (const Order order : {Order::monopole, Order::quadrupole})
+      for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
+        expect_that_of_the_host(gravity_of(criterion, order, kernel, 0.01), 512);
+}
+
+TEST_F(GpuWalk, of_octrees_does_what_the_hosts_walk_does) {
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration})
+    for (const Order order : {Order::monopole, Order::quadrupole})
       for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline}) {
-        Particles on_host = make_shape(Shape::plummer, 6000);
-        const GravityParameters gravity = gravity_of(criterion, order, kernel, 0.01);
-        const WalkCounts host = evaluate(on_host, gravity, 512);
-        Particles particles = on_host;
-        double median = 0;
-        if (gravity.needs_old_acceleration()) {
-          evaluate_on_device(particles, gravity.first_evaluation(), 512);
-          median = remember_accelerations(particles);
-        }
-        const WalkCounts found = evaluate_on_device(particles, gravity, 512, median);
-        const auto near = [](std::int64_t a, std::int64_t b) {
-          return std::abs(static_cast<double>(a - b)) <= 1e-4 * static_cast<double>(b);
-        };
-        EXPECT_TRUE(near(found.cell, host.cell)) << found.cell << " " << host.cell;
-        EXPECT_TRUE(near(found.particle, host.particle)) << found.particle << " " << host.particle;
-        const double p99_host = percentile(relative_errors(on_host, direct_forces(on_host, gravity)), 0.99);
-        const double p99 = percentile(relative_errors(particles, direct_forces(particles, gravity)), 0.99);
-        EXPECT_NEAR(p99, p99_host, 1e-2 * p99_host);
+        const GravityParameters gravity = octrees(gravity_of(criterion, order, kernel, 0.01));
+        expect_that_of_the_host(gravity, 512);
+        expect_that_of_the_host(gravity, 1 << 20);
       }
+  GravityParameters morton =
+      octrees(gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::spline, 0.01));
+  morton.curve = Curve::morton;
+  expect_that_of_the_host(morton, 512);
 }
 
 }  // namespace

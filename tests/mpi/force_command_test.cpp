@@ -83,18 +83,6 @@ TEST(Force, of_octrees_is_as_accurate_and_the_same_from_any_number_of_ranks) {
   }
 }
 
-TEST(Force, refuses_octrees_on_a_gpu) {
-  const Communicator comm(MPI_COMM_WORLD);
-  const testing::TestFolder folder(comm, "force");
-  write_cube(comm, folder / "cube.hdf5", 100);
-  try {
-    testing::grove(comm, {"force", folder / "cube.hdf5", "--backend", "cuda", "--tree", "octree"});
-    ADD_FAILURE() << "octrees on a GPU";
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("octrees"), std::string::npos) << error.what();
-  }
-}
-
 TEST(Force, refuses_walks_along_ropes_on_the_host) {
   const Communicator comm(MPI_COMM_WORLD);
   const testing::TestFolder folder(comm, "force");

@@ -54,6 +54,7 @@ struct DeviceGrown {
   cuda::DeviceArray<SourceParticle> sources;
   cuda::DeviceArray<NodeCore> core;
   cuda::DeviceArray<NodeMoments> moments;
+  cuda::DeviceArray<std::uint8_t> children;
   cuda::LeafTrees trees{};
   cuda::TreeUpdate tree_update;
   bool has_octrees = false;
@@ -102,6 +103,13 @@ struct DeviceGrown {
     }
   }
 
+  cuda::NodeCodes codes() const {
+    if (!has_octrees) return cuda::bisection_codes;
+    std::int32_t most = 0;
+    for (const cuda::LeafPlaces& leaf : places) most = std::max(most, leaf.nodes);
+    return cuda::NodeCodes::for_trees(most);
+  }
+
   void update(const Particles& particles, const GravityParameters& gravity, double median_acceleration) {
     position = cuda::DeviceArray<Vec3d>{std::span<const Vec3d>(particles.position)};
     mass = cuda::DeviceArray<double>{std::span<const double>(particles.mass)};
@@ -115,11 +123,13 @@ struct DeviceGrown {
     softening = cuda::DeviceArray<float>(particles.size());
     core = cuda::DeviceArray<NodeCore>(links.size());
     moments = cuda::DeviceArray<NodeMoments>(links.size());
+    if (has_octrees) children = cuda::DeviceArray<std::uint8_t>(links.size());
     trees = {leaves.data(),  static_cast<std::uint32_t>(places.size()),
              links.data(),   origin.data(),
              bounds.data(),  groups.data(),
              sources.data(), softening.data(),
-             core.data(),    moments.data()};
+             core.data(),    moments.data(),
+             children.data()};
     const cuda::LeafParticleFields fields{position.data(), mass.data(), type.data(), old_acceleration.data()};
     if (has_octrees)
       tree_update.run(fields, gravity, host.units, median_acceleration, trees,
@@ -163,7 +173,7 @@ struct DeviceGrown {
 
 inline DeviceSources::DeviceSources(const DeviceGrown& grown, const GravityParameters& gravity,
                                     double median_acceleration)
-    : top(grown.host.cells), frames(grown.places.size()) {
+    : top(grown.host.cells, grown.codes()), frames(grown.places.size()) {
   const WalkUnits& units = grown.host.units;
   const Vec3d middle = grown.host.box.low + Vec3d{1, 1, 1} * (grown.host.box.edge / 2);
   const cuda::DeviceArray<LeafNotice> notices(grown.places.size());
@@ -181,8 +191,10 @@ inline cuda::WalkSources DeviceSources::view(const DeviceGrown& grown) const {
   return {{{frames.data(), grown.core.data(), grown.moments.data(), grown.links.data()}, above.cells},
           grown.sources.data(),
           grown.softening.data(),
+          grown.trees.children,
           above.beginnings,
-          above.first_beginning};
+          above.first_beginning,
+          above.codes};
 }
 
 /// evaluate() on the GPU.
@@ -190,7 +202,10 @@ inline WalkCounts evaluate_on_device(Particles& particles, const GravityParamete
                                      double median_acceleration = 0) {
   DeviceGrown grown;
   grown.host.prepare(particles, *std::max_element(gravity.softening.begin(), gravity.softening.end()));
-  grown.build(particles, quantum);
+  if (gravity.tree == LocalTreeKind::octree)
+    grown.build_octrees(particles, quantum, gravity.curve);
+  else
+    grown.build(particles, quantum);
   grown.update(particles, gravity, median_acceleration);
   return grown.walk(particles, gravity, median_acceleration);
 }

@@ -2,29 +2,47 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/errors.hpp"
 #include "kernels/cuda/leaf_bisection.hpp"
 #include "kernels/cuda/leaf_lists.hpp"
+#include "kernels/cuda/tree_update.hpp"
 #include "kernels/math/cut_rule.hpp"
 
 namespace grove {
+namespace {
 
-void DeviceForest::lay_out(std::span<const Count> leaf_begin) {
-  places_.clear();
-  node_begin_.assign(1, 0);
-  Count group = 0;
+/// Where the nodes of each leaf's bisection begin.
+std::vector<Count> begin_of_nodes(std::span<const Count> leaf_begin) {
+  std::vector<Count> begin{0};
   for (std::size_t i = 0; i + 1 < leaf_begin.size(); ++i) {
     const Count count = leaf_begin[i + 1] - leaf_begin[i];
     if (count > cuda::most_in_leaf)
       throw InputError(
           fmt::format("a leaf has {} particles; on a GPU leaves have at most {}: give a smaller leaf size "
-                      "(decomposition.leaf_size, --leaf), or more leaves, or --backend kokkos",
+                      "(decomposition.leaf_size, --leaf), or more leaves, or octrees (gravity.tree, --tree), "
+                      "or --backend kokkos",
                       count, cuda::most_in_leaf));
-    const std::int32_t nodes = local_cells(static_cast<std::int32_t>(count));
-    places_.push_back({static_cast<std::uint64_t>(leaf_begin[i]),
-                       static_cast<std::uint64_t>(node_begin_.back()), static_cast<std::uint64_t>(group),
-                       static_cast<std::int32_t>(count), nodes});
-    node_begin_.push_back(node_begin_.back() + nodes);
+    begin.push_back(begin.back() + local_cells(static_cast<std::int32_t>(count)));
+  }
+  return begin;
+}
+
+}  // namespace
+
+DeviceForest::DeviceForest(const GravityParameters& gravity) {
+  if (gravity.tree == LocalTreeKind::octree) octrees_.emplace(gravity.curve);
+}
+
+void DeviceForest::lay_out(std::span<const Count> leaf_begin) {
+  places_.clear();
+  Count group = 0;
+  for (std::size_t i = 0; i + 1 < leaf_begin.size(); ++i) {
+    const Count count = leaf_begin[i + 1] - leaf_begin[i];
+    places_.push_back({static_cast<std::uint64_t>(leaf_begin[i]), static_cast<std::uint64_t>(node_begin_[i]),
+                       static_cast<std::uint64_t>(group), static_cast<std::int32_t>(count),
+                       static_cast<std::int32_t>(node_begin_[i + 1] - node_begin_[i])});
     group += (count + group_size - 1) / group_size;
   }
   device_places_ = cuda::DeviceArray<cuda::LeafPlaces>{std::span<const cuda::LeafPlaces>(places_)};
@@ -32,14 +50,28 @@ void DeviceForest::lay_out(std::span<const Count> leaf_begin) {
   cuda::number_groups(device_places_.data(), leaves(), leaf_of_group_.data());
 }
 
+std::int32_t DeviceForest::largest_tree() const {
+  std::int32_t most = 0;
+  for (const cuda::LeafPlaces& leaf : places_) most = std::max(most, leaf.nodes);
+  return most;
+}
+
 void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> leaf_begin,
                        const cuda::DeviceRecords& records) {
-  lay_out(leaf_begin);
+  const ParticleId* const ids = particles.values(fields::id);
   links_ = {};
-  links_ = cuda::DeviceArray<NodeLinks>(static_cast<std::size_t>(node_begin_.back()));
-  order_ = cuda::DeviceArray<std::uint32_t>(particles.size());
-  cuda::cut_leaves(leaf_begin, node_begin_, records, particles.values(fields::id), order_.data(),
-                   links_.data());
+  if (octrees_) {
+    octrees_->sort(leaf_begin, records, ids);
+    order_ = cuda::DeviceArray<std::uint32_t>(particles.size());
+    node_begin_ = octrees_->build(order_.data(), links_);
+    octrees_->release();
+  } else {
+    node_begin_ = begin_of_nodes(leaf_begin);
+    links_ = cuda::DeviceArray<NodeLinks>(nodes());
+    order_ = cuda::DeviceArray<std::uint32_t>(particles.size());
+    cuda::cut_leaves(leaf_begin, node_begin_, records, ids, order_.data(), links_.data());
+  }
+  lay_out(leaf_begin);
 }
 
 void DeviceForest::arrange(DeviceParticles& particles) {
@@ -59,16 +91,32 @@ void DeviceForest::update(const DeviceParticles& particles, const GravityParamet
   renew(groups_, leaf_of_group_.size());
   renew(sources_, particles.size());
   renew(softening_, particles.size());
-  renew(core_, links_.size());
-  renew(moments_, links_.size());
-  cuda::update_leaves({particles.values(fields::position), particles.values(fields::mass),
-                       particles.values(fields::type), particles.values(fields::old_acceleration)},
-                      gravity, units, median_acceleration, trees());
+  renew(core_, nodes());
+  renew(moments_, nodes());
+  const cuda::LeafParticleFields fields{
+      particles.values(grove::fields::position), particles.values(grove::fields::mass),
+      particles.values(grove::fields::type), particles.values(grove::fields::old_acceleration)};
+  if (!octrees_) {
+    cuda::update_leaves(fields, gravity, units, median_acceleration, trees());
+    return;
+  }
+  renew(children_, nodes());
+  cuda::TreeUpdate().run(fields, gravity, units, median_acceleration, trees(), groups(),
+                         static_cast<std::uint32_t>(nodes()));
 }
 
 cuda::LeafTrees DeviceForest::trees() const {
-  return {device_places_.data(), leaves(),        links_.data(),     origin_.data(), bounds_.data(),
-          groups_.data(),        sources_.data(), softening_.data(), core_.data(),   moments_.data()};
+  return {device_places_.data(),
+          leaves(),
+          links_.data(),
+          origin_.data(),
+          bounds_.data(),
+          groups_.data(),
+          sources_.data(),
+          softening_.data(),
+          core_.data(),
+          moments_.data(),
+          octrees_ ? children_.data() : nullptr};
 }
 
 cuda::DeviceArray<LeafNotice> DeviceForest::notices() const {

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/leaf_trees.hpp"
+#include "kernels/cuda/octree.hpp"
 #include "kernels/cuda/records.hpp"
 #include "kernels/math/leaf_root.hpp"
+#include "kernels/math/opening.hpp"
 #include "particles/gpu/device_particles.hpp"
 
 namespace grove {
@@ -16,9 +19,12 @@ namespace grove {
 /// the next cut() or update().
 class DeviceForest {
  public:
-  /// Cuts the leaves into groups and buckets. leaf_begin: first particle of each own leaf, length leaves + 1.
-  /// records: of the particles, in leaf order; Record::index tells where each particle is now. InputError: a
-  /// leaf has more particles than a GPU takes.
+  /// gravity: says which trees.
+  explicit DeviceForest(const GravityParameters& gravity);
+
+  /// Cuts the leaves into groups and buckets, or grows their octrees. leaf_begin: first particle of each own
+  /// leaf, length leaves + 1. records: of the particles, in leaf order; Record::index tells where each
+  /// particle is now. InputError: a leaf has more particles than bisections on a GPU take.
   void cut(const DeviceParticles& particles, std::span<const Count> leaf_begin,
            const cuda::DeviceRecords& records);
   /// Brings the particles into tree order, once after cut().
@@ -30,7 +36,9 @@ class DeviceForest {
   std::uint32_t leaves() const { return static_cast<std::uint32_t>(places_.size()); }
   std::uint32_t groups() const { return static_cast<std::uint32_t>(leaf_of_group_.size()); }
   const std::vector<cuda::LeafPlaces>& places() const { return places_; }
-  std::size_t nodes() const { return links_.size(); }
+  std::size_t nodes() const { return static_cast<std::size_t>(node_begin_.back()); }
+  /// Nodes of the largest tree.
+  std::int32_t largest_tree() const;
   std::size_t particles() const { return sources_.size(); }
 
   cuda::LeafTrees trees() const;
@@ -41,12 +49,14 @@ class DeviceForest {
  private:
   void lay_out(std::span<const Count> leaf_begin);
 
+  std::optional<cuda::OctreeBuilder> octrees_;  ///< not there: bisections
   std::vector<cuda::LeafPlaces> places_;
-  std::vector<Count> node_begin_;  ///< [leaves + 1]
+  std::vector<Count> node_begin_{0};  ///< [leaves + 1]
   cuda::DeviceArray<cuda::LeafPlaces> device_places_;
   cuda::DeviceArray<std::uint32_t> leaf_of_group_;
   cuda::DeviceArray<std::uint32_t> order_;  ///< of the particles, from cut() to arrange()
   cuda::DeviceArray<NodeLinks> links_;
+  cuda::DeviceArray<std::uint8_t> children_;  ///< of nodes of octrees
   cuda::DeviceArray<Vec3d> origin_;
   cuda::DeviceArray<TargetBounds> bounds_;
   cuda::DeviceArray<Group> groups_;

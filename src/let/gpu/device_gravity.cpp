@@ -99,7 +99,10 @@ void DeviceGravity::check_separations(const DeviceParticles& particles) const {
 void DeviceGravity::publish(const Domain& domain, const WalkSetup& setup, double median_acceleration) {
   notices_ = forest_.notices();
   if (comm_.size() > 1) notices_ = gathered(comm_, exchange_, notices_.data(), notices_.size());
-  top_ = cuda::DeviceTop(domain.cells);
+  const bool is_octree = parameters_.tree == LocalTreeKind::octree;
+  top_ =
+      cuda::DeviceTop(domain.cells, is_octree ? cuda::NodeCodes::for_trees(comm_.max(forest_.largest_tree()))
+                                              : cuda::bisection_codes);
   top_.combine(notices_.data(), setup.units,
                AcceptanceRule::of(setup.gravity, setup.units, median_acceleration), middle_of(domain.box));
 }
@@ -128,8 +131,9 @@ void DeviceGravity::exchange_trees(const Domain& domain, const WalkUnits& units,
                                    std::vector<cuda::LeafPlace>& places, ForceReport& report) {
   const auto rank = static_cast<std::size_t>(comm_.rank());
   const cuda::DeviceArray<std::int32_t> first_leaf{std::span<const std::int32_t>(domain.first_leaf)};
-  const cuda::LetSelection selection(forest_.trees(), {top_.cells(), notices_.data(), frames_.data(),
-                                                       first_leaf.data(), comm_.rank(), units.length});
+  const cuda::LetSelection selection(
+      forest_.trees(), forest_.largest_tree(),
+      {top_.cells(), notices_.data(), frames_.data(), first_leaf.data(), comm_.rank(), units.length});
   std::vector<cuda::SelectedTree> sent(selection.trees().begin(), selection.trees().end());
   const auto ranks = static_cast<std::size_t>(comm_.size());
   std::vector<Count> trees(ranks, 0), nodes(ranks, 0), particles(ranks, 0);
@@ -160,6 +164,8 @@ void DeviceGravity::exchange_trees(const Domain& domain, const WalkUnits& units,
   exchange(of_nodes, places.size(), own.core, own_nodes, packed.core, joint_->core);
   exchange(of_nodes, places.size(), own.moments, own_nodes, packed.moments, joint_->moments);
   exchange(of_nodes, places.size(), own.links, own_nodes, packed.links, joint_->links);
+  if (parameters_.tree == LocalTreeKind::octree)
+    exchange(of_nodes, places.size(), own.children, own_nodes, packed.children, joint_->children);
   exchange(of_particles, 0, own.sources, own_particles, packed.particles, joint_->particles);
   exchange(of_particles, 0, own.softening, own_particles, packed.softening, joint_->softening);
   cuda::place_roots(notices_.data(), places.size(), joint_->core.data() + roots,
@@ -185,12 +191,15 @@ cuda::WalkSources DeviceGravity::sources() const {
   cuda::WalkSources from{{{frames_.data(), own.core, own.moments, own.links}, top.cells},
                          own.sources,
                          own.softening,
+                         own.children,
                          top.beginnings,
-                         top.first_beginning};
+                         top.first_beginning,
+                         top.codes};
   if (!joint_) return from;
   from.nodes[0] = {frames_.data(), joint_->core.data(), joint_->moments.data(), joint_->links.data()};
   from.particles = joint_->particles.data();
   from.softening = joint_->softening.data();
+  from.children = joint_->children.data();
   return from;
 }
 

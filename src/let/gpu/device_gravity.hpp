@@ -22,7 +22,7 @@ class DeviceGravity {
  public:
   /// exchange: made with the same communicator. All must outlive this.
   DeviceGravity(const Communicator& comm, const DeviceExchange& exchange, const GravityParameters& parameters)
-      : comm_(comm), exchange_(exchange), parameters_(parameters) {}
+      : comm_(comm), exchange_(exchange), parameters_(parameters), forest_(parameters) {}
 
   const GravityParameters& parameters() const { return parameters_; }
 
@@ -37,6 +37,7 @@ class DeviceGravity {
     cuda::DeviceArray<NodeCore> core;
     cuda::DeviceArray<NodeMoments> moments;
     cuda::DeviceArray<NodeLinks> links;
+    cuda::DeviceArray<std::uint8_t> children;  ///< of octrees
     cuda::DeviceArray<SourceParticle> particles;
     cuda::DeviceArray<float> softening;
   };
