@@ -12,12 +12,13 @@ namespace grove::cuda {
 struct TreeUpdate::View {
   std::uint32_t* parent;        ///< [nodes] none: a root
   std::uint32_t* pending;       ///< [nodes] children that are divided and not done
-  std::uint32_t* start;         ///< [nodes] those that wait for no other
-  std::uint32_t* starts;        ///< how many
+  Place* divided;               ///< those that are divided, in any order
+  Place* starts;                ///< those of them that wait for no other; roots that are buckets
+  std::uint32_t* sizes;         ///< [2] of these two lists
   std::uint32_t* radius2;       ///< [nodes] bits of a float that is not negative, which sort as it does
   std::uint32_t* first_bucket;  ///< [groups]
   MomentSum* sums;              ///< [nodes] of those that are divided
-  Extent* extents;              ///< [nodes] tight boxes; nullptr: not wanted
+  Extent* extents;              ///< [nodes] of those that are divided: tight boxes; nullptr: not wanted
 };
 
 namespace {
@@ -25,7 +26,7 @@ namespace {
 constexpr int threads = 256;
 constexpr int warps = threads / 32;
 constexpr int lanes_per_node = 8;
-constexpr unsigned most_blocks = 4096;  // enough for any GPU
+constexpr unsigned most_blocks = 4096, enough_blocks = 2048;  // for any GPU
 constexpr std::uint32_t none = ~0U;
 static_assert(group_size == 32);
 
@@ -33,10 +34,11 @@ unsigned blocks_for(std::uint64_t items, unsigned per_block = threads) {
   return static_cast<unsigned>((items + per_block - 1) / per_block);
 }
 
-/// The last leaf whose nodes, or groups, begin at this one or before; empty leaves have none.
+/// The last of leaves [low, high) whose nodes, or groups, begin at this place or before; empty leaves have
+/// none.
 template <std::uint64_t LeafPlaces::*member>
-const __device__ LeafPlaces& leaf_of(const LeafTrees& trees, std::uint32_t place) {
-  std::uint32_t low = 0, high = trees.count;
+__device__ std::uint32_t leaf_of(const LeafTrees& trees, std::uint32_t place, std::uint32_t low,
+                                 std::uint32_t high) {
   while (high - low > 1) {
     const std::uint32_t middle = low + (high - low) / 2;
     if (trees.leaves[middle].*member <= place)
@@ -44,7 +46,18 @@ const __device__ LeafPlaces& leaf_of(const LeafTrees& trees, std::uint32_t place
     else
       high = middle;
   }
-  return trees.leaves[low];
+  return low;
+}
+
+/// The same by all threads of a block, for places between `first` and `last`: few leaves to search.
+template <std::uint64_t LeafPlaces::*member>
+__device__ std::uint32_t leaf_in_block(const LeafTrees& trees, std::uint32_t place, std::uint32_t first,
+                                       std::uint32_t last) {
+  __shared__ std::uint32_t ends[2];
+  if (threadIdx.x < 2)
+    ends[threadIdx.x] = leaf_of<member>(trees, threadIdx.x == 0 ? first : last, 0, trees.count);
+  __syncthreads();
+  return leaf_of<member>(trees, min(place, last), ends[0], ends[1] + 1);
 }
 
 __device__ std::uint32_t warp_index() { return (blockIdx.x * threads + threadIdx.x) / 32; }
@@ -59,14 +72,20 @@ __global__ void find_origins(const LeafParticleFields particles, const LeafTrees
   if (lane_index() == 0) trees.origin[i] = origin;
 }
 
+/// By all threads, for a warp per group.
+__device__ std::uint32_t leaf_of_group(const LeafTrees& trees, std::uint32_t g, std::uint32_t groups) {
+  const std::uint32_t first = blockIdx.x * warps;
+  return leaf_in_block<&LeafPlaces::group>(trees, g, first, min(first + warps, groups) - 1);
+}
+
 /// Sources of a group of particles and its bounds, as GroupBody finds them. A warp per group.
 __global__ void __launch_bounds__(threads)
     make_groups(const UpdateRule rule, const LeafParticleFields particles, const LeafTrees trees,
                 std::uint32_t groups) {
-  const std::uint32_t g = warp_index();
+  const std::uint32_t g = warp_index(), l = leaf_of_group(trees, g, groups);
   if (g >= groups) return;
-  const LeafPlaces& leaf = leaf_of<&LeafPlaces::group>(trees, g);
-  const SourceBody source = source_body(rule, trees.origin[&leaf - trees.leaves], particles, trees, leaf);
+  const LeafPlaces& leaf = trees.leaves[l];
+  const SourceBody source = source_body(rule, trees.origin[l], particles, trees, leaf);
   const auto first = static_cast<std::int32_t>(g - leaf.group) * group_size;
   const std::int32_t i = first + lane_index(), count = min(group_size, leaf.count - first);
   TargetBounds bounds = no_bounds();
@@ -83,14 +102,14 @@ __global__ void __launch_bounds__(threads)
   if (lane_index() == 0) trees.groups[g] = {bounds, first, count};
 }
 
-/// A block per leaf.
-__global__ void __launch_bounds__(threads) bound_leaves(const LeafTrees trees) {
+/// The bounds of equal parts of each leaf. Blocks along y share a leaf, a part each.
+__global__ void __launch_bounds__(threads) bound_parts(const LeafTrees trees, TargetBounds* parts) {
   __shared__ TargetBounds of_warp[warps];
   const LeafPlaces& leaf = trees.leaves[blockIdx.x];
   const Group* groups = trees.groups + leaf.group;
-  const std::int32_t count = (leaf.count + group_size - 1) / group_size;
+  const auto count = static_cast<std::uint32_t>((leaf.count + group_size - 1) / group_size);
   TargetBounds bounds = no_bounds();
-  for (std::int32_t g = static_cast<std::int32_t>(threadIdx.x); g < count; g += threads) {
+  for (std::uint32_t g = blockIdx.y * threads + threadIdx.x; g < count; g += gridDim.y * threads) {
     const TargetBounds& b = groups[g].bounds;
     widen(bounds, b.low, b.high, b.strictness, b.softening);
   }
@@ -99,32 +118,68 @@ __global__ void __launch_bounds__(threads) bound_leaves(const LeafTrees trees) {
   __syncthreads();
   if (threadIdx.x >= 32) return;
   bounds = warp_union(of_warp[threadIdx.x % warps]);
-  if (threadIdx.x == 0) trees.bounds[blockIdx.x] = bounds;
+  if (threadIdx.x == 0) parts[blockIdx.x * gridDim.y + blockIdx.y] = bounds;
+}
+
+/// A warp per leaf.
+__global__ void join_parts(const LeafTrees trees, const TargetBounds* parts, std::uint32_t number) {
+  const std::uint32_t l = warp_index();
+  if (l >= trees.count) return;
+  TargetBounds bounds = no_bounds();
+  for (auto p = static_cast<std::uint32_t>(lane_index()); p < number; p += 32) {
+    const TargetBounds& b = parts[l * number + p];
+    widen(bounds, b.low, b.high, b.strictness, b.softening);
+  }
+  bounds = warp_union(bounds);
+  if (lane_index() == 0) trees.bounds[l] = bounds;
+}
+
+/// Appends the places of some threads to a list. All threads of a block.
+__device__ void append(bool which, const TreeUpdate::Place& place, TreeUpdate::Place* list,
+                       std::uint32_t* size) {
+  __shared__ std::uint32_t some, before;
+  if (threadIdx.x == 0) some = 0;
+  __syncthreads();
+  const unsigned votes = __ballot_sync(~0U, which);
+  std::uint32_t at = 0;
+  if (lane_index() == 0) at = atomicAdd(&some, static_cast<std::uint32_t>(__popc(votes)));
+  at = __shfl_sync(~0U, at, 0) + static_cast<std::uint32_t>(__popc(votes & ((1U << lane_index()) - 1)));
+  __syncthreads();
+  if (threadIdx.x == 0) before = atomicAdd(size, some);
+  __syncthreads();
+  if (which) list[before + at] = place;
+  __syncthreads();
 }
 
 /// Parents, which children they wait for, and the bucket that each group begins with.
 __global__ void __launch_bounds__(threads)
     find_parents(const LeafTrees trees, const TreeUpdate::View v, std::uint32_t nodes) {
-  const std::uint32_t n = blockIdx.x * threads + threadIdx.x;
-  if (n >= nodes) return;
-  const LeafPlaces& leaf = leaf_of<&LeafPlaces::node>(trees, n);
-  const auto root = static_cast<std::uint32_t>(leaf.node);
-  const NodeLinks link = trees.links[n];
-  if (n == root) v.parent[n] = none;
-  const bool is_bucket = link.child == NodeLinks::bucket;
-  if (is_bucket && link.first % group_size == 0)
-    v.first_bucket[leaf.group + static_cast<std::uint32_t>(link.first / group_size)] = n;
-  std::uint32_t children = 0, divided = 0;
-  for (bool last = is_bucket; !last; ++children) {
-    const std::uint32_t c = root + static_cast<std::uint32_t>(link.child) + children;
-    const NodeLinks child = trees.links[c];
-    v.parent[c] = n;
-    divided += child.child != NodeLinks::bucket;
-    last = child.next == link.next;
+  const std::uint32_t first = blockIdx.x * threads, n = first + threadIdx.x;
+  const std::uint32_t l = leaf_in_block<&LeafPlaces::node>(trees, n, first, min(first + threads, nodes) - 1);
+  bool is_divided = false, is_start = false;
+  if (n < nodes) {
+    const LeafPlaces& leaf = trees.leaves[l];
+    const auto root = static_cast<std::uint32_t>(leaf.node);
+    const NodeLinks link = trees.links[n];
+    if (n == root) v.parent[n] = none;
+    is_divided = link.child != NodeLinks::bucket;
+    if (!is_divided && link.first % group_size == 0)
+      v.first_bucket[leaf.group + static_cast<std::uint32_t>(link.first / group_size)] = n;
+    std::uint32_t children = 0, divided = 0;
+    for (bool last = !is_divided; !last; ++children) {
+      const std::uint32_t c = root + static_cast<std::uint32_t>(link.child) + children;
+      const NodeLinks child = trees.links[c];
+      v.parent[c] = n;
+      divided += child.child != NodeLinks::bucket;
+      last = child.next == link.next;
+    }
+    trees.children[n] = static_cast<std::uint8_t>(children);
+    v.pending[n] = divided;
+    v.radius2[n] = 0;
+    is_start = is_divided ? divided == 0 : n == root;
   }
-  trees.children[n] = static_cast<std::uint8_t>(children);
-  v.pending[n] = divided;
-  if (divided == 0 && (!is_bucket || n == root)) v.start[atomicAdd(v.starts, 1U)] = n;
+  append(is_divided, {n, l}, v.divided, &v.sizes[0]);
+  append(is_start, {n, l}, v.starts, &v.sizes[1]);
 }
 
 /// The lanes that work on one node.
@@ -146,77 +201,101 @@ struct NodeSum {
   }
 };
 
+__device__ unsigned distance2_bits(const Vec3f& position, const Vec3f& centre) {
+  return __float_as_uint(norm2(position - centre));
+}
+
+/// Completes a node. radius2: bits.
+__device__ void prepare(const AcceptanceRule& rule, NodeCore& node, const NodeMoments& m, unsigned radius2,
+                        const TreeUpdate::Extent& extent) {
+  constexpr float round_up = 1 + 1e-6F;
+  node.radius = std::sqrt(__uint_as_float(radius2)) * round_up;
+  const Vec3f side = extent.high - extent.low;
+  rule.prepare(node, fmaxf(side.x, fmaxf(side.y, side.z)),
+               norm(node.centre - (extent.low + extent.high) * 0.5F), m.xx + m.yy + m.zz);
+}
+
 /// Sums of the nodes of one leaf.
 struct LeafSums {
+  const AcceptanceRule& rule;
   const LeafTrees& trees;
   const TreeUpdate::View& v;
   const LeafPlaces& leaf;
   NodeSum* memory;  ///< [lanes_per_node] shared
 
-  __device__ NodeSum of_bucket(const NodeLinks& link) const {
+  /// Completes the bucket.
+  __device__ NodeSum of_bucket(std::uint32_t n, const NodeLinks& link) const {
     const SourceParticle* sources = trees.sources + leaf.first + link.first;
+    const MomentSum sum = bucket_moments(sources, trees.softening + leaf.first + link.first, link.count);
+    NodeCore core = node_core(sum);
+    const NodeMoments moments = node_moments(sum);
     TargetBounds box = no_bounds();
-    for (std::int32_t i = 0; i < link.count; ++i) widen(box, sources[i].position, sources[i].position, 0, 0);
-    return {bucket_moments(sources, trees.softening + leaf.first + link.first, link.count),
-            {box.low, box.high}};
+    unsigned radius2 = 0;
+    for (std::int32_t i = 0; i < link.count; ++i) {
+      const Vec3f position = sources[i].position;
+      widen(box, position, position, 0, 0);
+      radius2 = max(radius2, distance2_bits(position, core.centre));
+    }
+    const TreeUpdate::Extent extent{box.low, box.high};
+    prepare(rule, core, moments, radius2, extent);
+    trees.core[n] = core;
+    trees.moments[n] = moments;
+    return {sum, extent};
   }
 
   __device__ NodeSum of_child(std::uint32_t c) const {
     const NodeLinks link = trees.links[c];
-    if (link.child != NodeLinks::bucket)
-      return {v.sums[c], v.extents ? v.extents[c] : TreeUpdate::Extent{{0, 0, 0}, {0, 0, 0}}};
-    const NodeSum sum = of_bucket(link);
-    store(c, sum);
-    return sum;
+    if (link.child == NodeLinks::bucket) return of_bucket(c, link);
+    return {v.sums[c], v.extents ? v.extents[c] : TreeUpdate::Extent{{0, 0, 0}, {0, 0, 0}}};
   }
 
-  /// Neighbours are added to each other, then their sums, and so on; the next eight children to all before
-  /// them. The result is lane 0's.
-  __device__ NodeSum of_children(std::uint32_t first, std::uint32_t children) const {
+  /// In memory[0]: of children eight apart a lane's own, then neighbours, then their sums, and so on.
+  __device__ void add_children(std::uint32_t first, std::uint32_t children) const {
     const auto lane = static_cast<std::uint32_t>(node_lane());
-    NodeSum all{};
-    for (std::uint32_t begin = 0; begin < children; begin += lanes_per_node) {
-      const std::uint32_t some = min(children - begin, static_cast<std::uint32_t>(lanes_per_node));
-      if (lane < some) memory[lane] = of_child(first + begin + lane);
-      for (std::uint32_t step = 1; step < lanes_per_node; step *= 2) {
-        __syncwarp(node_mask());
-        if (lane % (2 * step) == 0 && lane + step < some) memory[lane].add(memory[lane + step]);
-      }
-      if (lane == 0 && begin == 0) all = memory[0];
-      if (lane == 0 && begin > 0) all.add(memory[0]);
-      __syncwarp(node_mask());
+    for (std::uint32_t c = lane; c < children; c += lanes_per_node) {
+      const NodeSum sum = of_child(first + c);
+      if (c == lane)
+        memory[lane] = sum;
+      else
+        memory[lane].add(sum);
     }
-    return all;
+    for (std::uint32_t step = 1; step < lanes_per_node; step *= 2) {
+      __syncwarp(node_mask());
+      if (lane % (2 * step) == 0 && lane + step < children) memory[lane].add(memory[lane + step]);
+    }
   }
 
+  /// A divided node, complete but for what its radius decides.
   __device__ void store(std::uint32_t n, const NodeSum& s) const {
     trees.core[n] = node_core(s.sum);
     trees.moments[n] = node_moments(s.sum);
+    v.sums[n] = s.sum;
     if (v.extents) v.extents[n] = s.extent;
   }
 };
 
 /// Eight lanes begin at each node that waits for no other; of those that meet at a parent the last ones go on
 /// with it.
-__global__ void __launch_bounds__(threads) combine(const LeafTrees trees, const TreeUpdate::View v) {
+__global__ void __launch_bounds__(threads, 4)
+    combine(const AcceptanceRule rule, const LeafTrees trees, const TreeUpdate::View v) {
   __shared__ NodeSum memory[threads];
-  const std::uint32_t starts = *v.starts, step = gridDim.x * (threads / lanes_per_node);
+  const std::uint32_t starts = v.sizes[1], step = gridDim.x * (threads / lanes_per_node);
   for (std::uint32_t i = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; i < starts; i += step) {
-    std::uint32_t n = v.start[i];
-    const LeafPlaces& leaf = leaf_of<&LeafPlaces::node>(trees, n);
-    const LeafSums sums{trees, v, leaf, memory + threadIdx.x / lanes_per_node * lanes_per_node};
+    const TreeUpdate::Place start = v.starts[i];
+    const LeafPlaces& leaf = trees.leaves[start.leaf];
+    const LeafSums sums{rule, trees, v, leaf, memory + threadIdx.x / lanes_per_node * lanes_per_node};
+    std::uint32_t n = start.node;
     for (bool goes_on = true; goes_on;) {
       const NodeLinks link = trees.links[n];
       const std::uint32_t children = trees.children[n], parent = v.parent[n];
       if (children == 0) {  // a leaf of one bucket
-        if (node_lane() == 0) sums.store(n, sums.of_bucket(link));
+        if (node_lane() == 0) sums.of_bucket(n, link);
         break;
       }
-      const NodeSum sum = sums.of_children(static_cast<std::uint32_t>(leaf.node + link.child), children);
+      sums.add_children(static_cast<std::uint32_t>(leaf.node + link.child), children);
       int is_last = 0;
       if (node_lane() == 0) {
-        sums.store(n, sum);
-        v.sums[n] = sum.sum;
+        sums.store(n, sums.memory[0]);
         __threadfence();
         is_last = parent != none && atomicAdd(&v.pending[parent], ~0U) == 1;
         __threadfence();
@@ -228,45 +307,16 @@ __global__ void __launch_bounds__(threads) combine(const LeafTrees trees, const 
   }
 }
 
-__device__ unsigned distance2_bits(const Vec3f& position, const Vec3f& centre) {
-  return __float_as_uint(norm2(position - centre));
-}
-
-/// Radii as far as particles of groups go that are not wholly in the node. Eight lanes per node.
-__global__ void __launch_bounds__(threads)
-    find_radii_of_rests(const LeafTrees trees, const TreeUpdate::View v, std::uint32_t nodes) {
-  const std::uint32_t n = (blockIdx.x * threads + threadIdx.x) / lanes_per_node;
-  if (n >= nodes) return;
-  const LeafPlaces& leaf = leaf_of<&LeafPlaces::node>(trees, n);
-  const SourceParticle* sources = trees.sources + leaf.first;
-  const NodeLinks link = trees.links[n];
-  const std::int32_t end = link.first + link.count;
-  // The whole groups, the leaf's last one is whole if it ends there.
-  std::int32_t skip = (link.first + group_size - 1) / group_size * group_size,
-               go_on = end == leaf.count ? end : end / group_size * group_size;
-  if (skip >= go_on) skip = go_on = end;
-  const Vec3f centre = trees.core[n].centre;
-  const std::int32_t lane = node_lane();
-  unsigned largest = 0;
-  for (std::int32_t i = link.first + lane; i < skip; i += lanes_per_node)
-    largest = max(largest, distance2_bits(sources[i].position, centre));
-  for (std::int32_t i = go_on + lane; i < end; i += lanes_per_node)
-    largest = max(largest, distance2_bits(sources[i].position, centre));
-  largest = __reduce_max_sync(node_mask(), largest);
-  if (lane == 0) v.radius2[n] = largest;
-}
-
-/// A group's particles for all nodes that hold the whole of it. A warp per group.
+/// A group's particles for all divided nodes that hold the whole of it. A warp per group.
 __global__ void __launch_bounds__(threads)
     find_radii_of_groups(const LeafTrees trees, const TreeUpdate::View v, std::uint32_t groups) {
-  const std::uint32_t g = warp_index();
+  const std::uint32_t g = warp_index(), l = leaf_of_group(trees, g, groups);
   if (g >= groups) return;
-  const LeafPlaces& leaf = leaf_of<&LeafPlaces::group>(trees, g);
   const std::int32_t first = trees.groups[g].first, end = first + trees.groups[g].count;
   const std::int32_t i = min(first + lane_index(), end - 1);
-  const Vec3f position = trees.sources[leaf.first + static_cast<std::uint64_t>(i)].position;
-  std::uint32_t n = v.first_bucket[g];
-  while (trees.links[n].first + trees.links[n].count < end) n = v.parent[n];
+  const Vec3f position = trees.sources[trees.leaves[l].first + static_cast<std::uint64_t>(i)].position;
+  std::uint32_t n = v.parent[v.first_bucket[g]];
+  while (n != none && trees.links[n].first + trees.links[n].count < end) n = v.parent[n];
   for (; n != none; n = v.parent[n]) {
     const unsigned bits = __reduce_max_sync(~0U, distance2_bits(position, trees.core[n].centre));
     // Most groups do not reach farther than others have: then nothing waits for the atomic.
@@ -274,29 +324,41 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
+/// Completes divided nodes, with the particles of groups that are not wholly in the node. Eight lanes each.
 __global__ void __launch_bounds__(threads)
-    prepare(const AcceptanceRule rule, const LeafTrees trees, const TreeUpdate::View v, std::uint32_t nodes) {
-  constexpr float round_up = 1 + 1e-6F;
-  const std::uint32_t n = blockIdx.x * threads + threadIdx.x;
-  if (n >= nodes) return;
-  NodeCore node = trees.core[n];
-  const NodeMoments m = trees.moments[n];
-  node.radius = std::sqrt(__uint_as_float(v.radius2[n])) * round_up;
-  float edge = 0, offset = 0;
-  if (v.extents) {
-    const Vec3f low = v.extents[n].low, high = v.extents[n].high, side = high - low;
-    edge = fmaxf(side.x, fmaxf(side.y, side.z));
-    offset = norm(node.centre - (low + high) * 0.5F);
+    complete(const AcceptanceRule rule, const LeafTrees trees, const TreeUpdate::View v) {
+  const std::uint32_t divided = v.sizes[0], step = gridDim.x * (threads / lanes_per_node);
+  for (std::uint32_t k = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; k < divided; k += step) {
+    const TreeUpdate::Place place = v.divided[k];
+    const LeafPlaces& leaf = trees.leaves[place.leaf];
+    const SourceParticle* sources = trees.sources + leaf.first;
+    const std::uint32_t n = place.node;
+    const NodeLinks link = trees.links[n];
+    NodeCore node = trees.core[n];
+    const std::int32_t end = link.first + link.count, lane = node_lane();
+    // The whole groups, the leaf's last one is whole if it ends there.
+    std::int32_t skip = (link.first + group_size - 1) / group_size * group_size,
+                 go_on = end == leaf.count ? end : end / group_size * group_size;
+    if (skip >= go_on) skip = go_on = end;
+    unsigned largest = v.radius2[n];
+    for (std::int32_t i = link.first + lane; i < skip; i += lanes_per_node)
+      largest = max(largest, distance2_bits(sources[i].position, node.centre));
+    for (std::int32_t i = go_on + lane; i < end; i += lanes_per_node)
+      largest = max(largest, distance2_bits(sources[i].position, node.centre));
+    largest = __reduce_max_sync(node_mask(), largest);
+    if (lane != 0) continue;
+    prepare(rule, node, trees.moments[n], largest,
+            v.extents ? v.extents[n] : TreeUpdate::Extent{{0, 0, 0}, {0, 0, 0}});
+    trees.core[n] = node;
   }
-  rule.prepare(node, edge, offset, m.xx + m.yy + m.zz);
-  trees.core[n] = node;
 }
 
 }  // namespace
 
 TreeUpdate::View TreeUpdate::view(bool needs_extents) {
-  return {parent_.data(),  pending_.data(),      start_.data(), starts_.data(),
-          radius2_.data(), first_bucket_.data(), sums_.data(),  needs_extents ? extents_.data() : nullptr};
+  return {parent_.data(),       pending_.data(), divided_.data(),
+          starts_.data(),       sizes_.data(),   radius2_.data(),
+          first_bucket_.data(), sums_.data(),    needs_extents ? extents_.data() : nullptr};
 }
 
 void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameters& gravity,
@@ -305,23 +367,30 @@ void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameter
   if (trees.count == 0) return;
   const UpdateRule rule = UpdateRule::of(gravity, units, median_acceleration);
   const bool needs_extents = rule.acceptance.criterion == Criterion::opening_edge;
-  for (auto* of_nodes : {&parent_, &pending_, &start_, &radius2_}) of_nodes->reserve(nodes);
+  for (auto* of_nodes : {&parent_, &pending_, &radius2_}) of_nodes->reserve(nodes);
+  // Divided nodes have two children at least.
+  divided_.reserve(nodes / 2);
+  starts_.reserve(std::size_t{nodes} / 2 + trees.count);
+  sizes_.clear();
   sums_.reserve(nodes);
-  starts_.clear();
   first_bucket_.reserve(groups);
   if (needs_extents) extents_.reserve(nodes);
   const View v = view(needs_extents);
 
   find_origins<<<blocks_for(trees.count, warps), threads>>>(particles, trees);
   if (nodes > 0) {
-    make_groups<<<blocks_for(groups, warps), threads>>>(rule, particles, trees, groups);
+    const unsigned of_groups = blocks_for(groups, warps),
+                   of_divided = std::min(most_blocks, blocks_for(nodes));
+    make_groups<<<of_groups, threads>>>(rule, particles, trees, groups);
     find_parents<<<blocks_for(nodes), threads>>>(trees, v, nodes);
-    combine<<<std::min(most_blocks, blocks_for(nodes)), threads>>>(trees, v);
-    find_radii_of_rests<<<blocks_for(nodes, threads / lanes_per_node), threads>>>(trees, v, nodes);
-    find_radii_of_groups<<<blocks_for(groups, warps), threads>>>(trees, v, groups);
-    prepare<<<blocks_for(nodes), threads>>>(rule.acceptance, trees, v, nodes);
+    combine<<<of_divided, threads>>>(rule.acceptance, trees, v);
+    find_radii_of_groups<<<of_groups, threads>>>(trees, v, groups);
+    complete<<<of_divided, threads>>>(rule.acceptance, trees, v);
   }
-  bound_leaves<<<trees.count, threads>>>(trees);
+  const unsigned parts = std::max(1U, std::min(enough_blocks, blocks_for(groups)) / trees.count);
+  parts_.reserve(std::size_t{trees.count} * parts);
+  bound_parts<<<dim3(trees.count, parts), threads>>>(trees, parts_.data());
+  join_parts<<<blocks_for(trees.count, warps), threads>>>(trees, parts_.data(), parts);
   launched("Grove::cuda::update_trees");
 }
 

@@ -12,10 +12,11 @@ namespace grove::cuda {
 /// children nodes have.
 ///
 /// Sums climb from the nodes above buckets, eight lanes each, a child a lane, added in a fixed order; who
-/// finishes the last child of a parent goes on with it. Radii are exact: every group of particles tells all
-/// nodes that hold the whole of it, nodes look at the rest of their particles themselves.
+/// finishes the last child of a parent goes on with it. Buckets are complete when they are summed. Radii are
+/// exact: every group of particles tells all nodes above buckets that hold the whole of it, and these look at
+/// the rest of their particles themselves.
 ///
-/// Keeps its memory from call to call: some 120 bytes per node. Cost: O(nodes) in double precision,
+/// Keeps its memory from call to call: some 130 bytes per node. Cost: O(nodes) in double precision,
 /// O(particles x depth) in single precision.
 class TreeUpdate {
  public:
@@ -27,14 +28,20 @@ class TreeUpdate {
   struct Extent {
     Vec3f low, high;
   };
+  /// A node, by its number among all, and its leaf.
+  struct Place {
+    std::uint32_t node, leaf;
+  };
   struct View;  ///< what kernels see of the memory
 
  private:
   View view(bool needs_extents);
 
-  DeviceArray<std::uint32_t> parent_, radius2_, first_bucket_, pending_, start_, starts_{1};
+  DeviceArray<std::uint32_t> parent_, pending_, radius2_, first_bucket_, sizes_{2};
+  DeviceArray<Place> divided_, starts_;
   DeviceArray<MomentSum> sums_;
   DeviceArray<Extent> extents_;
+  DeviceArray<TargetBounds> parts_;
 };
 
 }  // namespace grove::cuda

@@ -64,6 +64,17 @@ TEST_F(GpuTreeUpdate, of_octrees_is_sound_for_all_shapes_and_sizes) {
       }
 }
 
+/// Of which several blocks find the bounds.
+TEST_F(GpuTreeUpdate, of_an_octree_of_many_groups_is_sound) {
+  const GravityParameters gravity = gravity_of(Criterion::opening_edge);
+  Particles particles = make_shape(Shape::clumps, 17001);
+  DeviceGrown grown;
+  grown.host.prepare(particles);
+  grown.build_octrees(particles, 1 << 20, Curve::hilbert);
+  grown.update(particles, gravity, 0);
+  expect_sound(grown, particles, gravity);
+}
+
 TEST_F(GpuTreeUpdate, of_octrees_is_that_of_the_host) {
   for (const Criterion criterion :
        {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration}) {
