@@ -1,5 +1,7 @@
 #include "kernels/cuda/leaf_lists.hpp"
 
+#include <algorithm>
+
 #include "kernels/cuda/check.cuh"
 #include "kernels/math/cut_rule.hpp"
 
@@ -8,12 +10,12 @@ namespace {
 
 constexpr int threads = 128;
 
-/// One block per leaf.
+/// Blocks along y share a leaf.
 __global__ void __launch_bounds__(threads) number(const LeafPlaces* leaves, std::uint32_t* leaf_of_group) {
   const LeafPlaces leaf = leaves[blockIdx.x];
-  const int groups = (leaf.count + group_size - 1) / group_size;
-  for (int g = static_cast<int>(threadIdx.x); g < groups; g += threads)
-    leaf_of_group[leaf.group + static_cast<std::uint64_t>(g)] = blockIdx.x;
+  const auto groups = static_cast<std::uint32_t>((leaf.count + group_size - 1) / group_size);
+  for (std::uint32_t g = blockIdx.y * threads + threadIdx.x; g < groups; g += gridDim.y * threads)
+    leaf_of_group[leaf.group + g] = blockIdx.x;
 }
 
 __global__ void __launch_bounds__(threads) collect(const LeafTrees trees, LeafNotice* notices) {
@@ -37,7 +39,8 @@ __global__ void __launch_bounds__(threads) place(const LeafNotice* notices, std:
 
 void number_groups(const LeafPlaces* leaves, std::uint32_t count, std::uint32_t* leaf_of_group) {
   if (count == 0) return;
-  number<<<count, threads>>>(leaves, leaf_of_group);
+  constexpr std::uint32_t enough_blocks = 1024;  // for any GPU
+  number<<<dim3(count, std::max(1u, enough_blocks / count)), threads>>>(leaves, leaf_of_group);
   launched("Grove::cuda::number_groups");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/leaf_bounds.hpp"
 #include "kernels/cuda/leaf_update.cuh"
 #include "kernels/math/cut_rule.hpp"
 
@@ -12,13 +13,14 @@ namespace grove::cuda {
 struct TreeUpdate::View {
   std::uint32_t* parent;        ///< [nodes] none: a root
   std::uint32_t* pending;       ///< [nodes] children that are divided and not done
+  std::uint32_t* slot;          ///< [nodes] of those that are divided, in the list of these
   Place* divided;               ///< those that are divided, in any order
   Place* starts;                ///< those of them that wait for no other; roots that are buckets
   std::uint32_t* sizes;         ///< [2] of these two lists
   std::uint32_t* radius2;       ///< [nodes] bits of a float that is not negative, which sort as it does
   std::uint32_t* first_bucket;  ///< [groups]
-  MomentSum* sums;              ///< [nodes] of those that are divided
-  Extent* extents;              ///< [nodes] of those that are divided: tight boxes; nullptr: not wanted
+  MomentSum* sums;              ///< by slot
+  Extent* extents;              ///< by slot: tight boxes; nullptr: not wanted
 };
 
 namespace {
@@ -26,7 +28,7 @@ namespace {
 constexpr int threads = 256;
 constexpr int warps = threads / 32;
 constexpr int lanes_per_node = 8;
-constexpr unsigned most_blocks = 4096, enough_blocks = 2048;  // for any GPU
+constexpr unsigned most_blocks = 4096;  // enough for any GPU
 constexpr std::uint32_t none = ~0U;
 static_assert(group_size == 32);
 
@@ -102,41 +104,9 @@ __global__ void __launch_bounds__(threads)
   if (lane_index() == 0) trees.groups[g] = {bounds, first, count};
 }
 
-/// The bounds of equal parts of each leaf. Blocks along y share a leaf, a part each.
-__global__ void __launch_bounds__(threads) bound_parts(const LeafTrees trees, TargetBounds* parts) {
-  __shared__ TargetBounds of_warp[warps];
-  const LeafPlaces& leaf = trees.leaves[blockIdx.x];
-  const Group* groups = trees.groups + leaf.group;
-  const auto count = static_cast<std::uint32_t>((leaf.count + group_size - 1) / group_size);
-  TargetBounds bounds = no_bounds();
-  for (std::uint32_t g = blockIdx.y * threads + threadIdx.x; g < count; g += gridDim.y * threads) {
-    const TargetBounds& b = groups[g].bounds;
-    widen(bounds, b.low, b.high, b.strictness, b.softening);
-  }
-  bounds = warp_union(bounds);
-  if (lane_index() == 0) of_warp[threadIdx.x / 32] = bounds;
-  __syncthreads();
-  if (threadIdx.x >= 32) return;
-  bounds = warp_union(of_warp[threadIdx.x % warps]);
-  if (threadIdx.x == 0) parts[blockIdx.x * gridDim.y + blockIdx.y] = bounds;
-}
-
-/// A warp per leaf.
-__global__ void join_parts(const LeafTrees trees, const TargetBounds* parts, std::uint32_t number) {
-  const std::uint32_t l = warp_index();
-  if (l >= trees.count) return;
-  TargetBounds bounds = no_bounds();
-  for (auto p = static_cast<std::uint32_t>(lane_index()); p < number; p += 32) {
-    const TargetBounds& b = parts[l * number + p];
-    widen(bounds, b.low, b.high, b.strictness, b.softening);
-  }
-  bounds = warp_union(bounds);
-  if (lane_index() == 0) trees.bounds[l] = bounds;
-}
-
-/// Appends the places of some threads to a list. All threads of a block.
-__device__ void append(bool which, const TreeUpdate::Place& place, TreeUpdate::Place* list,
-                       std::uint32_t* size) {
+/// Appends the places of some threads to a list, and tells them where. All threads of a block.
+__device__ std::uint32_t append(bool which, const TreeUpdate::Place& place, TreeUpdate::Place* list,
+                                std::uint32_t* size) {
   __shared__ std::uint32_t some, before;
   if (threadIdx.x == 0) some = 0;
   __syncthreads();
@@ -147,8 +117,10 @@ __device__ void append(bool which, const TreeUpdate::Place& place, TreeUpdate::P
   __syncthreads();
   if (threadIdx.x == 0) before = atomicAdd(size, some);
   __syncthreads();
-  if (which) list[before + at] = place;
+  at += before;
+  if (which) list[at] = place;
   __syncthreads();
+  return at;
 }
 
 /// Parents, which children they wait for, and the bucket that each group begins with.
@@ -178,7 +150,8 @@ __global__ void __launch_bounds__(threads)
     v.radius2[n] = 0;
     is_start = is_divided ? divided == 0 : n == root;
   }
-  append(is_divided, {n, l}, v.divided, &v.sizes[0]);
+  const std::uint32_t slot = append(is_divided, {n, l}, v.divided, &v.sizes[0]);
+  if (is_divided) v.slot[n] = slot;
   append(is_start, {n, l}, v.starts, &v.sizes[1]);
 }
 
@@ -245,8 +218,9 @@ struct LeafSums {
 
   __device__ NodeSum of_child(std::uint32_t c) const {
     const NodeLinks link = trees.links[c];
+    const std::uint32_t slot = v.slot[c];
     if (link.child == NodeLinks::bucket) return of_bucket(c, link);
-    return {v.sums[c], v.extents ? v.extents[c] : TreeUpdate::Extent{{0, 0, 0}, {0, 0, 0}}};
+    return {v.sums[slot], v.extents ? v.extents[slot] : TreeUpdate::Extent{{0, 0, 0}, {0, 0, 0}}};
   }
 
   /// In memory[0]: of children eight apart a lane's own, then neighbours, then their sums, and so on.
@@ -269,8 +243,9 @@ struct LeafSums {
   __device__ void store(std::uint32_t n, const NodeSum& s) const {
     trees.core[n] = node_core(s.sum);
     trees.moments[n] = node_moments(s.sum);
-    v.sums[n] = s.sum;
-    if (v.extents) v.extents[n] = s.extent;
+    const std::uint32_t slot = v.slot[n];
+    v.sums[slot] = s.sum;
+    if (v.extents) v.extents[slot] = s.extent;
   }
 };
 
@@ -348,7 +323,7 @@ __global__ void __launch_bounds__(threads)
     largest = __reduce_max_sync(node_mask(), largest);
     if (lane != 0) continue;
     prepare(rule, node, trees.moments[n], largest,
-            v.extents ? v.extents[n] : TreeUpdate::Extent{{0, 0, 0}, {0, 0, 0}});
+            v.extents ? v.extents[k] : TreeUpdate::Extent{{0, 0, 0}, {0, 0, 0}});
     trees.core[n] = node;
   }
 }
@@ -356,9 +331,11 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 TreeUpdate::View TreeUpdate::view(bool needs_extents) {
-  return {parent_.data(),       pending_.data(), divided_.data(),
-          starts_.data(),       sizes_.data(),   radius2_.data(),
-          first_bucket_.data(), sums_.data(),    needs_extents ? extents_.data() : nullptr};
+  return {parent_.data(),  pending_.data(),
+          slot_.data(),    divided_.data(),
+          starts_.data(),  sizes_.data(),
+          radius2_.data(), first_bucket_.data(),
+          sums_.data(),    needs_extents ? extents_.data() : nullptr};
 }
 
 void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameters& gravity,
@@ -367,14 +344,14 @@ void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameter
   if (trees.count == 0) return;
   const UpdateRule rule = UpdateRule::of(gravity, units, median_acceleration);
   const bool needs_extents = rule.acceptance.criterion == Criterion::opening_edge;
-  for (auto* of_nodes : {&parent_, &pending_, &radius2_}) of_nodes->reserve(nodes);
-  // Divided nodes have two children at least.
-  divided_.reserve(nodes / 2);
-  starts_.reserve(std::size_t{nodes} / 2 + trees.count);
+  for (auto* of_nodes : {&parent_, &pending_, &radius2_, &slot_}) of_nodes->reserve(nodes);
+  const std::size_t most_divided = nodes / 2;  // they have two children at least
+  divided_.reserve(most_divided);
+  starts_.reserve(most_divided + trees.count);
   sizes_.clear();
-  sums_.reserve(nodes);
+  sums_.reserve(most_divided);
   first_bucket_.reserve(groups);
-  if (needs_extents) extents_.reserve(nodes);
+  if (needs_extents) extents_.reserve(most_divided);
   const View v = view(needs_extents);
 
   find_origins<<<blocks_for(trees.count, warps), threads>>>(particles, trees);
@@ -387,10 +364,7 @@ void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameter
     find_radii_of_groups<<<of_groups, threads>>>(trees, v, groups);
     complete<<<of_divided, threads>>>(rule.acceptance, trees, v);
   }
-  const unsigned parts = std::max(1U, std::min(enough_blocks, blocks_for(groups)) / trees.count);
-  parts_.reserve(std::size_t{trees.count} * parts);
-  bound_parts<<<dim3(trees.count, parts), threads>>>(trees, parts_.data());
-  join_parts<<<blocks_for(trees.count, warps), threads>>>(trees, parts_.data(), parts);
+  bound_leaves(trees, groups, parts_);
   launched("Grove::cuda::update_trees");
 }
 

@@ -16,7 +16,7 @@ namespace grove::cuda {
 /// exact: every group of particles tells all nodes above buckets that hold the whole of it, and these look at
 /// the rest of their particles themselves.
 ///
-/// Keeps its memory from call to call: some 130 bytes per node. Cost: O(nodes) in double precision,
+/// Keeps its memory from call to call: some 80 bytes per node. Cost: O(nodes) in double precision,
 /// O(particles x depth) in single precision.
 class TreeUpdate {
  public:
@@ -37,7 +37,7 @@ class TreeUpdate {
  private:
   View view(bool needs_extents);
 
-  DeviceArray<std::uint32_t> parent_, pending_, radius2_, first_bucket_, sizes_{2};
+  DeviceArray<std::uint32_t> parent_, pending_, slot_, radius2_, first_bucket_, sizes_{2};
   DeviceArray<Place> divided_, starts_;
   DeviceArray<MomentSum> sums_;
   DeviceArray<Extent> extents_;

@@ -61,6 +61,12 @@ void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> 
   const ParticleId* const ids = particles.values(fields::id);
   links_ = {};
   if (octrees_) {
+    // Sorting takes memory, and the next trees have other sizes.
+    core_ = {};
+    moments_ = {};
+    children_ = {};
+    sources_ = {};
+    softening_ = {};
     octrees_->sort(leaf_begin, records, ids);
     order_ = cuda::DeviceArray<std::uint32_t>(particles.size());
     node_begin_ = octrees_->build(order_.data(), links_);
