@@ -284,9 +284,9 @@ class GroupWalk {
   SourceFrame frame_;    ///< of the leaf
   std::uint32_t first_;  ///< its first particle
   int cells_, buckets_;  ///< of the lists
+  int waiting_;          ///< particles in the buckets of the list, of octrees
   WalkPart part_{0, 1};
   bool is_divided_ = true;  ///< whether the parts go on by themselves
-  int waiting_;             ///< particles in the buckets of the list, of octrees
 };
 
 }  // namespace grove::cuda

@@ -249,6 +249,10 @@ TEST_F(GpuBackend, walks_along_ropes_with_the_same_bits_on_any_number_of_ranks) 
       EXPECT_GT(all.report.interactions.tests, 2 * groups.report.interactions.tests);
       EXPECT_EQ(all.report.let.nodes > 0, comm_.size() > 1);
     }
+  GravityParameters gravity =
+      octrees(gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline));
+  gravity.walk = WalkKind::rope;
+  EXPECT_EQ(together(3000, gravity, 96, 2, {}).forces_hash, alone(3000, gravity, 96, 2).forces_hash);
 }
 
 /// Both sums are as far from the true one as rounding makes them: 1000 additions and the dozen of a pair, of

@@ -26,11 +26,14 @@ TEST(WalkParts, follow_from_the_number_of_active_groups) {
 
 using GpuWalkParts = GpuTest;
 
-DeviceGrown grow(Particles& particles, const GravityParameters& gravity, Count quantum, double median = 0) {
+DeviceGrown grow(Particles& particles, const GravityParameters& gravity, Count quantum) {
   DeviceGrown grown;
   grown.host.prepare(particles, *std::max_element(gravity.softening.begin(), gravity.softening.end()));
-  grown.build(particles, quantum);
-  grown.update(particles, gravity, median);
+  if (gravity.tree == LocalTreeKind::octree)
+    grown.build_octrees(particles, quantum, gravity.curve);
+  else
+    grown.build(particles, quantum);
+  grown.update(particles, gravity, 0);
   return grown;
 }
 
@@ -63,34 +66,41 @@ TEST_F(GpuWalkParts, equal_direct_summation_when_everything_is_opened) {
 /// The same terms in another order, each sum of n rounded n times and a term some 50 times. A node at d has b
 /// <= d/2: its particles, all within 3/2 d, would pull with 4/9 of m/d^2 at least, and its quadrupole, with
 /// moments of 2 m b^2 at most, adds 7 (b/d)^2: 2.75 x 9/4 < 6.2 times what the bound counts for it.
-TEST_F(GpuWalkParts, sum_what_one_warp_does) {
-  for (const Order order : {Order::monopole, Order::quadrupole})
-    for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline}) {
-      GravityParameters gravity;
-      gravity.criterion = Criterion::opening_radius;
-      gravity.order = order;
-      gravity.kernel = kernel;
-      gravity.softening.fill(0.01);
-      Particles one = make_shape(Shape::plummer, 4000);
-      const DeviceGrown grown = grow(one, gravity, 512);
-      const WalkCounts expected = grown.walk(one, gravity, 0);
-      for (int parts = 2; parts <= cuda::most_walk_parts; parts *= 2) {
-        SCOPED_TRACE(parts);
-        Particles found = one;
-        const WalkCounts counts = grown.walk(found, gravity, 0, parts);
-        EXPECT_EQ(counts.cell, expected.cell);
-        EXPECT_EQ(counts.particle, expected.particle);
-        EXPECT_EQ(counts.tests, expected.tests);
-        bool differs = false;
-        for (std::size_t i = 0; i < one.size(); ++i) {
-          ASSERT_EQ(found.work[i], one.work[i]) << i;
-          const double bound = 2 * 6.2 * rounding_bound(one, gravity, i, 0, one.work[i] + 50);
-          ASSERT_LE(norm((found.acceleration[i] - one.acceleration[i]).as<double>()), bound) << i;
-          differs |= found.acceleration[i] != one.acceleration[i];
-        }
-        EXPECT_TRUE(differs) << "not split at all";
-      }
+void expect_the_sums_of_one_warp(const GravityParameters& gravity) {
+  Particles one = make_shape(Shape::plummer, 4000);
+  const DeviceGrown grown = grow(one, gravity, 512);
+  const WalkCounts expected = grown.walk(one, gravity, 0);
+  for (int parts = 2; parts <= cuda::most_walk_parts; parts *= 2) {
+    SCOPED_TRACE(parts);
+    Particles found = one;
+    const WalkCounts counts = grown.walk(found, gravity, 0, parts);
+    EXPECT_EQ(counts.cell, expected.cell);
+    EXPECT_EQ(counts.particle, expected.particle);
+    EXPECT_EQ(counts.tests, expected.tests);
+    bool differs = false;
+    for (std::size_t i = 0; i < one.size(); ++i) {
+      ASSERT_EQ(found.work[i], one.work[i]) << i;
+      const double bound = 2 * 6.2 * rounding_bound(one, gravity, i, 0, one.work[i] + 50);
+      ASSERT_LE(norm((found.acceleration[i] - one.acceleration[i]).as<double>()), bound) << i;
+      differs |= found.acceleration[i] != one.acceleration[i];
     }
+    EXPECT_TRUE(differs) << "not split at all";
+  }
+}
+
+TEST_F(GpuWalkParts, sum_what_one_warp_does) {
+  GravityParameters gravity;
+  gravity.criterion = Criterion::opening_radius;
+  gravity.softening.fill(0.01);
+  for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline}) {
+    gravity.kernel = kernel;
+    for (const Order order : {Order::monopole, Order::quadrupole}) {
+      gravity.order = order;
+      expect_the_sums_of_one_warp(gravity);
+    }
+  }
+  gravity.tree = LocalTreeKind::octree;
+  expect_the_sums_of_one_warp(gravity);
 }
 
 TEST_F(GpuWalkParts, have_the_same_bits_whenever_and_whichever_groups_are_walked) {
