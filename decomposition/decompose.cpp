@@ -10,7 +10,6 @@
 #include "decomposition/join_cells.hpp"
 #include "decomposition/processor_set_tree.hpp"
 #include "decomposition/root_cell.hpp"
-#include "decomposition/services/all.hpp"
 #include "decomposition/shares.hpp"
 #include "decomposition/top_cells.hpp"
 
@@ -41,16 +40,7 @@ class Decomposition {
   void migrate();
   void cut_alone();
   void gather_cells();
-  Domain domain() const;
-
-  /// Runs a script of the master that leaves its result in cells_, and gives that to all ranks.
-  template <class Script>
-  void with_services(Script&& script) {
-    ProcessorSetTree tree(comm_, parameters_.transport, own_.services(), report_);
-    tree.run([&] { script(tree); });
-    const std::span<const Cell> result(cells_);
-    cells_ = comm_.all_gather_arrays(result.first(comm_.is_master() ? result.size() : 0));
-  }
+  Domain domain();
 
   const Communicator& comm_;
   RankStorage& own_;
@@ -82,10 +72,12 @@ void Decomposition::cut_together() {
   const Shares shares(root_.weight, comm_.size());
   const bool is_alone =
       parameters_.schedule == Schedule::straddling && root_.leaves > 1 && !shares.straddles(0, root_.weight);
-  if (!is_alone)
-    with_services([&](ProcessorSetTree& tree) {
-      cells_ = grove::cut_together(tree, parameters_, scheme_, shares, root_, report_);
-    });
+  if (!is_alone) {
+    ProcessorSetTree tree(comm_, parameters_.transport, own_.services(), report_);
+    tree.run([&] { cells_ = grove::cut_together(tree, parameters_, scheme_, shares, root_, report_); });
+    const std::span<const Cell> found(cells_);
+    cells_ = comm_.all_gather_arrays(found.first(comm_.is_master() ? found.size() : 0));
+  }
   {
     const auto time = report_.timers.time("collect");
     own_.end_services();
@@ -110,22 +102,21 @@ void Decomposition::cut_alone() {
 }
 
 void Decomposition::gather_cells() {
+  const auto time = report_.timers.time("gather_cells");
   const std::vector<std::int32_t> uncut = ends_.uncut();
-  if (comm_.size() == 1)
+  if (comm_.size() == 1 || uncut.empty()) {
     cells_ = join_cells(cells_, uncut, own_.own_cells());
-  else if (uncut.empty())
-    cells_ = join_cells(cells_, uncut, {});
-  else
-    with_services([&](ProcessorSetTree& tree) {
-      cells_ = join_cells(cells_, uncut, tree.call<services::GatherCells>({{0}}));
-    });
+    return;
+  }
+  const std::vector<Cell> subtrees = comm_.all_gather_arrays(own_.own_cells());
+  ++report_.collectives;
+  cells_ = join_cells(cells_, uncut, subtrees);
 }
 
-Domain Decomposition::domain() const {
+Domain Decomposition::domain() {
   Domain result;
   result.box = box_;
   result.leaf_size = scheme_.quantum;
-  result.cells = cells_;
   result.leaf_cell.resize(static_cast<std::size_t>(cells_[0].leaves));
   std::vector<Count> weights(result.leaf_cell.size());
   for (std::size_t c = 0; c < cells_.size(); ++c) {
@@ -135,6 +126,7 @@ Domain Decomposition::domain() const {
     weights[leaf] = cells_[c].weight;
   }
   result.first_leaf = Shares(root_.weight, comm_.size()).runs(weights);
+  result.cells = std::move(cells_);
   result.leaf_begin = {0};
   const auto rank = static_cast<std::size_t>(comm_.rank());
   for (std::int32_t leaf = result.first_leaf[rank]; leaf < result.first_leaf[rank + 1]; ++leaf)

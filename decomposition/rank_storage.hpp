@@ -40,7 +40,7 @@ class RankStorage {
   /// Collective. Brings every particle to the owner of its end cell. False: none had to move.
   virtual bool migrate(const Communicator& comm, const EndCells& ends, const Box& box) = 0;
 
-  /// Cuts those of this rank's end cells that are uncut; services::GatherCells hands the cells out.
+  /// Cuts those of this rank's end cells that are uncut; they are own_cells().
   virtual void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const EndCells& ends,
                          int rank) = 0;
   /// All cells that cut_alone() made: root first, children counted from it, one subtree after the other.

@@ -25,11 +25,9 @@ class Master {
     for (Indices level{0}; !level.empty();) {
       const auto time = report_.levels.time(level_name(depth++));
       const Indices wanted = to_be_cut(level);
-      find_bounds(level, wanted);
       std::vector<CutQuestion> questions = make_axes(wanted);
       find_cuts(tree_, {parameters_.method, parameters_.candidates}, questions, greatest_id_, report_);
       level = partition(questions);
-      count(questions);
     }
     return std::move(cells_);
   }
@@ -38,23 +36,6 @@ class Master {
   Cell& cell(std::int32_t index) { return cells_[static_cast<std::size_t>(index)]; }
   bool is_leaf(const Cell& c) const { return scheme_.is_leaf(c.count, c.leaves); }
 
-  /// Of the children of the cells that were cut; what is not in the left child is in the right one.
-  void count(const std::vector<CutQuestion>& questions) {
-    if (questions.empty()) return;
-    std::vector<CellNumber> input;
-    for (const CutQuestion& q : questions) input.push_back({cell(q.cell).child});
-    const auto answer = tree_.call<services::CountParticles>(input);
-    for (std::size_t i = 0; i < questions.size(); ++i) {
-      const Cell& parent = cell(questions[i].cell);
-      Cell &left = cell(parent.child), &right = cell(parent.child + 1);
-      left.count = answer[i].count;
-      left.weight = answer[i].weight;
-      right.count = parent.count - left.count;
-      right.weight = parent.weight - left.weight;
-      before_[static_cast<std::size_t>(parent.child) + 1] += left.weight;
-    }
-  }
-
   Indices to_be_cut(const Indices& level) {
     Indices wanted;
     for (const auto c : level)
@@ -62,24 +43,6 @@ class Master {
                                 shares_.straddles(before_[static_cast<std::size_t>(c)], cell(c).weight)))
         wanted.push_back(c);
     return wanted;
-  }
-
-  /// Of the cells that are cut and of the leaves.
-  void find_bounds(const Indices& level, const Indices& wanted) {
-    std::vector<CellNumber> input;
-    std::size_t next = 0;
-    for (const auto c : level) {
-      const bool is_wanted = next < wanted.size() && wanted[next] == c;
-      if (is_wanted) ++next;
-      // Those of the root are known.
-      if (c > 0 && (is_wanted || is_leaf(cell(c)))) input.push_back({c});
-    }
-    if (input.empty()) return;
-    const auto answer = tree_.call<services::Bounds>(input);
-    for (std::size_t i = 0; i < input.size(); ++i) {
-      cell(input[i].cell).low = answer[i].low;
-      cell(input[i].cell).high = answer[i].high;
-    }
   }
 
   std::vector<CutQuestion> make_axes(const Indices& wanted) {
@@ -127,8 +90,22 @@ class Master {
     for (std::size_t i = 0; i < questions.size(); ++i) {
       cell(questions[i].cell).cut = questions[i].cut;
       cell(questions[i].cell).cut.id = answer[i].first_right;
+      fill_children(cell(questions[i].cell), answer[i]);
     }
     return children;
+  }
+
+  void fill_children(const Cell& parent, const DivisionResult& result) {
+    Cell &left = cell(parent.child), &right = cell(parent.child + 1);
+    left.count = result.left.count;
+    left.weight = result.left.weight;
+    left.low = result.left_bounds.low;
+    left.high = result.left_bounds.high;
+    right.count = parent.count - left.count;
+    right.weight = parent.weight - left.weight;
+    right.low = result.right_bounds.low;
+    right.high = result.right_bounds.high;
+    before_[static_cast<std::size_t>(parent.child) + 1] += left.weight;
   }
 
   void add_children(const CutQuestion& q) {

@@ -12,11 +12,10 @@ namespace grove {
 
 /// The script of the master: cuts the root cell, with all ranks together, level by level, as far as the
 /// schedule asks for. Returns the cells by their top-cell number, children behind their parents, siblings
-/// adjacent. Cells without a child that are not leaves of the ORB are left to their owners; their bounds are
-/// not known.
+/// adjacent. Cells without a child that are not leaves of the ORB are left to their owners.
 ///
 /// root: count, weight, leaves and bounds are given; the ranks' records exist. Cost: per level one call of
-/// bounds, count, make-axis, partition, and the rounds of the search.
+/// make-axis and partition, and the rounds of the search.
 std::vector<Cell> cut_together(ProcessorSetTree& tree, const DecompositionParameters& parameters,
                                const CutScheme& scheme, const Shares& shares, const Cell& root,
                                DecompositionReport& report);

@@ -8,14 +8,6 @@ namespace grove::services {
 
 void Init::run(DeviceRank& own, std::span<const Input>, std::span<Output>) { own.begin_services(); }
 
-void Bounds::run(DeviceRank& own, std::span<const Input> input, std::span<Output> answer) {
-  own.cells().bounds(input, answer);
-}
-
-void CountParticles::run(DeviceRank& own, std::span<const Input> input, std::span<Output> answer) {
-  for (std::size_t i = 0; i < input.size(); ++i) answer[i] = own.cells().tally(input[i].cell);
-}
-
 void MakeAxis::run(DeviceRank& own, std::span<const Input> input, std::span<Output> answer) {
   own.cells().make_axis(input, answer);
 }
@@ -38,11 +30,6 @@ void SelectTie::run(DeviceRank& own, std::span<const Input> input, std::span<Out
 
 void Partition::run(DeviceRank& own, std::span<const Input> input, std::span<Output> answer) {
   own.cells().partition(input, answer);
-}
-
-void GatherCells::run(DeviceRank& own, std::span<const Input>, std::vector<Output>& answer) {
-  const auto cells = own.own_cells();
-  answer.assign(cells.begin(), cells.end());
 }
 
 }  // namespace grove::services

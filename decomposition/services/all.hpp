@@ -3,10 +3,7 @@
 #include <vector>
 
 #include "decomposition/service.hpp"
-#include "decomposition/services/bounds.hpp"
-#include "decomposition/services/count.hpp"
 #include "decomposition/services/count_left.hpp"
-#include "decomposition/services/gather_cells.hpp"
 #include "decomposition/services/gather_keys.hpp"
 #include "decomposition/services/greatest_id.hpp"
 #include "decomposition/services/init.hpp"
@@ -20,10 +17,9 @@ namespace grove::services {
 /// AxisCounter.
 template <class Own>
 std::vector<ServiceEntry> all(Own& own) {
-  return {service_entry<Init>(own),       service_entry<Bounds>(own),    service_entry<CountParticles>(own),
-          service_entry<MakeAxis>(own),   service_entry<CountLeft>(own), service_entry<GatherKeys>(own),
-          service_entry<GreatestId>(own), service_entry<SelectTie>(own), service_entry<Partition>(own),
-          service_entry<GatherCells>(own)};
+  return {service_entry<Init>(own),       service_entry<MakeAxis>(own),   service_entry<CountLeft>(own),
+          service_entry<GatherKeys>(own), service_entry<GreatestId>(own), service_entry<SelectTie>(own),
+          service_entry<Partition>(own)};
 }
 
 }  // namespace grove::services

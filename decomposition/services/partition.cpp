@@ -57,6 +57,13 @@ std::size_t divide_by_id(RankParticles& own, const Cut& cut, std::int32_t cell) 
   return static_cast<std::size_t>(middle - records.begin());
 }
 
+CellBounds bounds_of(std::span<const Record> records) {
+  if (records.empty()) return CellBounds::of_nothing();
+  activity().host_bytes += records.size_bytes();
+  const bisection::Bounds bounds = Native::bounds(records.data(), records.size());
+  return {bounds.low_corner(), bounds.high_corner()};
+}
+
 }  // namespace
 
 const std::size_t Partition::room_behind = Native::padding + 1;
@@ -68,16 +75,23 @@ void Partition::run(RankParticles& own, std::span<const Input> input, std::span<
     const std::size_t records = own.records_of(input[i].cell).size();
     activity().host_bytes += (2 * sizeof(Coordinate) + 2 * sizeof(Record)) * records;
     const CutCount counted = count_at(own, cut, input[i].cell);
-    answer[i].first_right = counted.first_right;
     const bool is_tied = cut.id > 0;
     const std::size_t left = is_tied ? divide_by_id(own, cut, input[i].cell)
                                      : divide_by_coordinate(own, cut, input[i].cell, counted.less);
-    own.divide(input[i].cell, input[i].child, static_cast<Count>(left));
+    const std::int32_t child = input[i].child;
+    own.divide(input[i].cell, child, static_cast<Count>(left));
+    answer[i] = {counted.first_right,
+                 {static_cast<Count>(left), own.cell_weight[static_cast<std::size_t>(child)]},
+                 bounds_of(own.records_of(child)),
+                 bounds_of(own.records_of(child + 1))};
   }
 }
 
 void Partition::combine(Output& answer, const Output& other) {
   answer.first_right = std::min(answer.first_right, other.first_right);
+  answer.left += other.left;
+  answer.left_bounds |= other.left_bounds;
+  answer.right_bounds |= other.right_bounds;
 }
 
 }  // namespace grove::services

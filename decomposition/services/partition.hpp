@@ -8,8 +8,9 @@
 
 namespace grove::services {
 
-/// Divides the particles of a top cell at its cut into two new top cells, `child` and `child` + 1.
-/// Cost: one pass, and one over its lined-up coordinates.
+/// Divides the particles of a top cell at its cut into two new top cells, `child` and `child` + 1, and tells
+/// what is in them. Cost: one pass, and one over its lined-up coordinates; on the host one more for the
+/// bounds.
 struct Partition {
   static constexpr std::string_view name = "partition";
   using Input = CellDivision;

@@ -32,7 +32,6 @@ PAYLOAD_COLOURS = {"nccl": "#0072B2", "staged": "#D55E00", "mpi": "#009E73"}
 # Phases that a reader tells apart; the rest of the total is "other".
 PHASES = [
     ("integer coordinates", ["records"], "#999999"),
-    ("bounds of cells", ["bounds"], "#F0E442"),
     ("line up on axes", ["make_axis"], "#E69F00"),
     ("search for cuts", ["count_left", "gather_keys", "greatest_id", "select_tie"], "#D55E00"),
     ("partition", ["partition"], "#CC79A7"),

@@ -21,7 +21,6 @@ struct TopCell {
   int set = 0;   ///< of columns, that holds it
   int axis = 0;  ///< that it is to be cut on
   bool is_divided = false;
-  CellBounds bounds = CellBounds::of_nothing();  ///< known of all but the root
 };
 
 }  // namespace
@@ -79,10 +78,6 @@ Tally ResidentCells::tally(std::int32_t cell) const {
 }
 
 std::uint64_t ResidentCells::first(std::int32_t cell) const { return impl_->cell(cell).first; }
-
-void ResidentCells::bounds(std::span<const CellNumber> cells, std::span<CellBounds> answer) const {
-  for (std::size_t i = 0; i < cells.size(); ++i) answer[i] = impl_->cell(cells[i].cell).bounds;
-}
 
 void ResidentCells::make_axis(std::span<const AxisChoice> choices, std::span<MiddleCount> answer) {
   std::vector<CandidateCuts> middles;
@@ -166,7 +161,6 @@ void ResidentCells::partition(std::span<const CellDivision> divisions, std::span
   std::vector<ChildBounds> bounds(divisions.size());
   device_bounds.download(bounds);
   for (std::size_t i = 0; i < divisions.size(); ++i) {
-    answer[i].first_right = sides[i].first_right;
     const auto child = static_cast<std::size_t>(divisions[i].child);
     my.cells.resize(std::max(my.cells.size(), child + 2));
     TopCell& parent = my.cell(divisions[i].cell);
@@ -179,8 +173,10 @@ void ResidentCells::partition(std::span<const CellDivision> divisions, std::span
     left.weight = my.weights ? static_cast<Count>(sides[i].weight_left) : static_cast<Count>(left.count);
     right.weight = parent.weight - left.weight;
     left.set = right.set = 1 - parent.set;
-    left.bounds = bounds[i].of(0);
-    right.bounds = bounds[i].of(1);
+    answer[i] = {sides[i].first_right,
+                 {static_cast<Count>(left.count), left.weight},
+                 bounds[i].of(0),
+                 bounds[i].of(1)};
   }
 }
 

@@ -25,9 +25,6 @@ class ResidentCells {
 
   Tally tally(std::int32_t cell) const;
 
-  /// Tight bounds of cells that division made. Cost: none, the partition has found them.
-  void bounds(std::span<const CellNumber> cells, std::span<CellBounds> answer) const;
-
   /// Chooses the axis that later questions about a cell mean. Cost: none; one pass where a middle is given.
   void make_axis(std::span<const AxisChoice> choices, std::span<MiddleCount> answer);
 

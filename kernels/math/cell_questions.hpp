@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/box.hpp"
@@ -23,15 +24,19 @@ struct Tally {
   friend bool operator==(const Tally&, const Tally&) = default;
 };
 
-struct CellNumber {
-  std::int32_t cell;
-};
-
 /// Tight bounds, both inclusive; low > high: no particle.
 struct CellBounds {
   IntegerPosition low, high;
 
   static constexpr CellBounds of_nothing() { return {{~0u, ~0u, ~0u}, {0, 0, 0}}; }
+  /// Those of the particles of both.
+  CellBounds& operator|=(const CellBounds& o) {
+    for (int axis = 0; axis < 3; ++axis) {
+      low[axis] = std::min(low[axis], o.low[axis]);
+      high[axis] = std::max(high[axis], o.high[axis]);
+    }
+    return *this;
+  }
   friend bool operator==(const CellBounds&, const CellBounds&) = default;
 };
 
@@ -89,6 +94,8 @@ struct CellDivision {
 struct DivisionResult {
   ParticleId first_right;  ///< the least id that goes right with the coordinate of the cut, or the greatest
                            ///< number there is
+  Tally left;              ///< what goes left
+  CellBounds left_bounds, right_bounds;  ///< of the children
 };
 
 }  // namespace grove

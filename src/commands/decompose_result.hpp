@@ -78,8 +78,6 @@ struct Phase {
 inline constexpr Phase decompose_phases[] = {{"set_up", "add up particles and work"},
                                              {"records", "find cube, integer coordinates"},
                                              {"init", "start the services"},
-                                             {"bounds", "find bounds of cells"},
-                                             {"count", "count particles of cells"},
                                              {"make_axis", "line up coordinates on axes"},
                                              {"count_left", "search cuts"},
                                              {"gather_keys", "gather the last few coordinates"},
