@@ -27,6 +27,8 @@ class Decomposition {
     const auto time = report_.timers.time("total");
     set_up(previous);
     cut_together();
+    cut_lent();
+    find_owners();
     migrate();
     cut_alone();
     gather_cells();
@@ -37,10 +39,14 @@ class Decomposition {
  private:
   void set_up(const std::optional<Box>& previous);
   void cut_together();
+  void cut_lent();
+  void find_owners();
   void migrate();
   void cut_alone();
   void gather_cells();
   Domain domain();
+
+  Shares shares() const { return {root_.weight, comm_.size()}; }
 
   const Communicator& comm_;
   RankStorage& own_;
@@ -69,20 +75,32 @@ void Decomposition::set_up(const std::optional<Box>& previous) {
 
 void Decomposition::cut_together() {
   cells_ = {root_};
-  const Shares shares(root_.weight, comm_.size());
+  const Shares shares = this->shares();
   const bool is_alone =
       parameters_.schedule == Schedule::straddling && root_.leaves > 1 && !shares.straddles(0, root_.weight);
-  if (!is_alone) {
-    ProcessorSetTree tree(comm_, parameters_.transport, own_.services(), report_);
-    tree.run([&] { cells_ = grove::cut_together(tree, parameters_, scheme_, shares, root_, report_); });
-    const std::span<const Cell> found(cells_);
-    cells_ = comm_.all_gather_arrays(found.first(comm_.is_master() ? found.size() : 0));
-  }
-  {
-    const auto time = report_.timers.time("collect");
-    own_.end_services();
-  }
-  ends_ = EndCells(cells_, shares);
+  if (is_alone) return;
+  const Count most_lent = own_.most_lent(scheme_, root_.count / comm_.size());
+  ProcessorSetTree tree(comm_, parameters_.transport, own_.services(), report_);
+  tree.run(
+      [&] { cells_ = grove::cut_together(tree, parameters_, scheme_, shares, most_lent, root_, report_); });
+  const std::span<const Cell> found(cells_);
+  cells_ = comm_.all_gather_arrays(found.first(comm_.is_master() ? found.size() : 0));
+}
+
+void Decomposition::cut_lent() {
+  const LentCells lent(cells_, shares());
+  if (lent.size() == 0) return;
+  const auto time = report_.timers.time("lend");
+  const std::vector<Cell> own = own_.cut_lent(comm_, scheme_, cells_, lent);
+  lent.join(cells_, comm_.all_gather_arrays(std::span<const Cell>(own)));
+  report_.collectives += 2;
+  comm_.together([&] { own_.divide_lent(cells_, lent); });
+}
+
+void Decomposition::find_owners() {
+  const auto time = report_.timers.time("collect");
+  own_.end_services();
+  ends_ = EndCells(cells_, shares());
 }
 
 void Decomposition::migrate() {
@@ -125,7 +143,7 @@ Domain Decomposition::domain() {
     result.leaf_cell[leaf] = static_cast<std::int32_t>(c);
     weights[leaf] = cells_[c].weight;
   }
-  result.first_leaf = Shares(root_.weight, comm_.size()).runs(weights);
+  result.first_leaf = shares().runs(weights);
   result.cells = std::move(cells_);
   result.leaf_begin = {0};
   const auto rank = static_cast<std::size_t>(comm_.rank());

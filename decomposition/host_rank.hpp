@@ -20,6 +20,10 @@ class HostRank : public RankStorage {
   Count weigh(const Communicator& comm) override;
   Box take_all(const Communicator& comm, const std::optional<Box>& previous, Cell& root) override;
   std::vector<ServiceEntry> services() override;
+  Count most_lent(const CutScheme& scheme, Count mean) const override;
+  std::vector<Cell> cut_lent(const Communicator& comm, const CutScheme& scheme, std::span<const Cell> top,
+                             const LentCells& lent) override;
+  void divide_lent(std::span<const Cell> top, const LentCells& lent) override;
   void end_services() override;
   bool migrate(const Communicator& comm, const EndCells& ends, const Box& box) override;
   void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const EndCells& ends, int rank) override;

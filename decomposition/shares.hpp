@@ -20,8 +20,12 @@ class Shares {
 
   /// Whether leaves of different owners may lie in a cell of this weight.
   bool straddles(Count before, Count weight) const {
-    const Wide twice = 2 * static_cast<Wide>(before);
-    return holder(twice + 1) != holder(twice + 2 * static_cast<Wide>(weight) - 1);
+    return holder(2 * static_cast<Wide>(before) + 1) != last_owner(before, weight);
+  }
+
+  /// The last rank that may own leaves in a cell of this weight.
+  int last_owner(Count before, Count weight) const {
+    return holder(2 * (static_cast<Wide>(before) + weight) - 1);
   }
 
   /// First leaf of each rank, length P + 1. leaf_weights: left to right.

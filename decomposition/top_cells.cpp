@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/errors.hpp"
 #include "decomposition/cut_search.hpp"
 #include "decomposition/services/all.hpp"
@@ -14,8 +17,13 @@ using Indices = std::vector<std::int32_t>;
 class Master {
  public:
   Master(ProcessorSetTree& tree, const DecompositionParameters& parameters, const CutScheme& scheme,
-         const Shares& shares, DecompositionReport& report)
-      : tree_(tree), parameters_(parameters), scheme_(scheme), shares_(shares), report_(report) {}
+         const Shares& shares, Count most_lent, DecompositionReport& report)
+      : tree_(tree),
+        parameters_(parameters),
+        scheme_(scheme),
+        shares_(shares),
+        most_lent_(most_lent),
+        report_(report) {}
 
   std::vector<Cell> cut(const Cell& root) {
     tree_.call<services::Init>({{0}});
@@ -38,11 +46,14 @@ class Master {
 
   Indices to_be_cut(const Indices& level) {
     Indices wanted;
-    for (const auto c : level)
-      if (!is_leaf(cell(c)) && (parameters_.schedule == Schedule::master ||
-                                shares_.straddles(before_[static_cast<std::size_t>(c)], cell(c).weight)))
-        wanted.push_back(c);
+    std::copy_if(level.begin(), level.end(), std::back_inserter(wanted),
+                 [this](std::int32_t c) { return is_wanted(cell(c), before_[static_cast<std::size_t>(c)]); });
     return wanted;
+  }
+  bool is_wanted(const Cell& c, Count before) const {
+    if (is_leaf(c)) return false;
+    return parameters_.schedule == Schedule::master ||
+           (c.count > most_lent_ && shares_.straddles(before, c.weight));
   }
 
   std::vector<CutQuestion> make_axes(const Indices& wanted) {
@@ -132,6 +143,7 @@ class Master {
   const DecompositionParameters& parameters_;
   const CutScheme& scheme_;
   const Shares& shares_;
+  Count most_lent_;
   DecompositionReport& report_;
   std::vector<Cell> cells_;
   std::vector<Count> before_;  ///< by cell: the weight to its left
@@ -141,9 +153,9 @@ class Master {
 }  // namespace
 
 std::vector<Cell> cut_together(ProcessorSetTree& tree, const DecompositionParameters& parameters,
-                               const CutScheme& scheme, const Shares& shares, const Cell& root,
-                               DecompositionReport& report) {
-  return Master(tree, parameters, scheme, shares, report).cut(root);
+                               const CutScheme& scheme, const Shares& shares, Count most_lent,
+                               const Cell& root, DecompositionReport& report) {
+  return Master(tree, parameters, scheme, shares, most_lent, report).cut(root);
 }
 
 }  // namespace grove

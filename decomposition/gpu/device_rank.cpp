@@ -15,6 +15,7 @@
 #include "decomposition/top_cells.hpp"
 #include "kernels/cuda/bisection.hpp"
 #include "kernels/cuda/fields.hpp"
+#include "kernels/cuda/lent_records.hpp"
 #include "kernels/cuda/record_segments.hpp"
 
 namespace grove {
@@ -29,6 +30,24 @@ std::vector<std::size_t> depths(std::span<const Cell> cells) {
     depth[child] = depth[child + 1] = depth[c] + 1;
   }
   return depth;
+}
+
+/// Sets the weights of a subtree's cells, whose records begin at `first`. weights: device.
+void weigh_cells(std::vector<Cell>& subtree, const cuda::DeviceRecords& records, std::uint64_t first,
+                 const std::uint32_t* weights) {
+  std::vector<cuda::Segment> leaves;
+  for (const Cell& cell : subtree)
+    if (cell.is_leaf())
+      leaves.push_back({first + static_cast<std::uint64_t>(cell.first - subtree[0].first),
+                        static_cast<std::uint64_t>(cell.count)});
+  std::vector<Count> weight(leaves.size());
+  cuda::sum_weights(records, weights, leaves, weight);
+  auto next = weight.begin();
+  for (Cell& cell : subtree)
+    if (cell.is_leaf()) cell.weight = *next++;
+  for (std::size_t c = subtree.size(); c-- > 0;)
+    if (const auto child = static_cast<std::size_t>(subtree[c].child); !subtree[c].is_leaf())
+      subtree[c].weight = subtree[child].weight + subtree[child + 1].weight;
 }
 
 }  // namespace
@@ -91,6 +110,58 @@ Box DeviceRank::take_all(const Communicator& comm, const std::optional<Box>& pre
 std::vector<ServiceEntry> DeviceRank::services() { return services::all(*this); }
 
 void DeviceRank::begin_services() { cells_.emplace(std::move(records_), ids(), weights(), ids_, weight_); }
+
+/// Alone a GPU cuts half a million particles in the time of one level of services. Cuts by weights are found
+/// by services in any case.
+Count DeviceRank::most_lent(const CutScheme& scheme, Count mean) const {
+  constexpr Count as_fast_as_a_level = Count{1} << 19, part_of_mean = 4;
+  return cuts_by_weight(scheme) ? 0 : std::max(as_fast_as_a_level, mean / part_of_mean);
+}
+
+std::vector<Cell> DeviceRank::cut_lent(const Communicator& comm, const CutScheme& scheme,
+                                       std::span<const Cell> top, const LentCells& lent) {
+  std::vector<Count> counts(static_cast<std::size_t>(comm.size()), 0);
+  std::vector<std::int32_t> leaving;
+  for (std::size_t i = 0; i < lent.size(); ++i) {
+    if (lent.borrower(i) == comm.rank()) continue;
+    leaving.push_back(lent.cell(i));
+    counts[static_cast<std::size_t>(lent.borrower(i))] = cells_->tally(lent.cell(i)).count;
+  }
+  const ExchangePlan plan(comm, counts);
+  const auto arriving = static_cast<std::size_t>(plan.receive_total());
+  const auto cell = lent.borrowed_by(comm.rank());
+  const auto own = static_cast<std::size_t>(cell ? cells_->tally(*cell).count : 0);
+  const cuda::DeviceArray<LentRecord> packed(static_cast<std::size_t>(plan.send_total())),
+      borrowed(arriving + own);
+  cells_->pack(leaving, packed.data());
+  if (cell) cells_->pack(std::span(&*cell, 1), borrowed.data() + arriving);
+  exchange_.apply(plan, packed.data(), borrowed.data(), sizeof(LentRecord));
+  std::vector<Cell> subtree;
+  comm.together([&] {
+    if (cell) subtree = cut_borrowed(scheme, top[static_cast<std::size_t>(*cell)], borrowed);
+  });
+  return subtree;
+}
+
+std::vector<Cell> DeviceRank::cut_borrowed(const CutScheme& scheme, const Cell& root,
+                                           const cuda::DeviceArray<LentRecord>& borrowed) const {
+  const std::size_t count = borrowed.size();
+  cuda::DeviceRecords records(count), spare(count);
+  const cuda::DeviceArray<ParticleId> id(count);
+  const cuda::DeviceArray<std::uint32_t> weight(weighted_ ? count : 0);
+  cuda::unpack_lent(borrowed.data(), count, records, id.data(), weight.data());
+  const cuda::SubtreeRoot all{root, 0};
+  std::vector<Cell> subtree =
+      std::move(cuda::cut_to_leaves(scheme, std::span(&all, 1), records, spare, id.data())[0]);
+  if (weighted_) weigh_cells(subtree, records, 0, weight.data());
+  return subtree;
+}
+
+void DeviceRank::divide_lent(std::span<const Cell> top, const LentCells& lent) {
+  std::vector<std::int32_t> cells;
+  for (std::size_t i = 0; i < lent.size(); ++i) cells.push_back(lent.cell(i));
+  cells_->divide_into_leaves(cells, top);
+}
 
 void DeviceRank::end_services() {
   if (!cells_) {
@@ -226,33 +297,16 @@ void DeviceRank::cut_alone(const CutScheme& scheme, std::span<const Cell> top, c
   }
   if (!shallowest) return;
   std::vector<std::vector<Cell>> subtrees;
-  const bool by_weight = weighted_ && scheme.rule == CutRule::halves;
+  const bool by_weight = cuts_by_weight(scheme);
   if (!by_weight)
     subtrees = cuda::cut_to_leaves(scheme, roots, records_, spare_, ids(), &report_.levels, *shallowest);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     if (roots[i].cell.leaves == 1) continue;
     std::vector<Cell> cells =
         by_weight ? cut_by_services(scheme, roots[i].cell, roots[i].first) : std::move(subtrees[i]);
-    if (weighted_ && !by_weight) weigh_cells(cells, roots[i].first);
+    if (weighted_ && !by_weight) weigh_cells(cells, records_, roots[i].first, weights());
     own_cells_.insert(own_cells_.end(), cells.begin(), cells.end());
   }
-}
-
-/// Sets the weights of a subtree's cells, whose records begin at `first`.
-void DeviceRank::weigh_cells(std::vector<Cell>& subtree, std::uint64_t first) const {
-  std::vector<cuda::Segment> leaves;
-  for (const Cell& cell : subtree)
-    if (cell.is_leaf())
-      leaves.push_back({first + static_cast<std::uint64_t>(cell.first - subtree[0].first),
-                        static_cast<std::uint64_t>(cell.count)});
-  std::vector<Count> weight(leaves.size());
-  cuda::sum_weights(records_, weights(), leaves, weight);
-  auto next = weight.begin();
-  for (Cell& cell : subtree)
-    if (cell.is_leaf()) cell.weight = *next++;
-  for (std::size_t c = subtree.size(); c-- > 0;)
-    if (const auto child = static_cast<std::size_t>(subtree[c].child); !subtree[c].is_leaf())
-      subtree[c].weight = subtree[child].weight + subtree[child + 1].weight;
 }
 
 /// Cuts by weights: as if the rank were alone in a decomposition of this cell.
@@ -275,7 +329,7 @@ std::vector<Cell> DeviceRank::cut_by_services(const CutScheme& scheme, Cell root
   DecompositionReport report;
   std::vector<Cell> cells;
   ProcessorSetTree tree(alone, parameters.transport, services(), report);
-  tree.run([&] { cells = cut_together(tree, parameters, scheme, Shares(root.weight, 1), root, report); });
+  tree.run([&] { cells = cut_together(tree, parameters, scheme, Shares(root.weight, 1), 0, root, report); });
   records_ = std::move(own);
   weight_ = weight_of_all;
   cuda::copy_segments(cells_->take().records, records_, std::span(&back, 1));

@@ -26,6 +26,10 @@ class DeviceRank : public RankStorage {
   Count weigh(const Communicator& comm) override;
   Box take_all(const Communicator& comm, const std::optional<Box>& previous, Cell& root) override;
   std::vector<ServiceEntry> services() override;
+  Count most_lent(const CutScheme& scheme, Count mean) const override;
+  std::vector<Cell> cut_lent(const Communicator& comm, const CutScheme& scheme, std::span<const Cell> top,
+                             const LentCells& lent) override;
+  void divide_lent(std::span<const Cell> top, const LentCells& lent) override;
   void end_services() override;
   bool migrate(const Communicator& comm, const EndCells& ends, const Box& box) override;
   void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const EndCells& ends, int rank) override;
@@ -48,7 +52,9 @@ class DeviceRank : public RankStorage {
   void move_fields(const ExchangePlan& plan, const std::uint32_t* departing);
   void merge_arrivals(const Communicator& comm, const EndCells& ends, const Box& box,
                       const ExchangePlan& plan);
-  void weigh_cells(std::vector<Cell>& subtree, std::uint64_t first) const;
+  bool cuts_by_weight(const CutScheme& scheme) const { return weighted_ && scheme.rule == CutRule::halves; }
+  std::vector<Cell> cut_borrowed(const CutScheme& scheme, const Cell& root,
+                                 const cuda::DeviceArray<LentRecord>& borrowed) const;
   std::vector<Cell> cut_by_services(const CutScheme& scheme, Cell root, std::uint64_t first);
 
   DeviceParticles& particles_;

@@ -6,6 +6,7 @@
 #include "kernels/cuda/cell_counts.cuh"
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/left_counts.cuh"
+#include "kernels/cuda/lent_records.cuh"
 #include "kernels/cuda/orb_partition.cuh"
 #include "kernels/cuda/record_segments.hpp"
 
@@ -48,6 +49,16 @@ struct ResidentCells::Impl {
       axes.push_back({columns[c.set].at[c.axis], columns[c.set].at[3], c.first, c.count});
     }
     return axes;
+  }
+  std::vector<LentSegment> segments_of(std::span<const std::int32_t> numbers) {
+    std::vector<LentSegment> segments;
+    std::uint64_t place = 0;
+    for (const std::int32_t number : numbers) {
+      const TopCell& c = cell(number);
+      segments.push_back({c.first, c.count, place, c.set, number});
+      place += c.count;
+    }
+    return segments;
   }
   void make_tiles(Tiles& tiles, std::span<const AxisSegment> axes) {
     std::vector<std::uint64_t> counts;
@@ -178,6 +189,42 @@ void ResidentCells::partition(std::span<const CellDivision> divisions, std::span
                  bounds[i].of(0),
                  bounds[i].of(1)};
   }
+}
+
+void ResidentCells::pack(std::span<const std::int32_t> cells, LentRecord* to) const {
+  pack_lent(impl_->columns, impl_->segments_of(cells), impl_->ids, impl_->weights, to);
+}
+
+void ResidentCells::divide_into_leaves(std::span<const std::int32_t> cells, std::span<const Cell> top) {
+  Impl& my = *impl_;
+  const std::vector<LentSegment> segments = my.segments_of(cells);
+  my.cells.resize(top.size(), TopCell{0, 0, 0, 0, 0, true});  // those between a lent one and its leaves
+  std::vector<std::int32_t> leaves;
+  std::vector<std::size_t> segment_of;
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    for (std::vector<std::int32_t> stack{cells[i]}; !stack.empty();) {
+      const std::int32_t number = stack.back();
+      const Cell& c = top[static_cast<std::size_t>(number)];
+      stack.pop_back();
+      if (!c.is_leaf()) {
+        stack.insert(stack.end(), {c.child + 1, c.child});
+        continue;
+      }
+      leaves.push_back(number);
+      segment_of.push_back(i);
+    }
+  const std::vector<std::uint32_t> before = sort_by_leaf(my.columns, segments, my.ids, top, leaves);
+  for (std::size_t l = 0; l < leaves.size(); ++l) {
+    const LentSegment& segment = segments[segment_of[l]];
+    const bool is_last = l + 1 == leaves.size() || segment_of[l + 1] != segment_of[l];
+    const std::uint64_t end = is_last ? segment.place + segment.count : before[l + 1];
+    TopCell& leaf = my.cell(leaves[l]);
+    leaf.first = segment.first + (before[l] - segment.place);
+    leaf.count = end - before[l];
+    leaf.set = 1 - segment.set;
+    leaf.is_divided = false;
+  }
+  for (const std::int32_t number : cells) my.cell(number).is_divided = true;
 }
 
 ResidentCells::Records ResidentCells::take() {

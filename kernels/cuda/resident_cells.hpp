@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "kernels/cuda/records.hpp"
+#include "kernels/math/cell.hpp"
 #include "kernels/math/cell_questions.hpp"
+#include "kernels/math/lent_record.hpp"
 
 namespace grove::cuda {
 
@@ -42,6 +44,13 @@ class ResidentCells {
 
   /// Divides cells, stably. Cost: one pass over the axis, and one reading and writing of all columns.
   void partition(std::span<const CellDivision> divisions, std::span<DivisionResult> answer);
+
+  /// Writes the records of cells one after the other to device memory. Cost: one pass.
+  void pack(std::span<const std::int32_t> cells, LentRecord* to) const;
+
+  /// Divides cells, stably, into the leaves of their subtrees. top: all top cells, whose numbers the leaves
+  /// get; cells: left to right. Cost: see sort_by_leaf().
+  void divide_into_leaves(std::span<const std::int32_t> cells, std::span<const Cell> top);
 
   /// Ends the questions: the records, those of cells that were not divided together in one set of columns in
   /// the order of the array; the other set for use.

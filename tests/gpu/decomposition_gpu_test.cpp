@@ -85,6 +85,45 @@ TEST_F(GpuDecomposition, gives_the_trees_of_the_host_for_few_particles) {
     }
 }
 
+/// Lends cells of so many particles or fewer.
+class Lender : public DeviceRank {
+ public:
+  template <class... Arguments>
+  Lender(Count most, Arguments&&... arguments) : DeviceRank(arguments...), most_(most) {}
+  Count most_lent(const CutScheme& scheme, Count mean) const override {
+    return std::min(most_, DeviceRank::most_lent(scheme, mean));
+  }
+
+ private:
+  Count most_;
+};
+
+/// From none to the root, also to and from ranks that have no particles.
+TEST_F(GpuDecomposition, lending_cells_of_any_size_gives_the_trees_of_the_host) {
+  DecompositionParameters p;
+  for (const CutRule rule : {CutRule::middle, CutRule::halves}) {
+    p.rule = rule;
+    (rule == CutRule::halves ? p.leaves : p.leaf_size) = rule == CutRule::halves ? 400 : 10;
+    for (const Shape shape : {Shape::cusp, Shape::equal, Shape::lattice})
+      for (const bool weighted : {false, true})
+        for (const int first_rank : {0, comm_.size() - 1}) {
+          const Particles particles = make_particles(comm_, shape, 4000, weighted, first_rank);
+          const std::uint64_t expected = host_hash(particles, p);
+          for (const Count most : {0, 40, 900, 4000}) {
+            SCOPED_TRACE("shape " + std::to_string(static_cast<int>(shape)) + (weighted ? ", weighted" : "") +
+                         ", at most " + std::to_string(most));
+            DeviceParticles on_device(particles);
+            DecompositionReport report;
+            Lender lender(most, on_device, *exchange_, p, report, false);
+            const Domain domain = decompose(comm_, lender, p, std::nullopt, report);
+            const DeviceCheck check = check_on_device(comm_, on_device, p, domain);
+            EXPECT_EQ(check.fault, "");
+            EXPECT_EQ(check.tree_hash, expected);
+          }
+        }
+  }
+}
+
 TEST_F(GpuDecomposition, counting_copied_axes_gives_the_same_tree) {
   DecompositionParameters p;
   p.rule = CutRule::halves;

@@ -72,9 +72,10 @@ TEST_F(DecompositionLimits, repeats_with_other_work_on_the_same_leaves) {
 }
 
 TEST_F(DecompositionLimits, records_tell_the_order_of_particles) {
-  for (const auto schedule : {Schedule::straddling, Schedule::master}) {
+  for (const auto& [schedule, leaf_size] :
+       {std::pair{Schedule::straddling, 64}, {Schedule::straddling, 5}, {Schedule::master, 64}}) {
     Particles particles = make_particles(comm_, Shape::cusp, 4000);
-    DecompositionParameters p = leaves_of(64);
+    DecompositionParameters p = leaves_of(leaf_size);
     p.schedule = schedule;
     Array<Record> records;
     const Domain domain = run(particles, p, std::nullopt, &records);
@@ -149,6 +150,25 @@ TEST_F(DecompositionLimits, duplicate_ids_at_a_cut_made_together_are_refused) {
       const std::string message = refusal(particles, p);
       EXPECT_NE(message.find("id 5 occurs more than once"), std::string::npos) << message;
     }
+}
+
+/// Six particles of one place and one id at every boundary of ranks: leaves of two must cut between them,
+/// where cells are lent or before.
+TEST_F(DecompositionLimits, duplicate_ids_at_a_boundary_of_ranks_are_refused) {
+  if (comm_.size() == 1) return;
+  Particles particles = make_particles(comm_, Shape::uniform, 4000);
+  const Count count = comm_.sum(static_cast<Count>(particles.size())), ranks = comm_.size();
+  const Count first = comm_.exclusive_scan(static_cast<Count>(particles.size()));
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    const Count number = first + static_cast<Count>(i), boundary = (number * ranks + count / 2) / count;
+    const Count place = boundary * count / ranks;
+    const bool is_tied = boundary > 0 && boundary < ranks && number >= place - 3 && number < place + 3;
+    particles.id[i] = is_tied ? 5000 : static_cast<ParticleId>(number);
+    // The first one far away, so that no cut in the middle meets a boundary at once.
+    particles.position[i] = {static_cast<double>(number == 0 ? -2800 : is_tied ? place : number), 0, 0};
+  }
+  const std::string message = refusal(particles, leaves_of(2));
+  EXPECT_NE(message.find("id 5000 occurs more than once"), std::string::npos) << message;
 }
 
 TEST_F(DecompositionLimits, the_check_notices_what_is_wrong) {

@@ -9,6 +9,7 @@
 
 #include "decomposition/check.hpp"
 #include "decomposition/decompose.hpp"
+#include "decomposition/host_rank.hpp"
 #include "support/whole_particles.hpp"
 
 namespace grove {
@@ -105,10 +106,67 @@ TEST(Decomposition, is_exact_for_equal_coordinates) {
     }
 }
 
+/// Leaves so small that cells of a 16th of a rank's particles have many.
+DecompositionParameters small_leaves(CutRule rule) {
+  return rule == CutRule::middle ? middle(4) : halves(700);
+}
+
+TEST(Decomposition, lends_cells_and_makes_the_same_tree) {
+  const Communicator comm = world();
+  constexpr std::uint64_t count = 6000;
+  for (const CutRule rule : {CutRule::middle, CutRule::halves})
+    for (const bool weighted : {false, true})
+      for (const Shape shape : {Shape::uniform, Shape::cusp, Shape::equal, Shape::plane, Shape::lattice}) {
+        const std::uint64_t reference = reference_hash(shape, count, weighted, small_leaves(rule));
+        for (const int first_rank : {0, comm.size() - 1}) {
+          Particles particles = make_particles(comm, shape, count, weighted, first_rank);
+          DecompositionReport report;
+          const Domain domain = decompose(comm, particles, small_leaves(rule), std::nullopt, report);
+          EXPECT_EQ(check_domain(comm, particles, small_leaves(rule), domain), "");
+          EXPECT_EQ(tree_hash(comm, particles, domain), reference);
+          test::expect_whole_particles_once(comm, particles, shape, count, weighted);
+          // Rank boundaries hit cuts of the lattice; random points they miss.
+          if (shape == Shape::cusp) {
+            EXPECT_EQ(report.timers.all().contains("lend"), comm.size() > 1);
+          }
+        }
+      }
+}
+
+/// Lends cells of so many particles or fewer.
+class Lender : public HostRank {
+ public:
+  Lender(Count most, Particles& particles, DecompositionReport& report)
+      : HostRank(particles, report), most_(most) {}
+  Count most_lent(const CutScheme&, Count) const override { return most_; }
+
+ private:
+  Count most_;
+};
+
+/// From none to the root.
+TEST(Decomposition, lends_cells_of_any_size) {
+  const Communicator comm = world();
+  constexpr std::uint64_t count = 4000;
+  for (const DecompositionParameters& p : {middle(10), halves(400)})
+    for (const Shape shape : {Shape::cusp, Shape::equal})
+      for (const bool weighted : {false, true}) {
+        const std::uint64_t reference = reference_hash(shape, count, weighted, p);
+        for (const Count most : {0, 40, 900, 4000}) {
+          Particles particles = make_particles(comm, shape, count, weighted);
+          DecompositionReport report;
+          Lender lender(most, particles, report);
+          const Domain domain = decompose(comm, lender, p, std::nullopt, report);
+          EXPECT_EQ(check_domain(comm, particles, p, domain), "");
+          EXPECT_EQ(tree_hash(comm, particles, domain), reference) << most;
+        }
+      }
+}
+
 TEST(Decomposition, loses_nothing_when_ranks_start_empty) {
   const Communicator comm = world();
   for (const bool weighted : {false, true})
-    for (const DecompositionParameters& p : {middle(128), halves(40)}) {
+    for (const DecompositionParameters& p : {middle(128), halves(40), middle(3)}) {
       const std::uint64_t reference = reference_hash(Shape::cusp, 5000, weighted, p);
       Particles particles = make_particles(comm, Shape::cusp, 5000, weighted, comm.size() - 1);
       EXPECT_EQ(checked_hash(comm, std::move(particles), p), reference);

@@ -1,0 +1,51 @@
+#include "decomposition/lent_cells.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace grove {
+
+LentCells::LentCells(std::span<const Cell> top, const Shares& shares) {
+  Count before = 0;
+  int previous = -1;
+  for (std::vector<std::int32_t> stack{0}; !stack.empty();) {
+    const std::int32_t index = stack.back();
+    const Cell& cell = top[static_cast<std::size_t>(index)];
+    stack.pop_back();
+    if (!cell.is_leaf()) {
+      stack.insert(stack.end(), {cell.child + 1, cell.child});
+      continue;
+    }
+    if (cell.leaves > 1 && shares.straddles(before, cell.weight)) {
+      const int middle = shares.owner(before, cell.weight);
+      previous = middle > previous ? middle : shares.last_owner(before, cell.weight);
+      cell_.push_back(index);
+      borrower_.push_back(previous);
+    }
+    before += cell.weight;
+  }
+}
+
+std::optional<std::int32_t> LentCells::borrowed_by(int rank) const {
+  const auto found = std::lower_bound(borrower_.begin(), borrower_.end(), rank);
+  if (found == borrower_.end() || *found != rank) return std::nullopt;
+  return cell_[static_cast<std::size_t>(found - borrower_.begin())];
+}
+
+void LentCells::join(std::vector<Cell>& top, std::span<const Cell> subtrees) const {
+  for (const std::int32_t index : cell_) {
+    Cell& root = top[static_cast<std::size_t>(index)];
+    const std::size_t size = 2 * static_cast<std::size_t>(root.leaves) - 1;
+    if (size > subtrees.size()) throw std::logic_error("cells of a lent subtree are missing");
+    const auto to_top = static_cast<std::int32_t>(top.size()) - 1;  // the root has its place already
+    root = subtrees[0];
+    root.child += to_top;
+    for (Cell cell : subtrees.subspan(1, size - 1)) {
+      if (!cell.is_leaf()) cell.child += to_top;
+      top.push_back(cell);
+    }
+    subtrees = subtrees.subspan(size);
+  }
+}
+
+}  // namespace grove
