@@ -28,9 +28,32 @@ struct Interval {
   Tally inside;               ///< in the interval; together with `below` not acceptable
 };
 
+/// Where the search begins among the bins around the middle: in the first that not all of may go left, or
+/// beside all of them. The target is a number.
+Interval begin_in_bins(CutQuestion& q) {
+  const auto tally = [](Count count) { return Tally{count, count}; };
+  Count below = q.left_of_middle;
+  for (std::int32_t bin = 0; bin < MiddleBins::on_a_side; ++bin)
+    below -= q.in_bins[static_cast<std::size_t>(bin)];
+  const auto interval = [&](std::int64_t first, std::int64_t end, Count before, Count inside) {
+    const auto least = static_cast<std::uint64_t>(std::max<std::int64_t>(first, q.low));
+    const auto last = static_cast<std::uint64_t>(std::min<std::int64_t>(end - 1, q.high));
+    return Interval{&q, least, last, tally(before), tally(inside)};
+  };
+  if (!q.target.accepts(below, below)) return interval(q.low, q.bins.begin_of(0), 0, below);
+  for (std::int32_t bin = 0; bin < MiddleBins::number; ++bin) {
+    const Count inside = q.in_bins[static_cast<std::size_t>(bin)];
+    if (!q.target.accepts(below + inside, below + inside))
+      return interval(q.bins.begin_of(bin), q.bins.begin_of(bin + 1), below, inside);
+    below += inside;
+  }
+  return interval(q.bins.begin_of(MiddleBins::number), std::int64_t{q.high} + 1, below, q.all.count - below);
+}
+
 /// Where the search begins. Which half the cut is in is known where the target is a number; weights are then
 /// not asked for, and the tallies hold numbers in their place.
 Interval begin(CutQuestion& q) {
+  if (!q.in_bins.empty()) return begin_in_bins(q);
   const Tally left{q.left_of_middle, q.left_of_middle};
   if (!q.target.is_exact()) return {&q, q.low, q.high, {0, 0}, q.all};
   if (q.target.accepts(left.count, left.weight)) return {&q, q.middle, q.high, left, q.all - left};

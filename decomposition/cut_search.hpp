@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/types.hpp"
 #include "decomposition/decompose.hpp"
@@ -18,11 +19,13 @@ namespace grove {
 struct CutQuestion {
   std::int32_t cell;
   std::int32_t axis;
-  Coordinate low, high;  ///< tight bounds on the axis
-  CutTarget target;      ///< which prefix goes left
-  Tally all;             ///< the cell's particles
-  Coordinate middle;     ///< the spatial middle,
-  Count left_of_middle;  ///< and how many particles lie left of it
+  Coordinate low, high;        ///< tight bounds on the axis
+  CutTarget target;            ///< which prefix goes left
+  Tally all;                   ///< the cell's particles
+  Coordinate middle;           ///< the spatial middle,
+  Count left_of_middle;        ///< and how many particles lie left of it
+  MiddleBins bins;             ///< around it,
+  std::vector<Count> in_bins;  ///< and how many are in each; empty: not known
 
   Cut cut;  ///< found: divides the particles as the cut that is asked for does. Its id is 0 if all particles
             ///< of the cut's coordinate go right

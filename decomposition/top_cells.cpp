@@ -61,28 +61,35 @@ class Master {
     std::vector<AxisChoice> input;
     for (const auto c : wanted) {
       const int axis = longest_axis(cell(c).low, cell(c).high);
-      const Coordinate middle = spatial_middle(cell(c).low[axis], cell(c).high[axis]);
-      input.push_back({c, axis, scheme_.needs_middle() ? middle : 0});
+      const Coordinate low = cell(c).low[axis], high = cell(c).high[axis];
+      const bool by_bins = parameters_.method == CutMethod::histogram;
+      input.push_back({c, axis, scheme_.needs_middle() ? spatial_middle(low, high) : 0,
+                       by_bins ? MiddleBins::shift_for(high - low) : -1});
     }
-    const auto answer = tree_.call<services::MakeAxis>(input);
+    const std::vector<Count> answer = tree_.call<services::MakeAxis>(input);
+    std::span<const Count> rest(answer);
     std::vector<CutQuestion> questions;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      const Cell& c = cell(wanted[i]);
-      const int axis = input[i].axis;
-      const Count left = answer[i].left_of_middle;
-      const CutTarget target = scheme_.target(c.count, c.weight, c.leaves, left);
-      questions.push_back({wanted[i],
-                           axis,
-                           c.low[axis],
-                           c.high[axis],
-                           target,
-                           {c.count, c.weight},
-                           input[i].middle,
-                           left,
-                           {},
-                           0});
+    for (const AxisChoice& choice : input) {
+      questions.push_back(question(choice, rest.first(choice.answers())));
+      rest = rest.subspan(choice.answers());
     }
     return questions;
+  }
+
+  CutQuestion question(const AxisChoice& choice, std::span<const Count> answer) {
+    const Cell& c = cell(choice.cell);
+    CutQuestion q{};
+    q.cell = choice.cell;
+    q.axis = choice.axis;
+    q.low = c.low[choice.axis];
+    q.high = c.high[choice.axis];
+    q.all = {c.count, c.weight};
+    q.middle = choice.middle;
+    q.left_of_middle = answer[0];
+    q.target = scheme_.target(c.count, c.weight, c.leaves, q.left_of_middle);
+    q.bins = {choice.middle, choice.bins_shift};
+    q.in_bins.assign(answer.begin() + 1, answer.end());
+    return q;
   }
 
   /// Returns the new cells.

@@ -1,8 +1,11 @@
 #include "decomposition/services/make_axis.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "base/activity.hpp"
+#include "decomposition/services/visit_keys.hpp"
 #include "kernels/kokkos/bisection_native.hpp"
 
 namespace grove::services {
@@ -29,13 +32,32 @@ Count line_up(std::span<const Record> records, int coordinate, Coordinate middle
   return static_cast<Count>(less);
 }
 
+void count_near(std::span<const Coordinate> axis, const MiddleBins& bins, std::span<Count> answer) {
+  const auto clamped = [](std::int64_t c) {
+    return static_cast<Coordinate>(std::clamp<std::int64_t>(c, 0, std::numeric_limits<Coordinate>::max()));
+  };
+  activity().host_bytes += axis.size_bytes();
+  visit_keys(axis, clamped(bins.begin_of(0)), clamped(bins.begin_of(MiddleBins::number) - 1),
+             [&](Coordinate key) { ++answer[static_cast<std::size_t>(bins.bin_of(key))]; });
+}
+
 }  // namespace
 
+std::size_t MakeAxis::answer_size(std::span<const Input> input) {
+  std::size_t size = 0;
+  for (const Input& choice : input) size += choice.answers();
+  return size;
+}
+
 void MakeAxis::run(RankParticles& own, std::span<const Input> input, std::span<Output> answer) {
-  for (std::size_t i = 0; i < input.size(); ++i) {
-    activity().host_bytes += (sizeof(Record) + sizeof(Coordinate)) * own.records_of(input[i].cell).size();
-    answer[i].left_of_middle =
-        line_up(own.records_of(input[i].cell), input[i].axis, input[i].middle, own.axis_of(input[i].cell));
+  for (const Input& choice : input) {
+    const auto records = own.records_of(choice.cell);
+    activity().host_bytes += (sizeof(Record) + sizeof(Coordinate)) * records.size();
+    const Count left = line_up(records, choice.axis, choice.middle, own.axis_of(choice.cell));
+    if (choice.middle > 0) answer[0] = left;
+    if (choice.wants_bins())
+      count_near(own.axis_of(choice.cell), {choice.middle, choice.bins_shift}, answer.subspan(1));
+    answer = answer.subspan(choice.answers());
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cub/block/block_reduce.cuh>
 #include <numeric>
+#include <utility>
 
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/key_pass.cuh"
@@ -41,6 +42,32 @@ struct Piece {
     return weights[axis.indices[position]];
   }
 };
+
+/// What lies left of the middle, and in the bins around it.
+__global__ void __launch_bounds__(threads)
+    near_middle(const AxisSegment* axes, const AxisChoice* all, const std::uint64_t* answer_begin,
+                const Tile* tiles, std::uint64_t tile_size, Count* answers) {
+  __shared__ std::uint32_t count[1 + MiddleBins::number];
+  const Tile tile = tiles[blockIdx.x];
+  const AxisChoice choice = all[tile.task];
+  if (choice.middle == 0) return;
+  const Piece piece(axes, tile, tile_size);
+  const int wanted = choice.bins_shift < 0 ? 1 : 1 + MiddleBins::number;
+  const MiddleBins bins{choice.middle, choice.bins_shift};
+  for (int b = static_cast<int>(threadIdx.x); b < wanted; b += threads) count[b] = 0;
+  __syncthreads();
+  std::uint32_t left = 0;
+  piece.for_each([&](Coordinate key, std::uint64_t) {
+    left += key < choice.middle;
+    if (wanted == 1) return;
+    if (const int bin = bins.bin_of(key); bin != MiddleBins::too_far) atomicAdd(&count[1 + bin], 1u);
+  });
+  left = __reduce_add_sync(~0u, left);
+  if (threadIdx.x % 32 == 0) atomicAdd(&count[0], left);
+  __syncthreads();
+  for (int b = static_cast<int>(threadIdx.x); b < wanted; b += threads)
+    if (count[b] > 0) add(answers[answer_begin[tile.task] + static_cast<std::uint64_t>(b)], count[b]);
+}
 
 /// Up to `most` candidates, compared one by one. Coordinates left of `first` wrap around to large offsets, so
 /// one comparison tests both ends.
@@ -208,6 +235,23 @@ void launch_compare(const AxisSegment* axes, const CandidateCuts* cuts, const st
 }
 
 }  // namespace
+
+void count_near_middle(std::span<const AxisSegment> axes, std::span<const AxisChoice> choices,
+                       const Tiles& tiles, std::span<Count> answer) {
+  if (tiles.size() == 0) return;
+  std::vector<std::uint64_t> begins;
+  std::uint64_t end = 0;
+  for (const AxisChoice& choice : choices) begins.push_back(std::exchange(end, end + choice.answers()));
+  const DeviceArray<AxisSegment> device_axes(axes);
+  const DeviceArray<AxisChoice> device_choices(choices);
+  const DeviceArray<std::uint64_t> device_begins{std::span<const std::uint64_t>(begins)};
+  DeviceArray<Count> answers(end);
+  answers.clear();
+  near_middle<<<tiles.size(), threads>>>(device_axes.data(), device_choices.data(), device_begins.data(),
+                                         tiles.data(), tiles.tile_size(), answers.data());
+  launched("Grove::cuda::near_middle", 4 * tiles.records());
+  answers.download(answer);
+}
 
 void count_candidates(std::span<const AxisSegment> axes, std::span<const CandidateCuts> cuts,
                       const Tiles& tiles, const std::uint32_t* weights, std::span<Tally> answer) {

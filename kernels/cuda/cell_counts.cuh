@@ -19,6 +19,10 @@ struct AxisSegment {
   std::uint64_t first, count;  ///< in both
 };
 
+/// ResidentCells::make_axis().
+void count_near_middle(std::span<const AxisSegment> axes, std::span<const AxisChoice> choices,
+                       const Tiles& tiles, std::span<Count> answer);
+
 /// ResidentCells::count_left().
 void count_candidates(std::span<const AxisSegment> axes, std::span<const CandidateCuts> cuts,
                       const Tiles& tiles, const std::uint32_t* weights, std::span<Tally> answer);

@@ -90,18 +90,13 @@ Tally ResidentCells::tally(std::int32_t cell) const {
 
 std::uint64_t ResidentCells::first(std::int32_t cell) const { return impl_->cell(cell).first; }
 
-void ResidentCells::make_axis(std::span<const AxisChoice> choices, std::span<MiddleCount> answer) {
-  std::vector<CandidateCuts> middles;
-  std::vector<std::size_t> asked;
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    impl_->cell(choices[i].cell).axis = choices[i].axis;
-    if (choices[i].middle == 0) continue;
-    middles.push_back({choices[i].cell, 0, choices[i].middle, 1, 0});
-    asked.push_back(i);
-  }
-  std::vector<Tally> left(middles.size(), Tally{0, 0});
-  count_left(middles, left);
-  for (std::size_t i = 0; i < asked.size(); ++i) answer[asked[i]].left_of_middle = left[i].count;
+void ResidentCells::make_axis(std::span<const AxisChoice> choices, std::span<Count> answer) {
+  Impl& my = *impl_;
+  for (const AxisChoice& choice : choices) my.cell(choice.cell).axis = choice.axis;
+  if (std::none_of(choices.begin(), choices.end(), [](const AxisChoice& c) { return c.middle > 0; })) return;
+  const std::vector<AxisSegment> axes = my.axes_of(choices);
+  my.make_tiles(my.counting_tiles, axes);
+  count_near_middle(axes, choices, my.counting_tiles, answer);
 }
 
 void ResidentCells::count_left(std::span<const CandidateCuts> cuts, std::span<Tally> answer) const {

@@ -27,8 +27,9 @@ class ResidentCells {
 
   Tally tally(std::int32_t cell) const;
 
-  /// Chooses the axis that later questions about a cell mean. Cost: none; one pass where a middle is given.
-  void make_axis(std::span<const AxisChoice> choices, std::span<MiddleCount> answer);
+  /// Chooses the axis that later questions about a cell mean. answer: AxisChoice::answers() for each. Cost:
+  /// none; one pass where a middle is given.
+  void make_axis(std::span<const AxisChoice> choices, std::span<Count> answer);
 
   /// answer: the candidates of all questions, one after the other. Cost: one pass over the axis.
   void count_left(std::span<const CandidateCuts> cuts, std::span<Tally> answer) const;

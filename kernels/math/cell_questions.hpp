@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/box.hpp"
 #include "base/host_device.hpp"
 #include "base/types.hpp"
 #include "kernels/math/cell.hpp"
+#include "kernels/math/middle_bins.hpp"
 
 /// What the services of a decomposition are asked about cells, and what they answer; these structs travel
 /// between ranks, and backends work on them. A cell is given by its number among the top cells.
@@ -40,14 +42,16 @@ struct CellBounds {
   friend bool operator==(const CellBounds&, const CellBounds&) = default;
 };
 
-/// The axis that a cell is to be cut on.
+/// The axis that a cell is to be cut on. Asked for are the number of particles with a coordinate less than
+/// the middle, and, behind it, those in each of the bins.
 struct AxisChoice {
   std::int32_t cell;
   std::int32_t axis;
-  Coordinate middle;  ///< particles left of it are counted; 0: that is not asked for
-};
-struct MiddleCount {
-  Count left_of_middle;  ///< particles with a coordinate less than `middle`
+  Coordinate middle;        ///< 0: nothing is asked for, the number is 0
+  std::int32_t bins_shift;  ///< MiddleBins::shift; negative: the bins are not asked for
+
+  bool wants_bins() const { return middle > 0 && bins_shift >= 0; }
+  std::size_t answers() const { return wants_bins() ? 1 + std::size_t{MiddleBins::number} : 1; }
 };
 
 /// Equidistant candidate cuts of a cell: first + step, first + 2 step, ... (below 2^32). Asked for is a Tally

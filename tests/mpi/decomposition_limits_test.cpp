@@ -112,6 +112,20 @@ TEST_F(DecompositionLimits, rounds_are_few_and_fewer_by_histogram) {
   EXPECT_LE(rounds(CutMethod::histogram, 1), 3);
 }
 
+TEST_F(DecompositionLimits, cuts_near_the_middle_of_evenly_spread_particles_take_one_round_per_level) {
+  // The cut is at most 32 particles from the middle. Cells of more than 2048 particles have at least 64 of
+  // them within a 32nd of their extent; of smaller ones what remains beside the bins is few enough to be
+  // gathered.
+  Particles particles = make_particles(comm_, Shape::uniform, 20000);
+  DecompositionParameters p = leaves_of(64);
+  p.schedule = Schedule::master;
+  run(particles, p);
+  if (!comm_.is_master()) return;
+  const auto levels = static_cast<std::int64_t>(report_.levels.all().size()) - 1;  // the last has leaves only
+  EXPECT_GE(levels, 9);                                                            // 313 leaves
+  EXPECT_EQ(report_.rounds, levels);
+}
+
 TEST_F(DecompositionLimits, no_particles_are_refused) {
   EXPECT_NE(refusal(Particles{}, leaves_of(64)).find("no particles"), std::string::npos);
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "kernels/math/middle_bins.hpp"
+
 namespace grove {
 namespace {
 
@@ -24,6 +26,26 @@ TEST(CutRule, spatial_middle_is_strictly_inside) {
   EXPECT_EQ(spatial_middle(7, 7), 7u);
   EXPECT_EQ(spatial_middle(0, ~0u), 0x80000000u);
   EXPECT_EQ(spatial_middle(~0u - 1, ~0u), ~0u);
+}
+
+TEST(MiddleBins, follow_each_other_and_reach_a_32nd_of_the_extent) {
+  for (const Coordinate extent : {1u, 100u, (1u << 20) + 3, 0x89abcdefu, ~0u}) {
+    const MiddleBins bins{0x80000000u, MiddleBins::shift_for(extent)};
+    EXPECT_GE(bins.begin_of(MiddleBins::number) - bins.middle, std::int64_t{extent} / 32);
+    EXPECT_EQ(bins.begin_of(MiddleBins::number) - bins.middle, bins.middle - bins.begin_of(0));
+    EXPECT_EQ(bins.begin_of(MiddleBins::on_a_side), bins.middle);
+    for (std::int32_t bin = 0; bin < MiddleBins::number; ++bin) {
+      const std::int64_t first = bins.begin_of(bin), last = bins.begin_of(bin + 1) - 1;
+      ASSERT_LE(first, last);
+      EXPECT_EQ(bins.bin_of(static_cast<Coordinate>(first)), bin);
+      EXPECT_EQ(bins.bin_of(static_cast<Coordinate>(last)), bin);
+      // The width is at most an eighth of the distance, but at least one unit.
+      const std::int64_t distance = std::max(first - bins.middle, bins.middle - last);
+      EXPECT_LE(last - first + 1, std::max(distance / 8 + 1, std::int64_t{1} << bins.shift));
+    }
+    EXPECT_EQ(bins.bin_of(static_cast<Coordinate>(bins.begin_of(0) - 1)), MiddleBins::too_far);
+    EXPECT_EQ(bins.bin_of(static_cast<Coordinate>(bins.begin_of(MiddleBins::number))), MiddleBins::too_far);
+  }
 }
 
 TEST(CutRule, halves_make_an_array_heap) {

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "base/host_device.hpp"
+#include "base/types.hpp"
+
+namespace grove {
+
+/// Bins for the coordinates around the spatial middle of a cell, ascending: the farther from the middle, the
+/// wider. Under `middle` the cut lies within two quanta of particles from the middle, so the bin that holds
+/// it has few particles, whatever their density is; one count of the bins brings the search for the cut so
+/// far that the rest can be gathered.
+struct MiddleBins {
+  static constexpr std::int32_t per_octave = 8, octaves = 16;  ///< of distance; a power of two
+  static constexpr std::int32_t on_a_side = per_octave * (octaves + 1), number = 2 * on_a_side;
+  static constexpr std::int32_t too_far = -1;
+
+  Coordinate middle;
+  std::int32_t shift;  ///< distances are counted in units of 2^shift
+
+  /// Those of a cell of this extent: up to a 32nd of it or more away, so that few keys are counted.
+  GROVE_HOST_DEVICE static constexpr std::int32_t shift_for(Coordinate extent) {
+    std::int32_t shift = 0;
+    while (extent >> shift > 32 * (Coordinate{per_octave} << octaves)) ++shift;
+    return shift;
+  }
+
+  /// The bin of a coordinate, or too_far.
+  GROVE_HOST_DEVICE std::int32_t bin_of(Coordinate c) const {
+    const bool is_right = c >= middle;
+    const Coordinate distance = (is_right ? c - middle : middle - 1 - c) >> shift;
+    if (distance >= Coordinate{per_octave} << octaves) return too_far;
+    const std::int32_t k =
+        distance < per_octave ? static_cast<std::int32_t>(distance) : logarithmic(distance);
+    return is_right ? on_a_side + k : on_a_side - 1 - k;
+  }
+
+  /// The first coordinate of a bin; of bin `number`, the one behind the last. May lie outside of the root
+  /// cube.
+  GROVE_HOST_DEVICE std::int64_t begin_of(std::int32_t bin) const {
+    const std::int64_t from_middle =
+        bin >= on_a_side ? begin_of_distance(bin - on_a_side) : -begin_of_distance(on_a_side - bin);
+    return middle + (from_middle << shift);
+  }
+
+ private:
+  /// Exponent and first bits of the significand of a number that single precision holds exactly.
+  GROVE_HOST_DEVICE static std::int32_t logarithmic(Coordinate distance) {
+    const auto number = static_cast<float>(distance);
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &number, sizeof(bits));
+    constexpr std::int32_t significand = 23, kept = 3, bias = 127;
+    return static_cast<std::int32_t>(bits >> (significand - kept)) - ((bias + kept) << kept) + per_octave;
+  }
+  GROVE_HOST_DEVICE static std::int64_t begin_of_distance(std::int32_t k) {
+    if (k < per_octave) return k;
+    return static_cast<std::int64_t>(per_octave + k % per_octave) << (k / per_octave - 1);
+  }
+};
+
+}  // namespace grove
