@@ -28,6 +28,7 @@ void AxisCounts::count_left(std::span<const Part> parts, std::span<const Candida
                             bool one_launch_per_cell, std::span<Tally> answer) const {
   // Some records more than a block of the search reads: there are no bins to clear.
   Tiles tiles(std::uint64_t{1} << 16);
+  PassMemory memory;
   for (std::size_t begin = 0; begin < cuts.size();) {
     const std::size_t size = one_launch_per_cell ? 1 : cuts.size() - begin;
     std::vector<AxisSegment> axes;
@@ -39,7 +40,7 @@ void AxisCounts::count_left(std::span<const Part> parts, std::span<const Candida
       answers += static_cast<std::size_t>(cuts[i].candidates);
     }
     tiles.make(counts);
-    count_candidates(axes, cuts.subspan(begin, size), tiles, nullptr, answer.first(answers));
+    count_candidates(memory, axes, cuts.subspan(begin, size), tiles, nullptr, answer.first(answers));
     answer = answer.subspan(answers);
     begin += size;
   }

@@ -1,6 +1,7 @@
 #include "kernels/cuda/cell_counts.cuh"
 
 #include <algorithm>
+#include <cstring>
 #include <cub/block/block_reduce.cuh>
 #include <numeric>
 #include <utility>
@@ -226,130 +227,149 @@ std::vector<std::uint64_t> begins_of(std::span<const Question> questions) {
   return begins;
 }
 
+/// Zeroed, on the device.
+template <class T>
+T* answers_of(PassMemory& memory, std::uint64_t number) {
+  memory.answers.reserve(number * sizeof(T));
+  device_clear(memory.answers.data(), number * sizeof(T));
+  return reinterpret_cast<T*>(memory.answers.data());
+}
+
+/// The questions and where their answers begin, on the device.
+template <class Question>
+struct Asked {
+  const AxisSegment* axes;
+  const Question* questions;
+  const std::uint64_t* begins;
+
+  Asked(Parcel& parcel, std::span<const AxisSegment> host_axes, std::span<const Question> host_questions,
+        std::span<const std::uint64_t> host_begins) {
+    parcel.clear();
+    const std::size_t place[] = {parcel.add(host_axes), parcel.add(host_questions), parcel.add(host_begins)};
+    parcel.send();
+    axes = parcel.at<AxisSegment>(place[0]);
+    questions = parcel.at<Question>(place[1]);
+    begins = parcel.at<std::uint64_t>(place[2]);
+  }
+};
+
 template <int most>
-void launch_compare(const AxisSegment* axes, const CandidateCuts* cuts, const std::uint64_t* begins,
-                    const Tiles& tiles, const std::uint32_t* weights, Tally* answers) {
-  compare<most>
-      <<<tiles.size(), threads>>>(axes, cuts, begins, tiles.data(), tiles.tile_size(), weights, answers);
+void launch_compare(const Asked<CandidateCuts>& asked, const Tiles& tiles, const std::uint32_t* weights,
+                    Tally* answers) {
+  compare<most><<<tiles.size(), threads>>>(asked.axes, asked.questions, asked.begins, tiles.data(),
+                                           tiles.tile_size(), weights, answers);
   launched("Grove::cuda::compare", (weights ? 12 : 4) * tiles.records());
 }
 
+/// Sums what is in each part to what is left of each candidate.
+void add_up(std::span<Tally> parts) { std::partial_sum(parts.begin(), parts.end(), parts.begin()); }
+
 }  // namespace
 
-void count_near_middle(std::span<const AxisSegment> axes, std::span<const AxisChoice> choices,
-                       const Tiles& tiles, std::span<Count> answer) {
+void count_near_middle(PassMemory& memory, std::span<const AxisSegment> axes,
+                       std::span<const AxisChoice> choices, const Tiles& tiles, std::span<Count> answer) {
   if (tiles.size() == 0) return;
   std::vector<std::uint64_t> begins;
   std::uint64_t end = 0;
   for (const AxisChoice& choice : choices) begins.push_back(std::exchange(end, end + choice.answers()));
-  const DeviceArray<AxisSegment> device_axes(axes);
-  const DeviceArray<AxisChoice> device_choices(choices);
-  const DeviceArray<std::uint64_t> device_begins{std::span<const std::uint64_t>(begins)};
-  DeviceArray<Count> answers(end);
-  answers.clear();
-  near_middle<<<tiles.size(), threads>>>(device_axes.data(), device_choices.data(), device_begins.data(),
-                                         tiles.data(), tiles.tile_size(), answers.data());
+  const Asked<AxisChoice> asked(memory.parcel, axes, choices, begins);
+  Count* const answers = answers_of<Count>(memory, end);
+  near_middle<<<tiles.size(), threads>>>(asked.axes, asked.questions, asked.begins, tiles.data(),
+                                         tiles.tile_size(), answers);
   launched("Grove::cuda::near_middle", 4 * tiles.records());
-  answers.download(answer);
+  device_download(answer.data(), answers, answer.size_bytes());
 }
 
-void count_candidates(std::span<const AxisSegment> axes, std::span<const CandidateCuts> cuts,
-                      const Tiles& tiles, const std::uint32_t* weights, std::span<Tally> answer) {
+void count_candidates(PassMemory& memory, std::span<const AxisSegment> axes,
+                      std::span<const CandidateCuts> cuts, const Tiles& tiles, const std::uint32_t* weights,
+                      std::span<Tally> answer) {
   if (tiles.size() == 0) return;
   const std::vector<std::uint64_t> begins = begins_of(cuts);
-  const DeviceArray<AxisSegment> device_axes(axes);
-  const DeviceArray<CandidateCuts> device_cuts(cuts);
-  const DeviceArray<std::uint64_t> device_begins{std::span(begins)};
-  DeviceArray<Tally> answers(begins.back());
-  answers.clear();
+  const Asked<CandidateCuts> asked(memory.parcel, axes, cuts, begins);
+  Tally* const answers = answers_of<Tally>(memory, begins.back());
   std::int32_t most_of_few = 0, most = 0;
   bool weigh = false;
   for (const CandidateCuts& c : cuts) {
-    (c.candidates > CandidateCuts::few ? most : most_of_few) =
-        std::max(c.candidates > CandidateCuts::few ? most : most_of_few, c.candidates);
+    std::int32_t& greatest = c.candidates > CandidateCuts::few ? most : most_of_few;
+    greatest = std::max(greatest, c.candidates);
     weigh = weigh || (weights && c.weigh);
   }
   if (most_of_few > 4)
-    launch_compare<CandidateCuts::few>(device_axes.data(), device_cuts.data(), device_begins.data(), tiles,
-                                       weights, answers.data());
+    launch_compare<CandidateCuts::few>(asked, tiles, weights, answers);
   else if (most_of_few > 1)
-    launch_compare<4>(device_axes.data(), device_cuts.data(), device_begins.data(), tiles, weights,
-                      answers.data());
+    launch_compare<4>(asked, tiles, weights, answers);
   else if (most_of_few == 1)
-    launch_compare<1>(device_axes.data(), device_cuts.data(), device_begins.data(), tiles, weights,
-                      answers.data());
+    launch_compare<1>(asked, tiles, weights, answers);
   if (most > 0) {
     const std::size_t bins = static_cast<std::size_t>(most);
     const std::size_t shared = ((bins + 1) / 2 + (weigh ? bins : 0)) * sizeof(Atomic);
-    count_digits<<<tiles.size(), threads, shared>>>(device_axes.data(), device_cuts.data(),
-                                                    device_begins.data(), tiles.data(), tiles.tile_size(),
-                                                    weights, answers.data());
+    count_digits<<<tiles.size(), threads, shared>>>(asked.axes, asked.questions, asked.begins, tiles.data(),
+                                                    tiles.tile_size(), weights, answers);
     launched("Grove::cuda::count_digits", (weigh ? 12 : 4) * tiles.records());
   }
-  answers.download(answer);
-  for (std::size_t i = 0; i < cuts.size(); ++i) {
-    if (cuts[i].candidates <= CandidateCuts::few) continue;
-    const auto mine = answer.subspan(begins[i], begins[i + 1] - begins[i]);
-    std::partial_sum(mine.begin(), mine.end(), mine.begin());
-  }
+  device_download(answer.data(), answers, answer.size_bytes());
+  for (std::size_t i = 0; i < cuts.size(); ++i)
+    if (cuts[i].candidates > CandidateCuts::few) add_up(answer.subspan(begins[i], begins[i + 1] - begins[i]));
 }
 
-std::vector<GatheredKey> gather_intervals(std::span<const AxisSegment> axes,
+std::vector<GatheredKey> gather_intervals(PassMemory& memory, std::span<const AxisSegment> axes,
                                           std::span<const KeyInterval> intervals, const Tiles& tiles,
                                           const std::uint32_t* weights) {
   if (tiles.size() == 0) return {};
-  const DeviceArray<AxisSegment> device_axes(axes);
-  const DeviceArray<KeyInterval> device_intervals(intervals);
-  DeviceArray<Atomic> number(1);
-  // The caller asks when few are left; how many of them are here is not known before.
-  DeviceArray<GatheredKey> keys(std::size_t{1} << 16);
-  while (true) {
-    number.clear();
-    gather<<<tiles.size(), threads>>>(device_axes.data(), device_intervals.data(), tiles.data(),
-                                      tiles.tile_size(), weights, keys.data(), keys.size(), number.data());
+  const Asked<KeyInterval> asked(memory.parcel, axes, intervals, {});
+  // The caller asks when few are left; how many of them are here is not known before. Their number stands in
+  // front of them, so that both come in one transfer.
+  struct Head {
+    alignas(GatheredKey) Atomic number;
+    std::uint64_t unused;
+  };
+  constexpr std::size_t expected = 1024;
+  for (std::size_t room = 1u << 16;;) {
+    memory.answers.reserve(sizeof(Head) + room * sizeof(GatheredKey));
+    auto* const head = reinterpret_cast<Head*>(memory.answers.data());
+    auto* const keys = reinterpret_cast<GatheredKey*>(head + 1);
+    device_clear(head, sizeof(Head));
+    gather<<<tiles.size(), threads>>>(asked.axes, asked.questions, tiles.data(), tiles.tile_size(), weights,
+                                      keys, room, &head->number);
     launched("Grove::cuda::gather", 4 * tiles.records());
+    std::vector<std::byte> first(sizeof(Head) + expected * sizeof(GatheredKey));
+    device_download(first.data(), head, first.size());
     Atomic found = 0;
-    number.download(std::span(&found, 1));
-    if (found > keys.size()) {
-      keys.reserve(found);
+    std::memcpy(&found, first.data(), sizeof(found));
+    if (found > room) {
+      room = found;
       continue;
     }
     std::vector<GatheredKey> result(found);
-    keys.download(result);
+    const std::size_t here = std::min<std::size_t>(found, expected);
+    if (here > 0) std::memcpy(result.data(), first.data() + sizeof(Head), here * sizeof(GatheredKey));
+    if (found > here)
+      device_download(result.data() + here, keys + here, (found - here) * sizeof(GatheredKey));
     return result;
   }
 }
 
-void count_tied(std::span<const AxisSegment> axes, std::span<const TiedCuts> cuts, const Tiles& tiles,
-                const ParticleId* ids, const std::uint32_t* weights, std::span<Tally> answer) {
+void count_tied(PassMemory& memory, std::span<const AxisSegment> axes, std::span<const TiedCuts> cuts,
+                const Tiles& tiles, const ParticleId* ids, const std::uint32_t* weights,
+                std::span<Tally> answer) {
   if (tiles.size() == 0) return;
   const std::vector<std::uint64_t> begins = begins_of(cuts);
-  const DeviceArray<AxisSegment> device_axes(axes);
-  const DeviceArray<TiedCuts> device_cuts(cuts);
-  const DeviceArray<std::uint64_t> device_begins{std::span(begins)};
-  DeviceArray<Tally> answers(begins.back());
-  answers.clear();
-  tied<<<tiles.size(), threads>>>(device_axes.data(), device_cuts.data(), device_begins.data(), tiles.data(),
-                                  tiles.tile_size(), ids, weights, answers.data());
+  const Asked<TiedCuts> asked(memory.parcel, axes, cuts, begins);
+  Tally* const answers = answers_of<Tally>(memory, begins.back());
+  tied<<<tiles.size(), threads>>>(asked.axes, asked.questions, asked.begins, tiles.data(), tiles.tile_size(),
+                                  ids, weights, answers);
   launched("Grove::cuda::tied", 4 * tiles.records());
-  answers.download(answer);
-  for (std::size_t i = 0; i < cuts.size(); ++i) {
-    const auto mine = answer.subspan(begins[i], begins[i + 1] - begins[i]);
-    std::partial_sum(mine.begin(), mine.end(), mine.begin());
-  }
+  device_download(answer.data(), answers, answer.size_bytes());
+  for (std::size_t i = 0; i < cuts.size(); ++i) add_up(answer.subspan(begins[i], begins[i + 1] - begins[i]));
 }
 
-void count_sides(std::span<const AxisSegment> axes, const Tiles& tiles, const Tiles& partition_tiles,
+void count_sides(const AxisSegment* axes, const Tiles& tiles, const Tiles& partition_tiles,
                  const ParticleId* ids, const std::uint32_t* weights, CellTask* tasks, std::uint32_t* left_in,
-                 std::span<SideTally> answer) {
-  std::fill(answer.begin(), answer.end(), SideTally{0, 0, ~ParticleId{0}});
+                 SideTally* answers) {
   if (tiles.size() == 0) return;
-  const DeviceArray<AxisSegment> device_axes(axes);
-  const DeviceArray<SideTally> answers{std::span<const SideTally>(answer)};
-  sides<<<tiles.size(), threads>>>(device_axes.data(), tasks, tiles.data(), tiles.tile_size(),
-                                   partition_tiles.begin(), ids, weights, left_in, answers.data());
+  sides<<<tiles.size(), threads>>>(axes, tasks, tiles.data(), tiles.tile_size(), partition_tiles.begin(), ids,
+                                   weights, left_in, answers);
   launched("Grove::cuda::sides", (weights ? 12 : 4) * tiles.records());
-  answers.download(answer);
 }
 
 }  // namespace grove::cuda

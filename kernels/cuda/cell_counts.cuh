@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cuda/orb_cell.cuh"
+#include "kernels/cuda/parcel.hpp"
 #include "kernels/cuda/tiles.cuh"
 #include "kernels/math/cell_questions.hpp"
 
@@ -19,22 +20,30 @@ struct AxisSegment {
   std::uint64_t first, count;  ///< in both
 };
 
+/// What the passes need, kept from one to the next.
+struct PassMemory {
+  Parcel parcel;
+  DeviceArray<std::byte> answers;
+};
+
 /// ResidentCells::make_axis().
-void count_near_middle(std::span<const AxisSegment> axes, std::span<const AxisChoice> choices,
-                       const Tiles& tiles, std::span<Count> answer);
+void count_near_middle(PassMemory& memory, std::span<const AxisSegment> axes,
+                       std::span<const AxisChoice> choices, const Tiles& tiles, std::span<Count> answer);
 
 /// ResidentCells::count_left().
-void count_candidates(std::span<const AxisSegment> axes, std::span<const CandidateCuts> cuts,
-                      const Tiles& tiles, const std::uint32_t* weights, std::span<Tally> answer);
+void count_candidates(PassMemory& memory, std::span<const AxisSegment> axes,
+                      std::span<const CandidateCuts> cuts, const Tiles& tiles, const std::uint32_t* weights,
+                      std::span<Tally> answer);
 
 /// ResidentCells::gather_keys().
-std::vector<GatheredKey> gather_intervals(std::span<const AxisSegment> axes,
+std::vector<GatheredKey> gather_intervals(PassMemory& memory, std::span<const AxisSegment> axes,
                                           std::span<const KeyInterval> intervals, const Tiles& tiles,
                                           const std::uint32_t* weights);
 
 /// ResidentCells::select_tie().
-void count_tied(std::span<const AxisSegment> axes, std::span<const TiedCuts> cuts, const Tiles& tiles,
-                const ParticleId* ids, const std::uint32_t* weights, std::span<Tally> answer);
+void count_tied(PassMemory& memory, std::span<const AxisSegment> axes, std::span<const TiedCuts> cuts,
+                const Tiles& tiles, const ParticleId* ids, const std::uint32_t* weights,
+                std::span<Tally> answer);
 
 /// What a cut divides a cell into.
 struct SideTally {
@@ -43,9 +52,9 @@ struct SideTally {
   ParticleId first_right;     ///< the least id of those that go right with the coordinate of the cut
 };
 /// Counts what the cuts of the tasks divide, for each cell and, in left_in, for each tile of the partition;
-/// writes CellTask::left, too.
-void count_sides(std::span<const AxisSegment> axes, const Tiles& tiles, const Tiles& partition_tiles,
+/// writes CellTask::left, too. axes, answers (in: 0, 0 and the greatest id there is): device.
+void count_sides(const AxisSegment* axes, const Tiles& tiles, const Tiles& partition_tiles,
                  const ParticleId* ids, const std::uint32_t* weights, CellTask* tasks, std::uint32_t* left_in,
-                 std::span<SideTally> answer);
+                 SideTally* answers);
 
 }  // namespace grove::cuda

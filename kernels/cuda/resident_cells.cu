@@ -35,8 +35,10 @@ struct ResidentCells::Impl {
   std::vector<TopCell> cells;
 
   Tiles counting_tiles{counting_tile}, partition_tiles{OrbPartition::tile_size};
+  std::vector<std::uint64_t> tiled[2];  ///< the counts that the tiles are of
   OrbPartition partition;
   LeftCounts left_counts;
+  PassMemory memory;
 
   TopCell& cell(std::int32_t number) { return cells[static_cast<std::size_t>(number)]; }
 
@@ -60,10 +62,14 @@ struct ResidentCells::Impl {
     }
     return segments;
   }
+  /// The questions about a level are often about the same cells.
   void make_tiles(Tiles& tiles, std::span<const AxisSegment> axes) {
     std::vector<std::uint64_t> counts;
     for (const AxisSegment& axis : axes) counts.push_back(axis.count);
+    std::vector<std::uint64_t>& last = tiled[&tiles == &partition_tiles];
+    if (counts == last) return;
     tiles.make(counts);
+    last = std::move(counts);
   }
 };
 
@@ -96,7 +102,7 @@ void ResidentCells::make_axis(std::span<const AxisChoice> choices, std::span<Cou
   if (std::none_of(choices.begin(), choices.end(), [](const AxisChoice& c) { return c.middle > 0; })) return;
   const std::vector<AxisSegment> axes = my.axes_of(choices);
   my.make_tiles(my.counting_tiles, axes);
-  count_near_middle(axes, choices, my.counting_tiles, answer);
+  count_near_middle(my.memory, axes, choices, my.counting_tiles, answer);
 }
 
 void ResidentCells::count_left(std::span<const CandidateCuts> cuts, std::span<Tally> answer) const {
@@ -104,7 +110,7 @@ void ResidentCells::count_left(std::span<const CandidateCuts> cuts, std::span<Ta
   Impl& my = *impl_;
   const std::vector<AxisSegment> axes = my.axes_of(cuts);
   my.make_tiles(my.counting_tiles, axes);
-  count_candidates(axes, cuts, my.counting_tiles, my.weights, answer);
+  count_candidates(my.memory, axes, cuts, my.counting_tiles, my.weights, answer);
 }
 
 std::vector<GatheredKey> ResidentCells::gather_keys(std::span<const KeyInterval> intervals) const {
@@ -112,7 +118,7 @@ std::vector<GatheredKey> ResidentCells::gather_keys(std::span<const KeyInterval>
   Impl& my = *impl_;
   const std::vector<AxisSegment> axes = my.axes_of(intervals);
   my.make_tiles(my.counting_tiles, axes);
-  return gather_intervals(axes, intervals, my.counting_tiles, my.weights);
+  return gather_intervals(my.memory, axes, intervals, my.counting_tiles, my.weights);
 }
 
 ParticleId ResidentCells::greatest_id() const {
@@ -135,7 +141,7 @@ void ResidentCells::select_tie(std::span<const TiedCuts> cuts, std::span<Tally> 
   Impl& my = *impl_;
   const std::vector<AxisSegment> axes = my.axes_of(cuts);
   my.make_tiles(my.counting_tiles, axes);
-  count_tied(axes, cuts, my.counting_tiles, my.ids, my.weights, answer);
+  count_tied(my.memory, axes, cuts, my.counting_tiles, my.ids, my.weights, answer);
 }
 
 void ResidentCells::partition(std::span<const CellDivision> divisions, std::span<DivisionResult> answer) {
@@ -155,17 +161,25 @@ void ResidentCells::partition(std::span<const CellDivision> divisions, std::span
     task.cut = division.cut;
     tasks.push_back(task);
   }
-  DeviceArray<CellTask> device_tasks{std::span<const CellTask>(tasks)};
-  my.left_counts.reserve(my.partition_tiles.size());
-  std::vector<SideTally> sides(divisions.size());
-  count_sides(axes, my.counting_tiles, my.partition_tiles, my.ids, my.weights, device_tasks.data(),
-              my.left_counts.in(), sides);
-  my.left_counts.scan(my.partition_tiles.size());
-  const DeviceArray<ChildBounds> device_bounds(divisions.size());
-  my.partition.run(my.columns, my.ids, device_tasks.data(), my.partition_tiles, my.left_counts.before(),
-                   device_bounds.data());
+  std::vector<SideTally> sides(divisions.size(), SideTally{0, 0, ~ParticleId{0}});
   std::vector<ChildBounds> bounds(divisions.size());
-  device_bounds.download(bounds);
+  Parcel& parcel = my.memory.parcel;
+  parcel.clear();
+  const std::size_t axes_at = parcel.add(std::span<const AxisSegment>(axes)),
+                    tasks_at = parcel.add(std::span<const CellTask>(tasks)),
+                    sides_at = parcel.add(std::span<const SideTally>(sides)),
+                    bounds_at = parcel.add(std::span<const ChildBounds>(bounds));
+  parcel.send();
+  auto* const device_tasks = parcel.at<CellTask>(tasks_at);
+  my.left_counts.reserve(my.partition_tiles.size());
+  count_sides(parcel.at<AxisSegment>(axes_at), my.counting_tiles, my.partition_tiles, my.ids, my.weights,
+              device_tasks, my.left_counts.in(), parcel.at<SideTally>(sides_at));
+  my.left_counts.scan(my.partition_tiles.size());
+  my.partition.run(my.columns, my.ids, device_tasks, my.partition_tiles, my.left_counts.before(),
+                   parcel.at<ChildBounds>(bounds_at));
+  parcel.fetch(sides_at);
+  parcel.get(sides_at, std::span(sides));
+  parcel.get(bounds_at, std::span(bounds));
   for (std::size_t i = 0; i < divisions.size(); ++i) {
     const auto child = static_cast<std::size_t>(divisions[i].child);
     my.cells.resize(std::max(my.cells.size(), child + 2));
