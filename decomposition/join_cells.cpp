@@ -6,25 +6,35 @@ namespace grove {
 
 std::vector<Cell> join_cells(std::span<const Cell> top, std::span<const std::int32_t> uncut,
                              std::span<const Cell> subtrees) {
-  std::vector<Cell> pool(top.begin(), top.end());
-  pool.insert(pool.end(), subtrees.begin(), subtrees.end());
-  std::size_t begin = top.size();
+  constexpr std::size_t none = ~std::size_t{0};
+  std::vector<std::size_t> subtree_of(top.size(), none);  // where the subtree of a top cell begins
+  std::size_t end = 0;
   for (const std::int32_t index : uncut) {
-    const auto size = 2 * static_cast<std::size_t>(top[static_cast<std::size_t>(index)].leaves) - 1;
-    if (begin + size > pool.size()) throw std::logic_error("cells of a subtree are missing");
-    for (std::size_t i = begin; i < begin + size; ++i)
-      if (!pool[i].is_leaf()) pool[i].child += static_cast<std::int32_t>(begin);
-    pool[static_cast<std::size_t>(index)] = pool[begin];
-    begin += size;
+    subtree_of[static_cast<std::size_t>(index)] = end;
+    end += 2 * static_cast<std::size_t>(top[static_cast<std::size_t>(index)].leaves) - 1;
+    if (end > subtrees.size()) throw std::logic_error("cells of a subtree are missing");
   }
 
-  std::vector<Cell> joined{pool[0]};
+  const std::size_t size = 2 * static_cast<std::size_t>(top[0].leaves) - 1;
+  std::vector<Cell> joined;
+  std::vector<std::size_t> subtree;  // by joined cell: where the one begins that it is in; none: a top cell
+  joined.reserve(size);
+  subtree.reserve(size);
+  const auto add = [&](std::size_t index, std::size_t begin) {
+    if (begin == none && subtree_of[index] != none) {
+      begin = subtree_of[index];
+      index = 0;
+    }
+    joined.push_back(begin == none ? top[index] : subtrees[begin + index]);
+    subtree.push_back(begin);
+  };
+  add(0, none);
   for (std::size_t i = 0; i < joined.size(); ++i) {
     if (joined[i].is_leaf()) continue;
     const auto child = static_cast<std::size_t>(joined[i].child);
     joined[i].child = static_cast<std::int32_t>(joined.size());
-    joined.push_back(pool[child]);
-    joined.push_back(pool[child + 1]);
+    add(child, subtree[i]);
+    add(child + 1, subtree[i]);
   }
   return joined;
 }
