@@ -4,6 +4,8 @@
 #include <array>
 #include <climits>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace grove {
 namespace {
@@ -38,11 +40,32 @@ void CollectiveTransport::spread(std::int32_t& service, Bytes& input) {
 }
 
 void CollectiveTransport::collect(const ServiceEntry& service, Bytes& answer, bool& failed) {
-  if (service.reduce) return reduce(service, answer, failed);
-  failed = comm_.max(failed ? 1 : 0) != 0;
-  if (failed) return;
-  const std::vector<std::byte> all = comm_.gather_arrays(std::span<const std::byte>(answer));
-  answer.assign(all.begin(), all.end());
+  if (service.reduce)
+    reduce(service, answer, failed);
+  else
+    gather(answer, failed);
+}
+
+void CollectiveTransport::gather(Bytes& answer, bool& failed) {
+  struct Share {
+    std::int64_t failed;
+    std::uint64_t bytes;
+  };
+  const Share own{failed ? 1 : 0, failed ? 0 : answer.size()};
+  std::vector<Share> shares(comm_.is_master() ? static_cast<std::size_t>(comm_.size()) : 0);
+  GROVE_MPI(MPI_Gather(&own, sizeof(own), MPI_BYTE, shares.data(), sizeof(own), MPI_BYTE, 0, comm_.get()));
+  std::vector<int> sizes, offsets;
+  std::size_t total = 0;
+  for (const Share& share : shares) {
+    failed = failed || share.failed != 0;
+    offsets.push_back(message_size(total));
+    total += share.bytes;
+    sizes.push_back(message_size(share.bytes));
+  }
+  Bytes all(static_cast<std::size_t>(message_size(total)));
+  GROVE_MPI(MPI_Gatherv(answer.data(), message_size(own.bytes), MPI_BYTE, all.data(), sizes.data(),
+                        offsets.data(), MPI_BYTE, 0, comm_.get()));
+  answer = std::move(all);
 }
 
 void CollectiveTransport::reduce(const ServiceEntry& service, Bytes& answer, bool& failed) {

@@ -15,6 +15,7 @@ class CollectiveTransport : public ServiceTransport {
 
  private:
   void reduce(const ServiceEntry& service, Bytes& answer, bool& failed);
+  void gather(Bytes& answer, bool& failed);
 
   const Communicator& comm_;
 };

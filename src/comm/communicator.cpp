@@ -50,7 +50,7 @@ std::string Communicator::broadcast(const std::string& text, int root) const {
 }
 
 void Communicator::gather_elements(const void* data, std::size_t count, std::size_t element_size,
-                                   bool everywhere, const std::function<void*(std::size_t)>& resize) const {
+                                   const std::function<void*(std::size_t)>& resize) const {
   const std::vector<Count> counts = all_gather(static_cast<Count>(count));
   const Count total = std::accumulate(counts.begin(), counts.end(), Count{0});
   if (total > INT32_MAX)
@@ -58,16 +58,12 @@ void Communicator::gather_elements(const void* data, std::size_t count, std::siz
   std::vector<int> sizes(counts.begin(), counts.end()), offsets(counts.size(), 0);
   std::exclusive_scan(sizes.begin(), sizes.end(), offsets.begin(), 0);
 
-  void* result = everywhere || is_master() ? resize(static_cast<std::size_t>(total)) : nullptr;
+  void* const result = resize(static_cast<std::size_t>(total));
   MPI_Datatype element;
   GROVE_MPI(MPI_Type_contiguous(static_cast<int>(element_size), MPI_BYTE, &element));
   GROVE_MPI(MPI_Type_commit(&element));
-  if (everywhere)
-    GROVE_MPI(MPI_Allgatherv(data, static_cast<int>(count), element, result, sizes.data(), offsets.data(),
-                             element, comm_));
-  else
-    GROVE_MPI(MPI_Gatherv(data, static_cast<int>(count), element, result, sizes.data(), offsets.data(),
-                          element, 0, comm_));
+  GROVE_MPI(MPI_Allgatherv(data, static_cast<int>(count), element, result, sizes.data(), offsets.data(),
+                           element, comm_));
   GROVE_MPI(MPI_Type_free(&element));
 }
 

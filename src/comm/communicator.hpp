@@ -93,16 +93,7 @@ class Communicator {
   template <Wire T>
   std::vector<T> all_gather_arrays(std::span<const T> values) const {
     std::vector<T> result;
-    gather_elements(values.data(), values.size(), sizeof(T), true,
-                    [&](std::size_t n) { return result.resize(n), static_cast<void*>(result.data()); });
-    return result;
-  }
-
-  /// The same on the master only; empty elsewhere.
-  template <Wire T>
-  std::vector<T> gather_arrays(std::span<const T> values) const {
-    std::vector<T> result;
-    gather_elements(values.data(), values.size(), sizeof(T), false,
+    gather_elements(values.data(), values.size(), sizeof(T),
                     [&](std::size_t n) { return result.resize(n), static_cast<void*>(result.data()); });
     return result;
   }
@@ -151,7 +142,7 @@ class Communicator {
       GROVE_MPI(MPI_Allreduce(MPI_IN_PLACE, values.data() + first, count, number_type<T>(), op, comm_));
     }
   }
-  void gather_elements(const void* data, std::size_t count, std::size_t element_size, bool everywhere,
+  void gather_elements(const void* data, std::size_t count, std::size_t element_size,
                        const std::function<void*(std::size_t)>& resize) const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
