@@ -13,8 +13,8 @@ namespace grove {
 /// it has few particles, whatever their density is; one count of the bins brings the search for the cut so
 /// far that the rest can be gathered.
 struct MiddleBins {
-  static constexpr std::int32_t per_octave = 8, octaves = 16;  ///< of distance; a power of two
-  static constexpr std::int32_t on_a_side = per_octave * (octaves + 1), number = 2 * on_a_side;
+  static constexpr std::int32_t per_octave = 8, octaves = 17;  ///< of distance; a power of two
+  static constexpr std::int32_t on_a_side = per_octave * octaves, number = 2 * on_a_side;
   static constexpr std::int32_t too_far = -1;
 
   Coordinate middle;
@@ -23,18 +23,18 @@ struct MiddleBins {
   /// Those of a cell of this extent: up to a 32nd of it or more away, so that few keys are counted.
   GROVE_HOST_DEVICE static constexpr std::int32_t shift_for(Coordinate extent) {
     std::int32_t shift = 0;
-    while (extent >> shift > 32 * (Coordinate{per_octave} << octaves)) ++shift;
+    while (extent >> shift > 32 * reach) ++shift;
     return shift;
   }
 
   /// The bin of a coordinate, or too_far.
   GROVE_HOST_DEVICE std::int32_t bin_of(Coordinate c) const {
-    const bool is_right = c >= middle;
-    const Coordinate distance = (is_right ? c - middle : middle - 1 - c) >> shift;
-    if (distance >= Coordinate{per_octave} << octaves) return too_far;
-    const std::int32_t k =
-        distance < per_octave ? static_cast<std::int32_t>(distance) : logarithmic(distance);
-    return is_right ? on_a_side + k : on_a_side - 1 - k;
+    // Without branches, which would be guessed wrong half of the time. Left of the middle all bits are turned
+    // over: of the difference, and of the bin.
+    const std::int32_t side = -static_cast<std::int32_t>(c < middle);
+    const Coordinate distance = ((c - middle) ^ static_cast<Coordinate>(side)) >> shift;
+    if (distance >= Coordinate{reach}) return too_far;
+    return on_a_side + (logarithmic(static_cast<std::int32_t>(distance) + per_octave) ^ side);
   }
 
   /// The first coordinate of a bin; of bin `number`, the one behind the last. May lie outside of the root
@@ -46,17 +46,19 @@ struct MiddleBins {
   }
 
  private:
-  /// Exponent and first bits of the significand of a number that single precision holds exactly.
-  GROVE_HOST_DEVICE static std::int32_t logarithmic(Coordinate distance) {
-    const auto number = static_cast<float>(distance);
-    std::uint32_t bits = 0;
+  static constexpr std::int32_t reach = (per_octave << octaves) - per_octave;
+
+  /// Exponent and first bits of the significand of a number that single precision holds exactly, from
+  /// per_octave on.
+  GROVE_HOST_DEVICE static std::int32_t logarithmic(std::int32_t integer) {
+    const auto number = static_cast<float>(integer);
+    std::int32_t bits = 0;
     std::memcpy(&bits, &number, sizeof(bits));
     constexpr std::int32_t significand = 23, kept = 3, bias = 127;
-    return static_cast<std::int32_t>(bits >> (significand - kept)) - ((bias + kept) << kept) + per_octave;
+    return (bits >> (significand - kept)) - ((bias + kept) << kept);
   }
   GROVE_HOST_DEVICE static std::int64_t begin_of_distance(std::int32_t k) {
-    if (k < per_octave) return k;
-    return static_cast<std::int64_t>(per_octave + k % per_octave) << (k / per_octave - 1);
+    return (static_cast<std::int64_t>(per_octave + k % per_octave) << (k / per_octave)) - per_octave;
   }
 };
 

@@ -39,13 +39,19 @@ TEST(MiddleBins, follow_each_other_and_reach_a_32nd_of_the_extent) {
       ASSERT_LE(first, last);
       EXPECT_EQ(bins.bin_of(static_cast<Coordinate>(first)), bin);
       EXPECT_EQ(bins.bin_of(static_cast<Coordinate>(last)), bin);
-      // The width is at most an eighth of the distance, but at least one unit.
-      const std::int64_t distance = std::max(first - bins.middle, bins.middle - last);
-      EXPECT_LE(last - first + 1, std::max(distance / 8 + 1, std::int64_t{1} << bins.shift));
+      // An eighth of the distance from a point eight units beyond the middle.
+      const std::int64_t unit = std::int64_t{1} << bins.shift;
+      const std::int64_t distance = std::max(first - bins.middle, bins.middle - 1 - last);
+      EXPECT_LE(8 * (last - first + 1), distance + 8 * unit);
     }
     EXPECT_EQ(bins.bin_of(static_cast<Coordinate>(bins.begin_of(0) - 1)), MiddleBins::too_far);
     EXPECT_EQ(bins.bin_of(static_cast<Coordinate>(bins.begin_of(MiddleBins::number))), MiddleBins::too_far);
   }
+}
+
+TEST(MiddleBins, do_not_reach_around_the_cube) {
+  EXPECT_EQ((MiddleBins{5, 0}.bin_of(~0u)), MiddleBins::too_far);
+  EXPECT_EQ((MiddleBins{~0u - 5, 0}.bin_of(0)), MiddleBins::too_far);
 }
 
 TEST(CutRule, halves_make_an_array_heap) {
