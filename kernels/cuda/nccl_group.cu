@@ -18,6 +18,20 @@ void check(ncclResult_t status, const char* call) {
                              "): " + ncclGetLastError(nullptr));
 }
 
+/// What elements are sent as.
+struct Words {
+  ncclDataType_t type;
+  std::size_t size;
+};
+
+/// The longest words that divide an element: where memory does not begin at a multiple of 16 bytes, NCCL
+/// copies word by word.
+Words words_of(std::size_t element_size) {
+  if (element_size % 8 == 0) return {ncclUint64, 8};
+  if (element_size % 4 == 0) return {ncclUint32, 4};
+  return {ncclUint8, 1};
+}
+
 }  // namespace
 
 struct NcclGroup::Impl {
@@ -67,15 +81,17 @@ void NcclGroup::exchange(const void* send, std::span<const Count> send_offsets, 
   const auto* const from = static_cast<const std::byte*>(send);
   auto* const to = static_cast<std::byte*>(receive);
   const int self = impl_->rank;
+  const Words words = words_of(element_size);
   check(ncclGroupStart(), "ncclGroupStart");
   for (int step = 1; step < impl_->size; ++step) {
     const int next = (self + step) % impl_->size, previous = (self - step + impl_->size) % impl_->size;
     if (const std::size_t bytes = bytes_of(send_offsets, next); bytes > 0)
-      check(ncclSend(from + begin_of(send_offsets, next), bytes, ncclUint8, next, impl_->comm, nullptr),
+      check(ncclSend(from + begin_of(send_offsets, next), bytes / words.size, words.type, next, impl_->comm,
+                     nullptr),
             "ncclSend");
     if (const std::size_t bytes = bytes_of(receive_offsets, previous); bytes > 0)
-      check(ncclRecv(to + begin_of(receive_offsets, previous), bytes, ncclUint8, previous, impl_->comm,
-                     nullptr),
+      check(ncclRecv(to + begin_of(receive_offsets, previous), bytes / words.size, words.type, previous,
+                     impl_->comm, nullptr),
             "ncclRecv");
   }
   check(ncclGroupEnd(), "ncclGroupEnd");
