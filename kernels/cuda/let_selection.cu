@@ -2,118 +2,36 @@
 
 #include <algorithm>
 #include <cub/block/block_scan.cuh>
-#include <cub/device/device_scan.cuh>
 #include <numeric>
 #include <stdexcept>
 #include <tuple>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/let_pairs.cuh"
 #include "kernels/math/acceptance.hpp"
 
 namespace grove::cuda {
 namespace {
 
 constexpr int threads = 128;
-constexpr int warps = threads / 32;
 /// Nodes of trees whose lists are in the memory of a block: bisections, and octrees of as many particles.
 constexpr std::int32_t most_in_block = 2048;
-
-/// How deep a descent of the top tree may go: a cut halves the longest side of a box of 2^96 places at most.
-constexpr int most_depth = 128;
-
-/// Calls hit(leaf) for the leaves of other ranks, ascending, for which the root of own leaf `leaf` may not
-/// stand for its particles.
-template <class Hit>
-__device__ void descend(const LetReceivers& to, std::int32_t leaf, Hit&& hit) {
-  const std::int32_t own_begin = to.first_leaf[to.own_rank], own_end = to.first_leaf[to.own_rank + 1];
-  const std::uint32_t node = to.top.leaf_cell[own_begin + leaf];
-  const Vec3d centre = to.top.centre[node];
-  const NodeCore core = to.top.core[node];
-  std::int32_t stack[most_depth];
-  int size = 1;
-  stack[0] = 0;
-  while (size > 0) {
-    const std::int32_t c = stack[--size];
-    const TopLinks links = to.top.links[c];
-    const bool own = links.first_leaf >= own_begin && links.first_leaf + links.leaves <= own_end;
-    if (own || !to.top.wanted[c].may_open(centre, core, to.unit_length)) continue;
-    if (links.child < 0) {
-      hit(static_cast<std::uint32_t>(links.first_leaf));
-    } else {
-      if (size + 2 > most_depth) __trap();
-      stack[size++] = links.child + 1;
-      stack[size++] = links.child;
-    }
-  }
-}
-
-/// The rank that owns a leaf, not below the given one.
-__device__ std::int32_t owner_from(const LetReceivers& to, std::int32_t rank, std::uint32_t leaf) {
-  while (static_cast<std::uint32_t>(to.first_leaf[rank + 1]) <= leaf) ++rank;
-  return rank;
-}
-
-struct Numbers {
-  std::uint32_t receivers, pairs;
-  std::uint64_t nodes;  ///< of the trees of the pairs, each counted up to a multiple of 32
-};
-struct AddNumbers {
-  __device__ Numbers operator()(const Numbers& a, const Numbers& b) const {
-    return {a.receivers + b.receivers, a.pairs + b.pairs, a.nodes + b.nodes};
-  }
-};
-__device__ std::uint64_t marks_of(const LeafPlaces& leaf) {
-  return (static_cast<std::uint64_t>(leaf.nodes) + 31) / 32 * 32;
-}
-
-__global__ void __launch_bounds__(threads)
-    count_receivers(const LetReceivers to, const LeafPlaces* places, std::int32_t leaves, Numbers* numbers) {
-  const auto leaf = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
-  if (leaf > leaves) return;
-  Numbers found{0, 0, 0};
-  std::int32_t rank = 0, last = -1;
-  if (leaf < leaves)
-    descend(to, leaf, [&](std::uint32_t receiver) {
-      rank = owner_from(to, rank, receiver);
-      ++found.receivers;
-      found.pairs += rank != last;
-      last = rank;
-    });
-  if (leaf < leaves) found.nodes = found.pairs * marks_of(places[leaf]);
-  numbers[leaf] = found;
-}
-
-__global__ void __launch_bounds__(threads)
-    list_receivers(const LetReceivers to, const LeafPlaces* places, std::int32_t leaves,
-                   const Numbers* before, std::uint32_t* receivers, LetPair* pairs) {
-  const auto leaf = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
-  if (leaf >= leaves) return;
-  Numbers next = before[leaf];
-  std::int32_t rank = 0, last = -1;
-  descend(to, leaf, [&](std::uint32_t receiver) {
-    rank = owner_from(to, rank, receiver);
-    if (rank != last) {
-      if (last >= 0) pairs[next.pairs - 1].end = next.receivers;
-      pairs[next.pairs++] = {leaf, rank, next.receivers, 0, next.nodes};
-      next.nodes += marks_of(places[leaf]);
-      last = rank;
-    }
-    receivers[next.receivers++] = receiver;
-  });
-  if (last >= 0) pairs[next.pairs - 1].end = next.receivers;
-}
 
 /// By all lanes of a warp: whether one of the receivers may open a node.
 __device__ bool is_opened(const LetReceivers& to, const std::uint32_t* receivers, std::uint32_t begin,
                           std::uint32_t end, const SourceFrame& frame, const NodeCore& core) {
+  constexpr std::uint32_t rows = 4;  // receivers that a lane asks for before it needs the first
   const std::uint32_t lane = threadIdx.x % 32;
-  for (std::uint32_t r = begin; r < end; r += 32) {
+  for (std::uint32_t base = begin; base < end; base += 32 * rows) {
     bool opens = false;
-    if (r + lane < end) {
-      const std::uint32_t leaf = receivers[r + lane];
+#pragma unroll
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      const std::uint32_t r = base + 32 * row + lane;
+      if (r >= end) continue;
+      const std::uint32_t leaf = receivers[r];
       const TargetBounds bounds = to.notices[leaf].bounds;
       const Vec3f shift = shift_between(frame, to.frames[leaf]);
-      opens = !accepts(core, bounds.distance2(core.centre + shift), bounds.strictness, selection_margin);
+      opens |= !accepts(core, bounds.distance2(core.centre + shift), bounds.strictness, selection_margin);
     }
     if (__any_sync(~0u, opens)) return true;
   }
@@ -131,13 +49,22 @@ __device__ Family family_of(const LeafTrees& trees, std::uint64_t node, const No
 __device__ void set_bit(std::uint32_t* bits, std::int32_t n) { atomicOr(&bits[n / 32], 1u << (n % 32)); }
 __device__ bool has_bit(const std::uint32_t* bits, std::int32_t n) { return bits[n / 32] >> (n % 32) & 1; }
 
-/// One block per pair: descends the tree level by level, a warp per node. marks: cleared.
+/// Pairs of more receivers are marked by many warps: a leaf far out may reach around all others, which then
+/// all have to be asked for each of its nodes.
+constexpr std::uint32_t few_receivers = 256;
+constexpr int many_threads = 1024;
+
+/// One block per pair of few or of many receivers: descends the tree level by level, a warp per node. marks:
+/// cleared.
+template <int threads>
 __global__ void __launch_bounds__(threads)
     mark(const LeafTrees trees, const LetReceivers to, const std::uint32_t* receivers, const LetPair* pairs,
          SelectedTree* selected, const LetMarks marks) {
+  constexpr int warps = threads / 32;
   __shared__ std::int32_t memory[most_in_block];
   __shared__ std::int32_t nodes, particles;
   const LetPair pair = pairs[blockIdx.x];
+  if ((pair.end - pair.begin > few_receivers) != (threads == many_threads)) return;
   const LeafPlaces leaf = trees.leaves[pair.leaf];
   const SourceFrame frame = to.frames[to.first_leaf[to.own_rank] + pair.leaf];
   std::int32_t* const queue = leaf.nodes <= most_in_block ? memory : marks.number + pair.node;
@@ -283,15 +210,21 @@ __global__ void __launch_bounds__(threads)
 LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers)
     : trees_(trees), receivers_(receivers) {
   if (trees.count == 0) return;
-  DeviceArray<std::uint32_t> receiving;
-  DeviceArray<LetPair> pairs;
-  find_receivers(largest_tree, receiving, pairs);
+  const LetPairs found = find_let_pairs(trees, receivers);
+  const DeviceArray<LetPair>& pairs = found.pairs;
   if (pairs.size() == 0) return;
+  selected_bits_ = DeviceArray<std::uint32_t>(found.nodes / 32);
+  opened_bits_ = DeviceArray<std::uint32_t>(found.nodes / 32);
+  if (largest_tree > most_in_block) number_ = DeviceArray<std::int32_t>(found.nodes);
   const DeviceArray<SelectedTree> selected(pairs.size());
   selected_bits_.clear();
   opened_bits_.clear();
-  mark<<<static_cast<unsigned>(pairs.size()), threads>>>(trees, receivers, receiving.data(), pairs.data(),
-                                                         selected.data(), marks());
+  const auto blocks = static_cast<unsigned>(pairs.size());
+  mark<many_threads><<<blocks, many_threads>>>(trees, receivers, found.receivers.data(), pairs.data(),
+                                               selected.data(), marks());
+  launched("Grove::cuda::mark");
+  mark<threads>
+      <<<blocks, threads>>>(trees, receivers, found.receivers.data(), pairs.data(), selected.data(), marks());
   launched("Grove::cuda::mark");
   std::vector<SelectedTree> by_pair(pairs.size());
   selected.download(by_pair);
@@ -306,33 +239,6 @@ LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, co
 }
 
 LetMarks LetSelection::marks() const { return {selected_bits_.data(), opened_bits_.data(), number_.data()}; }
-
-void LetSelection::find_receivers(std::int32_t largest_tree, DeviceArray<std::uint32_t>& receivers,
-                                  DeviceArray<LetPair>& pairs) {
-  const auto leaves = static_cast<std::int32_t>(trees_.count);
-  const auto blocks = (trees_.count + threads) / threads;  // one thread more than there are leaves
-  const DeviceArray<Numbers> numbers(trees_.count + 1), before(trees_.count + 1);
-  count_receivers<<<blocks, threads>>>(receivers_, trees_.leaves, leaves, numbers.data());
-  launched("Grove::cuda::count_receivers");
-  std::size_t bytes = 0;
-  const auto scan = [&](void* scratch) {
-    GROVE_CUDA(cub::DeviceScan::ExclusiveScan(scratch, bytes, numbers.data(), before.data(), AddNumbers{},
-                                              Numbers{0, 0, 0}, static_cast<int>(trees_.count) + 1));
-  };
-  scan(nullptr);
-  const DeviceArray<std::byte> scratch(bytes);
-  scan(scratch.data());
-  Numbers all{};
-  device_download(&all, before.data() + trees_.count, sizeof(all));
-  receivers = DeviceArray<std::uint32_t>(all.receivers);
-  pairs = DeviceArray<LetPair>(all.pairs);
-  selected_bits_ = DeviceArray<std::uint32_t>(all.nodes / 32);
-  opened_bits_ = DeviceArray<std::uint32_t>(all.nodes / 32);
-  if (largest_tree > most_in_block) number_ = DeviceArray<std::int32_t>(all.nodes);
-  list_receivers<<<blocks, threads>>>(receivers_, trees_.leaves, leaves, before.data(), receivers.data(),
-                                      pairs.data());
-  launched("Grove::cuda::list_receivers");
-}
 
 LetArrays LetSelection::pack() const {
   std::vector<PackPlaces> places;

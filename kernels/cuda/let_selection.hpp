@@ -72,8 +72,6 @@ class LetSelection {
   LetArrays pack() const;
 
  private:
-  void find_receivers(std::int32_t largest_tree, DeviceArray<std::uint32_t>& receivers,
-                      DeviceArray<LetPair>& pairs);
   LetMarks marks() const;
 
   LeafTrees trees_;

@@ -20,7 +20,9 @@ struct WalkSources {
   NodeCodes codes;
 };
 
-inline constexpr int most_walk_parts = 32;
+/// Into which the sources of a group may be split; more than the last of these take longer in all (measured
+/// by bench_active_gpu: at 16 the walk of 256 groups is 2.0 times as fast as unsplit, at 32 it is 1.5 times).
+inline constexpr int most_walk_parts = 32, most_useful_parts = 16;
 
 /// Where forces are wanted: the leaves of this rank. Device memory.
 struct WalkTargets {
@@ -39,7 +41,7 @@ struct WalkTargets {
 constexpr int walk_parts(std::int64_t groups_of_all_ranks) {
   constexpr std::int64_t enough = 8192;  // warps; an H200 runs 4752 at a time
   int parts = 1;
-  while (parts < most_walk_parts && 2 * parts * groups_of_all_ranks <= enough) parts *= 2;
+  while (parts < most_useful_parts && 2 * parts * groups_of_all_ranks <= enough) parts *= 2;
   return parts;
 }
 
