@@ -14,8 +14,8 @@ namespace {
 using namespace testing;
 
 TEST(WalkParts, follow_from_the_number_of_active_groups) {
-  EXPECT_EQ(cuda::walk_parts(0), 32);
-  EXPECT_EQ(cuda::walk_parts(4), 32);
+  EXPECT_EQ(cuda::walk_parts(0), cuda::most_useful_parts);
+  EXPECT_EQ(cuda::walk_parts(4), cuda::most_useful_parts);
   EXPECT_EQ(cuda::walk_parts(std::int64_t{1} << 40), 1);
   for (std::int64_t groups = 1; groups < 100000; ++groups) {
     const int parts = cuda::walk_parts(groups);
