@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/run_cut.cuh"
+#include "kernels/cuda/run_order.cuh"
 #include "kernels/cuda/tiles.cuh"
 
 namespace grove::cuda {
@@ -22,25 +23,13 @@ constexpr std::uint32_t most_blocks = 1056;
 constexpr std::uint32_t small_cell = 1u << 13;
 /// Room for runs of all levels, for each at the beginning.
 constexpr std::uint64_t capacity_per_run = 64, task_capacity_per_run = 8;
-/// Where cells have fewer records in the mean, runs would become very short.
-constexpr std::uint64_t least_leaf = 2 * run_size;
+/// Of fewer records there is little to win; where leaves have fewer in the mean, runs become very short.
+constexpr std::uint64_t least_records = 1u << 16, least_leaf = 2 * run_size;
 
-/// Of keys on one axis; all lanes of a warp.
-struct RunBounds {
-  Coordinate low, high;
-
-  __device__ static RunBounds of(const Coordinate* column, std::uint32_t count) {
-    const RunKeys keys(column, count);
-    RunBounds own{~0u, 0};
-#pragma unroll
-    for (int row = 0; row < RunKeys::rows; ++row) {
-      if (32 * row + threadIdx.x % 32 >= count) break;
-      own.low = min(own.low, keys.key[row]);
-      own.high = max(own.high, keys.key[row]);
-    }
-    return {__reduce_min_sync(~0u, own.low), __reduce_max_sync(~0u, own.high)};
-  }
-};
+/// Whether all is in vain. All threads of a block, which may see it at different times but agree.
+__device__ bool is_in_vain(const RunWork& work) {
+  return __syncthreads_or(static_cast<int>(work.head->overflow)) != 0;
+}
 
 /// Bounds of the runs that roots begin with; a warp per run.
 __global__ void __launch_bounds__(warp_block)
@@ -65,7 +54,7 @@ template <int threads>
 __global__ void __launch_bounds__(threads) find_windows(const RunWork work) {
   const RunHead& head = *work.head;
   if (blockIdx.x == 0 && threadIdx.x == 0) work.head->divisions = work.head->most_count = 0;
-  if (head.overflow) return;
+  if (is_in_vain(work)) return;
   for (std::uint32_t c = head.level_begin + blockIdx.x; c < head.level_end; c += gridDim.x)
     if (!work.is_small(work.cells[c])) {
       std::uint32_t* const bins = work.bins + (c - head.level_begin) * run_bins;
@@ -120,7 +109,7 @@ __global__ void __launch_bounds__(warp_block) count_windows(const RunWork work) 
 template <int threads>
 __global__ void __launch_bounds__(threads) narrow_windows(const RunWork work) {
   const RunHead& head = *work.head;
-  if (head.overflow) return;
+  if (is_in_vain(work)) return;
   for (std::uint32_t c = head.level_begin + blockIdx.x; c < head.level_end; c += gridDim.x)
     if (!work.is_small(work.cells[c]))
       narrow_window<threads>(work, c, work.bins + (c - head.level_begin) * run_bins);
@@ -138,7 +127,7 @@ template <int threads>
 __global__ void __launch_bounds__(threads) cut_cells(const RunWork work) {
   const RunHead& head = *work.head;
   if (blockIdx.x == 0 && threadIdx.x == 0) work.head->listings = 0;
-  if (head.overflow) return;
+  if (is_in_vain(work)) return;
   for (std::uint32_t c = head.level_begin + blockIdx.x; c < head.level_end; c += gridDim.x) {
     if (work.is_small(work.cells[c])) continue;
     const std::uint32_t child = cut_cell<threads>(work, c).child;
@@ -195,7 +184,7 @@ template <int threads>
 __global__ void __launch_bounds__(threads) finish_cells(const RunWork work) {
   __shared__ std::uint32_t waiting[33], bins[run_bins];
   __shared__ int number;
-  if (work.head->overflow) return;
+  if (is_in_vain(work)) return;
   constexpr std::uint32_t warp_count = threads / 32;
   if (threadIdx.x == 0) waiting[0] = work.small_cells[blockIdx.x], number = 1;
   __syncthreads();
@@ -229,30 +218,6 @@ __global__ void __launch_bounds__(threads) finish_cells(const RunWork work) {
   }
 }
 
-/// How long runs are.
-struct RunLengths {
-  double sum;                  ///< of all that were looked at, on all axes
-  Coordinate low[3], high[3];  ///< their bounds
-};
-
-/// A warp per run, of as many as there are warps.
-__global__ void __launch_bounds__(warp_block)
-    measure_runs(const Columns records, std::uint64_t runs, RunLengths* lengths) {
-  constexpr std::uint32_t warps = warp_block / 32;
-  const std::uint64_t w = blockIdx.x * warps + threadIdx.x / 32;
-  const std::uint64_t begin = w * runs / (gridDim.x * warps) * run_size;
-  double length = 0;
-#pragma unroll
-  for (int axis = 0; axis < 3; ++axis) {
-    const RunBounds own = RunBounds::of(records.at[axis] + begin, run_size);
-    length += own.high - own.low;
-    if (threadIdx.x % 32 != 0) continue;
-    atomicMin(&lengths->low[axis], own.low);
-    atomicMax(&lengths->high[axis], own.high);
-  }
-  if (threadIdx.x % 32 == 0) atomicAdd(&lengths->sum, length);
-}
-
 /// Levels that cells of so many records have, at least, until all are small.
 int levels_until(std::uint64_t count, std::uint64_t small) {
   return count == 0 ? 0 : static_cast<int>(std::bit_width((count - 1) / small));
@@ -261,26 +226,16 @@ int levels_until(std::uint64_t count, std::uint64_t small) {
 }  // namespace
 
 bool RunDescent::suits(std::span<const OrbCell> roots) const {
-  constexpr std::uint64_t warps = 1024;
-  // Of the longest extent of all, in the mean of the axes; runs of records in no order have most of it.
-  constexpr double longest = 0.2;
   std::uint64_t records = 0, leaves = 0;
   for (const OrbCell& root : roots) {
     records += root.count;
     leaves += static_cast<std::uint64_t>(root.leaves);
   }
-  if (records < warps * run_size / 8 || records / leaves < least_leaf) return false;
-  RunLengths lengths{0, {~0u, ~0u, ~0u}, {0, 0, 0}};
-  const DeviceArray<RunLengths> device_lengths{std::span<const RunLengths>(&lengths, 1)};
-  measure_runs<<<warps * 32 / warp_block, warp_block>>>(records_, records / run_size, device_lengths.data());
-  launched("Grove::cuda::measure_runs");
-  device_lengths.download(std::span(&lengths, 1));
-  Coordinate extent = 0;
-  for (int axis = 0; axis < 3; ++axis) extent = std::max(extent, lengths.high[axis] - lengths.low[axis]);
-  return lengths.sum <= longest * 3 * static_cast<double>(warps) * extent;
+  return records >= least_records && records / leaves >= least_leaf &&
+         neighbours_are_close(records_, records);
 }
 
-RunWork RunDescent::prepare(std::span<const OrbCell> roots) {
+RunWork RunDescent::prepare(std::span<const OrbCell> roots, RunHead& head) {
   std::uint64_t records = 0, leaves = 0, runs = 0;
   for (const OrbCell& root : roots) {
     records += root.count;
@@ -288,7 +243,7 @@ RunWork RunDescent::prepare(std::span<const OrbCell> roots) {
   }
   RunWork work{};
   work.small_count = small_cell;
-  RunHead head{};
+  head = {};
   head.level_end = work.first_child = static_cast<std::uint32_t>(roots.size());
   std::vector<RunCell> cells;
   std::vector<std::uint32_t> small;
@@ -359,12 +314,9 @@ void cut_level(const RunWork& work, std::uint32_t blocks) {
   launched("Grove::cuda::divide_runs");
 }
 
-/// Cuts all cells that are not small. Returns what has been given out.
-RunHead RunDescent::cut_large(const RunWork& work, std::uint32_t most_count) {
-  RunHead head{};
-  head.level_end = work.first_child;
-  head.most_count = most_count;
-  while (true) {
+/// Cuts all cells that are not small. head (in/out): as on the device.
+void RunDescent::cut_large(const RunWork& work, RunHead& head) const {
+  while (head.most_count > 0 && !head.overflow) {
     const int levels = std::min(levels_until(head.most_count, work.small_count), most_levels);
     std::uint64_t cells = head.level_end - head.level_begin;
     for (int i = 0; i < levels; ++i, cells *= 2)
@@ -373,7 +325,6 @@ RunHead RunDescent::cut_large(const RunWork& work, std::uint32_t most_count) {
       else
         cut_level<small_block>(work, static_cast<std::uint32_t>(std::min<std::uint64_t>(cells, most_blocks)));
     head_.download(std::span(&head, 1));
-    if (head.most_count == 0 || head.overflow) return head;
   }
 }
 
@@ -394,12 +345,9 @@ RunHead RunDescent::cut_small(const RunWork& work, const RunHead& before, const 
 }
 
 std::optional<std::vector<CellBounds>> RunDescent::run(std::span<const OrbCell> roots, const TakeCut& take) {
-  const RunWork work = prepare(roots);
-  std::uint32_t most_count = 0;
-  for (const OrbCell& root : roots)
-    if (root.leaves > 1 && root.count > work.small_count)
-      most_count = std::max(most_count, static_cast<std::uint32_t>(root.count));
-  const RunHead before = cut_large(work, most_count);
+  RunHead before;
+  const RunWork work = prepare(roots, before);
+  cut_large(work, before);
   if (before.overflow) return {};
   const RunHead head = cut_small(work, before, take);
   if (head.overflow) return {};

@@ -14,12 +14,12 @@ namespace grove::cuda {
 /// Cuts cells down to the leaves where records come in the order of an earlier tree, by runs of them
 /// (runs.cuh). The result does not depend on that order, only the time does.
 ///
-/// Level by level, four launches each: a window for each cut, from the bounds of runs; a look at the runs in
-/// the windows; the cuts; the division of the runs that they meet. A cell that has become small is one
-/// block's, down to its leaves, whose records it gathers.
+/// Level by level, six launches each: a window for each cut, from the bounds of runs; two looks at the runs
+/// there, of which the first narrows the windows; the cuts; the division of the runs that they meet. A cell
+/// that has become small is one block's, down to its leaves, whose records it gathers.
 ///
-/// Cost: reads about three coordinates of a record and moves it about three times, however deep the tree; 3
-/// to 7 bytes of device memory per record.
+/// Cost: grows with the surfaces of cells, not with the depth of the tree; 5.5 bytes of device memory per
+/// record.
 class RunDescent {
  public:
   /// records: divided in place, in vain if there are too many runs in the end; sorted: where they come to in
@@ -40,8 +40,8 @@ class RunDescent {
   std::optional<std::vector<CellBounds>> run(std::span<const OrbCell> roots, const TakeCut& take);
 
  private:
-  RunWork prepare(std::span<const OrbCell> roots);
-  RunHead cut_large(const RunWork& work, std::uint32_t most_count);
+  RunWork prepare(std::span<const OrbCell> roots, RunHead& head);
+  void cut_large(const RunWork& work, RunHead& head) const;
   RunHead cut_small(const RunWork& work, const RunHead& before, const TakeCut& take);
 
   Columns records_, sorted_;

@@ -159,6 +159,23 @@ struct RunKeys {
   }
 };
 
+/// Of the keys of a run on one axis. By one warp; every lane gets the answer.
+struct RunBounds {
+  Coordinate low, high;
+
+  __device__ static RunBounds of(const Coordinate* column, std::uint32_t count) {
+    const RunKeys keys(column, count);
+    RunBounds own{~0u, 0};
+#pragma unroll
+    for (int row = 0; row < RunKeys::rows; ++row) {
+      if (32 * row + threadIdx.x % 32 >= count) break;
+      own.low = min(own.low, keys.key[row]);
+      own.high = max(own.high, keys.key[row]);
+    }
+    return {__reduce_min_sync(~0u, own.low), __reduce_max_sync(~0u, own.high)};
+  }
+};
+
 /// Counts the keys of a run: those left of the window of its cell and of the middle, and those in the window
 /// by bin. bins: of the cell. By one warp.
 __device__ inline void count_keys(const RunWork& work, const RunTask& task, std::uint32_t* bins) {

@@ -29,8 +29,7 @@ struct RunCell {
 
   // The search of its cut.
   std::int32_t axis;
-  Coordinate window_first, window_last;  ///< the first key to go right is one of these, both inclusive;
-                                         ///< a window of a cell that is narrowed once
+  Coordinate window_first, window_last;  ///< the first key to go right is one of these, both inclusive
   std::uint32_t below;                   ///< records left of the window,
   std::uint32_t left_of_middle;          ///< and left of the spatial middle
   std::uint32_t listed;                  ///< records in the window
