@@ -49,8 +49,9 @@ int digit_bits(std::size_t cells);
 /// go to both sides, on their ids.
 ///
 /// greatest_id (in/out): of all particles, once it is known; ids are looked at only where there are ties.
-/// Cost: at most 32 rounds by bisection, 4 by histogram (up to 65,535 cells at once; more cells take more
-/// rounds); for ties up to as many as the greatest id has digits of 8 bits (histogram) or 1 bit (bisection).
+/// Cost: at most 32 rounds by bisection; 4 by histogram, mostly 1 under `middle` (up to 65,535 cells at once;
+/// more cells take more rounds); for ties up to as many as the greatest id has digits of 8 bits (histogram)
+/// or 1 bit (bisection).
 void find_cuts(ProcessorSetTree& tree, const SearchOptions& options, std::span<CutQuestion> questions,
                std::optional<ParticleId>& greatest_id, DecompositionReport& report);
 

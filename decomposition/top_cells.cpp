@@ -56,13 +56,17 @@ class Master {
            (c.count > most_lent_ && shares_.straddles(before, c.weight));
   }
 
+  /// Of so many cells at once particles are counted by bins, which saves a round; of more the answers, 2 KiB
+  /// a cell, would take longer than that.
+  static constexpr std::size_t most_by_bins = 4096;
+
   std::vector<CutQuestion> make_axes(const Indices& wanted) {
     if (wanted.empty()) return {};
     std::vector<AxisChoice> input;
     for (const auto c : wanted) {
       const int axis = longest_axis(cell(c).low, cell(c).high);
       const Coordinate low = cell(c).low[axis], high = cell(c).high[axis];
-      const bool by_bins = parameters_.method == CutMethod::histogram;
+      const bool by_bins = parameters_.method == CutMethod::histogram && wanted.size() <= most_by_bins;
       input.push_back({c, axis, scheme_.needs_middle() ? spatial_middle(low, high) : 0,
                        by_bins ? MiddleBins::shift_for(high - low) : -1});
     }

@@ -90,7 +90,7 @@ class Levels {
   }
 
   void run(PhaseTimers* levels, std::size_t depth) {
-    if (cut_runs(levels)) return;
+    if (cut_runs(levels, depth)) return;
     find_root_bounds();
     depth = cut_huge(levels, depth);
     std::vector<OrbCell> rest;
@@ -159,13 +159,13 @@ class Levels {
   }
 
   /// All cells, if that is the way to do it.
-  bool cut_runs(PhaseTimers* levels) {
+  bool cut_runs(PhaseTimers* levels, std::size_t depth) {
     std::vector<OrbCell> roots;
     for (std::size_t c = 0; c < cells_.size(); ++c) roots.push_back(orb_cell(c));
     RunDescent descent(sets_[0], sets_[1], ids_, scheme_);
     if (!descent.suits(roots)) return false;
     std::optional<PhaseTimers::Scope> time;
-    if (levels) time.emplace(*levels, "runs");
+    if (levels) time.emplace(*levels, level_name(depth));
     const std::vector<Cell> begin = cells_;
     const auto bounds = descent.run(roots, [&](const FoundCut& cut) { add_children(cut); });
     if (!bounds) {

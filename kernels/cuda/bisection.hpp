@@ -34,9 +34,10 @@ struct SubtreeRoot {
 /// InputError if ids are not unique where a cut meets equal coordinates.
 ///
 /// levels (optional, in/out): each level adds to its phase (level_name), levels that are started together to
-/// that of the first of them, and all levels that RunDescent cuts to "runs"; depth: that of the first one.
+/// that of the first of them, as all are that RunDescent cuts; depth: that of the first one.
 ///
 /// Cost per level: 8 bytes read and, for the partition, 16 bytes read and written per record; five launches.
+/// By runs: see RunDescent.
 std::vector<std::vector<Cell>> cut_to_leaves(const CutScheme& scheme, std::span<const SubtreeRoot> roots,
                                              DeviceRecords& records, DeviceRecords& spare,
                                              const ParticleId* ids, PhaseTimers* levels = nullptr,

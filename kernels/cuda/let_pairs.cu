@@ -1,7 +1,7 @@
 #include "kernels/cuda/let_pairs.cuh"
 
-#include <algorithm>
 #include <cub/device/device_scan.cuh>
+#include <stdexcept>
 
 #include "kernels/cuda/check.cuh"
 
@@ -157,6 +157,8 @@ struct Plus {
 }  // namespace
 
 LetPairs find_let_pairs(const LeafTrees& trees, const LetReceivers& to) {
+  if (trees.count >= (1u << 31) / parts)
+    throw std::length_error("too many leaves on one rank: larger leaves, or more ranks, are needed");
   const auto number = static_cast<std::uint32_t>(trees.count * parts);
   const DeviceArray<std::uint32_t> counts(std::size_t{number} + 1);
   count_receivers<<<blocks_for(counts.size()), threads>>>(to, number, counts.data());

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cub/block/block_scan.cuh>
 #include <numeric>
-#include <stdexcept>
 #include <tuple>
 
 #include "kernels/cuda/check.cuh"
@@ -14,7 +13,7 @@ namespace grove::cuda {
 namespace {
 
 constexpr int threads = 128;
-/// Nodes of trees whose lists are in the memory of a block: bisections, and octrees of as many particles.
+/// Nodes of trees whose lists are in the memory of a block: bisections, and octrees of so few.
 constexpr std::int32_t most_in_block = 2048;
 
 /// By all lanes of a warp: whether one of the receivers may open a node.

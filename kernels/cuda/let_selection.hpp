@@ -57,8 +57,9 @@ struct LetArrays {
 /// bucket may be. The test is the walk's own with a margin, on the leaves' published bounds: a walk there,
 /// which tests smaller bounds, opens no more. Nodes keep their order.
 ///
-/// Cost: for each own leaf a descent of the top tree; for each node selected a test per leaf of the receiver
-/// that may open the root, 32 at a time, until one opens.
+/// Cost: for each own leaf descents of the top tree (let_pairs.cuh); for each node selected a test per leaf
+/// of the receiver that may open the root, 128 at a time, until one opens. A tree is one block's: a leaf of
+/// millions of particles takes longer than all else.
 class LetSelection {
  public:
   /// trees: of this rank, up to date, the first one leaf receivers.first_leaf[own_rank] of the ORB.

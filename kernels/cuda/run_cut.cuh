@@ -42,10 +42,13 @@ __device__ inline std::uint32_t add_children(const RunWork& work, std::uint32_t 
   return child;
 }
 
+/// More keys in a window take one block too long: very many are equal.
+constexpr std::uint32_t most_listed = 1u << 20;
+
 /// How a cell was cut.
 struct RunCut {
   static constexpr std::uint32_t none = ~0u;
-  std::uint32_t child;  ///< number of the left one; none: there was no room, or ids are not unique
+  std::uint32_t child;  ///< number of the left one; none: all is in vain, or ids are not unique
   RunSpan divisions;    ///< in work.divisions
 };
 
@@ -56,6 +59,10 @@ template <int threads>
 __device__ RunCut cut_cell(const RunWork& work, std::uint32_t number) {
   __shared__ std::uint32_t left_place, right_place, division_place, divisions, child;
   const RunCell& cell = work.cells[number];
+  if (cell.listed > most_listed) {
+    if (threadIdx.x == 0) work.head->overflow = 1;
+    return {RunCut::none, {0, 0}};
+  }
   const std::uint32_t left = left_of_cut(work, cell, cell.left_of_middle);
   const WindowList list(work, cell);
   const SelectedCut found = select_by_key_and_id<threads>(

@@ -23,8 +23,9 @@ constexpr std::uint32_t most_blocks = 1056;
 constexpr std::uint32_t small_cell = 1u << 13;
 /// Room for runs of all levels, for each at the beginning.
 constexpr std::uint64_t capacity_per_run = 64, task_capacity_per_run = 8;
-/// Of fewer records there is little to win; where leaves have fewer in the mean, runs become very short.
-constexpr std::uint64_t least_records = 1u << 16, least_leaf = 2 * run_size;
+/// Of fewer records there is little to win; where leaves have fewer in the mean, runs become very short;
+/// larger ones are too much for the one block that gathers them.
+constexpr std::uint64_t least_records = 1u << 16, least_leaf = 2 * run_size, most_leaf = 1u << 18;
 
 /// Whether all is in vain. All threads of a block, which may see it at different times but agree.
 __device__ bool is_in_vain(const RunWork& work) {
@@ -231,8 +232,8 @@ bool RunDescent::suits(std::span<const OrbCell> roots) const {
     records += root.count;
     leaves += static_cast<std::uint64_t>(root.leaves);
   }
-  return records >= least_records && records / leaves >= least_leaf &&
-         neighbours_are_close(records_, records);
+  if (records < least_records || records / leaves < least_leaf || records / leaves > most_leaf) return false;
+  return neighbours_are_close(records_, records);
 }
 
 RunWork RunDescent::prepare(std::span<const OrbCell> roots, RunHead& head) {
@@ -332,7 +333,7 @@ void RunDescent::cut_large(const RunWork& work, RunHead& head) const {
 RunHead RunDescent::cut_small(const RunWork& work, const RunHead& before, const TakeCut& take) {
   std::vector<FoundCut> cuts(before.cuts);
   device_download(cuts.data(), cuts_.data(), cuts.size() * sizeof(FoundCut));
-  const std::uint32_t cells = before.small_cells;  // none where ids are not unique
+  const std::uint32_t cells = before.small_cells;  // perhaps none where ids are not unique
   if (cells >= few_cells)
     finish_cells<small_block><<<cells, small_block>>>(work);
   else if (cells > 0)

@@ -47,7 +47,7 @@ bool neighbours_are_close(const Columns& records, std::uint64_t count) {
   device_lengths.download(std::span(&lengths, 1));
   Coordinate extent = 0;
   for (int axis = 0; axis < 3; ++axis) extent = std::max(extent, lengths.high[axis] - lengths.low[axis]);
-  return lengths.sum <= longest * 3 * warps * extent;
+  return extent > 0 && lengths.sum <= longest * 3 * warps * extent;
 }
 
 }  // namespace grove::cuda

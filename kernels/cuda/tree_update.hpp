@@ -16,7 +16,7 @@ namespace grove::cuda {
 /// exact: every group of particles tells all nodes above buckets that hold the whole of it, and these look at
 /// the rest of their particles themselves.
 ///
-/// Keeps its memory from call to call: some 80 bytes per node. Cost: O(nodes) in double precision,
+/// Keeps its memory as long as it lives: some 80 bytes per node. Cost: O(nodes) in double precision,
 /// O(particles x depth) in single precision.
 class TreeUpdate {
  public:

@@ -20,8 +20,7 @@ struct WalkSources {
   NodeCodes codes;
 };
 
-/// Into which the sources of a group may be split; more than the last of these take longer in all (measured
-/// by bench_active_gpu: at 16 the walk of 256 groups is 2.0 times as fast as unsplit, at 32 it is 1.5 times).
+/// Numbers of parts: the most that the kernels take, and the most that saves time (docs/performance.md).
 inline constexpr int most_walk_parts = 32, most_useful_parts = 16;
 
 /// Where forces are wanted: the leaves of this rank. Device memory.

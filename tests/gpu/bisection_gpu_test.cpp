@@ -109,15 +109,23 @@ Sample in_tree_order(const Sample& sample, Coordinate step) {
   return ordered;
 }
 
-/// Whether the device takes runs of records as they come.
-bool goes_by_runs(const Sample& sample, const CutScheme& scheme, std::int32_t leaves) {
+/// Each coordinate mostly near 0, at all scales: every cut takes a little off.
+Sample comb(std::size_t count) {
+  const auto scaled = [](std::mt19937_64& g) { return any(g) >> (g() % 32); };
+  return sample("comb", count, [&](std::mt19937_64& g) {
+    return IntegerPosition{scaled(g), scaled(g), scaled(g)};
+  });
+}
+
+/// How many times the device begins with some levels: once, if it goes by runs of the records.
+std::size_t beginnings(const Sample& sample, const CutScheme& scheme) {
   const auto count = static_cast<Count>(sample.records.size());
-  const cuda::SubtreeRoot whole{root_of(scheme, sample.records.size(), count, leaves), 0};
+  const cuda::SubtreeRoot whole{root_of(scheme, sample.records.size(), count, 0), 0};
   cuda::DeviceRecords records = on_device(sample.records), spare(sample.records.size());
   const cuda::DeviceArray<ParticleId> id{std::span(sample.id)};
   PhaseTimers levels;
   cuda::cut_to_leaves(scheme, std::span(&whole, 1), records, spare, id.data(), &levels);
-  return levels.all().contains("runs");
+  return levels.all().size();
 }
 
 void expect_refused(const Sample& sample, const CutScheme& scheme) {
@@ -147,14 +155,6 @@ TEST_F(GpuBisection, halves_cuts_the_same_cells_as_the_host) {
 
 TEST_F(GpuBisection, halves_cuts_65536_cells_at_once) {
   expect_same(samples(1 << 18).front(), {CutRule::halves, 1}, 1 << 17);
-}
-
-/// Each coordinate mostly near 0, at all scales: every cut takes a little off.
-Sample comb(std::size_t count) {
-  const auto scaled = [](std::mt19937_64& g) { return any(g) >> (g() % 32); };
-  return sample("comb", count, [&](std::mt19937_64& g) {
-    return IntegerPosition{scaled(g), scaled(g), scaled(g)};
-  });
 }
 
 // Cells of up to 65536 records are searched by one block as a whole, larger ones through a sample.
@@ -224,17 +224,19 @@ TEST_F(GpuBisection, cuts_records_that_come_in_the_order_of_an_earlier_tree) {
     }
 }
 
+// Other ways have to begin more than once with the deep tree of a comb.
 TEST_F(GpuBisection, goes_by_runs_where_they_are_short) {
-  const Sample even = samples(200000).front(), ordered = in_tree_order(even, 1 << 24);
-  EXPECT_FALSE(goes_by_runs(even, {CutRule::middle, 4096}, 0));
-  EXPECT_TRUE(goes_by_runs(ordered, {CutRule::middle, 4096}, 0));
-  EXPECT_TRUE(goes_by_runs(ordered, {CutRule::halves, 1}, 100));
-  EXPECT_FALSE(goes_by_runs(ordered, {CutRule::middle, 512}, 0)) << "leaves are as short as runs";
+  const Sample any_order = comb(200000), ordered = in_tree_order(any_order, 0);
+  EXPECT_GT(beginnings(any_order, {CutRule::middle, 2048}), 1);
+  EXPECT_EQ(beginnings(ordered, {CutRule::middle, 2048}), 1);
+  EXPECT_GT(beginnings(ordered, {CutRule::middle, 512}), 1) << "leaves are as short as runs";
 }
 
 // At each cut all runs of one point are divided by ids: they soon become too many.
-TEST_F(GpuBisection, cuts_one_point_of_which_runs_become_too_many) {
-  expect_same(samples(400000)[2], {CutRule::middle, 1024}, 0);
+TEST_F(GpuBisection, cuts_two_points_of_which_runs_become_too_many) {
+  Sample two = samples(400000)[2];
+  for (std::size_t i = 0; i < two.records.size() / 3; ++i) two.records[i].x = 0;
+  expect_same(two, {CutRule::middle, 1024}, 0);
 }
 
 // Half of the records are ordered.
