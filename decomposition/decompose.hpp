@@ -30,7 +30,8 @@ struct DecompositionReport {
   /// (particles, by leaf), "total".
   PhaseTimers timers;
   /// By level of the tree (level_name): those that all ranks cut together, on the master only; then, on a
-  /// GPU, those that the rank cut alone, all its cells at a time, counted from the depth of the shallowest.
+  /// GPU, those that the rank cut alone, all its cells at a time, counted from the depth of the shallowest;
+  /// levels that are started together, or cut by runs of records, add to the first of them.
   PhaseTimers levels;
 
   /// What a rank does to sort its particles however many ranks there are: records, and cells cut alone.
