@@ -11,15 +11,27 @@ namespace {
 constexpr int threads = 512;
 constexpr int most_buckets = most_in_leaf / bucket_size;
 constexpr int most_nodes = local_cells(most_in_leaf);
+constexpr int most_samples = 128;  ///< of positions, for the origin
+static_assert(most_buckets <= threads && 3 * most_samples <= threads && group_size == 32);
 
-/// Working memory of a block.
+/// Particles by place, buckets apart by one, so that threads which read one bucket each read other banks.
+constexpr int staged_bucket = bucket_size + 1;
+
+/// Working memory of a block. Nodes and buckets by number in the leaf.
 struct Shared {
-  MomentSum
-      sum[most_buckets];  ///< of a node, at its first bucket: what is done takes the place of its left child
+  union {
+    double sample[3][most_samples];
+    SourceParticle staged[most_buckets * staged_bucket];
+    MomentSum sum[most_buckets];  ///< of a node, at its first bucket: what is done takes the place of its
+                                  ///< left child
+  };
   Vec3f centre[most_nodes];
   unsigned radius2[most_nodes];  ///< the bits of a float that is not negative, which sort as it does
   int arrivals[most_nodes];      ///< children that are done
   std::int16_t parent[most_nodes];
+  std::int16_t child[most_nodes];  ///< the left one
+  std::int16_t first[most_nodes];  ///< particle
+  std::int16_t count[most_nodes];  ///< particles
   std::int16_t bucket_node[most_buckets];
   Vec3d origin;
 };
@@ -35,11 +47,34 @@ struct LeafUpdate {
   NodeCore* core;
   NodeMoments* moments;
 
-  __device__ void find_parents() const {
+  /// Like find_origin(), by all threads of the block: each finds the rank of one element of the sample.
+  __device__ void find_origin(const Vec3d* position) const {
+    const std::int32_t stride = sample_stride(count), size = (count + stride - 1) / stride;
+    const int axis = static_cast<int>(threadIdx.x) / most_samples,
+              i = static_cast<int>(threadIdx.x) % most_samples;
+    const bool is_element = axis < 3 && i < size;
+    const double own = is_element ? position[static_cast<std::int64_t>(i) * stride][axis] : 0;
+    if (is_element) s.sample[axis][i] = own;
+    __syncthreads();
+    std::int32_t rank = 0;
+    if (is_element)
+      for (std::int32_t j = 0; j < size; ++j) {
+        const double its = s.sample[axis][j];
+        rank += its < own || (its == own && j < i);
+      }
+    if (is_element && rank == size / 2) s.origin[axis] = own;
+    __syncthreads();
+  }
+
+  __device__ void load_links() const {
+#pragma unroll 2
     for (std::int32_t n = threadIdx.x; n < nodes; n += threads) {
       const NodeLinks link = links[n];
       s.radius2[n] = 0;
       s.arrivals[n] = 0;
+      s.child[n] = static_cast<std::int16_t>(link.child);
+      s.first[n] = static_cast<std::int16_t>(link.first);
+      s.count[n] = static_cast<std::int16_t>(link.count);
       if (n == 0) s.parent[0] = -1;
       if (link.child >= 0)
         s.parent[link.child] = s.parent[link.child + 1] = static_cast<std::int16_t>(n);
@@ -48,57 +83,151 @@ struct LeafUpdate {
     }
   }
 
+  /// What a source is made of.
+  struct Raw {
+    Vec3d position;
+    double mass;
+    float softening, old_acceleration;
+
+    __device__ Raw(const UpdateRule& rule, const SourceBody& source, const float* old_acceleration,
+                   std::int32_t i)
+        : position(source.position[i]),
+          mass(source.mass[i]),
+          softening(rule.softening_of[source.type[i]]),
+          old_acceleration(old_acceleration[i]) {}
+  };
+
+  /// Sources, staged, too, and groups. A warp per group, a lane per particle of it; the next group is on its
+  /// way meanwhile.
+  __device__ void make_groups(const SourceBody& source, const float* old_acceleration, Group* groups) const {
+    const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+    const auto load = [&](std::int32_t first) {
+      return Raw(rule, source, old_acceleration, min(first + lane, count - 1));
+    };
+    std::int32_t first = warp * group_size;
+    Raw next = load(first);
+    for (; first < count; first += threads) {
+      const Raw own = next;
+      next = load(first + threads);
+      const std::int32_t i = first + lane;
+      const SourceParticle particle = source.of(own.position, own.mass);
+      TargetBounds bounds = no_bounds();
+      widen(bounds, particle.position, particle.position, 0, own.softening);
+      bounds = warp_union(bounds);
+      const float least = __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(own.old_acceleration)));
+      bounds.strictness = rule.acceptance.strictness(static_cast<float>(least * rule.per_acceleration));
+      if (lane == 0) groups[first / group_size] = {bounds, first, min(group_size, count - first)};
+      if (i >= count) continue;
+      source.sources[i] = s.staged[staged_place(i)] = particle;
+      source.softening[i] = own.softening;
+    }
+  }
+  __device__ static std::int32_t staged_place(std::int32_t i) {
+    return i / bucket_size * staged_bucket + i % bucket_size;
+  }
+
+  /// Of all groups. By one warp; every lane gets it.
+  __device__ TargetBounds bounds_of(const Group* groups) const {
+    TargetBounds all = no_bounds();
+    for (std::int32_t g = threadIdx.x; g * group_size < count; g += 32) {
+      const TargetBounds own = groups[g].bounds;
+      widen(all, own.low, own.high, own.strictness, own.softening);
+    }
+    return warp_union(all);
+  }
+
+  /// A thread per bucket. All threads of the block: sums take the place of what is staged.
+  __device__ void sum_buckets() const {
+    const auto b = static_cast<std::int32_t>(threadIdx.x);
+    const bool exists = b < buckets();
+    MomentSum sum;
+    if (exists) {
+      const std::int32_t first = b * bucket_size, size = min(bucket_size, count - first),
+                         n = s.bucket_node[b];
+      const SourceParticle* const own = s.staged + staged_place(first);
+      sum = bucket_moments(own, softening + first, size);
+      store(n, sum);
+      unsigned radius2 = 0;
+      for (std::int32_t i = 0; i < size; ++i) radius2 = max(radius2, distance2_bits(own[i].position, n));
+      s.radius2[n] = radius2;
+    }
+    __syncthreads();
+    if (exists) s.sum[b] = sum;
+  }
+
   /// A thread begins at each bucket; of two that meet the second one goes on with their parent, after a
   /// barrier behind what the first one has stored. All threads of the block.
   __device__ void combine() const {
-    static_assert(most_buckets <= threads);
     const auto b = static_cast<std::int32_t>(threadIdx.x);
-    bool goes_on = b < (count + bucket_size - 1) / bucket_size;
+    bool goes_on = b < buckets();
     std::int32_t n = goes_on ? s.bucket_node[b] : 0;
-    if (goes_on) {
-      const NodeLinks link = links[n];
-      s.sum[b] = bucket_moments(sources + link.first, softening + link.first, link.count);
-      store(n, s.sum[b]);
-    }
     while (__syncthreads_or(goes_on)) {
       if (!goes_on) continue;
       n = s.parent[n];
       goes_on = n >= 0 && atomicAdd(&s.arrivals[n], 1) == 1;
       if (!goes_on) continue;
-      const std::int32_t child = links[n].child;
-      MomentSum& left = s.sum[links[child].first / bucket_size];
-      left = left + s.sum[links[child + 1].first / bucket_size];
+      MomentSum& left = s.sum[s.first[n] / bucket_size];
+      left = left + s.sum[s.first[s.child[n] + 1] / bucket_size];
       store(n, left);
     }
   }
 
-  __device__ void store(std::int32_t n, const MomentSum& sum) const {
-    core[n] = node_core(sum);
-    moments[n] = node_moments(sum);
-    s.centre[n] = core[n].centre;
-  }
-
-  /// Of every node, the largest distance of a particle from its centre. Above the groups all lanes of a warp
-  /// have the same nodes, inside them those of a bucket.
+  /// Of every node above the buckets, the largest distance of a particle from its centre. A warp has some
+  /// groups at once, a lane a particle of each, and climbs with all of them: inside of a group with the eight
+  /// lanes of a bucket, above it with all of them.
   __device__ void find_radii() const {
-    static_assert(group_size == 32);
-    const int lane = static_cast<int>(threadIdx.x % 32);
-    const unsigned of_bucket = ((1u << bucket_size) - 1) << (lane / bucket_size * bucket_size);
-    for (std::int32_t first = static_cast<std::int32_t>(threadIdx.x) - lane; first < count;
-         first += threads) {
-      const std::int32_t i = min(first + lane, count - 1), group_count = min(group_size, count - first);
-      const Vec3f position = sources[i].position;
-      std::int32_t n = s.bucket_node[i / bucket_size];
-      for (; links[n].count < group_count; n = s.parent[n]) {
-        const unsigned bits = __reduce_max_sync(of_bucket, distance2_bits(position, n));
-        if (lane % bucket_size == 0) atomicMax(&s.radius2[n], bits);
+    constexpr int together = 4;
+    const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+    for (std::int32_t begin = warp * group_size; begin < count; begin += together * threads) {
+      Vec3f position[together];
+      std::int32_t n[together], group_count[together];
+#pragma unroll
+      for (int k = 0; k < together; ++k) {
+        const std::int32_t first = begin + k * threads, i = min(first + lane, count - 1);
+        position[k] = sources[i].position;
+        group_count[k] = min(group_size, count - first);
+        n[k] = first < count ? s.parent[s.bucket_node[i / bucket_size]] : -1;
       }
-      __syncwarp();
-      for (; n >= 0; n = s.parent[n]) {
-        const unsigned bits = __reduce_max_sync(~0u, distance2_bits(position, n));
-        if (lane == 0) atomicMax(&s.radius2[n], bits);
+      for (bool more = true; more;) {
+        more = false;
+#pragma unroll
+        for (int k = 0; k < together; ++k) more |= climb_in_group(position[k], n[k], group_count[k]);
+        more = __any_sync(~0u, more);
+      }
+      for (bool more = true; more;) {
+        more = false;
+#pragma unroll
+        for (int k = 0; k < together; ++k) more |= climb(position[k], n[k]);
       }
     }
+  }
+
+  /// Goes to the parent of node n unless n has all particles of the group. Returns whether it went.
+  __device__ bool climb_in_group(const Vec3f& position, std::int32_t& n, std::int32_t group_count) const {
+    const bool is_inside = n >= 0 && s.count[n] < group_count;
+    unsigned bits = is_inside ? distance2_bits(position, n) : 0;
+    for (int other = 1; other < bucket_size; other *= 2) bits = max(bits, __shfl_xor_sync(~0u, bits, other));
+    if (!is_inside) return false;
+    if (threadIdx.x % bucket_size == 0) atomicMax(&s.radius2[n], bits);
+    n = s.parent[n];
+    return true;
+  }
+  /// The same, of a node of all lanes, while there is one.
+  __device__ bool climb(const Vec3f& position, std::int32_t& n) const {
+    if (n < 0) return false;
+    const unsigned bits = __reduce_max_sync(~0u, distance2_bits(position, n));
+    if (threadIdx.x % 32 == 0) atomicMax(&s.radius2[n], bits);
+    n = s.parent[n];
+    return true;
+  }
+
+  __device__ std::int32_t buckets() const { return (count + bucket_size - 1) / bucket_size; }
+
+  __device__ void store(std::int32_t n, const MomentSum& sum) const {
+    const NodeCore node = node_core(sum);
+    core[n] = node;
+    moments[n] = node_moments(sum);
+    s.centre[n] = node.centre;
   }
 
   __device__ unsigned distance2_bits(const Vec3f& position, std::int32_t n) const {
@@ -127,8 +256,8 @@ struct LeafUpdate {
     constexpr float round_up = 1 + 1e-6F;
     for (std::int32_t n = threadIdx.x; n < nodes; n += threads) {
       NodeCore node = core[n];
-      node.radius = std::sqrt(__uint_as_float(s.radius2[n])) * round_up;
       const NodeMoments m = moments[n];
+      node.radius = std::sqrt(__uint_as_float(s.radius2[n])) * round_up;
       rule.acceptance.prepare(node, node.reach2, node.power, m.xx + m.yy + m.zz);
       core[n] = node;
     }
@@ -140,14 +269,9 @@ __global__ void __launch_bounds__(threads, 2)
   extern __shared__ __align__(16) std::byte memory[];
   Shared& s = *reinterpret_cast<Shared*>(memory);
   const LeafPlaces leaf = trees.leaves[blockIdx.x];
-  TargetBounds bounds = no_bounds();
   if (leaf.count == 0) {
-    if (threadIdx.x == 0) trees.origin[blockIdx.x] = {0, 0, 0}, trees.bounds[blockIdx.x] = bounds;
+    if (threadIdx.x == 0) trees.origin[blockIdx.x] = {0, 0, 0}, trees.bounds[blockIdx.x] = no_bounds();
     return;
-  }
-  if (threadIdx.x < 32) {
-    const Vec3d origin = find_origin(particles.position + leaf.first, leaf.count);
-    if (threadIdx.x == 0) trees.origin[blockIdx.x] = s.origin = origin;
   }
   const LeafUpdate tree{rule,
                         s,
@@ -158,31 +282,18 @@ __global__ void __launch_bounds__(threads, 2)
                         trees.softening + leaf.first,
                         trees.core + leaf.node,
                         trees.moments + leaf.node};
-  tree.find_parents();
-  __syncthreads();
-  const SourceBody source = source_body(rule, s.origin, particles, trees, leaf);
-  for (std::int32_t i = threadIdx.x; i < leaf.count; i += threads) source(static_cast<std::size_t>(i));
-  __syncthreads();
-  tree.combine();
-
-  const GroupBody group{rule.acceptance,
-                        rule.per_acceleration,
-                        leaf.count,
-                        tree.sources,
-                        tree.softening,
-                        particles.old_acceleration + leaf.first,
-                        trees.groups + leaf.group};
-  const std::int32_t groups = (leaf.count + group_size - 1) / group_size;
-  for (std::int32_t g = threadIdx.x; g < groups; g += threads) group(static_cast<std::size_t>(g));
+  tree.load_links();
+  tree.find_origin(particles.position + leaf.first);
+  if (threadIdx.x == 0) trees.origin[blockIdx.x] = s.origin;
+  tree.make_groups(source_body(rule, s.origin, particles, trees, leaf),
+                   particles.old_acceleration + leaf.first, trees.groups + leaf.group);
   __syncthreads();
   if (threadIdx.x < 32) {
-    for (std::int32_t g = threadIdx.x; g < groups; g += 32) {
-      const TargetBounds& b = group.groups[g].bounds;
-      widen(bounds, b.low, b.high, b.strictness, b.softening);
-    }
-    bounds = warp_union(bounds);
+    const TargetBounds bounds = tree.bounds_of(trees.groups + leaf.group);
     if (threadIdx.x == 0) trees.bounds[blockIdx.x] = bounds;
   }
+  tree.sum_buckets();
+  tree.combine();
   tree.find_radii();
   if (rule.acceptance.criterion == Criterion::opening_edge) tree.find_edges();
   __syncthreads();

@@ -43,11 +43,14 @@ __device__ inline SourceBody source_body(const UpdateRule& rule, const Vec3d& or
   return source;
 }
 
-/// The median of each axis in a sample of the leaf, as Forest::find_origin() takes it. By a warp.
+/// Every so many particles of a leaf one is in the sample that Forest::find_origin() takes: 64 to 127, or
+/// all.
+__device__ inline std::int32_t sample_stride(std::int32_t count) { return max(1, count / 64); }
+
+/// The median of each axis in the sample, as Forest::find_origin() takes it. By a warp.
 __device__ inline Vec3d find_origin(const Vec3d* position, std::int32_t count) {
-  constexpr std::int32_t sample = 64;
-  constexpr int per_lane = 4;  // the stride rounds down, so there are up to 127
-  const std::int32_t stride = max(1, count / sample), size = (count + stride - 1) / stride;
+  constexpr int per_lane = 4;
+  const std::int32_t stride = sample_stride(count), size = (count + stride - 1) / stride;
   const int lane = static_cast<int>(threadIdx.x % 32);
   Vec3d origin;
 #pragma unroll

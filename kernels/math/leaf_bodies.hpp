@@ -43,8 +43,12 @@ struct SourceBody {
   SourceParticle* sources;  ///< out, and the next: particles of the leaf, walk units
   float* softening;
 
+  /// Units of the run.
+  GROVE_HOST_DEVICE SourceParticle of(const Vec3d& place, double particle_mass) const {
+    return {((place - origin) * per_length).as<float>(), static_cast<float>(particle_mass * per_mass)};
+  }
   GROVE_HOST_DEVICE void operator()(std::size_t i) const {
-    sources[i] = {((position[i] - origin) * per_length).as<float>(), static_cast<float>(mass[i] * per_mass)};
+    sources[i] = of(position[i], mass[i]);
     softening[i] = softening_of[type[i]];
   }
 };
