@@ -1,24 +1,34 @@
 // Octrees on one GPU: time by phase.
 //
-//   bench_octree_gpu LOG2_PARTICLES MODEL [LEAF] [hilbert|morton] [REPEATS]
+//   bench_octree_gpu PARTICLES[,...] MODEL [LEAF] [hilbert|morton] [REPEATS] [THETA[,...]]
 //
-// MODEL: as `grove ic`, with its defaults. LEAF: particles in a leaf of the ORB (rule `middle`), 0 (default):
-// one leaf for all. Prints the median of REPEATS (9) after one more, milliseconds, from records in leaf order
-// on.
+// PARTICLES: a number, or 2^K. MODEL: as `grove ic`, with its defaults. LEAF: particles in a leaf of the ORB
+// (rule `middle`), 0 (default): one leaf for all. THETA: opening angles to walk with, too (criterion
+// opening_radius: b/theta; quadrupoles, softening 1e-3), by groups and along ropes in the order of the tree.
+// A line for each number of particles and each THETA: medians of REPEATS (9) after one more, milliseconds,
+// from records in leaf order on; of walks also cells, particles and opening tests of groups per particle, and
+// the errors of 1024 accelerations against direct summation.
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "bench/gpu_bench.hpp"
 #include "kernels/cuda/bisection.hpp"
+#include "kernels/cuda/device_top.hpp"
 #include "kernels/cuda/fields.hpp"
+#include "kernels/cuda/leaf_lists.hpp"
 #include "kernels/cuda/octree.hpp"
+#include "kernels/cuda/rope_walk.hpp"
 #include "kernels/cuda/tree_update.hpp"
+#include "kernels/cuda/walk.hpp"
 #include "particles/models/model.hpp"
 
 namespace grove {
@@ -26,10 +36,12 @@ namespace {
 
 using cuda::DeviceArray;
 
-template <class T>
-DeviceArray<T> upload(const std::vector<T>& host) {
+template <class T, class Allocator>
+DeviceArray<T> upload(const std::vector<T, Allocator>& host) {
   return DeviceArray<T>{std::span<const T>(host)};
 }
+
+constexpr const char* phases[] = {"sort", "build", "reorder", "moments", "walk", "rope"};
 
 /// Milliseconds by phase.
 class Watch {
@@ -43,16 +55,47 @@ class Watch {
     start();
     times_[phase].push_back(std::chrono::duration<double, std::milli>(last_ - begin).count());
   }
-  void print() {
-    for (auto& [phase, times] : times_) {
-      std::sort(times.begin() + 1, times.end());
-      std::printf("  %-12s %8.3f ms\n", phase.c_str(), times[1 + (times.size() - 1) / 2]);
-    }
+  /// The median, without the first one; 0 of none.
+  double median(const std::string& phase) {
+    auto& times = times_[phase];
+    if (times.size() < 2) return 0;
+    std::sort(times.begin() + 1, times.end());
+    return times[1 + (times.size() - 1) / 2];
   }
 
  private:
   std::map<std::string, std::vector<double>> times_;
   std::chrono::steady_clock::time_point last_;
+};
+
+/// What an update of trees makes.
+struct TreeArrays {
+  TreeArrays(std::size_t leaves, std::size_t all_groups, std::size_t particles, std::size_t nodes)
+      : origin(leaves),
+        bounds(leaves),
+        groups(all_groups),
+        leaf_of_group(all_groups),
+        sources(particles),
+        softening(particles),
+        core(nodes),
+        moments(nodes),
+        children(nodes) {}
+
+  DeviceArray<Vec3d> origin;
+  DeviceArray<TargetBounds> bounds;
+  DeviceArray<Group> groups;
+  DeviceArray<std::uint32_t> leaf_of_group;
+  DeviceArray<SourceParticle> sources;
+  DeviceArray<float> softening;
+  DeviceArray<NodeCore> core;
+  DeviceArray<NodeMoments> moments;
+  DeviceArray<std::uint8_t> children;
+};
+
+/// What a walk did.
+struct Walked {
+  WalkCounts counts;
+  bench::Errors errors;
 };
 
 /// Particles on the GPU, and their records in the order of leaves.
@@ -65,38 +108,51 @@ class Bench {
     parameters.particles = static_cast<Count>(count);
     const Particles particles = make_particles(parameters);
     if (particles.size() != count) throw std::runtime_error("the model makes another number of particles");
-    position_ = DeviceArray<Vec3d>{std::span<const Vec3d>(particles.position)};
-    mass_ = DeviceArray<double>{std::span<const double>(particles.mass)};
-    type_ = DeviceArray<std::uint8_t>{std::span<const std::uint8_t>(particles.type)};
-    id_ = DeviceArray<ParticleId>{std::span<const ParticleId>(particles.id)};
+    position_ = upload(particles.position);
+    mass_ = upload(particles.mass);
+    type_ = upload(particles.type);
+    id_ = upload(particles.id);
     old_ = upload(std::vector<float>(count, 1));
     const cuda::Extent extent = cuda::find_extent(position_.data(), count);
     box_ = Box::around(extent.low, extent.high);
-    gravity_.softening.fill(1e-3);
-    units_ = WalkUnits::of(box_.edge, 1e-3, particles.mass[0], static_cast<Count>(count));
+    gravity_.softening.fill(softening);
+    units_ = WalkUnits::of(box_.edge, softening, particles.mass[0], static_cast<Count>(count));
     cut(leaf > 0 ? leaf : static_cast<Count>(count));
   }
 
   std::size_t leaves() const { return leaf_begin_.size() - 1; }
   Count nodes() const { return node_begin_.back(); }
 
-  void run(Watch& watch) {
+  /// All of a pass; walks with an opening angle, if there is one.
+  void run(std::optional<double> theta, Watch& watch) {
+    if (theta) gravity_.criterion = Criterion::opening_radius, gravity_.theta = *theta;
+    trees_.reset();
     DeviceArray<std::uint32_t> order(count_);
     watch.start();
     builder_.sort(leaf_begin_, records_, id_.data());
-    watch.lap("1 sort");
+    watch.lap("sort");
     node_begin_ = builder_.build(order.data(), links_);
-    watch.lap("2 build");
-    DeviceArray<Vec3d> position(count_);
-    DeviceArray<double> mass(count_);
-    cuda::gather_elements(position.data(), {position_.data(), count_, nullptr}, order.data(), count_,
+    watch.lap("build");
+    ordered_position_.reserve(count_), ordered_mass_.reserve(count_);
+    watch.start();
+    cuda::gather_elements(ordered_position_.data(), {position_.data(), count_, nullptr}, order.data(), count_,
                           sizeof(Vec3d));
-    cuda::gather_elements(mass.data(), {mass_.data(), count_, nullptr}, order.data(), count_, sizeof(double));
-    watch.lap("3 reorder");
-    update({position.data(), mass.data(), type_.data(), old_.data()}, watch);
+    cuda::gather_elements(ordered_mass_.data(), {mass_.data(), count_, nullptr}, order.data(), count_,
+                          sizeof(double));
+    watch.lap("reorder");
+    lay_out();
+    watch.start();
+    update_.run({ordered_position_.data(), ordered_mass_.data(), type_.data(), old_.data()}, gravity_, units_,
+                1, view_, groups(), static_cast<std::uint32_t>(nodes()));
+    watch.lap("moments");
+    if (theta) walk(watch);
   }
 
+  const std::optional<Walked>& walked() const { return walked_; }
+
  private:
+  static constexpr double softening = 1e-3;
+
   void cut(Count leaf) {
     cuda::DeviceRecords spare(count_);
     cuda::make_records(box_, position_.data(), count_, 0, records_);
@@ -105,43 +161,84 @@ class Bench {
     root.count = root.weight = static_cast<Count>(count_);
     root.leaves = scheme.leaves_of(root.count);
     const cuda::SubtreeRoot whole{root, 0};
-    const auto cells = cuda::cut_to_leaves(scheme, std::span(&whole, 1), records_, spare, id_.data())[0];
+    cells_ = cuda::cut_to_leaves(scheme, std::span(&whole, 1), records_, spare, id_.data())[0];
     leaf_begin_.assign(static_cast<std::size_t>(root.leaves) + 1, root.count);
-    for (const Cell& cell : cells)
+    for (const Cell& cell : cells_)
       if (cell.is_leaf()) leaf_begin_[static_cast<std::size_t>(cell.first_leaf)] = cell.first;
   }
 
-  void update(const cuda::LeafParticleFields& fields, Watch& watch) {
-    std::vector<cuda::LeafPlaces> places;
+  void lay_out() {
+    places_.clear();
     Count group = 0;
     for (std::size_t i = 0; i < leaves(); ++i) {
       const Count count = leaf_begin_[i + 1] - leaf_begin_[i];
-      places.push_back({static_cast<std::uint64_t>(leaf_begin_[i]),
-                        static_cast<std::uint64_t>(node_begin_[i]), static_cast<std::uint64_t>(group),
-                        static_cast<std::int32_t>(count),
-                        static_cast<std::int32_t>(node_begin_[i + 1] - node_begin_[i])});
+      places_.push_back({static_cast<std::uint64_t>(leaf_begin_[i]),
+                         static_cast<std::uint64_t>(node_begin_[i]), static_cast<std::uint64_t>(group),
+                         static_cast<std::int32_t>(count),
+                         static_cast<std::int32_t>(node_begin_[i + 1] - node_begin_[i])});
       group += (count + group_size - 1) / group_size;
     }
-    const auto all = static_cast<std::size_t>(nodes());
-    const auto device_places = upload(places);
-    const DeviceArray<Vec3d> origin(leaves());
-    const DeviceArray<TargetBounds> bounds(leaves());
-    const DeviceArray<Group> groups(static_cast<std::size_t>(group));
-    const DeviceArray<SourceParticle> sources(count_);
-    const DeviceArray<float> softening(count_);
-    const DeviceArray<NodeCore> core(all);
-    const DeviceArray<NodeMoments> moments(all);
-    const DeviceArray<std::uint8_t> children(all);
-    const cuda::LeafTrees trees{device_places.data(), static_cast<std::uint32_t>(leaves()),
-                                links_.data(),        origin.data(),
-                                bounds.data(),        groups.data(),
-                                sources.data(),       softening.data(),
-                                core.data(),          moments.data(),
-                                children.data()};
+    device_places_ = upload(places_);
+    trees_.emplace(leaves(), static_cast<std::size_t>(group), count_, static_cast<std::size_t>(nodes()));
+    view_ = {device_places_.data(),  static_cast<std::uint32_t>(leaves()),
+             links_.data(),          trees_->origin.data(),
+             trees_->bounds.data(),  trees_->groups.data(),
+             trees_->sources.data(), trees_->softening.data(),
+             trees_->core.data(),    trees_->moments.data(),
+             trees_->children.data()};
+  }
+  std::uint32_t groups() const { return static_cast<std::uint32_t>(trees_->groups.size()); }
+
+  /// The cells above the leaves, and the frames of these.
+  cuda::DeviceTop make_top(const DeviceArray<SourceFrame>& frames) const {
+    std::int32_t largest = 0;
+    std::vector<cuda::LeafPlace> at;
+    for (const cuda::LeafPlaces& leaf : places_) {
+      largest = std::max(largest, leaf.nodes);
+      at.push_back({static_cast<std::uint32_t>(leaf.node), static_cast<std::uint32_t>(leaf.first)});
+    }
+    const DeviceArray<LeafNotice> notices(leaves());
+    cuda::collect_notices(view_, notices.data());
+    cuda::DeviceTop top(cells_, cuda::NodeCodes::for_trees(largest));
+    const Vec3d middle = box_.low + Vec3d{1, 1, 1} * (box_.edge / 2);
+    top.combine(notices.data(), units_, AcceptanceRule::of(gravity_, units_, 1), middle);
+    cuda::make_frames(notices.data(), upload(at).data(), at.size(), middle, units_, frames.data());
+    return top;
+  }
+
+  void walk(Watch& watch) {
+    const DeviceArray<SourceFrame> frames(leaves());
+    const cuda::DeviceTop top = make_top(frames);
+    const cuda::TopSources above = top.sources();
+    const cuda::WalkSources from{{{frames.data(), view_.core, view_.moments, view_.links}, above.cells},
+                                 view_.sources,
+                                 view_.softening,
+                                 view_.children,
+                                 above.beginnings,
+                                 above.first_beginning,
+                                 above.codes};
+    cuda::number_groups(view_.leaves, view_.count, trees_->leaf_of_group.data());
+    const DeviceArray<Vec3f> acceleration(count_);
+    const DeviceArray<float> potential(count_);
+    const DeviceArray<std::uint32_t> work(count_);
+    const cuda::WalkOutput out{acceleration.data(), potential.data(), work.data()};
+    const cuda::TopCells cells = top.cells();
+    const auto ropes = cuda::top_ropes(above, cells, leaves());
     watch.start();
-    update_.run(fields, gravity_, units_, 1, trees, static_cast<std::uint32_t>(group),
-                static_cast<std::uint32_t>(all));
-    watch.lap("4 moments");
+    cuda::rope_walk(gravity_, units_, 0, from, {cells, ropes.data()},
+                    {view_, 0, old_.data(), nullptr, static_cast<std::uint32_t>(count_)}, out);
+    watch.lap("rope");
+    const cuda::WalkTargets to{view_,   trees_->leaf_of_group.data(), groups(), 0,
+                               nullptr, cuda::walk_parts(groups())};
+    WalkCounts counts = cuda::walk_own(gravity_, units_, from, to, out);
+    counts += cuda::walk_others(gravity_, units_, from, to, out);
+    watch.lap("walk");
+    if (walked_) return;
+    std::vector<Vec3f> found(count_);
+    acceleration.download(found);
+    walked_ = {counts, bench::errors_of(
+                           gravity_, {ordered_position_.data(), ordered_mass_.data(), type_.data(), count_},
+                           0, found)};
   }
 
   std::size_t count_;
@@ -151,35 +248,85 @@ class Bench {
   cuda::DeviceRecords records_;
   cuda::OctreeBuilder builder_;
   cuda::TreeUpdate update_;
+  std::vector<Cell> cells_;
   std::vector<Count> leaf_begin_, node_begin_;
-  DeviceArray<Vec3d> position_;
-  DeviceArray<double> mass_;
+  DeviceArray<Vec3d> position_, ordered_position_;
+  DeviceArray<double> mass_, ordered_mass_;
   DeviceArray<std::uint8_t> type_;
   DeviceArray<float> old_;
   DeviceArray<ParticleId> id_;
   DeviceArray<NodeLinks> links_;
+  std::vector<cuda::LeafPlaces> places_;
+  DeviceArray<cuda::LeafPlaces> device_places_;
+  std::optional<TreeArrays> trees_;
+  cuda::LeafTrees view_{};
+  std::optional<Walked> walked_;
 };
+
+struct Setting {
+  std::string model;
+  Count leaf = 0;
+  Curve curve = Curve::hilbert;
+  int repeats = 9;
+};
+
+/// One line of the table.
+void measure(const Setting& setting, std::size_t count, std::optional<double> theta) {
+  cuda::reset_peak_device_memory();
+  Bench bench(setting.model, count, setting.leaf, setting.curve);
+  Watch watch;
+  for (int i = 0; i <= setting.repeats; ++i) bench.run(theta, watch);
+  const auto n = static_cast<double>(count);
+  std::printf("%9zu %7zu", count, bench.leaves());
+  for (const char* phase : phases) std::printf(" %9.3f", watch.median(phase));
+  std::printf(" %6.3f %6.1f", static_cast<double>(bench.nodes()) / n,
+              static_cast<double>(cuda::device_memory_use().peak) / n);
+  if (bench.walked()) {
+    const auto& [counts, errors] = *bench.walked();
+    std::printf("  %5.2f %7.1f %7.1f %6.1f  %.2e %.2e %.2e", *theta, static_cast<double>(counts.cell) / n,
+                static_cast<double>(counts.particle) / n, static_cast<double>(counts.tests) / n,
+                errors.median, errors.p99, errors.largest);
+  }
+  std::puts("");
+}
+
+std::vector<std::string> items_of(const std::string& list) {
+  std::vector<std::string> items;
+  std::istringstream stream(list);
+  for (std::string item; std::getline(stream, item, ',');) items.push_back(item);
+  return items;
+}
+
+std::size_t number_of(const std::string& text) {
+  return text.starts_with("2^") ? std::size_t{1} << std::stoul(text.substr(2)) : std::stoul(text);
+}
+
+void run(const Setting& setting, const std::string& counts, const std::string& thetas) {
+  std::printf("%s\n        N  leaves", setting.model.c_str());
+  for (const char* phase : phases) std::printf(" %9s", phase);
+  std::puts("  nodes  bytes  theta   cells particles tests, errors");
+  for (const std::string& count : items_of(counts)) {
+    if (thetas.empty()) measure(setting, number_of(count), {});
+    for (const std::string& theta : items_of(thetas)) measure(setting, number_of(count), std::stod(theta));
+  }
+}
 
 }  // namespace
 }  // namespace grove
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::puts("usage: bench_octree_gpu LOG2_PARTICLES MODEL [LEAF] [hilbert|morton] [REPEATS]");
+    std::puts(
+        "usage: bench_octree_gpu PARTICLES[,...] MODEL [LEAF] [hilbert|morton] [REPEATS] [THETA[,...]]");
     return 2;
   }
   try {
     grove::cuda::select_device(0, false);
-    const std::size_t count = std::size_t{1} << std::atoi(argv[1]);
-    const auto curve =
-        argc > 4 && std::string(argv[4]) == "morton" ? grove::Curve::morton : grove::Curve::hilbert;
-    grove::Bench bench(argv[2], count, argc > 3 ? std::atoll(argv[3]) : 0, curve);
-    grove::Watch watch;
-    for (int i = 0; i <= (argc > 5 ? std::atoi(argv[5]) : 9); ++i) bench.run(watch);
-    std::printf("%s 2^%s, %zu leaves, %.3f nodes a particle, %.1f bytes a particle\n", argv[2], argv[1],
-                bench.leaves(), static_cast<double>(bench.nodes()) / static_cast<double>(count),
-                static_cast<double>(grove::cuda::device_memory_use().peak) / static_cast<double>(count));
-    watch.print();
+    grove::Setting setting{argv[2]};
+    if (argc > 3) setting.leaf = std::atoll(argv[3]);
+    if (argc > 4 && std::string(argv[4]) == "morton") setting.curve = grove::Curve::morton;
+    if (argc > 5) setting.repeats = std::atoi(argv[5]);
+    grove::run(setting, argv[1], argc > 6 ? argv[6] : "");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

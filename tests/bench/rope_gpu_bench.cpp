@@ -1,12 +1,13 @@
 // The walk along ropes on one GPU: time against the number of particles, the opening angle and the order in
 // which threads take the particles.
 //
-//   bench_rope_gpu [ORDER] [MOST] [REPEATS]
+//   bench_rope_gpu [ORDER] [MOST] [REPEATS] [TREE]
 //
-// ORDER: quadrupole, monopole. A Plummer model of 50 000, 100 000, ... MOST (800 000) particles, equal
-// masses, G = M = a = 1, softening 1e-3, leaves of 4096; criterion opening_radius. Milliseconds, medians of
-// REPEATS (5) after one more: unsorted, along a Morton curve, along a Hilbert curve, in the order of the
-// tree. Errors of 1024 accelerations; the bits of all four orders must be the same.
+// ORDER: quadrupole, monopole. TREE: bisection, in leaves of 4096; octree, one for all (Hilbert). A Plummer
+// model of 50 000, 100 000, ... MOST (800 000) particles, equal masses, G = M = a = 1, softening 1e-3;
+// criterion opening_radius. Milliseconds, medians of REPEATS (5) after one more: unsorted, along a Morton
+// curve, along a Hilbert curve, in the order of the tree. Errors of 1024 accelerations; the bits of all four
+// orders must be the same.
 
 #include <cstdio>
 #include <cstdlib>
@@ -72,7 +73,7 @@ void measure(testing::DeviceGrown& grown, const Particles& particles, const std:
               std::equal(bits.begin() + 1, bits.end(), bits.begin()) ? "the same bits" : "BITS DIFFER");
 }
 
-void run(Order order, std::size_t most, int repeats) {
+void run(Order order, std::size_t most, int repeats, bool octrees) {
   std::puts("      N theta   unsorted    Morton   Hilbert      tree    cells particles tests, errors");
   for (std::size_t count = 50000; count <= most; count *= 2) {
     GravityParameters gravity;
@@ -82,7 +83,10 @@ void run(Order order, std::size_t most, int repeats) {
     Particles particles = testing::make_shape(testing::Shape::plummer, count);
     testing::DeviceGrown grown;
     grown.host.prepare(particles, gravity.softening[0]);
-    grown.build(particles, 4096);
+    if (octrees)
+      grown.build_octrees(particles, static_cast<Count>(count), Curve::hilbert);
+    else
+      grown.build(particles, 4096);
     const std::vector<Targets> orders = orders_of(particles);
     for (const double theta : {0.2, 0.4, 0.6, 0.8, 1.0}) {
       gravity.theta = theta;
@@ -100,7 +104,8 @@ int main(int argc, char** argv) {
     grove::cuda::select_device(0, false);
     grove::run(
         argc > 1 && std::string(argv[1]) == "monopole" ? grove::Order::monopole : grove::Order::quadrupole,
-        argc > 2 ? static_cast<std::size_t>(std::atoll(argv[2])) : 800000, argc > 3 ? std::atoi(argv[3]) : 5);
+        argc > 2 ? static_cast<std::size_t>(std::atoll(argv[2])) : 800000, argc > 3 ? std::atoi(argv[3]) : 5,
+        argc > 4 && std::string(argv[4]) == "octree");
   } catch (const std::exception& error) {
     std::puts(error.what());
     return 1;

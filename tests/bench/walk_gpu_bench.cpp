@@ -1,7 +1,7 @@
 // Tree forces on one GPU: time by phase, interactions, and the error against direct summation, as a step of a
 // run makes them.
 //
-//   bench_walk_gpu LOG2_PARTICLES MODEL DELTA [ORDER] [LEAF] [REPEATS] [TREE]
+//   bench_walk_gpu LOG2_PARTICLES MODEL DELTA[,DELTA...] [ORDER] [LEAF] [REPEATS] [TREE]
 //
 // MODEL: plummer (99.9 % of the mass), hernquist (r < 100 a), nfw (c = 15); equal masses, G = M = a = 1,
 // softening 1e-3. DELTA: of the criterion `acceleration`. ORDER: quadrupole, monopole. LEAF: 4096; octrees
@@ -9,7 +9,8 @@
 // at about the speed of a circular orbit in any direction, for a time of 0.01: a step of sqrt(2 * 0.025 *
 // softening / |a|) in the middle of the Plummer sphere. Prints the medians of REPEATS (5) passes after a
 // first one, which walks with an opening angle, and another one; milliseconds on the slowest rank. The forces
-// have the same bits on any number of ranks.
+// have the same bits on any number of ranks. The host's threads make the model: with `mpirun --bind-to none`
+// that is quicker.
 
 #include <algorithm>
 #include <cmath>
@@ -17,8 +18,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "backend/backend.hpp"
@@ -47,15 +50,12 @@ double radius_of(const std::string& model, double fraction) {
   return (low + high) / 2;
 }
 
-/// This rank's share of a model; a particle depends on its number alone.
-Particles sample(const Communicator& comm, const std::string& model, std::uint64_t count) {
-  const auto begin =
-      count * static_cast<std::uint64_t>(comm.rank()) / static_cast<std::uint64_t>(comm.size());
-  const auto end =
-      count * static_cast<std::uint64_t>(comm.rank() + 1) / static_cast<std::uint64_t>(comm.size());
-  Particles particles;
-  particles.resize(end - begin);
-  for (std::uint64_t number = begin; number < end; ++number) {
+/// Fills in particles first, first + 1, ... of a rank's share of a model of `count`, which begins with
+/// particle `begin` of all; a particle depends on its number alone.
+void sample(const std::string& model, std::uint64_t count, std::uint64_t begin, std::size_t first,
+            std::size_t last, Particles& particles) {
+  for (std::size_t i = first; i < last; ++i) {
+    const std::uint64_t number = begin + i;
     const auto uniform = [number](std::uint64_t which) {
       return (static_cast<double>(mixed(8 * number + which) >> 11) + 0.5) * 0x1p-53;
     };
@@ -65,7 +65,6 @@ Particles sample(const Communicator& comm, const std::string& model, std::uint64
       return Vec3d{s * std::cos(angle), s * std::sin(angle), c};
     };
     const double r = radius_of(model, uniform(0));
-    const std::size_t i = number - begin;
     particles.position[i] = direction(1) * r;
     particles.velocity[i] = direction(3) * std::sqrt(uniform(0) / r);
     particles.mass[i] = 1 / static_cast<double>(count);
@@ -75,6 +74,23 @@ Particles sample(const Communicator& comm, const std::string& model, std::uint64
     particles.potential[i] = particles.old_acceleration[i] = 0;
     particles.work[i] = 0;
   }
+}
+
+/// This rank's share of a model.
+Particles share_of(const Communicator& comm, const std::string& model, std::uint64_t count) {
+  const auto rank = static_cast<std::uint64_t>(comm.rank()), ranks = static_cast<std::uint64_t>(comm.size());
+  const std::uint64_t begin = count * rank / ranks, end = count * (rank + 1) / ranks;
+  Particles particles;
+  particles.resize(end - begin);
+  const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
+  radius_of(model, 0.5);  // a wrong name throws here, not in a thread
+  std::vector<std::jthread> workers;
+  for (std::size_t t = 0; t < threads; ++t)
+    workers.emplace_back([&, t] {
+      sample(model, count, begin, particles.size() * t / threads, particles.size() * (t + 1) / threads,
+             particles);
+    });
+  workers.clear();
   return particles;
 }
 
@@ -111,26 +127,33 @@ ForceReport pass(const Communicator& comm, Backend& backend, const Decomposition
   return report;
 }
 
-void run(int log2, const std::string& model, double delta, Order order, Count leaf, int repeats,
-         const std::string& tree) {
+/// What is measured.
+struct Setting {
+  int log2;
+  std::string model;
+  Order order;
+  Count leaf;
+  int repeats;
+  std::string tree;
+};
+
+void measure(const Communicator& comm, const Setting& setting, double delta, const Particles& own) {
   GravityParameters gravity;
   gravity.delta = delta;
-  gravity.order = order;
-  if (tree != "bisection") gravity.tree = LocalTreeKind::octree;
-  if (tree == "morton") gravity.curve = Curve::morton;
+  gravity.order = setting.order;
+  if (setting.tree != "bisection") gravity.tree = LocalTreeKind::octree;
+  if (setting.tree == "morton") gravity.curve = Curve::morton;
   gravity.softening.fill(1e-3);
-  const std::uint64_t count = std::uint64_t{1} << log2;
-  const Communicator comm(MPI_COMM_WORLD);
-  const auto backend = make_backend(comm, {"cuda", true, {}}, sample(comm, model, count), gravity);
+  const auto backend = make_backend(comm, {"cuda", true, {}}, own, gravity);
   DecompositionParameters parameters;
-  parameters.leaf_size = leaf;
+  parameters.leaf_size = setting.leaf;
   Domain domain;
   Times unwanted, times;
   pass(comm, *backend, parameters, domain, unwanted);
   backend->drift(time_step);
   pass(comm, *backend, parameters, domain, unwanted);
   ForceReport report;
-  for (int i = 0; i < repeats; ++i) {
+  for (int i = 0; i < setting.repeats; ++i) {
     backend->drift(time_step);
     report = pass(comm, *backend, parameters, domain, times);
   }
@@ -140,10 +163,11 @@ void run(int log2, const std::string& model, double delta, Order order, Count le
   backend->show(0, [&](const Particles& particles) { hash = force_hash(comm, particles); });
   const auto peak = static_cast<double>(comm.max(backend->peak_device_memory()));
   if (!comm.is_master()) return;
-  const auto n = static_cast<double>(count);
+  const double n = std::ldexp(1.0, setting.log2);
   std::printf("%s 2^%d on %d, delta %g, %s, %s in leaves of %lld: %.2f ms, %.1f bytes a particle\n",
-              model.c_str(), log2, comm.size(), delta, order == Order::quadrupole ? "quadrupole" : "monopole",
-              tree.c_str(), static_cast<long long>(leaf), median(times["total"]), peak * comm.size() / n);
+              setting.model.c_str(), setting.log2, comm.size(), delta,
+              setting.order == Order::quadrupole ? "quadrupole" : "monopole", setting.tree.c_str(),
+              static_cast<long long>(setting.leaf), median(times["total"]), peak * comm.size() / n);
   for (const char* phase : phases) std::printf("  %-10s %8.3f ms\n", phase, median(times[phase]));
   std::printf("per particle: %.1f cells, %.1f particles; per group: %.1f tests; received %.2f MB in all\n",
               static_cast<double>(report.interactions.cell) / n,
@@ -152,6 +176,14 @@ void run(int log2, const std::string& model, double delta, Order order, Count le
               1e-6 * static_cast<double>(report.let_bytes));
   std::printf("error: median %.4f %%, 99th percentile %.4f %%, largest %.4f %%; forces %016llx\n",
               100 * audit.median, 100 * audit.p99, 100 * audit.max, static_cast<unsigned long long>(hash));
+  std::fflush(stdout);
+}
+
+void run(const Setting& setting, const std::string& deltas) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const Particles own = share_of(comm, setting.model, std::uint64_t{1} << setting.log2);
+  std::istringstream list(deltas);
+  for (std::string delta; std::getline(list, delta, ',');) measure(comm, setting, std::stod(delta), own);
 }
 
 }  // namespace
@@ -159,17 +191,17 @@ void run(int log2, const std::string& model, double delta, Order order, Count le
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::puts("usage: bench_walk_gpu LOG2_PARTICLES MODEL DELTA [ORDER] [LEAF] [REPEATS] [TREE]");
+    std::puts("usage: bench_walk_gpu LOG2_PARTICLES MODEL DELTA[,DELTA...] [ORDER] [LEAF] [REPEATS] [TREE]");
     return 2;
   }
   MPI_Init(&argc, &argv);
   int status = 0;
   try {
-    grove::run(
-        std::atoi(argv[1]), argv[2], std::atof(argv[3]),
-        argc > 4 && std::string(argv[4]) == "monopole" ? grove::Order::monopole : grove::Order::quadrupole,
-        argc > 5 ? std::atoll(argv[5]) : 4096, argc > 6 ? std::atoi(argv[6]) : 5,
-        argc > 7 ? argv[7] : "bisection");
+    const bool monopoles = argc > 4 && std::string(argv[4]) == "monopole";
+    grove::run({std::atoi(argv[1]), argv[2], monopoles ? grove::Order::monopole : grove::Order::quadrupole,
+                argc > 5 ? std::atoll(argv[5]) : 4096, argc > 6 ? std::atoi(argv[6]) : 5,
+                argc > 7 ? argv[7] : "bisection"},
+               argv[3]);
   } catch (const std::exception& error) {
     std::puts(error.what());
     status = 1;
