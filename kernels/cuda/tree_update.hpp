@@ -35,10 +35,10 @@ class TreeUpdate {
   struct View;  ///< what kernels see of the memory
 
  private:
-  View view(bool needs_extents);
+  View view();
 
-  DeviceArray<std::uint32_t> parent_, pending_, slot_, radius2_, first_bucket_, sizes_{2};
-  DeviceArray<Place> divided_, starts_;
+  DeviceArray<std::uint32_t> parent_, pending_, slot_, radius2_, first_bucket_, sizes_{3};
+  DeviceArray<Place> starts_, wide_;
   DeviceArray<MomentSum> sums_;
   DeviceArray<Extent> extents_;
   DeviceArray<TargetBounds> parts_;
