@@ -11,6 +11,7 @@ namespace grove::cuda {
 namespace {
 
 constexpr int threads = 256;
+constexpr std::size_t enough_blocks = 2048;  // for any GPU
 
 using Atomic = unsigned long long;
 
@@ -30,7 +31,7 @@ __device__ Atomic warp_sum(Atomic value) {
   return value;
 }
 
-/// One block per leaf. Dynamic shared memory: a counter for each step of its path.
+/// Blocks along y share a leaf. Dynamic shared memory: a counter for each step of its path.
 __global__ void __launch_bounds__(threads)
     follow(const Box box, const Cell* cells, const AuditedLeaf* leaves, const PathStep* steps,
            const LeafParticles particles, Atomic* left_of_middle, Atomic* first_right, LeafTotals* of_leaf,
@@ -44,7 +45,8 @@ __global__ void __launch_bounds__(threads)
   const bool is_leader = threadIdx.x % 32 == 0;
   Atomic weight_sum = 0, hash = 0;
   Coordinate low[3] = {~0u, ~0u, ~0u}, high[3] = {0, 0, 0};
-  for (std::uint64_t base = 0; base < leaf.count; base += threads) {
+  for (std::uint64_t base = std::uint64_t{blockIdx.y} * threads; base < leaf.count;
+       base += std::uint64_t{gridDim.y} * threads) {
     const std::uint64_t i = leaf.first + base + threadIdx.x;
     const bool is_particle = base + threadIdx.x < leaf.count;
     IntegerPosition c{0, 0, 0};
@@ -114,7 +116,9 @@ LeafCounts audit_leaves(const Box& box, std::span<const Cell> cells, std::span<c
   const DeviceArray<Totals> device_totals{std::span<const Totals>(&totals, 1)};
   std::uint32_t most_steps = 0;
   for (const AuditedLeaf& leaf : leaves) most_steps = std::max(most_steps, leaf.steps);
-  follow<<<static_cast<unsigned>(leaves.size()), threads, most_steps * sizeof(std::uint32_t)>>>(
+  const dim3 blocks(static_cast<unsigned>(leaves.size()),
+                    static_cast<unsigned>(std::max<std::size_t>(1, enough_blocks / leaves.size())));
+  follow<<<blocks, threads, most_steps * sizeof(std::uint32_t)>>>(
       box, device_cells.data(), device_leaves.data(), device_steps.data(), particles, left_of_middle.data(),
       first_right.data(), device_of_leaf.data(), device_totals.data());
   launched("Grove::cuda::follow");

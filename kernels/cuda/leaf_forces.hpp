@@ -5,6 +5,7 @@
 
 #include "base/types.hpp"
 #include "base/vec3.hpp"
+#include "kernels/cuda/leaf_pieces.hpp"
 #include "kernels/math/direct_force.hpp"
 #include "kernels/math/opening.hpp"
 
@@ -28,11 +29,11 @@ struct LeafForceSources {
 /// What the particles of each leaf do to each target, in double precision: terms whose sum over all leaves of
 /// all ranks is direct summation. Only the kernel and the softening lengths of `gravity` matter.
 ///
-/// begin (device): first particle of each leaf, length leaves + 1. targets (device): `count`. forces (out,
-/// device): a row of `count` per leaf, for G = 1. The order of summation in a leaf depends on the number of
-/// its particles alone. Cost: targets x particles.
+/// targets (device): `count`. forces (out, device): a row of `count` per leaf, for G = 1. The order of
+/// summation in a leaf depends on the number of its particles alone. Cost: targets x particles; memory for
+/// leaves of several pieces: 32 bytes per piece and target.
 void sum_leaf_forces(const GravityParameters& gravity, const LeafForceSources& sources,
-                     const std::uint64_t* begin, std::size_t leaves, const LeafForceTarget* targets,
-                     std::size_t count, DirectForce* forces);
+                     const LeafPieces& pieces, const LeafForceTarget* targets, std::size_t count,
+                     DirectForce* forces);
 
 }  // namespace grove::cuda

@@ -54,14 +54,26 @@ struct Set {
   __device__ void operator()(std::size_t i) const { values[i] = value; }
 };
 
-/// One block per leaf: each thread adds every threads-th particle, then pairs of threads are added.
+struct TotalsOfParticle {
+  TotalsFields fields;
+  __device__ Totals operator()(std::uint64_t i) const {
+    return Totals::of_particle(fields.mass[i], fields.position[i], fields.velocity[i], fields.potential[i]);
+  }
+};
+
+struct TotalsOfPiece {
+  const Totals* pieces;
+  __device__ Totals operator()(std::uint64_t i) const { return pieces[i]; }
+};
+
+/// One block per range of items: each thread adds every threads-th one, then pairs of threads are added.
+template <class Items>
 __global__ void __launch_bounds__(threads)
-    sum_leaf(const TotalsFields fields, const std::uint64_t* begin, Totals* totals) {
+    sum_range(const Items items, const std::uint64_t* begin, Totals* totals) {
   __shared__ Totals part[threads];
   Totals own;
   for (std::uint64_t i = begin[blockIdx.x] + threadIdx.x; i < begin[blockIdx.x + 1]; i += threads)
-    own = own +
-          Totals::of_particle(fields.mass[i], fields.position[i], fields.velocity[i], fields.potential[i]);
+    own = own + items(i);
   part[threadIdx.x] = own;
   for (unsigned half = threads / 2; half > 0; half /= 2) {
     __syncthreads();
@@ -101,10 +113,15 @@ double largest_of(const double* values, std::size_t count) {
   return largest;
 }
 
-void sum_leaves(const TotalsFields& fields, const std::uint64_t* begin, std::size_t leaves, Totals* totals) {
-  if (leaves == 0) return;
-  sum_leaf<<<static_cast<unsigned>(leaves), threads>>>(fields, begin, totals);
+void sum_leaves(const TotalsFields& fields, const LeafPieces& pieces, Totals* totals) {
+  if (pieces.leaves == 0) return;
+  const DeviceArray<Totals> of_pieces(pieces.are_leaves() ? 0 : pieces.count);
+  Totals* const sums = pieces.are_leaves() ? totals : of_pieces.data();
+  sum_range<<<pieces.count, threads>>>(TotalsOfParticle{fields}, pieces.begin.data(), sums);
   launched("Grove::cuda::sum_leaves");
+  if (pieces.are_leaves()) return;
+  sum_range<<<pieces.leaves, threads>>>(TotalsOfPiece{sums}, pieces.first.data(), totals);
+  launched("Grove::cuda::sum_leaves::of_pieces");
 }
 
 }  // namespace grove::cuda

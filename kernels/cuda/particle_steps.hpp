@@ -5,6 +5,7 @@
 
 #include "base/types.hpp"
 #include "base/vec3.hpp"
+#include "kernels/cuda/leaf_pieces.hpp"
 #include "kernels/math/totals.hpp"
 
 /// What a step does to each particle, and sums over them. All pointers are to device memory. Cost of each:
@@ -30,8 +31,7 @@ struct TotalsFields {
   const Vec3d *position, *velocity;
   const float* potential;
 };
-/// Of each leaf, in an order that depends on the number of its particles alone. begin (device): first
-/// particle of each leaf, length leaves + 1; totals (out, device): leaves.
-void sum_leaves(const TotalsFields& fields, const std::uint64_t* begin, std::size_t leaves, Totals* totals);
+/// Of each leaf, in an order that depends on the number of its particles alone. totals (out, device): leaves.
+void sum_leaves(const TotalsFields& fields, const LeafPieces& pieces, Totals* totals);
 
 }  // namespace grove::cuda

@@ -17,15 +17,6 @@
 namespace grove {
 namespace {
 
-cuda::DeviceArray<std::uint64_t> upload_begin(const Domain& domain) {
-  const std::vector<std::uint64_t> begin(domain.leaf_begin.begin(), domain.leaf_begin.end());
-  return cuda::DeviceArray<std::uint64_t>{std::span<const std::uint64_t>(begin)};
-}
-
-std::size_t own_leaves(const Domain& domain) {
-  return domain.leaf_begin.empty() ? 0 : domain.leaf_begin.size() - 1;
-}
-
 /// Those elements of a field, in the memory of the host.
 template <class T>
 std::vector<T> pick(const DeviceParticles& particles, const Field<T>& field,
@@ -70,8 +61,7 @@ AuditResult audit(const Communicator& comm, const DeviceParticles& particles, co
   const std::uint64_t last = select_key(comm, 64, count_digits, sample - 1);
   const std::vector<std::uint32_t> chosen = cuda::find_hashes(ids, particles.size(), last);
 
-  const std::size_t leaves = own_leaves(domain);
-  const cuda::DeviceArray<std::uint64_t> begin = upload_begin(domain);
+  const cuda::LeafPieces pieces(domain.leaf_begin);
   const cuda::LeafForceSources sources{particles.values(fields::position), particles.values(fields::mass),
                                        particles.values(fields::type), ids};
   const LeafForces of_leaves = [&](std::span<const DirectTarget> some, std::span<DirectForce> forces) {
@@ -80,23 +70,23 @@ AuditResult audit(const Communicator& comm, const DeviceParticles& particles, co
     const cuda::DeviceArray<cuda::LeafForceTarget> device_targets{
         std::span<const cuda::LeafForceTarget>(targets)};
     const cuda::DeviceArray<DirectForce> device_forces(forces.size());
-    cuda::sum_leaf_forces(parameters, sources, begin.data(), leaves, device_targets.data(), some.size(),
+    cuda::sum_leaf_forces(parameters, sources, pieces, device_targets.data(), some.size(),
                           device_forces.data());
     device_forces.download(forces);
   };
   return compare(comm, pick_all(particles, chosen, parameters), [&](std::span<const DirectTarget> targets) {
-    return add_over_leaves(comm, parameters.gravitational_constant, leaves, domain.leaves(), targets,
+    return add_over_leaves(comm, parameters.gravitational_constant, pieces.leaves, domain.leaves(), targets,
                            of_leaves);
   });
 }
 
 Totals compute_totals(const Communicator& comm, const DeviceParticles& particles, const Domain& domain) {
-  std::vector<Totals> leaves(own_leaves(domain));
-  const cuda::DeviceArray<std::uint64_t> begin = upload_begin(domain);
+  const cuda::LeafPieces pieces(domain.leaf_begin);
+  std::vector<Totals> leaves(pieces.leaves);
   const cuda::DeviceArray<Totals> totals(leaves.size());
   cuda::sum_leaves({particles.values(fields::mass), particles.values(fields::position),
                     particles.values(fields::velocity), particles.values(fields::potential)},
-                   begin.data(), leaves.size(), totals.data());
+                   pieces, totals.data());
   totals.download(leaves);
   return LeafSum<Totals>(comm, domain, leaves)();
 }
