@@ -57,24 +57,38 @@ struct OctreeView {
     cell.leaf = leaf, cell.first = first, cell.count = count;
   }
 
-  /// Orders at most bucket_size particles by id.
+  /// Orders at most bucket_size particles by id. What one load needs of another is asked for all particles
+  /// at a time: they wait three times in all.
   __device__ void order_by_id(std::uint32_t first, std::uint32_t count) const {
-    ParticleId id[bucket_size];
-    std::uint32_t index[bucket_size];
+    constexpr std::uint32_t most = bucket_size;
+    std::uint32_t index[most], rank[most];
+    ParticleId id[most];
 #pragma unroll
-    for (std::uint32_t k = 0; k < bucket_size; ++k)
-      if (k < count) {
-        index[k] = from.columns.at[3][place[first + k]];
-        id[k] = id_of(from.ids, index[k]);
+    for (std::uint32_t k = 0; k < most; ++k)
+      if (k < count) index[k] = place[first + k];
+#pragma unroll
+    for (std::uint32_t k = 0; k < most; ++k)
+      if (k < count) index[k] = from.columns.at[3][index[k]];
+#pragma unroll
+    for (std::uint32_t k = 0; k < most; ++k) {
+      rank[k] = 0;
+      id[k] = k < count ? index[k] : ~ParticleId{0};  // behind all others
+    }
+    if (from.ids != nullptr)
+#pragma unroll
+      for (std::uint32_t k = 0; k < most; ++k)
+        if (k < count) id[k] = from.ids[index[k]];
+#pragma unroll
+    for (std::uint32_t k = 0; k < most; ++k)
+#pragma unroll
+      for (std::uint32_t other = k + 1; other < most; ++other) {
+        const bool is_before = id[other] < id[k];
+        rank[k] += is_before;
+        rank[other] += !is_before;
       }
 #pragma unroll
-    for (std::uint32_t k = 0; k < bucket_size; ++k) {
-      std::uint32_t rank = 0;
-#pragma unroll
-      for (std::uint32_t other = 0; other < bucket_size; ++other)
-        if (k < count && other < count) rank += id[other] < id[k] || (id[other] == id[k] && other < k);
-      if (k < count) order[first + rank] = index[k];
-    }
+    for (std::uint32_t k = 0; k < most; ++k)
+      if (k < count) order[first + rank[k]] = index[k];
   }
 };
 
