@@ -5,6 +5,7 @@
 
 #include "base/activity.hpp"
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/streams.cuh"
 
 namespace grove::cuda {
 
@@ -89,7 +90,7 @@ MemoryPurpose::~MemoryPurpose() { purpose = {}; }
 void* device_allocate(std::size_t bytes) {
   void* memory = nullptr;
   if (bytes == 0) return memory;
-  if (const cudaError_t status = cudaMallocAsync(&memory, bytes, nullptr); status != cudaSuccess) {
+  if (const cudaError_t status = cudaMallocAsync(&memory, bytes, stream()); status != cudaSuccess) {
     cudaGetLastError();  // or a later check would report it again
     throw std::runtime_error(out_of_memory(bytes, status));
   }
@@ -97,7 +98,7 @@ void* device_allocate(std::size_t bytes) {
 }
 
 void device_free(void* memory) noexcept {
-  if (memory) cudaFreeAsync(memory, nullptr);
+  if (memory) cudaFreeAsync(memory, stream());
 }
 
 void device_upload(void* device, const void* host, std::size_t bytes) {
@@ -113,7 +114,7 @@ void device_download(void* host, const void* device, std::size_t bytes) {
 }
 
 void device_copy(void* to, const void* from, std::size_t bytes) {
-  GROVE_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice));
+  GROVE_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()));
   activity().device_bytes += 2 * bytes;
 }
 
@@ -134,7 +135,7 @@ void copy_any(void* to, const void* from, std::size_t bytes) {
 }
 
 void device_clear(void* memory, std::size_t bytes) {
-  GROVE_CUDA(cudaMemsetAsync(memory, 0, bytes));
+  GROVE_CUDA(cudaMemsetAsync(memory, 0, bytes, stream()));
   activity().device_bytes += bytes;
 }
 

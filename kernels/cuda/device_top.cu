@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/streams.cuh"
 #include "kernels/math/top_sum.hpp"
 
 namespace grove::cuda {
@@ -141,11 +142,11 @@ DeviceTop::DeviceTop(std::span<const Cell> cells, const NodeCodes& codes) : code
   core_ = DeviceArray<NodeCore>(cells.size());
   moments_ = DeviceArray<NodeMoments>(cells.size());
   wanted_ = DeviceArray<Wanted>(cells.size());
-  link<<<blocks_for(cells.size()), threads>>>(codes, cell_links_.data(),
-                                              static_cast<std::int32_t>(cells.size()), parent_.data(),
-                                              leaf_cell_.data(), links_.data());
+  link<<<blocks_for(cells.size()), threads, 0, stream()>>>(codes, cell_links_.data(),
+                                                           static_cast<std::int32_t>(cells.size()),
+                                                           parent_.data(), leaf_cell_.data(), links_.data());
   launched("Grove::cuda::link");
-  begin_walks<<<blocks_for(leaf_cell_.size()), threads>>>(
+  begin_walks<<<blocks_for(leaf_cell_.size()), threads, 0, stream()>>>(
       codes, cell_links_.data(), parent_.data(), leaf_cell_.data(),
       static_cast<std::int32_t>(leaf_cell_.size()), first_beginning_.data(), beginnings_.data());
   launched("Grove::cuda::begin_walks");
@@ -157,7 +158,7 @@ void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const
   const DeviceArray<TopSum> sums(centre_.size());
   DeviceArray<int> arrivals(centre_.size());
   arrivals.clear();
-  combine_cells<<<blocks_for(leaf_cell_.size()), threads>>>(
+  combine_cells<<<blocks_for(leaf_cell_.size()), threads, 0, stream()>>>(
       CombineRule{units, rule, reference}, notices, cell_links_.data(), parent_.data(), leaf_cell_.data(),
       static_cast<std::int32_t>(leaf_cell_.size()), sums.data(), arrivals.data(),
       TopArrays{frames_.data(), centre_.data(), core_.data(), moments_.data(), wanted_.data()});
@@ -167,7 +168,8 @@ void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const
 void make_frames(const LeafNotice* notices, const LeafPlace* places, std::size_t leaves,
                  const Vec3d& reference, const WalkUnits& units, SourceFrame* frames) {
   if (leaves == 0) return;
-  frame_leaves<<<blocks_for(leaves), threads>>>(notices, places, leaves, reference, 1 / units.length, frames);
+  frame_leaves<<<blocks_for(leaves), threads, 0, stream()>>>(notices, places, leaves, reference,
+                                                             1 / units.length, frames);
   launched("Grove::cuda::make_frames");
 }
 

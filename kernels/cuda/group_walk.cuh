@@ -55,6 +55,13 @@ __device__ inline void put_force(const WalkRule& rule, const Pull<float>& pull, 
   }
 }
 
+/// Whether a stack may spill. In the pass through the own leaf's bisection it cannot: no node is below
+/// another one on the stack, so each has a bucket of its own.
+GROVE_HOST_DEVICE constexpr bool may_spill_nodes(bool own, LocalTreeKind kind) {
+  static_assert(most_in_leaf / bucket_size <= NodeStack::size);
+  return !own || kind == LocalTreeKind::octree;
+}
+
 /// A group of targets, and all that acts on it in one pass, or, split, a part of that; in the leaves are
 /// trees of this kind.
 template <Order order, class Shape, bool own, LocalTreeKind kind, bool split = false>
@@ -93,6 +100,7 @@ class GroupWalk {
   static constexpr bool is_octree = kind == LocalTreeKind::octree;
   static constexpr int buckets_per_batch = batch_size / bucket_size;
   static constexpr int nodes_per_part = 2;  ///< with which the parts begin
+  static constexpr bool may_spill = may_spill_nodes(own, kind);
 
   __device__ Fault sum_sources() {
     bool opened_pruned = false;
@@ -132,9 +140,13 @@ class GroupWalk {
     const std::uint32_t g = to_.active ? to_.active[number] : number, leaf = to_.leaf_of_group[g];
     group_ = to_.trees.groups[g];
     leaf_ = to_.first_leaf + static_cast<std::int32_t>(leaf);
-    frame_ = from_.nodes[0].frames[leaf_];
-    first_ =
-        static_cast<std::uint32_t>(to_.trees.leaves[leaf].first) + static_cast<std::uint32_t>(group_.first);
+    const LeafPlaces& places = to_.trees.leaves[leaf];
+    if constexpr (own)
+      frame_.node = static_cast<std::uint32_t>(places.node),
+      frame_.particle = static_cast<std::uint32_t>(places.first);
+    else
+      frame_ = from_.nodes[0].frames[leaf_];
+    first_ = static_cast<std::uint32_t>(places.first) + static_cast<std::uint32_t>(group_.first);
     sums_.load(to_.trees.sources + first_, to_.trees.softening + first_, group_.count);
     start();
     cells_ = buckets_ = waiting_ = 0;
@@ -193,7 +205,7 @@ class GroupWalk {
     if constexpr (is_octree)
       return stack_.push_families(left, right, is_inner ? children : 0);
     else
-      return stack_.push(is_inner, left, right);
+      return stack_.push<may_spill>(is_inner, left, right);
   }
 
   /// Whether a bucket is of the group; what that does to itself is summed apart.
@@ -281,7 +293,7 @@ class GroupWalk {
 
   Group group_;
   std::int32_t leaf_;    ///< number in the ORB
-  SourceFrame frame_;    ///< of the leaf
+  SourceFrame frame_;    ///< of the leaf; in the pass through the own one only what is in it
   std::uint32_t first_;  ///< its first particle
   int cells_, buckets_;  ///< of the lists
   int waiting_;          ///< particles in the buckets of the list, of octrees

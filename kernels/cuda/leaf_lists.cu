@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/streams.cuh"
 #include "kernels/math/cut_rule.hpp"
 
 namespace grove::cuda {
@@ -40,21 +41,21 @@ __global__ void __launch_bounds__(threads) place(const LeafNotice* notices, std:
 void number_groups(const LeafPlaces* leaves, std::uint32_t count, std::uint32_t* leaf_of_group) {
   if (count == 0) return;
   constexpr std::uint32_t enough_blocks = 1024;  // for any GPU
-  number<<<dim3(count, std::max(1u, enough_blocks / count)), threads>>>(leaves, leaf_of_group);
+  number<<<dim3(count, std::max(1u, enough_blocks / count)), threads, 0, stream()>>>(leaves, leaf_of_group);
   launched("Grove::cuda::number_groups");
 }
 
 void collect_notices(const LeafTrees& trees, LeafNotice* notices) {
   if (trees.count == 0) return;
-  collect<<<(trees.count + threads - 1) / threads, threads>>>(trees, notices);
+  collect<<<(trees.count + threads - 1) / threads, threads, 0, stream()>>>(trees, notices);
   launched("Grove::cuda::collect_notices");
 }
 
 void place_roots(const LeafNotice* notices, std::size_t leaves, NodeCore* core, NodeMoments* moments,
                  NodeLinks* links) {
   if (leaves == 0) return;
-  place<<<static_cast<unsigned>((leaves + threads - 1) / threads), threads>>>(notices, leaves, core, moments,
-                                                                              links);
+  place<<<static_cast<unsigned>((leaves + threads - 1) / threads), threads, 0, stream()>>>(
+      notices, leaves, core, moments, links);
   launched("Grove::cuda::place_roots");
 }
 

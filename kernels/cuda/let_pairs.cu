@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/streams.cuh"
 
 namespace grove::cuda {
 namespace {
@@ -133,7 +134,7 @@ DeviceArray<T> scanned(const DeviceArray<T>& values, const Sum& sum) {
   std::size_t bytes = 0;
   const auto scan = [&](void* scratch) {
     GROVE_CUDA(cub::DeviceScan::ExclusiveScan(scratch, bytes, values.data(), before.data(), sum, T{},
-                                              static_cast<int>(values.size())));
+                                              static_cast<int>(values.size()), stream()));
   };
   scan(nullptr);
   const DeviceArray<std::byte> scratch(bytes);
@@ -161,26 +162,27 @@ LetPairs find_let_pairs(const LeafTrees& trees, const LetReceivers& to) {
     throw std::length_error("too many leaves on one rank: larger leaves, or more ranks, are needed");
   const auto number = static_cast<std::uint32_t>(trees.count * parts);
   const DeviceArray<std::uint32_t> counts(std::size_t{number} + 1);
-  count_receivers<<<blocks_for(counts.size()), threads>>>(to, number, counts.data());
+  count_receivers<<<blocks_for(counts.size()), threads, 0, stream()>>>(to, number, counts.data());
   launched("Grove::cuda::count_receivers");
   const DeviceArray<std::uint32_t> before = scanned(counts, Plus{});
   LetPairs result{DeviceArray<std::uint32_t>(last_of(before)), {}, 0};
   if (result.receivers.size() == 0) return result;
-  list_receivers<<<blocks_for(number), threads>>>(to, number, before.data(), result.receivers.data());
+  list_receivers<<<blocks_for(number), threads, 0, stream()>>>(to, number, before.data(),
+                                                               result.receivers.data());
   launched("Grove::cuda::list_receivers");
 
   const auto leaves = static_cast<std::int32_t>(trees.count);
   const DeviceArray<Numbers> numbers(trees.count + 1);
-  count_pairs<<<blocks_for(numbers.size()), threads>>>(to, trees.leaves, leaves, before.data(),
-                                                       result.receivers.data(), numbers.data());
+  count_pairs<<<blocks_for(numbers.size()), threads, 0, stream()>>>(to, trees.leaves, leaves, before.data(),
+                                                                    result.receivers.data(), numbers.data());
   launched("Grove::cuda::count_pairs");
   const DeviceArray<Numbers> numbers_before = scanned(numbers, AddNumbers{});
   const Numbers all = last_of(numbers_before);
   result.pairs = DeviceArray<LetPair>(all.pairs);
   result.nodes = all.nodes;
-  list_pairs<<<blocks_for(trees.count), threads>>>(to, trees.leaves, leaves, before.data(),
-                                                   result.receivers.data(), numbers_before.data(),
-                                                   result.pairs.data());
+  list_pairs<<<blocks_for(trees.count), threads, 0, stream()>>>(to, trees.leaves, leaves, before.data(),
+                                                                result.receivers.data(),
+                                                                numbers_before.data(), result.pairs.data());
   launched("Grove::cuda::list_pairs");
   return result;
 }

@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/let_pairs.cuh"
+#include "kernels/cuda/streams.cuh"
 #include "kernels/math/acceptance.hpp"
 
 namespace grove::cuda {
@@ -219,11 +220,11 @@ LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, co
   selected_bits_.clear();
   opened_bits_.clear();
   const auto blocks = static_cast<unsigned>(pairs.size());
-  mark<many_threads><<<blocks, many_threads>>>(trees, receivers, found.receivers.data(), pairs.data(),
-                                               selected.data(), marks());
+  mark<many_threads><<<blocks, many_threads, 0, stream()>>>(trees, receivers, found.receivers.data(),
+                                                            pairs.data(), selected.data(), marks());
   launched("Grove::cuda::mark");
-  mark<threads>
-      <<<blocks, threads>>>(trees, receivers, found.receivers.data(), pairs.data(), selected.data(), marks());
+  mark<threads><<<blocks, threads, 0, stream()>>>(trees, receivers, found.receivers.data(), pairs.data(),
+                                                  selected.data(), marks());
   launched("Grove::cuda::mark");
   std::vector<SelectedTree> by_pair(pairs.size());
   selected.download(by_pair);
@@ -253,7 +254,7 @@ LetArrays LetSelection::pack() const {
       DeviceArray<SourceParticle>(particle), DeviceArray<float>(particle)};
   if (places.empty()) return arrays;
   const DeviceArray<PackPlaces> device_places{std::span<const PackPlaces>(places)};
-  pack_tree<<<static_cast<unsigned>(places.size()), threads>>>(
+  pack_tree<<<static_cast<unsigned>(places.size()), threads, 0, stream()>>>(
       trees_, device_places.data(), marks(),
       LetPointers{arrays.core.data(), arrays.moments.data(), arrays.links.data(), arrays.children.data(),
                   arrays.particles.data(), arrays.softening.data()});

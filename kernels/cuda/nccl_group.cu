@@ -8,6 +8,7 @@
 #include <string>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/streams.cuh"
 
 namespace grove::cuda {
 namespace {
@@ -87,15 +88,15 @@ void NcclGroup::exchange(const void* send, std::span<const Count> send_offsets, 
     const int next = (self + step) % impl_->size, previous = (self - step + impl_->size) % impl_->size;
     if (const std::size_t bytes = bytes_of(send_offsets, next); bytes > 0)
       check(ncclSend(from + begin_of(send_offsets, next), bytes / words.size, words.type, next, impl_->comm,
-                     nullptr),
+                     stream()),
             "ncclSend");
     if (const std::size_t bytes = bytes_of(receive_offsets, previous); bytes > 0)
       check(ncclRecv(to + begin_of(receive_offsets, previous), bytes / words.size, words.type, previous,
-                     impl_->comm, nullptr),
+                     impl_->comm, stream()),
             "ncclRecv");
   }
   check(ncclGroupEnd(), "ncclGroupEnd");
-  GROVE_CUDA(cudaStreamSynchronize(nullptr));
+  GROVE_CUDA(cudaStreamSynchronize(stream()));
 }
 
 }  // namespace grove::cuda

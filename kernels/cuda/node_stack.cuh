@@ -85,10 +85,13 @@ class NodeStack {
     return code;
   }
 
-  /// Both children of those lanes that have some. Returns false if there is no room.
+  /// Both children of those lanes that have some. Returns false if there is no room. may_spill: not if `size`
+  /// is enough for all.
+  template <bool may_spill>
   __device__ bool push(bool which, std::uint32_t left, std::uint32_t right) {
     const unsigned votes = __ballot_sync(~0u, which);
-    if (size_ + 64 > size && !spill()) return false;
+    if (may_spill && size_ + 64 > size && !spill()) return false;
+    if (!may_spill && size_ + 2 * __popc(votes) > size) return false;
     if (which) {
       const int place = size_ + 2 * __popc(votes & lanes_before());
       entry_[place] = left;

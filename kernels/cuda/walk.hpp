@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "kernels/cuda/device_top.hpp"
 #include "kernels/cuda/leaf_trees.hpp"
@@ -72,5 +73,28 @@ WalkCounts walk_own(const GravityParameters& gravity, const WalkUnits& units, co
                     const WalkTargets& targets, const WalkOutput& output);
 WalkCounts walk_others(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
                        const WalkTargets& targets, const WalkOutput& output);
+
+/// walk_own() in the background, while trees are exchanged: beside all that the GPU is asked for until
+/// finish(). Of sources it needs the own leaves' nodes, particles and codes; no frames, no cells above, no
+/// beginnings. Through bisections it goes in brief blocks, so that UrgentWork finds processors after some 0.1
+/// ms; through octrees UrgentWork may have to wait for its end. What targets and output point to must outlive
+/// this; the end of this holds whatever comes next until the walk is done.
+class OwnWalk {
+ public:
+  OwnWalk(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
+          const WalkTargets& targets, const WalkOutput& output);
+  ~OwnWalk();
+  OwnWalk(const OwnWalk&) = delete;
+  OwnWalk& operator=(const OwnWalk&) = delete;
+
+  /// Waits for it. Throws as walk_own() does.
+  WalkCounts finish();
+  /// How long it took the GPU, beside all else. After finish().
+  double seconds() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace grove::cuda

@@ -1,7 +1,5 @@
-#include "kernels/cuda/walk_in_parts.cuh"
-
-#include "kernels/cuda/check.cuh"
-#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/streams.cuh"
+#include "kernels/cuda/walk_launch.cuh"
 
 namespace grove::cuda {
 namespace {
@@ -75,48 +73,46 @@ __global__ void __launch_bounds__(threads)
 
 template <Order order, class Shape, bool own, LocalTreeKind kind>
 void launch_kind(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
-                 const PartSums& sums, WalkState* state) {
-  int device = 0, processors = 0, blocks = 0;
-  GROVE_CUDA(cudaGetDevice(&device));
-  GROVE_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  GROVE_CUDA(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sum_parts<order, Shape, own, kind>, threads, 0));
-  const int grid = processors * blocks;
-  const DeviceArray<std::uint32_t> spill(static_cast<std::size_t>(grid) * warps * NodeStack::most_spilled);
-  sum_parts<order, Shape, own, kind><<<grid, threads>>>(rule, sources, targets, sums, spill.data(), state);
+                 WalkMemory& memory) {
+  const auto kernel = sum_parts<order, Shape, own, kind>;
+  const int grid = blocks_at_a_time(kernel, threads);
+  memory.spill = DeviceArray<std::uint32_t>(static_cast<std::size_t>(grid) * warps * NodeStack::most_spilled);
+  kernel<<<grid, threads, 0, stream()>>>(rule, sources, targets,
+                                         PartSums{memory.pull.data(), memory.work.data()},
+                                         memory.spill.data(), memory.state.data());
   launched("Grove::cuda::sum_parts");
 }
 
 template <Order order, class Shape, bool own>
 void launch(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
-            const PartSums& sums, WalkState* state) {
+            WalkMemory& memory) {
   const auto of_kind = sources.children ? launch_kind<order, Shape, own, LocalTreeKind::octree>
                                         : launch_kind<order, Shape, own, LocalTreeKind::bisection>;
-  of_kind(rule, sources, targets, sums, state);
+  of_kind(rule, sources, targets, memory);
 }
 
 }  // namespace
 
 template <bool own>
 void walk_in_parts(const GravityParameters& gravity, const WalkRule& rule, const WalkSources& sources,
-                   const WalkTargets& targets, const WalkOutput& output, WalkState* state) {
+                   const WalkTargets& targets, const WalkOutput& output, WalkMemory& memory) {
   const std::size_t units = std::size_t{targets.groups} * static_cast<std::size_t>(targets.parts);
-  const DeviceArray<Pull<float>> pull(units * 32);
-  const DeviceArray<std::uint32_t> work(units);
-  const PartSums sums{pull.data(), work.data()};
+  memory.pull = DeviceArray<Pull<float>>(units * 32);
+  memory.work = DeviceArray<std::uint32_t>(units);
   const bool has_spline = gravity.kernel == SofteningKernel::spline;
   const auto by_kind =
       gravity.order == Order::quadrupole
           ? (has_spline ? launch<Order::quadrupole, Spline, own> : launch<Order::quadrupole, Plummer, own>)
           : (has_spline ? launch<Order::monopole, Spline, own> : launch<Order::monopole, Plummer, own>);
-  by_kind(rule, sources, targets, sums, state);
-  add_parts<own><<<(targets.groups + warps - 1) / warps, threads>>>(rule, targets, sums, output);
+  by_kind(rule, sources, targets, memory);
+  add_parts<own><<<(targets.groups + warps - 1) / warps, threads, 0, stream()>>>(
+      rule, targets, PartSums{memory.pull.data(), memory.work.data()}, output);
   launched("Grove::cuda::add_parts");
 }
 
 template void walk_in_parts<true>(const GravityParameters&, const WalkRule&, const WalkSources&,
-                                  const WalkTargets&, const WalkOutput&, WalkState*);
+                                  const WalkTargets&, const WalkOutput&, WalkMemory&);
 template void walk_in_parts<false>(const GravityParameters&, const WalkRule&, const WalkSources&,
-                                   const WalkTargets&, const WalkOutput&, WalkState*);
+                                   const WalkTargets&, const WalkOutput&, WalkMemory&);
 
 }  // namespace grove::cuda

@@ -99,9 +99,11 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// "top cuts": those that a rank makes alone; "others": all else of the decomposition but the records.
-constexpr const char* phases[] = {"records", "top cuts", "others", "build", "sort",
-                                  "moments", "let",      "walk",   "wait",  "total"};
+/// "top cuts": those that a rank makes alone; "others": all else of the decomposition but the records; "own
+/// walk": the pass through the own leaves, beside "let" and, if it is the longer, "walk", which is what the
+/// rest takes then.
+constexpr const char* phases[] = {"records", "top cuts", "others",   "build", "sort", "moments",
+                                  "let",     "walk",     "own walk", "wait",  "total"};
 
 /// Milliseconds by phase, of each pass.
 using Times = std::map<std::string, std::vector<double>>;

@@ -17,6 +17,7 @@
 #include "kernels/cuda/lost_separation.hpp"
 #include "kernels/cuda/particle_steps.hpp"
 #include "kernels/cuda/rope_walk.hpp"
+#include "kernels/cuda/urgent_work.hpp"
 #include "let/resolution.hpp"
 
 namespace grove {
@@ -60,6 +61,14 @@ cuda::DeviceArray<T> gathered(const Communicator& comm, const DeviceExchange& ex
   return all;
 }
 
+/// To the end of what the GPU does in it.
+template <class Work>
+void timed(PhaseTimers& timers, const char* phase, const Work& work) {
+  const auto timer = timers.time(phase);
+  work();
+  cuda::device_synchronise();
+}
+
 }  // namespace
 
 WalkSetup DeviceGravity::agree_on_setup(const DeviceParticles& particles, const Domain& domain,
@@ -99,10 +108,7 @@ void DeviceGravity::check_separations(const DeviceParticles& particles) const {
 void DeviceGravity::publish(const Domain& domain, const WalkSetup& setup, double median_acceleration) {
   notices_ = forest_.notices();
   if (comm_.size() > 1) notices_ = gathered(comm_, exchange_, notices_.data(), notices_.size());
-  const bool is_octree = parameters_.tree == LocalTreeKind::octree;
-  top_ =
-      cuda::DeviceTop(domain.cells, is_octree ? cuda::NodeCodes::for_trees(comm_.max(forest_.largest_tree()))
-                                              : cuda::bisection_codes);
+  top_ = cuda::DeviceTop(domain.cells, codes_);
   top_.combine(notices_.data(), setup.units,
                AcceptanceRule::of(setup.gravity, setup.units, median_acceleration), middle_of(domain.box));
 }
@@ -185,16 +191,38 @@ void DeviceGravity::exchange_trees(const Domain& domain, const WalkUnits& units,
   report.let = {of_trees.receive_total(), of_nodes.receive_total(), of_particles.receive_total()};
 }
 
-cuda::WalkSources DeviceGravity::sources() const {
+std::int32_t DeviceGravity::first_leaf(const Domain& domain) const {
+  return domain.first_leaf[static_cast<std::size_t>(comm_.rank())];
+}
+
+/// What is walked, and how nodes are numbered on all ranks.
+cuda::WalkTargets DeviceGravity::agree_on_targets(const Domain& domain) {
+  if (parameters_.tree == LocalTreeKind::octree)
+    codes_ = cuda::NodeCodes::for_trees(comm_.max(forest_.largest_tree()));
+  return {forest_.trees(),  forest_.leaf_of_group(),
+          forest_.groups(), first_leaf(domain),
+          nullptr,          cuda::walk_parts(comm_.sum(Count{forest_.groups()}))};
+}
+
+/// As far as the own leaves have them.
+cuda::WalkSources DeviceGravity::own_sources() const {
   const cuda::LeafTrees own = forest_.trees();
+  return {{{nullptr, own.core, own.moments, own.links}, {}},
+          own.sources,
+          own.softening,
+          own.children,
+          nullptr,
+          nullptr,
+          codes_};
+}
+
+cuda::WalkSources DeviceGravity::sources() const {
   const cuda::TopSources top = top_.sources();
-  cuda::WalkSources from{{{frames_.data(), own.core, own.moments, own.links}, top.cells},
-                         own.sources,
-                         own.softening,
-                         own.children,
-                         top.beginnings,
-                         top.first_beginning,
-                         top.codes};
+  cuda::WalkSources from = own_sources();
+  from.nodes[0].frames = frames_.data();
+  from.nodes[1] = top.cells;
+  from.beginnings = top.beginnings;
+  from.first_beginning = top.first_beginning;
   if (!joint_) return from;
   from.nodes[0] = {frames_.data(), joint_->core.data(), joint_->moments.data(), joint_->links.data()};
   from.particles = joint_->particles.data();
@@ -203,26 +231,15 @@ cuda::WalkSources DeviceGravity::sources() const {
   return from;
 }
 
-WalkCounts DeviceGravity::walk(const DeviceParticles& particles, const Domain& domain, const WalkSetup& setup,
-                               double median_acceleration, int parts) const {
-  const auto first_leaf =
-      static_cast<std::int32_t>(domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
-  const cuda::WalkOutput output{particles.values(fields::acceleration), particles.values(fields::potential),
-                                particles.values(fields::work)};
-  const cuda::WalkSources from = sources();
-  if (parameters_.walk == WalkKind::rope) {
-    const cuda::TopCells cells = top_.cells();
-    const auto ropes = cuda::top_ropes(top_.sources(), cells, static_cast<std::size_t>(domain.leaves()));
-    return cuda::rope_walk(setup.gravity, setup.units, median_acceleration, from, {cells, ropes.data()},
-                           {forest_.trees(), first_leaf, particles.values(fields::old_acceleration), nullptr,
-                            static_cast<std::uint32_t>(particles.size())},
-                           output);
-  }
-  const cuda::WalkTargets targets{
-      forest_.trees(), forest_.leaf_of_group(), forest_.groups(), first_leaf, nullptr, parts};
-  WalkCounts counts = cuda::walk_own(setup.gravity, setup.units, from, targets, output);
-  counts += cuda::walk_others(setup.gravity, setup.units, from, targets, output);
-  return counts;
+WalkCounts DeviceGravity::walk_along_ropes(const DeviceParticles& particles, const Domain& domain,
+                                           const WalkSetup& setup, double median_acceleration,
+                                           const cuda::WalkOutput& output) const {
+  const cuda::TopCells cells = top_.cells();
+  const auto ropes = cuda::top_ropes(top_.sources(), cells, static_cast<std::size_t>(domain.leaves()));
+  return cuda::rope_walk(setup.gravity, setup.units, median_acceleration, sources(), {cells, ropes.data()},
+                         {forest_.trees(), first_leaf(domain), particles.values(fields::old_acceleration),
+                          nullptr, static_cast<std::uint32_t>(particles.size())},
+                         output);
 }
 
 /// Every rank sums over the particles of all, in the order of the leaves.
@@ -249,18 +266,45 @@ void DeviceGravity::sum_directly(DeviceParticles& particles, const WalkSetup& se
   report.interactions.particle = static_cast<Count>(count) * report.particles;
 }
 
+/// What the leaves' trees do to all particles. The own leaf acts on each group while trees are exchanged.
+void DeviceGravity::walk_trees(const DeviceParticles& particles, const Domain& domain, const WalkSetup& setup,
+                               ForceReport& report, PhaseTimers& timers) {
+  const cuda::WalkOutput output{particles.values(fields::acceleration), particles.values(fields::potential),
+                                particles.values(fields::work)};
+  cuda::WalkTargets targets;
+  std::optional<cuda::OwnWalk> own;
+  {
+    const auto timer = timers.time("let");
+    targets = agree_on_targets(domain);
+    if (parameters_.walk == WalkKind::groups)
+      own.emplace(setup.gravity, setup.units, own_sources(), targets, output);
+    const cuda::UrgentWork urgent;
+    publish(domain, setup, report.median_acceleration);
+    import(domain, setup.units, report);
+    urgent.wait();
+  }
+  timed(timers, "walk", [&] {
+    comm_.together([&] {
+      if (!own) {
+        report.interactions += walk_along_ropes(particles, domain, setup, report.median_acceleration, output);
+        return;
+      }
+      report.interactions += own->finish();
+      timers.add("own walk", own->seconds());
+      report.interactions += cuda::walk_others(setup.gravity, setup.units, sources(), targets, output);
+    });
+    cuda::store_sizes(particles.size(), output.acceleration, particles.values(fields::old_acceleration));
+  });
+  joint_.reset();
+}
+
 ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& domain,
                                     cuda::DeviceRecords records, PhaseTimers& timers) {
-  const auto timed = [&timers](const char* phase, const auto& work) {
-    const auto timer = timers.time(phase);
-    work();
-    cuda::device_synchronise();
-  };
   ForceReport report;
   WalkSetup setup;
-  timed("wait", [&] { comm_.barrier(); });  // so that no other phase counts waiting for slower ranks
-  timed("moments", [&] { setup = agree_on_setup(particles, domain, report); });
-  timed("build", [&] {
+  timed(timers, "wait", [&] { comm_.barrier(); });  // so that no other phase counts waiting for slower ranks
+  timed(timers, "moments", [&] { setup = agree_on_setup(particles, domain, report); });
+  timed(timers, "build", [&] {
     if (records.size() != particles.size()) {
       records = cuda::DeviceRecords(particles.size());
       cuda::make_records(domain.box, particles.values(fields::position), particles.size(), 0, records);
@@ -268,31 +312,19 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
     comm_.together([&] { forest_.cut(particles, domain.leaf_begin, records); });
     records = {};
   });
-  timed("sort", [&] { forest_.arrange(particles); });
+  timed(timers, "sort", [&] { forest_.arrange(particles); });
   if (parameters_.is_direct(report.particles)) {
-    timed("walk", [&] { sum_directly(particles, setup, report); });
-    timed("wait", [&] { report.add_over_ranks(comm_); });
-    return report;
-  }
-  timed("moments", [&] {
-    comm_.together([&] {
-      forest_.update(particles, setup.gravity, setup.units, report.median_acceleration);
-      check_separations(particles);
+    timed(timers, "walk", [&] { sum_directly(particles, setup, report); });
+  } else {
+    timed(timers, "moments", [&] {
+      comm_.together([&] {
+        forest_.update(particles, setup.gravity, setup.units, report.median_acceleration);
+        check_separations(particles);
+      });
     });
-  });
-  timed("let", [&] {
-    publish(domain, setup, report.median_acceleration);
-    import(domain, setup.units, report);
-  });
-  const int parts = cuda::walk_parts(comm_.sum(Count{forest_.groups()}));
-  timed("walk", [&] {
-    comm_.together(
-        [&] { report.interactions += walk(particles, domain, setup, report.median_acceleration, parts); });
-    cuda::store_sizes(particles.size(), particles.values(fields::acceleration),
-                      particles.values(fields::old_acceleration));
-  });
-  joint_.reset();
-  timed("wait", [&] { report.add_over_ranks(comm_); });
+    walk_trees(particles, domain, setup, report, timers);
+  }
+  timed(timers, "wait", [&] { report.add_over_ranks(comm_); });
   return report;
 }
 

@@ -48,14 +48,20 @@ class DeviceGravity {
   void exchange_trees(const Domain& domain, const WalkUnits& units, std::vector<cuda::LeafPlace>& places,
                       ForceReport& report);
   void sum_directly(DeviceParticles& particles, const WalkSetup& setup, ForceReport& report) const;
+  std::int32_t first_leaf(const Domain& domain) const;
+  cuda::WalkTargets agree_on_targets(const Domain& domain);
+  cuda::WalkSources own_sources() const;
   cuda::WalkSources sources() const;
-  WalkCounts walk(const DeviceParticles& particles, const Domain& domain, const WalkSetup& setup,
-                  double median_acceleration, int parts) const;
+  WalkCounts walk_along_ropes(const DeviceParticles& particles, const Domain& domain, const WalkSetup& setup,
+                              double median_acceleration, const cuda::WalkOutput& output) const;
+  void walk_trees(const DeviceParticles& particles, const Domain& domain, const WalkSetup& setup,
+                  ForceReport& report, PhaseTimers& timers);
 
   const Communicator& comm_;
   const DeviceExchange& exchange_;
   GravityParameters parameters_;
   DeviceForest forest_;
+  cuda::NodeCodes codes_ = cuda::bisection_codes;
   cuda::DeviceTop top_;
   cuda::DeviceArray<LeafNotice> notices_;  ///< by leaf of the ORB, and the next likewise
   cuda::DeviceArray<SourceFrame> frames_;
