@@ -338,9 +338,39 @@ std::vector<Cell> DeviceRank::cut_by_services(const CutScheme& scheme, Cell root
 }
 
 void DeviceRank::arrange() {
-  const auto time = report_.timers.time("order");
   spare_ = cuda::DeviceRecords();
-  if (keep_records_ && arrived_.empty()) return;
+  if (!keep_records_)
+    order_fields();
+  else if (have_few_arrived())
+    leave_arrivals();
+  else if (!arrived_.empty()) {
+    order_fields();
+    cuda::number_elements(records_.columns[3].data(), records_.size());
+  }
+  if (!keep_records_) records_ = cuda::DeviceRecords();
+  cuda::device_synchronise();
+}
+
+/// Whether it takes little memory to keep what has left beside what has arrived until the trees are made.
+bool DeviceRank::have_few_arrived() const {
+  constexpr std::size_t few = 8;
+  return !arrived_.empty() && few * (ids_ - size()) <= records_.size();
+}
+
+/// To be ordered once, when the order of the trees is known.
+void DeviceRank::leave_arrivals() {
+  const auto columns = particles_.columns();
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    if (!columns[c].info.migrate)
+      columns[c].values = {};
+    else if (columns[c].values.size() == size() * columns[c].element_size)
+      columns[c].rest = std::move(arrived_[c]);
+  arrived_.clear();
+  particles_.leave_in_parts(records_.size());
+}
+
+void DeviceRank::order_fields() {
+  const auto time = report_.timers.time("order");
   const std::size_t count = records_.size();
   const auto columns = particles_.columns();
   for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -356,10 +386,6 @@ void DeviceRank::arrange() {
   }
   arrived_.clear();
   particles_.set_size(count);
-  if (keep_records_)
-    cuda::number_elements(records_.columns[3].data(), count);
-  else
-    records_ = cuda::DeviceRecords();
   cuda::device_synchronise();
 }
 

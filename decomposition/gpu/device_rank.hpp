@@ -18,7 +18,8 @@ namespace grove {
 class DeviceRank : public RankStorage {
  public:
   /// particles: with positions and ids, and with work if that is to be shared out. All outlive this.
-  /// keep_records: take_records() will be called; arrange() may then leave the particles in another order.
+  /// keep_records: take_records() will be called; arrange() may then leave the particles in another order, and
+  /// in two parts (DeviceParticles::leave_in_parts()).
   DeviceRank(DeviceParticles& particles, const DeviceExchange& exchange,
              const DecompositionParameters& parameters, DecompositionReport& report, bool keep_records);
 
@@ -52,6 +53,9 @@ class DeviceRank : public RankStorage {
   void move_fields(const ExchangePlan& plan, const std::uint32_t* departing);
   void merge_arrivals(const Communicator& comm, const EndCells& ends, const Box& box,
                       const ExchangePlan& plan);
+  bool have_few_arrived() const;
+  void leave_arrivals();
+  void order_fields();
   bool cuts_by_weight(const CutScheme& scheme) const { return weighted_ && scheme.rule == CutRule::halves; }
   std::vector<Cell> cut_borrowed(const CutScheme& scheme, const Cell& root,
                                  const cuda::DeviceArray<LentRecord>& borrowed) const;

@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/orb_descent.cuh"
+#include "kernels/cuda/run_begins.cuh"
 #include "kernels/cuda/runs.cuh"
 
 namespace grove::cuda {
@@ -29,7 +30,7 @@ class RunDescent {
 
   /// Whether records that are neighbours are close together, so that run() will be fast. Cost: a look at a
   /// thousand runs.
-  bool suits(std::span<const OrbCell> roots) const;
+  bool suits(std::span<const OrbCell> roots);
 
   using TakeCut = OrbDescent::TakeCut;
 
@@ -41,12 +42,14 @@ class RunDescent {
 
  private:
   RunWork prepare(std::span<const OrbCell> roots, RunHead& head);
+  RunBegins begins_of(std::span<const OrbCell> roots) const;
   void cut_large(const RunWork& work, RunHead& head) const;
   RunHead cut_small(const RunWork& work, const RunHead& before, const TakeCut& take);
 
   Columns records_, sorted_;
   const ParticleId* ids_;
   CutScheme scheme_;
+  bool is_aligned_ = true;  ///< see RunOrder
   DeviceArray<RunHead> head_;
   DeviceArray<RunCell> cells_;
   DeviceArray<std::uint32_t> runs_[8], bins_, small_cells_;

@@ -105,6 +105,9 @@ double median(std::vector<double> values) {
 constexpr const char* phases[] = {"records", "top cuts", "others",   "build", "sort", "moments",
                                   "let",     "walk",     "own walk", "wait",  "total"};
 
+/// Before the name of a part of "others", on the first rank.
+const std::string of_others = "others, ";
+
 /// Milliseconds by phase, of each pass.
 using Times = std::map<std::string, std::vector<double>>;
 
@@ -126,6 +129,10 @@ ForceReport pass(const Communicator& comm, Backend& backend, const Decomposition
   timers.add("top cuts", decomposition.timers.seconds("local"));
   timers.add("others", decomposition.timers.seconds("total") - decomposition.sort_seconds());
   for (const char* phase : phases) times[phase].push_back(1e3 * comm.max(timers.seconds(phase)));
+  if (comm.size() > 1)
+    for (const auto& [part, cost] : decomposition.timers.all())
+      if (part != "total" && part != "records" && part != "local")
+        times[of_others + part].push_back(1e3 * cost.seconds);
   return report;
 }
 
@@ -171,6 +178,9 @@ void measure(const Communicator& comm, const Setting& setting, double delta, con
               setting.order == Order::quadrupole ? "quadrupole" : "monopole", setting.tree.c_str(),
               static_cast<long long>(setting.leaf), median(times["total"]), peak * comm.size() / n);
   for (const char* phase : phases) std::printf("  %-10s %8.3f ms\n", phase, median(times[phase]));
+  for (auto part = times.lower_bound(of_others); part != times.end(); ++part)
+    if (part->first.starts_with(of_others))
+      std::printf("  %-24s %8.3f ms\n", part->first.c_str(), median(part->second));
   std::printf("per particle: %.1f cells, %.1f particles; per group: %.1f tests; received %.2f MB in all\n",
               static_cast<double>(report.interactions.cell) / n,
               static_cast<double>(report.interactions.particle) / n,

@@ -254,6 +254,24 @@ TEST_F(GpuBisection, cuts_ordered_roots_of_all_sizes_at_once) {
   expect_same_subtrees(sample, scheme, {100, 200100, 200611, 204611, 270147, 270148, 600000, 699999, 700000});
 }
 
+// As after a migration: some records have gone, and others have come behind the rest, so that runs counted
+// off are not those of the earlier tree.
+TEST_F(GpuBisection, cuts_ordered_records_of_which_some_have_gone_and_others_come) {
+  Sample sample = in_tree_order(comb(400000), 1 << 10);
+  std::vector<ParticleId> id;
+  for (Record& record : sample.records) {
+    id.push_back(sample.id[record.index]);
+    record.index = static_cast<std::uint32_t>(id.size() - 1);
+  }
+  sample.id = id;
+  const auto is_stray = [](const Record& record) { return record.index % 997 < 2; };
+  std::stable_partition(sample.records.begin(), sample.records.end(),
+                        [&](const Record& record) { return !is_stray(record); });
+  EXPECT_EQ(beginnings(sample, {CutRule::middle, 2048}), 1);
+  expect_same(sample, {CutRule::middle, 2048}, 0);
+  expect_same_subtrees(sample, {CutRule::middle, 1024}, {100, 100100, 300001, 399000, 400000});
+}
+
 TEST_F(GpuBisection, refuses_ids_that_are_not_unique_in_ordered_records) {
   Sample sample = in_tree_order(samples(200000).front(), 0);
   for (Record& record : sample.records) record.x /= 1u << 30;  // four planes

@@ -303,7 +303,6 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
   ForceReport report;
   WalkSetup setup;
   timed(timers, "wait", [&] { comm_.barrier(); });  // so that no other phase counts waiting for slower ranks
-  timed(timers, "moments", [&] { setup = agree_on_setup(particles, domain, report); });
   timed(timers, "build", [&] {
     if (records.size() != particles.size()) {
       records = cuda::DeviceRecords(particles.size());
@@ -313,6 +312,7 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
     records = {};
   });
   timed(timers, "sort", [&] { forest_.arrange(particles); });
+  timed(timers, "moments", [&] { setup = agree_on_setup(particles, domain, report); });
   if (parameters_.is_direct(report.particles)) {
     timed(timers, "walk", [&] { sum_directly(particles, setup, report); });
   } else {

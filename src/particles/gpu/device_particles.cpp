@@ -12,16 +12,19 @@ DeviceParticles::DeviceParticles(const Particles& particles) : size_(particles.s
     const auto& values = particles.*field.array;
     using T = typename std::remove_cvref_t<decltype(field)>::Value;
     columns_.push_back(
-        {field.info, sizeof(T), cuda::DeviceArray<std::byte>(std::as_bytes(std::span(values)))});
+        {field.info, sizeof(T), cuda::DeviceArray<std::byte>(std::as_bytes(std::span(values))), {}});
   });
 }
 
 void DeviceParticles::reorder(const std::uint32_t* order) {
   for (Column& column : columns_) {
     cuda::DeviceArray<std::byte> ordered(size_ * column.element_size);
-    cuda::gather_elements(ordered.data(), {column.values.data(), size_, nullptr}, order, size_,
-                          column.element_size);
+    const std::size_t first = column.values.size() / column.element_size;
+    if (first > 0 || column.rest.size() > 0)
+      cuda::gather_elements(ordered.data(), {column.values.data(), first, column.rest.data()}, order, size_,
+                            column.element_size);
     column.values = std::move(ordered);
+    column.rest = {};
   }
 }
 

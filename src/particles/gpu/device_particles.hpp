@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "kernels/cuda/device.hpp"
@@ -16,7 +17,8 @@ class DeviceParticles {
   struct Column {
     FieldInfo info;
     std::size_t element_size;             ///< bytes
-    cuda::DeviceArray<std::byte> values;  ///< size() elements
+    cuda::DeviceArray<std::byte> values;  ///< size() elements; see leave_in_parts()
+    cuda::DeviceArray<std::byte> rest;    ///< elements behind these, until reorder()
   };
 
   /// Uninitialised particles with these fields.
@@ -35,8 +37,11 @@ class DeviceParticles {
   /// The array of a field, size() elements; nullptr if there are no particles or the field is not held.
   template <class T>
   T* values(const Field<T>& field) const {
-    for (const Column& column : columns_)
-      if (column.info.name == field.info.name) return reinterpret_cast<T*>(column.values.data());
+    for (const Column& column : columns_) {
+      if (column.info.name != field.info.name) continue;
+      if (column.rest.size() > 0) throw std::logic_error("a field in two parts is not in order yet");
+      return reinterpret_cast<T*>(column.values.data());
+    }
     return nullptr;
   }
   std::span<Column> columns() { return columns_; }
@@ -44,8 +49,13 @@ class DeviceParticles {
   /// After all columns were given arrays of this length.
   void set_size(std::size_t size) { size_ = size; }
 
-  /// Element i of every field becomes what was element order[i] (device, size()). Cost: one gather per field,
-  /// one field's memory on top.
+  /// Columns have other numbers of elements than this now, in one part or two; reorder() will pick so many.
+  /// Until then nothing else is to be done with fields, but for reading those in one part. Those without
+  /// elements come uninitialised.
+  void leave_in_parts(std::size_t size) { size_ = size; }
+
+  /// Element i of every field becomes what was element order[i] (device, size()), counted through values and
+  /// then rest. Cost: one gather per field, one field's memory on top.
   void reorder(const std::uint32_t* order);
 
   /// A copy for the host; fields that are not held are 0.
