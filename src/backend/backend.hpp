@@ -55,6 +55,7 @@ struct BackendChoice {
   std::string name = "auto";           ///< "kokkos": the host; "cuda": a GPU per rank; "auto": see below
   bool share_gpu = false;              ///< several ranks may use the same GPU
   std::optional<PayloadPath> payload;  ///< how arrays travel between GPUs; default: the first that works
+  bool whole_trees = false;  ///< GPUs exchange all trees, whole: for measurements, no option of the user
 };
 
 /// Collective. "auto" becomes "cuda" if Grove was built with CUDA and every rank can have a GPU of its own,

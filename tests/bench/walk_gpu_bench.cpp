@@ -1,12 +1,13 @@
 // Tree forces on one GPU: time by phase, interactions, and the error against direct summation, as a step of a
 // run makes them.
 //
-//   bench_walk_gpu LOG2_PARTICLES MODEL DELTA[,DELTA...] [ORDER] [LEAF] [REPEATS] [TREE]
+//   bench_walk_gpu LOG2_PARTICLES MODEL DELTA[,DELTA...] [ORDER] [LEAF] [REPEATS] [TREE] [EXCHANGE]
 //
 // MODEL: plummer (99.9 % of the mass), hernquist (r < 100 a), nfw (c = 15); equal masses, G = M = a = 1,
 // softening 1e-3. DELTA: of the criterion `acceleration`. ORDER: quadrupole, monopole. LEAF: 4096; octrees
-// take any, such as all particles. TREE: bisection, octree (Hilbert), morton. Particles move between passes,
-// at about the speed of a circular orbit in any direction, for a time of 0.01: a step of sqrt(2 * 0.025 *
+// take any, such as all particles. TREE: bisection, octree (Hilbert), morton. EXCHANGE: let; everything: all
+// trees, whole, to all ranks, as an alternative on the GPUs of one host. Particles move between passes, at
+// about the speed of a circular orbit in any direction, for a time of 0.01: a step of sqrt(2 * 0.025 *
 // softening / |a|) in the middle of the Plummer sphere. Prints the medians of REPEATS (5) passes after a
 // first one, which walks with an opening angle, and another one; milliseconds on the slowest rank. The forces
 // have the same bits on any number of ranks. The host's threads make the model: with `mpirun --bind-to none`
@@ -144,6 +145,7 @@ struct Setting {
   Count leaf;
   int repeats;
   std::string tree;
+  bool exchange_everything;
 };
 
 void measure(const Communicator& comm, const Setting& setting, double delta, const Particles& own) {
@@ -153,7 +155,7 @@ void measure(const Communicator& comm, const Setting& setting, double delta, con
   if (setting.tree != "bisection") gravity.tree = LocalTreeKind::octree;
   if (setting.tree == "morton") gravity.curve = Curve::morton;
   gravity.softening.fill(1e-3);
-  const auto backend = make_backend(comm, {"cuda", true, {}}, own, gravity);
+  const auto backend = make_backend(comm, {"cuda", true, {}, setting.exchange_everything}, own, gravity);
   DecompositionParameters parameters;
   parameters.leaf_size = setting.leaf;
   Domain domain;
@@ -203,7 +205,9 @@ void run(const Setting& setting, const std::string& deltas) {
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::puts("usage: bench_walk_gpu LOG2_PARTICLES MODEL DELTA[,DELTA...] [ORDER] [LEAF] [REPEATS] [TREE]");
+    std::puts(
+        "usage: bench_walk_gpu LOG2_PARTICLES MODEL DELTA[,DELTA...] [ORDER] [LEAF] [REPEATS] [TREE] "
+        "[EXCHANGE]");
     return 2;
   }
   MPI_Init(&argc, &argv);
@@ -212,7 +216,7 @@ int main(int argc, char** argv) {
     const bool monopoles = argc > 4 && std::string(argv[4]) == "monopole";
     grove::run({std::atoi(argv[1]), argv[2], monopoles ? grove::Order::monopole : grove::Order::quadrupole,
                 argc > 5 ? std::atoll(argv[5]) : 4096, argc > 6 ? std::atoi(argv[6]) : 5,
-                argc > 7 ? argv[7] : "bisection"},
+                argc > 7 ? argv[7] : "bisection", argc > 8 && std::string(argv[8]) == "everything"},
                argv[3]);
   } catch (const std::exception& error) {
     std::puts(error.what());

@@ -177,6 +177,21 @@ TEST_F(GpuBackend, has_the_same_bits_by_every_way_of_exchange) {
   }
 }
 
+/// Walks find the nodes that they open in the same order, whether there are others beside them or not.
+TEST_F(GpuBackend, has_the_same_bits_with_whole_trees) {
+  for (const LocalTreeKind tree : {LocalTreeKind::bisection, LocalTreeKind::octree}) {
+    GravityParameters gravity =
+        gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);
+    gravity.tree = tree;
+    const Outcome one = alone(3000, gravity, 96, 1);
+    const auto backend = make_backend(comm_, {"cuda", true, {}, true}, make_cloud(comm_, 3000), gravity);
+    const Outcome all = steps(comm_, *backend, 96, 1);
+    EXPECT_EQ(all.forces_hash, one.forces_hash);
+    EXPECT_EQ(all.report.interactions.cell, one.report.interactions.cell);
+    EXPECT_EQ(all.report.let.particles, (comm_.size() - 1) * Count{3000});
+  }
+}
+
 /// Nodes are opened alike but where rounding decides (see walk_gpu_test.cpp), for some 1e-6 of the tests; a
 /// hundred times that is allowed. Energies are sums of as many terms as there are particles: potentials that
 /// differ by the criterion's error of those few nodes, 2e-3 of 1e-4, and by roundings of 1e-6.

@@ -18,6 +18,7 @@
 #include "kernels/cuda/particle_steps.hpp"
 #include "kernels/cuda/rope_walk.hpp"
 #include "kernels/cuda/urgent_work.hpp"
+#include "let/gpu/whole_trees.hpp"
 #include "let/resolution.hpp"
 
 namespace grove {
@@ -113,34 +114,13 @@ void DeviceGravity::publish(const Domain& domain, const WalkSetup& setup, double
                AcceptanceRule::of(setup.gravity, setup.units, median_acceleration), middle_of(domain.box));
 }
 
-void DeviceGravity::import(const Domain& domain, const WalkUnits& units, ForceReport& report) {
-  const auto first = static_cast<std::size_t>(domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
-  std::vector<cuda::LeafPlace> places(static_cast<std::size_t>(domain.leaves()));
-  for (std::size_t i = 0; i < forest_.places().size(); ++i)
-    places[first + i] = {static_cast<std::uint32_t>(forest_.places()[i].node),
-                         static_cast<std::uint32_t>(forest_.places()[i].first)};
-  frames_ = cuda::DeviceArray<SourceFrame>(places.size());
-  const auto frame = [&] {
-    const cuda::DeviceArray<cuda::LeafPlace> device_places{std::span<const cuda::LeafPlace>(places)};
-    cuda::make_frames(notices_.data(), device_places.data(), places.size(), middle_of(domain.box), units,
-                      frames_.data());
-  };
-  frame();
-  joint_.reset();
-  if (comm_.size() == 1) return;
-  exchange_trees(domain, units, places, report);
-  frame();
-}
-
-/// Sends what other ranks may open, and enters where the trees of other ranks have come to.
-void DeviceGravity::exchange_trees(const Domain& domain, const WalkUnits& units,
+/// Sends what is selected for other ranks, and enters where the trees of other ranks have come to.
+template <class Selection>
+void DeviceGravity::exchange_trees(const Domain& domain, const Selection& selection,
                                    std::vector<cuda::LeafPlace>& places, ForceReport& report) {
   const auto rank = static_cast<std::size_t>(comm_.rank());
-  const cuda::DeviceArray<std::int32_t> first_leaf{std::span<const std::int32_t>(domain.first_leaf)};
-  const cuda::LetSelection selection(
-      forest_.trees(), forest_.largest_tree(),
-      {top_.cells(), notices_.data(), frames_.data(), first_leaf.data(), comm_.rank(), units.length});
-  std::vector<cuda::SelectedTree> sent(selection.trees().begin(), selection.trees().end());
+  const auto& selected = selection.trees();
+  std::vector<cuda::SelectedTree> sent(selected.begin(), selected.end());
   const auto ranks = static_cast<std::size_t>(comm_.size());
   std::vector<Count> trees(ranks, 0), nodes(ranks, 0), particles(ranks, 0);
   for (cuda::SelectedTree& tree : sent) {
@@ -189,6 +169,33 @@ void DeviceGravity::exchange_trees(const Domain& domain, const WalkUnits& units,
     particle += static_cast<std::uint64_t>(tree.particles);
   }
   report.let = {of_trees.receive_total(), of_nodes.receive_total(), of_particles.receive_total()};
+}
+
+void DeviceGravity::import(const Domain& domain, const WalkUnits& units, ForceReport& report) {
+  const auto first = static_cast<std::size_t>(domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
+  std::vector<cuda::LeafPlace> places(static_cast<std::size_t>(domain.leaves()));
+  for (std::size_t i = 0; i < forest_.places().size(); ++i)
+    places[first + i] = {static_cast<std::uint32_t>(forest_.places()[i].node),
+                         static_cast<std::uint32_t>(forest_.places()[i].first)};
+  frames_ = cuda::DeviceArray<SourceFrame>(places.size());
+  const auto frame = [&] {
+    const cuda::DeviceArray<cuda::LeafPlace> device_places{std::span<const cuda::LeafPlace>(places)};
+    cuda::make_frames(notices_.data(), device_places.data(), places.size(), middle_of(domain.box), units,
+                      frames_.data());
+  };
+  frame();
+  joint_.reset();
+  if (comm_.size() == 1) return;
+  if (sends_whole_trees_) {
+    exchange_trees(domain, WholeTrees(forest_, comm_.rank(), comm_.size()), places, report);
+  } else {
+    const cuda::DeviceArray<std::int32_t> first_leaf{std::span<const std::int32_t>(domain.first_leaf)};
+    const cuda::LetReceivers receivers{top_.cells(),      notices_.data(), frames_.data(),
+                                       first_leaf.data(), comm_.rank(),    units.length};
+    const cuda::LetSelection selection(forest_.trees(), forest_.largest_tree(), receivers);
+    exchange_trees(domain, selection, places, report);
+  }
+  frame();
 }
 
 std::int32_t DeviceGravity::first_leaf(const Domain& domain) const {

@@ -20,9 +20,15 @@ namespace grove {
 /// result is the same for any number of ranks; beside the host's it differs by rounding.
 class DeviceGravity {
  public:
-  /// exchange: made with the same communicator. All must outlive this.
-  DeviceGravity(const Communicator& comm, const DeviceExchange& exchange, const GravityParameters& parameters)
-      : comm_(comm), exchange_(exchange), parameters_(parameters), forest_(parameters) {}
+  /// exchange: made with the same communicator. All must outlive this. whole_trees: ranks send each other all
+  /// they have (WholeTrees) in place of what may be opened.
+  DeviceGravity(const Communicator& comm, const DeviceExchange& exchange, const GravityParameters& parameters,
+                bool whole_trees = false)
+      : comm_(comm),
+        exchange_(exchange),
+        parameters_(parameters),
+        sends_whole_trees_(whole_trees),
+        forest_(parameters) {}
 
   const GravityParameters& parameters() const { return parameters_; }
 
@@ -45,7 +51,8 @@ class DeviceGravity {
   void check_separations(const DeviceParticles& particles) const;
   void publish(const Domain& domain, const WalkSetup& setup, double median_acceleration);
   void import(const Domain& domain, const WalkUnits& units, ForceReport& report);
-  void exchange_trees(const Domain& domain, const WalkUnits& units, std::vector<cuda::LeafPlace>& places,
+  template <class Selection>
+  void exchange_trees(const Domain& domain, const Selection& selection, std::vector<cuda::LeafPlace>& places,
                       ForceReport& report);
   void sum_directly(DeviceParticles& particles, const WalkSetup& setup, ForceReport& report) const;
   std::int32_t first_leaf(const Domain& domain) const;
@@ -60,6 +67,7 @@ class DeviceGravity {
   const Communicator& comm_;
   const DeviceExchange& exchange_;
   GravityParameters parameters_;
+  bool sends_whole_trees_;
   DeviceForest forest_;
   cuda::NodeCodes codes_ = cuda::bisection_codes;
   cuda::DeviceTop top_;
