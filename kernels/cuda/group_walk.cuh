@@ -5,6 +5,7 @@
 #include "kernels/cuda/node_stack.cuh"
 #include "kernels/cuda/target_sums.cuh"
 #include "kernels/cuda/walk.hpp"
+#include "kernels/math/leaf_bodies.hpp"
 
 namespace grove::cuda {
 
@@ -63,8 +64,9 @@ GROVE_HOST_DEVICE constexpr bool may_spill_nodes(bool own, LocalTreeKind kind) {
 }
 
 /// A group of targets, and all that acts on it in one pass, or, split, a part of that; in the leaves are
-/// trees of this kind.
-template <Order order, class Shape, bool own, LocalTreeKind kind, bool split = false>
+/// trees of this kind. together: group_size, or two groups of so many walk as one.
+template <Order order, class Shape, bool own, LocalTreeKind kind, int together = group_size,
+          bool split = false>
 class GroupWalk {
  public:
   __device__ GroupWalk(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
@@ -76,20 +78,25 @@ class GroupWalk {
         stack_(memory.stack, spill),
         sums_(memory.batch) {}
 
-  /// number: of the group among those to be walked.
+  /// number: of the group among those to be walked. Nothing is to be done for one that walks with the group
+  /// before it.
   __device__ Fault run(std::uint32_t number, const WalkOutput& output) {
-    load(number);
+    tests = cell = particle = 0;
+    const std::uint32_t g = to_.active ? to_.active[number] : number;
+    if (together > group_size && to_.trees.groups[g].first % together != 0) return Fault::none;
+    load(g);
     const Fault fault = sum_sources();
     if (fault == Fault::none) store(output);
     return fault;
   }
   /// Sums this part, which total() then is. All parts test the same nodes until there are enough to go round.
   __device__ Fault run_part(std::uint32_t number, const WalkPart& part) {
+    tests = cell = particle = 0;
     part_ = part;
-    load(number);
+    load(to_.active ? to_.active[number] : number);
     return sum_sources();
   }
-  __device__ Pull<float> total() const { return sums_.total(); }
+  __device__ Pull<float> total() const { return sums_.total(0); }
 
   /// Of the group; interactions per target. What all parts test counts once.
   std::uint32_t tests = 0, cell = 0, particle = 0;
@@ -136,11 +143,12 @@ class GroupWalk {
       return bisection_codes;
   }
 
-  __device__ void load(std::uint32_t number) {
-    const std::uint32_t g = to_.active ? to_.active[number] : number, leaf = to_.leaf_of_group[g];
+  __device__ void load(std::uint32_t g) {
+    const std::uint32_t leaf = to_.leaf_of_group[g];
     group_ = to_.trees.groups[g];
     leaf_ = to_.first_leaf + static_cast<std::int32_t>(leaf);
     const LeafPlaces& places = to_.trees.leaves[leaf];
+    if (together > group_size && group_.first + group_size < places.count) join(to_.trees.groups[g + 1]);
     if constexpr (own)
       frame_.node = static_cast<std::uint32_t>(places.node),
       frame_.particle = static_cast<std::uint32_t>(places.first);
@@ -150,7 +158,12 @@ class GroupWalk {
     sums_.load(to_.trees.sources + first_, to_.trees.softening + first_, group_.count);
     start();
     cells_ = buckets_ = waiting_ = 0;
-    tests = cell = particle = 0;
+  }
+
+  /// The next one of the leaf joins the group.
+  __device__ void join(const Group& next) {
+    widen(group_.bounds, next.bounds.low, next.bounds.high, next.bounds.strictness, next.bounds.softening);
+    group_.count += next.count;
   }
 
   __device__ void start() {
@@ -272,15 +285,18 @@ class GroupWalk {
   }
 
   __device__ void sum_within() {
-    const std::uint32_t p = first_ + static_cast<std::uint32_t>(min(lane_, group_.count - 1));
-    sums_.add_within(group_.count, to_.trees.sources[p].mass);
+    sums_.add_within(group_.count, to_.trees.sources + first_);
     particle += static_cast<std::uint32_t>(group_.count);
   }
 
   __device__ void store(const WalkOutput& out) const {
-    const Pull<float> pull = total();
-    if (lane_ < group_.count)
-      put_force<own>(rule_, pull, cell + particle, first_ + static_cast<std::uint32_t>(lane_), out);
+#pragma unroll
+    for (int row = 0; row < together / 32; ++row) {
+      const Pull<float> pull = sums_.total(row);
+      const int i = lane_ + 32 * row;
+      if (i < group_.count)
+        put_force<own>(rule_, pull, cell + particle, first_ + static_cast<std::uint32_t>(i), out);
+    }
   }
 
   const WalkRule& rule_;
@@ -288,7 +304,7 @@ class GroupWalk {
   const WalkTargets& to_;
   WarpMemory& m_;
   NodeStack stack_;
-  TargetSums<order, Shape> sums_;
+  TargetSums<order, Shape, together> sums_;
   const int lane_ = static_cast<int>(threadIdx.x % 32);
 
   Group group_;

@@ -41,14 +41,17 @@ GROVE_HOST_DEVICE inline float scale_of(Spline, const CellSource& cell) {
   return scale_of(Spline{}, cell.softening);
 }
 
-/// What acts on a group of targets, in batches of sources.
+/// What acts on a group of up to `most` targets, 32 or 64, in batches of sources.
 ///
-/// The lanes are parted in two: each part takes every second source of a batch, and each of its lanes two
-/// targets. So a source that is read from shared memory, 48 bytes to each lane of a part, serves two
-/// targets of it: with one, that memory is 86 % busy beside the sums, with two 72 %.
-template <Order order, class Shape>
+/// Each lane has two targets. Of 32, the lanes are parted in two: each part takes every second source of a
+/// batch. So a source that is read from shared memory, 48 bytes to each lane of a part, serves two targets of
+/// it: with one, that memory is 86 % busy beside the sums, with two 72 %.
+template <Order order, class Shape, int most>
 class TargetSums {
  public:
+  /// Targets with the number of a lane, or 32 more than that.
+  static constexpr int rows = most / 32;
+
   __device__ explicit TargetSums(StagedBatch& batch) : batch_(batch) {}
 
   /// targets, softening: of the group's `count`. Lanes beyond them do as the last one.
@@ -62,17 +65,21 @@ class TargetSums {
     }
   }
 
-  /// What acts on the target with the number of the lane.
-  __device__ Pull<float> total() const {
-    Pull<float> sum[per_lane];
+  /// What acts on the target with the number of the lane, or 32 * row more.
+  __device__ Pull<float> total(int row) const {
+    if constexpr (parts == 1) {
+      return pull_[row];
+    } else {
+      Pull<float> sum[per_lane];
 #pragma unroll
-    for (int k = 0; k < per_lane; ++k) {
-      const auto add_parts = [](float own) { return own + __shfl_xor_sync(~0u, own, width); };
-      sum[k].acceleration = {add_parts(pull_[k].acceleration.x), add_parts(pull_[k].acceleration.y),
-                             add_parts(pull_[k].acceleration.z)};
-      sum[k].potential = add_parts(pull_[k].potential);
+      for (int k = 0; k < per_lane; ++k) {
+        const auto add_parts = [](float own) { return own + __shfl_xor_sync(~0u, own, width); };
+        sum[k].acceleration = {add_parts(pull_[k].acceleration.x), add_parts(pull_[k].acceleration.y),
+                               add_parts(pull_[k].acceleration.z)};
+        sum[k].potential = add_parts(pull_[k].potential);
+      }
+      return part_ == 0 ? sum[0] : sum[1];
     }
-    return part_ == 0 ? sum[0] : sum[1];
   }
 
   /// Puts a cell of each lane into the batch, if it has one.
@@ -124,23 +131,12 @@ class TargetSums {
     __syncwarp();
   }
 
-  /// What the targets do to each other; to themselves nothing. Target i takes i + 1, i + 3, ... in one part,
-  /// i + 2, i + 4, ... in the other. mass: of the target with the number of the lane.
-  __device__ void add_within(int count, float mass) {
-    const int lane = static_cast<int>(threadIdx.x % 32);
-    if (lane < count)
-      put_particle(lane, part_ == 0 ? position_[0] : position_[1], mass, part_ == 0 ? scale_[0] : scale_[1]);
-    __syncwarp();
-#pragma unroll 1
-    for (int k = 1; k < count; k += parts) {
-#pragma unroll
-      for (int t = 0; t < per_lane; ++t) {
-        int source = min(column_ + width * t, count - 1) + k + part_;
-        source -= source < count ? 0 : count;
-        // The last one may be a part's own target, with nothing to do.
-        add_within(t, source, k + part_ < count);
-      }
-    }
+  /// What the targets do to each other; to themselves nothing. targets: the group's `count`.
+  __device__ void add_within(int count, const SourceParticle* targets) {
+    if constexpr (parts == 1)
+      add_within_by_rows(count, targets);
+    else
+      add_within_by_parts(count, targets);
     __syncwarp();
   }
 
@@ -235,7 +231,47 @@ class TargetSums {
       add_near_pair(Vec3f{a.x, a.y, a.z} - position_[k], a.w, larger(scale_[k], scale), pull_[k]);
   }
 
-  __device__ void add_within(int k, int j, bool exists) {
+  /// Target i takes i + 1, i + 3, ... in one part, i + 2, i + 4, ... in the other.
+  __device__ void add_within_by_parts(int count, const SourceParticle* targets) {
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    const float mass = targets[min(lane, count - 1)].mass;
+    if (lane < count)
+      put_particle(lane, part_ == 0 ? position_[0] : position_[1], mass, part_ == 0 ? scale_[0] : scale_[1]);
+    __syncwarp();
+#pragma unroll 1
+    for (int k = 1; k < count; k += parts) {
+#pragma unroll
+      for (int t = 0; t < per_lane; ++t) {
+        int source = min(column_ + width * t, count - 1) + k + part_;
+        source -= source < count ? 0 : count;
+        // The last one may be a part's own target, with nothing to do.
+        add_within_group(t, source, k + part_ < count);
+      }
+    }
+  }
+
+  /// One row after the other gives the sources; a lane begins with the one of its own number.
+  __device__ void add_within_by_rows(int count, const SourceParticle* targets) {
+    const int lane = static_cast<int>(threadIdx.x % 32);
+#pragma unroll
+    for (int row = 0; row < rows; ++row) {
+      const int sources = min(count - 32 * row, 32);
+      if (sources <= 0) break;
+      __syncwarp();
+      if (lane < sources) put_particle(lane, position_[row], targets[32 * row + lane].mass, scale_[row]);
+      __syncwarp();
+#pragma unroll 1
+      for (int k = 0; k < 32; ++k) {
+        const int source = (lane + k) % 32;
+        const bool exists = source < sources;
+#pragma unroll
+        for (int t = 0; t < per_lane; ++t)
+          add_within_group(t, exists ? source : 0, exists && (k > 0 || t != row));
+      }
+    }
+  }
+
+  __device__ void add_within_group(int k, int j, bool exists) {
     const float4 a = batch_.place[j];
     add_near_pair(Vec3f{a.x, a.y, a.z} - position_[k], exists ? a.w : 0, larger(scale_[k], batch_.rest[j].w),
                   pull_[k]);
@@ -251,8 +287,8 @@ class TargetSums {
       add_pair(softened_pair(Shape{}, r2, scale), d, mass, pull);
   }
 
-  static constexpr int parts = 2, width = 32 / parts, per_lane = parts;
-  static_assert(round_size % parts == 0);
+  static constexpr int per_lane = 2, width = most / per_lane, parts = 32 / width;
+  static_assert(round_size % parts == 0 && parts * width == 32);
 
   StagedBatch& batch_;
   const int part_ = static_cast<int>(threadIdx.x % 32) / width,

@@ -33,6 +33,10 @@ struct WalkTargets {
   const std::uint32_t* active =
       nullptr;    ///< [groups] numbers of those to be walked, each once; null: the first
   int parts = 1;  ///< among which the sources of a group are split: 1, 2, 4, ... most_walk_parts
+  /// Particles that walk as one: group_size; or twice as many, if parts is 1: the groups of a leaf in pairs,
+  /// the first with the second and so on. Of a pair the first one is to be walked; the second one may be
+  /// among those to be walked and is passed over.
+  int together = group_size;
 };
 
 /// As many parts as keep a GPU busy with so many groups, of which all ranks together walk those that are

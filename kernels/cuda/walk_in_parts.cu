@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(threads, blocks_per_processor)
               const PartSums sums, std::uint32_t* spill, WalkState* state) {
   __shared__ WarpMemory memory[warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  GroupWalk<order, Shape, own, kind, true> group(
+  GroupWalk<order, Shape, own, kind, group_size, true> group(
       rule, sources, targets, memory[warp],
       spill + static_cast<std::size_t>(blockIdx.x * warps + warp) * NodeStack::most_spilled);
   unsigned long long cell = 0, particle = 0, tests = 0;

@@ -31,8 +31,13 @@ int blocks_at_a_time(Kernel kernel, int threads) {
   return processors * blocks;
 }
 
-/// walk_own() or walk_others(), with the sources of each group split among targets.parts warps. memory: the
+/// walk_own() or walk_others(), a warp for each group, or, together = 2 * group_size, for two. memory: the
 /// state of zeroes.
+template <bool own, int together>
+void walk_groups(const GravityParameters& gravity, const WalkRule& rule, const WalkSources& sources,
+                 const WalkTargets& targets, const WalkOutput& output, WalkMemory& memory);
+
+/// The same with the sources of each group split among targets.parts warps.
 template <bool own>
 void walk_in_parts(const GravityParameters& gravity, const WalkRule& rule, const WalkSources& sources,
                    const WalkTargets& targets, const WalkOutput& output, WalkMemory& memory);

@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(threads) sum(const Setting setting, int rounds
   targets[warp][lane] = {on_sphere(lane, 0.1F), 1};
   softening[warp][lane] = setting.softening;
   __syncwarp();
-  TargetSums<order, Shape> sums(batches[warp]);
+  TargetSums<order, Shape, 32> sums(batches[warp]);
   sums.load(targets[warp], softening[warp], batch_size);
   const TargetBounds bounds{{-0.5F, -0.5F, -0.5F}, {0.5F, 0.5F, 0.5F}, 1, setting.softening};
   const Vec3f place = on_sphere(31 - lane, setting.distance);
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(threads) sum(const Setting setting, int rounds
       sums.add_cells(counts);
     else
       sums.add_particles(counts);
-  pulls[blockIdx.x * threads + threadIdx.x] = sums.total();
+  pulls[blockIdx.x * threads + threadIdx.x] = sums.total(0);
 }
 
 /// Interactions per second.

@@ -31,7 +31,7 @@ std::vector<Count> begin_of_nodes(std::span<const Count> leaf_begin) {
 
 }  // namespace
 
-DeviceForest::DeviceForest(const GravityParameters& gravity) {
+DeviceForest::DeviceForest(const GravityParameters& gravity, std::int32_t together) : together_(together) {
   if (gravity.tree == LocalTreeKind::octree) octrees_.emplace(gravity.curve);
 }
 
@@ -75,7 +75,7 @@ void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> 
     node_begin_ = begin_of_nodes(leaf_begin);
     links_ = cuda::DeviceArray<NodeLinks>(nodes());
     order_ = cuda::DeviceArray<std::uint32_t>(particles.size());
-    cuda::cut_leaves(leaf_begin, node_begin_, records, ids, order_.data(), links_.data());
+    cuda::cut_leaves(leaf_begin, node_begin_, records, ids, order_.data(), links_.data(), together_);
   }
   lay_out(leaf_begin);
 }

@@ -9,6 +9,7 @@
 #include "kernels/cuda/leaf_trees.hpp"
 #include "kernels/cuda/octree.hpp"
 #include "kernels/cuda/records.hpp"
+#include "kernels/math/cut_rule.hpp"
 #include "kernels/math/leaf_root.hpp"
 #include "kernels/math/opening.hpp"
 #include "particles/gpu/device_particles.hpp"
@@ -19,8 +20,9 @@ namespace grove {
 /// the next cut() or update().
 class DeviceForest {
  public:
-  /// gravity: says which trees.
-  explicit DeviceForest(const GravityParameters& gravity);
+  /// gravity: says which trees. together: particles that walk as one; cells of twice group_size are made of
+  /// bisections if it is that.
+  explicit DeviceForest(const GravityParameters& gravity, std::int32_t together = group_size);
 
   /// Cuts the leaves into groups and buckets, or grows their octrees. leaf_begin: first particle of each own
   /// leaf, length leaves + 1. records: of the particles, in leaf order; Record::index tells where each
@@ -49,6 +51,7 @@ class DeviceForest {
  private:
   void lay_out(std::span<const Count> leaf_begin);
 
+  std::int32_t together_;
   std::optional<cuda::OctreeBuilder> octrees_;  ///< not there: bisections
   std::vector<cuda::LeafPlaces> places_;
   std::vector<Count> node_begin_{0};  ///< [leaves + 1]

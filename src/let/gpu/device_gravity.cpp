@@ -206,9 +206,9 @@ std::int32_t DeviceGravity::first_leaf(const Domain& domain) const {
 cuda::WalkTargets DeviceGravity::agree_on_targets(const Domain& domain) {
   if (parameters_.tree == LocalTreeKind::octree)
     codes_ = cuda::NodeCodes::for_trees(comm_.max(forest_.largest_tree()));
-  return {forest_.trees(),  forest_.leaf_of_group(),
-          forest_.groups(), first_leaf(domain),
-          nullptr,          cuda::walk_parts(comm_.sum(Count{forest_.groups()}))};
+  const int parts = cuda::walk_parts(comm_.sum(Count{forest_.groups()}));
+  return {forest_.trees(), forest_.leaf_of_group(),           forest_.groups(), first_leaf(domain), nullptr,
+          parts,           parts > 1 ? group_size : together_};
 }
 
 /// As far as the own leaves have them.

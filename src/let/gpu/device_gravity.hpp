@@ -20,15 +20,17 @@ namespace grove {
 /// result is the same for any number of ranks; beside the host's it differs by rounding.
 class DeviceGravity {
  public:
-  /// exchange: made with the same communicator. All must outlive this. whole_trees: ranks send each other all
-  /// they have (WholeTrees) in place of what may be opened.
+  /// exchange: made with the same communicator. All must outlive this. together: particles that a warp walks
+  /// together, group_size or, where one warp walks a group and not several, twice that. whole_trees: ranks
+  /// send each other all they have (WholeTrees) in place of what may be opened.
   DeviceGravity(const Communicator& comm, const DeviceExchange& exchange, const GravityParameters& parameters,
-                bool whole_trees = false)
+                int together = group_size, bool whole_trees = false)
       : comm_(comm),
         exchange_(exchange),
         parameters_(parameters),
+        together_(together),
         sends_whole_trees_(whole_trees),
-        forest_(parameters) {}
+        forest_(parameters, together) {}
 
   const GravityParameters& parameters() const { return parameters_; }
 
@@ -67,6 +69,7 @@ class DeviceGravity {
   const Communicator& comm_;
   const DeviceExchange& exchange_;
   GravityParameters parameters_;
+  int together_;
   bool sends_whole_trees_;
   DeviceForest forest_;
   cuda::NodeCodes codes_ = cuda::bisection_codes;
