@@ -13,9 +13,10 @@ struct TreeUpdate::View {
   std::uint32_t* parent;   ///< [nodes] none: a root
   std::uint32_t* pending;  ///< [nodes] children that are divided and not done
   std::uint32_t* slot;     ///< [nodes] of those that are divided, among the sums of these
-  Place* starts;           ///< divided nodes that wait for no other; roots that are buckets
-  Place* wide;             ///< wide nodes that are divided
-  std::uint32_t* sizes;    ///< [3] divided nodes, and those in these two lists
+  Place* ready[2];  ///< nodes that wait for no other, of a pass and of the next: of the first pass divided
+                    ///< nodes all whose children are buckets, and roots that are buckets
+  Place* wide;      ///< wide nodes that are divided
+  Sizes* sizes;
   std::uint32_t* radius2;  ///< [nodes] of wide ones: bits of a float, not negative, which sort as it does
   std::uint32_t* first_bucket;  ///< [groups]
   MomentSum* sums;              ///< by slot

@@ -70,16 +70,17 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Takes a place in each of the lists of View::sizes for threads that belong there. All threads of a block.
+/// Takes a place in each of some lists for threads that belong there. All threads of a block.
 struct ListPlaces {
   static constexpr int lists = 3;
   std::uint32_t at[lists];
 
-  __device__ ListPlaces(const bool (&belongs)[lists], std::uint32_t* sizes) {
+  __device__ ListPlaces(const bool (&belongs)[lists], std::uint32_t* const (&sizes)[lists]) {
     __shared__ std::uint32_t taken[lists];
     __syncthreads();  // the last ones have been read
     if (threadIdx.x < lists) taken[threadIdx.x] = 0;
     __syncthreads();
+#pragma unroll
     for (int list = 0; list < lists; ++list) {
       const unsigned votes = __ballot_sync(~0U, belongs[list]);
       std::uint32_t first = 0;
@@ -88,8 +89,11 @@ struct ListPlaces {
       at[list] = __shfl_sync(~0U, first, 0) + static_cast<std::uint32_t>(__popc(votes & lanes_before()));
     }
     __syncthreads();
-    if (threadIdx.x < lists) taken[threadIdx.x] = atomicAdd(&sizes[threadIdx.x], taken[threadIdx.x]);
+#pragma unroll
+    for (int list = 0; list < lists; ++list)
+      if (threadIdx.x == static_cast<unsigned>(list)) taken[list] = atomicAdd(sizes[list], taken[list]);
     __syncthreads();
+#pragma unroll
     for (int list = 0; list < lists; ++list) at[list] += taken[list];
   }
 };
@@ -138,22 +142,32 @@ __global__ void __launch_bounds__(threads) find_parents(const LeafTrees trees, c
       trees.children[n] = static_cast<std::uint8_t>(family.children);
       is_start = is_divided ? family.divided == 0 : n == root;
     }
-    const ListPlaces places({is_divided, is_start, is_wide}, v.sizes);
+    const ListPlaces places({is_divided, is_start, is_wide},
+                            {&v.sizes->divided, &v.sizes->ready[0], &v.sizes->wide});
     if (is_divided) v.slot[n] = places.at[0];
-    if (is_start) v.starts[places.at[1]] = {n, blockIdx.x};
+    if (is_start) v.ready[0][places.at[1]] = {n, blockIdx.x};
     if (is_wide) v.wide[places.at[2]] = {n, blockIdx.x};
   }
 }
 
-/// Eight lanes begin at each node that waits for no other; of those that meet at a parent the last ones go on
-/// with it.
-template <bool with_extents>
+/// Nodes that wait for no other, in a list, and where to list those that will then wait for none.
+struct Pass {
+  const TreeUpdate::Place* ready;
+  const std::uint32_t* size;
+  TreeUpdate::Place* next;
+  std::uint32_t* next_size;
+};
+
+/// Sums up the nodes of a list that wait for no other, eight lanes each; lists the parents that have waited
+/// for the last of them, the next list. In the last pass who finishes the last child of a parent goes on with
+/// it.
+template <bool with_extents, bool is_last_pass>
 __global__ void __launch_bounds__(threads, 4)
-    combine(const AcceptanceRule rule, const LeafTrees trees, const TreeUpdate::View v) {
+    combine(const AcceptanceRule rule, const LeafTrees trees, const TreeUpdate::View v, const Pass pass) {
   __shared__ NodeSum<with_extents> memory[threads];
-  const std::uint32_t starts = v.sizes[1], step = gridDim.x * (threads / lanes_per_node);
-  for (std::uint32_t i = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; i < starts; i += step) {
-    const TreeUpdate::Place start = v.starts[i];
+  const std::uint32_t size = *pass.size, step = gridDim.x * (threads / lanes_per_node);
+  for (std::uint32_t i = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; i < size; i += step) {
+    const TreeUpdate::Place start = pass.ready[i];
     const LeafPlaces& leaf = trees.leaves[start.leaf];
     const LeafSums<with_extents> sums{rule, trees, v, leaf,
                                       memory + threadIdx.x / lanes_per_node * lanes_per_node};
@@ -169,15 +183,30 @@ __global__ void __launch_bounds__(threads, 4)
       sums.store(n, link);
       int is_last = 0;
       if (node_lane() == 0 && parent != none) {
-        __threadfence();
+        // Between passes all that was stored is there; fences would empty the caches at each node.
+        if (is_last_pass) __threadfence();
         is_last = atomicAdd(&v.pending[parent], ~0U) == 1;
-        __threadfence();
+        if (is_last_pass) __threadfence();
       }
+      if (!is_last_pass && is_last) pass.next[atomicAdd(pass.next_size, 1U)] = {parent, start.leaf};
       __syncwarp(node_mask());
-      goes_on = __shfl_sync(node_mask(), is_last, 0, lanes_per_node) != 0;
+      goes_on = is_last_pass && __shfl_sync(node_mask(), is_last, 0, lanes_per_node) != 0;
       n = parent;
     }
   }
+}
+
+/// A few passes leave few nodes for the last one.
+template <bool with_extents>
+void combine_all(const AcceptanceRule& rule, const LeafTrees& trees, const TreeUpdate::View& v,
+                 unsigned blocks) {
+  std::uint32_t* const sizes = v.sizes->ready;
+  static_assert(TreeUpdate::Sizes::passes == 3);
+  combine<with_extents, false>
+      <<<blocks, threads>>>(rule, trees, v, {v.ready[0], sizes, v.ready[1], sizes + 1});
+  combine<with_extents, false>
+      <<<blocks, threads>>>(rule, trees, v, {v.ready[1], sizes + 1, v.ready[0], sizes + 2});
+  combine<with_extents, true><<<blocks, threads>>>(rule, trees, v, {v.ready[0], sizes + 2, nullptr, nullptr});
 }
 
 /// A group's particles for all wide nodes that hold the whole of it. A warp per group, blocks along y share a
@@ -212,7 +241,7 @@ __global__ void __launch_bounds__(threads)
 template <bool with_extents>
 __global__ void __launch_bounds__(threads)
     complete(const AcceptanceRule rule, const LeafTrees trees, const TreeUpdate::View v) {
-  const std::uint32_t wide = v.sizes[2], step = gridDim.x * (threads / lanes_per_node);
+  const std::uint32_t wide = v.sizes->wide, step = gridDim.x * (threads / lanes_per_node);
   for (std::uint32_t k = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; k < wide; k += step) {
     const TreeUpdate::Place place = v.wide[k];
     const LeafPlaces& leaf = trees.leaves[place.leaf];
@@ -235,8 +264,9 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 TreeUpdate::View TreeUpdate::view() {
-  return {parent_.data(), pending_.data(), slot_.data(),         starts_.data(), wide_.data(),
-          sizes_.data(),  radius2_.data(), first_bucket_.data(), sums_.data(),   extents_.data()};
+  return {parent_.data(), pending_.data(), slot_.data(),    {ready_[0].data(), ready_[1].data()},
+          wide_.data(),   sizes_.data(),   radius2_.data(), first_bucket_.data(),
+          sums_.data(),   extents_.data()};
 }
 
 void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameters& gravity,
@@ -248,7 +278,8 @@ void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameter
   for (auto* of_nodes : {&parent_, &pending_, &radius2_, &slot_}) of_nodes->reserve(nodes);
   const std::size_t most_divided = nodes / 2;  // they have two children at least
   wide_.reserve(most_divided);
-  starts_.reserve(most_divided + trees.count);
+  ready_[0].reserve(most_divided + trees.count);
+  ready_[1].reserve(most_divided);
   sizes_.clear();
   sums_.reserve(most_divided);
   first_bucket_.reserve(groups);
@@ -262,9 +293,9 @@ void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameter
     make_groups<<<of_groups, threads>>>(rule, particles, trees);
     find_parents<<<blocks_of_leaves(trees.count, nodes, threads), threads>>>(trees, v);
     if (needs_extents)
-      combine<true><<<of_divided, threads>>>(rule.acceptance, trees, v);
+      combine_all<true>(rule.acceptance, trees, v, of_divided);
     else
-      combine<false><<<of_divided, threads>>>(rule.acceptance, trees, v);
+      combine_all<false>(rule.acceptance, trees, v, of_divided);
     find_radii_of_groups<<<of_groups, threads>>>(trees, v);
     if (needs_extents)
       complete<true><<<of_divided, threads>>>(rule.acceptance, trees, v);

@@ -11,10 +11,11 @@ namespace grove::cuda {
 /// update_leaves() for octrees in leaves of any size: the same results, moments to rounding; and how many
 /// children nodes have.
 ///
-/// Sums climb from the nodes above buckets, eight lanes each, a child a lane, added in a fixed order; who
-/// finishes the last child of a parent goes on with it. Buckets are complete when they are summed. Radii are
-/// exact: every group of particles tells all nodes above buckets that hold the whole of it, and these look at
-/// the rest of their particles themselves.
+/// Sums climb from the nodes above buckets, eight lanes each, a child a lane, added in a fixed order: a pass
+/// for those that have only buckets, one for the parents that then wait for no other, and a last one in which
+/// who finishes the last child of a parent goes on with it. Buckets are complete when they are summed, and so
+/// are nodes that hold no whole group of particles. Radii are exact: every group tells all other nodes that
+/// hold the whole of it, and these look at the rest of their particles themselves.
 ///
 /// Keeps its memory as long as it lives: some 80 bytes per node. Cost: O(nodes) in double precision,
 /// O(particles x depth) in single precision.
@@ -32,13 +33,20 @@ class TreeUpdate {
   struct Place {
     std::uint32_t node, leaf;
   };
+  /// Of lists of nodes.
+  struct Sizes {
+    static constexpr int passes = 3;
+    std::uint32_t divided, wide;
+    std::uint32_t ready[passes];  ///< by pass of the combination
+  };
   struct View;  ///< what kernels see of the memory
 
  private:
   View view();
 
-  DeviceArray<std::uint32_t> parent_, pending_, slot_, radius2_, first_bucket_, sizes_{3};
-  DeviceArray<Place> starts_, wide_;
+  DeviceArray<std::uint32_t> parent_, pending_, slot_, radius2_, first_bucket_;
+  DeviceArray<Sizes> sizes_{1};
+  DeviceArray<Place> ready_[2], wide_;
   DeviceArray<MomentSum> sums_;
   DeviceArray<Extent> extents_;
   DeviceArray<TargetBounds> parts_;
