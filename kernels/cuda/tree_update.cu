@@ -28,9 +28,9 @@ dim3 blocks_of_leaves(std::uint32_t leaves, std::uint64_t items, unsigned per_bl
 
 __device__ unsigned lanes_before() { return (1U << lane_index()) - 1; }
 
-/// The first of the leaf's groups that is this warp's, and how far the next one is.
-__device__ std::uint32_t first_group() { return blockIdx.y * warps + threadIdx.x / 32; }
-__device__ std::uint32_t group_step() { return gridDim.y * warps; }
+/// The first item of the leaf that is this warp's, and how far the next one is.
+__device__ std::uint32_t first_of_warp() { return blockIdx.y * warps + threadIdx.x / 32; }
+__device__ std::uint32_t step_of_warps() { return gridDim.y * warps; }
 __device__ std::uint32_t groups_of(const LeafPlaces& leaf) {
   return static_cast<std::uint32_t>((leaf.count + group_size - 1) / group_size);
 }
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(threads)
   const std::uint32_t l = blockIdx.x;
   const LeafPlaces leaf = trees.leaves[l];
   const SourceBody source = source_body(rule, trees.origin[l], particles, trees, leaf);
-  for (std::uint32_t g = first_group(); g < groups_of(leaf); g += group_step()) {
+  for (std::uint32_t g = first_of_warp(); g < groups_of(leaf); g += step_of_warps()) {
     const auto first = static_cast<std::int32_t>(g) * group_size;
     const std::int32_t i = first + lane_index(), count = min(group_size, leaf.count - first);
     TargetBounds bounds = no_bounds();
@@ -209,29 +209,63 @@ void combine_all(const AcceptanceRule& rule, const LeafTrees& trees, const TreeU
   combine<with_extents, true><<<blocks, threads>>>(rule, trees, v, {v.ready[0], sizes + 2, nullptr, nullptr});
 }
 
-/// A group's particles for all wide nodes that hold the whole of it. A warp per group, blocks along y share a
-/// leaf.
+/// Groups that a warp takes to the nodes above them, a quarter of its lanes each; they are together as soon
+/// as a node holds all of them.
+constexpr int groups_of_warp = 32 / lanes_per_node, particles_of_lane = group_size / lanes_per_node;
+constexpr std::int32_t particles_of_warp = groups_of_warp * group_size;
+
+/// Tells a node how far it reaches to particles that are all its own; by the lanes of the mask.
+__device__ void tell_radius(const LeafTrees& trees, const TreeUpdate::View& v, std::uint32_t n,
+                            const Vec3f (&position)[particles_of_lane], unsigned mask) {
+  const Vec3f centre = trees.core[n].centre;
+  const unsigned known = v.radius2[n];
+  unsigned bits = 0;
+#pragma unroll
+  for (int k = 0; k < particles_of_lane; ++k) bits = max(bits, distance2_bits(position[k], centre));
+  bits = __reduce_max_sync(mask, bits);
+  // Most groups do not reach farther than others have: then nothing waits for the atomic.
+  if (lane_index() == __ffs(static_cast<int>(mask)) - 1 && bits > known) atomicMax(&v.radius2[n], bits);
+}
+
+/// Tells all wide nodes that hold the whole of a group, but not those of the whole warp, [begin, end).
+/// Returns the first one that does, or none.
+__device__ std::uint32_t climb_alone(const LeafTrees& trees, const TreeUpdate::View& v, std::uint32_t n,
+                                     std::int32_t group_end, std::int32_t begin, std::int32_t end,
+                                     const Vec3f (&position)[particles_of_lane]) {
+  while (n != none) {
+    const NodeLinks link = trees.links[n];
+    const std::uint32_t parent = v.parent[n];  // asked for before this one's answers are there
+    const std::int32_t node_end = link.first + link.count;
+    if (link.first <= begin && node_end >= end) break;
+    if (node_end >= group_end) tell_radius(trees, v, n, position, node_mask());
+    n = parent;
+  }
+  return n;
+}
+
+/// The particles of groups for all wide nodes that hold the whole of a group. Blocks along y share a leaf.
 __global__ void __launch_bounds__(threads)
     find_radii_of_groups(const LeafTrees trees, const TreeUpdate::View v) {
   const LeafPlaces leaf = trees.leaves[blockIdx.x];
   const SourceParticle* const sources = trees.sources + leaf.first;
-  for (std::uint32_t g = first_group(); g < groups_of(leaf); g += group_step()) {
-    const auto first = static_cast<std::int32_t>(g) * group_size;
-    const std::int32_t end = min(first + group_size, leaf.count);
-    const Vec3f position = sources[min(first + lane_index(), end - 1)].position;
-    // The next parent is asked for before this one's answers are there.
-    std::uint32_t n = v.parent[v.first_bucket[leaf.group + g]];
-    while (n != none) {
-      const NodeLinks link = trees.links[n];
-      const std::uint32_t parent = v.parent[n];
-      if (link.first + link.count >= end) break;
-      n = parent;
+  const std::uint32_t packs = (groups_of(leaf) + groups_of_warp - 1) / groups_of_warp;
+  for (std::uint32_t pack = first_of_warp(); pack < packs; pack += step_of_warps()) {
+    const auto begin = static_cast<std::int32_t>(pack) * particles_of_warp;
+    const std::int32_t end = min(begin + particles_of_warp, leaf.count),
+                       first = begin + lane_index() / lanes_per_node * group_size;
+    Vec3f position[particles_of_lane];
+#pragma unroll
+    for (int k = 0; k < particles_of_lane; ++k)
+      position[k] = sources[min(first + node_lane() + k * lanes_per_node, end - 1)].position;
+    std::uint32_t n = none;
+    if (first < end) {
+      const std::uint32_t bucket =
+          v.first_bucket[leaf.group + static_cast<std::uint32_t>(first / group_size)];
+      n = climb_alone(trees, v, v.parent[bucket], min(first + group_size, end), begin, end, position);
     }
-    while (n != none) {
-      const std::uint32_t parent = v.parent[n], known = v.radius2[n];
-      const unsigned bits = __reduce_max_sync(~0U, distance2_bits(position, trees.core[n].centre));
-      // Most groups do not reach farther than others have: then nothing waits for the atomic.
-      if (lane_index() == 0 && bits > known) atomicMax(&v.radius2[n], bits);
+    for (n = __shfl_sync(~0U, n, 0); n != none;) {
+      const std::uint32_t parent = v.parent[n];
+      tell_radius(trees, v, n, position, ~0U);
       n = parent;
     }
   }
@@ -296,7 +330,8 @@ void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameter
       combine_all<true>(rule.acceptance, trees, v, of_divided);
     else
       combine_all<false>(rule.acceptance, trees, v, of_divided);
-    find_radii_of_groups<<<of_groups, threads>>>(trees, v);
+    find_radii_of_groups<<<blocks_of_leaves(trees.count, groups, warps * groups_of_warp), threads>>>(trees,
+                                                                                                     v);
     if (needs_extents)
       complete<true><<<of_divided, threads>>>(rule.acceptance, trees, v);
     else
