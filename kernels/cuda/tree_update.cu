@@ -46,21 +46,24 @@ __global__ void find_origins(const LeafParticleFields particles, const LeafTrees
 }
 
 /// Sources of groups of particles and their bounds, as GroupBody finds them. A warp per group, blocks along y
-/// share a leaf.
+/// share a leaf. The rule is indexed by types, which without __grid_constant__ would take a copy in memory.
 __global__ void __launch_bounds__(threads)
-    make_groups(const UpdateRule rule, const LeafParticleFields particles, const LeafTrees trees) {
+    make_groups(const __grid_constant__ UpdateRule rule, const LeafParticleFields particles,
+                const LeafTrees trees) {
   const std::uint32_t l = blockIdx.x;
   const LeafPlaces leaf = trees.leaves[l];
-  const SourceBody source = source_body(rule, trees.origin[l], particles, trees, leaf);
+  const SourceBody body = source_body(rule, trees.origin[l], particles, trees, leaf);
   for (std::uint32_t g = first_of_warp(); g < groups_of(leaf); g += step_of_warps()) {
     const auto first = static_cast<std::int32_t>(g) * group_size;
     const std::int32_t i = first + lane_index(), count = min(group_size, leaf.count - first);
     TargetBounds bounds = no_bounds();
     float least = largest_float;
-    if (i < leaf.count) {
-      source(static_cast<std::size_t>(i));
-      const Vec3f position = source.sources[i].position;
-      widen(bounds, position, position, 0, source.softening[i]);
+    if (i < leaf.count) {  // what is stored is not read again
+      const SourceParticle source = body.of(body.position[i], body.mass[i]);
+      const float softening = rule.softening_of[body.type[i]];
+      body.sources[i] = source;
+      body.softening[i] = softening;
+      widen(bounds, source.position, source.position, 0, softening);
       least = particles.old_acceleration[leaf.first + static_cast<std::uint64_t>(i)];
     }
     bounds = warp_union(bounds);
