@@ -20,8 +20,8 @@ namespace {
 
 class Recounter {
  public:
-  Recounter(const Communicator& comm, const Particles& particles, const Domain& domain)
-      : comm_(comm), particles_(particles), domain_(domain), recount_(domain.cells.size()) {
+  Recounter(const Communicator& comm, const Particles& particles, CutRule rule, const Domain& domain)
+      : comm_(comm), particles_(particles), domain_(domain), scheme_{rule}, recount_(domain.cells.size()) {
     weighted_ =
         comm.max(std::any_of(particles.work.begin(), particles.work.end(), [](auto w) { return w > 0; })
                      ? 1
@@ -61,7 +61,7 @@ class Recounter {
       const Cell& cell = domain_.cells[at];
       const Cut& cut = cell.cut;
       const Coordinate x = c[cut.axis];
-      if (x < spatial_middle(cell.low[cut.axis], cell.high[cut.axis])) ++recount_.left_of_middle[at];
+      if (x < scheme_.middle(cell.low[cut.axis], cell.high[cut.axis])) ++recount_.left_of_middle[at];
       if (x == cut.coordinate && id == cut.id) recount_.first_right[at] += weight;
       at = static_cast<std::size_t>(cell.child) + (cut.is_left(x, id) ? 0 : 1);
     }
@@ -78,6 +78,7 @@ class Recounter {
   const Communicator& comm_;
   const Particles& particles_;
   const Domain& domain_;
+  CutScheme scheme_;
   Recount recount_;
   bool weighted_;
 };
@@ -112,7 +113,7 @@ void compare_cell(const Domain& domain, const Recount& recount, std::size_t at) 
 void check_cut(const Domain& domain, const CutScheme& scheme, const Recount& recount, std::size_t at) {
   const Cell& cell = domain.cells[at];
   if (scheme.is_leaf(cell.count, cell.leaves)) fail(at, "a leaf has been cut");
-  if (cell.cut.axis != longest_axis(cell.low, cell.high)) fail(at, "it is not cut on its longest side");
+  if (cell.cut.axis != scheme.axis(cell.low, cell.high)) fail(at, "it is not cut on the axis of the rule");
   const auto child = static_cast<std::size_t>(cell.child);
   if (child <= at || child + 1 >= domain.cells.size()) fail(at, "its children are misplaced");
   const Cell &left = domain.cells[child], &right = domain.cells[child + 1];
@@ -122,8 +123,9 @@ void check_cut(const Domain& domain, const CutScheme& scheme, const Recount& rec
       target.accepts(left.count + 1, left.weight + recount.first_right[at]))
     fail(at,
          fmt::format("{} of {} particles go left, which is not what the rule says", left.count, cell.count));
-  if (left.leaves != scheme.left_leaves(cell.leaves, left.count) ||
-      left.leaves + right.leaves != cell.leaves || left.first_leaf != cell.first_leaf ||
+  const bool has_wrong_share =
+      scheme.knows_leaves() && left.leaves != scheme.child_leaves(cell.leaves, cell.count, left.count).left;
+  if (has_wrong_share || left.leaves + right.leaves != cell.leaves || left.first_leaf != cell.first_leaf ||
       right.first_leaf != cell.first_leaf + left.leaves || left.first != cell.first ||
       right.first != cell.first + left.count)
     fail(at, "its children are numbered wrongly");
@@ -148,8 +150,8 @@ void compare(const Communicator& comm, Recount recount, Count particles,
   Cell root;
   root.count = particles;
   const CutScheme scheme = scheme_of(parameters, root);
-  if (root.leaves != domain.leaves() || root.leaves != domain.cells[0].leaves ||
-      root.count != domain.cells[0].count)
+  if ((scheme.knows_leaves() && root.leaves != domain.leaves()) ||
+      domain.cells[0].leaves != domain.leaves() || root.count != domain.cells[0].count)
     fail(0, "wrong number of particles or leaves");
   for (std::size_t at = 0; at < domain.cells.size(); ++at) {
     compare_cell(domain, recount, at);
@@ -157,13 +159,15 @@ void compare(const Communicator& comm, Recount recount, Count particles,
       check_cut(domain, scheme, recount, at);
     else if (!scheme.is_leaf(domain.cells[at].count, domain.cells[at].leaves))
       fail(at, "it should have been cut");
+    else if (domain.cells[at].leaves != 1)
+      fail(at, "it does not count as one leaf");
   }
 }
 
 std::string check_domain(const Communicator& comm, const Particles& particles,
                          const DecompositionParameters& parameters, const Domain& domain) try {
-  compare(comm, Recounter(comm, particles, domain)(), comm.sum(static_cast<Count>(particles.size())),
-          parameters, domain);
+  compare(comm, Recounter(comm, particles, parameters.rule, domain)(),
+          comm.sum(static_cast<Count>(particles.size())), parameters, domain);
   return {};
 } catch (const DecompositionFault& fault) {
   return fault.what();

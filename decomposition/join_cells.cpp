@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "kernels/math/leaf_numbers.hpp"
+
 namespace grove {
 
 std::vector<Cell> join_cells(std::span<const Cell> top, std::span<const std::int32_t> uncut,
@@ -11,11 +13,13 @@ std::vector<Cell> join_cells(std::span<const Cell> top, std::span<const std::int
   std::size_t end = 0;
   for (const std::int32_t index : uncut) {
     subtree_of[static_cast<std::size_t>(index)] = end;
-    end += 2 * static_cast<std::size_t>(top[static_cast<std::size_t>(index)].leaves) - 1;
-    if (end > subtrees.size()) throw std::logic_error("cells of a subtree are missing");
+    const std::size_t size =
+        end < subtrees.size() ? 2 * static_cast<std::size_t>(subtrees[end].leaves) - 1 : 0;
+    if (size == 0 || size > subtrees.size() - end) throw std::logic_error("cells of a subtree are missing");
+    end += size;
   }
 
-  const std::size_t size = 2 * static_cast<std::size_t>(top[0].leaves) - 1;
+  const std::size_t size = top.size() + subtrees.size() - uncut.size();
   std::vector<Cell> joined;
   std::vector<std::size_t> subtree;  // by joined cell: where the one begins that it is in; none: a top cell
   joined.reserve(size);
@@ -36,6 +40,7 @@ std::vector<Cell> join_cells(std::span<const Cell> top, std::span<const std::int
     add(child, subtree[i]);
     add(child + 1, subtree[i]);
   }
+  number_leaves(joined);
   return joined;
 }
 

@@ -12,7 +12,8 @@ namespace grove {
 ///
 /// top (in): root first. uncut (in): which of them have subtrees. subtrees (in): those, in the order of
 /// `uncut`, one after the other, each with its root first and children counted from it; a subtree of d leaves
-/// has 2 d - 1 cells. Returns the cells breadth-first, siblings adjacent. Cost: O(cells).
+/// has 2 d - 1 cells. Returns the cells breadth-first, siblings adjacent, with their leaves numbered. Cost:
+/// O(cells).
 std::vector<Cell> join_cells(std::span<const Cell> top, std::span<const std::int32_t> uncut,
                              std::span<const Cell> subtrees);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/math/leaf_numbers.hpp"
+
 namespace grove {
 
 LentCells::LentCells(std::span<const Cell> top, const Shares& shares) {
@@ -35,8 +37,8 @@ std::optional<std::int32_t> LentCells::borrowed_by(int rank) const {
 void LentCells::join(std::vector<Cell>& top, std::span<const Cell> subtrees) const {
   for (const std::int32_t index : cell_) {
     Cell& root = top[static_cast<std::size_t>(index)];
-    const std::size_t size = 2 * static_cast<std::size_t>(root.leaves) - 1;
-    if (size > subtrees.size()) throw std::logic_error("cells of a lent subtree are missing");
+    const std::size_t size = subtrees.empty() ? 0 : 2 * static_cast<std::size_t>(subtrees[0].leaves) - 1;
+    if (size == 0 || size > subtrees.size()) throw std::logic_error("cells of a lent subtree are missing");
     const auto to_top = static_cast<std::int32_t>(top.size()) - 1;  // the root has its place already
     root = subtrees[0];
     root.child += to_top;
@@ -46,6 +48,7 @@ void LentCells::join(std::vector<Cell>& top, std::span<const Cell> subtrees) con
     }
     subtrees = subtrees.subspan(size);
   }
+  number_leaves(top);
 }
 
 }  // namespace grove

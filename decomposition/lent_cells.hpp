@@ -28,7 +28,8 @@ class LentCells {
   std::optional<std::int32_t> borrowed_by(int rank) const;
 
   /// Makes the cells below the lent ones top cells. subtrees (in): of all lent cells, one after the other,
-  /// each with its root first and children counted from it; a subtree of d leaves has 2 d - 1 cells.
+  /// each with its root first and children counted from it; a subtree of d leaves has 2 d - 1 cells. Numbers
+  /// the leaves anew.
   void join(std::vector<Cell>& top, std::span<const Cell> subtrees) const;
 
  private:

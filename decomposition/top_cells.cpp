@@ -64,10 +64,10 @@ class Master {
     if (wanted.empty()) return {};
     std::vector<AxisChoice> input;
     for (const auto c : wanted) {
-      const int axis = longest_axis(cell(c).low, cell(c).high);
+      const int axis = scheme_.axis(cell(c).low, cell(c).high);
       const Coordinate low = cell(c).low[axis], high = cell(c).high[axis];
       const bool by_bins = parameters_.method == CutMethod::histogram && wanted.size() <= most_by_bins;
-      input.push_back({c, axis, scheme_.needs_middle() ? spatial_middle(low, high) : 0,
+      input.push_back({c, axis, scheme_.needs_middle() ? scheme_.middle(low, high) : 0,
                        by_bins ? MiddleBins::shift_for(high - low) : -1});
     }
     const std::vector<Count> answer = tree_.call<services::MakeAxis>(input);
@@ -133,13 +133,14 @@ class Master {
   void add_children(const CutQuestion& q) {
     const Cell parent = cell(q.cell);
     cell(q.cell).child = static_cast<std::int32_t>(cells_.size());
+    const auto leaves = scheme_.child_leaves(parent.leaves, parent.count, q.left);
     Cell left, right;
     left.first = parent.first;
     left.first_leaf = parent.first_leaf;
-    left.leaves = scheme_.left_leaves(parent.leaves, q.left);
+    left.leaves = leaves.left;
     right.first = parent.first + q.left;
     right.first_leaf = parent.first_leaf + left.leaves;
-    right.leaves = parent.leaves - left.leaves;
+    right.leaves = leaves.right;
     cells_.insert(cells_.end(), {left, right});
     before_.insert(before_.end(), 2, before_[static_cast<std::size_t>(q.cell)]);
   }

@@ -129,8 +129,9 @@ std::vector<Row> gravity_rows() {
       {"gravity", "kernel", choice(in, &G::kernel), dimension::none, any, optional,
        "shape of softened particles"},
       {"gravity", "tree", choice(in, &G::tree), dimension::none, any, optional,
-       "what stands in each leaf of the decomposition: its bisection continued, or an octree; of one leaf "
-       "that holds all particles (`decomposition.leaf_size`) the global octree"},
+       "what stands in each leaf of the decomposition: its bisection continued, or an octree; with "
+       "`decomposition.rule: centre` that is the global octree, as in one leaf that holds all particles "
+       "(`decomposition.leaf_size`)"},
       {"gravity", "curve", choice(in, &G::curve), dimension::none, any, optional,
        "order of an octree's cells and of the particles in its leaves"},
       {"gravity", "walk", choice(in, &G::walk), dimension::none, any, optional,
@@ -151,11 +152,13 @@ std::vector<Row> decomposition_rows() {
   const std::string s = "decomposition";
   return {
       {s, "rule", choice(in, &D::rule), dimension::none, any, optional,
-       "where cells are cut: near the middle of their box, or into equal weights"},
+       "where cells are cut: near the middle of their box (`middle`), into equal weights (`halves`), or as "
+       "the "
+       "root cube is halved (`centre`, for octrees)"},
       {s, "leaf_size", at(in, &D::leaf_size), dimension::none, Range{0, 1 << 30}, optional,
-       "particles per leaf; 0: 4096, fewer for few particles"},
+       "the most particles in a leaf; 0: 4096, fewer for few particles"},
       {s, "leaves", at(in, &D::leaves), dimension::none, Range{0, 1 << 30}, optional,
-       "number of leaves; 0: follows from the leaf size"},
+       "number of leaves; 0: follows from the leaf size; under `centre` there are more than these"},
       {s, "method", choice(in, &D::method), dimension::none, any, optional,
        "how cuts are searched; the cuts are the same"},
       {s, "schedule", choice(in, &D::schedule), dimension::none, any, optional,

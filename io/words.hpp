@@ -27,7 +27,7 @@ inline constexpr std::array words<Curve>{"hilbert", "morton"};
 template <>
 inline constexpr std::array words<WalkKind>{"groups", "rope"};
 template <>
-inline constexpr std::array words<CutRule>{"middle", "halves"};
+inline constexpr std::array words<CutRule>{"middle", "halves", "centre"};
 template <>
 inline constexpr std::array words<CutMethod>{"bisection", "histogram"};
 template <>

@@ -11,6 +11,7 @@
 #include "kernels/cuda/orb_search.cuh"
 #include "kernels/cuda/record_segments.hpp"
 #include "kernels/cuda/run_descent.cuh"
+#include "kernels/math/leaf_numbers.hpp"
 
 namespace grove::cuda {
 namespace {
@@ -22,13 +23,17 @@ constexpr std::uint64_t search_tile = 1u << 17;
 class HugeCuts {
  public:
   HugeCuts(const Columns (&sets)[2], const ParticleId* ids, const CutScheme& scheme)
-      : sets_{sets[0], sets[1]}, ids_(ids), bracket_search_(sets, ids, scheme), search_(sets, ids, scheme) {}
+      : sets_{sets[0], sets[1]},
+        ids_(ids),
+        scheme_(scheme),
+        bracket_search_(sets, ids, scheme),
+        search_(sets, ids, scheme) {}
 
   std::vector<FoundCut> run(const std::vector<OrbCell>& cells) {
     tasks_.clear();
     counts_.clear();
     for (const OrbCell& cell : cells) {
-      tasks_.push_back(task_of(cell));
+      tasks_.push_back(task_of(cell, scheme_));
       counts_.push_back(cell.count);
     }
     partition_tiles_.make(counts_);
@@ -58,6 +63,7 @@ class HugeCuts {
 
   Columns sets_[2];
   const ParticleId* ids_;
+  CutScheme scheme_;
   BracketSearch bracket_search_;
   OrbSearch search_;
   LeftCounts left_;
@@ -136,11 +142,12 @@ class Levels {
       stack.push_back(place + 1);
       stack.push_back(place);
     }
+    if (!scheme_.knows_leaves()) number_leaves(result);
     return result;
   }
 
  private:
-  /// With the cell itself.
+  /// With the cell itself; the least that there can be.
   static std::size_t cells_below(const Cell& cell) { return 2 * static_cast<std::size_t>(cell.leaves) - 1; }
 
   /// Whether a cell is still to be cut.
@@ -225,8 +232,9 @@ class Levels {
     right.count = right.weight = parent.count - left.count;
     left.first = parent.first;
     right.first = parent.first + left.count;
-    left.leaves = scheme_.left_leaves(parent.leaves, left.count);
-    right.leaves = parent.leaves - left.leaves;
+    const auto leaves = scheme_.child_leaves(parent.leaves, parent.count, left.count);
+    left.leaves = leaves.left;
+    right.leaves = leaves.right;
     left.first_leaf = parent.first_leaf;
     right.first_leaf = parent.first_leaf + left.leaves;
     cells_.insert(cells_.end(), {left, right});

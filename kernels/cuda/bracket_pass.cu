@@ -64,13 +64,13 @@ __global__ void __launch_bounds__(bracket_threads)
   if (blockIdx.x >= *number) return;
   CellTask& task = tasks[blockIdx.x];
   const std::uint32_t size = sample_size(task.count, most_keys);
-  const std::uint32_t below = draw(task, column_of(columns0, columns1, task.from, task.axis), size,
-                                   spatial_middle(task.low, task.high), keys);
+  const std::uint32_t below =
+      draw(task, column_of(columns0, columns1, task.from, task.axis), size, task.middle, keys);
   const auto count = static_cast<double>(task.count), per_place = count / size;
   double rank, off = uncertainty(size);  // in places of the sample
   if (scheme.needs_middle()) {
-    // The cut is at the nearest multiple of the quantum, with at least one on each side.
-    const auto quantum = static_cast<double>(scheme.quantum);
+    // The cut is at the nearest multiple of the quantum, with at least one on each side, if it is rounded.
+    const auto quantum = static_cast<double>(scheme.rounding());
     rank = fmin(fmax(below * per_place, quantum), count - quantum) / per_place;
     off += 0.5 * quantum / per_place;
   } else {
@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(threads)
     const std::uint32_t* const keys =
         column_of(columns0, columns1, task.from, task.axis) + task.first + begin;
     const Coordinate first = task.key_first, width = task.key_last - first;
-    const Coordinate middle = spatial_middle(task.low, task.high);
+    const Coordinate middle = task.middle;
     if (lane == 0) staged.number = 0;
     __syncwarp();
     const auto stage = [&](std::uint32_t key, std::uint32_t i) {

@@ -5,7 +5,6 @@
 #include "base/hash.hpp"
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/device.hpp"
-#include "kernels/math/cut_rule.hpp"
 
 namespace grove::cuda {
 namespace {
@@ -33,9 +32,9 @@ __device__ Atomic warp_sum(Atomic value) {
 
 /// Blocks along y share a leaf. Dynamic shared memory: a counter for each step of its path.
 __global__ void __launch_bounds__(threads)
-    follow(const Box box, const Cell* cells, const AuditedLeaf* leaves, const PathStep* steps,
-           const LeafParticles particles, Atomic* left_of_middle, Atomic* first_right, LeafTotals* of_leaf,
-           Totals* totals) {
+    follow(const Box box, const CutScheme scheme, const Cell* cells, const AuditedLeaf* leaves,
+           const PathStep* steps, const LeafParticles particles, Atomic* left_of_middle, Atomic* first_right,
+           LeafTotals* of_leaf, Totals* totals) {
   extern __shared__ std::uint32_t left_at[];
   const AuditedLeaf leaf = leaves[blockIdx.x];
   const PathStep* const path = steps + leaf.path;
@@ -66,7 +65,7 @@ __global__ void __launch_bounds__(threads)
       const Cell& cell = cells[path[s].cell];
       const Cut cut = cell.cut;
       const Coordinate x = c[cut.axis];
-      const bool is_below = is_particle && x < spatial_middle(cell.low[cut.axis], cell.high[cut.axis]);
+      const bool is_below = is_particle && x < scheme.middle(cell.low[cut.axis], cell.high[cut.axis]);
       const unsigned votes = __ballot_sync(~0u, is_below);
       if (is_leader && votes) atomicAdd(&left_at[s], static_cast<unsigned>(__popc(votes)));
       if (!is_particle) continue;
@@ -98,8 +97,9 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-LeafCounts audit_leaves(const Box& box, std::span<const Cell> cells, std::span<const AuditedLeaf> leaves,
-                        std::span<const PathStep> steps, const LeafParticles& particles) {
+LeafCounts audit_leaves(const Box& box, CutRule rule, std::span<const Cell> cells,
+                        std::span<const AuditedLeaf> leaves, std::span<const PathStep> steps,
+                        const LeafParticles& particles) {
   LeafCounts counts;
   counts.left_of_middle.assign(cells.size(), 0);
   counts.first_right.assign(cells.size(), 0);
@@ -119,8 +119,8 @@ LeafCounts audit_leaves(const Box& box, std::span<const Cell> cells, std::span<c
   const dim3 blocks(static_cast<unsigned>(leaves.size()),
                     static_cast<unsigned>(std::max<std::size_t>(1, enough_blocks / leaves.size())));
   follow<<<blocks, threads, most_steps * sizeof(std::uint32_t)>>>(
-      box, device_cells.data(), device_leaves.data(), device_steps.data(), particles, left_of_middle.data(),
-      first_right.data(), device_of_leaf.data(), device_totals.data());
+      box, CutScheme{rule}, device_cells.data(), device_leaves.data(), device_steps.data(), particles,
+      left_of_middle.data(), first_right.data(), device_of_leaf.data(), device_totals.data());
   launched("Grove::cuda::follow");
   device_download(counts.left_of_middle.data(), left_of_middle.data(), cells.size() * sizeof(Count));
   device_download(counts.first_right.data(), first_right.data(), cells.size() * sizeof(Count));

@@ -8,6 +8,7 @@
 #include "base/types.hpp"
 #include "kernels/math/cell.hpp"
 #include "kernels/math/cell_questions.hpp"
+#include "kernels/math/cut_rule.hpp"
 
 namespace grove::cuda {
 
@@ -43,7 +44,8 @@ struct LeafCounts {
 };
 
 /// Follows every particle down the tree. cells: all of the tree. Cost: O(particles x depth).
-LeafCounts audit_leaves(const Box& box, std::span<const Cell> cells, std::span<const AuditedLeaf> leaves,
-                        std::span<const PathStep> steps, const LeafParticles& particles);
+LeafCounts audit_leaves(const Box& box, CutRule rule, std::span<const Cell> cells,
+                        std::span<const AuditedLeaf> leaves, std::span<const PathStep> steps,
+                        const LeafParticles& particles);
 
 }  // namespace grove::cuda

@@ -37,6 +37,7 @@ struct CellTask {
   std::int32_t leaves;
   std::int32_t axis;
   Coordinate low, high;  ///< tight bounds on the axis
+  Coordinate middle;     ///< CutScheme::middle()
   std::int32_t from;     ///< the set of columns that holds it; its children come into the other one
 
   // The search: the first key to go right is one of key_first .. key_last, inclusive.
@@ -54,14 +55,15 @@ struct CellTask {
 };
 
 /// Before the search.
-GROVE_HOST_DEVICE inline CellTask task_of(const OrbCell& cell) {
+GROVE_HOST_DEVICE inline CellTask task_of(const OrbCell& cell, const CutScheme& scheme) {
   CellTask task{};
   task.first = cell.first;
   task.count = task.inside = cell.count;
   task.leaves = cell.leaves;
-  task.axis = longest_axis(cell.bounds.low, cell.bounds.high);
+  task.axis = scheme.axis(cell.bounds.low, cell.bounds.high);
   task.low = task.key_first = cell.bounds.low[task.axis];
   task.high = task.key_last = cell.bounds.high[task.axis];
+  task.middle = scheme.middle(task.low, task.high);
   task.from = cell.from;
   return task;
 }

@@ -137,8 +137,7 @@ __global__ void __launch_bounds__(threads, large_block / threads)
                  column_of(columns0, columns1, task.from, 3) + task.first, ids, count};
   std::uint64_t left_of_middle = 0;
   if (scheme.needs_middle())
-    left_of_middle = has_bracket ? level.brackets[c].left_of_middle
-                                 : count_less<threads>(all, spatial_middle(task.low, task.high));
+    left_of_middle = has_bracket ? level.brackets[c].left_of_middle : count_less<threads>(all, task.middle);
   const auto left = static_cast<std::uint64_t>(
       scheme.target(count, count, task.leaves, static_cast<Count>(left_of_middle)).longest());
 

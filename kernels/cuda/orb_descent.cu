@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/activity.hpp"
@@ -29,13 +30,20 @@ LevelSize bound_below(const LevelSize& size, int levels, std::uint64_t most_cell
   return bound;
 }
 
+/// Cuts there are at most after so many levels more.
+std::uint64_t cuts_after(const LevelHead& head, int levels, std::uint64_t most_cells) {
+  std::uint64_t cuts = head.cuts_before;
+  for (int i = 0; i < levels; ++i) cuts += bound_below(head.size, i, most_cells).cells;
+  return cuts;
+}
+
 /// Levels that a cell of so many leaves has below it, at least.
 int levels_below(std::int32_t leaves) { return std::bit_width(static_cast<std::uint32_t>(leaves - 1)); }
 
 }  // namespace
 
-void OrbDescent::reserve(const LevelSize& size, std::uint64_t leaves) {
-  const LevelSize most = bound_below(size, 31, leaves / 2);
+void OrbDescent::reserve(const LevelSize& size, std::uint64_t most_cells) {
+  const LevelSize most = bound_below(size, 31, most_cells);
   for (int parity = 0; parity < 2; ++parity) {
     head_[parity].reserve(1);
     tasks_[parity].reserve(most.cells);
@@ -47,7 +55,13 @@ void OrbDescent::reserve(const LevelSize& size, std::uint64_t leaves) {
   left_in_.reserve(most.pieces);
   left_before_.reserve(most.pieces);
   piece_lists_.reserve(most.bracketed_pieces);
-  cuts_.reserve(leaves);
+}
+
+void OrbDescent::make_room(std::uint64_t cuts) {
+  if (cuts <= cuts_.size()) return;
+  DeviceArray<FoundCut> more(std::max<std::uint64_t>(cuts, 2 * cuts_.size()));
+  device_copy(more.data(), cuts_.data(), cuts_.size() * sizeof(FoundCut));
+  cuts_ = std::move(more);
 }
 
 OrbLevel OrbDescent::level(int parity) const {
@@ -78,7 +92,10 @@ void OrbDescent::run(std::span<const OrbCell> cells, std::int32_t first_child, c
     leaves += static_cast<std::uint64_t>(cell.leaves);
   }
   if (cells.empty()) return;
-  reserve(head.size, leaves);
+  // A cell that is cut has two leaves. Where they are not known, it has more records than fit into a leaf.
+  const std::uint64_t most_cells = scheme_.knows_leaves() ? leaves / 2 : leaves;
+  reserve(head.size, most_cells);
+  if (scheme_.knows_leaves()) make_room(leaves);
   const DeviceArray<OrbCell> roots(cells);
   plan_first_level(scheme_, roots.data(), static_cast<std::uint32_t>(cells.size()), level(0));
   std::vector<FoundCut> found;
@@ -87,8 +104,9 @@ void OrbDescent::run(std::span<const OrbCell> cells, std::int32_t first_child, c
     std::optional<PhaseTimers::Scope> time;
     if (levels) time.emplace(*levels, level_name(depth));
     const int number = levels_below(head.most_leaves);
+    if (!scheme_.knows_leaves()) make_room(cuts_after(head, number, most_cells));
     for (int i = 0; i < number; ++i, parity = 1 - parity) {
-      cut(level(parity), bound_below(head.size, i, leaves / 2));
+      cut(level(parity), bound_below(head.size, i, most_cells));
       plan_next_level(scheme_, level(parity), first_child, cuts_.data(), level(1 - parity));
     }
     depth += static_cast<std::size_t>(number);

@@ -38,7 +38,9 @@ class OrbDescent {
            std::size_t depth);
 
  private:
-  void reserve(const LevelSize& size, std::uint64_t leaves);
+  void reserve(const LevelSize& size, std::uint64_t most_cells);
+  /// For so many cuts; those found stay.
+  void make_room(std::uint64_t cuts);
   OrbLevel level(int parity) const;
   void cut(const OrbLevel& level, const LevelSize& bound);
 

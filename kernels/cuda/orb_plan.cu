@@ -11,15 +11,15 @@ namespace {
 constexpr int threads = 512;
 
 /// Writes a cell's part of the level. before: what belongs to cells before it; bracketed: in the level.
-__device__ void place(const OrbLevel& level, const OrbCell& cell, const LevelSize& size,
-                      const LevelSize& before, std::uint32_t bracketed_cells,
+__device__ void place(const CutScheme& scheme, const OrbLevel& level, const OrbCell& cell,
+                      const LevelSize& size, const LevelSize& before, std::uint32_t bracketed_cells,
                       std::uint32_t bracketed_pieces) {
   const bool has_bracket = size.bracketed_cells > 0;
   const std::uint32_t c =
       has_bracket ? before.bracketed_cells : bracketed_cells + (before.cells - before.bracketed_cells);
   const std::uint32_t first_piece =
       has_bracket ? before.bracketed_pieces : bracketed_pieces + (before.pieces - before.bracketed_pieces);
-  level.tasks[c] = task_of(cell);
+  level.tasks[c] = task_of(cell, scheme);
   level.places[c] = {cell.number, first_piece};
   if (has_bracket) level.brackets[c] = {cell.count, 0, 0, 0};
 }
@@ -68,7 +68,7 @@ __device__ void plan(const CutScheme& scheme, std::uint32_t count, const CellOf&
     LevelSize size{}, sum{};
     if (j < count) cell = cell_of(j), size = size_of(cell, scheme);
     Scan(storage).ExclusiveSum(size, before, sum);
-    if (size.cells > 0) place(level, cell, size, begin + before, bracketed_cells, bracketed_pieces);
+    if (size.cells > 0) place(scheme, level, cell, size, begin + before, bracketed_cells, bracketed_pieces);
     begin += sum;
     __syncthreads();
   }
@@ -91,12 +91,13 @@ __global__ void __launch_bounds__(threads)
 __device__ OrbCell child_of(const CutScheme& scheme, const CellTask& parent, const ChildBounds& bounds,
                             int side, std::int32_t number) {
   if (parent.is_ambiguous) return {};
-  const std::int32_t left_leaves = scheme.left_leaves(parent.leaves, static_cast<Count>(parent.left));
+  const auto leaves =
+      scheme.child_leaves(parent.leaves, static_cast<Count>(parent.count), static_cast<Count>(parent.left));
   OrbCell child{};
   child.first = side == 0 ? parent.first : parent.first + parent.left;
   child.count = side == 0 ? parent.left : parent.count - parent.left;
   child.bounds = bounds.of(side);
-  child.leaves = side == 0 ? left_leaves : parent.leaves - left_leaves;
+  child.leaves = side == 0 ? leaves.left : leaves.right;
   child.from = 1 - parent.from;
   child.number = number;
   return child;

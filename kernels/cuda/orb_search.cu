@@ -28,7 +28,7 @@ struct Bins {
 /// In the first round as many bins on both sides of the middle, then all inside the interval.
 __device__ Bins bins_of(const CellTask& task, bool is_first) {
   if (!is_first) return {task.key_first, max(0, bit_width(task.key_last - task.key_first) - bits)};
-  const Coordinate middle = spatial_middle(task.low, task.high);
+  const Coordinate middle = task.middle;
   const std::uint64_t side =
       max(static_cast<std::uint64_t>(task.high - middle) + 1, static_cast<std::uint64_t>(middle - task.low));
   const int shift = max(0, bit_width(side - 1) - (bits - 1));

@@ -6,42 +6,6 @@
 /// The exact cut of a cell, and the division of its runs.
 namespace grove::cuda {
 
-/// Which sides of a cut a run has a part in, perhaps an empty one.
-struct Sides {
-  bool left, right;
-
-  __device__ Sides(Coordinate low, Coordinate high, Coordinate cut)
-      : left(low <= cut), right(high >= cut && low <= high) {}
-};
-
-/// Notes the cut of a cell. Returns the number that its left child has, the right one has the next. By one
-/// thread.
-__device__ inline std::uint32_t add_cut(const RunWork& work, std::uint32_t number, const SelectedCut& found,
-                                        std::uint32_t left) {
-  RunCell& cell = work.cells[number];
-  cell.cut = {found.cut.id, found.cut.coordinate, cell.axis};
-  const std::uint32_t k = atomicAdd(&work.head->cuts, 1u), child = work.first_child + 2 * k;
-  work.cuts[k] = {cell.cut, left, {}, static_cast<std::int32_t>(number), found.is_ambiguous};
-  work.cells[child] = work.cells[child + 1] = {};
-  return child;
-}
-
-/// Makes the two children of a cell. Returns the number of the left one. By one thread.
-__device__ inline std::uint32_t add_children(const RunWork& work, std::uint32_t number,
-                                             const SelectedCut& found, std::uint32_t left,
-                                             const RunSpan& left_runs, const RunSpan& right_runs) {
-  const std::uint32_t child = add_cut(work, number, found, left);
-  const RunCell& cell = work.cells[number];
-  RunCell &first = work.cells[child], &second = work.cells[child + 1];
-  first.first = cell.first, first.count = left;
-  first.leaves = work.scheme.left_leaves(cell.leaves, static_cast<Count>(left));
-  first.first_run = left_runs.begin, first.runs = left_runs.count;
-  second.first = cell.first + left, second.count = cell.count - left;
-  second.leaves = cell.leaves - first.leaves;
-  second.first_run = right_runs.begin, second.runs = right_runs.count;
-  return child;
-}
-
 /// More keys in a window take one block too long: very many are equal.
 constexpr std::uint32_t most_listed = 1u << 20;
 
@@ -51,6 +15,49 @@ struct RunCut {
   std::uint32_t child;  ///< number of the left one; none: all is in vain, or ids are not unique
   RunSpan divisions;    ///< in work.divisions
 };
+
+/// Which sides of a cut a run has a part in, perhaps an empty one.
+struct Sides {
+  bool left, right;
+
+  __device__ Sides(Coordinate low, Coordinate high, Coordinate cut)
+      : left(low <= cut), right(high >= cut && low <= high) {}
+};
+
+/// Notes the cut of a cell. Returns the number that its left child has, the right one has the next; none:
+/// there is no room. By one thread.
+__device__ inline std::uint32_t add_cut(const RunWork& work, std::uint32_t number, const SelectedCut& found,
+                                        std::uint32_t left) {
+  RunCell& cell = work.cells[number];
+  cell.cut = {found.cut.id, found.cut.coordinate, cell.axis};
+  const std::uint32_t k = atomicAdd(&work.head->cuts, 1u), child = work.first_child + 2 * k;
+  if (k >= work.most_cuts) {
+    work.head->overflow = 1;
+    return RunCut::none;
+  }
+  work.cuts[k] = {cell.cut, left, {}, static_cast<std::int32_t>(number), found.is_ambiguous};
+  work.cells[child] = work.cells[child + 1] = {};
+  return child;
+}
+
+/// Makes the two children of a cell. Returns the number of the left one, or none. By one thread.
+__device__ inline std::uint32_t add_children(const RunWork& work, std::uint32_t number,
+                                             const SelectedCut& found, std::uint32_t left,
+                                             const RunSpan& left_runs, const RunSpan& right_runs) {
+  const std::uint32_t child = add_cut(work, number, found, left);
+  if (child == RunCut::none) return child;
+  const RunCell& cell = work.cells[number];
+  const auto leaves =
+      work.scheme.child_leaves(cell.leaves, static_cast<Count>(cell.count), static_cast<Count>(left));
+  RunCell &first = work.cells[child], &second = work.cells[child + 1];
+  first.first = cell.first, first.count = left;
+  first.leaves = leaves.left;
+  first.first_run = left_runs.begin, first.runs = left_runs.count;
+  second.first = cell.first + left, second.count = cell.count - left;
+  second.leaves = leaves.right;
+  second.first_run = right_runs.begin, second.runs = right_runs.count;
+  return child;
+}
 
 /// Finds the cut of a cell in the list of its window, makes the children, gives each the runs on its side,
 /// and lists the runs that the cut divides. By one block; every thread gets the result. Cost: reads the list

@@ -24,6 +24,9 @@ constexpr std::uint32_t small_cell = 1u << 13;
 constexpr std::uint64_t capacity_per_run = 64, task_capacity_per_run = 8;
 /// Pieces that runs of before have come to be in, in the mean, at most.
 constexpr std::uint32_t most_pieces_per_run = 4;
+/// Room for cuts where their number is not known: for so many times as many as there are at least, and some
+/// more. A Plummer sphere has 4.2 to 1.8 times as many where the least number is 32 to 256.
+constexpr std::uint64_t cuts_per_least = 4, more_cuts = 1024;
 /// Of fewer records there is little to win; where leaves have fewer in the mean, runs become very short;
 /// larger ones are too much for the one block that gathers them.
 constexpr std::uint64_t least_records = 1u << 16, least_leaf = 2 * run_size, most_leaf = 1u << 18;
@@ -286,21 +289,23 @@ RunWork RunDescent::prepare(std::span<const OrbCell> roots, RunHead& head) {
   head.small_cells = static_cast<std::uint32_t>(small.size());
 
   const std::uint64_t capacity = runs * capacity_per_run;
+  const std::uint64_t most_cuts = scheme_.knows_leaves() ? leaves : cuts_per_least * leaves + more_cuts;
   head_ = DeviceArray<RunHead>(std::span<const RunHead>(&head, 1));
-  cells_ = DeviceArray<RunCell>(2 * leaves);
+  cells_ = DeviceArray<RunCell>(2 * most_cuts + roots.size());
   cells_.upload(cells);
   bins_ = DeviceArray<std::uint32_t>(run_bins * (2 * records / small_cell + roots.size()));
-  small_cells_ = DeviceArray<std::uint32_t>(leaves + roots.size());
+  small_cells_ = DeviceArray<std::uint32_t>(most_cuts + roots.size());
   small_cells_.upload(small);
   for (auto& column : runs_) column = DeviceArray<std::uint32_t>(capacity);
   listings_ = DeviceArray<RunTask>(runs * task_capacity_per_run);
   divisions_ = DeviceArray<RunTask>(runs * task_capacity_per_run);
-  cuts_ = DeviceArray<FoundCut>(leaves);
-  bounds_ = DeviceArray<CellBounds>(2 * leaves);
+  cuts_ = DeviceArray<FoundCut>(most_cuts);
+  bounds_ = DeviceArray<CellBounds>(2 * most_cuts + roots.size());
   work.records = records_, work.sorted = sorted_;
   work.ids = ids_, work.scheme = scheme_;
   work.capacity = static_cast<std::uint32_t>(capacity);
   work.task_capacity = static_cast<std::uint32_t>(runs * task_capacity_per_run);
+  work.most_cuts = static_cast<std::uint32_t>(most_cuts);
   work.head = head_.data(), work.cells = cells_.data();
   work.runs = {runs_[0].data(),
                runs_[1].data(),

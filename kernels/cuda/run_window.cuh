@@ -84,9 +84,9 @@ __device__ RunSpan find_window(const RunWork& work, std::uint32_t number) {
   __shared__ std::uint32_t low_bins[run_bins], high_bins[run_bins], listings, place;
   RunCell& cell = work.cells[number];
   const CellBounds bounds = bounds_of<threads>(work.runs, cell);
-  const int axis = longest_axis(bounds.low, bounds.high);
+  const int axis = work.scheme.axis(bounds.low, bounds.high);
   const Coordinate least = bounds.low[axis], most = bounds.high[axis];
-  const Coordinate middle = spatial_middle(least, most);
+  const Coordinate middle = work.scheme.middle(least, most);
   const std::uint32_t first_run = cell.first_run, runs = cell.runs;
   const Coordinate *const low = work.low(axis) + first_run, *const high = work.high(axis) + first_run;
   const std::uint32_t* const count = work.runs.count + first_run;
@@ -105,9 +105,9 @@ __device__ RunSpan find_window(const RunWork& work, std::uint32_t number) {
     atomicAdd(&low_bins[(first - least) >> shift], records);
     atomicAdd(&high_bins[(last - least) >> shift], records);
   }
-  // Something is left of the middle, unless all is in one place.
+  // Something is left of the middle, unless all is in one place, and something is not.
   surely_left = max(block_sum<threads>(surely_left), least < most ? 1u : 0u);
-  perhaps_left = block_sum<threads>(perhaps_left);
+  perhaps_left = min(block_sum<threads>(perhaps_left), cell.count - 1);
   const std::uint32_t first_bin = bin_of_rank<threads>(low_bins, left_of_cut(work, cell, surely_left)).bin;
   const std::uint32_t last_bin = bin_of_rank<threads>(high_bins, left_of_cut(work, cell, perhaps_left)).bin;
   const Coordinate window_first = least + (first_bin << shift);
@@ -131,6 +131,7 @@ __device__ RunSpan find_window(const RunWork& work, std::uint32_t number) {
   if (threadIdx.x == 0) {
     cell.bounds = bounds;
     cell.axis = axis;
+    cell.middle = middle;
     cell.window_first = window_first, cell.window_last = window_last;
     cell.below = below, cell.left_of_middle = left_of_middle, cell.listed = 0;
     work.bounds[number] = bounds;
@@ -182,7 +183,7 @@ __device__ inline void count_keys(const RunWork& work, const RunTask& task, std:
   RunCell& cell = work.cells[task.cell];
   const std::uint32_t lane = threadIdx.x % 32, begin = work.runs.begin[task.run],
                       count = work.runs.count[task.run];
-  const Coordinate first = cell.window_first, last = cell.window_last, middle = cell.middle();
+  const Coordinate first = cell.window_first, last = cell.window_last, middle = cell.middle;
   const int shift = bin_shift(first, last);
   const RunKeys keys(work.keys(cell.axis) + begin, count);
   std::uint32_t less = 0, left_of_middle = 0;

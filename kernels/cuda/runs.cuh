@@ -29,14 +29,13 @@ struct RunCell {
 
   // The search of its cut.
   std::int32_t axis;
+  Coordinate middle;                     ///< CutScheme::middle()
   Coordinate window_first, window_last;  ///< the first key to go right is one of these, both inclusive
   std::uint32_t below;                   ///< records left of the window,
   std::uint32_t left_of_middle;          ///< and left of the spatial middle
   std::uint32_t listed;                  ///< records in the window
 
   Cut cut;  ///< once it is found
-
-  __device__ Coordinate middle() const { return spatial_middle(bounds.low[axis], bounds.high[axis]); }
 };
 
 /// A run of which some keys have to be looked at, or, of a cell that is cut, one that the cut divides.
@@ -75,6 +74,7 @@ struct RunWork {
   CutScheme scheme;
   std::uint32_t first_child;  ///< cells have the numbers of the host: roots first, then children by cuts
   std::uint32_t capacity, task_capacity;  ///< of runs; of listings and of divisions
+  std::uint32_t most_cuts;                ///< likewise of cuts, and of cells without the roots twice that
   std::uint32_t small_count;              ///< cells of at most so many records are left to one block
   RunHead* head;
   RunCell* cells;  ///< by number

@@ -42,7 +42,8 @@ void make_records(const Box& box, const Vec3d* position, std::size_t count, Reco
 /// Cuts a cell down to the leaves of the ORB.
 ///
 /// root: count, weight, first, first_leaf and leaves are given; its bounds are computed here. Under `middle`
-/// leaves must be scheme.leaves_of(count). records (in/out): root.count, all particles of the cell, in any
+/// and `centre` leaves must be scheme.leaves_of(count); under `centre` the returned root has the true number,
+/// and leaves are numbered by it. records (in/out): root.count, all particles of the cell, in any
 /// order; returned so that the particles of every cell are contiguous, in tree order; inside a leaf their
 /// order is arbitrary. id (in): ids by record index. weight (in): weights by record index, or nullptr: every
 /// particle weighs 1. Returns the cells of the subtree, root first, siblings adjacent, in the order of

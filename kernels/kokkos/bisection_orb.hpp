@@ -9,6 +9,7 @@
 #include "kernels/kokkos/bisection_columns.hpp"
 #include "kernels/kokkos/bisection_search.hpp"
 #include "kernels/kokkos/weighted_prefix.hpp"
+#include "kernels/math/leaf_numbers.hpp"
 
 /// From a cell down to the leaves of the ORB: cells exceed the caches, and near a concentration many cuts
 /// only peel off a few particles. So coordinates are kept by axis: a cut reads one axis, and moves as few
@@ -36,8 +37,8 @@ class OrbBisection {
 
  private:
   /// Cuts the cell of this index, whose count, weight (`halves`) and leaves are known, and whose particles
-  /// begin at `begin`. Under `middle` weights are summed from the leaves upwards. ordered: blocks_ holds for
-  /// these particles, and seems to help.
+  /// begin at `begin`. But for `halves` weights are summed from the leaves upwards. ordered: blocks_ holds
+  /// for these particles, and seems to help.
   void cut(std::size_t index, std::size_t begin, const Bounds& bounds, bool ordered) {
     Cell cell = cells_[index];
     const auto count = static_cast<std::size_t>(cell.count);
@@ -47,13 +48,13 @@ class OrbBisection {
     cell.child = -1;
     if (scheme_.is_leaf(cell.count, cell.leaves)) {
       columns_.pack(begin, records_.subspan(begin, count));
-      if (scheme_.rule == CutRule::middle) cell.weight = weigh(begin, count);
+      if (scheme_.rule != CutRule::halves) cell.weight = weigh(begin, count);
       cells_[index] = cell;
       return;
     }
-    const Parts parts = divide(cell, begin, bounds, ordered);
-    cell.cut = cut_before(begin + parts.left, count - parts.left, bounds.longest_axis(), parts.right_bounds,
-                          ordered);
+    const int axis = scheme_.axis(cell.low, cell.high);
+    const Parts parts = divide(cell, begin, axis, bounds, ordered);
+    cell.cut = cut_before(begin + parts.left, count - parts.left, axis, parts.right_bounds, ordered);
     cell.child = add_children(cell, begin, parts.left);
     cells_[index] = cell;
     const auto child = static_cast<std::size_t>(cell.child);
@@ -62,9 +63,8 @@ class OrbBisection {
     cells_[index].weight = cells_[child].weight + cells_[child + 1].weight;
   }
 
-  Parts divide(const Cell& cell, std::size_t begin, const Bounds& bounds, bool& ordered) {
+  Parts divide(const Cell& cell, std::size_t begin, int axis, const Bounds& bounds, bool& ordered) {
     const auto count = static_cast<std::size_t>(cell.count);
-    const int axis = bounds.longest_axis();
     const Coordinate* const keys = columns_.axis(axis) + begin;
     const auto select = [&](Coordinate low, Coordinate high, Coordinate* selected) {
       return ordered ? blocks_->template select<Simd>(axis, begin, count, low, high, selected)
@@ -73,7 +73,9 @@ class OrbBisection {
     SearchWindow<Simd, decltype(select)> window(keys, count, bounds.low[axis], bounds.high[axis],
                                                 scratch_.data(), select);
     Count left_of_middle = 0;
-    if (scheme_.needs_middle()) left_of_middle = window.count_left_of_middle(scheme_.quantum / 2);
+    if (scheme_.needs_middle())
+      left_of_middle =
+          window.count_left_of(scheme_.middle(bounds.low[axis], bounds.high[axis]), scheme_.rounding() / 2);
     const CutTarget target = scheme_.target(cell.count, cell.weight, cell.leaves, left_of_middle);
     const auto k = static_cast<std::size_t>(longest_prefix(target, begin, count, axis));
     const Bracket b = window.search(k);
@@ -119,15 +121,16 @@ class OrbBisection {
   }
 
   std::int32_t add_children(const Cell& cell, std::size_t begin, std::size_t left_count) {
+    const auto leaves = scheme_.child_leaves(cell.leaves, cell.count, static_cast<Count>(left_count));
     Cell left{}, right{};
     left.first = cell.first;
     left.count = static_cast<Count>(left_count);
     left.first_leaf = cell.first_leaf;
-    left.leaves = scheme_.left_leaves(cell.leaves, left.count);
+    left.leaves = leaves.left;
     right.first = cell.first + left.count;
     right.count = cell.count - left.count;
     right.first_leaf = cell.first_leaf + left.leaves;
-    right.leaves = cell.leaves - left.leaves;
+    right.leaves = leaves.right;
     if (scheme_.rule == CutRule::halves) {
       left.weight = weigh(begin, left_count);
       right.weight = cell.weight - left.weight;
@@ -162,6 +165,7 @@ std::vector<Cell> cut_to_leaves(const CutScheme& scheme, const Cell& root, std::
   std::vector<Cell> cells{root};
   cells.reserve(2 * static_cast<std::size_t>(root.leaves));
   OrbBisection<Simd>(scheme, records, id, weight, cells).cut_root();
+  if (!scheme.knows_leaves()) number_leaves(cells);
   return cells;
 }
 

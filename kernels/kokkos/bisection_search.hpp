@@ -130,8 +130,7 @@ class SearchWindow {
         bracket_{low, std::uint64_t{high} + 1, 0, count} {}
 
   /// How many keys lie left of the spatial middle. The cut will be at most `margin` ranks away.
-  Count count_left_of_middle(Count margin) {
-    const Coordinate middle = spatial_middle(low_, high_);
+  Count count_left_of(Coordinate middle, Count margin) {
     if (all_.count >= least_to_sample)
       open(KeySample(all_.data, all_.count).around(middle, margin, low_, high_));
     const std::size_t less = window_.below + Simd::count_less(window_.data, window_.count, middle);

@@ -31,7 +31,7 @@ struct Cell {
   Count weight = 0;                              ///< the sum of their weights
   std::int32_t child = -1;      ///< index of its left child, the right one follows; -1: the cell is a leaf
   std::int32_t first_leaf = 0;  ///< its leftmost leaf, in left-to-right order
-  std::int32_t leaves = 1;      ///< leaves below it; 1 for a leaf
+  std::int32_t leaves = 1;      ///< leaves below it; 1 for a leaf; see CutScheme::knows_leaves()
 
   GROVE_HOST_DEVICE bool is_leaf() const { return child < 0; }
   friend bool operator==(const Cell&, const Cell&) = default;

@@ -7,7 +7,7 @@
 #include "base/types.hpp"
 
 /// Where cells are cut, as functions of integers; the searches for a cut, on one rank or on many, know
-/// nothing else about the rule. A cut divides the particles of a cell, ordered by (coordinate on the longest
+/// nothing else about the rule. A cut divides the particles of a cell, ordered by (coordinate on the cut
 /// axis, id), into a prefix, the left child, and the rest.
 namespace grove {
 
@@ -15,6 +15,7 @@ namespace grove {
 enum class CutRule : std::uint8_t {
   middle,  ///< near the spatial middle, counts rounded to a multiple of a quantum
   halves,  ///< the published ORB: equal weight per leaf
+  centre,  ///< geometric cells of the root cube, halved: leaves are cells of the octree, or parts of one
 };
 
 /// Particles in a group: what is walked together. A leaf is cut into groups, all full but the last.
@@ -58,6 +59,28 @@ GROVE_HOST_DEVICE constexpr int longest_axis(const IntegerPosition& low, const I
 GROVE_HOST_DEVICE constexpr Coordinate spatial_middle(Coordinate low, Coordinate high) {
   const Coordinate extent = high - low;
   return low + extent / 2 + (extent & 1);
+}
+
+/// Whether the highest bit of a is lower than that of b, without looking for either.
+GROVE_HOST_DEVICE constexpr bool has_lower_highest_bit(Coordinate a, Coordinate b) {
+  return a < b && a < (a ^ b);
+}
+
+/// Rule `centre`: the axis of the next cut that divides the particles of a cell, if the root cube is halved
+/// again and again, on z, y and x in turn. That is the axis where coordinates differ in the highest bit; z
+/// comes first, as in Morton's order, so that leaves from left to right follow it. One point: any axis.
+GROVE_HOST_DEVICE constexpr int geometric_axis(const IntegerPosition& low, const IntegerPosition& high) {
+  const Coordinate x = low.x ^ high.x, y = low.y ^ high.y, z = low.z ^ high.z;
+  const bool y_before_z = has_lower_highest_bit(z, y);
+  return has_lower_highest_bit(y_before_z ? y : z, x) ? 0 : y_before_z ? 1 : 2;
+}
+
+/// Rule `centre`: where that cut is; coordinates less than this are left of it. Bounds of one coordinate have
+/// nothing on the left.
+GROVE_HOST_DEVICE constexpr Coordinate geometric_middle(Coordinate low, Coordinate high) {
+  Coordinate differing = low ^ high;
+  for (int distance = 1; distance < 32; distance *= 2) differing |= differing >> distance;
+  return high & ~(differing >> 1);
 }
 
 /// The number of leaves that full cells of at most `quantum` particles make of `count`.
@@ -104,33 +127,55 @@ GROVE_HOST_DEVICE constexpr CutTarget halves_target(Count count, Count weight, s
 /// A rule with its parameter.
 struct CutScheme {
   CutRule rule = CutRule::middle;
-  Count quantum = 4096;  ///< `middle`: particles in a full leaf; `halves`: not used
+  Count quantum = 4096;  ///< `middle`, `centre`: the most particles in a leaf; `halves`: not used
 
-  /// Leaves of a tree over `count` particles under `middle`; under `halves` their number is given.
+  /// Leaves of a tree over `count` particles under `middle`; the least that there can be under `centre`;
+  /// under `halves` their number is given.
   GROVE_HOST_DEVICE constexpr std::int32_t leaves_of(Count count) const {
     return static_cast<std::int32_t>(quanta(count, quantum));
   }
 
   /// Whether a cell of so many particles and leaves (`halves`) is a leaf.
   GROVE_HOST_DEVICE constexpr bool is_leaf(Count count, std::int32_t leaves) const {
-    return rule == CutRule::middle ? count <= quantum : leaves <= 1;
+    return rule == CutRule::halves ? leaves <= 1 : count <= quantum;
   }
+  /// Whether the number of leaves below a cell is known before it is cut. If not, its `leaves` are the least
+  /// that there can be until the leaves are numbered (number_leaves()); more than 1 if it is to be cut.
+  GROVE_HOST_DEVICE constexpr bool knows_leaves() const { return rule != CutRule::centre; }
 
+  /// The axis that a cell of these tight bounds is cut on.
+  GROVE_HOST_DEVICE constexpr int axis(const IntegerPosition& low, const IntegerPosition& high) const {
+    return rule == CutRule::centre ? geometric_axis(low, high) : longest_axis(low, high);
+  }
+  /// The spatial middle of a cell on that axis, from its tight bounds there: of these, or, under `centre`, of
+  /// the smallest geometric cell around them.
+  GROVE_HOST_DEVICE constexpr Coordinate middle(Coordinate low, Coordinate high) const {
+    return rule == CutRule::centre ? geometric_middle(low, high) : spatial_middle(low, high);
+  }
   /// Whether the target depends on the number of particles left of the spatial middle.
-  GROVE_HOST_DEVICE constexpr bool needs_middle() const { return rule == CutRule::middle; }
+  GROVE_HOST_DEVICE constexpr bool needs_middle() const { return rule != CutRule::halves; }
+  /// What that number is rounded to multiples of; 0: it is not rounded.
+  GROVE_HOST_DEVICE constexpr Count rounding() const { return rule == CutRule::middle ? quantum : 0; }
 
   /// What goes left of a cell that is no leaf. left_of_middle is only read if needs_middle().
   GROVE_HOST_DEVICE constexpr CutTarget target(Count count, Count weight, std::int32_t leaves,
                                                Count left_of_middle) const {
     if (rule == CutRule::halves) return halves_target(count, weight, leaves);
-    const Count left = middle_left_count(count, left_of_middle, quantum);
+    const bool is_rounded = rule == CutRule::middle || left_of_middle == 0;
+    const Count left = is_rounded ? middle_left_count(count, left_of_middle, quantum) : left_of_middle;
     return {left, left, weight};
   }
 
-  /// How many leaves of a cell go left with its first left_count particles.
-  GROVE_HOST_DEVICE constexpr std::int32_t left_leaves(std::int32_t leaves, Count left_count) const {
-    return rule == CutRule::middle ? static_cast<std::int32_t>(left_count / quantum)
-                                   : halves_left_leaves(leaves);
+  /// The leaves of the two children of a cell.
+  struct ChildLeaves {
+    std::int32_t left, right;
+  };
+  /// leaves, count: of the cell; left_count: its particles that go left.
+  GROVE_HOST_DEVICE constexpr ChildLeaves child_leaves(std::int32_t leaves, Count count,
+                                                       Count left_count) const {
+    if (rule != CutRule::halves) return {leaves_of(left_count), leaves_of(count - left_count)};
+    const std::int32_t left = halves_left_leaves(leaves);
+    return {left, leaves - left};
   }
 };
 

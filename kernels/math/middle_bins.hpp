@@ -9,9 +9,9 @@
 namespace grove {
 
 /// Bins for the coordinates around the spatial middle of a cell, ascending: the farther from the middle, the
-/// wider. Under `middle` the cut lies within two quanta of particles from the middle, so the bin that holds
-/// it has few particles, whatever their density is; one count of the bins brings the search for the cut so
-/// far that the rest can be gathered.
+/// wider. Under `middle` the cut lies within two quanta of particles from the middle, under `centre` beside
+/// it, so the bin that holds it has few particles, whatever their density is; one count of the bins brings
+/// the search for the cut so far that the rest can be gathered.
 struct MiddleBins {
   static constexpr std::int32_t per_octave = 8, octaves = 17;  ///< of distance; a power of two
   static constexpr std::int32_t on_a_side = per_octave * octaves, number = 2 * on_a_side;

@@ -31,6 +31,7 @@ struct ForceOptions {
   std::string file, output, json, softening, unstated_units = "galactic";
   GravityParameters gravity;
   BackendChoice backend;
+  CutRule rule = CutRule::middle;
   Count leaf_size = 0, audit = 1000;
   int repeat = 1;
   bool direct = false;
@@ -45,6 +46,7 @@ struct ForceOptions {
 
 const std::map<std::string, Criterion> criteria = values_by_word<Criterion>();
 const std::map<std::string, Order> orders = values_by_word<Order>();
+const std::map<std::string, CutRule> rules = values_by_word<CutRule>();
 const std::map<std::string, LocalTreeKind> trees = values_by_word<LocalTreeKind>();
 const std::map<std::string, Curve> curves = values_by_word<Curve>();
 const std::map<std::string, WalkKind> walks = values_by_word<WalkKind>();
@@ -167,6 +169,7 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
       make_backend(comm, choice, std::move(snapshot.particles), result.gravity);
   result.devices = backend->devices();
   DecompositionParameters decomposition;
+  result.rule = decomposition.rule = options.rule;
   decomposition.leaf_size = options.leaf_size > 0           ? options.leaf_size
                             : snapshot.header.leaf_size > 0 ? snapshot.header.leaf_size
                                                             : default_leaf_size(snapshot.header.count());
@@ -225,6 +228,7 @@ void add_force(CLI::App& app, Action& action) {
                    "Units of a file that states none: kpc, 1e10 Msun, km/s, or G = 1")
       ->check(CLI::IsMember({"galactic", "none"}))
       ->capture_default_str();
+  add_choice(*force, "--rule", options->rule, rules, "Where the cells above the leaves are cut");
   add_count(*force, "--leaf", options->leaf_size, Count{1},
             "Particles per leaf; default: as the file says, else 4096, fewer for few particles")
       ->check(CLI::Range(Count{1}, Count{1} << 30));

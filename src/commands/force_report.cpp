@@ -92,6 +92,7 @@ std::string force_json(const ForceResult& result) {
   nlohmann::ordered_json json = {{"n", report.particles},
                                  {"ranks", result.ranks},
                                  {"leaves", result.leaves},
+                                 {"rule", word_of(result.rule)},
                                  {"backend", result.backend},
                                  {"device", result.devices.empty() ? device_name() : result.devices},
                                  {"direct", result.gravity.is_direct(report.particles)},

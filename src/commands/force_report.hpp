@@ -8,6 +8,7 @@
 #include "base/timers.hpp"
 #include "base/units.hpp"
 #include "comm/communicator.hpp"
+#include "kernels/math/cut_rule.hpp"
 #include "kernels/math/opening.hpp"
 #include "let/audit.hpp"
 #include "let/gravity.hpp"
@@ -29,6 +30,7 @@ struct ForceResult {
   std::string file;
   int ranks = 1;
   std::int32_t leaves = 0;
+  CutRule rule = CutRule::middle;
   Units units;
   GravityParameters gravity;
   bool softening_suggested = false;  ///< chosen here, not by the user

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The table of docs/performance.md that compares trees: forces of a Hernquist sphere of 1,000,000 particles on one rank
-# with the bisection and octrees in leaves of the ORB, and with one global octree. Wall-clock times: run it on a quiet
+# with the bisection and octrees in leaves of the ORB by two rules, and with one global octree. Wall-clock times: run it on a quiet
 # machine.
 #
 #   trees.sh BUILD_FOLDER [DELTA...]
@@ -17,15 +17,16 @@ row() {
 f = json.load(open(sys.argv[1]))
 e, i, t = f["error"], f["interactions_per_particle"], f["timing"]
 tree = f["tree"] if f["tree"] == "bisection" else f["curve"] + " octree"
-print("| %s | %d | %s | %g | %.3f %% | %.3f %% | %.0f + %.0f | %.1f | %.0f | %.0f | %.0f | %.0f |" % (
-    tree, f["leaves"], f["order"], f["delta"], 100 * e["median"], 100 * e["p99"], i["cell"], i["particle"], i["tests"],
+print("| %s | %s | %d | %s | %g | %.3f %% | %.3f %% | %.0f + %.0f | %.1f | %.0f | %.0f | %.0f | %.0f |" % (
+    tree, f["rule"], f["leaves"], f["order"], f["delta"], 100 * e["median"], 100 * e["p99"], i["cell"], i["particle"], i["tests"],
     1e3 * (t["decompose"] + t["sort"] + t["build"]), 1e3 * t["moments"], 1e3 * t["walk"], 1e3 * t["total"]))' "$1"
 }
 
-echo "| tree | leaves | order | delta | error, median | 99th percentile | cells + particles | tests | trees, ms | moments | walk | total |"
-echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
+echo "| tree | rule | leaves | order | delta | error, median | 99th percentile | cells + particles | tests | trees, ms | moments | walk | total |"
+echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 "$grove" ic hernquist -n 1000000 -o "$work/ic.hdf5" >"$work/log"
-for choice in "--tree bisection" "--tree octree" "--tree octree --curve morton" "--tree octree --leaf 1000000" \
+for choice in "--tree bisection" "--tree octree" "--tree octree --rule centre" "--tree octree --curve morton" \
+  "--tree octree --curve morton --rule centre" "--tree octree --leaf 1000000" \
   "--tree octree --leaf 1000000 --order monopole"; do
   for delta in $deltas; do
     # shellcheck disable=SC2086 # options and their values

@@ -146,6 +146,14 @@ TEST_F(GpuBisection, middle_cuts_the_same_cells_as_the_host) {
           expect_same(sample, {CutRule::middle, quantum}, 0);
 }
 
+TEST_F(GpuBisection, centre_cuts_the_same_cells_as_the_host) {
+  for (const std::size_t count : {1u, 2u, 9u, 1000u, 4097u, 300000u})
+    for (const Sample& sample : samples(count))
+      for (const Count quantum : {Count{1}, Count{64}, Count{4096}})
+        if (count / static_cast<std::size_t>(quantum) <= 5000)
+          expect_same(sample, {CutRule::centre, quantum}, 0);
+}
+
 TEST_F(GpuBisection, halves_cuts_the_same_cells_as_the_host) {
   for (const std::size_t count : {1u, 2u, 7u, 4096u, 300000u})
     for (const Sample& sample : samples(count))
@@ -158,9 +166,10 @@ TEST_F(GpuBisection, halves_cuts_65536_cells_at_once) {
 }
 
 // Cells of up to 65536 records are searched by one block as a whole, larger ones through a sample.
-TEST_F(GpuBisection, middle_cuts_cells_around_the_size_that_needs_a_sample) {
+TEST_F(GpuBisection, middle_and_centre_cut_cells_around_the_size_that_needs_a_sample) {
   for (const std::size_t count : {65536u, 65537u, 131072u, 139264u})
-    for (const Sample& sample : samples(count)) expect_same(sample, {CutRule::middle, 4096}, 0);
+    for (const Sample& sample : samples(count))
+      for (const CutRule rule : {CutRule::middle, CutRule::centre}) expect_same(sample, {rule, 4096}, 0);
 }
 
 TEST_F(GpuBisection, halves_cuts_cells_around_the_size_that_needs_a_sample) {
@@ -172,6 +181,7 @@ TEST_F(GpuBisection, halves_cuts_cells_around_the_size_that_needs_a_sample) {
 TEST_F(GpuBisection, cuts_deep_trees) {
   expect_same(comb(400000), {CutRule::middle, 1024}, 0);
   expect_same(comb(400000), {CutRule::middle, 64}, 0);
+  expect_same(comb(400000), {CutRule::centre, 64}, 0);
 }
 
 /// 2^18 records of which the sample that brackets the first cut (bracket_pass.cu) sees one in 64, and only
@@ -191,26 +201,27 @@ Sample misleading() {
 TEST_F(GpuBisection, cuts_cells_whose_sample_misleads) {
   expect_same(misleading(), {CutRule::halves, 1}, 2);
   expect_same(misleading(), {CutRule::middle, 4096}, 0);
+  expect_same(misleading(), {CutRule::centre, 4096}, 0);
 }
 
 // The host helps with the first cuts. Where most records are in one place, no sample does.
 TEST_F(GpuBisection, cuts_cells_too_large_for_one_block) {
   const std::size_t count = (std::size_t{1} << 24) + 5000;
-  for (const unsigned one_in : {1u, 8u})
-    expect_same(
-        sample(
-            "spread: one in " + std::to_string(one_in), count,
-            [&](std::mt19937_64& g) {
-              return g() % one_in == 0 ? IntegerPosition{any(g), any(g), any(g)} : IntegerPosition{9, 9, 9};
-            }),
-        {CutRule::middle, Count{1} << 20}, 0);
+  for (const unsigned one_in : {1u, 8u}) {
+    const Sample spread = sample("spread: one in " + std::to_string(one_in), count, [&](std::mt19937_64& g) {
+      return g() % one_in == 0 ? IntegerPosition{any(g), any(g), any(g)} : IntegerPosition{9, 9, 9};
+    });
+    expect_same(spread, {CutRule::middle, Count{1} << 20}, 0);
+    expect_same(spread, {CutRule::centre, Count{1} << 20}, 0);
+  }
 }
 
 TEST_F(GpuBisection, cuts_roots_of_all_sizes_at_once) {
   const Sample sample = comb(700000);
-  const CutScheme scheme{CutRule::middle, 512};
   // Leaves, small cells, cells that need a sample, in no order.
-  expect_same_subtrees(sample, scheme, {100, 200100, 200611, 204611, 270147, 270148, 600000, 699999, 700000});
+  for (const CutRule rule : {CutRule::middle, CutRule::centre})
+    expect_same_subtrees(sample, {rule, 512},
+                         {100, 200100, 200611, 204611, 270147, 270148, 600000, 699999, 700000});
 }
 
 TEST_F(GpuBisection, cuts_records_that_come_in_the_order_of_an_earlier_tree) {
@@ -221,6 +232,7 @@ TEST_F(GpuBisection, cuts_records_that_come_in_the_order_of_an_earlier_tree) {
       expect_same(ordered, {CutRule::middle, 4096}, 0);
       expect_same(ordered, {CutRule::middle, 1500}, 0);
       expect_same(ordered, {CutRule::halves, 1}, 100);
+      expect_same(ordered, {CutRule::centre, 1500}, 0);
     }
 }
 
@@ -230,6 +242,24 @@ TEST_F(GpuBisection, goes_by_runs_where_they_are_short) {
   EXPECT_GT(beginnings(any_order, {CutRule::middle, 2048}), 1);
   EXPECT_EQ(beginnings(ordered, {CutRule::middle, 2048}), 1);
   EXPECT_GT(beginnings(ordered, {CutRule::middle, 512}), 1) << "leaves are as short as runs";
+  EXPECT_EQ(beginnings(ordered, {CutRule::centre, 2048}), 1);
+}
+
+/// 64 clusters with a core of a few points each; of the rest each lies in one of 90 shells that halve from
+/// one to the next, each of which is a leaf under `centre`.
+TEST_F(GpuBisection, cuts_records_of_which_leaves_become_too_many_for_runs) {
+  const auto place = [](std::mt19937_64& g) {
+    IntegerPosition p{any(g) & 3u << 30, any(g) & 3u << 30, any(g) & 3u << 30};
+    if (g() % 2 == 0)
+      p[static_cast<int>(g() % 3)] |= 1u << g() % 30;
+    else
+      p.x |= any(g) % 4;
+    return p;
+  };
+  const Sample shells = in_tree_order(sample("shells", 400000, place), 0);
+  const CutScheme scheme{CutRule::centre, 2048};
+  expect_same(shells, scheme, 0);
+  EXPECT_GT(beginnings(shells, scheme), 1);
 }
 
 // At each cut all runs of one point are divided by ids: they soon become too many.

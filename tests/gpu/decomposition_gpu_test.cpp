@@ -68,6 +68,14 @@ TEST_F(GpuDecomposition, gives_the_trees_of_the_host_under_middle) {
     for (const bool weighted : {false, true}) expect_same_trees(shape, 5000, weighted, p);
 }
 
+TEST_F(GpuDecomposition, gives_the_trees_of_the_host_under_centre) {
+  DecompositionParameters p;
+  p.rule = CutRule::centre;
+  p.leaf_size = 64;
+  for (const Shape shape : shapes)
+    for (const bool weighted : {false, true}) expect_same_trees(shape, 5000, weighted, p);
+}
+
 TEST_F(GpuDecomposition, gives_the_trees_of_the_host_under_halves) {
   DecompositionParameters p;
   p.rule = CutRule::halves;
@@ -100,8 +108,8 @@ class Lender : public DeviceRank {
 
 /// From none to the root, also to and from ranks that have no particles.
 TEST_F(GpuDecomposition, lending_cells_of_any_size_gives_the_trees_of_the_host) {
-  DecompositionParameters p;
-  for (const CutRule rule : {CutRule::middle, CutRule::halves}) {
+  for (const CutRule rule : {CutRule::middle, CutRule::halves, CutRule::centre}) {
+    DecompositionParameters p;
     p.rule = rule;
     (rule == CutRule::halves ? p.leaves : p.leaf_size) = rule == CutRule::halves ? 400 : 10;
     for (const Shape shape : {Shape::cusp, Shape::equal, Shape::lattice})

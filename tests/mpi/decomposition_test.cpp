@@ -34,6 +34,13 @@ DecompositionParameters halves(Count leaves) {
   return p;
 }
 
+DecompositionParameters centre(Count leaf_size) {
+  DecompositionParameters p;
+  p.rule = CutRule::centre;
+  p.leaf_size = leaf_size;
+  return p;
+}
+
 Domain decomposed(const Communicator& comm, Particles& particles, const DecompositionParameters& p) {
   DecompositionReport report;
   return decompose(comm, particles, p, std::nullopt, report);
@@ -52,7 +59,9 @@ std::uint64_t reference_hash(Shape shape, std::uint64_t count, bool weighted, De
 }
 
 std::string name_of(const DecompositionParameters& p) {
-  return std::string(p.rule == CutRule::middle ? "middle" : "halves") +
+  return std::string(p.rule == CutRule::middle   ? "middle"
+                     : p.rule == CutRule::halves ? "halves"
+                                                 : "centre") +
          (p.schedule == Schedule::master ? ", master" : ", straddling") +
          (p.method == CutMethod::bisection ? ", bisection" : ", histogram") +
          (p.transport == Transport::messages ? ", messages" : ", collectives");
@@ -76,6 +85,7 @@ TEST(Decomposition, is_the_same_tree_on_any_ranks_by_any_way) {
     for (const Shape shape : {Shape::uniform, Shape::cusp}) {
       expect_one_tree(shape, 20000, weighted, middle(256));
       expect_one_tree(shape, 20000, weighted, halves(61));
+      expect_one_tree(shape, 20000, weighted, centre(256));
     }
 }
 
@@ -103,18 +113,19 @@ TEST(Decomposition, is_exact_for_equal_coordinates) {
     for (const Shape shape : {Shape::equal, Shape::plane, Shape::pairs, Shape::lattice}) {
       expect_one_tree(shape, 10000, weighted, middle(300));
       expect_one_tree(shape, 10000, weighted, halves(33));
+      expect_one_tree(shape, 10000, weighted, centre(300));
     }
 }
 
 /// Leaves so small that cells of a 16th of a rank's particles have many.
 DecompositionParameters small_leaves(CutRule rule) {
-  return rule == CutRule::middle ? middle(4) : halves(700);
+  return rule == CutRule::middle ? middle(4) : rule == CutRule::halves ? halves(700) : centre(4);
 }
 
 TEST(Decomposition, lends_cells_and_makes_the_same_tree) {
   const Communicator comm = world();
   constexpr std::uint64_t count = 6000;
-  for (const CutRule rule : {CutRule::middle, CutRule::halves})
+  for (const CutRule rule : {CutRule::middle, CutRule::halves, CutRule::centre})
     for (const bool weighted : {false, true})
       for (const Shape shape : {Shape::uniform, Shape::cusp, Shape::equal, Shape::plane, Shape::lattice}) {
         const std::uint64_t reference = reference_hash(shape, count, weighted, small_leaves(rule));
@@ -148,7 +159,7 @@ class Lender : public HostRank {
 TEST(Decomposition, lends_cells_of_any_size) {
   const Communicator comm = world();
   constexpr std::uint64_t count = 4000;
-  for (const DecompositionParameters& p : {middle(10), halves(400)})
+  for (const DecompositionParameters& p : {middle(10), halves(400), centre(10)})
     for (const Shape shape : {Shape::cusp, Shape::equal})
       for (const bool weighted : {false, true}) {
         const std::uint64_t reference = reference_hash(shape, count, weighted, p);
@@ -166,7 +177,7 @@ TEST(Decomposition, lends_cells_of_any_size) {
 TEST(Decomposition, loses_nothing_when_ranks_start_empty) {
   const Communicator comm = world();
   for (const bool weighted : {false, true})
-    for (const DecompositionParameters& p : {middle(128), halves(40), middle(3)}) {
+    for (const DecompositionParameters& p : {middle(128), halves(40), middle(3), centre(128)}) {
       const std::uint64_t reference = reference_hash(Shape::cusp, 5000, weighted, p);
       Particles particles = make_particles(comm, Shape::cusp, 5000, weighted, comm.size() - 1);
       EXPECT_EQ(checked_hash(comm, std::move(particles), p), reference);
@@ -208,6 +219,39 @@ TEST(Decomposition, leaves_are_full_under_middle) {
     ASSERT_EQ(domain.leaves(), 105);  // 104 full ones and 10000 - 104 * 96 = 16 particles
     for (std::int32_t leaf = 0; leaf < 105; ++leaf) EXPECT_EQ(domain.leaf(leaf).count, leaf < 104 ? 96 : 16);
   }
+}
+
+/// A number along Morton's curve, z before y before x.
+__extension__ using Wide = unsigned __int128;
+Wide morton(const IntegerPosition& p) {
+  Wide key = 0;
+  for (int bit = 31; bit >= 0; --bit)
+    for (const int axis : {2, 1, 0}) key = key << 1 | (p[axis] >> bit & 1);
+  return key;
+}
+
+/// Cells of the halved cube are intervals of it, one behind the other: no leaf reaches into another's.
+TEST(Decomposition, leaves_are_cells_of_the_halved_cube_under_centre) {
+  const Communicator comm = world();
+  for (const Shape shape : {Shape::cusp, Shape::uniform})
+    for (const double offset : {0.0, 1e9})
+      for (const std::uint64_t count : {std::uint64_t{2}, std::uint64_t{10000}}) {
+        if (shape == Shape::cusp && offset > 0) continue;  // many would coincide
+        const DecompositionParameters p = centre(count == 2 ? 1 : 96);
+        Particles particles = make_particles(comm, shape, count);
+        for (Vec3d& x : particles.position) x += Vec3d{offset, -offset, 0};
+        const Domain domain = decomposed(comm, particles, p);
+        EXPECT_EQ(check_domain(comm, particles, p, domain), "");
+        EXPECT_GE(domain.leaves(), static_cast<std::int32_t>(count) / p.leaf_size);
+        Wide end = 0;
+        for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf) {
+          const Wide low = morton(domain.leaf(leaf).low), high = morton(domain.leaf(leaf).high);
+          Wide size = 1;
+          while (low / size != high / size) size *= 2;
+          EXPECT_GE(low / size * size, end) << leaf;
+          end = (low / size + 1) * size;
+        }
+      }
 }
 
 TEST(Decomposition, halves_is_an_array_heap_of_equal_leaves) {

@@ -98,7 +98,7 @@ TEST_F(FileCommands, decompose_shows_phases_in_words_and_in_their_order) {
 
 TEST_F(FileCommands, decompose_makes_one_tree_however_it_works) {
   const std::string file = write_cusp();
-  for (const char* rule : {"middle", "halves"}) {
+  for (const char* rule : {"middle", "halves", "centre"}) {
     const nlohmann::json one = decompose({file, "--leaf", "64", "--rule", rule}, true);
     EXPECT_EQ(one["ranks"], 1);
     for (const char* method : {"bisection", "histogram"})

@@ -94,6 +94,7 @@ struct Variant {
   SofteningKernel kernel;
   LocalTreeKind tree = LocalTreeKind::bisection;
   Curve curve = Curve::hilbert;
+  CutRule rule = CutRule::middle;
 };
 class GravityVariants : public testing::TestWithParam<Variant> {};
 
@@ -106,7 +107,8 @@ TEST_P(GravityVariants, have_the_same_bits_on_any_number_of_ranks) {
   parameters.softening = {0.01, 0.1};
   Particles all = make_cloud(3000, 2);
   for (std::size_t i = 0; i < all.size(); i += 5) all.mass[i] = 0;
-  SharedDomain shared = share_out(comm, all, 96), whole = share_out(alone, all, 96);
+  SharedDomain shared = share_out(comm, all, 96, {}, GetParam().rule),
+               whole = share_out(alone, all, 96, {}, GetParam().rule);
   const ForceReport on_all = evaluate_twice(comm, parameters, shared);
   const ForceReport on_one = evaluate_twice(alone, parameters, whole);
   EXPECT_EQ(force_hash(comm, shared.particles), force_hash(alone, whole.particles));
@@ -126,8 +128,9 @@ std::vector<Variant> all_variants() {
         variants.push_back({criterion, order, kernel});
   for (const Criterion criterion : {Criterion::opening_edge, Criterion::acceleration})
     for (const Curve curve : {Curve::hilbert, Curve::morton})
-      variants.push_back(
-          {criterion, Order::quadrupole, SofteningKernel::spline, LocalTreeKind::octree, curve});
+      for (const CutRule rule : {CutRule::middle, CutRule::centre})
+        variants.push_back(
+            {criterion, Order::quadrupole, SofteningKernel::spline, LocalTreeKind::octree, curve, rule});
   return variants;
 }
 INSTANTIATE_TEST_SUITE_P(All, GravityVariants, testing::ValuesIn(all_variants()));

@@ -97,7 +97,7 @@ inline Cell root_of(const CutScheme& scheme, std::size_t count, Count weight, st
   root.first_leaf = first_leaf_of_root;
   root.count = static_cast<Count>(count);
   root.weight = weight;
-  root.leaves = scheme.rule == CutRule::middle ? scheme.leaves_of(root.count) : leaves;
+  root.leaves = scheme.rule == CutRule::halves ? leaves : scheme.leaves_of(root.count);
   return root;
 }
 

@@ -28,11 +28,11 @@ struct Grown {
   TopMoments top;
 
   /// Cuts all particles into leaves of at most `quantum`; the particles stay where they are.
-  void sort(const Particles& particles, Count quantum) {
+  void sort(const Particles& particles, Count quantum, CutRule rule = CutRule::middle) {
     const auto count = static_cast<Count>(particles.size());
     records.resize(particles.size());
     make_records(box, particles.position.data(), particles.size(), records.data());
-    const CutScheme scheme{CutRule::middle, quantum};
+    const CutScheme scheme{rule, quantum};
     Cell root{};
     root.count = root.weight = count;
     root.leaves = scheme.leaves_of(count);
@@ -41,11 +41,11 @@ struct Grown {
     Domain domain;
     domain.box = box;
     domain.cells = cells;
-    domain.leaf_cell.resize(static_cast<std::size_t>(root.leaves));
+    domain.leaf_cell.resize(static_cast<std::size_t>(cells[0].leaves));
     for (std::size_t c = 0; c < cells.size(); ++c)
       if (cells[c].is_leaf())
         domain.leaf_cell[static_cast<std::size_t>(cells[c].first_leaf)] = static_cast<std::int32_t>(c);
-    for (std::int32_t leaf = 0; leaf < root.leaves; ++leaf)
+    for (std::int32_t leaf = 0; leaf < cells[0].leaves; ++leaf)
       leaf_begin.push_back(leaf_begin.back() + domain.leaf(leaf).count);
   }
 

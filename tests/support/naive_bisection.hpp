@@ -47,6 +47,23 @@ inline Count naive_middle(const Records& sorted, int axis, Count q) {
   return best;
 }
 
+/// The first halving of the cube, on z, y and x in turn, that leaves particles on either side: the axis, and
+/// how many go left. Of one point half, as under `middle`.
+struct NaiveHalving {
+  int axis;
+  Count left;
+};
+inline NaiveHalving naive_centre(const Records& cell, Count q) {
+  const auto n = static_cast<Count>(cell.size());
+  for (int bit = 31; bit >= 0; --bit)
+    for (const int axis : {2, 1, 0}) {
+      const Count left =
+          std::count_if(cell.begin(), cell.end(), [&](auto& r) { return !(r[axis] >> bit & 1); });
+      if (left > 0 && left < n) return {axis, left};
+    }
+  return {2, naive_middle(cell, 2, q)};
+}
+
 /// Leaves that go left: min(d - 2^(l-2), 2^(l-1)) with l = ceil(log2 d).
 inline Count naive_left_leaves(Count leaves) {
   const double l = std::ceil(std::log2(static_cast<double>(leaves)));
@@ -72,12 +89,16 @@ inline Count naive_halves(const Records& sorted, const Weights& weight, Count le
 /// Calls visit(part) for the leaves of a cell, left to right.
 inline void naive_leaves(Records cell, const CutScheme& scheme, Count leaves, const Weights& weight,
                          const std::vector<ParticleId>& id, const std::function<void(Records)>& visit) {
-  const bool middle = scheme.rule == CutRule::middle;
-  if (middle ? static_cast<Count>(cell.size()) <= scheme.quantum : leaves == 1) return visit(cell);
-  const int axis = naive_axis(cell);
-  naive_sort(cell, axis, id);
-  const Count left = middle ? naive_middle(cell, axis, scheme.quantum) : naive_halves(cell, weight, leaves);
-  const Count d_left = middle ? 0 : naive_left_leaves(leaves);
+  const bool halves = scheme.rule == CutRule::halves;
+  if (halves ? leaves == 1 : static_cast<Count>(cell.size()) <= scheme.quantum) return visit(cell);
+  const bool centre = scheme.rule == CutRule::centre;
+  const NaiveHalving halving =
+      centre ? naive_centre(cell, scheme.quantum) : NaiveHalving{naive_axis(cell), 0};
+  naive_sort(cell, halving.axis, id);
+  const Count left = centre   ? halving.left
+                     : halves ? naive_halves(cell, weight, leaves)
+                              : naive_middle(cell, halving.axis, scheme.quantum);
+  const Count d_left = halves ? naive_left_leaves(leaves) : 0;
   naive_leaves({cell.begin(), cell.begin() + left}, scheme, d_left, weight, id, visit);
   naive_leaves({cell.begin() + left, cell.end()}, scheme, leaves - d_left, weight, id, visit);
 }

@@ -21,7 +21,7 @@ struct SharedDomain {
 /// whole set and keeps the leaves that `first_leaf` (length P + 1) gives it; empty: equal runs of leaves.
 /// Inside a leaf the particles are in an order that depends on the rank, as after a migration.
 inline SharedDomain share_out(const Communicator& comm, const Particles& all, Count leaf_size,
-                              std::vector<std::int32_t> first_leaf = {}) {
+                              std::vector<std::int32_t> first_leaf = {}, CutRule rule = CutRule::middle) {
   SharedDomain result;
   Domain& domain = result.domain;
   Vec3d low = all.position[0], high = low;
@@ -30,7 +30,7 @@ inline SharedDomain share_out(const Communicator& comm, const Particles& all, Co
       low[axis] = std::min(low[axis], p[axis]), high[axis] = std::max(high[axis], p[axis]);
   domain.box = Box::around(low, high);
 
-  const CutScheme scheme{.rule = CutRule::middle, .quantum = leaf_size};
+  const CutScheme scheme{.rule = rule, .quantum = leaf_size};
   const auto count = static_cast<Count>(all.size());
   Array<Record> records(all.size());
   make_records(domain.box, all.position.data(), all.size(), records.data());
@@ -39,14 +39,15 @@ inline SharedDomain share_out(const Communicator& comm, const Particles& all, Co
   root.child = -1;
   root.leaves = scheme.leaves_of(count);
   domain.cells = cut_to_leaves(scheme, root, records, all.id.data(), nullptr);
-  domain.leaf_cell.resize(static_cast<std::size_t>(root.leaves));
+  const std::int32_t leaves = domain.cells[0].leaves;
+  domain.leaf_cell.resize(static_cast<std::size_t>(leaves));
   for (std::size_t c = 0; c < domain.cells.size(); ++c)
     if (domain.cells[c].is_leaf())
       domain.leaf_cell[static_cast<std::size_t>(domain.cells[c].first_leaf)] = static_cast<std::int32_t>(c);
 
   domain.first_leaf = std::move(first_leaf);
   if (domain.first_leaf.empty())
-    for (int r = 0; r <= comm.size(); ++r) domain.first_leaf.push_back(root.leaves * r / comm.size());
+    for (int r = 0; r <= comm.size(); ++r) domain.first_leaf.push_back(leaves * r / comm.size());
   std::vector<std::uint32_t> own;
   domain.leaf_begin = {0};
   const auto rank = static_cast<std::size_t>(comm.rank());

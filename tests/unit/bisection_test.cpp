@@ -134,6 +134,7 @@ TEST(Bisection, leaves_of_nearly_ordered_particles_are_those_of_a_naive_sort) {
         std::swap(s.records[any(random) % s.records.size()].z, s.records[any(random) % s.records.size()].x);
       expect_leaves(s, scheme, 0, Weights(s.records.size(), 1), false);
       expect_leaves(s, {CutRule::halves, 0}, 7, Weights(s.records.size(), 1), false);
+      expect_leaves(s, {CutRule::centre, 1024}, 0, Weights(s.records.size(), 1), false);
     }
   }
 }
@@ -142,6 +143,22 @@ TEST(Bisection, middle_sums_weights_but_cuts_by_counts) {
   Weights weight(2000);
   std::iota(weight.begin(), weight.end(), 4000000000u);
   for (const Sample& s : samples(weight.size())) expect_leaves(s, {CutRule::middle, 64}, 0, weight, true);
+}
+
+TEST(Bisection, centre_leaves_are_those_of_a_naive_sort) {
+  for (const std::size_t count : {1, 2, 63, 64, 65, 129, 1000, 5000})
+    for (const Sample& s : samples(count)) {
+      expect_leaves(s, {CutRule::centre, 64}, 0, Weights(count, 1), false);
+      if (count <= 1000) expect_leaves(s, {CutRule::centre, 1}, 0, Weights(count, 1), false);
+    }
+  for (const Sample& s : samples(60000))
+    expect_leaves(s, {CutRule::centre, 4096}, 0, Weights(s.records.size(), 1), false);
+}
+
+TEST(Bisection, centre_sums_weights_but_cuts_by_counts) {
+  Weights weight(2000);
+  std::iota(weight.begin(), weight.end(), 4000000000u);
+  for (const Sample& s : samples(weight.size())) expect_leaves(s, {CutRule::centre, 64}, 0, weight, true);
 }
 
 TEST(Bisection, halves_leaves_are_those_of_a_naive_sort) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 
 #include "kernels/math/middle_bins.hpp"
 
@@ -26,6 +27,58 @@ TEST(CutRule, spatial_middle_is_strictly_inside) {
   EXPECT_EQ(spatial_middle(7, 7), 7u);
   EXPECT_EQ(spatial_middle(0, ~0u), 0x80000000u);
   EXPECT_EQ(spatial_middle(~0u - 1, ~0u), ~0u);
+}
+
+/// The first cut that divides a cell of these bounds, if the root cube is halved on z, y, x, z, y, ...
+struct Halving {
+  int axis;
+  std::uint64_t middle;
+};
+Halving first_halving(const IntegerPosition& low, const IntegerPosition& high) {
+  std::uint64_t begin[3] = {0, 0, 0}, edge[3] = {1ULL << 32, 1ULL << 32, 1ULL << 32};
+  for (int level = 0;; ++level) {
+    const int axis = 2 - level % 3;
+    edge[axis] /= 2;
+    const std::uint64_t middle = begin[axis] + edge[axis];
+    if (low[axis] < middle && high[axis] >= middle) return {axis, middle};
+    if (low[axis] >= middle) begin[axis] = middle;
+  }
+}
+
+TEST(CutRule, centre_cuts_where_halving_the_cube_first_divides) {
+  const CutScheme scheme{CutRule::centre, 8};
+  std::mt19937 random(1);
+  for (int i = 0; i < 100000; ++i) {
+    IntegerPosition low, high;
+    for (int axis = 0; axis < 3; ++axis) {
+      const auto a = static_cast<Coordinate>(random());
+      // From the same point to the other end of the cube.
+      const auto b = a ^ static_cast<Coordinate>((std::uint64_t{random()} >> random() % 33));
+      low[axis] = std::min(a, b), high[axis] = std::max(a, b);
+    }
+    if (low == high) continue;
+    const Halving wanted = first_halving(low, high);
+    const int axis = scheme.axis(low, high);
+    ASSERT_EQ(axis, wanted.axis) << i;
+    ASSERT_EQ(scheme.middle(low[axis], high[axis]), wanted.middle) << i;
+  }
+  EXPECT_EQ(scheme.axis({0, 0, 0}, {~0u, ~0u, ~0u}), 2);
+  EXPECT_EQ(scheme.axis({0, 0, 1}, {1, 1, 1}), 1);
+  EXPECT_EQ(scheme.axis({1, 1, 1}, {2, 2, 1}), 1) << "cubes of four: y before x, though both extend over one";
+  EXPECT_EQ(scheme.middle(7, 7), 7u) << "nothing is left of it";
+  EXPECT_EQ(scheme.middle(0, 0), 0u);
+}
+
+TEST(CutRule, centre_takes_what_is_left_and_halves_one_point_by_number) {
+  const CutScheme scheme{CutRule::centre, 8};
+  EXPECT_EQ(scheme.target(20, 99, 3, 1), (CutTarget{1, 1, 99}));
+  EXPECT_EQ(scheme.target(20, 99, 3, 19), (CutTarget{19, 19, 99}));
+  EXPECT_EQ(scheme.target(32, 99, 4, 0), (CutTarget{16, 16, 99}));
+  EXPECT_FALSE(scheme.is_leaf(9, 2));
+  EXPECT_TRUE(scheme.is_leaf(8, 1));
+  EXPECT_GT(scheme.leaves_of(9), 1);
+  EXPECT_EQ(scheme.child_leaves(3, 20, 1).left, 1);
+  EXPECT_EQ(scheme.child_leaves(3, 20, 1).right, 3) << "more than are left of the three";
 }
 
 TEST(MiddleBins, follow_each_other_and_reach_a_32nd_of_the_extent) {

@@ -117,6 +117,21 @@ TEST(LentCells, subtrees_become_top_cells) {
   EXPECT_EQ(top, expected);
 }
 
+TEST(LentCells, more_leaves_than_were_known_move_those_behind) {
+  // Both are lent; the first has three leaves, not two.
+  std::vector<Cell> top = {cell_of(1, 0, 4, 40), cell_of(-1, 0, 2, 20), cell_of(-1, 2, 2, 20)};
+  const std::vector<Cell> subtrees = {cell_of(1, 0, 3, 20),  cell_of(3, 0, 2, 15), cell_of(-1, 2, 1, 5),
+                                      cell_of(-1, 0, 1, 8),  cell_of(-1, 1, 1, 7), cell_of(1, 2, 2, 20),
+                                      cell_of(-1, 2, 1, 11), cell_of(-1, 3, 1, 9)};
+  const LentCells lent(top, Shares(40, 3));
+  ASSERT_EQ(lent.size(), 2u);
+  lent.join(top, subtrees);
+  const std::vector<Cell> expected = {cell_of(1, 0, 5, 40), cell_of(3, 0, 3, 20),  cell_of(7, 3, 2, 20),
+                                      cell_of(5, 0, 2, 15), cell_of(-1, 2, 1, 5),  cell_of(-1, 0, 1, 8),
+                                      cell_of(-1, 1, 1, 7), cell_of(-1, 3, 1, 11), cell_of(-1, 4, 1, 9)};
+  EXPECT_EQ(top, expected);
+}
+
 TEST(CutBorrowed, refuses_ids_that_a_cut_cannot_tell_apart) {
   Cell root;
   root.count = root.weight = 9;
@@ -144,6 +159,10 @@ TEST(JoinCells, puts_subtrees_into_breadth_first_order) {
                                       cell(-1, 0, 1), cell(-1, 1, 1), cell(7, 2, 2),
                                       cell(-1, 4, 1), cell(-1, 2, 1), cell(-1, 3, 1)};
   EXPECT_EQ(join_cells(top, uncut, subtrees), expected);
+
+  // Of leaves that are not known before, the top has at most as many.
+  const std::vector<Cell> least = {cell(1, 0, 3), cell(-1, 0, 2), cell(-1, 2, 2)};
+  EXPECT_EQ(join_cells(least, uncut, subtrees), expected);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -111,6 +112,64 @@ TEST(Octree, is_made_of_the_cells_of_the_root_cube) {
       }
 }
 
+/// The particles of those nodes of a leaf's octree that are divided into octants, by level and place along
+/// the curve. root: whether the leaf's own node counts.
+using CellCounts = std::map<std::pair<int, Key>, std::int32_t>;
+CellCounts counts_by_cell(const TreeShapes& shapes, std::size_t leaf, const Record* records, Curve curve,
+                          bool root) {
+  CellCounts counts;
+  for (auto n = static_cast<std::size_t>(shapes.node_begin[leaf]) + (root ? 0 : 1);
+       n < static_cast<std::size_t>(shapes.node_begin[leaf + 1]); ++n) {
+    const NodeLinks& node = shapes.links[n];
+    if (node.child == NodeLinks::bucket) continue;
+    const Record* const first = records + node.first;
+    const int level = common_level(first, node.count);
+    if (level == 32) continue;  // one point, divided by number
+    Key key = key_of(curve, first->x, first->y, first->z);
+    std::fill(key.begin() + level, key.end(), std::uint8_t{0});
+    counts[{level, key}] = node.count;
+  }
+  return counts;
+}
+
+/// Nodes in leaves of a bisection by this rule, but for the roots, that are not nodes of the octree over all.
+std::size_t strangers(const Sample& sample, CutRule rule, Count quantum, Curve curve) {
+  Records all = sample.records, sorted = sample.records;
+  const auto size = static_cast<Count>(all.size());
+  TreeShapes global, local;
+  octree_builder(curve).build(std::vector<Count>{0, size}, all, sample.id.data(), global);
+  const CellCounts wanted = counts_by_cell(global, 0, all.data(), curve, true);
+
+  const CutScheme scheme{rule, quantum};
+  const auto cells =
+      cut_to_leaves(scheme, root_of(scheme, all.size(), size, 0), sorted, sample.id.data(), nullptr);
+  std::vector<Count> leaf_begin(static_cast<std::size_t>(cells[0].leaves) + 1, size);
+  for (const Cell& cell : cells)
+    if (cell.is_leaf())
+      leaf_begin[static_cast<std::size_t>(cell.first_leaf - first_leaf_of_root)] = cell.first - first_of_root;
+  octree_builder(curve).build(leaf_begin, sorted, sample.id.data(), local);
+  std::size_t found = 0, strange = 0;
+  for (std::size_t leaf = 0; leaf + 1 < leaf_begin.size(); ++leaf)
+    for (const auto& [cell, count] :
+         counts_by_cell(local, leaf, sorted.data() + leaf_begin[leaf], curve, false)) {
+      const auto in_global = wanted.find(cell);
+      strange += in_global == wanted.end() || in_global->second != count;
+      ++found;
+    }
+  EXPECT_GT(found, 0U);
+  return strange;
+}
+
+TEST(Octree, in_leaves_by_centre_has_the_nodes_of_the_octree_over_all) {
+  for (const Curve curve : {Curve::hilbert, Curve::morton})
+    for (const std::size_t kind : {0, 1, 3}) {  // uniform, a cusp, a plane
+      const Sample sample = samples(20000)[kind];
+      for (const Count quantum : {64, 1000})
+        EXPECT_EQ(strangers(sample, CutRule::centre, quantum, curve), 0U) << sample.name << quantum;
+      EXPECT_GT(strangers(sample, CutRule::middle, 1000, curve), 0U) << "whatever the rule";
+    }
+}
+
 TEST(Octree, does_not_depend_on_the_order_of_records) {
   for (const Sample& sample : samples(2000)) {
     Records records = sample.records, reversed = records;
@@ -142,7 +201,7 @@ TEST(Octree, is_sound_for_all_shapes_sizes_and_leaves) {
             gravity.softening = {0.01, 0.01, 0.05, 0, 0, 0};
             Grown grown;
             grown.prepare(particles);
-            grown.sort(particles, quantum);
+            grown.sort(particles, quantum, curve == Curve::hilbert ? CutRule::middle : CutRule::centre);
             grown.build(particles, octree_builder(curve));
             grown.moments(particles, gravity, 0);
             for (std::int32_t leaf = 0; leaf < grown.forest.leaves(); ++leaf) {
