@@ -18,8 +18,8 @@ namespace grove {
 class DeviceRank : public RankStorage {
  public:
   /// particles: with positions and ids, and with work if that is to be shared out. All outlive this.
-  /// keep_records: take_records() will be called; arrange() may then leave the particles in another order, and
-  /// in two parts (DeviceParticles::leave_in_parts()).
+  /// keep_records: take_records() will be called; arrange() may then leave the particles in another order,
+  /// and in two parts (DeviceParticles::leave_in_parts()).
   DeviceRank(DeviceParticles& particles, const DeviceExchange& exchange,
              const DecompositionParameters& parameters, DecompositionReport& report, bool keep_records);
 

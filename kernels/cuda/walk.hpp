@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/device_top.hpp"
 #include "kernels/cuda/leaf_trees.hpp"
+#include "kernels/math/opening.hpp"
 #include "kernels/math/walk_views.hpp"
 
 namespace grove::cuda {
@@ -47,6 +48,15 @@ constexpr int walk_parts(std::int64_t groups_of_all_ranks) {
   int parts = 1;
   while (parts < most_useful_parts && 2 * parts * groups_of_all_ranks <= enough) parts *= 2;
   return parts;
+}
+
+/// How many particles it pays to walk together where all ranks have so many: bisections in pairs of groups
+/// take up to a third more interactions, for half the opening tests, half the loads a pair and smaller
+/// errors, which pays where there are warps enough (docs/performance.md). Who walks together decides
+/// the last bits of the forces: the number must not depend on how many ranks there are, nor on the GPU.
+constexpr int walked_together(LocalTreeKind tree, std::int64_t particles_of_all_ranks) {
+  constexpr std::int64_t enough = std::int64_t{1} << 20;
+  return tree == LocalTreeKind::bisection && particles_of_all_ranks >= enough ? 2 * group_size : group_size;
 }
 
 /// Forces in units of the run, by particle in tree order; device memory.

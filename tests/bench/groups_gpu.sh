@@ -9,7 +9,7 @@ for log2 in "${@:-24}"; do
   for case in "plummer 0.0068 0.0076" "plummer 0.0014 0.0016" "plummer 0.00064 0.00072" "hernquist 0.007 0.0078"; do
     set -- $case
     for walk in "$2 32" "$2 64" "$3 64"; do
-      "$build"/tests/bench/bench_walk_gpu "$log2" "$1" "${walk% *}" quadrupole 4096 5 bisection let "${walk#* }" |
+      "$build"/tests/bench/bench_walk_gpu "$log2" "$1" "${walk% *}" quadrupole 4096 5 bisection "${walk#* }" |
         grep -E "delta|build|moments|walk|total|per particle|error"
     done
   done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Error against time of both trees on one GPU, as a table: bisections and octrees in leaves of the ORB, and the global
-# octree, of three models. See bench_walk_gpu for what is measured.
+# Error against time of both trees on one GPU, as a table: bisections, octrees in leaves of the ORB by rules `middle`
+# and `centre`, and the global octree, of three models. See bench_walk_gpu for what is measured.
 #
 #   trees_gpu.sh BUILD_FOLDER [LOG2_PARTICLES [DELTA...]]
 set -euo pipefail
@@ -31,7 +31,7 @@ for what, end in zip(found, [f.start() for f in found[1:]] + [len(text)]):
 echo "| model | tree | leaf | delta | error, median | 99th percentile | cells + particles | tests | pass, ms | cuts | trees | moments | walk | bytes a particle |"
 echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 for model in plummer hernquist nfw; do
-  for tree in "4096 5 bisection" "4096 5 octree" "$((1 << log2)) 5 octree"; do
+  for tree in "4096 5 bisection" "4096 5 octree" "4096 5 centre" "$((1 << log2)) 5 octree"; do
     # shellcheck disable=SC2086 # several arguments
     mpirun -n 1 --bind-to none "$bench" "$log2" "$model" "$deltas" quadrupole $tree | rows
   done

@@ -1,18 +1,18 @@
 // Tree forces on one GPU: time by phase, interactions, and the error against direct summation, as a step of a
 // run makes them.
 //
-//   bench_walk_gpu LOG2_PARTICLES MODEL DELTA[,DELTA...] [ORDER] [LEAF] [REPEATS] [TREE] [EXCHANGE]
-//   [TOGETHER]
+//   bench_walk_gpu LOG2_PARTICLES MODEL DELTA[,DELTA...] [ORDER] [LEAF] [REPEATS] [TREE] [TOGETHER]
 //
 // MODEL: plummer (99.9 % of the mass), hernquist (r < 100 a), nfw (c = 15); equal masses, G = M = a = 1,
 // softening 1e-3. DELTA: of the criterion `acceleration`. ORDER: quadrupole, monopole. LEAF: 4096; octrees
-// take any, such as all particles. TREE: bisection, octree (Hilbert), morton. EXCHANGE: let; everything: all
-// trees, whole, to all ranks, as an alternative on the GPUs of one host. TOGETHER: 32; 64: particles that a
-// warp walks together. Particles move between passes, at about the speed of a circular orbit in any
-// direction, for a time of 0.01: a step of sqrt(2 * 0.025 * softening / |a|) in the middle of the Plummer
-// sphere. Prints the medians of REPEATS (5) passes after a first one, which walks with an opening angle, and
-// another one; milliseconds on the slowest rank. The forces have the same bits on any number of ranks. The
-// host's threads make the model: with `mpirun --bind-to none` that is quicker.
+// take any, such as all particles. TREE: bisection, octree (Hilbert), morton; centre: octree in leaves by
+// rule `centre`. TOGETHER: particles that a warp walks together, 32 or 64; else what is fastest for so many.
+// Particles move between passes, at about
+// the speed of a circular orbit in any direction, for a time of 0.01: a step of sqrt(2 * 0.025 * softening /
+// |a|) in the middle of the Plummer sphere. Prints the medians of REPEATS (5) passes after a first one, which
+// walks with an opening angle, and another one; milliseconds on the slowest rank. The forces have the same
+// bits on any number of ranks. The host's threads make the model: with `mpirun --bind-to none` that is
+// quicker.
 
 #include <algorithm>
 #include <cmath>
@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -29,6 +30,7 @@
 #include "backend/backend.hpp"
 #include "base/hash.hpp"
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/walk.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "let/force_hash.hpp"
 
@@ -146,8 +148,7 @@ struct Setting {
   Count leaf;
   int repeats;
   std::string tree;
-  bool exchange_everything;
-  int together;
+  std::optional<int> together;
 };
 
 void measure(const Communicator& comm, const Setting& setting, double delta, const Particles& own) {
@@ -157,10 +158,12 @@ void measure(const Communicator& comm, const Setting& setting, double delta, con
   if (setting.tree != "bisection") gravity.tree = LocalTreeKind::octree;
   if (setting.tree == "morton") gravity.curve = Curve::morton;
   gravity.softening.fill(1e-3);
-  const auto backend =
-      make_backend(comm, {"cuda", true, {}, setting.together, setting.exchange_everything}, own, gravity);
+  const auto backend = make_backend(comm, {"cuda", true, {}, setting.together}, own, gravity);
+  const int together = setting.together.value_or(
+      cuda::walked_together(gravity.tree, static_cast<std::int64_t>(std::uint64_t{1} << setting.log2)));
   DecompositionParameters parameters;
   parameters.leaf_size = setting.leaf;
+  if (setting.tree == "centre") parameters.rule = CutRule::centre;
   Domain domain;
   Times unwanted, times;
   pass(comm, *backend, parameters, domain, unwanted);
@@ -182,7 +185,7 @@ void measure(const Communicator& comm, const Setting& setting, double delta, con
       "%s 2^%d on %d, delta %g, %s, %s in leaves of %lld: %.2f ms, %.1f bytes a particle, groups of %d\n",
       setting.model.c_str(), setting.log2, comm.size(), delta,
       setting.order == Order::quadrupole ? "quadrupole" : "monopole", setting.tree.c_str(),
-      static_cast<long long>(setting.leaf), median(times["total"]), peak * comm.size() / n, setting.together);
+      static_cast<long long>(setting.leaf), median(times["total"]), peak * comm.size() / n, together);
   for (const char* phase : phases) std::printf("  %-10s %8.3f ms\n", phase, median(times[phase]));
   for (auto part = times.lower_bound(of_others); part != times.end(); ++part)
     if (part->first.starts_with(of_others))
@@ -190,7 +193,7 @@ void measure(const Communicator& comm, const Setting& setting, double delta, con
   std::printf("per particle: %.1f cells, %.1f particles; per group: %.1f tests; received %.2f MB in all\n",
               static_cast<double>(report.interactions.cell) / n,
               static_cast<double>(report.interactions.particle) / n,
-              static_cast<double>(report.interactions.tests) / n * setting.together,
+              static_cast<double>(report.interactions.tests) / n * together,
               1e-6 * static_cast<double>(report.let_bytes));
   std::printf("error: median %.4f %%, 99th percentile %.4f %%, largest %.4f %%; forces %016llx\n",
               100 * audit.median, 100 * audit.p99, 100 * audit.max, static_cast<unsigned long long>(hash));
@@ -211,18 +214,18 @@ int main(int argc, char** argv) {
   if (argc < 4) {
     std::puts(
         "usage: bench_walk_gpu LOG2_PARTICLES MODEL DELTA[,DELTA...] [ORDER] [LEAF] [REPEATS] [TREE] "
-        "[EXCHANGE] [TOGETHER]");
+        "[TOGETHER]");
     return 2;
   }
   MPI_Init(&argc, &argv);
   int status = 0;
   try {
     const bool monopoles = argc > 4 && std::string(argv[4]) == "monopole";
-    grove::run({std::atoi(argv[1]), argv[2], monopoles ? grove::Order::monopole : grove::Order::quadrupole,
-                argc > 5 ? std::atoll(argv[5]) : 4096, argc > 6 ? std::atoi(argv[6]) : 5,
-                argc > 7 ? argv[7] : "bisection", argc > 8 && std::string(argv[8]) == "everything",
-                argc > 9 ? std::atoi(argv[9]) : grove::group_size},
-               argv[3]);
+    grove::run(
+        {std::atoi(argv[1]), argv[2], monopoles ? grove::Order::monopole : grove::Order::quadrupole,
+         argc > 5 ? std::atoll(argv[5]) : 4096, argc > 6 ? std::atoi(argv[6]) : 5,
+         argc > 7 ? argv[7] : "bisection", argc > 8 ? std::optional<int>(std::atoi(argv[8])) : std::nullopt},
+        argv[3]);
   } catch (const std::exception& error) {
     std::puts(error.what());
     status = 1;

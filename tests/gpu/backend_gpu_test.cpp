@@ -177,21 +177,6 @@ TEST_F(GpuBackend, has_the_same_bits_by_every_way_of_exchange) {
   }
 }
 
-/// Walks find the nodes that they open in the same order, whether there are others beside them or not.
-TEST_F(GpuBackend, has_the_same_bits_with_whole_trees) {
-  for (const LocalTreeKind tree : {LocalTreeKind::bisection, LocalTreeKind::octree}) {
-    GravityParameters gravity =
-        gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);
-    gravity.tree = tree;
-    const Outcome one = alone(3000, gravity, 96, 1);
-    const auto backend = make_backend(comm_, {"cuda", true, {}, 32, true}, make_cloud(comm_, 3000), gravity);
-    const Outcome all = steps(comm_, *backend, 96, 1);
-    EXPECT_EQ(all.forces_hash, one.forces_hash);
-    EXPECT_EQ(all.report.interactions.cell, one.report.interactions.cell);
-    EXPECT_EQ(all.report.let.particles, (comm_.size() - 1) * Count{3000});
-  }
-}
-
 /// Of so many particles that one warp walks a group.
 TEST_F(GpuBackend, has_the_same_bits_with_groups_of_64) {
   for (const LocalTreeKind tree : {LocalTreeKind::bisection, LocalTreeKind::octree}) {
@@ -200,8 +185,7 @@ TEST_F(GpuBackend, has_the_same_bits_with_groups_of_64) {
     gravity.tree = tree;
     constexpr std::size_t count = 150000;
     const auto evaluate = [&](const Communicator& comm, int together) {
-      const auto backend =
-          make_backend(comm, {"cuda", true, {}, together, false}, make_cloud(comm, count), gravity);
+      const auto backend = make_backend(comm, {"cuda", true, {}, together}, make_cloud(comm, count), gravity);
       return steps(comm, *backend, 1000, 1);
     };
     const Outcome one = evaluate(Communicator(MPI_COMM_SELF), 64), all = evaluate(comm_, 64);

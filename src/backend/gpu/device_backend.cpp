@@ -27,7 +27,7 @@ class DeviceBackend : public Backend {
         devices_(take_devices(comm, choice.share_gpu)),
         exchange_(comm, devices_.shared, choice.payload),
         particles_(upload(particles)),
-        gravity_(comm, exchange_, gravity, choice.together, choice.whole_trees) {}
+        gravity_(comm, exchange_, gravity, choice.together) {}
 
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override {

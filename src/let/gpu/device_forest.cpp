@@ -31,7 +31,7 @@ std::vector<Count> begin_of_nodes(std::span<const Count> leaf_begin) {
 
 }  // namespace
 
-DeviceForest::DeviceForest(const GravityParameters& gravity, std::int32_t together) : together_(together) {
+DeviceForest::DeviceForest(const GravityParameters& gravity) {
   if (gravity.tree == LocalTreeKind::octree) octrees_.emplace(gravity.curve);
 }
 
@@ -57,7 +57,7 @@ std::int32_t DeviceForest::largest_tree() const {
 }
 
 void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> leaf_begin,
-                       const cuda::DeviceRecords& records) {
+                       const cuda::DeviceRecords& records, std::int32_t together) {
   const ParticleId* const ids = particles.values(fields::id);
   links_ = {};
   if (octrees_) {
@@ -75,7 +75,7 @@ void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> 
     node_begin_ = begin_of_nodes(leaf_begin);
     links_ = cuda::DeviceArray<NodeLinks>(nodes());
     order_ = cuda::DeviceArray<std::uint32_t>(particles.size());
-    cuda::cut_leaves(leaf_begin, node_begin_, records, ids, order_.data(), links_.data(), together_);
+    cuda::cut_leaves(leaf_begin, node_begin_, records, ids, order_.data(), links_.data(), together);
   }
   lay_out(leaf_begin);
 }

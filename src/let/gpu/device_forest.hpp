@@ -20,15 +20,15 @@ namespace grove {
 /// the next cut() or update().
 class DeviceForest {
  public:
-  /// gravity: says which trees. together: particles that walk as one; cells of twice group_size are made of
-  /// bisections if it is that.
-  explicit DeviceForest(const GravityParameters& gravity, std::int32_t together = group_size);
+  /// gravity: says which trees.
+  explicit DeviceForest(const GravityParameters& gravity);
 
   /// Cuts the leaves into groups and buckets, or grows their octrees. leaf_begin: first particle of each own
   /// leaf, length leaves + 1. records: of the particles, in leaf order; Record::index tells where each
-  /// particle is now. InputError: a leaf has more particles than bisections on a GPU take.
+  /// particle is now. together: particles that will walk as one, see cuda::cut_leaves(). InputError: a leaf
+  /// has more particles than bisections on a GPU take.
   void cut(const DeviceParticles& particles, std::span<const Count> leaf_begin,
-           const cuda::DeviceRecords& records);
+           const cuda::DeviceRecords& records, std::int32_t together);
   /// Brings the particles into tree order, once after cut().
   void arrange(DeviceParticles& particles);
   /// As Forest::update().
@@ -51,7 +51,6 @@ class DeviceForest {
  private:
   void lay_out(std::span<const Count> leaf_begin);
 
-  std::int32_t together_;
   std::optional<cuda::OctreeBuilder> octrees_;  ///< not there: bisections
   std::vector<cuda::LeafPlaces> places_;
   std::vector<Count> node_begin_{0};  ///< [leaves + 1]

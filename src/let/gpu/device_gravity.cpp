@@ -18,7 +18,6 @@
 #include "kernels/cuda/particle_steps.hpp"
 #include "kernels/cuda/rope_walk.hpp"
 #include "kernels/cuda/urgent_work.hpp"
-#include "let/gpu/whole_trees.hpp"
 #include "let/resolution.hpp"
 
 namespace grove {
@@ -115,8 +114,7 @@ void DeviceGravity::publish(const Domain& domain, const WalkSetup& setup, double
 }
 
 /// Sends what is selected for other ranks, and enters where the trees of other ranks have come to.
-template <class Selection>
-void DeviceGravity::exchange_trees(const Domain& domain, const Selection& selection,
+void DeviceGravity::exchange_trees(const Domain& domain, const cuda::LetSelection& selection,
                                    std::vector<cuda::LeafPlace>& places, ForceReport& report) {
   const auto rank = static_cast<std::size_t>(comm_.rank());
   const auto& selected = selection.trees();
@@ -186,15 +184,11 @@ void DeviceGravity::import(const Domain& domain, const WalkUnits& units, ForceRe
   frame();
   joint_.reset();
   if (comm_.size() == 1) return;
-  if (sends_whole_trees_) {
-    exchange_trees(domain, WholeTrees(forest_, comm_.rank(), comm_.size()), places, report);
-  } else {
-    const cuda::DeviceArray<std::int32_t> first_leaf{std::span<const std::int32_t>(domain.first_leaf)};
-    const cuda::LetReceivers receivers{top_.cells(),      notices_.data(), frames_.data(),
-                                       first_leaf.data(), comm_.rank(),    units.length};
-    const cuda::LetSelection selection(forest_.trees(), forest_.largest_tree(), receivers);
-    exchange_trees(domain, selection, places, report);
-  }
+  const cuda::DeviceArray<std::int32_t> first_leaf{std::span<const std::int32_t>(domain.first_leaf)};
+  const cuda::LetReceivers receivers{top_.cells(),      notices_.data(), frames_.data(),
+                                     first_leaf.data(), comm_.rank(),    units.length};
+  exchange_trees(domain, cuda::LetSelection(forest_.trees(), forest_.largest_tree(), receivers), places,
+                 report);
   frame();
 }
 
@@ -202,13 +196,23 @@ std::int32_t DeviceGravity::first_leaf(const Domain& domain) const {
   return domain.first_leaf[static_cast<std::size_t>(comm_.rank())];
 }
 
+/// Particles that a warp walks together, unless several warps walk a group.
+int DeviceGravity::together(const Domain& domain) const {
+  return together_.value_or(cuda::walked_together(parameters_.tree, domain.cells[0].count));
+}
+
 /// What is walked, and how nodes are numbered on all ranks.
 cuda::WalkTargets DeviceGravity::agree_on_targets(const Domain& domain) {
   if (parameters_.tree == LocalTreeKind::octree)
     codes_ = cuda::NodeCodes::for_trees(comm_.max(forest_.largest_tree()));
   const int parts = cuda::walk_parts(comm_.sum(Count{forest_.groups()}));
-  return {forest_.trees(), forest_.leaf_of_group(),           forest_.groups(), first_leaf(domain), nullptr,
-          parts,           parts > 1 ? group_size : together_};
+  return {forest_.trees(),
+          forest_.leaf_of_group(),
+          forest_.groups(),
+          first_leaf(domain),
+          nullptr,
+          parts,
+          parts > 1 ? group_size : together(domain)};
 }
 
 /// As far as the own leaves have them.
@@ -315,7 +319,7 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
       records = cuda::DeviceRecords(particles.size());
       cuda::make_records(domain.box, particles.values(fields::position), particles.size(), 0, records);
     }
-    comm_.together([&] { forest_.cut(particles, domain.leaf_begin, records); });
+    comm_.together([&] { forest_.cut(particles, domain.leaf_begin, records, together(domain)); });
     records = {};
   });
   timed(timers, "sort", [&] { forest_.arrange(particles); });

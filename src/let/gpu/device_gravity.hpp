@@ -21,16 +21,11 @@ namespace grove {
 class DeviceGravity {
  public:
   /// exchange: made with the same communicator. All must outlive this. together: particles that a warp walks
-  /// together, group_size or, where one warp walks a group and not several, twice that. whole_trees: ranks
-  /// send each other all they have (WholeTrees) in place of what may be opened.
+  /// together where one warp walks a group and not several, group_size or twice that; default:
+  /// cuda::walked_together().
   DeviceGravity(const Communicator& comm, const DeviceExchange& exchange, const GravityParameters& parameters,
-                int together = group_size, bool whole_trees = false)
-      : comm_(comm),
-        exchange_(exchange),
-        parameters_(parameters),
-        together_(together),
-        sends_whole_trees_(whole_trees),
-        forest_(parameters, together) {}
+                std::optional<int> together = {})
+      : comm_(comm), exchange_(exchange), parameters_(parameters), together_(together), forest_(parameters) {}
 
   const GravityParameters& parameters() const { return parameters_; }
 
@@ -53,11 +48,11 @@ class DeviceGravity {
   void check_separations(const DeviceParticles& particles) const;
   void publish(const Domain& domain, const WalkSetup& setup, double median_acceleration);
   void import(const Domain& domain, const WalkUnits& units, ForceReport& report);
-  template <class Selection>
-  void exchange_trees(const Domain& domain, const Selection& selection, std::vector<cuda::LeafPlace>& places,
-                      ForceReport& report);
+  void exchange_trees(const Domain& domain, const cuda::LetSelection& selection,
+                      std::vector<cuda::LeafPlace>& places, ForceReport& report);
   void sum_directly(DeviceParticles& particles, const WalkSetup& setup, ForceReport& report) const;
   std::int32_t first_leaf(const Domain& domain) const;
+  int together(const Domain& domain) const;
   cuda::WalkTargets agree_on_targets(const Domain& domain);
   cuda::WalkSources own_sources() const;
   cuda::WalkSources sources() const;
@@ -69,8 +64,7 @@ class DeviceGravity {
   const Communicator& comm_;
   const DeviceExchange& exchange_;
   GravityParameters parameters_;
-  int together_;
-  bool sends_whole_trees_;
+  std::optional<int> together_;
   DeviceForest forest_;
   cuda::NodeCodes codes_ = cuda::bisection_codes;
   cuda::DeviceTop top_;
