@@ -122,17 +122,23 @@ std::string DeviceExchange::join_group() try {
   return error.what();
 }
 
-void DeviceExchange::apply(const ExchangePlan& plan, const void* send, void* receive,
-                           std::size_t element_size) const {
-  if (!group_)
-    return apply_in_rounds(plan, static_cast<const std::byte*>(send), static_cast<std::byte*>(receive),
-                           element_size);
-  activity().sent += static_cast<std::uint64_t>(plan.send_total()) * element_size;
-  group_->exchange(send, plan.send_offsets(), receive, plan.receive_offsets(), element_size);
+void DeviceExchange::apply(std::span<const Transfer> transfers) const {
+  if (!group_) {
+    for (const Transfer& transfer : transfers) apply_in_rounds(transfer);
+    return;
+  }
+  std::vector<cuda::NcclGroup::Transfer> at_once;
+  for (const Transfer& t : transfers) {
+    activity().sent += static_cast<std::uint64_t>(t.plan.send_total()) * t.element_size;
+    at_once.push_back({t.send, t.plan.send_offsets(), t.receive, t.plan.receive_offsets(), t.element_size});
+  }
+  group_->exchange(at_once);
 }
 
-void DeviceExchange::apply_in_rounds(const ExchangePlan& plan, const std::byte* send, std::byte* receive,
-                                     std::size_t element_size) const {
+void DeviceExchange::apply_in_rounds(const Transfer& transfer) const {
+  const auto& [plan, all_sent, all_received, element_size] = transfer;
+  const auto* const send = static_cast<const std::byte*>(all_sent);
+  auto* const receive = static_cast<std::byte*>(all_received);
   const auto room = [&](Count elements) {
     return std::min(plan.round_elements(element_size), static_cast<std::size_t>(elements)) * element_size;
   };

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "comm/communicator.hpp"
@@ -26,16 +27,26 @@ class DeviceExchange {
 
   PayloadPath path() const { return path_; }
 
-  /// Collective. plan: with nothing from a rank to itself. send: device, plan.send_total() elements; receive
-  /// (out): device, plan.receive_total(); they must not overlap. Through MPI, at most round_bytes are under
-  /// way from a rank at a time, and memory for as many is kept from call to call.
-  void apply(const ExchangePlan& plan, const void* send, void* receive, std::size_t element_size) const;
+  /// plan: with nothing from a rank to itself. send: device, plan.send_total() elements; receive (out):
+  /// device, plan.receive_total(); they must not overlap.
+  struct Transfer {
+    const ExchangePlan& plan;
+    const void* send;
+    void* receive;
+    std::size_t element_size;
+  };
+  /// Collective; transfers in the same order on every rank. NCCL makes all of them at once. Through MPI, at
+  /// most round_bytes are under way from a rank at a time, and memory for as many is kept from call to call.
+  void apply(std::span<const Transfer> transfers) const;
+  void apply(const ExchangePlan& plan, const void* send, void* receive, std::size_t element_size) const {
+    const Transfer only{plan, send, receive, element_size};
+    apply(std::span(&only, 1));
+  }
 
  private:
   struct Buffers;
   std::string join_group();  ///< why that cannot be done; empty: done
-  void apply_in_rounds(const ExchangePlan& plan, const std::byte* send, std::byte* receive,
-                       std::size_t element_size) const;
+  void apply_in_rounds(const Transfer& transfer) const;
 
   const Communicator& comm_;
   PayloadPath path_;

@@ -33,6 +33,31 @@ Words words_of(std::size_t element_size) {
   return {ncclUint8, 1};
 }
 
+/// The sends and receives of a transfer, to the group that has been started.
+void add(const NcclGroup::Transfer& t, ncclComm_t comm, int self, int size) {
+  const Words words = words_of(t.element_size);
+  const auto bytes_of = [&](std::span<const Count> offsets, int rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    return static_cast<std::size_t>(offsets[r + 1] - offsets[r]) * t.element_size;
+  };
+  const auto begin_of = [&](std::span<const Count> offsets, int rank) {
+    return static_cast<std::size_t>(offsets[static_cast<std::size_t>(rank)]) * t.element_size;
+  };
+  const auto* const from = static_cast<const std::byte*>(t.send);
+  auto* const to = static_cast<std::byte*>(t.receive);
+  for (int step = 1; step < size; ++step) {
+    const int next = (self + step) % size, previous = (self - step + size) % size;
+    if (const std::size_t bytes = bytes_of(t.send_offsets, next); bytes > 0)
+      check(ncclSend(from + begin_of(t.send_offsets, next), bytes / words.size, words.type, next, comm,
+                     stream()),
+            "ncclSend");
+    if (const std::size_t bytes = bytes_of(t.receive_offsets, previous); bytes > 0)
+      check(ncclRecv(to + begin_of(t.receive_offsets, previous), bytes / words.size, words.type, previous,
+                     comm, stream()),
+            "ncclRecv");
+  }
+}
+
 }  // namespace
 
 struct NcclGroup::Impl {
@@ -70,31 +95,9 @@ NcclGroup::~NcclGroup() {
 
 NcclGroup::NcclGroup(NcclGroup&&) noexcept = default;
 
-void NcclGroup::exchange(const void* send, std::span<const Count> send_offsets, void* receive,
-                         std::span<const Count> receive_offsets, std::size_t element_size) const {
-  const auto bytes_of = [&](std::span<const Count> offsets, int rank) {
-    const auto r = static_cast<std::size_t>(rank);
-    return static_cast<std::size_t>(offsets[r + 1] - offsets[r]) * element_size;
-  };
-  const auto begin_of = [&](std::span<const Count> offsets, int rank) {
-    return static_cast<std::size_t>(offsets[static_cast<std::size_t>(rank)]) * element_size;
-  };
-  const auto* const from = static_cast<const std::byte*>(send);
-  auto* const to = static_cast<std::byte*>(receive);
-  const int self = impl_->rank;
-  const Words words = words_of(element_size);
+void NcclGroup::exchange(std::span<const Transfer> transfers) const {
   check(ncclGroupStart(), "ncclGroupStart");
-  for (int step = 1; step < impl_->size; ++step) {
-    const int next = (self + step) % impl_->size, previous = (self - step + impl_->size) % impl_->size;
-    if (const std::size_t bytes = bytes_of(send_offsets, next); bytes > 0)
-      check(ncclSend(from + begin_of(send_offsets, next), bytes / words.size, words.type, next, impl_->comm,
-                     stream()),
-            "ncclSend");
-    if (const std::size_t bytes = bytes_of(receive_offsets, previous); bytes > 0)
-      check(ncclRecv(to + begin_of(receive_offsets, previous), bytes / words.size, words.type, previous,
-                     impl_->comm, stream()),
-            "ncclRecv");
-  }
+  for (const Transfer& transfer : transfers) add(transfer, impl_->comm, impl_->rank, impl_->size);
   check(ncclGroupEnd(), "ncclGroupEnd");
   GROVE_CUDA(cudaStreamSynchronize(stream()));
 }

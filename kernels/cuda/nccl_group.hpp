@@ -25,11 +25,17 @@ class NcclGroup {
   ~NcclGroup();
   NcclGroup(NcclGroup&&) noexcept;
 
-  /// Collective. Sends elements send_offsets[r] .. send_offsets[r + 1] to rank r and receives its likewise,
-  /// in one group of sends and receives. Memory of the device; offsets: size + 1 each, in elements; nothing
-  /// for this rank itself.
-  void exchange(const void* send, std::span<const Count> send_offsets, void* receive,
-                std::span<const Count> receive_offsets, std::size_t element_size) const;
+  /// Elements send_offsets[r] .. send_offsets[r + 1] go to rank r, and those that come from it have places
+  /// likewise. Memory of the device; offsets: size + 1 each, in elements; nothing for this rank itself.
+  struct Transfer {
+    const void* send;
+    std::span<const Count> send_offsets;
+    void* receive;
+    std::span<const Count> receive_offsets;
+    std::size_t element_size;
+  };
+  /// Collective. All transfers, in the same order on every rank, in one group of sends and receives.
+  void exchange(std::span<const Transfer> transfers) const;
 
  private:
   struct Impl;

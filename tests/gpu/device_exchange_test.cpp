@@ -50,6 +50,48 @@ TEST_F(DeviceExchangeTest, brings_elements_of_any_size_in_rounds_of_any_size) {
   }
 }
 
+TEST_F(DeviceExchangeTest, brings_several_arrays_at_once) {
+  // Arrays of different sizes by plans of different numbers; none of the last from any rank.
+  const auto bytes_of = [](std::size_t size, int from, int to, std::size_t number) {
+    std::vector<std::byte> bytes;
+    for (std::size_t i = 0; i < number; ++i)
+      for (std::size_t b = 0; b < size; ++b) bytes.push_back(byte_of(from, to, i + 1000 * size, b));
+    return bytes;
+  };
+  const auto number = [](std::size_t array, int r, int s) {
+    return r == s || array == 2 ? 0 : array + static_cast<std::size_t>((7 * r + 3 * s) % 5);
+  };
+  constexpr std::size_t sizes[] = {16, 4, 32};
+  for (const auto& exchange : exchanges()) {
+    std::vector<ExchangePlan> plans;
+    std::vector<cuda::DeviceArray<std::byte>> sent, received;
+    std::vector<std::vector<std::byte>> wanted(3);
+    for (std::size_t array = 0; array < 3; ++array) {
+      std::vector<Count> counts;
+      std::vector<std::byte> send;
+      for (int other = 0; other < comm_.size(); ++other) {
+        const std::size_t to = number(array, comm_.rank(), other), from = number(array, other, comm_.rank());
+        counts.push_back(static_cast<Count>(to));
+        for (const std::byte b : bytes_of(sizes[array], comm_.rank(), other, to)) send.push_back(b);
+        for (const std::byte b : bytes_of(sizes[array], other, comm_.rank(), from))
+          wanted[array].push_back(b);
+      }
+      plans.emplace_back(comm_, counts);
+      sent.emplace_back(std::span<const std::byte>(send));
+      received.emplace_back(wanted[array].size());
+    }
+    std::vector<DeviceExchange::Transfer> transfers;
+    for (std::size_t array = 0; array < 3; ++array)
+      transfers.push_back({plans[array], sent[array].data(), received[array].data(), sizes[array]});
+    exchange->apply(transfers);
+    for (std::size_t array = 0; array < 3; ++array) {
+      std::vector<std::byte> found(wanted[array].size());
+      received[array].download(found);
+      EXPECT_TRUE(found == wanted[array]) << array;
+    }
+  }
+}
+
 TEST_F(DeviceExchangeTest, brings_whole_particles_once) {
   constexpr std::uint64_t count = 20000;
   for (const auto& exchange : exchanges()) {

@@ -61,6 +61,17 @@ cuda::DeviceArray<T> gathered(const Communicator& comm, const DeviceExchange& ex
   return all;
 }
 
+/// Enters where trees are whose nodes and particles come one after the other, from these on.
+void place_trees(std::span<const cuda::SelectedTree> trees, std::size_t node, std::size_t particle,
+                 std::vector<cuda::LeafPlace>& places) {
+  for (const cuda::SelectedTree& tree : trees) {
+    places[static_cast<std::size_t>(tree.leaf)] = {static_cast<std::uint32_t>(node),
+                                                   static_cast<std::uint32_t>(particle)};
+    node += static_cast<std::size_t>(tree.nodes);
+    particle += static_cast<std::size_t>(tree.particles);
+  }
+}
+
 /// To the end of what the GPU does in it.
 template <class Work>
 void timed(PhaseTimers& timers, const char* phase, const Work& work) {
@@ -136,12 +147,13 @@ void DeviceGravity::exchange_trees(const Domain& domain, const cuda::LetSelectio
   const cuda::LeafTrees own = forest_.trees();
   const std::size_t own_nodes = forest_.nodes(), own_particles = forest_.particles();
   const std::size_t roots = own_nodes + static_cast<std::size_t>(of_nodes.receive_total());
+  std::vector<DeviceExchange::Transfer> transfers;
   const auto exchange = [&](const ExchangePlan& plan, std::size_t more, const auto* own_values,
                             std::size_t own_count, const auto& values, auto& joint) {
     using T = std::remove_cvref_t<decltype(*own_values)>;
     joint = cuda::DeviceArray<T>(own_count + static_cast<std::size_t>(plan.receive_total()) + more);
     cuda::device_copy(joint.data(), own_values, own_count * sizeof(T));
-    exchange_.apply(plan, values.data(), joint.data() + own_count, sizeof(T));
+    transfers.push_back({plan, values.data(), joint.data() + own_count, sizeof(T)});
     report.let_bytes += plan.receive_total() * static_cast<Count>(sizeof(T));
   };
   joint_.emplace();
@@ -152,6 +164,7 @@ void DeviceGravity::exchange_trees(const Domain& domain, const cuda::LetSelectio
     exchange(of_nodes, places.size(), own.children, own_nodes, packed.children, joint_->children);
   exchange(of_particles, 0, own.sources, own_particles, packed.particles, joint_->particles);
   exchange(of_particles, 0, own.softening, own_particles, packed.softening, joint_->softening);
+  exchange_.apply(transfers);
   cuda::place_roots(notices_.data(), places.size(), joint_->core.data() + roots,
                     joint_->moments.data() + roots, joint_->links.data() + roots);
 
@@ -159,13 +172,7 @@ void DeviceGravity::exchange_trees(const Domain& domain, const cuda::LetSelectio
              end = static_cast<std::size_t>(domain.first_leaf[rank + 1]);
   for (std::size_t leaf = 0; leaf < places.size(); ++leaf)
     if (leaf < begin || leaf >= end) places[leaf] = {static_cast<std::uint32_t>(roots + leaf), 0};
-  std::uint64_t node = own_nodes, particle = own_particles;
-  for (const cuda::SelectedTree& tree : received) {
-    places[static_cast<std::size_t>(tree.leaf)] = {static_cast<std::uint32_t>(node),
-                                                   static_cast<std::uint32_t>(particle)};
-    node += static_cast<std::uint64_t>(tree.nodes);
-    particle += static_cast<std::uint64_t>(tree.particles);
-  }
+  place_trees(received, own_nodes, own_particles, places);
   report.let = {of_trees.receive_total(), of_nodes.receive_total(), of_particles.receive_total()};
 }
 
