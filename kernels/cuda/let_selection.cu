@@ -54,17 +54,15 @@ __device__ bool has_bit(const std::uint32_t* bits, std::int32_t n) { return bits
 constexpr std::uint32_t few_receivers = 256;
 constexpr int many_threads = 1024;
 
-/// One block per pair of few or of many receivers: descends the tree level by level, a warp per node. marks:
-/// cleared.
+/// One block per pair among those listed: descends the tree level by level, a warp per node. marks: cleared.
 template <int threads>
 __global__ void __launch_bounds__(threads)
     mark(const LeafTrees trees, const LetReceivers to, const std::uint32_t* receivers, const LetPair* pairs,
-         SelectedTree* selected, const LetMarks marks) {
+         const std::uint32_t* list, SelectedTree* selected, const LetMarks marks) {
   constexpr int warps = threads / 32;
   __shared__ std::int32_t memory[most_in_block];
   __shared__ std::int32_t nodes, particles;
-  const LetPair pair = pairs[blockIdx.x];
-  if ((pair.end - pair.begin > few_receivers) != (threads == many_threads)) return;
+  const LetPair pair = pairs[list[blockIdx.x]];
   const LeafPlaces leaf = trees.leaves[pair.leaf];
   const SourceFrame frame = to.frames[to.first_leaf[to.own_rank] + pair.leaf];
   std::int32_t* const queue = leaf.nodes <= most_in_block ? memory : marks.number + pair.node;
@@ -99,7 +97,7 @@ __global__ void __launch_bounds__(threads)
     end = nodes;
     __syncthreads();
   }
-  if (threadIdx.x == 0) selected[blockIdx.x] = {pair.leaf, pair.rank, nodes, particles};
+  if (threadIdx.x == 0) selected[list[blockIdx.x]] = {pair.leaf, pair.rank, nodes, particles};
 }
 
 /// Where the parts of a tree go.
@@ -219,17 +217,23 @@ LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, co
   const DeviceArray<SelectedTree> selected(pairs.size());
   selected_bits_.clear();
   opened_bits_.clear();
-  const auto blocks = static_cast<unsigned>(pairs.size());
-  mark<many_threads><<<blocks, many_threads, 0, stream()>>>(trees, receivers, found.receivers.data(),
-                                                            pairs.data(), selected.data(), marks());
-  launched("Grove::cuda::mark");
-  mark<threads><<<blocks, threads, 0, stream()>>>(trees, receivers, found.receivers.data(), pairs.data(),
-                                                  selected.data(), marks());
-  launched("Grove::cuda::mark");
-  std::vector<SelectedTree> by_pair(pairs.size());
-  selected.download(by_pair);
   pairs_.resize(pairs.size());
   pairs.download(pairs_);
+  std::vector<std::uint32_t> few, many;
+  for (std::uint32_t i = 0; i < pairs_.size(); ++i)
+    (pairs_[i].end - pairs_[i].begin > few_receivers ? many : few).push_back(i);
+  const auto mark_pairs = [&](const auto& kernel, int threads_of_block,
+                              const std::vector<std::uint32_t>& list) {
+    if (list.empty()) return;
+    const DeviceArray<std::uint32_t> device_list{std::span<const std::uint32_t>(list)};
+    kernel<<<static_cast<unsigned>(list.size()), threads_of_block, 0, stream()>>>(
+        trees, receivers, found.receivers.data(), pairs.data(), device_list.data(), selected.data(), marks());
+    launched("Grove::cuda::mark");
+  };
+  mark_pairs(mark<many_threads>, many_threads, many);
+  mark_pairs(mark<threads>, threads, few);
+  std::vector<SelectedTree> by_pair(pairs.size());
+  selected.download(by_pair);
   pair_of_.resize(by_pair.size());
   std::iota(pair_of_.begin(), pair_of_.end(), 0u);
   std::sort(pair_of_.begin(), pair_of_.end(), [&](std::uint32_t a, std::uint32_t b) {
