@@ -13,7 +13,6 @@
 #include "kernels/cuda/direct_force.hpp"
 #include "kernels/cuda/fields.hpp"
 #include "kernels/cuda/leaf_lists.hpp"
-#include "kernels/cuda/let_selection.hpp"
 #include "kernels/cuda/lost_separation.hpp"
 #include "kernels/cuda/particle_steps.hpp"
 #include "kernels/cuda/rope_walk.hpp"

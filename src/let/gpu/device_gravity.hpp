@@ -9,6 +9,7 @@
 #include "decomposition/domain.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
 #include "kernels/cuda/device_top.hpp"
+#include "kernels/cuda/let_selection.hpp"
 #include "kernels/cuda/walk.hpp"
 #include "let/gpu/device_forest.hpp"
 #include "let/gravity.hpp"
