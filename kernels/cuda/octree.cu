@@ -248,7 +248,8 @@ struct OctreeBuilder::Memory {
 
   OctreeKeys keys;
   LeafRecords from{};
-  DeviceArray<std::uint32_t> leaf_begin, node_counts, largest_node, level_size{most_depth}, node_begin;
+  DeviceArray<std::uint32_t> leaf_begin, node_counts, largest_node, node_begin;
+  DeviceArray<std::uint32_t> sizes{most_depth + 1};  ///< cells of each level, and all nodes
   DeviceArray<OctreeCell> cells;
   DeviceArray<std::byte> scratch;
 
@@ -258,29 +259,36 @@ struct OctreeBuilder::Memory {
             keys.order(),
             cells.data(),
             static_cast<std::uint32_t>(cells.size()),
-            level_size.data(),
+            sizes.data(),
             node_counts.data(),
             largest_node.data(),
             nullptr,
             nullptr};
   }
 
-  /// Finds all cells that are divided; returns their number.
-  std::uint32_t divide_all() {
+  struct Sizes {
+    std::uint32_t cells, nodes;
+  };
+
+  /// Finds all cells that are divided, and numbers the nodes.
+  Sizes divide_all() {
     // A cell that is divided has more particles than a bucket.
     const unsigned blocks =
         std::min(most_blocks, blocks_for(std::uint64_t{from.count} / bucket_size * lanes_per_cell + 1));
     for (;;) {
       const OctreeView v = view();
       device_clear(node_counts.data(), (std::size_t{from.count} + 1) * sizeof(std::uint32_t));
-      level_size.clear();
+      sizes.clear();
       start<<<blocks_for(from.leaves), threads>>>(v);
       for (int level = 0; level < keys.depth(); ++level) divide<<<blocks, threads>>>(v, level);
       launched("Grove::cuda::divide_octree_cells", std::uint64_t{16} * from.count);
-      std::uint32_t sizes[most_depth], all = 0;
-      level_size.download(std::span(sizes));
-      for (const std::uint32_t size : sizes) all += size;
-      if (all <= cells.size()) return all;
+      number_nodes();
+      // One transfer for both, which the device waits for.
+      device_copy(sizes.data() + most_depth, node_counts.data() + from.count, sizeof(std::uint32_t));
+      std::uint32_t found[most_depth + 1], all = 0;
+      sizes.download(std::span(found));
+      for (int level = 0; level < most_depth; ++level) all += found[level];
+      if (all <= cells.size()) return {all, found[most_depth]};
       cells = DeviceArray<OctreeCell>();
       cells = DeviceArray<OctreeCell>(std::min<std::size_t>(from.count, 2 * std::size_t{all}));
     }
@@ -327,12 +335,9 @@ std::vector<Count> OctreeBuilder::build(std::uint32_t* order, DeviceArray<NodeLi
   m.largest_node.reserve(m.from.count);
   m.cells.reserve(m.from.count / 8);
   m.node_begin.reserve(std::size_t{leaves} + 1);
-  const std::uint32_t cells = m.divide_all();
-  m.number_nodes();
+  const auto [cells, nodes] = m.divide_all();
 
   OctreeView v = m.view();
-  std::uint32_t nodes = 0;
-  device_download(&nodes, m.node_counts.data() + m.from.count, sizeof(nodes));
   links.reserve(nodes);
   v.links = links.data(), v.order = order;
   link_roots<<<blocks_for(std::uint64_t{leaves} + 1), threads>>>(v, m.node_begin.data());
