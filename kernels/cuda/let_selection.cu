@@ -1,11 +1,11 @@
 #include "kernels/cuda/let_selection.hpp"
 
 #include <algorithm>
-#include <cub/block/block_scan.cuh>
 #include <numeric>
 #include <tuple>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/let_pack.cuh"
 #include "kernels/cuda/let_pairs.cuh"
 #include "kernels/cuda/streams.cuh"
 #include "kernels/math/acceptance.hpp"
@@ -14,8 +14,7 @@ namespace grove::cuda {
 namespace {
 
 constexpr int threads = 128;
-/// Nodes of trees whose lists are in the memory of a block: bisections, and octrees of so few.
-constexpr std::int32_t most_in_block = 2048;
+constexpr unsigned enough_blocks = 2048;  // for any GPU
 
 /// By all lanes of a warp: whether one of the receivers may open a node.
 __device__ bool is_opened(const LetReceivers& to, const std::uint32_t* receivers, std::uint32_t begin,
@@ -47,25 +46,48 @@ __device__ Family family_of(const LeafTrees& trees, std::uint64_t node, const No
 }
 
 __device__ void set_bit(std::uint32_t* bits, std::int32_t n) { atomicOr(&bits[n / 32], 1u << (n % 32)); }
-__device__ bool has_bit(const std::uint32_t* bits, std::int32_t n) { return bits[n / 32] >> (n % 32) & 1; }
 
 /// Pairs of more receivers are marked by many warps: a leaf far out may reach around all others, which then
 /// all have to be asked for each of its nodes.
 constexpr std::uint32_t few_receivers = 256;
 constexpr int many_threads = 1024;
 
+/// By one thread: marks a node as opened and its children, which are returned, as selected. particles: of a
+/// bucket.
+__device__ Family open_node(const LeafTrees& trees, const LetMarks& marks, const LetPair& pair,
+                            std::uint64_t node, std::int32_t n, std::int32_t& particles) {
+  set_bit(marks.opened + pair.node / 32, n);
+  const NodeLinks links = trees.links[node];
+  if (links.child < 0) {
+    particles = links.count;
+    return {0, 0};
+  }
+  const Family family = family_of(trees, node, links);
+  for (std::int32_t k = 0; k < family.count; ++k) set_bit(marks.selected + pair.node / 32, family.first + k);
+  return family;
+}
+
+/// Nodes of a level of a tree that no block holds which are left to mark_below().
+constexpr std::int32_t enough_nodes = 256;
+/// In the list of a tree's nodes.
+struct NodeRange {
+  std::int32_t begin, end;
+};
+
 /// One block per pair among those listed: descends the tree level by level, a warp per node. marks: cleared.
+/// rest: what is left of large trees.
 template <int threads>
 __global__ void __launch_bounds__(threads)
     mark(const LeafTrees trees, const LetReceivers to, const std::uint32_t* receivers, const LetPair* pairs,
-         const std::uint32_t* list, SelectedTree* selected, const LetMarks marks) {
+         const std::uint32_t* list, SelectedTree* selected, NodeRange* rest, const LetMarks marks) {
   constexpr int warps = threads / 32;
   __shared__ std::int32_t memory[most_in_block];
   __shared__ std::int32_t nodes, particles;
   const LetPair pair = pairs[list[blockIdx.x]];
   const LeafPlaces leaf = trees.leaves[pair.leaf];
   const SourceFrame frame = to.frames[to.first_leaf[to.own_rank] + pair.leaf];
-  std::int32_t* const queue = leaf.nodes <= most_in_block ? memory : marks.number + pair.node;
+  const bool is_large = leaf.nodes > most_in_block;
+  std::int32_t* const queue = is_large ? marks.number + pair.node : memory;
   if (threadIdx.x == 0) {
     queue[0] = 0;
     set_bit(marks.selected + pair.node / 32, 0);
@@ -73,140 +95,77 @@ __global__ void __launch_bounds__(threads)
     particles = 0;
   }
   __syncthreads();
-  for (std::int32_t begin = 0, end = 1; begin < end;) {
-    for (std::int32_t i = begin + static_cast<std::int32_t>(threadIdx.x / 32); i < end; i += warps) {
+  NodeRange level{0, 1};
+  while (level.begin < level.end && !(is_large && level.end - level.begin >= enough_nodes)) {
+    for (std::int32_t i = level.begin + static_cast<std::int32_t>(threadIdx.x / 32); i < level.end;
+         i += warps) {
       const std::int32_t n = queue[i];
       const std::uint64_t node = leaf.node + static_cast<std::uint64_t>(n);
       if (!is_opened(to, receivers, pair.begin, pair.end, frame, trees.core[node])) continue;
       if (threadIdx.x % 32 != 0) continue;
-      set_bit(marks.opened + pair.node / 32, n);
-      const NodeLinks links = trees.links[node];
-      if (links.child < 0) {
-        atomicAdd(&particles, links.count);
-        continue;
-      }
-      const Family family = family_of(trees, node, links);
+      std::int32_t found = 0;
+      const Family family = open_node(trees, marks, pair, node, n, found);
+      if (found > 0) atomicAdd(&particles, found);
       const std::int32_t place = atomicAdd(&nodes, family.count);
-      for (std::int32_t k = 0; k < family.count; ++k) {
-        queue[place + k] = family.first + k;
-        set_bit(marks.selected + pair.node / 32, family.first + k);
-      }
+      for (std::int32_t k = 0; k < family.count; ++k) queue[place + k] = family.first + k;
     }
     __syncthreads();
-    begin = end;
-    end = nodes;
+    level = {level.end, nodes};
     __syncthreads();
   }
-  if (threadIdx.x == 0) selected[list[blockIdx.x]] = {pair.leaf, pair.rank, nodes, particles};
+  if (threadIdx.x != 0) return;
+  selected[list[blockIdx.x]] = {pair.leaf, pair.rank, nodes, particles};
+  rest[list[blockIdx.x]] = level;
 }
 
-/// Where the parts of a tree go.
-struct PackPlaces {
-  std::uint64_t node, particle;
-  std::uint64_t marks;  ///< first of the pair
-  std::int32_t leaf;
-};
-
-struct LetPointers {
-  NodeCore* core;
-  NodeMoments* moments;
-  NodeLinks* links;
-  std::uint8_t* children;
-  SourceParticle* particles;
-  float* softening;
-};
-
-/// A tree that is packed by one block.
-struct TreePacking {
-  const LeafTrees& trees;
-  const LeafPlaces& leaf;
-  const PackPlaces& place;
-  const std::uint32_t *selected, *opened;
-  std::int32_t* number;  ///< of a node among those selected
-  const LetPointers& out;
-
-  /// before: opened buckets' particles before this node.
-  __device__ void store(std::int32_t n, std::int32_t before) const {
-    const std::uint64_t from = leaf.node + static_cast<std::uint64_t>(n),
-                        to = place.node + static_cast<std::uint64_t>(number[n]);
-    out.core[to] = trees.core[from];
-    out.moments[to] = trees.moments[from];
-    if (trees.children) out.children[to] = trees.children[from];
-    NodeLinks link = trees.links[from];
-    // What comes next is a sibling of a selected node, or of one above it: selected, too.
-    if (link.next >= 0) link.next = number[link.next];
-    const std::int32_t first = link.first;
-    const bool is_open = has_bit(opened, n);
-    link.first = is_open ? before : 0;
-    if (!is_open)
-      link.child = NodeLinks::pruned;
-    else if (link.child >= 0)
-      link.child = number[link.child];
-    else
-      copy_particles(first, before, link.count);
-    out.links[to] = link;
-  }
-
-  __device__ void copy_particles(std::int32_t first, std::int32_t before, std::int32_t count) const {
-    for (std::int32_t i = 0; i < count; ++i) {
-      const std::uint64_t from = leaf.first + static_cast<std::uint64_t>(first + i),
-                          to = place.particle + static_cast<std::uint64_t>(before + i);
-      out.particles[to] = trees.sources[from];
-      out.softening[to] = trees.softening[from];
-    }
-  }
-
-  /// Particles that a node brings along.
-  __device__ std::int32_t particles_of(std::int32_t n) const {
-    if (n >= leaf.nodes || !has_bit(opened, n)) return 0;
-    const NodeLinks link = trees.links[leaf.node + static_cast<std::uint64_t>(n)];
-    return link.child < 0 ? link.count : 0;
-  }
-};
-
-/// One block per selected tree, in rounds of a node per thread: first numbers, then all else.
+/// Goes on below the nodes that are left of large trees: a warp per node, depth first. Blocks along y share a
+/// pair.
 __global__ void __launch_bounds__(threads)
-    pack_tree(const LeafTrees trees, const PackPlaces* places, const LetMarks marks, const LetPointers out) {
-  using Scan = cub::BlockScan<std::int32_t, threads>;
-  __shared__ typename Scan::TempStorage storage;
-  __shared__ std::int32_t memory[most_in_block];
-  const PackPlaces place = places[blockIdx.x];
-  const LeafPlaces leaf = trees.leaves[place.leaf];
-  const TreePacking tree{trees,
-                         leaf,
-                         place,
-                         marks.selected + place.marks / 32,
-                         marks.opened + place.marks / 32,
-                         leaf.nodes <= most_in_block ? memory : marks.number + place.marks,
-                         out};
-  std::int32_t done = 0;
-  const auto count_on = [&](std::int32_t value) {
-    std::int32_t before = 0, all = 0;
-    Scan(storage).ExclusiveSum(value, before, all);
-    __syncthreads();
-    before += done;
-    done += all;
-    return before;
-  };
-  for (std::int32_t first = 0; first < leaf.nodes; first += threads) {
-    const std::int32_t n = first + static_cast<std::int32_t>(threadIdx.x);
-    const bool is_selected = n < leaf.nodes && has_bit(tree.selected, n);
-    const std::int32_t before = count_on(is_selected ? 1 : 0);
-    if (is_selected) tree.number[n] = before;
+    mark_below(const LeafTrees trees, const LetReceivers to, const std::uint32_t* receivers,
+               const LetPair* pairs, const NodeRange* rest, SelectedTree* selected, const LetMarks marks) {
+  constexpr int warps = threads / 32;
+  // A node of an octree has 16 children at most, and cells are halved 32 times, coincident particles divided
+  // by eight 11 times more.
+  constexpr std::int32_t most_waiting = 43 * 15 + 1;
+  __shared__ std::int32_t stacks[warps][most_waiting];
+  const LetPair pair = pairs[blockIdx.x];
+  const std::uint64_t first_node = trees.leaves[pair.leaf].node;
+  const SourceFrame frame = to.frames[to.first_leaf[to.own_rank] + pair.leaf];
+  const auto warp = static_cast<std::int32_t>(threadIdx.x / 32);
+  const bool is_leader = threadIdx.x % 32 == 0;
+  std::int32_t* const stack = stacks[warp];
+  std::int32_t nodes = 0, particles = 0;
+  for (std::int32_t i = rest[blockIdx.x].begin + static_cast<std::int32_t>(blockIdx.y) * warps + warp;
+       i < rest[blockIdx.x].end; i += static_cast<std::int32_t>(gridDim.y) * warps) {
+    if (is_leader) stack[0] = marks.number[pair.node + static_cast<std::uint64_t>(i)];
+    for (std::int32_t size = 1; size > 0;) {
+      __syncwarp();
+      const std::int32_t n = stack[--size];
+      const std::uint64_t node = first_node + static_cast<std::uint64_t>(n);
+      if (!is_opened(to, receivers, pair.begin, pair.end, frame, trees.core[node])) continue;
+      Family family{0, 0};
+      std::int32_t found = 0;
+      if (is_leader) family = open_node(trees, marks, pair, node, n, found);
+      family.count = __shfl_sync(~0u, family.count, 0);
+      if (is_leader) {
+        nodes += family.count;
+        particles += found;
+        if (size + family.count > most_waiting) __trap();
+        for (std::int32_t k = 0; k < family.count; ++k) stack[size + k] = family.first + k;
+      }
+      size += family.count;
+    }
+    __syncwarp();
   }
-  __syncthreads();
-  done = 0;
-  for (std::int32_t first = 0; first < leaf.nodes; first += threads) {
-    const std::int32_t n = first + static_cast<std::int32_t>(threadIdx.x);
-    const std::int32_t before = count_on(tree.particles_of(n));
-    if (n < leaf.nodes && has_bit(tree.selected, n)) tree.store(n, before);
-  }
+  if (!is_leader || nodes + particles == 0) return;
+  atomicAdd(&selected[blockIdx.x].nodes, nodes);
+  atomicAdd(&selected[blockIdx.x].particles, particles);
 }
 
 }  // namespace
 
 LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers)
-    : trees_(trees), receivers_(receivers) {
+    : trees_(trees), receivers_(receivers), largest_tree_(largest_tree) {
   if (trees.count == 0) return;
   const LetPairs found = find_let_pairs(trees, receivers);
   const DeviceArray<LetPair>& pairs = found.pairs;
@@ -215,6 +174,7 @@ LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, co
   opened_bits_ = DeviceArray<std::uint32_t>(found.nodes / 32);
   if (largest_tree > most_in_block) number_ = DeviceArray<std::int32_t>(found.nodes);
   const DeviceArray<SelectedTree> selected(pairs.size());
+  const DeviceArray<NodeRange> rest(pairs.size());
   selected_bits_.clear();
   opened_bits_.clear();
   pairs_.resize(pairs.size());
@@ -227,11 +187,19 @@ LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, co
     if (list.empty()) return;
     const DeviceArray<std::uint32_t> device_list{std::span<const std::uint32_t>(list)};
     kernel<<<static_cast<unsigned>(list.size()), threads_of_block, 0, stream()>>>(
-        trees, receivers, found.receivers.data(), pairs.data(), device_list.data(), selected.data(), marks());
+        trees, receivers, found.receivers.data(), pairs.data(), device_list.data(), selected.data(),
+        rest.data(), marks());
     launched("Grove::cuda::mark");
   };
   mark_pairs(mark<many_threads>, many_threads, many);
   mark_pairs(mark<threads>, threads, few);
+  if (largest_tree > most_in_block) {
+    const auto blocks = static_cast<unsigned>(pairs.size());
+    const dim3 of_pairs(blocks, std::max(1u, enough_blocks / blocks));
+    mark_below<<<of_pairs, threads, 0, stream()>>>(trees, receivers, found.receivers.data(), pairs.data(),
+                                                   rest.data(), selected.data(), marks());
+    launched("Grove::cuda::mark_below");
+  }
   std::vector<SelectedTree> by_pair(pairs.size());
   selected.download(by_pair);
   pair_of_.resize(by_pair.size());
@@ -256,13 +224,9 @@ LetArrays LetSelection::pack() const {
       DeviceArray<NodeCore>(node),           DeviceArray<NodeMoments>(node),
       DeviceArray<NodeLinks>(node),          DeviceArray<std::uint8_t>(trees_.children ? node : 0),
       DeviceArray<SourceParticle>(particle), DeviceArray<float>(particle)};
-  if (places.empty()) return arrays;
-  const DeviceArray<PackPlaces> device_places{std::span<const PackPlaces>(places)};
-  pack_tree<<<static_cast<unsigned>(places.size()), threads, 0, stream()>>>(
-      trees_, device_places.data(), marks(),
-      LetPointers{arrays.core.data(), arrays.moments.data(), arrays.links.data(), arrays.children.data(),
-                  arrays.particles.data(), arrays.softening.data()});
-  launched("Grove::cuda::pack_tree");
+  pack_trees(trees_, largest_tree_, places, marks(),
+             {arrays.core.data(), arrays.moments.data(), arrays.links.data(), arrays.children.data(),
+              arrays.particles.data(), arrays.softening.data()});
   return arrays;
 }
 

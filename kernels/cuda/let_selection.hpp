@@ -58,8 +58,8 @@ struct LetArrays {
 /// which tests smaller bounds, opens no more. Nodes keep their order.
 ///
 /// Cost: for each own leaf descents of the top tree (let_pairs.cuh); for each node selected a test per leaf
-/// of the receiver that may open the root, 128 at a time, until one opens. A tree is one block's: a leaf of
-/// millions of particles takes longer than all else.
+/// of the receiver that may open the root, 128 at a time, until one opens. A tree of more than 2048 nodes is
+/// one block's down to a level of 256 nodes, below each of which one of many warps goes on.
 class LetSelection {
  public:
   /// trees: of this rank, up to date, the first one leaf receivers.first_leaf[own_rank] of the ORB.
@@ -77,6 +77,7 @@ class LetSelection {
 
   LeafTrees trees_;
   LetReceivers receivers_;
+  std::int32_t largest_tree_;
   std::vector<SelectedTree> selected_;
   std::vector<std::uint32_t> pair_of_;  ///< number of each selected tree's pair
   std::vector<LetPair> pairs_;

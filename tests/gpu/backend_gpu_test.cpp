@@ -137,8 +137,9 @@ TEST_F(GpuBackend, has_the_same_bits_on_any_number_of_ranks) {
       }
 }
 
-/// In leaves of 96; of 3000, so that ranks have one each or none; and of so many that lists of nodes of a
-/// tree find no room in a block of the selection (kernels/cuda/let_selection.cu).
+/// In leaves of 96; of 3000, so that ranks have one each or none; of so many that lists of nodes of a tree
+/// find no room in a block of the selection (kernels/cuda/let_selection.cu); and of so many that it packs
+/// trees in pieces.
 TEST_F(GpuBackend, has_the_same_bits_with_octrees_on_any_number_of_ranks) {
   const auto compare = [&](const GravityParameters& gravity, std::size_t count, Count leaf_size) {
     SCOPED_TRACE(std::to_string(static_cast<int>(gravity.criterion)) + ", " + std::to_string(count) +
@@ -162,6 +163,8 @@ TEST_F(GpuBackend, has_the_same_bits_with_octrees_on_any_number_of_ranks) {
     }
   compare(octrees(gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline)), 30000,
           12000);
+  compare(octrees(gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline)), 90000,
+          45000);
 }
 
 /// So many particles that a rank's own groups would be split among more warps than those of all ranks are.
