@@ -6,6 +6,7 @@
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/run_cut.cuh"
 #include "kernels/cuda/run_order.cuh"
+#include "kernels/cuda/tiles.cuh"
 
 namespace grove::cuda {
 namespace {
@@ -22,8 +23,6 @@ constexpr std::uint32_t most_blocks = 1056;
 constexpr std::uint32_t small_cell = 1u << 13;
 /// Room for runs of all levels, for each at the beginning.
 constexpr std::uint64_t capacity_per_run = 64, task_capacity_per_run = 8;
-/// Pieces that runs of before have come to be in, in the mean, at most.
-constexpr std::uint32_t most_pieces_per_run = 4;
 /// Room for cuts where their number is not known: for so many times as many as there are at least, and some
 /// more. A Plummer sphere has 4.2 to 1.8 times as many where the least number is 32 to 256.
 constexpr std::uint64_t cuts_per_least = 4, more_cuts = 1024;
@@ -36,12 +35,15 @@ __device__ bool is_in_vain(const RunWork& work) {
   return __syncthreads_or(static_cast<int>(work.head->overflow)) != 0;
 }
 
-/// The runs that roots begin with: each ends where the next one begins. A warp per run.
+/// Bounds of the runs that roots begin with; a warp per run.
 __global__ void __launch_bounds__(warp_block)
-    make_runs(const RunWork work, const std::uint32_t* begins, std::uint32_t number) {
+    make_runs(const RunWork work, const Tile* tiles, std::uint32_t number) {
   const std::uint32_t r = blockIdx.x * (warp_block / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (r >= number) return;
-  const std::uint32_t begin = begins[r], count = begins[r + 1] - begin;
+  const Tile tile = tiles[r];
+  const RunCell& root = work.cells[tile.task];
+  const std::uint32_t in_root = tile.number * run_size, begin = root.first + in_root,
+                      count = min(run_size, root.count - in_root);
   RunBounds bounds[3];
 #pragma unroll
   for (int axis = 0; axis < 3; ++axis) bounds[axis] = RunBounds::of(work.records.at[axis] + begin, count);
@@ -227,59 +229,37 @@ int levels_until(std::uint64_t count, std::uint64_t small) {
 
 }  // namespace
 
-bool RunDescent::suits(std::span<const OrbCell> roots) {
+bool RunDescent::suits(std::span<const OrbCell> roots) const {
   std::uint64_t records = 0, leaves = 0;
   for (const OrbCell& root : roots) {
     records += root.count;
     leaves += static_cast<std::uint64_t>(root.leaves);
   }
   if (records < least_records || records / leaves < least_leaf || records / leaves > most_leaf) return false;
-  const RunOrder order = order_of_runs(records_, records);
-  is_aligned_ = order.is_aligned;
-  return order.is_close;
-}
-
-/// Where runs counted off from the beginning of each root are not those of before, those of before, unless
-/// the numbers of the records tell nothing.
-RunBegins RunDescent::begins_of(std::span<const OrbCell> roots) const {
-  RunBegins begins;
-  std::vector<std::uint32_t> begin;
-  for (const OrbCell& root : roots) {
-    begins.first.push_back(static_cast<std::uint32_t>(begin.size()));
-    for (std::uint64_t i = 0; i < root.count; i += run_size)
-      begin.push_back(static_cast<std::uint32_t>(root.first + i));
-  }
-  begins.first.push_back(static_cast<std::uint32_t>(begin.size()));
-  if (!is_aligned_) {
-    RunBegins of_before = find_run_begins(records_, roots);
-    if (of_before.size() <= most_pieces_per_run * begins.size()) return of_before;
-  }
-  begin.push_back(static_cast<std::uint32_t>(roots.back().first + roots.back().count));
-  begins.begin = DeviceArray<std::uint32_t>{std::span<const std::uint32_t>(begin)};
-  return begins;
+  return neighbours_are_close(records_, records);
 }
 
 RunWork RunDescent::prepare(std::span<const OrbCell> roots, RunHead& head) {
-  std::uint64_t records = 0, leaves = 0;
+  std::uint64_t records = 0, leaves = 0, runs = 0;
   for (const OrbCell& root : roots) {
     records += root.count;
     leaves += static_cast<std::uint64_t>(root.leaves);
   }
-  const RunBegins begins = begins_of(roots);
-  const std::uint64_t runs = begins.size();
   RunWork work{};
   work.small_count = small_cell;
   head = {};
   head.level_end = work.first_child = static_cast<std::uint32_t>(roots.size());
   std::vector<RunCell> cells;
   std::vector<std::uint32_t> small;
-  for (std::size_t i = 0; i < roots.size(); ++i) {
-    const OrbCell& root = roots[i];
+  std::vector<std::uint64_t> counts;
+  for (const OrbCell& root : roots) {
     RunCell& cell = cells.emplace_back();
     cell.first = static_cast<std::uint32_t>(root.first), cell.count = static_cast<std::uint32_t>(root.count);
     cell.leaves = root.leaves;
-    cell.first_run = begins.first[i];
-    cell.runs = begins.first[i + 1] - begins.first[i];
+    cell.first_run = static_cast<std::uint32_t>(runs);
+    cell.runs = static_cast<std::uint32_t>((root.count + run_size - 1) / run_size);
+    runs += cell.runs;
+    counts.push_back(root.count);
     if (root.leaves == 1 || cell.count <= work.small_count)
       small.push_back(static_cast<std::uint32_t>(cells.size() - 1));
     else
@@ -315,8 +295,10 @@ RunWork RunDescent::prepare(std::span<const OrbCell> roots, RunHead& head) {
   work.bins = bins_.data(), work.small_cells = small_cells_.data(), work.cuts = cuts_.data();
   work.bounds = bounds_.data();
 
+  Tiles tiles(run_size);
+  tiles.make(counts);
   constexpr std::uint32_t warps = warp_block / 32;
-  make_runs<<<(begins.size() + warps - 1) / warps, warp_block>>>(work, begins.begin.data(), begins.size());
+  make_runs<<<(tiles.size() + warps - 1) / warps, warp_block>>>(work, tiles.data(), tiles.size());
   launched("Grove::cuda::make_runs", 12 * records);
   return work;
 }

@@ -7,7 +7,6 @@
 
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/orb_descent.cuh"
-#include "kernels/cuda/run_begins.cuh"
 #include "kernels/cuda/runs.cuh"
 
 namespace grove::cuda {
@@ -30,26 +29,24 @@ class RunDescent {
 
   /// Whether records that are neighbours are close together, so that run() will be fast. Cost: a look at a
   /// thousand runs.
-  bool suits(std::span<const OrbCell> roots);
+  bool suits(std::span<const OrbCell> roots) const;
 
   using TakeCut = OrbDescent::TakeCut;
 
   /// roots (host): numbered from 0, neighbours in the array, all records in one of them; leaves among them
   /// are gathered, too; their bounds need not be known. take: as for OrbDescent, but the cuts do not know the
-  /// bounds of children. Returns the bounds of all cells by number; nothing: runs, or leaves if
-  /// they are not known before, came to be too many, what was taken is of no use.
+  /// bounds of children. Returns the bounds of all cells by number; nothing: runs, or leaves if their number is
+  /// not known before, came to be too many, what was taken is of no use.
   std::optional<std::vector<CellBounds>> run(std::span<const OrbCell> roots, const TakeCut& take);
 
  private:
   RunWork prepare(std::span<const OrbCell> roots, RunHead& head);
-  RunBegins begins_of(std::span<const OrbCell> roots) const;
   void cut_large(const RunWork& work, RunHead& head) const;
   RunHead cut_small(const RunWork& work, const RunHead& before, const TakeCut& take);
 
   Columns records_, sorted_;
   const ParticleId* ids_;
   CutScheme scheme_;
-  bool is_aligned_ = true;  ///< see RunOrder
   DeviceArray<RunHead> head_;
   DeviceArray<RunCell> cells_;
   DeviceArray<std::uint32_t> runs_[8], bins_, small_cells_;

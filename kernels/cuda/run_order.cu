@@ -18,7 +18,6 @@ constexpr double longest = 0.2;
 struct RunLengths {
   double sum;                  ///< of all that were looked at, on all axes
   Coordinate low[3], high[3];  ///< their bounds
-  std::uint32_t misaligned;    ///< how many are
 };
 
 /// A warp per run, of as many as there are warps.
@@ -35,23 +34,20 @@ __global__ void __launch_bounds__(warp_block)
     atomicMin(&lengths->low[axis], own.low);
     atomicMax(&lengths->high[axis], own.high);
   }
-  if (threadIdx.x % 32 != 0) return;
-  atomicAdd(&lengths->sum, length);
-  const std::uint32_t first = records.at[3][begin], last = records.at[3][begin + run_size - 1];
-  if (first % run_size != 0 || last - first != run_size - 1) atomicAdd(&lengths->misaligned, 1u);
+  if (threadIdx.x % 32 == 0) atomicAdd(&lengths->sum, length);
 }
 
 }  // namespace
 
-RunOrder order_of_runs(const Columns& records, std::uint64_t count) {
-  RunLengths lengths{0, {~0u, ~0u, ~0u}, {0, 0, 0}, 0};
+bool neighbours_are_close(const Columns& records, std::uint64_t count) {
+  RunLengths lengths{0, {~0u, ~0u, ~0u}, {0, 0, 0}};
   const DeviceArray<RunLengths> device_lengths{std::span<const RunLengths>(&lengths, 1)};
   measure_runs<<<warps * 32 / warp_block, warp_block>>>(records, count / run_size, device_lengths.data());
   launched("Grove::cuda::measure_runs");
   device_lengths.download(std::span(&lengths, 1));
   Coordinate extent = 0;
   for (int axis = 0; axis < 3; ++axis) extent = std::max(extent, lengths.high[axis] - lengths.low[axis]);
-  return {extent > 0 && lengths.sum <= longest * 3 * warps * extent, lengths.misaligned == 0};
+  return extent > 0 && lengths.sum <= longest * 3 * warps * extent;
 }
 
 }  // namespace grove::cuda

@@ -6,13 +6,8 @@
 
 namespace grove::cuda {
 
-/// What runs of records, counted off from the first, are like.
-struct RunOrder {
-  bool is_close;  ///< they are short, as in the order of a tree; in no order they reach through most of space
-  bool is_aligned;  ///< each holds the records that a run held when they were numbered (RunBegins)
-};
-
-/// Of at least one run. Cost: a look at a thousand runs.
-RunOrder order_of_runs(const Columns& records, std::uint64_t count);
+/// Whether runs of records, at least one, are short, as they are in the order of a tree; those of records in
+/// no order reach through most of space. Cost: a look at a thousand runs.
+bool neighbours_are_close(const Columns& records, std::uint64_t count);
 
 }  // namespace grove::cuda
