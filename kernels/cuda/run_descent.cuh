@@ -35,8 +35,8 @@ class RunDescent {
 
   /// roots (host): numbered from 0, neighbours in the array, all records in one of them; leaves among them
   /// are gathered, too; their bounds need not be known. take: as for OrbDescent, but the cuts do not know the
-  /// bounds of children. Returns the bounds of all cells by number; nothing: runs, or leaves if their number is
-  /// not known before, came to be too many, what was taken is of no use.
+  /// bounds of children. Returns the bounds of all cells by number; nothing: runs, or leaves if their number
+  /// is not known before, came to be too many, what was taken is of no use.
   std::optional<std::vector<CellBounds>> run(std::span<const OrbCell> roots, const TakeCut& take);
 
  private:
