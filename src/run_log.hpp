@@ -30,7 +30,7 @@ struct StepReport {
   Totals totals;
   std::optional<AuditResult> audit;                 ///< where this step was audited
   std::array<double, step_phases.size()> phases{};  ///< seconds, the slowest rank
-  double imbalance = 1;                             ///< walk: slowest rank over mean
+  double imbalance = 1;  ///< walk: slowest rank over mean; on GPUs what the exchange leaves of it
 };
 
 /// The progress of a run: a line per step to standard error, and energy.csv and timing.csv in the output

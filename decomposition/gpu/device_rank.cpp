@@ -351,7 +351,7 @@ void DeviceRank::arrange() {
   cuda::device_synchronise();
 }
 
-/// Whether it takes little memory to keep what has left beside what has arrived until the trees are made.
+/// Whether so few have arrived that they may wait beside all that was here until the trees are made.
 bool DeviceRank::have_few_arrived() const {
   constexpr std::size_t few = 8;
   return !arrived_.empty() && few * (ids_ - size()) <= records_.size();

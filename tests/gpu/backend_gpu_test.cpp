@@ -355,7 +355,7 @@ TEST_F(GpuBackend, says_how_many_particles_fit) {
   } catch (const std::runtime_error& error) {
     const std::string text = error.what();
     EXPECT_NE(text.find("out of memory for the fields of 100000 particles"), std::string::npos) << text;
-    EXPECT_NE(text.find("particles fit, at 230 bytes each"), std::string::npos) << text;
+    EXPECT_NE(text.find("particles fit, at 170 bytes each"), std::string::npos) << text;
   }
 }
 

@@ -13,9 +13,10 @@
 namespace grove {
 namespace {
 
-/// Device memory that a step of one rank takes at most, fields, records and trees together; measured (see
-/// docs/performance.md), with room for what ranks receive of each other.
-constexpr double bytes_per_particle = 230;
+/// Device memory that a step of one rank takes at most, fields, records and trees together; measured on 1 to
+/// 4 GPUs (see docs/performance.md). Where there are others, nearly all particles travel before the first
+/// step.
+double bytes_per_particle(const Communicator& comm) { return comm.size() == 1 ? 170 : 302; }
 
 /// Particles in the memory of GPUs; only scalars, cuts, cells, what leaves tell each other and snapshots
 /// cross to the host.
@@ -26,17 +27,17 @@ class DeviceBackend : public Backend {
       : comm_(comm),
         devices_(take_devices(comm, choice.share_gpu)),
         exchange_(comm, devices_.shared, choice.payload),
-        particles_(upload(particles)),
+        particles_(upload(comm, particles)),
         gravity_(comm, exchange_, gravity, choice.together) {}
 
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override {
-    const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle);
+    const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle(comm_));
     return grove::decompose(comm_, particles_, exchange_, parameters, previous, report, &records_);
   }
 
   ForceReport evaluate(const Domain& domain, PhaseTimers& timers) override {
-    const cuda::MemoryPurpose purpose("the trees", particles_.size(), bytes_per_particle);
+    const cuda::MemoryPurpose purpose("the trees", particles_.size(), bytes_per_particle(comm_));
     return gravity_.evaluate(particles_, domain, std::move(records_), timers);
   }
 
@@ -66,8 +67,8 @@ class DeviceBackend : public Backend {
   std::uint64_t peak_device_memory() const override { return cuda::device_memory_use().peak; }
 
  private:
-  static DeviceParticles upload(const Particles& particles) {
-    const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle);
+  static DeviceParticles upload(const Communicator& comm, const Particles& particles) {
+    const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle(comm));
     return DeviceParticles(particles);
   }
 

@@ -294,7 +294,7 @@ void DeviceGravity::walk_trees(const DeviceParticles& particles, const Domain& d
     const auto timer = timers.time("let");
     targets = agree_on_targets(domain);
     if (parameters_.walk == WalkKind::groups)
-      own.emplace(setup.gravity, setup.units, own_sources(), targets, output);
+      comm_.together([&] { own.emplace(setup.gravity, setup.units, own_sources(), targets, output); });
     const cuda::UrgentWork urgent;
     publish(domain, setup, report.median_acceleration);
     import(domain, setup.units, report);

@@ -18,7 +18,8 @@
 namespace grove {
 
 /// Gravity on particles in the memory of GPUs: what Gravity does on the host, pass for pass. Every bit of the
-/// result is the same for any number of ranks; beside the host's it differs by rounding.
+/// result is the same for any number of ranks; beside the host's it differs by rounding, where pairs of
+/// groups are walked (cuda::walked_together()) within the error of the tree.
 class DeviceGravity {
  public:
   /// exchange: made with the same communicator. All must outlive this. together: particles that a warp walks
