@@ -5,6 +5,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 
@@ -290,6 +291,16 @@ void store_units(Parameters& p, const std::vector<Entry>& entries) {
                                        : Units::of(*units.length_cm, *units.mass_g, *units.velocity_cm_s);
 }
 
+/// Softening takes the place of lengths that are not given.
+void check_step_lengths(const Parameters& p, const std::vector<Entry>& entries) {
+  if (p.time.steps == StepKind::shared || p.time.min_step > 0) return;
+  for (std::size_t type = 0; type < particle_types; ++type)
+    if (p.time.length[type] > 0 || p.gravity.softening[type] > 0) return;
+  fail(*find(entries, "gravity.softening"),
+       "without softening block time steps have no length to go by; give time.length, or time.min_step, or "
+       "time.steps: shared");
+}
+
 void check_together(const Parameters& p, const std::vector<Entry>& entries, const std::string& name) {
   for (const schema::Exclusion& exclusion : schema::exclusions()) {
     const Entry *first = find(entries, exclusion.first), *second = find(entries, exclusion.second);
@@ -307,6 +318,7 @@ void check_together(const Parameters& p, const std::vector<Entry>& entries, cons
         fmt::format("{}: give initial_conditions.file (a snapshot) or initial_conditions.model", name));
   if (p.time.begin && *p.time.begin > p.time.end)
     fail(*find(entries, "time.end"), fmt::format("{} lies before time.begin, {}", p.time.end, *p.time.begin));
+  check_step_lengths(p, entries);
 }
 
 bool is_snapshot(const std::string& path) {
@@ -320,6 +332,16 @@ bool is_snapshot(const std::string& path) {
 }
 
 }  // namespace
+
+StepRule TimeParameters::rule(double longest, const std::array<double, particle_types>& softening) const {
+  StepRule rule{.eta = eta, .longest = longest, .length = {}, .deepest = 0};
+  for (std::size_t type = 0; type < particle_types; ++type)
+    rule.length[type] = length[type] > 0 ? length[type] : softening[type];
+  if (steps == StepKind::shared) return rule;
+  rule.deepest = deepest_level;
+  while (rule.deepest > 0 && std::ldexp(longest, -rule.deepest) < min_step) --rule.deepest;
+  return rule;
+}
 
 Parameters parse_parameters(const std::string& text, const std::string& name,
                             const std::vector<std::string>& overrides) {

@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "comm/communicator.hpp"
 #include "kernels/math/decomposition_parameters.hpp"
+#include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
 #include "particles/models/parameters.hpp"
 
@@ -38,7 +39,15 @@ struct InitialConditionsParameters {
 struct TimeParameters {
   std::optional<double> begin;  ///< unset: the time of the initial conditions
   double end = 0;
-  double step = 0;
+  double step = 0;      ///< the longest
+  double min_step = 0;  ///< no particle gets a shorter one
+  StepKind steps = StepKind::block;
+  double eta = 0.5;
+  std::array<double, particle_types> length{};  ///< of the step's criterion, by type; 0: the softening
+  Integrator integrator = Integrator::leapfrog;
+
+  /// How particles' steps are chosen, the longest step being this.
+  StepRule rule(double longest, const std::array<double, particle_types>& softening) const;
 };
 
 /// What is written, where, when.

@@ -181,6 +181,18 @@ std::vector<Row> time_and_output_rows() {
       {"time", "end", at(time, &T::end), dimension::time, any, required, "time at which the run is done"},
       {"time", "step", at(time, &T::step), dimension::time, positive, required,
        "longest time step; shortened so that whole steps lead from begin to end"},
+      {"time", "steps", choice(time, &T::steps), dimension::none, any, optional,
+       "`block`: each particle's steps are the longest one halved as often as its acceleration asks for; "
+       "`shared`: all particles take the longest step"},
+      {"time", "eta", at(time, &T::eta), dimension::none, positive, optional,
+       "accuracy of `block`: a step is at most eta sqrt(length / |acceleration|)"},
+      {"time", "length", at(time, &T::length), dimension::length, not_negative, optional,
+       "length in that criterion, one for all types or a map from type to length; 0: the softening"},
+      {"time", "min_step", at(time, &T::min_step), dimension::time, not_negative, optional,
+       "no particle gets a shorter step than this"},
+      {"time", "integrator", choice(time, &T::integrator), dimension::none, any, optional,
+       "where particles are inside of their steps: on straight lines (`leapfrog`), or on parabolas "
+       "(`predictor_corrector`)"},
       {"output", "folder", at(out, &O::folder), dimension::none, any, optional,
        "where all output goes; made if missing"},
       {"output", "every", at(out, &O::every), dimension::time, positive, optional, "time between snapshots"},

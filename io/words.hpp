@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/math/decomposition_parameters.hpp"
+#include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
 
 /// What the values of the enumerations that a user may choose from are called, in parameter files, on the
@@ -38,6 +39,11 @@ template <>
 inline constexpr std::array words<PayloadPath>{"nccl", "mpi", "staged"};
 template <>
 inline constexpr std::array words<GpuSchedule>{"a", "b", "c", "d", "e"};
+
+template <>
+inline constexpr std::array words<Integrator>{"leapfrog", "predictor_corrector"};
+template <>
+inline constexpr std::array words<StepKind>{"shared", "block"};
 
 template <class Enum>
 const char* word_of(Enum value) {

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <system_error>
 
@@ -28,16 +31,21 @@ RunLog::File RunLog::create(const std::filesystem::path& path) {
 }
 
 RunLog::RunLog(const std::filesystem::path& folder)
-    : folder_(folder), energy_(create(folder / "energy.csv")), timing_(create(folder / "timing.csv")) {
+    : folder_(folder),
+      energy_(create(folder / "energy.csv")),
+      timing_(create(folder / "timing.csv")),
+      time_bins_(create(folder / "timebins.csv")) {
   fmt::print(
       energy_.get(),
       "step,time,kinetic,potential,total,energy_error,momentum_x,momentum_y,momentum_z,absolute_momentum,"
       "angular_momentum_x,angular_momentum_y,angular_momentum_z,centre_x,centre_y,centre_z,"
       "audit_median,audit_p99,audit_max\n");
-  fmt::print(timing_.get(), "step,time,total,{},walk_imbalance,cell_interactions,particle_interactions\n",
+  fmt::print(timing_.get(),
+             "step,time,level,active,total,{},walk_imbalance,cell_interactions,particle_interactions\n",
              fmt::join(step_phases, ","));
-  fmt::print(stderr, "{:>11} {:>12} {:>10} {:>10} {:>9} {:>9} {:>9} {:>10} {:>9}\n", "step", "time", "dt",
-             "active", "wall ms", "cells/p", "parts/p", "dE/E", "ETA");
+  fmt::print(time_bins_.get(), "step,time,level,dt,particles,steps,interactions,cost_share,imbalance\n");
+  fmt::print(stderr, "{:>9} {:>12} {:>10} {:>5} {:>10} {:>9} {:>9} {:>9} {:>10} {:>9}\n", "step", "time",
+             "dt", "level", "active", "wall ms", "cells/p", "parts/p", "dE/E", "ETA");
 }
 
 void RunLog::require_no_earlier_run(const std::filesystem::path& folder) {
@@ -50,7 +58,20 @@ void RunLog::require_no_earlier_run(const std::filesystem::path& folder) {
 }
 
 void RunLog::add(const StepReport& report) {
-  const Totals& t = report.totals;
+  if (report.totals) add_totals(report);
+  fmt::print(timing_.get(), "{},{:.12g},{},{},{:.6f}", report.step, report.time, report.level, report.active,
+             report.wall_seconds);
+  for (const double seconds : report.phases) fmt::print(timing_.get(), ",{:.6f}", seconds);
+  fmt::print(timing_.get(), ",{:.4f},{:.1f},{:.1f}\n", report.imbalance, report.cell_interactions,
+             report.particle_interactions);
+  flush(timing_, "timing.csv");
+  print_line(report);
+  last_step_ = report.step;
+  last_time_ = report.time;
+}
+
+void RunLog::add_totals(const StepReport& report) {
+  const Totals& t = *report.totals;
   const Vec3d p = t.momentum, l = t.angular_momentum, c = t.centre_of_mass();
   fmt::print(energy_.get(), "{},{:.12g},{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},",
              report.step, report.time, t.kinetic_energy, t.potential_energy, t.total_energy(),
@@ -61,14 +82,23 @@ void RunLog::add(const StepReport& report) {
                report.audit->max);
   else
     fmt::print(energy_.get(), ",,\n");
-
-  fmt::print(timing_.get(), "{},{:.12g},{:.6f}", report.step, report.time, report.wall_seconds);
-  for (const double seconds : report.phases) fmt::print(timing_.get(), ",{:.6f}", seconds);
-  fmt::print(timing_.get(), ",{:.4f},{:.1f},{:.1f}\n", report.imbalance, report.cell_interactions,
-             report.particle_interactions);
   flush(energy_, "energy.csv");
-  flush(timing_, "timing.csv");
-  print_line(report);
+}
+
+void RunLog::add(const TimeBins& bins, double longest_step, int ranks) {
+  const auto all = static_cast<double>(
+      std::max<Count>(1, std::accumulate(bins.interactions.begin(), bins.interactions.end(), Count{0})));
+  for (std::size_t level = 0; level < bins.particles.size(); ++level) {
+    if (bins.particles[level] == 0 && bins.interactions[level] == 0) continue;
+    const auto walked = static_cast<double>(std::max<Count>(1, bins.walked[level]));
+    const double imbalance =
+        bins.walked[level] > 0 ? static_cast<double>(bins.busiest[level]) * ranks / walked : 1;
+    fmt::print(time_bins_.get(), "{},{:.12g},{},{:.12g},{},{},{},{:.4f},{:.4f}\n", last_step_, last_time_,
+               level, std::ldexp(longest_step, -static_cast<int>(level)), bins.particles[level],
+               bins.steps[level], bins.interactions[level],
+               static_cast<double>(bins.interactions[level]) / all, imbalance);
+  }
+  flush(time_bins_, "timebins.csv");
 }
 
 void RunLog::flush(const File& file, const char* name) const {
@@ -78,15 +108,13 @@ void RunLog::flush(const File& file, const char* name) const {
 }
 
 void RunLog::print_line(const StepReport& report) const {
-  const double left = report.step == 0 ? 0
-                                       : report.run_seconds / static_cast<double>(report.step) *
-                                             static_cast<double>(report.steps - report.step);
-  fmt::print(stderr, "{:>11} {:>12.6g} {:>10.4g} {:>10} {:>9.1f} {:>9.1f} {:>9.1f} {:>10.2e} {:>9}\n",
-             fmt::format("{}/{}", report.step, report.steps), report.time, report.dt, report.active,
-             1e3 * report.wall_seconds, report.cell_interactions, report.particle_interactions,
-             report.energy_error, hours_minutes_seconds(left));
+  const double left = report.done > 0 ? report.run_seconds * (1 / report.done - 1) : 0;
+  fmt::print(stderr, "{:>9} {:>12.6g} {:>10.4g} {:>5} {:>10} {:>9.1f} {:>9.1f} {:>9.1f} {:>10} {:>9}\n",
+             report.step, report.time, report.dt, report.level, report.active, 1e3 * report.wall_seconds,
+             report.cell_interactions, report.particle_interactions,
+             report.totals ? fmt::format("{:.2e}", report.energy_error) : "", hours_minutes_seconds(left));
   if (report.audit)
-    fmt::print(stderr, "{:>11} force error: median {:.2e}, 99th percentile {:.2e}, maximum {:.2e}\n", "audit",
+    fmt::print(stderr, "{:>9} force error: median {:.2e}, 99th percentile {:.2e}, maximum {:.2e}\n", "audit",
                report.audit->median, report.audit->p99, report.audit->max);
 }
 

@@ -11,6 +11,7 @@
 #include "base/types.hpp"
 #include "let/audit.hpp"
 #include "let/totals.hpp"
+#include "time_bins.hpp"
 
 namespace grove {
 
@@ -20,21 +21,25 @@ inline constexpr std::array step_phases = {"advance", "decompose", "migrate", "s
 
 /// What is reported of one step.
 struct StepReport {
-  std::int64_t step = 0, steps = 0;  ///< steps done, steps of the run
-  double time = 0, dt = 0;           ///< of the synchronised state after the step; length of the step
-  Count active = 0;                  ///< particles that were walked
-  double wall_seconds = 0;           ///< of the step
-  double run_seconds = 0;            ///< since the first step began
+  std::int64_t step = 0;                                    ///< steps done, of all lengths
+  double time = 0, dt = 0;                                  ///< after the step; its length
+  double done = 0;                                          ///< fraction of the run's time
+  int level = 0;                                            ///< of the longest steps that end with it
+  Count active = 0;                                         ///< particles that got forces
+  double wall_seconds = 0;                                  ///< of the step
+  double run_seconds = 0;                                   ///< since the first step began
   double cell_interactions = 0, particle_interactions = 0;  ///< per active particle
-  double energy_error = 0;  ///< relative change of the total energy since the begin
-  Totals totals;
+  /// Where all particles are synchronised, and relative change of the total energy since the begin.
+  std::optional<Totals> totals;
+  double energy_error = 0;
   std::optional<AuditResult> audit;                 ///< where this step was audited
   std::array<double, step_phases.size()> phases{};  ///< seconds, the slowest rank
   double imbalance = 1;  ///< walk: slowest rank over mean; on GPUs what the exchange leaves of it
 };
 
-/// The progress of a run: a line per step to standard error, and energy.csv and timing.csv in the output
-/// folder. Lives on the master. Rows are flushed as they come, so that a run that dies leaves all it did.
+/// The progress of a run: a line per step to standard error, and in the output folder timing.csv, a row per
+/// step, and energy.csv and timebins.csv, for each longest step a row, and a row per level of time steps.
+///  Lives on the master. Rows are flushed as they come, so that a run that dies leaves all it did.
 class RunLog {
  public:
   /// Creates both files, replacing those of an earlier run. InputError: the folder does not take files.
@@ -45,6 +50,8 @@ class RunLog {
 
   /// Throws std::runtime_error if the rows cannot be written.
   void add(const StepReport& report);
+  /// After a longest step of this length, of which the last report was.
+  void add(const TimeBins& bins, double longest_step, int ranks);
 
  private:
   struct Close {
@@ -54,10 +61,13 @@ class RunLog {
   static File create(const std::filesystem::path& path);
 
   void flush(const File& file, const char* name) const;
+  void add_totals(const StepReport& report);
   void print_line(const StepReport& report) const;
 
   std::filesystem::path folder_;
-  File energy_, timing_;
+  File energy_, timing_, time_bins_;
+  std::int64_t last_step_ = 0;
+  double last_time_ = 0;
 };
 
 }  // namespace grove

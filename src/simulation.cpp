@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "backend/host_backend.hpp"
+#include "base/errors.hpp"
 #include "base/memory.hpp"
 #include "io/file.hpp"
 #include "io/snapshot.hpp"
@@ -61,13 +63,15 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
     : comm_(comm),
       parameters_(parameters),
       timeline_(agreed(comm, [&] { return Timeline(begin, parameters.time.end, parameters.time.step); })),
+      clock_(timeline_),
+      step_rule_(parameters.time.rule(timeline_.step(), parameters.gravity.softening)),
       output_times_(
           agreed(comm, [&] { return output_times(parameters.output, begin, parameters.time.end); })),
       backend_(std::move(backend)) {
   decompose();
-  evaluate_forces();
+  evaluate_forces({});
   // What stood in for a criterion that needs |a_old| has now supplied it.
-  if (forces_.opening_angle) evaluate_forces();
+  if (forces_.opening_angle) evaluate_forces({.grows = false});
   const Totals first = totals();
   first_energy_ = first.total_energy();
   // A parabolic pair has no energy, a particle alone nothing at all.
@@ -77,40 +81,62 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
 
 Particles Simulation::particles() const {
   Particles copy;
-  backend_->show(0, [&](const Particles& particles) { copy = particles; });
+  backend_->show(nullptr, [&](const Particles& particles) { copy = particles; });
   return copy;
 }
 
 void Simulation::run() {
   start_reporting();
-  write_outputs();
   report();
-  while (steps_done_ < timeline_.steps()) step();
+  while (!is_done()) step();
+  write_outputs(std::numeric_limits<double>::infinity());
   report_memory();
 }
 
 void Simulation::step() {
   step_start_ = Clock::now();
   timers_.clear();
-  const double begin = timeline_.time(steps_done_), end = timeline_.time(steps_done_ + 1);
-  const double middle = begin + 0.5 * (end - begin);
+  const int deepest = choose_levels();
+  if (reporting_) write_outputs(clock_.end_of(deepest));
+  advance(deepest);
+  const Repair repair = plan_repair();
+  if (repair == Repair::cuts) decompose();
+  evaluate_forces({.grows = repair != Repair::refit, .first_active = clock_.first_active()});
   {
     const auto timer = timers_.time("advance");
-    backend_->kick(timeline_.kick(begin, middle));
-    backend_->drift(timeline_.drift(begin, end));
-  }
-  decompose();
-  evaluate_forces();
-  {
-    const auto timer = timers_.time("advance");
-    backend_->kick(timeline_.kick(middle, end));
+    backend_->kick(clock_.closing_kick());
   }
   ++steps_done_;
-  if (reporting_) {
-    write_outputs();
-    report();
-  }
+  bins_.add_step(forces_, clock_.first_active());
+  if (reporting_) report();
 }
+
+/// The active particles choose their next steps. Returns the deepest level that has particles.
+int Simulation::choose_levels() {
+  const auto timer = timers_.time("advance");
+  bins_.particles = backend_->choose_levels(step_rule_, clock_.first_active());
+  comm_.sum(std::span<Count>(bins_.particles));
+  int deepest = deepest_level;
+  while (deepest > 0 && bins_.particles[static_cast<std::size_t>(deepest)] == 0) --deepest;
+  if (deepest == deepest_level)
+    throw InputError(fmt::format(
+        "at time {:g} {} of the particles want a time step below 2^-{} of the longest, {:g}: their "
+        "accelerations are too large for their softening; give a larger gravity.softening or time.length, or "
+        "time.min_step",
+        time(), bins_.particles[deepest_level], deepest_level - 1, timeline_.step()));
+  return deepest;
+}
+
+/// Goes to the end of the shortest steps; the accelerations are still those of before.
+void Simulation::advance(int deepest) {
+  const auto timer = timers_.time("advance");
+  backend_->kick(clock_.opening_kick());
+  backend_->drift(clock_.drift(parameters_.time.integrator, deepest));
+  dt_ = clock_.end_of(deepest) - time();
+  clock_.advance(deepest);
+}
+
+Repair Simulation::plan_repair() const { return is_synchronised() ? Repair::cuts : Repair::rebuild; }
 
 void Simulation::decompose() {
   DecompositionReport report;
@@ -124,7 +150,9 @@ void Simulation::decompose() {
   timers_.add("decompose", report.timers.seconds("total") - migrate - sort - wait);
 }
 
-void Simulation::evaluate_forces() { forces_ = backend_->evaluate(domain_, timers_); }
+void Simulation::evaluate_forces(const EvaluationPlan& plan) {
+  forces_ = backend_->evaluate(domain_, plan, timers_);
+}
 
 void Simulation::start_reporting() {
   comm_.together([&] {
@@ -132,10 +160,11 @@ void Simulation::start_reporting() {
     const std::string& folder = parameters_.output.folder;
     make_output_folder(folder);
     write_text(folder + "/used-parameters.yml", used_parameters(parameters_));
-    fmt::print(stderr,
-               "particles: {}, leaves: {}, ranks: {}; steps: {}, from time {:g} to {:g}; results: {}\n",
-               forces_.particles, domain_.leaves(), comm_.size(), timeline_.steps(), timeline_.begin(),
-               timeline_.end(), folder);
+    fmt::print(
+        stderr,
+        "particles: {}, leaves: {}, ranks: {}; longest steps: {}, from time {:g} to {:g}; results: {}\n",
+        forces_.particles, domain_.leaves(), comm_.size(), timeline_.steps(), timeline_.begin(),
+        timeline_.end(), folder);
     fmt::print(stderr, "{}", backend_->devices());
     log_ = std::make_unique<RunLog>(folder);
   });
@@ -145,27 +174,34 @@ void Simulation::start_reporting() {
 
 void Simulation::report() {
   StepReport report;
-  report.totals = totals();
-  if (const Count every = parameters_.audit.every; every > 0 && steps_done_ % every == 0) {
-    const auto timer = timers_.time("audit");
-    report.audit = backend_->audit(domain_, parameters_.audit.particles);
+  if (is_synchronised()) {
+    report.totals = totals();
+    report.energy_error = (report.totals->total_energy() - first_energy_) / energy_scale_;
+    const Count every = parameters_.audit.every;
+    if (every > 0 && longest_steps_done() % every == 0) {
+      const auto timer = timers_.time("audit");
+      report.audit = backend_->audit(domain_, parameters_.audit.particles);
+    }
   }
   report.phases = slowest(comm_, timers_);
   report.imbalance = imbalance(comm_, timers_.seconds("walk"));
-  if (!log_) return;
-  const auto now = Clock::now();
-  const auto n = static_cast<double>(forces_.particles);
-  report.step = steps_done_;
-  report.steps = timeline_.steps();
-  report.time = time();
-  report.dt = timeline_.step();
-  report.active = forces_.particles;
-  report.wall_seconds = std::chrono::duration<double>(now - step_start_).count();
-  report.run_seconds = std::chrono::duration<double>(now - run_start_).count();
-  report.cell_interactions = static_cast<double>(forces_.interactions.cell) / n;
-  report.particle_interactions = static_cast<double>(forces_.interactions.particle) / n;
-  report.energy_error = (report.totals.total_energy() - first_energy_) / energy_scale_;
-  log_->add(report);
+  if (log_) {
+    const auto now = Clock::now();
+    const auto n = static_cast<double>(std::max<Count>(1, forces_.active));
+    report.step = steps_done_;
+    report.time = time();
+    report.done = (time() - timeline_.begin()) / (timeline_.end() - timeline_.begin());
+    report.dt = dt_;
+    report.level = clock_.first_active();
+    report.active = forces_.active;
+    report.wall_seconds = std::chrono::duration<double>(now - step_start_).count();
+    report.run_seconds = std::chrono::duration<double>(now - run_start_).count();
+    report.cell_interactions = static_cast<double>(forces_.interactions.cell) / n;
+    report.particle_interactions = static_cast<double>(forces_.interactions.particle) / n;
+    log_->add(report);
+    if (is_synchronised() && steps_done_ > 0) log_->add(bins_, timeline_.step(), comm_.size());
+  }
+  if (is_synchronised()) bins_ = {};
 }
 
 void Simulation::report_memory() const {
@@ -180,19 +216,18 @@ void Simulation::report_memory() const {
                on_device / share);
 }
 
-void Simulation::write_outputs() {
+/// Those due before a time.
+void Simulation::write_outputs(double end) {
   const auto timer = timers_.time("output");
-  // Those from this synchronised state up to the next one, which writes its own; up to rounding.
-  const bool last = steps_done_ == timeline_.steps();
-  const std::size_t due = last ? output_times_.all().size()
-                               : output_times_.count_before(timeline_.time(steps_done_ + 1) - rounding());
+  const std::size_t due =
+      is_done() ? output_times_.all().size() : output_times_.count_before(end - 1e-9 * (end - time()));
   for (; outputs_done_ < due; ++outputs_done_)
     write_output(output_times_.all()[outputs_done_], outputs_done_);
 }
 
 void Simulation::write_output(double output_time, std::size_t number) {
-  const double ahead = output_time - time();
-  const bool is_between = std::abs(ahead) > rounding();
+  const bool is_now = is_synchronised() && std::abs(output_time - time()) <= 1e-9 * timeline_.step();
+  const Prediction to = clock_.prediction(parameters_.time.integrator, output_time);
   const std::string name = fmt::format("{}/snapshot_{:03}", parameters_.output.folder, number);
   WriteOptions options;
   options.time = output_time;
@@ -201,7 +236,7 @@ void Simulation::write_output(double output_time, std::size_t number) {
   options.types = parameters_.output.types;
   options.files = static_cast<int>(parameters_.output.files);
   options.leaf_size = domain_.leaf_size;
-  backend_->show(is_between ? ahead : 0, [&](const Particles& particles) {
+  backend_->show(is_now ? nullptr : &to, [&](const Particles& particles) {
     write_snapshot(comm_, name + ".hdf5", particles, options);
     if (!parameters_.output.render) return;
     // All pictures show what the first one does.

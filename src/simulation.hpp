@@ -13,8 +13,11 @@
 #include "io/parameters.hpp"
 #include "io/render.hpp"
 #include "run_log.hpp"
+#include "time/block_clock.hpp"
 #include "time/output_times.hpp"
+#include "time/repair.hpp"
 #include "time/timeline.hpp"
+#include "time_bins.hpp"
 
 namespace grove {
 
@@ -31,42 +34,51 @@ class Simulation {
   /// Steps to the end of the run, writing what is due into the output folder.
   void run();
 
-  /// One step of the shared-step leapfrog. Inside run() it is reported and written out.
+  /// One time step, to the end of the shortest step of any particle. Inside run() it is reported, and what is
+  /// due before its end is written out.
   void step();
 
   /// A copy of this rank's particles in the memory of the host.
   Particles particles() const;
   const Domain& domain() const { return domain_; }
-  std::int64_t steps_done() const { return steps_done_; }
-  double time() const { return timeline_.time(steps_done_); }
+  /// How many of the longest steps are done. At their ends all particles are synchronised.
+  std::int64_t longest_steps_done() const { return clock_.steps_done(); }
+  bool is_synchronised() const { return clock_.is_synchronised(); }
+  bool is_done() const { return clock_.is_done(); }
+  double time() const { return clock_.time(); }
   Totals totals() const { return backend_->totals(domain_); }
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  int choose_levels();
+  void advance(int deepest);
+  Repair plan_repair() const;
   void decompose();
-  void evaluate_forces();
+  void evaluate_forces(const EvaluationPlan& plan);
   void start_reporting();
   void report_memory() const;
   void report();
-  /// Times that differ by less are the same.
-  double rounding() const { return 1e-9 * timeline_.step(); }
-  void write_outputs();
+  void write_outputs(double end);
   void write_output(double time, std::size_t number);
 
   const Communicator& comm_;
   Parameters parameters_;
   Timeline timeline_;
+  BlockClock clock_;
+  StepRule step_rule_;
   OutputTimes output_times_;
   std::unique_ptr<Backend> backend_;
   Domain domain_;
   ForceReport forces_;
+  TimeBins bins_;
+  double dt_ = 0;  ///< length of the last step
   PhaseTimers timers_;
   bool reporting_ = false;
   std::unique_ptr<RunLog> log_;  ///< on the master, while reporting
   double first_energy_ = 0;      ///< total
   double energy_scale_ = 1;      ///< what its changes are compared with
-  std::int64_t steps_done_ = 0;
+  std::int64_t steps_done_ = 0;  ///< of all lengths
   std::size_t outputs_done_ = 0;
   View view_;  ///< of the pictures
   Clock::time_point run_start_, step_start_;

@@ -64,8 +64,14 @@ __global__ void __launch_bounds__(threads)
 /// What this launch computes: tiles first_tile .. first_tile + tiles - 1, of them targets first .. last - 1.
 struct Wanted {
   std::uint64_t first, last;
+  const std::uint8_t* level;  ///< of these; or null
+  int first_active;
   std::uint32_t first_tile, tiles;
   std::uint32_t stages, stages_per_part, parts;
+
+  __device__ bool holds(std::uint64_t p) const {
+    return p >= first && p < last && (!level || level[p - first] >= first_active);
+  }
 };
 
 struct StageMemory {
@@ -81,12 +87,13 @@ class TileSum {
   __device__ TileSum(const Tiles& tiles, const Wanted& wanted, std::uint32_t tile, StageMemory& memory)
       : from_(tiles), m_(memory), tile_(tile) {
     const std::uint64_t warp_first = std::uint64_t{tile} * tile_size + warp_ * (batch * slots);
-    is_wanted_ = warp_first < wanted.last && warp_first + batch * slots > wanted.first;
+    bool is_any_wanted = false;
     bounds_ = no_bounds();
     float scale = 0;
 #pragma unroll
     for (int k = 0; k < slots; ++k) {
       const std::uint64_t p = warp_first + static_cast<std::uint64_t>(batch * k + lane_);
+      is_any_wanted |= wanted.holds(p);
       const SourceParticle target = from_.sources[p];
       position_[k] = target.position;
       scale_[k] = from_.scale[p];
@@ -95,6 +102,7 @@ class TileSum {
       pull_[k] = {{0, 0, 0}, 0};
       total_[k] = {{0, 0, 0}, 0};
     }
+    is_wanted_ = __any_sync(~0u, is_any_wanted);
     bounds_ = warp_union(bounds_);
     largest_scale_ = __uint_as_float(__reduce_max_sync(~0u, __float_as_uint(scale)));
   }
@@ -261,7 +269,7 @@ __global__ void __launch_bounds__(columns* rows)
     sum.potential += sums[other][column].potential;
   }
   const std::uint64_t p = std::uint64_t{wanted.first_tile} * tile_size + place;
-  if (p < wanted.first || p >= wanted.last) return;
+  if (!wanted.holds(p)) return;
   acceleration[p - wanted.first] = (sum.acceleration * factors.acceleration).as<float>();
   potential[p - wanted.first] = static_cast<float>(-factors.potential * sum.potential);
 }
@@ -271,7 +279,8 @@ constexpr std::uint64_t quotient_up(std::uint64_t a, std::uint64_t b) { return (
 }  // namespace
 
 void direct_force(const GravityParameters& gravity, const WalkUnits& units, const DirectParticles& particles,
-                  std::size_t first, std::size_t count, Vec3f* acceleration, float* potential) {
+                  const DirectTargets& targets, Vec3f* acceleration, float* potential) {
+  const auto [first, count, level, first_active] = targets;
   if (count == 0) return;
   const std::uint64_t tiles = quotient_up(particles.count, tile_size),
                       stages = quotient_up(particles.count, stage_size);
@@ -297,6 +306,8 @@ void direct_force(const GravityParameters& gravity, const WalkUnits& units, cons
     const auto now = static_cast<std::uint32_t>(std::min(tiles_at_once, last_tile - tile));
     const Wanted wanted{first,
                         first + count,
+                        level,
+                        first_active,
                         static_cast<std::uint32_t>(tile),
                         now,
                         static_cast<std::uint32_t>(stages),

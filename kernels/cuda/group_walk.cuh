@@ -32,6 +32,7 @@ struct WarpMemory {
   StagedBatch batch;
   std::uint32_t stack[NodeStack::size];
   std::uint32_t cells[2 * batch_size], buckets[2 * batch_size];
+  std::uint32_t active[2];  ///< Group::active of the group, and of the one that joins it
 };
 
 /// Which of the parts, a power of two of them, among which the sources of a group are split.
@@ -101,7 +102,10 @@ class GroupWalk {
   /// Of the group; interactions per target. What all parts test counts once.
   std::uint32_t tests = 0, cell = 0, particle = 0;
 
-  __device__ int count() const { return group_.count; }
+  /// Of the group: particles that get forces.
+  __device__ int count() const {
+    return __popc(m_.active[0]) + (together > group_size ? __popc(m_.active[1]) : 0);
+  }
 
  private:
   static constexpr bool is_octree = kind == LocalTreeKind::octree;
@@ -148,7 +152,12 @@ class GroupWalk {
     group_ = to_.trees.groups[g];
     leaf_ = to_.first_leaf + static_cast<std::int32_t>(leaf);
     const LeafPlaces& places = to_.trees.leaves[leaf];
-    if (together > group_size && group_.first + group_size < places.count) join(to_.trees.groups[g + 1]);
+    std::uint32_t joined = 0;
+    if (together > group_size && group_.first + group_size < places.count)
+      joined = join(to_.trees.groups[g + 1]);
+    __syncwarp();
+    if (lane_ == 0) m_.active[0] = group_.active, m_.active[1] = joined;
+    __syncwarp();
     if constexpr (own)
       frame_.node = static_cast<std::uint32_t>(places.node),
       frame_.particle = static_cast<std::uint32_t>(places.first);
@@ -160,10 +169,17 @@ class GroupWalk {
     cells_ = buckets_ = waiting_ = 0;
   }
 
-  /// The next one of the leaf joins the group.
-  __device__ void join(const Group& next) {
+  /// The next one of the leaf joins the group, or takes its place, as far as they are active. Returns who is
+  /// in the one that has joined.
+  __device__ std::uint32_t join(const Group& next) {
+    if (next.active == 0) return 0;
+    if (group_.active == 0) {
+      group_ = next;
+      return 0;
+    }
     widen(group_.bounds, next.bounds.low, next.bounds.high, next.bounds.strictness, next.bounds.softening);
     group_.count += next.count;
+    return next.active;
   }
 
   __device__ void start() {
@@ -294,7 +310,7 @@ class GroupWalk {
     for (int row = 0; row < together / 32; ++row) {
       const Pull<float> pull = sums_.total(row);
       const int i = lane_ + 32 * row;
-      if (i < group_.count)
+      if (i < group_.count && m_.active[row] >> lane_ & 1U)
         put_force<own>(rule_, pull, cell + particle, first_ + static_cast<std::uint32_t>(i), out);
     }
   }

@@ -13,16 +13,24 @@ constexpr int threads = 256;
 constexpr int warps = threads / 32;
 constexpr unsigned enough_blocks = 2048;  // for any GPU
 
+__device__ void widen(LeafBounds& all, const LeafBounds& more) {
+  grove::widen(all.active, more.active.low, more.active.high, more.active.strictness, more.active.softening);
+  grove::widen(all.all, more.all.low, more.all.high, 0, 0);
+}
+__device__ LeafBounds warp_union(const LeafBounds& own) {
+  return {cuda::warp_union(own.active), cuda::warp_union(own.all)};
+}
+
 /// The bounds of equal parts of each leaf. Blocks along y share a leaf, a part each.
-__global__ void __launch_bounds__(threads) bound_parts(const LeafTrees trees, TargetBounds* parts) {
-  __shared__ TargetBounds of_warp[warps];
+__global__ void __launch_bounds__(threads) bound_parts(const LeafTrees trees, LeafBounds* parts) {
+  __shared__ LeafBounds of_warp[warps];
   const LeafPlaces& leaf = trees.leaves[blockIdx.x];
   const Group* groups = trees.groups + leaf.group;
   const auto count = static_cast<std::uint32_t>((leaf.count + group_size - 1) / group_size);
-  TargetBounds bounds = no_bounds();
+  LeafBounds bounds{no_bounds(), no_bounds()};
   for (std::uint32_t g = blockIdx.y * threads + threadIdx.x; g < count; g += gridDim.y * threads) {
     const TargetBounds& b = groups[g].bounds;
-    widen(bounds, b.low, b.high, b.strictness, b.softening);
+    widen(bounds, {groups[g].active != 0 ? b : no_bounds(), b});
   }
   bounds = warp_union(bounds);
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = bounds;
@@ -33,21 +41,20 @@ __global__ void __launch_bounds__(threads) bound_parts(const LeafTrees trees, Ta
 }
 
 /// A warp per leaf.
-__global__ void join_parts(const LeafTrees trees, const TargetBounds* parts, std::uint32_t number) {
+__global__ void join_parts(const LeafTrees trees, const LeafBounds* parts, std::uint32_t number) {
   const std::uint32_t l = (blockIdx.x * threads + threadIdx.x) / 32;
   if (l >= trees.count) return;
-  TargetBounds bounds = no_bounds();
-  for (std::uint32_t p = threadIdx.x % 32; p < number; p += 32) {
-    const TargetBounds& b = parts[l * number + p];
-    widen(bounds, b.low, b.high, b.strictness, b.softening);
-  }
+  LeafBounds bounds{no_bounds(), no_bounds()};
+  for (std::uint32_t p = threadIdx.x % 32; p < number; p += 32) widen(bounds, parts[l * number + p]);
   bounds = warp_union(bounds);
-  if (threadIdx.x % 32 == 0) trees.bounds[l] = bounds;
+  if (threadIdx.x % 32 != 0) return;
+  trees.bounds[l] = bounds.active;
+  trees.boxes[l] = {bounds.all.low, bounds.all.high};
 }
 
 }  // namespace
 
-void bound_leaves(const LeafTrees& trees, std::uint32_t groups, DeviceArray<TargetBounds>& parts) {
+void bound_leaves(const LeafTrees& trees, std::uint32_t groups, DeviceArray<LeafBounds>& parts) {
   if (trees.count == 0) return;
   const unsigned blocks = std::min(enough_blocks, (groups + threads - 1) / threads);
   const unsigned per_leaf = std::max(1U, blocks / trees.count);

@@ -7,8 +7,14 @@
 
 namespace grove::cuda {
 
-/// The bounds of each leaf from those of its groups, by several blocks where leaves are few. groups: of all
-/// leaves. trees: groups in, bounds out. parts: working memory. Cost: one pass over the groups.
-void bound_leaves(const LeafTrees& trees, std::uint32_t groups, DeviceArray<TargetBounds>& parts);
+/// Around some groups: the active ones, and all of them.
+struct LeafBounds {
+  TargetBounds active, all;
+};
+
+/// Bounds and box of each leaf from the bounds of its groups, by several blocks where leaves are few. groups:
+/// of all leaves. trees: groups in, bounds and boxes out. parts: working memory. Cost: one pass over the
+/// groups.
+void bound_leaves(const LeafTrees& trees, std::uint32_t groups, DeviceArray<LeafBounds>& parts);
 
 }  // namespace grove::cuda

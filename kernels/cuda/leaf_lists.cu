@@ -22,9 +22,9 @@ __global__ void __launch_bounds__(threads) number(const LeafPlaces* leaves, std:
 __global__ void __launch_bounds__(threads) collect(const LeafTrees trees, LeafNotice* notices) {
   const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
   if (i >= trees.count) return;
-  const TargetBounds bounds = trees.bounds[i];
+  const TightBox box = trees.boxes[i];
   const std::uint64_t root = trees.leaves[i].node;
-  notices[i] = {{trees.core[root], trees.moments[root], bounds.low, bounds.high, trees.origin[i]}, bounds};
+  notices[i] = {{trees.core[root], trees.moments[root], box.low, box.high, trees.origin[i]}, trees.bounds[i]};
 }
 
 __global__ void __launch_bounds__(threads) place(const LeafNotice* notices, std::size_t leaves,

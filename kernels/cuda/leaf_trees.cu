@@ -88,21 +88,24 @@ struct LeafUpdate {
     Vec3d position;
     double mass;
     float softening, old_acceleration;
+    bool active;
 
-    __device__ Raw(const UpdateRule& rule, const SourceBody& source, const float* old_acceleration,
-                   std::int32_t i)
+    __device__ Raw(const UpdateRule& rule, const SourceBody& source, const LeafParticleFields& particles,
+                   std::uint64_t leaf_first, std::int32_t i)
         : position(source.position[i]),
           mass(source.mass[i]),
           softening(rule.softening_of[source.type[i]]),
-          old_acceleration(old_acceleration[i]) {}
+          old_acceleration(particles.old_acceleration[leaf_first + static_cast<std::uint64_t>(i)]),
+          active(is_active(particles, leaf_first + static_cast<std::uint64_t>(i))) {}
   };
 
   /// Sources, staged, too, and groups. A warp per group, a lane per particle of it; the next group is on its
   /// way meanwhile.
-  __device__ void make_groups(const SourceBody& source, const float* old_acceleration, Group* groups) const {
+  __device__ void make_groups(const SourceBody& source, const LeafParticleFields& particles,
+                              std::uint64_t leaf_first, Group* groups) const {
     const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
     const auto load = [&](std::int32_t first) {
-      return Raw(rule, source, old_acceleration, min(first + lane, count - 1));
+      return Raw(rule, source, particles, leaf_first, min(first + lane, count - 1));
     };
     std::int32_t first = warp * group_size;
     Raw next = load(first);
@@ -114,9 +117,8 @@ struct LeafUpdate {
       TargetBounds bounds = no_bounds();
       widen(bounds, particle.position, particle.position, 0, own.softening);
       bounds = warp_union(bounds);
-      const float least = __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(own.old_acceleration)));
-      bounds.strictness = rule.acceptance.strictness(static_cast<float>(least * rule.per_acceleration));
-      if (lane == 0) groups[first / group_size] = {bounds, first, min(group_size, count - first)};
+      const std::uint32_t active = make_strict(rule, own.active && i < count, own.old_acceleration, bounds);
+      if (lane == 0) groups[first / group_size] = {bounds, first, min(group_size, count - first), active};
       if (i >= count) continue;
       source.sources[i] = s.staged[staged_place(i)] = particle;
       source.softening[i] = own.softening;
@@ -126,12 +128,12 @@ struct LeafUpdate {
     return i / bucket_size * staged_bucket + i % bucket_size;
   }
 
-  /// Of all groups. By one warp; every lane gets it.
-  __device__ TargetBounds bounds_of(const Group* groups) const {
+  /// Of all groups, or of the active ones. By one warp; every lane gets it.
+  __device__ TargetBounds bounds_of(const Group* groups, bool active_ones) const {
     TargetBounds all = no_bounds();
-    for (std::int32_t g = threadIdx.x; g * group_size < count; g += 32) {
+    for (auto g = static_cast<std::int32_t>(threadIdx.x % 32); g * group_size < count; g += 32) {
       const TargetBounds own = groups[g].bounds;
-      widen(all, own.low, own.high, own.strictness, own.softening);
+      if (!active_ones || groups[g].active != 0) widen(all, own.low, own.high, own.strictness, own.softening);
     }
     return warp_union(all);
   }
@@ -270,7 +272,11 @@ __global__ void __launch_bounds__(threads, 2)
   Shared& s = *reinterpret_cast<Shared*>(memory);
   const LeafPlaces leaf = trees.leaves[blockIdx.x];
   if (leaf.count == 0) {
-    if (threadIdx.x == 0) trees.origin[blockIdx.x] = {0, 0, 0}, trees.bounds[blockIdx.x] = no_bounds();
+    if (threadIdx.x == 0) {
+      trees.origin[blockIdx.x] = {0, 0, 0};
+      trees.bounds[blockIdx.x] = no_bounds();
+      trees.boxes[blockIdx.x] = {no_bounds().low, no_bounds().high};
+    }
     return;
   }
   const LeafUpdate tree{rule,
@@ -285,12 +291,15 @@ __global__ void __launch_bounds__(threads, 2)
   tree.load_links();
   tree.find_origin(particles.position + leaf.first);
   if (threadIdx.x == 0) trees.origin[blockIdx.x] = s.origin;
-  tree.make_groups(source_body(rule, s.origin, particles, trees, leaf),
-                   particles.old_acceleration + leaf.first, trees.groups + leaf.group);
+  tree.make_groups(source_body(rule, s.origin, particles, trees, leaf), particles, leaf.first,
+                   trees.groups + leaf.group);
   __syncthreads();
   if (threadIdx.x < 32) {
-    const TargetBounds bounds = tree.bounds_of(trees.groups + leaf.group);
+    const TargetBounds bounds = tree.bounds_of(trees.groups + leaf.group, true);
     if (threadIdx.x == 0) trees.bounds[blockIdx.x] = bounds;
+  } else if (threadIdx.x < 64) {
+    const TargetBounds box = tree.bounds_of(trees.groups + leaf.group, false);
+    if (threadIdx.x == 32) trees.boxes[blockIdx.x] = {box.low, box.high};
   }
   tree.sum_buckets();
   tree.combine();

@@ -23,6 +23,8 @@ struct LeafParticleFields {
   const double* mass;
   const std::uint8_t* type;
   const float* old_acceleration;
+  const std::uint8_t* level = nullptr;  ///< Particles::level; null: all are active
+  int first_active = 0;                 ///< the level from which on particles are
 };
 
 /// What walks read; walk units, offsets from the leaf's origin. Device memory.
@@ -32,7 +34,8 @@ struct LeafTrees {
   const NodeLinks* links;  ///< [nodes], and core and moments likewise
 
   Vec3d* origin;            ///< [leaves] units of the run
-  TargetBounds* bounds;     ///< [leaves]
+  TargetBounds* bounds;     ///< [leaves] of the groups that are active
+  TightBox* boxes;          ///< [leaves] of all particles
   Group* groups;            ///< [groups]
   SourceParticle* sources;  ///< [particles], and the next likewise
   float* softening;         ///< Plummer-equivalent lengths

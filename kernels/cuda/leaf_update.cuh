@@ -26,6 +26,22 @@ struct UpdateRule {
   }
 };
 
+/// Whether particle i of all leaves is active.
+__device__ inline bool is_active(const LeafParticleFields& particles, std::uint64_t i) {
+  return !particles.level || particles.level[i] >= particles.first_active;
+}
+
+/// A group's bounds become strict enough for its active particles. By a warp, a lane per particle. least: its
+/// |a_old|. Returns Group::active.
+__device__ inline std::uint32_t make_strict(const UpdateRule& rule, bool is_active, float least,
+                                            TargetBounds& bounds) {
+  const unsigned active = __ballot_sync(~0U, is_active);
+  least = __uint_as_float(__reduce_min_sync(~0U, __float_as_uint(is_active ? least : largest_float)));
+  if (active != 0)
+    bounds.strictness = rule.acceptance.strictness(static_cast<float>(least * rule.per_acceleration));
+  return active;
+}
+
 /// What makes sources of the particles of a leaf.
 __device__ inline SourceBody source_body(const UpdateRule& rule, const Vec3d& origin,
                                          const LeafParticleFields& particles, const LeafTrees& trees,

@@ -2,6 +2,8 @@
 
 #include <cub/device/device_reduce.cuh>
 
+#include <algorithm>
+
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/device.hpp"
 #include "kernels/math/leapfrog.hpp"
@@ -24,34 +26,119 @@ void run(std::size_t count, const char* name, std::uint64_t bytes, const Body& b
   launched(name, bytes * count);
 }
 
-struct Kick {
-  double factor;
-  const Vec3f* acceleration;
-  Vec3d* velocity;
+struct KickBody {
+  Kick kick;
+  StepFields fields;
   __device__ void operator()(std::size_t i) const {
-    velocity[i] = kicked(velocity[i], acceleration[i], factor);
+    const int level = fields.level[i];
+    if (level < kick.first_active) return;
+    fields.velocity[i] = kicked(fields.velocity[i], fields.acceleration[i], kick.factor.of[level]);
   }
 };
 
-struct Drift {
+struct DriftBody {
   double factor;
-  const Vec3d* velocity;
-  Vec3d* position;
-  __device__ void operator()(std::size_t i) const { position[i] = drifted(position[i], velocity[i], factor); }
-};
-
-struct StoreSize {
-  const Vec3f* acceleration;
-  float* size;
+  StepFields fields;
   __device__ void operator()(std::size_t i) const {
-    size[i] = static_cast<float>(norm(acceleration[i].as<double>()));
+    fields.position[i] = drifted(fields.position[i], fields.velocity[i], factor);
   }
 };
 
-struct Set {
-  std::uint32_t* values;
+struct LaggingDriftBody {
+  Drift drift;
+  StepFields fields;
+  __device__ void operator()(std::size_t i) const {
+    fields.position[i] = drifted(fields.position[i], fields.velocity[i], fields.acceleration[i], drift.factor,
+                                 drift.lag.of[fields.level[i]]);
+  }
+};
+
+using Counter = unsigned long long;
+
+/// Counts by level, of a block and then of all. Levels of neighbours are mostly the same: of the lanes of a
+/// warp that share one, one adds for all.
+struct LevelSums {
+  Counter* own;  ///< [time_levels] shared
+
+  __device__ void clear() const {
+    for (int k = static_cast<int>(threadIdx.x); k < time_levels; k += threads) own[k] = 0;
+    __syncthreads();
+  }
+  /// By all lanes of a warp; level < 0: nothing.
+  __device__ void add(int level, std::uint32_t value) const {
+    const unsigned peers = __match_any_sync(~0U, level);
+    const int first = __ffs(static_cast<int>(peers)) - 1, lane = static_cast<int>(threadIdx.x % 32);
+    Counter sum = 0;  // 32 values fit 37 bits
+    const std::uint32_t low = __reduce_add_sync(peers, value & 0xffffU),
+                        high = __reduce_add_sync(peers, value >> 16);
+    sum = low + (Counter{high} << 16);
+    if (level >= 0 && lane == first) atomicAdd(&own[level], sum);
+  }
+  __device__ void add_to(Counter* all) const {
+    __syncthreads();
+    for (int k = static_cast<int>(threadIdx.x); k < time_levels; k += threads)
+      if (own[k] > 0) atomicAdd(&all[k], own[k]);
+  }
+};
+
+constexpr unsigned most_blocks = 2048;
+
+__global__ void __launch_bounds__(threads) choose(std::size_t count, const StepRule rule, int first_active,
+                                                  const StepFields fields, Counter* counts) {
+  __shared__ Counter own[time_levels];
+  const LevelSums sums{own};
+  sums.clear();
+  for (std::size_t base = std::size_t{blockIdx.x} * threads; base < count;
+       base += std::size_t{gridDim.x} * threads) {
+    const std::size_t i = base + threadIdx.x;
+    int level = i < count ? fields.level[i] : -1;
+    if (level >= first_active) {
+      level = next_level(rule.level_of(fields.acceleration[i], fields.type[i]), first_active);
+      fields.level[i] = static_cast<std::uint8_t>(level);
+    }
+    sums.add(level, 1);
+  }
+  sums.add_to(counts);
+}
+
+/// counts: particles, then interactions, by level.
+__global__ void __launch_bounds__(threads)
+    remember_forces(std::size_t count, int first_active, const StepFields fields, Counter* counts) {
+  __shared__ Counter own[2][time_levels];
+  const LevelSums particles{own[0]}, interactions{own[1]};
+  particles.clear();
+  interactions.clear();
+  for (std::size_t base = std::size_t{blockIdx.x} * threads; base < count;
+       base += std::size_t{gridDim.x} * threads) {
+    const std::size_t i = base + threadIdx.x;
+    int level = i < count ? fields.level[i] : -1;
+    if (level < first_active) level = -1;
+    if (__all_sync(~0U, level < 0)) continue;
+    std::uint32_t work = 0;
+    if (level >= 0) {
+      work = fields.work[i];
+      fields.work[i] = work_per_cycle(work, level);
+      fields.old_acceleration[i] = static_cast<float>(norm(fields.acceleration[i].as<double>()));
+    }
+    particles.add(level, 1);
+    interactions.add(level, work);
+  }
+  particles.add_to(counts);
+  interactions.add_to(counts + time_levels);
+}
+
+unsigned blocks_for(std::size_t count) {
+  return static_cast<unsigned>(std::min<std::size_t>(most_blocks, (count + threads - 1) / threads));
+}
+
+struct SetWork {
+  const std::uint8_t* level;
+  int first_active;
   std::uint32_t value;
-  __device__ void operator()(std::size_t i) const { values[i] = value; }
+  std::uint32_t* work;
+  __device__ void operator()(std::size_t i) const {
+    if (level[i] >= first_active) work[i] = value;
+  }
 };
 
 struct TotalsOfParticle {
@@ -84,20 +171,44 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-void kick(std::size_t count, double factor, const Vec3f* acceleration, Vec3d* velocity) {
-  run(count, "Grove::cuda::kick", sizeof(Vec3f) + 2 * sizeof(Vec3d), Kick{factor, acceleration, velocity});
+LevelCounts choose_levels(std::size_t count, const StepRule& rule, int first_active,
+                          const StepFields& fields) {
+  LevelCounts counts{};
+  if (count == 0) return counts;
+  DeviceArray<Counter> sums(time_levels);
+  sums.clear();
+  choose<<<blocks_for(count), threads>>>(count, rule, first_active, fields, sums.data());
+  launched("Grove::cuda::choose_levels");
+  device_download(counts.data(), sums.data(), sizeof(counts));
+  return counts;
 }
 
-void drift(std::size_t count, double factor, const Vec3d* velocity, Vec3d* position) {
-  run(count, "Grove::cuda::drift", 3 * sizeof(Vec3d), Drift{factor, velocity, position});
+void kick(std::size_t count, const Kick& kick, const StepFields& fields) {
+  run(count, "Grove::cuda::kick", sizeof(Vec3f) + 2 * sizeof(Vec3d), KickBody{kick, fields});
 }
 
-void store_sizes(std::size_t count, const Vec3f* acceleration, float* size) {
-  run(count, "Grove::cuda::store_sizes", sizeof(Vec3f) + sizeof(float), StoreSize{acceleration, size});
+void drift(std::size_t count, const Drift& drift, const StepFields& fields) {
+  if (drift.has_lag)
+    run(count, "Grove::cuda::drift", sizeof(Vec3f) + 3 * sizeof(Vec3d), LaggingDriftBody{drift, fields});
+  else
+    run(count, "Grove::cuda::drift", 3 * sizeof(Vec3d), DriftBody{drift.factor, fields});
 }
 
-void set_all(std::uint32_t* values, std::size_t count, std::uint32_t value) {
-  run(count, "Grove::cuda::set_all", sizeof(value), Set{values, value});
+LevelWork remember(std::size_t count, int first_active, const StepFields& fields) {
+  LevelWork result{};
+  if (count == 0) return result;
+  DeviceArray<Counter> sums(2 * time_levels);
+  sums.clear();
+  remember_forces<<<blocks_for(count), threads>>>(count, first_active, fields, sums.data());
+  launched("Grove::cuda::remember");
+  static_assert(sizeof(result) == 2 * time_levels * sizeof(Counter));
+  device_download(&result, sums.data(), sizeof(result));
+  return result;
+}
+
+void set_work(const std::uint8_t* level, std::size_t count, int first_active, std::uint32_t value,
+              std::uint32_t* work) {
+  run(count, "Grove::cuda::set_work", sizeof(value), SetWork{level, first_active, value, work});
 }
 
 double largest_of(const double* values, std::size_t count) {

@@ -6,21 +6,38 @@
 #include "base/types.hpp"
 #include "base/vec3.hpp"
 #include "kernels/cuda/leaf_pieces.hpp"
+#include "kernels/math/leapfrog.hpp"
 #include "kernels/math/totals.hpp"
 
 /// What a step does to each particle, and sums over them. All pointers are to device memory. Cost of each:
 /// one pass over the fields it names.
 namespace grove::cuda {
 
-/// velocity += factor acceleration.
-void kick(std::size_t count, double factor, const Vec3f* acceleration, Vec3d* velocity);
-/// position += factor velocity.
-void drift(std::size_t count, double factor, const Vec3d* velocity, Vec3d* position);
-/// size[i] = |acceleration[i]|.
-void store_sizes(std::size_t count, const Vec3f* acceleration, float* size);
+/// The fields of block time steps.
+struct StepFields {
+  const Vec3f* acceleration;
+  const std::uint8_t* type;
+  std::uint8_t* level;
+  Vec3d *position, *velocity;
+  float* old_acceleration;
+  std::uint32_t* work;
+};
 
-/// values[i] = value.
-void set_all(std::uint32_t* values, std::size_t count, std::uint32_t value);
+/// What src/time/leapfrog.hpp does on the host.
+LevelCounts choose_levels(std::size_t count, const StepRule& rule, int first_active,
+                          const StepFields& fields);
+void kick(std::size_t count, const Kick& kick, const StepFields& fields);
+void drift(std::size_t count, const Drift& drift, const StepFields& fields);
+
+/// Of active particles: old_acceleration becomes |acceleration|, work that of a longest step.
+struct LevelWork {
+  LevelCounts particles, interactions;  ///< active ones; theirs, before
+};
+LevelWork remember(std::size_t count, int first_active, const StepFields& fields);
+
+/// work (out): of active particles.
+void set_work(const std::uint8_t* level, std::size_t count, int first_active, std::uint32_t value,
+              std::uint32_t* work);
 
 /// The largest value; 0 of none.
 double largest_of(const double* values, std::size_t count);

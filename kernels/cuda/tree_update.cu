@@ -58,6 +58,7 @@ __global__ void __launch_bounds__(threads)
     const std::int32_t i = first + lane_index(), count = min(group_size, leaf.count - first);
     TargetBounds bounds = no_bounds();
     float least = largest_float;
+    bool active = false;
     if (i < leaf.count) {  // what is stored is not read again
       const SourceParticle source = body.of(body.position[i], body.mass[i]);
       const float softening = rule.softening_of[body.type[i]];
@@ -65,11 +66,11 @@ __global__ void __launch_bounds__(threads)
       body.softening[i] = softening;
       widen(bounds, source.position, source.position, 0, softening);
       least = particles.old_acceleration[leaf.first + static_cast<std::uint64_t>(i)];
+      active = is_active(particles, leaf.first + static_cast<std::uint64_t>(i));
     }
     bounds = warp_union(bounds);
-    least = __uint_as_float(__reduce_min_sync(~0U, __float_as_uint(least)));
-    bounds.strictness = rule.acceptance.strictness(static_cast<float>(least * rule.per_acceleration));
-    if (lane_index() == 0) trees.groups[leaf.group + g] = {bounds, first, count};
+    const std::uint32_t who = make_strict(rule, active, least, bounds);
+    if (lane_index() == 0) trees.groups[leaf.group + g] = {bounds, first, count, who};
   }
 }
 

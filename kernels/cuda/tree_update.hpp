@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/leaf_bounds.hpp"
 #include "kernels/cuda/leaf_trees.hpp"
 #include "kernels/math/moments.hpp"
 
@@ -49,7 +50,7 @@ class TreeUpdate {
   DeviceArray<Place> ready_[2], wide_;
   DeviceArray<MomentSum> sums_;
   DeviceArray<Extent> extents_;
-  DeviceArray<TargetBounds> parts_;
+  DeviceArray<LeafBounds> parts_;
 };
 
 }  // namespace grove::cuda

@@ -25,7 +25,7 @@ struct WalkSources {
 /// Numbers of parts: the most that the kernels take, and the most that saves time (docs/performance.md).
 inline constexpr int most_walk_parts = 32, most_useful_parts = 16;
 
-/// Where forces are wanted: the leaves of this rank. Device memory.
+/// Where forces are wanted: active particles of the leaves of this rank (Group::active). Device memory.
 struct WalkTargets {
   LeafTrees trees;
   const std::uint32_t* leaf_of_group;  ///< of all groups; among the leaves of this rank
@@ -81,8 +81,8 @@ struct WalkOutput {
 /// memory for that: 516 bytes per group and part. For the few active groups of block time steps; compare
 /// Miki and Umemura 2017, New Astron. 52, 65.
 ///
-/// Sets the output of the particles of the groups walked. Throws std::logic_error if a pruned node would have
-/// to be opened.
+/// Sets the output of the active particles of the groups walked. Throws std::logic_error if a pruned node
+/// would have to be opened.
 WalkCounts walk_own(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
                     const WalkTargets& targets, const WalkOutput& output);
 WalkCounts walk_others(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,

@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(threads)
   if (number >= targets.groups) return;
   const std::uint32_t g = targets.active ? targets.active[number] : number;
   const Group& group = targets.trees.groups[g];
-  if (static_cast<std::int32_t>(lane) >= group.count) return;
+  if (static_cast<std::int32_t>(lane) >= group.count || !(group.active >> lane & 1U)) return;
   Pull<float> pull{{0, 0, 0}, 0};
   std::uint32_t work = 0;
   const auto parts = static_cast<std::uint32_t>(targets.parts);

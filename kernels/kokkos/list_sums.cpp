@@ -1,5 +1,7 @@
 #include "kernels/kokkos/list_sums.hpp"
 
+#include <algorithm>
+
 #include "kernels/math/lanes.hpp"
 
 namespace grove {
@@ -105,8 +107,6 @@ void sum_buckets(Shape shape, const SofteningTable& softening, const LocalTree& 
 template <class Shape>
 void sum_own_group(Shape shape, const SofteningTable& softening, const TargetLeaf& target, const Group& group,
                    GroupLanes& lanes) {
-  alignas(64) float number[group_size];
-  for (int i = 0; i < group_size; ++i) number[i] = static_cast<float>(i);
   for (int from = 0; from < lanes.count; from += chunk) {
     Chunk<Shape> part(lanes, from);
     for (int k = 0; k < group.count; ++k) {
@@ -114,7 +114,7 @@ void sum_own_group(Shape shape, const SofteningTable& softening, const TargetLea
       const Lanes source_scale(particle_scale(shape, softening, target.types[group.first + k]));
       const Lanes self(static_cast<float>(k));
       for (int r = 0; r < registers; ++r) {
-        const Lanes lane = Lanes::load(number + from + r * lane_count);
+        const Lanes lane = Lanes::load(lanes.number + from + r * lane_count);
         const LaneMask before = lane < self, after = self < lane;
         // The particle itself has no mass here, and a distance that is not in need of softening.
         const Lanes mass = select(before, Lanes(source.mass), select(after, Lanes(source.mass), Lanes(0.F)));
@@ -150,9 +150,12 @@ std::int64_t count_particles(const LocalTree& tree, const Array<std::int32_t>& l
 }  // namespace
 
 void GroupLanes::load(const TargetLeaf& target, const Group& group, const SofteningTable& softening) {
-  count = group.count;
+  count = 0;
+  for (int i = 0; i < group.count; ++i)
+    if (group.active >> i & 1U) number[count++] = static_cast<float>(i);
+  std::fill(number + count, number + group_size, number[0]);
   for (int i = 0; i < group_size; ++i) {
-    const std::int32_t p = group.first + (i < count ? i : 0);
+    const std::int32_t p = group.first + static_cast<std::int32_t>(number[i]);
     x[i] = target.particles[p].position.x;
     y[i] = target.particles[p].position.y;
     z[i] = target.particles[p].position.z;

@@ -9,9 +9,10 @@
 
 namespace grove {
 
-/// The particles of a group in vector registers' order, and what acts on them. Lanes beyond `count` repeat
-/// the first particle.
+/// The active particles of a group in vector registers' order, and what acts on them. Lanes beyond `count`
+/// repeat the first one.
 struct alignas(64) GroupLanes {
+  float number[group_size];  ///< of each in the group
   float x[group_size], y[group_size], z[group_size];
   float plummer[group_size], spline[group_size];  ///< softening scales (see Plummer, Spline)
   float ax[group_size], ay[group_size], az[group_size], potential[group_size];  ///< sums, walk units

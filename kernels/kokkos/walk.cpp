@@ -41,24 +41,28 @@ struct PassSetup {
   }
 };
 
+/// Calls put(particle, lane) for the particles of a group that get a force.
+template <class Put>
+void for_targets(const Group& group, const GroupLanes& lanes, const Put& put) {
+  for (int i = 0; i < lanes.count; ++i) put(group.first + static_cast<std::int32_t>(lanes.number[i]), i);
+}
+
 void set_results(const PassSetup& setup, const Group& group, const GroupLanes& lanes, std::uint32_t work,
                  const ForceOutput& out) {
-  for (int i = 0; i < group.count; ++i) {
-    const std::int32_t p = group.first + i;
+  for_targets(group, lanes, [&](std::int32_t p, int i) {
     out.acceleration[p] = setup.acceleration_of(lanes, i);
     out.potential[p] = setup.potential_of(lanes, i);
     out.work[p] = work;
-  }
+  });
 }
 
 void add_results(const PassSetup& setup, const Group& group, const GroupLanes& lanes, std::uint32_t work,
                  const ForceOutput& out) {
-  for (int i = 0; i < group.count; ++i) {
-    const std::int32_t p = group.first + i;
+  for_targets(group, lanes, [&](std::int32_t p, int i) {
     out.acceleration[p] += setup.acceleration_of(lanes, i);
     out.potential[p] += setup.potential_of(lanes, i);
     out.work[p] += work;
-  }
+  });
 }
 
 /// The groups of a leaf through its gathered tree. own: the tree is the leaf's own.
@@ -67,6 +71,7 @@ WalkCounts walk_groups(const PassSetup& setup, const TargetLeaf& target, bool ow
   WalkCounts counts;
   for (std::int32_t g = 0; g < target.group_count; ++g) {
     const Group& group = target.groups[g];
+    if (group.active == 0) continue;
     list_interactions(walker.tree, group.bounds, walker.lists);
     walker.lanes.load(target, group, setup.gather.softening);
     const std::int32_t last = group.first + group.count;
@@ -80,7 +85,7 @@ WalkCounts walk_groups(const PassSetup& setup, const TargetLeaf& target, bool ow
     }
     const auto cells =
         static_cast<std::int64_t>(walker.lists.far_cells.size() + walker.lists.near_cells.size());
-    counts += {cells * group.count, particles * group.count, walker.lists.tests};
+    counts += {cells * walker.lanes.count, particles * walker.lanes.count, walker.lists.tests};
     (own ? set_results : add_results)(setup, group, walker.lanes,
                                       static_cast<std::uint32_t>(cells + particles), out);
   }

@@ -22,12 +22,17 @@ GROVE_HOST_DEVICE inline TargetBounds no_bounds() {
   return {{inf, inf, inf}, {-inf, -inf, -inf}, 0, 0};
 }
 
+template <class Box>
+GROVE_HOST_DEVICE void widen(Box& box, const Vec3f& low, const Vec3f& high) {
+  for (int axis = 0; axis < 3; ++axis) {
+    if (low[axis] < box.low[axis]) box.low[axis] = low[axis];
+    if (box.high[axis] < high[axis]) box.high[axis] = high[axis];
+  }
+}
+
 GROVE_HOST_DEVICE inline void widen(TargetBounds& bounds, const Vec3f& low, const Vec3f& high,
                                     float strictness, float softening) {
-  for (int axis = 0; axis < 3; ++axis) {
-    if (low[axis] < bounds.low[axis]) bounds.low[axis] = low[axis];
-    if (bounds.high[axis] < high[axis]) bounds.high[axis] = high[axis];
-  }
+  widen(bounds, low, high);
   if (bounds.strictness < strictness) bounds.strictness = strictness;
   if (bounds.softening < softening) bounds.softening = softening;
 }
@@ -53,7 +58,7 @@ struct SourceBody {
   }
 };
 
-/// Group g of a leaf: its bounds and how strict its tests are.
+/// Group g of a leaf: its bounds, who is active, and how strict its tests are for these.
 struct GroupBody {
   AcceptanceRule rule;
   double per_acceleration;        ///< from units of the run to walk units
@@ -61,6 +66,8 @@ struct GroupBody {
   const SourceParticle* sources;  ///< in, and the next: particles of the leaf, walk units
   const float* softening;
   const float* old_acceleration;  ///< in: particles of the leaf, units of the run
+  const std::uint8_t* level;      ///< in: particles of the leaf
+  int first_active;               ///< the level from which on particles are active
   Group* groups;                  ///< out: groups of the leaf
 
   GROVE_HOST_DEVICE void operator()(std::size_t g) const {
@@ -68,12 +75,15 @@ struct GroupBody {
     const std::int32_t last = first + group_size < particles ? first + group_size : particles;
     TargetBounds bounds = no_bounds();
     float least = largest_float;
+    std::uint32_t active = 0;
     for (std::int32_t i = first; i < last; ++i) {
       widen(bounds, sources[i].position, sources[i].position, 0, softening[i]);
+      if (level[i] < first_active) continue;
+      active |= 1U << (i - first);
       if (old_acceleration[i] < least) least = old_acceleration[i];
     }
-    bounds.strictness = rule.strictness(static_cast<float>(least * per_acceleration));
-    groups[g] = {bounds, first, last - first};
+    if (active != 0) bounds.strictness = rule.strictness(static_cast<float>(least * per_acceleration));
+    groups[g] = {bounds, first, last - first, active};
   }
 };
 

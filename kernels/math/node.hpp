@@ -96,11 +96,18 @@ struct TargetBounds {
   }
 };
 
-/// Particles that are walked together, at most group_size (kernels/math/cut_rule.hpp), inside one leaf.
+/// A tight box.
+struct TightBox {
+  Vec3f low, high;
+};
+
+/// Particles that are walked together, at most group_size (kernels/math/cut_rule.hpp), inside one leaf, if
+/// any of them is active.
 struct Group {
-  TargetBounds bounds;
-  std::int32_t first;  ///< its first particle, counted from the first of the leaf
+  TargetBounds bounds;  ///< the box of all its particles; strict enough for the active ones
+  std::int32_t first;   ///< its first particle, counted from the first of the leaf
   std::int32_t count;
+  std::uint32_t active = ~0U;  ///< bit i: whether its particle i is, and gets a force
 };
 
 }  // namespace grove

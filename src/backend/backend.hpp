@@ -11,6 +11,7 @@
 #include "comm/communicator.hpp"
 #include "decomposition/decompose.hpp"
 #include "decomposition/domain.hpp"
+#include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
 #include "let/audit.hpp"
 #include "let/gravity.hpp"
@@ -28,21 +29,22 @@ class Backend {
   virtual Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                            DecompositionReport& report) = 0;
 
-  /// Collective. Gravity on all particles, in the domain that decompose() has just given; see
+  /// Collective. Gravity on the active particles, in the domain that decompose() gave last; see
   /// Gravity::evaluate().
-  virtual ForceReport evaluate(const Domain& domain, PhaseTimers& timers) = 0;
+  virtual ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) = 0;
 
   /// See time/leapfrog.hpp.
-  virtual void kick(double factor) = 0;
-  virtual void drift(double factor) = 0;
+  virtual LevelCounts choose_levels(const StepRule& rule, int first_active) = 0;
+  virtual void kick(const Kick& kick) = 0;
+  virtual void drift(const Drift& drift) = 0;
 
   /// Collective. Particles in the order of the last evaluation; see compute_totals() and grove::audit().
   virtual Totals totals(const Domain& domain) const = 0;
   virtual AuditResult audit(const Domain& domain, Count sample) const = 0;
 
-  /// Hands the particles out, in the memory of the host, as they are `ahead` (time) after the synchronised
-  /// state, to second order; 0: as they are. They are valid during the call only.
-  virtual void show(double ahead, const std::function<void(const Particles&)>& use) = 0;
+  /// Hands the particles out, in the memory of the host, as they are, or, if `to` is given, at another time.
+  /// They are valid during the call only.
+  virtual void show(const Prediction* to, const std::function<void(const Particles&)>& use) = 0;
 
   /// A line per rank about the devices that compute; empty: the host does.
   virtual std::string devices() const { return {}; }

@@ -12,12 +12,13 @@ class HostBackend : public Backend {
 
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override;
-  ForceReport evaluate(const Domain& domain, PhaseTimers& timers) override;
-  void kick(double factor) override;
-  void drift(double factor) override;
+  ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) override;
+  LevelCounts choose_levels(const StepRule& rule, int first_active) override;
+  void kick(const Kick& kick) override;
+  void drift(const Drift& drift) override;
   Totals totals(const Domain& domain) const override;
   AuditResult audit(const Domain& domain, Count sample) const override;
-  void show(double ahead, const std::function<void(const Particles&)>& use) override;
+  void show(const Prediction* to, const std::function<void(const Particles&)>& use) override;
 
  private:
   const Communicator& comm_;

@@ -35,7 +35,7 @@ struct Box {
   GROVE_HOST_DEVICE double unit() const { return edge / 4294967296.0; }
 
   /// Integer coordinates; exact in every step (difference of nearby doubles apart), monotone, the same on
-  /// every processor. The position must lie in the box.
+  /// every processor. Of a position outside the box: those of the nearest face.
   GROVE_HOST_DEVICE IntegerPosition coordinates(const Vec3d& p) const {
     const double scale = 4294967296.0 / edge;
     return {coordinate((p.x - low.x) * scale), coordinate((p.y - low.y) * scale),
@@ -58,7 +58,7 @@ struct Box {
  private:
   /// p - low may round up to the edge for a p just below the high face.
   GROVE_HOST_DEVICE static Coordinate coordinate(double c) {
-    return c >= 4294967295.0 ? 4294967295u : static_cast<Coordinate>(c);
+    return c >= 4294967295.0 ? 4294967295u : c > 0 ? static_cast<Coordinate>(c) : 0;
   }
 };
 

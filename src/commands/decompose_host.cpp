@@ -46,6 +46,7 @@ Particles uniform_particles(const Communicator& comm, const DecomposeOptions& op
     particles.acceleration[at] = {0, 0, 0};
     particles.potential[at] = particles.old_acceleration[at] = 0;
     particles.work[at] = 0;
+    particles.level[at] = 0;
   }
   return particles;
 }

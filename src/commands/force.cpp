@@ -86,7 +86,7 @@ MeasuredPass measure(const Communicator& comm, Backend& backend, Domain& domain,
     timers.add("sort", sort);
     timers.add("wait", wait);
     timers.add("decompose", report.timers.seconds("total") - sort - wait);
-    pass.report = backend.evaluate(domain, timers);
+    pass.report = backend.evaluate(domain, {}, timers);
   }
   box = domain.box;
   for (const char* phase : force_phases) pass.seconds[phase] = comm.max(timers.seconds(phase));

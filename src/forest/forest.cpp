@@ -45,8 +45,9 @@ void Forest::build(Particles& particles, const Box& box, std::span<const Count> 
 }
 
 void Forest::update(const Particles& particles, const GravityParameters& gravity, const WalkUnits& units,
-                    double median_acceleration, std::int32_t first_leaf) {
+                    double median_acceleration, std::int32_t first_leaf, int first_active) {
   first_leaf_ = first_leaf;
+  first_active_ = first_active;
   const auto nodes = static_cast<std::size_t>(shapes_.links.size());
   core_.resize(nodes);
   moments_.resize(nodes);
@@ -55,6 +56,7 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
   types_.assign(particles.type.begin(), particles.type.end());
   groups_.resize(static_cast<std::size_t>(group_begin_.back()));
   bounds_.assign(origins_.size(), no_bounds());
+  boxes_.assign(origins_.size(), {no_bounds().low, no_bounds().high});
   const AcceptanceRule rule = AcceptanceRule::of(gravity, units, median_acceleration);
 
   host_loop("Grove::forest::update", origins_.size(), [&](std::size_t leaf) {
@@ -116,11 +118,15 @@ void Forest::make_groups(std::size_t leaf, const Particles& particles, const Gra
                        sources_.data() + first,
                        softening_.data() + first,
                        particles.old_acceleration.data() + first,
+                       particles.level.data() + first,
+                       first_active_,
                        groups_.data() + group};
   for (std::size_t g = 0; g < groups; ++g) {
     make(g);
     const TargetBounds& bounds = make.groups[g].bounds;
-    widen(bounds_[leaf], bounds.low, bounds.high, bounds.strictness, bounds.softening);
+    widen(boxes_[leaf], bounds.low, bounds.high);
+    if (make.groups[g].active != 0)
+      widen(bounds_[leaf], bounds.low, bounds.high, bounds.strictness, bounds.softening);
   }
 }
 
@@ -157,7 +163,7 @@ ForceOutput Forest::output(std::int32_t i, Particles& particles) const {
 LeafRoot Forest::root(std::int32_t i) const {
   const auto leaf = static_cast<std::size_t>(i);
   const auto node = static_cast<std::size_t>(shapes_.node_begin[leaf]);
-  return {core_[node], moments_[node], bounds_[leaf].low, bounds_[leaf].high, origins_[leaf]};
+  return {core_[node], moments_[node], boxes_[leaf].low, boxes_[leaf].high, origins_[leaf]};
 }
 
 }  // namespace grove

@@ -41,9 +41,10 @@ class Forest {
   /// Chooses an origin in each leaf, copies positions and masses in single precision, combines moments, and
   /// prepares nodes and groups for the criterion. May be repeated without build() when particles have moved
   /// or the criterion changes. median_acceleration (in): global median of |a_old|, units of the run (0 for
-  /// the opening angles); first_leaf (in): number in the ORB of the first own leaf.
+  /// the opening angles); first_leaf (in): number in the ORB of the first own leaf; first_active (in): the
+  /// level from which on particles are targets.
   void update(const Particles& particles, const GravityParameters& gravity, const WalkUnits& units,
-              double median_acceleration, std::int32_t first_leaf);
+              double median_acceleration, std::int32_t first_leaf, int first_active = 0);
 
   std::int32_t leaves() const { return static_cast<std::int32_t>(origins_.size()); }
 
@@ -61,6 +62,7 @@ class Forest {
                    const WalkUnits& units, const AcceptanceRule& rule);
 
   std::int32_t first_leaf_ = 0;
+  int first_active_ = 0;
   /// [leaves] units of the run; where most of a leaf's particles are (the median of a sample in tree order),
   /// so that a distant one takes the precision from no other. The same whoever owns the leaf.
   std::vector<Vec3d> origins_;
@@ -73,7 +75,8 @@ class Forest {
   Array<float> softening_;            ///< [particles] Plummer-equivalent lengths, walk units
   Array<std::uint8_t> types_;         ///< [particles]
   Array<Group> groups_;               ///< [groups]
-  std::vector<TargetBounds> bounds_;  ///< [leaves]
+  std::vector<TargetBounds> bounds_;  ///< [leaves] of the groups that are active
+  std::vector<TightBox> boxes_;       ///< [leaves] of all particles
 };
 
 }  // namespace grove

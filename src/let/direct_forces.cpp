@@ -59,20 +59,25 @@ std::vector<DirectForce> direct_forces(const Communicator& comm, const Particles
                          of_leaves);
 }
 
-void evaluate_directly(const Communicator& comm, Particles& particles, const Domain& domain,
-                       const GravityParameters& parameters) {
-  std::vector<DirectTarget> own;
+Count evaluate_directly(const Communicator& comm, Particles& particles, const Domain& domain,
+                        const GravityParameters& parameters, int first_active) {
+  std::vector<std::size_t> active;
   for (std::size_t i = 0; i < particles.size(); ++i)
+    if (particles.level[i] >= first_active) active.push_back(i);
+  std::vector<DirectTarget> own;
+  for (const std::size_t i : active)
     own.push_back({particles.position[i], parameters.softening[particles.type[i]], particles.id[i]});
   const auto all = comm.all_gather_arrays(std::span<const DirectTarget>(own));
-  const auto first =
-      static_cast<std::size_t>(comm.exclusive_scan(static_cast<std::int64_t>(particles.size())));
+  const auto first = static_cast<std::size_t>(comm.exclusive_scan(static_cast<std::int64_t>(own.size())));
+  const Count sources = comm.sum(static_cast<Count>(particles.size()));
   const std::vector<DirectForce> forces = direct_forces(comm, particles, domain, parameters, all);
-  for (std::size_t i = 0; i < particles.size(); ++i) {
-    particles.acceleration[i] = forces[first + i].acceleration.as<float>();
-    particles.potential[i] = static_cast<float>(forces[first + i].potential);
-    particles.work[i] = static_cast<std::uint32_t>(all.size());
+  for (std::size_t k = 0; k < active.size(); ++k) {
+    const std::size_t i = active[k];
+    particles.acceleration[i] = forces[first + k].acceleration.as<float>();
+    particles.potential[i] = static_cast<float>(forces[first + k].potential);
+    particles.work[i] = static_cast<std::uint32_t>(sources);
   }
+  return static_cast<Count>(active.size()) * sources;
 }
 
 }  // namespace grove

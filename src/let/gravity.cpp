@@ -53,9 +53,16 @@ WalkCounts walk_own_leaves(const WalkSetup& setup, const OwnLeaves& own, Message
   return counts;
 }
 
-void remember_accelerations(Particles& particles) {
-  for (std::size_t i = 0; i < particles.size(); ++i)
+/// What the next steps need of the active particles' forces; counts them and their interactions.
+void remember(Particles& particles, int first_active, ForceReport& report) {
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    const std::uint8_t level = particles.level[i];
+    if (level < first_active) continue;
+    ++report.active;
+    report.work[level] += particles.work[i];
+    particles.work[i] = work_per_cycle(particles.work[i], level);
     particles.old_acceleration[i] = static_cast<float>(norm(particles.acceleration[i].as<double>()));
+  }
 }
 
 }  // namespace
@@ -63,35 +70,38 @@ void remember_accelerations(Particles& particles) {
 void ForceReport::add_over_ranks(const Communicator& comm) {
   std::array<Count, 7> counts = {interactions.cell, interactions.particle, interactions.tests, let.trees,
                                  let.nodes,         let.particles,         let_bytes};
+  busiest = comm.max(interactions.cell + interactions.particle);
   comm.sum(std::span<Count>(counts));
   interactions = {counts[0], counts[1], counts[2]};
   let = {counts[3], counts[4], counts[5]};
   let_bytes = counts[6];
+  active = comm.sum(active);
+  comm.sum(std::span<Count>(work));
   let_fraction =
       static_cast<double>(counts[4] + counts[5]) / static_cast<double>(std::max<Count>(1, particles));
 }
 
-WalkSetup Gravity::agree_on_setup(const Particles& particles, const Domain& domain,
-                                  ForceReport& report) const {
-  report.particles = comm_.sum(static_cast<Count>(particles.size()));
+Gravity::Setup Gravity::agree_on_setup(const Particles& particles, const Domain& domain) const {
+  Setup setup;
+  setup.particles = comm_.sum(static_cast<Count>(particles.size()));
   if (parameters_.needs_old_acceleration())
-    report.median_acceleration = median(comm_, particles.old_acceleration);
-  report.opening_angle = parameters_.needs_old_acceleration() && report.median_acceleration == 0;
+    setup.median_acceleration = median(comm_, particles.old_acceleration);
+  setup.opening_angle = parameters_.needs_old_acceleration() && setup.median_acceleration == 0;
   const double largest =
       comm_.max(particles.empty() ? 0 : *std::max_element(particles.mass.begin(), particles.mass.end()));
   const double softening = *std::max_element(parameters_.softening.begin(), parameters_.softening.end());
-  const WalkUnits units = WalkUnits::of(domain.box.edge, softening, largest, report.particles);
+  const WalkUnits units = WalkUnits::of(domain.box.edge, softening, largest, setup.particles);
   check_range([&] { return farthest_particle(comm_, particles); }, parameters_, units, domain.box.edge,
-              report.particles, largest > 0);
-  return {report.opening_angle ? parameters_.first_evaluation() : parameters_, units};
+              setup.particles, largest > 0);
+  setup.walk = {setup.opening_angle ? parameters_.first_evaluation() : parameters_, units};
+  return setup;
 }
 
 void Gravity::build(Particles& particles, const Domain& domain, Array<Record> records, PhaseTimers& timers) {
   forest_.build(particles, domain.box, domain.leaf_begin, records, tree_builder(parameters_), &timers);
 }
 
-std::vector<TargetBounds> Gravity::publish(const Domain& domain, const WalkSetup& setup,
-                                           double median_acceleration) {
+std::vector<TargetBounds> Gravity::publish(const Domain& domain) {
   std::vector<LeafNotice> own;
   for (std::int32_t i = 0; i < forest_.leaves(); ++i)
     own.push_back({forest_.root(i), forest_.target(i).bounds});
@@ -105,8 +115,9 @@ std::vector<TargetBounds> Gravity::publish(const Domain& domain, const WalkSetup
     roots.push_back(notice.root);
     bounds.push_back(notice.bounds);
   }
-  top_.combine(domain.cells, roots, setup.units,
-               AcceptanceRule::of(setup.gravity, setup.units, median_acceleration));
+  const WalkSetup& walk = setup_.walk;
+  top_.combine(domain.cells, roots, walk.units,
+               AcceptanceRule::of(walk.gravity, walk.units, setup_.median_acceleration));
   return bounds;
 }
 
@@ -149,52 +160,74 @@ void Gravity::import(const std::vector<Message>& messages, const Domain& domain,
   }
 }
 
-ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseTimers& timers,
-                              Array<Record> records) {
-  const auto timed = [&timers](const char* phase, const auto& work) {
-    const auto timer = timers.time(phase);
-    work();
-  };
-  ForceReport report;
-  WalkSetup setup;
-  std::vector<Message> messages;
+/// checks: whether single precision holds the separations.
+void Gravity::update(const Particles& particles, const Domain& domain, bool checks, int first_active,
+                     PhaseTimers& timers) {
   std::string fault;
-  timed("wait", [&] { comm_.barrier(); });  // so that no other phase counts waiting for slower ranks
-  timed("moments", [&] { setup = agree_on_setup(particles, domain, report); });
-  build(particles, domain, std::move(records), timers);
-  if (parameters_.is_direct(report.particles)) {
-    timed("walk", [&] {
-      evaluate_directly(comm_, particles, domain, parameters_);
-      remember_accelerations(particles);
-    });
-    report.interactions.particle = static_cast<Count>(particles.size()) * report.particles;
-    timed("wait", [&] { report.add_over_ranks(comm_); });
-    return report;
+  {
+    const auto timer = timers.time("moments");
+    forest_.update(particles, setup_.walk.gravity, setup_.walk.units, setup_.median_acceleration,
+                   domain.first_leaf[static_cast<std::size_t>(comm_.rank())], first_active);
+    if (checks) fault = lost_separation(particles, domain.leaf_begin, forest_, parameters_);
   }
-  timed("moments", [&] {
-    forest_.update(particles, setup.gravity, setup.units, report.median_acceleration,
-                   domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
-    fault = lost_separation(particles, domain.leaf_begin, forest_, parameters_);
+  if (!checks) return;
+  const auto timer = timers.time("wait");
+  comm_.together([&] {
+    if (!fault.empty()) throw InputError(fault);
   });
-  timed("wait", [&] {
-    comm_.together([&] {
-      if (!fault.empty()) throw InputError(fault);
-    });
-  });
-  timed("let", [&] {
-    const std::vector<TargetBounds> bounds = publish(domain, setup, report.median_acceleration);
-    messages = select(domain, setup.units, bounds);
-  });
+}
+
+void Gravity::walk(Particles& particles, const Domain& domain, ForceReport& report, PhaseTimers& timers) {
+  std::vector<Message> messages;
+  {
+    const auto timer = timers.time("let");
+    const std::vector<TargetBounds> bounds = publish(domain);
+    messages = select(domain, setup_.walk.units, bounds);
+  }
   MessageExchange exchange(comm_, std::move(messages));
   const OwnLeaves own = views_of(forest_, particles);
-  timed("walk", [&] { report.interactions += walk_own_leaves(setup, own, exchange); });
-  timed("let", [&] { import(messages = exchange.finish(), domain, report); });
-  timed("walk", [&] {
-    report.interactions += walk_others(setup, own.targets, top_.view(), trees_, own.outputs);
-    remember_accelerations(particles);
-  });
-  forest_ = Forest{};
-  timed("wait", [&] { report.add_over_ranks(comm_); });
+  {
+    const auto timer = timers.time("walk");
+    report.interactions += walk_own_leaves(setup_.walk, own, exchange);
+  }
+  {
+    const auto timer = timers.time("let");
+    import(messages = exchange.finish(), domain, report);
+  }
+  const auto timer = timers.time("walk");
+  report.interactions += walk_others(setup_.walk, own.targets, top_.view(), trees_, own.outputs);
+}
+
+ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseTimers& timers,
+                              Array<Record> records, const EvaluationPlan& plan) {
+  {
+    const auto timer = timers.time("wait");  // so that no other phase counts waiting for slower ranks
+    comm_.barrier();
+  }
+  const bool agrees = plan.grows || plan.first_active == 0;
+  if (agrees) {
+    const auto timer = timers.time("moments");
+    setup_ = agree_on_setup(particles, domain);
+  }
+  ForceReport report;
+  report.particles = setup_.particles;
+  report.median_acceleration = setup_.median_acceleration;
+  report.opening_angle = setup_.opening_angle;
+  if (plan.grows) build(particles, domain, std::move(records), timers);
+  if (parameters_.is_direct(report.particles)) {
+    const auto timer = timers.time("walk");
+    report.interactions.particle =
+        evaluate_directly(comm_, particles, domain, parameters_, plan.first_active);
+  } else {
+    update(particles, domain, agrees, plan.first_active, timers);
+    walk(particles, domain, report, timers);
+  }
+  {
+    const auto timer = timers.time("advance");
+    remember(particles, plan.first_active, report);
+  }
+  const auto timer = timers.time("wait");
+  report.add_over_ranks(comm_);
   return report;
 }
 

@@ -10,16 +10,28 @@
 #include "forest/forest.hpp"
 #include "forest/top_tree.hpp"
 #include "kernels/kokkos/walk.hpp"
+#include "kernels/math/block_steps.hpp"
 #include "kernels/math/opening.hpp"
 #include "let/let_message.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
 
+/// What is asked of a force evaluation.
+struct EvaluationPlan {
+  /// Whether trees are made anew, as they have to be after decompose(); else they are those of the last
+  /// evaluation, with the moments and boxes of the particles' present places.
+  bool grows = true;
+  int first_active = 0;  ///< the level (Particles::level) from which on particles get forces
+};
+
 /// What a force evaluation did: sums over all ranks, the same on every rank.
 struct ForceReport {
   Count particles = 0;
+  Count active = 0;    ///< particles that got forces
+  LevelCounts work{};  ///< interactions of the active ones, by their level
   WalkCounts interactions;
+  Count busiest = 0;    ///< interactions of the rank that has most
   LetCounts let;        ///< received: trees, nodes, particles
   Count let_bytes = 0;  ///< received
   /// Nodes and particles that a rank received, over its share N/P of the particles; mean over ranks.
@@ -45,25 +57,40 @@ class Gravity {
   /// sums directly, if there are fewer particles than parameters.direct_below.
   ///
   /// particles (in/out): those of the own leaves, leaf by leaf as domain.leaf_begin says; reordered inside
-  /// leaves; acceleration, potential, old_acceleration and work are set. domain (in): the decomposition of
-  /// just these particles, whose positions are inside its box. records (optional): as decompose() gives them,
+  /// leaves when trees grow; acceleration, potential, old_acceleration and work of the active ones are set.
+  /// domain (in): the decomposition of
+  /// just these particles, which may have moved since. records (optional): as decompose() gives them,
   /// used up; the particles themselves may then be in any order before. timers: adds to build, sort,
   /// moments, let, walk, and wait, for slower ranks. Collective. InputError on all ranks if single
   /// precision cannot hold the forces or the separations (let/resolution.hpp). Cost: O(N/P log N), and
   /// messages for a surface of the rank's part of space.
   ForceReport evaluate(Particles& particles, const Domain& domain, PhaseTimers& timers,
-                       Array<Record> records = {});
+                       Array<Record> records = {}, const EvaluationPlan& plan = {});
+
+  /// Frees the trees. The next evaluation has to grow new ones.
+  void forget_trees() { forest_ = {}; }
 
  private:
-  WalkSetup agree_on_setup(const Particles& particles, const Domain& domain, ForceReport& report) const;
+  /// What all ranks know before they walk; kept while trees are, unless all particles are active.
+  struct Setup {
+    WalkSetup walk;
+    Count particles = 0;
+    float median_acceleration = 0;
+    bool opening_angle = false;
+  };
+  Setup agree_on_setup(const Particles& particles, const Domain& domain) const;
+  void update(const Particles& particles, const Domain& domain, bool checks, int first_active,
+              PhaseTimers& timers);
+  void walk(Particles& particles, const Domain& domain, ForceReport& report, PhaseTimers& timers);
   void build(Particles& particles, const Domain& domain, Array<Record> records, PhaseTimers& timers);
-  std::vector<TargetBounds> publish(const Domain& domain, const WalkSetup& setup, double median_acceleration);
+  std::vector<TargetBounds> publish(const Domain& domain);
   std::vector<Message> select(const Domain& domain, const WalkUnits& units,
                               std::span<const TargetBounds> bounds) const;
   void import(const std::vector<Message>& messages, const Domain& domain, ForceReport& report);
 
   const Communicator& comm_;
   GravityParameters parameters_;
+  Setup setup_;
   Forest forest_;
   TopMoments top_;
   std::vector<Vec3d> origins_;     // by number of the leaf in the ORB

@@ -20,7 +20,9 @@ struct Particles {
   Array<Vec3f> acceleration;      ///< of the last force evaluation; times G already
   Array<float> potential;         ///< of the last force evaluation, without the particle's own; times G
   Array<float> old_acceleration;  ///< |acceleration| of the last force evaluation; 0 before the first
-  Array<std::uint32_t> work;      ///< interactions of the last force evaluation; 0 before the first
+  Array<std::uint32_t> work;      ///< interactions per longest time step: of the last force evaluation, times
+                                  ///< the steps of the level, at most 2^32 - 1; 0 before the first
+  Array<std::uint8_t> level;      ///< of its time step (kernels/math/block_steps.hpp)
 
   std::size_t size() const { return position.size(); }
   bool empty() const { return position.empty(); }
@@ -62,6 +64,8 @@ inline constexpr Field<float> old_acceleration{
     {"OldAcceleration", dimension::acceleration, all_types, true, true, false, false}};
 inline constexpr Field<std::uint32_t> work{&Particles::work,
                                            {"Work", dimension::none, all_types, true, true, false, false}};
+inline constexpr Field<std::uint8_t> level{
+    &Particles::level, {"TimeStepLevel", dimension::none, all_types, true, true, true, false}};
 }  // namespace fields
 
 /// Calls visit(field) for every row of the table, in a fixed order.
@@ -76,6 +80,7 @@ void for_each_field(Visitor&& visit) {
   visit(fields::potential);
   visit(fields::old_acceleration);
   visit(fields::work);
+  visit(fields::level);
 }
 
 }  // namespace grove

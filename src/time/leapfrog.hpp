@@ -1,21 +1,22 @@
 #pragma once
 
+#include "kernels/math/leapfrog.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
 
-/// Kick-drift-kick leapfrog: kick half a step, drift a step, new accelerations, kick half a step. Second
-/// order, symplectic and reversible at a fixed step. Cost of each: one pass over the particles.
+/// The parts of a step, see kernels/math/leapfrog.hpp. Second order; symplectic and reversible while all
+/// steps are equal and do not change. Cost of each: one pass over the particles.
 
-/// Velocities change by `factor` (time, see Timeline::kick) times the accelerations.
-void kick(Particles& particles, double factor);
+/// Active particles get the level of the step that begins now. Returns how many particles there are of each
+/// level.
+LevelCounts choose_levels(Particles& particles, const StepRule& rule, int first_active);
 
-/// Positions change by `factor` (time, see Timeline::drift) times the velocities.
-void drift(Particles& particles, double factor);
+void kick(Particles& particles, const Kick& kick);
+void drift(Particles& particles, const Drift& drift);
 
-/// Positions and velocities a time `dt` after the synchronised state in `particles`, written over it: second
-/// order in the positions, first in the velocities. For output between steps; keep a copy of what is
-/// overwritten.
-void predict(Particles& particles, double dt);
+/// Positions and velocities at another time, written over those of now. For output between steps; keep a copy
+/// of what is overwritten.
+void predict(Particles& particles, const Prediction& to);
 
 }  // namespace grove

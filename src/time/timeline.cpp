@@ -28,4 +28,10 @@ double Timeline::time(std::int64_t count) const {
   return count == steps_ ? end_ : begin_ + static_cast<double>(count) * step_;
 }
 
+double Timeline::time(std::int64_t count, std::int64_t tick, std::int64_t ticks) const {
+  if (tick == 0 || tick == ticks) return time(count + (tick == ticks));
+  return begin_ +
+         (static_cast<double>(count) + static_cast<double>(tick) / static_cast<double>(ticks)) * step_;
+}
+
 }  // namespace grove

@@ -4,7 +4,7 @@
 
 namespace grove {
 
-/// The steps of a run, all of the same length, and what a step means for velocities and positions.
+/// The longest steps of a run, all of the same length, and what a step means for velocities and positions.
 ///
 /// Times are computed from the number of the step, never accumulated. Kick and drift factors are the elapsed
 /// time here; in comoving coordinates they become integrals over the expansion, and only here.
@@ -20,6 +20,8 @@ class Timeline {
   double end() const { return end_; }
   /// Time after `count` steps; exactly end() after the last.
   double time(std::int64_t count) const;
+  /// Time after `count` steps and this part of the next one, tick of ticks.
+  double time(std::int64_t count, std::int64_t tick, std::int64_t ticks) const;
 
   /// Factor of the acceleration that changes the velocity from time t0 to t1.
   double kick(double t0, double t1) const { return t1 - t0; }

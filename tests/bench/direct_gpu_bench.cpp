@@ -45,7 +45,7 @@ class Model {
     const DeviceArray<Vec3f> acceleration(count);
     const DeviceArray<float> potential(count);
     const double time = bench::milliseconds(repeats, [&] {
-      cuda::direct_force(gravity_, units_, view(), first, count, acceleration.data(), potential.data());
+      cuda::direct_force(gravity_, units_, view(), {first, count}, acceleration.data(), potential.data());
     });
     std::vector<Vec3f> a(count);
     acceleration.download(a);

@@ -83,6 +83,7 @@ struct TreeArrays {
 
   DeviceArray<Vec3d> origin;
   DeviceArray<TargetBounds> bounds;
+  DeviceArray<TightBox> boxes;
   DeviceArray<Group> groups;
   DeviceArray<std::uint32_t> leaf_of_group;
   DeviceArray<SourceParticle> sources;
@@ -180,11 +181,17 @@ class Bench {
     }
     device_places_ = upload(places_);
     trees_.emplace(leaves(), static_cast<std::size_t>(group), count_, static_cast<std::size_t>(nodes()));
-    view_ = {device_places_.data(),  static_cast<std::uint32_t>(leaves()),
-             links_.data(),          trees_->origin.data(),
-             trees_->bounds.data(),  trees_->groups.data(),
-             trees_->sources.data(), trees_->softening.data(),
-             trees_->core.data(),    trees_->moments.data(),
+    view_ = {device_places_.data(),
+             static_cast<std::uint32_t>(leaves()),
+             links_.data(),
+             trees_->origin.data(),
+             trees_->bounds.data(),
+             trees_->boxes.data(),
+             trees_->groups.data(),
+             trees_->sources.data(),
+             trees_->softening.data(),
+             trees_->core.data(),
+             trees_->moments.data(),
              trees_->children.data()};
   }
   std::uint32_t groups() const { return static_cast<std::uint32_t>(trees_->groups.size()); }

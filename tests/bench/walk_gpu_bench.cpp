@@ -77,6 +77,7 @@ void sample(const std::string& model, std::uint64_t count, std::uint64_t begin, 
     particles.acceleration[i] = {};
     particles.potential[i] = particles.old_acceleration[i] = 0;
     particles.work[i] = 0;
+    particles.level[i] = 0;
   }
 }
 
@@ -127,7 +128,7 @@ ForceReport pass(const Communicator& comm, Backend& backend, const Decomposition
   {
     const auto timer = timers.time("total");
     domain = backend.decompose(parameters, box, decomposition);
-    report = backend.evaluate(domain, timers);
+    report = backend.evaluate(domain, {}, timers);
   }
   timers.add("records", decomposition.timers.seconds("records"));
   timers.add("top cuts", decomposition.timers.seconds("local"));
@@ -167,17 +168,17 @@ void measure(const Communicator& comm, const Setting& setting, double delta, con
   Domain domain;
   Times unwanted, times;
   pass(comm, *backend, parameters, domain, unwanted);
-  backend->drift(time_step);
+  backend->drift({.factor = time_step});
   pass(comm, *backend, parameters, domain, unwanted);
   ForceReport report;
   for (int i = 0; i < setting.repeats; ++i) {
-    backend->drift(time_step);
+    backend->drift({.factor = time_step});
     report = pass(comm, *backend, parameters, domain, times);
   }
 
   const AuditResult audit = backend->audit(domain, 4096);
   std::uint64_t hash = 0;
-  backend->show(0, [&](const Particles& particles) { hash = force_hash(comm, particles); });
+  backend->show(nullptr, [&](const Particles& particles) { hash = force_hash(comm, particles); });
   const auto peak = static_cast<double>(comm.max(backend->peak_device_memory()));
   if (!comm.is_master()) return;
   const double n = std::ldexp(1.0, setting.log2);

@@ -42,6 +42,7 @@ Particles make_cloud(const Communicator& comm, std::size_t count) {
     own.acceleration[last] = {};
     own.potential[last] = own.old_acceleration[last] = 0;
     own.work[last] = 0;
+    own.level[last] = 0;
   }
   return own;
 }
@@ -84,17 +85,19 @@ Outcome steps(const Communicator& comm, Backend& backend, Count leaf_size, int c
     DecompositionReport report;
     domain = backend.decompose(parameters, box, report);
     box = domain.box;
-    outcome.report = backend.evaluate(domain, timers);
+    outcome.report = backend.evaluate(domain, {}, timers);
   };
   evaluate();
   evaluate();
   for (int i = 0; i < count; ++i) {
-    backend.kick(0.005);
-    backend.drift(0.01);
+    Kick kick;
+    std::fill_n(kick.factor.of, time_levels, 0.005);
+    backend.kick(kick);
+    backend.drift({.factor = 0.01});
     evaluate();
-    backend.kick(0.005);
+    backend.kick(kick);
   }
-  backend.show(0, [&](const Particles& p) { outcome.forces_hash = force_hash(comm, p); });
+  backend.show(nullptr, [&](const Particles& p) { outcome.forces_hash = force_hash(comm, p); });
   outcome.totals = backend.totals(domain);
   outcome.audit = backend.audit(domain, 500);
   return outcome;

@@ -58,7 +58,7 @@ Forces single_forces(const Particles& particles, const GravityParameters& gravit
   const OnDevice on_device(particles);
   const cuda::DeviceArray<Vec3f> acceleration(count);
   const cuda::DeviceArray<float> potential(count);
-  cuda::direct_force(gravity, grown.units, on_device.view(), first, count, acceleration.data(),
+  cuda::direct_force(gravity, grown.units, on_device.view(), {first, count}, acceleration.data(),
                      potential.data());
   return {download(acceleration), download(potential)};
 }

@@ -37,6 +37,7 @@ Particles make_exact() {
     p.type[i] = static_cast<std::uint8_t>(i % 2);
     p.potential[i] = p.old_acceleration[i] = 0;
     p.work[i] = 0;
+    p.level[i] = 0;
   }
   for (std::size_t i = 0; i < count; ++i) {
     Vec3d sum{};

@@ -40,11 +40,11 @@ sed 's/model: plummer, n: 200/file: cut.hdf5/; s/out-good/out-cut/' good.yml >cu
 
 expect 0 '200 particles' ic plummer -n 200 -o good.hdf5
 head -c 3000 good.hdf5 >cut.hdf5
-expect 0 '2/2' run good.yml
+expect 0 'longest steps: 2' run good.yml
 [ -f out-good/snapshot_001.hdf5 ] || { echo "FAILED: no snapshot of the end"; failures=$((failures + 1)); }
 
 expect 2 '--overwrite' run good.yml
-expect 0 '2/2' run good.yml --overwrite
+expect 0 'longest steps: 2' run good.yml --overwrite
 expect 2 'good.hdf5: is a snapshot' run good.hdf5
 
 expect 2 'no-such-command' no-such-command
@@ -74,7 +74,7 @@ expect 2 'no-such-model' ic no-such-model -o file.hdf5
 mkdir bad
 env -i /usr/bin/python3 "$here/../support/make_bad_snapshots.py" good.hdf5 bad >bad.txt
 [ -s bad.txt ] || { echo "FAILED: no bad snapshots were made"; failures=$((failures + 1)); }
-sed 's/model: plummer, n: 200/file: good.hdf5/; s/softening: 0.05/softening: 0/; s/out-good/out-file/' good.yml >from-file.yml
+sed 's/model: plummer, n: 200/file: good.hdf5/; s/softening: 0.05/softening: 0/; s/step: 0.01/step: 0.01, steps: shared/; s/out-good/out-file/' good.yml >from-file.yml
 while read -r file text <&3; do
   expect 2 "$text" force "$file" --softening 0
 done 3<bad.txt

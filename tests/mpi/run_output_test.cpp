@@ -32,7 +32,7 @@ std::string circular_orbit(const std::string& folder, const std::string& output,
       "units: {{system: none}}\n"
       "initial_conditions: {{model: kepler}}\n"
       "gravity: {{softening: 0}}\n"
-      "time: {{{}}}\n"
+      "time: {{{}, steps: shared}}\n"
       "output: {{folder: {}, render: false, {}}}\n",
       time, folder, output);
 }
@@ -77,9 +77,9 @@ TEST(RunOutput, holds_everything_that_a_user_expects_and_repeats_to_the_bit) {
   const TestFolder folder(comm, "run-output"), again(comm, "run-again");
   run(comm, circular_orbit(folder.path(), "every: 0.05, types: [1]"));
   comm.barrier();  // the master writes the last lines
-  EXPECT_EQ(folder.files(),
-            (std::vector<std::string>{"energy.csv", "snapshot_000.hdf5", "snapshot_001.hdf5",
-                                      "snapshot_002.hdf5", "timing.csv", "used-parameters.yml"}));
+  EXPECT_EQ(folder.files(), (std::vector<std::string>{"energy.csv", "snapshot_000.hdf5", "snapshot_001.hdf5",
+                                                      "snapshot_002.hdf5", "timebins.csv", "timing.csv",
+                                                      "used-parameters.yml"}));
   const std::string energy = bytes_of(folder / "energy.csv");
   EXPECT_EQ(std::count(energy.begin(), energy.end(), '\n'), 1 + 11) << "a header, the begin and ten steps";
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <string>
 #include <type_traits>
 
 #include "particles/models/model.hpp"
@@ -14,8 +15,8 @@ namespace {
 using testing::gathered_by_id;
 using testing::share_of;
 
-/// The state after ten steps of a small merger.
-Particles evolved(const Communicator& comm) {
+/// The state after a small merger has gone some way; `time`: what is to be said of its steps.
+Particles evolved(const Communicator& comm, const std::string& time) {
   ModelParameters merger;
   merger.model = "merger";
   merger.particles = 3000;
@@ -23,16 +24,19 @@ Particles evolved(const Communicator& comm) {
       "units: {system: none}\n"
       "initial_conditions: {model: merger}\n"
       "gravity: {softening: 0.02}\n"
-      "time: {begin: 0, end: 0.2, step: 0.02}\n",
+      "time: {begin: 0, " +
+          time + "}\n",
       "test", {});
   Simulation simulation(comm, parameters, share_of(comm, make_particles(merger)), 0);
-  while (simulation.steps_done() < 10) simulation.step();
+  while (!simulation.is_done()) simulation.step();
   return gathered_by_id(comm, simulation.particles());
 }
 
-TEST(Simulation, ends_in_the_same_state_on_any_number_of_ranks) {
-  const Particles expected = evolved(Communicator(MPI_COMM_SELF));
-  const Particles actual = evolved(Communicator(MPI_COMM_WORLD));
+class SimulationOnRanks : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(SimulationOnRanks, ends_in_the_same_state_on_any_number) {
+  const Particles expected = evolved(Communicator(MPI_COMM_SELF), GetParam());
+  const Particles actual = evolved(Communicator(MPI_COMM_WORLD), GetParam());
   ASSERT_EQ(actual.size(), expected.size());
   for_each_field([&](const auto& field) {
     using T = typename std::decay_t<decltype(field)>::Value;
@@ -42,6 +46,11 @@ TEST(Simulation, ends_in_the_same_state_on_any_number_of_ranks) {
         << field.info.name;
   });
 }
+
+INSTANTIATE_TEST_SUITE_P(Steps, SimulationOnRanks,
+                         ::testing::Values("end: 0.2, step: 0.02, steps: shared",
+                                           "end: 0.2, step: 0.1, eta: 0.1",
+                                           "end: 0.2, step: 0.1, eta: 0.1, integrator: predictor_corrector"));
 
 }  // namespace
 }  // namespace grove

@@ -50,6 +50,7 @@ struct DeviceGrown {
   cuda::DeviceArray<float> old_acceleration, softening;
   cuda::DeviceArray<cuda::LeafPlaces> leaves;
   cuda::DeviceArray<TargetBounds> bounds;
+  cuda::DeviceArray<TightBox> boxes;
   cuda::DeviceArray<Group> groups;
   cuda::DeviceArray<SourceParticle> sources;
   cuda::DeviceArray<NodeCore> core;
@@ -118,18 +119,19 @@ struct DeviceGrown {
     leaves = upload(places);
     origin = cuda::DeviceArray<Vec3d>(places.size());
     bounds = cuda::DeviceArray<TargetBounds>(places.size());
+    boxes = cuda::DeviceArray<TightBox>(places.size());
     groups = cuda::DeviceArray<Group>(leaf_of_group.size());
     sources = cuda::DeviceArray<SourceParticle>(particles.size());
     softening = cuda::DeviceArray<float>(particles.size());
     core = cuda::DeviceArray<NodeCore>(links.size());
     moments = cuda::DeviceArray<NodeMoments>(links.size());
     if (has_octrees) children = cuda::DeviceArray<std::uint8_t>(links.size());
-    trees = {leaves.data(),  static_cast<std::uint32_t>(places.size()),
-             links.data(),   origin.data(),
-             bounds.data(),  groups.data(),
-             sources.data(), softening.data(),
-             core.data(),    moments.data(),
-             children.data()};
+    trees = {leaves.data(),    static_cast<std::uint32_t>(places.size()),
+             links.data(),     origin.data(),
+             bounds.data(),    boxes.data(),
+             groups.data(),    sources.data(),
+             softening.data(), core.data(),
+             moments.data(),   children.data()};
     const cuda::LeafParticleFields fields{position.data(), mass.data(), type.data(), old_acceleration.data()};
     if (has_octrees)
       tree_update.run(fields, gravity, host.units, median_acceleration, trees,

@@ -57,10 +57,18 @@ std::vector<Vec3f> random_floats(unsigned seed) {
   return floats;
 }
 
-// Sizes are below 2, a compiler may fuse products with sums or not: a few roundings of 2^-52 each.
+/// Levels 0 to 4.
+std::vector<std::uint8_t> some_levels() {
+  std::vector<std::uint8_t> level(particles);
+  for (std::size_t i = 0; i < particles; ++i) level[i] = static_cast<std::uint8_t>(i * 7 % 5);
+  return level;
+}
+
+// Sizes are below 8 after kicks of up to 6 times accelerations below 1, a compiler may fuse products with
+// sums or not: a few roundings of 8 2^-52 each.
 void expect_near(const std::vector<Vec3d>& a, const std::vector<Vec3d>& b) {
   ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_LE(norm(a[i] - b[i]), 8 * std::ldexp(1., -52)) << i;
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_LE(norm(a[i] - b[i]), 8 * 8 * std::ldexp(1., -52)) << i;
 }
 
 TEST(DeviceBodies, recordsAreTheHosts) {
@@ -80,12 +88,26 @@ TEST(DeviceBodies, leapfrogIsTheHosts) {
   const auto x = copy(position);
   const auto v = copy(velocity);
   const auto a = copy(acceleration);
-  run(particles, KickBody{0.125, acceleration.data(), velocity.data()});
-  run(particles, DriftBody{0.3, velocity.data(), position.data()});
-  run(particles, PredictBody{0.1, acceleration.data(), position.data(), velocity.data()});
-  run_on_device(particles, KickBody{0.125, a.data(), v.data()});
-  run_on_device(particles, DriftBody{0.3, v.data(), x.data()});
-  run_on_device(particles, PredictBody{0.1, a.data(), x.data(), v.data()});
+  std::vector<std::uint8_t> level = some_levels();
+  const std::vector<std::uint8_t> type(particles, 0);
+  const auto l = copy(level);
+  const auto t = copy(type);
+  const StepRule rule{.eta = 0.1, .longest = 1, .length = {0.5}, .deepest = 20};
+  Kick kick{.first_active = 2, .factor = {}};
+  Drift drift{.factor = 0.3, .has_lag = true, .lag = {}};
+  Prediction to{.ahead = 0.1, .position = {}, .velocity = {}};
+  for (int k = 0; k < time_levels; ++k)
+    kick.factor.of[k] = 0.125 + k, drift.lag.of[k] = 0.01 * k, to.position.of[k] = 0.02 * k,
+    to.velocity.of[k] = 0.03 * k;
+  run(particles, ChooseLevelBody{rule, 2, acceleration.data(), type.data(), level.data()});
+  run(particles, KickBody{kick, level.data(), acceleration.data(), velocity.data()});
+  run(particles, DriftBody{drift, level.data(), acceleration.data(), velocity.data(), position.data()});
+  run(particles, PredictBody{to, level.data(), acceleration.data(), position.data(), velocity.data()});
+  run_on_device(particles, ChooseLevelBody{rule, 2, a.data(), t.data(), l.data()});
+  run_on_device(particles, KickBody{kick, l.data(), a.data(), v.data()});
+  run_on_device(particles, DriftBody{drift, l.data(), a.data(), v.data(), x.data()});
+  run_on_device(particles, PredictBody{to, l.data(), a.data(), x.data(), v.data()});
+  EXPECT_EQ(fetch(l), level);
   expect_near(fetch(x), position);
   expect_near(fetch(v), velocity);
 }
@@ -95,6 +117,7 @@ TEST(DeviceBodies, sourcesAndGroupsAreTheHosts) {
   const std::vector<double> mass(particles, 0.001);
   const std::vector<std::uint8_t> type(particles, 1);
   const std::vector<float> old(particles, 0.5F);
+  const std::vector<std::uint8_t> level = some_levels();
   std::vector<SourceParticle> sources(particles);
   std::vector<float> softening(particles);
   std::vector<Group> made(groups);
@@ -102,6 +125,7 @@ TEST(DeviceBodies, sourcesAndGroupsAreTheHosts) {
   const auto m = copy(mass);
   const auto t = copy(type);
   const auto a = copy(old);
+  const auto l = copy(level);
   const auto eps = copy(softening);
   const auto s = copy(sources);
   const auto g = copy(made);
@@ -110,14 +134,15 @@ TEST(DeviceBodies, sourcesAndGroupsAreTheHosts) {
   source.softening_of[1] = 0.25F;
   AcceptanceRule rule;
   rule.criterion = Criterion::acceleration;
-  GroupBody group{rule, 1, particles, sources.data(), softening.data(), old.data(), made.data()};
+  GroupBody group{rule,         1, particles,  sources.data(), softening.data(), old.data(),
+                  level.data(), 3, made.data()};
   for (std::size_t i = 0; i < particles; ++i) source(i);
   for (std::size_t i = 0; i < groups; ++i) group(i);
 
   source.position = x.data(), source.mass = m.data(), source.type = t.data();
   source.sources = s.data(), source.softening = eps.data();
   group.sources = s.data(), group.softening = eps.data(), group.old_acceleration = a.data();
-  group.groups = g.data();
+  group.level = l.data(), group.groups = g.data();
   run_on_device(particles, source);
   run_on_device(groups, group);
   const std::vector<SourceParticle> device_sources = fetch(s);
@@ -131,6 +156,9 @@ TEST(DeviceBodies, sourcesAndGroupsAreTheHosts) {
     EXPECT_EQ(device_groups[i].bounds.high, made[i].bounds.high) << i;
     EXPECT_FLOAT_EQ(device_groups[i].bounds.strictness, made[i].bounds.strictness) << i;
     EXPECT_EQ(device_groups[i].count, made[i].count) << i;
+    EXPECT_EQ(device_groups[i].active, made[i].active) << i;
+    for (std::int32_t k = 0; k < made[i].count; ++k)
+      EXPECT_EQ(made[i].active >> k & 1U, level[static_cast<std::size_t>(made[i].first + k)] >= 3) << i;
   }
 }
 

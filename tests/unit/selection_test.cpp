@@ -34,6 +34,7 @@ struct Cube {
       particles.acceleration[i] = {};
       particles.potential[i] = 0;
       particles.work[i] = 0;
+      particles.level[i] = 0;
     }
     grown.prepare(particles);
     grown.sort(particles, leaf_size);

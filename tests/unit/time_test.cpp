@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/errors.hpp"
+#include "time/block_clock.hpp"
 #include "time/leapfrog.hpp"
 #include "time/output_times.hpp"
 #include "time/timeline.hpp"
@@ -45,19 +46,22 @@ TEST(OutputTimes, listed_ones_are_sorted_and_inside_the_run) {
 }
 
 // Harmonic oscillator x'' = -x, whose accelerations the test supplies between drift and kick.
-double oscillator_error(int steps) {
+double oscillator_error(int steps, Integrator integrator = Integrator::leapfrog) {
   Particles p;
   p.resize(1);
   p.position[0] = {1, 0, 0};
   p.velocity[0] = {0, 0, 0};
+  p.level[0] = 0;
   const auto accelerate = [&] { p.acceleration[0] = -p.position[0].as<float>(); };
   const double dt = 1.0 / steps;
   accelerate();
+  BlockClock clock(Timeline(0, 1, dt));
   for (int i = 0; i < steps; ++i) {
-    kick(p, 0.5 * dt);
-    drift(p, dt);
+    kick(p, clock.opening_kick());
+    drift(p, clock.drift(integrator, 0));
+    clock.advance(0);
     accelerate();
-    kick(p, 0.5 * dt);
+    kick(p, clock.closing_kick());
   }
   return std::abs(p.position[0].x - std::cos(1.0));
 }
@@ -68,15 +72,113 @@ TEST(Leapfrog, error_falls_with_the_square_of_the_step) {
   EXPECT_NEAR(oscillator_error(20) / oscillator_error(40), 4, 0.08);
 }
 
-TEST(Leapfrog, prediction_is_exact_for_constant_acceleration) {
+TEST(Leapfrog, integrators_agree_while_steps_are_shared) {
+  EXPECT_EQ(oscillator_error(20, Integrator::predictor_corrector),
+            oscillator_error(20, Integrator::leapfrog));
+}
+
+TEST(BlockClock, levels_are_synchronised_when_their_steps_divide_the_time) {
+  BlockClock clock(Timeline(0, 2, 1));
+  EXPECT_EQ(clock.first_active(), 0);
+  clock.advance(3);
+  EXPECT_EQ(clock.first_active(), 3);
+  EXPECT_DOUBLE_EQ(clock.time(), 0.125);
+  clock.advance(3);
+  EXPECT_EQ(clock.first_active(), 2);
+  clock.advance(2);
+  EXPECT_EQ(clock.first_active(), 1);
+  EXPECT_FALSE(clock.is_synchronised());
+  clock.advance(1);
+  EXPECT_EQ(clock.first_active(), 0);
+  EXPECT_TRUE(clock.is_synchronised());
+  EXPECT_EQ(clock.steps_done(), 1);
+  EXPECT_EQ(clock.time(), 1.0);
+  clock.advance(0);
+  EXPECT_TRUE(clock.is_done());
+}
+
+TEST(BlockClock, kicks_of_a_longest_step_add_up_to_it_on_the_deepest_level) {
+  // The shortest step is 2^-40; a power of two of them is left out, the last of which is the longest step's
+  // end: time goes on exactly.
+  BlockClock clock(Timeline(0, 1, 1));
+  clock.advance(deepest_level);
+  EXPECT_EQ(clock.first_active(), deepest_level);
+  EXPECT_EQ(clock.time(), std::ldexp(1.0, -deepest_level));
+  EXPECT_EQ(clock.closing_kick().factor.of[deepest_level], std::ldexp(1.0, -deepest_level - 1));
+  for (int level = deepest_level; level >= 1; --level) clock.advance(level);
+  EXPECT_TRUE(clock.is_done());
+  EXPECT_EQ(clock.closing_kick().factor.of[0], 0.5);
+}
+
+// A particle on level 0 under constant acceleration a, while others take it through four short steps; in the
+// middle of its step it is at v t + a t^2 / 2 as the predictor has it, and on the straight line as the
+// leapfrog has it; at the end both are at v + a / 2.
+void follow_constant_acceleration(Integrator integrator, double expected_at_half) {
   Particles p;
   p.resize(1);
-  p.position[0] = {1, 2, 3};
-  p.velocity[0] = {0.5, 0, -1};
-  p.acceleration[0] = {2, 0, 4};
-  predict(p, 0.5);
-  EXPECT_EQ(p.position[0], (Vec3d{1.5, 2, 3}));
-  EXPECT_EQ(p.velocity[0], (Vec3d{1.5, 0, 1}));
+  p.position[0] = {0, 0, 0};
+  p.velocity[0] = {1, 0, 0};
+  p.acceleration[0] = {2, 0, 0};
+  p.level[0] = 0;
+  BlockClock clock(Timeline(0, 1, 1));
+  kick(p, clock.opening_kick());
+  const auto go = [&] {
+    drift(p, clock.drift(integrator, 2));
+    clock.advance(2);
+    kick(p, clock.closing_kick());
+  };
+  const auto at = [&](double time) {
+    Particles then = p;
+    predict(then, clock.prediction(integrator, time));
+    return then;
+  };
+  go();
+  go();
+  EXPECT_DOUBLE_EQ(p.position[0].x, expected_at_half);
+  // Output between steps lies on the parabola, whatever the integrator.
+  EXPECT_DOUBLE_EQ(at(0.5).position[0].x, 0.75);
+  EXPECT_DOUBLE_EQ(at(0.5).velocity[0].x, 2);
+  EXPECT_DOUBLE_EQ(at(0.7).position[0].x, 0.7 + 0.49);
+  EXPECT_DOUBLE_EQ(at(0.7).velocity[0].x, 1 + 2 * 0.7);
+  go();
+  go();
+  EXPECT_DOUBLE_EQ(p.position[0].x, 2);
+  EXPECT_DOUBLE_EQ(p.velocity[0].x, 3);
+}
+
+TEST(BlockClock, leads_particles_between_their_steps_as_the_integrator_says) {
+  follow_constant_acceleration(Integrator::leapfrog, 0.5 * (1 + 1));
+  follow_constant_acceleration(Integrator::predictor_corrector, 0.5 + 0.25);
+}
+
+TEST(StepRule, gives_the_longest_step_that_the_criterion_allows) {
+  StepRule rule{.eta = 0.5, .longest = 1, .length = {1, 4}, .deepest = 10};
+  // 0.5 sqrt(1 / |a|): 1/2, 1/4, and between them.
+  EXPECT_EQ(rule.level_of({1, 0, 0}, 0), 1);
+  EXPECT_EQ(rule.level_of({4, 0, 0}, 0), 2);
+  EXPECT_EQ(rule.level_of({0, 1.001F, 0}, 0), 2);
+  EXPECT_EQ(rule.level_of({0, 1, 0}, 1), 0) << "four times the length, twice the step";
+  EXPECT_EQ(rule.level_of({0, 0, 0}, 0), 0);
+  EXPECT_EQ(rule.level_of({0, 0, 1e30F}, 0), 10);
+  EXPECT_EQ(rule.level_of({0, 0, std::numeric_limits<float>::quiet_NaN()}, 0), 10);
+  rule.deepest = 0;
+  EXPECT_EQ(rule.level_of({4, 0, 0}, 0), 0) << "shared steps";
+}
+
+TEST(Levels, become_longer_only_when_a_longer_step_begins) {
+  Particles p;
+  p.resize(3);
+  for (std::size_t i = 0; i < 3; ++i) p.acceleration[i] = {0, 0, 0}, p.type[i] = 0;
+  p.level[0] = 1, p.level[1] = 3, p.level[2] = 3;
+  p.acceleration[2] = {256, 0, 0};
+  const StepRule rule{.eta = 1, .longest = 1, .length = {1}, .deepest = 10};
+  const LevelCounts counts = choose_levels(p, rule, 2);
+  EXPECT_EQ(p.level[0], 1) << "inside of its step";
+  EXPECT_EQ(p.level[1], 2) << "wants 0, and a step of level 2 begins";
+  EXPECT_EQ(p.level[2], 4) << "may always become shorter";
+  EXPECT_EQ(counts[1], 1);
+  EXPECT_EQ(counts[2], 1);
+  EXPECT_EQ(counts[4], 1);
 }
 
 }  // namespace

@@ -24,42 +24,62 @@ struct RecordBody {
   }
 };
 
-/// velocity += factor acceleration.
+/// Active particles choose their next step.
+struct ChooseLevelBody {
+  StepRule rule;
+  int first_active;
+  const Vec3f* acceleration;  ///< in
+  const std::uint8_t* type;   ///< in
+  std::uint8_t* level;        ///< in/out
+
+  GROVE_HOST_DEVICE void operator()(std::size_t i) const {
+    if (level[i] < first_active) return;
+    level[i] = next_level(rule.level_of(acceleration[i], type[i]), first_active);
+  }
+};
+
 struct KickBody {
-  double factor;
+  Kick kick;
+  const std::uint8_t* level;  ///< in
   const Vec3f* acceleration;  ///< in
   Vec3d* velocity;            ///< in/out
 
   GROVE_HOST_DEVICE void operator()(std::size_t i) const {
-    velocity[i] = kicked(velocity[i], acceleration[i], factor);
+    if (level[i] < kick.first_active) return;
+    velocity[i] = kicked(velocity[i], acceleration[i], kick.factor.of[level[i]]);
   }
 };
 
-/// position += factor velocity.
 struct DriftBody {
-  double factor;
-  const Vec3d* velocity;  ///< in
-  Vec3d* position;        ///< in/out
+  Drift drift;
+  const std::uint8_t* level;  ///< in, and the next
+  const Vec3f* acceleration;
+  const Vec3d* velocity;
+  Vec3d* position;  ///< in/out
 
   GROVE_HOST_DEVICE void operator()(std::size_t i) const {
-    position[i] = drifted(position[i], velocity[i], factor);
+    position[i] = drift.has_lag ? drifted(position[i], velocity[i], acceleration[i], drift.factor,
+                                          drift.lag.of[level[i]])
+                                : drifted(position[i], velocity[i], drift.factor);
   }
 };
 
-/// Position and velocity a time dt later: second and first order.
 struct PredictBody {
-  double dt;
-  const Vec3f* acceleration;  ///< in
-  Vec3d* position;            ///< in/out
-  Vec3d* velocity;            ///< in/out
+  Prediction to;
+  const std::uint8_t* level;  ///< in, and the next
+  const Vec3f* acceleration;
+  Vec3d* position;  ///< in/out
+  Vec3d* velocity;  ///< in/out
 
   GROVE_HOST_DEVICE void operator()(std::size_t i) const {
-    position[i] = predicted(position[i], velocity[i], acceleration[i], dt);
-    velocity[i] = kicked(velocity[i], acceleration[i], dt);
+    position[i] =
+        kicked(drifted(position[i], velocity[i], to.ahead), acceleration[i], to.position.of[level[i]]);
+    velocity[i] = kicked(velocity[i], acceleration[i], to.velocity.of[level[i]]);
   }
 };
 
 /// Runs a body for particles 0 .. count - 1 of arrays in host memory, and waits.
+void run(std::size_t count, const ChooseLevelBody& body);
 void run(std::size_t count, const KickBody& body);
 void run(std::size_t count, const DriftBody& body);
 void run(std::size_t count, const PredictBody& body);

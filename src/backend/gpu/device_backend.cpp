@@ -36,19 +36,20 @@ class DeviceBackend : public Backend {
     return grove::decompose(comm_, particles_, exchange_, parameters, previous, report, &records_);
   }
 
-  ForceReport evaluate(const Domain& domain, PhaseTimers& timers) override {
+  ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) override {
     const cuda::MemoryPurpose purpose("the trees", particles_.size(), bytes_per_particle(comm_));
-    return gravity_.evaluate(particles_, domain, std::move(records_), timers);
+    return gravity_.evaluate(particles_, domain, std::move(records_), plan, timers);
   }
 
-  void kick(double factor) override {
-    cuda::kick(particles_.size(), factor, particles_.values(fields::acceleration),
-               particles_.values(fields::velocity));
+  LevelCounts choose_levels(const StepRule& rule, int first_active) override {
+    return cuda::choose_levels(particles_.size(), rule, first_active, step_fields(particles_));
+  }
+  void kick(const Kick& kick) override {
+    cuda::kick(particles_.size(), kick, step_fields(particles_));
     cuda::device_synchronise();
   }
-  void drift(double factor) override {
-    cuda::drift(particles_.size(), factor, particles_.values(fields::velocity),
-                particles_.values(fields::position));
+  void drift(const Drift& drift) override {
+    cuda::drift(particles_.size(), drift, step_fields(particles_));
     cuda::device_synchronise();
   }
 
@@ -57,9 +58,9 @@ class DeviceBackend : public Backend {
     return grove::audit(comm_, particles_, domain, gravity_.parameters(), sample);
   }
 
-  void show(double ahead, const std::function<void(const Particles&)>& use) override {
+  void show(const Prediction* to, const std::function<void(const Particles&)>& use) override {
     Particles copy = particles_.download();
-    if (ahead != 0) predict(copy, ahead);
+    if (to) predict(copy, *to);
     use(copy);
   }
 

@@ -86,7 +86,7 @@ void DeviceForest::arrange(DeviceParticles& particles) {
 }
 
 void DeviceForest::update(const DeviceParticles& particles, const GravityParameters& gravity,
-                          const WalkUnits& units, double median_acceleration) {
+                          const WalkUnits& units, double median_acceleration, int first_active) {
   const auto renew = [](auto& array, std::size_t size) {
     if (array.size() == size) return;
     array = {};
@@ -94,6 +94,7 @@ void DeviceForest::update(const DeviceParticles& particles, const GravityParamet
   };
   renew(origin_, places_.size());
   renew(bounds_, places_.size());
+  renew(boxes_, places_.size());
   renew(groups_, leaf_of_group_.size());
   renew(sources_, particles.size());
   renew(softening_, particles.size());
@@ -101,7 +102,8 @@ void DeviceForest::update(const DeviceParticles& particles, const GravityParamet
   renew(moments_, nodes());
   const cuda::LeafParticleFields fields{
       particles.values(grove::fields::position), particles.values(grove::fields::mass),
-      particles.values(grove::fields::type), particles.values(grove::fields::old_acceleration)};
+      particles.values(grove::fields::type),     particles.values(grove::fields::old_acceleration),
+      particles.values(grove::fields::level),    first_active};
   if (!octrees_) {
     cuda::update_leaves(fields, gravity, units, median_acceleration, trees());
     return;
@@ -112,17 +114,9 @@ void DeviceForest::update(const DeviceParticles& particles, const GravityParamet
 }
 
 cuda::LeafTrees DeviceForest::trees() const {
-  return {device_places_.data(),
-          leaves(),
-          links_.data(),
-          origin_.data(),
-          bounds_.data(),
-          groups_.data(),
-          sources_.data(),
-          softening_.data(),
-          core_.data(),
-          moments_.data(),
-          octrees_ ? children_.data() : nullptr};
+  return {device_places_.data(), leaves(),      links_.data(),   origin_.data(),
+          bounds_.data(),        boxes_.data(), groups_.data(),  sources_.data(),
+          softening_.data(),     core_.data(),  moments_.data(), octrees_ ? children_.data() : nullptr};
 }
 
 cuda::DeviceArray<LeafNotice> DeviceForest::notices() const {

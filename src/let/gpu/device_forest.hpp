@@ -33,7 +33,7 @@ class DeviceForest {
   void arrange(DeviceParticles& particles);
   /// As Forest::update().
   void update(const DeviceParticles& particles, const GravityParameters& gravity, const WalkUnits& units,
-              double median_acceleration);
+              double median_acceleration, int first_active);
 
   std::uint32_t leaves() const { return static_cast<std::uint32_t>(places_.size()); }
   std::uint32_t groups() const { return static_cast<std::uint32_t>(leaf_of_group_.size()); }
@@ -61,6 +61,7 @@ class DeviceForest {
   cuda::DeviceArray<std::uint8_t> children_;  ///< of nodes of octrees
   cuda::DeviceArray<Vec3d> origin_;
   cuda::DeviceArray<TargetBounds> bounds_;
+  cuda::DeviceArray<TightBox> boxes_;
   cuda::DeviceArray<Group> groups_;
   cuda::DeviceArray<SourceParticle> sources_;
   cuda::DeviceArray<float> softening_;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -81,18 +82,20 @@ void timed(PhaseTimers& timers, const char* phase, const Work& work) {
 
 }  // namespace
 
-WalkSetup DeviceGravity::agree_on_setup(const DeviceParticles& particles, const Domain& domain,
-                                        ForceReport& report) const {
-  report.particles = comm_.sum(static_cast<Count>(particles.size()));
+DeviceGravity::Setup DeviceGravity::agree_on_setup(const DeviceParticles& particles,
+                                                   const Domain& domain) const {
+  Setup setup;
+  setup.particles = comm_.sum(static_cast<Count>(particles.size()));
   if (parameters_.needs_old_acceleration())
-    report.median_acceleration = median_of(comm_, particles, report.particles);
-  report.opening_angle = parameters_.needs_old_acceleration() && report.median_acceleration == 0;
+    setup.median_acceleration = median_of(comm_, particles, setup.particles);
+  setup.opening_angle = parameters_.needs_old_acceleration() && setup.median_acceleration == 0;
   const double largest = comm_.max(cuda::largest_of(particles.values(fields::mass), particles.size()));
   const double softening = *std::max_element(parameters_.softening.begin(), parameters_.softening.end());
-  const WalkUnits units = WalkUnits::of(domain.box.edge, softening, largest, report.particles);
+  const WalkUnits units = WalkUnits::of(domain.box.edge, softening, largest, setup.particles);
   check_range([&] { return farthest_particle(comm_, particles.download()); }, parameters_, units,
-              domain.box.edge, report.particles, largest > 0);
-  return {report.opening_angle ? parameters_.first_evaluation() : parameters_, units};
+              domain.box.edge, setup.particles, largest > 0);
+  setup.walk = {setup.opening_angle ? parameters_.first_evaluation() : parameters_, units};
+  return setup;
 }
 
 void DeviceGravity::check_separations(const DeviceParticles& particles) const {
@@ -115,12 +118,14 @@ void DeviceGravity::check_separations(const DeviceParticles& particles) const {
 }
 
 /// What all leaves tell, on every rank; the moments of the cells above them.
-void DeviceGravity::publish(const Domain& domain, const WalkSetup& setup, double median_acceleration) {
+void DeviceGravity::publish(const Domain& domain) {
   notices_ = forest_.notices();
   if (comm_.size() > 1) notices_ = gathered(comm_, exchange_, notices_.data(), notices_.size());
   top_ = cuda::DeviceTop(domain.cells, codes_);
-  top_.combine(notices_.data(), setup.units,
-               AcceptanceRule::of(setup.gravity, setup.units, median_acceleration), middle_of(domain.box));
+  const WalkSetup& walk = setup_.walk;
+  top_.combine(notices_.data(), walk.units,
+               AcceptanceRule::of(walk.gravity, walk.units, setup_.median_acceleration),
+               middle_of(domain.box));
 }
 
 /// Sends what is selected for other ranks, and enters where the trees of other ranks have come to.
@@ -175,7 +180,8 @@ void DeviceGravity::exchange_trees(const Domain& domain, const cuda::LetSelectio
   report.let = {of_trees.receive_total(), of_nodes.receive_total(), of_particles.receive_total()};
 }
 
-void DeviceGravity::import(const Domain& domain, const WalkUnits& units, ForceReport& report) {
+void DeviceGravity::import(const Domain& domain, ForceReport& report) {
+  const WalkUnits& units = setup_.walk.units;
   const auto first = static_cast<std::size_t>(domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
   std::vector<cuda::LeafPlace> places(static_cast<std::size_t>(domain.leaves()));
   for (std::size_t i = 0; i < forest_.places().size(); ++i)
@@ -202,23 +208,30 @@ std::int32_t DeviceGravity::first_leaf(const Domain& domain) const {
   return domain.first_leaf[static_cast<std::size_t>(comm_.rank())];
 }
 
-/// Particles that a warp walks together, unless several warps walk a group.
-int DeviceGravity::together(const Domain& domain) const {
-  return together_.value_or(cuda::walked_together(parameters_.tree, domain.cells[0].count));
+/// Particles that a warp walks together where so many walk, unless several warps walk a group.
+int DeviceGravity::together(Count particles) const {
+  return together_.value_or(cuda::walked_together(parameters_.tree, particles));
 }
 
 /// What is walked, and how nodes are numbered on all ranks.
-cuda::WalkTargets DeviceGravity::agree_on_targets(const Domain& domain) {
+cuda::WalkTargets DeviceGravity::agree_on_targets(const Domain& domain, int first_active) {
   if (parameters_.tree == LocalTreeKind::octree)
     codes_ = cuda::NodeCodes::for_trees(comm_.max(forest_.largest_tree()));
-  const int parts = cuda::walk_parts(comm_.sum(Count{forest_.groups()}));
+  const bool all = first_active == 0;
+  const Group* const groups = forest_.trees().groups;
+  active_ = {};
+  if (!all) active_ = cuda::active_groups(groups, forest_.groups(), group_size);
+  const Count walked = comm_.sum(Count{all ? forest_.groups() : active_.count});
+  const int parts = cuda::walk_parts(walked);
+  const int wide = parts > 1 ? group_size : together(all ? domain.cells[0].count : walked * group_size);
+  if (!all && wide > group_size) active_ = cuda::active_groups(groups, forest_.groups(), wide);
   return {forest_.trees(),
           forest_.leaf_of_group(),
-          forest_.groups(),
+          all ? forest_.groups() : active_.count,
           first_leaf(domain),
-          nullptr,
+          all ? nullptr : active_.numbers.data(),
           parts,
-          parts > 1 ? group_size : together(domain)};
+          wide};
 }
 
 /// As far as the own leaves have them.
@@ -249,19 +262,20 @@ cuda::WalkSources DeviceGravity::sources() const {
 }
 
 WalkCounts DeviceGravity::walk_along_ropes(const DeviceParticles& particles, const Domain& domain,
-                                           const WalkSetup& setup, double median_acceleration,
-                                           const cuda::WalkOutput& output) const {
+                                           int first_active, const cuda::WalkOutput& output) const {
   const cuda::TopCells cells = top_.cells();
   const auto ropes = cuda::top_ropes(top_.sources(), cells, static_cast<std::size_t>(domain.leaves()));
-  return cuda::rope_walk(setup.gravity, setup.units, median_acceleration, sources(), {cells, ropes.data()},
+  const cuda::ActiveList active =
+      cuda::active_particles(particles.values(fields::level), particles.size(), first_active);
+  return cuda::rope_walk(setup_.walk.gravity, setup_.walk.units, setup_.median_acceleration, sources(),
+                         {cells, ropes.data()},
                          {forest_.trees(), first_leaf(domain), particles.values(fields::old_acceleration),
-                          nullptr, static_cast<std::uint32_t>(particles.size())},
+                          active.numbers.data(), active.count},
                          output);
 }
 
 /// Every rank sums over the particles of all, in the order of the leaves.
-void DeviceGravity::sum_directly(DeviceParticles& particles, const WalkSetup& setup,
-                                 ForceReport& report) const {
+void DeviceGravity::sum_directly(const DeviceParticles& particles, int first_active) const {
   const std::size_t count = particles.size();
   cuda::DirectParticles all{particles.values(fields::position), particles.values(fields::mass),
                             particles.values(fields::type), count};
@@ -275,72 +289,90 @@ void DeviceGravity::sum_directly(DeviceParticles& particles, const WalkSetup& se
     all = {position.data(), mass.data(), type.data(), position.size()};
   }
   const auto first = static_cast<std::size_t>(comm_.exclusive_scan(static_cast<Count>(count)));
-  cuda::direct_force(setup.gravity, setup.units, all, first, count, particles.values(fields::acceleration),
-                     particles.values(fields::potential));
-  cuda::set_all(particles.values(fields::work), count, static_cast<std::uint32_t>(report.particles));
-  cuda::store_sizes(count, particles.values(fields::acceleration),
-                    particles.values(fields::old_acceleration));
-  report.interactions.particle = static_cast<Count>(count) * report.particles;
+  cuda::direct_force(setup_.walk.gravity, setup_.walk.units, all,
+                     {first, count, particles.values(fields::level), first_active},
+                     particles.values(fields::acceleration), particles.values(fields::potential));
+  cuda::set_work(particles.values(fields::level), count, first_active,
+                 static_cast<std::uint32_t>(setup_.particles), particles.values(fields::work));
 }
 
-/// What the leaves' trees do to all particles. The own leaf acts on each group while trees are exchanged.
-void DeviceGravity::walk_trees(const DeviceParticles& particles, const Domain& domain, const WalkSetup& setup,
+/// What the leaves' trees do to the active particles. The own leaf acts on each group while trees are
+/// exchanged.
+void DeviceGravity::walk_trees(const DeviceParticles& particles, const Domain& domain, int first_active,
                                ForceReport& report, PhaseTimers& timers) {
+  const WalkSetup& setup = setup_.walk;
   const cuda::WalkOutput output{particles.values(fields::acceleration), particles.values(fields::potential),
                                 particles.values(fields::work)};
   cuda::WalkTargets targets;
   std::optional<cuda::OwnWalk> own;
   {
     const auto timer = timers.time("let");
-    targets = agree_on_targets(domain);
+    targets = agree_on_targets(domain, first_active);
     if (parameters_.walk == WalkKind::groups)
       comm_.together([&] { own.emplace(setup.gravity, setup.units, own_sources(), targets, output); });
     const cuda::UrgentWork urgent;
-    publish(domain, setup, report.median_acceleration);
-    import(domain, setup.units, report);
+    publish(domain);
+    import(domain, report);
     urgent.wait();
   }
   timed(timers, "walk", [&] {
     comm_.together([&] {
       if (!own) {
-        report.interactions += walk_along_ropes(particles, domain, setup, report.median_acceleration, output);
+        report.interactions += walk_along_ropes(particles, domain, first_active, output);
         return;
       }
       report.interactions += own->finish();
       timers.add("own walk", own->seconds());
       report.interactions += cuda::walk_others(setup.gravity, setup.units, sources(), targets, output);
     });
-    cuda::store_sizes(particles.size(), output.acceleration, particles.values(fields::old_acceleration));
   });
   joint_.reset();
 }
 
-ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& domain,
-                                    cuda::DeviceRecords records, PhaseTimers& timers) {
-  ForceReport report;
-  WalkSetup setup;
-  timed(timers, "wait", [&] { comm_.barrier(); });  // so that no other phase counts waiting for slower ranks
+void DeviceGravity::grow(DeviceParticles& particles, const Domain& domain, cuda::DeviceRecords records,
+                         PhaseTimers& timers) {
   timed(timers, "build", [&] {
     if (records.size() != particles.size()) {
       records = cuda::DeviceRecords(particles.size());
       cuda::make_records(domain.box, particles.values(fields::position), particles.size(), 0, records);
     }
-    comm_.together([&] { forest_.cut(particles, domain.leaf_begin, records, together(domain)); });
+    comm_.together(
+        [&] { forest_.cut(particles, domain.leaf_begin, records, together(domain.cells[0].count)); });
     records = {};
   });
   timed(timers, "sort", [&] { forest_.arrange(particles); });
-  timed(timers, "moments", [&] { setup = agree_on_setup(particles, domain, report); });
-  if (parameters_.is_direct(report.particles)) {
-    timed(timers, "walk", [&] { sum_directly(particles, setup, report); });
+}
+
+ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& domain,
+                                    cuda::DeviceRecords records, const EvaluationPlan& plan,
+                                    PhaseTimers& timers) {
+  timed(timers, "wait", [&] { comm_.barrier(); });  // so that no other phase counts waiting for slower ranks
+  if (plan.grows) grow(particles, domain, std::move(records), timers);
+  const bool agrees = plan.grows || plan.first_active == 0;
+  if (agrees) timed(timers, "moments", [&] { setup_ = agree_on_setup(particles, domain); });
+  ForceReport report;
+  report.particles = setup_.particles;
+  report.median_acceleration = setup_.median_acceleration;
+  report.opening_angle = setup_.opening_angle;
+  const bool is_direct = parameters_.is_direct(report.particles);
+  if (is_direct) {
+    timed(timers, "walk", [&] { sum_directly(particles, plan.first_active); });
   } else {
     timed(timers, "moments", [&] {
       comm_.together([&] {
-        forest_.update(particles, setup.gravity, setup.units, report.median_acceleration);
-        check_separations(particles);
+        forest_.update(particles, setup_.walk.gravity, setup_.walk.units, setup_.median_acceleration,
+                       plan.first_active);
+        if (agrees) check_separations(particles);
       });
     });
-    walk_trees(particles, domain, setup, report, timers);
+    walk_trees(particles, domain, plan.first_active, report, timers);
   }
+  timed(timers, "advance", [&] {
+    const cuda::LevelWork work = cuda::remember(particles.size(), plan.first_active, step_fields(particles));
+    report.active = std::accumulate(work.particles.begin(), work.particles.end(), Count{0});
+    report.work = work.interactions;
+    if (is_direct) report.interactions.particle = report.active * report.particles;
+  });
   timed(timers, "wait", [&] { report.add_over_ranks(comm_); });
   return report;
 }

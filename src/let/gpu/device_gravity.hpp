@@ -8,6 +8,7 @@
 #include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
+#include "kernels/cuda/active.hpp"
 #include "kernels/cuda/device_top.hpp"
 #include "kernels/cuda/let_selection.hpp"
 #include "kernels/cuda/walk.hpp"
@@ -34,7 +35,7 @@ class DeviceGravity {
   /// As Gravity::evaluate(). records: as decompose() gives them, used up; none: the particles lie leaf by
   /// leaf.
   ForceReport evaluate(DeviceParticles& particles, const Domain& domain, cuda::DeviceRecords records,
-                       PhaseTimers& timers);
+                       const EvaluationPlan& plan, PhaseTimers& timers);
 
  private:
   /// Sources of all leaves: the own ones, what was imported, and the roots of all leaves.
@@ -46,28 +47,39 @@ class DeviceGravity {
     cuda::DeviceArray<SourceParticle> particles;
     cuda::DeviceArray<float> softening;
   };
-  WalkSetup agree_on_setup(const DeviceParticles& particles, const Domain& domain, ForceReport& report) const;
+  /// As Gravity::Setup.
+  struct Setup {
+    WalkSetup walk;
+    Count particles = 0;
+    float median_acceleration = 0;
+    bool opening_angle = false;
+  };
+  Setup agree_on_setup(const DeviceParticles& particles, const Domain& domain) const;
+  void grow(DeviceParticles& particles, const Domain& domain, cuda::DeviceRecords records,
+            PhaseTimers& timers);
   void check_separations(const DeviceParticles& particles) const;
-  void publish(const Domain& domain, const WalkSetup& setup, double median_acceleration);
-  void import(const Domain& domain, const WalkUnits& units, ForceReport& report);
+  void publish(const Domain& domain);
+  void import(const Domain& domain, ForceReport& report);
   void exchange_trees(const Domain& domain, const cuda::LetSelection& selection,
                       std::vector<cuda::LeafPlace>& places, ForceReport& report);
-  void sum_directly(DeviceParticles& particles, const WalkSetup& setup, ForceReport& report) const;
+  void sum_directly(const DeviceParticles& particles, int first_active) const;
   std::int32_t first_leaf(const Domain& domain) const;
-  int together(const Domain& domain) const;
-  cuda::WalkTargets agree_on_targets(const Domain& domain);
+  int together(Count particles) const;
+  cuda::WalkTargets agree_on_targets(const Domain& domain, int first_active);
   cuda::WalkSources own_sources() const;
   cuda::WalkSources sources() const;
-  WalkCounts walk_along_ropes(const DeviceParticles& particles, const Domain& domain, const WalkSetup& setup,
-                              double median_acceleration, const cuda::WalkOutput& output) const;
-  void walk_trees(const DeviceParticles& particles, const Domain& domain, const WalkSetup& setup,
+  WalkCounts walk_along_ropes(const DeviceParticles& particles, const Domain& domain, int first_active,
+                              const cuda::WalkOutput& output) const;
+  void walk_trees(const DeviceParticles& particles, const Domain& domain, int first_active,
                   ForceReport& report, PhaseTimers& timers);
 
   const Communicator& comm_;
   const DeviceExchange& exchange_;
   GravityParameters parameters_;
   std::optional<int> together_;
+  Setup setup_;
   DeviceForest forest_;
+  cuda::ActiveList active_;  ///< groups to be walked, where not all are
   cuda::NodeCodes codes_ = cuda::bisection_codes;
   cuda::DeviceTop top_;
   cuda::DeviceArray<LeafNotice> notices_;  ///< by leaf of the ORB, and the next likewise

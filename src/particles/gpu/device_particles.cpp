@@ -42,4 +42,11 @@ Particles DeviceParticles::download() const {
   return particles;
 }
 
+cuda::StepFields step_fields(const DeviceParticles& particles) {
+  return {particles.values(fields::acceleration), particles.values(fields::type),
+          particles.values(fields::level),        particles.values(fields::position),
+          particles.values(fields::velocity),     particles.values(fields::old_acceleration),
+          particles.values(fields::work)};
+}
+
 }  // namespace grove

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/particle_steps.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
@@ -65,5 +66,8 @@ class DeviceParticles {
   std::vector<Column> columns_;
   std::size_t size_;
 };
+
+/// What steps read and write of particles that have all fields.
+cuda::StepFields step_fields(const DeviceParticles& particles);
 
 }  // namespace grove

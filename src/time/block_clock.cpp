@@ -1,0 +1,81 @@
+#include "time/block_clock.hpp"
+
+#include <bit>
+
+namespace grove {
+
+int BlockClock::first_active() const {
+  return tick_ == 0 ? 0 : deepest_level - std::countr_zero(static_cast<std::uint64_t>(tick_));
+}
+
+BlockClock::Span BlockClock::span(int level) const {
+  const std::int64_t begin = tick_ & ~(ticks_of(level) - 1);
+  return {begin, begin + ticks_of(level)};
+}
+
+double BlockClock::duration(std::int64_t ticks) const {
+  return static_cast<double>(ticks) / static_cast<double>(ticks_per_step) * timeline_.step();
+}
+
+Kick BlockClock::opening_kick() const {
+  Kick kick{.first_active = first_active(), .factor = {}};
+  for (int level = kick.first_active; level < time_levels; ++level) {
+    const double begin = time(), end = end_of(level);
+    kick.factor.of[level] = timeline_.kick(begin, begin + 0.5 * (end - begin));
+  }
+  return kick;
+}
+
+Drift BlockClock::drift(Integrator integrator, int deepest) const {
+  const std::int64_t to = tick_ + ticks_of(deepest);
+  Drift drift{.factor = timeline_.drift(time(), time_at(to)), .has_lag = false, .lag = {}};
+  if (integrator == Integrator::leapfrog) return drift;
+  for (int level = 0; level <= deepest; ++level) {
+    const Span span = this->span(level);
+    // Twice the time from the middle of the drift to the middle of the step.
+    const std::int64_t ticks = span.begin + span.end - tick_ - to;
+    drift.lag.of[level] = 0.5 * duration(ticks);
+    drift.has_lag |= ticks != 0;
+  }
+  return drift;
+}
+
+void BlockClock::advance(int deepest) {
+  tick_ += ticks_of(deepest);
+  if (tick_ < ticks_per_step) return;
+  tick_ = 0;
+  ++step_;
+}
+
+Kick BlockClock::closing_kick() const {
+  Kick kick{.first_active = first_active(), .factor = {}};
+  for (int level = kick.first_active; level < time_levels; ++level) {
+    const std::int64_t before = tick_ - ticks_of(level);
+    const double begin =
+        before < 0 ? timeline_.time(step_ - 1, before + ticks_per_step, ticks_per_step) : time_at(before);
+    kick.factor.of[level] = timeline_.kick(begin + 0.5 * (time() - begin), time());
+  }
+  return kick;
+}
+
+Prediction BlockClock::prediction(Integrator integrator, double to) const {
+  Prediction result{.ahead = to - time(), .position = {}, .velocity = {}};
+  const int first = first_active();
+  for (int level = 0; level < time_levels; ++level) {
+    if (level >= first) {  // synchronised
+      result.position.of[level] = 0.5 * result.ahead * result.ahead;
+      result.velocity.of[level] = result.ahead;
+      continue;
+    }
+    const Span span = this->span(level);
+    const double step = duration(span.end - span.begin), now = duration(tick_ - span.begin),
+                 then = now + result.ahead;
+    // Where the parabola through the step is beside the straight line; the leapfrog is on the line now.
+    const auto below = [step](double into) { return 0.5 * into * (step - into); };
+    result.position.of[level] = integrator == Integrator::leapfrog ? -below(then) : below(now) - below(then);
+    result.velocity.of[level] = then - 0.5 * step;
+  }
+  return result;
+}
+
+}  // namespace grove

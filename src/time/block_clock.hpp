@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/math/leapfrog.hpp"
+#include "time/timeline.hpp"
+
+namespace grove {
+
+/// Where a run under block time steps is on its timeline, in whole numbers: every longest step has
+/// 2^deepest_level ticks, and a particle of level k is synchronised when 2^(deepest_level - k) divides them.
+class BlockClock {
+ public:
+  static constexpr std::int64_t ticks_per_step = std::int64_t{1} << deepest_level;
+  static constexpr std::int64_t ticks_of(int level) { return ticks_per_step >> level; }
+
+  explicit BlockClock(const Timeline& timeline) : timeline_(timeline) {}
+
+  std::int64_t steps_done() const { return step_; }  ///< of the longest ones
+  bool is_synchronised() const { return tick_ == 0; }
+  bool is_done() const { return step_ == timeline_.steps(); }
+  double time() const { return time_at(tick_); }
+  /// Time when a step of this level, of those that begin or go on now, ends.
+  double end_of(int level) const { return time_at(tick_ + ticks_of(level)); }
+
+  /// The longest steps that begin now, and that end now if any does, are of this level.
+  int first_active() const;
+
+  /// What steps are made of that begin now; `deepest`: the deepest level that has particles, of the end of
+  /// which the drift is.
+  Kick opening_kick() const;
+  Drift drift(Integrator integrator, int deepest) const;
+  /// Goes on to the end of the shortest step.
+  void advance(int deepest);
+  /// What ends the steps that end now.
+  Kick closing_kick() const;
+
+  /// From the particles as they are now, levels chosen but not kicked, to what they are at a time before the
+  /// next advance.
+  Prediction prediction(Integrator integrator, double time) const;
+
+ private:
+  /// The step of a level that holds the present; begins now, if one does.
+  struct Span {
+    std::int64_t begin, end;  ///< ticks
+  };
+  Span span(int level) const;
+  double time_at(std::int64_t tick) const { return timeline_.time(step_, tick, ticks_per_step); }
+  double duration(std::int64_t ticks) const;
+
+  Timeline timeline_;
+  std::int64_t step_ = 0;  ///< the longest one
+  std::int64_t tick_ = 0;  ///< of it
+};
+
+}  // namespace grove
