@@ -90,9 +90,9 @@ inline Particles sphere_of_active() {
 /// less than three times the largest |a| (in the middle of the sphere they cancel), err by less than 3000 x
 /// 2^-24 x 3 = 5e-4 of it.
 inline constexpr double rounding_of_active = 5e-4;
-/// With theta = 0.5 quadrupoles err by theta^3 / 2 = 6 % of what cells do at most, and by a twentieth of that
-/// in the sum of hundreds of them.
-inline constexpr double error_of_active = 5e-3;
+/// With theta = 0.5 quadrupoles err by theta^3 / 2 = 6 % of what cells do at most, and by a sixth of that in
+/// the sum of hundreds of them.
+inline constexpr double error_of_active = 1e-2;
 
 /// All of the above through trees, opened wholly and not.
 inline void check_active_through_trees(
