@@ -9,31 +9,67 @@
 #include <numbers>
 
 namespace grove {
-namespace {
-
-/// In scale lengths and scale heights: where the disk ends, and no draw of 52 bits is higher.
-constexpr double edge = 10, top = 20;
-
-}  // namespace
 
 double surface_density(const DiskShape& disk, double radius) {
   return disk.gm / (2 * std::numbers::pi * disk.scale * disk.scale) * std::exp(-radius / disk.scale);
 }
 
-CircularMotion circular_motion(const DiskShape& disk, const SphericalPotential& sphere, double radius) {
+namespace {
+
+/// In scale lengths and scale heights: where the disk ends, and no draw of 52 bits is higher.
+constexpr double edge = 10, top = 20;
+
+/// Of f(z) over the stars at one radius.
+template <class F>
+double mean_over_height(const DiskShape& disk, const F& f) {
+  const auto weighted = [&](double s) {  // z = s z0
+    const double cosh = std::cosh(s);
+    return f(s * disk.height) / (cosh * cosh);
+  };
+  return boost::math::quadrature::gauss<double, 30>::integrate(weighted, 0.0, top);
+}
+
+/// R d phi / d R of a part of the galaxy, the mean over the disk's height, and its derivative with respect to
+/// ln R.
+struct RadialPull {
+  double speed2, change;
+};
+
+RadialPull disk_pull(const DiskShape& disk, double radius) {
   using boost::math::cyl_bessel_i;
   using boost::math::cyl_bessel_k;
-  const double y = radius / (2 * disk.scale);
+  const double h = disk.scale, y = radius / (2 * h);
   const double i0 = cyl_bessel_i(0, y), i1 = cyl_bessel_i(1, y);
   const double k0 = cyl_bessel_k(0, y), k1 = cyl_bessel_k(1, y);
   // Freeman's formula, and its derivative with respect to ln R by the recurrences of the Bessel functions.
-  const double factor = 2 * disk.gm / disk.scale * y * y;
-  const double disk_speed2 = factor * (i0 * k0 - i1 * k1);
-  const double disk_change = 2 * factor * (i0 * k0 + y * (i1 * k0 - i0 * k1));
-  const double sphere_speed2 = sphere.gm(radius) / radius;
-  const double sphere_change = sphere.source(radius) * radius * radius - sphere_speed2;
-  const double speed2 = disk_speed2 + sphere_speed2;
-  return {speed2, (disk_change + sphere_change) / speed2};
+  const double factor = 2 * disk.gm / h * y * y;
+  const double thin = factor * (i0 * k0 - i1 * k1);
+  const double thin_change = 2 * factor * (i0 * k0 + y * (i1 * k0 - i0 * k1));
+  // Two stars of the same sech^2 are z0 apart in height on average.
+  const double lost = 2 * std::numbers::pi * surface_density(disk, radius) * radius * disk.height / h;
+  const double lost_change = lost * (1 - radius / h);
+  const double sum = thin + lost, speed2 = thin * thin / sum;
+  return {speed2, speed2 * (2 * thin_change / thin - (thin_change + lost_change) / sum)};
+}
+
+RadialPull sphere_pull(const DiskShape& disk, const SphericalPotential& sphere, double radius) {
+  const auto speed2 = [&](double z) {
+    const double r = std::hypot(radius, z);
+    return sphere.gm(r) * radius * radius / (r * r * r);
+  };
+  const auto change = [&](double z) {
+    const double r = std::hypot(radius, z), cosine2 = radius * radius / (r * r);
+    return cosine2 / r * ((2 - 3 * cosine2) * sphere.gm(r) + cosine2 * sphere.source(r) * r * r * r);
+  };
+  return {mean_over_height(disk, speed2), mean_over_height(disk, change)};
+}
+
+}  // namespace
+
+CircularMotion circular_motion(const DiskShape& disk, const SphericalPotential& sphere, double radius) {
+  const RadialPull own = disk_pull(disk, radius), others = sphere_pull(disk, sphere, radius);
+  const double speed2 = own.speed2 + others.speed2;
+  return {speed2, (own.change + others.change) / speed2};
 }
 
 ExponentialDisk::ExponentialDisk(const DiskShape& shape, std::shared_ptr<const SphericalPotential> sphere)
@@ -57,24 +93,29 @@ double ExponentialDisk::made_fraction() { return 1 - (1 + edge) * std::exp(-edge
 
 double ExponentialDisk::reach() const { return std::hypot(edge * shape_.scale, top * shape_.height); }
 
-double ExponentialDisk::vertical_dispersion2(double radius) const {
+double ExponentialDisk::vertical_dispersion2(double radius, double z) const {
   const double sheet = 2 * std::numbers::pi * surface_density(shape_, radius);
-  const auto moment = [&](double s) {  // z = s z0
-    const double z = s * shape_.height, r = std::hypot(radius, z), cosh = std::cosh(s);
-    const double pull = sheet * std::tanh(s) + sphere_->gm(r) * z / (r * r * r);
-    return z * pull / (cosh * cosh);
+  const double stretch = disk_pull(shape_, radius).change / (radius * radius);
+  const double cosh_z = std::cosh(z / shape_.height);
+  const auto pressure = [&](double above) {
+    const double height = std::abs(z) + above, s = height / shape_.height;
+    const double r = std::hypot(radius, height), ratio = cosh_z / std::cosh(s);
+    const double pull = sheet * std::tanh(s) - stretch * height + sphere_->gm(r) * height / (r * r * r);
+    return pull * ratio * ratio;
   };
-  return boost::math::quadrature::gauss<double, 30>::integrate(moment, 0.0, top);
+  const double dispersion2 =
+      boost::math::quadrature::gauss<double, 30>::integrate(pressure, 0.0, top * shape_.height);
+  return std::max(dispersion2, 0.0);
 }
 
-ExponentialDisk::Moments ExponentialDisk::moments(double radius) const {
+ExponentialDisk::Moments ExponentialDisk::moments(double radius, double z) const {
   const CircularMotion motion = circular_motion(shape_, *sphere_, radius);
   const double ratio = motion.epicyclic_ratio();
   const double radial = central_dispersion_ * std::exp(-0.5 * radius / shape_.scale);
   // Asymmetric drift; d ln(Sigma sigma_R^2) / d ln R = -2 R / h.
   const double rotation2 = motion.speed2 + radial * radial * (1 - ratio - 2 * radius / shape_.scale);
   return {std::sqrt(std::max(rotation2, 0.0)), radial, radial * std::sqrt(ratio),
-          std::sqrt(vertical_dispersion2(radius))};
+          std::sqrt(vertical_dispersion2(radius, z))};
 }
 
 PhasePoint ExponentialDisk::sample(RandomStream& random) const {
@@ -87,7 +128,7 @@ PhasePoint ExponentialDisk::sample(RandomStream& random) const {
 
   // A lower bound of the escape speed: the disk's mass attracts no less than at a distance r + h.
   const double escape2 = 2 * (sphere_->depth() - sphere_->potential(r) + shape_.gm / (r + shape_.scale));
-  const Moments m = moments(radius);
+  const Moments m = moments(radius, z);
   Vec3d v;  // radial, azimuthal, vertical
   do {
     v = {m.radial * random.normal(), m.rotation + m.azimuthal * random.normal(),

@@ -15,10 +15,13 @@ struct DiskShape {
   double toomre_q;  ///< smallest Q = sigma_R kappa / (3.36 G Sigma) over the disk
 };
 
-/// Circular motion in the disk's own field, taken as razor-thin (Freeman 1970, ApJ 160, 811, equation 10),
-/// and that of a sphere.
+/// Circular motion in the field of the disk and of a sphere, the mean over the disk's height; what the radial
+/// Jeans equation, integrated over z, asks for. The disk's own part is that of a razor-thin one (Freeman
+/// 1970, ApJ 160, 811, equation 10), v^2, less what its thickness takes: 2 pi G Sigma R z0 / h to first order
+/// in z0 / h (the mean |z - z'| of two stars is z0), as v^2 / (1 + 2 pi G Sigma R z0 / (h v^2)). For z0 = h /
+/// 9 that is within 0.7 % of the exact value from R = 0.3 h on.
 struct CircularMotion {
-  double speed2;  ///< v_c^2 = R d phi / d R
+  double speed2;  ///< v_c^2 = <R d phi / d R>
   double slope;   ///< d ln v_c^2 / d ln R
 
   /// (kappa / 2 Omega)^2, kappa the epicyclic frequency.
@@ -31,8 +34,9 @@ CircularMotion circular_motion(const DiskShape& disk, const SphericalPotential& 
 /// its own. Velocities are Gaussian in each component, with moments from the Jeans equations in the epicyclic
 /// approximation (Hernquist 1993, ApJS 86, 389, section 2.2; Binney and Tremaine 2008, section 4.8.2):
 /// sigma_R ~ exp(-R / 2h), which with a height independent of R keeps sigma_z / sigma_R constant where the
-/// disk dominates; mean rotation with the asymmetric drift; sigma_z^2 = <z dphi/dz>, the vertical virial
-/// theorem.
+/// disk dominates; mean rotation with the asymmetric drift; sigma_z^2(R, z), the weight of the stars above,
+/// by the vertical Jeans equation. The disk pulls down with 2 pi G Sigma tanh(z / z0) - z / R d v_c^2 / d R
+/// (Poisson's equation; v_c of the disk's own field).
 class ExponentialDisk : public Sampler {
  public:
   /// sphere: the field of everything but the disk; its depth and the disk's bound the speeds.
@@ -45,15 +49,15 @@ class ExponentialDisk : public Sampler {
   double reach() const override;
   double fastest() const override { return fastest_; }
 
-  /// Moments of the velocities at a radius.
+  /// Moments of the velocities at a radius and height.
   struct Moments {
     double rotation;  ///< mean azimuthal velocity
     double radial, azimuthal, vertical;
   };
-  Moments moments(double radius) const;
+  Moments moments(double radius, double z) const;
 
  private:
-  double vertical_dispersion2(double radius) const;
+  double vertical_dispersion2(double radius, double z) const;
 
   DiskShape shape_;
   std::shared_ptr<const SphericalPotential> sphere_;
