@@ -80,9 +80,11 @@ std::vector<Row> initial_conditions_rows() {
       {s, "seed", of_model(&M::seed), dimension::none, not_negative, optional,
        "of the model's random numbers"},
       {s, "mass", of_model(&M::mass), dimension::mass, positive, optional,
-       "M of the model's formulas; nfw, disk-galaxy: within rmax; merger: of the first galaxy"},
+       "M of the model's formulas; nfw, disk-galaxy: within rmax; merger: of the first galaxy; m31: the "
+       "galaxy's "
+       "unit, 1e10 Msun (all of it has 88)"},
       {s, "scale", of_model(&M::scale), dimension::length, positive, optional,
-       "scale length, radius, edge or semi-major axis"},
+       "scale length, radius, edge or semi-major axis; m31: the galaxy's unit, 1 kpc"},
       {s, "rmax", of_model(&M::rmax), dimension::length, not_negative, optional,
        "radius at which a sphere or halo ends; 0: plummer 99.9 % of the mass, hernquist 50 scale, nfw and "
        "disk-galaxy concentration x scale, merger 8 scale"},

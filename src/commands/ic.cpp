@@ -31,9 +31,10 @@ struct Options {
   std::string output;
   std::string units = "none";
   std::vector<ValueOption> values = {
-      {"--mass", &ModelParameters::mass, dimension::mass, "M of the model's formulas [1]"},
+      {"--mass", &ModelParameters::mass, dimension::mass,
+       "M of the model's formulas; m31: its unit, 1e10 Msun [1]"},
       {"--scale", &ModelParameters::scale, dimension::length,
-       "Scale radius, radius, edge or semi-major axis [1]"},
+       "Scale radius, radius, edge or semi-major axis; m31: its unit, 1 kpc [1]"},
       {"--rmax", &ModelParameters::rmax, dimension::length,
        "Truncation radius [plummer: 99.9 % of the mass; hernquist: 50 scale; nfw and disk-galaxy: "
        "concentration x "

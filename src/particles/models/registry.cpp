@@ -7,6 +7,7 @@
 #include "particles/models/galaxy.hpp"
 #include "particles/models/hernquist.hpp"
 #include "particles/models/kepler.hpp"
+#include "particles/models/m31.hpp"
 #include "particles/models/merger.hpp"
 #include "particles/models/model.hpp"
 #include "particles/models/nfw.hpp"
@@ -23,7 +24,7 @@ struct Entry {
 };
 
 using P = ModelParameters;
-constexpr double P::*of_uniform[] = {&P::mass, &P::scale};
+constexpr double P::*of_size[] = {&P::mass, &P::scale};
 constexpr double P::*of_sphere[] = {&P::mass, &P::scale, &P::rmax};
 constexpr double P::*of_nfw[] = {&P::mass, &P::scale, &P::rmax, &P::concentration, &P::taper};
 constexpr double P::*of_kepler[] = {&P::mass, &P::scale, &P::eccentricity, &P::mass_ratio};
@@ -42,9 +43,9 @@ constexpr std::array entries = {
           10000,
           make_hernquist},
     Entry{{"nfw", "NFW sphere in equilibrium, tapered beyond rmax", of_nfw}, 10000, make_nfw},
-    Entry{{"uniform-sphere", "uniform ball in virial balance", of_uniform}, 10000, make_uniform_sphere},
-    Entry{{"cold-sphere", "uniform ball at rest", of_uniform}, 10000, make_cold_sphere},
-    Entry{{"uniform-cube", "uniform cube at rest", of_uniform}, 10000, make_uniform_cube},
+    Entry{{"uniform-sphere", "uniform ball in virial balance", of_size}, 10000, make_uniform_sphere},
+    Entry{{"cold-sphere", "uniform ball at rest", of_size}, 10000, make_cold_sphere},
+    Entry{{"uniform-cube", "uniform cube at rest", of_size}, 10000, make_uniform_cube},
     Entry{{"kepler", "two bodies on an ellipse", of_kepler}, 2, make_kepler},
     Entry{{"disk-galaxy", "NFW halo, Hernquist bulge and exponential disk", of_disk_galaxy},
           100000,
@@ -52,6 +53,13 @@ constexpr std::array entries = {
     Entry{{"merger", "two Hernquist galaxies with disks on a parabolic encounter", of_merger},
           100000,
           make_merger},
+    Entry{{"m31",
+           "the Andromeda galaxy (NFW halo, Hernquist bulge, exponential disk; particles of equal mass); "
+           "with --units "
+           "galactic in 1e10 Msun and kpc; softening 16 pc",
+           of_size},
+          1 << 20,
+          make_m31},
 };
 
 const Entry& entry_of(std::string_view name) {
