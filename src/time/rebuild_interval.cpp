@@ -28,18 +28,18 @@ std::size_t age_class(std::int64_t age) {
   return 16 + 8 * (bits - 5) + (static_cast<std::size_t>(age) >> (bits - 4)) - 8;
 }
 
-// The best moment of the next build under a known growth: the dynamic programme of a process that is renewed
-// by each build. Costs are counted beyond what the steps would cost with fresh builds, and less the least
-// mean such excess per step, `rate`: so two plans of different length compare. A build then costs, with all
-// that follows it, nothing: build + continued(0) = 0 for steps of mean cost.
+// The best moment of the next build under a known growth: the dynamic programme of a process that each build
+// renews. Values are costs beyond those of steps with fresh builds, less `rate` per step, the least mean of
+// that excess under steps of mean cost: so plans of different length compare. Before steps of mean cost, a
+// build and all that follows it then has the value build + continued(0) = 0.
 class Plan {
  public:
   Plan(const GrowthFit& fit, double build_cost, double mean_cost, std::int64_t needed) : build_(build_cost) {
     const double fresh = fit.cost(0);
     for (std::int64_t age = 0; age < needed; ++age)
       excess_.push_back(fit.cost(static_cast<double>(age)) - fresh);
-    // The mean excess falls as long as the next step's is lower. All three laws are convex, so it does not
-    // fall again.
+    // The mean excess falls as long as the next step's is lower; as all laws are convex, it never falls
+    // again.
     double sum = build_cost, steps = 0;
     std::int64_t best = 0;
     while (best < RebuildInterval::longest) {
@@ -59,8 +59,7 @@ class Plan {
     }
   }
 
-  // Whether, at an age, building before the first of the coming steps costs no more than the best later
-  // build.
+  // Whether, at an age, a build before the first of the coming steps costs no more than the best later one.
   bool build_now(std::int64_t age, std::span<const double> coming) const {
     std::vector<double> rebuilt(coming.size() + 1);  // value of a build before each of the coming steps
     rebuilt[coming.size()] = 0;
@@ -84,7 +83,7 @@ class Plan {
   double build_, rate_;
   std::vector<double> excess_;  // relative cost at each age beyond that of age 0
   std::vector<double>
-      continued_;  // at each age, steps of mean cost: value of going on; 0 at later ages (build)
+      continued_;  // value of going on at each age by steps of mean cost; at later ages 0: build
 };
 
 }  // namespace

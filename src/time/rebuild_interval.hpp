@@ -18,7 +18,7 @@ namespace grove {
 /// eighth at each build: a new interval is thus judged from its begin, and short ones are fitted well.
 ///
 /// With block time steps the best moment is just before a dear step, not after a fixed number of steps:
-/// pays() looks at what the coming steps cost. With 64 steps to a cycle a fixed age loses up to 8 % to that.
+/// pays() looks at what the coming steps cost. Builds at a fixed age cost up to 20 % more.
 ///
 /// All input is counted work in one unit of the caller's (interactions, say), the same on every rank; so is
 /// then every answer. Source of the fits and of the mean cost: Miki & Umemura 2017, New Astronomy 52, 65.
