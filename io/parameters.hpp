@@ -50,6 +50,11 @@ struct TimeParameters {
   StepRule rule(double longest, const std::array<double, particle_types>& softening) const;
 };
 
+/// How trees follow the particles.
+struct TuningParameters {
+  Count rebuild_interval = 0;  ///< steps between decompositions; 0: chosen as the run goes
+};
+
 /// What is written, where, when.
 struct OutputParameters {
   std::string folder = "output";
@@ -74,6 +79,7 @@ struct Parameters {
   GravityParameters gravity;
   DecompositionParameters decomposition;
   TimeParameters time;
+  TuningParameters tuning;
   OutputParameters output;
   AuditParameters audit;
 

@@ -195,6 +195,11 @@ std::vector<Row> time_and_output_rows() {
       {"time", "integrator", choice(time, &T::integrator), dimension::none, any, optional,
        "where particles are inside of their steps: on straight lines (`leapfrog`), or on parabolas "
        "(`predictor_corrector`)"},
+      {"tuning", "rebuild_interval", at(&Parameters::tuning, &TuningParameters::rebuild_interval),
+       dimension::none, Range{0, 1e6}, optional,
+       "steps from one decomposition and growth of trees to the next; between them trees are refitted; 0: "
+       "what "
+       "costs least, by counted interactions"},
       {"output", "folder", at(out, &O::folder), dimension::none, any, optional,
        "where all output goes; made if missing"},
       {"output", "every", at(out, &O::every), dimension::time, positive, optional, "time between snapshots"},
@@ -270,6 +275,7 @@ const std::vector<Section>& sections() {
       {"decomposition",
        "How space is divided over leaves and ranks. No result depends on the number of ranks."},
       {"time", "The span of time and its steps."},
+      {"tuning", "How trees follow the particles as they move."},
       {"output", "What is written, where and when."},
       {"audit", "Checks of the forces against direct summation."},
   };

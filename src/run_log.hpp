@@ -11,6 +11,7 @@
 #include "base/types.hpp"
 #include "let/audit.hpp"
 #include "let/totals.hpp"
+#include "time/repair.hpp"
 #include "time_bins.hpp"
 
 namespace grove {
@@ -25,6 +26,7 @@ struct StepReport {
   double time = 0, dt = 0;                                  ///< after the step; its length
   double done = 0;                                          ///< fraction of the run's time
   int level = 0;                                            ///< of the longest steps that end with it
+  Repair repair = Repair::cuts;                             ///< what was done to the trees
   Count active = 0;                                         ///< particles that got forces
   double wall_seconds = 0;                                  ///< of the step
   double run_seconds = 0;                                   ///< since the first step began

@@ -67,7 +67,8 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
       step_rule_(parameters.time.rule(timeline_.step(), parameters.gravity.softening)),
       output_times_(
           agreed(comm, [&] { return output_times(parameters.output, begin, parameters.time.end); })),
-      backend_(std::move(backend)) {
+      backend_(std::move(backend)),
+      tuning_(backend_->repair_rates(), parameters.tuning.rebuild_interval) {
   decompose();
   evaluate_forces({});
   // What stood in for a criterion that needs |a_old| has now supplied it.
@@ -87,7 +88,7 @@ Particles Simulation::particles() const {
 
 void Simulation::run() {
   start_reporting();
-  report();
+  report(Repair::cuts);
   while (!is_done()) step();
   write_outputs(std::numeric_limits<double>::infinity());
   report_memory();
@@ -99,7 +100,7 @@ void Simulation::step() {
   const int deepest = choose_levels();
   if (reporting_) write_outputs(clock_.end_of(deepest));
   advance(deepest);
-  const Repair repair = plan_repair();
+  const Repair repair = tuning_.plan(bins_.particles, clock_, deepest);
   if (repair == Repair::cuts) decompose();
   evaluate_forces({.grows = repair != Repair::refit, .first_active = clock_.first_active()});
   {
@@ -108,7 +109,8 @@ void Simulation::step() {
   }
   ++steps_done_;
   bins_.add_step(forces_, clock_.first_active());
-  if (reporting_) report();
+  tuning_.walked(forces_, is_synchronised());
+  if (reporting_) report(repair);
 }
 
 /// The active particles choose their next steps. Returns the deepest level that has particles.
@@ -135,8 +137,6 @@ void Simulation::advance(int deepest) {
   dt_ = clock_.end_of(deepest) - time();
   clock_.advance(deepest);
 }
-
-Repair Simulation::plan_repair() const { return is_synchronised() ? Repair::cuts : Repair::rebuild; }
 
 void Simulation::decompose() {
   DecompositionReport report;
@@ -172,8 +172,9 @@ void Simulation::start_reporting() {
   run_start_ = step_start_ = Clock::now();
 }
 
-void Simulation::report() {
+void Simulation::report(Repair repair) {
   StepReport report;
+  report.repair = repair;
   if (is_synchronised()) {
     report.totals = totals();
     report.energy_error = (report.totals->total_energy() - first_energy_) / energy_scale_;

@@ -18,6 +18,7 @@
 #include "time/repair.hpp"
 #include "time/timeline.hpp"
 #include "time_bins.hpp"
+#include "tree_tuning.hpp"
 
 namespace grove {
 
@@ -53,12 +54,11 @@ class Simulation {
 
   int choose_levels();
   void advance(int deepest);
-  Repair plan_repair() const;
   void decompose();
   void evaluate_forces(const EvaluationPlan& plan);
   void start_reporting();
   void report_memory() const;
-  void report();
+  void report(Repair repair);
   void write_outputs(double end);
   void write_output(double time, std::size_t number);
 
@@ -72,6 +72,7 @@ class Simulation {
   Domain domain_;
   ForceReport forces_;
   TimeBins bins_;
+  TreeTuning tuning_;
   double dt_ = 0;  ///< length of the last step
   PhaseTimers timers_;
   bool reporting_ = false;

@@ -17,6 +17,7 @@
 #include "let/gravity.hpp"
 #include "let/totals.hpp"
 #include "particles/particles.hpp"
+#include "time/repair.hpp"
 
 namespace grove {
 
@@ -37,6 +38,9 @@ class Backend {
   virtual LevelCounts choose_levels(const StepRule& rule, int first_active) = 0;
   virtual void kick(const Kick& kick) = 0;
   virtual void drift(const Drift& drift) = 0;
+
+  /// What a repair of the trees costs here, on one rank.
+  virtual RepairRates repair_rates() const = 0;
 
   /// Collective. Particles in the order of the last evaluation; see compute_totals() and grove::audit().
   virtual Totals totals(const Domain& domain) const = 0;

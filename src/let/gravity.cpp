@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -58,7 +59,7 @@ void remember(Particles& particles, int first_active, ForceReport& report) {
   for (std::size_t i = 0; i < particles.size(); ++i) {
     const std::uint8_t level = particles.level[i];
     if (level < first_active) continue;
-    ++report.active;
+    ++report.active_of[level];
     report.work[level] += particles.work[i];
     particles.work[i] = work_per_cycle(particles.work[i], level);
     particles.old_acceleration[i] = static_cast<float>(norm(particles.acceleration[i].as<double>()));
@@ -75,8 +76,9 @@ void ForceReport::add_over_ranks(const Communicator& comm) {
   interactions = {counts[0], counts[1], counts[2]};
   let = {counts[3], counts[4], counts[5]};
   let_bytes = counts[6];
-  active = comm.sum(active);
+  comm.sum(std::span<Count>(active_of));
   comm.sum(std::span<Count>(work));
+  active = std::accumulate(active_of.begin(), active_of.end(), Count{0});
   let_fraction =
       static_cast<double>(counts[4] + counts[5]) / static_cast<double>(std::max<Count>(1, particles));
 }

@@ -28,8 +28,8 @@ struct EvaluationPlan {
 /// What a force evaluation did: sums over all ranks, the same on every rank.
 struct ForceReport {
   Count particles = 0;
-  Count active = 0;    ///< particles that got forces
-  LevelCounts work{};  ///< interactions of the active ones, by their level
+  Count active = 0;                 ///< particles that got forces
+  LevelCounts active_of{}, work{};  ///< active particles by level, and their interactions
   WalkCounts interactions;
   Count busiest = 0;    ///< interactions of the rank that has most
   LetCounts let;        ///< received: trees, nodes, particles

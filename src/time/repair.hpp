@@ -13,6 +13,11 @@ enum class Repair {
   cuts,     ///< new cuts of the ORB: new leaves
 };
 
+/// What repairs cost beyond refitting, in interactions per particle of the run.
+struct RepairRates {
+  double rebuild, cuts;
+};
+
 /// Counted work of the repairs beyond refitting, in the unit of the steps' costs.
 struct RepairCosts {
   double rebuild;

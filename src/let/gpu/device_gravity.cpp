@@ -369,9 +369,11 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
   }
   timed(timers, "advance", [&] {
     const cuda::LevelWork work = cuda::remember(particles.size(), plan.first_active, step_fields(particles));
-    report.active = std::accumulate(work.particles.begin(), work.particles.end(), Count{0});
+    report.active_of = work.particles;
     report.work = work.interactions;
-    if (is_direct) report.interactions.particle = report.active * report.particles;
+    if (is_direct)
+      report.interactions.particle =
+          std::accumulate(work.interactions.begin(), work.interactions.end(), Count{0});
   });
   timed(timers, "wait", [&] { report.add_over_ranks(comm_); });
   return report;

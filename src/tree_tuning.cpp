@@ -1,0 +1,52 @@
+#include "tree_tuning.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace grove {
+
+Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, int deepest) {
+  BlockClock later = clock;
+  std::vector<double> coming;
+  while (coming.size() < RebuildInterval::horizon) {
+    coming.push_back(fresh_cost(particles, later.first_active()));
+    later.advance(deepest);
+  }
+  fresh_cost_ = coming.front();
+  const auto all = static_cast<double>(std::accumulate(particles.begin(), particles.end(), Count{0}));
+  if (interval_ > 0)
+    last_ = age_ + 1 >= interval_ ? Repair::cuts : Repair::refit;
+  else
+    last_ = choice_.choose({rates_.rebuild * all, rates_.cuts * all}, coming, false);
+  choice_.repaired(last_);
+  age_ = last_ == Repair::cuts ? 0 : age_ + 1;
+  return last_;
+}
+
+void TreeTuning::walked(const ForceReport& forces, bool is_synchronised) {
+  learn(forces);
+  const double cost = static_cast<double>(forces.interactions.cell + forces.interactions.particle);
+  if (cost > 0) choice_.step(cost, fresh_cost_ > 0 ? fresh_cost_ : cost, is_synchronised);
+}
+
+/// Levels that are seldom active may never be in fresh trees: the least that was seen stands for that, and is
+/// slowly forgotten.
+void TreeTuning::learn(const ForceReport& forces) {
+  constexpr double forgotten = 1.0 / 64;
+  for (std::size_t level = 0; level < time_levels; ++level) {
+    if (forces.active_of[level] == 0) continue;
+    const double seen =
+        static_cast<double>(forces.work[level]) / static_cast<double>(forces.active_of[level]);
+    double& fresh = fresh_[level];
+    fresh = last_ == Repair::cuts || fresh == 0 ? seen : std::min(seen, fresh * (1 + forgotten));
+  }
+}
+
+double TreeTuning::fresh_cost(const LevelCounts& particles, int first_active) const {
+  double sum = 0;
+  for (auto level = static_cast<std::size_t>(first_active); level < time_levels; ++level)
+    sum += static_cast<double>(particles[level]) * fresh_[level];
+  return sum;
+}
+
+}  // namespace grove

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <vector>
+
+#include "let/gravity.hpp"
+#include "time/block_clock.hpp"
+#include "time/repair.hpp"
+
+namespace grove {
+
+/// Decides how trees follow the particles: from counted interactions, so the same on any number of ranks.
+class TreeTuning {
+ public:
+  /// interval: steps from one decomposition to the next, with nothing but refits between them; 0: whatever
+  /// costs least.
+  TreeTuning(RepairRates rates, Count interval) : rates_(rates), interval_(interval) {}
+
+  /// What to do before the walk of the step that ends now. particles: by level; deepest: the deepest level of
+  /// these, which the next steps will have, too.
+  Repair plan(const LevelCounts& particles, const BlockClock& clock, int deepest);
+  /// After that walk.
+  void walked(const ForceReport& forces, bool is_synchronised);
+
+ private:
+  /// Interactions that a step costs in fresh trees.
+  double fresh_cost(const LevelCounts& particles, int first_active) const;
+  void learn(const ForceReport& forces);
+
+  RepairRates rates_;
+  Count interval_;
+  RepairChoice choice_;
+  Repair last_ = Repair::cuts;
+  Count age_ = 0;                ///< steps since the last decomposition
+  double fresh_cost_ = 0;        ///< of the step under way
+  double fresh_[time_levels]{};  ///< interactions per particle in fresh trees; 0: not known yet
+};
+
+}  // namespace grove
