@@ -11,21 +11,29 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<RebuildInterval::State>);
 
-// The weight of what was seen before a build, after it. An interval of a few steps alone determines a growth
-// of a percent a step badly where the steps scatter by percents; eight of them do, and eight intervals are
-// short against the time in which a system changes.
-constexpr double memory = 0.875;
+// The weight of what was seen before a build, after it. One interval of a few steps determines a growth of a
+// percent a step badly where the steps scatter by percents; some sixteen do, and are short against the time
+// in which a system changes.
+constexpr double memory = 0.9375;
 // Every so many builds three ages are seen again, although the best interval be one step or two: the fit
-// would else know nothing of a growth that has become slower. Costs nothing where the best interval is three
-// or more.
+// would else know nothing of a growth that has become slower. Costs nothing where the best interval is
+// longer.
 constexpr std::int64_t builds_between_looks = 32;
 constexpr std::int64_t fewest_ages = 3;
+// What is known of a level's growth counts fully from this part of the growth of all. The dearest steps,
+// those of the lowest levels, tend to follow a build and are seldom seen old: then the next deeper level
+// stands in.
+constexpr double borrowed = 1.0 / 16;
 
 std::size_t age_class(std::int64_t age) {
   age = std::min(age, RebuildInterval::longest - 1);
   if (age < 16) return static_cast<std::size_t>(age);
   const auto bits = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(age)));  // 5: 16 .. 31
   return 16 + 8 * (bits - 5) + (static_cast<std::size_t>(age) >> (bits - 4)) - 8;
+}
+
+std::size_t level_class(int level) {
+  return std::min(static_cast<std::size_t>(std::max(level, 0)), RebuildInterval::levels - 1);
 }
 
 // The best moment of the next build under a known growth: the dynamic programme of a process that each build
@@ -94,19 +102,30 @@ void RebuildInterval::built() {
     c.fresh_cost_times_age *= memory;
     c.cost *= memory;
   }
+  for (LevelGrowth& g : state_.growths) {
+    g.seen *= memory;
+    g.expected *= memory;
+  }
   state_.age = 0;
   ++state_.builds;
 }
 
-void RebuildInterval::step(double cost, double fresh_cost, bool end_of_cycle) {
+void RebuildInterval::step(double cost, const StepWork& work) {
+  const std::size_t level = level_class(work.level);
+  const auto age = static_cast<double>(state_.age);
+  if (const std::optional<GrowthFit> growth = fit()) {
+    state_.growths[level].seen += cost - work.fresh_cost * growth->cost(0);
+    state_.growths[level].expected += work.fresh_cost * (growth->cost(age) - growth->cost(0));
+  }
   AgeClass& c = state_.classes[age_class(state_.age)];
-  c.fresh_cost += fresh_cost;
-  c.fresh_cost_times_age += fresh_cost * static_cast<double>(state_.age);
+  c.fresh_cost += work.fresh_cost;
+  c.fresh_cost_times_age += work.fresh_cost * age;
   c.cost += cost;
   ++state_.age;
-  state_.cycle_cost += fresh_cost;
+
+  state_.cycle_cost += work.fresh_cost * factors()[level];
   ++state_.cycle_steps;
-  if (!end_of_cycle) return;
+  if (level > 0 && state_.cycle_steps < longest) return;
   state_.mean_cost = mean_of_cycle();
   state_.cycle_cost = 0;
   state_.cycle_steps = 0;
@@ -114,6 +133,21 @@ void RebuildInterval::step(double cost, double fresh_cost, bool end_of_cycle) {
 
 double RebuildInterval::mean_of_cycle() const {
   return state_.cycle_cost / static_cast<double>(state_.cycle_steps);
+}
+
+std::array<double, RebuildInterval::levels> RebuildInterval::factors() const {
+  double expected = 0;
+  for (const LevelGrowth& g : state_.growths) expected += g.expected;
+  const double lent = borrowed * expected;
+  std::array<double, levels> result;
+  double factor = 1;
+  for (std::size_t level = levels; level-- > 0;) {
+    const LevelGrowth& g = state_.growths[level];
+    if (expected > 0 && g.expected + lent > 0)
+      factor = std::max(0.0, (g.seen + lent * factor) / (g.expected + lent));
+    result[level] = factor;
+  }
+  return result;
 }
 
 std::optional<GrowthFit> RebuildInterval::fit() const {
@@ -125,15 +159,19 @@ std::optional<GrowthFit> RebuildInterval::fit() const {
   return best_growth_fit({points.data(), count});
 }
 
-bool RebuildInterval::pays(double build_cost, std::span<const double> coming) const {
+bool RebuildInterval::pays(double build_cost, std::span<const StepWork> coming) const {
   const std::int64_t shortest = state_.builds % builds_between_looks == 0 ? fewest_ages : 1;
   if (state_.age < shortest) return false;
   if (state_.age >= longest) return true;
   const std::optional<GrowthFit> growth = fit();
   if (!growth) return false;
-  coming = coming.first(std::min(coming.size(), horizon));
-  const double mean = state_.mean_cost > 0 ? state_.mean_cost : mean_of_cycle();
-  return Plan(*growth, build_cost, mean, state_.age + std::ssize(coming)).build_now(state_.age, coming);
+  const std::array<double, levels> factor = factors();
+  std::vector<double> costs;
+  for (const StepWork& work : coming.first(std::min(coming.size(), horizon)))
+    costs.push_back(work.fresh_cost * factor[level_class(work.level)]);
+  const bool first_cycle = state_.mean_cost == 0 && state_.cycle_steps > 0;
+  const double mean = first_cycle ? mean_of_cycle() : state_.mean_cost;
+  return Plan(*growth, build_cost, mean, state_.age + std::ssize(costs)).build_now(state_.age, costs);
 }
 
 }  // namespace grove

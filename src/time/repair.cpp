@@ -13,7 +13,7 @@ double growth(const RebuildInterval& interval, std::int64_t age) {
 
 }  // namespace
 
-Repair RepairChoice::choose(const RepairCosts& costs, std::span<const double> coming,
+Repair RepairChoice::choose(const RepairCosts& costs, std::span<const StepWork> coming,
                             bool cuts_needed) const {
   if (cuts_needed) return Repair::cuts;
   const bool rebuild = trees_.pays(costs.rebuild, coming);
@@ -27,13 +27,13 @@ void RepairChoice::repaired(Repair repair) {
   if (repair == Repair::cuts) cuts_.built();
 }
 
-void RepairChoice::step(double cost, double fresh_cost, bool end_of_cycle) {
+void RepairChoice::step(double cost, const StepWork& work) {
   // The trees' factor takes in what the cuts aged since the last rebuild. Were it divided out too, new cuts
   // each time would leave nothing to the trees, and a rebuild would never be tried again.
   const double of_cuts = growth(cuts_, cuts_.age() - trees_.age());
   const double of_trees = growth(trees_, trees_.age());
-  trees_.step(cost, fresh_cost * of_cuts, end_of_cycle);
-  cuts_.step(cost, fresh_cost * of_trees, end_of_cycle);
+  trees_.step(cost, {work.fresh_cost * of_cuts, work.level});
+  cuts_.step(cost, {work.fresh_cost * of_trees, work.level});
 }
 
 }  // namespace grove

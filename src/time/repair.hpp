@@ -44,16 +44,15 @@ class RepairChoice {
   explicit RepairChoice(const State& state) : trees_(state.trees), cuts_(state.cuts) {}
   State state() const { return {trees_.state(), cuts_.state()}; }
 
-  /// The repair before the next step. coming: fresh costs expected of the next steps (RebuildInterval::pays).
+  /// The repair before the next step. coming: the next steps (RebuildInterval::pays).
   /// cuts_needed: the cuts hold no longer, as a particle left the root cube or a leaf outgrew its bound.
-  Repair choose(const RepairCosts& costs, std::span<const double> coming, bool cuts_needed) const;
+  Repair choose(const RepairCosts& costs, std::span<const StepWork> coming, bool cuts_needed) const;
 
   /// It was done.
   void repaired(Repair repair);
 
-  /// A step was done. fresh_cost: what it would have cost directly after new cuts. Else as
-  /// RebuildInterval::step.
-  void step(double cost, double fresh_cost, bool end_of_cycle);
+  /// A step was done, as RebuildInterval::step; its fresh cost is the one directly after new cuts.
+  void step(double cost, const StepWork& work);
 
  private:
   RebuildInterval trees_, cuts_;  // age of the local trees, of the cuts

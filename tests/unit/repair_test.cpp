@@ -12,11 +12,7 @@
 namespace grove {
 namespace {
 
-using Costs = std::vector<double>;
-
-std::span<const double> from(const Costs& fresh, std::size_t n) {
-  return std::span(fresh).subspan(n, std::min(RebuildInterval::horizon, fresh.size() - n));
-}
+using Steps = std::vector<StepWork>;
 
 /// Growth per step of what a rebuild repairs, and of what only new cuts repair.
 struct Ageing {
@@ -31,36 +27,33 @@ struct Outcome {
   int rebuilds = 0, cuts = 0;  // rebuilds alone
 };
 
-Outcome run(const Costs& fresh, int levels, const RepairCosts& costs, const Ageing& ageing, double noise) {
+Outcome run(const Steps& steps, int deepest, const RepairCosts& costs, const Ageing& ageing, double noise) {
   RepairChoice choice;
   std::mt19937_64 random(3);
-  std::normal_distribution<double> normal;
-  const double mean = mean_block_step_cost(levels);
   Outcome outcome;
-  for (std::size_t n = 0; n < fresh.size(); ++n) {
-    const Repair repair = choice.choose(costs, from(fresh, n), n == 0);
+  for (std::size_t n = 0; n < steps.size(); ++n) {
+    const Repair repair = choice.choose(costs, coming(steps, n), n == 0);
     choice.repaired(repair);
     if (repair == Repair::rebuild) outcome.cost += costs.rebuild, ++outcome.rebuilds;
     if (repair == Repair::cuts) outcome.cost += costs.cuts, ++outcome.cuts;
     const RepairChoice::State state = choice.state();
-    const double cost = fresh[n] * ageing.cost(state.trees.age, state.cuts.age);
+    const double cost = steps[n].fresh_cost * ageing.cost(state.trees.age, state.cuts.age);
     outcome.cost += cost;
-    const double error = noise * std::fmin(4, std::sqrt(mean / fresh[n])) * normal(random);
-    choice.step(cost, fresh[n] * (1 + error), (n + 1) % (std::size_t{1} << levels) == 0);
+    choice.step(cost, estimated(steps[n], mean_block_step_cost(deepest), noise, random));
   }
   return outcome;
 }
 
 /// The least cost of rebuilds at a fixed interval 1 .. 64 and new cuts with each k-th of them.
-double best_fixed(const Costs& fresh, const RepairCosts& costs, const Ageing& ageing) {
+double best_fixed(const Steps& steps, const RepairCosts& costs, const Ageing& ageing) {
   double best = INFINITY;
   for (int interval = 1; interval <= 64; ++interval)
     for (const int k : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 2048}) {
       double sum = 0;
-      for (int n = 0; n < static_cast<int>(fresh.size()); ++n) {
+      for (int n = 0; n < static_cast<int>(steps.size()); ++n) {
         const int trees_age = n % interval, cuts_age = n % (k * interval);
         sum += cuts_age == 0 ? costs.cuts : trees_age == 0 ? costs.rebuild : 0;
-        sum += fresh[n] * ageing.cost(trees_age, cuts_age);
+        sum += steps[n].fresh_cost * ageing.cost(trees_age, cuts_age);
       }
       best = std::fmin(best, sum);
     }
@@ -71,32 +64,32 @@ double best_fixed(const Costs& fresh, const RepairCosts& costs, const Ageing& ag
 // value: an interval off by a part d costs d^2/2 of it. The two are chosen one by one, so each may be off by
 // what the other one's ageing adds to the cost it is chosen for, up to a fifth here: 1 % of all for each.
 TEST(RepairChoice, costs_at_most_two_percent_more_than_the_best_fixed_intervals) {
-  for (const int levels : {0, 6})
+  for (const int deepest : {0, 6})
     for (const Ageing& ageing : {Ageing{0.02, 0.0002}, Ageing{0.02, 0.002}, Ageing{0.1, 0.01}})
       for (const double dearer : {2.0, 10.0})
         for (const double noise : {0.0, 0.03}) {
-          const Costs fresh = block_step_costs(2048, levels);
-          const double mean = mean_block_step_cost(levels);
+          const Steps steps = block_steps(2048, deepest);
+          const double mean = mean_block_step_cost(deepest);
           const RepairCosts costs{mean, dearer * mean};
-          EXPECT_LT(run(fresh, levels, costs, ageing, noise).cost, 1.02 * best_fixed(fresh, costs, ageing))
-              << "levels " << levels << ", ageing " << ageing.trees << " " << ageing.cuts << ", cuts "
+          EXPECT_LT(run(steps, deepest, costs, ageing, noise).cost, 1.02 * best_fixed(steps, costs, ageing))
+              << "deepest " << deepest << ", ageing " << ageing.trees << " " << ageing.cuts << ", cuts "
               << dearer << ", noise " << noise;
         }
 }
 
 TEST(RepairChoice, repairs_what_has_aged) {
-  const Costs fresh(1000, 1.0);
+  const Steps steps = block_steps(1000, 0);
   // Trees alone: a rebuild every sqrt(2 / 0.02) = 10 steps, and no new cuts but the first.
-  const Outcome trees = run(fresh, 0, {1, 5}, {0.02, 0}, 0);
+  const Outcome trees = run(steps, 0, {1, 5}, {0.02, 0}, 0);
   EXPECT_NEAR(trees.rebuilds, 100, 5);
   EXPECT_EQ(trees.cuts, 1);
   // Cuts alone: every sqrt(2 * 5 / 0.02) = 22 steps, 45 times. What the cuts age within an interval of the
   // trees counts as the trees', so there are rebuilds too; but their cost does not reach that of the cuts.
-  const Outcome cuts = run(fresh, 0, {1, 5}, {0, 0.02}, 0);
+  const Outcome cuts = run(steps, 0, {1, 5}, {0, 0.02}, 0);
   EXPECT_NEAR(cuts.cuts, 45, 15);
   EXPECT_LT(cuts.rebuilds, 5 * cuts.cuts);
   // Neither.
-  const Outcome none = run(fresh, 0, {1, 5}, {0, 0}, 0);
+  const Outcome none = run(steps, 0, {1, 5}, {0, 0}, 0);
   EXPECT_EQ(none.rebuilds, 0);
   EXPECT_EQ(none.cuts, 1);
 }
@@ -105,7 +98,7 @@ TEST(RepairChoice, cuts_when_it_must) {
   RepairChoice choice;
   EXPECT_EQ(choice.choose({1, 5}, {}, true), Repair::cuts);
   choice.repaired(Repair::cuts);
-  choice.step(1, 1, true);
+  choice.step(1, {1, 0});
   EXPECT_EQ(choice.choose({1, 5}, {}, false), Repair::refit);
   choice.repaired(Repair::refit);
   EXPECT_EQ(choice.state().trees.age, 1);
@@ -118,18 +111,18 @@ TEST(RepairChoice, cuts_when_it_must) {
 }
 
 TEST(RepairChoice, goes_on_from_its_state_to_the_bit) {
-  const Costs fresh = block_step_costs(400, 3);
+  const Steps steps = block_steps(400, 3);
   const RepairCosts costs{0.3, 0.9};
   const Ageing ageing{0.02, 0.005};
   RepairChoice whole, restored;
-  for (std::size_t n = 0; n < fresh.size(); ++n) {
+  for (std::size_t n = 0; n < steps.size(); ++n) {
     if (n % 11 == 0) restored = RepairChoice(RepairChoice::State(whole.state()));
-    const Repair repair = whole.choose(costs, from(fresh, n), n == 0);
-    EXPECT_EQ(restored.choose(costs, from(fresh, n), n == 0), repair);
+    const Repair repair = whole.choose(costs, coming(steps, n), n == 0);
+    EXPECT_EQ(restored.choose(costs, coming(steps, n), n == 0), repair);
     for (RepairChoice* choice : {&whole, &restored}) {
       choice->repaired(repair);
       const RepairChoice::State state = choice->state();
-      choice->step(fresh[n] * ageing.cost(state.trees.age, state.cuts.age), fresh[n], (n + 1) % 8 == 0);
+      choice->step(steps[n].fresh_cost * ageing.cost(state.trees.age, state.cuts.age), steps[n]);
     }
     EXPECT_EQ(restored.state(), whole.state());
   }
