@@ -39,8 +39,8 @@ class CriticalSeparation {
     bool operator==(const State&) const = default;
   };
 
-  /// The bracket, 0 < lower < upper: InputError else. Take it so that nothing is split at one end (which is
-  /// tried first: it is what a run without splitting costs) and all that can be at the other.
+  /// The bracket, 0 < lower < upper: InputError else. Take it so that nothing is split at the upper end
+  /// (which is tried first: it is what a run without splitting costs) and all that can be at the other.
   CriticalSeparation(double lower, double upper);
   explicit CriticalSeparation(const State& state) : state_(state) {}
   const State& state() const { return state_; }
