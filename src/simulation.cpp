@@ -109,7 +109,7 @@ void Simulation::step() {
   }
   ++steps_done_;
   bins_.add_step(forces_, clock_.first_active());
-  tuning_.walked(forces_, is_synchronised());
+  tuning_.walked(forces_);
   if (reporting_) report(repair);
 }
 

@@ -7,12 +7,12 @@ namespace grove {
 
 Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, int deepest) {
   BlockClock later = clock;
-  std::vector<double> coming;
+  std::vector<StepWork> coming;
   while (coming.size() < RebuildInterval::horizon) {
-    coming.push_back(fresh_cost(particles, later.first_active()));
+    coming.push_back({fresh_cost(particles, later.first_active()), later.first_active()});
     later.advance(deepest);
   }
-  fresh_cost_ = coming.front();
+  step_ = coming.front();
   const auto all = static_cast<double>(std::accumulate(particles.begin(), particles.end(), Count{0}));
   if (interval_ > 0)
     last_ = age_ + 1 >= interval_ ? Repair::cuts : Repair::refit;
@@ -23,10 +23,10 @@ Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, i
   return last_;
 }
 
-void TreeTuning::walked(const ForceReport& forces, bool is_synchronised) {
+void TreeTuning::walked(const ForceReport& forces) {
   learn(forces);
   const double cost = static_cast<double>(forces.interactions.cell + forces.interactions.particle);
-  if (cost > 0) choice_.step(cost, fresh_cost_ > 0 ? fresh_cost_ : cost, is_synchronised);
+  if (cost > 0) choice_.step(cost, {step_.fresh_cost > 0 ? step_.fresh_cost : cost, step_.level});
 }
 
 /// Levels that are seldom active may never be in fresh trees: the least that was seen stands for that, and is

@@ -19,7 +19,7 @@ class TreeTuning {
   /// these, which the next steps will have, too.
   Repair plan(const LevelCounts& particles, const BlockClock& clock, int deepest);
   /// After that walk.
-  void walked(const ForceReport& forces, bool is_synchronised);
+  void walked(const ForceReport& forces);
 
  private:
   /// Interactions that a step costs in fresh trees.
@@ -31,7 +31,7 @@ class TreeTuning {
   RepairChoice choice_;
   Repair last_ = Repair::cuts;
   Count age_ = 0;                ///< steps since the last decomposition
-  double fresh_cost_ = 0;        ///< of the step under way
+  StepWork step_{};              ///< the one under way
   double fresh_[time_levels]{};  ///< interactions per particle in fresh trees; 0: not known yet
 };
 
