@@ -101,8 +101,10 @@ void Simulation::step() {
   if (reporting_) write_outputs(clock_.end_of(deepest));
   advance(deepest);
   const Repair repair = tuning_.plan(bins_.particles, clock_, deepest);
+  bool grows = repair == Repair::cuts;
   if (repair == Repair::cuts) decompose();
-  evaluate_forces({.grows = repair != Repair::refit, .first_active = clock_.first_active()});
+  if (repair == Repair::rebuild) grows = backend_->rebuild(domain_, timers_);
+  evaluate_forces({.grows = grows, .first_active = clock_.first_active()});
   {
     const auto timer = timers_.time("advance");
     backend_->kick(clock_.closing_kick());

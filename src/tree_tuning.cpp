@@ -17,16 +17,32 @@ Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, i
   if (interval_ > 0)
     last_ = age_ + 1 >= interval_ ? Repair::cuts : Repair::refit;
   else
-    last_ = choice_.choose({rates_.rebuild * all, rates_.cuts * all}, coming, false);
-  choice_.repaired(last_);
+    last_ = choose({rates_.rebuild * all, rates_.cuts * all}, coming);
+  if (!in_blocks())
+    choice_.repaired(last_);
+  else if (last_ == Repair::cuts)
+    cuts_.built();
   age_ = last_ == Repair::cuts ? 0 : age_ + 1;
   return last_;
 }
 
+Repair TreeTuning::choose(const RepairCosts& costs, std::span<const StepWork> coming) const {
+  if (!in_blocks()) return choice_.choose(costs, coming, false);
+  if (cuts_.pays(costs.cuts, coming)) return Repair::cuts;
+  const bool pays = static_cast<double>(due_.excess) >= static_cast<double>(due_.cost) + rates_.rebuild_once;
+  return pays ? Repair::rebuild : Repair::refit;
+}
+
 void TreeTuning::walked(const ForceReport& forces) {
   learn(forces);
+  due_ = forces.due;
   const double cost = static_cast<double>(forces.interactions.cell + forces.interactions.particle);
-  if (cost > 0) choice_.step(cost, {step_.fresh_cost > 0 ? step_.fresh_cost : cost, step_.level});
+  if (cost == 0) return;
+  const StepWork work{step_.fresh_cost > 0 ? step_.fresh_cost : cost, step_.level};
+  if (in_blocks())
+    cuts_.step(cost, work);
+  else
+    choice_.step(cost, work);
 }
 
 /// Levels that are seldom active may never be in fresh trees: the least that was seen stands for that, and is

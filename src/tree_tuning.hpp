@@ -22,14 +22,18 @@ class TreeTuning {
   void walked(const ForceReport& forces);
 
  private:
+  bool in_blocks() const { return rates_.rebuild == 0; }
+  Repair choose(const RepairCosts& costs, std::span<const StepWork> coming) const;
   /// Interactions that a step costs in fresh trees.
   double fresh_cost(const LevelCounts& particles, int first_active) const;
   void learn(const ForceReport& forces);
 
   RepairRates rates_;
   Count interval_;
-  RepairChoice choice_;
+  RepairChoice choice_;   ///< where all leaves are rebuilt together
+  RebuildInterval cuts_;  ///< where blocks are, one by one
   Repair last_ = Repair::cuts;
+  BlockExcess::Due due_;
   Count age_ = 0;                ///< steps since the last decomposition
   StepWork step_{};              ///< the one under way
   double fresh_[time_levels]{};  ///< interactions per particle in fresh trees; 0: not known yet

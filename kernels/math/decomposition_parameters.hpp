@@ -50,6 +50,8 @@ struct DecompositionParameters {
   std::int32_t candidates = 1;  ///< cuts that `bisection` tries at once per cell and round
   Schedule schedule = Schedule::straddling;
   Transport transport = Transport::collectives;
+  /// Cells of at most so many leaves belong to one rank, and to be so few that these are balanced.
+  std::int32_t most_block_leaves = 1;
 };
 
 }  // namespace grove

@@ -29,7 +29,7 @@ struct Drift {
 
 /// Position and velocity at another time: x + ahead v + position a, v + velocity a, both by level.
 struct Prediction {
-  double ahead = 0;     ///< time
+  double ahead = 0;       ///< time
   LevelTable position{};  ///< time squared
   LevelTable velocity{};  ///< time
 };

@@ -30,6 +30,11 @@ class Backend {
   virtual Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                            DecompositionReport& report) = 0;
 
+  /// Collective. Between two evaluations: new trees where the old ones have become dear, in the leaves of the
+  /// domain, or in its blocks, whose cells then change. Returns whether the evaluation that follows has to
+  /// grow all trees.
+  virtual bool rebuild(Domain& domain, PhaseTimers& timers) = 0;
+
   /// Collective. Gravity on the active particles, in the domain that decompose() gave last; see
   /// Gravity::evaluate().
   virtual ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) = 0;

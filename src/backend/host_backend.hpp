@@ -13,12 +13,13 @@ class HostBackend : public Backend {
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override;
   ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) override;
+  bool rebuild(Domain&, PhaseTimers&) override { return true; }
   LevelCounts choose_levels(const StepRule& rule, int first_active) override;
   void kick(const Kick& kick) override;
   void drift(const Drift& drift) override;
   /// Per particle growth of the trees takes 25 ns and decomposition 30 ns on a core that makes 1.5
   /// interactions a nanosecond (the merger of 10^4 particles).
-  RepairRates repair_rates() const override { return {35, 80}; }
+  RepairRates repair_rates() const override { return {35, 80, 0}; }
   Totals totals(const Domain& domain) const override;
   AuditResult audit(const Domain& domain, Count sample) const override;
   void show(const Prediction* to, const std::function<void(const Particles&)>& use) override;

@@ -13,9 +13,11 @@ enum class Repair {
   cuts,     ///< new cuts of the ORB: new leaves
 };
 
-/// What repairs cost beyond refitting, in interactions per particle of the run.
+/// What repairs cost beyond refitting, in interactions.
 struct RepairRates {
-  double rebuild, cuts;
+  double rebuild;       ///< per particle of the run; 0: blocks are rebuilt one by one (BlockExcess)
+  double cuts;          ///< per particle of the run
+  double rebuild_once;  ///< a rebuild of blocks, however few
 };
 
 /// Counted work of the repairs beyond refitting, in the unit of the steps' costs.

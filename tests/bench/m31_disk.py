@@ -10,8 +10,9 @@ leaves --limit.
 Columns: the scale length h from the median radius (of an exponential disk 1.678 h) and from a fit of ln Sigma over
 1 to 4 --scale, each annulus with the weight of its stars; z0 of sech^2(z / z0) from the median |z| (0.549 z0) within
 4 --scale, and from annuli around 1, 2 and 3 --scale. "noise" is the standard deviation that counting gives: a change
-below it is none. Radii and heights are about the disk's own centre (median position) and its plane (axis of its
-angular momentum), so that a disk that drifts or tilts with its halo is not taken for one that thickens.
+below it is none. Radii and heights are about the disk's own centre (median position) and axis (of its angular
+momentum), heights moreover about the plane through the stars that are measured: a disk that drifts, tilts or warps
+is not taken for one that thickens.
 """
 
 import argparse
@@ -46,13 +47,14 @@ def read(path, kind):
 
 
 def in_plane(position, velocity):
-    """Cylindrical radius and height about the disk's centre and axis."""
+    """Coordinates about the disk's centre, z along its axis."""
     x = position - np.median(position, axis=0)
     v = velocity - np.median(velocity, axis=0)
-    axis = np.cross(x, v).sum(axis=0)
-    axis /= np.linalg.norm(axis)
-    z = x @ axis
-    return np.sqrt(np.maximum((x**2).sum(axis=1) - z**2, 0)), np.abs(z)
+    z = np.cross(x, v).sum(axis=0)
+    z /= np.linalg.norm(z)
+    first = np.cross([0.0, 1.0, 0.0] if abs(z[1]) < 0.9 else [1.0, 0.0, 0.0], z)
+    first /= np.linalg.norm(first)
+    return x @ np.array([first, np.cross(z, first), z]).T
 
 
 def median_error(values, median):
@@ -74,24 +76,33 @@ def fitted_scale(radius, scale):
     return -1 / slope, 1 / (abs(slope) * np.sqrt(spread))
 
 
-def height(z):
-    median = np.median(z) if len(z) > 10 else np.nan
-    return median / MEDIAN_HEIGHT, median_error(z, median) if len(z) > 10 else np.nan
+def height(x):
+    """z0 and its relative error, about the plane through these stars: a warp or a tilt thickens nothing."""
+    if len(x) < 10:
+        return np.nan, np.nan
+    plane = np.column_stack([np.ones(len(x)), x[:, :2]])
+    z = x[:, 2]
+    for _ in range(3):
+        near = np.abs(z) < 8 * np.median(np.abs(z))
+        z = x[:, 2] - plane @ np.linalg.lstsq(plane[near], x[near, 2], rcond=None)[0]
+    median = np.median(np.abs(z))
+    return median / MEDIAN_HEIGHT, median_error(np.abs(z), median)
 
 
 def measure(path, options):
     """Name of each quantity: value and relative standard deviation."""
     position, velocity, time = read(path, options.type)
-    radius, z = in_plane(position, velocity)
+    x = in_plane(position, velocity)
+    radius = np.hypot(x[:, 0], x[:, 1])
     median = np.median(radius)
     values = {
         "h": (median / MEDIAN_RADIUS, median_error(radius, median)),
         "h(fit)": fitted_scale(radius, options.scale),
-        "z0": height(z[radius < 4 * options.scale]),
+        "z0": height(x[radius < 4 * options.scale]),
     }
     for i in (1, 2, 3):
         annulus = np.abs(radius / options.scale - i) < 0.25
-        values[f"z0({i}h)"] = height(z[annulus])
+        values[f"z0({i}h)"] = height(x[annulus])
     return time, len(radius), values
 
 

@@ -45,11 +45,12 @@ struct Cores {
   }
 };
 
-// The main job with a 25th of its particles.
+// The main job with a 12th of its particles. Over four seeds its energy error is 0.45e-3 to 0.97e-3; with
+// half as many 0.63e-3 to 1.14e-3, because heavy particles deflect each other more.
 TEST(Merger, passes_twice_and_keeps_its_energy) {
   const Communicator comm(MPI_COMM_WORLD);
   const Parameters parameters = read_parameters(comm, GROVE_SOURCE_DIR "/jobs/examples/merger.yml",
-                                                {"initial_conditions.n=4000", "audit.every=0"});
+                                                {"initial_conditions.n=8000", "audit.every=0"});
   InitialState state = initial_state(comm, parameters);
   Simulation simulation(comm, parameters, std::move(state.particles), state.time);
   const double energy = simulation.totals().total_energy();

@@ -18,6 +18,9 @@ namespace {
 /// step.
 double bytes_per_particle(const Communicator& comm) { return comm.size() == 1 ? 170 : 302; }
 
+/// So many that a block's particles seldom leave it, and so few that ranks can have equal work.
+constexpr std::int32_t most_block_leaves = 16;
+
 /// Particles in the memory of GPUs; only scalars, cuts, cells, what leaves tell each other and snapshots
 /// cross to the host.
 class DeviceBackend : public Backend {
@@ -33,7 +36,16 @@ class DeviceBackend : public Backend {
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override {
     const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle(comm_));
-    return grove::decompose(comm_, particles_, exchange_, parameters, previous, report, &records_);
+    DecompositionParameters in_blocks = parameters;
+    if (gravity_.parameters().tree == LocalTreeKind::bisection && parameters.rule == CutRule::middle)
+      in_blocks.most_block_leaves = most_block_leaves;
+    return grove::decompose(comm_, particles_, exchange_, in_blocks, previous, report, &records_);
+  }
+
+  bool rebuild(Domain& domain, PhaseTimers& timers) override {
+    if (!gravity_.can_recut(domain)) return true;
+    gravity_.recut(particles_, domain, timers);
+    return false;
   }
 
   ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) override {
@@ -54,8 +66,11 @@ class DeviceBackend : public Backend {
   }
 
   /// Of 2^24 particles on an H200, of which a pass makes 1.13e10 interactions in 14 ms: trees and order 4 ms,
-  /// cuts 4.4 ms (docs/performance.md).
-  RepairRates repair_rates() const override { return {190, 400}; }
+  /// cuts 4.4 ms (docs/performance.md); of a few blocks 0.8 ms in all.
+  RepairRates repair_rates() const override {
+    const bool in_blocks = gravity_.parameters().tree == LocalTreeKind::bisection;
+    return {in_blocks ? 0.0 : 190.0, 400, 6e8};
+  }
 
   Totals totals(const Domain& domain) const override { return compute_totals(comm_, particles_, domain); }
   AuditResult audit(const Domain& domain, Count sample) const override {

@@ -10,6 +10,7 @@
 #include "base/errors.hpp"
 #include "comm/exchange_plan.hpp"
 #include "comm/radix_select.hpp"
+#include "kernels/cuda/block_work.hpp"
 #include "kernels/cuda/digit_counts.hpp"
 #include "kernels/cuda/direct_force.hpp"
 #include "kernels/cuda/fields.hpp"
@@ -343,11 +344,95 @@ void DeviceGravity::grow(DeviceParticles& particles, const Domain& domain, cuda:
   timed(timers, "sort", [&] { forest_.arrange(particles); });
 }
 
+void DeviceGravity::list_blocks(const Domain& domain) {
+  const auto rank = static_cast<std::size_t>(comm_.rank());
+  const std::int32_t first = domain.first_leaf[rank], last = domain.first_leaf[rank + 1];
+  blocks_.clear();
+  block_of_leaf_.clear();
+  std::vector<Count> particles;
+  for (Block block : blocks_of(domain)) {
+    if (block.first_leaf < first || block.first_leaf >= last) continue;
+    block.first_leaf -= first;
+    block_of_leaf_.insert(block_of_leaf_.end(), static_cast<std::size_t>(block.leaves),
+                          static_cast<std::uint32_t>(blocks_.size()));
+    blocks_.push_back(block);
+    particles.push_back(domain.cells[static_cast<std::size_t>(block.cell)].count);
+  }
+  excess_ = BlockExcess(std::move(particles));
+}
+
+/// From the work that the walk has left.
+void DeviceGravity::count_excess(const DeviceParticles& particles, int first_active) {
+  static_assert(sizeof(BlockExcess::Work) == sizeof(cuda::BlockWork));
+  std::vector<cuda::BlockWork> sums(blocks_.size());
+  cuda::sum_block_work(forest_.trees(), forest_.leaf_of_group(), forest_.groups(),
+                       particles.values(fields::work), block_of_leaf_, sums);
+  std::vector<BlockExcess::Work> work;
+  for (const cuda::BlockWork& sum : sums) work.push_back({sum.active, sum.interactions});
+  excess_.walked(work, first_active);
+}
+
+bool DeviceGravity::can_recut(const Domain& domain) const {
+  return domain.block_leaves > 1 && parameters_.tree == LocalTreeKind::bisection;
+}
+
+void DeviceGravity::recut(DeviceParticles& particles, Domain& domain, PhaseTimers& timers) {
+  std::vector<std::vector<Cell>> subtrees;
+  std::vector<Cell> roots;
+  std::vector<std::int32_t> cells;
+  timed(timers, "build", [&] {
+    comm_.together([&] {
+      std::vector<std::int32_t> first_leaf;
+      for (std::size_t i = 0; i < blocks_.size(); ++i) {
+        if (!excess_.is_due(i, recut_rate)) continue;
+        excess_.cut(i);
+        cells.push_back(blocks_[i].cell);
+        first_leaf.push_back(blocks_[i].first_leaf);
+        roots.push_back(domain.cells[static_cast<std::size_t>(blocks_[i].cell)]);
+        roots.back().child = -1;
+      }
+      if (!roots.empty())
+        subtrees = forest_.recut(particles, domain.box, domain.leaf_size, roots, first_leaf,
+                                 together(domain.cells[0].count));
+    });
+  });
+  std::vector<Cell> joined;
+  for (const std::vector<Cell>& subtree : subtrees)
+    joined.insert(joined.end(), subtree.begin(), subtree.end());
+  if (comm_.size() > 1) {
+    cells = comm_.all_gather_arrays(std::span<const std::int32_t>(cells));
+    joined = comm_.all_gather_arrays(std::span<const Cell>(joined));
+  }
+  std::span<const Cell> rest(joined);
+  subtrees.clear();
+  for (const std::int32_t cell : cells) {
+    const auto size = 2 * static_cast<std::size_t>(domain.cells[static_cast<std::size_t>(cell)].leaves) - 1;
+    subtrees.emplace_back(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size));
+    rest = rest.subspan(size);
+  }
+  replace_subtrees(domain.cells, cells, subtrees);
+  for (std::size_t c = 0; c < domain.cells.size(); ++c)
+    if (domain.cells[c].is_leaf())
+      domain.leaf_cell[static_cast<std::size_t>(domain.cells[c].first_leaf)] = static_cast<std::int32_t>(c);
+  number_blocks(domain);
+}
+
+/// The blocks' cells have other numbers now.
+void DeviceGravity::number_blocks(const Domain& domain) {
+  const std::int32_t first = first_leaf(domain);
+  auto own = blocks_.begin();
+  for (const Block& block : blocks_of(domain))
+    if (own != blocks_.end() && block.first_leaf == own->first_leaf + first) (own++)->cell = block.cell;
+}
+
 ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& domain,
                                     cuda::DeviceRecords records, const EvaluationPlan& plan,
                                     PhaseTimers& timers) {
   timed(timers, "wait", [&] { comm_.barrier(); });  // so that no other phase counts waiting for slower ranks
-  if (plan.grows) grow(particles, domain, std::move(records), timers);
+  if (plan.grows) {
+    grow(particles, domain, std::move(records), timers);
+    list_blocks(domain);
+  }
   const bool agrees = plan.grows || plan.first_active == 0;
   if (agrees) timed(timers, "moments", [&] { setup_ = agree_on_setup(particles, domain); });
   ForceReport report;
@@ -368,6 +453,10 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
     walk_trees(particles, domain, plan.first_active, report, timers);
   }
   timed(timers, "advance", [&] {
+    if (can_recut(domain)) {
+      count_excess(particles, plan.first_active);
+      report.due = excess_.due(recut_rate);
+    }
     const cuda::LevelWork work = cuda::remember(particles.size(), plan.first_active, step_fields(particles));
     report.active_of = work.particles;
     report.work = work.interactions;

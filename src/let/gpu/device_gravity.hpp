@@ -6,6 +6,7 @@
 
 #include "base/timers.hpp"
 #include "comm/communicator.hpp"
+#include "decomposition/blocks.hpp"
 #include "decomposition/domain.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
 #include "kernels/cuda/active.hpp"
@@ -36,6 +37,15 @@ class DeviceGravity {
   /// leaf.
   ForceReport evaluate(DeviceParticles& particles, const Domain& domain, cuda::DeviceRecords records,
                        const EvaluationPlan& plan, PhaseTimers& timers);
+
+  /// Interactions that cutting a block anew costs per particle of it.
+  static constexpr double recut_rate = 400;
+
+  /// Whether recut() is to be had.
+  bool can_recut(const Domain& domain) const;
+  /// Collective. Cuts the blocks that are due (ForceReport::due) anew. domain (in/out): of the last
+  /// evaluation; its cells change below these blocks.
+  void recut(DeviceParticles& particles, Domain& domain, PhaseTimers& timers);
 
  private:
   /// Sources of all leaves: the own ones, what was imported, and the roots of all leaves.
@@ -68,6 +78,9 @@ class DeviceGravity {
   cuda::WalkTargets agree_on_targets(const Domain& domain, int first_active);
   cuda::WalkSources own_sources() const;
   cuda::WalkSources sources() const;
+  void list_blocks(const Domain& domain);
+  void number_blocks(const Domain& domain);
+  void count_excess(const DeviceParticles& particles, int first_active);
   WalkCounts walk_along_ropes(const DeviceParticles& particles, const Domain& domain, int first_active,
                               const cuda::WalkOutput& output) const;
   void walk_trees(const DeviceParticles& particles, const Domain& domain, int first_active,
@@ -79,7 +92,10 @@ class DeviceGravity {
   std::optional<int> together_;
   Setup setup_;
   DeviceForest forest_;
-  cuda::ActiveList active_;  ///< groups to be walked, where not all are
+  cuda::ActiveList active_;                   ///< groups to be walked, where not all are
+  std::vector<Block> blocks_;                 ///< of this rank
+  std::vector<std::uint32_t> block_of_leaf_;  ///< of own leaves
+  BlockExcess excess_;                        ///< of the blocks
   cuda::NodeCodes codes_ = cuda::bisection_codes;
   cuda::DeviceTop top_;
   cuda::DeviceArray<LeafNotice> notices_;  ///< by leaf of the ORB, and the next likewise

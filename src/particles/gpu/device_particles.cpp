@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/cuda/fields.hpp"
+#include "kernels/cuda/range_order.hpp"
 
 namespace grove {
 
@@ -26,6 +27,12 @@ void DeviceParticles::reorder(const std::uint32_t* order) {
     column.values = std::move(ordered);
     column.rest = {};
   }
+}
+
+void DeviceParticles::reorder(const std::uint32_t* numbers, const std::uint32_t* order, std::size_t count) {
+  std::vector<cuda::FieldColumn> fields;
+  for (const Column& column : columns_) fields.push_back({column.values.data(), column.element_size});
+  cuda::reorder_listed(fields, numbers, order, count);
 }
 
 Particles DeviceParticles::download() const {

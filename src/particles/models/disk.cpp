@@ -93,29 +93,30 @@ double ExponentialDisk::made_fraction() { return 1 - (1 + edge) * std::exp(-edge
 
 double ExponentialDisk::reach() const { return std::hypot(edge * shape_.scale, top * shape_.height); }
 
-double ExponentialDisk::vertical_dispersion2(double radius, double z) const {
+double ExponentialDisk::climb(double radius, double z, double higher) const {
   const double sheet = 2 * std::numbers::pi * surface_density(shape_, radius);
   const double stretch = disk_pull(shape_, radius).change / (radius * radius);
-  const double cosh_z = std::cosh(z / shape_.height);
-  const auto pressure = [&](double above) {
-    const double height = std::abs(z) + above, s = height / shape_.height;
-    const double r = std::hypot(radius, height), ratio = cosh_z / std::cosh(s);
-    const double pull = sheet * std::tanh(s) - stretch * height + sphere_->gm(r) * height / (r * r * r);
-    return pull * ratio * ratio;
-  };
-  const double dispersion2 =
-      boost::math::quadrature::gauss<double, 30>::integrate(pressure, 0.0, top * shape_.height);
-  return std::max(dispersion2, 0.0);
+  const double own =
+      sheet * shape_.height * std::log(std::cosh(higher / shape_.height) / std::cosh(z / shape_.height)) -
+      0.5 * stretch * (higher * higher - z * z);
+  const double others =
+      sphere_->potential(std::hypot(radius, higher)) - sphere_->potential(std::hypot(radius, z));
+  return std::max(own + others, 0.0);
 }
 
-ExponentialDisk::Moments ExponentialDisk::moments(double radius, double z) const {
+double ExponentialDisk::vertical_speed(double radius, double z, RandomStream& random) const {
+  const double thinner = std::cosh(z / shape_.height) / std::sqrt(random.uniform());
+  const double turn = shape_.height * std::acosh(thinner);
+  return std::sqrt(2 * climb(radius, z, turn)) * std::cos(2 * std::numbers::pi * random.uniform());
+}
+
+ExponentialDisk::Moments ExponentialDisk::moments(double radius) const {
   const CircularMotion motion = circular_motion(shape_, *sphere_, radius);
   const double ratio = motion.epicyclic_ratio();
   const double radial = central_dispersion_ * std::exp(-0.5 * radius / shape_.scale);
   // Asymmetric drift; d ln(Sigma sigma_R^2) / d ln R = -2 R / h.
   const double rotation2 = motion.speed2 + radial * radial * (1 - ratio - 2 * radius / shape_.scale);
-  return {std::sqrt(std::max(rotation2, 0.0)), radial, radial * std::sqrt(ratio),
-          std::sqrt(vertical_dispersion2(radius, z))};
+  return {std::sqrt(std::max(rotation2, 0.0)), radial, radial * std::sqrt(ratio)};
 }
 
 PhasePoint ExponentialDisk::sample(RandomStream& random) const {
@@ -128,11 +129,11 @@ PhasePoint ExponentialDisk::sample(RandomStream& random) const {
 
   // A lower bound of the escape speed: the disk's mass attracts no less than at a distance r + h.
   const double escape2 = 2 * (sphere_->depth() - sphere_->potential(r) + shape_.gm / (r + shape_.scale));
-  const Moments m = moments(radius, z);
+  const Moments m = moments(radius);
   Vec3d v;  // radial, azimuthal, vertical
   do {
     v = {m.radial * random.normal(), m.rotation + m.azimuthal * random.normal(),
-         m.vertical * random.normal()};
+         vertical_speed(radius, z, random)};
   } while (norm2(v) >= escape2);
   return {{radius * c, radius * s, z}, {v.x * c - v.y * s, v.x * s + v.y * c, v.z}};
 }

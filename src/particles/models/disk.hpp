@@ -31,11 +31,15 @@ double surface_density(const DiskShape& disk, double radius);  ///< G Sigma
 CircularMotion circular_motion(const DiskShape& disk, const SphericalPotential& sphere, double radius);
 
 /// Stars of an exponential disk that turns counter-clockwise about the z axis in the field of a sphere and
-/// its own. Velocities are Gaussian in each component, with moments from the Jeans equations in the epicyclic
-/// approximation (Hernquist 1993, ApJS 86, 389, section 2.2; Binney and Tremaine 2008, section 4.8.2):
-/// sigma_R ~ exp(-R / 2h), which with a height independent of R keeps sigma_z / sigma_R constant where the
-/// disk dominates; mean rotation with the asymmetric drift; sigma_z^2(R, z), the weight of the stars above,
-/// by the vertical Jeans equation. The disk pulls down with 2 pi G Sigma tanh(z / z0) - z / R d v_c^2 / d R
+/// its own. Velocities in the plane are Gaussian in each component, with moments from the Jeans equations in
+/// the epicyclic approximation (Hernquist 1993, ApJS 86, 389, section 2.2; Binney and Tremaine 2008, section
+/// 4.8.2): sigma_R ~ exp(-R / 2h), which with a height independent of R keeps sigma_z / sigma_R constant
+/// where the disk dominates; mean rotation with the asymmetric drift. Along z the stars at a radius R are in
+/// equilibrium in phi(z) there. Their distribution function is an Abel integral,
+/// f(E) = int_E^inf -d rho / d phi / sqrt(2 (phi - E)) d phi / pi (as Eddington's; in one dimension), which
+/// need not be solved: draw z' from rho(z') = u rho(z) with a uniform u, then v_z = sqrt(2 (phi(z') -
+/// phi(z))) cos(angle) with a uniform angle; of the isothermal phi = -sigma^2 ln rho this makes Box and
+/// Muller's normal deviates. The disk pulls down with 2 pi G Sigma tanh(z / z0) - z / R d v_c^2 / d R
 /// (Poisson's equation; v_c of the disk's own field).
 class ExponentialDisk : public Sampler {
  public:
@@ -49,15 +53,18 @@ class ExponentialDisk : public Sampler {
   double reach() const override;
   double fastest() const override { return fastest_; }
 
-  /// Moments of the velocities at a radius and height.
+  /// Moments of the velocities in the plane at a radius.
   struct Moments {
     double rotation;  ///< mean azimuthal velocity
-    double radial, azimuthal, vertical;
+    double radial, azimuthal;
   };
-  Moments moments(double radius, double z) const;
+  Moments moments(double radius) const;
+
+  /// phi(R, higher) - phi(R, z), |z| <= higher.
+  double climb(double radius, double z, double higher) const;
 
  private:
-  double vertical_dispersion2(double radius, double z) const;
+  double vertical_speed(double radius, double z, RandomStream& random) const;
 
   DiskShape shape_;
   std::shared_ptr<const SphericalPotential> sphere_;

@@ -54,9 +54,8 @@ constexpr std::array entries = {
           100000,
           make_merger},
     Entry{{"m31",
-           "the Andromeda galaxy (NFW halo, Hernquist bulge, exponential disk; particles of equal mass); "
-           "with --units "
-           "galactic in 1e10 Msun and kpc; softening 16 pc",
+           "the Andromeda galaxy: NFW halo, Hernquist bulge, exponential disk; particles of equal mass; "
+           "made for --units galactic and a softening of 16 pc",
            of_size},
           1 << 20,
           make_m31},

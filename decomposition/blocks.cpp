@@ -1,0 +1,73 @@
+#include "decomposition/blocks.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "kernels/math/leaf_numbers.hpp"
+
+namespace grove {
+namespace {
+
+/// The cells below the first one, level by level, siblings adjacent.
+std::vector<Cell> breadth_first(const std::vector<Cell>& cells) {
+  std::vector<Cell> ordered{cells[0]};
+  ordered.reserve(cells.size());
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    if (ordered[i].is_leaf()) continue;
+    const auto child = static_cast<std::size_t>(ordered[i].child);
+    ordered[i].child = static_cast<std::int32_t>(ordered.size());
+    ordered.push_back(cells[child]);
+    ordered.push_back(cells[child + 1]);
+  }
+  return ordered;
+}
+
+void bound_by_children(std::vector<Cell>& cells) {
+  for (std::size_t c = cells.size(); c-- > 0;) {
+    if (cells[c].is_leaf()) continue;
+    const Cell &left = cells[static_cast<std::size_t>(cells[c].child)],
+               &right = cells[static_cast<std::size_t>(cells[c].child) + 1];
+    for (int axis = 0; axis < 3; ++axis) {
+      cells[c].low[axis] = std::min(left.low[axis], right.low[axis]);
+      cells[c].high[axis] = std::max(left.high[axis], right.high[axis]);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Block> blocks_of(const Domain& domain) {
+  std::vector<Block> blocks;
+  if (domain.cells.empty()) return blocks;
+  for (std::vector<std::int32_t> stack{0}; !stack.empty();) {
+    const std::int32_t index = stack.back();
+    const Cell& cell = domain.cells[static_cast<std::size_t>(index)];
+    stack.pop_back();
+    if (cell.leaves > domain.block_leaves && !cell.is_leaf())
+      stack.insert(stack.end(), {cell.child + 1, cell.child});
+    else
+      blocks.push_back({index, cell.first_leaf, cell.leaves});
+  }
+  return blocks;
+}
+
+void replace_subtrees(std::vector<Cell>& cells, std::span<const std::int32_t> roots,
+                      std::span<const std::vector<Cell>> subtrees) {
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    Cell& root = cells[static_cast<std::size_t>(roots[i])];
+    if (subtrees[i].empty() || subtrees[i][0].leaves != root.leaves)
+      throw std::logic_error("a block has other leaves than before");
+    const auto offset = static_cast<std::int32_t>(cells.size()) - 1;  // the root has its place already
+    root = subtrees[i][0];
+    if (!root.is_leaf()) root.child += offset;
+    for (std::size_t c = 1; c < subtrees[i].size(); ++c) {
+      cells.push_back(subtrees[i][c]);
+      if (!cells.back().is_leaf()) cells.back().child += offset;
+    }
+  }
+  cells = breadth_first(cells);
+  bound_by_children(cells);
+  number_leaves(cells);
+}
+
+}  // namespace grove

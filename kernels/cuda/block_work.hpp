@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/types.hpp"
+#include "kernels/cuda/leaf_trees.hpp"
+
+namespace grove::cuda {
+
+/// What the walk of a step has cost in a block of leaves.
+struct BlockWork {
+  Count active;        ///< particles
+  Count interactions;  ///< theirs
+};
+
+/// Sums over the active particles of each block. trees: as they were walked; leaf_of_group, work (device): of
+/// all groups and particles, work as the walk leaves it; block_of_leaf (host): by leaf, ascending from 0;
+/// sums (out, host): by block. Cost: one pass over the groups and the work of those that are active.
+void sum_block_work(const LeafTrees& trees, const std::uint32_t* leaf_of_group, std::uint32_t groups,
+                    const std::uint32_t* work, std::span<const std::uint32_t> block_of_leaf,
+                    std::span<BlockWork> sums);
+
+}  // namespace grove::cuda
