@@ -51,6 +51,33 @@ std::vector<Block> blocks_of(const Domain& domain) {
   return blocks;
 }
 
+std::vector<std::int32_t> mostly_due(const Domain& domain, std::span<const Block> blocks,
+                                     const std::vector<bool>& is_due) {
+  std::vector<Count> due(domain.cells.size(), 0);
+  std::vector<bool> is_block(domain.cells.size(), false);
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const auto cell = static_cast<std::size_t>(blocks[b].cell);
+    is_block[cell] = true;
+    if (is_due[b]) due[cell] = domain.cells[cell].count;
+  }
+  for (std::size_t c = domain.cells.size(); c-- > 0;)
+    if (const Cell& cell = domain.cells[c]; !cell.is_leaf() && !is_block[c])
+      due[c] = due[static_cast<std::size_t>(cell.child)] + due[static_cast<std::size_t>(cell.child) + 1];
+  std::vector<std::int32_t> chosen;
+  for (std::vector<std::int32_t> stack{0}; !stack.empty();) {
+    const std::int32_t index = stack.back();
+    const Cell& cell = domain.cells[static_cast<std::size_t>(index)];
+    stack.pop_back();
+    const Count own = due[static_cast<std::size_t>(index)];
+    if (own == 0) continue;
+    if (2 * own >= cell.count)
+      chosen.push_back(index);
+    else if (!is_block[static_cast<std::size_t>(index)])
+      stack.insert(stack.end(), {cell.child + 1, cell.child});
+  }
+  return chosen;
+}
+
 void replace_subtrees(std::vector<Cell>& cells, std::span<const std::int32_t> roots,
                       std::span<const std::vector<Cell>> subtrees) {
   for (std::size_t i = 0; i < roots.size(); ++i) {

@@ -9,8 +9,8 @@
 
 namespace grove {
 
-/// A cell of the ORB with at most Domain::block_leaves leaves, whose parent has more. All leaves of a block
-/// have one owner, so that it may be cut anew without the other ranks.
+/// A cell of the ORB with at most Domain::block_leaves leaves, whose parent has more: what its trees cost is
+/// counted together.
 struct Block {
   std::int32_t cell;        ///< its number in Domain::cells
   std::int32_t first_leaf;  ///< and the leaves it has
@@ -19,6 +19,12 @@ struct Block {
 
 /// All blocks, left to right. Cost: O(cells above them).
 std::vector<Block> blocks_of(const Domain& domain);
+
+/// The largest cells of whose particles at least half are in blocks that are due, left to right: particles of
+/// such blocks have gone to their neighbours, and cutting all of them together catches these. is_due: by
+/// block. Cost: O(cells).
+std::vector<std::int32_t> mostly_due(const Domain& domain, std::span<const Block> blocks,
+                                     const std::vector<bool>& is_due);
 
 /// Puts new subtrees in the place of blocks. cells (in/out): of the ORB, breadth-first; bounds of the cells
 /// above the blocks become those of what is below. roots (in): numbers of the cells; subtrees (in): of each,

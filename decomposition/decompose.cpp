@@ -42,12 +42,11 @@ class Decomposition {
   void cut_together();
   void cut_lent();
   void find_owners();
-  void find_first_particles();
-  std::int32_t block_leaves(std::int32_t leaves) const;
   void migrate();
   void cut_alone();
   void gather_cells();
   Domain domain();
+  std::int32_t block_leaves() const;
 
   Shares shares() const { return {root_.weight, comm_.size()}; }
 
@@ -59,17 +58,8 @@ class Decomposition {
   CutScheme scheme_;
   Cell root_;
   std::vector<Cell> cells_;  ///< the top cells; at last all
-  std::int32_t block_leaves_ = 1;
   EndCells ends_;
-  std::vector<Count> first_particle_;  ///< of each rank, and the end
 };
-
-/// Leaves are known before they are cut under all rules but `centre`, and blocks of them only then.
-std::int32_t Decomposition::block_leaves(std::int32_t leaves) const {
-  constexpr std::int32_t enough_blocks = 256;
-  if (!scheme_.knows_leaves()) return 1;
-  return std::clamp(leaves / enough_blocks, 1, std::max(1, parameters_.most_block_leaves));
-}
 
 void Decomposition::set_up(const std::optional<Box>& previous) {
   {
@@ -78,7 +68,6 @@ void Decomposition::set_up(const std::optional<Box>& previous) {
     comm_.together([&] {
       check_size(own_.size());
       scheme_ = scheme_of(parameters_, root_);
-      block_leaves_ = block_leaves(root_.leaves);
     });
     root_.weight = comm_.sum(own_.weigh(comm_));
   }
@@ -94,16 +83,14 @@ void Decomposition::cut_together() {
   if (is_alone) return;
   const Count most_lent = own_.most_lent(scheme_, root_.count / comm_.size());
   ProcessorSetTree tree(comm_, parameters_.transport, own_.services(), report_);
-  tree.run([&] {
-    cells_ =
-        grove::cut_together(tree, parameters_, scheme_, shares, most_lent, block_leaves_, root_, report_);
-  });
+  tree.run(
+      [&] { cells_ = grove::cut_together(tree, parameters_, scheme_, shares, most_lent, root_, report_); });
   const std::span<const Cell> found(cells_);
   cells_ = comm_.all_gather_arrays(found.first(comm_.is_master() ? found.size() : 0));
 }
 
 void Decomposition::cut_lent() {
-  const LentCells lent(cells_, shares(), block_leaves_);
+  const LentCells lent(cells_, shares());
   if (lent.size() == 0) return;
   const auto time = report_.timers.time("lend");
   const std::vector<Cell> own = own_.cut_lent(comm_, scheme_, cells_, lent);
@@ -115,16 +102,7 @@ void Decomposition::cut_lent() {
 void Decomposition::find_owners() {
   const auto time = report_.timers.time("collect");
   own_.end_services();
-  ends_ = EndCells(cells_, shares(), block_leaves_);
-  find_first_particles();
-}
-
-void Decomposition::find_first_particles() {
-  first_particle_.assign(static_cast<std::size_t>(comm_.size()) + 1, root_.count);
-  int next = 0;
-  for (std::size_t i = 0; i < ends_.size(); ++i)
-    for (; next <= ends_.owner(i); ++next)
-      first_particle_[static_cast<std::size_t>(next)] = cells_[static_cast<std::size_t>(ends_.cell(i))].first;
+  ends_ = EndCells(cells_, shares());
 }
 
 void Decomposition::migrate() {
@@ -158,25 +136,30 @@ void Decomposition::gather_cells() {
 Domain Decomposition::domain() {
   Domain result;
   result.box = box_;
+  result.block_leaves = block_leaves();
   result.leaf_size = scheme_.quantum;
   result.leaf_cell.resize(static_cast<std::size_t>(cells_[0].leaves));
+  std::vector<Count> weights(result.leaf_cell.size());
   for (std::size_t c = 0; c < cells_.size(); ++c) {
     if (!cells_[c].is_leaf()) continue;
-    result.leaf_cell[static_cast<std::size_t>(cells_[c].first_leaf)] = static_cast<std::int32_t>(c);
+    const auto leaf = static_cast<std::size_t>(cells_[c].first_leaf);
+    result.leaf_cell[leaf] = static_cast<std::int32_t>(c);
+    weights[leaf] = cells_[c].weight;
   }
+  result.first_leaf = shares().runs(weights);
   result.cells = std::move(cells_);
-  result.block_leaves = block_leaves_;
-  for (const Count first : first_particle_) {
-    const auto leaf = std::partition_point(
-        result.leaf_cell.begin(), result.leaf_cell.end(),
-        [&](std::int32_t c) { return result.cells[static_cast<std::size_t>(c)].first < first; });
-    result.first_leaf.push_back(static_cast<std::int32_t>(leaf - result.leaf_cell.begin()));
-  }
   result.leaf_begin = {0};
   const auto rank = static_cast<std::size_t>(comm_.rank());
   for (std::int32_t leaf = result.first_leaf[rank]; leaf < result.first_leaf[rank + 1]; ++leaf)
     result.leaf_begin.push_back(result.leaf_begin.back() + result.leaf(leaf).count);
   return result;
+}
+
+/// Blocks are cut anew one by one, into as many leaves of the same sizes, only under this rule.
+std::int32_t Decomposition::block_leaves() const {
+  constexpr std::int32_t enough_blocks = 256;
+  if (scheme_.rule != CutRule::middle) return 1;
+  return std::clamp(root_.leaves / enough_blocks, 1, parameters_.most_block_leaves);
 }
 
 void warn_about_idle_ranks(const Communicator& comm, const Domain& domain) {

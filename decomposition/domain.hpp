@@ -17,7 +17,7 @@ namespace grove {
 struct Domain {
   Box box;
   Count leaf_size = 0;            ///< the most particles in a leaf; under `halves` their mean, rounded up
-  std::int32_t block_leaves = 1;  ///< cells of at most so many leaves belong to one rank, see blocks.hpp
+  std::int32_t block_leaves = 1;  ///< the most leaves of a block (blocks.hpp)
   std::vector<Cell> cells;        ///< breadth-first; cells[0] is the root; siblings are neighbours
   std::vector<std::int32_t> leaf_cell;   ///< index of the cell of each leaf, length leaves()
   std::vector<std::int32_t> first_leaf;  ///< first leaf of each rank, length P + 1

@@ -4,25 +4,18 @@
 
 namespace grove {
 
-EndCells::EndCells(std::span<const Cell> top, const Shares& shares, std::int32_t block_leaves) {
-  constexpr int unknown = -1;
-  struct Visit {
-    std::int32_t cell;
-    int owner;  ///< of the block that it is in
-  };
+EndCells::EndCells(std::span<const Cell> top, const Shares& shares) {
   Count before = 0;
-  for (std::vector<Visit> stack{{0, unknown}}; !stack.empty();) {
-    auto [index, owner] = stack.back();
+  for (std::vector<std::int32_t> stack{0}; !stack.empty();) {
+    const std::int32_t index = stack.back();
     const Cell& cell = top[static_cast<std::size_t>(index)];
     stack.pop_back();
-    if (owner == unknown && (cell.is_leaf() || cell.leaves <= block_leaves))
-      owner = shares.owner(before, cell.weight);
     if (!cell.is_leaf()) {
-      stack.insert(stack.end(), {{cell.child + 1, owner}, {cell.child, owner}});
+      stack.insert(stack.end(), {cell.child + 1, cell.child});
       continue;
     }
     cell_.push_back(index);
-    owner_.push_back(owner);
+    owner_.push_back(shares.owner(before, cell.weight));
     uncut_.push_back(cell.leaves > 1);
     before += cell.weight;
   }

@@ -19,9 +19,8 @@ namespace grove {
 class EndCells {
  public:
   EndCells() = default;
-  /// top (in): the top cells, root first. block_leaves: cells of at most so many leaves have one owner, that
-  /// of their middle.
-  EndCells(std::span<const Cell> top, const Shares& shares, std::int32_t block_leaves);
+  /// top (in): the top cells, root first.
+  EndCells(std::span<const Cell> top, const Shares& shares);
 
   std::size_t size() const { return cell_.size(); }
   /// Of the i-th: its top-cell number, its owner, and whether it has to be cut further.

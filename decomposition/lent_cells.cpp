@@ -7,7 +7,7 @@
 
 namespace grove {
 
-LentCells::LentCells(std::span<const Cell> top, const Shares& shares, std::int32_t block_leaves) {
+LentCells::LentCells(std::span<const Cell> top, const Shares& shares) {
   Count before = 0;
   int previous = -1;
   for (std::vector<std::int32_t> stack{0}; !stack.empty();) {
@@ -18,7 +18,7 @@ LentCells::LentCells(std::span<const Cell> top, const Shares& shares, std::int32
       stack.insert(stack.end(), {cell.child + 1, cell.child});
       continue;
     }
-    if (cell.leaves > block_leaves && shares.straddles(before, cell.weight)) {
+    if (cell.leaves > 1 && shares.straddles(before, cell.weight)) {
       const int middle = shares.owner(before, cell.weight);
       previous = middle > previous ? middle : shares.last_owner(before, cell.weight);
       cell_.push_back(index);

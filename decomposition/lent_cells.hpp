@@ -17,9 +17,8 @@ namespace grove {
 /// or, if that has borrowed the cell before, the last rank that the cell reaches to.
 class LentCells {
  public:
-  /// top (in): the top cells, root first; of those without children all that straddle are lent, but for
-  /// blocks of at most block_leaves leaves, which have one owner.
-  LentCells(std::span<const Cell> top, const Shares& shares, std::int32_t block_leaves);
+  /// top (in): the top cells, root first; of those without children all that straddle are lent.
+  LentCells(std::span<const Cell> top, const Shares& shares);
 
   std::size_t size() const { return cell_.size(); }
   /// Of the i-th: its top-cell number, and the rank that cuts it. Borrowers ascend.

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "base/types.hpp"
 
 namespace grove {
@@ -22,6 +26,20 @@ class Shares {
   /// The last rank that may own leaves in a cell of this weight.
   int last_owner(Count before, Count weight) const {
     return holder(2 * (static_cast<Wide>(before) + weight) - 1);
+  }
+
+  /// First leaf of each rank, length P + 1. leaf_weights: left to right.
+  std::vector<std::int32_t> runs(std::span<const Count> leaf_weights) const {
+    std::vector<std::int32_t> first(static_cast<std::size_t>(ranks_) + 1,
+                                    static_cast<std::int32_t>(leaf_weights.size()));
+    Count before = 0;
+    int next = 0;
+    for (std::size_t leaf = 0; leaf < leaf_weights.size(); ++leaf) {
+      for (const int rank = owner(before, leaf_weights[leaf]); next <= rank; ++next)
+        first[static_cast<std::size_t>(next)] = static_cast<std::int32_t>(leaf);
+      before += leaf_weights[leaf];
+    }
+    return first;
   }
 
  private:

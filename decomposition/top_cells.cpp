@@ -17,13 +17,12 @@ using Indices = std::vector<std::int32_t>;
 class Master {
  public:
   Master(ProcessorSetTree& tree, const DecompositionParameters& parameters, const CutScheme& scheme,
-         const Shares& shares, Count most_lent, std::int32_t block_leaves, DecompositionReport& report)
+         const Shares& shares, Count most_lent, DecompositionReport& report)
       : tree_(tree),
         parameters_(parameters),
         scheme_(scheme),
         shares_(shares),
         most_lent_(most_lent),
-        block_leaves_(block_leaves),
         report_(report) {}
 
   std::vector<Cell> cut(const Cell& root) {
@@ -54,7 +53,7 @@ class Master {
   bool is_wanted(const Cell& c, Count before) const {
     if (is_leaf(c)) return false;
     return parameters_.schedule == Schedule::master ||
-           (c.count > most_lent_ && c.leaves > block_leaves_ && shares_.straddles(before, c.weight));
+           (c.count > most_lent_ && shares_.straddles(before, c.weight));
   }
 
   /// Of so many cells at once particles are counted by bins, which saves a round; of more the answers, 2 KiB
@@ -157,7 +156,6 @@ class Master {
   const CutScheme& scheme_;
   const Shares& shares_;
   Count most_lent_;
-  std::int32_t block_leaves_;
   DecompositionReport& report_;
   std::vector<Cell> cells_;
   std::vector<Count> before_;  ///< by cell: the weight to its left
@@ -168,8 +166,8 @@ class Master {
 
 std::vector<Cell> cut_together(ProcessorSetTree& tree, const DecompositionParameters& parameters,
                                const CutScheme& scheme, const Shares& shares, Count most_lent,
-                               std::int32_t block_leaves, const Cell& root, DecompositionReport& report) {
-  return Master(tree, parameters, scheme, shares, most_lent, block_leaves, report).cut(root);
+                               const Cell& root, DecompositionReport& report) {
+  return Master(tree, parameters, scheme, shares, most_lent, report).cut(root);
 }
 
 }  // namespace grove

@@ -15,11 +15,11 @@ namespace grove {
 /// adjacent. Cells without a child that are not leaves of the ORB are left to their owners, or, if they
 /// straddle ranks, to those that borrow them.
 ///
-/// most_lent: cells of so many particles or fewer are not cut under Schedule::straddling, nor are blocks of
-/// at most block_leaves leaves. root: count, weight, leaves and bounds are given; the ranks' records exist.
-/// Cost: per level one call of make-axis and partition, and the rounds of the search.
+/// most_lent: cells of so many particles or fewer are not cut under Schedule::straddling. root: count,
+/// weight, leaves and bounds are given; the ranks' records exist. Cost: per level one call of make-axis and
+/// partition, and the rounds of the search.
 std::vector<Cell> cut_together(ProcessorSetTree& tree, const DecompositionParameters& parameters,
                                const CutScheme& scheme, const Shares& shares, Count most_lent,
-                               std::int32_t block_leaves, const Cell& root, DecompositionReport& report);
+                               const Cell& root, DecompositionReport& report);
 
 }  // namespace grove

@@ -100,10 +100,11 @@ void Simulation::step() {
   const int deepest = choose_levels();
   if (reporting_) write_outputs(clock_.end_of(deepest));
   advance(deepest);
-  const Repair repair = tuning_.plan(bins_.particles, clock_, deepest);
+  const Repair repair =
+      tuning_.plan(bins_.particles, clock_, deepest, backend_->due(domain_, clock_.first_active()));
   bool grows = repair == Repair::cuts;
   if (repair == Repair::cuts) decompose();
-  if (repair == Repair::rebuild) grows = backend_->rebuild(domain_, timers_);
+  if (repair == Repair::rebuild) grows = backend_->rebuild(domain_, clock_.first_active(), timers_);
   evaluate_forces({.grows = grows, .first_active = clock_.first_active()});
   {
     const auto timer = timers_.time("advance");

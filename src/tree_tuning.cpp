@@ -5,7 +5,8 @@
 
 namespace grove {
 
-Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, int deepest) {
+Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, int deepest,
+                        const BlockExcess::Due& due) {
   BlockClock later = clock;
   std::vector<StepWork> coming;
   while (coming.size() < RebuildInterval::horizon) {
@@ -17,25 +18,28 @@ Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, i
   if (interval_ > 0)
     last_ = age_ + 1 >= interval_ ? Repair::cuts : Repair::refit;
   else
-    last_ = choose({rates_.rebuild * all, rates_.cuts * all}, coming);
+    last_ = choose({rates_.rebuild * all, rates_.cuts * all}, coming, due);
   if (!in_blocks())
     choice_.repaired(last_);
   else if (last_ == Repair::cuts)
     cuts_.built();
+  since_rebuild_ = last_ == Repair::refit ? since_rebuild_ + 1 : 0;
   age_ = last_ == Repair::cuts ? 0 : age_ + 1;
   return last_;
 }
 
-Repair TreeTuning::choose(const RepairCosts& costs, std::span<const StepWork> coming) const {
+Repair TreeTuning::choose(const RepairCosts& costs, std::span<const StepWork> coming,
+                          const BlockExcess::Due& due) const {
   if (!in_blocks()) return choice_.choose(costs, coming, false);
-  if (cuts_.pays(costs.cuts, coming)) return Repair::cuts;
-  const bool pays = static_cast<double>(due_.excess) >= static_cast<double>(due_.cost) + rates_.rebuild_once;
-  return pays ? Repair::rebuild : Repair::refit;
+  // As for each block (BlockExcess): before the first step whose excess is above the mean cost per step.
+  const double mean =
+      static_cast<double>(due.mean) + rates_.rebuild_once / static_cast<double>(since_rebuild_ + 1);
+  if (static_cast<double>(due.excess) > mean) return Repair::rebuild;
+  return cuts_.pays(costs.cuts, coming) ? Repair::cuts : Repair::refit;
 }
 
 void TreeTuning::walked(const ForceReport& forces) {
   learn(forces);
-  due_ = forces.due;
   const double cost = static_cast<double>(forces.interactions.cell + forces.interactions.particle);
   if (cost == 0) return;
   const StepWork work{step_.fresh_cost > 0 ? step_.fresh_cost : cost, step_.level};
@@ -48,7 +52,7 @@ void TreeTuning::walked(const ForceReport& forces) {
 /// Levels that are seldom active may never be in fresh trees: the least that was seen stands for that, and is
 /// slowly forgotten.
 void TreeTuning::learn(const ForceReport& forces) {
-  constexpr double forgotten = 1.0 / 64;
+  constexpr double forgotten = 1.0 / 1024;
   for (std::size_t level = 0; level < time_levels; ++level) {
     if (forces.active_of[level] == 0) continue;
     const double seen =

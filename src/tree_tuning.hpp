@@ -4,6 +4,7 @@
 
 #include "let/gravity.hpp"
 #include "time/block_clock.hpp"
+#include "time/block_excess.hpp"
 #include "time/repair.hpp"
 
 namespace grove {
@@ -16,14 +17,16 @@ class TreeTuning {
   TreeTuning(RepairRates rates, Count interval) : rates_(rates), interval_(interval) {}
 
   /// What to do before the walk of the step that ends now. particles: by level; deepest: the deepest level of
-  /// these, which the next steps will have, too.
-  Repair plan(const LevelCounts& particles, const BlockClock& clock, int deepest);
+  /// these, which the next steps will have, too; due: of the blocks before that walk.
+  Repair plan(const LevelCounts& particles, const BlockClock& clock, int deepest,
+              const BlockExcess::Due& due);
   /// After that walk.
   void walked(const ForceReport& forces);
 
  private:
   bool in_blocks() const { return rates_.rebuild == 0; }
-  Repair choose(const RepairCosts& costs, std::span<const StepWork> coming) const;
+  Repair choose(const RepairCosts& costs, std::span<const StepWork> coming,
+                const BlockExcess::Due& due) const;
   /// Interactions that a step costs in fresh trees.
   double fresh_cost(const LevelCounts& particles, int first_active) const;
   void learn(const ForceReport& forces);
@@ -33,7 +36,7 @@ class TreeTuning {
   RepairChoice choice_;   ///< where all leaves are rebuilt together
   RebuildInterval cuts_;  ///< where blocks are, one by one
   Repair last_ = Repair::cuts;
-  BlockExcess::Due due_;
+  Count since_rebuild_ = 0;      ///< steps since blocks were rebuilt
   Count age_ = 0;                ///< steps since the last decomposition
   StepWork step_{};              ///< the one under way
   double fresh_[time_levels]{};  ///< interactions per particle in fresh trees; 0: not known yet

@@ -329,8 +329,7 @@ std::vector<Cell> DeviceRank::cut_by_services(const CutScheme& scheme, Cell root
   DecompositionReport report;
   std::vector<Cell> cells;
   ProcessorSetTree tree(alone, parameters.transport, services(), report);
-  tree.run(
-      [&] { cells = cut_together(tree, parameters, scheme, Shares(root.weight, 1), 0, 1, root, report); });
+  tree.run([&] { cells = cut_together(tree, parameters, scheme, Shares(root.weight, 1), 0, root, report); });
   records_ = std::move(own);
   weight_ = weight_of_all;
   cuda::copy_segments(cells_->take().records, records_, std::span(&back, 1));

@@ -74,17 +74,22 @@ __global__ void __launch_bounds__(threads)
     take(const ColumnList list, const std::uint32_t* order, std::size_t count) {
   const std::size_t i = std::size_t{blockIdx.x} * threads + threadIdx.x;
   if (i >= count) return;
-  const auto [values, size] = list.columns[blockIdx.y];
-  copy_element(list.waiting[blockIdx.y] + i * size, static_cast<std::byte*>(values) + order[i] * size, size);
+  const FieldColumn& column = list.columns[blockIdx.y];
+  const std::size_t from = order[i], size = column.element_size;
+  const void* const element = from < column.size
+                                  ? static_cast<const std::byte*>(column.values) + from * size
+                                  : static_cast<const std::byte*>(column.rest) + (from - column.size) * size;
+  copy_element(list.waiting[blockIdx.y] + i * size, element, size);
 }
 
 __global__ void __launch_bounds__(threads)
     put(const ColumnList list, const std::uint32_t* numbers, std::size_t count) {
   const std::size_t i = std::size_t{blockIdx.x} * threads + threadIdx.x;
   if (i >= count) return;
-  const auto [values, size] = list.columns[blockIdx.y];
-  copy_element(static_cast<std::byte*>(values) + numbers[i] * size, list.waiting[blockIdx.y] + i * size,
-               size);
+  const FieldColumn& column = list.columns[blockIdx.y];
+  const std::size_t size = column.element_size;
+  copy_element(static_cast<std::byte*>(column.values) + numbers[i] * size,
+               list.waiting[blockIdx.y] + i * size, size);
 }
 
 }  // namespace

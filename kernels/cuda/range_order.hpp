@@ -24,13 +24,16 @@ DeviceArray<std::uint32_t> list_ranges(std::span<const ParticleRange> ranges);
 void make_records_of(const Box& box, const Vec3d* position, const std::uint32_t* numbers, std::size_t count,
                      const DeviceRecords& records);
 
-/// A field of all particles.
+/// A field of all particles, and of more.
 struct FieldColumn {
   void* values;
+  std::size_t size;          ///< elements of values
+  const void* rest;          ///< elements from number `size` on
   std::size_t element_size;  ///< bytes
 };
-/// Element numbers[i] of every column becomes what was element order[i], i < count; the same numbers in
-/// another order. Device memory on top: the elements moved. Cost: two readings and writings of them.
+/// Element numbers[i] of every column becomes what was element order[i], i < count. numbers, order: device;
+/// no element is given up that is not replaced. Device memory on top: the elements moved. Cost: two readings
+/// and writings of them.
 void reorder_listed(std::span<const FieldColumn> columns, const std::uint32_t* numbers,
                     const std::uint32_t* order, std::size_t count);
 

@@ -50,8 +50,7 @@ struct DecompositionParameters {
   std::int32_t candidates = 1;  ///< cuts that `bisection` tries at once per cell and round
   Schedule schedule = Schedule::straddling;
   Transport transport = Transport::collectives;
-  /// Cells of at most so many leaves belong to one rank, and to be so few that these are balanced.
-  std::int32_t most_block_leaves = 1;
+  std::int32_t most_block_leaves = 1;  ///< in a block (Domain::block_leaves)
 };
 
 }  // namespace grove

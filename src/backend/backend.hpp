@@ -17,6 +17,7 @@
 #include "let/gravity.hpp"
 #include "let/totals.hpp"
 #include "particles/particles.hpp"
+#include "time/block_excess.hpp"
 #include "time/repair.hpp"
 
 namespace grove {
@@ -30,10 +31,12 @@ class Backend {
   virtual Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                            DecompositionReport& report) = 0;
 
-  /// Collective. Between two evaluations: new trees where the old ones have become dear, in the leaves of the
-  /// domain, or in its blocks, whose cells then change. Returns whether the evaluation that follows has to
-  /// grow all trees.
-  virtual bool rebuild(Domain& domain, PhaseTimers& timers) = 0;
+  /// What new trees in blocks would save in a step of this first active level, the same on all ranks;
+  /// nothing, where all leaves are rebuilt together.
+  virtual BlockExcess::Due due(const Domain& domain, int first_active) const = 0;
+  /// Collective. Between two evaluations: new trees in the blocks of the domain that are due, whose cells
+  /// then change; or, if the evaluation that follows has to grow them, in all leaves: returns true.
+  virtual bool rebuild(Domain& domain, int first_active, PhaseTimers& timers) = 0;
 
   /// Collective. Gravity on the active particles, in the domain that decompose() gave last; see
   /// Gravity::evaluate().

@@ -13,7 +13,8 @@ class HostBackend : public Backend {
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override;
   ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) override;
-  bool rebuild(Domain&, PhaseTimers&) override { return true; }
+  BlockExcess::Due due(const Domain&, int) const override { return {}; }
+  bool rebuild(Domain&, int, PhaseTimers&) override { return true; }
   LevelCounts choose_levels(const StepRule& rule, int first_active) override;
   void kick(const Kick& kick) override;
   void drift(const Drift& drift) override;

@@ -71,9 +71,6 @@ void remember(Particles& particles, int first_active, ForceReport& report) {
 void ForceReport::add_over_ranks(const Communicator& comm) {
   std::array<Count, 7> counts = {interactions.cell, interactions.particle, interactions.tests, let.trees,
                                  let.nodes,         let.particles,         let_bytes};
-  Count due_counts[] = {due.excess, due.cost};
-  comm.sum(std::span<Count>(due_counts));
-  due = {due_counts[0], due_counts[1]};
   busiest = comm.max(interactions.cell + interactions.particle);
   comm.sum(std::span<Count>(counts));
   interactions = {counts[0], counts[1], counts[2]};

@@ -14,7 +14,6 @@
 #include "kernels/math/opening.hpp"
 #include "let/let_message.hpp"
 #include "particles/particles.hpp"
-#include "time/block_excess.hpp"
 
 namespace grove {
 
@@ -32,10 +31,9 @@ struct ForceReport {
   Count active = 0;                 ///< particles that got forces
   LevelCounts active_of{}, work{};  ///< active particles by level, and their interactions
   WalkCounts interactions;
-  Count busiest = 0;     ///< interactions of the rank that has most
-  BlockExcess::Due due;  ///< of blocks that should be cut anew
-  LetCounts let;         ///< received: trees, nodes, particles
-  Count let_bytes = 0;   ///< received
+  Count busiest = 0;    ///< interactions of the rank that has most
+  LetCounts let;        ///< received: trees, nodes, particles
+  Count let_bytes = 0;  ///< received
   /// Nodes and particles that a rank received, over its share N/P of the particles; mean over ranks.
   double let_fraction = 0;
   float median_acceleration = 0;  ///< of |a_old|; 0 where the criterion does not need it

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -12,11 +13,11 @@ namespace grove {
 /// What blocks of leaves cost beyond what they would if they had just been cut, and so when to cut which
 /// anew.
 ///
-/// A block is due when the excess since it was cut has come up to the cost of a cut. Where the cost of a step
-/// grows with the age like a + b t, the excess up to t is b t^2 / 2, and the mean cost per step is least when
-/// that is the cost of a cut; blocks of different densities thus each find their own interval. Excess is
-/// relative to the interactions per active particle when the block was cut, by the first level that was
-/// active: deep levels are the dense parts of a block.
+/// The mean cost per step, (cut + excess of the steps since) / steps, is least if a block is cut just before
+/// the first step whose own excess is above that mean. That of the coming step is expected from what the
+/// block cost at this age after earlier cuts, times its active particles when last the same levels were
+/// active. Blocks of different densities thus each find their own interval. Interactions per active particle
+/// count relative to those of the fresh block, by the first active level, as deep levels are its dense parts.
 class BlockExcess {
  public:
   /// A step of one block: its active particles and their interactions.
@@ -25,32 +26,48 @@ class BlockExcess {
   };
 
   BlockExcess() = default;
-  /// particles: of each block; all have just been cut.
-  explicit BlockExcess(std::vector<Count> particles);
+  /// particles: of each block; all have just been cut. cut_rate: interactions per particle that that costs.
+  BlockExcess(std::span<const Count> particles, double cut_rate);
+  /// Which block one goes on from, and whether it has been cut since.
+  struct Origin {
+    std::size_t block;
+    bool is_cut;
+  };
+  /// The same, of blocks of which something is known from others before.
+  BlockExcess(std::span<const Count> particles, double cut_rate, const BlockExcess& before,
+              std::span<const Origin> origins);
 
   std::size_t size() const { return blocks_.size(); }
 
   /// A step was walked. work: by block; first_active: its first active level.
   void walked(std::span<const Work> work, int first_active);
-  /// A block is cut anew before the next step.
-  void cut(std::size_t block);
 
-  /// cut_rate: interactions per particle that a cut costs.
-  bool is_due(std::size_t block, double cut_rate) const;
-  /// Of all that are due: their excess, and what cutting them costs; interactions.
+  /// Whether a block should be cut before a step of this first active level.
+  bool is_due(std::size_t block, int first_active) const;
+  /// Of all blocks that should be: excess expected of that step; their mean costs per step, less if they
+  /// wait.
   struct Due {
-    Count excess = 0, cost = 0;
+    Count excess = 0, mean = 0;
   };
-  Due due(double cut_rate) const;
+  Due due(int first_active) const;
 
  private:
+  static constexpr std::size_t ages = 16;  ///< that are told apart; beyond them the last one holds
   struct Block {
-    Count particles;
-    bool is_fresh = true;  ///< not walked since it was cut
-    double excess = 0;     ///< interactions, since then
-    double growth = 1;     ///< interactions per particle over those of a fresh block, when last walked
-    /// Interactions per active particle of a fresh block, by first active level; 0: not known.
-    double fresh[time_levels] = {};
+    double cost;        ///< of a cut, interactions
+    Count age = 0;      ///< steps since it was cut
+    double excess = 0;  ///< interactions, of these
+    double growth = 1;  ///< interactions per particle over those of the fresh block, when last walked
+    std::array<double, ages> growth_at{};  ///< by age; 0: not known
+    /// By first active level: interactions per active particle of the fresh block, and active particles; 0:
+    /// not known.
+    std::array<double, time_levels> fresh{}, active{};
+
+    void walked(const Work& work, std::size_t level);
+    void cut();
+    double fresh_like(std::size_t level) const;
+    double expected_excess(std::size_t level) const;
+    double mean() const { return (cost + excess) / static_cast<double>(age); }
   };
   std::vector<Block> blocks_;
 };

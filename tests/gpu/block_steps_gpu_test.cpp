@@ -111,6 +111,55 @@ TEST_F(BlockStepsOnGpu, work_is_counted_by_level_and_kept_per_longest_step) {
   EXPECT_EQ(found.interactions, expected.interactions);
 }
 
+/// What is left when blocks of a sphere that has moved were cut anew.
+struct Recut {
+  Particles particles;
+  Count before, after;  ///< interactions of all
+};
+Recut recut(const Communicator& comm, std::size_t count) {
+  ModelParameters model;
+  model.model = "plummer";
+  model.particles = static_cast<Count>(count);
+  const auto backend = make_backend(comm, {"cuda", true, {}}, testing::share_of(comm, make_particles(model)),
+                                    testing::gravity_of_active(0.5));
+  PhaseTimers timers;
+  DecompositionReport report;
+  Domain domain = backend->decompose({.leaf_size = 64}, {}, report);
+  backend->evaluate(domain, {}, timers);
+  ForceReport forces;
+  for (int step = 0; step < 4; ++step) {
+    backend->drift({.factor = 0.05});
+    forces = backend->evaluate(domain, {.grows = false}, timers);
+  }
+  Recut result;
+  result.before = forces.interactions.cell + forces.interactions.particle;
+  const Particles before = testing::shown(comm, *backend);
+  EXPECT_GT(backend->due(domain, 0).excess, 0);
+  EXPECT_FALSE(backend->rebuild(domain, 0, timers)) << "trees in blocks do not wait for the evaluation";
+  const Particles moved = testing::shown(comm, *backend);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    EXPECT_EQ(moved.id[i], before.id[i]) << i;
+    EXPECT_EQ(moved.position[i], before.position[i]) << i;
+    EXPECT_EQ(moved.velocity[i], before.velocity[i]) << i;
+    EXPECT_EQ(moved.old_acceleration[i], before.old_acceleration[i]) << i;
+    EXPECT_EQ(moved.work[i], before.work[i]) << i;
+  }
+  forces = backend->evaluate(domain, {.grows = false}, timers);
+  result.after = forces.interactions.cell + forces.interactions.particle;
+  result.particles = testing::shown(comm, *backend);
+  return result;
+}
+
+TEST_F(BlockStepsOnGpu, blocks_are_cut_anew_alike_on_any_number_of_ranks) {
+  constexpr std::size_t count = 60000;  // in 938 leaves, so blocks have up to three
+  const Recut one = recut(Communicator(MPI_COMM_SELF), count), all = recut(comm_, count);
+  EXPECT_EQ(all.before, one.before);
+  EXPECT_EQ(all.after, one.after);
+  EXPECT_LT(one.after, one.before);
+  for (std::size_t i = 0; i < count; ++i)
+    EXPECT_EQ(all.particles.acceleration[i], one.particles.acceleration[i]) << i;
+}
+
 /// The state after a small merger has gone some way.
 Particles evolved(const Communicator& comm, const std::string& more) {
   ModelParameters merger;

@@ -12,16 +12,11 @@
 namespace grove {
 namespace {
 
-TEST(Shares, owners_follow_the_middles_of_leaves) {
+TEST(Shares, runs_follow_the_middles_of_leaves) {
   const Shares shares(100, 4);
   // Middles at 5, 25 (the border belongs to the right share), 50, 65, 85 of 100.
-  const Count weights[] = {10, 30, 20, 10, 30};
-  const int owners[] = {0, 1, 2, 2, 3};
-  Count before = 0;
-  for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(shares.owner(before, weights[i]), owners[i]) << i;
-    before += weights[i];
-  }
+  const std::vector<Count> weights = {10, 30, 20, 10, 30};
+  EXPECT_EQ(shares.runs(weights), (std::vector<std::int32_t>{0, 1, 2, 4, 5}));
 }
 
 TEST(Shares, a_cell_that_does_not_straddle_has_leaves_of_one_owner_however_it_is_cut) {
@@ -58,7 +53,7 @@ TEST(LentCells, are_those_that_straddle_and_a_rank_borrows_one) {
   const std::vector<Cell> top = {cell_of(1, 0, 11, 100), cell_of(3, 0, 6, 49),  cell_of(5, 6, 5, 51),
                                  cell_of(-1, 0, 3, 26),  cell_of(-1, 3, 3, 23), cell_of(-1, 6, 1, 2),
                                  cell_of(-1, 7, 4, 49)};
-  const LentCells lent(top, Shares(100, 4), 1);
+  const LentCells lent(top, Shares(100, 4));
   ASSERT_EQ(lent.size(), 2u);
   EXPECT_EQ(lent.cell(0), 3);
   EXPECT_EQ(lent.borrower(0), 0);
@@ -72,7 +67,7 @@ TEST(LentCells, are_those_that_straddle_and_a_rank_borrows_one) {
   const std::vector<Cell> two = {cell_of(1, 0, 11, 100), cell_of(3, 0, 8, 52),  cell_of(-1, 8, 3, 48),
                                  cell_of(5, 0, 5, 30),   cell_of(-1, 5, 3, 22), cell_of(-1, 0, 3, 20),
                                  cell_of(-1, 3, 2, 10)};
-  const LentCells both(two, Shares(100, 4), 1);
+  const LentCells both(two, Shares(100, 4));
   ASSERT_EQ(both.size(), 3u);
   EXPECT_EQ(both.cell(0), 6);
   EXPECT_EQ(both.borrower(0), 1);
@@ -99,7 +94,7 @@ TEST(LentCells, a_rank_borrows_one_however_cells_lie) {
       at = static_cast<std::int32_t>(top.size()) + 1;
       top.insert(top.end(), {cell_of(-1, 0, 2, weights[i]), cell_of(-1, 0, 2, rest)});
     }
-    const LentCells lent(top, shares, 1);
+    const LentCells lent(top, shares);
     for (std::size_t i = 1; i < lent.size(); ++i) ASSERT_LT(lent.borrower(i - 1), lent.borrower(i)) << seed;
     if (lent.size() > 0) {
       ASSERT_GE(lent.borrower(0), 0);
@@ -113,7 +108,7 @@ TEST(LentCells, subtrees_become_top_cells) {
   const std::vector<Cell> subtrees = {cell_of(1, 0, 2, 15),  cell_of(-1, 0, 1, 8), cell_of(-1, 1, 1, 7),
                                       cell_of(1, 2, 3, 25),  cell_of(3, 2, 2, 16), cell_of(-1, 4, 1, 9),
                                       cell_of(-1, 2, 1, 10), cell_of(-1, 3, 1, 6)};
-  const LentCells lent(top, Shares(40, 4), 1);  // shares of 10
+  const LentCells lent(top, Shares(40, 4));  // shares of 10
   ASSERT_EQ(lent.size(), 2u);
   lent.join(top, subtrees);
   const std::vector<Cell> expected = {cell_of(1, 0, 5, 40), cell_of(3, 0, 2, 15),  cell_of(5, 2, 3, 25),
@@ -128,7 +123,7 @@ TEST(LentCells, more_leaves_than_were_known_move_those_behind) {
   const std::vector<Cell> subtrees = {cell_of(1, 0, 3, 20),  cell_of(3, 0, 2, 15), cell_of(-1, 2, 1, 5),
                                       cell_of(-1, 0, 1, 8),  cell_of(-1, 1, 1, 7), cell_of(1, 2, 2, 20),
                                       cell_of(-1, 2, 1, 11), cell_of(-1, 3, 1, 9)};
-  const LentCells lent(top, Shares(40, 3), 1);
+  const LentCells lent(top, Shares(40, 3));
   ASSERT_EQ(lent.size(), 2u);
   lent.join(top, subtrees);
   const std::vector<Cell> expected = {cell_of(1, 0, 5, 40), cell_of(3, 0, 3, 20),  cell_of(7, 3, 2, 20),

@@ -42,9 +42,12 @@ class DeviceBackend : public Backend {
     return grove::decompose(comm_, particles_, exchange_, in_blocks, previous, report, &records_);
   }
 
-  bool rebuild(Domain& domain, PhaseTimers& timers) override {
+  BlockExcess::Due due(const Domain& domain, int first_active) const override {
+    return gravity_.can_recut(domain) ? gravity_.due(first_active) : BlockExcess::Due{};
+  }
+  bool rebuild(Domain& domain, int first_active, PhaseTimers& timers) override {
     if (!gravity_.can_recut(domain)) return true;
-    gravity_.recut(particles_, domain, timers);
+    gravity_.recut(particles_, domain, first_active, timers);
     return false;
   }
 
@@ -69,7 +72,7 @@ class DeviceBackend : public Backend {
   /// cuts 4.4 ms (docs/performance.md); of a few blocks 0.8 ms in all.
   RepairRates repair_rates() const override {
     const bool in_blocks = gravity_.parameters().tree == LocalTreeKind::bisection;
-    return {in_blocks ? 0.0 : 190.0, 400, 6e8};
+    return {in_blocks ? 0.0 : 190.0, 600, 6e8};
   }
 
   Totals totals(const Domain& domain) const override { return compute_totals(comm_, particles_, domain); }

@@ -5,10 +5,8 @@
 #include <algorithm>
 
 #include "base/errors.hpp"
-#include "kernels/cuda/bisection.hpp"
 #include "kernels/cuda/leaf_bisection.hpp"
 #include "kernels/cuda/leaf_lists.hpp"
-#include "kernels/cuda/range_order.hpp"
 #include "kernels/cuda/tree_update.hpp"
 #include "kernels/math/cut_rule.hpp"
 
@@ -87,34 +85,16 @@ void DeviceForest::arrange(DeviceParticles& particles) {
   order_ = {};
 }
 
-std::vector<std::vector<Cell>> DeviceForest::recut(DeviceParticles& particles, const Box& box,
-                                                   Count leaf_size, std::span<const Cell> roots,
-                                                   std::span<const std::int32_t> first_leaf,
-                                                   std::int32_t together) {
-  std::vector<cuda::ParticleRange> ranges;
-  std::vector<cuda::SubtreeRoot> subtree_roots;
+void DeviceForest::recut(std::span<const std::int32_t> leaves, const cuda::DeviceRecords& records,
+                         const ParticleId* ids, std::int32_t together, std::uint32_t* order) {
   std::vector<Count> leaf_begin{0}, node_begin;
-  for (std::size_t i = 0; i < roots.size(); ++i) {
-    subtree_roots.push_back({roots[i], static_cast<std::uint64_t>(leaf_begin.back())});
-    const auto first = static_cast<std::size_t>(first_leaf[i]);
-    ranges.push_back({places_[first].first, static_cast<std::uint64_t>(roots[i].count)});
-    for (std::size_t leaf = first; leaf < first + static_cast<std::size_t>(roots[i].leaves); ++leaf) {
-      node_begin.push_back(static_cast<Count>(places_[leaf].node));  // new nodes take the places of the old
-      leaf_begin.push_back(leaf_begin.back() + places_[leaf].count);
-    }
+  for (const std::int32_t leaf : leaves) {
+    const cuda::LeafPlaces& place = places_[static_cast<std::size_t>(leaf)];
+    node_begin.push_back(static_cast<Count>(place.node));  // new nodes take the places of the old
+    leaf_begin.push_back(leaf_begin.back() + place.count);
   }
-  node_begin.push_back(0);  // not read
-  const auto count = static_cast<std::size_t>(leaf_begin.back());
-  const cuda::DeviceArray<std::uint32_t> numbers = cuda::list_ranges(ranges);
-  cuda::DeviceRecords records(count), spare(count);
-  cuda::make_records_of(box, particles.values(fields::position), numbers.data(), count, records);
-  const ParticleId* const ids = particles.values(fields::id);
-  std::vector<std::vector<Cell>> subtrees =
-      cuda::cut_to_leaves({CutRule::middle, leaf_size}, subtree_roots, records, spare, ids);
-  const cuda::DeviceArray<std::uint32_t> order(count);
-  cuda::cut_leaves(leaf_begin, node_begin, records, ids, order.data(), links_.data(), together);
-  particles.reorder(numbers.data(), order.data(), count);
-  return subtrees;
+  node_begin.push_back(static_cast<Count>(nodes()));
+  cuda::cut_leaves(leaf_begin, node_begin, records, ids, order, links_.data(), together);
 }
 
 void DeviceForest::update(const DeviceParticles& particles, const GravityParameters& gravity,

@@ -9,7 +9,6 @@
 #include "kernels/cuda/leaf_trees.hpp"
 #include "kernels/cuda/octree.hpp"
 #include "kernels/cuda/records.hpp"
-#include "kernels/math/cell.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/leaf_root.hpp"
 #include "kernels/math/opening.hpp"
@@ -32,12 +31,11 @@ class DeviceForest {
            const cuda::DeviceRecords& records, std::int32_t together);
   /// Brings the particles into tree order, once after cut().
   void arrange(DeviceParticles& particles);
-  /// Cuts some cells of the ORB anew, down to buckets, once the particles have moved; all else stays. roots:
-  /// cells of own leaves, ascending; first_leaf: of each, among the own ones. Returns the subtrees, down to
-  /// the leaves, of as many leaves of the same sizes as before. Only bisections, under CutRule::middle.
-  std::vector<std::vector<Cell>> recut(DeviceParticles& particles, const Box& box, Count leaf_size,
-                                       std::span<const Cell> roots, std::span<const std::int32_t> first_leaf,
-                                       std::int32_t together);
+  /// Cuts some leaves anew into groups and buckets, once cut(): as many as before. leaves: own ones,
+  /// ascending; records: of their particles, leaf by leaf; ids (device): by Record::index; order (out,
+  /// device): indices in tree order.
+  void recut(std::span<const std::int32_t> leaves, const cuda::DeviceRecords& records, const ParticleId* ids,
+             std::int32_t together, std::uint32_t* order);
   /// As Forest::update().
   void update(const DeviceParticles& particles, const GravityParameters& gravity, const WalkUnits& units,
               double median_acceleration, int first_active);

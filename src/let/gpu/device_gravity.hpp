@@ -16,6 +16,7 @@
 #include "let/gpu/device_forest.hpp"
 #include "let/gravity.hpp"
 #include "particles/gpu/device_particles.hpp"
+#include "time/block_excess.hpp"
 
 namespace grove {
 
@@ -38,14 +39,13 @@ class DeviceGravity {
   ForceReport evaluate(DeviceParticles& particles, const Domain& domain, cuda::DeviceRecords records,
                        const EvaluationPlan& plan, PhaseTimers& timers);
 
-  /// Interactions that cutting a block anew costs per particle of it.
-  static constexpr double recut_rate = 400;
-
   /// Whether recut() is to be had.
   bool can_recut(const Domain& domain) const;
-  /// Collective. Cuts the blocks that are due (ForceReport::due) anew. domain (in/out): of the last
-  /// evaluation; its cells change below these blocks.
-  void recut(DeviceParticles& particles, Domain& domain, PhaseTimers& timers);
+  /// Of the blocks of all ranks before a step of this first active level; the same on all.
+  BlockExcess::Due due(int first_active) const { return excess_.due(first_active); }
+  /// Collective. Cuts anew where most blocks are due. domain (in/out): of the last
+  /// evaluation; its cells change there.
+  void recut(DeviceParticles& particles, Domain& domain, int first_active, PhaseTimers& timers);
 
  private:
   /// Sources of all leaves: the own ones, what was imported, and the roots of all leaves.
@@ -78,8 +78,8 @@ class DeviceGravity {
   cuda::WalkTargets agree_on_targets(const Domain& domain, int first_active);
   cuda::WalkSources own_sources() const;
   cuda::WalkSources sources() const;
-  void list_blocks(const Domain& domain);
-  void number_blocks(const Domain& domain);
+  void list_blocks(const Domain& domain, const std::vector<bool>& is_new);
+  void number_leaves_by_block(const Domain& domain);
   void count_excess(const DeviceParticles& particles, int first_active);
   WalkCounts walk_along_ropes(const DeviceParticles& particles, const Domain& domain, int first_active,
                               const cuda::WalkOutput& output) const;
@@ -93,11 +93,12 @@ class DeviceGravity {
   Setup setup_;
   DeviceForest forest_;
   cuda::ActiveList active_;                   ///< groups to be walked, where not all are
-  std::vector<Block> blocks_;                 ///< of this rank
+  std::vector<Block> blocks_;                 ///< of all ranks
   std::vector<std::uint32_t> block_of_leaf_;  ///< of own leaves
-  BlockExcess excess_;                        ///< of the blocks
+  BlockExcess excess_;                        ///< of all blocks
   cuda::NodeCodes codes_ = cuda::bisection_codes;
   cuda::DeviceTop top_;
+  bool has_new_cells_ = true;              ///< since top_ was made
   cuda::DeviceArray<LeafNotice> notices_;  ///< by leaf of the ORB, and the next likewise
   cuda::DeviceArray<SourceFrame> frames_;
   std::optional<Sources> joint_;  ///< where other ranks have leaves

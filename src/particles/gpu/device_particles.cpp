@@ -29,9 +29,12 @@ void DeviceParticles::reorder(const std::uint32_t* order) {
   }
 }
 
-void DeviceParticles::reorder(const std::uint32_t* numbers, const std::uint32_t* order, std::size_t count) {
+void DeviceParticles::reorder(const std::uint32_t* numbers, const std::uint32_t* order, std::size_t count,
+                              std::span<const cuda::DeviceArray<std::byte>> rest) {
   std::vector<cuda::FieldColumn> fields;
-  for (const Column& column : columns_) fields.push_back({column.values.data(), column.element_size});
+  for (std::size_t c = 0; c < columns_.size(); ++c)
+    fields.push_back({columns_[c].values.data(), size_, rest.empty() ? nullptr : rest[c].data(),
+                      columns_[c].element_size});
   cuda::reorder_listed(fields, numbers, order, count);
 }
 

@@ -59,9 +59,10 @@ class DeviceParticles {
   /// then rest. Cost: one gather per field, one field's memory on top.
   void reorder(const std::uint32_t* order);
 
-  /// Element numbers[i] of every field becomes what was element order[i], i < count: the same numbers in
-  /// another order; device. Cost: see cuda::reorder_listed().
-  void reorder(const std::uint32_t* numbers, const std::uint32_t* order, std::size_t count);
+  /// Element numbers[i] of every field becomes what was element order[i], i < count, counted through the
+  /// field and then `rest` (by field; empty: there is none). Device. Cost: see cuda::reorder_listed().
+  void reorder(const std::uint32_t* numbers, const std::uint32_t* order, std::size_t count,
+               std::span<const cuda::DeviceArray<std::byte>> rest);
 
   /// A copy for the host; fields that are not held are 0.
   Particles download() const;
