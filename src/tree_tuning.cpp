@@ -19,10 +19,9 @@ Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, i
     last_ = age_ + 1 >= interval_ ? Repair::cuts : Repair::refit;
   else
     last_ = choose({rates_.rebuild * all, rates_.cuts * all}, coming, due);
-  if (!in_blocks())
-    choice_.repaired(last_);
-  else if (last_ == Repair::cuts)
-    cuts_.built();
+  if (!in_blocks()) choice_.repaired(last_);
+  if (last_ == Repair::cuts) cuts_.cut();
+  repairs_ = last_ == Repair::rebuild ? static_cast<double>(due.cost) + rates_.rebuild_once : 0;
   since_rebuild_ = last_ == Repair::refit ? since_rebuild_ + 1 : 0;
   age_ = last_ == Repair::cuts ? 0 : age_ + 1;
   return last_;
@@ -31,11 +30,11 @@ Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, i
 Repair TreeTuning::choose(const RepairCosts& costs, std::span<const StepWork> coming,
                           const BlockExcess::Due& due) const {
   if (!in_blocks()) return choice_.choose(costs, coming, false);
+  if (cuts_.pays(costs.cuts, coming.front().fresh_cost)) return Repair::cuts;
   // As for each block (BlockExcess): before the first step whose excess is above the mean cost per step.
   const double mean =
       static_cast<double>(due.mean) + rates_.rebuild_once / static_cast<double>(since_rebuild_ + 1);
-  if (static_cast<double>(due.excess) > mean) return Repair::rebuild;
-  return cuts_.pays(costs.cuts, coming) ? Repair::cuts : Repair::refit;
+  return static_cast<double>(due.excess) > mean ? Repair::rebuild : Repair::refit;
 }
 
 void TreeTuning::walked(const ForceReport& forces) {
@@ -44,7 +43,7 @@ void TreeTuning::walked(const ForceReport& forces) {
   if (cost == 0) return;
   const StepWork work{step_.fresh_cost > 0 ? step_.fresh_cost : cost, step_.level};
   if (in_blocks())
-    cuts_.step(cost, work);
+    cuts_.step(cost, work.fresh_cost, repairs_);
   else
     choice_.step(cost, work);
 }

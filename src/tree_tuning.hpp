@@ -5,6 +5,7 @@
 #include "let/gravity.hpp"
 #include "time/block_clock.hpp"
 #include "time/block_excess.hpp"
+#include "time/cut_timing.hpp"
 #include "time/repair.hpp"
 
 namespace grove {
@@ -33,8 +34,9 @@ class TreeTuning {
 
   RepairRates rates_;
   Count interval_;
-  RepairChoice choice_;   ///< where all leaves are rebuilt together
-  RebuildInterval cuts_;  ///< where blocks are, one by one
+  RepairChoice choice_;  ///< where all leaves are rebuilt together
+  CutTiming cuts_;       ///< where blocks are, one by one
+  double repairs_ = 0;   ///< what rebuilding blocks for the step under way costs
   Repair last_ = Repair::cuts;
   Count since_rebuild_ = 0;      ///< steps since blocks were rebuilt
   Count age_ = 0;                ///< steps since the last decomposition

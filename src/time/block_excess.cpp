@@ -78,6 +78,7 @@ BlockExcess::Due BlockExcess::due(int first_active) const {
     if (!is_due(i, first_active)) continue;
     due.excess += static_cast<Count>(blocks_[i].expected_excess(static_cast<std::size_t>(first_active)));
     due.mean += static_cast<Count>(blocks_[i].mean());
+    due.cost += static_cast<Count>(blocks_[i].cost);
   }
   return due;
 }

@@ -45,9 +45,9 @@ class BlockExcess {
   /// Whether a block should be cut before a step of this first active level.
   bool is_due(std::size_t block, int first_active) const;
   /// Of all blocks that should be: excess expected of that step; their mean costs per step, less if they
-  /// wait.
+  /// wait; what cutting them costs.
   struct Due {
-    Count excess = 0, mean = 0;
+    Count excess = 0, mean = 0, cost = 0;
   };
   Due due(int first_active) const;
 
