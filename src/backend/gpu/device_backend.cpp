@@ -59,9 +59,7 @@ class DeviceBackend : public Backend {
   LevelCounts choose_levels(const StepRule& rule, int first_active) override {
     return cuda::choose_levels(particles_.size(), rule, first_active, step_fields(particles_));
   }
-  void kick(const Kick& kick) override {
-    cuda::kick(particles_.size(), kick, step_fields(particles_));
-  }
+  void kick(const Kick& kick) override { cuda::kick(particles_.size(), kick, step_fields(particles_)); }
   void drift(const Drift& drift) override {
     cuda::drift(particles_.size(), drift, step_fields(particles_));
     cuda::device_synchronise();  // what follows is counted apart
