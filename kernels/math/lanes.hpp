@@ -96,6 +96,27 @@ GROVE_INLINE Lanes larger(Lanes a, Lanes b) {
 #endif
 }
 
+/// The lanes before this one, and 0 in the others.
+GROVE_INLINE Lanes lanes_before(int end, Lanes a) {
+#if defined(__AVX512F__)
+  return Lanes::make(_mm512_maskz_mov_ps(static_cast<__mmask16>((1U << end) - 1), a.v));
+#else
+  float value[lane_count];
+  a.store(value);
+  for (int lane = end; lane < lane_count; ++lane) value[lane] = 0;
+  return Lanes::load(value);
+#endif
+}
+
+/// The largest lane.
+GROVE_INLINE float largest_lane(Lanes a) {
+  float value[lane_count];
+  a.store(value);
+  for (int half = lane_count / 2; half > 0; half /= 2)
+    for (int lane = 0; lane < half; ++lane) value[lane] = larger(value[lane], value[lane + half]);
+  return value[0];
+}
+
 /// 1/sqrt(x), x > 0: the processor's estimate (relative error below 2^-14 with AVX-512, 1.5 x 2^-12
 /// with AVX) and one Newton step, which leaves 1.5 times the square of that: 5.6e-9 or 2.0e-7, and rounding.
 GROVE_INLINE Lanes inverse_sqrt(Lanes x) {

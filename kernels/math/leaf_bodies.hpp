@@ -25,8 +25,8 @@ GROVE_HOST_DEVICE inline TargetBounds no_bounds() {
 template <class Box>
 GROVE_HOST_DEVICE void widen(Box& box, const Vec3f& low, const Vec3f& high) {
   for (int axis = 0; axis < 3; ++axis) {
-    if (low[axis] < box.low[axis]) box.low[axis] = low[axis];
-    if (box.high[axis] < high[axis]) box.high[axis] = high[axis];
+    box.low[axis] = low[axis] < box.low[axis] ? low[axis] : box.low[axis];
+    box.high[axis] = box.high[axis] < high[axis] ? high[axis] : box.high[axis];
   }
 }
 
@@ -56,6 +56,10 @@ struct SourceBody {
     sources[i] = of(position[i], mass[i]);
     softening[i] = softening_of[type[i]];
   }
+  /// The same where it has moved since.
+  GROVE_HOST_DEVICE void move(std::size_t i) const {
+    sources[i].position = ((position[i] - origin) * per_length).as<float>();
+  }
 };
 
 /// Group g of a leaf: its bounds, who is active, and how strict its tests are for these.
@@ -74,15 +78,19 @@ struct GroupBody {
     const auto first = static_cast<std::int32_t>(g) * group_size;
     const std::int32_t last = first + group_size < particles ? first + group_size : particles;
     TargetBounds bounds = no_bounds();
-    float least = largest_float;
-    std::uint32_t active = 0;
     for (std::int32_t i = first; i < last; ++i) {
-      widen(bounds, sources[i].position, sources[i].position, 0, softening[i]);
-      if (level[i] < first_active) continue;
-      active |= 1U << (i - first);
-      if (old_acceleration[i] < least) least = old_acceleration[i];
+      widen(bounds, sources[i].position, sources[i].position);
+      bounds.softening = bounds.softening < softening[i] ? softening[i] : bounds.softening;
     }
-    if (active != 0) bounds.strictness = rule.strictness(static_cast<float>(least * per_acceleration));
+    std::uint32_t active = 0;
+    for (std::int32_t i = first; i < last; ++i)
+      active |= static_cast<std::uint32_t>(level[i] >= first_active) << (i - first);
+    if (active != 0) {
+      float least = largest_float;
+      for (std::int32_t i = first; i < last; ++i)
+        if ((active >> (i - first) & 1) != 0 && old_acceleration[i] < least) least = old_acceleration[i];
+      bounds.strictness = rule.strictness(static_cast<float>(least * per_acceleration));
+    }
     groups[g] = {bounds, first, last - first, active};
   }
 };

@@ -26,6 +26,7 @@ void Forest::build(Particles& particles, const Box& box, std::span<const Count> 
   group_begin_.assign(1, 0);
   for (std::size_t i = 0; i < origins_.size(); ++i)
     group_begin_.push_back(group_begin_.back() + groups_of(leaf_begin[i + 1] - leaf_begin[i]));
+  has_sources_ = false;
 
   Array<Record> own_records;
   if (records.empty()) {
@@ -53,7 +54,9 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
   moments_.resize(nodes);
   sources_.resize(particles.size());
   softening_.resize(particles.size());
-  types_.assign(particles.type.begin(), particles.type.end());
+  const bool moves = has_sources_ && units.length == units_.length && units.mass == units_.mass;
+  if (!moves) types_.assign(particles.type.begin(), particles.type.end());
+  units_ = units;
   groups_.resize(static_cast<std::size_t>(group_begin_.back()));
   bounds_.assign(origins_.size(), no_bounds());
   boxes_.assign(origins_.size(), {no_bounds().low, no_bounds().high});
@@ -61,15 +64,18 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
 
   host_loop("Grove::forest::update", origins_.size(), [&](std::size_t leaf) {
     thread_local LeafMoments combiner;
-    origins_[leaf] = find_origin(leaf, particles);
-    copy_sources(leaf, particles, gravity, units);
-    make_groups(leaf, particles, gravity, units, rule);
+    if (!has_sources_) origins_[leaf] = find_origin(leaf, particles);
+    const SourceBody copy = source_body(leaf, particles, gravity);
+    const Count count = leaf_begin_[leaf + 1] - leaf_begin_[leaf];
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) moves ? copy.move(i) : copy(i);
+    make_groups(leaf, particles, gravity, rule);
     const auto node = static_cast<std::size_t>(shapes_.node_begin[leaf]);
     const auto first = static_cast<std::size_t>(leaf_begin_[leaf]);
     combiner.combine(rule, tree(static_cast<std::int32_t>(leaf)).nodes, &shapes_.links[node],
-                     static_cast<std::int32_t>(leaf_begin_[leaf + 1] - leaf_begin_[leaf]), &sources_[first],
-                     &softening_[first], &core_[node], &moments_[node]);
+                     static_cast<std::int32_t>(count), &sources_[first], &softening_[first], &core_[node],
+                     &moments_[node]);
   });
+  has_sources_ = true;
 }
 
 Vec3d Forest::find_origin(std::size_t leaf, const Particles& particles) const {
@@ -90,13 +96,12 @@ Vec3d Forest::find_origin(std::size_t leaf, const Particles& particles) const {
   return origin;
 }
 
-void Forest::copy_sources(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
-                          const WalkUnits& units) {
-  const auto first = static_cast<std::size_t>(leaf_begin_[leaf]),
-             count = static_cast<std::size_t>(leaf_begin_[leaf + 1]) - first;
+SourceBody Forest::source_body(std::size_t leaf, const Particles& particles,
+                               const GravityParameters& gravity) {
+  const auto first = static_cast<std::size_t>(leaf_begin_[leaf]);
   SourceBody copy{origins_[leaf],
-                  1 / units.length,
-                  1 / units.mass,
+                  1 / units_.length,
+                  1 / units_.mass,
                   {},
                   particles.position.data() + first,
                   particles.mass.data() + first,
@@ -105,15 +110,15 @@ void Forest::copy_sources(std::size_t leaf, const Particles& particles, const Gr
                   softening_.data() + first};
   for (std::size_t type = 0; type < particle_types; ++type)
     copy.softening_of[type] = static_cast<float>(gravity.softening[type] * copy.per_length);
-  for (std::size_t i = 0; i < count; ++i) copy(i);
+  return copy;
 }
 
 void Forest::make_groups(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
-                         const WalkUnits& units, const AcceptanceRule& rule) {
+                         const AcceptanceRule& rule) {
   const Count first = leaf_begin_[leaf], group = group_begin_[leaf];
   const auto groups = static_cast<std::size_t>(group_begin_[leaf + 1] - group);
   const GroupBody make{rule,
-                       to_walk_acceleration(1, gravity.gravitational_constant, units),
+                       to_walk_acceleration(1, gravity.gravitational_constant, units_),
                        static_cast<std::int32_t>(leaf_begin_[leaf + 1] - first),
                        sources_.data() + first,
                        softening_.data() + first,

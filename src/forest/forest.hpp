@@ -10,6 +10,7 @@
 #include "forest/tree_builder.hpp"
 #include "kernels/kokkos/bisection.hpp"
 #include "kernels/math/acceptance.hpp"
+#include "kernels/math/leaf_bodies.hpp"
 #include "kernels/math/leaf_root.hpp"
 #include "kernels/math/opening.hpp"
 #include "kernels/math/walk_views.hpp"
@@ -38,11 +39,12 @@ class Forest {
              std::span<Record> records = {}, const TreeBuilder& builder = bisection_builder(),
              PhaseTimers* timers = nullptr);
 
-  /// Chooses an origin in each leaf, copies positions and masses in single precision, combines moments, and
-  /// prepares nodes and groups for the criterion. May be repeated without build() when particles have moved
-  /// or the criterion changes. median_acceleration (in): global median of |a_old|, units of the run (0 for
-  /// the opening angles); first_leaf (in): number in the ORB of the first own leaf; first_active (in): the
-  /// level from which on particles are targets.
+  /// Copies positions and masses in single precision, combines moments, and prepares nodes and groups for the
+  /// criterion. May be repeated without build() when particles have moved or the criterion changes: leaves
+  /// keep their origins, particles their masses and softening. Softening is the same from call to call.
+  /// median_acceleration (in): global median of |a_old|, units of the run (0 for the opening angles);
+  /// first_leaf (in): number in the ORB of the first own leaf; first_active (in): the level from which on
+  /// particles are targets.
   void update(const Particles& particles, const GravityParameters& gravity, const WalkUnits& units,
               double median_acceleration, std::int32_t first_leaf, int first_active = 0);
 
@@ -56,15 +58,17 @@ class Forest {
 
  private:
   Vec3d find_origin(std::size_t leaf, const Particles& particles) const;
-  void copy_sources(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
-                    const WalkUnits& units);
+  SourceBody source_body(std::size_t leaf, const Particles& particles, const GravityParameters& gravity);
   void make_groups(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
-                   const WalkUnits& units, const AcceptanceRule& rule);
+                   const AcceptanceRule& rule);
 
   std::int32_t first_leaf_ = 0;
   int first_active_ = 0;
+  bool has_sources_ = false;  ///< masses and softening of these trees are copied
+  WalkUnits units_;           ///< of what is copied
   /// [leaves] units of the run; where most of a leaf's particles are (the median of a sample in tree order),
-  /// so that a distant one takes the precision from no other. The same whoever owns the leaf.
+  /// so that a distant one takes the precision from no other. The same whoever owns the leaf. Found when
+  /// trees are new: until the next ones particles move by less than the size of a leaf.
   std::vector<Vec3d> origins_;
   std::vector<Count> leaf_begin_;     ///< [leaves + 1] first particle
   std::vector<Count> group_begin_;    ///< [leaves + 1] first group

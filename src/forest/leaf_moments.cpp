@@ -12,13 +12,12 @@ constexpr float round_up = 1 + 1e-6F;
 
 }  // namespace
 
+// One pass over the nodes for each step: none of them waits for what the one before does to its node.
 void LeafMoments::combine(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links,
                           std::int32_t particles, const SourceParticle* sources, const float* softening,
                           NodeCore* core, NodeMoments* moments) {
   load(particles, sources);
-  const bool needs_extent = rule.criterion == Criterion::opening_edge;
   sums_.resize(static_cast<std::size_t>(nodes));
-  extents_.resize(needs_extent ? static_cast<std::size_t>(nodes) : 0);
   for (std::int32_t n = nodes - 1; n >= 0; --n) {
     const NodeLinks& link = links[n];
     MomentSum& sum = sums_[static_cast<std::size_t>(n)];
@@ -31,23 +30,28 @@ void LeafMoments::combine(const AcceptanceRule& rule, std::int32_t nodes, const 
     }
     core[n] = node_core(sum);
     moments[n] = node_moments(sum);
-    core[n].radius = radius(link, core[n].centre);
-    float edge = 0, offset = 0;
-    if (needs_extent) {
-      const Extent box = extents_[static_cast<std::size_t>(n)] = extent(n, links);
-      const Vec3f side = box.high - box.low;
-      edge = std::max({side.x, side.y, side.z});
-      offset = norm(core[n].centre - (box.low + box.high) * 0.5F);
-    }
-    rule.prepare(core[n], edge, offset, moments[n].xx + moments[n].yy + moments[n].zz);
+  }
+  for (std::int32_t n = 0; n < nodes; ++n) core[n].radius = radius(links[n], core[n].centre);
+  const auto trace = [&](std::int32_t n) { return moments[n].xx + moments[n].yy + moments[n].zz; };
+  if (rule.criterion != Criterion::opening_edge) {
+    for (std::int32_t n = 0; n < nodes; ++n) rule.prepare(core[n], 0, 0, trace(n));
+    return;
+  }
+  extents_.resize(static_cast<std::size_t>(nodes));
+  for (std::int32_t n = nodes - 1; n >= 0; --n) {
+    const Extent box = extents_[static_cast<std::size_t>(n)] = extent(n, links);
+    const Vec3f side = box.high - box.low;
+    rule.prepare(core[n], std::max({side.x, side.y, side.z}),
+                 norm(core[n].centre - (box.low + box.high) * 0.5F), trace(n));
   }
 }
 
 void LeafMoments::load(std::int32_t particles, const SourceParticle* sources) {
   const auto count = static_cast<std::size_t>(particles);
-  x_.resize(count);
-  y_.resize(count);
-  z_.resize(count);
+  for (Array<float>* axis : {&x_, &y_, &z_}) {
+    axis->resize(count + lane_count - 1);
+    std::fill(axis->begin() + static_cast<std::ptrdiff_t>(count), axis->end(), 0.F);
+  }
   for (std::size_t i = 0; i < count; ++i) {
     x_[i] = sources[i].position.x;
     y_[i] = sources[i].position.y;
@@ -56,24 +60,21 @@ void LeafMoments::load(std::int32_t particles, const SourceParticle* sources) {
 }
 
 float LeafMoments::radius(const NodeLinks& links, const Vec3f& centre) const {
-  const auto first = static_cast<std::size_t>(links.first),
-             last = first + static_cast<std::size_t>(links.count);
+  const auto first = static_cast<std::size_t>(links.first), count = static_cast<std::size_t>(links.count);
+  const auto distance2 = [&](std::size_t i) {
+    const Lanes x = Lanes::load(&x_[i]) - Lanes(centre.x), y = Lanes::load(&y_[i]) - Lanes(centre.y),
+                z = Lanes::load(&z_[i]) - Lanes(centre.z);
+    return x * x + y * y + z * z;
+  };
   constexpr auto step = static_cast<std::size_t>(lane_count);
-  float largest = 0;
-  std::size_t i = first;
-  if (last - first >= step) {
-    Lanes lanes(0.F);
-    for (; i + step <= last; i += step) {
-      const Lanes x = Lanes::load(&x_[i]) - Lanes(centre.x), y = Lanes::load(&y_[i]) - Lanes(centre.y),
-                  z = Lanes::load(&z_[i]) - Lanes(centre.z);
-      lanes = larger(lanes, x * x + y * y + z * z);
-    }
-    float values[lane_count];
-    lanes.store(values);
-    for (const float value : values) largest = larger(largest, value);
+  Lanes largest;
+  if (count < step) {
+    largest = lanes_before(static_cast<int>(count), distance2(first));
+  } else {
+    largest = distance2(first + count - step);  // what whole registers from the first on leave over
+    for (std::size_t i = 0; i + step < count; i += step) largest = larger(largest, distance2(first + i));
   }
-  for (; i < last; ++i) largest = larger(largest, norm2(Vec3f{x_[i], y_[i], z_[i]} - centre));
-  return std::sqrt(largest) * round_up;
+  return std::sqrt(largest_lane(largest)) * round_up;
 }
 
 LeafMoments::Extent LeafMoments::extent(std::int32_t node, const NodeLinks* links) const {

@@ -31,7 +31,7 @@ class LeafMoments {
   float radius(const NodeLinks& links, const Vec3f& centre) const;
   Extent extent(std::int32_t node, const NodeLinks* links) const;
 
-  Array<float> x_, y_, z_;       ///< positions, one array per axis
+  Array<float> x_, y_, z_;       ///< positions, one array per axis; lane_count - 1 more for whole registers
   std::vector<MomentSum> sums_;  ///< [nodes]
   std::vector<Extent> extents_;  ///< [nodes] tight boxes
 };

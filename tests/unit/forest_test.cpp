@@ -68,6 +68,26 @@ TEST(Forest, isSoundWithMixedSofteningAndMassless) {
   }
 }
 
+TEST(Forest, isSoundWhenParticlesHaveMoved) {
+  Particles particles = make_shape(Shape::clumps, 3000);
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    particles.type[i] = static_cast<std::uint8_t>(1 + particles.id[i] % 2);
+  const GravityParameters gravity = opening(Criterion::acceleration);
+  Grown grown = grow(particles, gravity, 1024);
+  const Vec3d origin = grown.forest.tree(0).origin;
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    particles.position[i] += Vec3d{0.01 * std::sin(static_cast<double>(i)), 0.3, 0};
+  grown.moments(particles, gravity, 0);
+  expect_sound(grown, gravity);
+  EXPECT_EQ(grown.forest.tree(0).origin, origin);
+  const SourceParticle* sources = grown.forest.tree(0).particles;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(grown.leaf_begin[1]); ++i) {
+    const Vec3d place = (particles.position[i] - origin) * (1 / grown.units.length);
+    ASSERT_EQ(sources[i].position, place.as<float>()) << i;
+    ASSERT_EQ(sources[i].mass, static_cast<float>(particles.mass[i] / grown.units.mass)) << i;
+  }
+}
+
 TEST(Forest, keepsEveryParticle) {
   Particles particles = make_shape(Shape::hernquist, 5000);
   const GravityParameters gravity = opening(Criterion::opening_radius);
