@@ -93,8 +93,11 @@ __global__ void __launch_bounds__(threads) choose(std::size_t count, const StepR
     const std::size_t i = base + threadIdx.x;
     int level = i < count ? fields.level[i] : -1;
     if (level >= first_active) {
-      level = next_level(rule.level_of(fields.acceleration[i], fields.type[i]), first_active);
+      const Vec3f acceleration = fields.acceleration[i];
+      level =
+          rule.next_level(acceleration, fields.previous_acceleration[i], fields.type[i], level, first_active);
       fields.level[i] = static_cast<std::uint8_t>(level);
+      fields.previous_acceleration[i] = acceleration;
     }
     sums.add(level, 1);
   }

@@ -21,6 +21,7 @@ struct StepFields {
   Vec3d *position, *velocity;
   float* old_acceleration;
   std::uint32_t* work;
+  Vec3f* previous_acceleration;
 };
 
 /// What src/time/leapfrog.hpp does on the host.

@@ -23,6 +23,7 @@ struct Particles {
   Array<std::uint32_t> work;      ///< interactions per longest time step: of the last force evaluation, times
                                   ///< the steps of the level, at most 2^32 - 1; 0 before the first
   Array<std::uint8_t> level;      ///< of its time step (kernels/math/block_steps.hpp)
+  Array<Vec3f> previous_acceleration;  ///< at the beginning of that step; 0 before the first
 
   std::size_t size() const { return position.size(); }
   bool empty() const { return position.empty(); }
@@ -66,6 +67,9 @@ inline constexpr Field<std::uint32_t> work{&Particles::work,
                                            {"Work", dimension::none, all_types, true, true, false, false}};
 inline constexpr Field<std::uint8_t> level{
     &Particles::level, {"TimeStepLevel", dimension::none, all_types, true, true, true, false}};
+inline constexpr Field<Vec3f> previous_acceleration{
+    &Particles::previous_acceleration,
+    {"PreviousAcceleration", dimension::acceleration, all_types, true, true, false, false}};
 }  // namespace fields
 
 /// Calls visit(field) for every row of the table, in a fixed order.
@@ -81,6 +85,7 @@ void for_each_field(Visitor&& visit) {
   visit(fields::old_acceleration);
   visit(fields::work);
   visit(fields::level);
+  visit(fields::previous_acceleration);
 }
 
 }  // namespace grove

@@ -5,8 +5,9 @@
 namespace grove {
 
 LevelCounts choose_levels(Particles& particles, const StepRule& rule, int first_active) {
-  run(particles.size(), ChooseLevelBody{rule, first_active, particles.acceleration.data(),
-                                        particles.type.data(), particles.level.data()});
+  run(particles.size(),
+      ChooseLevelBody{rule, first_active, particles.acceleration.data(), particles.type.data(),
+                      particles.level.data(), particles.previous_acceleration.data()});
   LevelCounts counts{};
   for (const std::uint8_t level : particles.level) ++counts[level];
   return counts;

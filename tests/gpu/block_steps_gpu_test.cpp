@@ -54,6 +54,7 @@ Particles random_particles(std::size_t count) {
     p.position[i] = vector().as<double>();
     p.velocity[i] = vector().as<double>();
     p.acceleration[i] = vector() * std::pow(10.F, 3 * uniform(random));
+    p.previous_acceleration[i] = i % 5 == 0 ? Vec3f{0, 0, 0} : p.acceleration[i] + vector();
     p.mass[i] = 1, p.id[i] = i + 1, p.potential[i] = 0, p.old_acceleration[i] = 0;
     p.type[i] = static_cast<std::uint8_t>(i % 2);
     p.work[i] = static_cast<std::uint32_t>(random());
@@ -80,6 +81,7 @@ TEST_F(BlockStepsOnGpu, levels_kicks_and_drifts_are_the_hosts) {
   grove::drift(host, drift);
   const Particles there = device.download();
   EXPECT_EQ(std::memcmp(there.level.data(), host.level.data(), host.size()), 0);
+  EXPECT_EQ(there.previous_acceleration, host.previous_acceleration);
   for (std::size_t i = 0; i < host.size(); ++i) {
     // Products and sums may be fused on one side: a few roundings of 2^-52 of accelerations up to 2000 times
     // factors below 0.4.

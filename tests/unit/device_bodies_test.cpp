@@ -90,7 +90,9 @@ TEST(DeviceBodies, leapfrogIsTheHosts) {
   const auto a = copy(acceleration);
   std::vector<std::uint8_t> level = some_levels();
   const std::vector<std::uint8_t> type(particles, 0);
+  std::vector<Vec3f> previous = random_floats(5);
   const auto l = copy(level);
+  const auto p = copy(previous);
   const auto t = copy(type);
   const StepRule rule{.eta = 0.1, .longest = 1, .length = {0.5}, .deepest = 20};
   Kick kick{.first_active = 2, .factor = {}};
@@ -99,15 +101,16 @@ TEST(DeviceBodies, leapfrogIsTheHosts) {
   for (int k = 0; k < time_levels; ++k)
     kick.factor.of[k] = 0.125 + k, drift.lag.of[k] = 0.01 * k, to.position.of[k] = 0.02 * k,
     to.velocity.of[k] = 0.03 * k;
-  run(particles, ChooseLevelBody{rule, 2, acceleration.data(), type.data(), level.data()});
+  run(particles, ChooseLevelBody{rule, 2, acceleration.data(), type.data(), level.data(), previous.data()});
   run(particles, KickBody{kick, level.data(), acceleration.data(), velocity.data()});
   run(particles, DriftBody{drift, level.data(), acceleration.data(), velocity.data(), position.data()});
   run(particles, PredictBody{to, level.data(), acceleration.data(), position.data(), velocity.data()});
-  run_on_device(particles, ChooseLevelBody{rule, 2, a.data(), t.data(), l.data()});
+  run_on_device(particles, ChooseLevelBody{rule, 2, a.data(), t.data(), l.data(), p.data()});
   run_on_device(particles, KickBody{kick, l.data(), a.data(), v.data()});
   run_on_device(particles, DriftBody{drift, l.data(), a.data(), v.data(), x.data()});
   run_on_device(particles, PredictBody{to, l.data(), a.data(), x.data(), v.data()});
   EXPECT_EQ(fetch(l), level);
+  EXPECT_EQ(fetch(p), previous);
   expect_near(fetch(x), position);
   expect_near(fetch(v), velocity);
 }
@@ -125,7 +128,9 @@ TEST(DeviceBodies, sourcesAndGroupsAreTheHosts) {
   const auto m = copy(mass);
   const auto t = copy(type);
   const auto a = copy(old);
+  std::vector<Vec3f> previous = random_floats(5);
   const auto l = copy(level);
+  const auto p = copy(previous);
   const auto eps = copy(softening);
   const auto s = copy(sources);
   const auto g = copy(made);

@@ -35,6 +35,7 @@ struct Cube {
       particles.potential[i] = 0;
       particles.work[i] = 0;
       particles.level[i] = 0;
+      particles.previous_acceleration[i] = {};
     }
     grown.prepare(particles);
     grown.sort(particles, leaf_size);

@@ -153,22 +153,42 @@ TEST(BlockClock, leads_particles_between_their_steps_as_the_integrator_says) {
 
 TEST(StepRule, gives_the_longest_step_that_the_criterion_allows) {
   StepRule rule{.eta = 0.5, .longest = 1, .length = {1, 4}, .deepest = 10};
+  const auto level = [&](const Vec3f& acceleration, std::uint8_t type = 0) {
+    return int{rule.next_level(acceleration, {0, 0, 0}, type, 0, 0)};
+  };
   // 0.5 sqrt(1 / |a|): 1/2, 1/4, and between them.
-  EXPECT_EQ(rule.level_of({1, 0, 0}, 0), 1);
-  EXPECT_EQ(rule.level_of({4, 0, 0}, 0), 2);
-  EXPECT_EQ(rule.level_of({0, 1.001F, 0}, 0), 2);
-  EXPECT_EQ(rule.level_of({0, 1, 0}, 1), 0) << "four times the length, twice the step";
-  EXPECT_EQ(rule.level_of({0, 0, 0}, 0), 0);
-  EXPECT_EQ(rule.level_of({0, 0, 1e30F}, 0), 10);
-  EXPECT_EQ(rule.level_of({0, 0, std::numeric_limits<float>::quiet_NaN()}, 0), 10);
+  EXPECT_EQ(level({1, 0, 0}), 1);
+  EXPECT_EQ(level({4, 0, 0}), 2);
+  EXPECT_EQ(level({0, 1.001F, 0}), 2);
+  EXPECT_EQ(level({0, 1, 0}, 1), 0) << "four times the length, twice the step";
+  EXPECT_EQ(level({0, 0, 0}), 0);
+  EXPECT_EQ(level({0, 0, 1e30F}), 10);
+  EXPECT_EQ(level({0, 0, std::numeric_limits<float>::quiet_NaN()}), 10);
+  EXPECT_EQ(level({0, 0, std::numeric_limits<float>::infinity()}), 10);
   rule.deepest = 0;
-  EXPECT_EQ(rule.level_of({4, 0, 0}, 0), 0) << "shared steps";
+  EXPECT_EQ(level({4, 0, 0}), 0) << "shared steps";
+}
+
+// Steps of 2^-k are allowed where the mean of |a| at both ends is at most 4^k / 4.
+TEST(StepRule, looks_ahead_to_the_end_of_the_step) {
+  const StepRule rule{.eta = 0.5, .longest = 1, .length = {1}, .deepest = 10};
+  const auto level = [&](float now, float before, int last) {
+    return int{rule.next_level({now, 0, 0}, {before, 0, 0}, 0, last, 0)};
+  };
+  EXPECT_EQ(level(0.9F, 0.9F, 1), 1) << "nothing changes";
+  // After a step of 1/2: another half would end at 1.2, mean 1.05; a quarter at 1.05, mean 0.975.
+  EXPECT_EQ(level(0.9F, 0.6F, 1), 2) << "on the way in";
+  EXPECT_EQ(level(1.1F, 1.4F, 1), 1) << "on the way out: ends at 0.8, mean 0.95";
+  // Through the centre: from -0.3 to 0.3, |a| does not change.
+  EXPECT_EQ(level(-0.3F, -0.9F, 1), 1) << "in steps of 1/2 on to 0.3; in one of 1 to 0.9";
+  EXPECT_EQ(level(-0.1F, -0.2F, 0), 0) << "ends at 0";
 }
 
 TEST(Levels, become_longer_only_when_a_longer_step_begins) {
   Particles p;
   p.resize(3);
-  for (std::size_t i = 0; i < 3; ++i) p.acceleration[i] = {0, 0, 0}, p.type[i] = 0;
+  for (std::size_t i = 0; i < 3; ++i)
+    p.acceleration[i] = p.previous_acceleration[i] = {0, 0, 0}, p.type[i] = 0;
   p.level[0] = 1, p.level[1] = 3, p.level[2] = 3;
   p.acceleration[2] = {256, 0, 0};
   const StepRule rule{.eta = 1, .longest = 1, .length = {1}, .deepest = 10};
@@ -176,6 +196,7 @@ TEST(Levels, become_longer_only_when_a_longer_step_begins) {
   EXPECT_EQ(p.level[0], 1) << "inside of its step";
   EXPECT_EQ(p.level[1], 2) << "wants 0, and a step of level 2 begins";
   EXPECT_EQ(p.level[2], 4) << "may always become shorter";
+  EXPECT_EQ(p.previous_acceleration[2], p.acceleration[2]);
   EXPECT_EQ(counts[1], 1);
   EXPECT_EQ(counts[2], 1);
   EXPECT_EQ(counts[4], 1);

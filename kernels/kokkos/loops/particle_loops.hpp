@@ -24,17 +24,19 @@ struct RecordBody {
   }
 };
 
-/// Active particles choose their next step.
+/// Active particles choose their next step, and remember their accelerations.
 struct ChooseLevelBody {
   StepRule rule;
   int first_active;
   const Vec3f* acceleration;  ///< in
   const std::uint8_t* type;   ///< in
-  std::uint8_t* level;        ///< in/out
+  std::uint8_t* level;        ///< in/out, and the next
+  Vec3f* previous_acceleration;
 
   GROVE_HOST_DEVICE void operator()(std::size_t i) const {
     if (level[i] < first_active) return;
-    level[i] = next_level(rule.level_of(acceleration[i], type[i]), first_active);
+    level[i] = rule.next_level(acceleration[i], previous_acceleration[i], type[i], level[i], first_active);
+    previous_acceleration[i] = acceleration[i];
   }
 };
 
