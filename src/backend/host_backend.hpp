@@ -18,9 +18,10 @@ class HostBackend : public Backend {
   LevelCounts choose_levels(const StepRule& rule, int first_active) override;
   void kick(const Kick& kick) override;
   void drift(const Drift& drift) override;
-  /// Per particle growth of the trees takes 25 ns and decomposition 30 ns on a core that makes 1.5
-  /// interactions a nanosecond (the merger of 10^4 particles).
-  RepairRates repair_rates() const override { return {35, 80, 0}; }
+  /// Per particle a rebuild takes 60 ns more than a refit (sort 22, build 25, moments 14), with new cuts 80
+  /// (sort 40), on a core that makes 1.24 interactions a nanosecond: medians by `repair` in timing.csv of
+  /// grove run jobs/examples/merger.yml -P time.end=2.56 -P audit.every=0.
+  RepairRates repair_rates() const override { return {75, 100, 0}; }
   Totals totals(const Domain& domain) const override;
   AuditResult audit(const Domain& domain, Count sample) const override;
   void show(const Prediction* to, const std::function<void(const Particles&)>& use) override;
