@@ -16,9 +16,9 @@ namespace {
 /// Device memory that a step of one rank takes at most, fields, records and trees together; measured on 1 to
 /// 4 GPUs (see docs/performance.md). Where there are others, nearly all particles travel before the first
 /// step.
-double bytes_per_particle(const Communicator& comm) { return comm.size() == 1 ? 170 : 302; }
+double bytes_per_particle(const Communicator& comm) { return comm.size() == 1 ? 290 : 320; }
 
-/// So many that a block's particles seldom leave it, and so few that ranks can have equal work.
+/// So few that a block is of one density, and so many that what it costs does not scatter.
 constexpr std::int32_t most_block_leaves = 16;
 
 /// Particles in the memory of GPUs; only scalars, cuts, cells, what leaves tell each other and snapshots
