@@ -100,12 +100,8 @@ void Simulation::step() {
   const int deepest = choose_levels();
   if (reporting_) write_outputs(clock_.end_of(deepest));
   advance(deepest);
-  const Repair repair =
-      tuning_.plan(bins_.particles, clock_, deepest, backend_->due(domain_, clock_.first_active()));
-  bool grows = repair == Repair::cuts;
-  if (repair == Repair::cuts) decompose();
-  if (repair == Repair::rebuild) grows = backend_->rebuild(domain_, clock_.first_active(), timers_);
-  evaluate_forces({.grows = grows, .first_active = clock_.first_active()});
+  const Repair repair = plan_repair(deepest);
+  evaluate_forces({.grows = carry_out(repair), .first_active = clock_.first_active()});
   {
     const auto timer = timers_.time("advance");
     backend_->kick(clock_.closing_kick());
@@ -139,6 +135,22 @@ void Simulation::advance(int deepest) {
   backend_->drift(clock_.drift(parameters_.time.integrator, deepest));
   dt_ = clock_.end_of(deepest) - time();
   clock_.advance(deepest);
+}
+
+Repair Simulation::plan_repair(int deepest) {
+  const BlockExcess::Due due = backend_->due(domain_, clock_.first_active());
+  // The same on all ranks, unless their processors' mathematical libraries round differently.
+  const Repair repair = comm_.broadcast(tuning_.plan(bins_.particles, clock_, deepest, due));
+  tuning_.begin(repair, due);
+  return repair;
+}
+
+/// Returns whether the evaluation that follows has to grow the trees.
+bool Simulation::carry_out(Repair repair) {
+  if (repair == Repair::refit) return false;
+  if (repair == Repair::rebuild) return backend_->rebuild(domain_, clock_.first_active(), timers_);
+  decompose();
+  return true;
 }
 
 void Simulation::decompose() {

@@ -54,6 +54,8 @@ class Simulation {
 
   int choose_levels();
   void advance(int deepest);
+  Repair plan_repair(int deepest);
+  bool carry_out(Repair repair);
   void decompose();
   void evaluate_forces(const EvaluationPlan& plan);
   void start_reporting();

@@ -14,17 +14,18 @@ Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, i
     later.advance(deepest);
   }
   step_ = coming.front();
+  if (interval_ > 0) return age_ + 1 >= interval_ ? Repair::cuts : Repair::refit;
   const auto all = static_cast<double>(std::accumulate(particles.begin(), particles.end(), Count{0}));
-  if (interval_ > 0)
-    last_ = age_ + 1 >= interval_ ? Repair::cuts : Repair::refit;
-  else
-    last_ = choose({rates_.rebuild * all, rates_.cuts * all}, coming, due);
-  if (!in_blocks()) choice_.repaired(last_);
-  if (last_ == Repair::cuts) cuts_.cut();
-  repairs_ = last_ == Repair::rebuild ? static_cast<double>(due.cost) + rates_.rebuild_once : 0;
-  since_rebuild_ = last_ == Repair::refit ? since_rebuild_ + 1 : 0;
-  age_ = last_ == Repair::cuts ? 0 : age_ + 1;
-  return last_;
+  return choose({rates_.rebuild * all, rates_.cuts * all}, coming, due);
+}
+
+void TreeTuning::begin(Repair repair, const BlockExcess::Due& due) {
+  last_ = repair;
+  if (!in_blocks()) choice_.repaired(repair);
+  if (repair == Repair::cuts) cuts_.cut();
+  repairs_ = repair == Repair::rebuild ? static_cast<double>(due.cost) + rates_.rebuild_once : 0;
+  since_rebuild_ = repair == Repair::refit ? since_rebuild_ + 1 : 0;
+  age_ = repair == Repair::cuts ? 0 : age_ + 1;
 }
 
 Repair TreeTuning::choose(const RepairCosts& costs, std::span<const StepWork> coming,

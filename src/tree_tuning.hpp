@@ -21,6 +21,8 @@ class TreeTuning {
   /// these, which the next steps will have, too; due: of the blocks before that walk.
   Repair plan(const LevelCounts& particles, const BlockClock& clock, int deepest,
               const BlockExcess::Due& due);
+  /// That this will be done.
+  void begin(Repair repair, const BlockExcess::Due& due);
   /// After that walk.
   void walked(const ForceReport& forces);
 
