@@ -339,7 +339,7 @@ StepRule TimeParameters::rule(double longest, const std::array<double, particle_
     rule.length[type] = length[type] > 0 ? length[type] : softening[type];
   if (steps == StepKind::shared) return rule;
   rule.deepest = deepest_level;
-  while (rule.deepest > 0 && std::ldexp(longest, -rule.deepest) < min_step) --rule.deepest;
+  while (rule.deepest > 0 && std::ldexp(longest, -rule.deepest) < min_step * (1 - 1e-12)) --rule.deepest;
   return rule;
 }
 

@@ -187,7 +187,7 @@ std::vector<Row> time_and_output_rows() {
        "`block`: each particle's steps are the longest one halved as often as its acceleration asks for; "
        "`shared`: all particles take the longest step"},
       {"time", "eta", at(time, &T::eta), dimension::none, positive, optional,
-       "accuracy of `block`: a step is at most eta sqrt(length / |acceleration|)"},
+       "accuracy of `block`: a step is at most the square root of length over acceleration, times eta"},
       {"time", "length", at(time, &T::length), dimension::length, not_negative, optional,
        "length in that criterion, one for all types or a map from type to length; 0: the softening"},
       {"time", "min_step", at(time, &T::min_step), dimension::time, not_negative, optional,
@@ -204,7 +204,8 @@ std::vector<Row> time_and_output_rows() {
        "where all output goes; made if missing"},
       {"output", "every", at(out, &O::every), dimension::time, positive, optional, "time between snapshots"},
       {"output", "times", at(out, &O::times), dimension::time, any, optional,
-       "times of the snapshots, a list; between steps, positions and velocities are extrapolated to them"},
+       "times of the snapshots, a list; between steps, positions and velocities are "
+       "extrapolated to them, other fields are those of each particle's last step"},
       {"output", "fields", at(out, &O::fields), dimension::none, any, optional,
        "datasets to write, a list; unset: " + output_field_names(true) +
            "; possible: " + output_field_names(false)},
@@ -214,7 +215,7 @@ std::vector<Row> time_and_output_rows() {
       {"output", "files", at(out, &O::files), dimension::none, Range{1, 1 << 20}, optional,
        "files that a snapshot is divided into"},
       {"audit", "every", at(audit, &A::every), dimension::none, not_negative, optional,
-       "steps between checks of the forces against direct summation; 0: never"},
+       "longest steps between checks of the forces against direct summation; 0: never"},
       {"audit", "particles", at(audit, &A::particles), dimension::none, Range{1, 1 << 30}, optional,
        "particles to check"},
   };

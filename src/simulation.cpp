@@ -73,6 +73,7 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
   evaluate_forces({});
   // What stood in for a criterion that needs |a_old| has now supplied it.
   if (forces_.opening_angle) evaluate_forces({.grows = false});
+  tuning_.learn(forces_);
   const Totals first = totals();
   first_energy_ = first.total_energy();
   // A parabolic pair has no energy, a particle alone nothing at all.

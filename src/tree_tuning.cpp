@@ -62,10 +62,19 @@ void TreeTuning::learn(const ForceReport& forces) {
   }
 }
 
+/// Of a level that was not active yet, as of the nearest one that was.
+double TreeTuning::fresh_of(std::size_t level) const {
+  for (std::size_t distance = 0; distance < time_levels; ++distance) {
+    if (level >= distance && fresh_[level - distance] > 0) return fresh_[level - distance];
+    if (level + distance < time_levels && fresh_[level + distance] > 0) return fresh_[level + distance];
+  }
+  return 0;
+}
+
 double TreeTuning::fresh_cost(const LevelCounts& particles, int first_active) const {
   double sum = 0;
   for (auto level = static_cast<std::size_t>(first_active); level < time_levels; ++level)
-    sum += static_cast<double>(particles[level]) * fresh_[level];
+    if (particles[level] > 0) sum += static_cast<double>(particles[level]) * fresh_of(level);
   return sum;
 }
 

@@ -17,6 +17,8 @@ class TreeTuning {
   /// costs least.
   TreeTuning(RepairRates rates, Count interval) : rates_(rates), interval_(interval) {}
 
+  /// What forces cost each level, after new cuts or not.
+  void learn(const ForceReport& forces);
   /// What to do before the walk of the step that ends now. particles: by level; deepest: the deepest level of
   /// these, which the next steps will have, too; due: of the blocks before that walk.
   Repair plan(const LevelCounts& particles, const BlockClock& clock, int deepest,
@@ -30,9 +32,9 @@ class TreeTuning {
   bool in_blocks() const { return rates_.rebuild == 0; }
   Repair choose(const RepairCosts& costs, std::span<const StepWork> coming,
                 const BlockExcess::Due& due) const;
+  double fresh_of(std::size_t level) const;
   /// Interactions that a step costs in fresh trees.
   double fresh_cost(const LevelCounts& particles, int first_active) const;
-  void learn(const ForceReport& forces);
 
   RepairRates rates_;
   Count interval_;

@@ -41,10 +41,13 @@ sed 's/model: plummer, n: 200/file: cut.hdf5/; s/out-good/out-cut/' good.yml >cu
 expect 0 '200 particles' ic plummer -n 200 -o good.hdf5
 head -c 3000 good.hdf5 >cut.hdf5
 expect 0 'longest steps: 2' run good.yml
+done_at_end() { [ "$(tail -n 1 out-good/energy.csv | cut -d, -f2)" = 0.02 ] || { echo "FAILED: the run is not done"; failures=$((failures + 1)); }; }
+done_at_end
 [ -f out-good/snapshot_001.hdf5 ] || { echo "FAILED: no snapshot of the end"; failures=$((failures + 1)); }
 
 expect 2 '--overwrite' run good.yml
 expect 0 'longest steps: 2' run good.yml --overwrite
+done_at_end
 expect 2 'good.hdf5: is a snapshot' run good.hdf5
 
 expect 2 'no-such-command' no-such-command

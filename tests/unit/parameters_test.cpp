@@ -183,5 +183,15 @@ TEST(Parameters, documentation_page_is_current) {
       << "make it anew: grove info --parameters > docs/parameters.md";
 }
 
+TEST(Parameters, shortest_steps_are_not_lost_to_rounding) {
+  // 0.3 / 3 is below 0.1 in its last bit.
+  TimeParameters time;
+  time.min_step = 0.025;
+  EXPECT_EQ(time.rule(0.3 / 3, {}).deepest, 2);
+  EXPECT_EQ(time.rule(0.09, {}).deepest, 1);
+  time.steps = StepKind::shared;
+  EXPECT_EQ(time.rule(0.1, {}).deepest, 0);
+}
+
 }  // namespace
 }  // namespace grove

@@ -402,6 +402,7 @@ bool DeviceGravity::can_recut(const Domain& domain) const {
 }
 
 void DeviceGravity::recut(DeviceParticles& particles, Domain& domain, int first_active, PhaseTimers& timers) {
+  const auto timer = timers.time("build");
   std::vector<bool> is_due;
   for (std::size_t b = 0; b < blocks_.size(); ++b) is_due.push_back(excess_.is_due(b, first_active));
   const std::vector<std::int32_t> cells = mostly_due(domain, blocks_, is_due);
@@ -410,11 +411,8 @@ void DeviceGravity::recut(DeviceParticles& particles, Domain& domain, int first_
     const Cell& cell = domain.cells[static_cast<std::size_t>(index)];
     std::fill_n(is_new.begin() + cell.first_leaf, cell.leaves, true);
   }
-  std::vector<std::vector<Cell>> subtrees;
-  timed(timers, "build", [&] {
-    subtrees =
-        grove::recut(comm_, exchange_, particles, forest_, domain, cells, together(domain.cells[0].count));
-  });
+  const std::vector<std::vector<Cell>> subtrees =
+      grove::recut(comm_, exchange_, particles, forest_, domain, cells, together(domain.cells[0].count));
   replace_subtrees(domain.cells, cells, subtrees);
   for (std::size_t c = 0; c < domain.cells.size(); ++c)
     if (domain.cells[c].is_leaf())
@@ -429,7 +427,8 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
   timed(timers, "wait", [&] { comm_.barrier(); });  // so that no other phase counts waiting for slower ranks
   if (plan.grows) {
     grow(particles, domain, std::move(records), timers);
-    list_blocks(domain, std::vector<bool>(static_cast<std::size_t>(domain.leaves()), true));
+    if (can_recut(domain))
+      list_blocks(domain, std::vector<bool>(static_cast<std::size_t>(domain.leaves()), true));
   }
   const bool agrees = plan.grows || plan.first_active == 0;
   if (agrees) timed(timers, "moments", [&] { setup_ = agree_on_setup(particles, domain); });
@@ -451,7 +450,7 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
     walk_trees(particles, domain, plan.first_active, report, timers);
   }
   timed(timers, "advance", [&] {
-    if (can_recut(domain)) count_excess(particles, plan.first_active);
+    if (!is_direct && !setup_.opening_angle && can_recut(domain)) count_excess(particles, plan.first_active);
     const cuda::LevelWork work = cuda::remember(particles.size(), plan.first_active, step_fields(particles));
     report.active_of = work.particles;
     report.work = work.interactions;
