@@ -113,53 +113,91 @@ TEST_F(BlockStepsOnGpu, work_is_counted_by_level_and_kept_per_longest_step) {
   EXPECT_EQ(found.interactions, expected.interactions);
 }
 
-/// What is left when blocks of a sphere that has moved were cut anew.
-struct Recut {
-  Particles particles;
-  Count before, after;  ///< interactions of all
-};
-Recut recut(const Communicator& comm, std::size_t count) {
-  ModelParameters model;
-  model.model = "plummer";
-  model.particles = static_cast<Count>(count);
-  const auto backend = make_backend(comm, {"cuda", true, {}}, testing::share_of(comm, make_particles(model)),
-                                    testing::gravity_of_active(0.5));
+/// A sphere in the memory of a GPU, in leaves of 64, so that of many particles blocks have several.
+struct Sphere {
+  Sphere(const Communicator& ranks, Count count, const GravityParameters& gravity) : comm(ranks) {
+    ModelParameters model;
+    model.model = "plummer";
+    model.particles = count;
+    Particles all = make_particles(model);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all.level[i] = static_cast<std::uint8_t>(norm(all.position[i]) < 0.7 ? i % 4 : 0);
+    backend = make_backend(comm, {"cuda", true, {}}, testing::share_of(comm, all), gravity);
+    decompose();
+  }
+  void decompose() {
+    DecompositionReport report;
+    const std::optional<Box> box = domain.cells.empty() ? std::nullopt : std::optional<Box>(domain.box);
+    domain = backend->decompose({.leaf_size = 64}, box, report);
+    interactions = evaluate({});
+  }
+  Count evaluate(const EvaluationPlan& plan) {
+    const ForceReport forces = backend->evaluate(domain, plan, timers);
+    return forces.interactions.cell + forces.interactions.particle;
+  }
+  /// Moves on, all active every other time; then cuts anew what is due before a step of these levels.
+  void age_and_recut(int first_active) {
+    for (int step = 0; step < 4; ++step) {
+      backend->drift({.factor = 0.05});
+      interactions = evaluate({.grows = false, .first_active = step % 2 == 0 ? 2 : 0});
+    }
+    const Particles before = testing::shown(comm, *backend);
+    EXPECT_GT(backend->due(domain, first_active).excess, 0);
+    EXPECT_FALSE(backend->rebuild(domain, first_active, timers)) << "trees in blocks do not wait";
+    const Particles after = testing::shown(comm, *backend);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      ASSERT_EQ(after.id[i], before.id[i]) << i;
+      ASSERT_EQ(after.position[i], before.position[i]) << i;
+      ASSERT_EQ(after.velocity[i], before.velocity[i]) << i;
+      ASSERT_EQ(after.old_acceleration[i], before.old_acceleration[i]) << i;
+      ASSERT_EQ(after.work[i], before.work[i]) << i;
+      ASSERT_EQ(after.level[i], before.level[i]) << i;
+    }
+    const Count fresh = evaluate({.grows = false});
+    EXPECT_LT(fresh, interactions);
+    interactions = fresh;
+  }
+
+  const Communicator& comm;
+  std::unique_ptr<Backend> backend;
+  Domain domain;
   PhaseTimers timers;
-  DecompositionReport report;
-  Domain domain = backend->decompose({.leaf_size = 64}, {}, report);
-  backend->evaluate(domain, {}, timers);
-  ForceReport forces;
-  for (int step = 0; step < 4; ++step) {
-    backend->drift({.factor = 0.05});
-    forces = backend->evaluate(domain, {.grows = false}, timers);
-  }
-  Recut result;
-  result.before = forces.interactions.cell + forces.interactions.particle;
-  const Particles before = testing::shown(comm, *backend);
-  EXPECT_GT(backend->due(domain, 0).excess, 0);
-  EXPECT_FALSE(backend->rebuild(domain, 0, timers)) << "trees in blocks do not wait for the evaluation";
-  const Particles moved = testing::shown(comm, *backend);
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    EXPECT_EQ(moved.id[i], before.id[i]) << i;
-    EXPECT_EQ(moved.position[i], before.position[i]) << i;
-    EXPECT_EQ(moved.velocity[i], before.velocity[i]) << i;
-    EXPECT_EQ(moved.old_acceleration[i], before.old_acceleration[i]) << i;
-    EXPECT_EQ(moved.work[i], before.work[i]) << i;
-  }
-  forces = backend->evaluate(domain, {.grows = false}, timers);
-  result.after = forces.interactions.cell + forces.interactions.particle;
-  result.particles = testing::shown(comm, *backend);
-  return result;
-}
+  Count interactions = 0;  ///< of the last evaluation of all
+};
 
 TEST_F(BlockStepsOnGpu, blocks_are_cut_anew_alike_on_any_number_of_ranks) {
-  constexpr std::size_t count = 60000;  // in 938 leaves, so blocks have up to three
-  const Recut one = recut(Communicator(MPI_COMM_SELF), count), all = recut(comm_, count);
-  EXPECT_EQ(all.before, one.before);
-  EXPECT_EQ(all.after, one.after);
-  EXPECT_LT(one.after, one.before);
-  for (std::size_t i = 0; i < count; ++i)
-    EXPECT_EQ(all.particles.acceleration[i], one.particles.acceleration[i]) << i;
+  constexpr Count count = 36000;  // in 563 leaves, so blocks have two
+  const Communicator self(MPI_COMM_SELF);
+  const GravityParameters gravity = testing::gravity_of_active(0.5);
+  Sphere one(self, count, gravity), all(comm_, count, gravity);
+  const auto compare = [&](const char* after) {
+    SCOPED_TRACE(after);
+    EXPECT_EQ(all.interactions, one.interactions);
+    const Particles expected = testing::shown(self, *one.backend),
+                    actual = testing::shown(comm_, *all.backend);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      ASSERT_EQ(actual.acceleration[i], expected.acceleration[i]) << i;
+  };
+  const auto both = [&](const auto& what) {
+    what(one);
+    what(all);
+  };
+  both([](Sphere& sphere) { sphere.age_and_recut(0); });
+  compare("a first recut");
+  both([](Sphere& sphere) { sphere.age_and_recut(2); });
+  compare("another one, before a step of deep levels");
+  both([](Sphere& sphere) { sphere.decompose(); });
+  compare("new cuts of all");
+  both([](Sphere& sphere) { sphere.age_and_recut(0); });
+  compare("a recut after these");
+}
+
+TEST_F(BlockStepsOnGpu, direct_sums_have_no_blocks) {
+  GravityParameters gravity = testing::gravity_of_active(0.5);
+  gravity.direct_below = 50000;
+  const Sphere sphere(comm_, 40000, gravity);
+  EXPECT_EQ(sphere.interactions, Count{40000} * 40000);
+  EXPECT_EQ(sphere.backend->due(sphere.domain, 0).excess, 0);
 }
 
 /// The state after a small merger has gone some way.
