@@ -83,8 +83,8 @@ void ForceReport::add_over_ranks(const Communicator& comm) {
       static_cast<double>(counts[4] + counts[5]) / static_cast<double>(std::max<Count>(1, particles));
 }
 
-Gravity::Setup Gravity::agree_on_setup(const Particles& particles, const Domain& domain) const {
-  Setup setup;
+GravitySetup Gravity::agree_on_setup(const Particles& particles, const Domain& domain) const {
+  GravitySetup setup;
   setup.particles = comm_.sum(static_cast<Count>(particles.size()));
   if (parameters_.needs_old_acceleration())
     setup.median_acceleration = median(comm_, particles.old_acceleration);

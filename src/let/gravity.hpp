@@ -43,6 +43,14 @@ struct ForceReport {
   void add_over_ranks(const Communicator& comm);
 };
 
+/// What all ranks know before they walk; kept while trees are, unless all particles are active.
+struct GravitySetup {
+  WalkSetup walk;
+  Count particles = 0;
+  float median_acceleration = 0;  ///< of |a_old|
+  bool opening_angle = false;     ///< it stands in for a criterion that needs |a_old|
+};
+
 /// Evaluates gravity on all particles of all ranks. Every bit of the result is the same for any number of
 /// ranks.
 class Gravity {
@@ -71,14 +79,7 @@ class Gravity {
   void forget_trees() { forest_ = {}; }
 
  private:
-  /// What all ranks know before they walk; kept while trees are, unless all particles are active.
-  struct Setup {
-    WalkSetup walk;
-    Count particles = 0;
-    float median_acceleration = 0;
-    bool opening_angle = false;
-  };
-  Setup agree_on_setup(const Particles& particles, const Domain& domain) const;
+  GravitySetup agree_on_setup(const Particles& particles, const Domain& domain) const;
   void update(const Particles& particles, const Domain& domain, bool checks, int first_active,
               PhaseTimers& timers);
   void walk(Particles& particles, const Domain& domain, ForceReport& report, PhaseTimers& timers);
@@ -90,7 +91,7 @@ class Gravity {
 
   const Communicator& comm_;
   GravityParameters parameters_;
-  Setup setup_;
+  GravitySetup setup_;
   Forest forest_;
   TopMoments top_;
   std::vector<Vec3d> origins_;     // by number of the leaf in the ORB

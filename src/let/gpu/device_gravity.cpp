@@ -89,9 +89,8 @@ void timed(PhaseTimers& timers, const char* phase, const Work& work) {
 
 }  // namespace
 
-DeviceGravity::Setup DeviceGravity::agree_on_setup(const DeviceParticles& particles,
-                                                   const Domain& domain) const {
-  Setup setup;
+GravitySetup DeviceGravity::agree_on_setup(const DeviceParticles& particles, const Domain& domain) const {
+  GravitySetup setup;
   setup.particles = comm_.sum(static_cast<Count>(particles.size()));
   if (parameters_.needs_old_acceleration())
     setup.median_acceleration = median_of(comm_, particles, setup.particles);

@@ -57,14 +57,7 @@ class DeviceGravity {
     cuda::DeviceArray<SourceParticle> particles;
     cuda::DeviceArray<float> softening;
   };
-  /// As Gravity::Setup.
-  struct Setup {
-    WalkSetup walk;
-    Count particles = 0;
-    float median_acceleration = 0;
-    bool opening_angle = false;
-  };
-  Setup agree_on_setup(const DeviceParticles& particles, const Domain& domain) const;
+  GravitySetup agree_on_setup(const DeviceParticles& particles, const Domain& domain) const;
   void grow(DeviceParticles& particles, const Domain& domain, cuda::DeviceRecords records,
             PhaseTimers& timers);
   void check_separations(const DeviceParticles& particles) const;
@@ -90,7 +83,7 @@ class DeviceGravity {
   const DeviceExchange& exchange_;
   GravityParameters parameters_;
   std::optional<int> together_;
-  Setup setup_;
+  GravitySetup setup_;
   DeviceForest forest_;
   cuda::ActiveList active_;                   ///< groups to be walked, where not all are
   std::vector<Block> blocks_;                 ///< of all ranks
