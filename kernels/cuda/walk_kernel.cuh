@@ -12,7 +12,8 @@ namespace grove::cuda {
 GROVE_HOST_DEVICE constexpr bool is_brief(bool own, LocalTreeKind kind) {
   return !may_spill_nodes(own, kind);
 }
-constexpr std::uint32_t groups_of_brief_block = 2;
+/// Of a brief block: two save some of what a block costs; few groups would not end together then.
+constexpr std::uint32_t groups_of_block(std::uint32_t groups) { return groups < (1U << 15) ? 1 : 2; }
 
 /// Of a block. In a brief one no warp waits for another one's end.
 GROVE_HOST_DEVICE constexpr int warps_of(bool own, LocalTreeKind kind) { return is_brief(own, kind) ? 1 : 4; }
@@ -35,7 +36,7 @@ __device__ inline std::uint32_t next_group(WalkState* state) {
 template <Order order, class Shape, bool own, LocalTreeKind kind, int together>
 __global__ void __launch_bounds__(32 * warps_of(own, kind), blocks_per_processor(own, kind))
     walk(const WalkRule rule, const __grid_constant__ WalkSources sources, const WalkTargets targets,
-         const WalkOutput output, std::uint32_t* spill, WalkState* state) {
+         const WalkOutput output, std::uint32_t of_brief_block, std::uint32_t* spill, WalkState* state) {
   constexpr int warps = warps_of(own, kind);
   __shared__ WarpMemory memory[warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
@@ -43,9 +44,8 @@ __global__ void __launch_bounds__(32 * warps_of(own, kind), blocks_per_processor
       rule, sources, targets, memory[warp],
       spill + static_cast<std::size_t>(blockIdx.x * warps + warp) * NodeStack::most_spilled);
   unsigned long long cell = 0, particle = 0, tests = 0;
-  for (std::uint32_t turn = 0; !is_brief(own, kind) || turn < groups_of_brief_block; ++turn) {
-    const std::uint32_t g =
-        is_brief(own, kind) ? blockIdx.x * groups_of_brief_block + turn : next_group(state);
+  for (std::uint32_t turn = 0; !is_brief(own, kind) || turn < of_brief_block; ++turn) {
+    const std::uint32_t g = is_brief(own, kind) ? blockIdx.x * of_brief_block + turn : next_group(state);
     if (g >= targets.groups) break;
     const Fault fault = group.run(g, output);
     if (fault != Fault::none) {
@@ -67,12 +67,13 @@ void launch_kind(const WalkRule& rule, const WalkSources& sources, const WalkTar
                  const WalkOutput& output, WalkMemory& memory) {
   constexpr int warps = warps_of(own, kind), threads = 32 * warps;
   const auto kernel = walk<order, Shape, own, kind, together>;
-  std::uint32_t grid = (targets.groups + groups_of_brief_block - 1) / groups_of_brief_block;
+  const std::uint32_t of_brief_block = groups_of_block(targets.groups);
+  std::uint32_t grid = (targets.groups + of_brief_block - 1) / of_brief_block;
   if constexpr (!is_brief(own, kind)) {
     grid = static_cast<std::uint32_t>(blocks_at_a_time(kernel, threads));
     memory.spill = DeviceArray<std::uint32_t>(std::size_t{grid} * warps * NodeStack::most_spilled);
   }
-  kernel<<<grid, threads, 0, stream()>>>(rule, sources, targets, output, memory.spill.data(),
+  kernel<<<grid, threads, 0, stream()>>>(rule, sources, targets, output, of_brief_block, memory.spill.data(),
                                          memory.state.data());
   launched("Grove::cuda::walk");
 }
