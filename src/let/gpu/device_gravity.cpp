@@ -11,7 +11,6 @@
 #include "base/errors.hpp"
 #include "comm/exchange_plan.hpp"
 #include "comm/radix_select.hpp"
-#include "kernels/cuda/block_work.hpp"
 #include "kernels/cuda/digit_counts.hpp"
 #include "kernels/cuda/direct_force.hpp"
 #include "kernels/cuda/fields.hpp"
@@ -20,15 +19,10 @@
 #include "kernels/cuda/particle_steps.hpp"
 #include "kernels/cuda/rope_walk.hpp"
 #include "kernels/cuda/urgent_work.hpp"
-#include "let/gpu/device_recut.hpp"
 #include "let/resolution.hpp"
 
 namespace grove {
 namespace {
-
-/// Interactions that cutting a block anew costs per particle of it: 5e-10 s on an H200, which makes 8e11 a
-/// second.
-constexpr double recut_rate = 400;
 
 /// Where all frames have their reference.
 Vec3d middle_of(const Box& box) { return box.low + Vec3d{1, 1, 1} * (box.edge / 2); }
@@ -351,72 +345,9 @@ void DeviceGravity::grow(DeviceParticles& particles, const Domain& domain, cuda:
   has_new_cells_ = true;
 }
 
-/// After the leaves for which is_new is true have been cut anew. A block of these goes on from what is known
-/// of the one that had its middle leaf before.
-void DeviceGravity::list_blocks(const Domain& domain, const std::vector<bool>& is_new) {
-  const std::vector<Block> before = std::exchange(blocks_, blocks_of(domain));
-  std::vector<Count> particles;
-  std::vector<BlockExcess::Origin> origins;
-  for (const Block& block : blocks_) {
-    particles.push_back(domain.cells[static_cast<std::size_t>(block.cell)].count);
-    const std::int32_t middle = block.first_leaf + block.leaves / 2;
-    const auto behind = std::partition_point(before.begin(), before.end(),
-                                             [&](const Block& b) { return b.first_leaf <= middle; });
-    origins.push_back({static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, behind - before.begin() - 1)),
-                       is_new[static_cast<std::size_t>(block.first_leaf)]});
-  }
-  excess_ = before.empty() ? BlockExcess(particles, recut_rate)
-                           : BlockExcess(particles, recut_rate, excess_, origins);
-  number_leaves_by_block(domain);
-}
-
-void DeviceGravity::number_leaves_by_block(const Domain& domain) {
-  const auto rank = static_cast<std::size_t>(comm_.rank());
-  block_of_leaf_.clear();
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    const std::int32_t first = std::max(blocks_[b].first_leaf, domain.first_leaf[rank]),
-                       last =
-                           std::min(blocks_[b].first_leaf + blocks_[b].leaves, domain.first_leaf[rank + 1]);
-    if (first < last)
-      block_of_leaf_.insert(block_of_leaf_.end(), static_cast<std::size_t>(last - first),
-                            static_cast<std::uint32_t>(b));
-  }
-}
-
-/// From the work that the walk has left. All ranks count the blocks of all.
-void DeviceGravity::count_excess(const DeviceParticles& particles, int first_active) {
-  std::vector<BlockExcess::Work> work(blocks_.size());
-  std::vector<cuda::BlockWork> own(blocks_.size());
-  cuda::sum_block_work(forest_.trees(), forest_.leaf_of_group(), forest_.groups(),
-                       particles.values(fields::work), block_of_leaf_, own);
-  std::vector<Count> sums;
-  for (const cuda::BlockWork& sum : own) sums.insert(sums.end(), {sum.active, sum.interactions});
-  comm_.sum(std::span<Count>(sums));
-  for (std::size_t b = 0; b < work.size(); ++b) work[b] = {sums[2 * b], sums[2 * b + 1]};
-  excess_.walked(work, first_active);
-}
-
-bool DeviceGravity::can_recut(const Domain& domain) const {
-  return domain.block_leaves > 1 && parameters_.tree == LocalTreeKind::bisection;
-}
-
 void DeviceGravity::recut(DeviceParticles& particles, Domain& domain, int first_active, PhaseTimers& timers) {
   const auto timer = timers.time("build");
-  std::vector<bool> is_due;
-  for (std::size_t b = 0; b < blocks_.size(); ++b) is_due.push_back(excess_.is_due(b, first_active));
-  const std::vector<std::int32_t> cells = mostly_due(domain, blocks_, is_due);
-  std::vector<bool> is_new(static_cast<std::size_t>(domain.leaves()), false);
-  for (const std::int32_t index : cells) {
-    const Cell& cell = domain.cells[static_cast<std::size_t>(index)];
-    std::fill_n(is_new.begin() + cell.first_leaf, cell.leaves, true);
-  }
-  const std::vector<std::vector<Cell>> subtrees =
-      grove::recut(comm_, exchange_, particles, forest_, domain, cells, together(domain.cells[0].count));
-  replace_subtrees(domain.cells, cells, subtrees);
-  for (std::size_t c = 0; c < domain.cells.size(); ++c)
-    if (domain.cells[c].is_leaf())
-      domain.leaf_cell[static_cast<std::size_t>(domain.cells[c].first_leaf)] = static_cast<std::int32_t>(c);
-  list_blocks(domain, is_new);
+  blocks_.recut(particles, forest_, domain, first_active, together(domain.cells[0].count));
   has_new_cells_ = true;
 }
 
@@ -426,8 +357,7 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
   timed(timers, "wait", [&] { comm_.barrier(); });  // so that no other phase counts waiting for slower ranks
   if (plan.grows) {
     grow(particles, domain, std::move(records), timers);
-    if (can_recut(domain))
-      list_blocks(domain, std::vector<bool>(static_cast<std::size_t>(domain.leaves()), true));
+    if (can_recut(domain)) blocks_.begin(domain);
   }
   const bool agrees = plan.grows || plan.first_active == 0;
   if (agrees) timed(timers, "moments", [&] { setup_ = agree_on_setup(particles, domain); });
@@ -449,7 +379,8 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
     walk_trees(particles, domain, plan.first_active, report, timers);
   }
   timed(timers, "advance", [&] {
-    if (!is_direct && !setup_.opening_angle && can_recut(domain)) count_excess(particles, plan.first_active);
+    if (!is_direct && !setup_.opening_angle && can_recut(domain))
+      blocks_.count(forest_, particles, plan.first_active);
     const cuda::LevelWork work = cuda::remember(particles.size(), plan.first_active, step_fields(particles));
     report.active_of = work.particles;
     report.work = work.interactions;

@@ -6,13 +6,13 @@
 
 #include "base/timers.hpp"
 #include "comm/communicator.hpp"
-#include "decomposition/blocks.hpp"
 #include "decomposition/domain.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
 #include "kernels/cuda/active.hpp"
 #include "kernels/cuda/device_top.hpp"
 #include "kernels/cuda/let_selection.hpp"
 #include "kernels/cuda/walk.hpp"
+#include "let/gpu/device_blocks.hpp"
 #include "let/gpu/device_forest.hpp"
 #include "let/gravity.hpp"
 #include "particles/gpu/device_particles.hpp"
@@ -30,7 +30,12 @@ class DeviceGravity {
   /// cuda::walked_together().
   DeviceGravity(const Communicator& comm, const DeviceExchange& exchange, const GravityParameters& parameters,
                 std::optional<int> together = {})
-      : comm_(comm), exchange_(exchange), parameters_(parameters), together_(together), forest_(parameters) {}
+      : comm_(comm),
+        exchange_(exchange),
+        parameters_(parameters),
+        together_(together),
+        forest_(parameters),
+        blocks_(comm, exchange, parameters.tree) {}
 
   const GravityParameters& parameters() const { return parameters_; }
 
@@ -40,9 +45,9 @@ class DeviceGravity {
                        const EvaluationPlan& plan, PhaseTimers& timers);
 
   /// Whether recut() is to be had.
-  bool can_recut(const Domain& domain) const;
-  /// Of the blocks of all ranks before a step of this first active level; the same on all.
-  BlockExcess::Due due(int first_active) const { return excess_.due(first_active); }
+  bool can_recut(const Domain& domain) const { return blocks_.can_recut(domain); }
+  /// See DeviceBlocks.
+  BlockExcess::Due due(int first_active) const { return blocks_.due(first_active); }
   /// Collective. Cuts anew where most blocks are due. domain (in/out): of the last
   /// evaluation; its cells change there.
   void recut(DeviceParticles& particles, Domain& domain, int first_active, PhaseTimers& timers);
@@ -71,9 +76,6 @@ class DeviceGravity {
   cuda::WalkTargets agree_on_targets(const Domain& domain, int first_active);
   cuda::WalkSources own_sources() const;
   cuda::WalkSources sources() const;
-  void list_blocks(const Domain& domain, const std::vector<bool>& is_new);
-  void number_leaves_by_block(const Domain& domain);
-  void count_excess(const DeviceParticles& particles, int first_active);
   WalkCounts walk_along_ropes(const DeviceParticles& particles, const Domain& domain, int first_active,
                               const cuda::WalkOutput& output) const;
   void walk_trees(const DeviceParticles& particles, const Domain& domain, int first_active,
@@ -85,10 +87,8 @@ class DeviceGravity {
   std::optional<int> together_;
   GravitySetup setup_;
   DeviceForest forest_;
-  cuda::ActiveList active_;                   ///< groups to be walked, where not all are
-  std::vector<Block> blocks_;                 ///< of all ranks
-  std::vector<std::uint32_t> block_of_leaf_;  ///< of own leaves
-  BlockExcess excess_;                        ///< of all blocks
+  DeviceBlocks blocks_;
+  cuda::ActiveList active_;  ///< groups to be walked, where not all are
   cuda::NodeCodes codes_ = cuda::bisection_codes;
   cuda::DeviceTop top_;
   bool has_new_cells_ = true;              ///< since top_ was made
