@@ -105,7 +105,7 @@ void Simulation::step() {
   evaluate_forces({.grows = carry_out(repair), .first_active = clock_.first_active()});
   {
     const auto timer = timers_.time("advance");
-    backend_->kick(clock_.closing_kick());
+    backend_->kick(clock_.half_kick());
   }
   ++steps_done_;
   bins_.add_step(forces_, clock_.first_active());
@@ -132,9 +132,9 @@ int Simulation::choose_levels() {
 /// Goes to the end of the shortest steps; the accelerations are still those of before.
 void Simulation::advance(int deepest) {
   const auto timer = timers_.time("advance");
-  backend_->kick(clock_.opening_kick());
+  backend_->kick(clock_.half_kick());
   backend_->drift(clock_.drift(parameters_.time.integrator, deepest));
-  dt_ = clock_.end_of(deepest) - time();
+  dt_ = clock_.step_of(deepest);
   clock_.advance(deepest);
 }
 
@@ -236,14 +236,15 @@ void Simulation::report_memory() const {
 /// Those due before a time.
 void Simulation::write_outputs(double end) {
   const auto timer = timers_.time("output");
-  const std::size_t due =
-      is_done() ? output_times_.all().size() : output_times_.count_before(end - 1e-9 * (end - time()));
+  const double same = std::max(1e-9 * (end - time()), timeline_.rounding());
+  const std::size_t due = is_done() ? output_times_.all().size() : output_times_.count_before(end - same);
   for (; outputs_done_ < due; ++outputs_done_)
     write_output(output_times_.all()[outputs_done_], outputs_done_);
 }
 
 void Simulation::write_output(double output_time, std::size_t number) {
-  const bool is_now = is_synchronised() && std::abs(output_time - time()) <= 1e-9 * timeline_.step();
+  const double same = std::max(1e-9 * timeline_.step(), timeline_.rounding());
+  const bool is_now = is_synchronised() && std::abs(output_time - time()) <= same;
   const Prediction to = clock_.prediction(parameters_.time.integrator, output_time);
   const std::string name = fmt::format("{}/snapshot_{:03}", parameters_.output.folder, number);
   WriteOptions options;

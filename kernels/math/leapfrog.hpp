@@ -17,12 +17,12 @@ enum class Integrator : std::uint8_t { leapfrog, predictor_corrector };
 /// v += a times the factor of the level, of active particles.
 struct Kick {
   int first_active = 0;
-  LevelTable factor{};  ///< time, see Timeline::kick
+  LevelTable factor{};  ///< time
 };
 
 /// x += factor (v - lag a), the lag by level.
 struct Drift {
-  double factor = 0;  ///< time, see Timeline::drift
+  double factor = 0;  ///< time
   bool has_lag = false;
   LevelTable lag{};  ///< time
 };

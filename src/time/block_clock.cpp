@@ -17,18 +17,16 @@ double BlockClock::duration(std::int64_t ticks) const {
   return static_cast<double>(ticks) / static_cast<double>(ticks_per_step) * timeline_.step();
 }
 
-Kick BlockClock::opening_kick() const {
+Kick BlockClock::half_kick() const {
   Kick kick{.first_active = first_active(), .factor = {}};
-  for (int level = kick.first_active; level < time_levels; ++level) {
-    const double begin = time(), end = end_of(level);
-    kick.factor.of[level] = timeline_.kick(begin, begin + 0.5 * (end - begin));
-  }
+  for (int level = kick.first_active; level < time_levels; ++level)
+    kick.factor.of[level] = 0.5 * step_of(level);
   return kick;
 }
 
 Drift BlockClock::drift(Integrator integrator, int deepest) const {
   const std::int64_t to = tick_ + ticks_of(deepest);
-  Drift drift{.factor = timeline_.drift(time(), time_at(to)), .has_lag = false, .lag = {}};
+  Drift drift{.factor = step_of(deepest), .has_lag = false, .lag = {}};
   if (integrator == Integrator::leapfrog) return drift;
   for (int level = 0; level <= deepest; ++level) {
     const Span span = this->span(level);
@@ -47,17 +45,6 @@ void BlockClock::advance(int deepest) {
   ++step_;
 }
 
-Kick BlockClock::closing_kick() const {
-  Kick kick{.first_active = first_active(), .factor = {}};
-  for (int level = kick.first_active; level < time_levels; ++level) {
-    const std::int64_t before = tick_ - ticks_of(level);
-    const double begin =
-        before < 0 ? timeline_.time(step_ - 1, before + ticks_per_step, ticks_per_step) : time_at(before);
-    kick.factor.of[level] = timeline_.kick(begin + 0.5 * (time() - begin), time());
-  }
-  return kick;
-}
-
 Prediction BlockClock::prediction(Integrator integrator, double to) const {
   Prediction result{.ahead = to - time(), .position = {}, .velocity = {}};
   const int first = first_active();
@@ -68,8 +55,7 @@ Prediction BlockClock::prediction(Integrator integrator, double to) const {
       continue;
     }
     const Span span = this->span(level);
-    const double step = duration(span.end - span.begin), now = duration(tick_ - span.begin),
-                 then = now + result.ahead;
+    const double step = step_of(level), now = duration(tick_ - span.begin), then = now + result.ahead;
     // Where the parabola through the step is beside the straight line; the leapfrog is on the line now.
     const auto below = [step](double into) { return 0.5 * into * (step - into); };
     result.position.of[level] = integrator == Integrator::leapfrog ? -below(then) : below(now) - below(then);

@@ -9,6 +9,9 @@ namespace grove {
 
 /// Where a run under block time steps is on its timeline, in whole numbers: every longest step has
 /// 2^deepest_level ticks, and a particle of level k is synchronised when 2^(deepest_level - k) divides them.
+///
+/// What changes velocities and positions are durations, from differences of ticks: relative to their own
+/// length exact, however late it is and however short they are.
 class BlockClock {
  public:
   static constexpr std::int64_t ticks_per_step = std::int64_t{1} << deepest_level;
@@ -20,20 +23,20 @@ class BlockClock {
   bool is_synchronised() const { return tick_ == 0; }
   bool is_done() const { return step_ == timeline_.steps(); }
   double time() const { return time_at(tick_); }
+  /// Length of the steps of a level.
+  double step_of(int level) const { return duration(ticks_of(level)); }
   /// Time when a step of this level, of those that begin or go on now, ends.
   double end_of(int level) const { return time_at(tick_ + ticks_of(level)); }
 
   /// The longest steps that begin now, and that end now if any does, are of this level.
   int first_active() const;
 
-  /// What steps are made of that begin now; `deepest`: the deepest level that has particles, of the end of
-  /// which the drift is.
-  Kick opening_kick() const;
+  /// What begins the steps that begin now, and what ends those that end now.
+  Kick half_kick() const;
+  /// To the end of the shortest steps. deepest: the deepest level that has particles.
   Drift drift(Integrator integrator, int deepest) const;
-  /// Goes on to the end of the shortest step.
+  /// Goes on to there.
   void advance(int deepest);
-  /// What ends the steps that end now.
-  Kick closing_kick() const;
 
   /// From the particles as they are now, levels chosen but not kicked, to what they are at a time before the
   /// next advance.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/errors.hpp"
+#include "time/timeline.hpp"
 
 namespace grove {
 
@@ -13,7 +14,8 @@ OutputTimes OutputTimes::regular(double begin, double end, double every) {
   std::vector<double> times{begin};
   if (every > 0) {
     // A last interval that is empty up to rounding would give two snapshots of the end.
-    const double intervals = std::ceil((end - begin) / every * (1 - 1e-12));
+    const double span = (end - begin) * (1 - 1e-12) - rounding_of_times(begin, end);
+    const double intervals = std::ceil(span / every);
     if (!(intervals <= 1e6))
       throw InputError(
           fmt::format("output.every = {:g} would write {:g} snapshots; at most 1e6", every, intervals));

@@ -4,10 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/errors.hpp"
 
 namespace grove {
+
+// begin + i every has 3 roundings: every, the product, the sum; begin + count step has 5: end, the span, the
+// step, the product, the sum. Each is at most half a last bit of the largest time, those of spans, which may
+// be twice as long, twice that: 13 halves.
+double rounding_of_times(double begin, double end) {
+  return 8 * std::numeric_limits<double>::epsilon() * std::max(std::abs(begin), std::abs(end));
+}
 
 Timeline::Timeline(double begin, double end, double longest_step) : begin_(begin), end_(end) {
   if (!(begin < end))
@@ -16,7 +24,8 @@ Timeline::Timeline(double begin, double end, double longest_step) : begin_(begin
         begin));
   if (!(longest_step > 0)) throw InputError(fmt::format("time.step = {:g} must be positive", longest_step));
   // A step that divides the span up to rounding is taken as it is.
-  const double steps = std::max(1.0, std::ceil((end - begin) / longest_step * (1 - 1e-12)));
+  const double span = (end - begin) * (1 - 1e-12) - rounding();
+  const double steps = std::max(1.0, std::ceil(span / longest_step));
   if (!(steps < 9007199254740992.0))
     throw InputError(
         fmt::format("time.step = {:g} would need {:g} steps to time.end = {:g}", longest_step, steps, end));

@@ -20,6 +20,8 @@ TEST(Timeline, takes_a_step_that_divides_the_span_and_shortens_any_other) {
   EXPECT_EQ(shortened.steps(), 4);
   EXPECT_DOUBLE_EQ(shortened.step(), 0.25);
   EXPECT_EQ(Timeline(0, 1, 5).steps(), 1);
+  // 1000000.3 - 1000000 is 0.3 to 5e-11 only.
+  EXPECT_EQ(Timeline(1e6, 1e6 + 0.3, 0.1).steps(), 3);
 }
 
 TEST(Timeline, refuses_a_run_without_duration_or_step) {
@@ -35,6 +37,19 @@ TEST(OutputTimes, regular_ones_include_begin_and_end_once) {
   // 0.1 * 3 differs from 0.3 in the last bit: it must not add a fourth snapshot.
   EXPECT_EQ(OutputTimes::regular(0, 0.3, 0.1).all().size(), 4u);
   EXPECT_EQ(OutputTimes::regular(2, 3, 0).all(), (std::vector<double>{2, 3}));
+}
+
+TEST(OutputTimes, are_at_the_ends_of_steps_however_late) {
+  EXPECT_EQ(OutputTimes::regular(1e6, 1e6 + 0.3, 0.1).all().size(), 4u);
+  // Steps of 1/10 up to 1e8, where a last bit is 1.5e-8: every third one ends with an output.
+  const Timeline timeline(1e8 - 30, 1e8, 0.1);
+  const OutputTimes times = OutputTimes::regular(timeline.begin(), timeline.end(), 0.3);
+  ASSERT_EQ(timeline.steps(), 300);
+  ASSERT_EQ(times.all().size(), 101u);
+  for (std::size_t i = 0; i < times.all().size(); ++i)
+    EXPECT_LE(std::abs(times.all()[i] - timeline.time(3 * static_cast<std::int64_t>(i))),
+              timeline.rounding());
+  EXPECT_LT(timeline.rounding(), 1e-5 * timeline.step()) << "and tells times apart";
 }
 
 TEST(OutputTimes, listed_ones_are_sorted_and_inside_the_run) {
@@ -57,11 +72,11 @@ double oscillator_error(int steps, Integrator integrator = Integrator::leapfrog)
   accelerate();
   BlockClock clock(Timeline(0, 1, dt));
   for (int i = 0; i < steps; ++i) {
-    kick(p, clock.opening_kick());
+    kick(p, clock.half_kick());
     drift(p, clock.drift(integrator, 0));
     clock.advance(0);
     accelerate();
-    kick(p, clock.closing_kick());
+    kick(p, clock.half_kick());
   }
   return std::abs(p.position[0].x - std::cos(1.0));
 }
@@ -104,10 +119,32 @@ TEST(BlockClock, kicks_of_a_longest_step_add_up_to_it_on_the_deepest_level) {
   clock.advance(deepest_level);
   EXPECT_EQ(clock.first_active(), deepest_level);
   EXPECT_EQ(clock.time(), std::ldexp(1.0, -deepest_level));
-  EXPECT_EQ(clock.closing_kick().factor.of[deepest_level], std::ldexp(1.0, -deepest_level - 1));
+  EXPECT_EQ(clock.half_kick().factor.of[deepest_level], std::ldexp(1.0, -deepest_level - 1));
   for (int level = deepest_level; level >= 1; --level) clock.advance(level);
   EXPECT_TRUE(clock.is_done());
-  EXPECT_EQ(clock.closing_kick().factor.of[0], 0.5);
+  EXPECT_EQ(clock.half_kick().factor.of[0], 0.5);
+}
+
+// After 2^20, where a last bit is 2^-32, differences of times would give a step of level 30 in one bit, and
+// one of level 35 none. Steps are divided by powers of two: exact.
+TEST(BlockClock, steps_have_all_their_digits_however_late_and_short) {
+  const Timeline timeline(1048576, 1048577, 1.0 / 3);
+  for (const int level : {0, 30, 35, deepest_level}) {
+    BlockClock clock(timeline);
+    clock.advance(0);
+    const double half_step = std::ldexp(1.0 / 3, -level - 1);
+    EXPECT_EQ(clock.half_kick().factor.of[level], half_step) << "level " << level;
+    EXPECT_EQ(clock.drift(Integrator::leapfrog, level).factor, 2 * half_step) << "level " << level;
+    clock.advance(level);
+    EXPECT_EQ(clock.half_kick().factor.of[level], half_step) << "at the end, level " << level;
+  }
+}
+
+TEST(BlockClock, steps_of_a_level_are_shared_ones_of_that_length_bit_for_bit) {
+  const BlockClock block(Timeline(0.1, 0.7, 0.3)), shared(Timeline(0.1, 0.7, 0.3 / 8));
+  EXPECT_EQ(block.half_kick().factor.of[3], shared.half_kick().factor.of[0]);
+  EXPECT_EQ(block.drift(Integrator::leapfrog, 3).factor, shared.drift(Integrator::leapfrog, 0).factor);
+  EXPECT_EQ(block.end_of(3), shared.end_of(0));
 }
 
 // A particle on level 0 under constant acceleration a, while others take it through four short steps; in the
@@ -121,11 +158,11 @@ void follow_constant_acceleration(Integrator integrator, double expected_at_half
   p.acceleration[0] = {2, 0, 0};
   p.level[0] = 0;
   BlockClock clock(Timeline(0, 1, 1));
-  kick(p, clock.opening_kick());
+  kick(p, clock.half_kick());
   const auto go = [&] {
     drift(p, clock.drift(integrator, 2));
     clock.advance(2);
-    kick(p, clock.closing_kick());
+    kick(p, clock.half_kick());
   };
   const auto at = [&](double time) {
     Particles then = p;
