@@ -139,7 +139,7 @@ void Simulation::advance(int deepest) {
 }
 
 Repair Simulation::plan_repair(int deepest) {
-  const BlockExcess::Due due = backend_->due(domain_, clock_.first_active());
+  const BlockExcess::Due due = backend_->due(domain_, clock_.first_active(), tuning_.rates().rebuild);
   // The same on all ranks, unless their processors' mathematical libraries round differently.
   const Repair repair = comm_.broadcast(tuning_.plan(bins_.particles, clock_, deepest, due));
   tuning_.begin(repair, due);
@@ -149,7 +149,8 @@ Repair Simulation::plan_repair(int deepest) {
 /// Returns whether the evaluation that follows has to grow the trees.
 bool Simulation::carry_out(Repair repair) {
   if (repair == Repair::refit) return false;
-  if (repair == Repair::rebuild) return backend_->rebuild(domain_, clock_.first_active(), timers_);
+  if (repair == Repair::rebuild)
+    return backend_->rebuild(domain_, clock_.first_active(), tuning_.rates().rebuild, timers_);
   decompose();
   return true;
 }

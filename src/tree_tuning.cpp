@@ -16,21 +16,21 @@ Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, i
   step_ = coming.front();
   if (interval_ > 0) return age_ + 1 >= interval_ ? Repair::cuts : Repair::refit;
   const auto all = static_cast<double>(std::accumulate(particles.begin(), particles.end(), Count{0}));
-  return choose({rates_.rebuild * all, rates_.cuts * all}, coming, due);
+  return choose({rates_.cost(Repair::rebuild, all), rates_.cost(Repair::cuts, all)}, coming, due);
 }
 
 void TreeTuning::begin(Repair repair, const BlockExcess::Due& due) {
   last_ = repair;
-  if (!in_blocks()) choice_.repaired(repair);
+  if (!rates_.in_blocks) choice_.repaired(repair);
   if (repair == Repair::cuts) cuts_.cut();
-  repairs_ = repair == Repair::rebuild ? static_cast<double>(due.cost) + rates_.rebuild_once : 0;
+  repairs_ = repair == Repair::rebuild ? rates_.cost(repair, static_cast<double>(due.particles)) : 0;
   since_rebuild_ = repair == Repair::refit ? since_rebuild_ + 1 : 0;
   age_ = repair == Repair::cuts ? 0 : age_ + 1;
 }
 
 Repair TreeTuning::choose(const RepairCosts& costs, std::span<const StepWork> coming,
                           const BlockExcess::Due& due) const {
-  if (!in_blocks()) return choice_.choose(costs, coming, false);
+  if (!rates_.in_blocks) return choice_.choose(costs, coming, false);
   if (cuts_.pays(costs.cuts, coming.front().fresh_cost)) return Repair::cuts;
   // As for each block (BlockExcess): before the first step whose excess is above the mean cost per step.
   const double mean =
@@ -43,7 +43,7 @@ void TreeTuning::walked(const ForceReport& forces) {
   const double cost = static_cast<double>(forces.interactions.cell + forces.interactions.particle);
   if (cost == 0) return;
   const StepWork work{step_.fresh_cost > 0 ? step_.fresh_cost : cost, step_.level};
-  if (in_blocks())
+  if (rates_.in_blocks)
     cuts_.step(cost, work.fresh_cost, repairs_);
   else
     choice_.step(cost, work);

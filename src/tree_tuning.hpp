@@ -17,6 +17,8 @@ class TreeTuning {
   /// costs least.
   TreeTuning(RepairRates rates, Count interval) : rates_(rates), interval_(interval) {}
 
+  const RepairRates& rates() const { return rates_; }
+
   /// What forces cost each level, after new cuts or not.
   void learn(const ForceReport& forces);
   /// What to do before the walk of the step that ends now. particles: by level; deepest: the deepest level of
@@ -29,7 +31,6 @@ class TreeTuning {
   void walked(const ForceReport& forces);
 
  private:
-  bool in_blocks() const { return rates_.rebuild == 0; }
   Repair choose(const RepairCosts& costs, std::span<const StepWork> coming,
                 const BlockExcess::Due& due) const;
   double fresh_of(std::size_t level) const;

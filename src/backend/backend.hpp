@@ -32,11 +32,11 @@ class Backend {
                            DecompositionReport& report) = 0;
 
   /// What new trees in blocks would save in a step of this first active level, the same on all ranks;
-  /// nothing, where all leaves are rebuilt together.
-  virtual BlockExcess::Due due(const Domain& domain, int first_active) const = 0;
+  /// nothing, where all leaves are rebuilt together. rate: of these trees, RepairRates::rebuild.
+  virtual BlockExcess::Due due(const Domain& domain, int first_active, double rate) const = 0;
   /// Collective. Between two evaluations: new trees in the blocks of the domain that are due, whose cells
   /// then change; or, if the evaluation that follows has to grow them, in all leaves: returns true.
-  virtual bool rebuild(Domain& domain, int first_active, PhaseTimers& timers) = 0;
+  virtual bool rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) = 0;
 
   /// Collective. Gravity on the active particles, in the domain that decompose() gave last; see
   /// Gravity::evaluate().

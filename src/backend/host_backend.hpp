@@ -13,15 +13,15 @@ class HostBackend : public Backend {
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override;
   ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) override;
-  BlockExcess::Due due(const Domain&, int) const override { return {}; }
-  bool rebuild(Domain&, int, PhaseTimers&) override { return true; }
+  BlockExcess::Due due(const Domain&, int, double) const override { return {}; }
+  bool rebuild(Domain&, int, double, PhaseTimers&) override { return true; }
   LevelCounts choose_levels(const StepRule& rule, int first_active) override;
   void kick(const Kick& kick) override;
   void drift(const Drift& drift) override;
   /// Per particle a rebuild takes 60 ns more than a refit (sort 22, build 25, moments 14), with new cuts 80
   /// (sort 40), on a core that makes 1.24 interactions a nanosecond: medians by `repair` in timing.csv of
   /// grove run jobs/examples/merger.yml -P time.end=2.56 -P audit.every=0.
-  RepairRates repair_rates() const override { return {75, 100, 0}; }
+  RepairRates repair_rates() const override { return {75, 0, 100, false}; }
   Totals totals(const Domain& domain) const override;
   AuditResult audit(const Domain& domain, Count sample) const override;
   void show(const Prediction* to, const std::function<void(const Particles&)>& use) override;

@@ -4,21 +4,21 @@
 
 namespace grove {
 
-BlockExcess::BlockExcess(std::span<const Count> particles, double cut_rate) {
+BlockExcess::BlockExcess(std::span<const Count> particles) {
   for (const Count count : particles) {
     Block block{};
-    block.cost = cut_rate * static_cast<double>(count);
+    block.particles = static_cast<double>(count);
     blocks_.push_back(block);
   }
 }
 
-BlockExcess::BlockExcess(std::span<const Count> particles, double cut_rate, const BlockExcess& before,
+BlockExcess::BlockExcess(std::span<const Count> particles, const BlockExcess& before,
                          std::span<const Origin> origins)
-    : BlockExcess(particles, cut_rate) {
+    : BlockExcess(particles) {
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    const double cost = blocks_[i].cost;
+    const double count = blocks_[i].particles;
     blocks_[i] = before.blocks_[origins[i].block];
-    blocks_[i].cost = cost;
+    blocks_[i].particles = count;
     if (origins[i].is_cut) blocks_[i].cut();
   }
 }
@@ -67,18 +67,18 @@ void BlockExcess::walked(std::span<const Work> work, int first_active) {
     blocks_[i].walked(work[i], static_cast<std::size_t>(first_active));
 }
 
-bool BlockExcess::is_due(std::size_t block, int first_active) const {
+bool BlockExcess::is_due(std::size_t block, int first_active, double cut_rate) const {
   const Block& b = blocks_[block];
-  return b.age > 0 && b.expected_excess(static_cast<std::size_t>(first_active)) > b.mean();
+  return b.age > 0 && b.expected_excess(static_cast<std::size_t>(first_active)) > b.mean(cut_rate);
 }
 
-BlockExcess::Due BlockExcess::due(int first_active) const {
+BlockExcess::Due BlockExcess::due(int first_active, double cut_rate) const {
   Due due;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    if (!is_due(i, first_active)) continue;
+    if (!is_due(i, first_active, cut_rate)) continue;
     due.excess += static_cast<Count>(blocks_[i].expected_excess(static_cast<std::size_t>(first_active)));
-    due.mean += static_cast<Count>(blocks_[i].mean());
-    due.cost += static_cast<Count>(blocks_[i].cost);
+    due.mean += static_cast<Count>(blocks_[i].mean(cut_rate));
+    due.particles += static_cast<Count>(blocks_[i].particles);
   }
   return due;
 }

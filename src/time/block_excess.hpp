@@ -26,35 +26,35 @@ class BlockExcess {
   };
 
   BlockExcess() = default;
-  /// particles: of each block; all have just been cut. cut_rate: interactions per particle that that costs.
-  BlockExcess(std::span<const Count> particles, double cut_rate);
+  /// particles: of each block; all have just been cut.
+  explicit BlockExcess(std::span<const Count> particles);
   /// Which block one goes on from, and whether it has been cut since.
   struct Origin {
     std::size_t block;
     bool is_cut;
   };
   /// The same, of blocks of which something is known from others before.
-  BlockExcess(std::span<const Count> particles, double cut_rate, const BlockExcess& before,
-              std::span<const Origin> origins);
+  BlockExcess(std::span<const Count> particles, const BlockExcess& before, std::span<const Origin> origins);
 
   std::size_t size() const { return blocks_.size(); }
 
   /// A step was walked. work: by block; first_active: its first active level.
   void walked(std::span<const Work> work, int first_active);
 
-  /// Whether a block should be cut before a step of this first active level.
-  bool is_due(std::size_t block, int first_active) const;
+  /// Whether a block should be cut before a step of this first active level. cut_rate: interactions per
+  /// particle that that costs.
+  bool is_due(std::size_t block, int first_active, double cut_rate) const;
   /// Of all blocks that should be: excess expected of that step; their mean costs per step, less if they
-  /// wait; what cutting them costs.
+  /// wait; their particles.
   struct Due {
-    Count excess = 0, mean = 0, cost = 0;
+    Count excess = 0, mean = 0, particles = 0;
   };
-  Due due(int first_active) const;
+  Due due(int first_active, double cut_rate) const;
 
  private:
   static constexpr std::size_t ages = 16;  ///< that are told apart; beyond them the last one holds
   struct Block {
-    double cost;        ///< of a cut, interactions
+    double particles;
     Count age = 0;      ///< steps since it was cut
     double excess = 0;  ///< interactions, of these
     double growth = 1;  ///< interactions per particle over those of the fresh block, when last walked
@@ -67,7 +67,7 @@ class BlockExcess {
     void cut();
     double fresh_like(std::size_t level) const;
     double expected_excess(std::size_t level) const;
-    double mean() const { return (cost + excess) / static_cast<double>(age); }
+    double mean(double cut_rate) const { return (cut_rate * particles + excess) / static_cast<double>(age); }
   };
   std::vector<Block> blocks_;
 };

@@ -15,9 +15,16 @@ enum class Repair {
 
 /// What repairs cost beyond refitting, in interactions.
 struct RepairRates {
-  double rebuild;       ///< per particle of the run; 0: blocks are rebuilt one by one (BlockExcess)
+  double rebuild;       ///< per particle that gets new trees
+  double rebuild_once;  ///< on top, however few do
   double cuts;          ///< per particle of the run
-  double rebuild_once;  ///< a rebuild of blocks, however few
+  bool in_blocks;       ///< blocks are rebuilt one by one (BlockExcess), not all leaves together
+
+  /// particles: that get new trees.
+  double cost(Repair repair, double particles) const {
+    if (repair == Repair::refit) return 0;
+    return repair == Repair::cuts ? cuts * particles : rebuild * particles + rebuild_once;
+  }
 };
 
 /// Counted work of the repairs beyond refitting, in the unit of the steps' costs.

@@ -42,13 +42,13 @@ class DeviceBackend : public Backend {
     return grove::decompose(comm_, particles_, exchange_, in_blocks, previous, report, &records_);
   }
 
-  BlockExcess::Due due(const Domain& domain, int first_active) const override {
-    return gravity_.can_recut(domain) ? gravity_.due(first_active) : BlockExcess::Due{};
+  BlockExcess::Due due(const Domain& domain, int first_active, double rate) const override {
+    return gravity_.can_recut(domain) ? gravity_.due(first_active, rate) : BlockExcess::Due{};
   }
-  bool rebuild(Domain& domain, int first_active, PhaseTimers& timers) override {
+  bool rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) override {
     if (!gravity_.can_recut(domain)) return true;
     const cuda::MemoryPurpose purpose("new cuts of cells", particles_.size(), bytes_per_particle(comm_));
-    gravity_.recut(particles_, domain, first_active, timers);
+    gravity_.recut(particles_, domain, first_active, rate, timers);
     return false;
   }
 
@@ -67,10 +67,11 @@ class DeviceBackend : public Backend {
   }
 
   /// On an H200, which makes 8e11 interactions a second: new cuts and trees of the m31 of 2^23 particles 6.4
-  /// ms, trees alone 0.24 ns per particle, cuts of a few cells 0.7 ms and more (docs/performance.md).
+  /// ms, trees alone 0.24 ns per particle, cuts of cells 0.7 ms and 0.5 ns per particle of them
+  /// (docs/performance.md).
   RepairRates repair_rates() const override {
-    const bool in_blocks = gravity_.parameters().tree == LocalTreeKind::bisection;
-    return {in_blocks ? 0.0 : 190.0, 600, 6e8};
+    if (gravity_.parameters().tree == LocalTreeKind::bisection) return {400, 6e8, 600, true};
+    return {190, 0, 600, false};
   }
 
   Totals totals(const Domain& domain) const override { return compute_totals(comm_, particles_, domain); }

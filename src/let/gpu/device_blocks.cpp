@@ -10,13 +10,6 @@
 #include "let/gpu/device_recut.hpp"
 
 namespace grove {
-namespace {
-
-/// Interactions that cutting a block anew costs per particle of it: 5e-10 s on an H200, which makes 8e11 a
-/// second.
-constexpr double recut_rate = 400;
-
-}  // namespace
 
 bool DeviceBlocks::can_recut(const Domain& domain) const {
   return domain.block_leaves > 1 && tree_ == LocalTreeKind::bisection;
@@ -40,8 +33,7 @@ void DeviceBlocks::list(const Domain& domain, const std::vector<bool>& is_new) {
     origins.push_back({static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, behind - before.begin() - 1)),
                        is_new[static_cast<std::size_t>(block.first_leaf)]});
   }
-  excess_ = before.empty() ? BlockExcess(particles, recut_rate)
-                           : BlockExcess(particles, recut_rate, excess_, origins);
+  excess_ = before.empty() ? BlockExcess(particles) : BlockExcess(particles, excess_, origins);
   number_leaves(domain);
 }
 
@@ -71,9 +63,10 @@ void DeviceBlocks::count(const DeviceForest& forest, const DeviceParticles& part
 }
 
 void DeviceBlocks::recut(DeviceParticles& particles, DeviceForest& forest, Domain& domain, int first_active,
-                         std::int32_t together) {
+                         double cut_rate, std::int32_t together) {
   std::vector<bool> is_due;
-  for (std::size_t b = 0; b < blocks_.size(); ++b) is_due.push_back(excess_.is_due(b, first_active));
+  for (std::size_t b = 0; b < blocks_.size(); ++b)
+    is_due.push_back(excess_.is_due(b, first_active, cut_rate));
   const std::vector<std::int32_t> cells = mostly_due(domain, blocks_, is_due);
   std::vector<bool> is_new(static_cast<std::size_t>(domain.leaves()), false);
   for (const std::int32_t index : cells) {

@@ -30,12 +30,14 @@ class DeviceBlocks {
   /// Collective. A step was walked, from this first active level: takes its work from the particles. Cost:
   /// cuda::sum_block_work(), and a sum over ranks of two numbers per block.
   void count(const DeviceForest& forest, const DeviceParticles& particles, int first_active);
-  /// Of the blocks of all ranks before a step of this first active level; the same on all.
-  BlockExcess::Due due(int first_active) const { return excess_.due(first_active); }
+  /// See BlockExcess::due(); of the blocks of all ranks, the same on all.
+  BlockExcess::Due due(int first_active, double cut_rate) const {
+    return excess_.due(first_active, cut_rate);
+  }
   /// Collective. grove::recut() where most blocks are due. domain (in/out): its cells change there. together:
   /// as for DeviceForest::cut().
   void recut(DeviceParticles& particles, DeviceForest& forest, Domain& domain, int first_active,
-             std::int32_t together);
+             double cut_rate, std::int32_t together);
 
  private:
   void list(const Domain& domain, const std::vector<bool>& is_new);

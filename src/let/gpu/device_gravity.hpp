@@ -47,10 +47,13 @@ class DeviceGravity {
   /// Whether recut() is to be had.
   bool can_recut(const Domain& domain) const { return blocks_.can_recut(domain); }
   /// See DeviceBlocks.
-  BlockExcess::Due due(int first_active) const { return blocks_.due(first_active); }
+  BlockExcess::Due due(int first_active, double cut_rate) const {
+    return blocks_.due(first_active, cut_rate);
+  }
   /// Collective. Cuts anew where most blocks are due. domain (in/out): of the last
   /// evaluation; its cells change there.
-  void recut(DeviceParticles& particles, Domain& domain, int first_active, PhaseTimers& timers);
+  void recut(DeviceParticles& particles, Domain& domain, int first_active, double cut_rate,
+             PhaseTimers& timers);
 
  private:
   /// Sources of all leaves: the own ones, what was imported, and the roots of all leaves.
