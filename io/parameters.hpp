@@ -50,9 +50,16 @@ struct TimeParameters {
   StepRule rule(double longest, const std::array<double, particle_types>& softening) const;
 };
 
+/// What repairs of trees cost, beside the interactions that they save.
+enum class TuningCost : std::uint8_t {
+  counted,   ///< so many interactions, as on a reference machine
+  measured,  ///< as many as this run's walks make in that time
+};
+
 /// How trees follow the particles.
 struct TuningParameters {
   Count rebuild_interval = 0;  ///< steps between decompositions; 0: chosen as the run goes
+  TuningCost cost = TuningCost::counted;
 };
 
 /// What is written, where, when.

@@ -200,6 +200,11 @@ std::vector<Row> time_and_output_rows() {
        "steps from one decomposition and growth of trees to the next; between them trees are refitted; 0: "
        "what "
        "costs least, by counted interactions"},
+      {"tuning", "cost", choice(&Parameters::tuning, &TuningParameters::cost), dimension::none, any, optional,
+       "what new trees and cuts cost there: as many interactions as on a reference machine (`counted`), or "
+       "as "
+       "the walks of this run make in that time (`measured`): then another run may renew its trees at other "
+       "steps, so that results differ, within the accuracy of the forces"},
       {"output", "folder", at(out, &O::folder), dimension::none, any, optional,
        "where all output goes; made if missing"},
       {"output", "every", at(out, &O::every), dimension::time, positive, optional, "time between snapshots"},

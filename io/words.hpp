@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "io/parameters.hpp"
 #include "kernels/math/decomposition_parameters.hpp"
 #include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
@@ -44,6 +45,8 @@ template <>
 inline constexpr std::array words<Integrator>{"leapfrog", "predictor_corrector"};
 template <>
 inline constexpr std::array words<StepKind>{"shared", "block"};
+template <>
+inline constexpr std::array words<TuningCost>{"counted", "measured"};
 
 template <class Enum>
 const char* word_of(Enum value) {

@@ -93,6 +93,7 @@ void Simulation::run() {
   while (!is_done()) step();
   write_outputs(std::numeric_limits<double>::infinity());
   report_memory();
+  report_prices();
 }
 
 void Simulation::step() {
@@ -109,7 +110,7 @@ void Simulation::step() {
   }
   ++steps_done_;
   bins_.add_step(forces_, clock_.first_active());
-  tuning_.walked(forces_);
+  tuning_.walked(forces_, measured());
   if (reporting_) report(repair);
 }
 
@@ -153,6 +154,17 @@ bool Simulation::carry_out(Repair repair) {
     return backend_->rebuild(domain_, clock_.first_active(), tuning_.rates().rebuild, timers_);
   decompose();
   return true;
+}
+
+/// What the step took on the slowest rank, if that is to tell what repairs cost.
+std::optional<StepSeconds> Simulation::measured() const {
+  if (parameters_.tuning.cost == TuningCost::counted) return std::nullopt;
+  std::array<double, 2> seconds{};
+  for (const char* phase : {"decompose", "migrate", "sort", "build", "moments"})
+    seconds[0] += timers_.seconds(phase);
+  for (const char* phase : {"let", "walk"}) seconds[1] += timers_.seconds(phase);
+  comm_.max(std::span<double>(seconds));
+  return StepSeconds{seconds[0], seconds[1]};
 }
 
 void Simulation::decompose() {
@@ -232,6 +244,14 @@ void Simulation::report_memory() const {
   if (on_device > 0)
     fmt::print(stderr, "peak memory of a GPU {:.1f} MB, {:.0f} bytes per particle\n", 1e-6 * on_device,
                on_device / share);
+}
+
+/// As they have been measured last.
+void Simulation::report_prices() const {
+  if (parameters_.tuning.cost == TuningCost::counted || !comm_.is_master()) return;
+  const RepairRates& rates = tuning_.rates();
+  fmt::print(stderr, "measured in interactions: new trees {:.0f} per particle, new cuts {:.0f}\n",
+             rates.rebuild, rates.cuts);
 }
 
 /// Those due before a time.

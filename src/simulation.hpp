@@ -56,10 +56,12 @@ class Simulation {
   void advance(int deepest);
   Repair plan_repair(int deepest);
   bool carry_out(Repair repair);
+  std::optional<StepSeconds> measured() const;
   void decompose();
   void evaluate_forces(const EvaluationPlan& plan);
   void start_reporting();
   void report_memory() const;
+  void report_prices() const;
   void report(Repair repair);
   void write_outputs(double end);
   void write_output(double time, std::size_t number);

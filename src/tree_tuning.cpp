@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 namespace grove {
 
@@ -14,39 +15,42 @@ Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, i
     later.advance(deepest);
   }
   step_ = coming.front();
+  particles_ = static_cast<double>(std::accumulate(particles.begin(), particles.end(), Count{0}));
   if (interval_ > 0) return age_ + 1 >= interval_ ? Repair::cuts : Repair::refit;
-  const auto all = static_cast<double>(std::accumulate(particles.begin(), particles.end(), Count{0}));
-  return choose({rates_.cost(Repair::rebuild, all), rates_.cost(Repair::cuts, all)}, coming, due);
+  return choose({rates().cost(Repair::rebuild, particles_), rates().cost(Repair::cuts, particles_)}, coming,
+                due);
 }
 
 void TreeTuning::begin(Repair repair, const BlockExcess::Due& due) {
   last_ = repair;
-  if (!rates_.in_blocks) choice_.repaired(repair);
+  if (!rates().in_blocks) choice_.repaired(repair);
   if (repair == Repair::cuts) cuts_.cut();
-  repairs_ = repair == Repair::rebuild ? rates_.cost(repair, static_cast<double>(due.particles)) : 0;
+  const bool is_part = repair == Repair::rebuild && rates().in_blocks;
+  repaired_ = is_part ? static_cast<double>(due.particles) : particles_;
   since_rebuild_ = repair == Repair::refit ? since_rebuild_ + 1 : 0;
   age_ = repair == Repair::cuts ? 0 : age_ + 1;
 }
 
 Repair TreeTuning::choose(const RepairCosts& costs, std::span<const StepWork> coming,
                           const BlockExcess::Due& due) const {
-  if (!rates_.in_blocks) return choice_.choose(costs, coming, false);
+  if (!rates().in_blocks) return choice_.choose(costs, coming, false);
   if (cuts_.pays(costs.cuts, coming.front().fresh_cost)) return Repair::cuts;
   // As for each block (BlockExcess): before the first step whose excess is above the mean cost per step.
   const double mean =
-      static_cast<double>(due.mean) + rates_.rebuild_once / static_cast<double>(since_rebuild_ + 1);
+      static_cast<double>(due.mean) + rates().rebuild_once / static_cast<double>(since_rebuild_ + 1);
   return static_cast<double>(due.excess) > mean ? Repair::rebuild : Repair::refit;
 }
 
-void TreeTuning::walked(const ForceReport& forces) {
+void TreeTuning::walked(const ForceReport& forces, const std::optional<StepSeconds>& seconds) {
   learn(forces);
   const double cost = static_cast<double>(forces.interactions.cell + forces.interactions.particle);
   if (cost == 0) return;
   const StepWork work{step_.fresh_cost > 0 ? step_.fresh_cost : cost, step_.level};
-  if (rates_.in_blocks)
-    cuts_.step(cost, work.fresh_cost, repairs_);
+  if (rates().in_blocks)
+    cuts_.step(cost, work.fresh_cost, last_ == Repair::rebuild ? rates().cost(last_, repaired_) : 0);
   else
     choice_.step(cost, work);
+  if (seconds) prices_.add(last_, repaired_, cost, *seconds);
 }
 
 /// Levels that are seldom active may never be in fresh trees: the least that was seen stands for that, and is

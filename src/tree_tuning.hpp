@@ -1,23 +1,26 @@
 #pragma once
 
-#include <vector>
+#include <optional>
+#include <span>
 
 #include "let/gravity.hpp"
 #include "time/block_clock.hpp"
 #include "time/block_excess.hpp"
 #include "time/cut_timing.hpp"
 #include "time/repair.hpp"
+#include "time/repair_prices.hpp"
 
 namespace grove {
 
-/// Decides how trees follow the particles: from counted interactions, so the same on any number of ranks.
+/// Decides how trees follow the particles: from counted interactions, so the same on any number of ranks
+/// while prices of repairs are assumed ones, and not measured.
 class TreeTuning {
  public:
-  /// interval: steps from one decomposition to the next, with nothing but refits between them; 0: whatever
-  /// costs least.
-  TreeTuning(RepairRates rates, Count interval) : rates_(rates), interval_(interval) {}
+  /// rates: assumed prices. interval: steps from one decomposition to the next, with nothing but refits
+  /// between them; 0: whatever costs least.
+  TreeTuning(RepairRates rates, Count interval) : prices_(rates), interval_(interval) {}
 
-  const RepairRates& rates() const { return rates_; }
+  const RepairRates& rates() const { return prices_.rates(); }
 
   /// What forces cost each level, after new cuts or not.
   void learn(const ForceReport& forces);
@@ -27,8 +30,8 @@ class TreeTuning {
               const BlockExcess::Due& due);
   /// That this will be done.
   void begin(Repair repair, const BlockExcess::Due& due);
-  /// After that walk.
-  void walked(const ForceReport& forces);
+  /// After that walk. seconds: the same on all ranks; none: prices stay.
+  void walked(const ForceReport& forces, const std::optional<StepSeconds>& seconds);
 
  private:
   Repair choose(const RepairCosts& costs, std::span<const StepWork> coming,
@@ -37,12 +40,13 @@ class TreeTuning {
   /// Interactions that a step costs in fresh trees.
   double fresh_cost(const LevelCounts& particles, int first_active) const;
 
-  RepairRates rates_;
+  RepairPrices prices_;
   Count interval_;
   RepairChoice choice_;  ///< where all leaves are rebuilt together
   CutTiming cuts_;       ///< where blocks are, one by one
-  double repairs_ = 0;   ///< what rebuilding blocks for the step under way costs
   Repair last_ = Repair::cuts;
+  double particles_ = 0;         ///< of the run
+  double repaired_ = 0;          ///< of these got new trees for the step under way
   Count since_rebuild_ = 0;      ///< steps since blocks were rebuilt
   Count age_ = 0;                ///< steps since the last decomposition
   StepWork step_{};              ///< the one under way

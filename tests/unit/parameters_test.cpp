@@ -85,6 +85,8 @@ decomposition: {rule: halves, leaves: 16}
   EXPECT_FALSE(p.output.render);
   EXPECT_EQ(p.decomposition.rule, CutRule::halves);
   EXPECT_EQ(p.decomposition.leaves, 16);
+  EXPECT_EQ(p.tuning.cost, TuningCost::counted) << "unless told otherwise";
+  EXPECT_EQ(parse(minimal, {"tuning.cost=measured"}).tuning.cost, TuningCost::measured);
 }
 
 TEST(Parameters, wrong_type_names_line_and_what_is_right) {
@@ -94,6 +96,8 @@ TEST(Parameters, wrong_type_names_line_and_what_is_right) {
   EXPECT_MESSAGE(message(minimal + "audit:\n  every: [1]\n"), "run.yml:10", "whole number");
   EXPECT_MESSAGE(message(minimal, {"gravity.kernel=top-hat"}), "-P gravity.kernel=top-hat",
                  "plummer, spline");
+  EXPECT_MESSAGE(message(minimal, {"tuning.cost=guessed"}), "-P tuning.cost=guessed", "'guessed'",
+                 "counted, measured");
   EXPECT_MESSAGE(message(minimal, {"gravity.softening={9: 1}"}), "'9'", "0 to 5");
   EXPECT_MESSAGE(message(minimal, {"output.fields=[Colour]"}), "'Colour'", "Coordinates, Velocities");
 }
@@ -169,6 +173,7 @@ TEST(Parameters, used_parameters_resolve_to_the_same) {
       {"decomposition.leaves=64", "gravity.kernel=plummer", "output.folder='it''s: a # folder'",
        "audit.every=8"},
       {"gravity.tree=octree", "gravity.curve=morton"},
+      {"tuning.cost=measured"},
   };
   for (const auto& overrides : cases) {
     const std::string used = used_parameters(parse(minimal, overrides));

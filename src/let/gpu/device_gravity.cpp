@@ -347,8 +347,9 @@ void DeviceGravity::grow(DeviceParticles& particles, const Domain& domain, cuda:
 
 void DeviceGravity::recut(DeviceParticles& particles, Domain& domain, int first_active, double cut_rate,
                           PhaseTimers& timers) {
-  const auto timer = timers.time("build");
-  blocks_.recut(particles, forest_, domain, first_active, cut_rate, together(domain.cells[0].count));
+  timed(timers, "build", [&] {
+    blocks_.recut(particles, forest_, domain, first_active, cut_rate, together(domain.cells[0].count));
+  });
   has_new_cells_ = true;
 }
 

@@ -1,0 +1,59 @@
+#include "tree_tuning.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace grove {
+namespace {
+
+constexpr Count particles = 1000;
+constexpr double fresh = 500, growth = 0.02;  // interactions per particle; of these per step of age
+
+/// Interactions per particle and step, beyond those of fresh trees, of steps 200 to 999; `price`: of a repair
+/// of any kind, per particle, while 75 and 100 are assumed.
+double mean_cost(double price, bool measured) {
+  constexpr double speed = 1e6, refit = 0.01;
+  TreeTuning tuning({.rebuild = 75, .rebuild_once = 0, .cuts = 100, .in_blocks = false}, 0);
+  BlockClock clock(Timeline(0, 1000, 1));
+  double cost = 0;
+  for (int step = 0, age = 0; step < 1000; ++step) {
+    clock.advance(0);
+    const Repair repair = step == 0 ? Repair::cuts : tuning.plan({particles}, clock, 0, {});
+    tuning.begin(repair, {});
+    age = repair == Repair::refit ? age + 1 : 0;
+    ForceReport forces;
+    forces.active_of[0] = particles;
+    forces.work[0] = forces.interactions.cell = static_cast<Count>(particles * fresh * (1 + growth * age));
+    const double repairs = repair == Repair::refit ? 0 : price;
+    std::optional<StepSeconds> seconds;
+    if (measured)
+      seconds = {refit + repairs * particles / speed, static_cast<double>(forces.interactions.cell) / speed};
+    tuning.walked(forces, seconds);
+    if (step >= 200) cost += repairs + fresh * growth * age;
+  }
+  return cost / 800;
+}
+
+double best_cost(double price) {
+  double best = 1e300;
+  for (int interval = 1; interval < 100; ++interval)
+    best = std::min(best, price / interval + fresh * growth * (interval - 1) / 2);
+  return best;
+}
+
+// 200 steps are some 13 of the longest best intervals, 15: enough for three repairs of each kind that pays,
+// as the fit of the growth has no scatter. The tenth allows for the looks at longer intervals now and then.
+TEST(TreeTuning, measured_prices_find_the_interval_that_is_best_on_this_machine) {
+  for (const double price : {10.0, 100.0, 1200.0})
+    EXPECT_LT(mean_cost(price, true), 1.1 * best_cost(price)) << "price " << price;
+}
+
+// At intervals for 75 where the best are for 1200, a = 4 times as long, the root of 16: (a + 1 / a) / 2 times
+// as much. Intervals of 4 or 5 steps for 3.9 make 2.15 or 1.78 of it.
+TEST(TreeTuning, assumed_prices_stay_when_nothing_is_measured) {
+  EXPECT_NEAR(mean_cost(1200, false) / best_cost(1200), 2.1, 0.4);
+}
+
+}  // namespace
+}  // namespace grove
