@@ -139,6 +139,10 @@ std::vector<Row> gravity_rows() {
       {"gravity", "walk", choice(in, &G::walk), dimension::none, any, optional,
        "what goes through the trees: groups of particles, or each particle along the links of the nodes "
        "(`rope`), which tests it at its own place, is slower, and needs a GPU"},
+      {"gravity", "critical_separation", at(in, &G::critical_separation), dimension::length, not_negative,
+       optional,
+       "groups of particles that walk octrees are split into parts that reach no farther than this; 0: what "
+       "costs least"},
       {"gravity", "direct_below", at(in, &G::direct_below), dimension::none, Range{0, 1e9}, optional,
        "fewer particles than this attract each other directly, without a tree; 0: never. Where that is "
        "faster: "

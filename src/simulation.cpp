@@ -27,6 +27,9 @@ OutputTimes output_times(const OutputParameters& output, double begin, double en
                               : OutputTimes::listed(output.times, begin, end);
 }
 
+/// Steps from one search for the critical separation of groups to the next; one costs as much as some 15.
+constexpr std::int64_t tuning_interval = 1024;
+
 /// Seconds of every phase on the slowest rank.
 std::array<double, step_phases.size()> slowest(const Communicator& comm, const PhaseTimers& timers) {
   std::array<double, step_phases.size()> seconds{};
@@ -70,9 +73,9 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
       backend_(std::move(backend)),
       tuning_(backend_->repair_rates(), parameters.tuning.rebuild_interval) {
   decompose();
-  evaluate_forces({});
+  evaluate_forces({.tunes_groups = true});
   // What stood in for a criterion that needs |a_old| has now supplied it.
-  if (forces_.opening_angle) evaluate_forces({.grows = false});
+  if (forces_.opening_angle) evaluate_forces({.grows = false, .tunes_groups = true});
   tuning_.learn(forces_);
   const Totals first = totals();
   first_energy_ = first.total_energy();
@@ -93,7 +96,7 @@ void Simulation::run() {
   while (!is_done()) step();
   write_outputs(std::numeric_limits<double>::infinity());
   report_memory();
-  report_prices();
+  report_tuning();
 }
 
 void Simulation::step() {
@@ -103,7 +106,10 @@ void Simulation::step() {
   if (reporting_) write_outputs(clock_.end_of(deepest));
   advance(deepest);
   const Repair repair = plan_repair(deepest);
-  evaluate_forces({.grows = carry_out(repair), .first_active = clock_.first_active()});
+  const bool tunes_groups = is_synchronised() && steps_done_ >= groups_tuned_at_ + tuning_interval;
+  if (tunes_groups) groups_tuned_at_ = steps_done_;
+  evaluate_forces(
+      {.grows = carry_out(repair), .first_active = clock_.first_active(), .tunes_groups = tunes_groups});
   {
     const auto timer = timers_.time("advance");
     backend_->kick(clock_.half_kick());
@@ -247,8 +253,11 @@ void Simulation::report_memory() const {
 }
 
 /// As they have been measured last.
-void Simulation::report_prices() const {
-  if (parameters_.tuning.cost == TuningCost::counted || !comm_.is_master()) return;
+void Simulation::report_tuning() const {
+  if (!comm_.is_master()) return;
+  if (forces_.critical_separation > 0)
+    fmt::print(stderr, "groups were split into parts that reach {:g} at most\n", forces_.critical_separation);
+  if (parameters_.tuning.cost == TuningCost::counted) return;
   const RepairRates& rates = tuning_.rates();
   fmt::print(stderr, "measured in interactions: new trees {:.0f} per particle, new cuts {:.0f}\n",
              rates.rebuild, rates.cuts);

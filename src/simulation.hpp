@@ -61,7 +61,7 @@ class Simulation {
   void evaluate_forces(const EvaluationPlan& plan);
   void start_reporting();
   void report_memory() const;
-  void report_prices() const;
+  void report_tuning() const;
   void report(Repair repair);
   void write_outputs(double end);
   void write_output(double time, std::size_t number);
@@ -84,6 +84,7 @@ class Simulation {
   double first_energy_ = 0;      ///< total
   double energy_scale_ = 1;      ///< what its changes are compared with
   std::int64_t steps_done_ = 0;  ///< of all lengths
+  std::int64_t groups_tuned_at_ = 0;
   std::size_t outputs_done_ = 0;
   View view_;  ///< of the pictures
   Clock::time_point run_start_, step_start_;

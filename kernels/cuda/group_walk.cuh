@@ -102,6 +102,11 @@ class GroupWalk {
   /// Of the group; interactions per target. What all parts test counts once.
   std::uint32_t tests = 0, cell = 0, particle = 0;
 
+  /// Of the group, see grove::group_instructions().
+  __device__ unsigned long long instructions() const {
+    return static_cast<unsigned long long>(group_instructions(cell, particle, tests));
+  }
+
   /// Of the group: particles that get forces.
   __device__ int count() const {
     return __popc(m_.active[0]) + (together > group_size ? __popc(m_.active[1]) : 0);

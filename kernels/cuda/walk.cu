@@ -34,7 +34,8 @@ WalkCounts end(const WalkMemory& memory) {
   if (result.fault == static_cast<int>(Fault::stack_full))
     throw std::logic_error("walk: a tree is deeper than the stack of a group");
   return {static_cast<std::int64_t>(result.cell), static_cast<std::int64_t>(result.particle),
-          static_cast<std::int64_t>(result.tests)};
+          static_cast<std::int64_t>(result.tests), static_cast<std::int64_t>(result.instructions),
+          static_cast<std::int64_t>(result.longest)};
 }
 
 }  // namespace

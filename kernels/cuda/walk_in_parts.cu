@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(threads, blocks_per_processor)
   GroupWalk<order, Shape, own, kind, group_size, true> group(
       rule, sources, targets, memory[warp],
       spill + static_cast<std::size_t>(blockIdx.x * warps + warp) * NodeStack::most_spilled);
-  unsigned long long cell = 0, particle = 0, tests = 0;
+  unsigned long long cell = 0, particle = 0, tests = 0, instructions = 0, longest = 0;
   const auto parts = static_cast<std::uint32_t>(targets.parts);
   while (true) {
     std::uint32_t unit = 0;
@@ -41,11 +41,15 @@ __global__ void __launch_bounds__(threads, blocks_per_processor)
     cell += static_cast<std::uint64_t>(group.cell) * static_cast<std::uint64_t>(group.count());
     particle += static_cast<std::uint64_t>(group.particle) * static_cast<std::uint64_t>(group.count());
     tests += group.tests;
+    instructions += group.instructions();
+    longest = max(longest, group.instructions());
   }
   if (lane != 0) return;
   atomicAdd(&state->cell, cell);
   atomicAdd(&state->particle, particle);
   atomicAdd(&state->tests, tests);
+  atomicAdd(&state->instructions, instructions);
+  atomicMax(&state->longest, longest);
 }
 
 /// A warp per group, a lane per target.

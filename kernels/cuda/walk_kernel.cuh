@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(32 * warps_of(own, kind), blocks_per_processor
   GroupWalk<order, Shape, own, kind, together> group(
       rule, sources, targets, memory[warp],
       spill + static_cast<std::size_t>(blockIdx.x * warps + warp) * NodeStack::most_spilled);
-  unsigned long long cell = 0, particle = 0, tests = 0;
+  unsigned long long cell = 0, particle = 0, tests = 0, instructions = 0, longest = 0;
   for (std::uint32_t turn = 0; !is_brief(own, kind) || turn < of_brief_block; ++turn) {
     const std::uint32_t g = is_brief(own, kind) ? blockIdx.x * of_brief_block + turn : next_group(state);
     if (g >= targets.groups) break;
@@ -55,11 +55,15 @@ __global__ void __launch_bounds__(32 * warps_of(own, kind), blocks_per_processor
     cell += static_cast<std::uint64_t>(group.cell) * static_cast<std::uint64_t>(group.count());
     particle += static_cast<std::uint64_t>(group.particle) * static_cast<std::uint64_t>(group.count());
     tests += group.tests;
+    instructions += group.instructions();
+    longest = max(longest, group.instructions());
   }
   if (lane != 0) return;
   atomicAdd(&state->cell, cell);
   atomicAdd(&state->particle, particle);
   atomicAdd(&state->tests, tests);
+  atomicAdd(&state->instructions, instructions);
+  atomicMax(&state->longest, longest);
 }
 
 template <Order order, class Shape, bool own, LocalTreeKind kind, int together>

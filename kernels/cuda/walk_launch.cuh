@@ -8,7 +8,7 @@ namespace grove::cuda {
 
 /// Totals and the way from warp to warp.
 struct WalkState {
-  unsigned long long cell, particle, tests;
+  unsigned long long cell, particle, tests, instructions, longest;
   std::uint32_t next_group;  ///< and part of it
   int fault;
 };

@@ -1,6 +1,5 @@
 #include "kernels/kokkos/walk.hpp"
 
-#include <atomic>
 #include <exception>
 #include <mutex>
 
@@ -8,6 +7,7 @@
 #include "kernels/kokkos/list_sums.hpp"
 #include "kernels/kokkos/local_tree.hpp"
 #include "kernels/kokkos/loops/host_loop.hpp"
+#include "kernels/math/group_runs.hpp"
 
 namespace grove {
 namespace {
@@ -23,10 +23,12 @@ struct PassSetup {
   GatherSetup gather;
   SumSetup sums;
   double acceleration, potential;  ///< factors from walk units to units of the run
+  float critical_separation;
 
   explicit PassSetup(const WalkSetup& setup)
       : gather{setup.units, softening_table(setup.gravity, setup.units), setup.gravity.kernel},
-        sums{setup.gravity.kernel, setup.gravity.order, gather.softening} {
+        sums{setup.gravity.kernel, setup.gravity.order, gather.softening},
+        critical_separation(setup.critical_separation) {
     potential = setup.gravity.gravitational_constant * setup.units.mass / setup.units.length;
     acceleration = potential / setup.units.length;
   }
@@ -65,29 +67,39 @@ void add_results(const PassSetup& setup, const Group& group, const GroupLanes& l
   });
 }
 
-/// The groups of a leaf through its gathered tree. own: the tree is the leaf's own.
+/// A group of a leaf, or a part of one, through the leaf's gathered tree. own: the tree is the leaf's own.
+WalkCounts walk_group(const PassSetup& setup, const TargetLeaf& target, const Group& group, bool own,
+                      Walker& walker, const ForceOutput& out) {
+  list_interactions(walker.tree, group.bounds, walker.lists);
+  walker.lanes.load(target, group, setup.gather.softening);
+  const std::int32_t last = group.first + group.count;
+  std::int64_t particles = 0;
+  if (own) {
+    sum_within(setup.sums, target, group, walker.lanes);
+    particles =
+        sum_lists(setup.sums, walker.tree, walker.lists, group.first, last, walker.lanes) + group.count;
+  } else {
+    particles = sum_lists(setup.sums, walker.tree, walker.lists, 0, 0, walker.lanes);
+  }
+  const auto cells =
+      static_cast<std::int64_t>(walker.lists.far_cells.size() + walker.lists.near_cells.size());
+  (own ? set_results : add_results)(setup, group, walker.lanes, static_cast<std::uint32_t>(cells + particles),
+                                    out);
+  return {cells * walker.lanes.count, particles * walker.lanes.count, walker.lists.tests,
+          group_instructions(cells, particles, walker.lists.tests)};
+}
+
 WalkCounts walk_groups(const PassSetup& setup, const TargetLeaf& target, bool own, Walker& walker,
                        const ForceOutput& out) {
   WalkCounts counts;
   for (std::int32_t g = 0; g < target.group_count; ++g) {
     const Group& group = target.groups[g];
     if (group.active == 0) continue;
-    list_interactions(walker.tree, group.bounds, walker.lists);
-    walker.lanes.load(target, group, setup.gather.softening);
-    const std::int32_t last = group.first + group.count;
-    std::int64_t particles = 0;
-    if (own) {
-      sum_within(setup.sums, target, group, walker.lanes);
-      particles =
-          sum_lists(setup.sums, walker.tree, walker.lists, group.first, last, walker.lanes) + group.count;
-    } else {
-      particles = sum_lists(setup.sums, walker.tree, walker.lists, 0, 0, walker.lanes);
-    }
-    const auto cells =
-        static_cast<std::int64_t>(walker.lists.far_cells.size() + walker.lists.near_cells.size());
-    counts += {cells * walker.lanes.count, particles * walker.lanes.count, walker.lists.tests};
-    (own ? set_results : add_results)(setup, group, walker.lanes,
-                                      static_cast<std::uint32_t>(cells + particles), out);
+    const auto walk = [&](const Group& part) { counts += walk_group(setup, target, part, own, walker, out); };
+    if (setup.critical_separation > 0)
+      for_runs(group, target.particles + group.first, target.buckets[g], setup.critical_separation, walk);
+    else
+      walk(group);
   }
   return counts;
 }
@@ -96,21 +108,22 @@ WalkCounts walk_groups(const PassSetup& setup, const TargetLeaf& target, bool ow
 /// exception on.
 template <class WalkLeaf>
 WalkCounts for_leaves(const char* label, std::size_t leaves, const WalkLeaf& walk_leaf) {
-  std::atomic<std::int64_t> cell = 0, particle = 0, tests = 0;
+  WalkCounts sum;
   std::mutex mutex;
   std::exception_ptr failure;
   host_loop(label, leaves, [&](std::size_t i) {
     thread_local Walker walker;
     try {
       const WalkCounts counts = walk_leaf(i, walker);
-      cell += counts.cell, particle += counts.particle, tests += counts.tests;
+      const std::lock_guard lock(mutex);
+      sum += counts;
     } catch (...) {
       const std::lock_guard lock(mutex);
       if (!failure) failure = std::current_exception();
     }
   });
   if (failure) std::rethrow_exception(failure);
-  return {cell, particle, tests};
+  return sum;
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ namespace grove {
 struct WalkSetup {
   GravityParameters gravity;
   WalkUnits units;
+  float critical_separation = 0;  ///< that parts of groups may reach; 0: groups are not split
 };
 
 /// First pass: sets acceleration, potential and work of all particles of the leaves to what their own leaf

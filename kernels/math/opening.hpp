@@ -52,8 +52,12 @@ struct GravityParameters {
   LocalTreeKind tree = LocalTreeKind::bisection;
   Curve curve = Curve::hilbert;  ///< of an octree
   WalkKind walk = WalkKind::groups;
+  /// Of octrees that groups walk: no part of a group reaches farther, units of the run; 0: what costs least.
+  double critical_separation = 0;
   Count direct_below = 0;  ///< fewer particles than this are summed directly
 
+  /// Whether groups may be split where they reach far.
+  bool splits_groups() const { return tree == LocalTreeKind::octree && walk == WalkKind::groups; }
   bool is_direct(Count particles) const { return particles < direct_below; }
 
   /// Whether the criterion needs |a_old|: an evaluation before the first one then uses first_evaluation().

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/host_device.hpp"
 #include "base/types.hpp"
 #include "base/vec3.hpp"
 #include "kernels/math/node.hpp"
@@ -49,6 +50,8 @@ struct TargetLeaf {
   std::int32_t group_count = 0;
   const SourceParticle* particles = nullptr;  ///< of the leaf, in tree order
   const std::uint8_t* types = nullptr;        ///< of the same length
+  /// [group_count] bit i: a bucket begins with particle i of the group; nullptr: groups are not split
+  const std::uint32_t* buckets = nullptr;
 };
 
 /// Where the results of one leaf go, in tree order, in units of the run (times G).
@@ -60,14 +63,25 @@ struct ForceOutput {
 
 /// Totals of a walk. Integers, so they may be summed over ranks in any order.
 struct WalkCounts {
-  std::int64_t cell = 0;      ///< interactions of particles with cells
-  std::int64_t particle = 0;  ///< interactions of particles with particles
-  std::int64_t tests = 0;     ///< opening tests by groups
+  std::int64_t cell = 0;          ///< interactions of particles with cells
+  std::int64_t particle = 0;      ///< interactions of particles with particles
+  std::int64_t tests = 0;         ///< opening tests by groups
+  std::int64_t instructions = 0;  ///< of all groups, see group_instructions()
+  std::int64_t longest = 0;       ///< of the group that takes most, where it is what others wait for
 
   WalkCounts& operator+=(const WalkCounts& o) {
-    return cell += o.cell, particle += o.particle, tests += o.tests, *this;
+    cell += o.cell, particle += o.particle, tests += o.tests;
+    instructions += o.instructions, longest += o.longest;
+    return *this;
   }
 };
+
+/// What a group takes, whatever the number of its particles, from its lists: instructions of a warp of an
+/// H200 (docs/performance.md: what stands for a group), and some to begin with.
+GROVE_HOST_DEVICE constexpr std::int64_t group_instructions(std::int64_t cells, std::int64_t particles,
+                                                            std::int64_t tests) {
+  return 34 * cells + 15 * particles + 4 * tests + 500;
+}
 
 /// Offset that takes places in the source's leaf to places in the target's, in walk units. Everything that
 /// compares places of two leaves uses this one, so that all ranks round alike.

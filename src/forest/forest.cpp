@@ -75,7 +75,19 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
                      static_cast<std::int32_t>(count), &sources_[first], &softening_[first], &core_[node],
                      &moments_[node]);
   });
+  if (gravity.splits_groups() && !has_sources_) mark_buckets();
   has_sources_ = true;
+}
+
+void Forest::mark_buckets() {
+  buckets_.assign(groups_.size(), 0);
+  for (std::size_t leaf = 0; leaf < origins_.size(); ++leaf)
+    for (Count n = shapes_.node_begin[leaf]; n < shapes_.node_begin[leaf + 1]; ++n) {
+      const NodeLinks& link = shapes_.links[static_cast<std::size_t>(n)];
+      if (link.child == NodeLinks::bucket)
+        buckets_[static_cast<std::size_t>(group_begin_[leaf] + link.first / group_size)] |=
+            1U << link.first % group_size;
+    }
 }
 
 Vec3d Forest::find_origin(std::size_t leaf, const Particles& particles) const {
@@ -156,7 +168,8 @@ TargetLeaf Forest::target(std::int32_t i) const {
           groups_.data() + group,
           static_cast<std::int32_t>(group_begin_[leaf + 1] - group),
           sources_.data() + first,
-          types_.data() + first};
+          types_.data() + first,
+          buckets_.empty() ? nullptr : buckets_.data() + group};
 }
 
 ForceOutput Forest::output(std::int32_t i, Particles& particles) const {

@@ -59,6 +59,7 @@ class Forest {
  private:
   Vec3d find_origin(std::size_t leaf, const Particles& particles) const;
   SourceBody source_body(std::size_t leaf, const Particles& particles, const GravityParameters& gravity);
+  void mark_buckets();
   void make_groups(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
                    const AcceptanceRule& rule);
 
@@ -70,17 +71,18 @@ class Forest {
   /// so that a distant one takes the precision from no other. The same whoever owns the leaf. Found when
   /// trees are new: until the next ones particles move by less than the size of a leaf.
   std::vector<Vec3d> origins_;
-  std::vector<Count> leaf_begin_;     ///< [leaves + 1] first particle
-  std::vector<Count> group_begin_;    ///< [leaves + 1] first group
-  TreeShapes shapes_;                 ///< links of all nodes
-  Array<NodeCore> core_;              ///< [nodes]
-  Array<NodeMoments> moments_;        ///< [nodes]
-  Array<SourceParticle> sources_;     ///< [particles]
-  Array<float> softening_;            ///< [particles] Plummer-equivalent lengths, walk units
-  Array<std::uint8_t> types_;         ///< [particles]
-  Array<Group> groups_;               ///< [groups]
-  std::vector<TargetBounds> bounds_;  ///< [leaves] of the groups that are active
-  std::vector<TightBox> boxes_;       ///< [leaves] of all particles
+  std::vector<Count> leaf_begin_;       ///< [leaves + 1] first particle
+  std::vector<Count> group_begin_;      ///< [leaves + 1] first group
+  TreeShapes shapes_;                   ///< links of all nodes
+  Array<NodeCore> core_;                ///< [nodes]
+  Array<NodeMoments> moments_;          ///< [nodes]
+  Array<SourceParticle> sources_;       ///< [particles]
+  Array<float> softening_;              ///< [particles] Plummer-equivalent lengths, walk units
+  Array<std::uint8_t> types_;           ///< [particles]
+  Array<Group> groups_;                 ///< [groups]
+  std::vector<std::uint32_t> buckets_;  ///< [groups] where groups may be split: TargetLeaf::buckets
+  std::vector<TargetBounds> bounds_;    ///< [leaves] of the groups that are active
+  std::vector<TightBox> boxes_;         ///< [leaves] of all particles
 };
 
 }  // namespace grove

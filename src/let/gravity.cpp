@@ -12,6 +12,7 @@
 
 #include "base/errors.hpp"
 #include "comm/radix_select.hpp"
+#include "let/critical_separation.hpp"
 #include "let/direct_forces.hpp"
 #include "let/receivers.hpp"
 #include "let/resolution.hpp"
@@ -179,7 +180,8 @@ void Gravity::update(const Particles& particles, const Domain& domain, bool chec
   });
 }
 
-void Gravity::walk(Particles& particles, const Domain& domain, ForceReport& report, PhaseTimers& timers) {
+void Gravity::walk(Particles& particles, const Domain& domain, const EvaluationPlan& plan,
+                   ForceReport& report, PhaseTimers& timers) {
   std::vector<Message> messages;
   {
     const auto timer = timers.time("let");
@@ -198,6 +200,24 @@ void Gravity::walk(Particles& particles, const Domain& domain, ForceReport& repo
   }
   const auto timer = timers.time("walk");
   report.interactions += walk_others(setup_.walk, own.targets, top_.view(), trees_, own.outputs);
+  if (setup_.tunes_groups(plan)) tune_groups(domain, particles);
+}
+
+/// Finds it for all particles, while the trees of the last walk are there.
+void Gravity::tune_groups(const Domain& domain, const Particles& particles) {
+  Particles unused;
+  unused.acceleration.resize(particles.size());
+  unused.potential.resize(particles.size());
+  unused.work.resize(particles.size());
+  const OwnLeaves own = views_of(forest_, unused);
+  const auto cost = [&](double separation) {
+    WalkSetup walk = setup_.walk;
+    walk.critical_separation = static_cast<float>(separation / walk.units.length);
+    const WalkCounts counts[] = {walk_own(walk, own.targets, own.trees, own.outputs),
+                                 walk_others(walk, own.targets, top_.view(), trees_, own.outputs)};
+    return walk_cost(comm_, counts);
+  };
+  critical_separation_ = find_critical_separation(domain.box.edge, cost);
 }
 
 ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseTimers& timers,
@@ -222,7 +242,11 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
         evaluate_directly(comm_, particles, domain, parameters_, plan.first_active);
   } else {
     update(particles, domain, agrees, plan.first_active, timers);
-    walk(particles, domain, report, timers);
+    if (parameters_.splits_groups()) {
+      report.critical_separation = critical_separation_;
+      setup_.walk.critical_separation = static_cast<float>(critical_separation_ / setup_.walk.units.length);
+    }
+    walk(particles, domain, plan, report, timers);
   }
   {
     const auto timer = timers.time("advance");

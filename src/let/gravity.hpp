@@ -23,6 +23,9 @@ struct EvaluationPlan {
   /// evaluation, with the moments and boxes of the particles' present places.
   bool grows = true;
   int first_active = 0;  ///< the level (Particles::level) from which on particles get forces
+  /// Whether then to look for the critical separation of least cost, where groups may be split and none is
+  /// set. Cost: some 15 walks, of all particles.
+  bool tunes_groups = false;
 };
 
 /// What a force evaluation did: sums over all ranks, the same on every rank.
@@ -36,8 +39,9 @@ struct ForceReport {
   Count let_bytes = 0;  ///< received
   /// Nodes and particles that a rank received, over its share N/P of the particles; mean over ranks.
   double let_fraction = 0;
-  float median_acceleration = 0;  ///< of |a_old|; 0 where the criterion does not need it
-  bool opening_angle = false;     ///< it stood in for a criterion that needs |a_old|, as there was none yet
+  float median_acceleration = 0;   ///< of |a_old|; 0 where the criterion does not need it
+  bool opening_angle = false;      ///< it stood in for a criterion that needs |a_old|, as there was none yet
+  double critical_separation = 0;  ///< that parts of groups reached; 0: groups were not split
 
   /// Turns what each rank counted into sums over all ranks. Collective.
   void add_over_ranks(const Communicator& comm);
@@ -49,6 +53,12 @@ struct GravitySetup {
   Count particles = 0;
   float median_acceleration = 0;  ///< of |a_old|
   bool opening_angle = false;     ///< it stands in for a criterion that needs |a_old|
+
+  /// Whether the plan's search for the critical separation is to be made.
+  bool tunes_groups(const EvaluationPlan& plan) const {
+    return plan.tunes_groups && walk.gravity.splits_groups() && walk.gravity.critical_separation == 0 &&
+           !opening_angle;
+  }
 };
 
 /// Evaluates gravity on all particles of all ranks. Every bit of the result is the same for any number of
@@ -57,7 +67,7 @@ class Gravity {
  public:
   /// parameters: the same on every rank.
   Gravity(const Communicator& comm, const GravityParameters& parameters)
-      : comm_(comm), parameters_(parameters) {}
+      : comm_(comm), parameters_(parameters), critical_separation_(parameters.critical_separation) {}
 
   const GravityParameters& parameters() const { return parameters_; }
 
@@ -82,7 +92,9 @@ class Gravity {
   GravitySetup agree_on_setup(const Particles& particles, const Domain& domain) const;
   void update(const Particles& particles, const Domain& domain, bool checks, int first_active,
               PhaseTimers& timers);
-  void walk(Particles& particles, const Domain& domain, ForceReport& report, PhaseTimers& timers);
+  void walk(Particles& particles, const Domain& domain, const EvaluationPlan& plan, ForceReport& report,
+            PhaseTimers& timers);
+  void tune_groups(const Domain& domain, const Particles& particles);
   void build(Particles& particles, const Domain& domain, Array<Record> records, PhaseTimers& timers);
   std::vector<TargetBounds> publish(const Domain& domain);
   std::vector<Message> select(const Domain& domain, const WalkUnits& units,
@@ -91,6 +103,7 @@ class Gravity {
 
   const Communicator& comm_;
   GravityParameters parameters_;
+  double critical_separation_;  ///< of parts of groups; 0: not known yet
   GravitySetup setup_;
   Forest forest_;
   TopMoments top_;

@@ -49,12 +49,15 @@ GravityParameters parameters_of(Criterion criterion, Order order) {
   return parameters;
 }
 
-/// Evaluates twice, the second time with |a_old| of the first.
+/// Evaluates twice, the second time with |a_old| of the first; where groups are split once more, with the
+/// critical separation found then.
 ForceReport evaluate_twice(const Communicator& comm, const GravityParameters& parameters,
                            SharedDomain& shared) {
   Gravity gravity(comm, parameters);
   PhaseTimers timers;
   gravity.evaluate(shared.particles, shared.domain, timers);
+  if (parameters.splits_groups())
+    gravity.evaluate(shared.particles, shared.domain, timers, {}, {.tunes_groups = true});
   return gravity.evaluate(shared.particles, shared.domain, timers);
 }
 
@@ -106,6 +109,7 @@ TEST_P(GravityVariants, have_the_same_bits_on_any_number_of_ranks) {
   parameters.tree = GetParam().tree;
   parameters.curve = GetParam().curve;
   parameters.softening = {0.01, 0.1};
+  if (parameters.curve == Curve::morton) parameters.critical_separation = 0.1;
   Particles all = make_cloud(3000, 2);
   for (std::size_t i = 0; i < all.size(); i += 5) all.mass[i] = 0;
   SharedDomain shared = share_out(comm, all, 96, {}, GetParam().rule),
@@ -117,6 +121,8 @@ TEST_P(GravityVariants, have_the_same_bits_on_any_number_of_ranks) {
   EXPECT_EQ(on_all.interactions.cell, on_one.interactions.cell);
   EXPECT_EQ(on_all.interactions.particle, on_one.interactions.particle);
   EXPECT_EQ(on_all.median_acceleration, on_one.median_acceleration);
+  EXPECT_EQ(on_all.critical_separation, on_one.critical_separation);
+  EXPECT_EQ(on_one.critical_separation > 0, parameters.splits_groups());
   EXPECT_EQ(on_one.let.nodes + on_one.let.particles, 0);
 }
 

@@ -62,11 +62,34 @@ TEST(Walk, equalsDirectSummationWhenEverythingIsOpened) {
 TEST(Walk, ofOctreesEqualsDirectSummationWhenEverythingIsOpened) {
   for (const Shape shape : {Shape::uniform, Shape::hernquist, Shape::clumps, Shape::plane, Shape::pairs})
     for (const Count quantum : {256, 4096})
-      for (const std::size_t count : {1U, 2U, 7U, 33U, 1500U}) {
-        GravityParameters gravity = everything_opened(SofteningKernel::spline, 0.02);
-        gravity.tree = LocalTreeKind::octree;
-        expect_direct_sums(shape, count, gravity, quantum);
-      }
+      for (const std::size_t count : {1U, 2U, 7U, 33U, 1500U})
+        for (const double critical_separation : {0.0, 1e-9, 0.1}) {
+          GravityParameters gravity = everything_opened(SofteningKernel::spline, 0.02);
+          gravity.tree = LocalTreeKind::octree;
+          gravity.critical_separation = critical_separation;
+          expect_direct_sums(shape, count, gravity, quantum);
+        }
+}
+
+/// The halo of a Hernquist sphere has groups that reach over its core.
+TEST(Walk, hasFewerInteractionsWhereGroupsOfOctreesAreSplit) {
+  GravityParameters gravity =
+      gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::spline, 0.01);
+  gravity.theta = 0.7;
+  gravity.tree = LocalTreeKind::octree;
+  std::int64_t before = std::numeric_limits<std::int64_t>::max();
+  for (const double critical_separation : {0.0, 1.0, 0.1, 1e-6}) {
+    SCOPED_TRACE(critical_separation);
+    gravity.critical_separation = critical_separation;
+    Particles particles = make_shape(Shape::hernquist, 3000);
+    const WalkCounts counts = evaluate(particles, gravity, 3000);
+    EXPECT_LT(counts.cell + counts.particle, before);
+    before = counts.cell + counts.particle;
+    const auto exact = direct_forces(particles, gravity);
+    for (std::size_t i = 0; i < particles.size(); ++i)
+      ASSERT_LE(norm(particles.acceleration[i].as<double>() - exact[i].acceleration),
+                expansion_bound(particles, gravity, i) + rounding_bound(particles, gravity, i, 100));
+  }
 }
 
 /// Momentum is conserved pair by pair when everything is opened, so what remains is rounding.

@@ -62,7 +62,7 @@ struct Grown {
   }
 
   WalkCounts walk(Particles& particles, const GravityParameters& gravity) const {
-    const WalkSetup setup{gravity, units};
+    const WalkSetup setup{gravity, units, static_cast<float>(gravity.critical_separation / units.length)};
     std::vector<TargetLeaf> targets;
     std::vector<SourceTree> trees;
     std::vector<ForceOutput> outputs;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/errors.hpp"
+#include "kernels/cuda/group_runs.hpp"
 #include "kernels/cuda/leaf_bisection.hpp"
 #include "kernels/cuda/leaf_lists.hpp"
 #include "kernels/cuda/tree_update.hpp"
@@ -71,13 +72,16 @@ void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> 
     order_ = cuda::DeviceArray<std::uint32_t>(particles.size());
     node_begin_ = octrees_->build(order_.data(), links_);
     octrees_->release();
+    lay_out(leaf_begin);
+    buckets_ = cuda::DeviceArray<std::uint32_t>(groups());
+    cuda::mark_buckets(trees(), groups(), buckets_.data());
   } else {
     node_begin_ = begin_of_nodes(leaf_begin);
     links_ = cuda::DeviceArray<NodeLinks>(nodes());
     order_ = cuda::DeviceArray<std::uint32_t>(particles.size());
     cuda::cut_leaves(leaf_begin, node_begin_, records, ids, order_.data(), links_.data(), together);
+    lay_out(leaf_begin);
   }
-  lay_out(leaf_begin);
 }
 
 void DeviceForest::arrange(DeviceParticles& particles) {

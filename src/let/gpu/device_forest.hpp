@@ -50,6 +50,8 @@ class DeviceForest {
 
   cuda::LeafTrees trees() const;
   const std::uint32_t* leaf_of_group() const { return leaf_of_group_.data(); }
+  /// Of octrees, see cuda::mark_buckets().
+  const std::uint32_t* buckets() const { return buckets_.data(); }
   /// What each leaf tells all ranks.
   cuda::DeviceArray<LeafNotice> notices() const;
 
@@ -64,6 +66,7 @@ class DeviceForest {
   cuda::DeviceArray<std::uint32_t> order_;  ///< of the particles, from cut() to arrange()
   cuda::DeviceArray<NodeLinks> links_;
   cuda::DeviceArray<std::uint8_t> children_;  ///< of nodes of octrees
+  cuda::DeviceArray<std::uint32_t> buckets_;  ///< of groups of octrees
   cuda::DeviceArray<Vec3d> origin_;
   cuda::DeviceArray<TargetBounds> bounds_;
   cuda::DeviceArray<TightBox> boxes_;

@@ -1,6 +1,7 @@
 #include "let/gpu/device_gravity.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -19,6 +20,7 @@
 #include "kernels/cuda/particle_steps.hpp"
 #include "kernels/cuda/rope_walk.hpp"
 #include "kernels/cuda/urgent_work.hpp"
+#include "let/critical_separation.hpp"
 #include "let/resolution.hpp"
 
 namespace grove {
@@ -218,6 +220,7 @@ int DeviceGravity::together(Count particles) const {
 cuda::WalkTargets DeviceGravity::agree_on_targets(const Domain& domain, int first_active) {
   if (parameters_.tree == LocalTreeKind::octree)
     codes_ = cuda::NodeCodes::for_trees(comm_.max(forest_.largest_tree()));
+  if (parameters_.splits_groups() && critical_separation_ > 0) return split_targets(domain);
   const bool all = first_active == 0;
   const Group* const groups = forest_.trees().groups;
   active_ = {};
@@ -233,6 +236,36 @@ cuda::WalkTargets DeviceGravity::agree_on_targets(const Domain& domain, int firs
           all ? nullptr : active_.numbers.data(),
           parts,
           wide};
+}
+
+/// Parts of groups.
+cuda::WalkTargets DeviceGravity::split_targets(const Domain& domain) {
+  runs_ = cuda::split_groups(forest_.trees(), forest_.leaf_of_group(), forest_.groups(), forest_.buckets(),
+                             static_cast<float>(critical_separation_ / setup_.walk.units.length));
+  cuda::LeafTrees trees = forest_.trees();
+  trees.groups = runs_.runs.data();
+  const int parts = cuda::walk_parts(comm_.sum(Count{runs_.count}));
+  return {trees, runs_.leaf_of_run.data(), runs_.count, first_leaf(domain), nullptr, parts};
+}
+
+/// Finds it for all particles, while the sources of the last walk are there.
+void DeviceGravity::tune_groups(const DeviceParticles& particles, const Domain& domain) {
+  const cuda::DeviceArray<Vec3f> acceleration(particles.size());
+  const cuda::DeviceArray<float> potential(particles.size());
+  const cuda::DeviceArray<std::uint32_t> work(particles.size());
+  const cuda::WalkOutput unused{acceleration.data(), potential.data(), work.data()};
+  const WalkSetup& setup = setup_.walk;
+  const auto cost = [&](double separation) {
+    critical_separation_ = separation;
+    std::array<WalkCounts, 2> counts;
+    const cuda::WalkTargets targets = agree_on_targets(domain, 0);
+    comm_.together([&] {
+      counts = {cuda::walk_own(setup.gravity, setup.units, own_sources(), targets, unused),
+                cuda::walk_others(setup.gravity, setup.units, sources(), targets, unused)};
+    });
+    return walk_cost(comm_, counts);
+  };
+  critical_separation_ = find_critical_separation(domain.box.edge, cost);
 }
 
 /// As far as the own leaves have them.
@@ -299,8 +332,9 @@ void DeviceGravity::sum_directly(const DeviceParticles& particles, int first_act
 
 /// What the leaves' trees do to the active particles. The own leaf acts on each group while trees are
 /// exchanged.
-void DeviceGravity::walk_trees(const DeviceParticles& particles, const Domain& domain, int first_active,
-                               ForceReport& report, PhaseTimers& timers) {
+void DeviceGravity::walk_trees(const DeviceParticles& particles, const Domain& domain,
+                               const EvaluationPlan& plan, ForceReport& report, PhaseTimers& timers) {
+  const int first_active = plan.first_active;
   const WalkSetup& setup = setup_.walk;
   const cuda::WalkOutput output{particles.values(fields::acceleration), particles.values(fields::potential),
                                 particles.values(fields::work)};
@@ -327,6 +361,7 @@ void DeviceGravity::walk_trees(const DeviceParticles& particles, const Domain& d
       report.interactions += cuda::walk_others(setup.gravity, setup.units, sources(), targets, output);
     });
   });
+  if (setup_.tunes_groups(plan)) timed(timers, "walk", [&] { tune_groups(particles, domain); });
   joint_.reset();
 }
 
@@ -378,7 +413,8 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
         if (agrees) check_separations(particles);
       });
     });
-    walk_trees(particles, domain, plan.first_active, report, timers);
+    if (parameters_.splits_groups()) report.critical_separation = critical_separation_;
+    walk_trees(particles, domain, plan, report, timers);
   }
   timed(timers, "advance", [&] {
     if (!is_direct && !setup_.opening_angle && can_recut(domain))

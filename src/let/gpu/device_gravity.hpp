@@ -10,6 +10,7 @@
 #include "decomposition/gpu/device_exchange.hpp"
 #include "kernels/cuda/active.hpp"
 #include "kernels/cuda/device_top.hpp"
+#include "kernels/cuda/group_runs.hpp"
 #include "kernels/cuda/let_selection.hpp"
 #include "kernels/cuda/walk.hpp"
 #include "let/gpu/device_blocks.hpp"
@@ -35,7 +36,8 @@ class DeviceGravity {
         parameters_(parameters),
         together_(together),
         forest_(parameters),
-        blocks_(comm, exchange, parameters.tree) {}
+        blocks_(comm, exchange, parameters.tree),
+        critical_separation_(parameters.critical_separation) {}
 
   const GravityParameters& parameters() const { return parameters_; }
 
@@ -77,11 +79,13 @@ class DeviceGravity {
   std::int32_t first_leaf(const Domain& domain) const;
   int together(Count particles) const;
   cuda::WalkTargets agree_on_targets(const Domain& domain, int first_active);
+  cuda::WalkTargets split_targets(const Domain& domain);
+  void tune_groups(const DeviceParticles& particles, const Domain& domain);
   cuda::WalkSources own_sources() const;
   cuda::WalkSources sources() const;
   WalkCounts walk_along_ropes(const DeviceParticles& particles, const Domain& domain, int first_active,
                               const cuda::WalkOutput& output) const;
-  void walk_trees(const DeviceParticles& particles, const Domain& domain, int first_active,
+  void walk_trees(const DeviceParticles& particles, const Domain& domain, const EvaluationPlan& plan,
                   ForceReport& report, PhaseTimers& timers);
 
   const Communicator& comm_;
@@ -91,7 +95,9 @@ class DeviceGravity {
   GravitySetup setup_;
   DeviceForest forest_;
   DeviceBlocks blocks_;
-  cuda::ActiveList active_;  ///< groups to be walked, where not all are
+  double critical_separation_;  ///< of parts of groups; 0: not known yet
+  cuda::ActiveList active_;     ///< groups to be walked, where not all are
+  cuda::GroupRuns runs_;        ///< or the parts of them
   cuda::NodeCodes codes_ = cuda::bisection_codes;
   cuda::DeviceTop top_;
   bool has_new_cells_ = true;              ///< since top_ was made
