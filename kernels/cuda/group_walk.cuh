@@ -115,7 +115,7 @@ class GroupWalk {
  private:
   static constexpr bool is_octree = kind == LocalTreeKind::octree;
   static constexpr int buckets_per_batch = batch_size / bucket_size;
-  static constexpr int nodes_per_part = 2;  ///< with which the parts begin
+  static constexpr int nodes_per_part = 8;  ///< with which the parts begin: few may hold most of the work
   static constexpr bool may_spill = may_spill_nodes(own, kind);
 
   __device__ Fault sum_sources() {
