@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <stdexcept>
 
 #include "decomposition/end_cells.hpp"
 #include "decomposition/host_rank.hpp"
@@ -48,7 +49,10 @@ class Decomposition {
   Domain domain();
   std::int32_t block_leaves() const;
 
-  Shares shares() const { return {root_.weight, comm_.size()}; }
+  Shares shares() const {
+    const auto& speeds = parameters_.speeds;
+    return speeds.empty() ? Shares(root_.weight, comm_.size()) : Shares(root_.weight, speeds);
+  }
 
   const Communicator& comm_;
   RankStorage& own_;
@@ -62,6 +66,8 @@ class Decomposition {
 };
 
 void Decomposition::set_up(const std::optional<Box>& previous) {
+  if (!parameters_.speeds.empty() && static_cast<int>(parameters_.speeds.size()) != comm_.size())
+    throw std::logic_error("decompose: speeds of other ranks");
   {
     const auto time = report_.timers.time("set_up");
     root_.count = comm_.sum(static_cast<Count>(own_.size()));
@@ -146,12 +152,8 @@ Domain Decomposition::domain() {
     result.leaf_cell[leaf] = static_cast<std::int32_t>(c);
     weights[leaf] = cells_[c].weight;
   }
-  result.first_leaf = shares().runs(weights);
   result.cells = std::move(cells_);
-  result.leaf_begin = {0};
-  const auto rank = static_cast<std::size_t>(comm_.rank());
-  for (std::int32_t leaf = result.first_leaf[rank]; leaf < result.first_leaf[rank + 1]; ++leaf)
-    result.leaf_begin.push_back(result.leaf_begin.back() + result.leaf(leaf).count);
+  result.give_out(shares().runs(weights), comm_.rank());
   return result;
 }
 

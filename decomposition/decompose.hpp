@@ -46,7 +46,8 @@ struct DecompositionReport {
 /// 2. Cells that straddle ranks (Schedule) are cut by all ranks together; the master asks, services answer.
 /// Small ones are lent to one rank, which cuts them for all (LentCells).
 /// 3. The leaves are shared out: a rank gets a run of them, so that all runs carry equal work
-///    (Particles::work; particles without any count 1). Particles migrate with all their fields.
+///    (Particles::work; particles without any count 1), or work in the ratio of the ranks' speeds, if they
+///    are given. Particles migrate with all their fields.
 /// 4. Each rank cuts its own cells alone; the cells are gathered, everywhere.
 ///
 /// The cells depend on the positions, ids and, under `halves`, the work of the particles, and on

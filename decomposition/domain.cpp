@@ -1,6 +1,8 @@
 #include "decomposition/domain.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <utility>
 
 namespace grove {
 
@@ -8,6 +10,17 @@ int Domain::owner(std::int32_t leaf_index) const {
   return static_cast<int>(std::upper_bound(first_leaf.begin(), first_leaf.end(), leaf_index) -
                           first_leaf.begin()) -
          1;
+}
+
+void Domain::give_out(std::vector<std::int32_t> runs, int rank) {
+  const auto r = static_cast<std::size_t>(rank);
+  if (r + 1 >= runs.size() || runs.front() != 0 || runs.back() != leaves() ||
+      !std::is_sorted(runs.begin(), runs.end()))
+    throw std::logic_error("runs of leaves that do not hold each leaf once");
+  first_leaf = std::move(runs);
+  leaf_begin = {0};
+  for (std::int32_t index = first_leaf[r]; index < first_leaf[r + 1]; ++index)
+    leaf_begin.push_back(leaf_begin.back() + leaf(index).count);
 }
 
 }  // namespace grove

@@ -31,6 +31,9 @@ struct Domain {
   }
   /// The rank that owns a leaf. Cost: log P.
   int owner(std::int32_t leaf_index) const;
+  /// Makes these the ranks' runs: length P + 1, ascending from 0 to leaves(); else std::logic_error. rank:
+  /// this one.
+  void give_out(std::vector<std::int32_t> runs, int rank);
 };
 
 }  // namespace grove

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -8,12 +12,19 @@
 
 namespace grove {
 
-/// How the total weight is shared out: rank r gets [r, r + 1) W/P, and a leaf belongs to the rank whose share
-/// holds the leaf's middle. So a rank's weight is within one leaf's of the mean, the owners of leaves ascend
-/// from left to right, and they follow from the weights alone. Weights are positive integers.
+/// How the total weight is shared out: one share after the other, as large as the ranks are fast, and a leaf
+/// belongs to the rank whose share holds the leaf's middle. So a rank's weight is within one leaf's of its
+/// share, the owners of leaves ascend from left to right, and they follow from weights and speeds alone.
+/// Weights are positive integers. Cost of each question: log P.
 class Shares {
  public:
-  Shares(Count total, int ranks) : total_(total), ranks_(ranks) {}
+  /// Equal ones.
+  Shares(Count total, int ranks)
+      : Shares(total, std::vector<std::uint32_t>(static_cast<std::size_t>(ranks), 1)) {}
+  /// speeds: of the ranks, positive, in any unit.
+  Shares(Count total, std::span<const std::uint32_t> speeds) : total_(total), ends_(speeds.size()) {
+    std::inclusive_scan(speeds.begin(), speeds.end(), ends_.begin(), std::plus<>(), Count{0});
+  }
 
   /// The owner of a leaf of this weight with this weight to its left.
   int owner(Count before, Count weight) const { return holder(2 * static_cast<Wide>(before) + weight); }
@@ -30,8 +41,7 @@ class Shares {
 
   /// First leaf of each rank, length P + 1. leaf_weights: left to right.
   std::vector<std::int32_t> runs(std::span<const Count> leaf_weights) const {
-    std::vector<std::int32_t> first(static_cast<std::size_t>(ranks_) + 1,
-                                    static_cast<std::int32_t>(leaf_weights.size()));
+    std::vector<std::int32_t> first(ends_.size() + 1, static_cast<std::int32_t>(leaf_weights.size()));
     Count before = 0;
     int next = 0;
     for (std::size_t leaf = 0; leaf < leaf_weights.size(); ++leaf) {
@@ -46,10 +56,14 @@ class Shares {
   __extension__ using Wide = __int128;
 
   /// Which share holds a point, given as twice the weight to its left.
-  int holder(Wide twice) const { return static_cast<int>(twice * ranks_ / (2 * static_cast<Wide>(total_))); }
+  int holder(Wide twice) const {
+    const Wide point = twice * ends_.back(), all = 2 * static_cast<Wide>(total_);
+    const auto ends_behind = [&](Wide place, Count end) { return place < all * end; };
+    return static_cast<int>(std::upper_bound(ends_.begin(), ends_.end(), point, ends_behind) - ends_.begin());
+  }
 
   Count total_;
-  int ranks_;
+  std::vector<Count> ends_;  ///< [P] running sums of the speeds
 };
 
 }  // namespace grove

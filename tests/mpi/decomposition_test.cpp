@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,30 @@ TEST(Decomposition, is_the_same_tree_on_any_ranks_by_any_way) {
       expect_one_tree(shape, 20000, weighted, middle(256));
       expect_one_tree(shape, 20000, weighted, halves(61));
       expect_one_tree(shape, 20000, weighted, centre(256));
+    }
+}
+
+TEST(Decomposition, gives_ranks_work_in_the_ratio_of_their_speeds_and_cuts_the_same_tree) {
+  const Communicator comm = world();
+  for (const std::uint32_t most : {7U, 1U << 20})
+    for (DecompositionParameters p : {middle(64), halves(200), centre(64)}) {
+      const std::uint64_t reference = reference_hash(Shape::cusp, 20000, true, p);
+      for (int rank = 0; rank < comm.size(); ++rank) p.speeds.push_back(rank % 2 == 0 ? most : 1);
+      EXPECT_EQ(checked_hash(comm, make_particles(comm, Shape::cusp, 20000, true), p), reference)
+          << name_of(p);
+
+      Particles particles = make_particles(comm, Shape::cusp, 20000, true);
+      const Domain domain = decomposed(comm, particles, p);
+      Count weight = 0, largest = 0;
+      for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf) {
+        largest = std::max(largest, domain.leaf(leaf).weight);
+        if (domain.owner(leaf) == comm.rank()) weight += domain.leaf(leaf).weight;
+      }
+      const double own = p.speeds[static_cast<std::size_t>(comm.rank())],
+                   all = std::accumulate(p.speeds.begin(), p.speeds.end(), 0.0);
+      EXPECT_NEAR(static_cast<double>(weight), own / all * static_cast<double>(domain.cells[0].weight),
+                  static_cast<double>(largest))
+          << "half a leaf at each end";
     }
 }
 

@@ -34,11 +34,23 @@ TEST(Shares, a_cell_that_does_not_straddle_has_leaves_of_one_owner_however_it_is
   }
 }
 
+TEST(Shares, are_as_large_as_the_ranks_are_fast) {
+  // Shares end at 20, 80, 90 and 100.
+  const Shares shares(100, std::vector<std::uint32_t>{2, 6, 1, 1});
+  const std::vector<Count> weights = {10, 30, 20, 10, 12, 18};  // middles at 5, 25, 50, 65, 76, 91
+  EXPECT_EQ(shares.runs(weights), (std::vector<std::int32_t>{0, 1, 5, 5, 6}));
+  EXPECT_FALSE(shares.straddles(20, 60));
+  EXPECT_TRUE(shares.straddles(20, 61));
+  EXPECT_EQ(shares.last_owner(0, 81), 2);
+}
+
 TEST(Shares, does_not_overflow) {
   const Count huge = Count{1} << 62;
-  const Shares shares(huge, 1 << 20);
-  EXPECT_EQ(shares.owner(0, 1), 0);
-  EXPECT_EQ(shares.owner(huge - 1, 1), (1 << 20) - 1);
+  for (const std::uint32_t speed : {1U, ~0U}) {
+    const Shares shares(huge, std::vector<std::uint32_t>(1 << 20, speed));
+    EXPECT_EQ(shares.owner(0, 1), 0);
+    EXPECT_EQ(shares.owner(huge - 1, 1), (1 << 20) - 1);
+  }
 }
 
 Cell cell_of(std::int32_t child, std::int32_t first_leaf, std::int32_t leaves, Count weight) {

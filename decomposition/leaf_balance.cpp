@@ -1,0 +1,102 @@
+#include "decomposition/leaf_balance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "decomposition/leaf_runs.hpp"
+
+namespace grove {
+namespace {
+
+/// Of the time; to be saved at least.
+constexpr double noise = 1.0 / 32;
+/// Of what is measured now in a mean with what was before.
+constexpr double weight_of_new = 0.5;
+
+/// How long shares in the ratio of some speeds take on ranks of others, if all work is 1.
+double time_of_shares(std::span<const double> shares, std::span<const double> speeds) {
+  double longest = 0;
+  for (std::size_t rank = 0; rank < shares.size(); ++rank)
+    longest = std::max(longest, shares[rank] / speeds[rank]);
+  return longest / std::accumulate(shares.begin(), shares.end(), 0.0);
+}
+
+}  // namespace
+
+void LeafBalance::stepped(std::span<const Walked> walked) {
+  speeds_.add(walked);
+  last_.assign(walked.begin(), walked.end());
+}
+
+void LeafBalance::decomposed(double now) {
+  if (is_decomposed_) {
+    const double interval = now - last_decomposition_;
+    interval_ = interval_ == 0 ? interval : interval_ + weight_of_new * (interval - interval_);
+  }
+  is_decomposed_ = true;
+  last_decomposition_ = now;
+}
+
+void LeafBalance::moved(Count particles, double seconds) {
+  constexpr double most = 4;  // a single stall does not end all moves
+  const double ratio = std::min(seconds / cost(particles), most);
+  slowness_ *= 1 + weight_of_new * (ratio - 1);
+}
+
+/// Until the next decomposition. One that is late is expected to take as long again.
+double LeafBalance::steps_left(double now) const {
+  const double age = now - last_decomposition_;
+  return age < interval_ ? interval_ - age : age;
+}
+
+bool LeafBalance::pays(double before, double after, double cost, double now) const {
+  const double saving = before - after;
+  return saving > noise * before && saving * steps_left(now) > cost;
+}
+
+std::vector<std::uint32_t> LeafBalance::speeds_of_shares() {
+  constexpr double unit = 1 << 20;
+  if (speeds_.are_known()) {
+    const std::vector<double> typical = speeds_.typical();
+    const bool all_agree =
+        std::all_of(speeds_.seen().begin(), speeds_.seen().end(), [&](const std::vector<double>& speeds) {
+          return time_of_shares(typical, speeds) < (1 - noise) * time_of_shares(in_force_, speeds);
+        });
+    if (all_agree) in_force_ = typical;
+  }
+  const double most = *std::max_element(in_force_.begin(), in_force_.end());
+  std::vector<std::uint32_t> result;
+  for (const double speed : in_force_)
+    result.push_back(std::max(1U, static_cast<std::uint32_t>(std::lround(unit * speed / most))));
+  return result;
+}
+
+bool LeafBalance::may_pay(double now) const {
+  if (!speeds_.are_known()) return false;
+  double all = 0;
+  for (const Walked& w : last_) all += static_cast<double>(w.interactions);
+  return std::all_of(speeds_.seen().begin(), speeds_.seen().end(), [&](const std::vector<double>& speeds) {
+    double longest = 0;
+    for (std::size_t rank = 0; rank < speeds.size(); ++rank)
+      longest = std::max(longest, static_cast<double>(last_[rank].interactions) / speeds[rank]);
+    return pays(longest, all / std::accumulate(speeds.begin(), speeds.end(), 0.0), cost(0), now);
+  });
+}
+
+std::optional<std::vector<std::int32_t>> LeafBalance::choose(std::span<const Count> work,
+                                                             std::span<const Count> particles,
+                                                             std::span<const std::int32_t> current,
+                                                             double now) const {
+  if (!speeds_.are_known()) return std::nullopt;
+  std::vector<std::int32_t> runs = runs_of_least_time(work, current, speeds_.typical());
+  const double expected = cost(most_moved(particles, current, runs));
+  const bool all_agree =
+      std::all_of(speeds_.seen().begin(), speeds_.seen().end(), [&](const std::vector<double>& speeds) {
+        return pays(longest_time(work, current, speeds), longest_time(work, runs, speeds), expected, now);
+      });
+  if (!all_agree) return std::nullopt;
+  return runs;
+}
+
+}  // namespace grove

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/types.hpp"
+#include "decomposition/rank_speeds.hpp"
+
+namespace grove {
+
+/// Seconds that it takes to move leaves, at first guess.
+struct MoveRates {
+  double once;          ///< however few
+  double per_particle;  ///< of the rank that gives and takes most
+};
+
+/// Shares the leaves out by measured time: which runs the ranks should have for the longest steps to come,
+/// and whether it pays to move leaves for that before the next decomposition, which shares all out anyway.
+///
+/// Whatever is chosen must save a thirty-second of the time, what the smallest noise of measurements is, by
+/// the speeds of each longest step that is remembered: so what happened in one alone moves nothing, and where
+/// speeds scatter around equal ones nothing moves to and fro. Runs of leaves never change a bit of any
+/// result. One rank decides for all: its clock is not that of the others.
+class LeafBalance {
+ public:
+  LeafBalance(int ranks, MoveRates rates) : rates_(rates), in_force_(static_cast<std::size_t>(ranks), 1.0) {}
+
+  /// A longest step was made. walked: by rank.
+  void stepped(std::span<const Walked> walked);
+  /// Leaves were shared out by a decomposition. now: in longest steps since the begin of the run.
+  void decomposed(double now);
+  /// Leaves were moved, which took the slowest rank so long. particles: most_moved().
+  void moved(Count particles, double seconds);
+
+  /// For the decomposition that comes now: speeds of the ranks (DecompositionParameters::speeds).
+  std::vector<std::uint32_t> speeds_of_shares();
+
+  /// Whether any other runs could pay now: a first look, before the work of leaves is gathered.
+  bool may_pay(double now) const;
+  /// The runs to be had from now on, if moving leaves for them pays. work, particles: by leaf, the former in
+  /// a longest step; current: first leaf of each rank, length P + 1.
+  std::optional<std::vector<std::int32_t>> choose(std::span<const Count> work,
+                                                  std::span<const Count> particles,
+                                                  std::span<const std::int32_t> current, double now) const;
+
+ private:
+  double steps_left(double now) const;
+  double cost(Count particles) const {
+    return slowness_ * (rates_.once + rates_.per_particle * static_cast<double>(particles));
+  }
+  bool pays(double before, double after, double cost, double now) const;
+
+  MoveRates rates_;
+  double slowness_ = 1;  ///< what moves took over what `rates_` say
+  RankSpeeds speeds_;
+  std::vector<Walked> last_;                      ///< by rank, of the last longest step
+  std::vector<double> in_force_;                  ///< in the last decomposition
+  double last_decomposition_ = 0, interval_ = 0;  ///< longest steps; 0: there was one decomposition at most
+  bool is_decomposed_ = false;
+};
+
+}  // namespace grove

@@ -1,0 +1,118 @@
+#include "decomposition/leaf_runs.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+namespace grove {
+namespace {
+
+std::vector<Count> running_sums(std::span<const Count> values) {
+  std::vector<Count> sums(values.size() + 1, 0);
+  std::inclusive_scan(values.begin(), values.end(), sums.begin() + 1);
+  return sums;
+}
+
+/// Which runs last at most so long.
+class Limit {
+ public:
+  Limit(std::span<const Count> work_before, std::span<const double> speeds, double seconds)
+      : before_(work_before), speeds_(speeds), seconds_(seconds) {}
+
+  /// Where the run of a rank ends at the latest that begins with this leaf.
+  std::int32_t latest_end(std::size_t rank, std::int32_t first) const {
+    const Count last = before_[static_cast<std::size_t>(first)] + most(rank);
+    return static_cast<std::int32_t>(std::upper_bound(before_.begin(), before_.end(), last) -
+                                     before_.begin()) -
+           1;
+  }
+  /// Where it begins at the earliest, if it ends here.
+  std::int32_t earliest_begin(std::size_t rank, std::int32_t end) const {
+    const Count first = before_[static_cast<std::size_t>(end)] - most(rank);
+    return static_cast<std::int32_t>(std::lower_bound(before_.begin(), before_.end(), first) -
+                                     before_.begin());
+  }
+  bool holds_all() const {
+    std::int32_t end = 0;
+    for (std::size_t rank = 0; rank < speeds_.size(); ++rank) end = latest_end(rank, end);
+    return end == leaves();
+  }
+  /// Of runs that keep to it, those near to others.
+  std::vector<std::int32_t> nearest(std::span<const std::int32_t> current) const {
+    std::vector<std::int32_t> earliest(current.size()), runs(current.size(), 0);
+    earliest.back() = runs.back() = leaves();
+    for (std::size_t rank = speeds_.size(); rank-- > 1;)
+      earliest[rank] = earliest_begin(rank, earliest[rank + 1]);
+    for (std::size_t rank = 1; rank < speeds_.size(); ++rank)
+      runs[rank] = std::clamp(current[rank], std::max(earliest[rank], runs[rank - 1]),
+                              latest_end(rank - 1, runs[rank - 1]));
+    return runs;
+  }
+
+ private:
+  std::int32_t leaves() const { return static_cast<std::int32_t>(before_.size()) - 1; }
+  Count most(std::size_t rank) const { return static_cast<Count>(seconds_ * speeds_[rank]); }
+
+  std::span<const Count> before_;  ///< [leaves + 1] work of the leaves before each
+  std::span<const double> speeds_;
+  double seconds_;
+};
+
+}  // namespace
+
+double longest_time(std::span<const Count> work, std::span<const std::int32_t> runs,
+                    std::span<const double> speeds) {
+  double longest = 0;
+  for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
+    const Count sum = std::accumulate(work.begin() + runs[rank], work.begin() + runs[rank + 1], Count{0});
+    longest = std::max(longest, static_cast<double>(sum) / speeds[rank]);
+  }
+  return longest;
+}
+
+std::vector<std::int32_t> runs_of_least_time(std::span<const Count> work,
+                                             std::span<const std::int32_t> current,
+                                             std::span<const double> speeds) {
+  constexpr double enough = 1.005;
+  const std::vector<Count> before = running_sums(work);
+  // The least lies between what perfect shares would take and what there is.
+  double low = static_cast<double>(before.back()) / std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  double high = longest_time(work, current, speeds);
+  if (high <= enough * low) return {current.begin(), current.end()};
+  bool shorter = false;
+  while (high > enough * low) {
+    const double middle = 0.5 * (low + high);
+    if (Limit(before, speeds, middle).holds_all()) {
+      high = middle;
+      shorter = true;
+    } else {
+      low = middle;
+    }
+  }
+  if (!shorter) return {current.begin(), current.end()};
+  return Limit(before, speeds, high).nearest(current);
+}
+
+Count most_moved(std::span<const Count> amount, std::span<const std::int32_t> from,
+                 std::span<const std::int32_t> to) {
+  const std::vector<Count> before = running_sums(amount);
+  const auto between = [&](std::int32_t first, std::int32_t last) {
+    return before[static_cast<std::size_t>(std::max(first, last))] - before[static_cast<std::size_t>(first)];
+  };
+  Count most = 0;
+  for (std::size_t rank = 0; rank + 1 < from.size(); ++rank) {
+    const Count staying = between(std::max(from[rank], to[rank]), std::min(from[rank + 1], to[rank + 1]));
+    most =
+        std::max(most, between(from[rank], from[rank + 1]) + between(to[rank], to[rank + 1]) - 2 * staying);
+  }
+  return most;
+}
+
+Count leaves_moved(std::span<const std::int32_t> from, std::span<const std::int32_t> to) {
+  Count staying = 0;
+  for (std::size_t rank = 0; rank + 1 < from.size(); ++rank)
+    staying += std::max(0, std::min(from[rank + 1], to[rank + 1]) - std::max(from[rank], to[rank]));
+  return from.back() - staying;
+}
+
+}  // namespace grove

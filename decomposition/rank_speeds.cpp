@@ -1,0 +1,46 @@
+#include "decomposition/rank_speeds.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace grove {
+namespace {
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+void RankSpeeds::add(std::span<const Walked> walked) {
+  constexpr double forgotten = 1.0 / 8;
+  std::vector<double> speeds, measured;
+  for (const Walked& w : walked) {
+    const bool is_measured = w.interactions > 0 && w.seconds > 0;
+    speeds.push_back(is_measured ? static_cast<double>(w.interactions) / w.seconds : 0);
+    if (is_measured) measured.push_back(speeds.back());
+  }
+  if (measured.empty()) return;
+  const double others = median(measured);
+  for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
+    if (speeds[rank] > 0) continue;
+    const double known = seen_.empty() ? others : seen_.front()[rank];
+    speeds[rank] = known * std::pow(others / known, forgotten);
+  }
+  seen_.push_front(std::move(speeds));
+  if (seen_.size() > remembered) seen_.pop_back();
+}
+
+std::vector<double> RankSpeeds::typical() const {
+  std::vector<double> result;
+  for (std::size_t rank = 0; rank < seen_.front().size(); ++rank) {
+    std::vector<double> own;
+    for (const std::vector<double>& speeds : seen_) own.push_back(speeds[rank]);
+    result.push_back(median(own));
+  }
+  return result;
+}
+
+}  // namespace grove

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "base/types.hpp"
+
+namespace grove {
+
+/// What a rank walked, and how long.
+struct Walked {
+  Count interactions = 0;
+  double seconds = 0;
+
+  Walked& operator+=(const Walked& o) {
+    interactions += o.interactions, seconds += o.seconds;
+    return *this;
+  }
+};
+
+/// How fast the ranks walk, of the last longest steps: a whole one has all levels of time steps, so its speed
+/// says how long the next will take. Steps in which a rank has little to do are a part of it and count as
+/// much as they take.
+class RankSpeeds {
+ public:
+  /// Longest steps that are remembered. What one of them alone has is noise.
+  static constexpr std::size_t remembered = 3;
+
+  /// A longest step was made. walked: by rank. Of a rank that had nothing to walk what was known is forgotten
+  /// little by little, in favour of the median of the others: so it gets leaves again one day.
+  void add(std::span<const Walked> walked);
+
+  bool are_known() const { return seen_.size() == remembered; }
+  /// Interactions per second of each rank: medians of what is remembered.
+  std::vector<double> typical() const;
+  /// What is remembered, the last one first; each by rank.
+  const std::deque<std::vector<double>>& seen() const { return seen_; }
+
+ private:
+  std::deque<std::vector<double>> seen_;
+};
+
+}  // namespace grove
