@@ -21,4 +21,8 @@ void sum_block_work(const LeafTrees& trees, const std::uint32_t* leaf_of_group, 
                     const std::uint32_t* work, std::span<const std::uint32_t> block_of_leaf,
                     std::span<BlockWork> sums);
 
+/// Sums over all particles of each leaf. work: device; leaf_begin (host): first particle of each leaf, length
+/// leaves + 1; sums (out, host): by leaf. Cost: one pass.
+void sum_leaf_work(const std::uint32_t* work, std::span<const Count> leaf_begin, std::span<Count> sums);
+
 }  // namespace grove::cuda

@@ -5,12 +5,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/box.hpp"
 #include "base/timers.hpp"
 #include "comm/communicator.hpp"
 #include "decomposition/decompose.hpp"
 #include "decomposition/domain.hpp"
+#include "decomposition/leaf_balance.hpp"
 #include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
 #include "let/audit.hpp"
@@ -37,6 +39,16 @@ class Backend {
   /// Collective. Between two evaluations: new trees in the blocks of the domain that are due, whose cells
   /// then change; or, if the evaluation that follows has to grow them, in all leaves: returns true.
   virtual bool rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) = 0;
+
+  /// Work of each own leaf: the sum of Particles::work.
+  virtual std::vector<Count> leaf_work(const Domain& domain) const = 0;
+  /// Collective. Between two evaluations: gives the ranks these runs of leaves (Domain::give_out). Particles
+  /// and trees go with the leaves, as they are, so no bit of any later result changes. Adds to move, and
+  /// to wait for slower ranks. InputError on all ranks together if one would hold more particles than records
+  /// can number.
+  virtual void move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) = 0;
+  /// What that takes here.
+  virtual MoveRates move_rates() const = 0;
 
   /// Collective. Gravity on the active particles, in the domain that decompose() gave last; see
   /// Gravity::evaluate().

@@ -1,7 +1,11 @@
 #include "backend/host_backend.hpp"
 
+#include <numeric>
+#include <stdexcept>
 #include <utility>
 
+#include "decomposition/leaf_transfer.hpp"
+#include "decomposition/rank_particles.hpp"
 #include "time/leapfrog.hpp"
 
 namespace grove {
@@ -16,6 +20,30 @@ ForceReport HostBackend::evaluate(const Domain& domain, const EvaluationPlan& pl
   ForceReport report = gravity_.evaluate(particles_, domain, timers, std::move(records_), plan);
   records_ = {};
   return report;
+}
+
+std::vector<Count> HostBackend::leaf_work(const Domain& domain) const {
+  std::vector<Count> sums;
+  for (std::size_t leaf = 0; leaf + 1 < domain.leaf_begin.size(); ++leaf)
+    sums.push_back(std::accumulate(particles_.work.begin() + domain.leaf_begin[leaf],
+                                   particles_.work.begin() + domain.leaf_begin[leaf + 1], Count{0}));
+  return sums;
+}
+
+void HostBackend::move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) {
+  if (!records_.empty()) throw std::logic_error("leaves that have no trees yet do not move");
+  {
+    const auto timer = timers.time("wait");
+    comm_.barrier();
+  }
+  const auto timer = timers.time("move");
+  const std::vector<std::int32_t> before = domain.first_leaf;
+  const std::vector<Count> leaf_begin = domain.leaf_begin;
+  domain.give_out(std::move(first_leaf), comm_.rank());
+  const LeafTransfer of_particles(comm_, before, domain.first_leaf, leaf_begin);
+  comm_.together([&] { check_size(of_particles.size()); });
+  of_particles.apply(particles_);
+  gravity_.move_leaves(before, domain.first_leaf, domain.leaf_begin);
 }
 
 LevelCounts HostBackend::choose_levels(const StepRule& rule, int first_active) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "forest/leaf_moments.hpp"
 #include "kernels/kokkos/loops/host_loop.hpp"
@@ -22,11 +23,8 @@ void Forest::build(Particles& particles, const Box& box, std::span<const Count> 
   if (leaf_begin.empty() || leaf_begin.back() != static_cast<Count>(particles.size()))
     throw std::logic_error("Forest::build: leaves do not cover the particles");
   origins_.assign(leaf_begin.size() - 1, Vec3d{0, 0, 0});
-  leaf_begin_.assign(leaf_begin.begin(), leaf_begin.end());
-  group_begin_.assign(1, 0);
-  for (std::size_t i = 0; i < origins_.size(); ++i)
-    group_begin_.push_back(group_begin_.back() + groups_of(leaf_begin[i + 1] - leaf_begin[i]));
-  has_sources_ = false;
+  has_origins_ = false;
+  lay_out(leaf_begin);
 
   Array<Record> own_records;
   if (records.empty()) {
@@ -43,6 +41,24 @@ void Forest::build(Particles& particles, const Box& box, std::span<const Count> 
   Array<std::uint32_t> order(particles.size());
   std::transform(records.begin(), records.end(), order.begin(), [](const Record& r) { return r.index; });
   particles.reorder(order);
+}
+
+void Forest::lay_out(std::span<const Count> leaf_begin) {
+  leaf_begin_.assign(leaf_begin.begin(), leaf_begin.end());
+  group_begin_.assign(1, 0);
+  for (std::size_t i = 0; i + 1 < leaf_begin.size(); ++i)
+    group_begin_.push_back(group_begin_.back() + groups_of(leaf_begin[i + 1] - leaf_begin[i]));
+  has_sources_ = false;
+}
+
+Forest::Shape Forest::take_shape() { return {std::exchange(origins_, {}), std::exchange(shapes_, {})}; }
+
+void Forest::adopt(Shape shape, std::span<const Count> leaf_begin) {
+  if (shape.origins.size() + 1 != leaf_begin.size())
+    throw std::logic_error("Forest::adopt: trees of other leaves");
+  origins_ = std::move(shape.origins);
+  shapes_ = std::move(shape.trees);
+  lay_out(leaf_begin);
 }
 
 void Forest::update(const Particles& particles, const GravityParameters& gravity, const WalkUnits& units,
@@ -64,7 +80,7 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
 
   host_loop("Grove::forest::update", origins_.size(), [&](std::size_t leaf) {
     thread_local LeafMoments combiner;
-    if (!has_sources_) origins_[leaf] = find_origin(leaf, particles);
+    if (!has_origins_) origins_[leaf] = find_origin(leaf, particles);
     const SourceBody copy = source_body(leaf, particles, gravity);
     const Count count = leaf_begin_[leaf + 1] - leaf_begin_[leaf];
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) moves ? copy.move(i) : copy(i);
@@ -76,7 +92,7 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
                      &moments_[node]);
   });
   if (gravity.splits_groups() && !has_sources_) mark_buckets();
-  has_sources_ = true;
+  has_origins_ = has_sources_ = true;
 }
 
 void Forest::mark_buckets() {

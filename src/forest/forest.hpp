@@ -48,6 +48,17 @@ class Forest {
   void update(const Particles& particles, const GravityParameters& gravity, const WalkUnits& units,
               double median_acceleration, std::int32_t first_leaf, int first_active = 0);
 
+  /// What new trees have that update() does not find anew: it goes along when leaves change their owner.
+  struct Shape {
+    std::vector<Vec3d> origins;  ///< [leaves]
+    TreeShapes trees;
+  };
+  /// Gives it away; what is left are no trees.
+  Shape take_shape();
+  /// Takes the trees of these leaves, of which the next update() makes what build() and the updates since
+  /// would have made. leaf_begin: as for build(); the particles are in tree order already.
+  void adopt(Shape shape, std::span<const Count> leaf_begin);
+
   std::int32_t leaves() const { return static_cast<std::int32_t>(origins_.size()); }
 
   /// Of own leaf i: its tree; its particles as targets; where its results go; its root for the top tree.
@@ -57,6 +68,7 @@ class Forest {
   LeafRoot root(std::int32_t i) const;
 
  private:
+  void lay_out(std::span<const Count> leaf_begin);
   Vec3d find_origin(std::size_t leaf, const Particles& particles) const;
   SourceBody source_body(std::size_t leaf, const Particles& particles, const GravityParameters& gravity);
   void mark_buckets();
@@ -65,6 +77,7 @@ class Forest {
 
   std::int32_t first_leaf_ = 0;
   int first_active_ = 0;
+  bool has_origins_ = false;  ///< they have been found for these trees
   bool has_sources_ = false;  ///< masses and softening of these trees are copied
   WalkUnits units_;           ///< of what is copied
   /// [leaves] units of the run; where most of a leaf's particles are (the median of a sample in tree order),

@@ -12,6 +12,7 @@
 
 #include "base/errors.hpp"
 #include "comm/radix_select.hpp"
+#include "decomposition/leaf_transfer.hpp"
 #include "let/critical_separation.hpp"
 #include "let/direct_forces.hpp"
 #include "let/receivers.hpp"
@@ -72,7 +73,8 @@ void remember(Particles& particles, int first_active, ForceReport& report) {
 void ForceReport::add_over_ranks(const Communicator& comm) {
   std::array<Count, 7> counts = {interactions.cell, interactions.particle, interactions.tests, let.trees,
                                  let.nodes,         let.particles,         let_bytes};
-  busiest = comm.max(interactions.cell + interactions.particle);
+  own.interactions = interactions.cell + interactions.particle;
+  busiest = comm.max(own.interactions);
   comm.sum(std::span<Count>(counts));
   interactions = {counts[0], counts[1], counts[2]};
   let = {counts[3], counts[4], counts[5]};
@@ -200,7 +202,9 @@ void Gravity::walk(Particles& particles, const Domain& domain, const EvaluationP
   }
   const auto timer = timers.time("walk");
   report.interactions += walk_others(setup_.walk, own.targets, top_.view(), trees_, own.outputs);
-  if (setup_.tunes_groups(plan)) tune_groups(domain, particles);
+  if (!setup_.tunes_groups(plan)) return;
+  const auto tuning = timers.time("tuning of groups");
+  tune_groups(domain, particles);
 }
 
 /// Finds it for all particles, while the trees of the last walk are there.
@@ -220,6 +224,16 @@ void Gravity::tune_groups(const Domain& domain, const Particles& particles) {
   critical_separation_ = find_critical_separation(domain.box.edge, cost);
 }
 
+void Gravity::move_leaves(std::span<const std::int32_t> from, std::span<const std::int32_t> to,
+                          std::span<const Count> leaf_begin) {
+  Forest::Shape shape = forest_.take_shape();
+  const LeafTransfer of_leaves(comm_, from, to), of_nodes(comm_, from, to, shape.trees.node_begin);
+  of_leaves.apply(shape.origins);
+  of_nodes.apply(shape.trees.links);
+  shape.trees.node_begin = of_leaves.beginnings(std::move(shape.trees.node_begin));
+  forest_.adopt(std::move(shape), leaf_begin);
+}
+
 ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseTimers& timers,
                               Array<Record> records, const EvaluationPlan& plan) {
   {
@@ -235,6 +249,8 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
   report.particles = setup_.particles;
   report.median_acceleration = setup_.median_acceleration;
   report.opening_angle = setup_.opening_angle;
+  const auto walked = [&] { return timers.seconds("walk") - timers.seconds("tuning of groups"); };
+  const double walked_before = walked();
   if (plan.grows) build(particles, domain, std::move(records), timers);
   if (parameters_.is_direct(report.particles)) {
     const auto timer = timers.time("walk");
@@ -248,6 +264,7 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
     }
     walk(particles, domain, plan, report, timers);
   }
+  report.own.seconds = walked() - walked_before;
   {
     const auto timer = timers.time("advance");
     remember(particles, plan.first_active, report);

@@ -7,6 +7,7 @@
 #include "base/types.hpp"
 #include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
+#include "decomposition/rank_speeds.hpp"
 #include "forest/forest.hpp"
 #include "forest/top_tree.hpp"
 #include "kernels/kokkos/walk.hpp"
@@ -28,13 +29,14 @@ struct EvaluationPlan {
   bool tunes_groups = false;
 };
 
-/// What a force evaluation did: sums over all ranks, the same on every rank.
+/// What a force evaluation did: sums over all ranks, the same on every rank, unless it says otherwise.
 struct ForceReport {
   Count particles = 0;
   Count active = 0;                 ///< particles that got forces
   LevelCounts active_of{}, work{};  ///< active particles by level, and their interactions
   WalkCounts interactions;
   Count busiest = 0;    ///< interactions of the rank that has most
+  Walked own;           ///< of this rank alone
   LetCounts let;        ///< received: trees, nodes, particles
   Count let_bytes = 0;  ///< received
   /// Nodes and particles that a rank received, over its share N/P of the particles; mean over ranks.
@@ -43,7 +45,7 @@ struct ForceReport {
   bool opening_angle = false;      ///< it stood in for a criterion that needs |a_old|, as there was none yet
   double critical_separation = 0;  ///< that parts of groups reached; 0: groups were not split
 
-  /// Turns what each rank counted into sums over all ranks. Collective.
+  /// Turns what each rank counted into sums over all ranks, and keeps its own interactions. Collective.
   void add_over_ranks(const Communicator& comm);
 };
 
@@ -87,6 +89,10 @@ class Gravity {
 
   /// Frees the trees. The next evaluation has to grow new ones.
   void forget_trees() { forest_ = {}; }
+  /// Collective. The trees of own leaves that others own from now on go there, as they are. from, to: first
+  /// leaf of each rank, length P + 1; leaf_begin: Domain::leaf_begin with the new runs.
+  void move_leaves(std::span<const std::int32_t> from, std::span<const std::int32_t> to,
+                   std::span<const Count> leaf_begin);
 
  private:
   GravitySetup agree_on_setup(const Particles& particles, const Domain& domain) const;

@@ -17,4 +17,6 @@ if(GROVE_HAS_CUDA)
   grove_test(backend_gpu gpu/backend_gpu_test.cpp LINK grove::backend grove::decomposition_gpu RANKS 1 2 3 4 7 LABELS gpu)
   grove_test(block_steps_gpu gpu/block_steps_gpu_test.cpp physics/run_fixture.cpp LINK grove::simulation
              grove::decomposition_gpu grove::let_gpu RANKS 1 2 3 4 7 LABELS gpu)
+  grove_test(leaf_moves_gpu gpu/leaf_moves_gpu_test.cpp physics/run_fixture.cpp LINK grove::simulation
+             grove::decomposition_gpu RANKS 1 2 3 4 7 LABELS gpu)
 endif()

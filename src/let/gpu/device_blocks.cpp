@@ -34,10 +34,10 @@ void DeviceBlocks::list(const Domain& domain, const std::vector<bool>& is_new) {
                        is_new[static_cast<std::size_t>(block.first_leaf)]});
   }
   excess_ = before.empty() ? BlockExcess(particles) : BlockExcess(particles, excess_, origins);
-  number_leaves(domain);
+  give_out(domain);
 }
 
-void DeviceBlocks::number_leaves(const Domain& domain) {
+void DeviceBlocks::give_out(const Domain& domain) {
   const auto rank = static_cast<std::size_t>(comm_.rank());
   block_of_leaf_.clear();
   for (std::size_t b = 0; b < blocks_.size(); ++b) {

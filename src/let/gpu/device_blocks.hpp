@@ -27,6 +27,8 @@ class DeviceBlocks {
 
   /// All leaves have been cut.
   void begin(const Domain& domain);
+  /// Ranks have other runs of leaves now.
+  void give_out(const Domain& domain);
   /// Collective. A step was walked, from this first active level: takes its work from the particles. Cost:
   /// cuda::sum_block_work(), and a sum over ranks of two numbers per block.
   void count(const DeviceForest& forest, const DeviceParticles& particles, int first_active);
@@ -41,7 +43,6 @@ class DeviceBlocks {
 
  private:
   void list(const Domain& domain, const std::vector<bool>& is_new);
-  void number_leaves(const Domain& domain);
 
   const Communicator& comm_;
   const DeviceExchange& exchange_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "kernels/cuda/group_runs.hpp"
@@ -36,6 +37,7 @@ DeviceForest::DeviceForest(const GravityParameters& gravity) {
   if (gravity.tree == LocalTreeKind::octree) octrees_.emplace(gravity.curve);
 }
 
+/// Of nodes that are there: where all else of them is.
 void DeviceForest::lay_out(std::span<const Count> leaf_begin) {
   places_.clear();
   Count group = 0;
@@ -49,6 +51,9 @@ void DeviceForest::lay_out(std::span<const Count> leaf_begin) {
   device_places_ = cuda::DeviceArray<cuda::LeafPlaces>{std::span<const cuda::LeafPlaces>(places_)};
   leaf_of_group_ = cuda::DeviceArray<std::uint32_t>(static_cast<std::size_t>(group));
   cuda::number_groups(device_places_.data(), leaves(), leaf_of_group_.data());
+  if (!octrees_) return;
+  buckets_ = cuda::DeviceArray<std::uint32_t>(groups());
+  cuda::mark_buckets(trees(), groups(), buckets_.data());
 }
 
 std::int32_t DeviceForest::largest_tree() const {
@@ -72,16 +77,13 @@ void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> 
     order_ = cuda::DeviceArray<std::uint32_t>(particles.size());
     node_begin_ = octrees_->build(order_.data(), links_);
     octrees_->release();
-    lay_out(leaf_begin);
-    buckets_ = cuda::DeviceArray<std::uint32_t>(groups());
-    cuda::mark_buckets(trees(), groups(), buckets_.data());
   } else {
     node_begin_ = begin_of_nodes(leaf_begin);
     links_ = cuda::DeviceArray<NodeLinks>(nodes());
     order_ = cuda::DeviceArray<std::uint32_t>(particles.size());
     cuda::cut_leaves(leaf_begin, node_begin_, records, ids, order_.data(), links_.data(), together);
-    lay_out(leaf_begin);
   }
+  lay_out(leaf_begin);
 }
 
 void DeviceForest::arrange(DeviceParticles& particles) {
@@ -99,6 +101,13 @@ void DeviceForest::recut(std::span<const std::int32_t> leaves, const cuda::Devic
   }
   node_begin.push_back(static_cast<Count>(nodes()));
   cuda::cut_leaves(leaf_begin, node_begin, records, ids, order, links_.data(), together);
+}
+
+void DeviceForest::adopt(cuda::DeviceArray<NodeLinks> links, std::vector<Count> node_begin,
+                         std::span<const Count> leaf_begin) {
+  links_ = std::move(links);
+  node_begin_ = std::move(node_begin);
+  lay_out(leaf_begin);
 }
 
 void DeviceForest::update(const DeviceParticles& particles, const GravityParameters& gravity,

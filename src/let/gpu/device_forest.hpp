@@ -36,6 +36,11 @@ class DeviceForest {
   /// device): indices in tree order.
   void recut(std::span<const std::int32_t> leaves, const cuda::DeviceRecords& records, const ParticleId* ids,
              std::int32_t together, std::uint32_t* order);
+  /// Takes the trees of other leaves, as they were cut: all else is found anew by update(). links: of the
+  /// nodes of all leaves; node_begin: where those of each begin, leaf_begin likewise for particles, length
+  /// leaves + 1.
+  void adopt(cuda::DeviceArray<NodeLinks> links, std::vector<Count> node_begin,
+             std::span<const Count> leaf_begin);
   /// As Forest::update().
   void update(const DeviceParticles& particles, const GravityParameters& gravity, const WalkUnits& units,
               double median_acceleration, int first_active);
@@ -44,6 +49,8 @@ class DeviceForest {
   std::uint32_t groups() const { return static_cast<std::uint32_t>(leaf_of_group_.size()); }
   const std::vector<cuda::LeafPlaces>& places() const { return places_; }
   std::size_t nodes() const { return static_cast<std::size_t>(node_begin_.back()); }
+  /// Where those of each leaf begin, length leaves + 1.
+  const std::vector<Count>& node_begin() const { return node_begin_; }
   /// Nodes of the largest tree.
   std::int32_t largest_tree() const;
   std::size_t particles() const { return sources_.size(); }

@@ -12,6 +12,7 @@
 #include "base/errors.hpp"
 #include "comm/exchange_plan.hpp"
 #include "comm/radix_select.hpp"
+#include "decomposition/gpu/device_transfer.hpp"
 #include "kernels/cuda/digit_counts.hpp"
 #include "kernels/cuda/direct_force.hpp"
 #include "kernels/cuda/fields.hpp"
@@ -352,13 +353,13 @@ void DeviceGravity::walk_trees(const DeviceParticles& particles, const Domain& d
   }
   timed(timers, "walk", [&] {
     comm_.together([&] {
-      if (!own) {
-        report.interactions += walk_along_ropes(particles, domain, first_active, output);
-        return;
+      if (own) {
+        report.interactions += own->finish();
+        timers.add("own walk", own->seconds());
       }
-      report.interactions += own->finish();
-      timers.add("own walk", own->seconds());
-      report.interactions += cuda::walk_others(setup.gravity, setup.units, sources(), targets, output);
+      const auto timer = timers.time("other walk");
+      report.interactions += own ? cuda::walk_others(setup.gravity, setup.units, sources(), targets, output)
+                                 : walk_along_ropes(particles, domain, first_active, output);
     });
   });
   if (setup_.tunes_groups(plan)) timed(timers, "walk", [&] { tune_groups(particles, domain); });
@@ -388,6 +389,15 @@ void DeviceGravity::recut(DeviceParticles& particles, Domain& domain, int first_
   has_new_cells_ = true;
 }
 
+void DeviceGravity::move_leaves(std::span<const std::int32_t> from, const Domain& domain) {
+  const LeafTransfer of_leaves(comm_, from, domain.first_leaf),
+      of_nodes(comm_, from, domain.first_leaf, forest_.node_begin());
+  cuda::DeviceArray<NodeLinks> links(of_nodes.size());
+  transfer(exchange_, of_nodes, forest_.trees().links, links.data(), sizeof(NodeLinks));
+  forest_.adopt(std::move(links), of_leaves.beginnings(forest_.node_begin()), domain.leaf_begin);
+  blocks_.give_out(domain);
+}
+
 ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& domain,
                                     cuda::DeviceRecords records, const EvaluationPlan& plan,
                                     PhaseTimers& timers) {
@@ -402,9 +412,12 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
   report.particles = setup_.particles;
   report.median_acceleration = setup_.median_acceleration;
   report.opening_angle = setup_.opening_angle;
+  const auto walked = [&] { return timers.seconds("own walk") + timers.seconds("other walk"); };
+  const double walked_before = walked();
   const bool is_direct = parameters_.is_direct(report.particles);
   if (is_direct) {
-    timed(timers, "walk", [&] { sum_directly(particles, plan.first_active); });
+    timed(timers, "walk",
+          [&] { timed(timers, "other walk", [&] { sum_directly(particles, plan.first_active); }); });
   } else {
     timed(timers, "moments", [&] {
       comm_.together([&] {
@@ -416,6 +429,7 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
     if (parameters_.splits_groups()) report.critical_separation = critical_separation_;
     walk_trees(particles, domain, plan, report, timers);
   }
+  report.own.seconds = walked() - walked_before;
   timed(timers, "advance", [&] {
     if (!is_direct && !setup_.opening_angle && can_recut(domain))
       blocks_.count(forest_, particles, plan.first_active);

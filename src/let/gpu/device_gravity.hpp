@@ -57,6 +57,9 @@ class DeviceGravity {
   void recut(DeviceParticles& particles, Domain& domain, int first_active, double cut_rate,
              PhaseTimers& timers);
 
+  /// Collective. As Gravity::move_leaves(). from: first leaf of each rank before; domain: with the new runs.
+  void move_leaves(std::span<const std::int32_t> from, const Domain& domain);
+
  private:
   /// Sources of all leaves: the own ones, what was imported, and the roots of all leaves.
   struct Sources {

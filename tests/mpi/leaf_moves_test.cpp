@@ -1,0 +1,75 @@
+// Leaves that change their owners between decompositions, on the host.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "backend/host_backend.hpp"
+#include "support/leaf_move_checks.hpp"
+
+namespace grove {
+namespace {
+
+using Runs = std::vector<std::int32_t>;
+
+std::unique_ptr<Backend> on_host(const Communicator& comm, Particles own, const GravityParameters& gravity) {
+  return std::make_unique<HostBackend>(comm, std::move(own), gravity);
+}
+
+class LeafMovesOnHost : public ::testing::Test {
+ protected:
+  LeafMovesOnHost() { gravity_.softening.fill(0.02); }
+  void check() const { testing::check_leaf_moves(comm_, on_host, gravity_, 5000); }
+
+  Communicator comm_{MPI_COMM_WORLD};
+  GravityParameters gravity_;
+};
+
+TEST_F(LeafMovesOnHost, change_no_bit) { check(); }
+
+TEST_F(LeafMovesOnHost, change_no_bit_with_octrees) {
+  gravity_.tree = LocalTreeKind::octree;
+  check();
+  gravity_.critical_separation = 0.2;  // so that groups are split
+  check();
+}
+
+TEST_F(LeafMovesOnHost, change_no_bit_of_direct_sums) {
+  gravity_.direct_below = 10000;
+  testing::check_leaf_moves(comm_, on_host, gravity_, 500);
+}
+
+/// A sphere with forces.
+struct Sphere {
+  Sphere(const Communicator& comm, const GravityParameters& gravity) {
+    ModelParameters sphere;
+    sphere.model = "plummer";
+    sphere.particles = 3000;
+    backend = on_host(comm, testing::share_of(comm, make_particles(sphere)), gravity);
+    DecompositionReport report;
+    domain = backend->decompose({.leaf_size = 32}, {}, report);
+    backend->evaluate(domain, {}, timers);
+    evaluate();
+  }
+  void evaluate() { forces = backend->evaluate(domain, {.grows = false}, timers); }
+
+  std::unique_ptr<Backend> backend;
+  Domain domain;
+  PhaseTimers timers;
+  ForceReport forces;
+};
+
+TEST_F(LeafMovesOnHost, refuse_runs_that_do_not_hold_each_leaf_once) {
+  Sphere sphere(comm_, gravity_);
+  const auto runs = [&](std::int32_t end) {
+    Runs all(static_cast<std::size_t>(comm_.size()) + 1, 0);
+    all.back() = end;
+    return all;
+  };
+  const auto move = [&](const Runs& to) { sphere.backend->move_leaves(sphere.domain, to, sphere.timers); };
+  EXPECT_THROW(move(runs(sphere.domain.leaves() - 1)), std::logic_error);
+  EXPECT_THROW(move({0}), std::logic_error);
+  EXPECT_THROW(move(runs(0)), std::logic_error);
+}
+
+}  // namespace
+}  // namespace grove

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "base/hash.hpp"
+#include "particles/models/model.hpp"
+#include "physics/run_fixture.hpp"
+
+namespace grove::testing {
+
+using MakeGravity =
+    std::function<std::unique_ptr<Backend>(const Communicator&, Particles, const GravityParameters&)>;
+
+/// Runs of leaves as nobody would choose them: all on the first rank, all on the last one, equal numbers,
+/// nothing for every other rank, anything.
+inline std::vector<std::int32_t> odd_runs(int kind, int ranks, std::int32_t leaves) {
+  std::vector<std::int32_t> runs{0};
+  for (int rank = 1; rank < ranks; ++rank) {
+    const std::int32_t ends[] = {leaves, 0, leaves * rank / ranks, leaves * (rank / 2) / ((ranks + 1) / 2),
+                                 static_cast<std::int32_t>(mixed(static_cast<std::uint64_t>(rank)) %
+                                                           static_cast<std::uint64_t>(leaves + 1))};
+    runs.push_back(ends[kind % 5]);
+  }
+  runs.push_back(leaves);
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
+/// A merger in the hands of a backend, by steps of two levels, through trees that age.
+class AgeingRun {
+ public:
+  AgeingRun(const Communicator& comm, const MakeGravity& make, const GravityParameters& gravity,
+            Count particles, bool moves)
+      : comm_(comm), moves_(moves) {
+    ModelParameters merger;
+    merger.model = "merger";
+    merger.particles = particles;
+    Particles all = make_particles(merger);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all.level[i] = static_cast<std::uint8_t>(norm(all.position[i]) < 1 ? i % 3 : 0);
+    backend_ = make(comm, share_of(comm, all), gravity);
+  }
+
+  /// New cuts, for ranks that are not alike; then steps, some with new trees in the old leaves.
+  void go(int steps) {
+    DecompositionReport report;
+    const std::optional<Box> box = domain_.cells.empty() ? std::nullopt : std::optional<Box>(domain_.box);
+    DecompositionParameters parameters{.leaf_size = 64};
+    if (moves_)
+      for (int rank = 0; rank < comm_.size(); ++rank)
+        parameters.speeds.push_back(1 + 3 * (static_cast<std::uint32_t>(rank) % 2));
+    domain_ = backend_->decompose(parameters, box, report);
+    evaluate({});
+    for (int step = 0; step < steps; ++step) {
+      const int first_active = step % 3;
+      Kick kick{.first_active = first_active};
+      std::fill_n(kick.factor.of, time_levels, 0.01);
+      backend_->kick(kick);
+      backend_->drift({.factor = 0.05});
+      move_leaves(step);
+      const bool grows =
+          step == 3 && backend_->rebuild(domain_, first_active, backend_->repair_rates().rebuild, timers_);
+      if (step == 3) move_leaves(step + 1);
+      evaluate({.grows = grows, .first_active = first_active});
+    }
+  }
+
+  Particles particles() const { return gathered(); }
+  const std::vector<Count>& interactions() const { return interactions_; }
+  Totals totals() const { return backend_->totals(domain_); }
+  AuditResult audit() const { return backend_->audit(domain_, 100); }
+
+ private:
+  void move_leaves(int kind) {
+    if (!moves_) return;
+    const std::vector<std::int32_t> runs = odd_runs(kind, comm_.size(), domain_.leaves());
+    backend_->move_leaves(domain_, runs, timers_);
+    EXPECT_EQ(domain_.first_leaf, runs);
+    check_leaf_work();
+  }
+  void check_leaf_work() const {
+    const std::vector<Count> work = backend_->leaf_work(domain_);
+    ASSERT_EQ(work.size() + 1, domain_.leaf_begin.size());
+    backend_->show(nullptr, [&](const Particles& own) {
+      ASSERT_EQ(static_cast<Count>(own.size()), domain_.leaf_begin.back());
+      for (std::size_t leaf = 0; leaf < work.size(); ++leaf)
+        EXPECT_EQ(work[leaf], std::accumulate(own.work.begin() + domain_.leaf_begin[leaf],
+                                              own.work.begin() + domain_.leaf_begin[leaf + 1], Count{0}))
+            << leaf;
+    });
+  }
+  void evaluate(const EvaluationPlan& plan) {
+    const ForceReport forces = backend_->evaluate(domain_, plan, timers_);
+    interactions_.insert(interactions_.end(), {forces.interactions.cell, forces.interactions.particle});
+    EXPECT_EQ(comm_.sum(forces.own.interactions), interactions_.back() + forces.interactions.cell);
+  }
+  Particles gathered() const {
+    Particles all;
+    backend_->show(nullptr, [&](const Particles& own) { all = gathered_by_id(comm_, own); });
+    return all;
+  }
+
+  const Communicator& comm_;
+  bool moves_;
+  std::unique_ptr<Backend> backend_;
+  Domain domain_;
+  PhaseTimers timers_;
+  std::vector<Count> interactions_;  ///< of each evaluation, with cells and particles
+};
+
+/// Leaves that change their owners before every walk change nothing else: all is as on one rank that keeps
+/// them.
+inline void check_leaf_moves(const Communicator& comm, const MakeGravity& make,
+                             const GravityParameters& gravity, Count particles) {
+  const Communicator self(MPI_COMM_SELF);
+  AgeingRun kept(self, make, gravity, particles, false), moved(comm, make, gravity, particles, true);
+  for (const int steps : {6, 4}) {
+    kept.go(steps);
+    moved.go(steps);
+  }
+  EXPECT_EQ(moved.interactions(), kept.interactions());
+  EXPECT_EQ(moved.totals().total_energy(), kept.totals().total_energy());
+  EXPECT_EQ(moved.audit().p99, kept.audit().p99);
+  const Particles expected = kept.particles(), actual = moved.particles();
+  ASSERT_EQ(actual.size(), expected.size());
+  for_each_field([&](const auto& field) {
+    using T = typename std::decay_t<decltype(field)>::Value;
+    EXPECT_EQ(
+        std::memcmp((actual.*field.array).data(), (expected.*field.array).data(), actual.size() * sizeof(T)),
+        0)
+        << field.info.name;
+  });
+}
+
+}  // namespace grove::testing
