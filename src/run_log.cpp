@@ -40,10 +40,10 @@ RunLog::RunLog(const std::filesystem::path& folder)
       "step,time,kinetic,potential,total,energy_error,momentum_x,momentum_y,momentum_z,absolute_momentum,"
       "angular_momentum_x,angular_momentum_y,angular_momentum_z,centre_x,centre_y,centre_z,"
       "audit_median,audit_p99,audit_max\n");
-  fmt::print(
-      timing_.get(),
-      "step,time,level,active,repair,total,{},walk_imbalance,cell_interactions,particle_interactions\n",
-      fmt::join(step_phases, ","));
+  fmt::print(timing_.get(),
+             "step,time,level,active,repair,leaves_moved,total,{},walk_imbalance,cell_interactions,particle_"
+             "interactions\n",
+             fmt::join(step_phases, ","));
   fmt::print(time_bins_.get(), "step,time,level,dt,particles,steps,interactions,cost_share,imbalance\n");
   fmt::print(stderr, "{:>9} {:>12} {:>10} {:>5} {:>10} {:>9} {:>9} {:>9} {:>10} {:>9}\n", "step", "time",
              "dt", "level", "active", "wall ms", "cells/p", "parts/p", "dE/E", "ETA");
@@ -61,8 +61,9 @@ void RunLog::require_no_earlier_run(const std::filesystem::path& folder) {
 void RunLog::add(const StepReport& report) {
   if (report.totals) add_totals(report);
   constexpr const char* repairs[] = {"refit", "rebuild", "cuts"};
-  fmt::print(timing_.get(), "{},{:.12g},{},{},{},{:.6f}", report.step, report.time, report.level,
-             report.active, repairs[static_cast<int>(report.repair)], report.wall_seconds);
+  fmt::print(timing_.get(), "{},{:.12g},{},{},{},{},{:.6f}", report.step, report.time, report.level,
+             report.active, repairs[static_cast<int>(report.repair)], report.leaves_moved,
+             report.wall_seconds);
   for (const double seconds : report.phases) fmt::print(timing_.get(), ",{:.6f}", seconds);
   fmt::print(timing_.get(), ",{:.4f},{:.1f},{:.1f}\n", report.imbalance, report.cell_interactions,
              report.particle_interactions);

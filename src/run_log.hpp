@@ -17,8 +17,8 @@
 namespace grove {
 
 /// The phases of a step that are timed, in their order; columns of timing.csv.
-inline constexpr std::array step_phases = {"advance", "decompose", "migrate", "sort",  "build", "moments",
-                                           "let",     "walk",      "wait",    "audit", "output"};
+inline constexpr std::array step_phases = {"advance", "decompose", "migrate", "move", "sort",  "build",
+                                           "moments", "let",       "walk",    "wait", "audit", "output"};
 
 /// What is reported of one step.
 struct StepReport {
@@ -27,6 +27,7 @@ struct StepReport {
   double done = 0;                                          ///< fraction of the run's time
   int level = 0;                                            ///< of the longest steps that end with it
   Repair repair = Repair::cuts;                             ///< what was done to the trees
+  Count leaves_moved = 0;                                   ///< to other ranks, without new cuts
   Count active = 0;                                         ///< particles that got forces
   double wall_seconds = 0;                                  ///< of the step
   double run_seconds = 0;                                   ///< since the first step began

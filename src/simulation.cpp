@@ -71,7 +71,8 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
       output_times_(
           agreed(comm, [&] { return output_times(parameters.output, begin, parameters.time.end); })),
       backend_(std::move(backend)),
-      tuning_(backend_->repair_rates(), parameters.tuning.rebuild_interval) {
+      tuning_(backend_->repair_rates(), parameters.tuning.rebuild_interval),
+      leaf_moves_(comm, backend_->move_rates()) {
   decompose();
   evaluate_forces({.tunes_groups = true});
   // What stood in for a criterion that needs |a_old| has now supplied it.
@@ -117,6 +118,8 @@ void Simulation::step() {
   ++steps_done_;
   bins_.add_step(forces_, clock_.first_active());
   tuning_.walked(forces_, measured());
+  leaf_moves_.walked(forces_);
+  if (is_synchronised()) leaf_moves_.synchronised();
   if (reporting_) report(repair);
 }
 
@@ -155,11 +158,14 @@ Repair Simulation::plan_repair(int deepest) {
 
 /// Returns whether the evaluation that follows has to grow the trees.
 bool Simulation::carry_out(Repair repair) {
-  if (repair == Repair::refit) return false;
-  if (repair == Repair::rebuild)
-    return backend_->rebuild(domain_, clock_.first_active(), tuning_.rates().rebuild, timers_);
-  decompose();
-  return true;
+  leaves_moved_ = 0;
+  if (repair == Repair::cuts) {
+    decompose();
+    return true;
+  }
+  leaves_moved_ = leaf_moves_.move(*backend_, domain_, longest_steps(), timers_);
+  return repair == Repair::rebuild &&
+         backend_->rebuild(domain_, clock_.first_active(), tuning_.rates().rebuild, timers_);
 }
 
 /// What the step took on the slowest rank, if that is to tell what repairs cost.
@@ -176,7 +182,10 @@ std::optional<StepSeconds> Simulation::measured() const {
 void Simulation::decompose() {
   DecompositionReport report;
   const std::optional<Box> previous = domain_.cells.empty() ? std::nullopt : std::optional<Box>(domain_.box);
-  domain_ = backend_->decompose(parameters_.decomposition, previous, report);
+  DecompositionParameters parameters = parameters_.decomposition;
+  parameters.speeds = leaf_moves_.speeds();
+  domain_ = backend_->decompose(parameters, previous, report);
+  leaf_moves_.decomposed(longest_steps());
   const double migrate = report.timers.seconds("migrate"), sort = report.sort_seconds();
   const double wait = report.timers.seconds("wait");
   timers_.add("migrate", migrate);
@@ -210,6 +219,7 @@ void Simulation::start_reporting() {
 void Simulation::report(Repair repair) {
   StepReport report;
   report.repair = repair;
+  report.leaves_moved = leaves_moved_;
   if (is_synchronised()) {
     report.totals = totals();
     report.energy_error = (report.totals->total_energy() - first_energy_) / energy_scale_;

@@ -12,6 +12,7 @@
 #include "decomposition/domain.hpp"
 #include "io/parameters.hpp"
 #include "io/render.hpp"
+#include "leaf_moves.hpp"
 #include "run_log.hpp"
 #include "time/block_clock.hpp"
 #include "time/output_times.hpp"
@@ -58,6 +59,7 @@ class Simulation {
   bool carry_out(Repair repair);
   std::optional<StepSeconds> measured() const;
   void decompose();
+  double longest_steps() const { return (time() - timeline_.begin()) / timeline_.step(); }
   void evaluate_forces(const EvaluationPlan& plan);
   void start_reporting();
   void report_memory() const;
@@ -77,7 +79,9 @@ class Simulation {
   ForceReport forces_;
   TimeBins bins_;
   TreeTuning tuning_;
-  double dt_ = 0;  ///< length of the last step
+  LeafMoves leaf_moves_;
+  Count leaves_moved_ = 0;  ///< before the last walk, but for decompositions
+  double dt_ = 0;           ///< length of the last step
   PhaseTimers timers_;
   bool reporting_ = false;
   std::unique_ptr<RunLog> log_;  ///< on the master, while reporting

@@ -9,7 +9,7 @@ The first half of the steps is left out: the tuning learns in it. NAME begins th
 import csv
 import sys
 
-PHASES = ("advance", "decompose", "migrate", "sort", "build", "moments", "let", "walk", "wait")
+PHASES = ("advance", "decompose", "migrate", "move", "sort", "build", "moments", "let", "walk", "wait")
 
 
 def main():
