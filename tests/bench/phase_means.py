@@ -12,6 +12,10 @@ import sys
 PHASES = ("advance", "decompose", "migrate", "move", "sort", "build", "moments", "let", "walk", "wait")
 
 
+def seconds_of(row, phase):
+    return float(row.get(phase, 0))  # "move" is younger than some files
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
@@ -20,10 +24,10 @@ def main():
     with open(f"{sys.argv[1]}/energy.csv", encoding="ascii") as file:
         errors = [float(row["energy_error"]) for row in csv.DictReader(file)]
     later = rows[len(rows) // 2:]
-    mean = {phase: 1e3 * sum(float(row[phase]) for row in later) / len(later) for phase in PHASES}
-    seconds = sum(float(row[phase]) for row in rows for phase in PHASES)
+    mean = {phase: 1e3 * sum(seconds_of(row, phase) for row in later) / len(later) for phase in PHASES}
+    seconds = sum(seconds_of(row, phase) for row in rows for phase in PHASES)
     kinds = {kind: sum(row["repair"] == kind for row in rows) for kind in ("refit", "rebuild", "cuts")}
-    few = sorted(sum(1e3 * float(row[phase]) for phase in PHASES)
+    few = sorted(sum(1e3 * seconds_of(row, phase) for phase in PHASES)
                  for row in later if int(row["active"]) < 10000)
     print(
         sys.argv[2] if len(sys.argv) == 3 else "",
