@@ -115,14 +115,13 @@ class GroupWalk {
  private:
   static constexpr bool is_octree = kind == LocalTreeKind::octree;
   static constexpr int buckets_per_batch = batch_size / bucket_size;
-  static constexpr int nodes_per_part = 8;  ///< with which the parts begin: few may hold most of the work
   static constexpr bool may_spill = may_spill_nodes(own, kind);
 
   __device__ Fault sum_sources() {
     bool opened_pruned = false;
     is_divided_ = !split;
     for (bool more = true; more;) {
-      if (split && !is_divided_ && stack_.holds(nodes_per_part * part_.parts)) divide();
+      if (split && !is_divided_ && stack_.holds(enough_nodes(part_.parts))) divide();
       if (!stack_.is_empty() && !test(opened_pruned)) return Fault::stack_full;
       more = !stack_.is_empty();
       while (cells_ >= (more ? batch_size : 1)) sum_cells(min(cells_, batch_size));
@@ -136,6 +135,9 @@ class GroupWalk {
     return Fault::none;
   }
 
+  /// With which the parts begin. Few nodes may hold most of the work; until there are so many, all parts test
+  /// the same.
+  __device__ static int enough_nodes(int parts) { return max(2 * parts, min(8 * parts, 32)); }
   __device__ void divide() {
     stack_.keep(part_.number, part_.parts);
     is_divided_ = true;

@@ -44,8 +44,7 @@ struct WalkTargets {
 /// active. The parts decide the order of summation, and so the last bits of the forces: the number must not
 /// depend on how many ranks there are, nor on the GPU.
 constexpr int walk_parts(std::int64_t groups_of_all_ranks) {
-  // Warps, of which some take several times as long as others; an H200 runs 4752 at a time.
-  constexpr std::int64_t enough = 16384;
+  constexpr std::int64_t enough = 8192;  // warps; an H200 runs 4752 at a time
   int parts = 1;
   while (parts < most_useful_parts && 2 * parts * groups_of_all_ranks <= enough) parts *= 2;
   return parts;
@@ -77,7 +76,7 @@ struct WalkOutput {
 /// taken at a time, so that it never overflows. The order of summation depends on the trees and targets.parts
 /// alone.
 ///
-/// With several parts as many warps walk each group. They test the same nodes until there are eight for each,
+/// With several parts as many warps walk each group. They test the same nodes until there are two to eight for each,
 /// then every one goes on with its own of these; their sums are added in the order of the parts. Device
 /// memory for that: 516 bytes per group and part. For the few active groups of block time steps; compare
 /// Miki and Umemura 2017, New Astron. 52, 65.
