@@ -301,6 +301,13 @@ void check_step_lengths(const Parameters& p, const std::vector<Entry>& entries) 
        "time.steps: shared");
 }
 
+void check_splitting(const Parameters& p, const std::vector<Entry>& entries) {
+  if (p.gravity.critical_separation > 0 && !p.gravity.splits_groups())
+    fail(*find(entries, "gravity.critical_separation"),
+         "only groups that walk octrees are split; give gravity.tree: octree and gravity.walk: groups, or "
+         "leave it out");
+}
+
 void check_together(const Parameters& p, const std::vector<Entry>& entries, const std::string& name) {
   for (const schema::Exclusion& exclusion : schema::exclusions()) {
     const Entry *first = find(entries, exclusion.first), *second = find(entries, exclusion.second);
@@ -319,6 +326,7 @@ void check_together(const Parameters& p, const std::vector<Entry>& entries, cons
   if (p.time.begin && *p.time.begin > p.time.end)
     fail(*find(entries, "time.end"), fmt::format("{} lies before time.begin, {}", p.time.end, *p.time.begin));
   check_step_lengths(p, entries);
+  check_splitting(p, entries);
 }
 
 bool is_snapshot(const std::string& path) {

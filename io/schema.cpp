@@ -203,7 +203,7 @@ std::vector<Row> time_and_output_rows() {
        dimension::none, Range{0, 1e6}, optional,
        "steps from one decomposition and growth of trees to the next; between them trees are refitted; 0: "
        "what "
-       "costs least, by counted interactions"},
+       "costs least, see `tuning.cost`"},
       {"tuning", "cost", choice(&Parameters::tuning, &TuningParameters::cost), dimension::none, any, optional,
        "what new trees and cuts cost there: as many interactions as on a reference machine (`counted`), or "
        "as "

@@ -17,8 +17,9 @@
 namespace grove {
 
 /// The phases of a step that are timed, in their order; columns of timing.csv.
-inline constexpr std::array step_phases = {"advance", "decompose", "migrate", "move", "sort",  "build",
-                                           "moments", "let",       "walk",    "wait", "audit", "output"};
+inline constexpr std::array step_phases = {"advance", "decompose", "migrate", "move", "sort",
+                                           "build",   "moments",   "let",     "walk", "tune",
+                                           "wait",    "audit",     "output"};
 
 /// What is reported of one step.
 struct StepReport {

@@ -77,6 +77,8 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
   evaluate_forces({.tunes_groups = true});
   // What stood in for a criterion that needs |a_old| has now supplied it.
   if (forces_.opening_angle) evaluate_forces({.grows = false, .tunes_groups = true});
+  // What the tuning learns is the cost of groups in the parts that were found.
+  if (parameters.gravity.splits_groups()) evaluate_forces({.grows = false});
   tuning_.learn(forces_);
   const Totals first = totals();
   first_energy_ = first.total_energy();
@@ -265,7 +267,7 @@ void Simulation::report_memory() const {
 /// As they have been measured last.
 void Simulation::report_tuning() const {
   if (!comm_.is_master()) return;
-  if (forces_.critical_separation > 0)
+  if (forces_.critical_separation > 0 && forces_.critical_separation < domain_.box.edge)
     fmt::print(stderr, "groups were split into parts that reach {:g} at most\n", forces_.critical_separation);
   if (parameters_.tuning.cost == TuningCost::counted) return;
   const RepairRates& rates = tuning_.rates();

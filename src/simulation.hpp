@@ -43,6 +43,8 @@ class Simulation {
   /// A copy of this rank's particles in the memory of the host.
   Particles particles() const;
   const Domain& domain() const { return domain_; }
+  /// What the last evaluation of forces did.
+  const ForceReport& forces() const { return forces_; }
   /// How many of the longest steps are done. At their ends all particles are synchronised.
   std::int64_t longest_steps_done() const { return clock_.steps_done(); }
   bool is_synchronised() const { return clock_.is_synchronised(); }

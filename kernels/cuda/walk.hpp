@@ -76,10 +76,10 @@ struct WalkOutput {
 /// taken at a time, so that it never overflows. The order of summation depends on the trees and targets.parts
 /// alone.
 ///
-/// With several parts as many warps walk each group. They test the same nodes until there are two to eight for each,
-/// then every one goes on with its own of these; their sums are added in the order of the parts. Device
-/// memory for that: 516 bytes per group and part. For the few active groups of block time steps; compare
-/// Miki and Umemura 2017, New Astron. 52, 65.
+/// With several parts as many warps walk each group. They test the same nodes until there are two to eight
+/// for each, then every one goes on with its own of these; their sums are added in the order of the parts.
+/// Device memory for that: 516 bytes per group and part. For the few active groups of block time steps;
+/// compare Miki and Umemura 2017, New Astron. 52, 65.
 ///
 /// Sets the output of the active particles of the groups walked. Throws std::logic_error if a pruned node
 /// would have to be opened.

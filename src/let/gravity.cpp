@@ -200,10 +200,12 @@ void Gravity::walk(Particles& particles, const Domain& domain, const EvaluationP
     const auto timer = timers.time("let");
     import(messages = exchange.finish(), domain, report);
   }
-  const auto timer = timers.time("walk");
-  report.interactions += walk_others(setup_.walk, own.targets, top_.view(), trees_, own.outputs);
+  {
+    const auto timer = timers.time("walk");
+    report.interactions += walk_others(setup_.walk, own.targets, top_.view(), trees_, own.outputs);
+  }
   if (!setup_.tunes_groups(plan)) return;
-  const auto tuning = timers.time("tuning of groups");
+  const auto timer = timers.time("tune");
   tune_groups(domain, particles);
 }
 
@@ -216,12 +218,12 @@ void Gravity::tune_groups(const Domain& domain, const Particles& particles) {
   const OwnLeaves own = views_of(forest_, unused);
   const auto cost = [&](double separation) {
     WalkSetup walk = setup_.walk;
-    walk.critical_separation = static_cast<float>(separation / walk.units.length);
+    walk.critical_separation = in_walk_units(separation, walk.units);
     const WalkCounts counts[] = {walk_own(walk, own.targets, own.trees, own.outputs),
                                  walk_others(walk, own.targets, top_.view(), trees_, own.outputs)};
     return walk_cost(comm_, counts);
   };
-  critical_separation_ = find_critical_separation(domain.box.edge, cost);
+  critical_separation_ = find_critical_separation(comm_, domain.box.edge, cost);
 }
 
 void Gravity::move_leaves(std::span<const std::int32_t> from, std::span<const std::int32_t> to,
@@ -249,8 +251,7 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
   report.particles = setup_.particles;
   report.median_acceleration = setup_.median_acceleration;
   report.opening_angle = setup_.opening_angle;
-  const auto walked = [&] { return timers.seconds("walk") - timers.seconds("tuning of groups"); };
-  const double walked_before = walked();
+  const double walked_before = timers.seconds("walk");
   if (plan.grows) build(particles, domain, std::move(records), timers);
   if (parameters_.is_direct(report.particles)) {
     const auto timer = timers.time("walk");
@@ -260,11 +261,11 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
     update(particles, domain, agrees, plan.first_active, timers);
     if (parameters_.splits_groups()) {
       report.critical_separation = critical_separation_;
-      setup_.walk.critical_separation = static_cast<float>(critical_separation_ / setup_.walk.units.length);
+      setup_.walk.critical_separation = in_walk_units(critical_separation_, setup_.walk.units);
     }
     walk(particles, domain, plan, report, timers);
   }
-  report.own.seconds = walked() - walked_before;
+  report.own.seconds = timers.seconds("walk") - walked_before;
   {
     const auto timer = timers.time("advance");
     remember(particles, plan.first_active, report);

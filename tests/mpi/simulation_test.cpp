@@ -1,5 +1,6 @@
 #include "simulation.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,17 +17,17 @@ namespace {
 using testing::gathered_by_id;
 using testing::share_of;
 
-/// The state after a small merger has gone some way; `time`: what is to be said of its steps.
-Particles evolved(const Communicator& comm, const std::string& time) {
+/// The state after a small merger has gone some way; `time`, `gravity`: what is to be said of its steps and
+/// forces.
+Particles evolved(const Communicator& comm, const std::string& time, const std::string& gravity = "") {
   ModelParameters merger;
   merger.model = "merger";
   merger.particles = 3000;
   const Parameters parameters = parse_parameters(
       "units: {system: none}\n"
       "initial_conditions: {model: merger}\n"
-      "gravity: {softening: 0.02}\n"
-      "time: {begin: 0, " +
-          time + "}\n",
+      "gravity: {softening: 0.02" +
+          gravity + "}\ntime: {begin: 0, " + time + "}\n",
       "test", {});
   Simulation simulation(comm, parameters, share_of(comm, make_particles(merger)), 0);
   while (!simulation.is_done()) simulation.step();
@@ -35,9 +36,7 @@ Particles evolved(const Communicator& comm, const std::string& time) {
 
 class SimulationOnRanks : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(SimulationOnRanks, ends_in_the_same_state_on_any_number) {
-  const Particles expected = evolved(Communicator(MPI_COMM_SELF), GetParam());
-  const Particles actual = evolved(Communicator(MPI_COMM_WORLD), GetParam());
+void expect_same(const Particles& actual, const Particles& expected) {
   ASSERT_EQ(actual.size(), expected.size());
   for_each_field([&](const auto& field) {
     using T = typename std::decay_t<decltype(field)>::Value;
@@ -46,6 +45,53 @@ TEST_P(SimulationOnRanks, ends_in_the_same_state_on_any_number) {
         0)
         << field.info.name;
   });
+}
+
+TEST_P(SimulationOnRanks, ends_in_the_same_state_on_any_number) {
+  const Particles expected = evolved(Communicator(MPI_COMM_SELF), GetParam());
+  const Particles actual = evolved(Communicator(MPI_COMM_WORLD), GetParam());
+  expect_same(actual, expected);
+}
+
+TEST(SimulationOfOctrees, ends_in_the_same_state_on_any_number_of_ranks) {
+  const char *const time = "end: 0.2, step: 0.1, eta: 0.1", *const octrees = ", tree: octree";
+  const Particles expected = evolved(Communicator(MPI_COMM_SELF), time, octrees);
+  const Particles actual = evolved(Communicator(MPI_COMM_WORLD), time, octrees);
+  expect_same(actual, expected);
+}
+
+/// A Plummer sphere in one octree, with parts of groups that reach no farther than this.
+Parameters in_one_octree(double separation) {
+  return parse_parameters(
+      "units: {system: none}\n"
+      "initial_conditions: {model: plummer}\n"
+      "gravity: {softening: 0.01, tree: octree}\n"
+      "decomposition: {leaf_size: 20000}\n"
+      "time: {begin: 0, end: 0.3, step: 0.01, steps: shared}\n",
+      "test", {fmt::format("gravity.critical_separation={:.17g}", separation)});
+}
+
+/// The tuning of the trees would take costs of groups that are not split for those of fresh trees, and cut
+/// these anew too often, if it learned before the separation was found.
+TEST(SimulationOfOctrees, makes_the_same_steps_with_the_separation_that_it_finds_as_with_that_given) {
+  ModelParameters plummer;
+  plummer.model = "plummer";
+  plummer.particles = 20000;
+  const Communicator comm(MPI_COMM_WORLD);
+  const auto begin = [&](double separation) {
+    return Simulation(comm, in_one_octree(separation), share_of(comm, make_particles(plummer)), 0);
+  };
+  Simulation tuned = begin(0);
+  const double found = tuned.forces().critical_separation, edge = tuned.domain().box.edge;
+  EXPECT_GT(found, 0);
+  EXPECT_LT(found, edge);
+  Simulation given = begin(found), whole = begin(edge);
+  EXPECT_LT(tuned.forces().interactions.cell, whole.forces().interactions.cell);
+  while (!tuned.is_done()) {
+    tuned.step(), given.step();
+    ASSERT_EQ(tuned.forces().interactions.cell, given.forces().interactions.cell) << tuned.time();
+    ASSERT_EQ(tuned.forces().interactions.particle, given.forces().interactions.particle) << tuned.time();
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Steps, SimulationOnRanks,

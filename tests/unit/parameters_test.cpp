@@ -126,6 +126,13 @@ TEST(Parameters, out_of_range_names_the_range) {
   EXPECT_MESSAGE(message(minimal, {"time.begin=3 Gyr"}), "time.end", "before time.begin");
 }
 
+TEST(Parameters, critical_separation_is_for_groups_of_octrees) {
+  const std::string given = "gravity.critical_separation=1 kpc", octree = "gravity.tree=octree";
+  EXPECT_MESSAGE(message(minimal, {given}), "gravity.critical_separation", "gravity.tree: octree");
+  EXPECT_MESSAGE(message(minimal, {given, octree, "gravity.walk=rope"}), "gravity.walk: groups");
+  EXPECT_EQ(message(minimal, {given, octree}), "");
+}
+
 TEST(Parameters, unknown_key_suggests_the_nearest) {
   EXPECT_MESSAGE(message(minimal, {"gravity.thta=1"}), "unknown key 'gravity.thta'", "'gravity.theta'");
   EXPECT_MESSAGE(message(minimal + "  folder: x\n"), "run.yml:9", "'output.folder'");

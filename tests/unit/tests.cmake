@@ -18,4 +18,4 @@ grove_test(interaction unit/interaction_test.cpp unit/acceptance_test.cpp unit/f
 grove_test(shares unit/decomposition_test.cpp unit/blocks_test.cpp unit/leaf_runs_test.cpp unit/leaf_balance_test.cpp
            LINK grove::decomposition)
 grove_test(selection unit/selection_test.cpp LINK grove::let)
-grove_test(group_splitting unit/group_runs_test.cpp unit/critical_separation_test.cpp LINK grove::let)
+grove_test(group_splitting unit/group_runs_test.cpp unit/critical_separation_test.cpp LINK grove::let RANKS 1 3)

@@ -242,7 +242,7 @@ cuda::WalkTargets DeviceGravity::agree_on_targets(const Domain& domain, int firs
 /// Parts of groups.
 cuda::WalkTargets DeviceGravity::split_targets(const Domain& domain) {
   runs_ = cuda::split_groups(forest_.trees(), forest_.leaf_of_group(), forest_.groups(), forest_.buckets(),
-                             static_cast<float>(critical_separation_ / setup_.walk.units.length));
+                             in_walk_units(critical_separation_, setup_.walk.units));
   cuda::LeafTrees trees = forest_.trees();
   trees.groups = runs_.runs.data();
   const int parts = cuda::walk_parts(comm_.sum(Count{runs_.count}));
@@ -266,7 +266,7 @@ void DeviceGravity::tune_groups(const DeviceParticles& particles, const Domain& 
     });
     return walk_cost(comm_, counts);
   };
-  critical_separation_ = find_critical_separation(domain.box.edge, cost);
+  critical_separation_ = find_critical_separation(comm_, domain.box.edge, cost);
 }
 
 /// As far as the own leaves have them.
@@ -362,7 +362,7 @@ void DeviceGravity::walk_trees(const DeviceParticles& particles, const Domain& d
                                  : walk_along_ropes(particles, domain, first_active, output);
     });
   });
-  if (setup_.tunes_groups(plan)) timed(timers, "walk", [&] { tune_groups(particles, domain); });
+  if (setup_.tunes_groups(plan)) timed(timers, "tune", [&] { tune_groups(particles, domain); });
   joint_.reset();
 }
 
