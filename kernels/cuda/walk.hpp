@@ -34,9 +34,9 @@ struct WalkTargets {
   const std::uint32_t* active =
       nullptr;    ///< [groups] numbers of those to be walked, each once; null: the first
   int parts = 1;  ///< among which the sources of a group are split: 1, 2, 4, ... most_walk_parts
-  /// Particles that walk as one: group_size; or twice as many, if parts is 1: the groups of a leaf in pairs,
-  /// the first with the second and so on. Of a pair the first one is to be walked; the second one may be
-  /// among those to be walked and is passed over.
+  /// Particles that walk as one: group_size; or, of bisections, twice as many, if parts is 1: the groups of a
+  /// leaf in pairs, the first with the second and so on. Of a pair the first one is to be walked; the second
+  /// one may be among those to be walked and is passed over.
   int together = group_size;
 };
 
@@ -54,9 +54,9 @@ constexpr int walk_parts(std::int64_t groups_of_all_ranks) {
 /// take up to a third more interactions, for half the opening tests, half the loads a pair and smaller
 /// errors, which pays where there are warps enough (docs/performance.md). Who walks together decides
 /// the last bits of the forces: the number must not depend on how many ranks there are, nor on the GPU.
-constexpr int walked_together(LocalTreeKind tree, std::int64_t particles_of_all_ranks) {
+constexpr int walked_together(std::int64_t particles_of_all_ranks) {
   constexpr std::int64_t enough = std::int64_t{1} << 20;
-  return tree == LocalTreeKind::bisection && particles_of_all_ranks >= enough ? 2 * group_size : group_size;
+  return particles_of_all_ranks >= enough ? 2 * group_size : group_size;
 }
 
 /// Forces in units of the run, by particle in tree order; device memory.

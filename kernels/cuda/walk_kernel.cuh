@@ -82,11 +82,14 @@ void launch_kind(const WalkRule& rule, const WalkSources& sources, const WalkTar
   launched("Grove::cuda::walk");
 }
 
+/// Groups of octrees are no cells, and never walk in pairs.
 template <Order order, class Shape, bool own, int together>
 void launch_order(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
                   const WalkOutput& output, WalkMemory& memory) {
-  const auto of_kind = sources.children ? launch_kind<order, Shape, own, LocalTreeKind::octree, together>
-                                        : launch_kind<order, Shape, own, LocalTreeKind::bisection, together>;
+  auto of_kind = launch_kind<order, Shape, own, LocalTreeKind::bisection, together>;
+  if constexpr (together == group_size) {
+    if (sources.children) of_kind = launch_kind<order, Shape, own, LocalTreeKind::octree, together>;
+  }
   of_kind(rule, sources, targets, output, memory);
 }
 

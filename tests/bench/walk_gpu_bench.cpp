@@ -116,9 +116,9 @@ const std::string of_others = "others, ";
 /// Milliseconds by phase, of each pass.
 using Times = std::map<std::string, std::vector<double>>;
 
-/// One decomposition and evaluation.
+/// One decomposition and evaluation. tunes_groups: then the critical separation of octrees is looked for.
 ForceReport pass(const Communicator& comm, Backend& backend, const DecompositionParameters& parameters,
-                 Domain& domain, Times& times) {
+                 Domain& domain, Times& times, bool tunes_groups = false) {
   DecompositionReport decomposition;
   PhaseTimers timers;
   const std::optional<Box> box = domain.cells.empty() ? std::nullopt : std::optional<Box>(domain.box);
@@ -128,7 +128,7 @@ ForceReport pass(const Communicator& comm, Backend& backend, const Decomposition
   {
     const auto timer = timers.time("total");
     domain = backend.decompose(parameters, box, decomposition);
-    report = backend.evaluate(domain, {}, timers);
+    report = backend.evaluate(domain, {.tunes_groups = tunes_groups}, timers);
   }
   timers.add("records", decomposition.timers.seconds("records"));
   timers.add("top cuts", decomposition.timers.seconds("local"));
@@ -160,8 +160,10 @@ void measure(const Communicator& comm, const Setting& setting, double delta, con
   if (setting.tree == "morton") gravity.curve = Curve::morton;
   gravity.softening.fill(1e-3);
   const auto backend = make_backend(comm, {"cuda", true, {}, setting.together}, own, gravity);
-  const int together = setting.together.value_or(
-      cuda::walked_together(gravity.tree, static_cast<std::int64_t>(std::uint64_t{1} << setting.log2)));
+  const int together = gravity.tree == LocalTreeKind::octree
+                           ? group_size
+                           : setting.together.value_or(cuda::walked_together(
+                                 static_cast<std::int64_t>(std::uint64_t{1} << setting.log2)));
   DecompositionParameters parameters;
   parameters.leaf_size = setting.leaf;
   if (setting.tree == "centre") parameters.rule = CutRule::centre;
@@ -169,7 +171,7 @@ void measure(const Communicator& comm, const Setting& setting, double delta, con
   Times unwanted, times;
   pass(comm, *backend, parameters, domain, unwanted);
   backend->drift({.factor = time_step});
-  pass(comm, *backend, parameters, domain, unwanted);
+  pass(comm, *backend, parameters, domain, unwanted, true);
   ForceReport report;
   for (int i = 0; i < setting.repeats; ++i) {
     backend->drift({.factor = time_step});

@@ -16,11 +16,10 @@ using GpuWideGroups = GpuTest;
 
 constexpr int wide = 2 * group_size;
 
-GravityParameters gravity_of(SofteningKernel kernel, LocalTreeKind tree, double theta) {
+GravityParameters gravity_of(SofteningKernel kernel, double theta) {
   GravityParameters gravity;
   gravity.criterion = Criterion::opening_radius;
   gravity.kernel = kernel;
-  gravity.tree = tree;
   gravity.theta = theta;
   gravity.softening.fill(0.02);
   return gravity;
@@ -29,10 +28,7 @@ GravityParameters gravity_of(SofteningKernel kernel, LocalTreeKind tree, double 
 DeviceGrown grow(Particles& particles, const GravityParameters& gravity, Count quantum) {
   DeviceGrown grown;
   grown.host.prepare(particles, *std::max_element(gravity.softening.begin(), gravity.softening.end()));
-  if (gravity.tree == LocalTreeKind::octree)
-    grown.build_octrees(particles, quantum, gravity.curve);
-  else
-    grown.build(particles, quantum, wide);
+  grown.build(particles, quantum, wide);
   grown.update(particles, gravity, 0);
   return grown;
 }
@@ -44,7 +40,7 @@ WalkCounts walk(const DeviceGrown& grown, Particles& particles, const GravityPar
 
 /// The groups of a leaf in pairs are cells, whole but for the leaf's last.
 TEST_F(GpuWideGroups, are_cells_of_bisections) {
-  const GravityParameters gravity = gravity_of(SofteningKernel::spline, LocalTreeKind::bisection, 0.5);
+  const GravityParameters gravity = gravity_of(SofteningKernel::spline, 0.5);
   for (const Shape shape : {Shape::uniform, Shape::hernquist, Shape::clumps, Shape::point})
     for (const std::size_t count : {1U, 31U, 33U, 63U, 64U, 65U, 96U, 97U, 4097U}) {
       SCOPED_TRACE(name_of(shape) + " " + std::to_string(count));
@@ -65,24 +61,23 @@ TEST_F(GpuWideGroups, are_cells_of_bisections) {
 
 /// Tolerances as of groups of 32 (walk_gpu_test.cpp).
 TEST_F(GpuWideGroups, equal_direct_summation_when_everything_is_opened) {
-  for (const LocalTreeKind tree : {LocalTreeKind::bisection, LocalTreeKind::octree})
-    for (const Shape shape : {Shape::uniform, Shape::clumps})
-      for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
-        for (const std::size_t count : {1U, 2U, 31U, 32U, 33U, 63U, 64U, 65U, 96U, 97U, 1500U}) {
-          SCOPED_TRACE(name_of(shape) + " " + std::to_string(count));
-          Particles particles = make_shape(shape, count);
-          const GravityParameters gravity = gravity_of(kernel, tree, 1e-6);
-          const DeviceGrown grown = grow(particles, gravity, 257);
-          const WalkCounts counts = walk(grown, particles, gravity);
-          EXPECT_EQ(counts.cell + counts.particle, static_cast<std::int64_t>(count * count));
-          const auto exact = direct_forces(particles, gravity);
-          for (std::size_t i = 0; i < count; ++i) {
-            const double bound = 1.25 * rounding_bound(particles, gravity, i, 5);
-            ASSERT_LE(norm(particles.acceleration[i].as<double>() - exact[i].acceleration), bound) << i;
-            ASSERT_NEAR(particles.potential[i], exact[i].potential, bound * 2 * 5) << i;
-            ASSERT_EQ(particles.work[i], count);
-          }
+  for (const Shape shape : {Shape::uniform, Shape::clumps})
+    for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
+      for (const std::size_t count : {1U, 2U, 31U, 32U, 33U, 63U, 64U, 65U, 96U, 97U, 1500U}) {
+        SCOPED_TRACE(name_of(shape) + " " + std::to_string(count));
+        Particles particles = make_shape(shape, count);
+        const GravityParameters gravity = gravity_of(kernel, 1e-6);
+        const DeviceGrown grown = grow(particles, gravity, 257);
+        const WalkCounts counts = walk(grown, particles, gravity);
+        EXPECT_EQ(counts.cell + counts.particle, static_cast<std::int64_t>(count * count));
+        const auto exact = direct_forces(particles, gravity);
+        for (std::size_t i = 0; i < count; ++i) {
+          const double bound = 1.25 * rounding_bound(particles, gravity, i, 5);
+          ASSERT_LE(norm(particles.acceleration[i].as<double>() - exact[i].acceleration), bound) << i;
+          ASSERT_NEAR(particles.potential[i], exact[i].potential, bound * 2 * 5) << i;
+          ASSERT_EQ(particles.work[i], count);
         }
+      }
 }
 
 /// Particles at one place, at exactly a radius of softening from each other (0.25 and 0.5, within rounding)
@@ -92,7 +87,7 @@ TEST_F(GpuWideGroups, of_all_sizes_are_summed_under_mixed_softening) {
     for (std::size_t count = 1; count <= 2 * wide + 1; ++count) {
       SCOPED_TRACE(count);
       Particles particles = make_shape(Shape::uniform, count);
-      GravityParameters gravity = gravity_of(kernel, LocalTreeKind::bisection, 1e-6);
+      GravityParameters gravity = gravity_of(kernel, 1e-6);
       gravity.softening = {
           0.01, 0.25 / spline_radius_over_softening, 0.5 / spline_radius_over_softening, 0.01, 0.01, 0.01};
       for (std::size_t i = 0; i < count; ++i) {
@@ -117,28 +112,27 @@ TEST_F(GpuWideGroups, of_all_sizes_are_summed_under_mixed_softening) {
 /// The box of two groups holds those of both: whatever it accepts, each of them does. So no particle sees
 /// less of the tree than in a group of its own, and each walk tests nodes for twice as many.
 TEST_F(GpuWideGroups, open_what_their_groups_open) {
-  for (const LocalTreeKind tree : {LocalTreeKind::bisection, LocalTreeKind::octree})
-    for (const Order order : {Order::monopole, Order::quadrupole}) {
-      Particles particles = make_shape(Shape::plummer, 6000);
-      GravityParameters gravity = gravity_of(SofteningKernel::spline, tree, 0.5);
-      gravity.order = order;
-      const DeviceGrown grown = grow(particles, gravity, 500);
-      Particles of_32 = particles;
-      const WalkCounts narrow_counts = grown.walk(of_32, gravity, 0);
-      const WalkCounts counts = walk(grown, particles, gravity);
-      EXPECT_GT(counts.particle, narrow_counts.particle);
-      EXPECT_LT(counts.tests, narrow_counts.tests);
-      const auto exact = direct_forces(particles, gravity);
-      EXPECT_LT(percentile(relative_errors(particles, exact), 0.5),
-                percentile(relative_errors(of_32, exact), 0.5));
-      EXPECT_LT(percentile(relative_errors(particles, exact), 0.99),
-                percentile(relative_errors(of_32, exact), 0.99));
-    }
+  for (const Order order : {Order::monopole, Order::quadrupole}) {
+    Particles particles = make_shape(Shape::plummer, 6000);
+    GravityParameters gravity = gravity_of(SofteningKernel::spline, 0.5);
+    gravity.order = order;
+    const DeviceGrown grown = grow(particles, gravity, 500);
+    Particles of_32 = particles;
+    const WalkCounts narrow_counts = grown.walk(of_32, gravity, 0);
+    const WalkCounts counts = walk(grown, particles, gravity);
+    EXPECT_GT(counts.particle, narrow_counts.particle);
+    EXPECT_LT(counts.tests, narrow_counts.tests);
+    const auto exact = direct_forces(particles, gravity);
+    EXPECT_LT(percentile(relative_errors(particles, exact), 0.5),
+              percentile(relative_errors(of_32, exact), 0.5));
+    EXPECT_LT(percentile(relative_errors(particles, exact), 0.99),
+              percentile(relative_errors(of_32, exact), 0.99));
+  }
 }
 
 TEST_F(GpuWideGroups, have_the_same_bits_whichever_are_walked) {
   Particles all = make_shape(Shape::clumps, 3000);
-  const GravityParameters gravity = gravity_of(SofteningKernel::spline, LocalTreeKind::bisection, 0.5);
+  const GravityParameters gravity = gravity_of(SofteningKernel::spline, 0.5);
   const DeviceGrown grown = grow(all, gravity, 300);  // leaves with an odd number of groups among them
   walk(grown, all, gravity);
   const auto groups = download(grown.groups);
@@ -166,7 +160,7 @@ TEST_F(GpuWideGroups, have_the_same_bits_whichever_are_walked) {
 
 TEST_F(GpuWideGroups, refuse_to_open_what_is_pruned) {
   Particles particles = make_shape(Shape::uniform, 1000);
-  const GravityParameters gravity = gravity_of(SofteningKernel::spline, LocalTreeKind::bisection, 1e-6);
+  const GravityParameters gravity = gravity_of(SofteningKernel::spline, 1e-6);
   DeviceGrown grown = grow(particles, gravity, 256);
   auto links = download(grown.links);
   links[grown.places[1].node + 1].child = NodeLinks::pruned;

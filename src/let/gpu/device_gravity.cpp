@@ -214,7 +214,8 @@ std::int32_t DeviceGravity::first_leaf(const Domain& domain) const {
 
 /// Particles that a warp walks together where so many walk, unless several warps walk a group.
 int DeviceGravity::together(Count particles) const {
-  return together_.value_or(cuda::walked_together(parameters_.tree, particles));
+  if (parameters_.tree == LocalTreeKind::octree) return group_size;
+  return together_.value_or(cuda::walked_together(particles));
 }
 
 /// What is walked, and how nodes are numbered on all ranks.

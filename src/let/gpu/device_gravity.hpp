@@ -27,8 +27,8 @@ namespace grove {
 class DeviceGravity {
  public:
   /// exchange: made with the same communicator. All must outlive this. together: particles that a warp walks
-  /// together where one warp walks a group and not several, group_size or twice that; default:
-  /// cuda::walked_together().
+  /// together through bisections where one warp walks a group and not several, group_size or twice that;
+  /// default: cuda::walked_together().
   DeviceGravity(const Communicator& comm, const DeviceExchange& exchange, const GravityParameters& parameters,
                 std::optional<int> together = {})
       : comm_(comm),
