@@ -62,13 +62,12 @@ void sum_leaf_work(const std::uint32_t* work, std::span<const Count> leaf_begin,
 }
 
 void sum_block_work(const LeafTrees& trees, const std::uint32_t* leaf_of_group, std::uint32_t groups,
-                    const std::uint32_t* work, std::span<const std::uint32_t> block_of_leaf,
+                    const std::uint32_t* work, const std::uint32_t* block_of_leaf,
                     std::span<BlockWork> sums) {
   if (groups == 0) return;
-  const DeviceArray<std::uint32_t> blocks{block_of_leaf};
   DeviceArray<BlockWork> device_sums(sums.size());
   device_sums.clear();
-  sum_groups<<<(groups + warps - 1) / warps, threads>>>(trees, leaf_of_group, groups, work, blocks.data(),
+  sum_groups<<<(groups + warps - 1) / warps, threads>>>(trees, leaf_of_group, groups, work, block_of_leaf,
                                                         device_sums.data());
   launched("Grove::cuda::sum_block_work");
   device_sums.download(sums);

@@ -15,11 +15,10 @@ struct BlockWork {
 };
 
 /// Sums over the active particles of each block. trees: as they were walked; leaf_of_group, work (device): of
-/// all groups and particles, work as the walk leaves it; block_of_leaf (host): by leaf, ascending from 0;
+/// all groups and particles, work as the walk leaves it; block_of_leaf (device): by leaf;
 /// sums (out, host): by block. Cost: one pass over the groups and the work of those that are active.
 void sum_block_work(const LeafTrees& trees, const std::uint32_t* leaf_of_group, std::uint32_t groups,
-                    const std::uint32_t* work, std::span<const std::uint32_t> block_of_leaf,
-                    std::span<BlockWork> sums);
+                    const std::uint32_t* work, const std::uint32_t* block_of_leaf, std::span<BlockWork> sums);
 
 /// Sums over all particles of each leaf. work: device; leaf_begin (host): first particle of each leaf, length
 /// leaves + 1; sums (out, host): by leaf. Cost: one pass.

@@ -39,22 +39,23 @@ void DeviceBlocks::list(const Domain& domain, const std::vector<bool>& is_new) {
 
 void DeviceBlocks::give_out(const Domain& domain) {
   const auto rank = static_cast<std::size_t>(comm_.rank());
-  block_of_leaf_.clear();
+  std::vector<std::uint32_t> block_of_leaf;
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     const std::int32_t first = std::max(blocks_[b].first_leaf, domain.first_leaf[rank]),
                        last =
                            std::min(blocks_[b].first_leaf + blocks_[b].leaves, domain.first_leaf[rank + 1]);
     if (first < last)
-      block_of_leaf_.insert(block_of_leaf_.end(), static_cast<std::size_t>(last - first),
-                            static_cast<std::uint32_t>(b));
+      block_of_leaf.insert(block_of_leaf.end(), static_cast<std::size_t>(last - first),
+                           static_cast<std::uint32_t>(b));
   }
+  block_of_leaf_ = cuda::DeviceArray<std::uint32_t>{std::span<const std::uint32_t>(block_of_leaf)};
 }
 
 void DeviceBlocks::count(const DeviceForest& forest, const DeviceParticles& particles, int first_active) {
   std::vector<BlockExcess::Work> work(blocks_.size());
   std::vector<cuda::BlockWork> own(blocks_.size());
   cuda::sum_block_work(forest.trees(), forest.leaf_of_group(), forest.groups(),
-                       particles.values(fields::work), block_of_leaf_, own);
+                       particles.values(fields::work), block_of_leaf_.data(), own);
   std::vector<Count> sums;
   for (const cuda::BlockWork& sum : own) sums.insert(sums.end(), {sum.active, sum.interactions});
   comm_.sum(std::span<Count>(sums));

@@ -47,9 +47,9 @@ class DeviceBlocks {
   const Communicator& comm_;
   const DeviceExchange& exchange_;
   LocalTreeKind tree_;
-  std::vector<Block> blocks_;                 ///< of all ranks
-  std::vector<std::uint32_t> block_of_leaf_;  ///< of own leaves
-  BlockExcess excess_;                        ///< of all blocks
+  std::vector<Block> blocks_;                       ///< of all ranks
+  cuda::DeviceArray<std::uint32_t> block_of_leaf_;  ///< of own leaves
+  BlockExcess excess_;                              ///< of all blocks
 };
 
 }  // namespace grove
