@@ -51,7 +51,11 @@ class Limit {
 
  private:
   std::int32_t leaves() const { return static_cast<std::int32_t>(before_.size()) - 1; }
-  Count most(std::size_t rank) const { return static_cast<Count>(seconds_ * speeds_[rank]); }
+  /// Work of a rank, all at most: of a slow rank's seconds a fast one may make more than a Count holds.
+  Count most(std::size_t rank) const {
+    const double work = seconds_ * speeds_[rank];
+    return work < static_cast<double>(before_.back()) ? static_cast<Count>(work) : before_.back();
+  }
 
   std::span<const Count> before_;  ///< [leaves + 1] work of the leaves before each
   std::span<const double> speeds_;

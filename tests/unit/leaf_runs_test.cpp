@@ -57,6 +57,14 @@ TEST(LeafRuns, stay_where_they_are_as_far_as_they_may) {
   EXPECT_EQ(runs_of_least_time(work, even, std::vector<double>{0.5, 1, 1, 1}), (Runs{0, 6, 18, 30, 40}));
 }
 
+TEST(LeafRuns, hold_what_a_rank_would_walk_in_more_than_there_is_to_count) {
+  // Half of all takes the slow rank 5e10 s, in which the fast one would walk 5e22, which no Count holds. By
+  // speeds the slow one has a thousandth of a leaf, so none.
+  const std::vector<Count> work(1000, 100000000000000);
+  EXPECT_EQ(runs_of_least_time(work, Runs{0, 500, 1000}, std::vector<double>{1e12, 1e6}),
+            (Runs{0, 1000, 1000}));
+}
+
 TEST(LeafRuns, leaves_without_work_are_nobodys_hurry) {
   const std::vector<Count> nothing(5, 0);
   const Runs current{0, 5, 5};
