@@ -58,7 +58,7 @@ bool LeafBalance::pays(double before, double after, double cost, double now) con
 std::vector<std::uint32_t> LeafBalance::speeds_of_shares() {
   constexpr double unit = 1 << 20;
   if (speeds_.are_known()) {
-    const std::vector<double> typical = speeds_.typical();
+    const std::vector<double> typical = bounded_speeds(speeds_.typical());
     const bool all_agree =
         std::all_of(speeds_.seen().begin(), speeds_.seen().end(), [&](const std::vector<double>& speeds) {
           return time_of_shares(typical, speeds) < (1 - noise) * time_of_shares(in_force_, speeds);
@@ -89,7 +89,7 @@ std::optional<std::vector<std::int32_t>> LeafBalance::choose(std::span<const Cou
                                                              std::span<const std::int32_t> current,
                                                              double now) const {
   if (!speeds_.are_known()) return std::nullopt;
-  std::vector<std::int32_t> runs = runs_of_least_time(work, current, speeds_.typical());
+  std::vector<std::int32_t> runs = runs_of_least_time(work, particles, current, speeds_.typical());
   const double expected = cost(most_moved(particles, current, runs));
   const bool all_agree =
       std::all_of(speeds_.seen().begin(), speeds_.seen().end(), [&](const std::vector<double>& speeds) {

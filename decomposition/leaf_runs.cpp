@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 
 namespace grove {
@@ -13,24 +14,50 @@ std::vector<Count> running_sums(std::span<const Count> values) {
   return sums;
 }
 
-/// Which runs last at most so long.
+/// Where a run that begins with this leaf ends at the latest, if it has at most so much. before: what the
+/// leaves before each have.
+std::int32_t latest_end_of(std::span<const Count> before, std::int32_t first, Count most) {
+  const Count last = before[static_cast<std::size_t>(first)] + most;
+  return static_cast<std::int32_t>(std::upper_bound(before.begin(), before.end(), last) - before.begin()) - 1;
+}
+/// Where it begins at the earliest, if it ends here.
+std::int32_t earliest_begin_of(std::span<const Count> before, std::int32_t end, Count most) {
+  const Count first = before[static_cast<std::size_t>(end)] - most;
+  return static_cast<std::int32_t>(std::lower_bound(before.begin(), before.end(), first) - before.begin());
+}
+
+/// Which runs hold how many particles at most.
+struct Room {
+  Room(std::span<const Count> particles, std::span<const std::int32_t> current)
+      : before(running_sums(particles)) {
+    const std::size_t ranks = current.size() - 1;
+    const double mean = static_cast<double>(before.back()) / static_cast<double>(ranks);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const Count now = before[static_cast<std::size_t>(current[rank + 1])] -
+                        before[static_cast<std::size_t>(current[rank])];
+      most.push_back(std::max(now, static_cast<Count>(most_of_mean * mean)));
+    }
+  }
+
+  std::vector<Count> before;  ///< [leaves + 1] particles of the leaves before each
+  std::vector<Count> most;    ///< by rank
+};
+
+/// Which runs last at most so long, and have room.
 class Limit {
  public:
-  Limit(std::span<const Count> work_before, std::span<const double> speeds, double seconds)
-      : before_(work_before), speeds_(speeds), seconds_(seconds) {}
+  Limit(std::span<const Count> work_before, const Room& room, std::span<const double> speeds, double seconds)
+      : before_(work_before), room_(room), speeds_(speeds), seconds_(seconds) {}
 
   /// Where the run of a rank ends at the latest that begins with this leaf.
   std::int32_t latest_end(std::size_t rank, std::int32_t first) const {
-    const Count last = before_[static_cast<std::size_t>(first)] + most(rank);
-    return static_cast<std::int32_t>(std::upper_bound(before_.begin(), before_.end(), last) -
-                                     before_.begin()) -
-           1;
+    return std::min(latest_end_of(before_, first, most(rank)),
+                    latest_end_of(room_.before, first, room_.most[rank]));
   }
   /// Where it begins at the earliest, if it ends here.
   std::int32_t earliest_begin(std::size_t rank, std::int32_t end) const {
-    const Count first = before_[static_cast<std::size_t>(end)] - most(rank);
-    return static_cast<std::int32_t>(std::lower_bound(before_.begin(), before_.end(), first) -
-                                     before_.begin());
+    return std::max(earliest_begin_of(before_, end, most(rank)),
+                    earliest_begin_of(room_.before, end, room_.most[rank]));
   }
   bool holds_all() const {
     std::int32_t end = 0;
@@ -58,6 +85,7 @@ class Limit {
   }
 
   std::span<const Count> before_;  ///< [leaves + 1] work of the leaves before each
+  const Room& room_;
   std::span<const double> speeds_;
   double seconds_;
 };
@@ -74,7 +102,7 @@ double longest_time(std::span<const Count> work, std::span<const std::int32_t> r
   return longest;
 }
 
-std::vector<std::int32_t> runs_of_least_time(std::span<const Count> work,
+std::vector<std::int32_t> runs_of_least_time(std::span<const Count> work, std::span<const Count> particles,
                                              std::span<const std::int32_t> current,
                                              std::span<const double> speeds) {
   constexpr double enough = 1.005;
@@ -83,10 +111,11 @@ std::vector<std::int32_t> runs_of_least_time(std::span<const Count> work,
   double low = static_cast<double>(before.back()) / std::accumulate(speeds.begin(), speeds.end(), 0.0);
   double high = longest_time(work, current, speeds);
   if (high <= enough * low) return {current.begin(), current.end()};
+  const Room room(particles, current);
   bool shorter = false;
   while (high > enough * low) {
     const double middle = 0.5 * (low + high);
-    if (Limit(before, speeds, middle).holds_all()) {
+    if (Limit(before, room, speeds, middle).holds_all()) {
       high = middle;
       shorter = true;
     } else {
@@ -94,7 +123,24 @@ std::vector<std::int32_t> runs_of_least_time(std::span<const Count> work,
     }
   }
   if (!shorter) return {current.begin(), current.end()};
-  return Limit(before, speeds, high).nearest(current);
+  return Limit(before, room, speeds, high).nearest(current);
+}
+
+std::vector<double> bounded_speeds(std::span<const double> speeds) {
+  std::vector<double> fastest(speeds.begin(), speeds.end());
+  std::sort(fastest.begin(), fastest.end(), std::greater<>());
+  const auto ranks = static_cast<double>(speeds.size());
+  double rest = std::accumulate(fastest.begin(), fastest.end(), 0.0);
+  // If so many ranks have a bounded speed b and the others `rest`, b = most_of_mean (bounded b + rest) / P.
+  // Not all ranks can have more than the mean, so the loop ends while the divisor is positive.
+  double bound = most_of_mean * rest / ranks;
+  for (std::size_t bounded = 0; fastest[bounded] > bound;) {
+    rest -= fastest[bounded++];
+    bound = most_of_mean * rest / (ranks - most_of_mean * static_cast<double>(bounded));
+  }
+  std::vector<double> result;
+  for (const double speed : speeds) result.push_back(std::min(speed, bound));
+  return result;
 }
 
 Count most_moved(std::span<const Count> amount, std::span<const std::int32_t> from,

@@ -184,5 +184,16 @@ TEST(LeafBalance, gives_decompositions_the_speeds) {
   EXPECT_EQ(*std::max_element(found.begin(), found.end()), 1);
 }
 
+TEST(LeafBalance, leaves_slow_ranks_what_others_have_no_room_for) {
+  // Three of four make a hundredth: the fast one would get 97 %, in moves as in decompositions.
+  Cluster cluster;
+  cluster.go(10, [](std::size_t rank, int) { return rank == 1 ? alike : alike / 100; });
+  EXPECT_EQ(cluster.runs[2] - cluster.runs[1], 96) << "half as many again as 64";
+  const std::vector<std::uint32_t> speeds = cluster.balance.speeds_of_shares();
+  const double all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  // 3/8, but for the rounding of four speeds, of which the largest is a million.
+  EXPECT_NEAR(speeds[1] / all, 0.375, 4e-6);
+}
+
 }  // namespace
 }  // namespace grove
