@@ -12,7 +12,7 @@ namespace grove {
 /// What a rank walked, and how long.
 struct Walked {
   Count interactions = 0;
-  double seconds = 0;
+  double seconds = 0;  ///< 0: that is not known
 
   Walked& operator+=(const Walked& o) {
     interactions += o.interactions, seconds += o.seconds;
@@ -29,7 +29,8 @@ class RankSpeeds {
   static constexpr std::size_t remembered = 3;
 
   /// A longest step was made. walked: by rank. Of a rank that had nothing to walk what was known is forgotten
-  /// little by little, in favour of the median of the others: so it gets leaves again one day.
+  /// little by little, in favour of the median of the others: so it gets leaves again one day. A step in
+  /// which no rank has seconds tells nothing.
   void add(std::span<const Walked> walked);
 
   bool are_known() const { return seen_.size() == remembered; }

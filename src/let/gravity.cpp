@@ -253,7 +253,8 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
   report.opening_angle = setup_.opening_angle;
   const double walked_before = timers.seconds("walk");
   if (plan.grows) build(particles, domain, std::move(records), timers);
-  if (parameters_.is_direct(report.particles)) {
+  const bool is_direct = parameters_.is_direct(report.particles);
+  if (is_direct) {
     const auto timer = timers.time("walk");
     report.interactions.particle =
         evaluate_directly(comm_, particles, domain, parameters_, plan.first_active);
@@ -265,7 +266,7 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
     }
     walk(particles, domain, plan, report, timers);
   }
-  report.own.seconds = timers.seconds("walk") - walked_before;
+  if (!is_direct) report.own.seconds = timers.seconds("walk") - walked_before;
   {
     const auto timer = timers.time("advance");
     remember(particles, plan.first_active, report);

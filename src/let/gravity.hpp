@@ -35,9 +35,9 @@ struct ForceReport {
   Count active = 0;                 ///< particles that got forces
   LevelCounts active_of{}, work{};  ///< active particles by level, and their interactions
   WalkCounts interactions;
-  Count busiest = 0;    ///< interactions of the rank that has most
-  Walked own;           ///< of this rank alone
-  LetCounts let;        ///< received: trees, nodes, particles
+  Count busiest = 0;  ///< interactions of the rank that has most
+  Walked own;         ///< of this rank alone; of direct sums no seconds, as ranks wait for each other in them
+  LetCounts let;      ///< received: trees, nodes, particles
   Count let_bytes = 0;  ///< received
   /// Nodes and particles that a rank received, over its share N/P of the particles; mean over ranks.
   double let_fraction = 0;

@@ -41,7 +41,7 @@ class AgeingRun {
  public:
   AgeingRun(const Communicator& comm, const MakeGravity& make, const GravityParameters& gravity,
             Count particles, bool moves)
-      : comm_(comm), moves_(moves) {
+      : comm_(comm), moves_(moves), is_direct_(gravity.is_direct(particles)) {
     ModelParameters merger;
     merger.model = "merger";
     merger.particles = particles;
@@ -103,6 +103,11 @@ class AgeingRun {
     const ForceReport forces = backend_->evaluate(domain_, plan, timers_);
     interactions_.insert(interactions_.end(), {forces.interactions.cell, forces.interactions.particle});
     EXPECT_EQ(comm_.sum(forces.own.interactions), interactions_.back() + forces.interactions.cell);
+    // In direct sums all ranks wait for each other, so that their seconds would tell no speeds.
+    if (is_direct_)
+      EXPECT_EQ(forces.own.seconds, 0);
+    else
+      EXPECT_GT(comm_.max(forces.own.seconds), 0);
   }
   Particles gathered() const {
     Particles all;
@@ -111,7 +116,7 @@ class AgeingRun {
   }
 
   const Communicator& comm_;
-  bool moves_;
+  bool moves_, is_direct_;
   std::unique_ptr<Backend> backend_;
   Domain domain_;
   PhaseTimers timers_;

@@ -45,6 +45,8 @@ TEST(RankSpeeds, of_an_idle_rank_are_those_of_others_in_the_end) {
   const RankSpeeds before = speeds;
   speeds.add(std::vector<Walked>(3));
   EXPECT_EQ(speeds.seen(), before.seen()) << "nobody has walked";
+  speeds.add(std::vector<Walked>{{10, 0}, {20, 0}, {30, 0}});
+  EXPECT_EQ(speeds.seen(), before.seen()) << "nobody knows how long";
 }
 
 /// A run of 256 leaves on four ranks that are as fast as one likes. Speeds are interactions per second; a

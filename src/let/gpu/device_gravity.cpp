@@ -430,7 +430,7 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
     if (parameters_.splits_groups()) report.critical_separation = critical_separation_;
     walk_trees(particles, domain, plan, report, timers);
   }
-  report.own.seconds = walked() - walked_before;
+  if (!is_direct) report.own.seconds = walked() - walked_before;
   timed(timers, "advance", [&] {
     if (!is_direct && !setup_.opening_angle && can_recut(domain))
       blocks_.count(forest_, particles, plan.first_active);
