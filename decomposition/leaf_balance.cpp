@@ -35,6 +35,7 @@ void LeafBalance::decomposed(double now) {
     interval_ = interval_ == 0 ? interval : interval_ + weight_of_new * (interval - interval_);
   }
   is_decomposed_ = true;
+  refused_.reset();
   last_decomposition_ = now;
 }
 
@@ -72,8 +73,34 @@ std::vector<std::uint32_t> LeafBalance::speeds_of_shares() {
   return result;
 }
 
+LeafBalance::Times LeafBalance::times() const {
+  const std::vector<double> speeds = speeds_.typical();
+  Times result;
+  double all = 0;
+  for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
+    const auto own = static_cast<double>(last_[rank].interactions);
+    result.longest = std::max(result.longest, own / speeds[rank]);
+    all += own;
+  }
+  result.least = all / std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  return result;
+}
+
+void LeafBalance::refuse(double now) {
+  const Times taken = times();
+  // Typical speeds have changed; those of all steps that are remembered will have soon, so that moves pay.
+  if (refused_ && refused_->times.differ_from(taken)) pause_ = 1;
+  refused_ = Refusal{taken, now + pause_};
+  pause_ *= 2;
+}
+
+bool LeafBalance::Times::differ_from(const Times& o) const {
+  return std::abs(longest - o.longest) > noise * o.longest || std::abs(least - o.least) > noise * o.least;
+}
+
 bool LeafBalance::may_pay(double now) const {
   if (!speeds_.are_known()) return false;
+  if (refused_ && now < refused_->until && !refused_->times.differ_from(times())) return false;
   double all = 0;
   for (const Walked& w : last_) all += static_cast<double>(w.interactions);
   return std::all_of(speeds_.seen().begin(), speeds_.seen().end(), [&](const std::vector<double>& speeds) {
@@ -87,7 +114,7 @@ bool LeafBalance::may_pay(double now) const {
 std::optional<std::vector<std::int32_t>> LeafBalance::choose(std::span<const Count> work,
                                                              std::span<const Count> particles,
                                                              std::span<const std::int32_t> current,
-                                                             double now) const {
+                                                             double now) {
   if (!speeds_.are_known()) return std::nullopt;
   std::vector<std::int32_t> runs = runs_of_least_time(work, particles, current, speeds_.typical());
   const double expected = cost(most_moved(particles, current, runs));
@@ -95,7 +122,12 @@ std::optional<std::vector<std::int32_t>> LeafBalance::choose(std::span<const Cou
       std::all_of(speeds_.seen().begin(), speeds_.seen().end(), [&](const std::vector<double>& speeds) {
         return pays(longest_time(work, current, speeds), longest_time(work, runs, speeds), expected, now);
       });
-  if (!all_agree) return std::nullopt;
+  if (!all_agree) {
+    refuse(now);
+    return std::nullopt;
+  }
+  pause_ = 1;
+  refused_.reset();
   return runs;
 }
 

@@ -37,15 +37,33 @@ class LeafBalance {
   /// For the decomposition that comes now: speeds of the ranks (DecompositionParameters::speeds).
   std::vector<std::uint32_t> speeds_of_shares();
 
-  /// Whether any other runs could pay now: a first look, before the work of leaves is gathered.
+  /// Whether any other runs could pay now: a first look, before the work of leaves is gathered. It knows no
+  /// leaves, so it may be wrong again and again, where ranks have few large ones. After a choice that was
+  /// refused it says no until the next longest step, after a second one for 2, then 4, 8, ..., but only while
+  /// times change by less than a thirty-second and there is no decomposition. A change or a move ends that.
   bool may_pay(double now) const;
-  /// The runs to be had from now on, if moving leaves for them pays. work, particles: by leaf, the former in
-  /// a longest step; current: first leaf of each rank, length P + 1.
+  /// The runs to be had from now on, if moving leaves for them pays, as is then to be done. work, particles:
+  /// by leaf, the former in a longest step; current: first leaf of each rank, length P + 1.
   std::optional<std::vector<std::int32_t>> choose(std::span<const Count> work,
                                                   std::span<const Count> particles,
-                                                  std::span<const std::int32_t> current, double now) const;
+                                                  std::span<const std::int32_t> current, double now);
 
  private:
+  /// Seconds of the last longest step, by typical speeds.
+  struct Times {
+    double longest = 0;  ///< of a rank
+    double least = 0;    ///< if each rank had its perfect share
+
+    bool differ_from(const Times& o) const;  ///< by more than noise
+  };
+  /// A choice that did not pay.
+  struct Refusal {
+    Times times;
+    double until;  ///< longest steps since the begin of the run
+  };
+
+  Times times() const;
+  void refuse(double now);
   double steps_left(double now) const;
   double cost(Count particles) const {
     return slowness_ * (rates_.once + rates_.per_particle * static_cast<double>(particles));
@@ -59,6 +77,8 @@ class LeafBalance {
   std::vector<double> in_force_;                  ///< in the last decomposition
   double last_decomposition_ = 0, interval_ = 0;  ///< longest steps; 0: there was one decomposition at most
   bool is_decomposed_ = false;
+  std::optional<Refusal> refused_;
+  double pause_ = 1;  ///< longest steps, after the next refusal
 };
 
 }  // namespace grove
