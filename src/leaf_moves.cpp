@@ -52,6 +52,10 @@ std::vector<std::int32_t> LeafMoves::choose(const Backend& backend, const Domain
 
 Count LeafMoves::move(Backend& backend, Domain& domain, double now, PhaseTimers& timers) {
   if (!std::exchange(is_due_, false)) return 0;
+  {
+    const auto timer = timers.time("wait");  // for ranks that drift for longer
+    comm_.barrier();
+  }
   std::vector<std::int32_t> runs;
   {
     const auto timer = timers.time("move");

@@ -95,6 +95,18 @@ TEST_F(LeafMovesOnHost, take_leaves_from_a_slow_rank_when_it_was_slow_for_three_
   EXPECT_NEAR(speeds[0] / double{1 << 20}, 0.4, 0x1p-20) << "they are rounded to 2^-20 of the largest";
 }
 
+TEST_F(LeafMovesOnHost, count_no_waiting_as_moving_where_nothing_moves) {
+  Sphere sphere(comm_, gravity_);
+  LeafMoves moves(comm_, sphere.backend->move_rates());
+  moves.synchronised();
+  PhaseTimers timers;
+  EXPECT_EQ(moves.move(*sphere.backend, sphere.domain, 1, timers), 0);
+  EXPECT_EQ(timers.all().count("wait"), comm_.size() > 1 ? 1U : 0U) << "slower ranks are waited for";
+  timers.clear();
+  EXPECT_EQ(moves.move(*sphere.backend, sphere.domain, 1, timers), 0);
+  EXPECT_TRUE(timers.all().empty()) << "once in a longest step";
+}
+
 TEST_F(LeafMovesOnHost, refuse_runs_that_do_not_hold_each_leaf_once) {
   Sphere sphere(comm_, gravity_);
   const auto runs = [&](std::int32_t end) {
