@@ -153,7 +153,7 @@ Domain Decomposition::domain() {
     weights[leaf] = cells_[c].weight;
   }
   result.cells = std::move(cells_);
-  result.give_out(shares().runs(weights), comm_.rank());
+  result.give_out(shares().runs(weights), comm_);
   return result;
 }
 

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "comm/communicator.hpp"
+
 namespace grove {
 
 int Domain::owner(std::int32_t leaf_index) const {
@@ -12,11 +14,11 @@ int Domain::owner(std::int32_t leaf_index) const {
          1;
 }
 
-void Domain::give_out(std::vector<std::int32_t> runs, int rank) {
-  const auto r = static_cast<std::size_t>(rank);
-  if (r + 1 >= runs.size() || runs.front() != 0 || runs.back() != leaves() ||
-      !std::is_sorted(runs.begin(), runs.end()))
+void Domain::give_out(std::vector<std::int32_t> runs, const Communicator& comm) {
+  if (runs.size() != static_cast<std::size_t>(comm.size()) + 1 || runs.front() != 0 ||
+      runs.back() != leaves() || !std::is_sorted(runs.begin(), runs.end()))
     throw std::logic_error("runs of leaves that do not hold each leaf once");
+  const auto r = static_cast<std::size_t>(comm.rank());
   first_leaf = std::move(runs);
   leaf_begin = {0};
   for (std::int32_t index = first_leaf[r]; index < first_leaf[r + 1]; ++index)

@@ -9,6 +9,8 @@
 
 namespace grove {
 
+class Communicator;
+
 /// The result of a decomposition: the cells of the ORB, the same on every rank, and which rank owns which
 /// leaves.
 ///
@@ -31,9 +33,8 @@ struct Domain {
   }
   /// The rank that owns a leaf. Cost: log P.
   int owner(std::int32_t leaf_index) const;
-  /// Makes these the ranks' runs: length P + 1, ascending from 0 to leaves(); else std::logic_error. rank:
-  /// this one.
-  void give_out(std::vector<std::int32_t> runs, int rank);
+  /// Makes these the runs of the ranks: length P + 1, ascending from 0 to leaves(); else std::logic_error.
+  void give_out(std::vector<std::int32_t> runs, const Communicator& comm);
 };
 
 }  // namespace grove

@@ -39,7 +39,7 @@ void HostBackend::move_leaves(Domain& domain, std::vector<std::int32_t> first_le
   const auto timer = timers.time("move");
   const std::vector<std::int32_t> before = domain.first_leaf;
   const std::vector<Count> leaf_begin = domain.leaf_begin;
-  domain.give_out(std::move(first_leaf), comm_.rank());
+  domain.give_out(std::move(first_leaf), comm_);
   const LeafTransfer of_particles(comm_, before, domain.first_leaf, leaf_begin);
   comm_.together([&] { check_size(of_particles.size()); });
   of_particles.apply(particles_);

@@ -117,6 +117,9 @@ TEST_F(LeafMovesOnHost, refuse_runs_that_do_not_hold_each_leaf_once) {
   const auto move = [&](const Runs& to) { sphere.backend->move_leaves(sphere.domain, to, sphere.timers); };
   EXPECT_THROW(move(runs(sphere.domain.leaves() - 1)), std::logic_error);
   EXPECT_THROW(move({0}), std::logic_error);
+  Runs of_more_ranks = runs(sphere.domain.leaves());
+  of_more_ranks.push_back(sphere.domain.leaves());
+  EXPECT_THROW(move(of_more_ranks), std::logic_error);
   EXPECT_THROW(move(runs(0)), std::logic_error);
 }
 

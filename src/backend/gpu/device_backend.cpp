@@ -71,7 +71,7 @@ class DeviceBackend : public Backend {
     const cuda::MemoryPurpose purpose("leaves that move", particles_.size(), bytes_per_particle(comm_));
     const std::vector<std::int32_t> before = domain.first_leaf;
     const std::vector<Count> leaf_begin = domain.leaf_begin;
-    domain.give_out(std::move(first_leaf), comm_.rank());
+    domain.give_out(std::move(first_leaf), comm_);
     const LeafTransfer of_particles(comm_, before, domain.first_leaf, leaf_begin);
     comm_.together([&] { check_size(of_particles.size()); });
     transfer(exchange_, of_particles, particles_);
