@@ -1,10 +1,14 @@
 // Leaves that change their owners between decompositions, on the host.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "backend/host_backend.hpp"
 #include "leaf_moves.hpp"
+#include "simulation.hpp"
 #include "support/leaf_move_checks.hpp"
 
 namespace grove {
@@ -105,6 +109,73 @@ TEST_F(LeafMovesOnHost, count_no_waiting_as_moving_where_nothing_moves) {
   timers.clear();
   EXPECT_EQ(moves.move(*sphere.backend, sphere.domain, 1, timers), 0);
   EXPECT_TRUE(timers.all().empty()) << "once in a longest step";
+}
+
+/// A host with a clock of its own: the first rank makes 400 interactions a second, all others 1000.
+class UnevenHost : public HostBackend {
+ public:
+  UnevenHost(const Communicator& comm, Particles own, const GravityParameters& gravity, int& moves)
+      : HostBackend(comm, std::move(own), gravity),
+        interactions_per_second_(comm.is_master() ? 400 : 1000),
+        moves_(moves) {}
+
+  ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) override {
+    ForceReport forces = HostBackend::evaluate(domain, plan, timers);
+    forces.own.seconds = static_cast<double>(forces.own.interactions) / interactions_per_second_;
+    return forces;
+  }
+  void move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) override {
+    ++moves_;
+    HostBackend::move_leaves(domain, std::move(first_leaf), timers);
+  }
+
+ private:
+  double interactions_per_second_;
+  int& moves_;
+};
+
+/// A merger that goes through 6 longest steps with the leaves of the first decomposition.
+struct MergerRun {
+  MergerRun(const Communicator& comm, const std::string& time) {
+    const Parameters parameters = parse_parameters(
+        "units: {system: none}\n"
+        "initial_conditions: {model: merger}\n"
+        "gravity: {softening: 0.02}\n"
+        "tuning: {rebuild_interval: 1000}\n"
+        "time: {begin: 0, " +
+            time + "}\n",
+        "test", {});
+    ModelParameters merger;
+    merger.model = "merger";
+    merger.particles = 3000;
+    Particles own = testing::share_of(comm, make_particles(merger));
+    Simulation simulation(comm, parameters,
+                          std::make_unique<UnevenHost>(comm, std::move(own), parameters.gravity, moves), 0);
+    first = simulation.domain().first_leaf;
+    while (!simulation.is_done()) simulation.step();
+    last = simulation.domain().first_leaf;
+    longest_steps = simulation.longest_steps_done();
+    particles = testing::gathered_by_id(comm, simulation.particles());
+  }
+
+  int moves = 0;
+  Runs first, last;
+  std::int64_t longest_steps = 0;
+  Particles particles;
+};
+
+TEST_F(LeafMovesOnHost, happen_in_a_run_and_change_no_bit_of_it) {
+  const Communicator self(MPI_COMM_SELF);
+  for (const char* time : {"end: 0.12, step: 0.02, steps: shared", "end: 0.6, step: 0.1, eta: 0.1"}) {
+    SCOPED_TRACE(time);
+    const MergerRun alone(self, time), run(comm_, time);
+    EXPECT_EQ(run.longest_steps, 6);
+    EXPECT_EQ(alone.moves, 0);
+    testing::expect_same(run.particles, alone.particles);
+    if (comm_.size() == 1) continue;
+    EXPECT_GE(run.moves, 1);
+    EXPECT_LT(run.last[1], run.first[1]);
+  }
 }
 
 TEST_F(LeafMovesOnHost, refuse_runs_that_do_not_hold_each_leaf_once) {

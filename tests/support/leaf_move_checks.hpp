@@ -67,10 +67,10 @@ class AgeingRun {
       std::fill_n(kick.factor.of, time_levels, 0.01);
       backend_->kick(kick);
       backend_->drift({.factor = 0.05});
-      move_leaves(step);
+      move_leaves();
       const bool grows =
           step == 3 && backend_->rebuild(domain_, first_active, backend_->repair_rates().rebuild, timers_);
-      if (step == 3) move_leaves(step + 1);
+      if (step == 3) move_leaves();
       evaluate({.grows = grows, .first_active = first_active});
     }
   }
@@ -81,9 +81,11 @@ class AgeingRun {
   AuditResult audit() const { return backend_->audit(domain_, 100); }
 
  private:
-  void move_leaves(int kind) {
+  /// To runs of one kind after the other. Before new trees in the old leaves every other rank has none, or,
+  /// in the second go, all but the first.
+  void move_leaves() {
     if (!moves_) return;
-    const std::vector<std::int32_t> runs = odd_runs(kind, comm_.size(), domain_.leaves());
+    const std::vector<std::int32_t> runs = odd_runs(kind_++, comm_.size(), domain_.leaves());
     backend_->move_leaves(domain_, runs, timers_);
     EXPECT_EQ(domain_.first_leaf, runs);
     check_leaf_work();
@@ -117,11 +119,24 @@ class AgeingRun {
 
   const Communicator& comm_;
   bool moves_, is_direct_;
+  int kind_ = 0;  ///< of the runs to come
   std::unique_ptr<Backend> backend_;
   Domain domain_;
   PhaseTimers timers_;
   std::vector<Count> interactions_;  ///< of each evaluation, with cells and particles
 };
+
+/// Bit for bit.
+inline void expect_same(const Particles& actual, const Particles& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for_each_field([&](const auto& field) {
+    using T = typename std::decay_t<decltype(field)>::Value;
+    EXPECT_EQ(
+        std::memcmp((actual.*field.array).data(), (expected.*field.array).data(), actual.size() * sizeof(T)),
+        0)
+        << field.info.name;
+  });
+}
 
 /// Leaves that change their owners before every walk change nothing else: all is as on one rank that keeps
 /// them.
@@ -136,15 +151,7 @@ inline void check_leaf_moves(const Communicator& comm, const MakeGravity& make,
   EXPECT_EQ(moved.interactions(), kept.interactions());
   EXPECT_EQ(moved.totals().total_energy(), kept.totals().total_energy());
   EXPECT_EQ(moved.audit().p99, kept.audit().p99);
-  const Particles expected = kept.particles(), actual = moved.particles();
-  ASSERT_EQ(actual.size(), expected.size());
-  for_each_field([&](const auto& field) {
-    using T = typename std::decay_t<decltype(field)>::Value;
-    EXPECT_EQ(
-        std::memcmp((actual.*field.array).data(), (expected.*field.array).data(), actual.size() * sizeof(T)),
-        0)
-        << field.info.name;
-  });
+  expect_same(moved.particles(), kept.particles());
 }
 
 }  // namespace grove::testing
