@@ -17,8 +17,8 @@ class HostBackend : public Backend {
   bool rebuild(Domain&, int, double, PhaseTimers&) override { return true; }
   std::vector<Count> leaf_work(const Domain& domain) const override;
   void move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) override;
-  /// 50 to 400 ns per particle that moves, the more the more stay and are shifted along: a tenth of 20,000
-  /// to a million particles from one of two ranks to the other.
+  /// A first guess: a message or two; particles of 106 bytes and their trees, copied a few times, and those
+  /// that stay are shifted along.
   MoveRates move_rates() const override { return {2e-4, 3e-7}; }
   LevelCounts choose_levels(const StepRule& rule, int first_active) override;
   void kick(const Kick& kick) override;
