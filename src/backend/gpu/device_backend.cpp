@@ -17,9 +17,9 @@
 namespace grove {
 namespace {
 
-/// Device memory that a step of one rank takes at most, fields, records and trees together; measured on 1 to
-/// 4 GPUs (see docs/performance.md). Where there are others, nearly all particles travel before the first
-/// step.
+/// Device memory that a step of one rank takes at most, fields, records and trees together: what was measured
+/// on one GPU, and an estimate for several (see docs/performance.md). Where there are others, nearly all
+/// particles travel before the first step.
 double bytes_per_particle(const Communicator& comm) { return comm.size() == 1 ? 290 : 320; }
 
 /// So few that a block is of one density, and so many that what it costs does not scatter.
