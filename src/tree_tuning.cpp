@@ -33,7 +33,7 @@ void TreeTuning::begin(Repair repair, const BlockExcess::Due& due) {
 
 Repair TreeTuning::choose(const RepairCosts& costs, std::span<const StepWork> coming,
                           const BlockExcess::Due& due) const {
-  if (!rates().in_blocks) return choice_.choose(costs, coming, false);
+  if (!rates().in_blocks) return choice_.choose(costs, coming);
   if (cuts_.pays(costs.cuts, coming.front().fresh_cost)) return Repair::cuts;
   // As for each block (BlockExcess): before the first step whose excess is above the mean cost per step.
   const double mean =

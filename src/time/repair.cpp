@@ -13,9 +13,7 @@ double growth(const RebuildInterval& interval, std::int64_t age) {
 
 }  // namespace
 
-Repair RepairChoice::choose(const RepairCosts& costs, std::span<const StepWork> coming,
-                            bool cuts_needed) const {
-  if (cuts_needed) return Repair::cuts;
+Repair RepairChoice::choose(const RepairCosts& costs, std::span<const StepWork> coming) const {
   const bool rebuild = trees_.pays(costs.rebuild, coming);
   // When the trees are to be built anyway, new cuts cost only what they cost beyond that.
   if (cuts_.pays(rebuild ? costs.cuts - costs.rebuild : costs.cuts, coming)) return Repair::cuts;

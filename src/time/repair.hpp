@@ -54,8 +54,7 @@ class RepairChoice {
   State state() const { return {trees_.state(), cuts_.state()}; }
 
   /// The repair before the next step. coming: the next steps (RebuildInterval::pays).
-  /// cuts_needed: the cuts hold no longer, as a particle left the root cube or a leaf outgrew its bound.
-  Repair choose(const RepairCosts& costs, std::span<const StepWork> coming, bool cuts_needed) const;
+  Repair choose(const RepairCosts& costs, std::span<const StepWork> coming) const;
 
   /// It was done.
   void repaired(Repair repair);

@@ -17,6 +17,7 @@ run() {
   local grove name=$2
   grove=$(realpath "$1")/grove
   shift 2
+  # shellcheck disable=SC2016 # to be expanded by each rank
   mpirun --bind-to none -n 2 bash -c 'exec taskset -c "$OMPI_COMM_WORLD_LOCAL_RANK" "$@"' bash "$grove" run --overwrite "$job" \
     -P initial_conditions.n=40000 -P time.end=1.6 -P audit.every=0 -P output.render=false -P "output.folder=$work/out" "$@" \
     >/dev/null 2>"$work/log" || { cat "$work/log"; exit 1; }

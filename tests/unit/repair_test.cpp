@@ -32,7 +32,7 @@ Outcome run(const Steps& steps, int deepest, const RepairCosts& costs, const Age
   std::mt19937_64 random(3);
   Outcome outcome;
   for (std::size_t n = 0; n < steps.size(); ++n) {
-    const Repair repair = choice.choose(costs, coming(steps, n), n == 0);
+    const Repair repair = n == 0 ? Repair::cuts : choice.choose(costs, coming(steps, n));
     choice.repaired(repair);
     if (repair == Repair::rebuild) outcome.cost += costs.rebuild, ++outcome.rebuilds;
     if (repair == Repair::cuts) outcome.cost += costs.cuts, ++outcome.cuts;
@@ -94,18 +94,16 @@ TEST(RepairChoice, repairs_what_has_aged) {
   EXPECT_EQ(none.cuts, 1);
 }
 
-TEST(RepairChoice, cuts_when_it_must) {
+TEST(RepairChoice, counts_ages_from_what_was_done) {
   RepairChoice choice;
-  EXPECT_EQ(choice.choose({1, 5}, {}, true), Repair::cuts);
   choice.repaired(Repair::cuts);
   choice.step(1, {1, 0});
-  EXPECT_EQ(choice.choose({1, 5}, {}, false), Repair::refit);
+  EXPECT_EQ(choice.choose({1, 5}, {}), Repair::refit);
   choice.repaired(Repair::refit);
   EXPECT_EQ(choice.state().trees.age, 1);
   choice.repaired(Repair::rebuild);
   EXPECT_EQ(choice.state().trees.age, 0);
   EXPECT_EQ(choice.state().cuts.age, 1);
-  EXPECT_EQ(choice.choose({1, 5}, {}, true), Repair::cuts);
   choice.repaired(Repair::cuts);
   EXPECT_EQ(choice.state().cuts.age, 0);
 }
@@ -117,8 +115,9 @@ TEST(RepairChoice, goes_on_from_its_state_to_the_bit) {
   RepairChoice whole, restored;
   for (std::size_t n = 0; n < steps.size(); ++n) {
     if (n % 11 == 0) restored = RepairChoice(RepairChoice::State(whole.state()));
-    const Repair repair = whole.choose(costs, coming(steps, n), n == 0);
-    EXPECT_EQ(restored.choose(costs, coming(steps, n), n == 0), repair);
+    const Repair chosen = whole.choose(costs, coming(steps, n));
+    EXPECT_EQ(restored.choose(costs, coming(steps, n)), chosen);
+    const Repair repair = n == 0 ? Repair::cuts : chosen;
     for (RepairChoice* choice : {&whole, &restored}) {
       choice->repaired(repair);
       const RepairChoice::State state = choice->state();
