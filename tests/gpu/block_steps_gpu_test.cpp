@@ -225,14 +225,7 @@ TEST_F(BlockStepsOnGpu, end_in_the_same_state_on_any_number_of_ranks) {
   for (const char* tree : {"tree: bisection", "tree: octree", "direct_below: 10000"}) {
     SCOPED_TRACE(tree);
     const Particles expected = evolved(Communicator(MPI_COMM_SELF), tree), actual = evolved(comm_, tree);
-    ASSERT_EQ(actual.size(), expected.size());
-    for_each_field([&](const auto& field) {
-      using T = typename std::decay_t<decltype(field)>::Value;
-      EXPECT_EQ(std::memcmp((actual.*field.array).data(), (expected.*field.array).data(),
-                            actual.size() * sizeof(T)),
-                0)
-          << field.info.name;
-    });
+    testing::expect_same(actual, expected);
   }
 }
 

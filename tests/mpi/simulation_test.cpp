@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <string>
-#include <type_traits>
 
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
@@ -14,6 +12,7 @@
 namespace grove {
 namespace {
 
+using testing::expect_same;
 using testing::gathered_by_id;
 using testing::share_of;
 
@@ -35,17 +34,6 @@ Particles evolved(const Communicator& comm, const std::string& time, const std::
 }
 
 class SimulationOnRanks : public ::testing::TestWithParam<const char*> {};
-
-void expect_same(const Particles& actual, const Particles& expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for_each_field([&](const auto& field) {
-    using T = typename std::decay_t<decltype(field)>::Value;
-    EXPECT_EQ(
-        std::memcmp((actual.*field.array).data(), (expected.*field.array).data(), actual.size() * sizeof(T)),
-        0)
-        << field.info.name;
-  });
-}
 
 TEST_P(SimulationOnRanks, ends_in_the_same_state_on_any_number) {
   const Particles expected = evolved(Communicator(MPI_COMM_SELF), GetParam());

@@ -1,7 +1,11 @@
 #include "physics/run_fixture.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <cstring>
 #include <numeric>
+#include <type_traits>
 
 namespace grove::testing {
 
@@ -27,6 +31,17 @@ Particles gathered_by_id(const Communicator& comm, const Particles& mine) {
   std::sort(order.begin(), order.end(), [&](auto a, auto b) { return all.id[a] < all.id[b]; });
   all.reorder(order);
   return all;
+}
+
+void expect_same(const Particles& actual, const Particles& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for_each_field([&](const auto& field) {
+    using T = typename std::decay_t<decltype(field)>::Value;
+    EXPECT_EQ(
+        std::memcmp((actual.*field.array).data(), (expected.*field.array).data(), actual.size() * sizeof(T)),
+        0)
+        << field.info.name;
+  });
 }
 
 double lagrange_radius(const Particles& all, const Vec3d& centre, double fraction) {

@@ -16,6 +16,9 @@ Particles share_of(const Communicator& comm, const Particles& all);
 /// The particles of all ranks in the order of their ids, on every rank.
 Particles gathered_by_id(const Communicator& comm, const Particles& mine);
 
+/// All fields, bit for bit.
+void expect_same(const Particles& actual, const Particles& expected);
+
 /// Radius about `centre` that holds a fraction of the particles (of equal mass).
 double lagrange_radius(const Particles& all, const Vec3d& centre, double fraction);
 

@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <numeric>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -125,18 +123,6 @@ class AgeingRun {
   PhaseTimers timers_;
   std::vector<Count> interactions_;  ///< of each evaluation, with cells and particles
 };
-
-/// Bit for bit.
-inline void expect_same(const Particles& actual, const Particles& expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for_each_field([&](const auto& field) {
-    using T = typename std::decay_t<decltype(field)>::Value;
-    EXPECT_EQ(
-        std::memcmp((actual.*field.array).data(), (expected.*field.array).data(), actual.size() * sizeof(T)),
-        0)
-        << field.info.name;
-  });
-}
 
 /// Leaves that change their owners before every walk change nothing else: all is as on one rank that keeps
 /// them.

@@ -40,7 +40,7 @@ TEST(CriticalSeparation, costs_little_more_than_the_best_wherever_that_is) {
     for (double separation = 1e-6; separation < 1; separation *= 1.01)
       least = std::min(least, cost(separation));
     const Search result = search(cost);
-    EXPECT_LE(result.cost, 1.05 * least);  // what issue 5 asks for
+    EXPECT_LE(result.cost, 1.05 * least);  // what it is to reach
     EXPECT_LE(result.calls, most_separation_trials);
   }
 }
