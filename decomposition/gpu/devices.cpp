@@ -51,7 +51,7 @@ Entry own_entry(const Communicator& comm) {
   own.device = none;
   comm.together([&] {
     if (count == 0) return;
-    own.device = place % count;
+    own.device = cuda::selected_device().value_or(place % count);
     const cuda::DeviceInfo info = cuda::device_info(own.device);
     set(own.name, info.name);
     set(own.pci, info.pci);

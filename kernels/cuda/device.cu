@@ -48,12 +48,19 @@ cudaMemPool_t memory_pool() {
 
 }  // namespace
 
+namespace {
+std::optional<int> selected;
+}
+
 void select_device(int device, bool is_shared) {
   GROVE_CUDA(cudaSetDevice(device));
+  selected = device;
   constexpr std::uint64_t little = std::uint64_t{256} << 20, all = ~std::uint64_t{0};
   std::uint64_t kept = is_shared ? little : all;
   GROVE_CUDA(cudaMemPoolSetAttribute(memory_pool(), cudaMemPoolAttrReleaseThreshold, &kept));
 }
+
+std::optional<int> selected_device() { return selected; }
 
 namespace {
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -25,6 +26,8 @@ DeviceInfo device_info(int device);
 /// All that follows runs on this GPU. Freed memory stays with the process, which will need it again and need
 /// not wait for it; on a shared GPU only a little, since another process may need it.
 void select_device(int device, bool is_shared);
+/// The one that was selected last; nothing: none yet.
+std::optional<int> selected_device();
 
 /// While it lives, errors of device_allocate() say that the memory was wanted for this many particles and how
 /// many would fit. One at a time.

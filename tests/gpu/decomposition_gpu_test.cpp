@@ -262,6 +262,11 @@ TEST_F(GpuDecomposition, refuses_duplicate_ids_on_all_ranks) {
     }
 }
 
+TEST_F(GpuDecomposition, keeps_each_rank_on_the_gpu_that_it_took) {
+  const RankDevices own = take_devices(Communicator(MPI_COMM_SELF), true);
+  EXPECT_EQ(own.of_rank.front().pci, devices_.of_rank[static_cast<std::size_t>(comm_.rank())].pci);
+}
+
 TEST_F(GpuDecomposition, refuses_two_ranks_on_one_gpu) {
   if (!devices_.shared) {
     EXPECT_NO_THROW(take_devices(comm_, false));
