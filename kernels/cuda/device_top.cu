@@ -57,7 +57,6 @@ struct TopArrays {
   Vec3d* centre;
   NodeCore* core;
   NodeMoments* moments;
-  Wanted* wanted;
 };
 
 struct CombineRule {
@@ -66,41 +65,50 @@ struct CombineRule {
   Vec3d reference;
 };
 
-__device__ void store(const CombineRule& rule, std::int32_t c, const TopSum& sum, NodeCore core,
-                      const Wanted& wanted, const TopArrays& out) {
-  const Vec3d centre = sum.sum.centre * rule.units.length;
+/// A thread begins at each leaf; of two that meet the second one goes on with their parent. Most of the way
+/// to the root one thread waits for memory alone, so nothing is done on it that could be done elsewhere.
+__global__ void __launch_bounds__(threads)
+    combine_cells(const WalkUnits units, const LeafNotice* notices, const TopLinks* cells,
+                  const std::int32_t* parent, const std::uint32_t* leaf_cell, std::int32_t leaves,
+                  TopSum* sums, int* arrivals, Wanted* wanted) {
+  const auto leaf = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
+  if (leaf >= leaves) return;
+  auto c = static_cast<std::int32_t>(leaf_cell[leaf]);
+  const LeafNotice& notice = notices[leaf];
+  TopSum sum = top_sum_of(notice.root, units);
+  Wanted all = Wanted::of_leaf(notice.bounds, notice.root.origin, units.length);
+  for (;;) {
+    sums[c] = sum;
+    wanted[c] = all;
+    const std::int32_t up = parent[c];
+    if (up < 0) return;
+    const std::int32_t left = cells[up].child, sibling = c == left ? left + 1 : left;
+    __threadfence();
+    if (atomicAdd(&arrivals[up], 1) == 0) return;
+    __threadfence();
+    const TopSum other = sums[sibling];
+    sum = c == left ? sum + other : other + sum;
+    all = c == left ? Wanted::united(all, wanted[sibling]) : Wanted::united(wanted[sibling], all);
+    c = up;
+  }
+}
+
+/// What walks see of each cell.
+__global__ void __launch_bounds__(threads)
+    show_cells(const CombineRule rule, const LeafNotice* notices, const TopLinks* cells, std::int32_t count,
+               const TopSum* sums, const TopArrays out) {
+  const auto c = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
+  if (c >= count) return;
+  const TopSum sum = sums[c];
+  const bool is_leaf = cells[c].child < 0;
+  NodeCore core = is_leaf ? notices[cells[c].first_leaf].root.core : top_core(sum, rule.acceptance);
   core.centre = {0, 0, 0};
+  const Vec3d centre = sum.sum.centre * rule.units.length;
   out.centre[c] = centre;
   out.frames[c] =
       SourceFrame::at(centre, rule.reference, 1 / rule.units.length, static_cast<std::uint32_t>(c), 0);
   out.core[c] = core;
   out.moments[c] = node_moments(sum.sum);
-  out.wanted[c] = wanted;
-}
-
-/// A thread begins at each leaf; of two that meet the second one goes on with their parent.
-__global__ void __launch_bounds__(threads)
-    combine_cells(const CombineRule rule, const LeafNotice* notices, const TopLinks* cells,
-                  const std::int32_t* parent, const std::uint32_t* leaf_cell, std::int32_t leaves,
-                  TopSum* sums, int* arrivals, const TopArrays out) {
-  const auto leaf = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
-  if (leaf >= leaves) return;
-  auto c = static_cast<std::int32_t>(leaf_cell[leaf]);
-  const LeafNotice& notice = notices[leaf];
-  TopSum sum = top_sum_of(notice.root, rule.units);
-  sums[c] = sum;
-  store(rule, c, sum, notice.root.core, Wanted::of_leaf(notice.bounds, notice.root.origin, rule.units.length),
-        out);
-  for (c = parent[c]; c >= 0; c = parent[c]) {
-    __threadfence();
-    if (atomicAdd(&arrivals[c], 1) == 0) return;
-    __threadfence();
-    const std::int32_t child = cells[c].child;
-    sum = sums[child] + sums[child + 1];
-    sums[c] = sum;
-    store(rule, c, sum, top_core(sum, rule.acceptance),
-          Wanted::united(out.wanted[child], out.wanted[child + 1]), out);
-  }
 }
 
 __global__ void __launch_bounds__(threads)
@@ -159,10 +167,14 @@ void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const
   DeviceArray<int> arrivals(centre_.size());
   arrivals.clear();
   combine_cells<<<blocks_for(leaf_cell_.size()), threads, 0, stream()>>>(
-      CombineRule{units, rule, reference}, notices, cell_links_.data(), parent_.data(), leaf_cell_.data(),
-      static_cast<std::int32_t>(leaf_cell_.size()), sums.data(), arrivals.data(),
-      TopArrays{frames_.data(), centre_.data(), core_.data(), moments_.data(), wanted_.data()});
+      units, notices, cell_links_.data(), parent_.data(), leaf_cell_.data(),
+      static_cast<std::int32_t>(leaf_cell_.size()), sums.data(), arrivals.data(), wanted_.data());
   launched("Grove::cuda::combine_cells");
+  show_cells<<<blocks_for(centre_.size()), threads, 0, stream()>>>(
+      CombineRule{units, rule, reference}, notices, cell_links_.data(),
+      static_cast<std::int32_t>(centre_.size()), sums.data(),
+      TopArrays{frames_.data(), centre_.data(), core_.data(), moments_.data()});
+  launched("Grove::cuda::show_cells");
 }
 
 void make_frames(const LeafNotice* notices, const LeafPlace* places, std::size_t leaves,
