@@ -31,8 +31,9 @@ struct Shared {
   std::int16_t parent[most_nodes];
   std::int16_t child[most_nodes];  ///< the left one
   std::int16_t first[most_nodes];  ///< particle
-  std::int16_t count[most_nodes];  ///< particles
   std::int16_t bucket_node[most_buckets];
+  std::int16_t ready[2][most_buckets / 2];  ///< nodes whose children are done, of this round and the next
+  int ready_count[3];                       ///< of this round, the next and the one behind it, in turn
   Vec3d origin;
 };
 
@@ -67,6 +68,7 @@ struct LeafUpdate {
   }
 
   __device__ void load_links() const {
+    if (threadIdx.x < 3) s.ready_count[threadIdx.x] = 0;
 #pragma unroll 2
     for (std::int32_t n = threadIdx.x; n < nodes; n += threads) {
       const NodeLinks link = links[n];
@@ -74,7 +76,6 @@ struct LeafUpdate {
       s.arrivals[n] = 0;
       s.child[n] = static_cast<std::int16_t>(link.child);
       s.first[n] = static_cast<std::int16_t>(link.first);
-      s.count[n] = static_cast<std::int16_t>(link.count);
       if (n == 0) s.parent[0] = -1;
       if (link.child >= 0)
         s.parent[link.child] = s.parent[link.child + 1] = static_cast<std::int16_t>(n);
@@ -150,77 +151,53 @@ struct LeafUpdate {
       sum = bucket_moments(own, softening + first, size);
       store(n, sum);
       unsigned radius2 = 0;
-      for (std::int32_t i = 0; i < size; ++i) radius2 = max(radius2, distance2_bits(own[i].position, n));
+      for (std::int32_t i = 0; i < size; ++i)
+        radius2 = max(radius2, distance2_bits(own[i].position, s.centre[n]));
       s.radius2[n] = radius2;
     }
     __syncthreads();
     if (exists) s.sum[b] = sum;
   }
 
-  /// A thread begins at each bucket; of two that meet the second one goes on with their parent, after a
-  /// barrier behind what the first one has stored. All threads of the block.
+  /// Rounds of nodes whose children are done, a thread per node: whoever is the second to finish a child
+  /// lists the parent for the next round, so that no warp has fewer nodes than it could. All threads of the
+  /// block.
   __device__ void combine() const {
-    const auto b = static_cast<std::int32_t>(threadIdx.x);
-    bool goes_on = b < buckets();
-    std::int32_t n = goes_on ? s.bucket_node[b] : 0;
-    while (__syncthreads_or(goes_on)) {
-      if (!goes_on) continue;
-      n = s.parent[n];
-      goes_on = n >= 0 && atomicAdd(&s.arrivals[n], 1) == 1;
-      if (!goes_on) continue;
-      MomentSum& left = s.sum[s.first[n] / bucket_size];
-      left = left + s.sum[s.first[s.child[n] + 1] / bucket_size];
-      store(n, left);
+    if (static_cast<std::int32_t>(threadIdx.x) < buckets()) arrive(s.parent[s.bucket_node[threadIdx.x]], 0);
+    __syncthreads();
+    for (int round = 0; s.ready_count[round % 3] > 0; ++round) {
+      if (threadIdx.x == 0) s.ready_count[(round + 2) % 3] = 0;
+      if (static_cast<int>(threadIdx.x) < s.ready_count[round % 3]) {
+        const std::int32_t n = s.ready[round % 2][threadIdx.x];
+        MomentSum& left = s.sum[s.first[n] / bucket_size];
+        left = left + s.sum[s.first[s.child[n] + 1] / bucket_size];
+        store(n, left);
+        arrive(s.parent[n], round + 1);
+      }
+      __syncthreads();
     }
   }
+  /// A child of node n is done. Lists n for a round if it is the second one.
+  __device__ void arrive(std::int32_t n, int round) const {
+    if (n >= 0 && atomicAdd(&s.arrivals[n], 1) == 1)
+      s.ready[round % 2][atomicAdd(&s.ready_count[round % 3], 1)] = static_cast<std::int16_t>(n);
+  }
 
-  /// Of every node above the buckets, the largest distance of a particle from its centre. A warp has some
-  /// groups at once, a lane a particle of each, and climbs with all of them: inside of a group with the eight
-  /// lanes of a bucket, above it with all of them.
+  /// Of every node above the buckets, the largest distance of a particle from its centre. A thread climbs
+  /// from each bucket with its particles.
   __device__ void find_radii() const {
-    constexpr int together = 4;
-    const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-    for (std::int32_t begin = warp * group_size; begin < count; begin += together * threads) {
-      Vec3f position[together];
-      std::int32_t n[together], group_count[together];
+    const auto b = static_cast<std::int32_t>(threadIdx.x);
+    if (b >= buckets()) return;
+    Vec3f position[bucket_size];
 #pragma unroll
-      for (int k = 0; k < together; ++k) {
-        const std::int32_t first = begin + k * threads, i = min(first + lane, count - 1);
-        position[k] = sources[i].position;
-        group_count[k] = min(group_size, count - first);
-        n[k] = first < count ? s.parent[s.bucket_node[i / bucket_size]] : -1;
-      }
-      for (bool more = true; more;) {
-        more = false;
+    for (int i = 0; i < bucket_size; ++i) position[i] = sources[min(b * bucket_size + i, count - 1)].position;
+    for (std::int32_t n = s.parent[s.bucket_node[b]]; n >= 0; n = s.parent[n]) {
+      const Vec3f centre = s.centre[n];
+      unsigned bits = 0;
 #pragma unroll
-        for (int k = 0; k < together; ++k) more |= climb_in_group(position[k], n[k], group_count[k]);
-        more = __any_sync(~0u, more);
-      }
-      for (bool more = true; more;) {
-        more = false;
-#pragma unroll
-        for (int k = 0; k < together; ++k) more |= climb(position[k], n[k]);
-      }
+      for (int i = 0; i < bucket_size; ++i) bits = max(bits, distance2_bits(position[i], centre));
+      if (bits > s.radius2[n]) atomicMax(&s.radius2[n], bits);  // the first look spares most of them
     }
-  }
-
-  /// Goes to the parent of node n unless n has all particles of the group. Returns whether it went.
-  __device__ bool climb_in_group(const Vec3f& position, std::int32_t& n, std::int32_t group_count) const {
-    const bool is_inside = n >= 0 && s.count[n] < group_count;
-    unsigned bits = is_inside ? distance2_bits(position, n) : 0;
-    for (int other = 1; other < bucket_size; other *= 2) bits = max(bits, __shfl_xor_sync(~0u, bits, other));
-    if (!is_inside) return false;
-    if (threadIdx.x % bucket_size == 0) atomicMax(&s.radius2[n], bits);
-    n = s.parent[n];
-    return true;
-  }
-  /// The same, of a node of all lanes, while there is one.
-  __device__ bool climb(const Vec3f& position, std::int32_t& n) const {
-    if (n < 0) return false;
-    const unsigned bits = __reduce_max_sync(~0u, distance2_bits(position, n));
-    if (threadIdx.x % 32 == 0) atomicMax(&s.radius2[n], bits);
-    n = s.parent[n];
-    return true;
   }
 
   __device__ std::int32_t buckets() const { return (count + bucket_size - 1) / bucket_size; }
@@ -232,8 +209,8 @@ struct LeafUpdate {
     s.centre[n] = node.centre;
   }
 
-  __device__ unsigned distance2_bits(const Vec3f& position, std::int32_t n) const {
-    return __float_as_uint(norm2(position - s.centre[n]));
+  __device__ static unsigned distance2_bits(const Vec3f& position, const Vec3f& centre) {
+    return __float_as_uint(norm2(position - centre));
   }
 
   /// Leaves the longest side of each node's tight box in reach2, and in power how far the middle of the box
