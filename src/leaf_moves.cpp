@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "decomposition/leaf_runs.hpp"
+#include "guards.hpp"
 
 namespace grove {
 namespace {
@@ -65,7 +66,9 @@ Count LeafMoves::move(Backend& backend, Domain& domain, double now, PhaseTimers&
   const Count leaves = leaves_moved(domain.first_leaf, runs),
               particles = most_moved(particles_by_leaf(domain), domain.first_leaf, runs);
   const double before = timers.seconds("move");
+  const ExchangeGuard guard(comm_, backend);
   backend.move_leaves(domain, std::move(runs), timers);
+  guard.check("a move of leaves");
   balance_.moved(particles, comm_.max(timers.seconds("move") - before));
   return leaves;
 }

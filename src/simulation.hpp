@@ -10,6 +10,7 @@
 #include "base/timers.hpp"
 #include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
+#include "guards.hpp"
 #include "io/parameters.hpp"
 #include "io/render.hpp"
 #include "leaf_moves.hpp"
@@ -63,6 +64,7 @@ class Simulation {
   void decompose();
   double longest_steps() const { return (time() - timeline_.begin()) / timeline_.step(); }
   void evaluate_forces(const EvaluationPlan& plan);
+  Moment now() const { return {steps_done_, time()}; }
   void start_reporting();
   void report_memory() const;
   void report_tuning() const;

@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(threads) choose(std::size_t count, const StepR
   sums.add_to(counts);
 }
 
-/// counts: particles, then interactions, by level.
+/// counts: particles, then interactions, by level; accelerations that are not finite.
 __global__ void __launch_bounds__(threads)
     remember_forces(std::size_t count, int first_active, const StepFields fields, Counter* counts) {
   __shared__ Counter own[2][time_levels];
@@ -121,7 +121,9 @@ __global__ void __launch_bounds__(threads)
     if (level >= 0) {
       work = fields.work[i];
       fields.work[i] = work_per_cycle(work, level);
-      fields.old_acceleration[i] = static_cast<float>(norm(fields.acceleration[i].as<double>()));
+      const auto strength = static_cast<float>(norm(fields.acceleration[i].as<double>()));
+      fields.old_acceleration[i] = strength;
+      if (!isfinite(strength)) atomicAdd(counts + 2 * time_levels, Counter{1});
     }
     particles.add(level, 1);
     interactions.add(level, work);
@@ -200,11 +202,11 @@ void drift(std::size_t count, const Drift& drift, const StepFields& fields) {
 LevelWork remember(std::size_t count, int first_active, const StepFields& fields) {
   LevelWork result{};
   if (count == 0) return result;
-  DeviceArray<Counter> sums(2 * time_levels);
+  DeviceArray<Counter> sums(2 * time_levels + 1);
   sums.clear();
   remember_forces<<<blocks_for(count), threads>>>(count, first_active, fields, sums.data());
   launched("Grove::cuda::remember");
-  static_assert(sizeof(result) == 2 * time_levels * sizeof(Counter));
+  static_assert(sizeof(result) == (2 * time_levels + 1) * sizeof(Counter));
   device_download(&result, sums.data(), sizeof(result));
   return result;
 }

@@ -33,6 +33,7 @@ void drift(std::size_t count, const Drift& drift, const StepFields& fields);
 /// Of active particles: old_acceleration becomes |acceleration|, work that of a longest step.
 struct LevelWork {
   LevelCounts particles, interactions;  ///< active ones; theirs, before
+  Count not_finite;                     ///< of the active ones, accelerations that are no finite numbers
 };
 LevelWork remember(std::size_t count, int first_active, const StepFields& fields);
 

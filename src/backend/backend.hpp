@@ -13,6 +13,7 @@
 #include "decomposition/decompose.hpp"
 #include "decomposition/domain.hpp"
 #include "decomposition/leaf_balance.hpp"
+#include "kernels/math/census.hpp"
 #include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
 #include "let/audit.hpp"
@@ -61,6 +62,9 @@ class Backend {
 
   /// What a repair of the trees costs here, on one rank.
   virtual RepairRates repair_rates() const = 0;
+
+  /// Of the particles of this rank. Cost: one pass over them.
+  virtual Census census() const = 0;
 
   /// Collective. Particles in the order of the last evaluation; see compute_totals() and grove::audit().
   virtual Totals totals(const Domain& domain) const = 0;

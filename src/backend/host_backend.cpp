@@ -52,6 +52,14 @@ LevelCounts HostBackend::choose_levels(const StepRule& rule, int first_active) {
 void HostBackend::kick(const Kick& kick) { grove::kick(particles_, kick); }
 void HostBackend::drift(const Drift& drift) { grove::drift(particles_, drift); }
 
+Census HostBackend::census() const {
+  Census census;
+  for (std::size_t i = 0; i < particles_.size(); ++i)
+    census = census + Census::of_particle(particles_.id[i], particles_.mass[i], particles_.position[i],
+                                          particles_.velocity[i]);
+  return census;
+}
+
 Totals HostBackend::totals(const Domain& domain) const { return compute_totals(comm_, particles_, domain); }
 
 AuditResult HostBackend::audit(const Domain& domain, Count sample) const {

@@ -27,6 +27,7 @@ class HostBackend : public Backend {
   /// (sort 40), on a core that makes 1.24 interactions a nanosecond: medians by `repair` in timing.csv of
   /// grove run jobs/examples/merger.yml -P time.end=2.56 -P audit.every=0.
   RepairRates repair_rates() const override { return {75, 0, 100, false}; }
+  Census census() const override;
   Totals totals(const Domain& domain) const override;
   AuditResult audit(const Domain& domain, Count sample) const override;
   void show(const Prediction* to, const std::function<void(const Particles&)>& use) override;

@@ -56,6 +56,10 @@ class Communicator {
   T sum(T value) const {
     return reduced(value, MPI_SUM);
   }
+  template <std::integral T>
+  T exclusive_or(T value) const {
+    return reduced(value, MPI_BXOR);
+  }
   template <class T>
   requires std::is_arithmetic_v<T> T min(T value)
   const { return reduced(value, MPI_MIN); }

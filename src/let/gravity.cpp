@@ -64,21 +64,24 @@ void remember(Particles& particles, int first_active, ForceReport& report) {
     ++report.active_of[level];
     report.work[level] += particles.work[i];
     particles.work[i] = work_per_cycle(particles.work[i], level);
-    particles.old_acceleration[i] = static_cast<float>(norm(particles.acceleration[i].as<double>()));
+    const auto strength = static_cast<float>(norm(particles.acceleration[i].as<double>()));
+    particles.old_acceleration[i] = strength;
+    if (!std::isfinite(strength)) ++report.not_finite;
   }
 }
 
 }  // namespace
 
 void ForceReport::add_over_ranks(const Communicator& comm) {
-  std::array<Count, 7> counts = {interactions.cell, interactions.particle, interactions.tests, let.trees,
-                                 let.nodes,         let.particles,         let_bytes};
+  std::array<Count, 8> counts = {interactions.cell, interactions.particle, interactions.tests, let.trees,
+                                 let.nodes,         let.particles,         let_bytes,          not_finite};
   own.interactions = interactions.cell + interactions.particle;
   busiest = comm.max(own.interactions);
   comm.sum(std::span<Count>(counts));
   interactions = {counts[0], counts[1], counts[2]};
   let = {counts[3], counts[4], counts[5]};
   let_bytes = counts[6];
+  not_finite = counts[7];
   comm.sum(std::span<Count>(active_of));
   comm.sum(std::span<Count>(work));
   active = std::accumulate(active_of.begin(), active_of.end(), Count{0});

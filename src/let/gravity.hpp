@@ -34,6 +34,7 @@ struct ForceReport {
   Count particles = 0;
   Count active = 0;                 ///< particles that got forces
   LevelCounts active_of{}, work{};  ///< active particles by level, and their interactions
+  Count not_finite = 0;             ///< active particles whose acceleration is no finite number
   WalkCounts interactions;
   Count busiest = 0;  ///< interactions of the rank that has most
   Walked own;         ///< of this rank alone; of direct sums no seconds, as ranks wait for each other in them

@@ -1,7 +1,9 @@
 // Block time steps on GPUs. Ranks share GPUs if there are fewer.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <string>
@@ -92,7 +94,11 @@ TEST_F(BlockStepsOnGpu, levels_kicks_and_drifts_are_the_hosts) {
 
 TEST_F(BlockStepsOnGpu, work_is_counted_by_level_and_kept_per_longest_step) {
   constexpr int first_active = 7;
-  const Particles host = random_particles(70001);
+  Particles host = random_particles(70001);
+  const auto active = static_cast<std::size_t>(
+      std::find_if(host.level.begin(), host.level.end(), [](int level) { return level >= first_active; }) -
+      host.level.begin());
+  host.acceleration[active].y = std::numeric_limits<float>::infinity();
   const DeviceParticles device(host);
   const cuda::LevelWork found = cuda::remember(host.size(), first_active, step_fields(device));
   cuda::LevelWork expected{};
@@ -111,6 +117,7 @@ TEST_F(BlockStepsOnGpu, work_is_counted_by_level_and_kept_per_longest_step) {
   }
   EXPECT_EQ(found.particles, expected.particles);
   EXPECT_EQ(found.interactions, expected.interactions);
+  EXPECT_EQ(found.not_finite, 1);
 }
 
 /// A sphere in the memory of a GPU, in leaves of 64, so that of many particles blocks have several.

@@ -9,6 +9,7 @@
 #include "decomposition/gpu/devices.hpp"
 #include "decomposition/rank_particles.hpp"
 #include "kernels/cuda/block_work.hpp"
+#include "kernels/cuda/census.hpp"
 #include "kernels/cuda/particle_steps.hpp"
 #include "let/gpu/device_audit.hpp"
 #include "let/gpu/device_gravity.hpp"
@@ -103,6 +104,11 @@ class DeviceBackend : public Backend {
     return {190, 0, 600, false};
   }
 
+  Census census() const override {
+    return cuda::take_census(particles_.size(), particles_.values(fields::id),
+                             particles_.values(fields::mass), particles_.values(fields::position),
+                             particles_.values(fields::velocity));
+  }
   Totals totals(const Domain& domain) const override { return compute_totals(comm_, particles_, domain); }
   AuditResult audit(const Domain& domain, Count sample) const override {
     return grove::audit(comm_, particles_, domain, gravity_.parameters(), sample);

@@ -437,6 +437,7 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
     const cuda::LevelWork work = cuda::remember(particles.size(), plan.first_active, step_fields(particles));
     report.active_of = work.particles;
     report.work = work.interactions;
+    report.not_finite = work.not_finite;
     if (is_direct)
       report.interactions.particle =
           std::accumulate(work.interactions.begin(), work.interactions.end(), Count{0});

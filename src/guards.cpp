@@ -1,0 +1,139 @@
+#include "guards.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "base/errors.hpp"
+
+namespace grove {
+namespace {
+
+using Failure = Agreed<std::runtime_error>;
+
+bool is_finite(const Vec3d& v) { return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z); }
+
+/// A particle that something is wrong with.
+struct Suspect {
+  int rank_of_fault =
+      std::numeric_limits<int>::max();  ///< the lowest is named first; the largest: it is none
+  ParticleId id = 0;
+  Vec3d position{}, velocity{};
+
+  bool is_before(const Suspect& o) const {
+    return rank_of_fault != o.rank_of_fault ? rank_of_fault < o.rank_of_fault : id < o.id;
+  }
+  std::string text() const {
+    return fmt::format("particle id {} at ({:.6g}, {:.6g}, {:.6g}), velocity ({:.6g}, {:.6g}, {:.6g})", id,
+                       position.x, position.y, position.z, velocity.x, velocity.y, velocity.z);
+  }
+};
+
+/// Of the suspects of all ranks.
+Suspect first_of_all(const Communicator& comm, const Suspect& own) {
+  const std::vector<Suspect> all = comm.all_gather(own);
+  return *std::min_element(all.begin(), all.end(),
+                           [](const Suspect& a, const Suspect& b) { return a.is_before(b); });
+}
+
+/// fault (of a particle's number): 0 and up, or no fault at all: less than 0.
+template <class Fault>
+Suspect first_suspect(const Particles& particles, const Fault& fault) {
+  Suspect first;
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    const int of_this = fault(i);
+    if (of_this < 0) continue;
+    const Suspect suspect{of_this, particles.id[i], particles.position[i], particles.velocity[i]};
+    if (suspect.is_before(first)) first = suspect;
+  }
+  return first;
+}
+
+double distance_from(const Box& box, const Vec3d& p) {
+  double largest = 0;
+  for (int axis = 0; axis < 3; ++axis)
+    largest = std::max({largest, box.low[axis] - p[axis], p[axis] - (box.low[axis] + box.edge)});
+  return largest;
+}
+
+}  // namespace
+
+std::string Moment::text() const { return fmt::format("after {} steps, at time {:g}", steps, time); }
+
+ExchangeGuard::ExchangeGuard(const Communicator& comm, const Backend& backend)
+    : comm_(comm), backend_(backend), before_(census()) {}
+
+/// Of the particles of all ranks.
+Census ExchangeGuard::census() const {
+  if (comm_.size() == 1) return {};
+  const Census own = backend_.census();
+  std::uint64_t sums[] = {own.particles, own.id_sum, own.content};
+  comm_.sum(std::span<std::uint64_t>(sums));
+  return {sums[0], sums[1], comm_.exclusive_or(own.id_xor), sums[2]};
+}
+
+void ExchangeGuard::check(const std::string& exchange) const {
+  const Census after = census();
+  if (before_ == after) return;
+  std::string what;
+  if (before_.particles != after.particles)
+    what = fmt::format("there are {} particles in place of {}", after.particles, before_.particles);
+  else if (before_.id_sum != after.id_sum || before_.id_xor != after.id_xor)
+    what = fmt::format("ids have changed: their sum is {} in place of {}, modulo 2^64", after.id_sum,
+                       before_.id_sum);
+  else
+    what = "masses, positions or velocities have changed";
+  throw Failure(
+      fmt::format("{} went wrong: {}: this is a fault of the machine, of MPI or of Grove; go on from "
+                  "the last checkpoint or snapshot, and please report it",
+                  exchange, what));
+}
+
+void require_finite(const Communicator& comm, Backend& backend, Count number, const Moment& now) {
+  if (number == 0) return;
+  Suspect own;
+  backend.show(nullptr, [&](const Particles& particles) {
+    own = first_suspect(particles, [&](std::size_t i) {
+      if (!is_finite(particles.position[i]) || !is_finite(particles.velocity[i])) return 0;
+      return is_finite(particles.acceleration[i].as<double>()) ? -1 : 1;
+    });
+  });
+  const Suspect first = first_of_all(comm, own);
+  throw Failure(fmt::format(
+      "{}, the accelerations of {} particles are not finite numbers; the first one to look at is {}: go on "
+      "from the last checkpoint or snapshot with smaller time steps (time.eta, time.step) or a larger "
+      "gravity.softening",
+      now.text(), number, first.text()));
+}
+
+void require_no_runaway(const Communicator& comm, Backend& backend, const Box& before, const Box& after,
+                        const Moment& now) {
+  constexpr double far = 32;   // edges
+  constexpr Count few = 1000;  // one in so many
+  if (after.edge <= far * before.edge) return;
+  Suspect own;
+  Count counts[] = {0, 0};  // far away, all
+  backend.show(nullptr, [&](const Particles& particles) {
+    own = first_suspect(particles, [&](std::size_t i) {
+      const bool is_far = distance_from(before, particles.position[i]) > far * before.edge;
+      counts[0] += is_far ? 1 : 0;
+      return is_far ? 0 : -1;
+    });
+    counts[1] = static_cast<Count>(particles.size());
+  });
+  comm.sum(std::span<Count>(counts));
+  const Suspect first = first_of_all(comm, own);
+  if (counts[0] == 0 || (counts[0] > 1 && few * counts[0] >= counts[1])) return;
+  throw Failure(fmt::format(
+      "{}, {} of {} particles have run away, more than {} times the size of the system since the last "
+      "decomposition; the first one is {}: go on from the last checkpoint or snapshot with smaller time "
+      "steps "
+      "(time.eta, time.step) or a larger gravity.softening",
+      now.text(), counts[0], counts[1], far, first.text()));
+}
+
+}  // namespace grove

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "backend/backend.hpp"
+#include "base/box.hpp"
+#include "comm/communicator.hpp"
+
+/// What must hold at all times in a run. Every check is collective; what breaks it is a
+/// Agreed<std::runtime_error> that names it: the run ends before anything of it is written.
+namespace grove {
+
+/// Where a run is.
+struct Moment {
+  std::int64_t steps = 0;  ///< done
+  double time = 0;
+
+  std::string text() const;
+};
+
+/// Checks that an exchange brings all particles as they were. Alone a rank exchanges nothing. Cost: two
+/// passes over the particles.
+class ExchangeGuard {
+ public:
+  /// Before the exchange.
+  ExchangeGuard(const Communicator& comm, const Backend& backend);
+  /// Behind it. exchange: what it was, for the message.
+  void check(const std::string& exchange) const;
+
+ private:
+  Census census() const;
+
+  const Communicator& comm_;
+  const Backend& backend_;
+  Census before_;
+};
+
+/// number: of particles whose acceleration is no finite number, of all ranks. Names one that has lost its
+/// place or its velocity, if there is any, else one of these; of several that with the lowest id. Cost, if
+/// there are any: a copy of the particles.
+void require_finite(const Communicator& comm, Backend& backend, Count number, const Moment& now);
+
+/// Whether the root cube grew because of a few particles that are beyond all others: 32 edges of the cube of
+/// the decomposition before away from it, and fewer than one in a thousand. Steps that fit the accelerations
+/// do not bring a particle there; a system that expands takes most of its particles along. Cost, where the
+/// cube grew so much: a copy of the particles.
+void require_no_runaway(const Communicator& comm, Backend& backend, const Box& before, const Box& after,
+                        const Moment& now);
+
+}  // namespace grove
