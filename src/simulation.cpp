@@ -40,6 +40,18 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters, P
 
 Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
                        std::unique_ptr<Backend> backend, double begin)
+    : Simulation(Unstarted{}, comm, parameters, std::move(backend), begin) {
+  start();
+}
+
+Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
+                       std::unique_ptr<Backend> backend, const Checkpoint& from)
+    : Simulation(Unstarted{}, comm, parameters, std::move(backend), from.run.begin) {
+  restore(from);
+}
+
+Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& parameters,
+                       std::unique_ptr<Backend> backend, double begin)
     : comm_(comm),
       parameters_(parameters),
       timeline_(agreed(comm, [&] { return Timeline(begin, parameters.time.end, parameters.time.step); })),
@@ -49,13 +61,18 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
           agreed(comm, [&] { return output_times(parameters.output, begin, parameters.time.end); })),
       backend_(std::move(backend)),
       tuning_(backend_->repair_rates(), parameters.tuning.rebuild_interval),
-      leaf_moves_(comm, backend_->move_rates()) {
+      leaf_moves_(comm, backend_->move_rates()),
+      checkpoints_(comm, parameters.output.folder, parameters.checkpoint),
+      start_time_(begin) {}
+
+/// The first forces, and what follows from them.
+void Simulation::start() {
   decompose();
   evaluate_forces({.tunes_groups = true});
   // What stood in for a criterion that needs |a_old| has now supplied it.
   if (forces_.opening_angle) evaluate_forces({.grows = false, .tunes_groups = true});
   // What the tuning learns is the cost of groups in the parts that were found.
-  if (parameters.gravity.splits_groups()) evaluate_forces({.grows = false});
+  if (parameters_.gravity.splits_groups()) evaluate_forces({.grows = false});
   tuning_.learn(forces_);
   const Totals first = totals();
   first_energy_ = first.total_energy();
@@ -72,9 +89,13 @@ Particles Simulation::particles() const {
 
 void Simulation::run() {
   start_reporting();
-  report(Repair::cuts);
-  while (!is_done()) step();
+  if (!resumed_at_) report(Repair::cuts);
+  while (!is_done()) {
+    step();
+    if (checkpoints_.is_due() && !is_done()) save();
+  }
   write_outputs(std::numeric_limits<double>::infinity());
+  save();  // a later time.end goes on from here
   report_memory();
   report_tuning();
 }

@@ -47,7 +47,8 @@ void Simulation::start_reporting() {
         forces_.particles, domain_.leaves(), comm_.size(), timeline_.steps(), timeline_.begin(),
         timeline_.end(), folder);
     fmt::print(stderr, "{}", backend_->devices());
-    log_ = std::make_unique<RunLog>(folder);
+    if (resumed_at_) fmt::print(stderr, "goes on after step {}, time {:g}\n", *resumed_at_, time());
+    log_ = std::make_unique<RunLog>(folder, resumed_at_);
   });
   reporting_ = true;
   run_start_ = step_start_ = Clock::now();
@@ -73,7 +74,7 @@ void Simulation::report(Repair repair) {
     const auto n = static_cast<double>(std::max<Count>(1, forces_.active));
     report.step = steps_done_;
     report.time = time();
-    report.done = (time() - timeline_.begin()) / (timeline_.end() - timeline_.begin());
+    report.done = (time() - start_time_) / (timeline_.end() - start_time_);
     report.dt = dt_;
     report.level = clock_.first_active();
     report.active = forces_.active;
@@ -115,8 +116,10 @@ void Simulation::write_outputs(double end) {
   const auto timer = timers_.time("output");
   const double same = std::max(1e-9 * (end - time()), timeline_.rounding());
   const std::size_t due = is_done() ? output_times_.all().size() : output_times_.count_before(end - same);
-  for (; outputs_done_ < due; ++outputs_done_)
-    write_output(output_times_.all()[outputs_done_], outputs_done_);
+  for (; outputs_done_ < due; ++outputs_done_) {
+    last_output_ = output_times_.all()[outputs_done_];
+    write_output(last_output_, outputs_done_);
+  }
 }
 
 void Simulation::write_output(double output_time, std::size_t number) {
