@@ -9,6 +9,8 @@ find_package(yaml-cpp REQUIRED)
 find_package(PNG REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 
 # Kokkos, 3.4 to 5.x (-DKokkos_ROOT=FOLDER: that one). The CMake config of Debian's 3.4 names an include folder that
 # does not exist, so its imported target is pointed at the folder where the header is.

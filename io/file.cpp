@@ -30,6 +30,31 @@ void flush_to_disk(const std::string& path, int flags) {
   if (failed) throw InputError(fmt::format("{}: cannot flush to disk: {}", path, std::strerror(error)));
 }
 
+}  // namespace
+
+void flush_file(const std::string& path) { flush_to_disk(path, O_RDWR); }
+void flush_folder(const std::string& path) { flush_to_disk(path, O_RDONLY | O_DIRECTORY); }
+
+std::string free_room(const std::string& path) {
+  std::error_code error;
+  const auto space = std::filesystem::space(path, error);
+  return error ? "an unknown number" : fmt::format("{}", space.available);
+}
+
+void reserve_room(const std::string& path, std::int64_t bytes, Reserve what, const std::string& name) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const int mode = what == Reserve::length ? 0 : FALLOC_FL_KEEP_SIZE;
+  bool failed = descriptor < 0;
+  if (!failed) failed = ::fallocate(descriptor, mode, 0, bytes) != 0 && errno != EOPNOTSUPP;
+  const int error = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (failed)
+    throw InputError(fmt::format("{}: cannot be written: {} bytes are needed, {} are free: {}", name, bytes,
+                                 free_room(folder_of(path)), std::strerror(error)));
+}
+
+namespace {
+
 void require_writable(const std::string& folder) {
   std::error_code error;
   if (!std::filesystem::exists(folder, error))
@@ -103,17 +128,10 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::reserve(std::int64_t bytes) const {
-  const int descriptor = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  bool failed = descriptor < 0;
-  if (!failed) failed = ::fallocate(descriptor, 0, 0, bytes) != 0 && errno != EOPNOTSUPP;
-  const int error = errno;
-  if (descriptor >= 0) ::close(descriptor);
-  if (failed)
-    throw InputError(
-        fmt::format("{}: cannot be written: {} bytes are needed: {}", path_, bytes, std::strerror(error)));
+  reserve_room(temporary_, bytes, Reserve::length, path_);
 }
 
-void AtomicFile::flush() const { flush_to_disk(temporary_, O_RDWR); }
+void AtomicFile::flush() const { flush_file(temporary_); }
 
 void AtomicFile::place() {
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
@@ -121,7 +139,7 @@ void AtomicFile::place() {
   temporary_.clear();
 }
 
-void AtomicFile::flush_folder() const { flush_to_disk(folder_of(path_), O_RDONLY | O_DIRECTORY); }
+void AtomicFile::flush_folder() const { grove::flush_folder(folder_of(path_)); }
 
 void AtomicFile::withdraw() {
   const bool placed = temporary_.empty();

@@ -15,6 +15,19 @@ std::string read_text(const std::string& path);
 /// Makes a folder and those above it. InputError if that cannot be done, or if it cannot be written to.
 void make_output_folder(const std::string& path);
 
+/// Returns when a file, or what files a folder has, will survive a power failure. InputError if that fails.
+void flush_file(const std::string& path);
+void flush_folder(const std::string& path);
+
+/// What files there are room for where this path is, which exists; in words, for messages.
+std::string free_room(const std::string& path);
+
+/// Whether taking room for a file makes it so long.
+enum class Reserve { length, room_alone };
+/// Takes room on disk for a file of so many bytes, which is made if there is none, where the file system can.
+/// name: of the file in the InputError if there is none.
+void reserve_room(const std::string& path, std::int64_t bytes, Reserve what, const std::string& name);
+
 /// Throws InputError if nothing can be written under this name, or if that is one of the `inputs`, by
 /// whatever name: better before long work than behind it. An empty name is none.
 void require_output(const std::string& path, std::initializer_list<std::string> inputs = {});

@@ -86,6 +86,12 @@ Handle create_file(MPI_Comm comm, const std::string& path) {
           path + ": cannot be created"};
 }
 
+Handle create_file(const std::string& path) {
+  silence();
+  return {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose,
+          path + ": cannot be created"};
+}
+
 Handle create_group(hid_t parent, const std::string& name, const std::string& path) {
   return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
           fmt::format("{}: group {} cannot be created", path, name)};
@@ -177,6 +183,10 @@ void write_rows(hid_t dataset, hid_t type, hsize_t first, hsize_t count, const v
   const Handle transfer = property_list(H5P_DATASET_XFER);
   check(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE), what);
   check(H5Dwrite(dataset, type, memory, space, transfer, data), what);
+}
+
+void write_all(hid_t dataset, hid_t type, const void* data, const std::string& what) {
+  check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), what);
 }
 
 void read_rows(hid_t dataset, hid_t type, hsize_t first, hsize_t count, void* data, const std::string& what) {

@@ -79,6 +79,11 @@ struct AuditParameters {
   Count particles = 1000;
 };
 
+/// How often the state of a run is saved, to go on from.
+struct CheckpointParameters {
+  double every = 1800;  ///< seconds of the machine's clock; 0: only when the run ends
+};
+
 /// All that a run can be told, resolved: every value is in the run's units, every default filled in.
 struct Parameters {
   UnitsParameters unit_choice;
@@ -89,6 +94,7 @@ struct Parameters {
   TuningParameters tuning;
   OutputParameters output;
   AuditParameters audit;
+  CheckpointParameters checkpoint;
 
   Units units = Units::galactic();  ///< what unit_choice says
 };

@@ -230,10 +230,19 @@ std::vector<Row> time_and_output_rows() {
   };
 }
 
+std::vector<Row> checkpoint_rows() {
+  using C = CheckpointParameters;
+  return {
+      {"checkpoint", "every", at(&Parameters::checkpoint, &C::every), dimension::time, not_negative, optional,
+       "time from one checkpoint to the next, a bare number in seconds; the last two are kept; 0: only when "
+       "the run ends or is stopped"},
+  };
+}
+
 std::vector<Row> all_rows() {
   std::vector<Row> all;
   for (auto part : {units_rows(), initial_conditions_rows(), gravity_rows(), decomposition_rows(),
-                    time_and_output_rows()})
+                    time_and_output_rows(), checkpoint_rows()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }
@@ -288,6 +297,8 @@ const std::vector<Section>& sections() {
       {"tuning", "How trees follow the particles as they move."},
       {"output", "What is written, where and when."},
       {"audit", "Checks of the forces against direct summation."},
+      {"checkpoint",
+       "How often the run is saved, by the clock on the wall, in s, min, h or d; see checkpoints.md."},
   };
   return all;
 }

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <system_error>
 
 #include "base/errors.hpp"
+#include "io/checkpoint_folder.hpp"
 
 namespace grove {
 namespace {
@@ -20,42 +23,64 @@ std::string hours_minutes_seconds(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+const std::string energy_header =
+    "step,time,kinetic,potential,total,energy_error,momentum_x,momentum_y,momentum_z,absolute_momentum,"
+    "angular_momentum_x,angular_momentum_y,angular_momentum_z,centre_x,centre_y,centre_z,"
+    "audit_median,audit_p99,audit_max\n";
+const std::string timing_header = fmt::format(
+    "step,time,level,active,repair,leaves_moved,total,{},walk_imbalance,cell_interactions,particle_"
+    "interactions\n",
+    fmt::join(step_phases, ","));
+const std::string time_bins_header = "step,time,level,dt,particles,steps,interactions,cost_share,imbalance\n";
+
+/// Bytes of the header and the rows up to a step; 0: there is no such file. A row that was cut short when the
+/// run ended counts as one of a later step.
+std::uintmax_t length_up_to(const std::filesystem::path& path, const std::string& header, std::int64_t step) {
+  std::ifstream file(path, std::ios::binary);
+  std::string row;
+  if (!std::getline(file, row) || row + "\n" != header) return 0;
+  std::uintmax_t length = header.size();
+  while (std::getline(file, row) && !file.eof()) {
+    std::int64_t of_row = 0;
+    const auto [end, error] = std::from_chars(row.data(), row.data() + row.size(), of_row);
+    if (error != std::errc{} || of_row > step) break;
+    length += row.size() + 1;
+  }
+  return length;
+}
+
 }  // namespace
 
-RunLog::File RunLog::create(const std::filesystem::path& path) {
-  File file(std::fopen(path.c_str(), "w"));
+RunLog::File RunLog::open(const std::filesystem::path& path, const std::string& header,
+                          std::optional<std::int64_t> resumed_at) {
+  const std::uintmax_t length = resumed_at ? length_up_to(path, header, *resumed_at) : 0;
+  std::error_code error;
+  if (length > 0) std::filesystem::resize_file(path, length, error);
+  File file(error ? nullptr : std::fopen(path.c_str(), length > 0 ? "a" : "w"));
   if (!file)
     throw InputError(fmt::format("cannot write {}: {}; output.folder must name a folder that takes files",
-                                 path.string(), std::strerror(errno)));
+                                 path.string(), error ? error.message() : std::strerror(errno)));
+  if (length == 0) fmt::print(file.get(), "{}", header);
   return file;
 }
 
-RunLog::RunLog(const std::filesystem::path& folder)
+RunLog::RunLog(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at)
     : folder_(folder),
-      energy_(create(folder / "energy.csv")),
-      timing_(create(folder / "timing.csv")),
-      time_bins_(create(folder / "timebins.csv")) {
-  fmt::print(
-      energy_.get(),
-      "step,time,kinetic,potential,total,energy_error,momentum_x,momentum_y,momentum_z,absolute_momentum,"
-      "angular_momentum_x,angular_momentum_y,angular_momentum_z,centre_x,centre_y,centre_z,"
-      "audit_median,audit_p99,audit_max\n");
-  fmt::print(timing_.get(),
-             "step,time,level,active,repair,leaves_moved,total,{},walk_imbalance,cell_interactions,particle_"
-             "interactions\n",
-             fmt::join(step_phases, ","));
-  fmt::print(time_bins_.get(), "step,time,level,dt,particles,steps,interactions,cost_share,imbalance\n");
+      energy_(open(folder / "energy.csv", energy_header, resumed_at)),
+      timing_(open(folder / "timing.csv", timing_header, resumed_at)),
+      time_bins_(open(folder / "timebins.csv", time_bins_header, resumed_at)) {
   fmt::print(stderr, "{:>9} {:>12} {:>10} {:>5} {:>10} {:>9} {:>9} {:>9} {:>10} {:>9}\n", "step", "time",
              "dt", "level", "active", "wall ms", "cells/p", "parts/p", "dE/E", "ETA");
 }
 
 void RunLog::require_no_earlier_run(const std::filesystem::path& folder) {
   std::error_code error;
-  if (std::filesystem::exists(folder / "energy.csv", error))
-    throw InputError(
-        fmt::format("{}: holds the results of an earlier run; name another folder (-P output.folder=...) "
-                    "or replace them with --overwrite",
-                    folder.string()));
+  if (std::filesystem::exists(folder / "energy.csv", error) ||
+      !CheckpointFolder(folder.string()).latest_first().empty())
+    throw InputError(fmt::format(
+        "{}: holds the results of an earlier run; go on with that (--resume auto), name another folder (-P "
+        "output.folder=...), or replace them with --overwrite",
+        folder.string()));
 }
 
 void RunLog::add(const StepReport& report) {

@@ -46,8 +46,9 @@ struct StepReport {
 ///  Lives on the master. Rows are flushed as they come, so that a run that dies leaves all it did.
 class RunLog {
  public:
-  /// Creates both files, replacing those of an earlier run. InputError: the folder does not take files.
-  explicit RunLog(const std::filesystem::path& folder);
+  /// Creates the files, replacing those of an earlier run; or, where that goes on after so many steps, cuts
+  /// them back to these, if they are there, and appends. InputError: the folder does not take files.
+  explicit RunLog(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at = {});
 
   /// InputError if the folder holds results of an earlier run, whose snapshots would mix with new ones.
   static void require_no_earlier_run(const std::filesystem::path& folder);
@@ -62,7 +63,8 @@ class RunLog {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   using File = std::unique_ptr<std::FILE, Close>;
-  static File create(const std::filesystem::path& path);
+  static File open(const std::filesystem::path& path, const std::string& header,
+                   std::optional<std::int64_t> resumed_at);
 
   void flush(const File& file, const char* name) const;
   void add_totals(const StepReport& report);

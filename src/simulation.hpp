@@ -2,12 +2,15 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "backend/backend.hpp"
 #include "base/timers.hpp"
+#include "checkpoint.hpp"
+#include "checkpoints.hpp"
 #include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
 #include "guards.hpp"
@@ -33,6 +36,10 @@ class Simulation {
              double begin);
   /// The same on the host.
   Simulation(const Communicator& comm, const Parameters& parameters, Particles particles, double begin);
+  /// Goes on from a checkpoint, which find_checkpoint() has found right for the parameters. backend: without
+  /// particles; those of the checkpoint are read.
+  Simulation(const Communicator& comm, const Parameters& parameters, std::unique_ptr<Backend> backend,
+             const Checkpoint& from);
 
   /// Steps to the end of the run, writing what is due into the output folder.
   void run();
@@ -40,6 +47,9 @@ class Simulation {
   /// One time step, to the end of the shortest step of any particle. Inside run() it is reported, and what is
   /// due before its end is written out.
   void step();
+
+  /// Between two steps: saves all that it takes to go on from here. Agreed<InputError> if that fails.
+  void write_checkpoint();
 
   /// A copy of this rank's particles in the memory of the host.
   Particles particles() const;
@@ -55,7 +65,12 @@ class Simulation {
 
  private:
   using Clock = std::chrono::steady_clock;
+  struct Unstarted {};
 
+  /// All but the particles.
+  Simulation(Unstarted, const Communicator& comm, const Parameters& parameters,
+             std::unique_ptr<Backend> backend, double begin);
+  void start();
   int choose_levels();
   void advance(int deepest);
   Repair plan_repair(int deepest);
@@ -71,6 +86,9 @@ class Simulation {
   void report(Repair repair);
   void write_outputs(double end);
   void write_output(double time, std::size_t number);
+  RunState state() const;
+  void save();
+  void restore(const Checkpoint& from);
 
   const Communicator& comm_;
   Parameters parameters_;
@@ -94,7 +112,11 @@ class Simulation {
   std::int64_t steps_done_ = 0;  ///< of all lengths
   std::int64_t groups_tuned_at_ = 0;
   std::size_t outputs_done_ = 0;
-  View view_;  ///< of the pictures
+  double last_output_ = -std::numeric_limits<double>::infinity();  ///< time of the last one
+  View view_;                                                      ///< of the pictures
+  Checkpoints checkpoints_;
+  std::optional<std::int64_t> resumed_at_;  ///< steps done, where the run goes on
+  double start_time_;                       ///< of this process' part of the run
   Clock::time_point run_start_, step_start_;
 };
 

@@ -2,9 +2,29 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 namespace grove {
+
+static_assert(std::is_trivially_copyable_v<TreeTuning::State>);
+
+TreeTuning::TreeTuning(const State& state, Count interval)
+    : prices_(state.prices),
+      interval_(interval),
+      choice_(state.choice),
+      cuts_(state.cuts),
+      last_(state.last),
+      particles_(state.particles),
+      repaired_(state.repaired),
+      since_rebuild_(state.since_rebuild),
+      age_(state.age),
+      step_(state.step),
+      fresh_(state.fresh) {}
+
+TreeTuning::State TreeTuning::state() const {
+  return {prices_, choice_.state(), cuts_, last_, particles_, repaired_, since_rebuild_, age_, step_, fresh_};
+}
 
 Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, int deepest,
                         const BlockExcess::Due& due) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 
@@ -16,9 +17,26 @@ namespace grove {
 /// while prices of repairs are assumed ones, and not measured.
 class TreeTuning {
  public:
+  /// All there is to save, beside the interval: restored from it, the answers are the same to the bit.
+  /// Trivially copyable.
+  struct State {
+    RepairPrices prices;
+    RepairChoice::State choice;  ///< where all leaves are rebuilt together
+    CutTiming cuts;              ///< where blocks are, one by one
+    Repair last;
+    double particles;                       ///< of the run
+    double repaired;                        ///< of these got new trees for the step under way
+    Count since_rebuild;                    ///< steps since blocks were rebuilt
+    Count age;                              ///< steps since the last decomposition
+    StepWork step;                          ///< the one under way
+    std::array<double, time_levels> fresh;  ///< interactions per particle in fresh trees; 0: not known yet
+  };
+
   /// rates: assumed prices. interval: steps from one decomposition to the next, with nothing but refits
   /// between them; 0: whatever costs least.
   TreeTuning(RepairRates rates, Count interval) : prices_(rates), interval_(interval) {}
+  TreeTuning(const State& state, Count interval);
+  State state() const;
 
   const RepairRates& rates() const { return prices_.rates(); }
 
@@ -45,12 +63,12 @@ class TreeTuning {
   RepairChoice choice_;  ///< where all leaves are rebuilt together
   CutTiming cuts_;       ///< where blocks are, one by one
   Repair last_ = Repair::cuts;
-  double particles_ = 0;         ///< of the run
-  double repaired_ = 0;          ///< of these got new trees for the step under way
-  Count since_rebuild_ = 0;      ///< steps since blocks were rebuilt
-  Count age_ = 0;                ///< steps since the last decomposition
-  StepWork step_{};              ///< the one under way
-  double fresh_[time_levels]{};  ///< interactions per particle in fresh trees; 0: not known yet
+  double particles_ = 0;                     ///< of the run
+  double repaired_ = 0;                      ///< of these got new trees for the step under way
+  Count since_rebuild_ = 0;                  ///< steps since blocks were rebuilt
+  Count age_ = 0;                            ///< steps since the last decomposition
+  StepWork step_{};                          ///< the one under way
+  std::array<double, time_levels> fresh_{};  ///< interactions per particle in fresh trees; 0: not known yet
 };
 
 }  // namespace grove

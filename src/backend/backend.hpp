@@ -13,6 +13,7 @@
 #include "decomposition/decompose.hpp"
 #include "decomposition/domain.hpp"
 #include "decomposition/leaf_balance.hpp"
+#include "forest/forest.hpp"
 #include "kernels/math/census.hpp"
 #include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
@@ -25,10 +26,21 @@
 
 namespace grove {
 
+/// What a backend keeps from one evaluation of forces to the next, beside particles and domain.
+struct BackendState {
+  GravityState gravity;  ///< the same on all ranks
+  std::vector<BlockExcess::Block>
+      blocks;           ///< of all ranks, the same on all; none where leaves have no blocks
+  Forest::Shape trees;  ///< of the own leaves; origins on the host alone
+};
+
 /// The particles of this rank, in the memory of the host or of a GPU, and what a step does with them there.
 class Backend {
  public:
   virtual ~Backend() = default;
+
+  /// What computes, as BackendChoice::name has it.
+  virtual std::string name() const = 0;
 
   /// Collective. grove::decompose(); the particles' order is that of the leaves after evaluate().
   virtual Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
@@ -73,6 +85,12 @@ class Backend {
   /// Hands the particles out, in the memory of the host, as they are, or, if `to` is given, at another time.
   /// They are valid during the call only.
   virtual void show(const Prediction* to, const std::function<void(const Particles&)>& use) = 0;
+
+  /// Between two steps. With the particles as show() hands them out, and the domain, all there is to save.
+  virtual BackendState state() const = 0;
+  /// Collective, before anything else: goes on from there, in the domain that the particles and trees are of,
+  /// with any number of ranks. Every bit of all later results is as it would have been.
+  virtual void restore(const Domain& domain, Particles particles, BackendState state) = 0;
 
   /// A line per rank about the devices that compute; empty: the host does.
   virtual std::string devices() const { return {}; }

@@ -75,4 +75,9 @@ void HostBackend::show(const Prediction* to, const std::function<void(const Part
   particles_.velocity = std::move(velocity);
 }
 
+void HostBackend::restore(const Domain& domain, Particles particles, BackendState state) {
+  particles_ = std::move(particles);
+  gravity_.restore(state.gravity, std::move(state.trees), domain.leaf_begin);
+}
+
 }  // namespace grove

@@ -10,6 +10,7 @@ class HostBackend : public Backend {
   HostBackend(const Communicator& comm, Particles particles, const GravityParameters& gravity)
       : comm_(comm), particles_(std::move(particles)), gravity_(comm, gravity) {}
 
+  std::string name() const override { return "kokkos"; }
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override;
   ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) override;
@@ -31,6 +32,8 @@ class HostBackend : public Backend {
   Totals totals(const Domain& domain) const override;
   AuditResult audit(const Domain& domain, Count sample) const override;
   void show(const Prediction* to, const std::function<void(const Particles&)>& use) override;
+  BackendState state() const override { return {gravity_.state(), {}, gravity_.forest().shape()}; }
+  void restore(const Domain& domain, Particles particles, BackendState state) override;
 
  private:
   const Communicator& comm_;

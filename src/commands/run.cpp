@@ -9,18 +9,34 @@
 #include "commands/backend_options.hpp"
 #include "commands/commands.hpp"
 #include "initial_state.hpp"
-#include "io/file.hpp"
 #include "io/parameters.hpp"
-#include "run_log.hpp"
+#include "resume.hpp"
 #include "simulation.hpp"
 
 namespace grove {
+
+namespace {
+
+void resume(const Communicator& comm, const Parameters& parameters, const BackendChoice& choice,
+            const Checkpoint& from) {
+  if (is_complete(from, parameters)) {
+    if (comm.is_master())
+      fmt::print(
+          stderr,
+          "the run is complete: time.end = {:g} was reached after {} steps; a later time.end goes on\n",
+          parameters.time.end, from.run.steps_done);
+    return;
+  }
+  Simulation(comm, parameters, make_backend(comm, choice, Particles{}, parameters.gravity), from).run();
+}
+
+}  // namespace
 
 void add_run(CLI::App& app, Action& action) {
   struct Options {
     std::string file;
     std::vector<std::string> overrides;
-    bool overwrite = false;
+    ResumeChoice resume;
     BackendChoice backend;
   };
   auto options = std::make_shared<Options>();
@@ -32,21 +48,24 @@ void add_run(CLI::App& app, Action& action) {
                    "Set a parameter, overriding the file: -P section.key=value (repeatable)")
       ->allow_extra_args(false)
       ->take_all();
-  command->add_flag("--overwrite", options->overwrite,
+  command->add_flag("--overwrite", options->resume.overwrite,
                     "Replace the results of an earlier run in the same output folder");
+  command
+      ->add_option("--resume", options->resume.from,
+                   "What to begin with: the last checkpoint in the output folder, if there is one (auto), "
+                   "nothing of earlier runs (never), or this checkpoint (its folder)")
+      ->type_name("auto|never|PATH")
+      ->capture_default_str();
   add_backend_options(*command, options->backend);
   command->callback([options, &action] {
     action = [options](const Communicator& comm) {
       Parameters parameters = read_parameters(comm, options->file, options->overrides);
-      // Before the work that a folder without room for the results would waste.
-      comm.together([&] {
-        if (!comm.is_master()) return;
-        if (!options->overwrite) RunLog::require_no_earlier_run(parameters.output.folder);
-        make_output_folder(parameters.output.folder);
-      });
       BackendChoice choice = options->backend;
       const std::string no_gpu = resolve(comm, choice);
       if (comm.is_master() && !no_gpu.empty()) fmt::print(stderr, "no GPU is used: {}\n", no_gpu);
+      // Before the work that a folder without room for the results would waste.
+      if (const auto from = find_checkpoint(comm, options->resume, parameters, choice.name))
+        return resume(comm, parameters, choice, *from);
       InitialState state = initial_state(comm, parameters);
       // A run that goes on from a snapshot keeps its leaves.
       DecompositionParameters& decomposition = parameters.decomposition;

@@ -57,6 +57,7 @@ void Forest::adopt(Shape shape, std::span<const Count> leaf_begin) {
   if (shape.origins.size() + 1 != leaf_begin.size())
     throw std::logic_error("Forest::adopt: trees of other leaves");
   origins_ = std::move(shape.origins);
+  has_origins_ = true;
   shapes_ = std::move(shape.trees);
   lay_out(leaf_begin);
 }

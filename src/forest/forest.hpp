@@ -53,10 +53,12 @@ class Forest {
     std::vector<Vec3d> origins;  ///< [leaves]
     TreeShapes trees;
   };
+  Shape shape() const { return {origins_, shapes_}; }
   /// Gives it away; what is left are no trees.
   Shape take_shape();
   /// Takes the trees of these leaves, of which the next update() makes what build() and the updates since
-  /// would have made. leaf_begin: as for build(); the particles are in tree order already.
+  /// would have made. shape: of trees that have been updated, or never will be; leaf_begin: as for build();
+  /// the particles are in tree order already.
   void adopt(Shape shape, std::span<const Count> leaf_begin);
 
   std::int32_t leaves() const { return static_cast<std::int32_t>(origins_.size()); }

@@ -239,6 +239,12 @@ void Gravity::move_leaves(std::span<const std::int32_t> from, std::span<const st
   forest_.adopt(std::move(shape), leaf_begin);
 }
 
+void Gravity::restore(const GravityState& state, Forest::Shape trees, std::span<const Count> leaf_begin) {
+  setup_ = state.setup;
+  critical_separation_ = state.critical_separation;
+  forest_.adopt(std::move(trees), leaf_begin);
+}
+
 ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseTimers& timers,
                               Array<Record> records, const EvaluationPlan& plan) {
   {

@@ -64,6 +64,13 @@ struct GravitySetup {
   }
 };
 
+/// What gravity keeps from one evaluation to the next beside the trees; the same on all ranks. Trivially
+/// copyable.
+struct GravityState {
+  GravitySetup setup;
+  double critical_separation;  ///< of parts of groups; 0: not known yet
+};
+
 /// Evaluates gravity on all particles of all ranks. Every bit of the result is the same for any number of
 /// ranks.
 class Gravity {
@@ -94,6 +101,11 @@ class Gravity {
   /// leaf of each rank, length P + 1; leaf_begin: Domain::leaf_begin with the new runs.
   void move_leaves(std::span<const std::int32_t> from, std::span<const std::int32_t> to,
                    std::span<const Count> leaf_begin);
+
+  GravityState state() const { return {setup_, critical_separation_}; }
+  const Forest& forest() const { return forest_; }
+  /// Goes on between two evaluations. trees: of the own leaves; leaf_begin: Domain::leaf_begin.
+  void restore(const GravityState& state, Forest::Shape trees, std::span<const Count> leaf_begin);
 
  private:
   GravitySetup agree_on_setup(const Particles& particles, const Domain& domain) const;

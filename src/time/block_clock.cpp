@@ -5,11 +5,11 @@
 namespace grove {
 
 int BlockClock::first_active() const {
-  return tick_ == 0 ? 0 : deepest_level - std::countr_zero(static_cast<std::uint64_t>(tick_));
+  return state_.tick == 0 ? 0 : deepest_level - std::countr_zero(static_cast<std::uint64_t>(state_.tick));
 }
 
 BlockClock::Span BlockClock::span(int level) const {
-  const std::int64_t begin = tick_ & ~(ticks_of(level) - 1);
+  const std::int64_t begin = state_.tick & ~(ticks_of(level) - 1);
   return {begin, begin + ticks_of(level)};
 }
 
@@ -25,13 +25,13 @@ Kick BlockClock::half_kick() const {
 }
 
 Drift BlockClock::drift(Integrator integrator, int deepest) const {
-  const std::int64_t to = tick_ + ticks_of(deepest);
+  const std::int64_t to = state_.tick + ticks_of(deepest);
   Drift drift{.factor = step_of(deepest), .has_lag = false, .lag = {}};
   if (integrator == Integrator::leapfrog) return drift;
   for (int level = 0; level <= deepest; ++level) {
     const Span span = this->span(level);
     // Twice the time from the middle of the drift to the middle of the step.
-    const std::int64_t ticks = span.begin + span.end - tick_ - to;
+    const std::int64_t ticks = span.begin + span.end - state_.tick - to;
     drift.lag.of[level] = 0.5 * duration(ticks);
     drift.has_lag |= ticks != 0;
   }
@@ -39,10 +39,10 @@ Drift BlockClock::drift(Integrator integrator, int deepest) const {
 }
 
 void BlockClock::advance(int deepest) {
-  tick_ += ticks_of(deepest);
-  if (tick_ < ticks_per_step) return;
-  tick_ = 0;
-  ++step_;
+  state_.tick += ticks_of(deepest);
+  if (state_.tick < ticks_per_step) return;
+  state_.tick = 0;
+  ++state_.step;
 }
 
 Prediction BlockClock::prediction(Integrator integrator, double to) const {
@@ -55,7 +55,7 @@ Prediction BlockClock::prediction(Integrator integrator, double to) const {
       continue;
     }
     const Span span = this->span(level);
-    const double step = step_of(level), now = duration(tick_ - span.begin), then = now + result.ahead;
+    const double step = step_of(level), now = duration(state_.tick - span.begin), then = now + result.ahead;
     // Where the parabola through the step is beside the straight line; the leapfrog is on the line now.
     const auto below = [step](double into) { return 0.5 * into * (step - into); };
     result.position.of[level] = integrator == Integrator::leapfrog ? -below(then) : below(now) - below(then);

@@ -17,16 +17,24 @@ class BlockClock {
   static constexpr std::int64_t ticks_per_step = std::int64_t{1} << deepest_level;
   static constexpr std::int64_t ticks_of(int level) { return ticks_per_step >> level; }
 
-  explicit BlockClock(const Timeline& timeline) : timeline_(timeline) {}
+  /// All there is to save, beside the timeline. Trivially copyable.
+  struct State {
+    std::int64_t step = 0;  ///< the longest one
+    std::int64_t tick = 0;  ///< of it
+  };
 
-  std::int64_t steps_done() const { return step_; }  ///< of the longest ones
-  bool is_synchronised() const { return tick_ == 0; }
-  bool is_done() const { return step_ == timeline_.steps(); }
-  double time() const { return time_at(tick_); }
+  explicit BlockClock(const Timeline& timeline) : timeline_(timeline) {}
+  BlockClock(const Timeline& timeline, const State& state) : timeline_(timeline), state_(state) {}
+  const State& state() const { return state_; }
+
+  std::int64_t steps_done() const { return state_.step; }  ///< of the longest ones
+  bool is_synchronised() const { return state_.tick == 0; }
+  bool is_done() const { return state_.step == timeline_.steps(); }
+  double time() const { return time_at(state_.tick); }
   /// Length of the steps of a level.
   double step_of(int level) const { return duration(ticks_of(level)); }
   /// Time when a step of this level, of those that begin or go on now, ends.
-  double end_of(int level) const { return time_at(tick_ + ticks_of(level)); }
+  double end_of(int level) const { return time_at(state_.tick + ticks_of(level)); }
 
   /// The longest steps that begin now, and that end now if any does, are of this level.
   int first_active() const;
@@ -48,12 +56,11 @@ class BlockClock {
     std::int64_t begin, end;  ///< ticks
   };
   Span span(int level) const;
-  double time_at(std::int64_t tick) const { return timeline_.time(step_, tick, ticks_per_step); }
+  double time_at(std::int64_t tick) const { return timeline_.time(state_.step, tick, ticks_per_step); }
   double duration(std::int64_t ticks) const;
 
   Timeline timeline_;
-  std::int64_t step_ = 0;  ///< the longest one
-  std::int64_t tick_ = 0;  ///< of it
+  State state_;
 };
 
 }  // namespace grove

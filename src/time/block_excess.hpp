@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/types.hpp"
@@ -25,7 +26,30 @@ class BlockExcess {
     Count active, interactions;
   };
 
+  /// What is known of a block: all there is to save, restored from which the answers are the same to the bit.
+  /// Trivially copyable.
+  struct Block {
+    static constexpr std::size_t ages = 16;  ///< that are told apart; beyond them the last one holds
+
+    double particles;
+    Count age = 0;      ///< steps since it was cut
+    double excess = 0;  ///< interactions, of these
+    double growth = 1;  ///< interactions per particle over those of the fresh block, when last walked
+    std::array<double, ages> growth_at{};  ///< by age; 0: not known
+    /// By first active level: interactions per active particle of the fresh block, and active particles; 0:
+    /// not known.
+    std::array<double, time_levels> fresh{}, active{};
+
+    void walked(const Work& work, std::size_t level);
+    void cut();
+    double fresh_like(std::size_t level) const;
+    double expected_excess(std::size_t level) const;
+    double mean(double cut_rate) const { return (cut_rate * particles + excess) / static_cast<double>(age); }
+  };
+
   BlockExcess() = default;
+  explicit BlockExcess(std::vector<Block> state) : blocks_(std::move(state)) {}
+  const std::vector<Block>& state() const { return blocks_; }
   /// particles: of each block; all have just been cut.
   explicit BlockExcess(std::span<const Count> particles);
   /// Which block one goes on from, and whether it has been cut since.
@@ -52,23 +76,6 @@ class BlockExcess {
   Due due(int first_active, double cut_rate) const;
 
  private:
-  static constexpr std::size_t ages = 16;  ///< that are told apart; beyond them the last one holds
-  struct Block {
-    double particles;
-    Count age = 0;      ///< steps since it was cut
-    double excess = 0;  ///< interactions, of these
-    double growth = 1;  ///< interactions per particle over those of the fresh block, when last walked
-    std::array<double, ages> growth_at{};  ///< by age; 0: not known
-    /// By first active level: interactions per active particle of the fresh block, and active particles; 0:
-    /// not known.
-    std::array<double, time_levels> fresh{}, active{};
-
-    void walked(const Work& work, std::size_t level);
-    void cut();
-    double fresh_like(std::size_t level) const;
-    double expected_excess(std::size_t level) const;
-    double mean(double cut_rate) const { return (cut_rate * particles + excess) / static_cast<double>(age); }
-  };
   std::vector<Block> blocks_;
 };
 

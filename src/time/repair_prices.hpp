@@ -17,6 +17,7 @@ struct StepSeconds {
 /// from the third on: so a step that something else has held up does not.
 class RepairPrices {
  public:
+  RepairPrices() : RepairPrices(RepairRates{}) {}
   explicit RepairPrices(const RepairRates& assumed) : assumed_(assumed), rates_(assumed) {}
 
   const RepairRates& rates() const { return rates_; }

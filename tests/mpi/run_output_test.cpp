@@ -77,9 +77,9 @@ TEST(RunOutput, holds_everything_that_a_user_expects_and_repeats_to_the_bit) {
   const TestFolder folder(comm, "run-output"), again(comm, "run-again");
   run(comm, circular_orbit(folder.path(), "every: 0.05, types: [1]"));
   comm.barrier();  // the master writes the last lines
-  EXPECT_EQ(folder.files(), (std::vector<std::string>{"energy.csv", "snapshot_000.hdf5", "snapshot_001.hdf5",
-                                                      "snapshot_002.hdf5", "timebins.csv", "timing.csv",
-                                                      "used-parameters.yml"}));
+  EXPECT_EQ(folder.files(), (std::vector<std::string>{"checkpoints", "energy.csv", "snapshot_000.hdf5",
+                                                      "snapshot_001.hdf5", "snapshot_002.hdf5",
+                                                      "timebins.csv", "timing.csv", "used-parameters.yml"}));
   const std::string energy = bytes_of(folder / "energy.csv");
   EXPECT_EQ(std::count(energy.begin(), energy.end(), '\n'), 1 + 11) << "a header, the begin and ten steps";
 

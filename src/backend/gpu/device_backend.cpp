@@ -38,6 +38,7 @@ class DeviceBackend : public Backend {
         particles_(upload(comm, particles)),
         gravity_(comm, exchange_, gravity, choice.together) {}
 
+  std::string name() const override { return "cuda"; }
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override {
     const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle(comm_));
@@ -118,6 +119,16 @@ class DeviceBackend : public Backend {
     Particles copy = particles_.download();
     if (to) predict(copy, *to);
     use(copy);
+  }
+
+  BackendState state() const override {
+    return {gravity_.state(), gravity_.blocks(), {{}, gravity_.forest().shapes()}};
+  }
+  void restore(const Domain& domain, Particles particles, BackendState state) override {
+    const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle(comm_));
+    particles_ = DeviceParticles(particles);
+    gravity_.restore(state.gravity, std::move(state.blocks), std::move(state.trees.trees), domain);
+    cuda::device_synchronise();
   }
 
   std::string devices() const override { return devices_.table(); }

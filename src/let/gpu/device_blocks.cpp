@@ -51,6 +51,12 @@ void DeviceBlocks::give_out(const Domain& domain) {
   block_of_leaf_ = cuda::DeviceArray<std::uint32_t>{std::span<const std::uint32_t>(block_of_leaf)};
 }
 
+void DeviceBlocks::restore(const Domain& domain, std::vector<BlockExcess::Block> state) {
+  blocks_ = blocks_of(domain);
+  excess_ = BlockExcess(std::move(state));
+  give_out(domain);
+}
+
 void DeviceBlocks::count(const DeviceForest& forest, const DeviceParticles& particles, int first_active) {
   std::vector<BlockExcess::Work> work(blocks_.size());
   std::vector<cuda::BlockWork> own(blocks_.size());

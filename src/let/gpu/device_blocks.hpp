@@ -32,6 +32,9 @@ class DeviceBlocks {
   /// Collective. A step was walked, from this first active level: takes its work from the particles. Cost:
   /// cuda::sum_block_work(), and a sum over ranks of two numbers per block.
   void count(const DeviceForest& forest, const DeviceParticles& particles, int first_active);
+  const std::vector<BlockExcess::Block>& state() const { return excess_.state(); }
+  /// Goes on from there, in a domain that had just these blocks.
+  void restore(const Domain& domain, std::vector<BlockExcess::Block> state);
   /// See BlockExcess::due(); of the blocks of all ranks, the same on all.
   BlockExcess::Due due(int first_active, double cut_rate) const {
     return excess_.due(first_active, cut_rate);

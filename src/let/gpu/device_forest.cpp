@@ -103,6 +103,12 @@ void DeviceForest::recut(std::span<const std::int32_t> leaves, const cuda::Devic
   cuda::cut_leaves(leaf_begin, node_begin, records, ids, order, links_.data(), together);
 }
 
+TreeShapes DeviceForest::shapes() const {
+  TreeShapes shapes{Array<NodeLinks>(nodes()), node_begin_};
+  cuda::device_download(shapes.links.data(), links_.data(), nodes() * sizeof(NodeLinks));
+  return shapes;
+}
+
 void DeviceForest::adopt(cuda::DeviceArray<NodeLinks> links, std::vector<Count> node_begin,
                          std::span<const Count> leaf_begin) {
   links_ = std::move(links);

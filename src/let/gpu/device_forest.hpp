@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "forest/tree_builder.hpp"
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/leaf_trees.hpp"
 #include "kernels/cuda/octree.hpp"
@@ -36,6 +37,8 @@ class DeviceForest {
   /// device): indices in tree order.
   void recut(std::span<const std::int32_t> leaves, const cuda::DeviceRecords& records, const ParticleId* ids,
              std::int32_t together, std::uint32_t* order);
+  /// What new trees have that update() does not find anew: a copy for the host, for adopt().
+  TreeShapes shapes() const;
   /// Takes the trees of other leaves, as they were cut: all else is found anew by update(). links: of the
   /// nodes of all leaves; node_begin: where those of each begin, leaf_begin likewise for particles, length
   /// leaves + 1.

@@ -399,6 +399,16 @@ void DeviceGravity::move_leaves(std::span<const std::int32_t> from, const Domain
   blocks_.give_out(domain);
 }
 
+void DeviceGravity::restore(const GravityState& state, std::vector<BlockExcess::Block> blocks,
+                            TreeShapes trees, const Domain& domain) {
+  setup_ = state.setup;
+  critical_separation_ = state.critical_separation;
+  forest_.adopt(cuda::DeviceArray<NodeLinks>{std::span<const NodeLinks>(trees.links)},
+                std::move(trees.node_begin), domain.leaf_begin);
+  if (can_recut(domain)) blocks_.restore(domain, std::move(blocks));
+  has_new_cells_ = true;
+}
+
 ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& domain,
                                     cuda::DeviceRecords records, const EvaluationPlan& plan,
                                     PhaseTimers& timers) {

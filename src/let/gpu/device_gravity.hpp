@@ -60,6 +60,13 @@ class DeviceGravity {
   /// Collective. As Gravity::move_leaves(). from: first leaf of each rank before; domain: with the new runs.
   void move_leaves(std::span<const std::int32_t> from, const Domain& domain);
 
+  /// As those of Gravity, with the blocks; the trees' origins are none.
+  GravityState state() const { return {setup_, critical_separation_}; }
+  const DeviceForest& forest() const { return forest_; }
+  const std::vector<BlockExcess::Block>& blocks() const { return blocks_.state(); }
+  void restore(const GravityState& state, std::vector<BlockExcess::Block> blocks, TreeShapes trees,
+               const Domain& domain);
+
  private:
   /// Sources of all leaves: the own ones, what was imported, and the roots of all leaves.
   struct Sources {

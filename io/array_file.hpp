@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/array.hpp"
+#include "base/vec3.hpp"
+#include "io/hdf5.hpp"
+
+/// HDF5 files of named arrays that one rank alone writes and reads, bit for bit as they are in memory:
+/// numbers and vectors as such, values of other types as rows of bytes.
+namespace grove {
+
+/// How the values of an array are stored.
+struct RowLayout {
+  hid_t type;           ///< of HDF5, of a number
+  std::size_t numbers;  ///< in a row
+
+  template <class T>
+  static RowLayout of() {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if constexpr (std::is_same_v<T, Vec3d> || std::is_same_v<T, Vec3f>)
+      return {hdf5::native<decltype(T::x)>(), 3};
+    else if constexpr (std::is_arithmetic_v<T>)
+      return {hdf5::native<T>(), 1};
+    else
+      return {H5T_NATIVE_UINT8, sizeof(T)};
+  }
+};
+
+class ArrayFileWriter {
+ public:
+  /// bytes: of all arrays; room for them is taken on disk first. InputError: there is none, or the file
+  /// cannot be made.
+  ArrayFileWriter(std::string path, std::int64_t bytes);
+
+  /// Stores an array. InputError if it cannot be written.
+  template <class Values>
+  void put(const std::string& name, const Values& values) {
+    using T = typename Values::value_type;
+    write(name, RowLayout::of<T>(), values.size(), values.data());
+  }
+  template <class T>
+  void put_value(const std::string& name, const T& value) {
+    put(name, std::span<const T>(&value, 1));
+  }
+
+  /// Ends the file, to survive a power failure. InputError if that fails.
+  void close();
+
+ private:
+  void write(const std::string& name, const RowLayout& layout, std::size_t rows, const void* data);
+
+  std::string path_;
+  hdf5::Handle file_;
+};
+
+class ArrayFileReader {
+ public:
+  /// InputError if there is no such file, or it is none of HDF5.
+  explicit ArrayFileReader(std::string path);
+
+  std::size_t rows(const std::string& name) const;
+  /// Values [first, first + values.size()) of an array. InputError: it has not so many, is not there, or was
+  /// not stored as an array of these.
+  template <class T, std::size_t N>
+  void read(const std::string& name, std::int64_t first, std::span<T, N> values) const {
+    read(name, RowLayout::of<T>(), first, values.size(), values.data());
+  }
+  /// All of an array.
+  template <class T>
+  std::vector<T> all(const std::string& name) const {
+    std::vector<T> values(rows(name));
+    read(name, 0, std::span(values));
+    return values;
+  }
+  template <class T>
+  T value(const std::string& name) const {
+    T result;
+    read(name, 0, std::span<T>(&result, 1));
+    return result;
+  }
+
+ private:
+  void read(const std::string& name, const RowLayout& layout, std::int64_t first, std::size_t count,
+            void* data) const;
+  hdf5::Handle open(const std::string& name) const;
+
+  std::string path_;
+  hdf5::Handle file_;
+};
+
+}  // namespace grove

@@ -1,0 +1,146 @@
+#include "io/checkpoint_manifest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/errors.hpp"
+#include "io/checksum.hpp"
+#include "io/file.hpp"
+#include "io/schema.hpp"
+
+namespace grove {
+namespace {
+
+using nlohmann::json;
+
+/// Of everything in the folder. Another one, where any type that is stored as bytes changes.
+constexpr int format_version = 1;
+
+/// Sections and parameters that say nothing about forces and steps.
+constexpr std::array<std::string_view, 9> free_names = {"time.end",
+                                                        "decomposition.method",
+                                                        "decomposition.schedule",
+                                                        "decomposition.transport",
+                                                        "output.",
+                                                        "audit.",
+                                                        "checkpoint.",
+                                                        "limits.",
+                                                        "log."};
+
+bool is_fixed(const std::string& name) {
+  return std::none_of(free_names.begin(), free_names.end(), [&](std::string_view known) {
+    return known.ends_with('.') ? name.starts_with(known) : name == known;
+  });
+}
+
+/// Bytes that JSON might not take, as it does not take every name of a file.
+std::string in_ascii(const std::string& text) {
+  std::string result;
+  for (const char c : text)
+    if (const auto byte = static_cast<unsigned char>(c); byte < 0x80)
+      result += c;
+    else
+      result += fmt::format("\\x{:02x}", byte);
+  return result;
+}
+
+json json_of(const CheckpointManifest& m) {
+  json pieces = json::array();
+  for (const CheckpointPiece& piece : m.pieces)
+    pieces.push_back({{"name", piece.name},
+                      {"size", piece.size},
+                      {"checksum", piece.checksum},
+                      {"first_leaf", piece.first_leaf},
+                      {"leaves", piece.leaves}});
+  return {{"format", format_version}, {"grove", m.grove},   {"instruction_set", m.instruction_set},
+          {"backend", m.backend},     {"step", m.step},     {"time", m.time},
+          {"particles", m.particles}, {"leaves", m.leaves}, {"parameters", m.parameters},
+          {"pieces", pieces}};
+}
+
+CheckpointManifest manifest_of(const json& j) {
+  CheckpointManifest m;
+  j.at("grove").get_to(m.grove);
+  j.at("instruction_set").get_to(m.instruction_set);
+  j.at("backend").get_to(m.backend);
+  j.at("step").get_to(m.step);
+  j.at("time").get_to(m.time);
+  j.at("particles").get_to(m.particles);
+  j.at("leaves").get_to(m.leaves);
+  j.at("parameters").get_to(m.parameters);
+  for (const json& p : j.at("pieces"))
+    m.pieces.push_back({p.at("name"), p.at("size"), p.at("checksum"), p.at("first_leaf"), p.at("leaves")});
+  return m;
+}
+
+}  // namespace
+
+std::string text_of(const CheckpointManifest& manifest) {
+  const json content = json_of(manifest);
+  return json{{"checksum", checksum(content.dump())}, {"manifest", content}}.dump(1) + "\n";
+}
+
+CheckpointManifest parse_manifest(const std::string& text, const std::string& path) {
+  try {
+    const json file = json::parse(text), content = file.at("manifest");
+    if (file.at("checksum") != checksum(content.dump()))
+      throw InputError(path + ": is damaged: its checksum is not that of its content");
+    if (content.at("format") != format_version)
+      throw InputError(fmt::format(
+          "{}: is of format {}; this version of Grove reads format {}: go on with the version that wrote it, "
+          "{}",
+          path, content.at("format").dump(), format_version, content.at("grove").get<std::string>()));
+    return manifest_of(content);
+  } catch (const json::exception&) {
+    throw InputError(path + ": is damaged or cut short");
+  }
+}
+
+std::string manifest_of_checkpoint(const std::string& folder) { return folder + "/manifest.json"; }
+
+void check_piece(const std::string& folder, const CheckpointPiece& piece) {
+  const std::string path = folder + "/" + piece.name;
+  const FileSum found = checksum_of_file(path);
+  if (found.size != piece.size)
+    throw InputError(fmt::format("{}: is damaged: it has {} bytes, and was written with {}", path, found.size,
+                                 piece.size));
+  if (found.checksum != piece.checksum)
+    throw InputError(
+        fmt::format("{}: is damaged: its checksum is {}, and was {}", path, found.checksum, piece.checksum));
+}
+
+CheckpointManifest check_checkpoint(const std::string& folder) {
+  const std::string path = manifest_of_checkpoint(folder);
+  CheckpointManifest manifest = parse_manifest(read_text(path), path);
+  for (const CheckpointPiece& piece : manifest.pieces) check_piece(folder, piece);
+  return manifest;
+}
+
+std::map<std::string, std::string> fixed_parameters(const Parameters& parameters) {
+  std::map<std::string, std::string> fixed;
+  for (const schema::Row& row : schema::rows())
+    if (is_fixed(row.name())) fixed[row.name()] = in_ascii(schema::text_of(row, parameters));
+  return fixed;
+}
+
+void require_same(const std::map<std::string, std::string>& before,
+                  const std::map<std::string, std::string>& now, const std::string& where) {
+  const auto value = [](const auto& parameters, const std::string& name) {
+    const auto found = parameters.find(name);
+    return found == parameters.end() || found->second.empty() ? std::string("not given") : found->second;
+  };
+  auto names = before;
+  names.insert(now.begin(), now.end());
+  for (const auto& [name, text] : names)
+    if (value(before, name) != value(now, name))
+      throw InputError(fmt::format(
+          "{}: {} was {} and is now {}; a run goes on with what it began with: set it back, or start another "
+          "run from a snapshot of this one (initial_conditions.file) in another output.folder",
+          where, name, value(before, name), value(now, name)));
+}
+
+}  // namespace grove

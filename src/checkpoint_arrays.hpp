@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/box.hpp"
+#include "base/types.hpp"
+
+/// What is in the files of a checkpoint, beside the fields of particles under their names.
+namespace grove {
+
+/// Of a Domain, beside its arrays.
+struct DomainHead {
+  Box box;
+  Count leaf_size;
+  std::int32_t block_leaves;
+};
+
+namespace arrays {
+// state.hdf5
+inline constexpr const char* run = "Run";               // RunState
+inline constexpr const char* gravity = "Gravity";       // GravityState
+inline constexpr const char* blocks = "Blocks";         // [blocks] BlockExcess::Block
+inline constexpr const char* domain = "Domain";         // DomainHead
+inline constexpr const char* cells = "Cells";           // [cells] Cell
+inline constexpr const char* leaf_cells = "LeafCells";  // [leaves]
+inline constexpr const char* leaf_work = "LeafWork";    // [leaves] interactions per longest step
+// part_NNNN.hdf5
+inline constexpr const char* node_begin = "NodeBegin";  // [leaves + 1] of the part
+inline constexpr const char* links = "NodeLinks";       // [nodes] NodeLinks
+inline constexpr const char* origins = "LeafOrigins";   // [leaves], from the host alone
+}  // namespace arrays
+}  // namespace grove

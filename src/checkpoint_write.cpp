@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+#include "base/instruction_set.hpp"
+#include "checkpoint.hpp"
+#include "checkpoint_arrays.hpp"
+#include "io/array_file.hpp"
+#include "io/checksum.hpp"
+#include "io/file.hpp"
+
+namespace grove {
+namespace {
+
+static_assert(std::is_trivially_copyable_v<RunState> && std::is_trivially_copyable_v<GravityState> &&
+              std::is_trivially_copyable_v<BlockExcess::Block>);
+
+/// A CheckpointPiece on its way to the master.
+struct PieceNotice {
+  std::int64_t size;
+  std::int32_t first_leaf, leaves;
+  std::array<char, 32> checksum;
+};
+
+std::int64_t bytes_of_part(const Particles& particles, const Forest::Shape& trees) {
+  std::int64_t sum = 0;
+  const auto add = [&](const auto& values) {
+    sum += static_cast<std::int64_t>(values.size() * sizeof(values[0]));
+  };
+  for_each_field([&](const auto& field) {
+    if (field.info.checkpoint) add(particles.*field.array);
+  });
+  add(trees.origins), add(trees.trees.links), add(trees.trees.node_begin);
+  return sum;
+}
+
+/// The particles and trees of the own leaves.
+void write_part(const std::string& path, const Particles& particles, const Forest::Shape& trees) {
+  ArrayFileWriter file(path, bytes_of_part(particles, trees));
+  for_each_field([&](const auto& field) {
+    if (field.info.checkpoint) file.put(std::string(field.info.name), particles.*field.array);
+  });
+  file.put(arrays::node_begin, trees.trees.node_begin);
+  file.put(arrays::links, trees.trees.links);
+  file.put(arrays::origins, trees.origins);
+  file.close();
+}
+
+/// What all ranks know alike.
+void write_state(const std::string& path, const CheckpointSource& source, const BackendState& backend,
+                 const std::vector<Count>& leaf_work) {
+  const Domain& domain = source.domain;
+  ArrayFileWriter file(path, static_cast<std::int64_t>(sizeof(RunState) + sizeof(GravityState) +
+                                                       backend.blocks.size() * sizeof(backend.blocks[0]) +
+                                                       domain.cells.size() * sizeof(Cell) +
+                                                       leaf_work.size() * 2 * sizeof(Count)));
+  file.put_value(arrays::run, source.run);
+  file.put_value(arrays::gravity, backend.gravity);
+  file.put(arrays::blocks, backend.blocks);
+  file.put_value(arrays::domain, DomainHead{domain.box, domain.leaf_size, domain.block_leaves});
+  file.put(arrays::cells, domain.cells);
+  file.put(arrays::leaf_cells, domain.leaf_cell);
+  file.put(arrays::leaf_work, leaf_work);
+  file.close();
+}
+
+CheckpointPiece piece_of(const std::string& folder, const std::string& name, std::int32_t first_leaf,
+                         std::int32_t leaves) {
+  const FileSum sum = checksum_of_file(folder + "/" + name);
+  return {name, sum.size, sum.checksum, first_leaf, leaves};
+}
+
+/// Writes this rank's part, if it has leaves. Returns those of all ranks, on the master.
+std::vector<CheckpointPiece> write_parts(const Communicator& comm, const std::string& folder,
+                                         const CheckpointSource& source, const BackendState& state) {
+  const auto name = [](int rank) { return fmt::format("part_{:04}.hdf5", rank); };
+  const auto rank = static_cast<std::size_t>(comm.rank());
+  const std::int32_t first = source.domain.first_leaf[rank], end = source.domain.first_leaf[rank + 1];
+  PieceNotice own{};
+  comm.together([&] {
+    if (first == end) return;
+    source.backend.show(nullptr, [&](const Particles& particles) {
+      write_part(folder + "/" + name(comm.rank()), particles, state.trees);
+    });
+    const CheckpointPiece piece = piece_of(folder, name(comm.rank()), first, end - first);
+    own = {piece.size, piece.first_leaf, piece.leaves, {}};
+    std::copy(piece.checksum.begin(), piece.checksum.end(), own.checksum.begin());
+  });
+  std::vector<CheckpointPiece> pieces;
+  const std::vector<PieceNotice> notices = comm.all_gather(own);
+  for (int r = 0; r < comm.size(); ++r)
+    if (const PieceNotice& n = notices[static_cast<std::size_t>(r)]; n.leaves > 0)
+      pieces.push_back({name(r), n.size, {n.checksum.begin(), n.checksum.end()}, n.first_leaf, n.leaves});
+  return pieces;
+}
+
+CheckpointManifest manifest_of(const CheckpointSource& source) {
+  CheckpointManifest manifest;
+  manifest.grove = GROVE_VERSION;
+  manifest.instruction_set = compiled_instruction_set();
+  manifest.backend = source.backend.name();
+  manifest.step = source.run.steps_done;
+  manifest.time = source.time;
+  manifest.particles = source.domain.cells[0].count;
+  manifest.leaves = source.domain.leaves();
+  manifest.parameters = fixed_parameters(source.parameters);
+  return manifest;
+}
+
+void write_all(const Communicator& comm, const CheckpointFolder& folder, const std::string& kept,
+               const CheckpointSource& source) {
+  const BackendState state = source.backend.state();
+  const std::vector<Count> work = source.backend.leaf_work(source.domain),
+                           leaf_work = comm.all_gather_arrays(std::span<const Count>(work));
+  const std::string temporary = folder.temporary();
+  comm.together([&] {
+    if (comm.is_master()) folder.make_temporary();
+  });
+  const std::vector<CheckpointPiece> parts = write_parts(comm, temporary, source, state);
+  comm.together([&] {
+    if (!comm.is_master()) return;
+    write_state(temporary + "/" + state_file, source, state, leaf_work);
+    CheckpointManifest manifest = manifest_of(source);
+    manifest.pieces = {piece_of(temporary, state_file, 0, 0)};
+    manifest.pieces.insert(manifest.pieces.end(), parts.begin(), parts.end());
+    write_text(manifest_of_checkpoint(temporary), text_of(manifest));
+    folder.commit(source.run.steps_done, kept);
+  });
+}
+
+}  // namespace
+
+void write_checkpoint(const Communicator& comm, const CheckpointFolder& folder, const std::string& kept,
+                      const CheckpointSource& source) {
+  try {
+    write_all(comm, folder, kept, source);
+  } catch (...) {
+    if (comm.is_master()) folder.remove_temporary();
+    throw;
+  }
+}
+
+}  // namespace grove

@@ -1,0 +1,40 @@
+#include "checkpoints.hpp"
+
+#include <fmt/format.h>
+
+#include "base/errors.hpp"
+
+namespace grove {
+
+void Checkpoints::resumed(const Checkpoint& from) {
+  last_step_ = from.run.steps_done;
+  last_ = from.path;
+}
+
+bool Checkpoints::is_due() const {
+  if (every_ == 0) return false;
+  const double passed = std::chrono::duration<double>(Clock::now() - last_time_).count();
+  return comm_.broadcast(passed >= every_);
+}
+
+void Checkpoints::write(const CheckpointSource& source) {
+  last_time_ = Clock::now();
+  const std::int64_t step = source.run.steps_done;
+  if (step == last_step_) return;
+  write_checkpoint(comm_, folder_, last_, source);
+  last_step_ = step;
+  last_ = folder_.place_of(step);
+  last_time_ = Clock::now();  // as far apart from its end on
+}
+
+void Checkpoints::try_to_write(const CheckpointSource& source) {
+  try {
+    write(source);
+  } catch (const Agreed<InputError>& error) {
+    if (comm_.is_master())
+      fmt::print(stderr, "warning: no checkpoint of step {}: {}; the run goes on\n", source.run.steps_done,
+                 error.what());
+  }
+}
+
+}  // namespace grove

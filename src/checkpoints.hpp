@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "checkpoint.hpp"
+#include "comm/communicator.hpp"
+#include "io/checkpoint_folder.hpp"
+#include "io/parameters.hpp"
+
+namespace grove {
+
+/// When a run writes checkpoints, and which of them it keeps: the last two that are on its way. Every call is
+/// collective.
+class Checkpoints {
+ public:
+  Checkpoints(const Communicator& comm, const std::string& output_folder,
+              const CheckpointParameters& parameters)
+      : comm_(comm), folder_(output_folder), every_(parameters.every), last_time_(Clock::now()) {}
+
+  /// The run goes on from this one.
+  void resumed(const Checkpoint& from);
+
+  /// Whether it is time for the next one, by the master's clock.
+  bool is_due() const;
+  /// Writes one, unless that of this step is there. InputError on all ranks together if that fails.
+  void write(const CheckpointSource& source);
+  /// The same where the run can go on without: a failure is a warning.
+  void try_to_write(const CheckpointSource& source);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const Communicator& comm_;
+  CheckpointFolder folder_;
+  double every_;  ///< seconds; 0: never
+  Clock::time_point last_time_;
+  std::int64_t last_step_ = -1;
+  std::string last_;  ///< path of the last one
+};
+
+}  // namespace grove

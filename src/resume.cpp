@@ -1,0 +1,122 @@
+#include "resume.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "base/instruction_set.hpp"
+#include "io/file.hpp"
+#include "run_log.hpp"
+#include "time/timeline.hpp"
+
+namespace grove {
+namespace {
+
+/// On the master. Makes the output folder ready for a run that begins afresh.
+void begin_afresh(const ResumeChoice& choice, const std::string& output) {
+  const CheckpointFolder folder(output);
+  // A run that makes checkpoints, but was ended before its first one, has left the folder.
+  const bool may_replace = choice.overwrite || (choice.from == "auto" && folder.exists());
+  if (!may_replace) RunLog::require_no_earlier_run(output);
+  make_output_folder(output);
+  folder.begin();
+  folder.clear();
+}
+
+/// Paths of the checkpoints to be tried, the latest first, the same on all ranks.
+std::vector<std::string> candidates(const Communicator& comm, const ResumeChoice& choice,
+                                    const std::string& output) {
+  if (choice.from != "auto") return {choice.from};
+  std::string list;
+  comm.together([&] {
+    if (comm.is_master()) list = fmt::format("{}", fmt::join(CheckpointFolder(output).latest_first(), "\n"));
+  });
+  std::vector<std::string> paths;
+  list = comm.broadcast(list);
+  for (std::size_t begin = 0, end; begin < list.size(); begin = end + 1) {
+    end = std::min(list.find('\n', begin), list.size());
+    paths.push_back(list.substr(begin, end - begin));
+  }
+  return paths;
+}
+
+std::optional<Checkpoint> latest_valid(const Communicator& comm, const std::vector<std::string>& paths) {
+  std::vector<std::string> faults;
+  for (const std::string& path : paths) try {
+      return open_checkpoint(comm, path);
+    } catch (const Agreed<InputError>& error) {
+      faults.emplace_back(error.what());
+      if (comm.is_master() && path != paths.back())
+        fmt::print(stderr, "warning: {}; the checkpoint before it is tried\n", error.what());
+    }
+  if (faults.empty()) return std::nullopt;
+  throw Agreed<InputError>(
+      fmt::format("no checkpoint to go on from: {}; start another run from the last snapshot "
+                  "(initial_conditions.file) in another output.folder, or this one afresh with --overwrite",
+                  fmt::join(faults, "; ")));
+}
+
+/// Whether the longest steps of the run end when they did, however far it is to go now.
+void require_same_steps(const Checkpoint& from, const TimeParameters& time) {
+  const RunState& run = from.run;
+  const Timeline timeline(run.begin, time.end, time.step);
+  const double done = static_cast<double>(run.clock.step) + (run.clock.tick > 0 ? 1 : 0);
+  const double shift = std::abs(timeline.step() - run.longest_step) * std::max(1.0, done);
+  if (shift > timeline.rounding())
+    throw InputError(
+        fmt::format("{}: with time.end = {:g} the longest steps would be of {:.12g}, and have been of "
+                    "{:.12g}: give an end "
+                    "that is a whole number of these after {:g}",
+                    from.path, time.end, timeline.step(), run.longest_step, run.begin));
+  if (done > static_cast<double>(timeline.steps()))
+    throw InputError(fmt::format("{}: is of time {:.12g}, behind time.end = {:g}: give a later one",
+                                 from.path, from.manifest.time, time.end));
+}
+
+void require_same_run(const Checkpoint& from, Parameters parameters, const std::string& backend) {
+  if (from.manifest.backend != backend)
+    throw InputError(fmt::format(
+        "{}: was written by --backend {}, and this run has {}, whose forces differ by rounding: go on with "
+        "--backend {}, or start another run from the last snapshot (initial_conditions.file) in another "
+        "output.folder",
+        from.path, from.manifest.backend, backend, from.manifest.backend));
+  DecompositionParameters& decomposition = parameters.decomposition;
+  if (decomposition.leaf_size == 0 && decomposition.leaves == 0) decomposition.leaf_size = from.run.leaf_size;
+  require_same(from.manifest.parameters, fixed_parameters(parameters), from.path);
+  require_same_steps(from, parameters.time);
+}
+
+}  // namespace
+
+std::optional<Checkpoint> find_checkpoint(const Communicator& comm, const ResumeChoice& choice,
+                                          const Parameters& parameters, const std::string& backend) {
+  const std::string& output = parameters.output.folder;
+  if (choice.overwrite && choice.from != "never")
+    throw Agreed<InputError>("--overwrite begins afresh, --resume goes on: give one of them");
+  std::optional<Checkpoint> found;
+  if (choice.from != "never") found = latest_valid(comm, candidates(comm, choice, output));
+  comm.together([&] {
+    if (found) require_same_run(*found, parameters, backend);
+    if (!comm.is_master()) return;
+    if (!found) return begin_afresh(choice, output);
+    CheckpointFolder(output).begin();
+    if (const std::string now = compiled_instruction_set(); found->manifest.instruction_set != now)
+      fmt::print(stderr,
+                 "warning: {}: was written by a grove for other processors ('{}', now '{}'): results may "
+                 "differ by rounding\n",
+                 found->path, found->manifest.instruction_set, now);
+  });
+  return found;
+}
+
+bool is_complete(const Checkpoint& checkpoint, const Parameters& parameters) {
+  const Timeline timeline(checkpoint.run.begin, parameters.time.end, parameters.time.step);
+  return BlockClock(timeline, checkpoint.run.clock).is_done();
+}
+
+}  // namespace grove

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "checkpoint.hpp"
+#include "comm/communicator.hpp"
+#include "io/parameters.hpp"
+
+namespace grove {
+
+/// What a run is to begin with.
+struct ResumeChoice {
+  std::string from = "never";  ///< "never": afresh; "auto": the last valid checkpoint of the output folder,
+                               ///< or afresh if there is none; else the folder of a checkpoint
+  bool overwrite = false;      ///< afresh, replacing earlier results
+};
+
+/// Collective. The checkpoint to go on from; none: the run begins afresh, and the output folder is ready for
+/// it. parameters: of the run; backend: its name. A damaged checkpoint is warned of, and the one before it
+/// taken. InputError on all ranks together: there are earlier results and nobody said what to do with them,
+/// no checkpoint is valid, or it is of other parameters or of another backend.
+std::optional<Checkpoint> find_checkpoint(const Communicator& comm, const ResumeChoice& choice,
+                                          const Parameters& parameters, const std::string& backend);
+
+/// Whether nothing is left to do.
+bool is_complete(const Checkpoint& checkpoint, const Parameters& parameters);
+
+}  // namespace grove

@@ -1,0 +1,66 @@
+// How a run is saved, and goes on.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "simulation.hpp"
+
+namespace grove {
+
+RunState Simulation::state() const {
+  return {.begin = timeline_.begin(),
+          .longest_step = timeline_.step(),
+          .leaf_size = parameters_.decomposition.leaf_size,
+          .clock = clock_.state(),
+          .steps_done = steps_done_,
+          .groups_tuned_at = groups_tuned_at_,
+          .first_energy = first_energy_,
+          .energy_scale = energy_scale_,
+          .last_output = last_output_,
+          .tuning = tuning_.state(),
+          .bins = bins_,
+          .forces = forces_,
+          .view = view_};
+}
+
+void Simulation::restore(const Checkpoint& from) {
+  const RunState& run = from.run;
+  parameters_.decomposition.leaf_size = run.leaf_size;
+  clock_ = BlockClock(timeline_, run.clock);
+  steps_done_ = run.steps_done;
+  groups_tuned_at_ = run.groups_tuned_at;
+  first_energy_ = run.first_energy;
+  energy_scale_ = run.energy_scale;
+  tuning_ = TreeTuning(run.tuning, parameters_.tuning.rebuild_interval);
+  bins_ = run.bins;
+  forces_ = run.forces;
+  view_ = run.view;
+  resumed_at_ = run.steps_done;
+  start_time_ = time();
+
+  // Times may have been added to those of before, and others left out.
+  last_output_ = run.last_output;
+  const double same = std::max(1e-9 * timeline_.step(), timeline_.rounding());
+  outputs_done_ = std::max(
+      output_times_.count_before(std::nextafter(last_output_, std::numeric_limits<double>::infinity())),
+      output_times_.count_before(time() - same));
+
+  domain_ = from.domain;
+  Checkpoint::Own own = from.read_own(comm_);
+  backend_->restore(domain_, std::move(own.particles), {from.gravity, from.blocks, std::move(own.trees)});
+  leaf_moves_.decomposed(longest_steps());
+  checkpoints_.resumed(from);
+}
+
+void Simulation::write_checkpoint() {
+  const RunState run = state();
+  checkpoints_.write({run, time(), parameters_, domain_, *backend_});
+}
+
+void Simulation::save() {
+  const RunState run = state();
+  checkpoints_.try_to_write({run, time(), parameters_, domain_, *backend_});
+}
+
+}  // namespace grove

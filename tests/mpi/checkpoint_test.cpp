@@ -1,0 +1,147 @@
+// Runs that are saved and go on elsewhere, on the host.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "backend/host_backend.hpp"
+#include "support/checkpoint_checks.hpp"
+
+namespace grove {
+namespace {
+
+using testing::CheckedRun;
+using testing::Evolution;
+
+std::unique_ptr<Backend> on_host(const Communicator& comm, Particles own, const GravityParameters& gravity) {
+  return std::make_unique<HostBackend>(comm, std::move(own), gravity);
+}
+
+/// Of several levels; by the end trees have been refitted, grown anew in old leaves, and cut anew.
+const std::string block_steps = "time: {begin: 0, end: 0.15, step: 0.05, eta: 0.1}\n",
+                  few_steps = "time: {begin: 0, end: 0.1, step: 0.05, eta: 0.1}\n",
+                  shared_steps = "time: {begin: 0, end: 0.175, step: 0.00625, steps: shared}\n",
+                  bisections = "gravity: {softening: 0.02}\n",
+                  octrees = "gravity: {softening: 0.02, tree: octree}\n";
+
+class CheckpointOnHost : public ::testing::Test {
+ protected:
+  void check(const std::string& sections) const { testing::check_relay(comm_, on_host, sections, 2000); }
+  Communicator comm_{MPI_COMM_WORLD};
+};
+
+TEST_F(CheckpointOnHost, goes_on_bit_for_bit_after_each_step_on_other_ranks) {
+  check(bisections + block_steps);
+  check(bisections + shared_steps);
+}
+
+TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_octrees) {
+  check(octrees + block_steps);
+  check(octrees + shared_steps);
+}
+
+TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_other_parameters) {
+  check(bisections + "time: {begin: 0, end: 0.1, step: 0.05, eta: 0.1, integrator: predictor_corrector}\n");
+  check(bisections + "decomposition: {rule: halves, leaves: 33}\n" + few_steps);
+  check("gravity: {softening: 0.02, criterion: multipole, delta: 1e-3}\n" + few_steps);
+  check(octrees + "decomposition: {rule: centre, leaf_size: 100}\n" + few_steps);
+  check(bisections + "tuning: {rebuild_interval: 5}\n" + few_steps);
+}
+
+TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_direct_sums) {
+  testing::check_relay(comm_, on_host, "gravity: {softening: 0.02, direct_below: 1000}\n" + few_steps, 200);
+}
+
+TEST_F(CheckpointOnHost, has_seen_all_repairs_of_trees) {
+  for (const std::string& gravity : {bisections, octrees})
+    for (const std::string& time : {block_steps, shared_steps}) {
+      const testing::TestFolder folder(comm_, "repairs");
+      CheckedRun run(on_host, gravity + time + "output: {render: false}\n", 2000);
+      run.parameters.output.folder = folder.path();
+      run.begin(comm_).run();
+      comm_.barrier();  // the master writes the last lines
+      const std::string rows = testing::bytes_of(folder / "timing.csv");
+      for (const char* repair : {",refit,", ",rebuild,", ",cuts,"})
+        EXPECT_NE(rows.find(repair), std::string::npos) << repair << gravity << time;
+    }
+}
+
+/// Each part of the state is needed: without it the run takes another way.
+class CheckpointWithout : public CheckpointOnHost {
+ protected:
+  /// Whether a change of what is read is seen in the interactions, or, from any bit on, in the particles.
+  bool matters(const testing::MakeBackend& make, const std::string& sections,
+               const std::function<void(Checkpoint&)>& change) const {
+    CheckedRun run(make, sections, 2000);
+    const Evolution expected = CheckedRun(on_host, sections, 2000).uninterrupted(Communicator(MPI_COMM_SELF)),
+                    actual = run.relayed(comm_, change);
+    const bool same = actual.interactions == expected.interactions &&
+                      std::equal(actual.particles.velocity.begin(), actual.particles.velocity.end(),
+                                 expected.particles.velocity.begin());
+    return !comm_.broadcast(same);
+  }
+};
+
+TEST_F(CheckpointWithout, tuning_renews_trees_at_other_steps) {
+  EXPECT_TRUE(matters(on_host, bisections + block_steps, [](Checkpoint& checkpoint) {
+    checkpoint.run.tuning = TreeTuning(checkpoint.run.tuning.prices.rates(), 0).state();
+  }));
+}
+
+TEST_F(CheckpointWithout, the_setup_of_trees_that_are_kept_walks_otherwise) {
+  // The median |a_old| is that of the last time all particles were active.
+  EXPECT_TRUE(matters(on_host, "gravity: {softening: 0.02, criterion: multipole, delta: 1e-3}\n" + few_steps,
+                      [](Checkpoint& checkpoint) { checkpoint.gravity.setup.median_acceleration *= 1.5F; }));
+}
+
+TEST_F(CheckpointWithout, the_separation_of_groups_walks_otherwise) {
+  EXPECT_TRUE(matters(on_host, octrees + few_steps,
+                      [](Checkpoint& checkpoint) { checkpoint.gravity.critical_separation = 0.05; }));
+}
+
+/// Grows new trees when it goes on.
+class ForgetfulOfTrees : public HostBackend {
+ public:
+  using HostBackend::HostBackend;
+  void restore(const Domain& domain, Particles particles, BackendState state) override {
+    HostBackend::restore(domain, std::move(particles), std::move(state));
+    is_restored_ = true;
+  }
+  ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) override {
+    EvaluationPlan other = plan;
+    other.grows |= std::exchange(is_restored_, false);
+    return HostBackend::evaluate(domain, other, timers);
+  }
+
+ private:
+  bool is_restored_ = false;
+};
+
+TEST_F(CheckpointWithout, the_shapes_of_trees_walks_otherwise) {
+  const auto forgetful = [](const Communicator& comm, Particles own, const GravityParameters& gravity) {
+    return std::make_unique<ForgetfulOfTrees>(comm, std::move(own), gravity);
+  };
+  EXPECT_TRUE(matters(forgetful, bisections + few_steps, {}));
+  EXPECT_TRUE(matters(forgetful, octrees + few_steps, {}));
+}
+
+/// Moves the origins of leaves by what their sizes are.
+class ForgetfulOfOrigins : public HostBackend {
+ public:
+  using HostBackend::HostBackend;
+  void restore(const Domain& domain, Particles particles, BackendState state) override {
+    for (Vec3d& origin : state.trees.origins) origin = origin + Vec3d{0.01, 0.01, 0.01};
+    HostBackend::restore(domain, std::move(particles), std::move(state));
+  }
+};
+
+TEST_F(CheckpointWithout, the_origins_of_leaves_rounds_otherwise) {
+  const auto forgetful = [](const Communicator& comm, Particles own, const GravityParameters& gravity) {
+    return std::make_unique<ForgetfulOfOrigins>(comm, std::move(own), gravity);
+  };
+  EXPECT_TRUE(matters(forgetful, bisections + few_steps, {}));
+}
+
+}  // namespace
+}  // namespace grove

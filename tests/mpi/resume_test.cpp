@@ -1,0 +1,233 @@
+// What a run begins with: checkpoints that are whole or not, of this run or of another.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "backend/host_backend.hpp"
+#include "base/errors.hpp"
+#include "initial_state.hpp"
+#include "resume.hpp"
+#include "simulation.hpp"
+#include "support/particles.hpp"
+
+namespace grove {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::bytes_of;
+using testing::TestFolder;
+
+/// Rows of a log, without the columns behind the first `columns`, which are measured or depend on ranks.
+std::string rows_of(const std::string& path, std::size_t columns) {
+  std::istringstream file(bytes_of(path));
+  std::string rows, row;
+  while (std::getline(file, row)) {
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < columns && end != std::string::npos; ++i) end = row.find(',', end + 1);
+    rows += row.substr(0, end) + "\n";
+  }
+  return rows;
+}
+
+/// A short run with a checkpoint after each step.
+class Resume : public ::testing::Test {
+ protected:
+  Resume() : folder_(comm_, "resume") {}
+
+  Parameters parameters(const std::vector<std::string>& changes = {}) const {
+    std::vector<std::string> all{"output.folder=" + folder_.path()};
+    all.insert(all.end(), changes.begin(), changes.end());
+    return parse_parameters(
+        "units: {system: none}\n"
+        "initial_conditions: {model: merger, n: 500}\n"
+        "gravity: {softening: 0.02}\n"
+        "time: {end: 0.08, step: 0.02, eta: 0.1}\n"
+        "output: {every: 0.016, render: false}\n"
+        "checkpoint: {every: 1e-9}\n",
+        "test", all);
+  }
+  /// As `grove run` does. Returns the steps that it went on from; -1: none; steps of the run: it was
+  /// complete.
+  std::int64_t run(const ResumeChoice& choice, const std::vector<std::string>& changes = {},
+                   const std::string& backend = "kokkos") {
+    Parameters p = parameters(changes);
+    const auto from = find_checkpoint(comm_, choice, p, backend);
+    if (!from) {
+      InitialState state = initial_state(comm_, p);
+      Simulation(comm_, p, std::move(state.particles), state.time).run();
+    } else if (!is_complete(*from, p)) {
+      Simulation(comm_, p, std::make_unique<HostBackend>(comm_, Particles{}, p.gravity), *from).run();
+    }
+    comm_.barrier();  // the master writes the last lines
+    return from ? from->run.steps_done : -1;
+  }
+  std::int64_t run_auto(const std::vector<std::string>& changes = {}) { return run({"auto"}, changes); }
+
+  /// The error of a run that must not begin.
+  std::string refusal(const ResumeChoice& choice, const std::vector<std::string>& changes = {},
+                      const std::string& backend = "kokkos") {
+    try {
+      run(choice, changes, backend);
+    } catch (const Agreed<InputError>& error) {
+      return error.what();
+    }
+    return "none";
+  }
+
+  /// The master's work on files.
+  template <class Work>
+  void on_disk(const Work& work) const {
+    comm_.barrier();
+    if (comm_.is_master()) work();
+    comm_.barrier();
+  }
+  std::vector<std::string> checkpoints() const { return CheckpointFolder(folder_.path()).latest_first(); }
+
+  Communicator comm_{MPI_COMM_WORLD};
+  TestFolder folder_;
+};
+
+/// Flips a bit in the middle of a file.
+void damage(const std::string& path) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  const auto middle = static_cast<std::streamoff>(fs::file_size(path) / 2);
+  file.seekg(middle);
+  const auto byte = static_cast<char>(file.get() ^ 1);
+  file.seekp(middle);
+  file.put(byte);
+}
+
+TEST_F(Resume, goes_on_from_the_last_valid_checkpoint_to_the_same_files) {
+  const std::vector<std::string> pictures{"output.render=true", "output.every=0.04"};
+  EXPECT_EQ(run_auto(pictures), -1) << "there is nothing: afresh";
+  const std::int64_t steps = open_checkpoint(comm_, checkpoints().at(0)).run.steps_done;
+  ASSERT_EQ(checkpoints().size(), 2u);
+  EXPECT_EQ(run_auto(pictures), steps) << "it is complete";
+  const std::string snapshot = bytes_of(folder_ / "snapshot_002.hdf5"),
+                    picture = bytes_of(folder_ / "snapshot_002.png"),
+                    energy = bytes_of(folder_ / "energy.csv"), timing = rows_of(folder_ / "timing.csv", 5),
+                    bins = rows_of(folder_ / "timebins.csv", 8);
+  ASSERT_FALSE(snapshot.empty() || picture.empty() || energy.empty());
+
+  on_disk([&] {
+    damage(checkpoints()[0] + "/" + state_file);
+    fs::remove(folder_ / "snapshot_002.hdf5");
+    fs::remove(folder_ / "snapshot_002.png");
+    fs::create_directories(folder_ / "checkpoints/next.tmp");
+    // As a run leaves it that is killed while it writes a row.
+    std::ofstream(folder_ / "timing.csv", std::ios::app) << steps + 1 << ",0.08";
+  });
+  EXPECT_EQ(run_auto(pictures), steps - 1) << "the one before, inside of a longest step";
+  EXPECT_EQ(bytes_of(folder_ / "snapshot_002.hdf5"), snapshot);
+  EXPECT_EQ(bytes_of(folder_ / "snapshot_002.png"), picture) << "it shows what the first one does";
+  EXPECT_EQ(bytes_of(folder_ / "energy.csv"), energy);
+  EXPECT_EQ(rows_of(folder_ / "timing.csv", 5), timing);
+  EXPECT_EQ(rows_of(folder_ / "timebins.csv", 8), bins);
+  EXPECT_EQ(checkpoints().size(), 2u);
+  EXPECT_FALSE(fs::exists(folder_ / "checkpoints/next.tmp"));
+  EXPECT_EQ(run_auto(pictures), steps);
+}
+
+TEST_F(Resume, of_a_run_that_is_extended_ends_as_one_that_went_there_at_once) {
+  run_auto();
+  const std::string all = bytes_of(folder_ / "snapshot_005.hdf5"), energy = bytes_of(folder_ / "energy.csv");
+  run({"never", true}, {"time.end=0.04"});  // where there is no snapshot of the whole run
+  EXPECT_GT(run_auto(), 0);
+  EXPECT_EQ(bytes_of(folder_ / "snapshot_005.hdf5"), all);
+  EXPECT_EQ(bytes_of(folder_ / "energy.csv"), energy);
+}
+
+TEST_F(Resume, takes_the_folder_of_a_checkpoint_to_another_output) {
+  run_auto();
+  const TestFolder other(comm_, "resume-other");
+  const std::int64_t steps = run({checkpoints()[1]}, {"output.folder=" + other.path()});
+  EXPECT_GT(steps, 0);
+  EXPECT_EQ(bytes_of(other / "snapshot_005.hdf5"), bytes_of(folder_ / "snapshot_005.hdf5"));
+  EXPECT_EQ(rows_of(other / "timing.csv", 1), fmt::format("step\n{}\n", steps + 1));
+  EXPECT_EQ(checkpoints().size(), 2u) << "those of the other folder stay";
+}
+
+TEST_F(Resume, names_every_kind_of_damage) {
+  run_auto();
+  const std::string last = checkpoints()[0], before = checkpoints()[1], part = before + "/part_0000.hdf5",
+                    manifest = manifest_of_checkpoint(before);
+  on_disk([&] { fs::remove_all(last); });
+  const std::string good_part = bytes_of(part), good_manifest = bytes_of(manifest);
+  const auto put = [&](const std::string& path, const std::string& bytes) {
+    on_disk([&] { std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes; });
+  };
+  const auto expect_refusal = [&](const std::string& text) {
+    const std::string error = refusal({"auto"});
+    EXPECT_NE(error.find(text), std::string::npos) << error;
+    EXPECT_NE(error.find("no checkpoint to go on from"), std::string::npos) << error;
+    EXPECT_EQ(refusal({before}), error) << "as if it had been named";
+  };
+  on_disk([&] { damage(part); });
+  expect_refusal("part_0000.hdf5: is damaged: its checksum");
+  put(part, good_part.substr(0, good_part.size() - 1));
+  expect_refusal("part_0000.hdf5: is damaged: it has");
+  on_disk([&] { fs::remove(part); });
+  expect_refusal("part_0000.hdf5: cannot be read: No such file");
+  put(part, good_part);
+  on_disk([&] { damage(manifest); });
+  expect_refusal("manifest.json: is damaged");
+  put(manifest, "");
+  expect_refusal("manifest.json: is damaged");
+  on_disk([&] { fs::remove(manifest); });
+  expect_refusal("manifest.json: cannot be opened");
+  put(manifest, good_manifest);
+  EXPECT_GT(run_auto(), 0);
+}
+
+TEST_F(Resume, of_another_run_is_refused) {
+  run_auto();
+  const auto expect_refusal = [&](const std::vector<std::string>& changes, const std::string& text) {
+    const std::string error = refusal({"auto"}, changes);
+    EXPECT_NE(error.find(text), std::string::npos) << error;
+  };
+  expect_refusal({"gravity.delta=1e-3"}, "gravity.delta was 0.0035 and is now 0.001");
+  expect_refusal({"initial_conditions.n=600"}, "initial_conditions.n was 500 and is now 600");
+  expect_refusal({"time.begin=0"}, "time.begin was not given and is now 0");
+  expect_refusal({"decomposition.leaf_size=32"}, "decomposition.leaf_size was 0 and is now 32");
+  expect_refusal({"time.end=0.07"}, "time.end");
+  expect_refusal({"time.end=0.06"}, "behind time.end");
+  const std::string error = refusal({"auto"}, {}, "cuda");
+  EXPECT_NE(error.find("go on with --backend kokkos, or start another run from the last snapshot"),
+            std::string::npos)
+      << error;
+  EXPECT_GT(run_auto({"output.every=0.01", "audit.every=1", "checkpoint.every=0", "time.end=0.1",
+                      "decomposition.schedule=master"}),
+            0)
+      << "what says nothing about forces may change";
+}
+
+TEST_F(Resume, leaves_alone_what_it_was_not_told_to_replace) {
+  run_auto();
+  EXPECT_NE(refusal({"never"}).find("--resume auto"), std::string::npos);
+  EXPECT_NE(refusal({"auto", true}).find("--overwrite"), std::string::npos);
+  on_disk([&] { fs::remove_all(folder_ / "checkpoints"); });
+  EXPECT_NE(refusal({"auto"}).find("--overwrite"), std::string::npos) << "of an old grove";
+  on_disk([&] { fs::create_directories(folder_ / "checkpoints"); });
+  EXPECT_EQ(run_auto(), -1) << "of a run that ended before its first checkpoint";
+  EXPECT_EQ(run({"never", true}), -1);
+  EXPECT_EQ(checkpoints().size(), 2u);
+}
+
+TEST_F(Resume, keeps_checkpoints_of_its_own_way_alone) {
+  run_auto();
+  const std::vector<std::string> first = checkpoints();
+  const std::int64_t steps = run({first[1]});
+  EXPECT_GT(steps, 0);
+  EXPECT_EQ(checkpoints(), first) << "the last one was written again";
+  on_disk([&] { fs::rename(first[0], folder_ / "checkpoints/step_123456789"); });
+  run({first[1]});
+  EXPECT_EQ(checkpoints(), first) << "what was later on another way is gone";
+}
+
+}  // namespace
+}  // namespace grove
