@@ -10,6 +10,14 @@ find_package(PNG REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
+# Checksums of files.
+find_path(GROVE_XXHASH_INCLUDE xxhash.h REQUIRED)
+find_library(GROVE_XXHASH_LIBRARY xxhash REQUIRED)
+mark_as_advanced(GROVE_XXHASH_INCLUDE GROVE_XXHASH_LIBRARY)
+add_library(grove_xxhash INTERFACE)
+target_include_directories(grove_xxhash SYSTEM INTERFACE ${GROVE_XXHASH_INCLUDE})
+target_link_libraries(grove_xxhash INTERFACE ${GROVE_XXHASH_LIBRARY})
+
 # Kokkos, 3.4 to 5.x (-DKokkos_ROOT=FOLDER: that one). The CMake config of Debian's 3.4 names an include folder that
 # does not exist, so its imported target is pointed at the folder where the header is.
 find_package(Kokkos REQUIRED)

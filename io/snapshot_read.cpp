@@ -8,6 +8,9 @@
 #include <type_traits>
 
 #include "base/errors.hpp"
+#include "io/checksum.hpp"
+#include "io/hdf5.hpp"
+#include "io/probe.hpp"
 #include "io/shares.hpp"
 #include "io/snapshot.hpp"
 #include "io/snapshot_file.hpp"
@@ -47,11 +50,39 @@ void merge_mass_table(const FileHeader& file, std::array<bool, particle_types>& 
   }
 }
 
+void require_file(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) throw InputError(path + ": no such file");
+  if (std::filesystem::is_directory(path, error))
+    throw InputError(path + ": is a folder; expected a snapshot");
+}
+
+/// The paths of the set that a file belongs to. Every file is checked before it is opened;
+/// all_have_checksums: whether that was by checksums. Collective.
+std::vector<std::string> checked_files(const Communicator& comm, const std::string& path,
+                                       bool& all_have_checksums) {
+  all_have_checksums = check_before_opening(comm, path);
+  int count = 1;
+  comm.together([&] {
+    if (comm.is_master()) count = open_snapshot_file(path)->header().files;
+  });
+  count = comm.broadcast(count);
+  std::vector<std::string> files;
+  comm.together([&] {
+    files = files_of_set(path, count);
+    if (!comm.is_master()) return;
+    for (const std::string& file : files) require_file(file);
+  });
+  for (const std::string& file : files)
+    if (file != path) all_have_checksums = check_before_opening(comm, file) && all_have_checksums;
+  return files;
+}
+
 /// Opens every file of the set in turn and checks that they belong together; by the master alone.
-Layout layout_of(const std::string& path, FileHeader& first) {
+Layout layout_of(const std::string& path, std::vector<std::string> files, FileHeader& first) {
   Layout layout;
   first = open_snapshot_file(path)->header();
-  layout.files = files_of_set(path, first.files);
+  layout.files = std::move(files);
   std::array<bool, particle_types> known{};
   for (std::size_t f = 0; f < layout.files.size(); ++f) {
     const FileHeader header = open_snapshot_file(layout.files[f])->header();
@@ -138,7 +169,7 @@ class ShareReader {
   Particles read() {
     Count mine = 0;
     for (std::size_t t = 0; t < header_.counts.size(); ++t) mine += end(t) - begin(t);
-    particles_.resize(static_cast<std::size_t>(mine));
+    make_room(mine);
     for (std::size_t t = 0; t < header_.counts.size(); ++t) read_type(t);
     std::fill(particles_.acceleration.begin(), particles_.acceleration.end(), Vec3f{0, 0, 0});
     std::fill(particles_.potential.begin(), particles_.potential.end(), 0.0f);
@@ -153,6 +184,16 @@ class ShareReader {
  private:
   Count begin(std::size_t type) const { return share_begin(header_.counts[type], rank_, ranks_); }
   Count end(std::size_t type) const { return share_begin(header_.counts[type], rank_ + 1, ranks_); }
+
+  void make_room(Count count) {
+    try {
+      particles_.resize(static_cast<std::size_t>(count));
+    } catch (const std::exception&) {
+      throw InputError(
+          fmt::format("{}: a rank has no memory for its share, {} of {} particles; use more ranks or nodes",
+                      layout_.files[0], count, header_.count()));
+    }
+  }
 
   void read_type(std::size_t type) {
     const Count first = begin(type), last = end(type);
@@ -237,15 +278,21 @@ std::string name_of(SnapshotFormat format) {
 Count SnapshotHeader::count() const { return sum(counts); }
 
 std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) throw InputError(path + ": no such file");
-  if (std::filesystem::is_directory(path, error))
-    throw InputError(path + ": is a folder; expected a snapshot");
+  require_file(path);
   for (const auto open : {open_gadget_hdf5, open_gadget_binary, open_tipsy})
     if (auto file = open(path)) return file;
   throw InputError(
       path +
       ": not a snapshot; known are HDF5 in GADGET's layout, GADGET binary (formats 1 and 2) and tipsy");
+}
+
+bool check_before_opening(const Communicator& comm, const std::string& path) {
+  const bool has_checksum = has_right_checksum(comm, path);
+  if (!has_checksum)
+    comm.together([&] {
+      if (comm.is_master() && hdf5::is_hdf5(path)) probe_hdf5(path);
+    });
+  return has_checksum;
 }
 
 int number_of_files(std::int64_t stated, const std::string& path) {
@@ -290,16 +337,19 @@ std::vector<std::string> files_of_set(const std::string& path, int files) {
 Snapshot read_snapshot(const Communicator& comm, const std::string& path, const ReadOptions& options) {
   Snapshot snapshot;
   Layout layout;
+  std::vector<std::string> files = checked_files(comm, path, snapshot.header.has_checksum);
   comm.together([&] {
     if (!comm.is_master()) return;
     FileHeader first;
-    layout = layout_of(path, first);
+    layout = layout_of(path, std::move(files), first);
     if (!options.comoving && !first.comoving.empty())
       throw InputError(
           fmt::format("{}: {}; Grove needs physical positions, velocities and units without h: Redshift "
                       "0, HubbleParam 1, ComovingIntegrationOn 0",
                       path, first.comoving));
+    const bool has_checksum = snapshot.header.has_checksum;
     snapshot.header = header_of(first, layout, options);
+    snapshot.header.has_checksum = has_checksum;
   });
   share(comm, snapshot.header, layout);
   comm.together([&] {

@@ -7,6 +7,7 @@ packages=(
   openmpi-bin libopenmpi-dev libhdf5-openmpi-dev   # ranks and their files
   libtrilinos-kokkos-dev                           # kernels
   libfmt-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libboost-dev libboost-math-dev libpng-dev
+  libxxhash-dev
   libgtest-dev libbenchmark-dev clang-format python3-h5py   # tests, benchmarks
 )
 
