@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 #include "base/errors.hpp"
@@ -90,6 +91,7 @@ class GadgetHdf5 final : public SnapshotFile {
       header_.total = header_.counts;
     header_.time = scalar<double>(group, "Time", 0);
     header_.redshift = scalar<double>(group, "Redshift", 0);
+    header_.box_size = scalar<double>(group, "BoxSize", 0);
     if (const hdf5::Handle grove = hdf5::open_group(file_, "Grove", path_))
       header_.leaf_size = scalar<std::int64_t>(grove, "LeafSize", 0);
   }
@@ -101,7 +103,11 @@ class GadgetHdf5 final : public SnapshotFile {
       const double length = scalar<double>(group, "UnitLength_in_cm", 0);
       const double mass = scalar<double>(group, "UnitMass_in_g", 0);
       const double velocity = scalar<double>(group, "UnitVelocity_in_cm_per_s", 0);
-      if (!(length > 0 && mass > 0 && velocity > 0)) continue;
+      if (length == 0 && mass == 0 && velocity == 0) continue;
+      for (const double unit : {length, mass, velocity})
+        if (!(unit > 0 && std::isfinite(unit)))
+          throw InputError(fmt::format("{}: group {} has a unit of {} in CGS; expected a positive number",
+                                       path_, name, unit));
       header_.units = Units::of(length, mass, velocity);
       // Zero means the physical value in GADGET's parameter of this name.
       const double newton = scalar<double>(group, "GravityConstantInternal", 0);

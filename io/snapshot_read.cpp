@@ -50,13 +50,6 @@ void merge_mass_table(const FileHeader& file, std::array<bool, particle_types>& 
   }
 }
 
-void require_file(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) throw InputError(path + ": no such file");
-  if (std::filesystem::is_directory(path, error))
-    throw InputError(path + ": is a folder; expected a snapshot");
-}
-
 /// The paths of the set that a file belongs to. Every file is checked before it is opened;
 /// all_have_checksums: whether that was by checksums. Collective.
 std::vector<std::string> checked_files(const Communicator& comm, const std::string& path,
@@ -101,6 +94,9 @@ Layout layout_of(const std::string& path, std::vector<std::string> files, FileHe
     throw InputError(fmt::format("{}: the files hold [{}] particles by type, but the header says [{}] in all",
                                  path, fmt::join(found, ", "), fmt::join(first.total, ", ")));
   if (sum(found) == 0) throw InputError(path + ": holds no particles");
+  for (const auto& [name, value] : {std::pair{"time", first.time}, std::pair{"redshift", first.redshift}})
+    if (!std::isfinite(value))
+      throw InputError(fmt::format("{}: its header says {} {}; expected a finite number", path, name, value));
   return layout;
 }
 
@@ -113,6 +109,7 @@ SnapshotHeader header_of(const FileHeader& first, const Layout& layout, const Re
   header.mass_table = first.mass_table;
   header.time = first.time;
   header.redshift = first.redshift;
+  header.box_size = first.box_size;
   header.file_units = first.units;
   header.units = first.units.value_or(options.unstated);
   header.has_ids = first.has_ids;
@@ -128,7 +125,7 @@ struct WireHeader {
   bool byte_swapped, has_units, has_ids;
   std::array<Count, particle_types> counts;
   std::array<double, particle_types> mass_table;
-  double time, redshift;
+  double time, redshift, box_size;
   Units file_units, units;
   Count leaf_size;
 };
@@ -136,10 +133,18 @@ static_assert(std::is_trivially_copyable_v<WireHeader>);
 
 /// The master's header and layout, everywhere.
 void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
-  WireHeader wire{header.format,  header.byte_swapped, header.file_units.has_value(),
-                  header.has_ids, header.counts,       header.mass_table,
-                  header.time,    header.redshift,     header.file_units.value_or(Units{}),
-                  header.units,   header.leaf_size};
+  WireHeader wire{header.format,
+                  header.byte_swapped,
+                  header.file_units.has_value(),
+                  header.has_ids,
+                  header.counts,
+                  header.mass_table,
+                  header.time,
+                  header.redshift,
+                  header.box_size,
+                  header.file_units.value_or(Units{}),
+                  header.units,
+                  header.leaf_size};
   wire = comm.broadcast(wire);
   header.format = wire.format;
   header.byte_swapped = wire.byte_swapped;
@@ -147,6 +152,7 @@ void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
   header.mass_table = wire.mass_table;
   header.time = wire.time;
   header.redshift = wire.redshift;
+  header.box_size = wire.box_size;
   if (wire.has_units) header.file_units = wire.file_units;
   header.units = wire.units;
   header.has_ids = wire.has_ids;
@@ -158,6 +164,7 @@ void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
   const std::span<const std::array<Count, particle_types>> counts(layout.counts);
   layout.counts = comm.all_gather_arrays(comm.is_master() ? counts : counts.first(0));
   header.files = layout.files;
+  header.file_counts = layout.counts;
 }
 
 /// Reads this rank's share of the particles; particles of one type after the other.
@@ -256,6 +263,7 @@ void convert(Snapshot& snapshot, const Units& to, const std::string& path) {
   for (Vec3d& v : particles.velocity) v *= velocity;
   for (double& m : particles.mass) m *= mass;
   for (double& m : snapshot.header.mass_table) m *= mass;
+  snapshot.header.box_size *= length;
   snapshot.header.time *= factor(dimension::time);
   snapshot.header.units = to;
 }
@@ -276,6 +284,13 @@ std::string name_of(SnapshotFormat format) {
 }
 
 Count SnapshotHeader::count() const { return sum(counts); }
+
+void require_file(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) throw InputError(path + ": no such file");
+  if (std::filesystem::is_directory(path, error))
+    throw InputError(path + ": is a folder; expected a snapshot");
+}
 
 std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path) {
   require_file(path);
