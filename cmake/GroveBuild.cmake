@@ -44,6 +44,11 @@ if(GROVE_SANITIZE)
   target_link_options(grove_options INTERFACE -fsanitize=address,undefined)
 endif()
 
+if(GROVE_FUZZ)
+  grove_cxx_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_link_options(grove_options INTERFACE -fsanitize=address,undefined)
+endif()
+
 # The CUDA backend, compiled for the GPUs of the last three generations of clusters unless told otherwise.
 set(GROVE_HAS_CUDA OFF)
 if(NOT GROVE_CUDA STREQUAL "OFF")
