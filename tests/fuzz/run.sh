@@ -13,7 +13,7 @@ targets=("$@")
 here=$(cd "$(dirname "$0")" && pwd)
 
 # One rank alone, which needs no other process of MPI; its library keeps memory to the end, which is no leak of ours.
-export OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_btl=self ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
+export OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_btl=self OMPI_MCA_opal_signal=10 ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
 
 fuzzer_of() {
   case $1 in
