@@ -2,22 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "backend/host_backend.hpp"
 #include "base/errors.hpp"
-#include "base/memory.hpp"
-#include "io/file.hpp"
-#include "io/snapshot.hpp"
 
 namespace grove {
 namespace {
@@ -29,22 +22,6 @@ OutputTimes output_times(const OutputParameters& output, double begin, double en
 
 /// Steps from one search for the critical separation of groups to the next; one costs as much as some 15.
 constexpr std::int64_t tuning_interval = 1024;
-
-/// Seconds of every phase on the slowest rank.
-std::array<double, step_phases.size()> slowest(const Communicator& comm, const PhaseTimers& timers) {
-  std::array<double, step_phases.size()> seconds{};
-  std::transform(step_phases.begin(), step_phases.end(), seconds.begin(),
-                 [&](const char* phase) { return timers.seconds(phase); });
-  comm.max(std::span<double>(seconds));
-  return seconds;
-}
-
-/// The slowest rank's time over the mean.
-double imbalance(const Communicator& comm, double seconds) {
-  const std::vector<double> all = comm.all_gather(seconds);
-  const double sum = std::accumulate(all.begin(), all.end(), 0.0);
-  return sum > 0 ? *std::max_element(all.begin(), all.end()) * static_cast<double>(all.size()) / sum : 1;
-}
 
 /// What `make` makes, or its error on all ranks together.
 template <class Make>
@@ -198,112 +175,6 @@ void Simulation::decompose() {
 
 void Simulation::evaluate_forces(const EvaluationPlan& plan) {
   forces_ = backend_->evaluate(domain_, plan, timers_);
-}
-
-void Simulation::start_reporting() {
-  comm_.together([&] {
-    if (!comm_.is_master()) return;
-    const std::string& folder = parameters_.output.folder;
-    make_output_folder(folder);
-    write_text(folder + "/used-parameters.yml", used_parameters(parameters_));
-    fmt::print(
-        stderr,
-        "particles: {}, leaves: {}, ranks: {}; longest steps: {}, from time {:g} to {:g}; results: {}\n",
-        forces_.particles, domain_.leaves(), comm_.size(), timeline_.steps(), timeline_.begin(),
-        timeline_.end(), folder);
-    fmt::print(stderr, "{}", backend_->devices());
-    log_ = std::make_unique<RunLog>(folder);
-  });
-  reporting_ = true;
-  run_start_ = step_start_ = Clock::now();
-}
-
-void Simulation::report(Repair repair) {
-  StepReport report;
-  report.repair = repair;
-  report.leaves_moved = leaves_moved_;
-  if (is_synchronised()) {
-    report.totals = totals();
-    report.energy_error = (report.totals->total_energy() - first_energy_) / energy_scale_;
-    const Count every = parameters_.audit.every;
-    if (every > 0 && longest_steps_done() % every == 0) {
-      const auto timer = timers_.time("audit");
-      report.audit = backend_->audit(domain_, parameters_.audit.particles);
-    }
-  }
-  report.phases = slowest(comm_, timers_);
-  report.imbalance = imbalance(comm_, timers_.seconds("walk"));
-  if (log_) {
-    const auto now = Clock::now();
-    const auto n = static_cast<double>(std::max<Count>(1, forces_.active));
-    report.step = steps_done_;
-    report.time = time();
-    report.done = (time() - timeline_.begin()) / (timeline_.end() - timeline_.begin());
-    report.dt = dt_;
-    report.level = clock_.first_active();
-    report.active = forces_.active;
-    report.wall_seconds = std::chrono::duration<double>(now - step_start_).count();
-    report.run_seconds = std::chrono::duration<double>(now - run_start_).count();
-    report.cell_interactions = static_cast<double>(forces_.interactions.cell) / n;
-    report.particle_interactions = static_cast<double>(forces_.interactions.particle) / n;
-    log_->add(report);
-    if (is_synchronised() && steps_done_ > 0) log_->add(bins_, timeline_.step(), comm_.size());
-  }
-  if (is_synchronised()) bins_ = {};
-}
-
-void Simulation::report_memory() const {
-  const double peak = comm_.max(memory_use().peak);
-  const auto on_device = static_cast<double>(comm_.max(backend_->peak_device_memory()));
-  const double share = static_cast<double>(forces_.particles) / comm_.size();
-  if (!comm_.is_master()) return;
-  fmt::print(stderr, "peak memory {:.1f} MB on one rank, {:.0f} bytes per particle\n", 1e-6 * peak,
-             peak / share);
-  if (on_device > 0)
-    fmt::print(stderr, "peak memory of a GPU {:.1f} MB, {:.0f} bytes per particle\n", 1e-6 * on_device,
-               on_device / share);
-}
-
-/// As they have been measured last.
-void Simulation::report_tuning() const {
-  if (!comm_.is_master()) return;
-  if (forces_.critical_separation > 0 && forces_.critical_separation < domain_.box.edge)
-    fmt::print(stderr, "groups were split into parts that reach {:g} at most\n", forces_.critical_separation);
-  if (parameters_.tuning.cost == TuningCost::counted) return;
-  const RepairRates& rates = tuning_.rates();
-  fmt::print(stderr, "measured in interactions: new trees {:.0f} per particle, new cuts {:.0f}\n",
-             rates.rebuild, rates.cuts);
-}
-
-/// Those due before a time.
-void Simulation::write_outputs(double end) {
-  const auto timer = timers_.time("output");
-  const double same = std::max(1e-9 * (end - time()), timeline_.rounding());
-  const std::size_t due = is_done() ? output_times_.all().size() : output_times_.count_before(end - same);
-  for (; outputs_done_ < due; ++outputs_done_)
-    write_output(output_times_.all()[outputs_done_], outputs_done_);
-}
-
-void Simulation::write_output(double output_time, std::size_t number) {
-  const double same = std::max(1e-9 * timeline_.step(), timeline_.rounding());
-  const bool is_now = is_synchronised() && std::abs(output_time - time()) <= same;
-  const Prediction to = clock_.prediction(parameters_.time.integrator, output_time);
-  const std::string name = fmt::format("{}/snapshot_{:03}", parameters_.output.folder, number);
-  WriteOptions options;
-  options.time = output_time;
-  options.units = parameters_.units;
-  options.fields = parameters_.output.fields;
-  options.types = parameters_.output.types;
-  options.files = static_cast<int>(parameters_.output.files);
-  options.leaf_size = domain_.leaf_size;
-  backend_->show(is_now ? nullptr : &to, [&](const Particles& particles) {
-    write_snapshot(comm_, name + ".hdf5", particles, options);
-    if (!parameters_.output.render) return;
-    // All pictures show what the first one does.
-    view_.time = output_time;
-    view_.units = parameters_.units;
-    view_ = render_png(comm_, particles, view_, name + ".png");
-  });
 }
 
 }  // namespace grove
