@@ -22,6 +22,11 @@ std::string hours_minutes_seconds(double seconds) {
 
 }  // namespace
 
+const char* name_of(Repair repair) {
+  constexpr const char* names[] = {"refit", "rebuild", "cuts"};
+  return names[static_cast<int>(repair)];
+}
+
 RunLog::File RunLog::create(const std::filesystem::path& path) {
   File file(std::fopen(path.c_str(), "w"));
   if (!file)
@@ -34,7 +39,8 @@ RunLog::RunLog(const std::filesystem::path& folder)
     : folder_(folder),
       energy_(create(folder / "energy.csv")),
       timing_(create(folder / "timing.csv")),
-      time_bins_(create(folder / "timebins.csv")) {
+      time_bins_(create(folder / "timebins.csv")),
+      telemetry_(folder) {
   fmt::print(
       energy_.get(),
       "step,time,kinetic,potential,total,energy_error,momentum_x,momentum_y,momentum_z,absolute_momentum,"
@@ -60,14 +66,13 @@ void RunLog::require_no_earlier_run(const std::filesystem::path& folder) {
 
 void RunLog::add(const StepReport& report) {
   if (report.totals) add_totals(report);
-  constexpr const char* repairs[] = {"refit", "rebuild", "cuts"};
   fmt::print(timing_.get(), "{},{:.12g},{},{},{},{},{:.6f}", report.step, report.time, report.level,
-             report.active, repairs[static_cast<int>(report.repair)], report.leaves_moved,
-             report.wall_seconds);
+             report.active, name_of(report.repair), report.leaves_moved, report.wall_seconds);
   for (const double seconds : report.phases) fmt::print(timing_.get(), ",{:.6f}", seconds);
   fmt::print(timing_.get(), ",{:.4f},{:.1f},{:.1f}\n", report.imbalance, report.cell_interactions,
              report.particle_interactions);
   flush(timing_, "timing.csv");
+  telemetry_.add(report);
   print_line(report);
   last_step_ = report.step;
   last_time_ = report.time;
