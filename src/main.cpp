@@ -53,6 +53,7 @@ int run_program(int argc, char** argv, const Communicator& comm) {
   add_decompose(app, action);
   add_info(app, action);
   add_render(app, action);
+  add_report(app, action);
   add_validate(app, action);
 
   try {
