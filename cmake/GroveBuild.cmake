@@ -7,6 +7,23 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug or RelWithDebInfo" FORCE)
 endif()
 
+# The commit that is built, for what a run says of itself; looked up again when git has moved.
+set(GROVE_COMMIT unknown)
+find_package(Git QUIET)
+if(Git_FOUND)
+  execute_process(COMMAND ${GIT_EXECUTABLE} describe --always --dirty --abbrev=12 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+                  OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse --git-path logs/HEAD WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+                  OUTPUT_VARIABLE moves OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(commit)
+    set(GROVE_COMMIT ${commit})
+  endif()
+  get_filename_component(moves "${moves}" ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
+  if(EXISTS "${moves}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${moves}")
+  endif()
+endif()
+
 find_program(GROVE_CCACHE ccache)
 mark_as_advanced(GROVE_CCACHE)
 if(GROVE_CCACHE)
@@ -41,6 +58,11 @@ if(GROVE_NATIVE)
 endif()
 if(GROVE_SANITIZE)
   grove_cxx_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_link_options(grove_options INTERFACE -fsanitize=address,undefined)
+endif()
+
+if(GROVE_FUZZ)
+  grove_cxx_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   target_link_options(grove_options INTERFACE -fsanitize=address,undefined)
 endif()
 

@@ -124,7 +124,11 @@ std::vector<T> read_attribute(hid_t object, const std::string& name, const std::
   const std::string what = fmt::format("{}: attribute {} cannot be read", path, name);
   const Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, what);
   const Handle space(H5Aget_space(attribute), H5Sclose, what);
-  std::vector<T> values(static_cast<std::size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space))));
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  constexpr hssize_t most = 1 << 16;
+  if (count > most)
+    throw InputError(fmt::format("{}: it has {} values; expected at most {}", what, count, most));
+  std::vector<T> values(static_cast<std::size_t>(std::max<hssize_t>(0, count)));
   if (!values.empty()) check(H5Aread(attribute, native<T>(), values.data()), what);
   return values;
 }
@@ -162,6 +166,11 @@ DatasetInfo info(hid_t dataset, const std::string& path) {
   const H5T_class_t kind = H5Tget_class(type);
   return {shape_of(space), kind == H5T_FLOAT, kind == H5T_INTEGER,
           kind == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_2, H5Tget_size(type)};
+}
+
+bool is_chunked(hid_t dataset, const std::string& path) {
+  const Handle creation(H5Dget_create_plist(dataset), H5Pclose, path);
+  return H5Pget_layout(creation) == H5D_CHUNKED;
 }
 
 std::vector<std::string> dataset_names(hid_t group, const std::string& path) {

@@ -100,6 +100,7 @@ void write_attribute(hid_t object, const std::string& name, const std::array<T, 
 void write_attribute(hid_t object, const std::string& name, const std::string& text, const std::string& path);
 
 /// Reads all values of an attribute, whatever its number type; empty if there is no such attribute.
+/// InputError if it holds no numbers, or more than any header does.
 template <class T>
 std::vector<T> read_attribute(hid_t object, const std::string& name, const std::string& path);
 
@@ -117,6 +118,8 @@ Handle create_dataset(hid_t parent, const std::string& name, hid_t type, std::sp
 /// Handle of an existing dataset; none if there is no such dataset.
 Handle open_dataset(hid_t parent, const std::string& name, const std::string& path);
 DatasetInfo info(hid_t dataset, const std::string& path);
+/// Whether a dataset is stored in chunks, which HDF5 has to search for.
+bool is_chunked(hid_t dataset, const std::string& path);
 /// Names of the datasets in a group, in alphabetical order.
 std::vector<std::string> dataset_names(hid_t group, const std::string& path);
 

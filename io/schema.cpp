@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "io/words.hpp"
@@ -270,8 +271,18 @@ std::string text_of_softening(const PerType& values) {
   return fmt::format("{{{}}}", fmt::join(entries, ", "));
 }
 
-/// A text as YAML takes it whatever it contains.
+/// A text as YAML takes it whatever it contains. Line ends and their like need escapes, which need double
+/// quotes.
 std::string quoted(const std::string& text) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
+  if (std::any_of(text.begin(), text.end(), is_control)) {
+    std::string escaped;
+    for (const char c : text)
+      escaped += is_control(c)           ? fmt::format("\\x{:02x}", static_cast<unsigned>(c))
+                 : c == '"' || c == '\\' ? fmt::format("\\{}", c)
+                                         : std::string(1, c);
+    return '"' + escaped + '"';
+  }
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
   return result + "'";

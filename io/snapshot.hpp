@@ -29,17 +29,20 @@ struct StoredFieldInfo {
 /// What a snapshot says besides its particles; the same on every rank.
 struct SnapshotHeader {
   SnapshotFormat format = SnapshotFormat::hdf5;
-  bool byte_swapped = false;                        ///< its byte order is not this machine's
-  std::vector<std::string> files;                   ///< paths, in the order of their particles
-  std::array<Count, particle_types> counts{};       ///< particles by type, over all files
+  bool byte_swapped = false;                                   ///< its byte order is not this machine's
+  std::vector<std::string> files;                              ///< paths, in the order of their particles
+  std::array<Count, particle_types> counts{};                  ///< particles by type, over all files
+  std::vector<std::array<Count, particle_types>> file_counts;  ///< and in each file
   std::array<double, particle_types> mass_table{};  ///< mass of each particle of a type; 0: see its masses
   double time = 0;                                  ///< unit of time (see units)
   double redshift = 0;
+  double box_size = 0;                  ///< edge of the periodic box, from 0, length; 0: open
   std::optional<Units> file_units;      ///< what the file states; unset: it states none
   Units units = Units::galactic();      ///< of the particles and the time as they were read
   bool has_ids = true;                  ///< else ids are 1, 2, ... in file order
   std::vector<StoredFieldInfo> fields;  ///< what the files store; on the master only
   Count leaf_size = 0;                  ///< of the decomposition that was in force; 0: not recorded
+  bool has_checksum = false;            ///< every file of the set has one, and it was right
   /// What says that positions, velocities or units are comoving or scaled by h; empty: nothing does. On the
   /// master only.
   std::string comoving;
@@ -65,6 +68,9 @@ struct ReadOptions {
 /// Files without ids get 1, 2, ... in file order: types one after the other, files of a set one after the
 /// other within a type. Cost: every rank reads its share alone, in pieces of bounded memory.
 Snapshot read_snapshot(const Communicator& comm, const std::string& path, const ReadOptions& options = {});
+
+/// InputError unless there is a file of this name.
+void require_file(const std::string& path);
 
 struct WriteOptions {
   double time = 0;

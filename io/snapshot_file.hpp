@@ -30,6 +30,7 @@ struct FileHeader {
   std::array<double, particle_types> mass_table{};  ///< 0: the file has a mass for each particle
   bool has_ids = true;
   double time = 0, redshift = 0;
+  double box_size = 0;  ///< 0: open
   std::optional<Units> units;
   Count leaf_size = 0;
   std::string comoving;  ///< see SnapshotHeader
@@ -52,8 +53,13 @@ class SnapshotFile {
   FileHeader header_;
 };
 
-/// Recognises the format by content. InputError if it is none, or if the file is damaged.
+/// Recognises the format by content. InputError if it is none, or if the file is damaged. HDF5 may crash on
+/// files that check_before_opening() has not let pass.
 std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path);
+
+/// Checks the checksum, if the file has one; HDF5 without one is tried in a child process. Returns whether it
+/// has one. Collective; InputError on all ranks together if the file is damaged. A missing file passes.
+bool check_before_opening(const Communicator& comm, const std::string& path);
 
 /// A number of files in a set as a header has it; 0 and less, of writers that do not set it, mean one file.
 /// InputError if there cannot be so many.
@@ -69,5 +75,8 @@ std::vector<std::string> files_of_set(const std::string& path, int files);
 std::unique_ptr<SnapshotFile> open_gadget_hdf5(const std::string& path);
 std::unique_ptr<SnapshotFile> open_gadget_binary(const std::string& path);
 std::unique_ptr<SnapshotFile> open_tipsy(const std::string& path);
+
+/// Opens and reads as probe_hdf5() promises.
+void try_gadget_hdf5(const std::string& path);
 
 }  // namespace grove

@@ -8,6 +8,9 @@
 #include <type_traits>
 
 #include "base/errors.hpp"
+#include "io/checksum_trailer.hpp"
+#include "io/hdf5.hpp"
+#include "io/probe.hpp"
 #include "io/shares.hpp"
 #include "io/snapshot.hpp"
 #include "io/snapshot_file.hpp"
@@ -47,11 +50,32 @@ void merge_mass_table(const FileHeader& file, std::array<bool, particle_types>& 
   }
 }
 
+/// The paths of the set that a file belongs to. Every file is checked before it is opened;
+/// all_have_checksums: whether that was by checksums. Collective.
+std::vector<std::string> checked_files(const Communicator& comm, const std::string& path,
+                                       bool& all_have_checksums) {
+  all_have_checksums = check_before_opening(comm, path);
+  int count = 1;
+  comm.together([&] {
+    if (comm.is_master()) count = open_snapshot_file(path)->header().files;
+  });
+  count = comm.broadcast(count);
+  std::vector<std::string> files;
+  comm.together([&] {
+    files = files_of_set(path, count);
+    if (!comm.is_master()) return;
+    for (const std::string& file : files) require_file(file);
+  });
+  for (const std::string& file : files)
+    if (file != path) all_have_checksums = check_before_opening(comm, file) && all_have_checksums;
+  return files;
+}
+
 /// Opens every file of the set in turn and checks that they belong together; by the master alone.
-Layout layout_of(const std::string& path, FileHeader& first) {
+Layout layout_of(const std::string& path, std::vector<std::string> files, FileHeader& first) {
   Layout layout;
   first = open_snapshot_file(path)->header();
-  layout.files = files_of_set(path, first.files);
+  layout.files = std::move(files);
   std::array<bool, particle_types> known{};
   for (std::size_t f = 0; f < layout.files.size(); ++f) {
     const FileHeader header = open_snapshot_file(layout.files[f])->header();
@@ -70,6 +94,9 @@ Layout layout_of(const std::string& path, FileHeader& first) {
     throw InputError(fmt::format("{}: the files hold [{}] particles by type, but the header says [{}] in all",
                                  path, fmt::join(found, ", "), fmt::join(first.total, ", ")));
   if (sum(found) == 0) throw InputError(path + ": holds no particles");
+  for (const auto& [name, value] : {std::pair{"time", first.time}, std::pair{"redshift", first.redshift}})
+    if (!std::isfinite(value))
+      throw InputError(fmt::format("{}: its header says {} {}; expected a finite number", path, name, value));
   return layout;
 }
 
@@ -82,6 +109,7 @@ SnapshotHeader header_of(const FileHeader& first, const Layout& layout, const Re
   header.mass_table = first.mass_table;
   header.time = first.time;
   header.redshift = first.redshift;
+  header.box_size = first.box_size;
   header.file_units = first.units;
   header.units = first.units.value_or(options.unstated);
   header.has_ids = first.has_ids;
@@ -97,7 +125,7 @@ struct WireHeader {
   bool byte_swapped, has_units, has_ids;
   std::array<Count, particle_types> counts;
   std::array<double, particle_types> mass_table;
-  double time, redshift;
+  double time, redshift, box_size;
   Units file_units, units;
   Count leaf_size;
 };
@@ -105,10 +133,18 @@ static_assert(std::is_trivially_copyable_v<WireHeader>);
 
 /// The master's header and layout, everywhere.
 void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
-  WireHeader wire{header.format,  header.byte_swapped, header.file_units.has_value(),
-                  header.has_ids, header.counts,       header.mass_table,
-                  header.time,    header.redshift,     header.file_units.value_or(Units{}),
-                  header.units,   header.leaf_size};
+  WireHeader wire{header.format,
+                  header.byte_swapped,
+                  header.file_units.has_value(),
+                  header.has_ids,
+                  header.counts,
+                  header.mass_table,
+                  header.time,
+                  header.redshift,
+                  header.box_size,
+                  header.file_units.value_or(Units{}),
+                  header.units,
+                  header.leaf_size};
   wire = comm.broadcast(wire);
   header.format = wire.format;
   header.byte_swapped = wire.byte_swapped;
@@ -116,6 +152,7 @@ void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
   header.mass_table = wire.mass_table;
   header.time = wire.time;
   header.redshift = wire.redshift;
+  header.box_size = wire.box_size;
   if (wire.has_units) header.file_units = wire.file_units;
   header.units = wire.units;
   header.has_ids = wire.has_ids;
@@ -127,6 +164,7 @@ void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
   const std::span<const std::array<Count, particle_types>> counts(layout.counts);
   layout.counts = comm.all_gather_arrays(comm.is_master() ? counts : counts.first(0));
   header.files = layout.files;
+  header.file_counts = layout.counts;
 }
 
 /// Reads this rank's share of the particles; particles of one type after the other.
@@ -138,7 +176,7 @@ class ShareReader {
   Particles read() {
     Count mine = 0;
     for (std::size_t t = 0; t < header_.counts.size(); ++t) mine += end(t) - begin(t);
-    particles_.resize(static_cast<std::size_t>(mine));
+    make_room(mine);
     for (std::size_t t = 0; t < header_.counts.size(); ++t) read_type(t);
     std::fill(particles_.acceleration.begin(), particles_.acceleration.end(), Vec3f{0, 0, 0});
     std::fill(particles_.potential.begin(), particles_.potential.end(), 0.0f);
@@ -153,6 +191,16 @@ class ShareReader {
  private:
   Count begin(std::size_t type) const { return share_begin(header_.counts[type], rank_, ranks_); }
   Count end(std::size_t type) const { return share_begin(header_.counts[type], rank_ + 1, ranks_); }
+
+  void make_room(Count count) {
+    try {
+      particles_.resize(static_cast<std::size_t>(count));
+    } catch (const std::exception&) {
+      throw InputError(
+          fmt::format("{}: a rank has no memory for its share, {} of {} particles; use more ranks or nodes",
+                      layout_.files[0], count, header_.count()));
+    }
+  }
 
   void read_type(std::size_t type) {
     const Count first = begin(type), last = end(type);
@@ -215,6 +263,7 @@ void convert(Snapshot& snapshot, const Units& to, const std::string& path) {
   for (Vec3d& v : particles.velocity) v *= velocity;
   for (double& m : particles.mass) m *= mass;
   for (double& m : snapshot.header.mass_table) m *= mass;
+  snapshot.header.box_size *= length;
   snapshot.header.time *= factor(dimension::time);
   snapshot.header.units = to;
 }
@@ -236,16 +285,29 @@ std::string name_of(SnapshotFormat format) {
 
 Count SnapshotHeader::count() const { return sum(counts); }
 
-std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path) {
+void require_file(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) throw InputError(path + ": no such file");
   if (std::filesystem::is_directory(path, error))
     throw InputError(path + ": is a folder; expected a snapshot");
+}
+
+std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path) {
+  require_file(path);
   for (const auto open : {open_gadget_hdf5, open_gadget_binary, open_tipsy})
     if (auto file = open(path)) return file;
   throw InputError(
       path +
       ": not a snapshot; known are HDF5 in GADGET's layout, GADGET binary (formats 1 and 2) and tipsy");
+}
+
+bool check_before_opening(const Communicator& comm, const std::string& path) {
+  const bool has_checksum = has_right_checksum(comm, path);
+  if (!has_checksum)
+    comm.together([&] {
+      if (comm.is_master() && hdf5::is_hdf5(path)) probe_hdf5(path);
+    });
+  return has_checksum;
 }
 
 int number_of_files(std::int64_t stated, const std::string& path) {
@@ -290,16 +352,19 @@ std::vector<std::string> files_of_set(const std::string& path, int files) {
 Snapshot read_snapshot(const Communicator& comm, const std::string& path, const ReadOptions& options) {
   Snapshot snapshot;
   Layout layout;
+  std::vector<std::string> files = checked_files(comm, path, snapshot.header.has_checksum);
   comm.together([&] {
     if (!comm.is_master()) return;
     FileHeader first;
-    layout = layout_of(path, first);
+    layout = layout_of(path, std::move(files), first);
     if (!options.comoving && !first.comoving.empty())
       throw InputError(
           fmt::format("{}: {}; Grove needs physical positions, velocities and units without h: Redshift "
                       "0, HubbleParam 1, ComovingIntegrationOn 0",
                       path, first.comoving));
+    const bool has_checksum = snapshot.header.has_checksum;
     snapshot.header = header_of(first, layout, options);
+    snapshot.header.has_checksum = has_checksum;
   });
   share(comm, snapshot.header, layout);
   comm.together([&] {

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "base/errors.hpp"
+#include "io/checksum_trailer.hpp"
 #include "io/file.hpp"
 #include "io/hdf5.hpp"
 #include "io/id_order.hpp"
@@ -175,9 +176,15 @@ class SnapshotWriter {
   /// One step of the group's work: at most one call of HDF5 that waits for the other ranks of the group.
   template <class Work>
   void step(const Work& work) {
+    collective([&] { group_.together(work); });
+  }
+
+  /// The same for work that the group does together, and whose outcome it agrees on by itself.
+  template <class Work>
+  void collective(const Work& work) {
     if (fault_) return;
     try {
-      group_.together(work);
+      work();
     } catch (const std::exception&) {
       fault_ = std::current_exception();
     }
@@ -304,6 +311,7 @@ class SnapshotWriter {
       const std::string what = file.path + ": cannot be written";
       step([&] { hdf5::check(H5Fflush(file.handle, H5F_SCOPE_GLOBAL), what); });
       step([&] { file.handle.close(what); });
+      collective([&] { append_checksum(group_, file.path); });
     }
     agree();
     commit_together(all_, atomic_);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <string_view>
@@ -11,39 +12,106 @@
 #include "base/errors.hpp"
 #include "base/hash.hpp"
 #include "comm/exchange_plan.hpp"
+#include "io/shares.hpp"
 
 namespace grove {
 namespace {
 
-/// "FILE: dataset PartType1/Masses, particle id 7"
-std::string place(const std::string& source, const Particles& particles, std::size_t i,
-                  std::string_view field) {
-  return fmt::format("{}: dataset PartType{}/{}, particle id {}", source, particles.type[i], field,
-                     particles.id[i]);
+/// Where a particle stands: by type, then place in the file, over all files; without a file by rank.
+struct Place {
+  std::uint64_t type = ~std::uint64_t{0}, index = ~std::uint64_t{0};
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+/// The places of this rank's particles.
+class Places {
+ public:
+  Places(const Communicator& comm, const Particles& particles, const ValidationOptions& options)
+      : options_(options), rank_(static_cast<std::uint64_t>(comm.rank())) {
+    if (!options.header) return;
+    for (const std::uint8_t type : particles.type) ++end_[type];
+    Count before = 0;
+    for (std::size_t t = 0; t < end_.size(); ++t) {
+      offset_[t] = share_begin(options.header->counts[t], comm.rank(), comm.size()) - before;
+      before += end_[t];
+    }
+  }
+
+  /// Of the particle that is number i on this rank.
+  Place of(const Particles& particles, std::size_t i) const {
+    if (!options_.header) return {rank_, i};
+    const std::uint8_t type = particles.type[i];
+    return {type, static_cast<std::uint64_t>(static_cast<Count>(i) + offset_[type])};
+  }
+
+  /// "FILE: dataset PartType1/Masses, particle 16, id 7"
+  std::string name(const Place& place, std::uint8_t type, std::string_view field, ParticleId id) const {
+    const std::string dataset = fmt::format("dataset PartType{}/{}", type, field);
+    if (!options_.header) return fmt::format("{}: {}, particle id {}", options_.source, dataset, id);
+    const SnapshotHeader& header = *options_.header;
+    auto index = static_cast<Count>(place.index);
+    std::size_t file = 0;
+    for (; file + 1 < header.files.size() && index >= header.file_counts[file][type]; ++file)
+      index -= header.file_counts[file][type];
+    return fmt::format("{}: {}, particle {}, id {}", header.files[file], dataset, index, id);
+  }
+
+ private:
+  const ValidationOptions& options_;
+  std::uint64_t rank_;
+  std::array<Count, particle_types> end_{}, offset_{};
+};
+
+/// All ranks throw what the rank with the least place says. Collective; a rank without fault has no message.
+void throw_first(const Communicator& comm, const Place& place, const std::string& message) {
+  const std::uint64_t type = comm.min(place.type);
+  const std::uint64_t index = comm.min(place.type == type ? place.index : Place{}.index);
+  comm.together([&] {
+    if (!message.empty() && place == Place{type, index}) throw InputError(message);
+  });
 }
 
-/// most: no component may be larger; unit: what its numbers count in, for the message.
-void check_vector(const std::string& source, const Particles& particles, std::size_t i,
-                  const Field<Vec3d>& field, double most, std::string_view unit) {
+/// Calls check(i), which throws, for each particle, and reports the first fault of all ranks. Collective.
+template <class Check>
+void check_each(const Communicator& comm, const Particles& particles, const Places& places,
+                const Check& check) {
+  Place place;
+  std::string message;
+  for (std::size_t i = 0; i < particles.size() && message.empty(); ++i) try {
+      check(i);
+    } catch (const InputError& error) {
+      place = places.of(particles, i), message = error.what();
+    }
+  throw_first(comm, place, message);
+}
+
+/// name(field): where the number stands; most: no component may be larger; unit: what its numbers count in,
+/// for the message.
+template <class Namer>
+void check_vector(const Namer& name, const Particles& particles, std::size_t i, const Field<Vec3d>& field,
+                  double most, std::string_view unit) {
   const Vec3d& value = (particles.*field.array)[i];
   for (int axis = 0; axis < 3; ++axis)
     if (!std::isfinite(value[axis]))
-      throw InputError(fmt::format("{}: ({}, {}, {}); expected finite numbers",
-                                   place(source, particles, i, field.info.name), value.x, value.y, value.z));
+      throw InputError(fmt::format("{}: ({}, {}, {}); expected finite numbers", name(field.info.name),
+                                   value.x, value.y, value.z));
   if (const double largest = std::max({std::abs(value.x), std::abs(value.y), std::abs(value.z)});
       largest > most)
     throw InputError(fmt::format("{}: a component of {}; at most {} can be computed: choose a larger {}",
-                                 place(source, particles, i, field.info.name), largest, most, unit));
+                                 name(field.info.name), largest, most, unit));
 }
 
-void check_values(const Particles& particles, const ValidationOptions& options, std::size_t i) {
-  const std::string& source = options.source;
-  check_vector(source, particles, i, fields::position, largest_coordinate, "unit of length");
-  check_vector(source, particles, i, fields::velocity, largest_velocity, "unit of velocity");
+void check_values(const Particles& particles, const ValidationOptions& options, const Places& places,
+                  std::size_t i) {
+  const auto name = [&](std::string_view field) {
+    return places.name(places.of(particles, i), particles.type[i], field, particles.id[i]);
+  };
+  check_vector(name, particles, i, fields::position, largest_coordinate, "unit of length");
+  check_vector(name, particles, i, fields::velocity, largest_velocity, "unit of velocity");
   const double mass = particles.mass[i];
   const bool may_be_zero = options.tracer >> particles.type[i] & 1;
   const auto fail = [&](const std::string& right) {
-    throw InputError(fmt::format("{}: a mass of {}; {}", place(source, particles, i, "Masses"), mass, right));
+    throw InputError(fmt::format("{}: a mass of {}; {}", name("Masses"), mass, right));
   };
   if (!std::isfinite(mass) || mass < 0) fail("expected a positive number");
   if (mass == 0 && !may_be_zero)
@@ -77,14 +145,18 @@ struct PositionKey {
 
 struct IdKey {
   ParticleId id;
+  Place place;
+  std::uint8_t type;
   std::uint64_t hash() const { return mixed(id); }
   bool is_same(const IdKey& o) const { return id == o.id; }
-  friend bool operator<(const IdKey& a, const IdKey& b) { return a.id < b.id; }
+  friend bool operator<(const IdKey& a, const IdKey& b) {
+    return std::tie(a.id, a.place) < std::tie(b.id, b.place);
+  }
 };
 
-/// Brings equal keys of all ranks together and reports a pair of them. In pass k only keys of hash class k
-/// travel, about `piece` from each rank. Collective.
-/// make(i): key i of this rank's `count`; report(first, second): throws.
+/// Brings equal keys of all ranks together and reports pairs of them, to whichever rank. In pass k only keys
+/// of hash class k travel, about `piece` from each rank. Collective. make(i): key i of this rank's `count`;
+/// report(first, second): called for each neighbouring pair.
 template <class Key, class Make, class Report>
 void find_pairs(const Communicator& comm, std::size_t count, Count piece, const Make& make,
                 const Report& report) {
@@ -101,21 +173,9 @@ void find_pairs(const Communicator& comm, std::size_t count, Count piece, const 
     std::sort(keys.begin(), keys.end(), [&](const Key& a, const Key& b) { return owner(a) < owner(b); });
     ExchangePlan(comm, counts).apply(keys);
     std::sort(keys.begin(), keys.end());
-    const auto same = [](const Key& a, const Key& b) { return a.is_same(b); };
-    comm.together([&] {
-      const auto pair = std::adjacent_find(keys.begin(), keys.end(), same);
-      if (pair != keys.end()) report(pair[0], pair[1]);
-    });
+    for (std::size_t k = 1; k < keys.size(); ++k)
+      if (keys[k - 1].is_same(keys[k])) report(keys[k - 1], keys[k]);
   }
-}
-
-void check_ids(const Communicator& comm, const Particles& particles, const std::string& source, Count piece) {
-  find_pairs<IdKey>(
-      comm, particles.size(), piece, [&](std::size_t i) { return IdKey{particles.id[i]}; },
-      [&](const IdKey& key, const IdKey&) {
-        throw InputError(fmt::format(
-            "{}: dataset ParticleIDs: id {} occurs more than once; ids must be unique", source, key.id));
-      });
 }
 
 void check_coincidence(const Communicator& comm, const Particles& particles, const ValidationOptions& options,
@@ -123,19 +183,24 @@ void check_coincidence(const Communicator& comm, const Particles& particles, con
   std::vector<std::size_t> unsoftened;
   for (std::size_t i = 0; i < particles.size(); ++i)
     if (options.softening[particles.type[i]] == 0) unsoftened.push_back(i);
+  std::string message;
   find_pairs<PositionKey>(
       comm, unsoftened.size(), piece,
       [&](std::size_t i) {
         return PositionKey(particles.position[unsoftened[i]], particles.id[unsoftened[i]]);
       },
       [&](const PositionKey& a, const PositionKey& b) {
-        throw InputError(
-            fmt::format("{}: dataset Coordinates: particles with id {} and {} are at the same position ({}, "
-                        "{}, {}); that "
-                        "needs a softening above 0 (gravity.softening)",
-                        options.source, a.id, b.id, std::bit_cast<double>(a.x), std::bit_cast<double>(a.y),
-                        std::bit_cast<double>(a.z)));
+        if (message.empty())
+          message = fmt::format(
+              "{}: dataset Coordinates: particles with id {} and {} are at the same position ({}, "
+              "{}, {}); that "
+              "needs a softening above 0 (gravity.softening)",
+              options.source, a.id, b.id, std::bit_cast<double>(a.x), std::bit_cast<double>(a.y),
+              std::bit_cast<double>(a.z));
       });
+  comm.together([&] {
+    if (!message.empty()) throw InputError(message);
+  });
 }
 
 }  // namespace
@@ -154,10 +219,64 @@ void validate(const Communicator& comm, const Particles& particles, const Valida
       if (!(softening >= 0 && softening <= largest_softening))
         throw InputError(fmt::format("{}: a softening of {}; expected a length from 0 to {}", options.source,
                                      softening, largest_softening));
-    for (std::size_t i = 0; i < particles.size(); ++i) check_values(particles, options, i);
   });
-  check_ids(comm, particles, options.source, piece);
+  validate_values(comm, particles, options);
+  validate_ids(comm, particles, options, piece);
   check_coincidence(comm, particles, options, piece);
+}
+
+void validate_values(const Communicator& comm, const Particles& particles, const ValidationOptions& options) {
+  const Places places(comm, particles, options);
+  check_each(comm, particles, places, [&](std::size_t i) { check_values(particles, options, places, i); });
+}
+
+void validate_ids(const Communicator& comm, const Particles& particles, const ValidationOptions& options,
+                  Count piece) {
+  const Places places(comm, particles, options);
+  Place first;
+  std::string message;
+  find_pairs<IdKey>(
+      comm, particles.size(), piece,
+      [&](std::size_t i) {
+        return IdKey{particles.id[i], places.of(particles, i), particles.type[i]};
+      },
+      [&](const IdKey&, const IdKey& again) {
+        if (again.place >= first) return;
+        first = again.place;
+        message = fmt::format("{}: occurs more than once; ids must be unique",
+                              places.name(again.place, again.type, "ParticleIDs", again.id));
+      });
+  throw_first(comm, first, message);
+}
+
+void validate_box(const Communicator& comm, const Particles& particles, const ValidationOptions& options) {
+  const double edge = options.header->box_size;
+  comm.together([&] {
+    if (!(edge >= 0 && std::isfinite(edge)))
+      throw InputError(fmt::format("{}: its header says box size {}; expected a length, or 0 for open space",
+                                   options.source, edge));
+  });
+  if (edge == 0) return;
+  const Places places(comm, particles, options);
+  check_each(comm, particles, places, [&](std::size_t i) {
+    const Vec3d& x = particles.position[i];
+    for (int axis = 0; axis < 3; ++axis)
+      if (!(x[axis] >= 0 && x[axis] <= edge))
+        throw InputError(fmt::format(
+            "{}: ({}, {}, {}) is outside of the box from 0 to {}",
+            places.name(places.of(particles, i), particles.type[i], "Coordinates", particles.id[i]), x.x, x.y,
+            x.z, edge));
+  });
+}
+
+void validate_units(const Units& units, const std::string& source) {
+  if (units.is_dimensionless()) return;
+  const double newton = Units::of(units.length_cm, units.mass_g, units.velocity_cm_s).gravitational_constant;
+  const double stated = units.gravitational_constant;
+  if (!(std::abs(stated - newton) <= 1e-3 * newton))
+    throw InputError(fmt::format(
+        "{}: says that the constant of gravity is {:g}; in its units of length, mass and velocity it is {:g}",
+        source, stated, newton));
 }
 
 }  // namespace grove

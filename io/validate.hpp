@@ -6,6 +6,7 @@
 
 #include "base/types.hpp"
 #include "comm/communicator.hpp"
+#include "io/snapshot.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
@@ -16,6 +17,9 @@ struct ValidationOptions {
   std::uint8_t tracer = 0;                         ///< bit t set: particles of type t may have no mass
   std::array<double, particle_types> softening{};  ///< by type, length; a pair uses the larger
   Count leaves = 0;                                ///< leaves asked for; 0: no number is asked for
+  /// The particles stand as read_snapshot() gave them with this header; then messages tell the file and the
+  /// place in it (from 0), and name the first particle of the file that is at fault. Unset: one that is.
+  const SnapshotHeader* header = nullptr;
 };
 
 /// Beyond these (absolute) values the single precision of the walk overflows.
@@ -33,5 +37,18 @@ inline constexpr double largest_softening = 1e18;   ///< length
 /// at most `piece` of each rank at a time, which bounds the memory.
 void validate(const Communicator& comm, const Particles& particles, const ValidationOptions& options,
               Count piece = Count{1} << 22);
+
+/// Its parts, for themselves: what single particles are, and that no id occurs twice.
+void validate_values(const Communicator& comm, const Particles& particles, const ValidationOptions& options);
+void validate_ids(const Communicator& comm, const Particles& particles, const ValidationOptions& options,
+                  Count piece = Count{1} << 22);
+
+/// Refuses positions outside of the periodic box that options.header states, if it states one: of 0 to its
+/// edge, both included. Collective.
+void validate_box(const Communicator& comm, const Particles& particles, const ValidationOptions& options);
+
+/// Refuses units of which the constant of gravity is not Newton's, but for dimensionless ones with G = 1. By
+/// how much it may be off: 1 in 1000, more than the values that codes use differ by.
+void validate_units(const Units& units, const std::string& source);
 
 }  // namespace grove

@@ -7,8 +7,8 @@ packages=(
   openmpi-bin libopenmpi-dev libhdf5-openmpi-dev   # ranks and their files
   libtrilinos-kokkos-dev                           # kernels
   libfmt-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libboost-dev libboost-math-dev libpng-dev
-  libxxhash-dev                                    # checksums of checkpoints
-  libgtest-dev libbenchmark-dev clang-format python3-h5py   # tests, benchmarks
+  libxxhash-dev                                    # checksums of snapshots and checkpoints
+  libgtest-dev libbenchmark-dev clang-format python3-h5py python3-matplotlib   # tests, benchmarks
 )
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then

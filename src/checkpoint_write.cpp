@@ -4,6 +4,7 @@
 #include <array>
 #include <type_traits>
 
+#include "base/build_info.hpp"
 #include "base/instruction_set.hpp"
 #include "checkpoint.hpp"
 #include "checkpoint_arrays.hpp"
@@ -98,7 +99,7 @@ std::vector<CheckpointPiece> write_parts(const Communicator& comm, const std::st
 
 CheckpointManifest manifest_of(const CheckpointSource& source) {
   CheckpointManifest manifest;
-  manifest.grove = GROVE_VERSION;
+  manifest.grove = build_info().version;
   manifest.instruction_set = compiled_instruction_set();
   manifest.backend = source.backend.name();
   manifest.step = source.run.steps_done;

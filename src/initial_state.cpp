@@ -11,6 +11,7 @@ namespace grove {
 InitialState initial_state(const Communicator& comm, const Parameters& parameters) {
   const InitialConditionsParameters& from = parameters.initial_conditions;
   InitialState state;
+  SnapshotHeader header;
   if (from.file.empty()) {
     state.particles = make_initial_conditions(comm, from.model);
   } else {
@@ -21,8 +22,10 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
     state.particles = std::move(snapshot.particles);
     state.time = snapshot.header.time;
     state.leaf_size = snapshot.header.leaf_size;
+    header = std::move(snapshot.header);
   }
   ValidationOptions options;
+  if (!from.file.empty()) options.header = &header;
   options.source = from.file.empty() ? "model " + from.model.model : from.file;
   options.tracer = from.tracer;
   options.softening = parameters.gravity.softening;

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/build_info.hpp"
 #include "base/errors.hpp"
 #include "base/instruction_set.hpp"
 #include "base/pages.hpp"
@@ -35,9 +36,9 @@ int end_with_error(const Communicator& comm, ExitStatus status, const std::strin
 
 std::string version() {
   const std::string extensions = compiled_instruction_set();
-  return fmt::format("Grove {} ({} build, compiler {}, instruction set: {}, backend: Kokkos {})",
-                     GROVE_VERSION, GROVE_BUILD_TYPE, __VERSION__,
-                     extensions.empty() ? "baseline" : extensions, host_space_name());
+  return fmt::format("Grove {} (commit {}, {} build, compiler {}, instruction set: {}, backend: Kokkos {})",
+                     build_info().version, build_info().commit, build_info().build_type,
+                     build_info().compiler, extensions.empty() ? "baseline" : extensions, host_space_name());
 }
 
 int run_program(int argc, char** argv, const Communicator& comm) {
@@ -52,6 +53,8 @@ int run_program(int argc, char** argv, const Communicator& comm) {
   add_decompose(app, action);
   add_info(app, action);
   add_render(app, action);
+  add_report(app, action);
+  add_validate(app, action);
 
   try {
     app.parse(argc, argv);

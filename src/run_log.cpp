@@ -51,6 +51,11 @@ std::uintmax_t length_up_to(const std::filesystem::path& path, const std::string
 
 }  // namespace
 
+const char* name_of(Repair repair) {
+  constexpr const char* names[] = {"refit", "rebuild", "cuts"};
+  return names[static_cast<int>(repair)];
+}
+
 RunLog::File RunLog::open(const std::filesystem::path& path, const std::string& header,
                           std::optional<std::int64_t> resumed_at) {
   const std::uintmax_t length = resumed_at ? length_up_to(path, header, *resumed_at) : 0;
@@ -68,7 +73,8 @@ RunLog::RunLog(const std::filesystem::path& folder, std::optional<std::int64_t> 
     : folder_(folder),
       energy_(open(folder / "energy.csv", energy_header, resumed_at)),
       timing_(open(folder / "timing.csv", timing_header, resumed_at)),
-      time_bins_(open(folder / "timebins.csv", time_bins_header, resumed_at)) {
+      time_bins_(open(folder / "timebins.csv", time_bins_header, resumed_at)),
+      telemetry_(folder, resumed_at) {
   fmt::print(stderr, "{:>9} {:>12} {:>10} {:>5} {:>10} {:>9} {:>9} {:>9} {:>10} {:>9}\n", "step", "time",
              "dt", "level", "active", "wall ms", "cells/p", "parts/p", "dE/E", "ETA");
 }
@@ -85,14 +91,13 @@ void RunLog::require_no_earlier_run(const std::filesystem::path& folder) {
 
 void RunLog::add(const StepReport& report) {
   if (report.totals) add_totals(report);
-  constexpr const char* repairs[] = {"refit", "rebuild", "cuts"};
   fmt::print(timing_.get(), "{},{:.12g},{},{},{},{},{:.6f}", report.step, report.time, report.level,
-             report.active, repairs[static_cast<int>(report.repair)], report.leaves_moved,
-             report.wall_seconds);
+             report.active, name_of(report.repair), report.leaves_moved, report.wall_seconds);
   for (const double seconds : report.phases) fmt::print(timing_.get(), ",{:.6f}", seconds);
   fmt::print(timing_.get(), ",{:.4f},{:.1f},{:.1f}\n", report.imbalance, report.cell_interactions,
              report.particle_interactions);
   flush(timing_, "timing.csv");
+  telemetry_.add(report);
   print_line(report);
   last_step_ = report.step;
   last_time_ = report.time;

@@ -11,6 +11,7 @@
 #include "base/types.hpp"
 #include "let/audit.hpp"
 #include "let/totals.hpp"
+#include "telemetry.hpp"
 #include "time/repair.hpp"
 #include "time_bins.hpp"
 
@@ -20,6 +21,14 @@ namespace grove {
 inline constexpr std::array step_phases = {"advance", "decompose", "migrate", "move", "sort",
                                            "build",   "moments",   "let",     "walk", "tune",
                                            "wait",    "audit",     "output"};
+
+/// "refit", "rebuild" or "cuts".
+const char* name_of(Repair repair);
+
+/// Bytes of the rank that has most.
+struct MemoryReport {
+  double host = 0, host_peak = 0, device_peak = 0;
+};
 
 /// What is reported of one step.
 struct StepReport {
@@ -36,14 +45,18 @@ struct StepReport {
   /// Where all particles are synchronised, and relative change of the total energy since the begin.
   std::optional<Totals> totals;
   double energy_error = 0;
-  std::optional<AuditResult> audit;                 ///< where this step was audited
+  std::optional<AuditResult> audit;    ///< where this step was audited
+  std::optional<MemoryReport> memory;  ///< where all particles are synchronised
+  Count sent_bytes = 0;  ///< payload that ranks sent each other, all ranks: particles, records, trees
+  Count tree_bytes = 0;  ///< of that, locally essential trees
   std::array<double, step_phases.size()> phases{};  ///< seconds, the slowest rank
   double imbalance = 1;  ///< walk: slowest rank over mean; on GPUs what the exchange leaves of it
 };
 
 /// The progress of a run: a line per step to standard error, and in the output folder timing.csv, a row per
-/// step, and energy.csv and timebins.csv, for each longest step a row, and a row per level of time steps.
-///  Lives on the master. Rows are flushed as they come, so that a run that dies leaves all it did.
+/// step, and energy.csv and timebins.csv, for each longest step a row, and a row per level of time steps; and
+/// log.jsonl, all of that for programs. Lives on the master. Rows are flushed as they come, so that a run
+/// that dies leaves all it did.
 class RunLog {
  public:
   /// Creates the files, replacing those of an earlier run; or, where that goes on after so many steps, cuts
@@ -57,6 +70,8 @@ class RunLog {
   void add(const StepReport& report);
   /// After a longest step of this length, of which the last report was.
   void add(const TimeBins& bins, double longest_step, int ranks);
+
+  Telemetry& telemetry() { return telemetry_; }
 
  private:
   struct Close {
@@ -72,6 +87,7 @@ class RunLog {
 
   std::filesystem::path folder_;
   File energy_, timing_, time_bins_;
+  Telemetry telemetry_;
   std::int64_t last_step_ = 0;
   double last_time_ = 0;
 };

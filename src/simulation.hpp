@@ -106,10 +106,11 @@ class Simulation {
   double dt_ = 0;           ///< length of the last step
   PhaseTimers timers_;
   bool reporting_ = false;
-  std::unique_ptr<RunLog> log_;  ///< on the master, while reporting
-  double first_energy_ = 0;      ///< total
-  double energy_scale_ = 1;      ///< what its changes are compared with
-  std::int64_t steps_done_ = 0;  ///< of all lengths
+  std::unique_ptr<RunLog> log_;   ///< on the master, while reporting
+  double first_energy_ = 0;       ///< total
+  double energy_scale_ = 1;       ///< what its changes are compared with
+  std::int64_t steps_done_ = 0;   ///< of all lengths
+  std::uint64_t bytes_sent_ = 0;  ///< by this rank until the last report
   std::int64_t groups_tuned_at_ = 0;
   std::size_t outputs_done_ = 0;
   double last_output_ = -std::numeric_limits<double>::infinity();  ///< time of the last one

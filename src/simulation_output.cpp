@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/activity.hpp"
 #include "base/memory.hpp"
+#include "environment.hpp"
 #include "io/file.hpp"
 #include "io/snapshot.hpp"
 #include "simulation.hpp"
@@ -26,16 +29,31 @@ std::array<double, step_phases.size()> slowest(const Communicator& comm, const P
   return seconds;
 }
 
+/// What a rank did in a step.
+struct RankStep {
+  double walk_seconds;
+  std::uint64_t bytes_sent;
+};
+
 /// The slowest rank's time over the mean.
-double imbalance(const Communicator& comm, double seconds) {
-  const std::vector<double> all = comm.all_gather(seconds);
-  const double sum = std::accumulate(all.begin(), all.end(), 0.0);
-  return sum > 0 ? *std::max_element(all.begin(), all.end()) * static_cast<double>(all.size()) / sum : 1;
+double imbalance(const std::vector<RankStep>& ranks) {
+  double sum = 0, most = 0;
+  for (const RankStep& rank : ranks) sum += rank.walk_seconds, most = std::max(most, rank.walk_seconds);
+  return sum > 0 ? most * static_cast<double>(ranks.size()) / sum : 1;
+}
+
+/// Collective.
+MemoryReport memory(const Communicator& comm, const Backend& backend) {
+  const MemoryUse use = memory_use();
+  std::array<double, 3> most{use.now, use.peak, static_cast<double>(backend.peak_device_memory())};
+  comm.max(std::span<double>(most));
+  return {most[0], most[1], most[2]};
 }
 
 }  // namespace
 
 void Simulation::start_reporting() {
+  const Environment where = environment(comm_);
   comm_.together([&] {
     if (!comm_.is_master()) return;
     const std::string& folder = parameters_.output.folder;
@@ -49,6 +67,8 @@ void Simulation::start_reporting() {
     fmt::print(stderr, "{}", backend_->devices());
     if (resumed_at_) fmt::print(stderr, "goes on after step {}, time {:g}\n", *resumed_at_, time());
     log_ = std::make_unique<RunLog>(folder, resumed_at_);
+    log_->telemetry().start(where, {forces_.particles, domain_.leaves(), timeline_.begin(), timeline_.end(),
+                                    timeline_.step(), backend_->devices()});
   });
   reporting_ = true;
   run_start_ = step_start_ = Clock::now();
@@ -60,6 +80,7 @@ void Simulation::report(Repair repair) {
   report.leaves_moved = leaves_moved_;
   if (is_synchronised()) {
     report.totals = totals();
+    report.memory = memory(comm_, *backend_);
     report.energy_error = (report.totals->total_energy() - first_energy_) / energy_scale_;
     const Count every = parameters_.audit.every;
     if (every > 0 && longest_steps_done() % every == 0) {
@@ -68,7 +89,12 @@ void Simulation::report(Repair repair) {
     }
   }
   report.phases = slowest(comm_, timers_);
-  report.imbalance = imbalance(comm_, timers_.seconds("walk"));
+  const std::uint64_t sent = activity().sent;
+  const std::vector<RankStep> ranks =
+      comm_.all_gather(RankStep{timers_.seconds("walk"), sent - std::exchange(bytes_sent_, sent)});
+  report.imbalance = imbalance(ranks);
+  for (const RankStep& rank : ranks) report.sent_bytes += static_cast<Count>(rank.bytes_sent);
+  report.tree_bytes = forces_.let_bytes;
   if (log_) {
     const auto now = Clock::now();
     const auto n = static_cast<double>(std::max<Count>(1, forces_.active));
@@ -89,10 +115,10 @@ void Simulation::report(Repair repair) {
 }
 
 void Simulation::report_memory() const {
-  const double peak = comm_.max(memory_use().peak);
-  const auto on_device = static_cast<double>(comm_.max(backend_->peak_device_memory()));
+  const auto [now, peak, on_device] = memory(comm_, *backend_);
   const double share = static_cast<double>(forces_.particles) / comm_.size();
   if (!comm_.is_master()) return;
+  log_->telemetry().end(std::chrono::duration<double>(Clock::now() - run_start_).count(), peak, on_device);
   fmt::print(stderr, "peak memory {:.1f} MB on one rank, {:.0f} bytes per particle\n", 1e-6 * peak,
              peak / share);
   if (on_device > 0)

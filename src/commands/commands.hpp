@@ -18,6 +18,8 @@ void add_force(CLI::App& app, Action& action);
 void add_ic(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_render(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
+void add_validate(CLI::App& app, Action& action);
 
 }  // namespace grove

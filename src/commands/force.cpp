@@ -163,7 +163,8 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
            {.source = options.file,
             .tracer = options.tracer_mask(),
             .softening = result.gravity.softening,
-            .leaves = 0});
+            .leaves = 0,
+            .header = &snapshot.header});
 
   const std::unique_ptr<Backend> backend =
       make_backend(comm, choice, std::move(snapshot.particles), result.gravity);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/activity.hpp"
+
 namespace grove {
 
 MessageExchange::MessageExchange(const Communicator& comm, std::vector<Message> messages,
@@ -18,6 +20,7 @@ MessageExchange::MessageExchange(const Communicator& comm, std::vector<Message> 
                           mpi_type<Count>(), comm_.get(), &sizes_));
   for (Message& message : outgoing_)
     in_pieces(message, [&](void* data, int bytes, MPI_Request* request) {
+      activity().sent += static_cast<std::uint64_t>(bytes);
       GROVE_MPI(MPI_Isend(data, bytes, MPI_BYTE, message.rank, static_cast<int>(Tag::let_payload),
                           comm_.get(), request));
     });

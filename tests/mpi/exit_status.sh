@@ -88,6 +88,10 @@ expect 2 'unique' decompose bad/same-id.hdf5
 expect 0 'exact' decompose bad/same-place.hdf5 --backend kokkos
 expect 0 'Redshift' info bad/comoving.hdf5
 
+expect 0 'checksum   right' validate good.hdf5
+expect 1 'PartType1/Coordinates, particle 0, id 1: (nan, 0, 0)' validate bad/nan-position.hdf5
+expect 2 'no such file' validate missing.hdf5
+
 # What is written under a link goes where it leads; what is no file stays what it is.
 ln -s target.json link.json
 expect 0 'exact' decompose good.hdf5 --backend kokkos --json link.json

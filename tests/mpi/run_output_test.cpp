@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "initial_state.hpp"
 #include "io/snapshot.hpp"
 #include "physics/run_fixture.hpp"
+#include "run_log.hpp"
 #include "simulation.hpp"
 #include "support/particles.hpp"
 
@@ -77,9 +80,10 @@ TEST(RunOutput, holds_everything_that_a_user_expects_and_repeats_to_the_bit) {
   const TestFolder folder(comm, "run-output"), again(comm, "run-again");
   run(comm, circular_orbit(folder.path(), "every: 0.05, types: [1]"));
   comm.barrier();  // the master writes the last lines
-  EXPECT_EQ(folder.files(), (std::vector<std::string>{"checkpoints", "energy.csv", "snapshot_000.hdf5",
-                                                      "snapshot_001.hdf5", "snapshot_002.hdf5",
-                                                      "timebins.csv", "timing.csv", "used-parameters.yml"}));
+  EXPECT_EQ(folder.files(),
+            (std::vector<std::string>{"checkpoints", "energy.csv", "log.jsonl", "snapshot_000.hdf5",
+                                      "snapshot_001.hdf5", "snapshot_002.hdf5", "timebins.csv", "timing.csv",
+                                      "used-parameters.yml"}));
   const std::string energy = bytes_of(folder / "energy.csv");
   EXPECT_EQ(std::count(energy.begin(), energy.end(), '\n'), 1 + 11) << "a header, the begin and ten steps";
 
@@ -91,6 +95,71 @@ TEST(RunOutput, holds_everything_that_a_user_expects_and_repeats_to_the_bit) {
   InitialState state = initial_state(comm, used);
   Simulation(comm, used, std::move(state.particles), state.time).run();
   EXPECT_EQ(bytes_of(folder / "snapshot_002.hdf5"), bytes_of(again / "snapshot_002.hdf5"));
+}
+
+std::vector<nlohmann::json> lines_of(const std::string& path) {
+  std::vector<nlohmann::json> lines;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+TEST(RunOutput, log_has_a_line_of_every_step_that_agrees_with_the_tables) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "run-log");
+  run(comm, circular_orbit(folder.path(), "every: 0.05") + "audit: {every: 5}\n");
+  comm.barrier();
+  const auto lines = lines_of(folder / "log.jsonl");
+  ASSERT_EQ(lines.size(), 1u + 11 + 1) << "start, the begin and ten steps, end";
+  EXPECT_EQ(lines.front()["event"], "start");
+  EXPECT_EQ(lines.front()["ranks"], comm.size());
+  EXPECT_EQ(lines.front()["particles"], 2);
+  EXPECT_FALSE(lines.front()["commit"].get<std::string>().empty());
+  int on_hosts = 0;
+  for (const auto& [host, ranks] : lines.front()["hosts"].items()) on_hosts += ranks.get<int>();
+  EXPECT_EQ(on_hosts, comm.size());
+  EXPECT_EQ(lines.back()["event"], "end");
+  EXPECT_GT(lines.back()["memory"]["host_peak"], 0);
+
+  std::ifstream energy(folder / "energy.csv");
+  std::string row;
+  std::getline(energy, row);
+  for (std::size_t i = 0; i < 11; ++i) {
+    const nlohmann::json& line = lines[1 + i];
+    EXPECT_EQ(line["event"], "step");
+    EXPECT_EQ(line["step"], i);
+    EXPECT_EQ(line["phases"].size(), step_phases.size());
+    EXPECT_EQ(line.contains("audit"), i % 5 == 0);
+    EXPECT_GT(line["memory"]["host"], 0);
+    EXPECT_GE(line["bytes"]["sent"], line["bytes"]["trees"]);
+    std::getline(energy, row);
+    const nlohmann::json& e = line["energy"];
+    EXPECT_EQ(row.find(fmt::format("{},{:.12g},{:.12g},{:.12g},{:.12g},", i, line["time"].get<double>(),
+                                   e["kinetic"].get<double>(), e["potential"].get<double>(),
+                                   e["total"].get<double>())),
+              0u)
+        << row;
+  }
+}
+
+// Each line reaches the system at once: what a run leaves that is killed between two steps can be parsed to
+// the end.
+TEST(RunOutput, log_is_whole_after_every_step) {
+  const Communicator comm(MPI_COMM_WORLD);
+  if (!comm.is_master()) return;
+  const Communicator alone(MPI_COMM_SELF);
+  const TestFolder folder(alone, "run-log-whole");
+  Telemetry telemetry(folder.path());
+  StepReport report;
+  for (std::size_t steps = 1; steps < 10; ++steps) {
+    report.step = static_cast<std::int64_t>(steps);
+    report.wall_seconds = std::nan("");  // JSON has no such number
+    telemetry.add(report);
+    const auto lines = lines_of(folder / "log.jsonl");
+    ASSERT_EQ(lines.size(), steps);
+    EXPECT_EQ(lines.back()["step"], steps);
+    EXPECT_TRUE(lines.back()["seconds"].is_null());
+  }
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace grove::testing {
 inline void grove(const Communicator& comm, std::vector<std::string> words) {
   CLI::App app;
   Action action;
-  for (const auto add : {add_ic, add_run, add_force, add_decompose, add_info, add_render}) add(app, action);
+  for (const auto add : {add_ic, add_run, add_force, add_decompose, add_info, add_render, add_validate})
+    add(app, action);
   std::reverse(words.begin(), words.end());
   app.parse(words);
   action(comm);

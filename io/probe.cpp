@@ -1,0 +1,64 @@
+#include "io/probe.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <stdexcept>
+
+#include "base/errors.hpp"
+#include "io/snapshot_file.hpp"
+
+namespace grove {
+namespace {
+
+/// Processor time that reading a file takes at most: 10 MB/s is a tenth of what the slowest decompression
+/// takes.
+rlim_t processor_seconds(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  return 20 + (error ? 0 : static_cast<rlim_t>(bytes / 10'000'000));
+}
+
+/// The kernel ends a process with a signal that says why at `most`, and in any case a second later.
+void limit(__rlimit_resource resource, rlim_t most) {
+  const rlimit value{most, most + 1};
+  setrlimit(resource, &value);
+}
+
+[[noreturn]] void run_child(const std::string& path) {
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_CPU, processor_seconds(path));
+  // What the C library says of a crash would only confuse beside the message about it.
+  if (std::freopen("/dev/null", "w", stderr) == nullptr) ::_exit(0);
+  try {
+    try_gadget_hdf5(path);
+  } catch (const std::exception&) {
+  }
+  ::_exit(0);
+}
+
+}  // namespace
+
+void probe_hdf5(const std::string& path) {
+  const pid_t child = ::fork();
+  if (child < 0)
+    throw std::runtime_error(fmt::format("{}: no process to try it in: {}", path, std::strerror(errno)));
+  if (child == 0) run_child(path);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) throw std::runtime_error(fmt::format("{}: {}", path, std::strerror(errno)));
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+    throw InputError(path + ": damaged: reading it does not end; write it anew or take another file");
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw InputError(path + ": damaged: HDF5 crashes when it reads it; write it anew or take another file");
+}
+
+}  // namespace grove

@@ -1,0 +1,120 @@
+#include "io/validate.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "base/errors.hpp"
+#include "commands/commands.hpp"
+#include "io/snapshot.hpp"
+
+namespace grove {
+namespace {
+
+/// Runs the checks one after the other and says of each what it found.
+class Checks {
+ public:
+  explicit Checks(const Communicator& comm) : comm_(comm) {}
+
+  /// check: collective; throws an InputError on all ranks. fine: what to say where it does not.
+  template <class Check>
+  bool run(const char* name, const std::string& fine, const Check& check) {
+    try {
+      check();
+      say(name, fine);
+    } catch (const Agreed<InputError>& error) {
+      say(name, error.what());
+      ++faults_;
+      return false;
+    }
+    return true;
+  }
+  void say(const char* name, const std::string& found) const {
+    if (!comm_.is_master()) return;
+    fmt::print("{:<10} {}\n", name, found);
+    std::fflush(stdout);  // before what is said on standard error in the end
+  }
+  int faults() const { return faults_; }
+
+ private:
+  const Communicator& comm_;
+  int faults_ = 0;
+};
+
+std::string checksum_of(const SnapshotHeader& header) {
+  if (header.has_checksum) return "right";
+  return header.format == SnapshotFormat::hdf5 ? "none: not written by Grove, or changed since"
+                                               : "none in this format";
+}
+
+std::string box_of(const SnapshotHeader& header) {
+  return header.box_size == 0 ? "open" : fmt::format("all particles inside, from 0 to {:g}", header.box_size);
+}
+
+/// Massless particles are fine where they are expected.
+std::string values_of(const Communicator& comm, const Particles& particles) {
+  std::array<Count, particle_types> massless{};
+  for (std::size_t i = 0; i < particles.size(); ++i) massless[particles.type[i]] += particles.mass[i] == 0;
+  comm.sum(std::span<Count>(massless));
+  std::string text = "finite, no negative mass";
+  for (std::size_t t = 0; t < massless.size(); ++t)
+    if (massless[t] > 0)
+      text += fmt::format("; {} of type {} have no mass: initial_conditions.tracer must name the type",
+                          massless[t], t);
+  return text;
+}
+
+void check_particles(const Communicator& comm, Checks& checks, const std::string& path,
+                     const Snapshot& snapshot) {
+  const SnapshotHeader& header = snapshot.header;
+  const Particles& particles = snapshot.particles;
+  const ValidationOptions options{
+      .source = path, .tracer = all_types, .softening = {}, .leaves = 0, .header = &header};
+  checks.run("units", header.file_units ? "stated, with Newton's constant" : "none stated", [&] {
+    comm.together([&] {
+      if (header.file_units) validate_units(*header.file_units, path);
+    });
+  });
+  checks.run("values", values_of(comm, particles), [&] { validate_values(comm, particles, options); });
+  checks.run("ids", header.has_ids ? "unique" : "none; numbered in file order",
+             [&] { validate_ids(comm, particles, options); });
+  checks.run("box", box_of(header), [&] { validate_box(comm, particles, options); });
+}
+
+void validate_file(const Communicator& comm, const std::string& path) {
+  comm.together([&] {
+    if (comm.is_master()) require_file(path);
+  });
+  Checks checks(comm);
+  Snapshot snapshot;
+  if (checks.run("structure", "complete",
+                 [&] { snapshot = read_snapshot(comm, path, {.comoving = true}); })) {
+    const SnapshotHeader& header = snapshot.header;
+    checks.say("content",
+               fmt::format("{}, {} particles{}", name_of(header.format), header.count(),
+                           header.files.size() > 1 ? fmt::format(" in {} files", header.files.size()) : ""));
+    checks.say("checksum", checksum_of(header));
+    if (!header.comoving.empty()) checks.say("comoving", header.comoving + "; not for commands that compute");
+    check_particles(comm, checks, path, snapshot);
+  }
+  if (const int faults = checks.faults(); faults > 0)
+    throw Agreed<std::runtime_error>(
+        fmt::format("{}: not valid: {} of the checks above failed", path, faults));
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app, Action& action) {
+  CLI::App* validate = app.add_subcommand(
+      "validate",
+      "Check a snapshot: structure, checksum, units, values, ids, box; status 1 if something is wrong");
+  auto file = std::make_shared<std::string>();
+  validate->add_option("FILE", *file, "Snapshot, of any format that `grove info` knows")->required();
+  validate->callback(
+      [file, &action] { action = [file](const Communicator& comm) { validate_file(comm, *file); }; });
+}
+
+}  // namespace grove

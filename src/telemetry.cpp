@@ -1,0 +1,134 @@
+#include "telemetry.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+
+#include "base/build_info.hpp"
+#include "base/errors.hpp"
+#include "base/instruction_set.hpp"
+#include "environment.hpp"
+#include "run_log.hpp"
+
+namespace grove {
+namespace {
+
+using Json = nlohmann::ordered_json;  // keys in the order in which they are set
+
+Json json_of(const Vec3d& v) { return {v.x, v.y, v.z}; }
+
+Json json_of(const Totals& totals, double energy_error) {
+  return {{"kinetic", totals.kinetic_energy},
+          {"potential", totals.potential_energy},
+          {"total", totals.total_energy()},
+          {"error", energy_error},
+          {"momentum", json_of(totals.momentum)},
+          {"absolute_momentum", totals.absolute_momentum},
+          {"angular_momentum", json_of(totals.angular_momentum)},
+          {"centre", json_of(totals.centre_of_mass())}};
+}
+
+/// Bytes of the lines up to a step; 0: there is no such file. A line that was cut short when the run ended
+/// counts as one of a later step.
+std::uintmax_t length_up_to(const std::filesystem::path& path, std::int64_t step) {
+  constexpr std::string_view of_step = R"({"event":"step","step":)";
+  std::ifstream file(path, std::ios::binary);
+  std::uintmax_t length = 0;
+  for (std::string line; std::getline(file, line) && !file.eof(); length += line.size() + 1) {
+    if (!line.starts_with(of_step)) continue;
+    std::int64_t of_line = 0;
+    std::from_chars(line.data() + of_step.size(), line.data() + line.size(), of_line);
+    if (of_line > step) break;
+  }
+  return length;
+}
+
+}  // namespace
+
+Telemetry::Telemetry(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at)
+    : path_(folder / "log.jsonl") {
+  const std::uintmax_t length = resumed_at ? length_up_to(path_, *resumed_at) : 0;
+  std::error_code error;
+  if (length > 0) std::filesystem::resize_file(path_, length, error);
+  if (!error) file_.reset(std::fopen(path_.c_str(), length > 0 ? "a" : "w"));
+  if (!file_)
+    throw InputError(fmt::format("cannot write {}: {}; output.folder must name a folder that takes files",
+                                 path_.string(), std::strerror(errno)));
+  std::setvbuf(file_.get(), nullptr, _IONBF, 0);
+}
+
+void Telemetry::write(const std::string& object) {
+  const std::string line = object + '\n';
+  if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size())
+    throw std::runtime_error(fmt::format("cannot write {}: {}", path_.string(), std::strerror(errno)));
+}
+
+void Telemetry::start(const Environment& environment, const RunStart& run) {
+  const BuildInfo& build = build_info();
+  Json hosts = Json::object();
+  for (const auto& [host, ranks] : environment.hosts) hosts[host] = ranks;
+  const Json json{{"event", "start"},
+                  {"started", environment.started},
+                  {"version", build.version},
+                  {"commit", build.commit},
+                  {"build_type", build.build_type},
+                  {"compiler", build.compiler},
+                  {"cuda", build.cuda},
+                  {"instruction_set", compiled_instruction_set()},
+                  {"mpi", environment.mpi},
+                  {"processor", environment.processor},
+                  {"ranks", environment.ranks},
+                  {"hosts", hosts},
+                  {"devices", run.devices},
+                  {"particles", run.particles},
+                  {"leaves", run.leaves},
+                  {"time_begin", run.begin},
+                  {"time_end", run.end},
+                  {"longest_step", run.step}};
+  write(json.dump());
+}
+
+void Telemetry::add(const StepReport& report) {
+  Json phases = Json::object();
+  for (std::size_t i = 0; i < step_phases.size(); ++i) phases[step_phases[i]] = report.phases[i];
+  Json json{{"event", "step"},
+            {"step", report.step},
+            {"time", report.time},
+            {"dt", report.dt},
+            {"level", report.level},
+            {"active", report.active},
+            {"repair", name_of(report.repair)},
+            {"leaves_moved", report.leaves_moved},
+            {"seconds", report.wall_seconds},
+            {"run_seconds", report.run_seconds},
+            {"cell_interactions", report.cell_interactions},
+            {"particle_interactions", report.particle_interactions},
+            {"phases", phases},
+            {"walk_imbalance", report.imbalance},
+            {"bytes", {{"sent", report.sent_bytes}, {"trees", report.tree_bytes}}}};
+  if (report.totals) json["energy"] = json_of(*report.totals, report.energy_error);
+  if (report.memory)
+    json["memory"] = {{"host", report.memory->host},
+                      {"host_peak", report.memory->host_peak},
+                      {"device_peak", report.memory->device_peak}};
+  if (report.audit)
+    json["audit"] = {
+        {"median", report.audit->median}, {"p99", report.audit->p99}, {"max", report.audit->max}};
+  write(json.dump());
+}
+
+void Telemetry::end(double seconds, double host_bytes, double device_bytes) {
+  const Json json{{"event", "end"},
+                  {"run_seconds", seconds},
+                  {"memory", {{"host_peak", host_bytes}, {"device_peak", device_bytes}}}};
+  write(json.dump());
+}
+
+}  // namespace grove

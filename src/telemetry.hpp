@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/types.hpp"
+
+namespace grove {
+
+struct Environment;
+struct StepReport;
+
+/// What a run begins with.
+struct RunStart {
+  Count particles = 0, leaves = 0;
+  double begin = 0, end = 0, step = 0;  ///< of the run's time; its longest step
+  std::string devices;                  ///< Backend::devices(); empty: the host computes
+};
+
+/// log.jsonl in the output folder: an object of JSON on each line, for programs; docs/formats.md says what is
+/// in it. A line is written as a whole, by one call of the system, so that a run that is killed leaves whole
+/// lines. Lives on the master.
+class Telemetry {
+ public:
+  /// Creates the file, replacing that of an earlier run; or, where that goes on after so many steps, cuts it
+  /// back to these, if it is there, and appends. InputError: the folder does not take files.
+  explicit Telemetry(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at = {});
+
+  /// Each throws std::runtime_error if the line cannot be written.
+  void start(const Environment& environment, const RunStart& run);
+  void add(const StepReport& report);
+  /// bytes: the largest peaks of a rank.
+  void end(double seconds, double host_bytes, double device_bytes);
+
+ private:
+  void write(const std::string& object);
+
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::filesystem::path path_;
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+}  // namespace grove
