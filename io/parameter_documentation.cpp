@@ -28,8 +28,9 @@ bool is_left_out(const Row& row, const Parameters& parameters) {
 }
 
 std::string unit_of(const Row& row, const Units& units) {
-  if (row.dimension == dimension::none || units.is_dimensionless()) return "";
-  return " [" + (row.section == "units" ? Units::of(1, 1, 1) : units).name(row.dimension) + "]";
+  const Units own = row.units(units);
+  if (row.dimension == dimension::none || own.is_dimensionless()) return "";
+  return " [" + own.name(row.dimension) + "]";
 }
 
 std::string default_of(const Row& row) {

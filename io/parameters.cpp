@@ -269,10 +269,9 @@ const Entry* find(const std::vector<Entry>& entries, const std::string& name) {
 
 /// Stores section `units` and resolves it; the values of the other sections are read in these units.
 void store_units(Parameters& p, const std::vector<Entry>& entries) {
-  // The sizes of units are read in CGS.
   for (const Entry& entry : entries)
     if (const Row& row = row_of(entry); row.section == "units")
-      std::visit(Store(p, entry, row, Units::of(1, 1, 1)), row.value);
+      std::visit(Store(p, entry, row, row.units(p.units)), row.value);
   UnitsParameters& units = p.unit_choice;
   const Entry* system = find(entries, "units.system");
   for (const char* key : {"units.length", "units.mass", "units.velocity"})
@@ -359,7 +358,7 @@ Parameters parse_parameters(const std::string& text, const std::string& name,
   store_units(p, entries);
   for (const Entry& entry : entries)
     if (const Row& row = row_of(entry); row.section != "units")
-      std::visit(Store(p, entry, row, p.units), row.value);
+      std::visit(Store(p, entry, row, row.units(p.units)), row.value);
   check_together(p, entries, name);
   p.gravity.gravitational_constant = p.units.gravitational_constant;
   p.initial_conditions.model.gravitational_constant = p.units.gravitational_constant;

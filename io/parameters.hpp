@@ -79,6 +79,11 @@ struct AuditParameters {
   Count particles = 1000;
 };
 
+/// How long a run may take, in seconds of the machine's clock.
+struct LimitsParameters {
+  double wall_clock = 0;  ///< of the whole run; 0: no limit
+};
+
 /// All that a run can be told, resolved: every value is in the run's units, every default filled in.
 struct Parameters {
   UnitsParameters unit_choice;
@@ -89,6 +94,7 @@ struct Parameters {
   TuningParameters tuning;
   OutputParameters output;
   AuditParameters audit;
+  LimitsParameters limits;
 
   Units units = Units::galactic();  ///< what unit_choice says
 };

@@ -230,10 +230,21 @@ std::vector<Row> time_and_output_rows() {
   };
 }
 
+std::vector<Row> limits_rows() {
+  using L = LimitsParameters;
+  constexpr auto in = &Parameters::limits;
+  return {
+      {"limits", "wall_clock", at(in, &L::wall_clock), dimension::time, not_negative, optional,
+       "time, from its start, after which the run must have ended; it stops so early that a step and a "
+       "checkpoint "
+       "have room; a bare number is in seconds; 0: no limit but that of the job"},
+  };
+}
+
 std::vector<Row> all_rows() {
   std::vector<Row> all;
   for (auto part : {units_rows(), initial_conditions_rows(), gravity_rows(), decomposition_rows(),
-                    time_and_output_rows()})
+                    time_and_output_rows(), limits_rows()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }
@@ -288,6 +299,7 @@ const std::vector<Section>& sections() {
       {"tuning", "How trees follow the particles as they move."},
       {"output", "What is written, where and when."},
       {"audit", "Checks of the forces against direct summation."},
+      {"limits", "How long the run may take, by the clock on the wall, in s, min, h or d."},
   };
   return all;
 }

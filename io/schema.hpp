@@ -64,6 +64,11 @@ struct Row {
   std::string help;
 
   std::string name() const { return section + "." + key; }
+  /// What a bare number of it is in: sizes of units in CGS and times of the machine in seconds, whatever the
+  /// units of the run, which all else is in.
+  Units units(const Units& of_run) const {
+    return section == "units" || section == "limits" ? Units::of(1, 1, 1) : of_run;
+  }
 };
 
 /// Two parameters that must not both be given.

@@ -30,6 +30,13 @@ OutputTimes output_times(const OutputParameters& output, double begin, double en
 /// Steps from one search for the critical separation of groups to the next; one costs as much as some 15.
 constexpr std::int64_t tuning_interval = 1024;
 
+/// As if a file system took 100 MB/s, a slow one, from all ranks together: to be expected of the first
+/// checkpoint.
+double expected_checkpoint_seconds(Count particles) {
+  constexpr double bytes_per_particle = 200, bytes_per_second = 1e8;
+  return static_cast<double>(particles) * bytes_per_particle / bytes_per_second;
+}
+
 /// Seconds of every phase on the slowest rank.
 std::array<double, step_phases.size()> slowest(const Communicator& comm, const PhaseTimers& timers) {
   std::array<double, step_phases.size()> seconds{};
@@ -93,13 +100,26 @@ Particles Simulation::particles() const {
   return copy;
 }
 
-void Simulation::run() {
+Ended Simulation::run(StopRequests* requests) {
   start_reporting();
   report(Repair::cuts);
-  while (!is_done()) step();
+  if (requests) requests->begin_steps(expected_checkpoint_seconds(forces_.particles));
+  while (!is_done()) {
+    step();
+    if (!requests || !is_to_stop(*requests) || is_done()) continue;
+    return Ended::stopped;
+  }
   write_outputs(std::numeric_limits<double>::infinity());
   report_memory();
   report_tuning();
+  return Ended::complete;
+}
+
+/// Writes the snapshots that are asked for on the way.
+bool Simulation::is_to_stop(StopRequests& requests) {
+  Request request = requests.poll();
+  for (; request == Request::snapshot; request = requests.poll()) write_requested_snapshot();
+  return request == Request::stop;
 }
 
 void Simulation::step() {
@@ -284,26 +304,42 @@ void Simulation::write_outputs(double end) {
     write_output(output_times_.all()[outputs_done_], outputs_done_);
 }
 
-void Simulation::write_output(double output_time, std::size_t number) {
-  const double same = std::max(1e-9 * timeline_.step(), timeline_.rounding());
-  const bool is_now = is_synchronised() && std::abs(output_time - time()) <= same;
-  const Prediction to = clock_.prediction(parameters_.time.integrator, output_time);
-  const std::string name = fmt::format("{}/snapshot_{:03}", parameters_.output.folder, number);
+WriteOptions Simulation::snapshot_options(double time) const {
   WriteOptions options;
-  options.time = output_time;
+  options.time = time;
   options.units = parameters_.units;
   options.fields = parameters_.output.fields;
   options.types = parameters_.output.types;
   options.files = static_cast<int>(parameters_.output.files);
   options.leaf_size = domain_.leaf_size;
+  return options;
+}
+
+void Simulation::write_output(double output_time, std::size_t number) {
+  const double same = std::max(1e-9 * timeline_.step(), timeline_.rounding());
+  const bool is_now = is_synchronised() && std::abs(output_time - time()) <= same;
+  const Prediction to = clock_.prediction(parameters_.time.integrator, output_time);
+  const std::string name = fmt::format("{}/snapshot_{:03}", parameters_.output.folder, number);
   backend_->show(is_now ? nullptr : &to, [&](const Particles& particles) {
-    write_snapshot(comm_, name + ".hdf5", particles, options);
+    write_snapshot(comm_, name + ".hdf5", particles, snapshot_options(output_time));
     if (!parameters_.output.render) return;
     // All pictures show what the first one does.
     view_.time = output_time;
     view_.units = parameters_.units;
     view_ = render_png(comm_, particles, view_, name + ".png");
   });
+}
+
+/// Of the present, between two steps. It has a name and no picture of its own, so that what is due comes out
+/// as it would have without.
+void Simulation::write_requested_snapshot() {
+  const std::string name =
+      fmt::format("{}/requested_step_{:08}.hdf5", parameters_.output.folder, steps_done_);
+  const Prediction now = clock_.prediction(parameters_.time.integrator, time());
+  backend_->show(is_synchronised() ? nullptr : &now, [&](const Particles& particles) {
+    write_snapshot(comm_, name, particles, snapshot_options(time()));
+  });
+  if (comm_.is_master()) fmt::print(stderr, "as asked: {}\n", name);
 }
 
 }  // namespace grove

@@ -12,8 +12,10 @@
 #include "decomposition/domain.hpp"
 #include "io/parameters.hpp"
 #include "io/render.hpp"
+#include "io/snapshot.hpp"
 #include "leaf_moves.hpp"
 #include "run_log.hpp"
+#include "stop_requests.hpp"
 #include "time/block_clock.hpp"
 #include "time/output_times.hpp"
 #include "time/repair.hpp"
@@ -22,6 +24,9 @@
 #include "tree_tuning.hpp"
 
 namespace grove {
+
+/// How a run ended.
+enum class Ended { complete, stopped };
 
 /// A run: particles, the forces between them, and their way through time. Every call is collective.
 class Simulation {
@@ -33,8 +38,9 @@ class Simulation {
   /// The same on the host.
   Simulation(const Communicator& comm, const Parameters& parameters, Particles particles, double begin);
 
-  /// Steps to the end of the run, writing what is due into the output folder.
-  void run();
+  /// Steps to the end of the run, writing what is due into the output folder, or, after any step, to where
+  /// `requests` asks to stop.
+  Ended run(StopRequests* requests = nullptr);
 
   /// One time step, to the end of the shortest step of any particle. Inside run() it is reported, and what is
   /// due before its end is written out.
@@ -67,8 +73,11 @@ class Simulation {
   void report_memory() const;
   void report_tuning() const;
   void report(Repair repair);
+  bool is_to_stop(StopRequests& requests);
   void write_outputs(double end);
   void write_output(double time, std::size_t number);
+  void write_requested_snapshot();
+  WriteOptions snapshot_options(double time) const;
 
   const Communicator& comm_;
   Parameters parameters_;

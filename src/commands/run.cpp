@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "base/errors.hpp"
 #include "commands/backend_options.hpp"
 #include "commands/commands.hpp"
 #include "initial_state.hpp"
@@ -13,6 +14,7 @@
 #include "io/parameters.hpp"
 #include "run_log.hpp"
 #include "simulation.hpp"
+#include "stop_requests.hpp"
 
 namespace grove {
 
@@ -38,6 +40,7 @@ void add_run(CLI::App& app, Action& action) {
   command->callback([options, &action] {
     action = [options](const Communicator& comm) {
       Parameters parameters = read_parameters(comm, options->file, options->overrides);
+      StopRequests requests(comm, parameters.output.folder, parameters.limits.wall_clock);
       // Before the work that a folder without room for the results would waste.
       comm.together([&] {
         if (!comm.is_master()) return;
@@ -52,9 +55,12 @@ void add_run(CLI::App& app, Action& action) {
       DecompositionParameters& decomposition = parameters.decomposition;
       if (decomposition.leaf_size == 0 && decomposition.leaves == 0)
         decomposition.leaf_size = state.leaf_size;
-      Simulation(comm, parameters, make_backend(comm, choice, std::move(state.particles), parameters.gravity),
-                 state.time)
-          .run();
+      Simulation simulation(comm, parameters,
+                            make_backend(comm, choice, std::move(state.particles), parameters.gravity),
+                            state.time);
+      if (simulation.run(&requests) == Ended::stopped)
+        throw Agreed<Stopped>(
+            fmt::format("stopped at time {:g}, as asked by {}", simulation.time(), requests.reason()));
     };
   });
 }

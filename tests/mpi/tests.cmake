@@ -21,6 +21,8 @@ grove_test(simulation_ranks mpi/simulation_test.cpp physics/run_fixture.cpp
 grove_test(active mpi/active_test.cpp physics/run_fixture.cpp LINK grove::simulation RANKS 1 2 3 4 7)
 grove_test(leaf_moves mpi/leaf_moves_test.cpp physics/run_fixture.cpp LINK grove::simulation RANKS 1 2 3 4 7)
 grove_test(run_output mpi/run_output_test.cpp physics/run_fixture.cpp LINK grove::simulation RANKS 1 3)
+grove_test(stop_requests mpi/stop_requests_test.cpp physics/run_fixture.cpp LINK grove::simulation RANKS 1 2 3 4 7)
+grove_register_test(stopping.ranks_3 3 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/stopping.sh $<TARGET_FILE:grove> ${GROVE_MPIRUN} 3)
 # On one rank without mpirun, which takes two seconds to report an exit status other than 0.
 set(exit_status ${CMAKE_CURRENT_SOURCE_DIR}/mpi/exit_status.sh $<TARGET_FILE:grove>)
 grove_register_test(exit_status.ranks_1 1 "" ${exit_status})
