@@ -82,6 +82,7 @@ struct AuditParameters {
 /// How long a run may take, in seconds of the machine's clock.
 struct LimitsParameters {
   double wall_clock = 0;  ///< of the whole run; 0: no limit
+  double hang = 600;      ///< without progress, unless more is predicted
 };
 
 /// All that a run can be told, resolved: every value is in the run's units, every default filled in.

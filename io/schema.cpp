@@ -234,6 +234,10 @@ std::vector<Row> limits_rows() {
   using L = LimitsParameters;
   constexpr auto in = &Parameters::limits;
   return {
+      {"limits", "hang", at(in, &L::hang), dimension::time, Range{1, 1e9}, optional,
+       "a rank that makes no progress for this long, and 20 times what is predicted, ends the run; a bare "
+       "number is "
+       "in seconds"},
       {"limits", "wall_clock", at(in, &L::wall_clock), dimension::time, not_negative, optional,
        "time, from its start, after which the run must have ended; it stops so early that a step and a "
        "checkpoint "

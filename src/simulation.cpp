@@ -27,14 +27,11 @@ OutputTimes output_times(const OutputParameters& output, double begin, double en
                               : OutputTimes::listed(output.times, begin, end);
 }
 
-/// Steps from one search for the critical separation of groups to the next; one costs as much as some 15.
-constexpr std::int64_t tuning_interval = 1024;
+/// Steps from one search for the critical separation of groups to the next; one costs as much as so many.
+constexpr std::int64_t tuning_interval = 1024, tuning_evaluations = 15;
 
-/// As if a file system took 100 MB/s, a slow one, from all ranks together: to be expected of the first
-/// checkpoint.
-double expected_checkpoint_seconds(Count particles) {
-  constexpr double bytes_per_particle = 200, bytes_per_second = 1e8;
-  return static_cast<double>(particles) * bytes_per_particle / bytes_per_second;
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// Seconds of every phase on the slowest rank.
@@ -80,6 +77,7 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
       backend_(std::move(backend)),
       tuning_(backend_->repair_rates(), parameters.tuning.rebuild_interval),
       leaf_moves_(comm, backend_->move_rates()) {
+  step_start_ = Clock::now();
   decompose();
   evaluate_forces({.tunes_groups = true});
   // What stood in for a criterion that needs |a_old| has now supplied it.
@@ -87,6 +85,7 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
   // What the tuning learns is the cost of groups in the parts that were found.
   if (parameters.gravity.splits_groups()) evaluate_forces({.grows = false});
   tuning_.learn(forces_);
+  forecast_.add(forces_, seconds_since(step_start_));
   const Totals first = totals();
   first_energy_ = first.total_energy();
   // A parabolic pair has no energy, a particle alone nothing at all.
@@ -103,7 +102,7 @@ Particles Simulation::particles() const {
 Ended Simulation::run(StopRequests* requests) {
   start_reporting();
   report(Repair::cuts);
-  if (requests) requests->begin_steps(expected_checkpoint_seconds(forces_.particles));
+  if (requests) requests->begin_steps(writing_seconds(forces_.particles));
   while (!is_done()) {
     step();
     if (!requests || !is_to_stop(*requests) || is_done()) continue;
@@ -128,9 +127,11 @@ void Simulation::step() {
   const int deepest = choose_levels();
   if (reporting_) write_outputs(clock_.end_of(deepest));
   advance(deepest);
-  const Repair repair = plan_repair(deepest);
   const bool tunes_groups = is_synchronised() && steps_done_ >= groups_tuned_at_ + tuning_interval;
   if (tunes_groups) groups_tuned_at_ = steps_done_;
+  const Expected expected((tunes_groups ? 1 + tuning_evaluations : 1) *
+                          forecast_.seconds(bins_.particles, clock_.first_active()));
+  const Repair repair = plan_repair(deepest);
   evaluate_forces(
       {.grows = carry_out(repair), .first_active = clock_.first_active(), .tunes_groups = tunes_groups});
   {
@@ -143,6 +144,7 @@ void Simulation::step() {
   leaf_moves_.walked(forces_);
   if (is_synchronised()) leaf_moves_.synchronised();
   if (reporting_) report(repair);
+  forecast_.add(forces_, seconds_since(step_start_));
 }
 
 /// The active particles choose their next steps. Returns the deepest level that has particles.
@@ -248,6 +250,9 @@ void Simulation::report(Repair repair) {
     const Count every = parameters_.audit.every;
     if (every > 0 && longest_steps_done() % every == 0) {
       const auto timer = timers_.time("audit");
+      const auto pairs = static_cast<double>(parameters_.audit.particles) *
+                         static_cast<double>(forces_.particles) / comm_.size();
+      const Expected expected(slow_seconds(pairs));
       report.audit = backend_->audit(domain_, parameters_.audit.particles);
     }
   }
@@ -298,6 +303,7 @@ void Simulation::report_tuning() const {
 /// Those due before a time.
 void Simulation::write_outputs(double end) {
   const auto timer = timers_.time("output");
+  const Expected expected(writing_seconds(forces_.particles));
   const double same = std::max(1e-9 * (end - time()), timeline_.rounding());
   const std::size_t due = is_done() ? output_times_.all().size() : output_times_.count_before(end - same);
   for (; outputs_done_ < due; ++outputs_done_)
@@ -333,6 +339,8 @@ void Simulation::write_output(double output_time, std::size_t number) {
 /// Of the present, between two steps. It has a name and no picture of its own, so that what is due comes out
 /// as it would have without.
 void Simulation::write_requested_snapshot() {
+  const auto timer = timers_.time("output");
+  const Expected expected(writing_seconds(forces_.particles));
   const std::string name =
       fmt::format("{}/requested_step_{:08}.hdf5", parameters_.output.folder, steps_done_);
   const Prediction now = clock_.prediction(parameters_.time.integrator, time());

@@ -15,6 +15,7 @@
 #include "io/snapshot.hpp"
 #include "leaf_moves.hpp"
 #include "run_log.hpp"
+#include "step_forecast.hpp"
 #include "stop_requests.hpp"
 #include "time/block_clock.hpp"
 #include "time/output_times.hpp"
@@ -91,6 +92,7 @@ class Simulation {
   TimeBins bins_;
   TreeTuning tuning_;
   LeafMoves leaf_moves_;
+  StepForecast forecast_;
   Count leaves_moved_ = 0;  ///< before the last walk, but for decompositions
   double dt_ = 0;           ///< length of the last step
   PhaseTimers timers_;

@@ -7,6 +7,8 @@
 
 #include "backend/backend.hpp"
 #include "base/errors.hpp"
+#include "base/progress.hpp"
+#include "base/timers.hpp"
 #include "commands/backend_options.hpp"
 #include "commands/commands.hpp"
 #include "initial_state.hpp"
@@ -14,9 +16,28 @@
 #include "io/parameters.hpp"
 #include "run_log.hpp"
 #include "simulation.hpp"
+#include "step_forecast.hpp"
 #include "stop_requests.hpp"
+#include "watchdog.hpp"
 
 namespace grove {
+
+namespace {
+
+InitialState watched_initial_state(const Communicator& comm, const Parameters& parameters) {
+  PhaseTimers timers;
+  const auto timer = timers.time("initial conditions");
+  const Expected expected(initial_state_seconds(parameters.initial_conditions));
+  return initial_state(comm, parameters);
+}
+
+/// Seconds, on the rank with most particles before they are shared out, or after.
+double expected_of_first_forces(const Communicator& comm, std::size_t own, const GravityParameters& gravity) {
+  const Count all = comm.sum(static_cast<Count>(own)), most = comm.max(static_cast<Count>(own));
+  return first_evaluation_seconds(static_cast<double>(most), all, gravity.is_direct(all));
+}
+
+}  // namespace
 
 void add_run(CLI::App& app, Action& action) {
   struct Options {
@@ -50,11 +71,13 @@ void add_run(CLI::App& app, Action& action) {
       BackendChoice choice = options->backend;
       const std::string no_gpu = resolve(comm, choice);
       if (comm.is_master() && !no_gpu.empty()) fmt::print(stderr, "no GPU is used: {}\n", no_gpu);
-      InitialState state = initial_state(comm, parameters);
+      const Watchdog watchdog(comm.rank(), parameters.limits.hang);
+      InitialState state = watched_initial_state(comm, parameters);
       // A run that goes on from a snapshot keeps its leaves.
       DecompositionParameters& decomposition = parameters.decomposition;
       if (decomposition.leaf_size == 0 && decomposition.leaves == 0)
         decomposition.leaf_size = state.leaf_size;
+      const Expected expected(expected_of_first_forces(comm, state.particles.size(), parameters.gravity));
       Simulation simulation(comm, parameters,
                             make_backend(comm, choice, std::move(state.particles), parameters.gravity),
                             state.time);

@@ -3,6 +3,7 @@ grove_test(time unit/time_test.cpp unit/block_excess_test.cpp unit/cut_timing_te
            unit/rebuild_interval_test.cpp unit/repair_test.cpp unit/repair_prices_test.cpp LINK grove::time)
 grove_test(tree_tuning unit/tree_tuning_test.cpp LINK grove::simulation)
 grove_test(slurm_time unit/slurm_time_test.cpp LINK grove::simulation)
+grove_test(watchdog unit/watchdog_test.cpp LINK grove::simulation)
 file(GLOB model_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/models_*test.cpp)
 grove_test(models ${model_tests} LINK grove::models)
 
