@@ -34,6 +34,7 @@ int run_program(int argc, char** argv, const Communicator& comm) {
   add_run(app, action);
   add_force(app, action);
   add_decompose(app, action);
+  add_doctor(app, action);
   add_info(app, action);
   add_render(app, action);
 

@@ -61,6 +61,7 @@ void add_run(CLI::App& app, Action& action) {
   command->callback([options, &action] {
     action = [options](const Communicator& comm) {
       Parameters parameters = read_parameters(comm, options->file, options->overrides);
+      const Watchdog watchdog(comm.rank(), parameters.limits.hang);
       StopRequests requests(comm, parameters.output.folder, parameters.limits.wall_clock);
       // Before the work that a folder without room for the results would waste.
       comm.together([&] {
@@ -71,7 +72,6 @@ void add_run(CLI::App& app, Action& action) {
       BackendChoice choice = options->backend;
       const std::string no_gpu = resolve(comm, choice);
       if (comm.is_master() && !no_gpu.empty()) fmt::print(stderr, "no GPU is used: {}\n", no_gpu);
-      const Watchdog watchdog(comm.rank(), parameters.limits.hang);
       InitialState state = watched_initial_state(comm, parameters);
       // A run that goes on from a snapshot keeps its leaves.
       DecompositionParameters& decomposition = parameters.decomposition;

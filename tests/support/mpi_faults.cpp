@@ -46,7 +46,7 @@ GROVE_FAULTY(MPI_Isend, (const void* b, int n, MPI_Datatype t, int to, int tag, 
              (b, n, t, to, tag, c, r))
 GROVE_FAULTY(MPI_Irecv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r),
              (b, n, t, from, tag, c, r))
-GROVE_FAULTY(MPI_Wait, (MPI_Request * r, MPI_Status* s), (r, s))
+GROVE_FAULTY(MPI_Testall, (int n, MPI_Request* r, int* done, MPI_Status* s), (n, r, done, s))
 GROVE_FAULTY(MPI_Waitall, (int n, MPI_Request* r, MPI_Status* s), (n, r, s))
 GROVE_FAULTY(MPI_Bcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c))
 GROVE_FAULTY(MPI_Allreduce, (const void* b, void* to, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),
