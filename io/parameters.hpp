@@ -84,6 +84,12 @@ struct CheckpointParameters {
   double every = 1800;  ///< seconds of the machine's clock; 0: only when the run ends
 };
 
+/// How long a run may take, in seconds of the machine's clock.
+struct LimitsParameters {
+  double wall_clock = 0;  ///< of the whole run; 0: no limit
+  double hang = 600;      ///< without progress, unless more is predicted
+};
+
 /// All that a run can be told, resolved: every value is in the run's units, every default filled in.
 struct Parameters {
   UnitsParameters unit_choice;
@@ -95,6 +101,7 @@ struct Parameters {
   OutputParameters output;
   AuditParameters audit;
   CheckpointParameters checkpoint;
+  LimitsParameters limits;
 
   Units units = Units::galactic();  ///< what unit_choice says
 };

@@ -240,10 +240,25 @@ std::vector<Row> checkpoint_rows() {
   };
 }
 
+std::vector<Row> limits_rows() {
+  using L = LimitsParameters;
+  constexpr auto in = &Parameters::limits;
+  return {
+      {"limits", "hang", at(in, &L::hang), dimension::time, Range{1, 1e9}, optional,
+       "a rank that makes no progress for this long, and 20 times what is predicted, ends the run; a bare "
+       "number is "
+       "in seconds"},
+      {"limits", "wall_clock", at(in, &L::wall_clock), dimension::time, not_negative, optional,
+       "time, from its start, after which the run must have ended; it stops so early that a step and a "
+       "checkpoint "
+       "have room; a bare number is in seconds; 0: no limit but that of the job"},
+  };
+}
+
 std::vector<Row> all_rows() {
   std::vector<Row> all;
   for (auto part : {units_rows(), initial_conditions_rows(), gravity_rows(), decomposition_rows(),
-                    time_and_output_rows(), checkpoint_rows()})
+                    time_and_output_rows(), checkpoint_rows(), limits_rows()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }
@@ -310,6 +325,7 @@ const std::vector<Section>& sections() {
       {"audit", "Checks of the forces against direct summation."},
       {"checkpoint",
        "How often the run is saved, by the clock on the wall, in s, min, h or d; see checkpoints.md."},
+      {"limits", "How long the run may take, by the clock on the wall, in s, min, h or d."},
   };
   return all;
 }

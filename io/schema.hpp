@@ -67,7 +67,7 @@ struct Row {
   /// What a bare number of it is in: sizes of units in CGS and times of the machine in seconds, whatever the
   /// units of the run, which all else is in.
   Units units(const Units& of_run) const {
-    return section == "units" || section == "checkpoint" ? Units::of(1, 1, 1) : of_run;
+    return section == "units" || section == "checkpoint" || section == "limits" ? Units::of(1, 1, 1) : of_run;
   }
 };
 

@@ -1,5 +1,7 @@
 #include "initial_state.hpp"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "initial_conditions.hpp"
@@ -33,6 +35,16 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
   validate(comm, state.particles, options);
   if (parameters.time.begin) state.time = *parameters.time.begin;
   return state;
+}
+
+double initial_state_seconds(const InitialConditionsParameters& from) {
+  if (from.file.empty()) return 1e-5 * static_cast<double>(from.model.particles);
+  namespace fs = std::filesystem;
+  double bytes = 0;
+  std::error_code error;
+  for (const fs::directory_entry& file : fs::directory_iterator(fs::absolute(from.file).parent_path(), error))
+    if (file.is_regular_file(error)) bytes += static_cast<double>(file.file_size(error));
+  return bytes / 1e8;
 }
 
 }  // namespace grove

@@ -2,10 +2,8 @@
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cstdio>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/build_info.hpp"
@@ -14,25 +12,11 @@
 #include "base/pages.hpp"
 #include "comm/communicator.hpp"
 #include "commands/commands.hpp"
+#include "commands/outcome.hpp"
 #include "kernels/kokkos/loops/runtime.hpp"
 
 namespace grove {
 namespace {
-
-/// Ends all ranks. An error that all ranks agreed on is reported once and leaves in order; any other comes
-/// from some ranks while the rest may wait for them, so it aborts. The master speaks first if it has the same
-/// to say.
-int end_with_error(const Communicator& comm, ExitStatus status, const std::string& message, bool agreed) {
-  if (comm.is_master()) fmt::print(stderr, "grove: {}\n", message);
-  if (agreed) return static_cast<int>(status);
-  if (!comm.is_master()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    fmt::print(stderr, "grove: rank {}: {}\n", comm.rank(), message);
-  }
-  std::fflush(stderr);
-  MPI_Abort(comm.get(), static_cast<int>(status));
-  return static_cast<int>(status);
-}
 
 std::string version() {
   const std::string extensions = compiled_instruction_set();
@@ -51,6 +35,7 @@ int run_program(int argc, char** argv, const Communicator& comm) {
   add_run(app, action);
   add_force(app, action);
   add_decompose(app, action);
+  add_doctor(app, action);
   add_info(app, action);
   add_render(app, action);
   add_report(app, action);
@@ -68,24 +53,10 @@ int run_program(int argc, char** argv, const Communicator& comm) {
     const bool is_no_command = commands.empty() && argc > 1 && argv[1][0] != '-';
     const std::string fault =
         is_no_command ? fmt::format("'{}' is not a command", argv[1]) : std::string(error.what());
-    return end_with_error(comm, ExitStatus::input_error,
-                          fmt::format("{}; see grove{} --help", fault, command), true);
+    return report(comm, ExitStatus::input_error, fmt::format("{}; see grove{} --help", fault, command));
   }
 
-  try {
-    action(comm);
-    return static_cast<int>(ExitStatus::done);
-  } catch (const Agreed<InputError>& error) {
-    return end_with_error(comm, ExitStatus::input_error, error.what(), true);
-  } catch (const Agreed<Stopped>& error) {
-    return end_with_error(comm, ExitStatus::stopped, error.what(), true);
-  } catch (const Agreed<std::runtime_error>& error) {
-    return end_with_error(comm, ExitStatus::failed, error.what(), true);
-  } catch (const InputError& error) {
-    return end_with_error(comm, ExitStatus::input_error, error.what(), false);
-  } catch (const std::exception& error) {
-    return end_with_error(comm, ExitStatus::failed, error.what(), false);
-  }
+  return outcome_of(comm, action);
 }
 
 /// Kokkos may run threads, but only the main one calls MPI. False, with a message, if MPI cannot be had.

@@ -20,8 +20,12 @@ OutputTimes output_times(const OutputParameters& output, double begin, double en
                               : OutputTimes::listed(output.times, begin, end);
 }
 
-/// Steps from one search for the critical separation of groups to the next; one costs as much as some 15.
-constexpr std::int64_t tuning_interval = 1024;
+/// Steps from one search for the critical separation of groups to the next; one costs as much as so many.
+constexpr std::int64_t tuning_interval = 1024, tuning_evaluations = 15;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 /// What `make` makes, or its error on all ranks together.
 template <class Make>
@@ -67,6 +71,7 @@ Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& pa
 
 /// The first forces, and what follows from them.
 void Simulation::start() {
+  step_start_ = Clock::now();
   decompose();
   evaluate_forces({.tunes_groups = true});
   // What stood in for a criterion that needs |a_old| has now supplied it.
@@ -74,6 +79,7 @@ void Simulation::start() {
   // What the tuning learns is the cost of groups in the parts that were found.
   if (parameters_.gravity.splits_groups()) evaluate_forces({.grows = false});
   tuning_.learn(forces_);
+  forecast_.add(forces_, seconds_since(step_start_));
   const Totals first = totals();
   first_energy_ = first.total_energy();
   // A parabolic pair has no energy, a particle alone nothing at all.
@@ -87,17 +93,31 @@ Particles Simulation::particles() const {
   return copy;
 }
 
-void Simulation::run() {
+Ended Simulation::run(StopRequests* requests) {
   start_reporting();
   if (!resumed_at_) report(Repair::cuts);
+  if (requests) requests->begin_steps(writing_seconds(forces_.particles));
   while (!is_done()) {
     step();
-    if (checkpoints_.is_due() && !is_done()) save();
+    if (is_done()) break;
+    if (requests && is_to_stop(*requests)) {
+      write_checkpoint();
+      return Ended::stopped;
+    }
+    if (checkpoints_.is_due()) save(requests);
   }
   write_outputs(std::numeric_limits<double>::infinity());
-  save();  // a later time.end goes on from here
+  save(requests);  // a later time.end goes on from here
   report_memory();
   report_tuning();
+  return Ended::complete;
+}
+
+/// Writes the snapshots that are asked for on the way.
+bool Simulation::is_to_stop(StopRequests& requests) {
+  Request request = requests.poll();
+  for (; request == Request::snapshot; request = requests.poll()) write_requested_snapshot();
+  return request == Request::stop;
 }
 
 void Simulation::step() {
@@ -106,9 +126,11 @@ void Simulation::step() {
   const int deepest = choose_levels();
   if (reporting_) write_outputs(clock_.end_of(deepest));
   advance(deepest);
-  const Repair repair = plan_repair(deepest);
   const bool tunes_groups = is_synchronised() && steps_done_ >= groups_tuned_at_ + tuning_interval;
   if (tunes_groups) groups_tuned_at_ = steps_done_;
+  const Expected expected((tunes_groups ? 1 + tuning_evaluations : 1) *
+                          forecast_.seconds(bins_.particles, clock_.first_active()));
+  const Repair repair = plan_repair(deepest);
   evaluate_forces(
       {.grows = carry_out(repair), .first_active = clock_.first_active(), .tunes_groups = tunes_groups});
   {
@@ -121,6 +143,7 @@ void Simulation::step() {
   leaf_moves_.walked(forces_);
   if (is_synchronised()) leaf_moves_.synchronised();
   if (reporting_) report(repair);
+  forecast_.add(forces_, seconds_since(step_start_));
 }
 
 /// The active particles choose their next steps. Returns the deepest level that has particles.

@@ -16,8 +16,11 @@
 #include "guards.hpp"
 #include "io/parameters.hpp"
 #include "io/render.hpp"
+#include "io/snapshot.hpp"
 #include "leaf_moves.hpp"
 #include "run_log.hpp"
+#include "step_forecast.hpp"
+#include "stop_requests.hpp"
 #include "time/block_clock.hpp"
 #include "time/output_times.hpp"
 #include "time/repair.hpp"
@@ -26,6 +29,9 @@
 #include "tree_tuning.hpp"
 
 namespace grove {
+
+/// How a run ended.
+enum class Ended { complete, stopped };
 
 /// A run: particles, the forces between them, and their way through time. Every call is collective.
 class Simulation {
@@ -41,8 +47,9 @@ class Simulation {
   Simulation(const Communicator& comm, const Parameters& parameters, std::unique_ptr<Backend> backend,
              const Checkpoint& from);
 
-  /// Steps to the end of the run, writing what is due into the output folder.
-  void run();
+  /// Steps to the end of the run, writing what is due into the output folder, or, after any step, to where
+  /// `requests` asks to stop.
+  Ended run(StopRequests* requests = nullptr);
 
   /// One time step, to the end of the shortest step of any particle. Inside run() it is reported, and what is
   /// due before its end is written out.
@@ -84,11 +91,14 @@ class Simulation {
   void report_memory() const;
   void report_tuning() const;
   void report(Repair repair);
+  bool is_to_stop(StopRequests& requests);
   void write_outputs(double end);
   void write_output(double time, std::size_t number);
   RunState state() const;
-  void save();
+  void save(StopRequests* requests);
   void restore(const Checkpoint& from);
+  void write_requested_snapshot();
+  WriteOptions snapshot_options(double time) const;
 
   const Communicator& comm_;
   Parameters parameters_;
@@ -102,6 +112,7 @@ class Simulation {
   TimeBins bins_;
   TreeTuning tuning_;
   LeafMoves leaf_moves_;
+  StepForecast forecast_;
   Count leaves_moved_ = 0;  ///< before the last walk, but for decompositions
   double dt_ = 0;           ///< length of the last step
   PhaseTimers timers_;

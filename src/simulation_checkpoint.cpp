@@ -4,7 +4,9 @@
 #include <limits>
 #include <utility>
 
+#include "base/progress.hpp"
 #include "simulation.hpp"
+#include "step_forecast.hpp"
 
 namespace grove {
 
@@ -37,6 +39,10 @@ void Simulation::restore(const Checkpoint& from) {
   forces_ = run.forces;
   view_ = run.view;
   resumed_at_ = run.steps_done;
+  // Until a step of this process was measured.
+  forecast_.add(
+      forces_, first_evaluation_seconds(static_cast<double>(forces_.particles) / comm_.size(),
+                                        forces_.particles, parameters_.gravity.is_direct(forces_.particles)));
   start_time_ = time();
 
   // Times may have been added to those of before, and others left out.
@@ -54,13 +60,20 @@ void Simulation::restore(const Checkpoint& from) {
 }
 
 void Simulation::write_checkpoint() {
+  const auto timer = timers_.time("checkpoint");
+  const Expected expected(writing_seconds(forces_.particles));
   const RunState run = state();
   checkpoints_.write({run, time(), parameters_, domain_, *backend_});
 }
 
-void Simulation::save() {
+/// On the way, and at the end: the run does not fail with it. requests (optional): are told what it took.
+void Simulation::save(StopRequests* requests) {
+  const auto timer = timers_.time("checkpoint");
+  const Expected expected(writing_seconds(forces_.particles));
+  const auto start = Clock::now();
   const RunState run = state();
   checkpoints_.try_to_write({run, time(), parameters_, domain_, *backend_});
+  if (requests) requests->checkpoint_took(std::chrono::duration<double>(Clock::now() - start).count());
 }
 
 }  // namespace grove

@@ -12,6 +12,7 @@
 
 #include "base/activity.hpp"
 #include "base/memory.hpp"
+#include "base/progress.hpp"
 #include "environment.hpp"
 #include "io/file.hpp"
 #include "io/snapshot.hpp"
@@ -85,6 +86,9 @@ void Simulation::report(Repair repair) {
     const Count every = parameters_.audit.every;
     if (every > 0 && longest_steps_done() % every == 0) {
       const auto timer = timers_.time("audit");
+      const auto pairs = static_cast<double>(parameters_.audit.particles) *
+                         static_cast<double>(forces_.particles) / comm_.size();
+      const Expected expected(slow_seconds(pairs));
       report.audit = backend_->audit(domain_, parameters_.audit.particles);
     }
   }
@@ -140,6 +144,7 @@ void Simulation::report_tuning() const {
 /// Those due before a time.
 void Simulation::write_outputs(double end) {
   const auto timer = timers_.time("output");
+  const Expected expected(writing_seconds(forces_.particles));
   const double same = std::max(1e-9 * (end - time()), timeline_.rounding());
   const std::size_t due = is_done() ? output_times_.all().size() : output_times_.count_before(end - same);
   for (; outputs_done_ < due; ++outputs_done_) {
@@ -148,26 +153,44 @@ void Simulation::write_outputs(double end) {
   }
 }
 
-void Simulation::write_output(double output_time, std::size_t number) {
-  const double same = std::max(1e-9 * timeline_.step(), timeline_.rounding());
-  const bool is_now = is_synchronised() && std::abs(output_time - time()) <= same;
-  const Prediction to = clock_.prediction(parameters_.time.integrator, output_time);
-  const std::string name = fmt::format("{}/snapshot_{:03}", parameters_.output.folder, number);
+WriteOptions Simulation::snapshot_options(double time) const {
   WriteOptions options;
-  options.time = output_time;
+  options.time = time;
   options.units = parameters_.units;
   options.fields = parameters_.output.fields;
   options.types = parameters_.output.types;
   options.files = static_cast<int>(parameters_.output.files);
   options.leaf_size = domain_.leaf_size;
+  return options;
+}
+
+void Simulation::write_output(double output_time, std::size_t number) {
+  const double same = std::max(1e-9 * timeline_.step(), timeline_.rounding());
+  const bool is_now = is_synchronised() && std::abs(output_time - time()) <= same;
+  const Prediction to = clock_.prediction(parameters_.time.integrator, output_time);
+  const std::string name = fmt::format("{}/snapshot_{:03}", parameters_.output.folder, number);
   backend_->show(is_now ? nullptr : &to, [&](const Particles& particles) {
-    write_snapshot(comm_, name + ".hdf5", particles, options);
+    write_snapshot(comm_, name + ".hdf5", particles, snapshot_options(output_time));
     if (!parameters_.output.render) return;
     // All pictures show what the first one does.
     view_.time = output_time;
     view_.units = parameters_.units;
     view_ = render_png(comm_, particles, view_, name + ".png");
   });
+}
+
+/// Of the present, between two steps. It has a name and no picture of its own, so that what is due comes out
+/// as it would have without.
+void Simulation::write_requested_snapshot() {
+  const auto timer = timers_.time("output");
+  const Expected expected(writing_seconds(forces_.particles));
+  const std::string name =
+      fmt::format("{}/requested_step_{:08}.hdf5", parameters_.output.folder, steps_done_);
+  const Prediction now = clock_.prediction(parameters_.time.integrator, time());
+  backend_->show(is_synchronised() ? nullptr : &now, [&](const Particles& particles) {
+    write_snapshot(comm_, name, particles, snapshot_options(time()));
+  });
+  if (comm_.is_master()) fmt::print(stderr, "as asked: {}\n", name);
 }
 
 }  // namespace grove

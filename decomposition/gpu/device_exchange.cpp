@@ -29,7 +29,8 @@ bool mpi_claims_device_memory() {
 #endif
 }
 
-/// Collective. Sends numbers around the ring of ranks, from device memory to device memory.
+}  // namespace
+
 bool mpi_takes_device_memory(const Communicator& comm) {
   if (comm.min(mpi_claims_device_memory() ? 1 : 0) == 0) return false;
   constexpr std::size_t count = 100000;  // more than MPI sends at once
@@ -46,6 +47,8 @@ bool mpi_takes_device_memory(const Communicator& comm) {
   std::iota(numbers.begin(), numbers.end(), previous);
   return comm.min(received == numbers ? 1 : 0) == 1;
 }
+
+namespace {
 
 /// Why NCCL cannot be used; empty: it can.
 std::string fault_of_nccl(bool gpus_are_shared) {

@@ -15,6 +15,10 @@ namespace cuda {
 class NcclGroup;
 }
 
+/// Collective. Whether MPI sends from device memory to device memory: asks it, then sends numbers around the
+/// ring of ranks.
+bool mpi_takes_device_memory(const Communicator& comm);
+
 /// How arrays travel from GPU to GPU. The counts always go through MPI; all ways give the same arrays.
 class DeviceExchange {
  public:

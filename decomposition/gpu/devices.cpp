@@ -44,14 +44,18 @@ int rank_on_host(const Communicator& comm) {
   return rank;
 }
 
-Entry own_entry(const Communicator& comm) {
+/// The number of the GPU that this rank would use; none: there is none. Collective.
+std::int32_t own_device(const Communicator& comm) {
   const int place = rank_on_host(comm), count = cuda::device_count();
+  return count == 0 ? none : cuda::selected_device().value_or(place % count);
+}
+
+Entry own_entry(const Communicator& comm) {
   Entry own{};
   set(own.host, host_name());
-  own.device = none;
+  own.device = own_device(comm);
   comm.together([&] {
-    if (count == 0) return;
-    own.device = cuda::selected_device().value_or(place % count);
+    if (own.device == none) return;
     const cuda::DeviceInfo info = cuda::device_info(own.device);
     set(own.name, info.name);
     set(own.pci, info.pci);
@@ -100,6 +104,15 @@ std::string RankDevices::table() const {
     text += fmt::format("rank {:>4} -> {} -> {}, {}\n", rank, of_rank[rank].host, of_rank[rank].name,
                         of_rank[rank].pci);
   return text;
+}
+
+std::optional<cuda::DeviceInfo> device_of_this_rank(const Communicator& comm) {
+  const std::int32_t device = own_device(comm);
+  std::optional<cuda::DeviceInfo> info;
+  comm.together([&] {
+    if (device != none) info = cuda::device_info(device);
+  });
+  return info;
 }
 
 std::string fault_of_devices(const Communicator& comm, bool may_share) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "kernels/cuda/device.hpp"
 
 namespace grove {
 
@@ -20,6 +22,9 @@ struct RankDevices {
   /// A line per rank: rank -> host -> GPU, address.
   std::string table() const;
 };
+
+/// The GPU that this rank would take; nothing: it sees none. Collective.
+std::optional<cuda::DeviceInfo> device_of_this_rank(const Communicator& comm);
 
 /// Why not every rank can have a GPU of its own, or, with may_share, one at all; empty: it can. Collective.
 std::string fault_of_devices(const Communicator& comm, bool may_share);

@@ -8,6 +8,7 @@ namespace grove::cuda {
 struct NcclGroup::Impl {};
 
 bool has_nccl() { return false; }
+std::string nccl_version() { return {}; }
 
 NcclId NcclGroup::make_id() { throw std::logic_error("built without NCCL"); }
 NcclGroup::NcclGroup(const NcclId&, int, int) { make_id(); }

@@ -67,6 +67,13 @@ struct NcclGroup::Impl {
 
 bool has_nccl() { return true; }
 
+std::string nccl_version() {
+  int version = 0;
+  check(ncclGetVersion(&version), "ncclGetVersion");
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
 NcclId NcclGroup::make_id() {
   static_assert(sizeof(ncclUniqueId) == sizeof(NcclId));
   ncclUniqueId id;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "base/types.hpp"
 
@@ -11,6 +12,9 @@ namespace grove::cuda {
 
 /// Whether Grove was built with NCCL; without, nothing below may be called.
 bool has_nccl();
+
+/// Of the library that is loaded, "2.28.3"; empty: built without.
+std::string nccl_version();
 
 /// Names a group for those who join it.
 using NcclId = std::array<std::byte, 128>;

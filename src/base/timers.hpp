@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/activity.hpp"
+#include "base/progress.hpp"
 
 namespace grove {
 
@@ -21,22 +22,28 @@ class PhaseTimers {
     Activity activity;
   };
 
-  /// Adds the time of its own life, and what the process does in it, to a phase.
+  /// Adds the time of its own life, and what the process does in it, to a phase, which is the one that
+  /// progress() tells of.
   class Scope {
    public:
     Scope(PhaseTimers& timers, std::string phase)
-        : timers_(timers), phase_(std::move(phase)), before_(activity()), start_(Clock::now()) {}
+        : timers_(timers),
+          phase_(std::move(phase)),
+          outer_phase_(progress().enter(phase_)),
+          before_(activity()),
+          start_(Clock::now()) {}
     ~Scope() {
       Cost& cost = timers_.costs_[phase_];
       cost.seconds += std::chrono::duration<double>(Clock::now() - start_).count();
       cost.activity += activity() - before_;
+      progress().enter(std::move(outer_phase_));
     }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
    private:
     PhaseTimers& timers_;
-    std::string phase_;
+    std::string phase_, outer_phase_;
     Activity before_;
     std::chrono::steady_clock::time_point start_;
   };

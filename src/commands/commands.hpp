@@ -14,6 +14,7 @@ using Action = std::function<void(const Communicator&)>;
 /// subcommand. Human-readable results go to standard output (from the master), errors and progress to
 /// standard error.
 void add_decompose(CLI::App& app, Action& action);
+void add_doctor(CLI::App& app, Action& action);
 void add_force(CLI::App& app, Action& action);
 void add_ic(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);

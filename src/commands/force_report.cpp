@@ -113,6 +113,9 @@ std::string force_json(const ForceResult& result) {
   json["interactions_per_particle"] = {{"cell", static_cast<double>(report.interactions.cell) / n},
                                        {"particle", static_cast<double>(report.interactions.particle) / n},
                                        {"tests", static_cast<double>(report.interactions.tests) / n}};
+  const auto interactions = static_cast<double>(report.interactions.cell + report.interactions.particle);
+  json["imbalance"] =
+      interactions > 0 ? static_cast<double>(report.busiest) * result.ranks / interactions : 1;
   if (result.audit)
     json["error"] = {{"median", result.audit->median},
                      {"p99", result.audit->p99},

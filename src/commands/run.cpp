@@ -1,24 +1,51 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "base/errors.hpp"
+#include "base/progress.hpp"
+#include "base/timers.hpp"
 #include "commands/backend_options.hpp"
 #include "commands/commands.hpp"
 #include "initial_state.hpp"
 #include "io/parameters.hpp"
 #include "resume.hpp"
 #include "simulation.hpp"
+#include "step_forecast.hpp"
+#include "stop_requests.hpp"
+#include "watchdog.hpp"
 
 namespace grove {
 
 namespace {
 
+InitialState watched_initial_state(const Communicator& comm, const Parameters& parameters) {
+  PhaseTimers timers;
+  const auto timer = timers.time("initial conditions");
+  const Expected expected(initial_state_seconds(parameters.initial_conditions));
+  return initial_state(comm, parameters);
+}
+
+/// Seconds, on the rank with most particles before they are shared out, or after.
+double expected_of_first_forces(const Communicator& comm, std::size_t own, const GravityParameters& gravity) {
+  const Count all = comm.sum(static_cast<Count>(own)), most = comm.max(static_cast<Count>(own));
+  return first_evaluation_seconds(static_cast<double>(most), all, gravity.is_direct(all));
+}
+
+void run(Simulation& simulation, StopRequests& requests) {
+  if (simulation.run(&requests) == Ended::stopped)
+    throw Agreed<Stopped>(
+        fmt::format("stopped at time {:g}, as asked by {}; --resume auto goes on from there",
+                    simulation.time(), requests.reason()));
+}
+
 void resume(const Communicator& comm, const Parameters& parameters, const BackendChoice& choice,
-            const Checkpoint& from) {
+            const Checkpoint& from, StopRequests& requests) {
   if (is_complete(from, parameters)) {
     if (comm.is_master())
       fmt::print(
@@ -27,7 +54,24 @@ void resume(const Communicator& comm, const Parameters& parameters, const Backen
           parameters.time.end, from.run.steps_done);
     return;
   }
-  Simulation(comm, parameters, make_backend(comm, choice, Particles{}, parameters.gravity), from).run();
+  Simulation simulation(comm, parameters, make_backend(comm, choice, Particles{}, parameters.gravity), from);
+  run(simulation, requests);
+}
+
+void start(const Communicator& comm, Parameters parameters, const BackendChoice& choice,
+           StopRequests& requests) {
+  InitialState state = watched_initial_state(comm, parameters);
+  // A run that goes on from a snapshot keeps its leaves.
+  DecompositionParameters& decomposition = parameters.decomposition;
+  if (decomposition.leaf_size == 0 && decomposition.leaves == 0) decomposition.leaf_size = state.leaf_size;
+  std::optional<Simulation> simulation;
+  {
+    const Expected expected(expected_of_first_forces(comm, state.particles.size(), parameters.gravity));
+    simulation.emplace(comm, parameters,
+                       make_backend(comm, choice, std::move(state.particles), parameters.gravity),
+                       state.time);
+  }
+  run(*simulation, requests);
 }
 
 }  // namespace
@@ -59,21 +103,17 @@ void add_run(CLI::App& app, Action& action) {
   add_backend_options(*command, options->backend);
   command->callback([options, &action] {
     action = [options](const Communicator& comm) {
-      Parameters parameters = read_parameters(comm, options->file, options->overrides);
+      const Parameters parameters = read_parameters(comm, options->file, options->overrides);
+      const Watchdog watchdog(comm.rank(), parameters.limits.hang);
+      StopRequests requests(comm, parameters.output.folder, parameters.limits.wall_clock);
       BackendChoice choice = options->backend;
       const std::string no_gpu = resolve(comm, choice);
       if (comm.is_master() && !no_gpu.empty()) fmt::print(stderr, "no GPU is used: {}\n", no_gpu);
       // Before the work that a folder without room for the results would waste.
       if (const auto from = find_checkpoint(comm, options->resume, parameters, choice.name))
-        return resume(comm, parameters, choice, *from);
-      InitialState state = initial_state(comm, parameters);
-      // A run that goes on from a snapshot keeps its leaves.
-      DecompositionParameters& decomposition = parameters.decomposition;
-      if (decomposition.leaf_size == 0 && decomposition.leaves == 0)
-        decomposition.leaf_size = state.leaf_size;
-      Simulation(comm, parameters, make_backend(comm, choice, std::move(state.particles), parameters.gravity),
-                 state.time)
-          .run();
+        resume(comm, parameters, choice, *from, requests);
+      else
+        start(comm, parameters, choice, requests);
     };
   });
 }

@@ -73,6 +73,10 @@ expect 2 'not both' decompose good.hdf5 --uniform 100
 expect 2 '2.5' decompose good.hdf5 --repeat 2.5
 expect 2 'no-such-model' ic no-such-model -o file.hdf5
 
+expect 2 'nowhere: the output folder does not exist' doctor --json nowhere/x.json
+expect 0 'processors' doctor --json doctor.json
+[ -s doctor.json ] || { echo "FAILED: no report of the doctor"; failures=$((failures + 1)); }
+
 # Snapshots with a fault: each is refused where forces are computed, and nothing is computed without softening.
 mkdir bad
 env -i /usr/bin/python3 "$here/../support/make_bad_snapshots.py" good.hdf5 bad >bad.txt

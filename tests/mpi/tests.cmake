@@ -30,6 +30,16 @@ grove_test(resume mpi/resume_test.cpp LINK grove::simulation RANKS 1 3)
 grove_test(run_output mpi/run_output_test.cpp physics/run_fixture.cpp LINK grove::simulation nlohmann_json::nlohmann_json
            RANKS 1 3)
 grove_register_test(report 1 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/report.sh $<TARGET_FILE:grove>)
+grove_test(stop_requests mpi/stop_requests_test.cpp physics/run_fixture.cpp LINK grove::simulation RANKS 1 2 3 4 7)
+grove_register_test(stopping.ranks_3 3 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/stopping.sh $<TARGET_FILE:grove> ${GROVE_MPIRUN} 3)
+add_executable(test_faulty_services support/faulty_services.cpp)
+target_link_libraries(test_faulty_services PRIVATE grove::commands)
+target_include_directories(test_faulty_services PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+add_library(mpi_faults MODULE support/mpi_faults.cpp)
+target_link_libraries(mpi_faults PRIVATE grove_options MPI::MPI_CXX)
+target_include_directories(mpi_faults PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+grove_register_test(faults.ranks_3 3 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/faults.sh quick $<TARGET_FILE:grove>
+                    $<TARGET_FILE:test_faulty_services> $<TARGET_FILE:mpi_faults> ${GROVE_MPIRUN} 3)
 # On one rank without mpirun, which takes two seconds to report an exit status other than 0.
 set(exit_status ${CMAKE_CURRENT_SOURCE_DIR}/mpi/exit_status.sh $<TARGET_FILE:grove>)
 grove_register_test(exit_status.ranks_1 1 "" ${exit_status})

@@ -2,6 +2,9 @@ grove_test(base unit/base_test.cpp unit/pages_test.cpp LINK grove::base)
 grove_test(time unit/time_test.cpp unit/block_excess_test.cpp unit/cut_timing_test.cpp unit/growth_fit_test.cpp
            unit/rebuild_interval_test.cpp unit/repair_test.cpp unit/repair_prices_test.cpp LINK grove::time)
 grove_test(tree_tuning unit/tree_tuning_test.cpp LINK grove::simulation)
+grove_test(machine unit/machine_test.cpp LINK grove::machine)
+grove_test(slurm_time unit/slurm_time_test.cpp LINK grove::simulation)
+grove_test(watchdog unit/watchdog_test.cpp LINK grove::simulation)
 file(GLOB model_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/models_*test.cpp)
 grove_test(models ${model_tests} LINK grove::models)
 

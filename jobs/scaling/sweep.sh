@@ -1,0 +1,51 @@
+# Sourced by strong.sh and weak.sh: runs `grove force` on each number of ranks, then the table and the pictures.
+# shellcheck shell=bash
+# shellcheck source=jobs/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
+
+# The comment at the head of the script is its help.
+help() { awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"; }
+case ${1:-} in
+  "") only_plots=0 ;;
+  --plots) only_plots=1 ;;
+  --help) help; exit 0 ;;
+  *) help; exit 2 ;;
+esac
+
+GROVE=${GROVE:-build/grove}
+MODEL=${MODEL:-plummer}
+REPEAT=${REPEAT:-5}
+PLOTS=${PLOTS:-1}
+PYTHON=${PYTHON:-python3}
+RANKS=${RANKS:-1 2 4 8}
+read -ra launch <<<"${LAUNCH:-mpirun --oversubscribe -n}"
+read -ra options <<<"${OPTIONS:-}"
+
+# initial_conditions N: a snapshot of so many particles, made once; its path.
+initial_conditions() {
+  local file=$OUT/$MODEL-$1.hdf5
+  [ -s "$file" ] || "$GROVE" ic "$MODEL" -n "$1" --seed 1 -o "$file" >&2
+  echo "$file"
+}
+
+# measure RANKS SNAPSHOT: one run, unless it is there already.
+measure() {
+  local json=$OUT/runs/$1.json
+  if [ -s "$json" ] && [ "${REDO:-0}" != 1 ]; then
+    echo "$json is there"
+    return
+  fi
+  echo "$1 ranks"
+  # A run that fails leaves no file, and the sweep goes on.
+  "${launch[@]}" "$1" "$GROVE" force "$2" --audit 0 --repeat "$REPEAT" "${options[@]}" --json "$json.part" >"$OUT/runs/$1.txt" ||
+    { echo "$1 ranks failed" >&2; return; }
+  mv "$json.part" "$json"
+}
+
+# finish strong|weak
+finish() {
+  [ "$PLOTS" = 1 ] || [ "$only_plots" = 1 ] || return 0
+  "$PYTHON" jobs/scaling/tables.py "$1" "$OUT"
+  "$PYTHON" jobs/scaling/plots.py "$1" "$OUT"
+}
+mkdir -p "$OUT/runs"

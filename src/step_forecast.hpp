@@ -1,0 +1,40 @@
+#pragma once
+
+#include <array>
+
+#include "base/types.hpp"
+#include "kernels/math/leapfrog.hpp"
+#include "let/gravity.hpp"
+
+namespace grove {
+
+/// Predicts, for the watchdog, how long a step takes, from the interactions that its active particles will
+/// have. It never decides anything about results.
+///
+/// The steps with most work, half of the largest so far or more, tell the seconds per interaction; the others
+/// what a step takes besides. Both are the longest of recent times.
+class StepForecast {
+ public:
+  /// Seconds of a step in which these levels' particles are active, first_active and deeper; 0 before the
+  /// first step was measured.
+  double seconds(const LevelCounts& particles, int first_active) const;
+  /// What the last step did, and took.
+  void add(const ForceReport& forces, double seconds);
+
+ private:
+  std::array<double, time_levels> interactions_{};  ///< per particle, at each level's last walk; 0: none yet
+  double most_work_ = 0, per_interaction_ = 0, besides_ = 0;
+};
+
+/// Seconds that so many interactions of one rank take at most: 20 ns each, of a slow core; ten times what
+/// a usual one needs.
+double slow_seconds(double interactions);
+
+/// Seconds of a first evaluation of forces on so many particles of one rank, of n in all, before anything was
+/// measured: as if every particle had 2000 interactions, or with direct sums n.
+double first_evaluation_seconds(double own, Count n, bool is_direct);
+
+/// Seconds in which a slow file system, at 100 MB/s for all ranks together, takes so many particles.
+double writing_seconds(Count particles);
+
+}  // namespace grove

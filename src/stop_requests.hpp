@@ -1,0 +1,65 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "comm/communicator.hpp"
+
+namespace grove {
+
+/// What someone outside wants of a running simulation.
+enum class Request { none, snapshot, stop };
+
+/// Listens to those who may ask a run to stop, or to write a snapshot now: signals to any rank (SIGTERM,
+/// SIGUSR1, SIGINT; SIGUSR2 asks for a snapshot), a file `stop` in the output folder, `limits.wall_clock` and
+/// SLURM's time limit. A second SIGINT ends the process at once. While this lives, these signals do nothing
+/// else; one at a time.
+class StopRequests {
+ public:
+  /// Collective. folder: of the output. wall_clock: seconds from now on, 0: no limit. The master asks SLURM,
+  /// if this is a job, for the end of its time.
+  StopRequests(const Communicator& comm, std::filesystem::path folder, double wall_clock);
+  ~StopRequests();
+  StopRequests(const StopRequests&) = delete;
+  StopRequests& operator=(const StopRequests&) = delete;
+
+  /// Steps begin now. checkpoint_seconds: what a checkpoint is expected to take, until one has been written.
+  void begin_steps(double checkpoint_seconds);
+  /// A checkpoint was written: those that follow are expected to take as long.
+  void checkpoint_took(double seconds);
+
+  /// Collective, after each step: the same answer on all ranks. A snapshot is answered before a stop, and
+  /// each request for one once, so ask again until the answer is another. Cost: one reduction of 8 bytes, and
+  /// on the master at most one look for the file per second.
+  Request poll();
+
+  /// Who asked to stop, for a message: "signal SIGUSR1", "the file OUTPUT/stop", ... The same on all ranks.
+  const std::string& reason() const { return reason_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Deadline {
+    Clock::time_point when;
+    int source;
+  };
+
+  void set_deadline(double seconds, int source);
+  int asked_of_master();
+  bool finds_file();
+  std::string name_of(int source) const;
+
+  const Communicator& comm_;
+  std::filesystem::path file_;
+  std::optional<Deadline> deadline_;  ///< on the master
+  Clock::time_point last_poll_, last_look_;
+  double step_seconds_ = 0, checkpoint_seconds_ = 0;  ///< expected
+  std::string reason_;
+};
+
+/// Seconds that a run must keep before a limit, to end a step and write a checkpoint, from what the longest
+/// of the recent ones took.
+double lead_time(double step_seconds, double checkpoint_seconds);
+
+}  // namespace grove

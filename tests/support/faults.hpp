@@ -1,0 +1,18 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string_view>
+
+namespace grove::test {
+
+/// What can go wrong with a rank: it throws, exits, or hangs.
+inline void fault(std::string_view kind) {
+  if (kind == "throw") throw std::runtime_error("a fault on purpose");
+  if (kind == "exit") std::_Exit(1);
+  while (true) pause();
+}
+
+}  // namespace grove::test
