@@ -35,22 +35,22 @@ void flush_to_disk(const std::string& path, int flags) {
 void flush_file(const std::string& path) { flush_to_disk(path, O_RDWR); }
 void flush_folder(const std::string& path) { flush_to_disk(path, O_RDONLY | O_DIRECTORY); }
 
-std::string free_room(const std::string& path) {
-  std::error_code error;
-  const auto space = std::filesystem::space(path, error);
-  return error ? "an unknown number" : fmt::format("{}", space.available);
-}
-
 void reserve_room(const std::string& path, std::int64_t bytes, Reserve what, const std::string& name) {
+  std::error_code unknown;
+  const std::filesystem::space_info space = std::filesystem::space(folder_of(path), unknown);
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   const int mode = what == Reserve::length ? 0 : FALLOC_FL_KEEP_SIZE;
-  bool failed = descriptor < 0;
-  if (!failed) failed = ::fallocate(descriptor, mode, 0, bytes) != 0 && errno != EOPNOTSUPP;
+  bool failed = descriptor < 0 || ::fallocate(descriptor, mode, 0, bytes) != 0;
+  if (failed && errno == EOPNOTSUPP) {  // then at least nothing is begun that cannot end well
+    failed = !unknown && space.available < static_cast<std::uintmax_t>(bytes);
+    errno = ENOSPC;
+  }
   const int error = errno;
   if (descriptor >= 0) ::close(descriptor);
-  if (failed)
-    throw InputError(fmt::format("{}: cannot be written: {} bytes are needed, {} are free: {}", name, bytes,
-                                 free_room(folder_of(path)), std::strerror(error)));
+  if (!failed) return;
+  const std::string free = unknown ? "" : fmt::format(", {} are free", space.available);
+  throw InputError(fmt::format("{}: cannot be written: {} bytes are needed{}: {}", name, bytes, free,
+                               std::strerror(error)));
 }
 
 namespace {

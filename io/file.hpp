@@ -19,9 +19,6 @@ void make_output_folder(const std::string& path);
 void flush_file(const std::string& path);
 void flush_folder(const std::string& path);
 
-/// What files there are room for where this path is, which exists; in words, for messages.
-std::string free_room(const std::string& path);
-
 /// Whether taking room for a file makes it so long.
 enum class Reserve { length, room_alone };
 /// Takes room on disk for a file of so many bytes, which is made if there is none, where the file system can.
