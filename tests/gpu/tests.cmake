@@ -20,4 +20,6 @@ if(GROVE_HAS_CUDA)
              grove::decomposition_gpu grove::let_gpu RANKS 1 2 3 4 7 LABELS gpu)
   grove_test(leaf_moves_gpu gpu/leaf_moves_gpu_test.cpp physics/run_fixture.cpp LINK grove::simulation
              grove::decomposition_gpu RANKS 1 2 3 4 7 LABELS gpu)
+  grove_test(checkpoint_gpu gpu/checkpoint_gpu_test.cpp physics/run_fixture.cpp LINK grove::simulation
+             grove::decomposition_gpu RANKS 1 2 3 4 7 LABELS gpu)
 endif()

@@ -7,6 +7,7 @@
 
 #include "backend/host_backend.hpp"
 #include "support/checkpoint_checks.hpp"
+#include "support/leaf_move_checks.hpp"
 
 namespace grove {
 namespace {
@@ -53,6 +54,14 @@ TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_direct_sums) {
   testing::check_relay(comm_, on_host, "gravity: {softening: 0.02, direct_below: 1000}\n" + few_steps, 200);
 }
 
+TEST_F(CheckpointOnHost, restores_a_backend_after_each_step) {
+  GravityParameters gravity;
+  gravity.softening.fill(0.02);
+  testing::check_change(testing::OnTheWay::restores, comm_, on_host, gravity, 5000);
+  gravity.tree = LocalTreeKind::octree;
+  testing::check_change(testing::OnTheWay::restores, comm_, on_host, gravity, 5000);
+}
+
 TEST_F(CheckpointOnHost, has_seen_all_repairs_of_trees) {
   for (const std::string& gravity : {bisections, octrees})
     for (const std::string& time : {block_steps, shared_steps}) {
@@ -71,7 +80,7 @@ TEST_F(CheckpointOnHost, has_seen_all_repairs_of_trees) {
 class CheckpointWithout : public CheckpointOnHost {
  protected:
   /// Whether a change of what is read is seen in the interactions, or, from any bit on, in the particles.
-  bool matters(const testing::MakeBackend& make, const std::string& sections,
+  bool matters(const testing::MakeGravity& make, const std::string& sections,
                const std::function<void(Checkpoint&)>& change) const {
     CheckedRun run(make, sections, 2000);
     const Evolution expected = CheckedRun(on_host, sections, 2000).uninterrupted(Communicator(MPI_COMM_SELF)),

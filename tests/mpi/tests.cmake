@@ -26,10 +26,12 @@ grove_test(active mpi/active_test.cpp physics/run_fixture.cpp LINK grove::simula
 grove_test(leaf_moves mpi/leaf_moves_test.cpp physics/run_fixture.cpp LINK grove::simulation RANKS 1 2 3 4 7)
 grove_test(guards mpi/guards_test.cpp LINK grove::simulation RANKS 1 3 7)
 grove_test(checkpoint mpi/checkpoint_test.cpp physics/run_fixture.cpp LINK grove::simulation RANKS 1 2 3 7)
+grove_test(checkpoint_damage mpi/checkpoint_damage_test.cpp physics/run_fixture.cpp LINK grove::simulation)
 grove_test(resume mpi/resume_test.cpp LINK grove::simulation RANKS 1 3)
 grove_test(run_output mpi/run_output_test.cpp physics/run_fixture.cpp LINK grove::simulation nlohmann_json::nlohmann_json
            RANKS 1 3)
 grove_register_test(report 1 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/report.sh $<TARGET_FILE:grove>)
+grove_register_test(kill 5 "" ${CMAKE_CURRENT_SOURCE_DIR}/cluster/kill.sh $<TARGET_FILE:grove> 4)
 grove_test(stop_requests mpi/stop_requests_test.cpp physics/run_fixture.cpp LINK grove::simulation RANKS 1 2 3 4 7)
 grove_register_test(stopping.ranks_3 3 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/stopping.sh $<TARGET_FILE:grove> ${GROVE_MPIRUN} 3)
 add_executable(test_faulty_services support/faulty_services.cpp)

@@ -13,12 +13,10 @@
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
 #include "simulation.hpp"
+#include "support/leaf_move_checks.hpp"
 #include "support/particles.hpp"
 
 namespace grove::testing {
-
-using MakeBackend =
-    std::function<std::unique_ptr<Backend>(const Communicator&, Particles, const GravityParameters&)>;
 
 /// What a run did.
 struct Evolution {
@@ -30,7 +28,7 @@ struct Evolution {
 class CheckedRun {
  public:
   /// sections: of the parameters, beside units and initial conditions.
-  CheckedRun(MakeBackend make, const std::string& sections, Count particles)
+  CheckedRun(MakeGravity make, const std::string& sections, Count particles)
       : make_(std::move(make)), particles_(particles) {
     parameters = parse_parameters("units: {system: none}\ninitial_conditions: {model: merger}\n" + sections,
                                   "test", {});
@@ -92,12 +90,12 @@ class CheckedRun {
     result.interactions.insert(result.interactions.end(), {counts.cell, counts.particle});
   }
 
-  MakeBackend make_;
+  MakeGravity make_;
   Count particles_;
 };
 
 /// A run that is saved after each step and goes on elsewhere is the run that is left alone, bit for bit.
-inline void check_relay(const Communicator& comm, const MakeBackend& make, const std::string& sections,
+inline void check_relay(const Communicator& comm, const MakeGravity& make, const std::string& sections,
                         Count particles) {
   SCOPED_TRACE(sections);
   const Communicator self(MPI_COMM_SELF);

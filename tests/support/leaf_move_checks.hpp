@@ -34,12 +34,23 @@ inline std::vector<std::int32_t> odd_runs(int kind, int ranks, std::int32_t leav
   return runs;
 }
 
+/// What is done to a run on the way, and changes no bit of it.
+enum class OnTheWay {
+  nothing,
+  moves,    ///< of leaves, to other ranks
+  restores  ///< from all that its backend has, into a new one
+};
+
 /// A merger in the hands of a backend, by steps of two levels, through trees that age.
 class AgeingRun {
  public:
   AgeingRun(const Communicator& comm, const MakeGravity& make, const GravityParameters& gravity,
-            Count particles, bool moves)
-      : comm_(comm), moves_(moves), is_direct_(gravity.is_direct(particles)) {
+            Count particles, OnTheWay change)
+      : comm_(comm),
+        moves_(change == OnTheWay::moves),
+        restores_(change == OnTheWay::restores),
+        is_direct_(gravity.is_direct(particles)),
+        make_empty_([=, &comm] { return make(comm, {}, gravity); }) {
     ModelParameters merger;
     merger.model = "merger";
     merger.particles = particles;
@@ -70,6 +81,7 @@ class AgeingRun {
           step == 3 && backend_->rebuild(domain_, first_active, backend_->repair_rates().rebuild, timers_);
       if (step == 3) move_leaves();
       evaluate({.grows = grows, .first_active = first_active});
+      if (restores_) restore();
     }
   }
 
@@ -87,6 +99,13 @@ class AgeingRun {
     backend_->move_leaves(domain_, runs, timers_);
     EXPECT_EQ(domain_.first_leaf, runs);
     check_leaf_work();
+  }
+  void restore() {
+    BackendState state = backend_->state();
+    Particles own;
+    backend_->show(nullptr, [&](const Particles& particles) { own = particles; });
+    backend_ = make_empty_();
+    backend_->restore(domain_, std::move(own), std::move(state));
   }
   void check_leaf_work() const {
     const std::vector<Count> work = backend_->leaf_work(domain_);
@@ -116,7 +135,8 @@ class AgeingRun {
   }
 
   const Communicator& comm_;
-  bool moves_, is_direct_;
+  bool moves_, restores_, is_direct_;
+  std::function<std::unique_ptr<Backend>()> make_empty_;
   int kind_ = 0;  ///< of the runs to come
   std::unique_ptr<Backend> backend_;
   Domain domain_;
@@ -124,20 +144,26 @@ class AgeingRun {
   std::vector<Count> interactions_;  ///< of each evaluation, with cells and particles
 };
 
-/// Leaves that change their owners before every walk change nothing else: all is as on one rank that keeps
-/// them.
+/// What happens on the way changes nothing else: all is as on one rank to which nothing does.
+inline void check_change(OnTheWay change, const Communicator& comm, const MakeGravity& make,
+                         const GravityParameters& gravity, Count particles) {
+  const Communicator self(MPI_COMM_SELF);
+  AgeingRun alone(self, make, gravity, particles, OnTheWay::nothing),
+      changed(comm, make, gravity, particles, change);
+  for (const int steps : {6, 4}) {
+    alone.go(steps);
+    changed.go(steps);
+  }
+  EXPECT_EQ(changed.interactions(), alone.interactions());
+  EXPECT_EQ(changed.totals().total_energy(), alone.totals().total_energy());
+  EXPECT_EQ(changed.audit().p99, alone.audit().p99);
+  expect_same(changed.particles(), alone.particles());
+}
+
+/// Leaves that change their owners before every walk.
 inline void check_leaf_moves(const Communicator& comm, const MakeGravity& make,
                              const GravityParameters& gravity, Count particles) {
-  const Communicator self(MPI_COMM_SELF);
-  AgeingRun kept(self, make, gravity, particles, false), moved(comm, make, gravity, particles, true);
-  for (const int steps : {6, 4}) {
-    kept.go(steps);
-    moved.go(steps);
-  }
-  EXPECT_EQ(moved.interactions(), kept.interactions());
-  EXPECT_EQ(moved.totals().total_energy(), kept.totals().total_energy());
-  EXPECT_EQ(moved.audit().p99, kept.audit().p99);
-  expect_same(moved.particles(), kept.particles());
+  check_change(OnTheWay::moves, comm, make, gravity, particles);
 }
 
 }  // namespace grove::testing

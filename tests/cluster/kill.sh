@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Kills a run at random moments, also while it writes checkpoints and snapshots, goes on with other numbers of
+# ranks, and compares the end with that of a run that was left alone: snapshots and logs, byte for byte.
+#
+#   kill.sh GROVE [KILLS] [SEED]      (KILLS: 50, one run each)
+set -uo pipefail
+grove=$(realpath "$1")
+kills=${2:-50}
+RANDOM=${3:-1}
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+  OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+# A checkpoint after each step, so that much of the time goes into writing.
+cat >run.yml <<EOF
+units: {system: none}
+initial_conditions: {model: merger, n: 2000}
+gravity: {softening: 0.02}
+time: {end: 0.2, step: 0.05, eta: 0.1}
+output: {folder: alone, every: 0.02, render: false}
+checkpoint: {every: 1e-9 s}
+EOF
+
+run() { # RANKS OUTPUT
+  mpirun -n "$1" "$grove" run run.yml --resume auto -P output.folder="$2"
+}
+# What must be the same, whatever happened on the way; no measured times, and nothing that depends on ranks.
+results() { # OUTPUT
+  (cd "$1" && sha256sum snapshot_*.hdf5 energy.csv && cut -d, -f1-5 timing.csv && cut -d, -f1-8 timebins.csv)
+}
+milliseconds() { date +%s%3N; }
+
+begin=$(milliseconds)
+run 3 alone 2>alone.err || { cat alone.err; exit 1; }
+length=$(($(milliseconds) - begin))
+results alone >alone.txt
+echo "left alone: $length ms, $(tail -n 1 alone/timing.csv | cut -d, -f1) steps"
+
+failures=0 interrupted=0 unfinished=0 fresh=0
+others=(1 2 4 5)
+for ((i = 1; i <= kills; ++i)); do
+  rm -rf killed
+  run 3 killed 2>killed.err &
+  mpirun=$!
+  delay=$((RANDOM * 32768 + RANDOM))
+  delay=$((delay % length))
+  sleep "$((delay / 1000)).$(printf %03d $((delay % 1000)))"
+  # Its children are the ranks; the shell's child is the subshell of the function, or mpirun itself.
+  ranks=$(pgrep -P "$(pgrep -P $mpirun -x mpirun || echo $mpirun)" -x grove)
+  # shellcheck disable=SC2086
+  [ -n "$ranks" ] && kill -KILL $ranks 2>/dev/null && interrupted=$((interrupted + 1))
+  wait $mpirun 2>/dev/null
+  [ -n "$(find killed -name '*.tmp' 2>/dev/null | head -n 1)" ] && unfinished=$((unfinished + 1))
+  count=${others[i % ${#others[@]}]}
+  run "$count" killed 2>resumed.err || { echo "kill $i after $delay ms: the run on $count ranks failed"; cat resumed.err; }
+  grep -q 'goes on after\|is complete' resumed.err || fresh=$((fresh + 1))
+  if ! results killed 2>&1 | cmp -s - alone.txt || [ -n "$(find killed -name '*.tmp')" ]; then
+    echo "FAILED: kill $i after $delay ms, then $count ranks: not as the run that was left alone"
+    results killed 2>&1 | diff - alone.txt | head -n 5
+    failures=$((failures + 1))
+  fi
+done
+echo "$((kills - failures)) of $kills ended as the run that was left alone; $interrupted were killed before their end," \
+  "$unfinished of them while they wrote, $fresh began afresh"
+exit $((failures > 0))

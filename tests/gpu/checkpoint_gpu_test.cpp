@@ -1,0 +1,63 @@
+// Runs that are saved and go on elsewhere, on GPUs. Ranks share GPUs if there are fewer.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "backend/backend.hpp"
+#include "support/checkpoint_checks.hpp"
+#include "support/gpu_ranks.hpp"
+#include "support/leaf_move_checks.hpp"
+
+namespace grove {
+namespace {
+
+std::unique_ptr<Backend> on_gpu(const Communicator& ranks, Particles own, const GravityParameters& gravity) {
+  return make_backend(ranks, {"cuda", true}, std::move(own), gravity);
+}
+
+const std::string block_steps = "time: {begin: 0, end: 0.1, step: 0.05, eta: 0.1}\n",
+                  shared_steps = "time: {begin: 0, end: 0.15, step: 0.00625, steps: shared}\n",
+                  bisections = "gravity: {softening: 0.02}\n",
+                  octrees = "gravity: {softening: 0.02, tree: octree}\n";
+
+class CheckpointOnGpu : public testing::GpuRanks {
+ protected:
+  void check(const std::string& sections, Count particles = 5000) const {
+    testing::check_relay(comm_, on_gpu, sections, particles);
+  }
+};
+
+TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_after_each_step_on_other_ranks) {
+  check(bisections + block_steps);
+  check(bisections + shared_steps);
+}
+
+TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_with_octrees) {
+  check(octrees + block_steps);
+  check(octrees + shared_steps);
+}
+
+TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_along_ropes) {
+  check("gravity: {softening: 0.02, walk: rope}\n" + block_steps);
+}
+
+TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_with_direct_sums) {
+  check("gravity: {softening: 0.02, direct_below: 1000}\n" + block_steps, 200);
+}
+
+TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_where_leaves_have_blocks) {
+  check(bisections + block_steps, 36000);  // in 563 leaves at least, so blocks have two
+}
+
+/// What runs of so few particles never come to: blocks that are cut anew.
+TEST_F(CheckpointOnGpu, restores_a_backend_after_each_step) {
+  GravityParameters gravity;
+  gravity.softening.fill(0.02);
+  testing::check_change(testing::OnTheWay::restores, comm_, on_gpu, gravity, 36000);
+  gravity.tree = LocalTreeKind::octree;
+  testing::check_change(testing::OnTheWay::restores, comm_, on_gpu, gravity, 5000);
+}
+
+}  // namespace
+}  // namespace grove
