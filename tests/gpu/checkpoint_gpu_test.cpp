@@ -13,7 +13,7 @@ namespace grove {
 namespace {
 
 std::unique_ptr<Backend> on_gpu(const Communicator& ranks, Particles own, const GravityParameters& gravity) {
-  return make_backend(ranks, {"cuda", true}, std::move(own), gravity);
+  return make_backend(ranks, {"cuda", true, std::nullopt}, std::move(own), gravity);
 }
 
 const std::string block_steps = "time: {begin: 0, end: 0.1, step: 0.05, eta: 0.1}\n",
