@@ -1,6 +1,7 @@
 #include "run_log.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -132,6 +133,10 @@ void RunLog::add(const TimeBins& bins, double longest_step, int ranks) {
                static_cast<double>(bins.interactions[level]) / all, imbalance);
   }
   flush(time_bins_, "timebins.csv");
+}
+
+void RunLog::keep() const {
+  for (const File* file : {&energy_, &timing_, &time_bins_}) ::fsync(::fileno(file->get()));
 }
 
 void RunLog::flush(const File& file, const char* name) const {

@@ -68,6 +68,8 @@ class RunLog {
 
   /// Throws std::runtime_error if the rows cannot be written.
   void add(const StepReport& report);
+  /// All rows so far will survive a power failure, where the file system can do that.
+  void keep() const;
   /// After a longest step of this length, of which the last report was.
   void add(const TimeBins& bins, double longest_step, int ranks);
 

@@ -62,6 +62,7 @@ void Simulation::restore(const Checkpoint& from) {
 void Simulation::write_checkpoint() {
   const auto timer = timers_.time("checkpoint");
   const Expected expected(writing_seconds(forces_.particles));
+  if (log_) log_->keep();
   const RunState run = state();
   checkpoints_.write({run, time(), parameters_, domain_, *backend_});
 }
@@ -71,6 +72,7 @@ void Simulation::save(StopRequests* requests) {
   const auto timer = timers_.time("checkpoint");
   const Expected expected(writing_seconds(forces_.particles));
   const auto start = Clock::now();
+  if (log_) log_->keep();
   const RunState run = state();
   checkpoints_.try_to_write({run, time(), parameters_, domain_, *backend_});
   if (requests) requests->checkpoint_took(std::chrono::duration<double>(Clock::now() - start).count());
