@@ -61,7 +61,8 @@ std::string parameter_documentation() {
 `grove run PARAMETERS.yml` reads a YAML file of the sections below. `-P section.key=value` on the command line wins
 over the file. A value that measures something may carry a unit (`16 pc`, `1e12 Msun`, `2 Gyr`, `220 km/s`); without
 one it is in the units of the run. Every run writes what it used to `used-parameters.yml`, which can be run again.
-An output folder that holds the results of an earlier run is refused; `grove run --overwrite` replaces them.
+An output folder that holds the results of an earlier run is refused; `grove run --resume auto` goes on with
+them ([checkpoints.md](checkpoints.md)), `--overwrite` replaces them.
 )";
   for (const schema::Section& section : schema::sections()) {
     text += fmt::format("\n## {}\n\n{}\n\n| key | value | default | meaning |\n|---|---|---|---|\n",

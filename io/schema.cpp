@@ -323,8 +323,7 @@ const std::vector<Section>& sections() {
       {"tuning", "How trees follow the particles as they move."},
       {"output", "What is written, where and when."},
       {"audit", "Checks of the forces against direct summation."},
-      {"checkpoint",
-       "How often the run is saved, by the clock on the wall, in s, min, h or d; see checkpoints.md."},
+      {"checkpoint", "How often the run is saved, by the clock on the wall, in s, min, h or d."},
       {"limits", "How long the run may take, by the clock on the wall, in s, min, h or d."},
   };
   return all;
