@@ -34,7 +34,17 @@ void remove_checkpoint(const fs::path& path) {
   fs::remove_all(removed);
 }
 
+/// However they are spelled.
+bool is_same(const std::string& path, const std::string& other) {
+  std::error_code error;
+  return fs::equivalent(path, other, error);
+}
+
 }  // namespace
+
+bool CheckpointFolder::holds(const std::string& checkpoint) const {
+  return is_same(path_, (fs::path(checkpoint) / "..").string());
+}
 
 bool CheckpointFolder::exists() const { return fs::is_directory(path_); }
 
@@ -98,7 +108,7 @@ void CheckpointFolder::commit(std::int64_t step, const std::string& kept) const 
   flush_folder(path_);
   attempt(path_, "cleared of older checkpoints", [&] {
     for (const std::string& old : latest_first())
-      if (old != place && old != kept) remove_checkpoint(old);
+      if (!is_same(old, place) && !is_same(old, kept)) remove_checkpoint(old);
   });
 }
 

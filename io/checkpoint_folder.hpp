@@ -14,6 +14,8 @@ class CheckpointFolder {
 
   const std::string& path() const { return path_; }
   bool exists() const;
+  /// Whether this checkpoint is in it.
+  bool holds(const std::string& checkpoint) const;
   /// The folders of checkpoints, the latest first, valid or not.
   std::vector<std::string> latest_first() const;
   /// Where the checkpoint of a step is, or will be.

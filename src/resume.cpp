@@ -104,7 +104,9 @@ std::optional<Checkpoint> find_checkpoint(const Communicator& comm, const Resume
     if (found) require_same_run(*found, parameters, backend);
     if (!comm.is_master()) return;
     if (!found) return begin_afresh(choice, output);
-    CheckpointFolder(output).begin();
+    const CheckpointFolder folder(output);
+    if (!folder.holds(found->path)) RunLog::require_no_earlier_run(output);
+    folder.begin();
     if (const std::string now = compiled_instruction_set(); found->manifest.instruction_set != now)
       fmt::print(stderr,
                  "warning: {}: was written by a grove for other processors ('{}', now '{}'): results may "

@@ -150,6 +150,8 @@ TEST_F(Resume, takes_the_folder_of_a_checkpoint_to_another_output) {
   EXPECT_EQ(bytes_of(other / "snapshot_005.hdf5"), bytes_of(folder_ / "snapshot_005.hdf5"));
   EXPECT_EQ(rows_of(other / "timing.csv", 1), fmt::format("step\n{}\n", steps + 1));
   EXPECT_EQ(checkpoints().size(), 2u) << "those of the other folder stay";
+  EXPECT_NE(refusal({checkpoints()[1]}, {"output.folder=" + other.path()}).find("holds the results"),
+            std::string::npos);
 }
 
 TEST_F(Resume, names_every_kind_of_damage) {
@@ -221,7 +223,8 @@ TEST_F(Resume, leaves_alone_what_it_was_not_told_to_replace) {
 TEST_F(Resume, keeps_checkpoints_of_its_own_way_alone) {
   run_auto();
   const std::vector<std::string> first = checkpoints();
-  const std::int64_t steps = run({first[1]});
+  const std::int64_t steps =
+      run({folder_ / "checkpoints/../checkpoints/" + first[1].substr(first[1].rfind('/')) + "/"});
   EXPECT_GT(steps, 0);
   EXPECT_EQ(checkpoints(), first) << "the last one was written again";
   on_disk([&] { fs::rename(first[0], folder_ / "checkpoints/step_123456789"); });
