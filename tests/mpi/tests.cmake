@@ -29,6 +29,9 @@ grove_test(checkpoint mpi/checkpoint_test.cpp physics/run_fixture.cpp LINK grove
 grove_test(resume mpi/resume_test.cpp LINK grove::simulation RANKS 1 3)
 grove_test(run_output mpi/run_output_test.cpp physics/run_fixture.cpp LINK grove::simulation nlohmann_json::nlohmann_json
            RANKS 1 3)
+foreach(ranks IN ITEMS 1 3)
+  grove_register_test(selftest.ranks_${ranks} ${ranks} "" ${GROVE_MPIRUN} ${ranks} $<TARGET_FILE:grove> selftest --backend kokkos)
+endforeach()
 grove_register_test(report 1 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/report.sh $<TARGET_FILE:grove>)
 grove_test(stop_requests mpi/stop_requests_test.cpp physics/run_fixture.cpp LINK grove::simulation RANKS 1 2 3 4 7)
 grove_register_test(stopping.ranks_3 3 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/stopping.sh $<TARGET_FILE:grove> ${GROVE_MPIRUN} 3)
