@@ -10,6 +10,7 @@ target_compile_definitions(test_h5py PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_
 grove_test(formats mpi/formats_test.cpp LINK grove::io RANKS 1 3)
 grove_test(bad_input mpi/bad_input_test.cpp LINK grove::io RANKS 1 3)
 grove_test(validate mpi/validate_test.cpp LINK grove::commands nlohmann_json::nlohmann_json RANKS 1 2 3 4 7)
+grove_test(run_check mpi/run_check_test.cpp LINK grove::commands nlohmann_json::nlohmann_json RANKS 1 2 3)
 grove_test(damaged_snapshot mpi/damaged_snapshot_test.cpp LINK grove::io RANKS 1 3)
 grove_test(fuzz_seeds mpi/fuzz_seeds_test.cpp fuzz/hdf5_changes.cpp fuzz/parameters.cpp fuzz/snapshot.cpp LINK grove::io)
 target_compile_definitions(test_fuzz_seeds PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
