@@ -69,6 +69,10 @@ struct ReadOptions {
 /// other within a type. Cost: every rank reads its share alone, in pieces of bounded memory.
 Snapshot read_snapshot(const Communicator& comm, const std::string& path, const ReadOptions& options = {});
 
+/// The header alone, of files that are checked and opened as read_snapshot() does. Collective.
+SnapshotHeader read_snapshot_header(const Communicator& comm, const std::string& path,
+                                    const ReadOptions& options = {});
+
 /// InputError unless there is a file of this name.
 void require_file(const std::string& path);
 
@@ -91,6 +95,9 @@ struct WriteOptions {
 /// field of one type.
 void write_snapshot(const Communicator& comm, const std::string& path, const Particles& particles,
                     const WriteOptions& options);
+
+/// What these options write of each particle of a type, which has to be one of options.types.
+std::int64_t bytes_per_particle(const WriteOptions& options);
 
 /// Names of the files that write_snapshot makes.
 std::vector<std::string> snapshot_files(const std::string& path, int files);

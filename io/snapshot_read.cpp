@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <numeric>
+#include <tuple>
 #include <type_traits>
 
 #include "base/errors.hpp"
@@ -165,6 +166,29 @@ void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
   layout.counts = comm.all_gather_arrays(comm.is_master() ? counts : counts.first(0));
   header.files = layout.files;
   header.file_counts = layout.counts;
+}
+
+/// Checks the files, and what their headers say. Collective; the same on every rank.
+std::pair<SnapshotHeader, Layout> open_set(const Communicator& comm, const std::string& path,
+                                           const ReadOptions& options) {
+  SnapshotHeader header;
+  Layout layout;
+  bool has_checksum = false;
+  std::vector<std::string> files = checked_files(comm, path, has_checksum);
+  comm.together([&] {
+    if (!comm.is_master()) return;
+    FileHeader first;
+    layout = layout_of(path, std::move(files), first);
+    if (!options.comoving && !first.comoving.empty())
+      throw InputError(
+          fmt::format("{}: {}; Grove needs physical positions, velocities and units without h: Redshift "
+                      "0, HubbleParam 1, ComovingIntegrationOn 0",
+                      path, first.comoving));
+    header = header_of(first, layout, options);
+  });
+  header.has_checksum = has_checksum;
+  share(comm, header, layout);
+  return {header, layout};
 }
 
 /// Reads this rank's share of the particles; particles of one type after the other.
@@ -349,24 +373,20 @@ std::vector<std::string> files_of_set(const std::string& path, int files) {
       "{}: one of a set of {} files; its name should hold its number, like name.0.hdf5", path, files));
 }
 
+SnapshotHeader read_snapshot_header(const Communicator& comm, const std::string& path,
+                                    const ReadOptions& options) {
+  Snapshot snapshot;
+  snapshot.header = open_set(comm, path, options).first;
+  comm.together([&] {
+    if (options.convert_to) convert(snapshot, *options.convert_to, path);
+  });
+  return snapshot.header;
+}
+
 Snapshot read_snapshot(const Communicator& comm, const std::string& path, const ReadOptions& options) {
   Snapshot snapshot;
   Layout layout;
-  std::vector<std::string> files = checked_files(comm, path, snapshot.header.has_checksum);
-  comm.together([&] {
-    if (!comm.is_master()) return;
-    FileHeader first;
-    layout = layout_of(path, std::move(files), first);
-    if (!options.comoving && !first.comoving.empty())
-      throw InputError(
-          fmt::format("{}: {}; Grove needs physical positions, velocities and units without h: Redshift "
-                      "0, HubbleParam 1, ComovingIntegrationOn 0",
-                      path, first.comoving));
-    const bool has_checksum = snapshot.header.has_checksum;
-    snapshot.header = header_of(first, layout, options);
-    snapshot.header.has_checksum = has_checksum;
-  });
-  share(comm, snapshot.header, layout);
+  std::tie(snapshot.header, layout) = open_set(comm, path, options);
   comm.together([&] {
     snapshot.particles = ShareReader(snapshot.header, layout, comm.rank(), comm.size()).read();
     if (options.convert_to) convert(snapshot, *options.convert_to, path);

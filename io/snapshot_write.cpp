@@ -239,14 +239,8 @@ class SnapshotWriter {
   /// Length of a file when it is complete, generously.
   std::int64_t bytes(const OutputFile& file) const {
     std::int64_t sum = 1 << 16;
-    for (int type = 0; type < particle_types; ++type) {
-      const auto t = static_cast<std::size_t>(type);
-      for_each_field([&](const auto& field) {
-        using T = typename std::decay_t<decltype(field)>::Value;
-        if (is_written(field.info, options_))
-          sum += (end(file, t) - begin(file, t)) * static_cast<std::int64_t>(sizeof(T));
-      });
-    }
+    for (std::size_t t = 0; t < totals_.size(); ++t)
+      sum += (end(file, t) - begin(file, t)) * bytes_per_particle(options_);
     return sum;
   }
 
@@ -352,6 +346,15 @@ std::vector<std::string> snapshot_files(const std::string& path, int files) {
     names.push_back(part.string());
   }
   return names;
+}
+
+std::int64_t bytes_per_particle(const WriteOptions& options) {
+  std::int64_t sum = 0;
+  for_each_field([&](const auto& field) {
+    using T = typename std::decay_t<decltype(field)>::Value;
+    if (is_written(field.info, options)) sum += static_cast<std::int64_t>(sizeof(T));
+  });
+  return sum;
 }
 
 void write_snapshot(const Communicator& comm, const std::string& path, const Particles& particles,

@@ -106,8 +106,8 @@ void check_values(const Particles& particles, const ValidationOptions& options, 
   const auto name = [&](std::string_view field) {
     return places.name(places.of(particles, i), particles.type[i], field, particles.id[i]);
   };
-  check_vector(name, particles, i, fields::position, largest_coordinate, "unit of length");
-  check_vector(name, particles, i, fields::velocity, largest_velocity, "unit of velocity");
+  check_vector(name, particles, i, fields::position, greatest_coordinate, "unit of length");
+  check_vector(name, particles, i, fields::velocity, greatest_velocity, "unit of velocity");
   const double mass = particles.mass[i];
   const bool may_be_zero = options.tracer >> particles.type[i] & 1;
   const auto fail = [&](const std::string& right) {
@@ -119,8 +119,8 @@ void check_values(const Particles& particles, const ValidationOptions& options, 
         fmt::format("expected a positive number (zero only for types named in initial_conditions.tracer, "
                     "for example [{}])",
                     particles.type[i]));
-  if (mass > largest_mass)
-    fail(fmt::format("at most {} can be computed: choose a larger unit of mass", largest_mass));
+  if (mass > greatest_mass)
+    fail(fmt::format("at most {} can be computed: choose a larger unit of mass", greatest_mass));
 }
 
 /// A position as three numbers that are equal bit for bit exactly if the positions are equal.
@@ -216,9 +216,9 @@ void validate(const Communicator& comm, const Particles& particles, const Valida
           "{}: {} leaves are asked for, but there are only {} particles; ask for at most that many",
           options.source, options.leaves, total));
     for (const double softening : options.softening)
-      if (!(softening >= 0 && softening <= largest_softening))
+      if (!(softening >= 0 && softening <= greatest_softening))
         throw InputError(fmt::format("{}: a softening of {}; expected a length from 0 to {}", options.source,
-                                     softening, largest_softening));
+                                     softening, greatest_softening));
   });
   validate_values(comm, particles, options);
   validate_ids(comm, particles, options, piece);

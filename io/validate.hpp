@@ -23,10 +23,10 @@ struct ValidationOptions {
 };
 
 /// Beyond these (absolute) values the single precision of the walk overflows.
-inline constexpr double largest_coordinate = 1e18;  ///< length
-inline constexpr double largest_mass = 1e30;        ///< mass
-inline constexpr double largest_velocity = 1e18;    ///< velocity
-inline constexpr double largest_softening = 1e18;   ///< length
+inline constexpr double greatest_coordinate = 1e18;  ///< length
+inline constexpr double greatest_mass = 1e30;        ///< mass
+inline constexpr double greatest_velocity = 1e18;    ///< velocity
+inline constexpr double greatest_softening = 1e18;   ///< length
 
 /// Refuses particles that no force can be computed for: none at all; positions, velocities or masses that are
 /// not finite or too large; masses that are negative, or zero in a type that is not a tracer; two particles

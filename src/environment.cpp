@@ -20,18 +20,15 @@ HostName host_name() {
   return name;
 }
 
-std::vector<std::pair<std::string, int>> hosts(const Communicator& comm) {
-  std::vector<std::pair<std::string, int>> counts;
+void find_hosts(const Communicator& comm, Environment& where) {
   for (const HostName& name : comm.all_gather(host_name())) {
     const std::string host = name.data();
-    const auto known =
-        std::find_if(counts.begin(), counts.end(), [&](const auto& c) { return c.first == host; });
-    if (known == counts.end())
-      counts.emplace_back(host, 1);
-    else
-      ++known->second;
+    auto known = std::find_if(where.hosts.begin(), where.hosts.end(),
+                              [&](const auto& entry) { return entry.first == host; });
+    if (known == where.hosts.end()) known = where.hosts.emplace(known, host, 0);
+    ++known->second;
+    where.host_of.push_back(static_cast<std::size_t>(known - where.hosts.begin()));
   }
-  return counts;
 }
 
 std::string processor() {
@@ -55,7 +52,7 @@ std::string mpi_library() {
 Environment environment(const Communicator& comm) {
   Environment result;
   result.started = comm.broadcast(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))));
-  result.hosts = hosts(comm);
+  find_hosts(comm, result);
   result.processor = comm.broadcast(processor());
   result.mpi = mpi_library();
   result.ranks = comm.size();

@@ -15,6 +15,7 @@ struct Environment {
   std::string processor;  ///< of the master's host; empty where the system does not tell
   std::string mpi;        ///< library and version
   int ranks = 1;
+  std::vector<std::size_t> host_of;  ///< each rank's, as its place in `hosts`
 };
 
 /// Collective; the same on every rank.

@@ -39,6 +39,7 @@ int run_program(int argc, char** argv, const Communicator& comm) {
   add_info(app, action);
   add_render(app, action);
   add_report(app, action);
+  add_selftest(app, action);
   add_validate(app, action);
 
   try {

@@ -96,7 +96,14 @@ class Backend {
   virtual std::string devices() const { return {}; }
   /// Bytes of device memory that this rank has used at most so far.
   virtual std::uint64_t peak_device_memory() const { return 0; }
+  /// Bytes of its GPU's memory that this rank has or could have; nothing: the host computes.
+  virtual std::optional<std::uint64_t> available_device_memory() const { return std::nullopt; }
 };
+
+/// Device memory that a step of one rank takes at most, fields, records and trees together: what was measured
+/// on one GPU, and an estimate for several (see docs/performance.md). Where there are others, nearly all
+/// particles travel before the first step.
+constexpr double device_bytes_per_particle(int ranks) { return ranks == 1 ? 290 : 320; }
 
 /// Which backend computes, and how it uses GPUs.
 struct BackendChoice {

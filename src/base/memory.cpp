@@ -1,6 +1,9 @@
 #include "base/memory.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
+#include <limits>
 #include <string>
 
 namespace grove {
@@ -15,6 +18,42 @@ MemoryUse memory_use() {
     status.ignore(4096, '\n');
   }
   return use;
+}
+
+namespace {
+
+/// The first word of a file as a number; infinite if there is none, as of "max".
+double number_in(const std::string& path) {
+  std::ifstream file(path);
+  double value = 0;
+  return file >> value ? value : std::numeric_limits<double>::infinity();
+}
+
+/// What the control group of this process, and those above it, leave.
+double room_in_control_groups() {
+  const std::string root = "/sys/fs/cgroup";
+  std::ifstream file("/proc/self/cgroup");
+  std::string line, group;
+  while (std::getline(file, line))
+    if (line.rfind("0::", 0) == 0) group = line.substr(3);
+  double room = std::numeric_limits<double>::infinity();
+  for (; !group.empty();
+       group.resize(group.find_last_of('/') == std::string::npos ? 0 : group.find_last_of('/'))) {
+    const double most = number_in(root + group + "/memory.max"),
+                 used = number_in(root + group + "/memory.current");
+    if (std::isfinite(most) && std::isfinite(used)) room = std::min(room, most - used);
+  }
+  return room;
+}
+
+}  // namespace
+
+double available_memory() {
+  std::ifstream file("/proc/meminfo");
+  double kilobytes = 0;
+  for (std::string key; file >> key; file.ignore(4096, '\n'))
+    if (key == "MemAvailable:" && file >> kilobytes) break;
+  return std::min(1024 * kilobytes, room_in_control_groups());
 }
 
 void reset_peak_memory() {

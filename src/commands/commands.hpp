@@ -21,6 +21,7 @@ void add_info(CLI::App& app, Action& action);
 void add_render(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
+void add_selftest(CLI::App& app, Action& action);
 void add_validate(CLI::App& app, Action& action);
 
 }  // namespace grove

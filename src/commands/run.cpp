@@ -15,6 +15,8 @@
 #include "initial_state.hpp"
 #include "io/parameters.hpp"
 #include "resume.hpp"
+#include "run_check.hpp"
+#include "run_log.hpp"
 #include "simulation.hpp"
 #include "step_forecast.hpp"
 #include "stop_requests.hpp"
@@ -74,6 +76,21 @@ void start(const Communicator& comm, Parameters parameters, const BackendChoice&
   run(*simulation, requests);
 }
 
+BackendChoice resolved(const Communicator& comm, BackendChoice choice) {
+  const std::string no_gpu = resolve(comm, choice);
+  if (comm.is_master() && !no_gpu.empty()) fmt::print(stderr, "no GPU is used: {}\n", no_gpu);
+  return choice;
+}
+
+void check(const Communicator& comm, const Parameters& parameters, const ResumeChoice& choice,
+           const BackendChoice& backend) {
+  comm.together([&] {
+    if (comm.is_master() && choice.from == "never" && !choice.overwrite)
+      RunLog::require_no_earlier_run(parameters.output.folder);
+  });
+  check_run(comm, parameters, resolved(comm, backend));
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, Action& action) {
@@ -82,6 +99,7 @@ void add_run(CLI::App& app, Action& action) {
     std::vector<std::string> overrides;
     ResumeChoice resume;
     BackendChoice backend;
+    bool check = false;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("run", "Run a simulation");
@@ -101,14 +119,16 @@ void add_run(CLI::App& app, Action& action) {
       ->type_name("auto|never|PATH")
       ->capture_default_str();
   add_backend_options(*command, options->backend);
+  command->add_flag(
+      "--check", options->check,
+      "Compute nothing: check parameters and files, and say what memory, disk and time the run would take");
   command->callback([options, &action] {
     action = [options](const Communicator& comm) {
       const Parameters parameters = read_parameters(comm, options->file, options->overrides);
+      if (options->check) return check(comm, parameters, options->resume, options->backend);
       const Watchdog watchdog(comm.rank(), parameters.limits.hang);
       StopRequests requests(comm, parameters.output.folder, parameters.limits.wall_clock);
-      BackendChoice choice = options->backend;
-      const std::string no_gpu = resolve(comm, choice);
-      if (comm.is_master() && !no_gpu.empty()) fmt::print(stderr, "no GPU is used: {}\n", no_gpu);
+      const BackendChoice choice = resolved(comm, options->backend);
       // Before the work that a folder without room for the results would waste.
       if (const auto from = find_checkpoint(comm, options->resume, parameters, choice.name))
         resume(comm, parameters, choice, *from, requests);

@@ -4,10 +4,13 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/errors.hpp"
+#include "checkpoint.hpp"
 #include "commands/commands.hpp"
 #include "io/snapshot.hpp"
 
@@ -84,11 +87,7 @@ void check_particles(const Communicator& comm, Checks& checks, const std::string
   checks.run("box", box_of(header), [&] { validate_box(comm, particles, options); });
 }
 
-void validate_file(const Communicator& comm, const std::string& path) {
-  comm.together([&] {
-    if (comm.is_master()) require_file(path);
-  });
-  Checks checks(comm);
+void check_snapshot(const Communicator& comm, Checks& checks, const std::string& path) {
   Snapshot snapshot;
   if (checks.run("structure", "complete",
                  [&] { snapshot = read_snapshot(comm, path, {.comoving = true}); })) {
@@ -100,6 +99,38 @@ void validate_file(const Communicator& comm, const std::string& path) {
     if (!header.comoving.empty()) checks.say("comoving", header.comoving + "; not for commands that compute");
     check_particles(comm, checks, path, snapshot);
   }
+}
+
+/// Of a folder, as OUTPUT/checkpoints has them.
+void check_checkpoint(const Communicator& comm, Checks& checks, const std::string& path) {
+  std::optional<Checkpoint> checkpoint;
+  Particles particles;
+  if (!checks.run("structure", "complete, and every byte as it was written", [&] {
+        checkpoint = open_checkpoint(comm, path);
+        particles = checkpoint->read_own(comm).particles;
+      }))
+    return;
+  const CheckpointManifest& manifest = checkpoint->manifest;
+  checks.say("content", fmt::format("checkpoint of step {}, time {:g}: {} particles, {} leaves, {} pieces",
+                                    manifest.step, manifest.time, manifest.particles, manifest.leaves,
+                                    manifest.pieces.size()));
+  checks.say("written by", fmt::format("Grove {}, backend {}, instruction set: {}", manifest.grove,
+                                       manifest.backend, manifest.instruction_set));
+  const ValidationOptions options{.source = path, .tracer = all_types, .softening = {}};
+  checks.run("values", values_of(comm, particles), [&] { validate_values(comm, particles, options); });
+  checks.run("ids", "unique", [&] { validate_ids(comm, particles, options); });
+}
+
+void validate_path(const Communicator& comm, const std::string& path) {
+  bool is_folder = false;
+  comm.together([&] {
+    if (!comm.is_master()) return;
+    std::error_code error;
+    is_folder = std::filesystem::is_directory(path, error);
+    if (!is_folder) require_file(path);
+  });
+  Checks checks(comm);
+  comm.broadcast(is_folder) ? check_checkpoint(comm, checks, path) : check_snapshot(comm, checks, path);
   if (const int faults = checks.faults(); faults > 0)
     throw Agreed<std::runtime_error>(
         fmt::format("{}: not valid: {} of the checks above failed", path, faults));
@@ -108,13 +139,16 @@ void validate_file(const Communicator& comm, const std::string& path) {
 }  // namespace
 
 void add_validate(CLI::App& app, Action& action) {
-  CLI::App* validate = app.add_subcommand(
-      "validate",
-      "Check a snapshot: structure, checksum, units, values, ids, box; status 1 if something is wrong");
+  CLI::App* validate = app.add_subcommand("validate",
+                                          "Check a snapshot or a checkpoint: structure, checksum, units, "
+                                          "values, ids, box; status 1 if something is wrong");
   auto file = std::make_shared<std::string>();
-  validate->add_option("FILE", *file, "Snapshot, of any format that `grove info` knows")->required();
+  validate
+      ->add_option("FILE", *file,
+                   "Snapshot, of any format that `grove info` knows, or the folder of a checkpoint")
+      ->required();
   validate->callback(
-      [file, &action] { action = [file](const Communicator& comm) { validate_file(comm, *file); }; });
+      [file, &action] { action = [file](const Communicator& comm) { validate_path(comm, *file); }; });
 }
 
 }  // namespace grove

@@ -10,6 +10,7 @@ target_compile_definitions(test_h5py PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_
 grove_test(formats mpi/formats_test.cpp LINK grove::io RANKS 1 3)
 grove_test(bad_input mpi/bad_input_test.cpp LINK grove::io RANKS 1 3)
 grove_test(validate mpi/validate_test.cpp LINK grove::commands nlohmann_json::nlohmann_json RANKS 1 2 3 4 7)
+grove_test(run_check mpi/run_check_test.cpp LINK grove::commands nlohmann_json::nlohmann_json RANKS 1 2 3)
 grove_test(damaged_snapshot mpi/damaged_snapshot_test.cpp LINK grove::io RANKS 1 3)
 grove_test(fuzz_seeds mpi/fuzz_seeds_test.cpp fuzz/hdf5_changes.cpp fuzz/parameters.cpp fuzz/snapshot.cpp LINK grove::io)
 target_compile_definitions(test_fuzz_seeds PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
@@ -30,6 +31,9 @@ grove_test(checkpoint_damage mpi/checkpoint_damage_test.cpp physics/run_fixture.
 grove_test(resume mpi/resume_test.cpp LINK grove::simulation RANKS 1 3)
 grove_test(run_output mpi/run_output_test.cpp physics/run_fixture.cpp LINK grove::simulation nlohmann_json::nlohmann_json
            RANKS 1 3)
+foreach(ranks IN ITEMS 1 3)
+  grove_register_test(selftest.ranks_${ranks} ${ranks} "" ${GROVE_MPIRUN} ${ranks} $<TARGET_FILE:grove> selftest --backend kokkos)
+endforeach()
 grove_register_test(report 1 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/report.sh $<TARGET_FILE:grove>)
 grove_register_test(kill 5 "" ${CMAKE_CURRENT_SOURCE_DIR}/cluster/kill.sh $<TARGET_FILE:grove> 4)
 grove_test(stop_requests mpi/stop_requests_test.cpp physics/run_fixture.cpp LINK grove::simulation RANKS 1 2 3 4 7)

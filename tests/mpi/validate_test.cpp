@@ -140,6 +140,25 @@ TEST_F(Validate, finds_units_that_contradict_newton) {
   expect_fault(set("UnitMass_in_g", -1), "a unit of -1");
 }
 
+TEST_F(Validate, looks_at_checkpoints) {
+  testing::put(comm, folder / "run.yml", [&] {
+    return "units: {system: none}\ninitial_conditions: {model: plummer, n: 500}\ngravity: {softening: 0.1}\n"
+           "time: {end: 0.02, step: 0.01}\noutput: {render: false, folder: " +
+           folder / "output}" + "\n";
+  });
+  testing::grove(comm, {"run", folder / "run.yml", "--backend", "kokkos"});
+  comm.barrier();
+  std::string checkpoint;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "output/checkpoints"))
+    checkpoint = entry.path();
+  expect_fine(checkpoint, "time 0.02: 500 particles");
+  const std::string piece = checkpoint + "/state.hdf5";
+  if (comm.is_master()) std::filesystem::resize_file(piece, std::filesystem::file_size(piece) - 1);
+  comm.barrier();
+  expect_fault(checkpoint, "state.hdf5");
+  expect_fault(folder / "output", "manifest.json");
+}
+
 TEST_F(Validate, finds_headers_without_a_time) {
   const auto file = write("a.hdf5", 1, [](Particles&, std::size_t) {});
   if (comm.is_master()) testing::set_attribute(file, "Header", "Time", not_a_number);

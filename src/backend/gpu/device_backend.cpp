@@ -8,6 +8,7 @@
 #include "decomposition/gpu/device_transfer.hpp"
 #include "decomposition/gpu/devices.hpp"
 #include "decomposition/rank_particles.hpp"
+#include "kernels/cuda/available_memory.hpp"
 #include "kernels/cuda/block_work.hpp"
 #include "kernels/cuda/census.hpp"
 #include "kernels/cuda/particle_steps.hpp"
@@ -18,10 +19,7 @@
 namespace grove {
 namespace {
 
-/// Device memory that a step of one rank takes at most, fields, records and trees together: what was measured
-/// on one GPU, and an estimate for several (see docs/performance.md). Where there are others, nearly all
-/// particles travel before the first step.
-double bytes_per_particle(const Communicator& comm) { return comm.size() == 1 ? 290 : 320; }
+double bytes_per_particle(const Communicator& comm) { return device_bytes_per_particle(comm.size()); }
 
 /// So few that a block is of one density, and so many that what it costs does not scatter.
 constexpr std::int32_t most_block_leaves = 16;
@@ -133,6 +131,9 @@ class DeviceBackend : public Backend {
 
   std::string devices() const override { return devices_.table(); }
   std::uint64_t peak_device_memory() const override { return cuda::device_memory_use().peak; }
+  std::optional<std::uint64_t> available_device_memory() const override {
+    return cuda::available_device_memory();
+  }
 
  private:
   static DeviceParticles upload(const Communicator& comm, const Particles& particles) {

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "backend/backend.hpp"
+#include "comm/communicator.hpp"
+
+namespace grove {
+
+/// A number that a computation found, and what it is known to be.
+struct SelfCheck {
+  std::string name;
+  double found, expected, tolerance;
+  /// What is not a number has not passed.
+  bool passed() const { return std::abs(found - expected) <= tolerance; }
+};
+
+/// What takes the checks, one after the other; the same on every rank.
+using SelfCheckReport = std::function<void(const SelfCheck&)>;
+
+/// Where the checks compute. choice: resolved.
+struct SelfTestMachine {
+  const Communicator& comm;
+  const BackendChoice& choice;
+};
+
+/// Two softened bodies at distances where their force and potential are known.
+void check_softening(const SelfTestMachine& machine, const SelfCheckReport& report);
+
+/// Forces and potentials in spheres of Plummer, Hernquist and Navarro, Frenk and White, their energies and
+/// half-mass radii; forces against direct summation.
+void check_spheres(const SelfTestMachine& machine, const SelfCheckReport& report);
+
+/// Two bodies on an ellipse, a cold sphere that collapses, a sphere in equilibrium.
+void check_motion(const SelfTestMachine& machine, const SelfCheckReport& report);
+
+/// The same forces, bit for bit, of all ranks together and of one alone. Nothing to check on one rank.
+void check_ranks(const SelfTestMachine& machine, const SelfCheckReport& report);
+
+/// All of these, in this order; G = 1 throughout. Collective. Cost: some ten seconds on two cores.
+void selftest(const SelfTestMachine& machine, const SelfCheckReport& report);
+
+}  // namespace grove
