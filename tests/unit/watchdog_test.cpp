@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/timers.hpp"
+#include "let/gravity.hpp"
 #include "step_forecast.hpp"
 
 namespace grove {
