@@ -8,7 +8,7 @@ packages=(
   libtrilinos-kokkos-dev                           # kernels
   libfmt-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libboost-dev libboost-math-dev libpng-dev
   libxxhash-dev                                    # checksums of snapshots and checkpoints
-  libgtest-dev libbenchmark-dev clang-format python3-h5py python3-matplotlib   # tests, benchmarks
+  libgtest-dev libbenchmark-dev clang-format shellcheck python3-h5py python3-matplotlib   # tests, benchmarks
 )
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then

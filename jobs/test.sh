@@ -8,6 +8,7 @@ stage "1/4 set-up"
 jobs/setup.sh
 stage "2/4 style"
 git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs clang-format --dry-run --Werror
+git ls-files '*.sh' '*.sbatch' .ci/run | xargs shellcheck -x
 stage "3/4 build"
 build build-test -DCMAKE_BUILD_TYPE=Release -DGROVE_TESTS=ON -DGROVE_WERROR=ON
 stage "4/4 tests"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # jobs/slurm/chain.sbatch on a real SLURM, started for this: jobs of one minute each, requeued and resumed until the run is
-# complete, over three jobs at least; the end is, bit for bit, that of a run without interruption. Takes some five minutes.
+# complete, over three jobs at least; the end is, bit for bit, that of a run without interruption. Takes some ten minutes.
 # Needs root, SLURM and munge (see with_slurm.sh), h5py.
 #
 #   requeue.sh GROVE
@@ -27,24 +27,22 @@ parameters() { # FOLDER END
 units: {system: none}
 initial_conditions: {model: plummer, n: 4000}
 gravity: {softening: 0.02}
-time: {end: $2, step: 0.01}
+time: {end: $2, step: 0.01, steps: shared}
 output: {folder: $1, every: $2, render: false}
 END
 }
-# As many steps as take this machine, busy as it is, two and a half minutes: at least three jobs of one minute, which stop
-# before their ends. A short run tells what a step takes.
-parameters short 0.2 >short.yml
-begin=$(date +%s%N)
+# As many steps as take this machine, busy as it is, some four minutes: more than two jobs of one minute. SLURM sends its signal up
+# to a minute before it is due, so some stop early, and there are more. A short run tells what a step takes.
+parameters short 0.5 >short.yml
 srun -n 2 "$GROVE" run short.yml >short.log 2>&1 || fail "the short run: status $?"
-milliseconds=$((($(date +%s%N) - begin) / 1000000))
-steps=$((150000 * 20 / milliseconds))
+steps=$(awk -F, 'NR > 2 { seconds += $7; n += 1 } END { print int(240 * n / seconds) }' short/timing.csv)
 end=$(awk "BEGIN { print $steps * 0.01 }")
-echo "20 steps took $milliseconds ms: a run of $steps steps"
+echo "a run of $steps steps"
 
 parameters chain "$end" >chain.yml
 job=$(sbatch --parsable --nodes=1 --ntasks=2 --ntasks-per-node=2 --gpus-per-task=0 --time=1 --signal=B:USR1@10 \
   --output=chain.log "$here/../../jobs/slurm/chain.sbatch" chain.yml) || fail "sbatch"
-for _ in $(seq 900); do
+for _ in $(seq 1200); do
   state=$(squeue -h -j "$job" -o %T 2>/dev/null)
   if [ -z "$state" ]; then break; fi
   sleep 1
