@@ -40,7 +40,7 @@ end=$(awk "BEGIN { print $steps * 0.01 }")
 echo "a run of $steps steps"
 
 parameters chain "$end" >chain.yml
-job=$(sbatch --parsable --nodes=1 --ntasks=2 --ntasks-per-node=2 --gpus-per-task=0 --time=1 --signal=B:USR1@10 \
+job=$(sbatch --parsable --nodes=1 --ntasks=2 --ntasks-per-node=2 --gpus-per-node=0 --time=1 --signal=B:USR1@10 \
   --output=chain.log "$here/../../jobs/slurm/chain.sbatch" chain.yml) || fail "sbatch"
 for _ in $(seq 1200); do
   state=$(squeue -h -j "$job" -o %T 2>/dev/null)
