@@ -1,12 +1,12 @@
 #include "initial_state.hpp"
 
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "initial_conditions.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
+#include "step_forecast.hpp"
 
 namespace grove {
 
@@ -37,14 +37,9 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
   return state;
 }
 
-double initial_state_seconds(const InitialConditionsParameters& from) {
+double initial_state_seconds(const Communicator& comm, const InitialConditionsParameters& from) {
   if (from.file.empty()) return 1e-5 * static_cast<double>(from.model.particles);
-  namespace fs = std::filesystem;
-  double bytes = 0;
-  std::error_code error;
-  for (const fs::directory_entry& file : fs::directory_iterator(fs::absolute(from.file).parent_path(), error))
-    if (file.is_regular_file(error)) bytes += static_cast<double>(file.file_size(error));
-  return bytes / 1e8;
+  return reading_seconds(comm, std::filesystem::absolute(from.file).parent_path(), 0);
 }
 
 }  // namespace grove

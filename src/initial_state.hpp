@@ -19,8 +19,8 @@ struct InitialState {
 /// or the particles cannot be simulated.
 InitialState initial_state(const Communicator& comm, const Parameters& parameters);
 
-/// Seconds that this takes on a slow machine: a file at 100 MB/s, of all ranks together, and of a set of
-/// files all that its folder holds; a model 10 microseconds a particle.
-double initial_state_seconds(const InitialConditionsParameters& from);
+/// Collective. Seconds that this takes on a slow machine: a file at 100 MB/s, of all ranks together, and of a
+/// set of files all that its folder holds; a model 10 microseconds a particle.
+double initial_state_seconds(const Communicator& comm, const InitialConditionsParameters& from);
 
 }  // namespace grove

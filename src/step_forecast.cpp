@@ -1,9 +1,16 @@
 #include "step_forecast.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "let/gravity.hpp"
 
 namespace grove {
 namespace {
+
+/// Of a slow file system, for all ranks together.
+constexpr double bytes_per_second = 1e8;
 
 /// The longest of recent times: an old one counts half after some 15 others that decide, or 700.
 double longest_recent(double longest, double now, double keep) { return std::max(now, keep * longest); }
@@ -38,8 +45,20 @@ double first_evaluation_seconds(double own, Count n, bool is_direct) {
   return slow_seconds(own * (is_direct ? static_cast<double>(n) : 2000));
 }
 
+double reading_seconds(const Communicator& comm, const std::string& folder, int levels) {
+  double bytes = 0;
+  std::error_code error;
+  if (comm.is_master())
+    for (std::filesystem::recursive_directory_iterator file(folder, error), end; file != end;
+         file.increment(error)) {
+      if (file.depth() >= levels) file.disable_recursion_pending();
+      if (file->is_regular_file(error)) bytes += static_cast<double>(file->file_size(error));
+    }
+  return comm.broadcast(bytes) / bytes_per_second;
+}
+
 double writing_seconds(Count particles) {
-  constexpr double bytes_per_particle = 200, bytes_per_second = 1e8;
+  constexpr double bytes_per_particle = 200;
   return static_cast<double>(particles) * bytes_per_particle / bytes_per_second;
 }
 

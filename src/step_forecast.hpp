@@ -1,12 +1,15 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "base/types.hpp"
-#include "kernels/math/leapfrog.hpp"
-#include "let/gravity.hpp"
+#include "comm/communicator.hpp"
+#include "kernels/math/block_steps.hpp"
 
 namespace grove {
+
+struct ForceReport;
 
 /// Predicts, for the watchdog, how long a step takes, from the interactions that its active particles will
 /// have. It never decides anything about results.
@@ -36,5 +39,8 @@ double first_evaluation_seconds(double own, Count n, bool is_direct);
 
 /// Seconds in which a slow file system, at 100 MB/s for all ranks together, takes so many particles.
 double writing_seconds(Count particles);
+/// Seconds in which the same reads all files in a folder and in those so many levels below it. Collective:
+/// the master looks.
+double reading_seconds(const Communicator& comm, const std::string& folder, int levels);
 
 }  // namespace grove

@@ -13,6 +13,7 @@
 #include "commands/backend_options.hpp"
 #include "commands/commands.hpp"
 #include "initial_state.hpp"
+#include "io/checkpoint_folder.hpp"
 #include "io/parameters.hpp"
 #include "resume.hpp"
 #include "run_check.hpp"
@@ -26,11 +27,21 @@ namespace grove {
 
 namespace {
 
-InitialState watched_initial_state(const Communicator& comm, const Parameters& parameters) {
+/// What `work` gives, in a phase that is predicted to take so long.
+template <class Work>
+auto watched(const char* phase, double seconds, const Work& work) {
   PhaseTimers timers;
-  const auto timer = timers.time("initial conditions");
-  const Expected expected(initial_state_seconds(parameters.initial_conditions));
-  return initial_state(comm, parameters);
+  const auto timer = timers.time(phase);
+  const Expected expected(seconds);
+  return work();
+}
+
+/// Seconds in which the checkpoints of a run, or one that was named, can be read.
+double seconds_of_checkpoints(const Communicator& comm, const ResumeChoice& choice,
+                              const Parameters& parameters) {
+  if (choice.from == "never") return 0;
+  const std::string all = CheckpointFolder(parameters.output.folder).path();
+  return reading_seconds(comm, choice.from == "auto" ? all : choice.from, 1);
 }
 
 /// Seconds, on the rank with most particles before they are shared out, or after.
@@ -56,13 +67,19 @@ void resume(const Communicator& comm, const Parameters& parameters, const Backen
           parameters.time.end, from.run.steps_done);
     return;
   }
-  Simulation simulation(comm, parameters, make_backend(comm, choice, Particles{}, parameters.gravity), from);
-  run(simulation, requests);
+  std::optional<Simulation> simulation;
+  {
+    const Expected expected(writing_seconds(from.run.forces.particles));
+    simulation.emplace(comm, parameters, make_backend(comm, choice, Particles{}, parameters.gravity), from);
+  }
+  run(*simulation, requests);
 }
 
 void start(const Communicator& comm, Parameters parameters, const BackendChoice& choice,
            StopRequests& requests) {
-  InitialState state = watched_initial_state(comm, parameters);
+  InitialState state =
+      watched("initial conditions", initial_state_seconds(comm, parameters.initial_conditions),
+              [&] { return initial_state(comm, parameters); });
   // A run that goes on from a snapshot keeps its leaves.
   DecompositionParameters& decomposition = parameters.decomposition;
   if (decomposition.leaf_size == 0 && decomposition.leaves == 0) decomposition.leaf_size = state.leaf_size;
@@ -130,7 +147,10 @@ void add_run(CLI::App& app, Action& action) {
       StopRequests requests(comm, parameters.output.folder, parameters.limits.wall_clock);
       const BackendChoice choice = resolved(comm, options->backend);
       // Before the work that a folder without room for the results would waste.
-      if (const auto from = find_checkpoint(comm, options->resume, parameters, choice.name))
+      const auto from = watched("checkpoint", seconds_of_checkpoints(comm, options->resume, parameters), [&] {
+        return find_checkpoint(comm, options->resume, parameters, choice.name);
+      });
+      if (from)
         resume(comm, parameters, choice, *from, requests);
       else
         start(comm, parameters, choice, requests);

@@ -1,6 +1,11 @@
 #include "watchdog.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 #include "base/timers.hpp"
 #include "let/gravity.hpp"
@@ -100,6 +105,19 @@ TEST(StepForecast, forgets_what_was_slow_once) {
   LevelCounts particles{};
   particles[0] = 1000;
   EXPECT_NEAR(forecast.seconds(particles, 0), 1, 1e-9);  // 1000 x 0.95^200 < 0.04
+}
+
+TEST(ReadingSeconds, count_files_down_to_a_level) {
+  const Communicator comm(MPI_COMM_WORLD);
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / ("grove-reading-" + std::to_string(getpid()));
+  fs::create_directories(folder / "one" / "two");
+  for (const fs::path& path : {folder / "a", folder / "one" / "b", folder / "one" / "two" / "c"})
+    std::ofstream(path) << std::string(1000, ' ');
+  EXPECT_DOUBLE_EQ(reading_seconds(comm, folder, 0), 1000 / 1e8);
+  EXPECT_DOUBLE_EQ(reading_seconds(comm, folder, 1), 2000 / 1e8);
+  EXPECT_EQ(reading_seconds(comm, folder / "missing", 1), 0);
+  fs::remove_all(folder);
 }
 
 }  // namespace
