@@ -24,10 +24,16 @@ daemons=()
 # shellcheck disable=SC2317 # by the trap
 end() {
   for ((i = ${#daemons[@]} - 1; i >= 0; i--)); do kill "${daemons[i]}" 2>/dev/null; done
+  for _ in $(seq 50); do # slurmd may be deaf while it ends a job
+    kill -0 "${daemons[@]}" 2>/dev/null || break
+    sleep 0.1
+  done
+  kill -KILL "${daemons[@]}" 2>/dev/null
   wait
   rm -rf "$state"
 }
 trap end EXIT
+trap "exit 1" INT TERM
 
 # Ports that no other SLURM on this machine is likely to have.
 cat >"$state/slurm.conf" <<END
