@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -35,6 +37,30 @@ inline Particles model_particles(const Communicator& comm, const std::string& na
   parameters.particles = n;
   return make_initial_conditions(comm, parameters);
 }
+
+/// Each rank by itself, with too few particles to share out: what it finds, and reports that all ranks make
+/// of it.
+struct EachRank {
+  Communicator alone;
+  SelfTestMachine machine;
+  SelfCheckReport report;  ///< collective over all ranks: what the rank says that is farthest off
+
+  EachRank(const SelfTestMachine& all, const SelfCheckReport& to)
+      : alone(all.comm.split(all.comm.rank())),
+        machine{alone, all.choice},
+        report([&all, &to](SelfCheck check) {
+          const auto off = [&](double found) {
+            const double by = std::abs(found - check.expected);
+            return std::isnan(by) ? std::numeric_limits<double>::infinity() : by;
+          };
+          for (const double found : all.comm.all_gather(check.found))
+            if (off(found) > off(check.found)) check.found = found;
+          check.found = all.comm.broadcast(check.found);
+          to(check);
+        }) {}
+  EachRank(const EachRank&) = delete;
+  EachRank& operator=(const EachRank&) = delete;
+};
 
 /// Particles with the forces of a backend on them.
 struct Evaluated {

@@ -131,7 +131,10 @@ void check_equilibrium(const SelfTestMachine& machine, const SelfCheckReport& re
 }  // namespace
 
 void check_motion(const SelfTestMachine& machine, const SelfCheckReport& report) {
-  check_kepler(machine, report);
+  {
+    const EachRank each(machine, report);
+    check_kepler(each.machine, each.report);
+  }
   check_collapse(machine, report);
   check_equilibrium(machine, report);
 }

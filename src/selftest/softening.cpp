@@ -15,7 +15,7 @@ struct Pair {
   double force, potential;
 };
 
-/// Two bodies of mass 1 at a distance on the x axis, on the master; eps = 1.
+/// Two bodies of mass 1 at a distance on the x axis; eps = 1.
 Particles two_bodies(const Communicator& comm, double distance) {
   Particles particles = model_particles(comm, "kepler", 2);
   for (std::size_t i = 0; i < particles.size(); ++i) {
@@ -28,6 +28,7 @@ Particles two_bodies(const Communicator& comm, double distance) {
 }  // namespace
 
 void check_softening(const SelfTestMachine& machine, const SelfCheckReport& report) {
+  const EachRank each(machine, report);
   // GADGET's spline reaches to h = 2.8 eps. At h / 2 there are 19/30 of the mass inside: 32 (u^3/3 - 6 u^5/5
   // + u^6) at u = 1/2; the potential there is -(1/h) (14/5 - 16/3 u^2 + 48/5 u^4 - 32/5 u^5) = -(28/15) / h.
   const double h = 2.8, plummer = 1 / std::sqrt(1 + 4.0);
@@ -48,9 +49,9 @@ void check_softening(const SelfTestMachine& machine, const SelfCheckReport& repo
     gravity.kernel = pair.kernel;
     gravity.softening.fill(1);
     const Particles all =
-        Evaluated(machine, two_bodies(machine.comm, pair.distance), gravity).all(machine.comm);
-    report({fmt::format("{}: force", pair.name), all.acceleration[0].x, pair.force, rounding});
-    report({fmt::format("{}: potential", pair.name), all.potential[0], -pair.potential, rounding});
+        Evaluated(each.machine, two_bodies(each.alone, pair.distance), gravity).all(each.alone);
+    each.report({fmt::format("{}: force", pair.name), all.acceleration[0].x, pair.force, rounding});
+    each.report({fmt::format("{}: potential", pair.name), all.potential[0], -pair.potential, rounding});
   }
 }
 
