@@ -207,10 +207,8 @@ void Simulation::decompose() {
   const std::optional<Box> previous = domain_.cells.empty() ? std::nullopt : std::optional<Box>(domain_.box);
   DecompositionParameters parameters = parameters_.decomposition;
   parameters.speeds = leaf_moves_.speeds();
-  const ExchangeGuard guard(comm_, *backend_);
+  before_cuts_.emplace(BeforeCuts{ExchangeGuard(comm_, *backend_), previous});
   domain_ = backend_->decompose(parameters, previous, report);
-  guard.check("a decomposition");
-  if (previous) require_no_runaway(comm_, *backend_, *previous, domain_.box, now());
   leaf_moves_.decomposed(longest_steps());
   const double migrate = report.timers.seconds("migrate"), sort = report.sort_seconds();
   const double wait = report.timers.seconds("wait");
@@ -222,6 +220,10 @@ void Simulation::decompose() {
 
 void Simulation::evaluate_forces(const EvaluationPlan& plan) {
   forces_ = backend_->evaluate(domain_, plan, timers_);
+  if (const auto before = std::exchange(before_cuts_, std::nullopt)) {
+    before->particles.check("a decomposition");
+    if (before->box) require_no_runaway(comm_, *backend_, *before->box, domain_.box, now());
+  }
   require_finite(comm_, *backend_, forces_.not_finite, now());
 }
 

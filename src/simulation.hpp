@@ -108,6 +108,13 @@ class Simulation {
   OutputTimes output_times_;
   std::unique_ptr<Backend> backend_;
   Domain domain_;
+  /// What was before a decomposition. It is compared behind the evaluation that follows: until then particles
+  /// on GPUs are not in order.
+  struct BeforeCuts {
+    ExchangeGuard particles;
+    std::optional<Box> box;  ///< there was one
+  };
+  std::optional<BeforeCuts> before_cuts_;
   ForceReport forces_;
   TimeBins bins_;
   TreeTuning tuning_;

@@ -32,7 +32,8 @@ std::string fault_of_devices(const Communicator& comm, bool may_share);
 /// Collective. Each rank takes a GPU of its host, the n-th rank there the n-th of those that it sees (a
 /// launcher's CUDA_VISIBLE_DEVICES may show each rank another one). From here on all of the rank's GPU work
 /// runs there, whatever communicator it is for: a rank that has taken one keeps it, since its streams are of
-/// that one. InputError where fault_of_devices() has something to say.
+/// that one; so let all ranks of a program take theirs before one computes by itself. InputError where
+/// fault_of_devices() has something to say.
 RankDevices take_devices(const Communicator& comm, bool may_share);
 
 }  // namespace grove

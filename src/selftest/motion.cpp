@@ -158,8 +158,9 @@ void check_ranks(const SelfTestMachine& machine, const SelfCheckReport& report) 
 }
 
 void selftest(const SelfTestMachine& machine, const SelfCheckReport& report) {
-  check_softening(machine, report);
+  // With all ranks first: so each takes a GPU of its own, and keeps it where it computes by itself.
   check_spheres(machine, report);
+  check_softening(machine, report);
   check_motion(machine, report);
   check_ranks(machine, report);
 }

@@ -26,12 +26,12 @@ struct SelfTestMachine {
   const BackendChoice& choice;
 };
 
-/// Two softened bodies at distances where their force and potential are known; each rank by itself.
-void check_softening(const SelfTestMachine& machine, const SelfCheckReport& report);
-
 /// Forces and potentials in spheres of Plummer, Hernquist and Navarro, Frenk and White, their energies and
 /// half-mass radii; forces against direct summation.
 void check_spheres(const SelfTestMachine& machine, const SelfCheckReport& report);
+
+/// Two softened bodies at distances where their force and potential are known; each rank by itself.
+void check_softening(const SelfTestMachine& machine, const SelfCheckReport& report);
 
 /// Two bodies on an ellipse, each rank by itself; a cold sphere that collapses, a sphere in equilibrium.
 void check_motion(const SelfTestMachine& machine, const SelfCheckReport& report);
