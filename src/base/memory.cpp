@@ -29,7 +29,17 @@ double number_in(const std::string& path) {
   return file >> value ? value : std::numeric_limits<double>::infinity();
 }
 
-/// What the control group of this process, and those above it, leave.
+/// A line of a file with keys and numbers; 0 if there is none.
+double number_of(const std::string& path, const std::string& wanted) {
+  std::ifstream file(path);
+  double value = 0;
+  for (std::string key; file >> key; file.ignore(4096, '\n'))
+    if (key == wanted && file >> value) return value;
+  return 0;
+}
+
+/// What the control group of this process, and those above it, leave. Pages of files that were not used for a
+/// while are given up for anything else.
 double room_in_control_groups() {
   const std::string root = "/sys/fs/cgroup";
   std::ifstream file("/proc/self/cgroup");
@@ -40,7 +50,8 @@ double room_in_control_groups() {
   for (; !group.empty();
        group.resize(group.find_last_of('/') == std::string::npos ? 0 : group.find_last_of('/'))) {
     const double most = number_in(root + group + "/memory.max"),
-                 used = number_in(root + group + "/memory.current");
+                 used = number_in(root + group + "/memory.current") -
+                        number_of(root + group + "/memory.stat", "inactive_file");
     if (std::isfinite(most) && std::isfinite(used)) room = std::min(room, most - used);
   }
   return room;
@@ -48,13 +59,9 @@ double room_in_control_groups() {
 
 }  // namespace
 
-double available_memory() {
-  std::ifstream file("/proc/meminfo");
-  double kilobytes = 0;
-  for (std::string key; file >> key; file.ignore(4096, '\n'))
-    if (key == "MemAvailable:" && file >> kilobytes) break;
-  return std::min(1024 * kilobytes, room_in_control_groups());
-}
+double available_on_host() { return 1024 * number_of("/proc/meminfo", "MemAvailable:"); }
+
+double available_memory() { return std::min(available_on_host(), room_in_control_groups()); }
 
 void reset_peak_memory() {
   std::ofstream("/proc/self/clear_refs") << "5";  // proc(5): resets VmHWM to VmRSS

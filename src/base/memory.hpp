@@ -8,8 +8,11 @@ struct MemoryUse {
 };
 MemoryUse memory_use();
 
-/// Bytes in RAM that this host can still give to processes of this job, by /proc/meminfo and the limit of the
-/// job's control group (version 2); 0 where the system does not tell.
+/// Bytes in RAM that this host can still give, by /proc/meminfo; 0 where the system does not tell.
+double available_on_host();
+
+/// Bytes in RAM that this host can still give to processes of this job: the same within the limit of the
+/// job's control group (version 2).
 double available_memory();
 
 /// Makes the present use the peak so far, so that the peak of what follows can be told. No effect where the

@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "base/memory.hpp"
+
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
@@ -11,6 +13,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -22,11 +25,20 @@ constexpr std::size_t page = std::size_t{2} << 20;
 
 constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
+/// Of so many new bytes the host is asked whether it has them, which takes as long as to clear a page.
+constexpr std::size_t many = 32 * page;
+
+void require_room(std::size_t bytes) {
+  if (bytes < many) return;
+  const double room = available_on_host();
+  if (room > 0 && static_cast<double>(bytes) > room) throw OutOfMemory(bytes);
+}
+
 /// Addresses of `size` bytes, from a multiple of the page on, without memory behind them yet.
 char* reserve(std::size_t size) {
   void* const reserved =
       mmap(nullptr, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (reserved == MAP_FAILED) throw std::bad_alloc();
+  if (reserved == MAP_FAILED) throw OutOfMemory(size);
   const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(reserved) % page) % page;
   char* const begin = static_cast<char*>(reserved) + before;
   if (before > 0) munmap(reserved, before);
@@ -44,8 +56,9 @@ bool is_in_memory(char* p) {
 class KeptPages {
  public:
   void* allocate(std::size_t size) {
-    char* const begin = reserve(size);
     const std::lock_guard lock(mutex_);
+    require_room(size - std::min(size, kept_.size() * page));
+    char* const begin = reserve(size);
     pages_ += size / page;
     kept_.reserve(kept_.size() + pages_);  // so that free() needs no memory
     for (char* p = begin; p < begin + size && !kept_.empty(); p += page) {
@@ -77,7 +90,7 @@ class KeptPages {
   static void replace(char* kept, char* p) {
     munmap(kept, page);
     if (mmap(p, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
-      throw std::bad_alloc();
+      throw OutOfMemory(page);
   }
 
   std::mutex mutex_;
@@ -119,6 +132,16 @@ void release_pages() noexcept {}
 #endif
 
 namespace grove {
+
+OutOfMemory::OutOfMemory(std::size_t bytes) {
+  const auto mebibytes = [](double amount) {
+    return std::to_string(static_cast<std::size_t>(amount) >> 20) + " MiB";
+  };
+  text_ = "out of memory: " + mebibytes(static_cast<double>(bytes)) +
+          " more were asked for; this rank uses " + mebibytes(memory_use().now) + ", this host has " +
+          mebibytes(available_on_host()) +
+          " left: use more hosts, or fewer ranks on each ('grove run --check' says what a run needs)";
+}
 
 void keep_freed_memory() {
 #if defined(__GLIBC__)

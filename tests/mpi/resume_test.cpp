@@ -102,6 +102,17 @@ void damage(const std::string& path) {
   file.put(byte);
 }
 
+/// The steps that log.jsonl has lines of.
+std::vector<std::string> steps_of(const std::string& path) {
+  const std::string begin = R"({"event":"step","step":)";
+  std::vector<std::string> steps;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(begin))
+      steps.push_back(line.substr(begin.size(), line.find(',', begin.size()) - begin.size()));
+  return steps;
+}
+
 TEST_F(Resume, goes_on_from_the_last_valid_checkpoint_to_the_same_files) {
   const std::vector<std::string> pictures{"output.render=true", "output.every=0.04"};
   EXPECT_EQ(run_auto(pictures), -1) << "there is nothing: afresh";
@@ -112,6 +123,8 @@ TEST_F(Resume, goes_on_from_the_last_valid_checkpoint_to_the_same_files) {
                     picture = bytes_of(folder_ / "snapshot_002.png"),
                     energy = bytes_of(folder_ / "energy.csv"), timing = rows_of(folder_ / "timing.csv", 5),
                     bins = rows_of(folder_ / "timebins.csv", 8);
+  const std::vector<std::string> log = steps_of(folder_ / "log.jsonl");
+  EXPECT_EQ(log.size(), static_cast<std::size_t>(steps) + 1);
   ASSERT_FALSE(snapshot.empty() || picture.empty() || energy.empty());
 
   on_disk([&] {
@@ -121,6 +134,8 @@ TEST_F(Resume, goes_on_from_the_last_valid_checkpoint_to_the_same_files) {
     fs::create_directories(folder_ / "checkpoints/next.tmp");
     // As a run leaves it that is killed while it writes a row.
     std::ofstream(folder_ / "timing.csv", std::ios::app) << steps + 1 << ",0.08";
+    std::ofstream(folder_ / "log.jsonl", std::ios::app)
+        << R"({"event":"step","step":)" << steps + 1 << ",\"t";
   });
   EXPECT_EQ(run_auto(pictures), steps - 1) << "the one before, inside of a longest step";
   EXPECT_EQ(bytes_of(folder_ / "snapshot_002.hdf5"), snapshot);
@@ -128,6 +143,7 @@ TEST_F(Resume, goes_on_from_the_last_valid_checkpoint_to_the_same_files) {
   EXPECT_EQ(bytes_of(folder_ / "energy.csv"), energy);
   EXPECT_EQ(rows_of(folder_ / "timing.csv", 5), timing);
   EXPECT_EQ(rows_of(folder_ / "timebins.csv", 8), bins);
+  EXPECT_EQ(steps_of(folder_ / "log.jsonl"), log);
   EXPECT_EQ(checkpoints().size(), 2u);
   EXPECT_FALSE(fs::exists(folder_ / "checkpoints/next.tmp"));
   EXPECT_EQ(run_auto(pictures), steps);

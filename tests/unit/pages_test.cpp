@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "base/array.hpp"
@@ -61,6 +62,22 @@ TEST(Pages, freed_ones_are_given_out_again_until_they_are_released) {
 }
 
 #endif
+
+TEST(Pages, say_what_was_wanted_where_the_host_has_not_so_much) {
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+  for (const std::size_t bytes : {std::size_t{1} << 46, std::size_t{1} << 62}) try {
+      void* const memory = allocate_pages(bytes);
+      free_pages(memory, bytes);
+      ADD_FAILURE() << "a host with " << bytes << " bytes";
+    } catch (const OutOfMemory& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find(std::to_string(bytes >> 20) + " MiB more were asked for"), std::string::npos)
+          << text;
+    }
+#else
+  GTEST_SKIP() << "arrays come from the allocator of the language here";
+#endif
+}
 
 }  // namespace
 }  // namespace grove
