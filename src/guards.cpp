@@ -19,14 +19,11 @@ bool is_finite(const Vec3d& v) { return std::isfinite(v.x) && std::isfinite(v.y)
 
 /// A particle that something is wrong with.
 struct Suspect {
-  int rank_of_fault =
-      std::numeric_limits<int>::max();  ///< the lowest is named first; the largest: it is none
+  int order = std::numeric_limits<int>::max();  ///< the lowest is named first; the largest: there is none
   ParticleId id = 0;
   Vec3d position{}, velocity{};
 
-  bool is_before(const Suspect& o) const {
-    return rank_of_fault != o.rank_of_fault ? rank_of_fault < o.rank_of_fault : id < o.id;
-  }
+  bool is_before(const Suspect& o) const { return order != o.order ? order < o.order : id < o.id; }
   std::string text() const {
     return fmt::format("particle id {} at ({:.6g}, {:.6g}, {:.6g}), velocity ({:.6g}, {:.6g}, {:.6g})", id,
                        position.x, position.y, position.z, velocity.x, velocity.y, velocity.z);
@@ -40,14 +37,14 @@ Suspect first_of_all(const Communicator& comm, const Suspect& own) {
                            [](const Suspect& a, const Suspect& b) { return a.is_before(b); });
 }
 
-/// fault (of a particle's number): 0 and up, or no fault at all: less than 0.
-template <class Fault>
-Suspect first_suspect(const Particles& particles, const Fault& fault) {
+/// order_of (a particle's number): Suspect::order; less than 0: nothing is wrong with it.
+template <class Order>
+Suspect first_suspect(const Particles& particles, const Order& order_of) {
   Suspect first;
   for (std::size_t i = 0; i < particles.size(); ++i) {
-    const int of_this = fault(i);
-    if (of_this < 0) continue;
-    const Suspect suspect{of_this, particles.id[i], particles.position[i], particles.velocity[i]};
+    const int order = order_of(i);
+    if (order < 0) continue;
+    const Suspect suspect{order, particles.id[i], particles.position[i], particles.velocity[i]};
     if (suspect.is_before(first)) first = suspect;
   }
   return first;

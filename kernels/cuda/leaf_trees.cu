@@ -160,8 +160,7 @@ struct LeafUpdate {
   }
 
   /// Rounds of nodes whose children are done, a thread per node: whoever is the second to finish a child
-  /// lists the parent for the next round, so that no warp has fewer nodes than it could. All threads of the
-  /// block.
+  /// lists the parent for the next round. All threads of the block.
   __device__ void combine() const {
     if (static_cast<std::int32_t>(threadIdx.x) < buckets()) arrive(s.parent[s.bucket_node[threadIdx.x]], 0);
     __syncthreads();
