@@ -25,12 +25,12 @@ constexpr std::size_t page = std::size_t{2} << 20;
 
 constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
-/// Of so many new bytes the host is asked whether it has them, which takes as long as to clear a page.
+/// Of so many new bytes the system is asked whether it has them, which takes as long as to clear a page.
 constexpr std::size_t many = 32 * page;
 
 void require_room(std::size_t bytes) {
   if (bytes < many) return;
-  const double room = available_on_host();
+  const double room = available_memory();
   if (room > 0 && static_cast<double>(bytes) > room) throw OutOfMemory(bytes);
 }
 
@@ -139,8 +139,8 @@ OutOfMemory::OutOfMemory(std::size_t bytes) {
   };
   text_ = "out of memory: " + mebibytes(static_cast<double>(bytes)) +
           " more were asked for; this rank uses " + mebibytes(memory_use().now) + ", this host has " +
-          mebibytes(available_on_host()) +
-          " left: use more hosts, or fewer ranks on each ('grove run --check' says what a run needs)";
+          mebibytes(available_memory()) +
+          " left for it: use more hosts, or fewer ranks on each ('grove run --check' says what a run needs)";
 }
 
 void keep_freed_memory() {
