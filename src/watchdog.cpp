@@ -29,7 +29,7 @@ std::string_view name_of(std::string_view call) { return call.substr(0, call.fin
 }  // namespace
 
 double StallDetector::allowed(const Progress::State& now) const {
-  return std::max(hang_, times_predicted * now.expected) + (now.mpi_call ? longer_in_mpi : 0);
+  return std::max(hang_, times_predicted * now.expected) + (now.call ? longer_in_mpi : 0);
 }
 
 bool StallDetector::look(const Progress::State& now, double seconds) {
@@ -75,7 +75,7 @@ void Watchdog::watch() {
 }
 
 std::string Watchdog::message(const Progress::State& now) const {
-  const std::string what = now.mpi_call ? fmt::format("waits for other ranks in {}", name_of(now.mpi_call))
+  const std::string what = now.call ? fmt::format("waits for other ranks in {}", name_of(now.call))
                                         : "is stuck there itself";
   return fmt::format(
       "grove: rank {} on {}: no progress for {:.0f} s in phase '{}': it {}. Allowed are limits.hang, {:g} s, "

@@ -12,6 +12,7 @@
 #include "base/activity.hpp"
 #include "base/array.hpp"
 #include "base/errors.hpp"
+#include "base/progress.hpp"
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/nccl_group.hpp"
 
@@ -50,6 +51,15 @@ bool mpi_takes_device_memory(const Communicator& comm) {
 
 namespace {
 
+/// Tells the watchdog that this rank waits for others, as GROVE_MPI does.
+class NcclCall {
+ public:
+  explicit NcclCall(const char* call) { progress().begin_call(call); }
+  ~NcclCall() { progress().end_call(); }
+  NcclCall(const NcclCall&) = delete;
+  NcclCall& operator=(const NcclCall&) = delete;
+};
+
 /// Why NCCL cannot be used; empty: it can.
 std::string fault_of_nccl(bool gpus_are_shared) {
   if (!cuda::has_nccl()) return "Grove was built without NCCL";
@@ -57,33 +67,33 @@ std::string fault_of_nccl(bool gpus_are_shared) {
   return {};
 }
 
-/// Memory that MPI takes.
-class RoundMemory {
- public:
-  void reserve(PayloadPath path, std::size_t bytes) {
-    if (bytes <= size_) return;
-    size_ = bytes;
-    if (path == PayloadPath::mpi) {
-      device_ = cuda::PlainDeviceMemory();
-      device_ = cuda::PlainDeviceMemory(bytes);
-      return;
-    }
-    pinned_ = cuda::Pinned();
-    host_.resize(bytes);
-    pinned_ = cuda::Pinned(host_.data(), bytes);
-  }
-  void* data() { return device_.data() ? device_.data() : host_.data(); }
-
- private:
-  std::size_t size_ = 0;
-  cuda::PlainDeviceMemory device_;
-  Array<std::byte> host_;
-  cuda::Pinned pinned_;
-};
-
 }  // namespace
 
 struct DeviceExchange::Buffers {
+  /// Memory that MPI takes.
+  class RoundMemory {
+   public:
+    void reserve(PayloadPath path, std::size_t bytes) {
+      if (bytes <= size_) return;
+      size_ = bytes;
+      if (path == PayloadPath::mpi) {
+        device_ = cuda::PlainDeviceMemory();
+        device_ = cuda::PlainDeviceMemory(bytes);
+        return;
+      }
+      pinned_ = cuda::Pinned();
+      host_.resize(bytes);
+      pinned_ = cuda::Pinned(host_.data(), bytes);
+    }
+    void* data() { return device_.data() ? device_.data() : host_.data(); }
+
+   private:
+    std::size_t size_ = 0;
+    cuda::PlainDeviceMemory device_;
+    Array<std::byte> host_;
+    cuda::Pinned pinned_;
+  };
+
   RoundMemory out, in;
 };
 
@@ -118,7 +128,10 @@ std::string DeviceExchange::join_group() try {
     if (comm_.is_master()) id = cuda::NcclGroup::make_id();
   });
   id = comm_.broadcast(id);
-  comm_.together([&] { group_ = std::make_unique<cuda::NcclGroup>(id, comm_.rank(), comm_.size()); });
+  comm_.together([&] {
+    const NcclCall call("ncclCommInitRank");
+    group_ = std::make_unique<cuda::NcclGroup>(id, comm_.rank(), comm_.size());
+  });
   return {};
 } catch (const Agreed<std::runtime_error>& error) {
   group_.reset();
@@ -132,9 +145,12 @@ void DeviceExchange::apply(std::span<const Transfer> transfers) const {
   }
   std::vector<cuda::NcclGroup::Transfer> at_once;
   for (const Transfer& t : transfers) {
-    activity().sent += static_cast<std::uint64_t>(t.plan.send_total()) * t.element_size;
+    const auto self = static_cast<std::size_t>(comm_.rank());
+    const Count stay = t.plan.send_offsets()[self + 1] - t.plan.send_offsets()[self];
+    activity().sent += static_cast<std::uint64_t>(t.plan.send_total() - stay) * t.element_size;
     at_once.push_back({t.send, t.plan.send_offsets(), t.receive, t.plan.receive_offsets(), t.element_size});
   }
+  const NcclCall call("ncclGroupEnd");
   group_->exchange(at_once);
 }
 
@@ -145,7 +161,7 @@ void DeviceExchange::apply_in_rounds(const Transfer& transfer) const {
   const auto room = [&](Count elements) {
     return std::min(plan.round_elements(element_size), static_cast<std::size_t>(elements)) * element_size;
   };
-  RoundMemory &out = buffers_->out, &in = buffers_->in;
+  auto& [out, in] = *buffers_;
   out.reserve(path_, room(plan.send_total()));
   in.reserve(path_, room(plan.receive_total()));
   ExchangePlan::Rounds rounds;

@@ -4,7 +4,7 @@ namespace grove {
 
 Progress::State Progress::state() const {
   const std::lock_guard lock(mutex_);
-  return {steps_, phase_, mpi_call_, expected_};
+  return {steps_, phase_, call_, expected_};
 }
 
 std::string Progress::enter(std::string phase) {

@@ -13,9 +13,9 @@ namespace grove {
 class Progress {
  public:
   struct State {
-    std::uint64_t steps = 0;         ///< forward so far: phases entered and left
-    std::string phase;               ///< the innermost one; empty: none
-    const char* mpi_call = nullptr;  ///< the call of MPI that it is in; nullptr: none
+    std::uint64_t steps = 0;     ///< forward so far: phases entered and left
+    std::string phase;           ///< the innermost one; empty: none
+    const char* call = nullptr;  ///< of MPI or NCCL, that it is in; nullptr: none
     double expected = 0;  ///< seconds that the phase, or any in it, is predicted to take; 0: no prediction
   };
   State state() const;
@@ -25,14 +25,15 @@ class Progress {
   /// Predicts so many seconds for what follows; returns the prediction before.
   double expect(double seconds) { return expected_.exchange(seconds); }
 
-  void begin_mpi(const char* call) { mpi_call_.store(call, std::memory_order_relaxed); }
-  void end_mpi() { mpi_call_.store(nullptr, std::memory_order_relaxed); }
+  /// Enters a call that waits for other ranks, and leaves it. The name lives as long as the program.
+  void begin_call(const char* call) { call_.store(call, std::memory_order_relaxed); }
+  void end_call() { call_.store(nullptr, std::memory_order_relaxed); }
 
  private:
   mutable std::mutex mutex_;  ///< of steps_ and phase_
   std::uint64_t steps_ = 0;
   std::string phase_;
-  std::atomic<const char*> mpi_call_{nullptr};
+  std::atomic<const char*> call_{nullptr};
   std::atomic<double> expected_{0};
 };
 

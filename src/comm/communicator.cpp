@@ -12,7 +12,7 @@
 namespace grove {
 
 void check_mpi(int code, const char* call) {
-  progress().end_mpi();
+  progress().end_call();
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = {};
   int length = 0;

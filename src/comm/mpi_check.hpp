@@ -12,4 +12,4 @@ void check_mpi(int code, const char* call);
 }  // namespace grove
 
 /// Calls MPI and checks the result: GROVE_MPI(MPI_Barrier(comm)). progress() tells who is in it.
-#define GROVE_MPI(call) (::grove::progress().begin_mpi(#call), ::grove::check_mpi(call, #call))
+#define GROVE_MPI(call) (::grove::progress().begin_call(#call), ::grove::check_mpi(call, #call))

@@ -14,8 +14,8 @@
 namespace grove {
 namespace {
 
-Progress::State at(std::uint64_t steps, double expected = 0, const char* mpi_call = nullptr) {
-  return {steps, "walk", mpi_call, expected};
+Progress::State at(std::uint64_t steps, double expected = 0, const char* call = nullptr) {
+  return {steps, "walk", call, expected};
 }
 
 TEST(StallDetector, speaks_after_the_time_that_is_allowed_without_progress) {
