@@ -20,8 +20,18 @@ std::optional<std::int64_t> whole(std::string_view text) {
   return value;
 }
 
+/// What squeue calls this job: a task of an array shares its number with all of them.
+std::string job_of_squeue(std::int64_t job) {
+  const char *const array = std::getenv("SLURM_ARRAY_JOB_ID"), *const task =
+                                                                   std::getenv("SLURM_ARRAY_TASK_ID");
+  const auto array_number = array ? whole(array) : std::nullopt,
+             task_number = task ? whole(task) : std::nullopt;
+  if (array_number && task_number) return fmt::format("{}_{}", *array_number, *task_number);
+  return fmt::format("{}", job);
+}
+
 /// The first line that squeue prints about a job; empty: it failed.
-std::string ask_squeue(std::int64_t job) {
+std::string ask_squeue(const std::string& job) {
   const std::string command =
       fmt::format("timeout 10 squeue --noheader --jobs={} --format=%L 2>/dev/null", job);
   std::FILE* const pipe = popen(command.c_str(), "r");
@@ -63,9 +73,9 @@ SlurmTime slurm_time_left() {
   if (const char* const end = std::getenv("SLURM_JOB_END_TIME"))
     if (const auto epoch = whole(end))
       return {static_cast<double>(*epoch - static_cast<std::int64_t>(std::time(nullptr))), {}};
-  const std::string answer = ask_squeue(*job);
+  const std::string name = job_of_squeue(*job), answer = ask_squeue(name);
   const auto left = parse_slurm_time(answer);
-  if (!left) return {{}, fmt::format("squeue answered '{}' about job {}", answer, *job)};
+  if (!left) return {{}, fmt::format("squeue answered '{}' about job {}", answer, name)};
   return {std::isfinite(*left) ? left : std::nullopt, {}};
 }
 

@@ -53,6 +53,7 @@ stops=$(grep -c '^grove: stopped at time' chain.log)
 [ "$stops" -ge 2 ] || fail "$((stops + 1)) jobs, wanted 3 at least"
 echo "$((stops + 1)) jobs"
 grep '^grove: stopped' chain.log
+grep -q '^grove: stopped .* signal SIGUSR1' chain.log || fail "no job was stopped by the signal that the script hands on"
 
 # The same command once more has nothing to do.
 srun -n 2 "$GROVE" run chain.yml --resume auto >again.log 2>&1 || fail "a complete run: status $?"

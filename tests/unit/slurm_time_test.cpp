@@ -1,10 +1,13 @@
 #include "slurm_time.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace grove {
@@ -36,6 +39,25 @@ TEST(SlurmTime, comes_from_the_environment_of_a_job) {
               300);  // what a machine may take between two lines of a test
   unsetenv("SLURM_JOB_END_TIME");
   unsetenv("SLURM_JOB_ID");
+}
+
+TEST(SlurmTime, of_a_task_of_an_array_is_asked_for_by_its_place_there) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("grove-squeue-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "squeue") << "#!/bin/sh\n"
+                                      "case \"$*\" in *--jobs=7_3*) echo 1:00:00;; *) echo 2:00:00;; esac\n";
+  std::filesystem::permissions(folder / "squeue", std::filesystem::perms::owner_all);
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", (folder.string() + ":" + path).c_str(), 1);
+  setenv("SLURM_JOB_ID", "7", 1);
+  EXPECT_EQ(slurm_time_left().seconds, 7200);
+  setenv("SLURM_ARRAY_JOB_ID", "7", 1);
+  setenv("SLURM_ARRAY_TASK_ID", "3", 1);
+  EXPECT_EQ(slurm_time_left().seconds, 3600);
+  for (const char* name : {"SLURM_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID"}) unsetenv(name);
+  setenv("PATH", path.c_str(), 1);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(SlurmTime, that_squeue_does_not_tell_is_a_fault_and_no_limit) {
