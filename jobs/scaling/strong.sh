@@ -16,7 +16,7 @@
 #   GROVE     the executable                           build/grove
 #   OUT       folder of the results                    scaling-strong
 #   PLOTS     0: no table, no pictures
-#   PYTHON    with matplotlib, for these               python3
+#   PYTHON    with matplotlib, for these               python3, /usr/bin/python3
 #   REDO      1: repeat runs that are there already
 set -euo pipefail
 OUT=${OUT:-scaling-strong}

@@ -16,7 +16,6 @@ GROVE=${GROVE:-build/grove}
 MODEL=${MODEL:-plummer}
 REPEAT=${REPEAT:-5}
 PLOTS=${PLOTS:-1}
-PYTHON=${PYTHON:-python3}
 RANKS=${RANKS:-1 2 4 8}
 read -ra launch <<<"${LAUNCH:-mpirun --oversubscribe -n}"
 read -ra options <<<"${OPTIONS:-}"
@@ -42,10 +41,21 @@ measure() {
   mv "$json.part" "$json"
 }
 
+# The first python3 that has matplotlib: one of the user's own may hide the system's.
+with_matplotlib() {
+  local python
+  for python in python3 /usr/bin/python3; do
+    if "$python" -c 'import matplotlib' 2>/dev/null; then echo "$python"; return; fi
+  done
+  echo "no python3 with matplotlib was found: install it (Debian: python3-matplotlib) or name one, PYTHON=..." >&2
+  return 1
+}
+
 # finish strong|weak
 finish() {
   [ "$PLOTS" = 1 ] || [ "$only_plots" = 1 ] || return 0
-  "$PYTHON" jobs/scaling/tables.py "$1" "$OUT"
-  "$PYTHON" jobs/scaling/plots.py "$1" "$OUT"
+  local python=${PYTHON:-$(with_matplotlib)}
+  "$python" jobs/scaling/tables.py "$1" "$OUT"
+  "$python" jobs/scaling/plots.py "$1" "$OUT"
 }
 mkdir -p "$OUT/runs"

@@ -44,6 +44,8 @@ def main():
     rows.sort(key=lambda row: row["ranks"])
     for row in rows:
         row["efficiency"] = efficiency(kind, row, rows[0])
+    if kind == "weak" and len({row["n"] / row["ranks"] for row in rows}) > 1:
+        sys.exit(f"{folder}: the runs have different numbers of particles on each rank; give each number an OUT of its own")
     if kind == "strong" and len({row["forces_hash"] for row in rows}) > 1:
         sys.exit(f"{folder}: the forces differ between numbers of ranks, or runs of other particles are among these")
     with open(folder / f"{kind}.csv", "w", newline="") as file:
