@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,9 +58,10 @@ class SnapshotFile {
 /// files that check_before_opening() has not let pass.
 std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path);
 
-/// Checks the checksum, if the file has one; HDF5 without one is tried in a child process. Returns whether it
-/// has one. Collective; InputError on all ranks together if the file is damaged. A missing file passes.
-bool check_before_opening(const Communicator& comm, const std::string& path);
+/// Checks the checksum of each file that has one; HDF5 without one is tried in a child process, each by one
+/// rank. Returns whether all have one. Collective; InputError on all ranks together if a file is damaged. A
+/// missing file passes.
+bool check_before_opening(const Communicator& comm, std::span<const std::string> paths);
 
 /// A number of files in a set as a header has it; 0 and less, of writers that do not set it, mean one file.
 /// InputError if there cannot be so many.

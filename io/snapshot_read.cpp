@@ -55,7 +55,7 @@ void merge_mass_table(const FileHeader& file, std::array<bool, particle_types>& 
 /// all_have_checksums: whether that was by checksums. Collective.
 std::vector<std::string> checked_files(const Communicator& comm, const std::string& path,
                                        bool& all_have_checksums) {
-  all_have_checksums = check_before_opening(comm, path);
+  all_have_checksums = check_before_opening(comm, {&path, 1});
   int count = 1;
   comm.together([&] {
     if (comm.is_master()) count = open_snapshot_file(path)->header().files;
@@ -67,8 +67,9 @@ std::vector<std::string> checked_files(const Communicator& comm, const std::stri
     if (!comm.is_master()) return;
     for (const std::string& file : files) require_file(file);
   });
-  for (const std::string& file : files)
-    if (file != path) all_have_checksums = check_before_opening(comm, file) && all_have_checksums;
+  std::vector<std::string> others = files;
+  std::erase(others, path);
+  if (!check_before_opening(comm, others)) all_have_checksums = false;
   return files;
 }
 
@@ -325,13 +326,16 @@ std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path) {
       ": not a snapshot; known are HDF5 in GADGET's layout, GADGET binary (formats 1 and 2) and tipsy");
 }
 
-bool check_before_opening(const Communicator& comm, const std::string& path) {
-  const bool has_checksum = has_right_checksum(comm, path);
-  if (!has_checksum)
-    comm.together([&] {
-      if (comm.is_master() && hdf5::is_hdf5(path)) probe_hdf5(path);
-    });
-  return has_checksum;
+bool check_before_opening(const Communicator& comm, std::span<const std::string> paths) {
+  std::vector<std::string> others;
+  for (const std::string& path : paths)
+    if (!has_right_checksum(comm, path)) others.push_back(path);
+  comm.together([&] {
+    const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
+    for (std::size_t file = rank; file < others.size(); file += ranks)
+      if (hdf5::is_hdf5(others[file])) probe_hdf5(others[file]);
+  });
+  return others.empty();
 }
 
 int number_of_files(std::int64_t stated, const std::string& path) {
