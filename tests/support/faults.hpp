@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
@@ -11,7 +12,10 @@ namespace grove::test {
 /// What can go wrong with a rank: it throws, exits, or hangs.
 inline void fault(std::string_view kind) {
   if (kind == "throw") throw std::runtime_error("a fault on purpose");
-  if (kind == "exit") std::_Exit(1);
+  if (kind == "exit") {
+    std::fputs("exits on purpose\n", stderr);
+    std::_Exit(1);
+  }
   while (true) pause();
 }
 

@@ -1,7 +1,10 @@
-// Loaded before MPI (LD_PRELOAD): on rank 1 the n-th call of one of MPI's functions throws, exits or hangs.
+// Loaded before MPI (LD_PRELOAD): on rank 1 the n-th call of one of MPI's functions, or of fsync, throws,
+// exits or hangs.
 //
 //   GROVE_TEST_FAULT="MPI_Isend 1 throw"
 #include <mpi.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <sstream>
@@ -46,6 +49,8 @@ GROVE_FAULTY(MPI_Isend, (const void* b, int n, MPI_Datatype t, int to, int tag, 
              (b, n, t, to, tag, c, r))
 GROVE_FAULTY(MPI_Irecv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r),
              (b, n, t, from, tag, c, r))
+GROVE_FAULTY(MPI_Test, (MPI_Request * r, int* done, MPI_Status* s), (r, done, s))
+GROVE_FAULTY(MPI_Wait, (MPI_Request * r, MPI_Status* s), (r, s))
 GROVE_FAULTY(MPI_Testall, (int n, MPI_Request* r, int* done, MPI_Status* s), (n, r, done, s))
 GROVE_FAULTY(MPI_Waitall, (int n, MPI_Request* r, MPI_Status* s), (n, r, s))
 GROVE_FAULTY(MPI_Bcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c))
@@ -53,6 +58,13 @@ GROVE_FAULTY(MPI_Allreduce, (const void* b, void* to, int n, MPI_Datatype t, MPI
              (b, to, n, t, o, c))
 GROVE_FAULTY(MPI_Reduce, (const void* b, void* to, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c),
              (b, to, n, t, o, root, c))
+GROVE_FAULTY(MPI_Gather,
+             (const void* b, int n, MPI_Datatype t, void* to, int m, MPI_Datatype u, int root, MPI_Comm c),
+             (b, n, t, to, m, u, root, c))
+GROVE_FAULTY(MPI_Gatherv,
+             (const void* b, int n, MPI_Datatype t, void* to, const int* m, const int* at, MPI_Datatype u,
+              int root, MPI_Comm c),
+             (b, n, t, to, m, at, u, root, c))
 GROVE_FAULTY(MPI_Allgather,
              (const void* b, int n, MPI_Datatype t, void* to, int m, MPI_Datatype u, MPI_Comm c),
              (b, n, t, to, m, u, c))
@@ -67,3 +79,9 @@ GROVE_FAULTY(MPI_Ialltoall,
              (const void* b, int n, MPI_Datatype t, void* to, int m, MPI_Datatype u, MPI_Comm c,
               MPI_Request* r),
              (b, n, t, to, m, u, c, r))
+
+/// Files are flushed while checkpoints and snapshots are written.
+extern "C" int fsync(int file) {
+  reach("fsync");
+  return static_cast<int>(syscall(SYS_fsync, file));
+}
