@@ -75,8 +75,8 @@ void Watchdog::watch() {
 }
 
 std::string Watchdog::message(const Progress::State& now) const {
-  const std::string what = now.call ? fmt::format("waits for other ranks in {}", name_of(now.call))
-                                        : "is stuck there itself";
+  const std::string what =
+      now.call ? fmt::format("waits for other ranks in {}", name_of(now.call)) : "is stuck there itself";
   return fmt::format(
       "grove: rank {} on {}: no progress for {:.0f} s in phase '{}': it {}. Allowed are limits.hang, {:g} s, "
       "and "
