@@ -10,7 +10,7 @@ namespace {
 using Triple = std::array<double, 3>;
 using Matrix = std::array<Triple, 3>;
 
-Triple apply(const Matrix& m, const Triple& v) {
+Triple product(const Matrix& m, const Triple& v) {
   Triple result{};
   for (std::size_t i = 0; i < 3; ++i) result[i] = m[i][0] * v[0] + m[i][1] * v[1] + m[i][2] * v[2];
   return result;
@@ -47,9 +47,9 @@ double from_linear(double c) { return c <= 0.0031308 ? 12.92 * c : 1.055 * std::
 /// Linear sRGB of an OKLab colour; components outside 0..1 are not displayable.
 Triple linear_rgb(double lightness, double chroma, double hue) {
   static const Matrix to_roots = inverse(roots_to_lab), to_rgb = inverse(rgb_to_cones);
-  Triple cones = apply(to_roots, {lightness, chroma * std::cos(hue), chroma * std::sin(hue)});
+  Triple cones = product(to_roots, {lightness, chroma * std::cos(hue), chroma * std::sin(hue)});
   for (double& c : cones) c = c * c * c;
-  return apply(to_rgb, cones);
+  return product(to_rgb, cones);
 }
 
 bool is_displayable(const Triple& rgb) {
@@ -71,9 +71,9 @@ Colour colour_of(double value) {
 }
 
 std::array<double, 3> oklab_of(const Colour& colour) {
-  Triple cones = apply(rgb_to_cones, {to_linear(colour[0]), to_linear(colour[1]), to_linear(colour[2])});
+  Triple cones = product(rgb_to_cones, {to_linear(colour[0]), to_linear(colour[1]), to_linear(colour[2])});
   for (double& c : cones) c = std::cbrt(c);
-  return apply(roots_to_lab, cones);
+  return product(roots_to_lab, cones);
 }
 
 }  // namespace grove

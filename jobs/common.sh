@@ -5,11 +5,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 export CCACHE_DIR=${CCACHE_DIR:-$PWD/.ccache} # nothing is written outside the clone
 stage() { printf '\n== %s\n' "$*"; }
 
-# build FOLDER [CMAKE OPTION...]: configures and builds.
+# build FOLDER [CMAKE OPTION...]: configures and builds, for the GPU of this machine, or for one kind where there is none.
+# Several files of a library are compiled as one, which takes half the time from scratch.
 build() {
-  local folder=$1
+  local folder=$1 gpus=90
   shift
-  cmake -S . -B "$folder" -G Ninja "$@" >"$folder.log" 2>&1 || { cat "$folder.log" >&2; return 1; }
+  ! nvidia-smi -L >/dev/null 2>&1 || gpus=native
+  cmake -S . -B "$folder" -G Ninja -DCMAKE_UNITY_BUILD=ON -DCMAKE_CUDA_ARCHITECTURES=$gpus "$@" >"$folder.log" 2>&1 || { cat "$folder.log" >&2; return 1; }
   rm -f "$folder.log"
   cmake --build "$folder"
 }

@@ -1,5 +1,6 @@
 #include "commands/backend_options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 

@@ -1,9 +1,14 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "comm/communicator.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace grove {
 
@@ -23,5 +28,12 @@ void add_report(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_selftest(CLI::App& app, Action& action);
 void add_validate(CLI::App& app, Action& action);
+
+/// The program from its command line to its exit status. Collective.
+int run_program(int argc, char** argv, const Communicator& comm);
+
+/// The command of these words, as run_program() runs it, but errors come through; words that are none are an
+/// InputError. Collective.
+void run_command(std::vector<std::string> words, const Communicator& comm);
 
 }  // namespace grove

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -46,7 +47,7 @@ struct ForceOptions {
 
 const std::map<std::string, Criterion> criteria = values_by_word<Criterion>();
 const std::map<std::string, Order> orders = values_by_word<Order>();
-const std::map<std::string, CutRule> rules = values_by_word<CutRule>();
+const std::map<std::string, CutRule> cut_rules = values_by_word<CutRule>();
 const std::map<std::string, LocalTreeKind> trees = values_by_word<LocalTreeKind>();
 const std::map<std::string, Curve> curves = values_by_word<Curve>();
 const std::map<std::string, WalkKind> walks = values_by_word<WalkKind>();
@@ -229,7 +230,7 @@ void add_force(CLI::App& app, Action& action) {
                    "Units of a file that states none: kpc, 1e10 Msun, km/s, or G = 1")
       ->check(CLI::IsMember({"galactic", "none"}))
       ->capture_default_str();
-  add_choice(*force, "--rule", options->rule, rules, "Where the cells above the leaves are cut");
+  add_choice(*force, "--rule", options->rule, cut_rules, "Where the cells above the leaves are cut");
   add_count(*force, "--leaf", options->leaf_size, Count{1},
             "Particles per leaf; default: as the file says, else 4096, fewer for few particles")
       ->check(CLI::Range(Count{1}, Count{1} << 30));

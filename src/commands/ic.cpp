@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -26,7 +27,7 @@ struct ValueOption {
   std::string text{};
 };
 
-struct Options {
+struct InitialConditionsOptions {
   ModelParameters model;
   std::string output;
   std::string units = "none";
@@ -69,7 +70,7 @@ std::string model_help() {
 }
 
 /// Refuses an option that the model would ignore.
-void check_options(const Options& options) {
+void check_options(const InitialConditionsOptions& options) {
   for (const ModelInfo& info : model_infos()) {
     if (info.name != options.model.model) continue;
     std::string taken, foreign;
@@ -86,7 +87,7 @@ void check_options(const Options& options) {
   }
 }
 
-ModelParameters resolve(const Options& options, const Units& units) {
+ModelParameters resolve(const InitialConditionsOptions& options, const Units& units) {
   check_options(options);
   ModelParameters parameters = options.model;
   parameters.gravitational_constant = units.gravitational_constant;
@@ -101,7 +102,7 @@ ModelParameters resolve(const Options& options, const Units& units) {
   return parameters;
 }
 
-void make_file(const Communicator& comm, const Options& options) {
+void make_file(const Communicator& comm, const InitialConditionsOptions& options) {
   const Units units = options.units == "none" ? Units::dimensionless() : Units::galactic();
   ModelParameters parameters;
   comm.together([&] { parameters = resolve(options, units); });
@@ -118,7 +119,7 @@ void make_file(const Communicator& comm, const Options& options) {
 }  // namespace
 
 void add_ic(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<InitialConditionsOptions>();
   CLI::App& command = *app.add_subcommand("ic", "Make initial conditions");
   command.add_option("model", options->model.model, model_help())->required();
   command.add_option("-o,--output", options->output, "The snapshot to write (HDF5)")->required();

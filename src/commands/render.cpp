@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -14,7 +15,7 @@
 namespace grove {
 namespace {
 
-struct Options {
+struct RenderOptions {
   std::string snapshot, output, axis = "z", width;
   std::vector<std::string> centre;
   std::vector<int> types;
@@ -28,7 +29,7 @@ std::string default_output(const std::string& snapshot) {
   return snapshot.substr(0, has_ending ? dot : snapshot.size()) + ".png";
 }
 
-View view_of(const Options& options, const SnapshotHeader& header) {
+View view_of(const RenderOptions& options, const SnapshotHeader& header) {
   View view;
   view.axis = options.axis[0] - 'x';
   view.pixels = options.pixels;
@@ -46,7 +47,7 @@ View view_of(const Options& options, const SnapshotHeader& header) {
 }
 
 /// Refuses types of which the snapshot has no particle: the picture would be empty.
-void check_types(const Options& options, const SnapshotHeader& header) {
+void check_types(const RenderOptions& options, const SnapshotHeader& header) {
   std::vector<int> present;
   for (int type = 0; type < particle_types; ++type)
     if (header.counts[static_cast<std::size_t>(type)] > 0) present.push_back(type);
@@ -58,7 +59,7 @@ void check_types(const Options& options, const SnapshotHeader& header) {
                                  fmt::join(options.types, ", "), fmt::join(present, ", ")));
 }
 
-void render(const Communicator& comm, const Options& options) {
+void render(const Communicator& comm, const RenderOptions& options) {
   const Snapshot snapshot = read_snapshot(comm, options.snapshot, {.comoving = true});
   // Massless or coincident particles can be drawn.
   ValidationOptions sound{.source = options.snapshot, .tracer = all_types, .softening = {}};
@@ -79,7 +80,7 @@ void render(const Communicator& comm, const Options& options) {
 }  // namespace
 
 void add_render(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RenderOptions>();
   CLI::App& command = *app.add_subcommand("render", "Draw the column density of a snapshot");
   command.add_option("snapshot", options->snapshot, "Snapshot, of any format that `grove info` knows")
       ->required();

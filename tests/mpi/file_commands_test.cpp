@@ -142,7 +142,7 @@ TEST_F(FileCommands, numbers_of_particles_may_be_written_with_an_exponent) {
   grove(comm_, {"ic", "plummer", "-n", "1.2e3", "-o", folder_ / "plummer.hdf5"});
   EXPECT_EQ(read_snapshot(comm_, folder_ / "plummer.hdf5").header.count(), 1200);
   for (const char* number : {"0", "-5", "1.5", "1e-3", "many", "1e30"})
-    EXPECT_THROW(grove(comm_, {"ic", "plummer", "-n", number, "-o", folder_ / "none.hdf5"}), CLI::ParseError)
+    EXPECT_THROW(grove(comm_, {"ic", "plummer", "-n", number, "-o", folder_ / "none.hdf5"}), InputError)
         << number;
 }
 

@@ -21,22 +21,22 @@ grove_test(force_command mpi/force_command_test.cpp LINK grove::commands nlohman
 grove_test(file_commands mpi/file_commands_test.cpp LINK grove::commands nlohmann_json::nlohmann_json PNG::PNG
            RANKS 1 2 3 7)
 grove_test(render mpi/render_test.cpp LINK grove::io grove::models RANKS 1 2 3)
-grove_test(simulation_ranks mpi/simulation_test.cpp physics/run_fixture.cpp
-           LINK grove::simulation RANKS 1 2 3 4 7)
-grove_test(active mpi/active_test.cpp physics/run_fixture.cpp LINK grove::simulation RANKS 1 2 3 4 7)
-grove_test(leaf_moves mpi/leaf_moves_test.cpp physics/run_fixture.cpp LINK grove::simulation RANKS 1 2 3 4 7)
+grove_test(simulation_ranks mpi/simulation_test.cpp
+           LINK grove_test_runs RANKS 1 2 3 4 7)
+grove_test(active mpi/active_test.cpp LINK grove_test_runs RANKS 1 2 3 4 7)
+grove_test(leaf_moves mpi/leaf_moves_test.cpp LINK grove_test_runs RANKS 1 2 3 4 7)
 grove_test(guards mpi/guards_test.cpp LINK grove::simulation RANKS 1 3 7)
-grove_test(checkpoint mpi/checkpoint_test.cpp physics/run_fixture.cpp LINK grove::simulation RANKS 1 2 3 7)
-grove_test(checkpoint_damage mpi/checkpoint_damage_test.cpp physics/run_fixture.cpp LINK grove::simulation)
+grove_test(checkpoint mpi/checkpoint_test.cpp LINK grove_test_runs RANKS 1 2 3 7)
+grove_test(checkpoint_damage mpi/checkpoint_damage_test.cpp LINK grove_test_runs)
 grove_test(resume mpi/resume_test.cpp LINK grove::simulation RANKS 1 3)
-grove_test(run_output mpi/run_output_test.cpp physics/run_fixture.cpp LINK grove::simulation nlohmann_json::nlohmann_json
+grove_test(run_output mpi/run_output_test.cpp LINK grove_test_runs nlohmann_json::nlohmann_json
            RANKS 1 3)
 foreach(ranks IN ITEMS 1 3)
   grove_register_test(selftest.ranks_${ranks} ${ranks} "" ${GROVE_MPIRUN} ${ranks} $<TARGET_FILE:grove> selftest --backend kokkos)
 endforeach()
 grove_register_test(report 1 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/report.sh $<TARGET_FILE:grove>)
 grove_register_test(kill 5 "" ${CMAKE_CURRENT_SOURCE_DIR}/cluster/kill.sh $<TARGET_FILE:grove> 4)
-grove_test(stop_requests mpi/stop_requests_test.cpp physics/run_fixture.cpp LINK grove::simulation RANKS 1 2 3 4 7)
+grove_test(stop_requests mpi/stop_requests_test.cpp LINK grove_test_runs RANKS 1 2 3 4 7)
 grove_register_test(stopping.ranks_3 3 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/stopping.sh $<TARGET_FILE:grove> ${GROVE_MPIRUN} 3)
 add_executable(test_faulty_services support/faulty_services.cpp)
 target_link_libraries(test_faulty_services PRIVATE grove::commands)

@@ -1,9 +1,9 @@
 grove_test(walk physics/walk_test.cpp physics/walk_softening_test.cpp physics/walk_pruned_test.cpp
            LINK grove::forest grove::decomposition grove::direct)
-grove_test(simulation physics/simulation_test.cpp physics/run_fixture.cpp
-           LINK grove::simulation LABELS physics)
-grove_test(block_steps physics/block_steps_test.cpp physics/run_fixture.cpp
-           LINK grove::simulation LABELS physics)
+grove_test(simulation physics/simulation_test.cpp
+           LINK grove_test_runs LABELS physics)
+grove_test(block_steps physics/block_steps_test.cpp
+           LINK grove_test_runs LABELS physics)
 grove_test(merger physics/merger_test.cpp LINK grove::simulation LABELS physics)
 target_compile_definitions(test_merger PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 grove_test(accuracy physics/accuracy_test.cpp LINK grove::simulation LABELS physics)

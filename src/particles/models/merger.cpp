@@ -26,7 +26,7 @@ std::vector<Component> one_galaxy(const ModelParameters& p, double mass_ratio, C
   return galaxy_components(galaxy, galaxy_counts(galaxy, count, disk_share, 0));
 }
 
-double total_mass(const std::vector<Component>& components) {
+double mass_of(const std::vector<Component>& components) {
   double mass = 0;
   for (const Component& component : components) mass += component.mass;
   return mass;
@@ -52,7 +52,7 @@ Model make_merger(const ModelParameters& p) {
   std::vector<Component> first = one_galaxy(p, 1, p.particles - second_count);
   std::vector<Component> second = one_galaxy(p, p.mass_ratio, second_count);
 
-  const double first_mass = total_mass(first), second_mass = total_mass(second);
+  const double first_mass = mass_of(first), second_mass = mass_of(second);
   const TwoBodies orbit = two_bodies(
       first_mass, second_mass,
       parabolic_approach(p.gravitational_constant * (first_mass + second_mass), pericentre, separation));
