@@ -49,7 +49,7 @@ def main():
     if kind == "strong" and len({row["forces_hash"] for row in rows}) > 1:
         sys.exit(f"{folder}: the forces differ between numbers of ranks, or runs of other particles are among these")
     with open(folder / f"{kind}.csv", "w", newline="") as file:
-        table = csv.DictWriter(file, rows[0].keys())
+        table = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
         table.writeheader()
         table.writerows(rows)
     print(folder / f"{kind}.csv")

@@ -34,6 +34,7 @@ grove_test(run_output mpi/run_output_test.cpp LINK grove_test_runs nlohmann_json
 foreach(ranks IN ITEMS 1 3)
   grove_register_test(selftest.ranks_${ranks} ${ranks} "" ${GROVE_MPIRUN} ${ranks} $<TARGET_FILE:grove> selftest --backend kokkos)
 endforeach()
+grove_register_test(scaling 3 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/scaling.sh $<TARGET_FILE:grove>)
 grove_register_test(report 1 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/report.sh $<TARGET_FILE:grove>)
 grove_register_test(kill 5 "" ${CMAKE_CURRENT_SOURCE_DIR}/cluster/kill.sh $<TARGET_FILE:grove> 4)
 grove_test(stop_requests mpi/stop_requests_test.cpp LINK grove_test_runs RANKS 1 2 3 4 7)
