@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 /// Of everything in the folder. Another one, where any type that is stored as bytes changes.
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 
 /// Sections and parameters that say nothing about forces and steps.
 constexpr std::array<std::string_view, 9> free_names = {"time.end",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -84,6 +85,8 @@ class Simulation {
   bool carry_out(Repair repair);
   std::optional<StepSeconds> measured() const;
   void decompose();
+  /// Times that are no further apart are the same.
+  double same_time() const { return std::max(1e-9 * timeline_.step(), timeline_.rounding()); }
   double longest_steps() const { return (time() - timeline_.begin()) / timeline_.step(); }
   void evaluate_forces(const EvaluationPlan& plan);
   Moment now() const { return {steps_done_, time()}; }
@@ -93,7 +96,7 @@ class Simulation {
   void report(Repair repair);
   bool is_to_stop(StopRequests& requests);
   void write_outputs(double end);
-  void write_output(double time, std::size_t number);
+  void write_output(double time, std::int64_t number);
   RunState state() const;
   void save(StopRequests* requests);
   void restore(const Checkpoint& from);
@@ -130,7 +133,8 @@ class Simulation {
   std::int64_t steps_done_ = 0;   ///< of all lengths
   std::uint64_t bytes_sent_ = 0;  ///< by this rank until the last report
   std::int64_t groups_tuned_at_ = 0;
-  std::size_t outputs_done_ = 0;
+  std::size_t outputs_done_ = 0;  ///< of output_times_, which another part of the run may have had otherwise
+  std::int64_t snapshots_ = 0;    ///< that were due and are written, of all parts of the run
   double last_output_ = -std::numeric_limits<double>::infinity();  ///< time of the last one
   View view_;                                                      ///< of the pictures
   Checkpoints checkpoints_;

@@ -1,7 +1,5 @@
 // How a run is saved, and goes on.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "base/progress.hpp"
@@ -17,6 +15,7 @@ RunState Simulation::state() const {
           .clock = clock_.state(),
           .steps_done = steps_done_,
           .groups_tuned_at = groups_tuned_at_,
+          .snapshots = snapshots_,
           .first_energy = first_energy_,
           .energy_scale = energy_scale_,
           .last_output = last_output_,
@@ -45,12 +44,9 @@ void Simulation::restore(const Checkpoint& from) {
                                         forces_.particles, parameters_.gravity.is_direct(forces_.particles)));
   start_time_ = time();
 
-  // Times may have been added to those of before, and others left out.
   last_output_ = run.last_output;
-  const double same = std::max(1e-9 * timeline_.step(), timeline_.rounding());
-  outputs_done_ = std::max(
-      output_times_.count_before(std::nextafter(last_output_, std::numeric_limits<double>::infinity())),
-      output_times_.count_before(time() - same));
+  snapshots_ = run.snapshots;
+  outputs_done_ = output_times_.count_passed(time(), last_output_, same_time());
 
   domain_ = from.domain;
   Checkpoint::Own own = from.read_own(comm_);

@@ -148,8 +148,10 @@ void Simulation::write_outputs(double end) {
   const double same = std::max(1e-9 * (end - time()), timeline_.rounding());
   const std::size_t due = is_done() ? output_times_.all().size() : output_times_.count_before(end - same);
   for (; outputs_done_ < due; ++outputs_done_) {
-    last_output_ = output_times_.all()[outputs_done_];
-    write_output(last_output_, outputs_done_);
+    const double output_time = output_times_.all()[outputs_done_];
+    write_output(output_time, snapshots_);
+    last_output_ = output_time;
+    ++snapshots_;
   }
 }
 
@@ -164,9 +166,8 @@ WriteOptions Simulation::snapshot_options(double time) const {
   return options;
 }
 
-void Simulation::write_output(double output_time, std::size_t number) {
-  const double same = std::max(1e-9 * timeline_.step(), timeline_.rounding());
-  const bool is_now = is_synchronised() && std::abs(output_time - time()) <= same;
+void Simulation::write_output(double output_time, std::int64_t number) {
+  const bool is_now = is_synchronised() && std::abs(output_time - time()) <= same_time();
   const Prediction to = clock_.prediction(parameters_.time.integrator, output_time);
   const std::string name = fmt::format("{}/snapshot_{:03}", parameters_.output.folder, number);
   backend_->show(is_now ? nullptr : &to, [&](const Particles& particles) {

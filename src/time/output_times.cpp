@@ -39,4 +39,8 @@ std::size_t OutputTimes::count_before(double time) const {
   return static_cast<std::size_t>(std::lower_bound(times_.begin(), times_.end(), time) - times_.begin());
 }
 
+std::size_t OutputTimes::count_passed(double now, double last, double same) const {
+  return std::max(count_before(last + same), count_before(now - same));
+}
+
 }  // namespace grove

@@ -17,6 +17,10 @@ class OutputTimes {
   /// How many are earlier than a time.
   std::size_t count_before(double time) const;
 
+  /// How many will not be written any more by a run that is at `now` and wrote the last one of `last`, which
+  /// need be none of these. same: times that are no further apart are one.
+  std::size_t count_passed(double now, double last, double same) const;
+
   const std::vector<double>& all() const { return times_; }  ///< ascending, no two equal
 
  private:

@@ -11,6 +11,7 @@
 #include "backend/host_backend.hpp"
 #include "base/errors.hpp"
 #include "initial_state.hpp"
+#include "io/snapshot.hpp"
 #include "resume.hpp"
 #include "simulation.hpp"
 #include "support/particles.hpp"
@@ -152,10 +153,26 @@ TEST_F(Resume, goes_on_from_the_last_valid_checkpoint_to_the_same_files) {
 TEST_F(Resume, of_a_run_that_is_extended_ends_as_one_that_went_there_at_once) {
   run_auto();
   const std::string all = bytes_of(folder_ / "snapshot_005.hdf5"), energy = bytes_of(folder_ / "energy.csv");
-  run({"never", true}, {"time.end=0.04"});  // where there is no snapshot of the whole run
+  on_disk([&] { fs::remove(folder_ / "snapshot_005.hdf5"); });
+  run({"never", true}, {"time.end=0.04"});
+  const std::string first_end = bytes_of(folder_ / "snapshot_003.hdf5");
   EXPECT_GT(run_auto(), 0);
-  EXPECT_EQ(bytes_of(folder_ / "snapshot_005.hdf5"), all);
+  EXPECT_EQ(bytes_of(folder_ / "snapshot_006.hdf5"), all) << "there is one more, of the first end";
+  EXPECT_EQ(bytes_of(folder_ / "snapshot_003.hdf5"), first_end) << "which is not replaced";
   EXPECT_EQ(bytes_of(folder_ / "energy.csv"), energy);
+}
+
+TEST_F(Resume, with_other_output_times_leaves_earlier_snapshots_alone) {
+  run({"never"}, {"time.end=0.04", "output.every=1"});
+  ASSERT_FALSE(fs::exists(folder_ / "snapshot_002.hdf5"));
+  const std::string before = bytes_of(folder_ / "snapshot_001.hdf5");
+  run_auto({"output.every=0.01"});
+  EXPECT_EQ(bytes_of(folder_ / "snapshot_001.hdf5"), before);
+  const double expected[] = {0, 0.04, 0.05, 0.06, 0.07, 0.08};
+  for (int i = 0; i < 6; ++i)
+    EXPECT_NEAR(read_snapshot(comm_, folder_ / fmt::format("snapshot_{:03}.hdf5", i)).header.time,
+                expected[i], 1e-12);
+  EXPECT_FALSE(fs::exists(folder_ / "snapshot_006.hdf5"));
 }
 
 TEST_F(Resume, takes_the_folder_of_a_checkpoint_to_another_output) {
