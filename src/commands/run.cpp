@@ -15,6 +15,7 @@
 #include "commands/commands.hpp"
 #include "initial_state.hpp"
 #include "io/checkpoint_folder.hpp"
+#include "io/folder_lock.hpp"
 #include "io/parameters.hpp"
 #include "resume.hpp"
 #include "run_check.hpp"
@@ -147,6 +148,10 @@ void add_run(CLI::App& app, Action& action) {
       const Watchdog watchdog(comm.rank(), parameters.limits.hang);
       StopRequests requests(comm, parameters.output.folder, parameters.limits.wall_clock);
       const BackendChoice choice = resolved(comm, options->backend);
+      std::optional<FolderLock> lock;  // before anything in there is read or removed
+      comm.together([&] {
+        if (comm.is_master()) lock.emplace(parameters.output.folder);
+      });
       // Before the work that a folder without room for the results would waste.
       const auto from = watched("checkpoint", seconds_of_checkpoints(comm, options->resume, parameters), [&] {
         return find_checkpoint(comm, options->resume, parameters, choice.name);

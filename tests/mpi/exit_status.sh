@@ -46,6 +46,11 @@ done_at_end
 [ -f out-good/snapshot_001.hdf5 ] || { echo "FAILED: no snapshot of the end"; failures=$((failures + 1)); }
 
 expect 2 '--overwrite' run good.yml
+exec 9<out-good/lock
+flock 9
+expect 2 'process ' run good.yml --overwrite
+expect 2 'is writing to it' run good.yml --resume auto
+exec 9<&-
 expect 0 'longest steps: 2' run good.yml --overwrite
 done_at_end
 expect 2 'good.hdf5: is a snapshot' run good.hdf5

@@ -1,6 +1,7 @@
 // What a run begins with: checkpoints that are whole or not, of this run or of another.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include "backend/host_backend.hpp"
 #include "base/errors.hpp"
 #include "initial_state.hpp"
+#include "io/folder_lock.hpp"
 #include "io/snapshot.hpp"
 #include "resume.hpp"
 #include "simulation.hpp"
@@ -185,6 +187,26 @@ TEST_F(Resume, takes_the_folder_of_a_checkpoint_to_another_output) {
   EXPECT_EQ(checkpoints().size(), 2u) << "those of the other folder stay";
   EXPECT_NE(refusal({checkpoints()[1]}, {"output.folder=" + other.path()}).find("holds the results"),
             std::string::npos);
+}
+
+TEST(FolderLock, lets_one_process_write) {
+  const Communicator comm(MPI_COMM_WORLD);
+  if (!comm.is_master()) return;
+  const Communicator alone(MPI_COMM_SELF);
+  const TestFolder folder(alone, "lock");
+  const std::string output = folder / "not/yet/there";
+  {
+    const FolderLock lock(output);
+    try {
+      const FolderLock second(output);
+      ADD_FAILURE() << "two have it";
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(fmt::format(": process {} on ", ::getpid())),
+                std::string::npos)
+          << error.what();
+    }
+  }
+  EXPECT_NO_THROW(FolderLock{output}) << "it ended with its owner";
 }
 
 TEST_F(Resume, names_every_kind_of_damage) {
