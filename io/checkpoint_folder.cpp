@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "io/file.hpp"
@@ -14,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* temporary_suffix = ".tmp";
+constexpr std::string_view temporary_suffix = ".tmp", removed_suffix = ".removed.tmp";
 
 /// What the file system refuses is said with the path.
 void attempt(const std::string& path, const std::string& what, const std::function<void()>& work) {
@@ -25,13 +29,35 @@ void attempt(const std::string& path, const std::string& what, const std::functi
   }
 }
 
-/// Not under its own name, so that a process that ends on the way leaves no half of a checkpoint.
-void remove_checkpoint(const fs::path& path) {
-  fs::path removed = path;
-  removed += std::string(".removed") + temporary_suffix;
-  fs::remove_all(removed);
-  fs::rename(path, removed);
-  fs::remove_all(removed);
+/// The number in step_NUMBER; none: this is the name of something else.
+std::optional<std::int64_t> step_of(std::string_view name) {
+  constexpr std::string_view prefix = "step_";
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
+  if (error != std::errc{} || end != name.data() + name.size() || name.front() == '-') return std::nullopt;
+  return step;
+}
+
+/// Of a checkpoint that is being written, or removed.
+bool is_unfinished(std::string_view name) {
+  for (const std::string_view suffix : {removed_suffix, temporary_suffix})
+    if (name.ends_with(suffix)) return step_of(name.substr(0, name.size() - suffix.size())).has_value();
+  return false;
+}
+
+/// First takes its name away, so that a process that ends on the way leaves no half of a checkpoint. Returns
+/// what is left, and why; empty: nothing. What has lost its name is for begin() to remove: on NFS a file that
+/// any process has open stays in its folder.
+std::string discard(const std::string& checkpoint) {
+  const std::string removed = checkpoint + std::string(removed_suffix);
+  std::error_code error;
+  fs::remove_all(removed, error);
+  fs::rename(checkpoint, removed, error);
+  if (error) return fmt::format("{}: cannot be removed: {}", checkpoint, error.message());
+  fs::remove_all(removed, error);
+  return error ? fmt::format("{}: cannot be removed: {}", removed, error.message()) : "";
 }
 
 /// However they are spelled.
@@ -40,27 +66,49 @@ bool is_same(const std::string& path, const std::string& other) {
   return fs::equivalent(path, other, error);
 }
 
+/// Names of the folders in a folder; of none if there is no such folder.
+std::vector<std::string> folders_in(const std::string& path) {
+  std::vector<std::string> names;
+  attempt(path, "read", [&] {
+    if (!fs::exists(path)) return;
+    for (const auto& entry : fs::directory_iterator(path))
+      if (entry.is_directory()) names.push_back(entry.path().filename().string());
+  });
+  return names;
+}
+
+void require_piece(const std::string& folder, const CheckpointPiece& piece) {
+  const std::string path = folder + "/" + piece.name;
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  if (error)
+    throw InputError(
+        fmt::format("{}: was written by its rank, and cannot be found by rank 0: {}", path, error.message()));
+  if (size != static_cast<std::uintmax_t>(piece.size))
+    throw InputError(
+        fmt::format("{}: was written with {} bytes, and rank 0 finds {}", path, piece.size, size));
+}
+
 }  // namespace
 
 bool CheckpointFolder::holds(const std::string& checkpoint) const {
   return is_same(path_, (fs::path(checkpoint) / "..").string());
 }
 
-bool CheckpointFolder::exists() const { return fs::is_directory(path_); }
+bool CheckpointFolder::exists() const {
+  bool result = false;
+  attempt(path_, "read", [&] { result = fs::is_directory(path_); });
+  return result;
+}
 
 std::vector<std::string> CheckpointFolder::latest_first() const {
-  std::vector<std::string> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(path_, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("step_") && !name.ends_with(temporary_suffix))
-      found.push_back(entry.path().string());
-  }
-  // Numbers of more than nine digits come after those of nine.
-  std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
-    return a.size() != b.size() ? a.size() > b.size() : a > b;
-  });
-  return found;
+  std::vector<std::pair<std::int64_t, std::string>> found;
+  for (const std::string& name : folders_in(path_))
+    if (const auto step = step_of(name)) found.emplace_back(*step, path_ + "/" + name);
+  std::sort(found.rbegin(), found.rend());
+  std::vector<std::string> paths;
+  for (auto& [step, path] : found) paths.push_back(std::move(path));
+  return paths;
 }
 
 std::string CheckpointFolder::place_of(std::int64_t step) const {
@@ -69,47 +117,57 @@ std::string CheckpointFolder::place_of(std::int64_t step) const {
 
 void CheckpointFolder::begin() const {
   make_output_folder(path_);
-  attempt(path_, "cleared of unfinished checkpoints", [&] {
-    std::vector<fs::path> left;
-    for (const auto& entry : fs::directory_iterator(path_))
-      if (entry.path().string().ends_with(temporary_suffix)) left.push_back(entry.path());
-    for (const fs::path& path : left) fs::remove_all(path);
-  });
+  std::error_code error;
+  for (const std::string& name : folders_in(path_))
+    if (is_unfinished(name)) fs::remove_all(path_ + "/" + name, error);
 }
 
 void CheckpointFolder::clear() const {
-  attempt(path_, "cleared", [&] {
-    for (const std::string& old : latest_first()) remove_checkpoint(old);
-  });
+  std::string faults;
+  for (const std::string& old : latest_first()) faults += discard(old);
+  if (!latest_first().empty()) throw InputError(faults);
 }
 
-std::string CheckpointFolder::temporary() const { return path_ + "/next" + temporary_suffix; }
+std::string CheckpointFolder::temporary(std::int64_t step) const {
+  return place_of(step) + std::string(temporary_suffix);
+}
 
-void CheckpointFolder::make_temporary() const {
-  const std::string path = temporary();
+void CheckpointFolder::make_temporary(std::int64_t step) const {
+  const std::string path = temporary(step);
   attempt(path, "made", [&] {
     fs::remove_all(path);
     fs::create_directories(path);
   });
 }
 
-void CheckpointFolder::remove_temporary() const {
+void CheckpointFolder::remove_temporary(std::int64_t step) const {
   std::error_code error;
-  fs::remove_all(temporary(), error);
+  fs::remove_all(temporary(step), error);
 }
 
-void CheckpointFolder::commit(std::int64_t step, const std::string& kept) const {
-  const std::string place = place_of(step);
-  flush_folder(temporary());
+void CheckpointFolder::commit(std::int64_t step, const std::vector<CheckpointPiece>& pieces) const {
+  const std::string place = place_of(step), written = temporary(step);
+  for (const CheckpointPiece& piece : pieces) require_piece(written, piece);
+  flush_folder(written);
   attempt(place, "put in place", [&] {
-    if (fs::exists(place)) remove_checkpoint(place);
-    fs::rename(temporary(), place);
+    discard(place);  // one that was damaged, or of another way
+    fs::rename(written, place);
   });
   flush_folder(path_);
-  attempt(path_, "cleared of older checkpoints", [&] {
-    for (const std::string& old : latest_first())
-      if (!is_same(old, place) && !is_same(old, kept)) remove_checkpoint(old);
-  });
+}
+
+std::vector<std::string> CheckpointFolder::remove_others(const std::string& kept,
+                                                         const std::string& also_kept) const {
+  std::vector<std::string> faults;
+  try {
+    for (const std::string& old : latest_first()) {
+      if (is_same(old, kept) || is_same(old, also_kept)) continue;
+      if (std::string fault = discard(old); !fault.empty()) faults.push_back(std::move(fault));
+    }
+  } catch (const InputError& error) {
+    faults.emplace_back(error.what());
+  }
+  return faults;
 }
 
 }  // namespace grove

@@ -4,10 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "io/checkpoint_manifest.hpp"
+
 namespace grove {
 
 /// The folder OUTPUT/checkpoints and what is in it: a folder step_NNNNNNNNN for each checkpoint, complete
-/// under that name or not there. By one process.
+/// under that name or not there. Whatever has another name is left alone. By one process. What the file
+/// system refuses is an InputError that names the path, if nothing else is said.
 class CheckpointFolder {
  public:
   explicit CheckpointFolder(const std::string& output_folder) : path_(output_folder + "/checkpoints") {}
@@ -21,18 +24,23 @@ class CheckpointFolder {
   /// Where the checkpoint of a step is, or will be.
   std::string place_of(std::int64_t step) const;
 
-  /// Makes the folder, or removes from it what a process left half-written.
+  /// Makes the folder, or removes from it what a process left half-written or half-removed, as far as that
+  /// can be removed.
   void begin() const;
-  /// Removes everything in it.
+  /// Removes all checkpoints. InputError unless they are gone, at least under their names.
   void clear() const;
 
-  /// Where to write a checkpoint, made anew and empty; remove_temporary() throws it away.
-  std::string temporary() const;
-  void make_temporary() const;
-  void remove_temporary() const;
-  /// All files of the temporary folder are complete and on disk: gives it the name of the step, and removes
-  /// other checkpoints but `kept`. A process that ends at any point of this leaves `kept` or the new one.
-  void commit(std::int64_t step, const std::string& kept) const;
+  /// Where to write the checkpoint of a step, made anew and empty; remove_temporary() throws it away. No two
+  /// steps have the same: other hosts may remember for a while what was in a folder that is gone.
+  std::string temporary(std::int64_t step) const;
+  void make_temporary(std::int64_t step) const;
+  void remove_temporary(std::int64_t step) const;
+  /// All files of the temporary folder are complete and on disk: gives it the name of the step. InputError,
+  /// too, if one of the pieces is not there, as this process sees it, as long as its rank wrote it. A process
+  /// that ends at any point of this leaves other checkpoints as they were.
+  void commit(std::int64_t step, const std::vector<CheckpointPiece>& pieces) const;
+  /// Removes all checkpoints but these two. Returns what cannot be removed, and why: begin() tries again.
+  std::vector<std::string> remove_others(const std::string& kept, const std::string& also_kept) const;
 
  private:
   std::string path_;

@@ -115,9 +115,10 @@ void write_all(const Communicator& comm, const CheckpointFolder& folder, const s
   const BackendState state = source.backend.state();
   const std::vector<Count> work = source.backend.leaf_work(source.domain),
                            leaf_work = comm.all_gather_arrays(std::span<const Count>(work));
-  const std::string temporary = folder.temporary();
+  const std::int64_t step = source.run.steps_done;
+  const std::string temporary = folder.temporary(step);
   comm.together([&] {
-    if (comm.is_master()) folder.make_temporary();
+    if (comm.is_master()) folder.make_temporary(step);
   });
   const std::vector<CheckpointPiece> parts = write_parts(comm, temporary, source, state);
   comm.together([&] {
@@ -127,7 +128,9 @@ void write_all(const Communicator& comm, const CheckpointFolder& folder, const s
     manifest.pieces = {piece_of(temporary, state_file, 0, 0)};
     manifest.pieces.insert(manifest.pieces.end(), parts.begin(), parts.end());
     write_text(manifest_of_checkpoint(temporary), text_of(manifest));
-    folder.commit(source.run.steps_done, kept);
+    folder.commit(step, manifest.pieces);
+    for (const std::string& fault : folder.remove_others(folder.place_of(step), kept))
+      fmt::print(stderr, "warning: an older checkpoint: {}\n", fault);
   });
 }
 
@@ -138,7 +141,7 @@ void write_checkpoint(const Communicator& comm, const CheckpointFolder& folder, 
   try {
     write_all(comm, folder, kept, source);
   } catch (...) {
-    if (comm.is_master()) folder.remove_temporary();
+    if (comm.is_master()) folder.remove_temporary(source.run.steps_done);
     throw;
   }
 }

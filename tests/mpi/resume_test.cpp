@@ -134,7 +134,7 @@ TEST_F(Resume, goes_on_from_the_last_valid_checkpoint_to_the_same_files) {
     damage(checkpoints()[0] + "/" + state_file);
     fs::remove(folder_ / "snapshot_002.hdf5");
     fs::remove(folder_ / "snapshot_002.png");
-    fs::create_directories(folder_ / "checkpoints/next.tmp");
+    fs::create_directories(folder_ / "checkpoints/step_000000123.tmp");
     // As a run leaves it that is killed while it writes a row.
     std::ofstream(folder_ / "timing.csv", std::ios::app) << steps + 1 << ",0.08";
     std::ofstream(folder_ / "log.jsonl", std::ios::app)
@@ -148,7 +148,7 @@ TEST_F(Resume, goes_on_from_the_last_valid_checkpoint_to_the_same_files) {
   EXPECT_EQ(rows_of(folder_ / "timebins.csv", 8), bins);
   EXPECT_EQ(steps_of(folder_ / "log.jsonl"), log);
   EXPECT_EQ(checkpoints().size(), 2u);
-  EXPECT_FALSE(fs::exists(folder_ / "checkpoints/next.tmp"));
+  EXPECT_FALSE(fs::exists(folder_ / "checkpoints/step_000000123.tmp"));
   EXPECT_EQ(run_auto(pictures), steps);
 }
 

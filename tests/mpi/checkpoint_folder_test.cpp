@@ -1,0 +1,110 @@
+#include "io/checkpoint_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "support/particles.hpp"
+
+namespace grove {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// By the master of a run, so on one rank.
+class CheckpointFolderOnDisk : public ::testing::Test {
+ protected:
+  CheckpointFolderOnDisk() : output_(comm_, "checkpoint-folder"), folder_(output_.path()) { folder_.begin(); }
+
+  std::string place(const std::string& name) const { return folder_.path() + "/" + name; }
+  /// A folder with a file of three bytes.
+  void make(const std::string& name) const {
+    fs::create_directories(place(name));
+    std::ofstream(place(name + "/piece")) << "abc";
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_.path())) names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  std::string refusal(std::int64_t step, const CheckpointPiece& piece) const {
+    try {
+      folder_.commit(step, {piece});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "none";
+  }
+
+  Communicator comm_{MPI_COMM_SELF};
+  testing::TestFolder output_;
+  CheckpointFolder folder_;
+};
+
+TEST_F(CheckpointFolderOnDisk, takes_nothing_for_a_checkpoint_that_has_another_name) {
+  const std::vector<std::string> others{
+      "step_", "step_000000007-kept", "step_1e9", "step_-00000001", "step_9 before", "best.tmp", "steps_7"};
+  for (const std::string& name : others) make(name);
+  for (const char* name : {"step_000000009", "step_1000000000", "step_000000010", "step_000000011.tmp",
+                           "step_000000003.removed.tmp"})
+    make(name);
+  folder_.begin();
+  EXPECT_EQ(
+      folder_.latest_first(),
+      (std::vector<std::string>{place("step_1000000000"), place("step_000000010"), place("step_000000009")}));
+  EXPECT_EQ(folder_.remove_others(place("step_000000010"), ""), std::vector<std::string>{});
+  EXPECT_EQ(folder_.latest_first(), std::vector<std::string>{place("step_000000010")});
+  folder_.clear();
+  std::vector<std::string> left = others;
+  std::sort(left.begin(), left.end());
+  EXPECT_EQ(names(), left);
+}
+
+TEST_F(CheckpointFolderOnDisk, puts_in_place_only_what_all_ranks_have_written) {
+  make("step_000000005");
+  folder_.make_temporary(5);
+  make("step_000000005.tmp");
+  EXPECT_NE(
+      refusal(5, {"another", 3, "", 0, 0}).find("another: was written by its rank, and cannot be found"),
+      std::string::npos);
+  EXPECT_NE(refusal(5, {"piece", 4, "", 0, 0}).find("piece: was written with 4 bytes, and rank 0 finds 3"),
+            std::string::npos);
+  EXPECT_EQ(names(), (std::vector<std::string>{"step_000000005", "step_000000005.tmp"}));
+  EXPECT_EQ(refusal(5, {"piece", 3, "", 0, 0}), "none");
+  EXPECT_EQ(names(), std::vector<std::string>{"step_000000005"});
+}
+
+TEST_F(CheckpointFolderOnDisk, is_not_empty_where_it_cannot_be_read) {
+  // A link to itself: no user may follow it.
+  fs::remove(folder_.path());
+  fs::create_symlink(folder_.path(), folder_.path());
+  EXPECT_THROW(folder_.latest_first(), InputError);
+  EXPECT_THROW(folder_.exists(), InputError);
+  fs::remove(folder_.path());
+  EXPECT_EQ(folder_.latest_first(), std::vector<std::string>{});
+  EXPECT_FALSE(folder_.exists());
+}
+
+TEST_F(CheckpointFolderOnDisk, says_what_it_cannot_remove) {
+  // Whoever asks, the system takes no name of more than 255 bytes, as this one has with the ending for
+  // removal.
+  const std::string stays = "step_" + std::string(244, '0') + "1";
+  make(stays);
+  make("step_000000002");
+  make("step_000000003");
+  const std::vector<std::string> faults = folder_.remove_others(place("step_000000003"), "");
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_NE(faults[0].find(stays + ": cannot be removed: File name too long"), std::string::npos)
+      << faults[0];
+  EXPECT_EQ(names(), (std::vector<std::string>{stays, "step_000000003"})) << "the others are gone";
+  EXPECT_THROW(folder_.clear(), InputError);
+}
+
+}  // namespace
+}  // namespace grove
