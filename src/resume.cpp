@@ -17,15 +17,16 @@
 namespace grove {
 namespace {
 
-/// On the master. Makes the output folder ready for a run that begins afresh.
+/// On the master. Makes the output folder ready for a run that begins afresh. Earlier results, if they may be
+/// replaced, stay until the run has its first forces (Simulation::start_reporting).
 void begin_afresh(const ResumeChoice& choice, const std::string& output) {
   const CheckpointFolder folder(output);
   // A run that makes checkpoints, but was ended before its first one, has left the folder.
-  const bool may_replace = choice.overwrite || (choice.from == "auto" && folder.exists());
+  const bool has_begun = folder.exists() && !RunLog::is_of_complete_run(output);
+  const bool may_replace = choice.overwrite || (choice.from == "auto" && has_begun);
   if (!may_replace) RunLog::require_no_earlier_run(output);
   make_output_folder(output);
   folder.begin();
-  folder.clear();
 }
 
 /// Paths of the checkpoints to be tried, the latest first, the same on all ranks.

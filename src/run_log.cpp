@@ -80,6 +80,13 @@ RunLog::RunLog(const std::filesystem::path& folder, std::optional<std::int64_t> 
              "dt", "level", "active", "wall ms", "cells/p", "parts/p", "dE/E", "ETA");
 }
 
+bool RunLog::is_of_complete_run(const std::filesystem::path& folder) {
+  std::ifstream log(folder / "log.jsonl");
+  std::string last;
+  for (std::string line; std::getline(log, line);) last = line;
+  return last.starts_with(R"({"event":"end")");
+}
+
 void RunLog::require_no_earlier_run(const std::filesystem::path& folder) {
   std::error_code error;
   if (std::filesystem::exists(folder / "energy.csv", error) ||

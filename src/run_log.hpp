@@ -63,6 +63,8 @@ class RunLog {
   /// them back to these, if they are there, and appends. InputError: the folder does not take files.
   explicit RunLog(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at = {});
 
+  /// Whether the folder holds the log of a run that came to its end.
+  static bool is_of_complete_run(const std::filesystem::path& folder);
   /// InputError if the folder holds results of an earlier run, whose snapshots would mix with new ones.
   static void require_no_earlier_run(const std::filesystem::path& folder);
 

@@ -59,6 +59,7 @@ void Simulation::start_reporting() {
     if (!comm_.is_master()) return;
     const std::string& folder = parameters_.output.folder;
     make_output_folder(folder);
+    if (!resumed_at_) CheckpointFolder(folder).clear();  // of the run that this one replaces
     write_text(folder + "/used-parameters.yml", used_parameters(parameters_));
     fmt::print(
         stderr,

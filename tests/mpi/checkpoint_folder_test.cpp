@@ -1,6 +1,9 @@
+// How an output folder, and the checkpoints in it, are kept.
 #include "io/checkpoint_folder.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +12,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "io/folder_lock.hpp"
 #include "support/particles.hpp"
 
 namespace grove {
@@ -104,6 +108,24 @@ TEST_F(CheckpointFolderOnDisk, says_what_it_cannot_remove) {
       << faults[0];
   EXPECT_EQ(names(), (std::vector<std::string>{stays, "step_000000003"})) << "the others are gone";
   EXPECT_THROW(folder_.clear(), InputError);
+}
+
+TEST(FolderLock, lets_one_process_write) {
+  const Communicator comm(MPI_COMM_SELF);
+  const testing::TestFolder folder(comm, "lock");
+  const std::string output = folder / "not/yet/there";
+  {
+    const FolderLock lock(output);
+    try {
+      const FolderLock second(output);
+      ADD_FAILURE() << "two have it";
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(fmt::format(": process {} on ", ::getpid())),
+                std::string::npos)
+          << error.what();
+    }
+  }
+  EXPECT_NO_THROW(FolderLock{output}) << "it ended with its owner";
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // What a run begins with: checkpoints that are whole or not, of this run or of another.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -12,7 +11,6 @@
 #include "backend/host_backend.hpp"
 #include "base/errors.hpp"
 #include "initial_state.hpp"
-#include "io/folder_lock.hpp"
 #include "io/snapshot.hpp"
 #include "resume.hpp"
 #include "simulation.hpp"
@@ -189,26 +187,6 @@ TEST_F(Resume, takes_the_folder_of_a_checkpoint_to_another_output) {
             std::string::npos);
 }
 
-TEST(FolderLock, lets_one_process_write) {
-  const Communicator comm(MPI_COMM_WORLD);
-  if (!comm.is_master()) return;
-  const Communicator alone(MPI_COMM_SELF);
-  const TestFolder folder(alone, "lock");
-  const std::string output = folder / "not/yet/there";
-  {
-    const FolderLock lock(output);
-    try {
-      const FolderLock second(output);
-      ADD_FAILURE() << "two have it";
-    } catch (const InputError& error) {
-      EXPECT_NE(std::string(error.what()).find(fmt::format(": process {} on ", ::getpid())),
-                std::string::npos)
-          << error.what();
-    }
-  }
-  EXPECT_NO_THROW(FolderLock{output}) << "it ended with its owner";
-}
-
 TEST_F(Resume, names_every_kind_of_damage) {
   run_auto();
   const std::string last = checkpoints()[0], before = checkpoints()[1], part = before + "/part_0000.hdf5",
@@ -270,9 +248,21 @@ TEST_F(Resume, leaves_alone_what_it_was_not_told_to_replace) {
   on_disk([&] { fs::remove_all(folder_ / "checkpoints"); });
   EXPECT_NE(refusal({"auto"}).find("--overwrite"), std::string::npos) << "of an old grove";
   on_disk([&] { fs::create_directories(folder_ / "checkpoints"); });
+  EXPECT_NE(refusal({"auto"}).find("--overwrite"), std::string::npos)
+      << "of a run that could write no checkpoint";
+  on_disk([&] { fs::resize_file(folder_ / "log.jsonl", fs::file_size(folder_ / "log.jsonl") - 1000); });
   EXPECT_EQ(run_auto(), -1) << "of a run that ended before its first checkpoint";
   EXPECT_EQ(run({"never", true}), -1);
   EXPECT_EQ(checkpoints().size(), 2u);
+}
+
+TEST_F(Resume, replaces_nothing_before_a_new_run_has_its_first_forces) {
+  run_auto();
+  const std::vector<std::string> before = checkpoints();
+  const std::vector<std::string> impossible{"decomposition.rule=halves", "decomposition.leaves=5000"};
+  EXPECT_NE(refusal({"never", true}, impossible).find("5000 leaves"), std::string::npos);
+  EXPECT_EQ(checkpoints(), before);
+  EXPECT_GT(run_auto({"time.end=0.1"}), 0) << "they are as they were";
 }
 
 TEST_F(Resume, keeps_checkpoints_of_its_own_way_alone) {
