@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -37,7 +38,10 @@ void ArrayFileWriter::close() {
   const std::string what = path_ + ": cannot be written";
   hdf5::check(H5Fflush(file_, H5F_SCOPE_GLOBAL), what);
   file_.close(what);
-  std::filesystem::resize_file(path_, std::filesystem::file_size(path_));  // gives back what was not needed
+  std::error_code error;
+  const auto length = std::filesystem::file_size(path_, error);
+  if (!error) std::filesystem::resize_file(path_, length, error);  // gives back what was not needed
+  if (error) throw InputError(fmt::format("{}: {}", what, error.message()));
   flush_file(path_);
 }
 

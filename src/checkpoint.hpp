@@ -31,7 +31,8 @@ struct RunState {
   std::int64_t steps_done, groups_tuned_at;
   std::int64_t snapshots;  ///< that were due and are written: the number of the next one
   double first_energy, energy_scale;
-  double last_output;  ///< time of the last snapshot that was written; -infinity: none
+  double last_output;         ///< time of the last snapshot that was written; -infinity: none
+  double checkpoint_seconds;  ///< that the checkpoint before this one took; 0: there was none
   TreeTuning::State tuning;
   TimeBins bins;
   ForceReport forces;
@@ -47,9 +48,9 @@ struct CheckpointSource {
   Backend& backend;
 };
 
-/// Collective. Writes a checkpoint, flushed to disk, and removes all others but `kept`. InputError on all
-/// ranks together if that fails; what was there before then stays, and nothing half-written. Disk: 110 bytes
-/// per particle.
+/// Collective. Writes a checkpoint, flushed to disk, and removes all others but `kept`. If a file cannot be
+/// written: InputError, if something else fails, such as memory: std::runtime_error, on all ranks together;
+/// what was there before then stays, and nothing half-written. Disk: 110 bytes per particle.
 void write_checkpoint(const Communicator& comm, const CheckpointFolder& folder, const std::string& kept,
                       const CheckpointSource& source);
 

@@ -112,14 +112,16 @@ CheckpointManifest manifest_of(const CheckpointSource& source) {
 
 void write_all(const Communicator& comm, const CheckpointFolder& folder, const std::string& kept,
                const CheckpointSource& source) {
-  const BackendState state = source.backend.state();
-  const std::vector<Count> work = source.backend.leaf_work(source.domain),
-                           leaf_work = comm.all_gather_arrays(std::span<const Count>(work));
   const std::int64_t step = source.run.steps_done;
   const std::string temporary = folder.temporary(step);
+  BackendState state;
+  std::vector<Count> work;
   comm.together([&] {
     if (comm.is_master()) folder.make_temporary(step);
+    state = source.backend.state();
+    work = source.backend.leaf_work(source.domain);
   });
+  const std::vector<Count> leaf_work = comm.all_gather_arrays(std::span<const Count>(work));
   const std::vector<CheckpointPiece> parts = write_parts(comm, temporary, source, state);
   comm.together([&] {
     if (!comm.is_master()) return;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 #include "base/errors.hpp"
 
 namespace grove {
@@ -17,24 +19,30 @@ bool Checkpoints::is_due() const {
   return comm_.broadcast(passed >= every_);
 }
 
-void Checkpoints::write(const CheckpointSource& source) {
+bool Checkpoints::write(const CheckpointSource& source) {
   last_time_ = Clock::now();
   const std::int64_t step = source.run.steps_done;
-  if (step == last_step_) return;
+  if (step == last_step_) return false;
   write_checkpoint(comm_, folder_, last_, source);
   last_step_ = step;
   last_ = folder_.place_of(step);
   last_time_ = Clock::now();  // as far apart from its end on
+  return true;
 }
 
-void Checkpoints::try_to_write(const CheckpointSource& source) {
+bool Checkpoints::try_to_write(const CheckpointSource& source) {
+  std::string fault;
   try {
-    write(source);
+    return write(source);
   } catch (const Agreed<InputError>& error) {
-    if (comm_.is_master())
-      fmt::print(stderr, "warning: no checkpoint of step {}: {}; the run goes on\n", source.run.steps_done,
-                 error.what());
+    fault = error.what();
+  } catch (const Agreed<std::runtime_error>& error) {
+    fault = error.what();
   }
+  if (comm_.is_master())
+    fmt::print(stderr, "warning: no checkpoint of step {}: {}; the run goes on\n", source.run.steps_done,
+               fault);
+  return false;
 }
 
 }  // namespace grove

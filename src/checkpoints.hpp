@@ -24,10 +24,10 @@ class Checkpoints {
 
   /// Whether it is time for the next one, by the master's clock.
   bool is_due() const;
-  /// Writes one, unless that of this step is there. InputError on all ranks together if that fails.
-  void write(const CheckpointSource& source);
+  /// Writes one, unless that of this step is there; returns whether it did. Errors: of write_checkpoint().
+  bool write(const CheckpointSource& source);
   /// The same where the run can go on without: a failure is a warning.
-  void try_to_write(const CheckpointSource& source);
+  bool try_to_write(const CheckpointSource& source);
 
  private:
   using Clock = std::chrono::steady_clock;

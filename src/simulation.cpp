@@ -96,7 +96,7 @@ Particles Simulation::particles() const {
 Ended Simulation::run(StopRequests* requests) {
   start_reporting();
   if (!resumed_at_) report(Repair::cuts);
-  if (requests) requests->begin_steps(writing_seconds(forces_.particles));
+  if (requests) requests->steps_go_on(expected_checkpoint_seconds());
   while (!is_done()) {
     step();
     if (is_done()) break;
@@ -116,7 +116,10 @@ Ended Simulation::run(StopRequests* requests) {
 /// Writes the snapshots that are asked for on the way.
 bool Simulation::is_to_stop(StopRequests& requests) {
   Request request = requests.poll();
-  for (; request == Request::snapshot; request = requests.poll()) write_requested_snapshot();
+  for (; request == Request::snapshot; request = requests.poll()) {
+    write_requested_snapshot();
+    requests.steps_go_on(expected_checkpoint_seconds());
+  }
   return request == Request::stop;
 }
 

@@ -99,6 +99,7 @@ class Simulation {
   void write_output(double time, std::int64_t number);
   RunState state() const;
   void save(StopRequests* requests);
+  double expected_checkpoint_seconds() const;
   void restore(const Checkpoint& from);
   void write_requested_snapshot();
   WriteOptions snapshot_options(double time) const;
@@ -138,6 +139,8 @@ class Simulation {
   double last_output_ = -std::numeric_limits<double>::infinity();  ///< time of the last one
   View view_;                                                      ///< of the pictures
   Checkpoints checkpoints_;
+  double checkpoint_seconds_ = 0;           ///< that the last one took; 0: none was written yet
+  Count hosts_ = 1;                         ///< that the ranks are on
   std::optional<std::int64_t> resumed_at_;  ///< steps done, where the run goes on
   double start_time_;                       ///< of this process' part of the run
   Clock::time_point run_start_, step_start_;

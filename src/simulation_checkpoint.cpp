@@ -19,6 +19,7 @@ RunState Simulation::state() const {
           .first_energy = first_energy_,
           .energy_scale = energy_scale_,
           .last_output = last_output_,
+          .checkpoint_seconds = checkpoint_seconds_,
           .tuning = tuning_.state(),
           .bins = bins_,
           .forces = forces_,
@@ -46,6 +47,7 @@ void Simulation::restore(const Checkpoint& from) {
 
   last_output_ = run.last_output;
   snapshots_ = run.snapshots;
+  checkpoint_seconds_ = run.checkpoint_seconds;
   outputs_done_ = output_times_.count_passed(time(), last_output_, same_time());
 
   domain_ = from.domain;
@@ -70,8 +72,14 @@ void Simulation::save(StopRequests* requests) {
   const auto start = Clock::now();
   if (log_) log_->keep();
   const RunState run = state();
-  checkpoints_.try_to_write({run, time(), parameters_, domain_, *backend_});
-  if (requests) requests->checkpoint_took(std::chrono::duration<double>(Clock::now() - start).count());
+  const bool is_written = checkpoints_.try_to_write({run, time(), parameters_, domain_, *backend_});
+  if (is_written) checkpoint_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+  if (requests) requests->steps_go_on(expected_checkpoint_seconds());
+}
+
+/// Until one was written, as long as hosts take that write to a slow file system, all at once.
+double Simulation::expected_checkpoint_seconds() const {
+  return checkpoint_seconds_ > 0 ? checkpoint_seconds_ : writing_seconds(forces_.particles / hosts_);
 }
 
 }  // namespace grove

@@ -55,6 +55,7 @@ MemoryReport memory(const Communicator& comm, const Backend& backend) {
 
 void Simulation::start_reporting() {
   const Environment where = environment(comm_);
+  hosts_ = static_cast<Count>(where.hosts.size());
   comm_.together([&] {
     if (!comm_.is_master()) return;
     const std::string& folder = parameters_.output.folder;

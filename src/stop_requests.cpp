@@ -88,14 +88,9 @@ void StopRequests::set_deadline(double seconds, int source) {
   if (!deadline_ || when < deadline_->when) deadline_ = {when, source};
 }
 
-void StopRequests::begin_steps(double checkpoint_seconds) {
+void StopRequests::steps_go_on(double checkpoint_seconds) {
   last_poll_ = Clock::now();
   checkpoint_seconds_ = checkpoint_seconds;
-}
-
-void StopRequests::checkpoint_took(double seconds) {
-  checkpoint_seconds_ = seconds;
-  last_poll_ = Clock::now();  // it is no part of a step
 }
 
 Request StopRequests::poll() {

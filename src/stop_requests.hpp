@@ -25,10 +25,9 @@ class StopRequests {
   StopRequests(const StopRequests&) = delete;
   StopRequests& operator=(const StopRequests&) = delete;
 
-  /// Steps begin now. checkpoint_seconds: what a checkpoint is expected to take, until one has been written.
-  void begin_steps(double checkpoint_seconds);
-  /// A checkpoint was written: those that follow are expected to take as long.
-  void checkpoint_took(double seconds);
+  /// Steps begin now, or go on: what was done since the last poll is no part of one. checkpoint_seconds: what
+  /// a checkpoint is expected to take.
+  void steps_go_on(double checkpoint_seconds);
 
   /// Collective, after each step: the same answer on all ranks. A snapshot is answered before a stop, and
   /// each request for one once, so ask again until the answer is another. Cost: one reduction of 8 bytes, and
