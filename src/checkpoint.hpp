@@ -29,6 +29,7 @@ struct RunState {
   Count leaf_size;      ///< that was asked for, or recorded by the snapshot that the run began with
   BlockClock::State clock;
   std::int64_t steps_done, groups_tuned_at;
+  bool has_levels;         ///< the active particles have chosen their next steps; else that comes first
   std::int64_t snapshots;  ///< that were due and are written: the number of the next one
   double first_energy, energy_scale;
   double last_output;         ///< time of the last snapshot that was written; -infinity: none

@@ -40,7 +40,7 @@ bool Checkpoints::try_to_write(const CheckpointSource& source) {
     fault = error.what();
   }
   if (comm_.is_master())
-    fmt::print(stderr, "warning: no checkpoint of step {}: {}; the run goes on\n", source.run.steps_done,
+    fmt::print(stderr, "warning: no checkpoint of step {}: {}; those of before stay\n", source.run.steps_done,
                fault);
   return false;
 }

@@ -12,6 +12,7 @@
 #include "base/instruction_set.hpp"
 #include "io/file.hpp"
 #include "run_log.hpp"
+#include "simulation.hpp"
 #include "time/timeline.hpp"
 
 namespace grove {
@@ -119,7 +120,10 @@ std::optional<Checkpoint> find_checkpoint(const Communicator& comm, const Resume
 
 bool is_complete(const Checkpoint& checkpoint, const Parameters& parameters) {
   const Timeline timeline(checkpoint.run.begin, parameters.time.end, parameters.time.step);
-  return BlockClock(timeline, checkpoint.run.clock).is_done();
+  if (!BlockClock(timeline, checkpoint.run.clock).is_done()) return false;
+  const OutputTimes times = output_times(parameters.output, timeline.begin(), timeline.end());
+  return times.count_passed(timeline.end(), checkpoint.run.last_output, timeline.same()) ==
+         times.all().size();
 }
 
 }  // namespace grove

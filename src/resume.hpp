@@ -23,7 +23,7 @@ struct ResumeChoice {
 std::optional<Checkpoint> find_checkpoint(const Communicator& comm, const ResumeChoice& choice,
                                           const Parameters& parameters, const std::string& backend);
 
-/// Whether nothing is left to do.
+/// Whether nothing is left to do: neither steps nor, where one of the end could not be written, a snapshot.
 bool is_complete(const Checkpoint& checkpoint, const Parameters& parameters);
 
 }  // namespace grove

@@ -15,11 +15,6 @@
 namespace grove {
 namespace {
 
-OutputTimes output_times(const OutputParameters& output, double begin, double end) {
-  return output.times.empty() ? OutputTimes::regular(begin, end, output.every.value_or(0))
-                              : OutputTimes::listed(output.times, begin, end);
-}
-
 /// Steps from one search for the critical separation of groups to the next; one costs as much as so many.
 constexpr std::int64_t tuning_interval = 1024, tuning_evaluations = 15;
 
@@ -126,7 +121,8 @@ bool Simulation::is_to_stop(StopRequests& requests) {
 void Simulation::step() {
   step_start_ = Clock::now();
   timers_.clear();
-  const int deepest = choose_levels();
+  if (!has_levels_) choose_levels();
+  const int deepest = this->deepest();
   if (reporting_) write_outputs(clock_.end_of(deepest));
   advance(deepest);
   const bool tunes_groups = is_synchronised() && steps_done_ >= groups_tuned_at_ + tuning_interval;
@@ -149,20 +145,25 @@ void Simulation::step() {
   forecast_.add(forces_, seconds_since(step_start_));
 }
 
-/// The active particles choose their next steps. Returns the deepest level that has particles.
-int Simulation::choose_levels() {
+/// The deepest level that has particles.
+int Simulation::deepest() const {
+  int deepest = deepest_level;
+  while (deepest > 0 && bins_.particles[static_cast<std::size_t>(deepest)] == 0) --deepest;
+  return deepest;
+}
+
+/// The active particles choose their next steps.
+void Simulation::choose_levels() {
   const auto timer = timers_.time("advance");
   bins_.particles = backend_->choose_levels(step_rule_, clock_.first_active());
   comm_.sum(std::span<Count>(bins_.particles));
-  int deepest = deepest_level;
-  while (deepest > 0 && bins_.particles[static_cast<std::size_t>(deepest)] == 0) --deepest;
-  if (deepest == deepest_level)
+  has_levels_ = true;
+  if (deepest() == deepest_level)
     throw InputError(fmt::format(
         "at time {:g} {} of the particles want a time step below 2^-{} of the longest, {:g}: their "
         "accelerations are too large for their softening; give a larger gravity.softening or time.length, or "
         "time.min_step",
         time(), bins_.particles[deepest_level], deepest_level - 1, timeline_.step()));
-  return deepest;
 }
 
 /// Goes to the end of the shortest steps; the accelerations are still those of before.
@@ -172,6 +173,7 @@ void Simulation::advance(int deepest) {
   backend_->drift(clock_.drift(parameters_.time.integrator, deepest));
   dt_ = clock_.step_of(deepest);
   clock_.advance(deepest);
+  has_levels_ = false;
 }
 
 Repair Simulation::plan_repair(int deepest) {

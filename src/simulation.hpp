@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -33,6 +32,12 @@ namespace grove {
 
 /// How a run ended.
 enum class Ended { complete, stopped };
+
+/// When a run writes its snapshots. InputError for times that are outside.
+inline OutputTimes output_times(const OutputParameters& output, double begin, double end) {
+  return output.times.empty() ? OutputTimes::regular(begin, end, output.every.value_or(0))
+                              : OutputTimes::listed(output.times, begin, end);
+}
 
 /// A run: particles, the forces between them, and their way through time. Every call is collective.
 class Simulation {
@@ -79,14 +84,13 @@ class Simulation {
   Simulation(Unstarted, const Communicator& comm, const Parameters& parameters,
              std::unique_ptr<Backend> backend, double begin);
   void start();
-  int choose_levels();
+  void choose_levels();
+  int deepest() const;
   void advance(int deepest);
   Repair plan_repair(int deepest);
   bool carry_out(Repair repair);
   std::optional<StepSeconds> measured() const;
   void decompose();
-  /// Times that are no further apart are the same.
-  double same_time() const { return std::max(1e-9 * timeline_.step(), timeline_.rounding()); }
   double longest_steps() const { return (time() - timeline_.begin()) / timeline_.step(); }
   void evaluate_forces(const EvaluationPlan& plan);
   Moment now() const { return {steps_done_, time()}; }
@@ -124,8 +128,9 @@ class Simulation {
   TreeTuning tuning_;
   LeafMoves leaf_moves_;
   StepForecast forecast_;
-  Count leaves_moved_ = 0;  ///< before the last walk, but for decompositions
-  double dt_ = 0;           ///< length of the last step
+  Count leaves_moved_ = 0;   ///< before the last walk, but for decompositions
+  bool has_levels_ = false;  ///< for the step that comes
+  double dt_ = 0;            ///< length of the last step
   PhaseTimers timers_;
   bool reporting_ = false;
   std::unique_ptr<RunLog> log_;   ///< on the master, while reporting

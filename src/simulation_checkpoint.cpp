@@ -15,6 +15,7 @@ RunState Simulation::state() const {
           .clock = clock_.state(),
           .steps_done = steps_done_,
           .groups_tuned_at = groups_tuned_at_,
+          .has_levels = has_levels_,
           .snapshots = snapshots_,
           .first_energy = first_energy_,
           .energy_scale = energy_scale_,
@@ -46,9 +47,10 @@ void Simulation::restore(const Checkpoint& from) {
   start_time_ = time();
 
   last_output_ = run.last_output;
+  has_levels_ = run.has_levels;
   snapshots_ = run.snapshots;
   checkpoint_seconds_ = run.checkpoint_seconds;
-  outputs_done_ = output_times_.count_passed(time(), last_output_, same_time());
+  outputs_done_ = output_times_.count_passed(time(), last_output_, timeline_.same());
 
   domain_ = from.domain;
   Checkpoint::Own own = from.read_own(comm_);

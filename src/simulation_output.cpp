@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/activity.hpp"
+#include "base/errors.hpp"
 #include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "environment.hpp"
@@ -143,7 +144,8 @@ void Simulation::report_tuning() const {
              rates.rebuild, rates.cuts);
 }
 
-/// Those due before a time.
+/// Those due before a time. If one cannot be written the run ends, and its state is saved, from which it goes
+/// on with just that one.
 void Simulation::write_outputs(double end) {
   const auto timer = timers_.time("output");
   const Expected expected(writing_seconds(forces_.particles));
@@ -151,7 +153,12 @@ void Simulation::write_outputs(double end) {
   const std::size_t due = is_done() ? output_times_.all().size() : output_times_.count_before(end - same);
   for (; outputs_done_ < due; ++outputs_done_) {
     const double output_time = output_times_.all()[outputs_done_];
-    write_output(output_time, snapshots_);
+    try {
+      write_output(output_time, snapshots_);
+    } catch (const Agreed<InputError>&) {
+      save(nullptr);
+      throw;
+    }
     last_output_ = output_time;
     ++snapshots_;
   }
@@ -169,7 +176,7 @@ WriteOptions Simulation::snapshot_options(double time) const {
 }
 
 void Simulation::write_output(double output_time, std::int64_t number) {
-  const bool is_now = is_synchronised() && std::abs(output_time - time()) <= same_time();
+  const bool is_now = is_synchronised() && std::abs(output_time - time()) <= timeline_.same();
   const Prediction to = clock_.prediction(parameters_.time.integrator, output_time);
   const std::string name = fmt::format("{}/snapshot_{:03}", parameters_.output.folder, number);
   backend_->show(is_now ? nullptr : &to, [&](const Particles& particles) {
@@ -184,16 +191,23 @@ void Simulation::write_output(double output_time, std::int64_t number) {
 
 /// Of the present, between two steps. It has a name and no picture of its own, so that what is due comes out
 /// as it would have without.
+///
+/// The run goes on without it.
 void Simulation::write_requested_snapshot() {
   const auto timer = timers_.time("output");
   const Expected expected(writing_seconds(forces_.particles));
   const std::string name =
       fmt::format("{}/requested_step_{:08}.hdf5", parameters_.output.folder, steps_done_);
   const Prediction now = clock_.prediction(parameters_.time.integrator, time());
-  backend_->show(is_synchronised() ? nullptr : &now, [&](const Particles& particles) {
-    write_snapshot(comm_, name, particles, snapshot_options(time()));
-  });
-  if (comm_.is_master()) fmt::print(stderr, "as asked: {}\n", name);
+  std::string outcome = "as asked: " + name;
+  try {
+    backend_->show(is_synchronised() ? nullptr : &now, [&](const Particles& particles) {
+      write_snapshot(comm_, name, particles, snapshot_options(time()));
+    });
+  } catch (const Agreed<InputError>& error) {
+    outcome = fmt::format("warning: no snapshot as asked: {}; the run goes on", error.what());
+  }
+  if (comm_.is_master()) fmt::print(stderr, "{}\n", outcome);
 }
 
 }  // namespace grove

@@ -9,6 +9,26 @@
 #include "time/leapfrog.hpp"
 
 namespace grove {
+namespace {
+
+/// Brings positions and velocities back to what they were, also where an error ends what is done in between.
+class Present {
+ public:
+  explicit Present(Particles& particles)
+      : particles_(particles), position_(particles.position), velocity_(particles.velocity) {}
+  ~Present() {
+    particles_.position = std::move(position_);
+    particles_.velocity = std::move(velocity_);
+  }
+  Present(const Present&) = delete;
+  Present& operator=(const Present&) = delete;
+
+ private:
+  Particles& particles_;
+  Array<Vec3d> position_, velocity_;
+};
+
+}  // namespace
 
 Domain HostBackend::decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                               DecompositionReport& report) {
@@ -68,11 +88,9 @@ AuditResult HostBackend::audit(const Domain& domain, Count sample) const {
 
 void HostBackend::show(const Prediction* to, const std::function<void(const Particles&)>& use) {
   if (!to) return use(particles_);
-  Array<Vec3d> position = particles_.position, velocity = particles_.velocity;
+  const Present present(particles_);
   predict(particles_, *to);
   use(particles_);
-  particles_.position = std::move(position);
-  particles_.velocity = std::move(velocity);
 }
 
 void HostBackend::restore(const Domain& domain, Particles particles, BackendState state) {

@@ -33,6 +33,8 @@ Timeline::Timeline(double begin, double end, double longest_step) : begin_(begin
   step_ = (end - begin) / steps;
 }
 
+double Timeline::same() const { return std::max(1e-9 * step_, rounding()); }
+
 double Timeline::time(std::int64_t count) const {
   return count == steps_ ? end_ : begin_ + static_cast<double>(count) * step_;
 }

@@ -20,6 +20,8 @@ class Timeline {
   double begin() const { return begin_; }
   double end() const { return end_; }
   double rounding() const { return rounding_of_times(begin_, end_); }
+  /// Times of a user and of a step that are no further apart are meant to be the same.
+  double same() const;
   /// Time after `count` steps; exactly end() after the last.
   double time(std::int64_t count) const;
   /// Time after `count` steps and this part of the next one, tick of ticks.

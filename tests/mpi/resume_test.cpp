@@ -162,6 +162,23 @@ TEST_F(Resume, of_a_run_that_is_extended_ends_as_one_that_went_there_at_once) {
   EXPECT_EQ(bytes_of(folder_ / "energy.csv"), energy);
 }
 
+TEST_F(Resume, of_a_run_that_could_not_write_a_snapshot_goes_on_with_that_one) {
+  run_auto();
+  for (const char* name : {"snapshot_002.hdf5", "snapshot_005.hdf5"}) {  // inside of a step; of the end
+    const std::string due = folder_ / name, before = bytes_of(due),
+                      end = bytes_of(folder_ / "snapshot_005.hdf5");
+    on_disk([&] { fs::remove(due), fs::create_directory(due); });
+    EXPECT_NE(refusal({"never", true}, {"checkpoint.every=1 h"}).find(name), std::string::npos);
+    ASSERT_EQ(checkpoints().size(), 1u) << "it was saved";
+    on_disk([&] { fs::remove(due); });
+    EXPECT_GT(run_auto(), 0);
+    EXPECT_TRUE(bytes_of(due) == before) << due;
+    EXPECT_TRUE(bytes_of(folder_ / "snapshot_005.hdf5") == end) << due;
+    const std::int64_t steps = open_checkpoint(comm_, checkpoints()[0]).run.steps_done;
+    EXPECT_EQ(run_auto(), steps) << "it is complete";
+  }
+}
+
 TEST_F(Resume, with_other_output_times_leaves_earlier_snapshots_alone) {
   run({"never"}, {"time.end=0.04", "output.every=1"});
   ASSERT_FALSE(fs::exists(folder_ / "snapshot_002.hdf5"));

@@ -133,6 +133,21 @@ TEST(StopRequests, end_a_run_after_its_next_step) {
   EXPECT_FALSE(std::filesystem::exists(folder / "snapshot_001.hdf5"));
 }
 
+TEST(StopRequests, for_a_snapshot_that_cannot_be_written_let_the_run_go_on) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "stop-no-room");
+  const TestFolder plain(comm, "room");
+  if (comm.is_master()) std::filesystem::create_directory(folder / "requested_step_00000001.hdf5");
+  comm.barrier();
+  StopRequests requests(comm, folder.path(), 0);
+  if (comm.is_master()) std::raise(SIGUSR2);
+  EXPECT_EQ(run(comm, plummer(folder.path()), requests), Ended::complete);
+  EXPECT_EQ(run(comm, plummer(plain.path()), requests), Ended::complete);
+  comm.barrier();
+  EXPECT_TRUE(testing::bytes_of(folder / "snapshot_002.hdf5") ==
+              testing::bytes_of(plain / "snapshot_002.hdf5"));
+}
+
 TEST(StopRequests, for_a_snapshot_leave_the_outputs_that_are_due_as_they_are) {
   const Communicator comm(MPI_COMM_WORLD);
   const TestFolder asked(comm, "asked"), plain(comm, "not-asked");
