@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -63,21 +62,20 @@ std::optional<Checkpoint> latest_valid(const Communicator& comm, const std::vect
                   fmt::join(faults, "; ")));
 }
 
-/// Whether the longest steps of the run end when they did, however far it is to go now.
-void require_same_steps(const Checkpoint& from, const TimeParameters& time) {
-  const RunState& run = from.run;
-  const Timeline timeline(run.begin, time.end, time.step);
-  const double done = static_cast<double>(run.clock.step) + (run.clock.tick > 0 ? 1 : 0);
-  const double shift = std::abs(timeline.step() - run.longest_step) * std::max(1.0, done);
-  if (shift > timeline.rounding())
-    throw InputError(
-        fmt::format("{}: with time.end = {:g} the longest steps would be of {:.12g}, and have been of "
-                    "{:.12g}: give an end "
-                    "that is a whole number of these after {:g}",
-                    from.path, time.end, timeline.step(), run.longest_step, run.begin));
-  if (done > static_cast<double>(timeline.steps()))
+/// However far it is to go now.
+Timeline timeline_of(const Checkpoint& from, double end) {
+  try {
+    return Timeline::extended(from.run.begin, end, from.run.longest_step);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", from.path, error.what()));
+  }
+}
+
+void require_end_ahead(const Checkpoint& from, double end) {
+  const BlockClock::State& clock = from.run.clock;
+  if (clock.step + (clock.tick > 0 ? 1 : 0) > timeline_of(from, end).steps())
     throw InputError(fmt::format("{}: is of time {:.12g}, behind time.end = {:g}: give a later one",
-                                 from.path, from.manifest.time, time.end));
+                                 from.path, from.manifest.time, end));
 }
 
 void require_same_run(const Checkpoint& from, Parameters parameters, const std::string& backend) {
@@ -90,7 +88,7 @@ void require_same_run(const Checkpoint& from, Parameters parameters, const std::
   DecompositionParameters& decomposition = parameters.decomposition;
   if (decomposition.leaf_size == 0 && decomposition.leaves == 0) decomposition.leaf_size = from.run.leaf_size;
   require_same(from.manifest.parameters, fixed_parameters(parameters), from.path);
-  require_same_steps(from, parameters.time);
+  require_end_ahead(from, parameters.time.end);
 }
 
 }  // namespace
@@ -119,7 +117,7 @@ std::optional<Checkpoint> find_checkpoint(const Communicator& comm, const Resume
 }
 
 bool is_complete(const Checkpoint& checkpoint, const Parameters& parameters) {
-  const Timeline timeline(checkpoint.run.begin, parameters.time.end, parameters.time.step);
+  const Timeline timeline = timeline_of(checkpoint, parameters.time.end);
   if (!BlockClock(timeline, checkpoint.run.clock).is_done()) return false;
   const OutputTimes times = output_times(parameters.output, timeline.begin(), timeline.end());
   return times.count_passed(timeline.end(), checkpoint.run.last_output, timeline.same()) ==

@@ -39,30 +39,33 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters, P
 
 Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
                        std::unique_ptr<Backend> backend, double begin)
-    : Simulation(Unstarted{}, comm, parameters, std::move(backend), begin) {
+    : Simulation(Unstarted{}, comm, parameters, std::move(backend),
+                 agreed(comm, [&] { return Timeline(begin, parameters.time.end, parameters.time.step); })) {
   start();
 }
 
 Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
                        std::unique_ptr<Backend> backend, const Checkpoint& from)
-    : Simulation(Unstarted{}, comm, parameters, std::move(backend), from.run.begin) {
+    : Simulation(Unstarted{}, comm, parameters, std::move(backend), agreed(comm, [&] {
+                   return Timeline::extended(from.run.begin, parameters.time.end, from.run.longest_step);
+                 })) {
   restore(from);
 }
 
 Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& parameters,
-                       std::unique_ptr<Backend> backend, double begin)
+                       std::unique_ptr<Backend> backend, const Timeline& timeline)
     : comm_(comm),
       parameters_(parameters),
-      timeline_(agreed(comm, [&] { return Timeline(begin, parameters.time.end, parameters.time.step); })),
+      timeline_(timeline),
       clock_(timeline_),
       step_rule_(parameters.time.rule(timeline_.step(), parameters.gravity.softening)),
       output_times_(
-          agreed(comm, [&] { return output_times(parameters.output, begin, parameters.time.end); })),
+          agreed(comm, [&] { return output_times(parameters.output, timeline.begin(), timeline.end()); })),
       backend_(std::move(backend)),
       tuning_(backend_->repair_rates(), parameters.tuning.rebuild_interval),
       leaf_moves_(comm, backend_->move_rates()),
       checkpoints_(comm, parameters.output.folder, parameters.checkpoint),
-      start_time_(begin) {}
+      start_time_(timeline.begin()) {}
 
 /// The first forces, and what follows from them.
 void Simulation::start() {

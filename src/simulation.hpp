@@ -82,7 +82,7 @@ class Simulation {
 
   /// All but the particles.
   Simulation(Unstarted, const Communicator& comm, const Parameters& parameters,
-             std::unique_ptr<Backend> backend, double begin);
+             std::unique_ptr<Backend> backend, const Timeline& timeline);
   void start();
   void choose_levels();
   int deepest() const;

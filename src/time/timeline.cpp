@@ -33,6 +33,20 @@ Timeline::Timeline(double begin, double end, double longest_step) : begin_(begin
   step_ = (end - begin) / steps;
 }
 
+Timeline Timeline::extended(double begin, double end, double step) {
+  const double number = std::round((end - begin) / step);
+  const Timeline timeline(begin, end, step, static_cast<std::int64_t>(number));
+  // As far as the constructor takes a step as it is; and a step that came from a difference of times, such as
+  // of 1000000.3 and 1000000, has their rounding.
+  const double rounding = 1e-12 * (end - begin) + number * timeline.rounding();
+  if (!(number >= 1) || std::abs(begin + number * step - end) > rounding)
+    throw InputError(
+        fmt::format("the longest steps have been of {:.12g}: give a time.end that is a whole number of these "
+                    "after {:g}, not {:g}",
+                    step, begin, end));
+  return timeline;
+}
+
 double Timeline::same() const { return std::max(1e-9 * step_, rounding()); }
 
 double Timeline::time(std::int64_t count) const {

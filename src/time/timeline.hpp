@@ -15,6 +15,10 @@ class Timeline {
   /// InputError unless begin < end and 0 < longest_step, or if there were more than 2^53 steps.
   Timeline(double begin, double end, double longest_step);
 
+  /// Steps of exactly this length, which a run had so far, to another end. InputError unless that is a whole
+  /// number of them after the begin, up to rounding.
+  static Timeline extended(double begin, double end, double step);
+
   std::int64_t steps() const { return steps_; }
   double step() const { return step_; }
   double begin() const { return begin_; }
@@ -28,6 +32,9 @@ class Timeline {
   double time(std::int64_t count, std::int64_t tick, std::int64_t ticks) const;
 
  private:
+  Timeline(double begin, double end, double step, std::int64_t steps)
+      : begin_(begin), end_(end), step_(step), steps_(steps) {}
+
   double begin_, end_, step_;
   std::int64_t steps_;
 };

@@ -1,97 +1,19 @@
 // What a run begins with: checkpoints that are whole or not, of this run or of another.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "backend/host_backend.hpp"
-#include "base/errors.hpp"
-#include "initial_state.hpp"
-#include "io/snapshot.hpp"
-#include "resume.hpp"
-#include "simulation.hpp"
-#include "support/particles.hpp"
+#include "support/resume_fixture.hpp"
 
 namespace grove {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::bytes_of;
+using testing::Resume;
+using testing::rows_of;
 using testing::TestFolder;
-
-/// Rows of a log, without the columns behind the first `columns`, which are measured or depend on ranks.
-std::string rows_of(const std::string& path, std::size_t columns) {
-  std::istringstream file(bytes_of(path));
-  std::string rows, row;
-  while (std::getline(file, row)) {
-    std::size_t end = 0;
-    for (std::size_t i = 0; i < columns && end != std::string::npos; ++i) end = row.find(',', end + 1);
-    rows += row.substr(0, end) + "\n";
-  }
-  return rows;
-}
-
-/// A short run with a checkpoint after each step.
-class Resume : public ::testing::Test {
- protected:
-  Resume() : folder_(comm_, "resume") {}
-
-  Parameters parameters(const std::vector<std::string>& changes = {}) const {
-    std::vector<std::string> all{"output.folder=" + folder_.path()};
-    all.insert(all.end(), changes.begin(), changes.end());
-    return parse_parameters(
-        "units: {system: none}\n"
-        "initial_conditions: {model: merger, n: 500}\n"
-        "gravity: {softening: 0.02}\n"
-        "time: {end: 0.08, step: 0.02, eta: 0.1}\n"
-        "output: {every: 0.016, render: false}\n"
-        "checkpoint: {every: 1e-9}\n",
-        "test", all);
-  }
-  /// As `grove run` does. Returns the steps that it went on from; -1: none; steps of the run: it was
-  /// complete.
-  std::int64_t run(const ResumeChoice& choice, const std::vector<std::string>& changes = {},
-                   const std::string& backend = "kokkos") {
-    Parameters p = parameters(changes);
-    const auto from = find_checkpoint(comm_, choice, p, backend);
-    if (!from) {
-      InitialState state = initial_state(comm_, p);
-      Simulation(comm_, p, std::move(state.particles), state.time).run();
-    } else if (!is_complete(*from, p)) {
-      Simulation(comm_, p, std::make_unique<HostBackend>(comm_, Particles{}, p.gravity), *from).run();
-    }
-    comm_.barrier();  // the master writes the last lines
-    return from ? from->run.steps_done : -1;
-  }
-  std::int64_t run_auto(const std::vector<std::string>& changes = {}) { return run({"auto"}, changes); }
-
-  /// The error of a run that must not begin.
-  std::string refusal(const ResumeChoice& choice, const std::vector<std::string>& changes = {},
-                      const std::string& backend = "kokkos") {
-    try {
-      run(choice, changes, backend);
-    } catch (const Agreed<InputError>& error) {
-      return error.what();
-    }
-    return "none";
-  }
-
-  /// The master's work on files.
-  template <class Work>
-  void on_disk(const Work& work) const {
-    comm_.barrier();
-    if (comm_.is_master()) work();
-    comm_.barrier();
-  }
-  std::vector<std::string> checkpoints() const { return CheckpointFolder(folder_.path()).latest_first(); }
-
-  Communicator comm_{MPI_COMM_WORLD};
-  TestFolder folder_;
-};
 
 /// Flips a bit in the middle of a file.
 void damage(const std::string& path) {
@@ -150,18 +72,6 @@ TEST_F(Resume, goes_on_from_the_last_valid_checkpoint_to_the_same_files) {
   EXPECT_EQ(run_auto(pictures), steps);
 }
 
-TEST_F(Resume, of_a_run_that_is_extended_ends_as_one_that_went_there_at_once) {
-  run_auto();
-  const std::string all = bytes_of(folder_ / "snapshot_005.hdf5"), energy = bytes_of(folder_ / "energy.csv");
-  on_disk([&] { fs::remove(folder_ / "snapshot_005.hdf5"); });
-  run({"never", true}, {"time.end=0.04"});
-  const std::string first_end = bytes_of(folder_ / "snapshot_003.hdf5");
-  EXPECT_GT(run_auto(), 0);
-  EXPECT_EQ(bytes_of(folder_ / "snapshot_006.hdf5"), all) << "there is one more, of the first end";
-  EXPECT_EQ(bytes_of(folder_ / "snapshot_003.hdf5"), first_end) << "which is not replaced";
-  EXPECT_EQ(bytes_of(folder_ / "energy.csv"), energy);
-}
-
 TEST_F(Resume, of_a_run_that_could_not_write_a_snapshot_goes_on_with_that_one) {
   run_auto();
   for (const char* name : {"snapshot_002.hdf5", "snapshot_005.hdf5"}) {  // inside of a step; of the end
@@ -177,19 +87,6 @@ TEST_F(Resume, of_a_run_that_could_not_write_a_snapshot_goes_on_with_that_one) {
     const std::int64_t steps = open_checkpoint(comm_, checkpoints()[0]).run.steps_done;
     EXPECT_EQ(run_auto(), steps) << "it is complete";
   }
-}
-
-TEST_F(Resume, with_other_output_times_leaves_earlier_snapshots_alone) {
-  run({"never"}, {"time.end=0.04", "output.every=1"});
-  ASSERT_FALSE(fs::exists(folder_ / "snapshot_002.hdf5"));
-  const std::string before = bytes_of(folder_ / "snapshot_001.hdf5");
-  run_auto({"output.every=0.01"});
-  EXPECT_EQ(bytes_of(folder_ / "snapshot_001.hdf5"), before);
-  const double expected[] = {0, 0.04, 0.05, 0.06, 0.07, 0.08};
-  for (int i = 0; i < 6; ++i)
-    EXPECT_NEAR(read_snapshot(comm_, folder_ / fmt::format("snapshot_{:03}.hdf5", i)).header.time,
-                expected[i], 1e-12);
-  EXPECT_FALSE(fs::exists(folder_ / "snapshot_006.hdf5"));
 }
 
 TEST_F(Resume, takes_the_folder_of_a_checkpoint_to_another_output) {

@@ -30,6 +30,7 @@ grove_test(checkpoint mpi/checkpoint_test.cpp LINK grove_test_runs RANKS 1 2 3 7
 grove_test(checkpoint_damage mpi/checkpoint_damage_test.cpp LINK grove_test_runs)
 grove_test(checkpoint_failure mpi/checkpoint_failure_test.cpp LINK grove_test_runs RANKS 1 3)
 grove_test(checkpoint_folder mpi/checkpoint_folder_test.cpp LINK grove::io)
+grove_test(extension mpi/extension_test.cpp LINK grove::simulation RANKS 1 3)
 grove_test(resume mpi/resume_test.cpp LINK grove::simulation RANKS 1 3)
 grove_test(run_output mpi/run_output_test.cpp LINK grove_test_runs nlohmann_json::nlohmann_json
            RANKS 1 3)

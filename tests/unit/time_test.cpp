@@ -31,6 +31,21 @@ TEST(Timeline, refuses_a_run_without_duration_or_step) {
   EXPECT_THROW(Timeline(0, 1, 1e-20), InputError);
 }
 
+TEST(Timeline, is_extended_by_the_steps_that_it_has) {
+  const Timeline first(0, 0.3, 0.1);
+  ASSERT_NE(first.step(), 0.1) << "0.3 / 3 is less, by rounding";
+  const Timeline extended = Timeline::extended(0, 1, first.step());
+  EXPECT_EQ(extended.step(), first.step());
+  EXPECT_EQ(extended.steps(), 10);
+  EXPECT_EQ(extended.time(2), first.time(2));
+  EXPECT_EQ(extended.time(10), 1);
+  // 1000000.3 - 1000000 is 0.3 to 5e-11 only, and so is a third of it 0.1.
+  EXPECT_EQ(Timeline::extended(1e6, 1e6 + 300, Timeline(1e6, 1e6 + 0.3, 0.1).step()).steps(), 3000);
+  EXPECT_THROW(Timeline::extended(0, 1, 0.3), InputError);
+  EXPECT_THROW(Timeline::extended(0, 0.1, 0.3), InputError);
+  EXPECT_THROW(Timeline::extended(1, 0.1, 0.3), InputError);
+}
+
 TEST(OutputTimes, regular_ones_include_begin_and_end_once) {
   EXPECT_EQ(OutputTimes::regular(0, 1, 0.25).all(), (std::vector<double>{0, 0.25, 0.5, 0.75, 1}));
   EXPECT_EQ(OutputTimes::regular(0, 1, 0.4).all().back(), 1.0);
