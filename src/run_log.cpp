@@ -34,13 +34,30 @@ const std::string timing_header = fmt::format(
     fmt::join(step_phases, ","));
 const std::string time_bins_header = "step,time,level,dt,particles,steps,interactions,cost_share,imbalance\n";
 
-/// Bytes of the header and the rows up to a step; 0: there is no such file. A row that was cut short when the
-/// run ended counts as one of a later step.
-std::uintmax_t length_up_to(const std::filesystem::path& path, const std::string& header, std::int64_t step) {
+/// Whether it is a table of other columns: of another version of Grove.
+bool is_other_table(const std::filesystem::path& path, const std::string& header) {
   std::ifstream file(path, std::ios::binary);
   std::string row;
-  if (!std::getline(file, row) || row + "\n" != header) return 0;
-  std::uintmax_t length = header.size();
+  return std::getline(file, row) && row + "\n" != header;
+}
+
+/// Keeps a table that cannot be continued, under another name.
+void set_aside(const std::filesystem::path& path, std::int64_t step) {
+  const std::filesystem::path name = fmt::format("{}.before_step_{}", path.string(), step);
+  std::error_code error;
+  std::filesystem::rename(path, name, error);
+  if (error) throw InputError(fmt::format("{}: cannot be renamed: {}", path.string(), error.message()));
+  fmt::print(stderr, "warning: {}: has other columns than this version of Grove writes: it is now {}\n",
+             path.string(), name.string());
+}
+
+/// Bytes of the header and the rows up to a step; 0: there is no such file. A row that was cut short when the
+/// run ended counts as one of a later step.
+std::uintmax_t length_up_to(const std::filesystem::path& path, std::int64_t step) {
+  std::ifstream file(path, std::ios::binary);
+  std::string row;
+  if (!std::getline(file, row)) return 0;
+  std::uintmax_t length = row.size() + 1;
   while (std::getline(file, row) && !file.eof()) {
     std::int64_t of_row = 0;
     const auto [end, error] = std::from_chars(row.data(), row.data() + row.size(), of_row);
@@ -59,7 +76,8 @@ const char* name_of(Repair repair) {
 
 RunLog::File RunLog::open(const std::filesystem::path& path, const std::string& header,
                           std::optional<std::int64_t> resumed_at) {
-  const std::uintmax_t length = resumed_at ? length_up_to(path, header, *resumed_at) : 0;
+  if (resumed_at && is_other_table(path, header)) set_aside(path, *resumed_at);
+  const std::uintmax_t length = resumed_at ? length_up_to(path, *resumed_at) : 0;
   std::error_code error;
   if (length > 0) std::filesystem::resize_file(path, length, error);
   File file(error ? nullptr : std::fopen(path.c_str(), length > 0 ? "a" : "w"));
@@ -144,6 +162,7 @@ void RunLog::add(const TimeBins& bins, double longest_step, int ranks) {
 
 void RunLog::keep() const {
   for (const File* file : {&energy_, &timing_, &time_bins_}) ::fsync(::fileno(file->get()));
+  telemetry_.keep();
 }
 
 void RunLog::flush(const File& file, const char* name) const {

@@ -60,7 +60,8 @@ struct StepReport {
 class RunLog {
  public:
   /// Creates the files, replacing those of an earlier run; or, where that goes on after so many steps, cuts
-  /// them back to these, if they are there, and appends. InputError: the folder does not take files.
+  /// them back to these, if they are there, and appends; a table of other columns, of another version of
+  /// Grove, is kept under another name, with a warning. InputError: the folder does not take files.
   explicit RunLog(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at = {});
 
   /// Whether the folder holds the log of a run that came to its end.

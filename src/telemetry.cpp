@@ -1,6 +1,7 @@
 #include "telemetry.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
@@ -123,6 +124,8 @@ void Telemetry::add(const StepReport& report) {
         {"median", report.audit->median}, {"p99", report.audit->p99}, {"max", report.audit->max}};
   write(json.dump());
 }
+
+void Telemetry::keep() const { ::fsync(::fileno(file_.get())); }
 
 void Telemetry::end(double seconds, double host_bytes, double device_bytes) {
   const Json json{{"event", "end"},

@@ -33,6 +33,8 @@ class Telemetry {
   /// Each throws std::runtime_error if the line cannot be written.
   void start(const Environment& environment, const RunStart& run);
   void add(const StepReport& report);
+  /// All lines so far will survive a power failure, where the file system can do that.
+  void keep() const;
   /// bytes: the largest peaks of a rank.
   void end(double seconds, double host_bytes, double device_bytes);
 

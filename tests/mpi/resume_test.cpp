@@ -101,6 +101,18 @@ TEST_F(Resume, takes_the_folder_of_a_checkpoint_to_another_output) {
             std::string::npos);
 }
 
+TEST_F(Resume, sets_a_table_of_other_columns_aside) {
+  run_auto();
+  const std::string old = "step,time,something\n1,0.001,7\n";
+  on_disk([&] {
+    fs::remove_all(checkpoints()[0]);
+    std::ofstream(folder_ / "timing.csv") << old;
+  });
+  const std::int64_t step = run_auto();
+  EXPECT_EQ(bytes_of(folder_ / fmt::format("timing.csv.before_step_{}", step)), old);
+  EXPECT_EQ(rows_of(folder_ / "timing.csv", 1), fmt::format("step\n{}\n", step + 1));
+}
+
 TEST_F(Resume, names_every_kind_of_damage) {
   run_auto();
   const std::string last = checkpoints()[0], before = checkpoints()[1], part = before + "/part_0000.hdf5",
