@@ -17,9 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Of everything in the folder. Another one, where any type that is stored as bytes changes.
-constexpr int format_version = 2;
-
 /// Sections and parameters that say nothing about forces and steps.
 constexpr std::array<std::string_view, 9> free_names = {"time.end",
                                                         "decomposition.method",
@@ -56,9 +53,15 @@ json json_of(const CheckpointManifest& m) {
                       {"checksum", piece.checksum},
                       {"first_leaf", piece.first_leaf},
                       {"leaves", piece.leaves}});
-  return {{"format", format_version}, {"grove", m.grove},   {"instruction_set", m.instruction_set},
-          {"backend", m.backend},     {"step", m.step},     {"time", m.time},
-          {"particles", m.particles}, {"leaves", m.leaves}, {"parameters", m.parameters},
+  return {{"format", checkpoint_format},
+          {"grove", m.grove},
+          {"instruction_set", m.instruction_set},
+          {"backend", m.backend},
+          {"step", m.step},
+          {"time", m.time},
+          {"particles", m.particles},
+          {"leaves", m.leaves},
+          {"parameters", m.parameters},
           {"pieces", pieces}};
 }
 
@@ -89,11 +92,11 @@ CheckpointManifest parse_manifest(const std::string& text, const std::string& pa
     const json file = json::parse(text), content = file.at("manifest");
     if (file.at("checksum") != checksum(content.dump()))
       throw InputError(path + ": is damaged: its checksum is not that of its content");
-    if (content.at("format") != format_version)
+    if (content.at("format") != checkpoint_format)
       throw InputError(fmt::format(
           "{}: is of format {}; this version of Grove reads format {}: go on with the version that wrote it, "
           "{}",
-          path, content.at("format").dump(), format_version, content.at("grove").get<std::string>()));
+          path, content.at("format").dump(), checkpoint_format, content.at("grove").get<std::string>()));
     return manifest_of(content);
   } catch (const json::exception&) {
     throw InputError(path + ": is damaged or cut short");
@@ -129,18 +132,18 @@ std::map<std::string, std::string> fixed_parameters(const Parameters& parameters
 
 void require_same(const std::map<std::string, std::string>& before,
                   const std::map<std::string, std::string>& now, const std::string& where) {
-  const auto value = [](const auto& parameters, const std::string& name) {
-    const auto found = parameters.find(name);
-    return found == parameters.end() || found->second.empty() ? std::string("not given") : found->second;
-  };
-  auto names = before;
-  names.insert(now.begin(), now.end());
-  for (const auto& [name, text] : names)
-    if (value(before, name) != value(now, name))
-      throw InputError(fmt::format(
-          "{}: {} was {} and is now {}; a run goes on with what it began with: set it back, or start another "
-          "run from a snapshot of this one (initial_conditions.file) in another output.folder",
-          where, name, value(before, name), value(now, name)));
+  const auto shown = [](const std::string& value) { return value.empty() ? "not given" : value; };
+  std::map<std::string, std::string> all = fixed_parameters(Parameters{});
+  for (const auto& [name, was] : before) all[name] = was;
+  for (const auto& [name, was] : all) {
+    const auto found = now.find(name);
+    const std::string is = found == now.end() ? "" : found->second;
+    if (was == is) continue;
+    throw InputError(fmt::format(
+        "{}: {} was {} and is now {}; a run goes on with what it began with: set it back, or start another "
+        "run from a snapshot of this one (initial_conditions.file) in another output.folder",
+        where, name, shown(was), shown(is)));
+  }
 }
 
 }  // namespace grove

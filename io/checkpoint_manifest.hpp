@@ -10,6 +10,10 @@
 
 namespace grove {
 
+/// Version of everything in the folder. Another one, where any type that is stored as bytes changes
+/// (src/checkpoint_layout.cpp).
+inline constexpr int checkpoint_format = 2;
+
 /// A file of a checkpoint.
 struct CheckpointPiece {
   std::string name;                         ///< in the folder of the checkpoint
@@ -49,7 +53,8 @@ CheckpointManifest check_checkpoint(const std::string& folder);
 /// Parameters that a run must keep, by name, as texts: all that later forces and steps follow from. Others
 /// may change: time.end, what is written, audited and limited, and how cuts are searched.
 std::map<std::string, std::string> fixed_parameters(const Parameters& parameters);
-/// InputError, with old and new value, if a run that began with the former was to go on with the latter.
+/// InputError, with old and new value, if a run that began with the former was to go on with the latter. One
+/// that an older version of Grove did not know counts as its default, which is what that did.
 /// where: the checkpoint, for the message.
 void require_same(const std::map<std::string, std::string>& before,
                   const std::map<std::string, std::string>& now, const std::string& where);

@@ -22,7 +22,7 @@
 namespace grove {
 
 /// What a run knows between two steps beside its domain and its backend. Stored as it is in memory: where
-/// this changes, or what it consists of, format_version does (io/checkpoint_manifest.cpp).
+/// this changes, or what it consists of, checkpoint_format does (checkpoint_layout.cpp).
 struct RunState {
   double begin;         ///< time
   double longest_step;  ///< of all

@@ -167,6 +167,16 @@ TEST_F(Resume, of_another_run_is_refused) {
       << "what says nothing about forces may change";
 }
 
+TEST_F(Resume, takes_a_parameter_that_an_older_version_did_not_know_for_its_default) {
+  const auto with = [&](const std::string& change) { return fixed_parameters(parameters({change})); };
+  auto old = with("audit.every=1");
+  ASSERT_EQ(old.erase("gravity.delta"), 1u);
+  EXPECT_NO_THROW(require_same(old, with("audit.every=1"), "test"));
+  EXPECT_THROW(require_same(old, with("gravity.delta=1e-3"), "test"), InputError);
+  old["gravity.forgotten"] = "1";
+  EXPECT_THROW(require_same(old, with("audit.every=1"), "test"), InputError);
+}
+
 TEST_F(Resume, leaves_alone_what_it_was_not_told_to_replace) {
   run_auto();
   EXPECT_NE(refusal({"never"}).find("--resume auto"), std::string::npos);

@@ -1,0 +1,55 @@
+// What is stored as it is in memory, as checkpoint_format has it. Where one of these fails, a checkpoint of
+// before would be read as something else: raise checkpoint_format (io/checkpoint_manifest.hpp), then correct
+// the numbers. Fields of one size that change places within a type that is only measured here need that, too.
+#include <array>
+#include <cstddef>
+
+#include "checkpoint.hpp"
+#include "checkpoint_arrays.hpp"
+
+namespace grove {
+namespace {
+
+template <std::size_t N>
+using Offsets = std::array<std::size_t, N>;
+
+static_assert(checkpoint_format == 2);
+
+using R = RunState;
+static_assert(sizeof(R) == 10384);
+static_assert(Offsets<16>{offsetof(R, begin), offsetof(R, longest_step), offsetof(R, leaf_size),
+                          offsetof(R, clock), offsetof(R, steps_done), offsetof(R, groups_tuned_at),
+                          offsetof(R, has_levels), offsetof(R, snapshots), offsetof(R, first_energy),
+                          offsetof(R, energy_scale), offsetof(R, last_output),
+                          offsetof(R, checkpoint_seconds), offsetof(R, tuning), offsetof(R, bins),
+                          offsetof(R, forces), offsetof(R, view)} ==
+              Offsets<16>{0, 8, 16, 24, 40, 48, 56, 64, 72, 80, 88, 96, 104, 7816, 9456, 10256});
+
+using T = TreeTuning::State;
+static_assert(sizeof(T) == 7712 && sizeof(RepairPrices) == 2080 && sizeof(RepairChoice::State) == 5200 &&
+              sizeof(CutTiming) == 48 && sizeof(StepWork) == 16);
+static_assert(Offsets<10>{offsetof(T, prices), offsetof(T, choice), offsetof(T, cuts), offsetof(T, last),
+                          offsetof(T, particles), offsetof(T, repaired), offsetof(T, since_rebuild),
+                          offsetof(T, age), offsetof(T, step), offsetof(T, fresh)} ==
+              Offsets<10>{0, 2080, 7280, 7328, 7336, 7344, 7352, 7360, 7368, 7384});
+
+using B = TimeBins;
+static_assert(sizeof(B) == 1640);
+static_assert(Offsets<5>{offsetof(B, particles), offsetof(B, steps), offsetof(B, interactions),
+                         offsetof(B, walked), offsetof(B, busiest)} == Offsets<5>{0, 328, 656, 984, 1312});
+
+using F = ForceReport;
+static_assert(sizeof(F) == 800);
+static_assert(Offsets<14>{offsetof(F, particles), offsetof(F, active), offsetof(F, active_of),
+                          offsetof(F, work), offsetof(F, not_finite), offsetof(F, interactions),
+                          offsetof(F, busiest), offsetof(F, own), offsetof(F, let), offsetof(F, let_bytes),
+                          offsetof(F, let_fraction), offsetof(F, median_acceleration),
+                          offsetof(F, opening_angle), offsetof(F, critical_separation)} ==
+              Offsets<14>{0, 8, 16, 344, 672, 680, 720, 728, 744, 768, 776, 784, 788, 792});
+
+static_assert(sizeof(BlockClock::State) == 16 && sizeof(View) == 128 && sizeof(GravityState) == 160 &&
+              sizeof(GravitySetup) == 152 && sizeof(WalkSetup) == 136 && sizeof(BlockExcess::Block) == 816 &&
+              sizeof(DomainHead) == 48 && sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
+
+}  // namespace
+}  // namespace grove
