@@ -2,12 +2,14 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <string_view>
 
 #include "base/errors.hpp"
 #include "base/pages.hpp"
 #include "comm/communicator.hpp"
 #include "commands/commands.hpp"
 #include "kernels/kokkos/loops/runtime.hpp"
+#include "stop_requests.hpp"
 
 namespace grove {
 namespace {
@@ -29,6 +31,7 @@ bool start_mpi(int& argc, char**& argv) {
 }  // namespace grove
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "run") grove::keep_requests();
   grove::keep_freed_memory();
   if (!grove::start_mpi(argc, argv)) return static_cast<int>(grove::ExitStatus::failed);
   int status = 0;

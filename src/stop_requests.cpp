@@ -49,6 +49,8 @@ void handle(int signal, void (*handler)(int)) {
   sigaction(signal, &action, nullptr);
 }
 
+constexpr bool is_kept_early(int signal) { return signal != SIGINT; }
+
 double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
@@ -63,10 +65,18 @@ double lead_time(double step_seconds, double checkpoint_seconds) {
   return 1.5 * (step_seconds + checkpoint_seconds) + 1;
 }
 
+void keep_requests() {
+  for (const auto& [signal, handler] : handled)
+    if (is_kept_early(signal)) handle(signal, handler);
+}
+
+void drop_requests() {
+  for (const auto& [signal, handler] : handled)
+    if (is_kept_early(signal)) handle(signal, SIG_DFL);
+}
+
 StopRequests::StopRequests(const Communicator& comm, std::filesystem::path folder, double wall_clock)
     : comm_(comm), file_(std::move(folder) / "stop") {
-  stop_source = nobody;
-  snapshot_asked = interrupts = 0;
   for (const auto& [signal, handler] : handled) handle(signal, handler);
   last_poll_ = Clock::now();
   if (wall_clock > 0) set_deadline(wall_clock, by_wall_clock);
@@ -79,7 +89,11 @@ StopRequests::StopRequests(const Communicator& comm, std::filesystem::path folde
 }
 
 StopRequests::~StopRequests() {
-  for (const auto& [signal, handler] : handled) handle(signal, SIG_DFL);
+  handle(SIGINT, SIG_DFL);
+  handle(SIGTERM, reason_.empty() ? SIG_DFL : SIG_IGN);
+  for (const int polite : {SIGUSR1, SIGUSR2}) handle(polite, SIG_IGN);
+  stop_source = nobody;
+  snapshot_asked = interrupts = 0;
 }
 
 void StopRequests::set_deadline(double seconds, int source) {

@@ -12,10 +12,17 @@ namespace grove {
 /// What someone outside wants of a running simulation.
 enum class Request { none, snapshot, stop };
 
+/// From now on SIGTERM, SIGUSR1 and SIGUSR2 do not end this process, but are kept for the StopRequests to
+/// come: before MPI and Kokkos have started, and a run has its first forces, they would kill it.
+void keep_requests();
+/// They end it again.
+void drop_requests();
+
 /// Listens to those who may ask a run to stop, or to write a snapshot now: signals to any rank (SIGTERM,
 /// SIGUSR1, SIGINT; SIGUSR2 asks for a snapshot), a file `stop` in the output folder, `limits.wall_clock` and
 /// SLURM's time limit. A second SIGINT ends the process at once. While this lives, these signals do nothing
-/// else; one at a time.
+/// else, and afterwards those that are polite, SIGUSR1 and SIGUSR2, do nothing at all, nor does SIGTERM after
+/// a stop: a run that ends as it was asked to is not killed on its last steps. One at a time.
 class StopRequests {
  public:
   /// Collective. folder: of the output. wall_clock: seconds from now on, 0: no limit. The master asks SLURM,

@@ -144,7 +144,10 @@ void add_run(CLI::App& app, Action& action) {
   command->callback([options, &action] {
     action = [options](const Communicator& comm) {
       const Parameters parameters = read_parameters(comm, options->file, options->overrides);
-      if (options->check) return check(comm, parameters, options->resume, options->backend);
+      if (options->check) {
+        drop_requests();
+        return check(comm, parameters, options->resume, options->backend);
+      }
       const Watchdog watchdog(comm.rank(), parameters.limits.hang);
       StopRequests requests(comm, parameters.output.folder, parameters.limits.wall_clock);
       const BackendChoice choice = resolved(comm, options->backend);

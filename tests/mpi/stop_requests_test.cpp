@@ -48,6 +48,34 @@ TEST(StopRequests, for_a_snapshot_are_answered_once_and_before_a_stop) {
   EXPECT_EQ(requests.poll(), Request::stop);
 }
 
+TEST(StopRequests, made_before_there_is_a_run_are_kept_for_it) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "stop-early");
+  for (const int signal : {SIGUSR1, SIGTERM}) {
+    keep_requests();
+    if (comm.is_master()) std::raise(signal);
+    StopRequests requests(comm, folder.path(), 0);
+    EXPECT_EQ(requests.poll(), Request::stop);
+  }
+}
+
+TEST(StopRequests, that_come_when_a_run_has_ended_do_not_kill_it) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "stop-late");
+  const auto end_run = [&](bool is_stopped) {
+    StopRequests requests(comm, folder.path(), 0);
+    if (is_stopped) std::raise(SIGUSR1);
+    EXPECT_EQ(requests.poll(), is_stopped ? Request::stop : Request::none);
+  };
+  end_run(false);
+  std::raise(SIGUSR1);
+  std::raise(SIGUSR2);
+  EXPECT_EXIT(std::raise(SIGTERM), ::testing::KilledBySignal(SIGTERM), "") << "it was not asked to stop";
+  end_run(true);
+  std::raise(SIGTERM);
+  end_run(false);  // which was not meant by any of these
+}
+
 TEST(StopRequests, by_a_file_are_obeyed_once) {
   const Communicator comm(MPI_COMM_WORLD);
   const TestFolder folder(comm, "stop-file");
