@@ -41,9 +41,9 @@ void Simulation::restore(const Checkpoint& from) {
   view_ = run.view;
   resumed_at_ = run.steps_done;
   // Until a step of this process was measured.
-  forecast_.add(
-      forces_, first_evaluation_seconds(static_cast<double>(forces_.particles) / comm_.size(),
-                                        forces_.particles, parameters_.gravity.is_direct(forces_.particles)));
+  const bool is_direct = parameters_.gravity.is_direct(forces_.particles);
+  const double share = static_cast<double>(forces_.particles) / comm_.size();
+  forecast_.add(forces_, at_most(first_evaluation_seconds(share, forces_.particles, is_direct)));
   start_time_ = time();
 
   last_output_ = run.last_output;
@@ -61,7 +61,7 @@ void Simulation::restore(const Checkpoint& from) {
 
 void Simulation::write_checkpoint() {
   const auto timer = timers_.time("checkpoint");
-  const Expected expected(writing_seconds(forces_.particles));
+  const Expected expected(at_most(writing_seconds(forces_.particles)));
   if (log_) log_->keep();
   const RunState run = state();
   checkpoints_.write({run, time(), parameters_, domain_, *backend_});
@@ -70,7 +70,7 @@ void Simulation::write_checkpoint() {
 /// On the way, and at the end: the run does not fail with it. requests (optional): are told what it took.
 void Simulation::save(StopRequests* requests) {
   const auto timer = timers_.time("checkpoint");
-  const Expected expected(writing_seconds(forces_.particles));
+  const Expected expected(at_most(writing_seconds(forces_.particles)));
   const auto start = Clock::now();
   if (log_) log_->keep();
   const RunState run = state();

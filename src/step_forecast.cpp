@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "let/gravity.hpp"
+#include "watchdog.hpp"
 
 namespace grove {
 namespace {
@@ -38,6 +39,8 @@ void StepForecast::add(const ForceReport& forces, double seconds) {
   else
     besides_ = longest_recent(besides_, seconds, 0.999);
 }
+
+double at_most(double seconds) { return seconds / times_predicted; }
 
 double slow_seconds(double interactions) { return 2e-8 * interactions; }
 

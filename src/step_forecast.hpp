@@ -29,6 +29,11 @@ class StepForecast {
   double most_work_ = 0, per_interaction_ = 0, besides_ = 0;
 };
 
+/// What to tell the watchdog to expect where all that is known is a time that is not exceeded, such as those
+/// below: it allows times_predicted (20) times what it expects, and a rank that hangs in a file system would
+/// not be found for hours.
+double at_most(double seconds);
+
 /// Seconds that so many interactions of one rank take at most: 20 ns each, of a slow core; ten times what
 /// a usual one needs.
 double slow_seconds(double interactions);

@@ -16,7 +16,7 @@
 namespace grove {
 namespace {
 
-constexpr double times_predicted = 20, longer_in_mpi = 5;
+constexpr double longer_in_mpi = 5;
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -79,9 +79,8 @@ std::string Watchdog::message(const Progress::State& now) const {
       now.call ? fmt::format("waits for other ranks in {}", name_of(now.call)) : "is stuck there itself";
   return fmt::format(
       "grove: rank {} on {}: no progress for {:.0f} s in phase '{}': it {}. Allowed are limits.hang, {:g} s, "
-      "and "
-      "{:g} times what was predicted from the counted work, {:.3g} s. The run ends.\n",
-      rank_, host_name(), detector_.still(), now.phase, what, hang_, times_predicted, now.expected);
+      "and {:.3g} s by what was predicted. The run ends.\n",
+      rank_, host_name(), detector_.still(), now.phase, what, hang_, times_predicted * now.expected);
 }
 
 }  // namespace grove

@@ -9,6 +9,9 @@
 
 namespace grove {
 
+/// The watchdog allows so many times what was predicted.
+inline constexpr double times_predicted = 20;
+
 /// Tells, from looks at a Progress, whether it stands still: no phase was entered or left for
 /// max(hang, 20 x what is predicted), and, by a rank that waits for others in a call of MPI, for five seconds
 /// more, so that the one that they wait for speaks first.

@@ -29,12 +29,12 @@ namespace grove {
 
 namespace {
 
-/// What `work` gives, in a phase that is predicted to take so long.
+/// What `work` gives, in a phase that takes so long at most.
 template <class Work>
 auto watched(const char* phase, double seconds, const Work& work) {
   PhaseTimers timers;
   const auto timer = timers.time(phase);
-  const Expected expected(seconds);
+  const Expected expected(at_most(seconds));
   return work();
 }
 
@@ -47,7 +47,7 @@ double seconds_of_checkpoints(const Communicator& comm, const ResumeChoice& choi
 }
 
 /// Seconds, on the rank with most particles before they are shared out, or after.
-double expected_of_first_forces(const Communicator& comm, std::size_t own, const GravityParameters& gravity) {
+double longest_first_forces(const Communicator& comm, std::size_t own, const GravityParameters& gravity) {
   const Count all = comm.sum(static_cast<Count>(own)), most = comm.max(static_cast<Count>(own));
   return first_evaluation_seconds(static_cast<double>(most), all, gravity.is_direct(all));
 }
@@ -71,7 +71,7 @@ void resume(const Communicator& comm, const Parameters& parameters, const Backen
   }
   std::optional<Simulation> simulation;
   {
-    const Expected expected(writing_seconds(from.run.forces.particles));
+    const Expected expected(at_most(writing_seconds(from.run.forces.particles)));
     simulation.emplace(comm, parameters, make_backend(comm, choice, Particles{}, parameters.gravity), from);
   }
   run(*simulation, requests);
@@ -87,7 +87,7 @@ void start(const Communicator& comm, Parameters parameters, const BackendChoice&
   if (decomposition.leaf_size == 0 && decomposition.leaves == 0) decomposition.leaf_size = state.leaf_size;
   std::optional<Simulation> simulation;
   {
-    const Expected expected(expected_of_first_forces(comm, state.particles.size(), parameters.gravity));
+    const Expected expected(at_most(longest_first_forces(comm, state.particles.size(), parameters.gravity)));
     simulation.emplace(comm, parameters,
                        make_backend(comm, choice, std::move(state.particles), parameters.gravity),
                        state.time);

@@ -37,6 +37,13 @@ TEST(StallDetector, allows_twenty_times_what_was_predicted) {
   EXPECT_TRUE(detector.look(at(1, 100), 2));
 }
 
+TEST(StallDetector, allows_once_what_is_a_bound_already) {
+  StallDetector detector(10);
+  detector.look(at(1, at_most(1000)), 0);
+  EXPECT_FALSE(detector.look(at(1, at_most(1000)), 999));
+  EXPECT_TRUE(detector.look(at(1, at_most(1000)), 2));
+}
+
 TEST(StallDetector, lets_the_rank_speak_first_that_others_wait_for) {
   StallDetector waits(10), hangs(10);
   waits.look(at(1, 0, "MPI_Barrier(comm)"), 0);
