@@ -13,6 +13,11 @@ void Checkpoints::resumed(const Checkpoint& from) {
   last_ = from.path;
 }
 
+std::string Checkpoints::last_text() const {
+  if (last_.empty()) return "there is no checkpoint of this run";
+  return fmt::format("the last checkpoint is that after {} steps, {}", last_step_, last_);
+}
+
 bool Checkpoints::is_due() const {
   if (every_ == 0) return false;
   const double passed = std::chrono::duration<double>(Clock::now() - last_time_).count();

@@ -22,6 +22,9 @@ class Checkpoints {
   /// The run goes on from this one.
   void resumed(const Checkpoint& from);
 
+  /// Where the last one is, for a message.
+  std::string last_text() const;
+
   /// Whether it is time for the next one, by the master's clock.
   bool is_due() const;
   /// Writes one, unless that of this step is there; returns whether it did. Errors: of write_checkpoint().

@@ -15,14 +15,23 @@ namespace {
 
 using Failure = Agreed<std::runtime_error>;
 
+/// A checkpoint would go on in the same way.
+constexpr const char* what_to_do =
+    "start another run from the last snapshot before that (initial_conditions.file), or anew, with smaller "
+    "time "
+    "steps (time.eta, time.step) or a larger gravity.softening";
+
 bool is_finite(const Vec3d& v) { return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z); }
 
 /// A particle that something is wrong with.
 struct Suspect {
-  int order = std::numeric_limits<int>::max();  ///< the lowest is named first; the largest: there is none
+  static constexpr int none = std::numeric_limits<int>::max();
+
+  int order = none;  ///< the lowest is named first
   ParticleId id = 0;
   Vec3d position{}, velocity{};
 
+  bool exists() const { return order != none; }
   bool is_before(const Suspect& o) const { return order != o.order ? order < o.order : id < o.id; }
   std::string text() const {
     return fmt::format("particle id {} at ({:.6g}, {:.6g}, {:.6g}), velocity ({:.6g}, {:.6g}, {:.6g})", id,
@@ -101,10 +110,20 @@ void require_finite(const Communicator& comm, Backend& backend, Count number, co
   });
   const Suspect first = first_of_all(comm, own);
   throw Failure(fmt::format(
-      "{}, the accelerations of {} particles are not finite numbers; the first one to look at is {}: go on "
-      "from the last checkpoint or snapshot with smaller time steps (time.eta, time.step) or a larger "
-      "gravity.softening",
-      now.text(), number, first.text()));
+      "{}, the accelerations of {} particles are not finite numbers; the first one to look at is {}: {}",
+      now.text(), number, first.text(), what_to_do));
+}
+
+void require_finite_positions(const Communicator& comm, Backend& backend, const Moment& now) {
+  Suspect own;
+  backend.show(nullptr, [&](const Particles& particles) {
+    own = first_suspect(particles, [&](std::size_t i) { return is_finite(particles.position[i]) ? -1 : 0; });
+  });
+  const Suspect first = first_of_all(comm, own);
+  if (first.exists())
+    throw Failure(
+        fmt::format("{}, there are positions that are not finite numbers; the first one is of {}: {}",
+                    now.text(), first.text(), what_to_do));
 }
 
 void require_no_runaway(const Communicator& comm, Backend& backend, const Box& before, const Box& after,
@@ -127,10 +146,8 @@ void require_no_runaway(const Communicator& comm, Backend& backend, const Box& b
   if (counts[0] == 0 || (counts[0] > 1 && few * counts[0] >= counts[1])) return;
   throw Failure(fmt::format(
       "{}, {} of {} particles have run away, more than {} times the size of the system since the last "
-      "decomposition; the first one is {}: go on from the last checkpoint or snapshot with smaller time "
-      "steps "
-      "(time.eta, time.step) or a larger gravity.softening",
-      now.text(), counts[0], counts[1], far, first.text()));
+      "decomposition; the first one is {}: {}",
+      now.text(), counts[0], counts[1], far, first.text(), what_to_do));
 }
 
 }  // namespace grove

@@ -41,6 +41,10 @@ class ExchangeGuard {
 /// there are any: a copy of the particles.
 void require_finite(const Communicator& comm, Backend& backend, Count number, const Moment& now);
 
+/// Names the particle with the lowest id of those whose position is no finite number, if there are any. Cost:
+/// a copy of the particles.
+void require_finite_positions(const Communicator& comm, Backend& backend, const Moment& now);
+
 /// Whether the root cube grew because of a few particles that are beyond all others: 32 edges of the cube of
 /// the decomposition before away from it, and fewer than one in a thousand. Steps that fit the accelerations
 /// do not bring a particle there; a system that expands takes most of its particles along. Cost, where the

@@ -92,6 +92,14 @@ Particles Simulation::particles() const {
 }
 
 Ended Simulation::run(StopRequests* requests) {
+  try {
+    return to_the_end(requests);
+  } catch (const Agreed<std::runtime_error>& error) {
+    throw Agreed<std::runtime_error>(fmt::format("{}; {}", error.what(), checkpoints_.last_text()));
+  }
+}
+
+Ended Simulation::to_the_end(StopRequests* requests) {
   start_reporting();
   if (!resumed_at_) report(Repair::cuts);
   if (requests) requests->steps_go_on(expected_checkpoint_seconds());
@@ -216,7 +224,12 @@ void Simulation::decompose() {
   DecompositionParameters parameters = parameters_.decomposition;
   parameters.speeds = leaf_moves_.speeds();
   before_cuts_.emplace(BeforeCuts{ExchangeGuard(comm_, *backend_), previous});
-  domain_ = backend_->decompose(parameters, previous, report);
+  try {
+    domain_ = backend_->decompose(parameters, previous, report);
+  } catch (const Agreed<InputError>&) {
+    if (previous) require_finite_positions(comm_, *backend_, now());  // no fault of the input
+    throw;
+  }
   leaf_moves_.decomposed(longest_steps());
   const double migrate = report.timers.seconds("migrate"), sort = report.sort_seconds();
   const double wait = report.timers.seconds("wait");

@@ -84,6 +84,7 @@ class Simulation {
   Simulation(Unstarted, const Communicator& comm, const Parameters& parameters,
              std::unique_ptr<Backend> backend, const Timeline& timeline);
   void start();
+  Ended to_the_end(StopRequests* requests);
   void choose_levels();
   int deepest() const;
   void advance(int deepest);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -10,9 +11,11 @@
 
 #include "backend/host_backend.hpp"
 #include "base/errors.hpp"
+#include "io/checkpoint_folder.hpp"
 #include "io/parameters.hpp"
 #include "simulation.hpp"
 #include "support/particle_sets.hpp"
+#include "support/particles.hpp"
 
 namespace grove {
 namespace {
@@ -129,9 +132,13 @@ TEST_F(Guards, name_a_particle_that_has_run_away_but_let_a_system_expand) {
   EXPECT_EQ(runaway(2), "");
 }
 
-/// From the forces of a run to the error, on every kind of sum.
+/// From the forces of a run to the error, on every kind of sum, or from the positions, where a decomposition
+/// comes first.
 TEST_F(Guards, end_a_run_whose_forces_are_lost) {
-  for (const std::string below : {"0", "1000000"}) {
+  const struct {
+    std::string below, interval, text;
+  } cases[] = {{"0", "1000", "accelerations"}, {"1000000", "1000", "accelerations"}, {"0", "1", "positions"}};
+  for (const auto& [below, interval, text] : cases) {
     Particles own = test::make_particles(comm_, test::Shape::uniform, 300, false);
     for (std::size_t i = 0; i < own.size(); ++i) {
       own.type[i] = 1;
@@ -143,7 +150,9 @@ TEST_F(Guards, end_a_run_whose_forces_are_lost) {
         "gravity: {softening: 0.1, direct_below: " +
             below +
             "}\n"
-            "tuning: {rebuild_interval: 1000}\n"  // a decomposition would see it, too
+            "tuning: {rebuild_interval: " +
+            interval +
+            "}\n"
             "time: {end: 1, step: 0.125, steps: shared}\n",
         "test", {});
     Simulation simulation(comm_, parameters, std::move(own), 0);
@@ -153,8 +162,43 @@ TEST_F(Guards, end_a_run_whose_forces_are_lost) {
     } catch (const Agreed<std::runtime_error>& caught) {
       error = caught.what();
     }
-    EXPECT_NE(error.find("particle id 79190"), std::string::npos) << error;
+    EXPECT_NE(error.find("particle id 79190 at ("), std::string::npos) << error;
+    EXPECT_NE(error.find(", at time 0.125, "), std::string::npos) << error;
+    EXPECT_NE(error.find(text), std::string::npos) << error;
   }
+}
+
+/// Has lost the forces of a particle at the end of a step.
+class Unlucky : public HostBackend {
+ public:
+  Unlucky(const Communicator& comm, Particles own, int evaluations)
+      : HostBackend(comm, std::move(own), {}), left_(evaluations) {}
+  ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) override {
+    ForceReport report = HostBackend::evaluate(domain, plan, timers);
+    if (--left_ < 0) report.not_finite = 1;
+    return report;
+  }
+
+ private:
+  int left_;
+};
+
+TEST_F(Guards, say_where_the_last_checkpoint_is) {
+  const testing::TestFolder folder(comm_, "guards");
+  const auto error_with = [&](const std::string& every) {
+    const Parameters parameters = parse_parameters(
+        "units: {system: none}\ninitial_conditions: {model: plummer}\ngravity: {softening: 0.1}\n"
+        "time: {end: 1, step: 0.01, steps: shared}\noutput: {render: false}\n",
+        "test", {"output.folder=" + folder.path(), "checkpoint.every=" + every});
+    Particles own = test::make_particles(comm_, test::Shape::uniform, 300, false);
+    std::fill(own.type.begin(), own.type.end(), std::uint8_t{1});
+    Simulation run(comm_, parameters, std::make_unique<Unlucky>(comm_, std::move(own), 10), 0);
+    return error_of([&] { run.run(); });
+  };
+  EXPECT_NE(error_with("1 h").find("; there is no checkpoint of this run"), std::string::npos);
+  const std::string error = error_with("1e-9 s");
+  const std::string last = CheckpointFolder(folder.path()).latest_first().at(0);
+  EXPECT_NE(error.find(", " + last), std::string::npos) << error;
 }
 
 }  // namespace
