@@ -1,9 +1,14 @@
 #include "io/array_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include <filesystem>
-#include <system_error>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -15,34 +20,73 @@ namespace {
 /// What HDF5 writes beside arrays, generously.
 constexpr std::int64_t description_bytes = 1 << 16;
 
+[[noreturn]] void fail(const std::string& path) {
+  throw InputError(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+}
+
 }  // namespace
 
-ArrayFileWriter::ArrayFileWriter(std::string path, std::int64_t bytes) : path_(std::move(path)) {
-  // Once so that HDF5, which takes a failure badly, does not begin in vain; again as creation gives it back.
-  const auto reserve = [&] { reserve_room(path_, bytes + description_bytes, Reserve::room_alone, path_); };
-  reserve();
-  file_ = hdf5::create_file(path_);
-  reserve();
+ArrayFileWriter::Descriptor::Descriptor(int number, const std::string& path) : number_(number) {
+  if (number < 0) fail(path);
+}
+
+ArrayFileWriter::Descriptor::~Descriptor() { ::close(number_); }
+
+ArrayFileWriter::ArrayFileWriter(std::string path, std::int64_t bytes)
+    : path_(std::move(path)),
+      on_disk_(::open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), path_),
+      in_memory_(::memfd_create("grove", MFD_CLOEXEC), path_) {
+  reserve_room(path_, bytes + description_bytes, Reserve::room_alone, path_);
+  // A limit of the process (ulimit -f) holds in memory, too, and HDF5 must not meet it.
+  if (::ftruncate(in_memory_, bytes + description_bytes) != 0) fail(path_);
+  description_ = hdf5::create_file(in_memory_, path_);
 }
 
 void ArrayFileWriter::write(const std::string& name, const RowLayout& layout, std::size_t rows,
                             const void* data) {
   std::vector<hsize_t> shape{rows};
   if (layout.numbers > 1) shape.push_back(layout.numbers);
-  const hdf5::Handle dataset = hdf5::create_dataset(file_, name, layout.type, shape, path_);
+  const hdf5::Handle dataset = hdf5::create_dataset(description_, name, layout.type, shape, path_);
   if (rows == 0) return;
-  hdf5::write_all(dataset, layout.type, data, fmt::format("{}: {} cannot be written", path_, name));
+  const haddr_t offset = H5Dget_offset(dataset);
+  if (offset == HADDR_UNDEF) throw InputError(fmt::format("{}: {} has no place in the file", path_, name));
+  const auto begin = static_cast<std::int64_t>(offset);
+  const auto size = static_cast<std::int64_t>(rows * layout.numbers * H5Tget_size(layout.type));
+  arrays_.push_back({begin, begin + size});
+  write_bytes(data, begin, size);
+}
+
+void ArrayFileWriter::write_bytes(const void* data, std::int64_t offset, std::int64_t size) {
+  for (std::int64_t done = 0; done < size;) {
+    const auto part = ::pwrite(on_disk_, static_cast<const char*>(data) + done,
+                               static_cast<std::size_t>(size - done), offset + done);
+    if (part < 0 && errno != EINTR) fail(path_);
+    done += std::max<std::int64_t>(0, part);
+  }
+}
+
+/// What HDF5 has written between two arrays.
+void ArrayFileWriter::copy_description(std::int64_t begin, std::int64_t end) {
+  std::vector<char> bytes(static_cast<std::size_t>(end - begin));
+  const auto found = ::pread(in_memory_, bytes.data(), bytes.size(), begin);
+  if (found != static_cast<std::int64_t>(bytes.size())) fail(path_);
+  write_bytes(bytes.data(), begin, end - begin);
 }
 
 void ArrayFileWriter::close() {
-  const std::string what = path_ + ": cannot be written";
-  hdf5::check(H5Fflush(file_, H5F_SCOPE_GLOBAL), what);
-  file_.close(what);
-  std::error_code error;
-  const auto length = std::filesystem::file_size(path_, error);
-  if (!error) std::filesystem::resize_file(path_, length, error);  // gives back what was not needed
-  if (error) throw InputError(fmt::format("{}: {}", what, error.message()));
-  flush_file(path_);
+  description_.close(path_ + ": cannot be described");
+  struct stat whole = {};
+  if (::fstat(in_memory_, &whole) != 0) fail(path_);
+  std::sort(arrays_.begin(), arrays_.end(),
+            [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  arrays_.push_back({whole.st_size, whole.st_size});
+  std::int64_t done = 0;
+  for (const Extent& array : arrays_) {
+    copy_description(done, array.begin);
+    done = array.end;
+  }
+  // That also gives back what was not needed.
+  if (::ftruncate(on_disk_, whole.st_size) != 0 || ::fsync(on_disk_) != 0) fail(path_);
 }
 
 ArrayFileReader::ArrayFileReader(std::string path) : path_(std::move(path)), file_(hdf5::open_file(path_)) {}

@@ -32,6 +32,9 @@ struct RowLayout {
   }
 };
 
+/// HDF5 never writes the file itself: version 1.10 keeps the identifier of a file that it could not close,
+/// and reads its freed memory when the program ends. It describes the arrays in a file in memory, with holes
+/// where they lie; both are then written by calls whose failures can be borne. Memory: some kB.
 class ArrayFileWriter {
  public:
   /// bytes: of all arrays; room for them is taken on disk first. InputError: there is none, or the file
@@ -53,10 +56,31 @@ class ArrayFileWriter {
   void close();
 
  private:
+  /// An open file.
+  class Descriptor {
+   public:
+    Descriptor(int number, const std::string& path);
+    ~Descriptor();
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    operator int() const { return number_; }
+
+   private:
+    int number_;
+  };
+  /// Bytes of the file that an array takes.
+  struct Extent {
+    std::int64_t begin, end;
+  };
+
   void write(const std::string& name, const RowLayout& layout, std::size_t rows, const void* data);
+  void write_bytes(const void* data, std::int64_t offset, std::int64_t size);
+  void copy_description(std::int64_t begin, std::int64_t end);
 
   std::string path_;
-  hdf5::Handle file_;
+  Descriptor on_disk_, in_memory_;
+  hdf5::Handle description_;    ///< in_memory_, open in HDF5
+  std::vector<Extent> arrays_;  ///< written so far
 };
 
 class ArrayFileReader {

@@ -86,9 +86,12 @@ Handle create_file(MPI_Comm comm, const std::string& path) {
           path + ": cannot be created"};
 }
 
-Handle create_file(const std::string& path) {
+Handle create_file(int descriptor, const std::string& path) {
   silence();
-  return {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose,
+  const Handle access = property_list(H5P_FILE_ACCESS);
+  check(H5Pset_fapl_stdio(access), path);  // others want a name in a folder
+  const std::string name = fmt::format("/proc/self/fd/{}", descriptor);
+  return {H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose,
           path + ": cannot be created"};
 }
 
@@ -192,10 +195,6 @@ void write_rows(hid_t dataset, hid_t type, hsize_t first, hsize_t count, const v
   const Handle transfer = property_list(H5P_DATASET_XFER);
   check(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE), what);
   check(H5Dwrite(dataset, type, memory, space, transfer, data), what);
-}
-
-void write_all(hid_t dataset, hid_t type, const void* data, const std::string& what) {
-  check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), what);
 }
 
 void read_rows(hid_t dataset, hid_t type, hsize_t first, hsize_t count, void* data, const std::string& what) {

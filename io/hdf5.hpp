@@ -75,8 +75,8 @@ bool is_hdf5(const std::string& path);
 Handle open_file(const std::string& path);
 /// Creates or empties a file, by all ranks of the communicator together.
 Handle create_file(MPI_Comm comm, const std::string& path);
-/// The same by this rank alone.
-Handle create_file(const std::string& path);
+/// The same by this rank alone, in a file that is open, such as one in memory.
+Handle create_file(int descriptor, const std::string& path);
 
 /// `path` of a file is for messages only, here and below.
 Handle create_group(hid_t parent, const std::string& name, const std::string& path);
@@ -112,7 +112,7 @@ struct DatasetInfo {
   std::string type_name() const;
 };
 
-/// Creates a contiguous dataset of given shape; collective.
+/// Creates a contiguous dataset of given shape, whose place in the file is known at once; collective.
 Handle create_dataset(hid_t parent, const std::string& name, hid_t type, std::span<const hsize_t> shape,
                       const std::string& path);
 /// Handle of an existing dataset; none if there is no such dataset.
@@ -126,8 +126,6 @@ std::vector<std::string> dataset_names(hid_t group, const std::string& path);
 /// Writes rows [first, first + count) from all ranks together (each its own; count may be 0).
 void write_rows(hid_t dataset, hid_t type, hsize_t first, hsize_t count, const void* data,
                 const std::string& what);
-/// Writes all rows, by this rank alone.
-void write_all(hid_t dataset, hid_t type, const void* data, const std::string& what);
 /// Reads rows [first, first + count), by this rank alone; HDF5 converts to the type.
 void read_rows(hid_t dataset, hid_t type, hsize_t first, hsize_t count, void* data, const std::string& what);
 

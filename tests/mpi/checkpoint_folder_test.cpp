@@ -3,15 +3,19 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "base/errors.hpp"
+#include "io/array_file.hpp"
 #include "io/folder_lock.hpp"
 #include "support/particles.hpp"
 
@@ -126,6 +130,72 @@ TEST(FolderLock, lets_one_process_write) {
     }
   }
   EXPECT_NO_THROW(FolderLock{output}) << "it ended with its owner";
+}
+
+/// What the system takes no more than so many bytes of, for its life.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+struct Bytes {
+  std::int64_t number;
+  char letter;
+};
+
+TEST(ArrayFile, keeps_arrays_as_they_are_in_memory) {
+  const Communicator comm(MPI_COMM_SELF);
+  const testing::TestFolder folder(comm, "arrays");
+  const std::string path = folder / "arrays.hdf5";
+  const std::vector<double> numbers{1, -0.0, 3e-310};
+  const std::vector<Vec3f> vectors{{1, 2, 3}, {4, 5, 6}};
+  ArrayFileWriter file(path, 1000);
+  file.put("Numbers", numbers);
+  file.put("None", std::vector<std::int64_t>{});
+  file.put("Vectors", vectors);
+  file.put_value("Piece", Bytes{7, 'x'});
+  file.close();
+  const ArrayFileReader read(path);
+  EXPECT_EQ(read.all<double>("Numbers"), numbers);
+  EXPECT_TRUE(std::signbit(read.all<double>("Numbers")[1]));
+  EXPECT_EQ(read.rows("None"), 0u);
+  EXPECT_EQ(read.all<Vec3f>("Vectors")[1].z, 6);
+  EXPECT_EQ(read.value<Bytes>("Piece").letter, 'x');
+}
+
+// HDF5 1.10 keeps files that it could not close, and reads their freed memory when the program ends.
+TEST(ArrayFile, that_cannot_be_written_leaves_nothing_open) {
+  const Communicator comm(MPI_COMM_SELF);
+  const testing::TestFolder folder(comm, "no-room");
+  const std::vector<double> large(1 << 17);
+  const auto refusal = [&](std::int64_t bytes) -> std::string {
+    try {
+      ArrayFileWriter file(folder / "arrays.hdf5", bytes);
+      const FileSizeLimit limit(1 << 17);
+      file.put("Large", large);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_NE(refusal(1000).find("arrays.hdf5: cannot be written: File too large"), std::string::npos);
+  const FileSizeLimit limit(1 << 17);
+  EXPECT_THROW(ArrayFileWriter(folder / "arrays.hdf5", 1 << 20), InputError) << "before HDF5 begins";
+  EXPECT_EQ(H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_ALL), 0);
 }
 
 }  // namespace
