@@ -44,5 +44,35 @@ mpirun -n 2 "$grove" run run.yml -P output.folder=small/out --resume auto 2>resu
 check 'they are valid' grep -q 'goes on after step 2' resumed.err
 check 'no warning any more' [ "$(grep -c warning resumed.err)" -eq 0 ]
 check 'the end is that of a run with room' cmp small/out/snapshot_001.hdf5 roomy/snapshot_001.hdf5
-[ $failures -eq 0 ] || cat full.err resumed.err
+
+# Asked to stop where there is no room for the last checkpoint: an error, and those of before are kept.
+rm -rf small/out
+mount -o remount,size=1100k small
+(until [ -d small/out/checkpoints/step_000000002 ]; do sleep 0.01; done && touch small/out/stop) &
+mpirun -n 3 "$grove" run run.yml -P time.end=5 -P output.folder=small/out 2>stopped.err
+status=$?
+wait
+check 'a stop without a checkpoint is an error' [ $status -eq 2 ]
+check 'that says so' grep -Eq '^grove: .*: [0-9]+ bytes are needed, [0-9]+ are free' stopped.err
+check 'two checkpoints stay after a stop' [ "$(cd small/out/checkpoints && echo *)" = 'step_000000001 step_000000002' ]
+
+# Full when a snapshot is due: the run ends, with a checkpoint if there is room for one, and goes on with that snapshot.
+rm -rf small/out
+mount -o remount,size=8m small
+mpirun -n 3 "$grove" run run.yml -P checkpoint.every=1h -P output.folder=small/out 2>/dev/null
+cp small/out/snapshot_001.hdf5 whole.hdf5
+rm -rf small/out
+# Behind the first snapshot there is room for the logs alone.
+(until [ -e small/out/snapshot_000.hdf5 ]; do sleep 0.01; done
+  head -c $(($(df -k --output=avail small | tail -n 1) - 100))k /dev/zero >small/filling) &
+mpirun -n 3 "$grove" run run.yml -P checkpoint.every=1h -P output.folder=small/out 2>due.err
+status=$?
+wait
+check 'a due snapshot without room is an error' [ $status -eq 2 ]
+check 'that names it' grep -Eq '^grove: .*snapshot_001.hdf5.* bytes are needed, [0-9]+ are free' due.err
+check 'nothing half-written is left' [ -z "$(find small/out -name '*.tmp')" ]
+rm small/filling
+mpirun -n 2 "$grove" run run.yml -P output.folder=small/out --resume auto 2>>due.err || failures=$((failures + 1))
+check 'where there is room again the snapshot comes' cmp small/out/snapshot_001.hdf5 whole.hdf5
+[ $failures -eq 0 ] || cat full.err resumed.err stopped.err due.err
 exit $((failures > 0))

@@ -38,7 +38,7 @@ length=$(($(milliseconds) - begin))
 results alone >alone.txt
 echo "left alone: $length ms, $(tail -n 1 alone/timing.csv | cut -d, -f1) steps"
 
-failures=0 interrupted=0 unfinished=0 fresh=0
+failures=0 begun=0 unfinished=0 fresh=0
 others=(1 2 4 5)
 for ((i = 1; i <= kills; ++i)); do
   rm -rf killed
@@ -49,19 +49,25 @@ for ((i = 1; i <= kills; ++i)); do
   sleep "$((delay / 1000)).$(printf %03d $((delay % 1000)))"
   ranks=$(pgrep -P $mpirun)
   # shellcheck disable=SC2086
-  [ -n "$ranks" ] && kill -KILL $ranks 2>/dev/null && interrupted=$((interrupted + 1))
+  was_killed=no && [ -n "$ranks" ] && kill -KILL $ranks 2>/dev/null && was_killed=yes
   wait $mpirun 2>/dev/null
+  # Not in the start of MPI, before anything was written, nor behind the last step.
+  [ $was_killed = yes ] && [ -s killed/log.jsonl ] && begun=$((begun + 1))
   [ -n "$(find killed -name '*.tmp' 2>/dev/null | head -n 1)" ] && unfinished=$((unfinished + 1))
   count=${others[i % ${#others[@]}]}
-  run "$count" killed 2>resumed.err || { echo "kill $i after $delay ms: the run on $count ranks failed"; cat resumed.err; }
+  status=0
+  run "$count" killed 2>resumed.err || status=$?
   grep -q 'goes on after\|is complete' resumed.err || fresh=$((fresh + 1))
-  if ! results killed 2>&1 | cmp -s - alone.txt || [ -n "$(find killed -name '*.tmp')" ]; then
-    echo "FAILED: kill $i after $delay ms, then $count ranks: not as the run that was left alone"
+  if [ $status -ne 0 ] || ! results killed 2>&1 | cmp -s - alone.txt || [ -n "$(find killed -name '*.tmp')" ]; then
+    echo "FAILED: kill $i after $delay ms, then $count ranks: status $status, or not as the run that was left alone"
     results killed 2>&1 | diff - alone.txt | head -n 5
+    [ $status -eq 0 ] || tail -n 5 resumed.err
     failures=$((failures + 1))
   fi
 done
-echo "$((kills - failures)) of $kills ended as the run that was left alone; $interrupted were killed before their end," \
+echo "$((kills - failures)) of $kills ended as the run that was left alone; $begun were killed on their way," \
   "$unfinished of them while they wrote, $fresh began afresh"
-[ "$interrupted" -gt 0 ] || echo "FAILED: none was killed in time"
-exit $((failures > 0 || interrupted == 0))
+[ "$begun" -gt 0 ] || { echo "FAILED: none was killed in time" && failures=$((failures + 1)); }
+# Of some 50 a good part hits a write; of few, none may.
+[ "$kills" -lt 20 ] || [ "$unfinished" -gt 0 ] || { echo "FAILED: none was killed while it wrote" && failures=$((failures + 1)); }
+exit $((failures > 0))
