@@ -11,7 +11,7 @@
 
 namespace grove {
 
-/// When a run writes checkpoints, and which of them it keeps: the last two that are on its way. Every call is
+/// When a run writes checkpoints, and which of them it keeps: the last two that are on its way. Writing is
 /// collective.
 class Checkpoints {
  public:
@@ -25,7 +25,7 @@ class Checkpoints {
   /// Where the last one is, for a message.
   std::string last_text() const;
 
-  /// Whether it is time for the next one, by the master's clock.
+  /// Whether it is time for the next one by the clock of this rank: the master's counts.
   bool is_due() const;
   /// Writes one, unless that of this step is there; returns whether it did. Errors: of write_checkpoint().
   bool write(const CheckpointSource& source);

@@ -106,11 +106,12 @@ Ended Simulation::to_the_end(StopRequests* requests) {
   while (!is_done()) {
     step();
     if (is_done()) break;
-    if (requests && is_to_stop(*requests)) {
+    const Request request = asked(requests);
+    if (request == Request::stop) {
       write_checkpoint();
       return Ended::stopped;
     }
-    if (checkpoints_.is_due()) save(requests);
+    if (request == Request::checkpoint) save(requests);
   }
   write_outputs(std::numeric_limits<double>::infinity());
   save(requests);  // a later time.end goes on from here
@@ -119,14 +120,15 @@ Ended Simulation::to_the_end(StopRequests* requests) {
   return Ended::complete;
 }
 
-/// Writes the snapshots that are asked for on the way.
-bool Simulation::is_to_stop(StopRequests& requests) {
-  Request request = requests.poll();
-  for (; request == Request::snapshot; request = requests.poll()) {
+/// Between two steps: what is to be done, when the snapshots that are asked for are written.
+Request Simulation::asked(StopRequests* requests) {
+  if (!requests) return comm_.broadcast(checkpoints_.is_due()) ? Request::checkpoint : Request::none;
+  while (true) {
+    const Request request = requests->poll(checkpoints_.is_due());
+    if (request != Request::snapshot) return request;
     write_requested_snapshot();
-    requests.steps_go_on(expected_checkpoint_seconds());
+    requests->steps_go_on(expected_checkpoint_seconds());
   }
-  return request == Request::stop;
 }
 
 void Simulation::step() {

@@ -99,7 +99,7 @@ class Simulation {
   void report_memory() const;
   void report_tuning() const;
   void report(Repair repair);
-  bool is_to_stop(StopRequests& requests);
+  Request asked(StopRequests* requests);
   void write_outputs(double end);
   void write_output(double time, std::int64_t number);
   RunState state() const;

@@ -107,15 +107,18 @@ void StopRequests::steps_go_on(double checkpoint_seconds) {
   checkpoint_seconds_ = checkpoint_seconds;
 }
 
-Request StopRequests::poll() {
+Request StopRequests::poll(bool checkpoint_due) {
   const auto now = Clock::now();
   step_seconds_ = longest_recent(step_seconds_, seconds_between(last_poll_, now));
   last_poll_ = now;
-  std::array<int, 2> asked = {snapshot_asked.exchange(0), stop_source};
-  if (comm_.is_master()) asked[1] = std::max(asked[1], asked_of_master());
+  std::array<int, 3> asked = {snapshot_asked.exchange(0), stop_source, 0};
+  if (comm_.is_master()) {
+    asked[1] = std::max(asked[1], asked_of_master());
+    asked[2] = checkpoint_due ? 1 : 0;
+  }
   comm_.max(std::span<int>(asked));
   if (asked[0] > 0) return Request::snapshot;
-  if (asked[1] == nobody) return Request::none;
+  if (asked[1] == nobody) return asked[2] > 0 ? Request::checkpoint : Request::none;
   reason_ = name_of(asked[1]);
   std::error_code error;
   if (comm_.is_master()) std::filesystem::remove(file_, error);  // obeyed; it may not be there

@@ -9,8 +9,8 @@
 
 namespace grove {
 
-/// What someone outside wants of a running simulation.
-enum class Request { none, snapshot, stop };
+/// What someone outside, or the clock, wants of a running simulation.
+enum class Request { none, checkpoint, snapshot, stop };
 
 /// From now on SIGTERM, SIGUSR1 and SIGUSR2 do not end this process, but are kept for the StopRequests to
 /// come: before MPI and Kokkos have started, and a run has its first forces, they would kill it.
@@ -37,9 +37,10 @@ class StopRequests {
   void steps_go_on(double checkpoint_seconds);
 
   /// Collective, after each step: the same answer on all ranks. A snapshot is answered before a stop, and
-  /// each request for one once, so ask again until the answer is another. Cost: one reduction of 8 bytes, and
+  /// each request for one once, so ask again until the answer is another. checkpoint_due: on the master,
+  /// whether it is time for one; answered if nothing else is asked for. Cost: one reduction of 12 bytes, and
   /// on the master at most one look for the file per second.
-  Request poll();
+  Request poll(bool checkpoint_due = false);
 
   /// Who asked to stop, for a message: "signal SIGUSR1", "the file OUTPUT/stop", ... The same on all ranks.
   const std::string& reason() const { return reason_; }

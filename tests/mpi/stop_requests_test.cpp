@@ -48,6 +48,19 @@ TEST(StopRequests, for_a_snapshot_are_answered_once_and_before_a_stop) {
   EXPECT_EQ(requests.poll(), Request::stop);
 }
 
+TEST(StopRequests, come_before_a_checkpoint_that_the_master_finds_due) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "stop-due");
+  StopRequests requests(comm, folder.path(), 0);
+  EXPECT_EQ(requests.poll(comm.is_master()), Request::checkpoint);
+  EXPECT_EQ(requests.poll(!comm.is_master()), Request::none);
+  std::raise(SIGUSR2);
+  EXPECT_EQ(requests.poll(true), Request::snapshot);
+  EXPECT_EQ(requests.poll(true), Request::checkpoint);
+  std::raise(SIGUSR1);
+  EXPECT_EQ(requests.poll(true), Request::stop) << "which writes one";
+}
+
 TEST(StopRequests, made_before_there_is_a_run_are_kept_for_it) {
   const Communicator comm(MPI_COMM_WORLD);
   const TestFolder folder(comm, "stop-early");
