@@ -1,9 +1,11 @@
 #include "io/checkpoint_folder.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -58,6 +60,11 @@ std::string discard(const std::string& checkpoint) {
   if (error) return fmt::format("{}: cannot be removed: {}", checkpoint, error.message());
   fs::remove_all(removed, error);
   return error ? fmt::format("{}: cannot be removed: {}", removed, error.message()) : "";
+}
+
+/// Two folders change names, at once. False where the file system cannot do that.
+bool exchange(const std::string& path, const std::string& other) {
+  return ::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0;
 }
 
 /// However they are spelled.
@@ -150,8 +157,12 @@ void CheckpointFolder::commit(std::int64_t step, const std::vector<CheckpointPie
   for (const CheckpointPiece& piece : pieces) require_piece(written, piece);
   flush_folder(written);
   attempt(place, "put in place", [&] {
-    discard(place);  // one that was damaged, or of another way
-    fs::rename(written, place);
+    if (fs::exists(place) && exchange(written, place)) {
+      remove_temporary(step);
+    } else {
+      discard(place);  // from here to the next line there is none of this step
+      fs::rename(written, place);
+    }
   });
   flush_folder(path_);
 }
@@ -159,6 +170,7 @@ void CheckpointFolder::commit(std::int64_t step, const std::vector<CheckpointPie
 std::vector<std::string> CheckpointFolder::remove_others(const std::string& kept,
                                                          const std::string& also_kept) const {
   std::vector<std::string> faults;
+  if (is_same(kept, also_kept)) return faults;
   try {
     for (const std::string& old : latest_first()) {
       if (is_same(old, kept) || is_same(old, also_kept)) continue;

@@ -39,7 +39,8 @@ class CheckpointFolder {
   /// too, if one of the pieces is not there, as this process sees it, as long as its rank wrote it. A process
   /// that ends at any point of this leaves other checkpoints as they were.
   void commit(std::int64_t step, const std::vector<CheckpointPiece>& pieces) const;
-  /// Removes all checkpoints but these two. Returns what cannot be removed, and why: begin() tries again.
+  /// Removes all checkpoints but these two; none, if they are one, which was written again. Returns what
+  /// cannot be removed, and why: begin() tries again.
   std::vector<std::string> remove_others(const std::string& kept, const std::string& also_kept) const;
 
  private:

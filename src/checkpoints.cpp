@@ -10,6 +10,7 @@ namespace grove {
 
 void Checkpoints::resumed(const Checkpoint& from) {
   last_step_ = from.run.steps_done;
+  last_snapshots_ = from.run.snapshots;
   last_ = from.path;
 }
 
@@ -26,10 +27,11 @@ bool Checkpoints::is_due() const {
 
 bool Checkpoints::write(const CheckpointSource& source) {
   last_time_ = Clock::now();
-  const std::int64_t step = source.run.steps_done;
-  if (step == last_step_) return false;
+  const std::int64_t step = source.run.steps_done, snapshots = source.run.snapshots;
+  if (step == last_step_ && snapshots == last_snapshots_) return false;
   write_checkpoint(comm_, folder_, last_, source);
   last_step_ = step;
+  last_snapshots_ = snapshots;
   last_ = folder_.place_of(step);
   last_time_ = Clock::now();  // as far apart from its end on
   return true;

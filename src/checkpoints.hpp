@@ -27,7 +27,7 @@ class Checkpoints {
 
   /// Whether it is time for the next one by the clock of this rank: the master's counts.
   bool is_due() const;
-  /// Writes one, unless that of this step is there; returns whether it did. Errors: of write_checkpoint().
+  /// Writes one, unless that of this state is there; returns whether it did. Errors: of write_checkpoint().
   bool write(const CheckpointSource& source);
   /// The same where the run can go on without: a failure is a warning.
   bool try_to_write(const CheckpointSource& source);
@@ -39,8 +39,8 @@ class Checkpoints {
   CheckpointFolder folder_;
   double every_;  ///< seconds; 0: never
   Clock::time_point last_time_;
-  std::int64_t last_step_ = -1;
-  std::string last_;  ///< path of the last one
+  std::int64_t last_step_ = -1, last_snapshots_ = -1;  ///< of the last one; -1: there is none
+  std::string last_;                                   ///< its path
 };
 
 }  // namespace grove

@@ -66,6 +66,8 @@ TEST_F(CheckpointFolderOnDisk, takes_nothing_for_a_checkpoint_that_has_another_n
   EXPECT_EQ(
       folder_.latest_first(),
       (std::vector<std::string>{place("step_1000000000"), place("step_000000010"), place("step_000000009")}));
+  folder_.remove_others(place("step_000000010"), place("./step_000000010"));
+  EXPECT_EQ(folder_.latest_first().size(), 3u) << "one was written again";
   EXPECT_EQ(folder_.remove_others(place("step_000000010"), ""), std::vector<std::string>{});
   EXPECT_EQ(folder_.latest_first(), std::vector<std::string>{place("step_000000010")});
   folder_.clear();
