@@ -89,6 +89,7 @@ void require_same_run(const Checkpoint& from, Parameters parameters, const std::
   if (decomposition.leaf_size == 0 && decomposition.leaves == 0) decomposition.leaf_size = from.run.leaf_size;
   require_same(from.manifest.parameters, fixed_parameters(parameters), from.path);
   require_end_ahead(from, parameters.time.end);
+  output_times(parameters.output, from.run.begin, parameters.time.end);  // none is outside
 }
 
 }  // namespace
