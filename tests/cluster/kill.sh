@@ -32,9 +32,14 @@ results() { # OUTPUT
 }
 milliseconds() { date +%s%3N; }
 
-begin=$(milliseconds)
-run 3 alone 2>alone.err || { cat alone.err; exit 1; }
-length=$(($(milliseconds) - begin))
+length=60000
+for _ in 1 2; do # the first one also brings the program into memory
+  rm -rf alone
+  begin=$(milliseconds)
+  run 3 alone 2>alone.err || { cat alone.err; exit 1; }
+  took=$(($(milliseconds) - begin))
+  length=$((took < length ? took : length))
+done
 results alone >alone.txt
 echo "left alone: $length ms, $(tail -n 1 alone/timing.csv | cut -d, -f1) steps"
 
