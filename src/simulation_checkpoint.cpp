@@ -61,7 +61,7 @@ void Simulation::restore(const Checkpoint& from) {
 
 void Simulation::write_checkpoint() {
   const auto timer = timers_.time("checkpoint");
-  const Expected expected(at_most(writing_seconds(forces_.particles)));
+  const Expected expected(at_most(longest_writing_seconds(forces_.particles)));
   if (log_) log_->keep();
   const RunState run = state();
   checkpoints_.write({run, time(), parameters_, domain_, *backend_});
@@ -70,7 +70,7 @@ void Simulation::write_checkpoint() {
 /// On the way, and at the end: the run does not fail with it. requests (optional): are told what it took.
 void Simulation::save(StopRequests* requests) {
   const auto timer = timers_.time("checkpoint");
-  const Expected expected(at_most(writing_seconds(forces_.particles)));
+  const Expected expected(at_most(longest_writing_seconds(forces_.particles)));
   const auto start = Clock::now();
   if (log_) log_->keep();
   const RunState run = state();

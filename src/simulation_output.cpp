@@ -148,7 +148,7 @@ void Simulation::report_tuning() const {
 /// on with just that one.
 void Simulation::write_outputs(double end) {
   const auto timer = timers_.time("output");
-  const Expected expected(at_most(writing_seconds(forces_.particles)));
+  const Expected expected(at_most(longest_writing_seconds(forces_.particles)));
   const double same = std::max(1e-9 * (end - time()), timeline_.rounding());
   const std::size_t due = is_done() ? output_times_.all().size() : output_times_.count_before(end - same);
   for (; outputs_done_ < due; ++outputs_done_) {
@@ -195,7 +195,7 @@ void Simulation::write_output(double output_time, std::int64_t number) {
 /// The run goes on without it.
 void Simulation::write_requested_snapshot() {
   const auto timer = timers_.time("output");
-  const Expected expected(at_most(writing_seconds(forces_.particles)));
+  const Expected expected(at_most(longest_writing_seconds(forces_.particles)));
   const std::string name =
       fmt::format("{}/requested_step_{:08}.hdf5", parameters_.output.folder, steps_done_);
   const Prediction now = clock_.prediction(parameters_.time.integrator, time());

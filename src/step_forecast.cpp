@@ -65,4 +65,6 @@ double writing_seconds(Count particles) {
   return static_cast<double>(particles) * bytes_per_particle / bytes_per_second;
 }
 
+double longest_writing_seconds(Count n) { return 4 * writing_seconds(n); }
+
 }  // namespace grove

@@ -44,6 +44,8 @@ double first_evaluation_seconds(double own, Count n, bool is_direct);
 
 /// Seconds in which a slow file system, at 100 MB/s for all ranks together, takes so many particles.
 double writing_seconds(Count particles);
+/// The same at 25 MB/s, for the watchdog: slower is only a file system in trouble.
+double longest_writing_seconds(Count n);
 /// Seconds in which the same reads all files in a folder and in those so many levels below it. Collective:
 /// the master looks.
 double reading_seconds(const Communicator& comm, const std::string& folder, int levels);

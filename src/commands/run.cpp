@@ -71,7 +71,7 @@ void resume(const Communicator& comm, const Parameters& parameters, const Backen
   }
   std::optional<Simulation> simulation;
   {
-    const Expected expected(at_most(writing_seconds(from.run.forces.particles)));
+    const Expected expected(at_most(longest_writing_seconds(from.run.forces.particles)));
     simulation.emplace(comm, parameters, make_backend(comm, choice, Particles{}, parameters.gravity), from);
   }
   run(*simulation, requests);
