@@ -31,7 +31,8 @@ struct FileHeader {
   std::array<double, particle_types> mass_table{};  ///< 0: the file has a mass for each particle
   bool has_ids = true;
   double time = 0, redshift = 0;
-  double box_size = 0;  ///< 0: open
+  Vec3d box_size{};  ///< 0: open
+  bool is_periodic = false;
   std::optional<Units> units;
   Count leaf_size = 0;
   std::string comoving;  ///< see SnapshotHeader

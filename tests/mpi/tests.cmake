@@ -7,6 +7,8 @@ grove_test(decomposition mpi/decomposition_test.cpp mpi/decomposition_limits_tes
 grove_test(snapshot mpi/snapshot_test.cpp LINK grove::io RANKS 1 2 3 4 7)
 grove_test(h5py mpi/h5py_test.cpp LINK grove::io RANKS 1 3)
 target_compile_definitions(test_h5py PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+grove_test(foreign_hdf5 mpi/foreign_hdf5_test.cpp LINK grove_test_runs grove::commands nlohmann_json::nlohmann_json RANKS 1 3)
+target_compile_definitions(test_foreign_hdf5 PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 grove_test(formats mpi/formats_test.cpp LINK grove::io RANKS 1 3)
 grove_test(bad_input mpi/bad_input_test.cpp LINK grove::io RANKS 1 3)
 grove_test(validate mpi/validate_test.cpp LINK grove::commands nlohmann_json::nlohmann_json RANKS 1 2 3 4 7)
