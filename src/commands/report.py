@@ -7,6 +7,7 @@ Reads energy.csv, timing.csv, timebins.csv, log.jsonl, used-parameters.yml and t
 what is in them. A file or a piece that is missing, as after a run that was killed, leaves its part of the page out.
 """
 
+import array
 import base64
 import csv
 import html
@@ -38,9 +39,10 @@ PHASES = [
     ("tuning", ["tune"]),
     ("audits", ["audit"]),
     ("output", ["output"]),
+    ("checkpoints", ["checkpoint"]),
 ]
 
-RARE = ("audits", "output", "rest")  # steps that have them would hide all others
+RARE = ("audits", "output", "checkpoints", "rest")  # steps that have them would hide all others
 
 plt.rcParams.update({
     "font.size": 9, "axes.grid": True, "axes.axisbelow": True, "grid.color": "#E5E5E5", "axes.spines.top": False,
@@ -79,31 +81,81 @@ def number(text):
 
 
 def read_table(path):
-    """Columns by name; rows that were cut short are left out, and of a step that is there twice the last one counts."""
+    """Columns of numbers by name, nan for what is none; {} without a whole row. Rows that were cut short are left out."""
     if not path.is_file():
         return {}
     with open(path, newline="", encoding="utf-8", errors="replace") as file:
-        rows = [row for row in csv.reader(file)]
-    if len(rows) < 2:
-        return {}
-    names, width = rows[0], len(rows[0])
-    return {name: [row[i] for row in rows[1:] if len(row) == width] for i, name in enumerate(names)}
+        rows = csv.reader(file)
+        names = next(rows, [])
+        columns = [array.array("d") for _ in names]
+        for row in rows:
+            if len(row) == len(names):
+                for column, text in zip(columns, row):
+                    column.append(number(text))
+    return dict(zip(names, columns)) if columns and columns[0] else {}
 
 
 def numbers(table, name):
-    return [number(text) for text in table.get(name, [])]
+    return table.get(name, [])
 
 
-def read_log(path):
-    events = []
-    if path.is_file():
-        with open(path, encoding="utf-8", errors="replace") as file:
-            for line in file:
-                try:
-                    events.append(json.loads(line))
-                except ValueError:
-                    pass  # the last line of a run whose disk was full
-    return events
+class Curve:
+    """Points as they come; of very many every k-th, and the last one."""
+
+    def __init__(self):
+        self.kept, self.last, self.seen, self.stride = [], None, 0, 1
+
+    def add(self, x, y):
+        if self.seen % self.stride == 0:
+            self.kept.append((x, y))
+            if len(self.kept) > 2 * MOST_POINTS:
+                self.kept = self.kept[::2]
+                self.stride *= 2
+        self.last = (x, y)
+        self.seen += 1
+
+    def points(self):
+        return self.kept if not self.kept or self.kept[-1] == self.last else self.kept + [self.last]
+
+
+# Of the lines of steps, what there are curves of: by these keys.
+STEP_CURVES = [("memory", "host"), ("memory", "host_peak"), ("memory", "device_peak"), ("bytes", "sent"), ("bytes", "trees")]
+
+
+class Log:
+    """What log.jsonl tells. A run that was resumed has a leg for each of its starts."""
+
+    def __init__(self, path):
+        self.starts = []
+        self.curves = {keys: Curve() for keys in STEP_CURVES}
+        self.is_done = False  # the last line is the end
+        self.peak = 0.0  # bytes of a rank
+        self.seconds = 0.0  # of all legs so far
+        self.leg_seconds = 0.0  # of the present one
+        if path.is_file():
+            with open(path, encoding="utf-8", errors="replace") as file:
+                for line in file:
+                    self.take(line)
+        self.seconds += self.leg_seconds
+
+    def take(self, line):
+        try:
+            event = json.loads(line)
+        except ValueError:  # the last line of a run whose disk was full
+            event = {}
+        kind = event.get("event")
+        self.is_done = kind == "end"
+        if kind == "start":
+            self.starts.append(event)
+            self.seconds += self.leg_seconds
+            self.leg_seconds = 0.0
+        self.leg_seconds = event.get("run_seconds", self.leg_seconds)
+        self.peak = max(self.peak, event.get("memory", {}).get("host_peak", 0.0))
+        if kind == "step":
+            for keys, curve in self.curves.items():
+                value = event.get(keys[0], {}).get(keys[1], 0.0)
+                if value > 0:
+                    curve.add(event["step"], value)
 
 
 def thinned(*columns):
@@ -326,20 +378,15 @@ def draw_levels(bins, name, label):
     return draw
 
 
-def draw_log(steps, parts, label, scale):
-    """parts: [(label, path of keys)]; what lines do not have is left out."""
+def draw_log(log, parts, label, scale):
+    """parts: [(label, one of STEP_CURVES)]"""
     def draw(axes):
         shown = False
-        for name, path in parts:
-            points = []
-            for event in steps:
-                value = event
-                for key in path:
-                    value = value.get(key) if isinstance(value, dict) else None
-                if isinstance(value, (int, float)) and value > 0:
-                    points.append((event["step"], scale * value))
+        for name, keys in parts:
+            points = log.curves[keys].points()
             if len(points) > 1:
-                axes.plot(*thinned(*zip(*points)), label=name)
+                steps, values = zip(*points)
+                axes.plot(steps, [scale * v for v in values], label=name)
                 shown = True
         if not shown:
             return False
@@ -355,10 +402,7 @@ def duration(seconds):
 
 
 def tiles(page, log, energy, timing):
-    starts = [event for event in log if event.get("event") == "start"]
-    steps = [event for event in log if event.get("event") == "step"]
-    is_done = any(event.get("event") == "end" for event in log)
-    last = starts[-1] if starts else {}
+    last = log.starts[-1] if log.starts else {}
     entries = []
     if last:
         entries += [(f"{last['particles']:,}", "particles"), (f"{last['ranks']:,}", "ranks")]
@@ -369,14 +413,13 @@ def tiles(page, log, energy, timing):
         entries.append((f"{numbers(energy, 'time')[-1]:g}{end}", "time reached"))
         errors = [abs(v) for v in numbers(energy, "energy_error") if math.isfinite(v)]
         entries.append((f"{max(errors, default=math.nan):.1e}", "largest change of energy"))
-    if steps:
-        entries.append((duration(steps[-1]["run_seconds"]), "on the clock"))
-        peaks = [event["memory"]["host_peak"] for event in steps if event.get("memory")]
-        if peaks:
-            entries.append((f"{max(peaks) / 1e6:,.0f} MB", "peak memory of a rank"))
+    if log.seconds > 0:
+        entries.append((duration(log.seconds), "on the clock"))
+    if log.peak > 0:
+        entries.append((f"{log.peak / 1e6:,.0f} MB", "peak memory of a rank"))
     page.add('<div class="tiles">' + "".join(f'<div class="tile"><b>{html.escape(value)}</b><span>{name}</span></div>'
                                              for value, name in entries) + "</div>")
-    if log and not is_done:
+    if log.starts and not log.is_done:
         page.add('<p class="card warn">The run has not reached its end: it goes on, was stopped, or died. '
                  "What follows is up to its last step.</p>")
 
@@ -391,16 +434,15 @@ def pictures(page, folder):
     if len(files) > len(chosen):
         page.add(f'<p class="sub">{len(chosen)} of {len(files)}, evenly chosen.</p>')
     page.add('<div class="pictures">' + "".join(
-        f'<figure><img alt="{file.stem}" src="data:image/png;base64,{base64.b64encode(file.read_bytes()).decode()}">'
-        f"<figcaption>{file.stem}</figcaption></figure>" for file in chosen) + "</div>")
+        f'<figure><img alt="{html.escape(file.stem)}" src="data:image/png;base64,{base64.b64encode(file.read_bytes()).decode()}">'
+        f"<figcaption>{html.escape(file.stem)}</figcaption></figure>" for file in chosen) + "</div>")
 
 
 def environment(page, log):
-    starts = [event for event in log if event.get("event") == "start"]
-    if not starts:
+    if not log.starts:
         return
     page.heading("Environment")
-    for start in starts:
+    for start in log.starts:
         hosts = ", ".join(f"{host} ({ranks} rank{'s' if ranks > 1 else ''})" for host, ranks in start["hosts"].items())
         page.table([
             ("started", start["started"]), ("Grove", f"{start['version']}, commit {start['commit']}, {start['build_type']}"),
@@ -411,8 +453,7 @@ def environment(page, log):
 
 def make_page(folder):
     energy, timing, bins = (read_table(folder / f"{name}.csv") for name in ("energy", "timing", "timebins"))
-    log = read_log(folder / "log.jsonl")
-    steps = [event for event in log if event.get("event") == "step"]
+    log = Log(folder / "log.jsonl")
     page = Page()
     page.add(f"<h1>{html.escape(folder.name)}</h1><p class='sub'>A run of Grove in {html.escape(str(folder))}</p>")
     tiles(page, log, energy, timing)
@@ -425,15 +466,15 @@ def make_page(folder):
     ])
     page.heading("Time")
     page.figures([
-        figure(draw_phases(timing), "Phases of the steps, each on its slowest rank, without audits and output; means of neighbouring steps.",
+        figure(draw_phases(timing), "Phases of the steps, each on its slowest rank, without audits, output and checkpoints; means of neighbouring steps.",
                size=(6.2, 3.3)),
         phase_table(timing),
         figure(draw_interactions(timing), "How much each particle that gets a force interacts with."),
         figure(draw_imbalance(timing), "How evenly ranks share the walk."),
-        figure(draw_log(steps, [("in use", ["memory", "host"]), ("peak", ["memory", "host_peak"]),
-                                ("peak of a GPU", ["memory", "device_peak"])], "megabytes", 1e-6),
+        figure(draw_log(log, [("in use", ("memory", "host")), ("peak", ("memory", "host_peak")),
+                              ("peak of a GPU", ("memory", "device_peak"))], "megabytes", 1e-6),
                "Memory of the rank that has most."),
-        figure(draw_log(steps, [("all", ["bytes", "sent"]), ("trees", ["bytes", "trees"])], "megabytes per step", 1e-6),
+        figure(draw_log(log, [("all", ("bytes", "sent")), ("trees", ("bytes", "trees"))], "megabytes per step", 1e-6),
                "What ranks send each other."),
     ])
     levels = [
@@ -457,10 +498,7 @@ def make_page(folder):
 
 def main():
     folder, output = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    page = make_page(folder.resolve())
-    temporary = output.with_name(output.name + ".tmp")
-    temporary.write_text(page, encoding="utf-8")
-    temporary.replace(output)
+    output.write_text(make_page(folder.resolve()), encoding="utf-8")
 
 
 if __name__ == "__main__":
