@@ -18,9 +18,9 @@
 namespace grove {
 
 /// The phases of a step that are timed, in their order; columns of timing.csv.
-inline constexpr std::array step_phases = {"advance", "decompose", "migrate", "move", "sort",
-                                           "build",   "moments",   "let",     "walk", "tune",
-                                           "wait",    "audit",     "output"};
+inline constexpr std::array step_phases = {"advance", "decompose", "migrate", "move",      "sort",
+                                           "build",   "moments",   "let",     "walk",      "tune",
+                                           "wait",    "audit",     "output",  "checkpoint"};
 
 /// "refit", "rebuild" or "cuts".
 const char* name_of(Repair repair);
@@ -39,7 +39,7 @@ struct StepReport {
   Repair repair = Repair::cuts;                             ///< what was done to the trees
   Count leaves_moved = 0;                                   ///< to other ranks, without new cuts
   Count active = 0;                                         ///< particles that got forces
-  double wall_seconds = 0;                                  ///< of the step
+  double wall_seconds = 0;                                  ///< since the report before
   double run_seconds = 0;                                   ///< since the first step began
   double cell_interactions = 0, particle_interactions = 0;  ///< per active particle
   /// Where all particles are synchronised, and relative change of the total energy since the begin.
@@ -51,6 +51,13 @@ struct StepReport {
   Count tree_bytes = 0;  ///< of that, locally essential trees
   std::array<double, step_phases.size()> phases{};  ///< seconds, the slowest rank
   double imbalance = 1;  ///< walk: slowest rank over mean; on GPUs what the exchange leaves of it
+};
+
+/// What is reported behind the last step of a run that is complete.
+struct RunEnd {
+  double seconds = 0;                               ///< since the first step began
+  double host_peak = 0, device_peak = 0;            ///< bytes of the rank that has most
+  std::array<double, step_phases.size()> phases{};  ///< seconds since the last report, the slowest rank
 };
 
 /// The progress of a run: a line per step to standard error, and in the output folder timing.csv, a row per

@@ -36,6 +36,12 @@ Json json_of(const Totals& totals, double energy_error) {
           {"centre", json_of(totals.centre_of_mass())}};
 }
 
+Json json_of(const std::array<double, step_phases.size()>& seconds) {
+  Json phases = Json::object();
+  for (std::size_t i = 0; i < step_phases.size(); ++i) phases[step_phases[i]] = seconds[i];
+  return phases;
+}
+
 /// Bytes of the lines up to a step; 0: there is no such file. A line that was cut short when the run ended
 /// counts as one of a later step.
 std::uintmax_t length_up_to(const std::filesystem::path& path, std::int64_t step) {
@@ -97,8 +103,6 @@ void Telemetry::start(const Environment& environment, const RunStart& run) {
 }
 
 void Telemetry::add(const StepReport& report) {
-  Json phases = Json::object();
-  for (std::size_t i = 0; i < step_phases.size(); ++i) phases[step_phases[i]] = report.phases[i];
   Json json{{"event", "step"},
             {"step", report.step},
             {"time", report.time},
@@ -111,7 +115,7 @@ void Telemetry::add(const StepReport& report) {
             {"run_seconds", report.run_seconds},
             {"cell_interactions", report.cell_interactions},
             {"particle_interactions", report.particle_interactions},
-            {"phases", phases},
+            {"phases", json_of(report.phases)},
             {"walk_imbalance", report.imbalance},
             {"bytes", {{"sent", report.sent_bytes}, {"trees", report.tree_bytes}}}};
   if (report.totals) json["energy"] = json_of(*report.totals, report.energy_error);
@@ -125,13 +129,14 @@ void Telemetry::add(const StepReport& report) {
   write(json.dump());
 }
 
-void Telemetry::keep() const { ::fsync(::fileno(file_.get())); }
-
-void Telemetry::end(double seconds, double host_bytes, double device_bytes) {
+void Telemetry::end(const RunEnd& run) {
   const Json json{{"event", "end"},
-                  {"run_seconds", seconds},
-                  {"memory", {{"host_peak", host_bytes}, {"device_peak", device_bytes}}}};
+                  {"run_seconds", run.seconds},
+                  {"phases", json_of(run.phases)},
+                  {"memory", {{"host_peak", run.host_peak}, {"device_peak", run.device_peak}}}};
   write(json.dump());
 }
+
+void Telemetry::keep() const { ::fsync(::fileno(file_.get())); }
 
 }  // namespace grove

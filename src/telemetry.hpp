@@ -12,6 +12,7 @@
 namespace grove {
 
 struct Environment;
+struct RunEnd;
 struct StepReport;
 
 /// What a run begins with.
@@ -33,10 +34,9 @@ class Telemetry {
   /// Each throws std::runtime_error if the line cannot be written.
   void start(const Environment& environment, const RunStart& run);
   void add(const StepReport& report);
+  void end(const RunEnd& run);
   /// All lines so far will survive a power failure, where the file system can do that.
   void keep() const;
-  /// bytes: the largest peaks of a rank.
-  void end(double seconds, double host_bytes, double device_bytes);
 
  private:
   void write(const std::string& object);
