@@ -36,6 +36,7 @@ grove_test(extension mpi/extension_test.cpp LINK grove::simulation RANKS 1 3)
 grove_test(resume mpi/resume_test.cpp LINK grove::simulation RANKS 1 3)
 grove_test(run_output mpi/run_output_test.cpp LINK grove_test_runs nlohmann_json::nlohmann_json
            RANKS 1 3)
+grove_test(selftest_faults mpi/selftest_test.cpp LINK grove::selftest RANKS 1 3)
 foreach(ranks IN ITEMS 1 3)
   grove_register_test(selftest.ranks_${ranks} ${ranks} "" ${GROVE_MPIRUN} ${ranks} $<TARGET_FILE:grove> selftest --backend kokkos)
 endforeach()
