@@ -11,6 +11,7 @@
 #include "base/types.hpp"
 #include "let/audit.hpp"
 #include "let/totals.hpp"
+#include "log_file.hpp"
 #include "telemetry.hpp"
 #include "time/repair.hpp"
 #include "time_bins.hpp"
@@ -86,19 +87,12 @@ class RunLog {
   Telemetry& telemetry() { return telemetry_; }
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  using File = std::unique_ptr<std::FILE, Close>;
-  static File open(const std::filesystem::path& path, const std::string& header,
-                   std::optional<std::int64_t> resumed_at);
-
-  void flush(const File& file, const char* name) const;
+  void flush(const LogFile& file, const char* name) const;
   void add_totals(const StepReport& report);
   void print_line(const StepReport& report) const;
 
   std::filesystem::path folder_;
-  File energy_, timing_, time_bins_;
+  LogFile energy_, timing_, time_bins_;
   Telemetry telemetry_;
   std::int64_t last_step_ = 0;
   double last_time_ = 0;

@@ -6,14 +6,11 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
-#include <system_error>
 
 #include "base/build_info.hpp"
-#include "base/errors.hpp"
 #include "base/instruction_set.hpp"
 #include "environment.hpp"
 #include "run_log.hpp"
@@ -42,32 +39,18 @@ Json json_of(const std::array<double, step_phases.size()>& seconds) {
   return phases;
 }
 
-/// Bytes of the lines up to a step; 0: there is no such file. A line that was cut short when the run ended
-/// counts as one of a later step.
-std::uintmax_t length_up_to(const std::filesystem::path& path, std::int64_t step) {
-  constexpr std::string_view of_step = R"({"event":"step","step":)";
-  std::ifstream file(path, std::ios::binary);
-  std::uintmax_t length = 0;
-  for (std::string line; std::getline(file, line) && !file.eof(); length += line.size() + 1) {
-    if (!line.starts_with(of_step)) continue;
-    std::int64_t of_line = 0;
-    std::from_chars(line.data() + of_step.size(), line.data() + line.size(), of_line);
-    if (of_line > step) break;
-  }
-  return length;
-}
-
 }  // namespace
 
 Telemetry::Telemetry(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at)
     : path_(folder / "log.jsonl") {
-  const std::uintmax_t length = resumed_at ? length_up_to(path_, *resumed_at) : 0;
-  std::error_code error;
-  if (length > 0) std::filesystem::resize_file(path_, length, error);
-  if (!error) file_.reset(std::fopen(path_.c_str(), length > 0 ? "a" : "w"));
-  if (!file_)
-    throw InputError(fmt::format("cannot write {}: {}; output.folder must name a folder that takes files",
-                                 path_.string(), std::strerror(errno)));
+  constexpr std::string_view of_step = R"({"event":"step","step":)";
+  const auto is_later = [&](const std::string& line) {
+    if (!line.starts_with(of_step)) return false;
+    std::int64_t of_line = 0;
+    std::from_chars(line.data() + of_step.size(), line.data() + line.size(), of_line);
+    return of_line > *resumed_at;
+  };
+  file_ = resumed_at ? open_log(path_, is_later) : open_log(path_);
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);
 }
 

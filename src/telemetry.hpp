@@ -1,13 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/types.hpp"
+#include "log_file.hpp"
 
 namespace grove {
 
@@ -41,11 +40,8 @@ class Telemetry {
  private:
   void write(const std::string& object);
 
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
   std::filesystem::path path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  LogFile file_;
 };
 
 }  // namespace grove
