@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <system_error>
 
 #include "base/errors.hpp"
@@ -34,6 +35,17 @@ class GadgetHdf5 final : public SnapshotFile {
   }
   void read_ids(int type, Count first, Count count, ParticleId* out) override {
     read_rows(type, Property::id, H5T_NATIVE_UINT64, first, count, out);
+  }
+
+  /// The bytes of other files that datasets are mapped to.
+  std::uintmax_t bytes_mapped_to() const {
+    std::uintmax_t sum = 0;
+    for (const std::string& file : mapped_) {
+      std::error_code error;
+      const std::uintmax_t bytes = std::filesystem::file_size(file, error);
+      if (!error) sum += bytes;
+    }
+    return sum;
   }
 
   /// Reads what HDF5 has to search for, which is where damaged files may crash it: all chunks, and what
@@ -233,14 +245,17 @@ class GadgetHdf5 final : public SnapshotFile {
 
   /// HDF5 fills with a value, zero, what nobody has written, and what is in a file that is not there any
   /// more: the former may be meant, as velocities of a cold start, the latter is not.
-  void check_stored(hid_t dataset, const std::string& what) const {
+  void check_stored(hid_t dataset, const std::string& what) {
     if (!hdf5::has_numbers(dataset, path_))
       throw InputError(fmt::format("{}: dataset {} was never written", path_, what));
     if (std::getenv("HDF5_VDS_PREFIX")) return;  // then HDF5 looks elsewhere too
     for (const std::string& file : hdf5::files_mapped_to(dataset, path_)) {
       const std::filesystem::path beside = std::filesystem::path(path_).parent_path() / file;
       std::error_code error;
-      if (file != "." && !std::filesystem::exists(beside, error) && !std::filesystem::exists(file, error))
+      if (file == ".") continue;
+      const bool is_beside = std::filesystem::exists(beside, error);
+      mapped_.insert(is_beside ? beside.string() : file);
+      if (!is_beside && !std::filesystem::exists(file, error))
         throw InputError(
             fmt::format("{}: dataset {} is mapped to {}, which is not there", path_, what, beside.string()));
     }
@@ -259,6 +274,7 @@ class GadgetHdf5 final : public SnapshotFile {
   std::string path_;
   hdf5::Handle file_;
   std::map<std::pair<int, Property>, hdf5::Handle> datasets_;
+  std::set<std::string> mapped_;  ///< files that virtual datasets are mapped to
 };
 
 }  // namespace
@@ -268,6 +284,11 @@ std::unique_ptr<SnapshotFile> open_gadget_hdf5(const std::string& path) {
   return std::make_unique<GadgetHdf5>(path);
 }
 
-void try_gadget_hdf5(const std::string& path) { GadgetHdf5(path).try_out(); }
+void try_gadget_hdf5(const std::string& path,
+                     const std::function<void(std::uintmax_t mapped)>& before_reading) {
+  GadgetHdf5 file(path);
+  before_reading(file.bytes_mapped_to());
+  file.try_out();
+}
 
 }  // namespace grove

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -19,22 +20,21 @@
 namespace grove {
 namespace {
 
-/// Processor time that reading a file takes at most: to unpack a hundred times its size at 100 MB/s, half of
+/// Processor time that reading so much takes at most: to unpack a hundred times as much at 100 MB/s, half of
 /// what zlib does.
-unsigned processor_seconds(const std::string& path) {
-  std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-  return 20 + (error ? 0 : static_cast<unsigned>(bytes / 1'000'000));
-}
+unsigned processor_seconds(std::uintmax_t bytes) { return 20 + static_cast<unsigned>(bytes / 1'000'000); }
 
-/// The kernel ends a process with a signal that says why at `most`, and in any case a second later.
+/// The kernel ends a process with a signal that says why at `most`. The limit can be raised.
 void limit(__rlimit_resource resource, rlim_t most) {
-  const rlimit value{most, most + 1};
+  rlimit value{};
+  getrlimit(resource, &value);
+  value.rlim_cur = std::min(most, value.rlim_max);
   setrlimit(resource, &value);
 }
 
 [[noreturn]] void run_child(unsigned processor_seconds, const std::function<void()>& work) {
   limit(RLIMIT_CORE, 0);
+  std::signal(SIGXCPU, SIG_DFL);
   limit(RLIMIT_CPU, processor_seconds);
   // What the C library says of a crash would only confuse beside the message about it.
   if (std::freopen("/dev/null", "w", stderr) == nullptr) ::_exit(0);
@@ -62,7 +62,11 @@ void try_in_child(const std::string& path, unsigned processor_seconds, const std
 }
 
 void probe_hdf5(const std::string& path) {
-  try_in_child(path, processor_seconds(path), [&] { try_gadget_hdf5(path); });
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error), own = error ? 0 : size;
+  try_in_child(path, processor_seconds(own), [&] {
+    try_gadget_hdf5(path, [&](std::uintmax_t mapped) { limit(RLIMIT_CPU, processor_seconds(own + mapped)); });
+  });
 }
 
 }  // namespace grove

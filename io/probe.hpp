@@ -12,7 +12,8 @@ void try_in_child(const std::string& path, unsigned processor_seconds, const std
 /// Opens an HDF5 file in a child process first, with all its datasets, and reads what HDF5 has to search for:
 /// HDF5 1.10 may crash or loop on damaged metadata, and shall take the child along, not the run. InputError
 /// if the child dies, or takes more processor time than reading could. Faults that HDF5 reports are left to
-/// whoever opens the file next. By this rank alone. Cost: chunked datasets are read once, of others two rows.
+/// whoever opens the file next. By this rank alone. Cost: datasets that are chunked or virtual are read once,
+/// of others two rows.
 void probe_hdf5(const std::string& path);
 
 }  // namespace grove
