@@ -96,7 +96,7 @@ class GadgetBinary final : public BinaryFile {
     }
     header_.time = number<double>(at + 72);
     header_.redshift = number<double>(at + 80);
-    header_.box_size = number<double>(at + 128);
+    header_.box_size = Vec3d{1, 1, 1} * number<double>(at + 128);
     header_.files = number_of_files(number<std::int32_t>(at + 124), path());
     header_.comoving = comoving_signs(header_.redshift, header_.time, number<double>(at + 152));
     // Many writers of initial conditions leave the total of a single file unset.

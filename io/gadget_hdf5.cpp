@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
+#include <set>
+#include <system_error>
 
 #include "base/errors.hpp"
 #include "io/hdf5.hpp"
@@ -33,19 +37,30 @@ class GadgetHdf5 final : public SnapshotFile {
     read_rows(type, Property::id, H5T_NATIVE_UINT64, first, count, out);
   }
 
-  /// Reads what HDF5 has to search for, which is where damaged files may crash it: all chunks; of datasets
-  /// that lie in one piece the first and last row.
+  /// The bytes of other files that datasets are mapped to.
+  std::uintmax_t bytes_mapped_to() const {
+    std::uintmax_t sum = 0;
+    for (const std::string& file : mapped_) {
+      std::error_code error;
+      const std::uintmax_t bytes = std::filesystem::file_size(file, error);
+      if (!error) sum += bytes;
+    }
+    return sum;
+  }
+
+  /// Reads what HDF5 has to search for, which is where damaged files may crash it: all chunks, and what
+  /// virtual datasets are mapped to; of datasets that lie in one piece the first and last row.
   void try_out() {
     constexpr Count piece = 1 << 16;
     std::vector<double> rows(3 * static_cast<std::size_t>(piece));
     for (const auto& [key, dataset] : datasets_) {
       const auto [type, property] = key;
       const Count count = header_.counts[static_cast<std::size_t>(type)];
-      const bool is_chunked = hdf5::is_chunked(dataset, path_);
-      const Count step = is_chunked ? piece : std::max<Count>(1, count - 1);
+      const bool is_searched = hdf5::is_searched(dataset, path_);
+      const Count step = is_searched ? piece : std::max<Count>(1, count - 1);
       for (Count first = 0; first < count; first += step)
         read_rows(type, property, property == Property::id ? H5T_NATIVE_UINT64 : H5T_NATIVE_DOUBLE, first,
-                  is_chunked ? std::min(piece, count - first) : 1, rows.data());
+                  is_searched ? std::min(piece, count - first) : 1, rows.data());
     }
   }
 
@@ -91,29 +106,76 @@ class GadgetHdf5 final : public SnapshotFile {
       header_.total = header_.counts;
     header_.time = scalar<double>(group, "Time", 0);
     header_.redshift = scalar<double>(group, "Redshift", 0);
-    header_.box_size = scalar<double>(group, "BoxSize", 0);
+    read_box(group);
     if (const hdf5::Handle grove = hdf5::open_group(file_, "Grove", path_))
       header_.leaf_size = scalar<std::int64_t>(grove, "LeafSize", 0);
   }
 
+  /// One edge, or three.
+  void read_box(hid_t header) {
+    const std::vector<double> edges = hdf5::read_attribute<double>(header, "BoxSize", path_);
+    if (edges.size() == 1) header_.box_size = Vec3d{1, 1, 1} * edges[0];
+    if (edges.size() == 3) header_.box_size = {edges[0], edges[1], edges[2]};
+    if (edges.size() != 0 && edges.size() != 1 && edges.size() != 3)
+      throw InputError(
+          fmt::format("{}: Header/BoxSize has {} numbers; expected 1 or 3", path_, edges.size()));
+    // SWIFT writes its parameters as texts, GADGET-4 an attribute for each option that it was compiled with.
+    const hdf5::Handle parameters = hdf5::open_group(file_, "Parameters", path_);
+    const hdf5::Handle options = hdf5::open_group(file_, "Config", path_);
+    header_.is_periodic =
+        (parameters && hdf5::read_text_attribute(parameters, "InitialConditions:periodic", path_) == "1") ||
+        (options && hdf5::has_attribute(options, "PERIODIC"));
+  }
+
+  /// In CGS, as GADGET names them in a group.
+  struct UnitNames {
+    const char *length, *mass, *third;
+  };
+  static constexpr UnitNames gadget_units{"UnitLength_in_cm", "UnitMass_in_g", "UnitVelocity_in_cm_per_s"};
+  static constexpr UnitNames swift_units{"Unit length in cgs (U_L)", "Unit mass in cgs (U_M)",
+                                         "Unit time in cgs (U_t)"};
+
+  /// Those of /Units, by GADGET's names or SWIFT's, else those of GADGET-4's /Parameters.
   void read_units() {
-    for (const char* name : {"Units", "Parameters"}) {
-      const hdf5::Handle group = hdf5::open_group(file_, name, path_);
-      if (!group) continue;
-      const double length = scalar<double>(group, "UnitLength_in_cm", 0);
-      const double mass = scalar<double>(group, "UnitMass_in_g", 0);
-      const double velocity = scalar<double>(group, "UnitVelocity_in_cm_per_s", 0);
-      if (length == 0 && mass == 0 && velocity == 0) continue;
-      for (const double unit : {length, mass, velocity})
-        if (!(unit > 0 && std::isfinite(unit)))
-          throw InputError(fmt::format("{}: group {} has a unit of {} in CGS; expected a positive number",
-                                       path_, name, unit));
-      header_.units = Units::of(length, mass, velocity);
-      // Zero means the physical value in GADGET's parameter of this name.
-      const double newton = scalar<double>(group, "GravityConstantInternal", 0);
-      if (newton > 0) header_.units->gravitational_constant = newton;
-      return;
-    }
+    const hdf5::Handle units = hdf5::open_group(file_, "Units", path_);
+    const hdf5::Handle parameters = hdf5::open_group(file_, "Parameters", path_);
+    if (units && has_any(units, gadget_units)) return read_gadget_units(units, "Units");
+    if (units && has_any(units, swift_units)) return read_swift_units(units);
+    if (parameters && has_any(parameters, gadget_units)) return read_gadget_units(parameters, "Parameters");
+    if (units) read_swift_units(units);  // names what is missing
+  }
+
+  static bool has_any(hid_t group, const UnitNames& names) {
+    return hdf5::has_attribute(group, names.length) || hdf5::has_attribute(group, names.mass) ||
+           hdf5::has_attribute(group, names.third);
+  }
+
+  void read_gadget_units(hid_t group, const char* name) {
+    const double length = scalar<double>(group, gadget_units.length, 0);
+    const double mass = scalar<double>(group, gadget_units.mass, 0);
+    const double velocity = scalar<double>(group, gadget_units.third, 0);
+    if (length == 0 && mass == 0 && velocity == 0) return;
+    take_units(name, length, mass, velocity);
+    // Zero means the physical value in GADGET's parameter of this name.
+    const double newton = scalar<double>(group, "GravityConstantInternal", 0);
+    if (newton > 0) header_.units->gravitational_constant = newton;
+  }
+
+  void read_swift_units(hid_t group) {
+    for (const char* attribute : {swift_units.length, swift_units.mass, swift_units.third})
+      if (hdf5::read_attribute<double>(group, attribute, path_).empty())
+        throw InputError(fmt::format("{}: group Units has no attribute '{}'", path_, attribute));
+    const double length = scalar<double>(group, swift_units.length, 0);
+    take_units("Units", length, scalar<double>(group, swift_units.mass, 0),
+               length / scalar<double>(group, swift_units.third, 0));
+  }
+
+  void take_units(const char* group, double length, double mass, double velocity) {
+    for (const double unit : {length, mass, velocity})
+      if (!(unit > 0 && std::isfinite(unit)))
+        throw InputError(fmt::format("{}: group {} has a unit of {} in CGS; expected a positive number",
+                                     path_, group, unit));
+    header_.units = Units::of(length, mass, velocity);
   }
 
   /// Looks for comoving values: what GADGET-2, GADGET-4 and SWIFT write about them.
@@ -150,6 +212,8 @@ class GadgetHdf5 final : public SnapshotFile {
   void open_property(hid_t group, int type, Property property) {
     const auto t = static_cast<std::size_t>(type);
     hdf5::Handle dataset = hdf5::open_dataset(group, dataset_of[static_cast<std::size_t>(property)], path_);
+    // What SWIFT's black holes attract with; they have other masses besides.
+    if (!dataset && property == Property::mass) dataset = hdf5::open_dataset(group, "DynamicalMasses", path_);
     const std::string what = name_of(type, property);
     if (!dataset) {
       if (property == Property::id) {
@@ -171,7 +235,7 @@ class GadgetHdf5 final : public SnapshotFile {
     if (found != shape)
       throw InputError(fmt::format("{}: dataset {} has shape [{}], but the header's counts ask for [{}]",
                                    path_, what, fmt::join(info.shape, ", "), fmt::join(shape, ", ")));
-    check_stored(dataset, info, what);
+    check_stored(dataset, what);
     const bool right_kind = property == Property::id ? info.is_integer : info.is_float;
     if (!right_kind)
       throw InputError(fmt::format("{}: dataset {} has numbers of type {}; expected {}", path_, what,
@@ -179,15 +243,22 @@ class GadgetHdf5 final : public SnapshotFile {
     datasets_[{type, property}] = std::move(dataset);
   }
 
-  /// So that memory is not asked for on the word of a damaged header: no filter saves more than this.
-  void check_stored(hid_t dataset, const hdf5::DatasetInfo& info, const std::string& what) const {
-    constexpr double most = 4096;
-    const double stored = static_cast<double>(H5Dget_storage_size(dataset));
-    double asked = static_cast<double>(info.bytes);
-    for (const hsize_t n : info.shape) asked *= static_cast<double>(n);
-    if (asked > most * stored)
-      throw InputError(fmt::format("{}: dataset {} has shape [{}], but only {} bytes are stored of it", path_,
-                                   what, fmt::join(info.shape, ", "), stored));
+  /// HDF5 fills with a value, zero, what nobody has written, and what is in a file that is not there any
+  /// more: the former may be meant, as velocities of a cold start, the latter is not.
+  void check_stored(hid_t dataset, const std::string& what) {
+    if (!hdf5::has_numbers(dataset, path_))
+      throw InputError(fmt::format("{}: dataset {} was never written", path_, what));
+    if (std::getenv("HDF5_VDS_PREFIX")) return;  // then HDF5 looks elsewhere too
+    for (const std::string& file : hdf5::files_mapped_to(dataset, path_)) {
+      const std::filesystem::path beside = std::filesystem::path(path_).parent_path() / file;
+      std::error_code error;
+      if (file == ".") continue;
+      const bool is_beside = std::filesystem::exists(beside, error);
+      mapped_.insert(is_beside ? beside.string() : file);
+      if (!is_beside && !std::filesystem::exists(file, error))
+        throw InputError(
+            fmt::format("{}: dataset {} is mapped to {}, which is not there", path_, what, beside.string()));
+    }
   }
 
   std::string name_of(int type, Property property) const {
@@ -203,6 +274,7 @@ class GadgetHdf5 final : public SnapshotFile {
   std::string path_;
   hdf5::Handle file_;
   std::map<std::pair<int, Property>, hdf5::Handle> datasets_;
+  std::set<std::string> mapped_;  ///< files that virtual datasets are mapped to
 };
 
 }  // namespace
@@ -212,6 +284,11 @@ std::unique_ptr<SnapshotFile> open_gadget_hdf5(const std::string& path) {
   return std::make_unique<GadgetHdf5>(path);
 }
 
-void try_gadget_hdf5(const std::string& path) { GadgetHdf5(path).try_out(); }
+void try_gadget_hdf5(const std::string& path,
+                     const std::function<void(std::uintmax_t mapped)>& before_reading) {
+  GadgetHdf5 file(path);
+  before_reading(file.bytes_mapped_to());
+  file.try_out();
+}
 
 }  // namespace grove

@@ -123,7 +123,7 @@ void write_attribute(hid_t object, const std::string& name, const std::string& t
 
 template <class T>
 std::vector<T> read_attribute(hid_t object, const std::string& name, const std::string& path) {
-  if (H5Aexists(object, name.c_str()) <= 0) return {};
+  if (!has_attribute(object, name)) return {};
   const std::string what = fmt::format("{}: attribute {} cannot be read", path, name);
   const Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, what);
   const Handle space(H5Aget_space(attribute), H5Sclose, what);
@@ -138,6 +138,23 @@ std::vector<T> read_attribute(hid_t object, const std::string& name, const std::
 template std::vector<double> read_attribute<double>(hid_t, const std::string&, const std::string&);
 template std::vector<std::int64_t> read_attribute<std::int64_t>(hid_t, const std::string&,
                                                                 const std::string&);
+
+bool has_attribute(hid_t object, const std::string& name) { return H5Aexists(object, name.c_str()) > 0; }
+
+std::string read_text_attribute(hid_t object, const std::string& name, const std::string& path) {
+  if (!has_attribute(object, name)) return "";
+  const std::string what = fmt::format("{}: attribute {} cannot be read", path, name);
+  const Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, what);
+  const Handle space(H5Aget_space(attribute), H5Sclose, what), type(H5Aget_type(attribute), H5Tclose, what);
+  constexpr std::size_t most = 1 << 16;
+  const std::size_t length = H5Tget_size(type);
+  if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 || length > most ||
+      H5Sget_simple_extent_npoints(space) != 1)
+    return "";
+  std::string text(length, '\0');
+  check(H5Aread(attribute, type, text.data()), what);
+  return text.substr(0, text.find('\0'));
+}
 
 std::string DatasetInfo::type_name() const {
   if (is_float) return fmt::format("float{}", 8 * bytes);
@@ -171,9 +188,36 @@ DatasetInfo info(hid_t dataset, const std::string& path) {
           kind == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_2, H5Tget_size(type)};
 }
 
-bool is_chunked(hid_t dataset, const std::string& path) {
+bool is_searched(hid_t dataset, const std::string& path) {
   const Handle creation(H5Dget_create_plist(dataset), H5Pclose, path);
-  return H5Pget_layout(creation) == H5D_CHUNKED;
+  const H5D_layout_t layout = H5Pget_layout(creation);
+  return layout == H5D_CHUNKED || layout == H5D_VIRTUAL;
+}
+
+bool has_numbers(hid_t dataset, const std::string& path) {
+  const Handle creation(H5Dget_create_plist(dataset), H5Pclose, path);
+  if (H5Pget_layout(creation) == H5D_VIRTUAL || H5Dget_storage_size(dataset) > 0) return true;
+  H5D_fill_value_t value = H5D_FILL_VALUE_UNDEFINED;
+  H5D_fill_time_t time = H5D_FILL_TIME_NEVER;
+  check(H5Pfill_value_defined(creation, &value), path);
+  check(H5Pget_fill_time(creation, &time), path);
+  return value != H5D_FILL_VALUE_UNDEFINED && time != H5D_FILL_TIME_NEVER;
+}
+
+std::set<std::string> files_mapped_to(hid_t dataset, const std::string& path) {
+  const Handle creation(H5Dget_create_plist(dataset), H5Pclose, path);
+  std::size_t count = 0;
+  if (H5Pget_layout(creation) == H5D_VIRTUAL) check(H5Pget_virtual_count(creation, &count), path);
+  std::set<std::string> files;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto length =
+        static_cast<std::size_t>(std::max<ssize_t>(0, H5Pget_virtual_filename(creation, i, nullptr, 0)));
+    std::string name(length + 1, '\0');
+    H5Pget_virtual_filename(creation, i, name.data(), name.size());
+    name.resize(length);
+    if (name.find('%') == std::string::npos) files.insert(name);
+  }
+  return files;
 }
 
 std::vector<std::string> dataset_names(hid_t group, const std::string& path) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -104,6 +105,11 @@ void write_attribute(hid_t object, const std::string& name, const std::string& t
 template <class T>
 std::vector<T> read_attribute(hid_t object, const std::string& name, const std::string& path);
 
+/// Whether there is an attribute of this name.
+bool has_attribute(hid_t object, const std::string& name);
+/// A text of fixed length; empty if there is no such attribute, or it is something else.
+std::string read_text_attribute(hid_t object, const std::string& name, const std::string& path);
+
 /// Shape and kind of a dataset.
 struct DatasetInfo {
   std::vector<hsize_t> shape;
@@ -118,8 +124,13 @@ Handle create_dataset(hid_t parent, const std::string& name, hid_t type, std::sp
 /// Handle of an existing dataset; none if there is no such dataset.
 Handle open_dataset(hid_t parent, const std::string& name, const std::string& path);
 DatasetInfo info(hid_t dataset, const std::string& path);
-/// Whether a dataset is stored in chunks, which HDF5 has to search for.
-bool is_chunked(hid_t dataset, const std::string& path);
+/// Whether HDF5 has to search for the rows of a dataset: it is stored in chunks, or is virtual.
+bool is_searched(hid_t dataset, const std::string& path);
+/// Whether there are numbers to read of a dataset: it is stored, or mapped to others (virtual), or was never
+/// written and has a value to fill it with, zero unless its writer said otherwise.
+bool has_numbers(hid_t dataset, const std::string& path);
+/// The files that a virtual dataset is mapped to, each once; but not those whose names follow a pattern.
+std::set<std::string> files_mapped_to(hid_t dataset, const std::string& path);
 /// Names of the datasets in a group, in alphabetical order.
 std::vector<std::string> dataset_names(hid_t group, const std::string& path);
 

@@ -8,6 +8,7 @@
 
 #include "base/types.hpp"
 #include "base/units.hpp"
+#include "base/vec3.hpp"
 #include "comm/communicator.hpp"
 #include "particles/particles.hpp"
 
@@ -36,7 +37,8 @@ struct SnapshotHeader {
   std::array<double, particle_types> mass_table{};  ///< mass of each particle of a type; 0: see its masses
   double time = 0;                                  ///< unit of time (see units)
   double redshift = 0;
-  double box_size = 0;                  ///< edge of the periodic box, from 0, length; 0: open
+  Vec3d box_size{};                     ///< edges of the box, from 0, length; 0: open
+  bool is_periodic = false;             ///< the file says so of its box
   std::optional<Units> file_units;      ///< what the file states; unset: it states none
   Units units = Units::galactic();      ///< of the particles and the time as they were read
   bool has_ids = true;                  ///< else ids are 1, 2, ... in file order

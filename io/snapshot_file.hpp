@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,7 +33,8 @@ struct FileHeader {
   std::array<double, particle_types> mass_table{};  ///< 0: the file has a mass for each particle
   bool has_ids = true;
   double time = 0, redshift = 0;
-  double box_size = 0;  ///< 0: open
+  Vec3d box_size{};  ///< 0: open
+  bool is_periodic = false;
   std::optional<Units> units;
   Count leaf_size = 0;
   std::string comoving;  ///< see SnapshotHeader
@@ -78,7 +81,9 @@ std::unique_ptr<SnapshotFile> open_gadget_hdf5(const std::string& path);
 std::unique_ptr<SnapshotFile> open_gadget_binary(const std::string& path);
 std::unique_ptr<SnapshotFile> open_tipsy(const std::string& path);
 
-/// Opens and reads as probe_hdf5() promises.
-void try_gadget_hdf5(const std::string& path);
+/// Opens and reads as probe_hdf5() promises. before_reading: takes the bytes of other files that datasets are
+/// mapped to.
+void try_gadget_hdf5(const std::string& path,
+                     const std::function<void(std::uintmax_t mapped)>& before_reading);
 
 }  // namespace grove

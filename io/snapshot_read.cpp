@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <new>
 #include <numeric>
 #include <tuple>
 #include <type_traits>
 
 #include "base/errors.hpp"
+#include "base/memory.hpp"
 #include "io/checksum_trailer.hpp"
 #include "io/hdf5.hpp"
 #include "io/probe.hpp"
@@ -112,6 +114,7 @@ SnapshotHeader header_of(const FileHeader& first, const Layout& layout, const Re
   header.time = first.time;
   header.redshift = first.redshift;
   header.box_size = first.box_size;
+  header.is_periodic = first.is_periodic;
   header.file_units = first.units;
   header.units = first.units.value_or(options.unstated);
   header.has_ids = first.has_ids;
@@ -124,10 +127,11 @@ SnapshotHeader header_of(const FileHeader& first, const Layout& layout, const Re
 /// The parts of a SnapshotHeader that are plain numbers, to send them at once.
 struct WireHeader {
   SnapshotFormat format;
-  bool byte_swapped, has_units, has_ids;
+  bool byte_swapped, has_units, has_ids, is_periodic;
   std::array<Count, particle_types> counts;
   std::array<double, particle_types> mass_table;
-  double time, redshift, box_size;
+  double time, redshift;
+  Vec3d box_size;
   Units file_units, units;
   Count leaf_size;
 };
@@ -139,6 +143,7 @@ void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
                   header.byte_swapped,
                   header.file_units.has_value(),
                   header.has_ids,
+                  header.is_periodic,
                   header.counts,
                   header.mass_table,
                   header.time,
@@ -155,6 +160,7 @@ void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
   header.time = wire.time;
   header.redshift = wire.redshift;
   header.box_size = wire.box_size;
+  header.is_periodic = wire.is_periodic;
   if (wire.has_units) header.file_units = wire.file_units;
   header.units = wire.units;
   header.has_ids = wire.has_ids;
@@ -217,8 +223,15 @@ class ShareReader {
   Count begin(std::size_t type) const { return share_begin(header_.counts[type], rank_, ranks_); }
   Count end(std::size_t type) const { return share_begin(header_.counts[type], rank_ + 1, ranks_); }
 
+  /// A header, damaged or not, may ask for anything; the kernel ends a process that takes more than there is.
   void make_room(Count count) {
+    double bytes = 0;
+    for_each_field([&](const auto& field) {
+      bytes += sizeof(typename std::decay_t<decltype(field)>::Value) * static_cast<double>(count);
+    });
+    const double room = available_memory();
     try {
+      if (room > 0 && bytes > room) throw std::bad_alloc();
       particles_.resize(static_cast<std::size_t>(count));
     } catch (const std::exception&) {
       throw InputError(

@@ -249,23 +249,33 @@ void validate_ids(const Communicator& comm, const Particles& particles, const Va
   throw_first(comm, first, message);
 }
 
+bool is_box(const Vec3d& edges) {
+  const double least = std::min({edges.x, edges.y, edges.z}), sum = edges.x + edges.y + edges.z;
+  return least >= 0 && std::isfinite(sum);  // a sum with a nan is none
+}
+
+std::string text_of_box(const Vec3d& edges) {
+  const auto text = [&](int axis) { return fmt::format("{:g}", edges[axis]); };
+  if (text(0) == text(1) && text(1) == text(2)) return text(0);
+  return fmt::format("({}, {}, {})", text(0), text(1), text(2));
+}
+
 void validate_box(const Communicator& comm, const Particles& particles, const ValidationOptions& options) {
-  const double edge = options.header->box_size;
+  const Vec3d box = options.header->box_size;
   comm.together([&] {
-    if (!(edge >= 0 && std::isfinite(edge)))
+    if (!is_box(box))
       throw InputError(fmt::format("{}: its header says box size {}; expected a length, or 0 for open space",
-                                   options.source, edge));
+                                   options.source, text_of_box(box)));
   });
-  if (edge == 0) return;
   const Places places(comm, particles, options);
   check_each(comm, particles, places, [&](std::size_t i) {
     const Vec3d& x = particles.position[i];
     for (int axis = 0; axis < 3; ++axis)
-      if (!(x[axis] >= 0 && x[axis] <= edge))
+      if (box[axis] > 0 && !(x[axis] >= 0 && x[axis] <= box[axis]))
         throw InputError(fmt::format(
             "{}: ({}, {}, {}) is outside of the box from 0 to {}",
             places.name(places.of(particles, i), particles.type[i], "Coordinates", particles.id[i]), x.x, x.y,
-            x.z, edge));
+            x.z, text_of_box(box)));
   });
 }
 

@@ -43,8 +43,12 @@ void validate_values(const Communicator& comm, const Particles& particles, const
 void validate_ids(const Communicator& comm, const Particles& particles, const ValidationOptions& options,
                   Count piece = Count{1} << 22);
 
-/// Refuses positions outside of the periodic box that options.header states, if it states one: of 0 to its
-/// edge, both included. Collective.
+/// Whether these can be the edges of a box: lengths, or 0 for open space.
+bool is_box(const Vec3d& edges);
+/// As a length, or three if they differ.
+std::string text_of_box(const Vec3d& edges);
+/// Refuses what is no box, and positions outside of the one that options.header states: of 0 to its edges,
+/// both included. Collective.
 void validate_box(const Communicator& comm, const Particles& particles, const ValidationOptions& options);
 
 /// Refuses units of which the constant of gravity is not Newton's, but for dimensionless ones with G = 1. By

@@ -8,20 +8,15 @@
 #include <ctime>
 #include <fstream>
 
+#include "comm/host.hpp"
+
 namespace grove {
 namespace {
 
-using HostName = std::array<char, MPI_MAX_PROCESSOR_NAME>;
-
-HostName host_name() {
-  HostName name{};
-  int length = 0;
-  GROVE_MPI(MPI_Get_processor_name(name.data(), &length));
-  return name;
-}
-
 void find_hosts(const Communicator& comm, Environment& where) {
-  for (const HostName& name : comm.all_gather(host_name())) {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> own{};
+  host_name().copy(own.data(), own.size() - 1);
+  for (const auto& name : comm.all_gather(own)) {
     const std::string host = name.data();
     auto known = std::find_if(where.hosts.begin(), where.hosts.end(),
                               [&](const auto& entry) { return entry.first == host; });
@@ -36,15 +31,6 @@ std::string processor() {
   for (std::string line; std::getline(file, line);)
     if (line.rfind("model name", 0) == 0) return line.substr(std::min(line.size(), line.find(": ") + 2));
   return "";
-}
-
-/// Its first line, or what stands before a comma.
-std::string mpi_library() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  GROVE_MPI(MPI_Get_library_version(text.data(), &length));
-  const std::string whole(text.data());
-  return whole.substr(0, whole.find_first_of(",\n"));
 }
 
 }  // namespace

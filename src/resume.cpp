@@ -17,16 +17,15 @@
 namespace grove {
 namespace {
 
-/// On the master. Makes the output folder ready for a run that begins afresh. Earlier results, if they may be
-/// replaced, stay until the run has its first forces (Simulation::start_reporting).
-void begin_afresh(const ResumeChoice& choice, const std::string& output) {
+/// On the master. InputError if the run would mix with another one in its output folder. from (optional): the
+/// checkpoint that it goes on from.
+void require_own_folder(const ResumeChoice& choice, const std::string& output, const Checkpoint* from) {
   const CheckpointFolder folder(output);
   // A run that makes checkpoints, but was ended before its first one, has left the folder.
   const bool has_begun = folder.exists() && !RunLog::is_of_complete_run(output);
-  const bool may_replace = choice.overwrite || (choice.from == "auto" && has_begun);
-  if (!may_replace) RunLog::require_no_earlier_run(output);
-  make_output_folder(output);
-  folder.begin();
+  const bool is_own =
+      from ? folder.holds(from->path) : choice.overwrite || (choice.from == "auto" && has_begun);
+  if (!is_own) RunLog::require_no_earlier_run(output);
 }
 
 /// Paths of the checkpoints to be tried, the latest first, the same on all ranks.
@@ -94,8 +93,8 @@ void require_same_run(const Checkpoint& from, Parameters parameters, const std::
 
 }  // namespace
 
-std::optional<Checkpoint> find_checkpoint(const Communicator& comm, const ResumeChoice& choice,
-                                          const Parameters& parameters, const std::string& backend) {
+std::optional<Checkpoint> choose_checkpoint(const Communicator& comm, const ResumeChoice& choice,
+                                            const Parameters& parameters, const std::string& backend) {
   const std::string& output = parameters.output.folder;
   if (choice.overwrite && choice.from != "never")
     throw Agreed<InputError>("--overwrite begins afresh, --resume goes on: give one of them");
@@ -104,15 +103,26 @@ std::optional<Checkpoint> find_checkpoint(const Communicator& comm, const Resume
   comm.together([&] {
     if (found) require_same_run(*found, parameters, backend);
     if (!comm.is_master()) return;
-    if (!found) return begin_afresh(choice, output);
-    const CheckpointFolder folder(output);
-    if (!folder.holds(found->path)) RunLog::require_no_earlier_run(output);
-    folder.begin();
+    require_own_folder(choice, output, found ? &*found : nullptr);
+    if (!found) return;
     if (const std::string now = compiled_instruction_set(); found->manifest.instruction_set != now)
       fmt::print(stderr,
                  "warning: {}: was written by a grove for other processors ('{}', now '{}'): results may "
                  "differ by rounding\n",
                  found->path, found->manifest.instruction_set, now);
+  });
+  return found;
+}
+
+std::optional<Checkpoint> find_checkpoint(const Communicator& comm, const ResumeChoice& choice,
+                                          const Parameters& parameters, const std::string& backend) {
+  std::optional<Checkpoint> found = choose_checkpoint(comm, choice, parameters, backend);
+  // Earlier results, if they may be replaced, stay until the run has its first forces
+  // (Simulation::start_reporting).
+  comm.together([&] {
+    if (!comm.is_master()) return;
+    if (!found) make_output_folder(parameters.output.folder);
+    CheckpointFolder(parameters.output.folder).begin();
   });
   return found;
 }

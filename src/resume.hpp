@@ -16,10 +16,14 @@ struct ResumeChoice {
   bool overwrite = false;      ///< afresh, replacing earlier results
 };
 
-/// Collective. The checkpoint to go on from; none: the run begins afresh, and the output folder is ready for
-/// it. parameters: of the run; backend: its name. A damaged checkpoint is warned of, and the one before it
-/// taken. InputError on all ranks together: there are earlier results and nobody said what to do with them,
-/// no checkpoint is valid, or it is of other parameters or of another backend.
+/// Collective. The checkpoint to go on from; none: the run begins afresh. Nothing is written. parameters: of
+/// the run; backend: its name. A damaged checkpoint is warned of, and the one before it taken. InputError on
+/// all ranks together: there are earlier results and nobody said what to do with them, no checkpoint is
+/// valid, or it is of other parameters or of another backend.
+std::optional<Checkpoint> choose_checkpoint(const Communicator& comm, const ResumeChoice& choice,
+                                            const Parameters& parameters, const std::string& backend);
+
+/// The same, and makes the output folder ready for the run.
 std::optional<Checkpoint> find_checkpoint(const Communicator& comm, const ResumeChoice& choice,
                                           const Parameters& parameters, const std::string& backend);
 

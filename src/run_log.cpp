@@ -51,20 +51,20 @@ void set_aside(const std::filesystem::path& path, std::int64_t step) {
              path.string(), name.string());
 }
 
-/// Bytes of the header and the rows up to a step; 0: there is no such file. A row that was cut short when the
-/// run ended counts as one of a later step.
-std::uintmax_t length_up_to(const std::filesystem::path& path, std::int64_t step) {
-  std::ifstream file(path, std::ios::binary);
-  std::string row;
-  if (!std::getline(file, row)) return 0;
-  std::uintmax_t length = row.size() + 1;
-  while (std::getline(file, row) && !file.eof()) {
+/// Opens a table, with its header; what a run of before has in it stays up to the step that this one goes on
+/// after.
+LogFile open_table(const std::filesystem::path& path, const std::string& header,
+                   std::optional<std::int64_t> resumed_at) {
+  if (resumed_at && is_other_table(path, header)) set_aside(path, *resumed_at);
+  const auto is_later = [&](const std::string& row) {
+    if (row + "\n" == header) return false;
     std::int64_t of_row = 0;
     const auto [end, error] = std::from_chars(row.data(), row.data() + row.size(), of_row);
-    if (error != std::errc{} || of_row > step) break;
-    length += row.size() + 1;
-  }
-  return length;
+    return error != std::errc{} || of_row > *resumed_at;
+  };
+  LogFile file = resumed_at ? open_log(path, is_later) : open_log(path);
+  if (std::filesystem::file_size(path) == 0) fmt::print(file.get(), "{}", header);
+  return file;
 }
 
 }  // namespace
@@ -74,25 +74,11 @@ const char* name_of(Repair repair) {
   return names[static_cast<int>(repair)];
 }
 
-RunLog::File RunLog::open(const std::filesystem::path& path, const std::string& header,
-                          std::optional<std::int64_t> resumed_at) {
-  if (resumed_at && is_other_table(path, header)) set_aside(path, *resumed_at);
-  const std::uintmax_t length = resumed_at ? length_up_to(path, *resumed_at) : 0;
-  std::error_code error;
-  if (length > 0) std::filesystem::resize_file(path, length, error);
-  File file(error ? nullptr : std::fopen(path.c_str(), length > 0 ? "a" : "w"));
-  if (!file)
-    throw InputError(fmt::format("cannot write {}: {}; output.folder must name a folder that takes files",
-                                 path.string(), error ? error.message() : std::strerror(errno)));
-  if (length == 0) fmt::print(file.get(), "{}", header);
-  return file;
-}
-
 RunLog::RunLog(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at)
     : folder_(folder),
-      energy_(open(folder / "energy.csv", energy_header, resumed_at)),
-      timing_(open(folder / "timing.csv", timing_header, resumed_at)),
-      time_bins_(open(folder / "timebins.csv", time_bins_header, resumed_at)),
+      energy_(open_table(folder / "energy.csv", energy_header, resumed_at)),
+      timing_(open_table(folder / "timing.csv", timing_header, resumed_at)),
+      time_bins_(open_table(folder / "timebins.csv", time_bins_header, resumed_at)),
       telemetry_(folder, resumed_at) {
   fmt::print(stderr, "{:>9} {:>12} {:>10} {:>5} {:>10} {:>9} {:>9} {:>9} {:>10} {:>9}\n", "step", "time",
              "dt", "level", "active", "wall ms", "cells/p", "parts/p", "dE/E", "ETA");
@@ -161,11 +147,11 @@ void RunLog::add(const TimeBins& bins, double longest_step, int ranks) {
 }
 
 void RunLog::keep() const {
-  for (const File* file : {&energy_, &timing_, &time_bins_}) ::fsync(::fileno(file->get()));
+  for (const LogFile* file : {&energy_, &timing_, &time_bins_}) ::fsync(::fileno(file->get()));
   telemetry_.keep();
 }
 
-void RunLog::flush(const File& file, const char* name) const {
+void RunLog::flush(const LogFile& file, const char* name) const {
   if (std::fflush(file.get()) != 0 || std::ferror(file.get()) != 0)
     throw std::runtime_error(
         fmt::format("cannot write {}: {}", (folder_ / name).string(), std::strerror(errno)));

@@ -11,6 +11,7 @@
 #include "base/types.hpp"
 #include "let/audit.hpp"
 #include "let/totals.hpp"
+#include "log_file.hpp"
 #include "telemetry.hpp"
 #include "time/repair.hpp"
 #include "time_bins.hpp"
@@ -18,9 +19,9 @@
 namespace grove {
 
 /// The phases of a step that are timed, in their order; columns of timing.csv.
-inline constexpr std::array step_phases = {"advance", "decompose", "migrate", "move", "sort",
-                                           "build",   "moments",   "let",     "walk", "tune",
-                                           "wait",    "audit",     "output"};
+inline constexpr std::array step_phases = {"advance", "decompose", "migrate", "move",      "sort",
+                                           "build",   "moments",   "let",     "walk",      "tune",
+                                           "wait",    "audit",     "output",  "checkpoint"};
 
 /// "refit", "rebuild" or "cuts".
 const char* name_of(Repair repair);
@@ -39,7 +40,7 @@ struct StepReport {
   Repair repair = Repair::cuts;                             ///< what was done to the trees
   Count leaves_moved = 0;                                   ///< to other ranks, without new cuts
   Count active = 0;                                         ///< particles that got forces
-  double wall_seconds = 0;                                  ///< of the step
+  double wall_seconds = 0;                                  ///< since the report before
   double run_seconds = 0;                                   ///< since the first step began
   double cell_interactions = 0, particle_interactions = 0;  ///< per active particle
   /// Where all particles are synchronised, and relative change of the total energy since the begin.
@@ -51,6 +52,13 @@ struct StepReport {
   Count tree_bytes = 0;  ///< of that, locally essential trees
   std::array<double, step_phases.size()> phases{};  ///< seconds, the slowest rank
   double imbalance = 1;  ///< walk: slowest rank over mean; on GPUs what the exchange leaves of it
+};
+
+/// What is reported behind the last step of a run that is complete.
+struct RunEnd {
+  double seconds = 0;                               ///< since the first step began
+  double host_peak = 0, device_peak = 0;            ///< bytes of the rank that has most
+  std::array<double, step_phases.size()> phases{};  ///< seconds since the last report, the slowest rank
 };
 
 /// The progress of a run: a line per step to standard error, and in the output folder timing.csv, a row per
@@ -79,19 +87,12 @@ class RunLog {
   Telemetry& telemetry() { return telemetry_; }
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  using File = std::unique_ptr<std::FILE, Close>;
-  static File open(const std::filesystem::path& path, const std::string& header,
-                   std::optional<std::int64_t> resumed_at);
-
-  void flush(const File& file, const char* name) const;
+  void flush(const LogFile& file, const char* name) const;
   void add_totals(const StepReport& report);
   void print_line(const StepReport& report) const;
 
   std::filesystem::path folder_;
-  File energy_, timing_, time_bins_;
+  LogFile energy_, timing_, time_bins_;
   Telemetry telemetry_;
   std::int64_t last_step_ = 0;
   double last_time_ = 0;

@@ -113,9 +113,9 @@ Ended Simulation::to_the_end(StopRequests* requests) {
     }
     if (request == Request::checkpoint) save(requests);
   }
-  write_outputs(std::numeric_limits<double>::infinity());
+  write_outputs(std::numeric_limits<double>::infinity(), since_report_);
   save(requests);  // a later time.end goes on from here
-  report_memory();
+  report_end();
   report_tuning();
   return Ended::complete;
 }
@@ -133,10 +133,10 @@ Request Simulation::asked(StopRequests* requests) {
 
 void Simulation::step() {
   step_start_ = Clock::now();
-  timers_.clear();
+  timers_ = std::exchange(since_report_, {});
   if (!has_levels_) choose_levels();
   const int deepest = this->deepest();
-  if (reporting_) write_outputs(clock_.end_of(deepest));
+  if (reporting_) write_outputs(clock_.end_of(deepest), timers_);
   advance(deepest);
   const bool tunes_groups = is_synchronised() && steps_done_ >= groups_tuned_at_ + tuning_interval;
   if (tunes_groups) groups_tuned_at_ = steps_done_;

@@ -96,11 +96,11 @@ class Simulation {
   void evaluate_forces(const EvaluationPlan& plan);
   Moment now() const { return {steps_done_, time()}; }
   void start_reporting();
-  void report_memory() const;
+  void report_end() const;
   void report_tuning() const;
   void report(Repair repair);
   Request asked(StopRequests* requests);
-  void write_outputs(double end);
+  void write_outputs(double end, PhaseTimers& timers);
   void write_output(double time, std::int64_t number);
   RunState state() const;
   void save(StopRequests* requests);
@@ -129,10 +129,11 @@ class Simulation {
   TreeTuning tuning_;
   LeafMoves leaf_moves_;
   StepForecast forecast_;
-  Count leaves_moved_ = 0;   ///< before the last walk, but for decompositions
-  bool has_levels_ = false;  ///< for the step that comes
-  double dt_ = 0;            ///< length of the last step
-  PhaseTimers timers_;
+  Count leaves_moved_ = 0;    ///< before the last walk, but for decompositions
+  bool has_levels_ = false;   ///< for the step that comes
+  double dt_ = 0;             ///< length of the last step
+  PhaseTimers timers_;        ///< of the present step and what came before it
+  PhaseTimers since_report_;  ///< of what is done between steps
   bool reporting_ = false;
   std::unique_ptr<RunLog> log_;   ///< on the master, while reporting
   double first_energy_ = 0;       ///< total
@@ -149,7 +150,7 @@ class Simulation {
   Count hosts_ = 1;                         ///< that the ranks are on
   std::optional<std::int64_t> resumed_at_;  ///< steps done, where the run goes on
   double start_time_;                       ///< of this process' part of the run
-  Clock::time_point run_start_, step_start_;
+  Clock::time_point run_start_, step_start_, reported_at_;
 };
 
 }  // namespace grove

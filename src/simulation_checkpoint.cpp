@@ -60,7 +60,7 @@ void Simulation::restore(const Checkpoint& from) {
 }
 
 void Simulation::write_checkpoint() {
-  const auto timer = timers_.time("checkpoint");
+  const auto timer = since_report_.time("checkpoint");
   const Expected expected(at_most(longest_writing_seconds(forces_.particles)));
   if (log_) log_->keep();
   const RunState run = state();
@@ -69,7 +69,7 @@ void Simulation::write_checkpoint() {
 
 /// On the way, and at the end: the run does not fail with it. requests (optional): are told what it took.
 void Simulation::save(StopRequests* requests) {
-  const auto timer = timers_.time("checkpoint");
+  const auto timer = since_report_.time("checkpoint");
   const Expected expected(at_most(longest_writing_seconds(forces_.particles)));
   const auto start = Clock::now();
   if (log_) log_->keep();

@@ -75,7 +75,7 @@ void Simulation::start_reporting() {
                                     timeline_.step(), backend_->devices()});
   });
   reporting_ = true;
-  run_start_ = step_start_ = Clock::now();
+  run_start_ = reported_at_ = Clock::now();
 }
 
 void Simulation::report(Repair repair) {
@@ -111,7 +111,7 @@ void Simulation::report(Repair repair) {
     report.dt = dt_;
     report.level = clock_.first_active();
     report.active = forces_.active;
-    report.wall_seconds = std::chrono::duration<double>(now - step_start_).count();
+    report.wall_seconds = std::chrono::duration<double>(now - std::exchange(reported_at_, now)).count();
     report.run_seconds = std::chrono::duration<double>(now - run_start_).count();
     report.cell_interactions = static_cast<double>(forces_.interactions.cell) / n;
     report.particle_interactions = static_cast<double>(forces_.interactions.particle) / n;
@@ -121,11 +121,13 @@ void Simulation::report(Repair repair) {
   if (is_synchronised()) bins_ = {};
 }
 
-void Simulation::report_memory() const {
+void Simulation::report_end() const {
   const auto [now, peak, on_device] = memory(comm_, *backend_);
+  const auto phases = slowest(comm_, since_report_);
   const double share = static_cast<double>(forces_.particles) / comm_.size();
   if (!comm_.is_master()) return;
-  log_->telemetry().end(std::chrono::duration<double>(Clock::now() - run_start_).count(), peak, on_device);
+  log_->telemetry().end(
+      {std::chrono::duration<double>(Clock::now() - run_start_).count(), peak, on_device, phases});
   fmt::print(stderr, "peak memory {:.1f} MB on one rank, {:.0f} bytes per particle\n", 1e-6 * peak,
              peak / share);
   if (on_device > 0)
@@ -146,8 +148,8 @@ void Simulation::report_tuning() const {
 
 /// Those due before a time. If one cannot be written the run ends, and its state is saved, from which it goes
 /// on with just that one.
-void Simulation::write_outputs(double end) {
-  const auto timer = timers_.time("output");
+void Simulation::write_outputs(double end, PhaseTimers& timers) {
+  const auto timer = timers.time("output");
   const Expected expected(at_most(longest_writing_seconds(forces_.particles)));
   const double same = std::max(1e-9 * (end - time()), timeline_.rounding());
   const std::size_t due = is_done() ? output_times_.all().size() : output_times_.count_before(end - same);
@@ -194,7 +196,7 @@ void Simulation::write_output(double output_time, std::int64_t number) {
 ///
 /// The run goes on without it.
 void Simulation::write_requested_snapshot() {
-  const auto timer = timers_.time("output");
+  const auto timer = since_report_.time("output");
   const Expected expected(at_most(longest_writing_seconds(forces_.particles)));
   const std::string name =
       fmt::format("{}/requested_step_{:08}.hdf5", parameters_.output.folder, steps_done_);

@@ -6,14 +6,11 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
-#include <system_error>
 
 #include "base/build_info.hpp"
-#include "base/errors.hpp"
 #include "base/instruction_set.hpp"
 #include "environment.hpp"
 #include "run_log.hpp"
@@ -36,32 +33,24 @@ Json json_of(const Totals& totals, double energy_error) {
           {"centre", json_of(totals.centre_of_mass())}};
 }
 
-/// Bytes of the lines up to a step; 0: there is no such file. A line that was cut short when the run ended
-/// counts as one of a later step.
-std::uintmax_t length_up_to(const std::filesystem::path& path, std::int64_t step) {
-  constexpr std::string_view of_step = R"({"event":"step","step":)";
-  std::ifstream file(path, std::ios::binary);
-  std::uintmax_t length = 0;
-  for (std::string line; std::getline(file, line) && !file.eof(); length += line.size() + 1) {
-    if (!line.starts_with(of_step)) continue;
-    std::int64_t of_line = 0;
-    std::from_chars(line.data() + of_step.size(), line.data() + line.size(), of_line);
-    if (of_line > step) break;
-  }
-  return length;
+Json json_of(const std::array<double, step_phases.size()>& seconds) {
+  Json phases = Json::object();
+  for (std::size_t i = 0; i < step_phases.size(); ++i) phases[step_phases[i]] = seconds[i];
+  return phases;
 }
 
 }  // namespace
 
 Telemetry::Telemetry(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at)
     : path_(folder / "log.jsonl") {
-  const std::uintmax_t length = resumed_at ? length_up_to(path_, *resumed_at) : 0;
-  std::error_code error;
-  if (length > 0) std::filesystem::resize_file(path_, length, error);
-  if (!error) file_.reset(std::fopen(path_.c_str(), length > 0 ? "a" : "w"));
-  if (!file_)
-    throw InputError(fmt::format("cannot write {}: {}; output.folder must name a folder that takes files",
-                                 path_.string(), std::strerror(errno)));
+  constexpr std::string_view of_step = R"({"event":"step","step":)";
+  const auto is_later = [&](const std::string& line) {
+    if (!line.starts_with(of_step)) return false;
+    std::int64_t of_line = 0;
+    std::from_chars(line.data() + of_step.size(), line.data() + line.size(), of_line);
+    return of_line > *resumed_at;
+  };
+  file_ = resumed_at ? open_log(path_, is_later) : open_log(path_);
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);
 }
 
@@ -97,8 +86,6 @@ void Telemetry::start(const Environment& environment, const RunStart& run) {
 }
 
 void Telemetry::add(const StepReport& report) {
-  Json phases = Json::object();
-  for (std::size_t i = 0; i < step_phases.size(); ++i) phases[step_phases[i]] = report.phases[i];
   Json json{{"event", "step"},
             {"step", report.step},
             {"time", report.time},
@@ -111,7 +98,7 @@ void Telemetry::add(const StepReport& report) {
             {"run_seconds", report.run_seconds},
             {"cell_interactions", report.cell_interactions},
             {"particle_interactions", report.particle_interactions},
-            {"phases", phases},
+            {"phases", json_of(report.phases)},
             {"walk_imbalance", report.imbalance},
             {"bytes", {{"sent", report.sent_bytes}, {"trees", report.tree_bytes}}}};
   if (report.totals) json["energy"] = json_of(*report.totals, report.energy_error);
@@ -125,13 +112,14 @@ void Telemetry::add(const StepReport& report) {
   write(json.dump());
 }
 
-void Telemetry::keep() const { ::fsync(::fileno(file_.get())); }
-
-void Telemetry::end(double seconds, double host_bytes, double device_bytes) {
+void Telemetry::end(const RunEnd& run) {
   const Json json{{"event", "end"},
-                  {"run_seconds", seconds},
-                  {"memory", {{"host_peak", host_bytes}, {"device_peak", device_bytes}}}};
+                  {"run_seconds", run.seconds},
+                  {"phases", json_of(run.phases)},
+                  {"memory", {{"host_peak", run.host_peak}, {"device_peak", run.device_peak}}}};
   write(json.dump());
 }
+
+void Telemetry::keep() const { ::fsync(::fileno(file_.get())); }
 
 }  // namespace grove

@@ -1,17 +1,17 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/types.hpp"
+#include "log_file.hpp"
 
 namespace grove {
 
 struct Environment;
+struct RunEnd;
 struct StepReport;
 
 /// What a run begins with.
@@ -33,19 +33,15 @@ class Telemetry {
   /// Each throws std::runtime_error if the line cannot be written.
   void start(const Environment& environment, const RunStart& run);
   void add(const StepReport& report);
+  void end(const RunEnd& run);
   /// All lines so far will survive a power failure, where the file system can do that.
   void keep() const;
-  /// bytes: the largest peaks of a rank.
-  void end(double seconds, double host_bytes, double device_bytes);
 
  private:
   void write(const std::string& object);
 
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
   std::filesystem::path path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  LogFile file_;
 };
 
 }  // namespace grove

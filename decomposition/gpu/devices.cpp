@@ -1,7 +1,6 @@
 #include "decomposition/gpu/devices.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "comm/host.hpp"
 #include "kernels/cuda/device.hpp"
 
 namespace grove {
@@ -27,11 +27,6 @@ constexpr std::int32_t none = -1;
 void set(std::array<char, 64>& to, const std::string& text) {
   to.fill(0);
   std::memcpy(to.data(), text.data(), std::min(text.size(), to.size() - 1));
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown host";
 }
 
 /// This rank's place among those of its host.

@@ -98,6 +98,8 @@ class Backend {
   virtual std::uint64_t peak_device_memory() const { return 0; }
   /// Bytes of its GPU's memory that this rank has or could have; nothing: the host computes.
   virtual std::optional<std::uint64_t> available_device_memory() const { return std::nullopt; }
+  /// How many ranks use the GPU of this one, itself included.
+  virtual int ranks_on_device() const { return 1; }
 };
 
 /// Device memory that a step of one rank takes at most, fields, records and trees together: what was measured

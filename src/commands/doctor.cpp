@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/host.hpp"
 #include "commands/commands.hpp"
 #include "commands/doctor_gpu.hpp"
 #include "io/file.hpp"
@@ -85,18 +86,10 @@ void add_library_warning(Report& report, int ranks) {
         "memory");
 }
 
-std::string mpi_version() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  GROVE_MPI(MPI_Get_library_version(text.data(), &length));
-  const std::string version(text.data(), static_cast<std::size_t>(length));
-  return version.substr(0, version.find_first_of(",\n"));
-}
-
 /// Collective.
 Report examine(const Communicator& comm) {
   Report report;
-  report.mpi = mpi_version();
+  report.mpi = mpi_library();
   report.places = all_places(comm, gpu_of_this_rank(comm));
   report.all_have_gpus = std::all_of(report.places.begin(), report.places.end(),
                                      [](const RankPlace& place) { return place.gpu.is_there; });

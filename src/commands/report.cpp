@@ -74,11 +74,12 @@ void report(const Options& options) {
         "{}: no timing.csv there; expected the output folder of a run (output.folder of its parameters)",
         options.folder));
   const std::string output = options.output.empty() ? (folder / "report.html").string() : options.output;
-  require_output(output);
+  AtomicFile page(output);
   const std::string interpreter = python();
-  if (const int status = run({interpreter, script(), options.folder, output}, false); status != 0)
+  if (const int status = run({interpreter, script(), options.folder, page.temporary()}, false); status != 0)
     throw std::runtime_error(fmt::format("{}: the report was not made: {} ended with status {}",
                                          options.folder, interpreter, status));
+  page.commit();
   fmt::print("{}\n", output);
 }
 

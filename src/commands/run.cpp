@@ -19,7 +19,6 @@
 #include "io/parameters.hpp"
 #include "resume.hpp"
 #include "run_check.hpp"
-#include "run_log.hpp"
 #include "simulation.hpp"
 #include "step_forecast.hpp"
 #include "stop_requests.hpp"
@@ -59,16 +58,19 @@ void run(Simulation& simulation, StopRequests& requests) {
                     simulation.time(), requests.reason()));
 }
 
+/// Whether nothing is left to do, which is said.
+bool says_complete(const Communicator& comm, const Parameters& parameters, const Checkpoint& from) {
+  if (!is_complete(from, parameters)) return false;
+  if (comm.is_master())
+    fmt::print(stderr,
+               "the run is complete: time.end = {:g} was reached after {} steps; a later time.end goes on\n",
+               parameters.time.end, from.run.steps_done);
+  return true;
+}
+
 void resume(const Communicator& comm, const Parameters& parameters, const BackendChoice& choice,
             const Checkpoint& from, StopRequests& requests) {
-  if (is_complete(from, parameters)) {
-    if (comm.is_master())
-      fmt::print(
-          stderr,
-          "the run is complete: time.end = {:g} was reached after {} steps; a later time.end goes on\n",
-          parameters.time.end, from.run.steps_done);
-    return;
-  }
+  if (says_complete(comm, parameters, from)) return;
   std::optional<Simulation> simulation;
   {
     const Expected expected(at_most(longest_writing_seconds(from.run.forces.particles)));
@@ -101,13 +103,12 @@ BackendChoice resolved(const Communicator& comm, BackendChoice choice) {
   return choice;
 }
 
-void check(const Communicator& comm, const Parameters& parameters, const ResumeChoice& choice,
+void check(const Communicator& comm, const Parameters& parameters, const ResumeChoice& resume,
            const BackendChoice& backend) {
-  comm.together([&] {
-    if (comm.is_master() && choice.from == "never" && !choice.overwrite)
-      RunLog::require_no_earlier_run(parameters.output.folder);
-  });
-  check_run(comm, parameters, resolved(comm, backend));
+  const BackendChoice choice = resolved(comm, backend);
+  const auto from = choose_checkpoint(comm, resume, parameters, choice.name);
+  if (from && says_complete(comm, parameters, *from)) return;
+  check_run(comm, parameters, choice, from ? &*from : nullptr);
 }
 
 }  // namespace

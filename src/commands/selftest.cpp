@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "commands/backend_options.hpp"
@@ -22,7 +23,11 @@ void run_selftest(const Communicator& comm, BackendChoice choice) {
   }
   const auto start = std::chrono::steady_clock::now();
   int checks = 0, failures = 0;
-  selftest({comm, choice}, [&](const SelfCheck& check) {
+  const BackendMaker make = [&](const Communicator& ranks, Particles particles,
+                                const GravityParameters& gravity) {
+    return make_backend(ranks, choice, std::move(particles), gravity);
+  };
+  selftest({comm, make}, [&](const SelfCheck& check) {
     ++checks;
     failures += !check.passed();
     if (!comm.is_master()) return;

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+
+#include "comm/host.hpp"
 
 namespace grove {
 namespace {
@@ -43,13 +44,14 @@ CpuSet cores_of(const CpuSet& cpus) {
   return cores;
 }
 
-/// Collects the nodes of these processors; returns how many the host has.
-int nodes_of(const CpuSet& cpus, CpuSet& numa) {
+/// The NUMA nodes of these processors.
+CpuSet nodes_of(const CpuSet& cpus) {
   const CpuSet nodes = listed("/sys/devices/system/node/has_memory");
+  CpuSet found;
   for (std::size_t node = 0; node < nodes.size(); ++node)
     if (nodes[node] && (listed(fmt::format("/sys/devices/system/node/node{}/cpulist", node)) & cpus).any())
-      numa.set(node);
-  return std::max(1, static_cast<int>(nodes.count()));
+      found.set(node);
+  return found;
 }
 
 int numa_of_pci(std::string address) {
@@ -63,10 +65,10 @@ int numa_of_pci(std::string address) {
 
 RankPlace place_of_this_rank(const RankGpu& gpu) {
   RankPlace place;
-  gethostname(place.host.data(), place.host.size() - 1);
+  host_name().copy(place.host.data(), place.host.size() - 1);
   place.cpus = allowed_cpus();
   place.cores = cores_of(place.cpus);
-  place.nodes = nodes_of(place.cpus, place.numa);
+  place.numa = nodes_of(place.cpus);
   place.gpu = gpu;
   if (gpu.is_there) place.gpu.numa = numa_of_pci(gpu.pci.data());
   return place;

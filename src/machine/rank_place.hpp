@@ -21,10 +21,9 @@ struct RankGpu {
 /// Where a rank runs.
 struct RankPlace {
   std::array<char, 64> host{};
-  CpuSet cpus;             ///< logical processors that it may run on
-  CpuSet cores;            ///< their cores, each by the first of its processors
-  CpuSet numa;             ///< their NUMA nodes
-  std::int32_t nodes = 1;  ///< NUMA nodes of the host
+  CpuSet cpus;   ///< logical processors that it may run on
+  CpuSet cores;  ///< their cores, each by the first of its processors
+  CpuSet numa;   ///< their NUMA nodes
   RankGpu gpu;
 };
 

@@ -43,23 +43,33 @@ inline Particles model_particles(const Communicator& comm, const std::string& na
 struct EachRank {
   Communicator alone;
   SelfTestMachine machine;
-  SelfCheckReport report;  ///< collective over all ranks: what the rank says that is farthest off
+  SelfCheckReport report;  ///< collective over all ranks: what the rank finds that is farthest off, in
+                           ///< its own tolerances
 
   EachRank(const SelfTestMachine& all, const SelfCheckReport& to)
       : alone(all.comm.split(all.comm.rank())),
-        machine{alone, all.choice},
-        report([&all, &to](SelfCheck check) {
-          const auto off = [&](double found) {
-            const double by = std::abs(found - check.expected);
-            return std::isnan(by) ? std::numeric_limits<double>::infinity() : by;
-          };
-          for (const double found : all.comm.all_gather(check.found))
-            if (off(found) > off(check.found)) check.found = found;
-          check.found = all.comm.broadcast(check.found);
-          to(check);
+        machine{alone, all.make},
+        report([&all, &to](const SelfCheck& check) {
+          const std::vector<Finding> findings =
+              all.comm.all_gather(Finding{check.found, check.expected, check.tolerance});
+          const Finding& worst =
+              *std::max_element(findings.begin(), findings.end(),
+                                [](const Finding& a, const Finding& b) { return a.farness() < b.farness(); });
+          to({check.name, worst.found, worst.expected, worst.tolerance});
         }) {}
   EachRank(const EachRank&) = delete;
   EachRank& operator=(const EachRank&) = delete;
+
+ private:
+  struct Finding {
+    double found, expected, tolerance;
+    /// How far off, in tolerances; infinite for what is not a number.
+    double farness() const {
+      const double off = std::abs(found - expected);
+      const double far = off == 0 ? 0 : off / tolerance;
+      return std::isnan(far) ? std::numeric_limits<double>::infinity() : far;
+    }
+  };
 };
 
 /// Particles with the forces of a backend on them.
@@ -71,7 +81,7 @@ struct Evaluated {
   Evaluated(const SelfTestMachine& machine, Particles particles, const GravityParameters& gravity) {
     const Communicator& comm = machine.comm;
     const Count count = comm.sum(static_cast<Count>(particles.size()));
-    backend = make_backend(comm, machine.choice, std::move(particles), gravity);
+    backend = machine.make(comm, std::move(particles), gravity);
     DecompositionParameters parameters;
     parameters.leaf_size = default_leaf_size(count);
     DecompositionReport report;

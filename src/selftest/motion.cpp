@@ -16,16 +16,14 @@ namespace {
 
 using std::numbers::pi;
 
-/// A run from time 0 with shared steps, G = 1.
-std::unique_ptr<Simulation> simulation(const SelfTestMachine& machine, Particles particles, double end,
-                                       double step, double softening) {
+/// A run from time 0, G = 1.
+std::unique_ptr<Simulation> simulation(const SelfTestMachine& machine, Particles particles,
+                                       const TimeParameters& time, double softening) {
   Parameters parameters;
   parameters.units = Units::dimensionless();
-  parameters.time.end = end;
-  parameters.time.step = step;
-  parameters.time.steps = StepKind::shared;
+  parameters.time = time;
   parameters.gravity.softening.fill(softening);
-  auto backend = make_backend(machine.comm, machine.choice, std::move(particles), parameters.gravity);
+  auto backend = machine.make(machine.comm, std::move(particles), parameters.gravity);
   return std::make_unique<Simulation>(machine.comm, parameters, std::move(backend), 0);
 }
 
@@ -43,7 +41,8 @@ Vec3d laplace_vector(const PhasePoint& p) {
 
 /// An ellipse of semi-major axis 1, M = 1, after one period of so many steps.
 PhasePoint after_one_period(const SelfTestMachine& machine, const Particles& bodies, int steps) {
-  const auto run = simulation(machine, bodies, 2 * pi, 2 * pi / steps, 0);
+  const auto run = simulation(
+      machine, bodies, {.begin = {}, .end = 2 * pi, .step = 2 * pi / steps, .steps = StepKind::shared}, 0);
   while (!run->is_done()) run->step();
   return relative(gathered(machine.comm, run->particles()));
 }
@@ -96,7 +95,8 @@ void check_collapse(const SelfTestMachine& machine, const SelfCheckReport& repor
   constexpr Count n = 10000;
   const Particles particles = model_particles(machine.comm, "cold-sphere", n);
   const double r0 = half_mass_radius(gathered(machine.comm, particles)), end = 0.9 * 1.110721;
-  const auto run = simulation(machine, particles, end, end / 200, 0.01);
+  const auto run = simulation(machine, particles,
+                              {.begin = {}, .end = end, .step = end / 200, .steps = StepKind::shared}, 0.01);
   for (int half = 1; half <= 2; ++half) {
     while (run->longest_steps_done() < 100 * half) run->step();
     const double t = run->time();
@@ -109,16 +109,20 @@ void check_collapse(const SelfTestMachine& machine, const SelfCheckReport& repor
   }
 }
 
-/// For two crossing times. The leapfrog's energy differs from the conserved one by (omega dt)^2 / 12 of the
-/// kinetic energy at most, omega^2 = 4 pi / 3 rho(0) = 1 in the core: 2e-4 of it. If all force errors, 4e-4
-/// |a|, pointed along the velocities while the core is crossed, and changed sign then, the energy would walk
-/// sqrt(12.6) 4e-4 v |a| / sqrt(N / 64), 64 particles sharing their error: 1e-4 of |E|. 5e-4 holds both.
-/// Momentum: a mean error of at most
-/// a quarter of the 99th percentile, 0.001, for 12.6, of accelerations of 0.35 on average and speeds of 0.45:
-/// 0.01 of the sum of m |v|, were all errors in one direction.
+/// For two crossing times, with block steps of four levels, eta sqrt(l / |a|) for eta = 1/8, l = 0.1. The
+/// leapfrog's energy differs from the conserved one by (omega dt)^2 / 12 of the kinetic energy at most; omega
+/// <= 1 and |a| = omega^2 r, so by eta^2 l / (12 r), and the mean of 1 / r is 1: 1.3e-4. What changes of
+/// level leave behind is of that size and of either sign: of ten, sqrt(10) 1.3e-4 = 4e-4. If all force
+/// errors, 4e-4 |a|, pointed along the velocities while the core is crossed, and changed sign then, the
+/// energy would walk sqrt(12.6) 4e-4 v |a| / sqrt(N / 64), 64 particles sharing their error: 1e-4 of |E|.
+/// 5e-4 holds both. Momentum: a mean error of at most a quarter of the 99th percentile, 0.001, for 12.6, of
+/// accelerations of 0.35 on average and speeds of 0.45: 0.01 of the sum of m |v|, were all errors in one
+/// direction.
 void check_equilibrium(const SelfTestMachine& machine, const SelfCheckReport& report) {
   const double end = 2 * std::pow(3 * pi / 32, -1.5);
-  const auto run = simulation(machine, model_particles(machine.comm, "plummer", 5000), end, 0.05, 0.1);
+  const auto run =
+      simulation(machine, model_particles(machine.comm, "plummer", 5000),
+                 {.begin = {}, .end = end, .step = 0.4, .steps = StepKind::block, .eta = 0.125}, 0.1);
   const Totals first = run->totals();
   while (!run->is_done()) run->step();
   const Totals last = run->totals();
@@ -152,7 +156,7 @@ void check_ranks(const SelfTestMachine& machine, const SelfCheckReport& report) 
   };
   const std::uint64_t of_all = hash(machine);
   const Communicator part = comm.split(comm.is_master() ? 0 : 1);
-  const std::uint64_t of_part = hash({part, machine.choice});
+  const std::uint64_t of_part = hash({part, machine.make});
   report({fmt::format("forces of {} ranks that are not those of one rank, bit for bit", comm.size()),
           comm.broadcast(of_part) == of_all ? 0.0 : 1.0, 0, 0});
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "backend/backend.hpp"
@@ -20,10 +21,14 @@ struct SelfCheck {
 /// What takes the checks, one after the other; the same on every rank.
 using SelfCheckReport = std::function<void(const SelfCheck&)>;
 
-/// Where the checks compute. choice: resolved.
+/// What computes, of these ranks.
+using BackendMaker =
+    std::function<std::unique_ptr<Backend>(const Communicator&, Particles, const GravityParameters&)>;
+
+/// Where the checks compute.
 struct SelfTestMachine {
   const Communicator& comm;
-  const BackendChoice& choice;
+  BackendMaker make;
 };
 
 /// Forces and potentials in spheres of Plummer, Hernquist and Navarro, Frenk and White, their energies and

@@ -39,6 +39,10 @@ check 'the run goes on' grep -q '^ *8 ' full.err
 check 'it says how many bytes are wanted and how many are free' \
   grep -Eq 'warning: no checkpoint of step 3: .*: [0-9]+ bytes are needed, [0-9]+ are free' full.err
 check 'two checkpoints stay' [ "$(cd small/out/checkpoints && echo *)" = 'step_000000001 step_000000002' ]
+dd if=/dev/zero of=small/rest 2>dd.err
+check 'a check of another run finds no room' grep -q 'disk: .*, 0 MB are available' <(
+  "$grove" run run.yml -P output.folder=small/other --check 2>&1)
+rm small/rest
 mount -o remount,size=4m small
 mpirun -n 2 "$grove" run run.yml -P output.folder=small/out --resume auto 2>resumed.err
 check 'they are valid' grep -q 'goes on after step 2' resumed.err

@@ -50,6 +50,41 @@ truncate -s -5 killed/log.jsonl
 "$grove" report killed -o killed.html >out || fail "no report of a killed run"
 has killed.html 'has not reached its end' 'Phases of the steps' 'commit'
 
+# Killed in its first step: no row is whole.
+cp -r 'a & b' first
+for file in first/*.csv; do
+  { head -n 1 "$file"; sed -n 2p "$file" | cut -c -20 | tr -d '\n'; } >rows && mv rows "$file"
+done
+"$grove" report first >out || fail "no report of a run without a whole row"
+
+# Two hours in a first part, which ended; 30 minutes in another one, which was killed.
+cp -r 'a & b' resumed
+{
+  sed '$d; s/"run_seconds":[0-9.e+-]*/"run_seconds":7200/' 'a & b/log.jsonl'
+  echo '{"event":"end","run_seconds":7200.0,"memory":{"host_peak":1e9,"device_peak":0.0}}'
+  head -n 1 'a & b/log.jsonl'
+  sed -n '3s/"run_seconds":[0-9.e+-]*/"run_seconds":1800/p' 'a & b/log.jsonl'
+} >resumed/log.jsonl
+cp resumed/snapshot_000.png 'resumed/snapshot_<i>"x.png'
+"$grove" report resumed >out || fail "no report of a resumed run"
+has resumed/report.html 'has not reached its end' '<b>2:30:00</b>' '<b>1,000 MB</b>' 'alt="snapshot_&lt;i&gt;&quot;x"' \
+  '>snapshot_&lt;i&gt;&quot;x<'
+
+# A long run: curves are thinned while they are read, and reach its last step.
+mkdir long
+head -n 1 'a & b/timing.csv' >long/timing.csv
+awk 'BEGIN { for (i = 1; i <= 20000; ++i)
+  printf "{\"event\":\"step\",\"step\":%d,\"run_seconds\":%d,\"bytes\":{\"sent\":%d,\"trees\":1}}\n", i, i, i }' >long/log.jsonl
+"$grove" report long >out || fail "no report of a long run"
+has long/report.html '<b>5:33:20</b>'
+[ "$(wc -c <long/report.html)" -lt 400000 ] || fail "$(wc -c <long/report.html) bytes of a long run"
+
+# A link is followed, what is no file is not replaced.
+ln -s linked.html link.html
+"$grove" report 'a & b' -o link.html >out || fail "no report through a link"
+[ -L link.html ] || fail "the link was replaced"
+[ -f linked.html ] || fail "the link was not followed"
+
 # Of a run by an older version that had not made a step.
 cp -r 'a & b' old
 rm old/log.jsonl old/*.png old/used-parameters.yml
@@ -67,5 +102,9 @@ refused() {
 mkdir empty
 refused 2 'no timing.csv' "$grove" report empty
 refused 2 'does not exist' "$grove" report old -o nowhere/page.html
+mkfifo pipe
+refused 2 'pipe' "$grove" report old -o pipe
+[ -p pipe ] || fail "the pipe was replaced"
+ls ./*.tmp 2>/dev/null && fail "temporary files are left"
 refused 2 'python3-matplotlib' env PYTHONHOME=/nowhere "$grove" report old
 exit $((failures > 0))

@@ -3,11 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <regex>
 #include <string>
+#include <vector>
 
 #include "base/errors.hpp"
 #include "base/memory.hpp"
 #include "io/snapshot.hpp"
+#include "run_needs.hpp"
 #include "support/foreign_formats.hpp"
 #include "support/run_command.hpp"
 
@@ -16,21 +22,31 @@ namespace {
 
 class RunCheck : public ::testing::Test {
  protected:
-  std::string write_parameters(const std::string& particles, const std::string& more = "") {
+  std::string write_parameters(const std::string& particles, const std::string& output = "every: 0.1") {
     testing::put(comm, folder / "run.yml", [&] {
       return fmt::format(
           "units: {{system: none}}\ninitial_conditions: {{{}}}\ngravity: {{softening: 0.1}}\n"
-          "time: {{begin: 0, end: 1, step: 0.01}}\noutput: {{folder: {}, every: 0.1, render: false{}}}\n",
-          particles, folder / "output", more);
+          "time: {{begin: 0, end: 1, step: 0.01, steps: shared}}\n"
+          "output: {{folder: {}, render: false, {}}}\n",
+          particles, folder / "output", output);
     });
     return folder / "run.yml";
   }
+  void run(const std::string& file, const std::vector<std::string>& more) const {
+    std::vector<std::string> words{"run", file, "--backend", "kokkos"};
+    words.insert(words.end(), more.begin(), more.end());
+    testing::grove(comm, words);
+    comm.barrier();
+  }
   /// What is printed; error: what the InputError says, if there is one.
-  std::string told(const std::string& file, std::string* error = nullptr) {
+  std::string told(const std::string& file, const std::vector<std::string>& more = {},
+                   std::string* error = nullptr) {
     ::testing::internal::CaptureStdout();
     std::string message;
+    std::vector<std::string> words{"--check"};
+    words.insert(words.end(), more.begin(), more.end());
     try {
-      testing::grove(comm, {"run", file, "--check", "--backend", "kokkos"});
+      run(file, words);
     } catch (const InputError& e) {
       message = e.what();
     }
@@ -38,11 +54,32 @@ class RunCheck : public ::testing::Test {
     const std::string text = comm.broadcast(::testing::internal::GetCapturedStdout());
     EXPECT_EQ(message.empty(), error == nullptr) << message;
     if (error) *error = message;
+    comm.barrier();
     return text;
+  }
+  std::string refusal(const std::string& file, const std::vector<std::string>& more = {}) {
+    std::string error;
+    told(file, more, &error);
+    return error;
   }
   static void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
     for (const std::string& part : parts)
       EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in: " << text;
+  }
+  /// The numbers that a pattern's groups find in a text.
+  static std::vector<double> numbers(const std::string& text, const std::string& pattern) {
+    std::smatch match;
+    EXPECT_TRUE(std::regex_search(text, match, std::regex(pattern))) << pattern << " is not in: " << text;
+    std::vector<double> found;
+    for (std::size_t i = 1; i < match.size(); ++i) found.push_back(std::stod(match[i]));
+    return found;
+  }
+  /// Bytes of the files in the output folder that `is_meant`, those in its folders included.
+  double bytes_in_output(const std::function<bool(const std::filesystem::path&)>& is_meant) const {
+    double bytes = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / "output"))
+      if (entry.is_regular_file() && is_meant(entry.path())) bytes += static_cast<double>(entry.file_size());
+    return bytes;
   }
 
   const Communicator comm{MPI_COMM_WORLD};
@@ -50,56 +87,128 @@ class RunCheck : public ::testing::Test {
 };
 
 TEST_F(RunCheck, tells_what_a_run_takes_and_writes_nothing) {
-  // 11 snapshots of 64 bytes a particle, 3 checkpoints of 110, 100 longest steps with 2000 bytes of logs:
-  // (704 + 330) 1e5 + 2e5 = 104 MB. Memory: 201 bytes a particle and 30 MB for each rank.
   const std::string text = told(write_parameters("model: plummer, n: 100000"));
   expect_parts(text, {"particles    100000\n", "steps        100 longest ones, 11 snapshots",
-                      "disk         104 MB", fmt::format("memory       {:.0f} MB", 20.1 + 30 * comm.size()),
-                      "MB are available", "s for forces on all particles",
+                      "logs         0.2 MB\n", fmt::format("MB on each of its {} ranks", comm.size()),
+                      "MB are available", "s for forces on all particles, trees included",
                       fmt::format("from {} of a Plummer", std::min(100000, 20000 * comm.size()))});
   EXPECT_EQ(folder.files(), std::vector<std::string>{"run.yml"});
 }
 
+// So many particles that they take more than the program itself: what was predicted is enough, and not more
+// than twice of what a run takes that writes snapshots and checkpoints.
+TEST_F(RunCheck, predicts_the_memory_and_the_disk_of_a_run) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the address sanitizer keeps what is freed";
+#endif
+  const std::string file = write_parameters(fmt::format("model: plummer, n: {}", 400000 * comm.size()));
+  const std::vector<std::string> two_steps{"-P", "time.end=0.02",        "-P", "output.every=0.01",
+                                           "-P", "checkpoint.every=1e-6"};
+  const std::string text = told(file, two_steps);
+  const double memory = 1e6 * numbers(text, "memory +.* host .*, ([0-9.]+) MB on each")[0],
+               disk = 1e6 * numbers(text, "disk +([0-9.]+) MB")[0];
+  reset_peak_memory();
+  run(file, two_steps);
+  const double peak = comm.max(memory_use().peak);
+  EXPECT_LE(peak, memory);
+  EXPECT_GE(2 * peak, memory);
+  const double written = bytes_in_output([](const auto&) { return true; });
+  EXPECT_LE(written, disk);
+  EXPECT_GE(2 * written, disk);
+}
+
+TEST_F(RunCheck, predicts_the_logs_of_a_run_that_goes_on) {
+  const std::string file = write_parameters("model: plummer, n: 1000");
+  const std::vector<std::string> block{"-P", "time.steps=block", "-P", "time.eta=0.02", "-P", "time.end=0.2"};
+  expect_parts(told(file, block), {"a guess"});
+  run(file, block);
+  const double written = bytes_in_output(
+      [](const auto& path) { return path.extension() == ".csv" || path.extension() == ".jsonl"; });
+  // As many steps again.
+  std::vector<std::string> further{block};
+  further.back() = "time.end=0.4";
+  further.insert(further.end(), {"--resume", "auto"});
+  const std::string text = told(file, further);
+  expect_parts(text, {"as there were so far", "20 longest ones are left, 2 snapshots"});
+  const double logs = 1e6 * numbers(text, "logs +([0-9.e+-]+) MB for")[0];
+  EXPECT_LE(written, logs);
+  EXPECT_GE(2 * written, logs);
+}
+
+// Four times as many particles are sixteen times as many pairs.
+TEST_F(RunCheck, knows_direct_sums) {
+  const Count sample = 20000 * comm.size();
+  const std::string file = write_parameters(fmt::format("model: plummer, n: {}", 4 * sample));
+  const std::string text = told(file, {"-P", "gravity.direct_below=1000000"});
+  const auto found =
+      numbers(text,
+              "time +([0-9.e+-]+) s for forces on all particles, by direct sums, from ([0-9]+) of a "
+              "Plummer sphere measured here in ([0-9.e+-]+) s");
+  EXPECT_EQ(found.at(1), static_cast<double>(sample));
+  EXPECT_NEAR(found.at(0) / found.at(2), 16, 16 * 0.011) << "both are printed with three digits";
+  expect_parts(told(file, {"-P", fmt::format("gravity.direct_below={}", 2 * sample)}), {"trees included"});
+}
+
 TEST_F(RunCheck, says_what_would_fit) {
   std::string error;
-  const std::string text = told(write_parameters("model: plummer, n: 1e12"), &error);
+  const std::string text = told(write_parameters("model: plummer, n: 1e12"), {}, &error);
   expect_parts(text, {"DOES NOT FIT"});
-  expect_parts(error, {"memory: ", "MB are needed", "particles fit on", "use more hosts",
-                       "disk: ", "there is room for"});
+  expect_parts(error, {"memory: ", "MB are available", "particles fit on", "use more hosts",
+                       "disk: ", "there is room for 0 of 11 snapshots"});
+}
+
+TEST(Need, is_not_met_by_nothing) {
+  EXPECT_FALSE((Need{.name = "disk", .where = "", .bytes = 1, .available = 0, .remedy = ""}.fits()));
+  EXPECT_TRUE((Need{.name = "disk", .where = "", .bytes = 1, .available = {}, .remedy = ""}.fits()));
 }
 
 TEST_F(RunCheck, looks_into_the_files_of_particles) {
-  write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, 1000),
+  write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, 100000),
                  {.units = Units::dimensionless()});
-  const std::string file = write_parameters("file: " + folder / "a.hdf5", ", types: [4]");
-  // 142 of type 4, those whose id is a multiple of 7, are written: 11 * 64 * 142 + 330 * 1000 + 2e5 = 0.63
-  // MB.
-  expect_parts(told(file), {"particles    1000\n", "disk         1 MB"});
+  const std::string file = write_parameters("file: " + folder / "a.hdf5");
+  const double all = numbers(told(file), "disk +([0-9.]+) MB")[0];
+  // Of type 4 are those whose id is a multiple of 7; 64 bytes of each, in 11 snapshots, that is 10 MB, of 70.
+  const double some = numbers(told(write_parameters("file: " + folder / "a.hdf5", "every: 0.1, types: [4]")),
+                              "disk +([0-9.]+) MB")[0];
+  EXPECT_NEAR(all - some, 11 * 64 * 0.1 * 6 / 7, 1) << "megabytes, rounded";
   if (comm.is_master()) {
     std::string bytes = testing::bytes_of(folder / "a.hdf5");
     bytes[bytes.size() / 2] = static_cast<char>(~bytes[bytes.size() / 2]);
     std::ofstream(folder / "a.hdf5", std::ios::binary) << bytes;
   }
   comm.barrier();
-  std::string error;
-  told(file, &error);
-  expect_parts(error, {"a.hdf5: damaged"});
+  expect_parts(refusal(file), {"a.hdf5: damaged"});
 }
 
 TEST_F(RunCheck, refuses_what_a_run_would_refuse) {
-  std::string error;
-  const std::string file = write_parameters("model: plummer, n: 1000", "");
+  const std::string file = write_parameters("model: plummer, n: 1000");
+  expect_parts(refusal(file, {"--resume", "/nowhere"}), {"/nowhere"});
   if (comm.is_master()) std::filesystem::create_directories(folder / "output");
   if (comm.is_master()) std::ofstream(folder / "output/energy.csv") << "step";
   comm.barrier();
-  told(file, &error);
-  expect_parts(error, {"holds the results of an earlier run"});
-  comm.barrier();
+  expect_parts(refusal(file), {"holds the results of an earlier run"});
+  expect_parts(refusal(file, {"--resume", "auto"}), {"holds the results of an earlier run"});
   if (comm.is_master())
     std::filesystem::remove_all(folder / "output"), std::ofstream(folder / "output") << "a file";
   comm.barrier();
-  told(file, &error);
-  expect_parts(error, {"output: the output folder cannot be made"});
+  expect_parts(refusal(file), {"output: the output folder cannot be made"});
+}
+
+TEST_F(RunCheck, goes_on_where_the_run_would) {
+  write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, 1000),
+                 {.units = Units::dimensionless()});
+  const std::string file = write_parameters("file: " + folder / "a.hdf5");
+  run(file, {"-P", "time.end=0.2"});
+  if (comm.is_master()) std::filesystem::remove(folder / "a.hdf5");
+  comm.barrier();
+  const auto before = folder.files();
+  expect_parts(told(file, {"--resume", "auto"}),
+               {"goes on      after step 20, time 0.2: ", "80 longest ones are left, 8 snapshots"});
+  EXPECT_EQ(told(file, {"--resume", "auto", "-P", "time.end=0.2"}), "") << "complete";
+  expect_parts(refusal(file, {"--resume", "auto", "-P", "gravity.softening=0.2"}), {"gravity.softening"});
+  expect_parts(refusal(file, {"--resume", "auto", "-P", "time.end=0.305"}), {"longest steps have been of"});
+  expect_parts(refusal(file, {"--resume", "auto", "--overwrite"}), {"give one of them"});
+  EXPECT_EQ(folder.files(), before);
 }
 
 // The formula of a snapshot's length is what is written, but for headers of some kilobytes.

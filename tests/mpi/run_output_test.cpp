@@ -107,7 +107,7 @@ std::vector<nlohmann::json> lines_of(const std::string& path) {
 TEST(RunOutput, log_has_a_line_of_every_step_that_agrees_with_the_tables) {
   const Communicator comm(MPI_COMM_WORLD);
   const TestFolder folder(comm, "run-log");
-  run(comm, circular_orbit(folder.path(), "every: 0.05") + "audit: {every: 5}\n");
+  run(comm, circular_orbit(folder.path(), "every: 0.05") + "audit: {every: 5}\ncheckpoint: {every: 1e-9}\n");
   comm.barrier();
   const auto lines = lines_of(folder / "log.jsonl");
   ASSERT_EQ(lines.size(), 1u + 11 + 1) << "start, the begin and ten steps, end";
@@ -120,6 +120,7 @@ TEST(RunOutput, log_has_a_line_of_every_step_that_agrees_with_the_tables) {
   EXPECT_EQ(on_hosts, comm.size());
   EXPECT_EQ(lines.back()["event"], "end");
   EXPECT_GT(lines.back()["memory"]["host_peak"], 0);
+  for (const char* phase : {"output", "checkpoint"}) EXPECT_GT(lines.back()["phases"][phase], 0) << phase;
 
   std::ifstream energy(folder / "energy.csv");
   std::string row;
@@ -129,6 +130,9 @@ TEST(RunOutput, log_has_a_line_of_every_step_that_agrees_with_the_tables) {
     EXPECT_EQ(line["event"], "step");
     EXPECT_EQ(line["step"], i);
     EXPECT_EQ(line["phases"].size(), step_phases.size());
+    // A checkpoint behind each step is told of with the next one, whose seconds it is in.
+    EXPECT_EQ(line["phases"]["checkpoint"] > 0, i > 1);
+    EXPECT_LE(line["phases"]["checkpoint"], line["seconds"]);
     EXPECT_EQ(line.contains("audit"), i % 5 == 0);
     EXPECT_GT(line["memory"]["host"], 0);
     EXPECT_GE(line["bytes"]["sent"], line["bytes"]["trees"]);

@@ -134,6 +134,13 @@ class DeviceBackend : public Backend {
   std::optional<std::uint64_t> available_device_memory() const override {
     return cuda::available_device_memory();
   }
+  int ranks_on_device() const override {
+    const std::vector<RankDevice>& all = devices_.of_rank;
+    const RankDevice& own = all[static_cast<std::size_t>(comm_.rank())];
+    return static_cast<int>(std::count_if(all.begin(), all.end(), [&](const RankDevice& other) {
+      return other.host == own.host && other.pci == own.pci;
+    }));
+  }
 
  private:
   static DeviceParticles upload(const Communicator& comm, const Particles& particles) {

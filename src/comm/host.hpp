@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+namespace grove {
+
+/// The name of this rank's host, as MPI has it.
+std::string host_name();
+
+/// MPI's library and its version: the first line of what it says, or what stands before a comma.
+std::string mpi_library();
+
+}  // namespace grove

@@ -1,0 +1,238 @@
+#include "run_needs.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "base/memory.hpp"
+#include "environment.hpp"
+#include "initial_conditions.hpp"
+#include "io/checkpoint_folder.hpp"
+#include "io/snapshot.hpp"
+#include "particles/models/model.hpp"
+#include "simulation.hpp"
+
+namespace grove {
+namespace {
+
+constexpr double megabyte = 1e6;
+/// Disk: a picture of 800 x 800 pixels, at most; a checkpoint, of which two are kept while the next is
+/// written.
+constexpr double picture_bytes = 0.5e6, checkpoint_bytes_per_particle = 110;
+constexpr int checkpoints_at_once = 3;
+/// Rows and lines of a longest step, with energies and levels, and of another.
+constexpr double log_bytes_per_longest_step = 2000, log_bytes_per_step = 750;
+/// Where nothing tells how short steps become: down to level 6.
+constexpr double guessed_steps_each = 64;
+
+/// What a run begins with.
+struct Start {
+  std::array<Count, particle_types> counts{};
+  double time = 0;
+};
+
+Start start_of(const Communicator& comm, const Parameters& parameters) {
+  const InitialConditionsParameters& from = parameters.initial_conditions;
+  Start start;
+  if (!from.file.empty()) {
+    const SnapshotHeader header = read_snapshot_header(
+        comm, from.file, {.unstated = parameters.units, .convert_to = parameters.units, .comoving = false});
+    start.counts = header.counts;
+    start.time = header.time;
+  } else {
+    comm.together([&] {
+      const Model model = make_model(from.model);
+      for (const Component& component : model.components()) start.counts[component.type] += component.count;
+    });
+  }
+  if (parameters.time.begin) start.time = *parameters.time.begin;
+  return start;
+}
+
+RunAhead afresh(const Parameters& parameters, const Start& start) {
+  const TimeParameters& time = parameters.time;
+  const Timeline timeline(start.time, time.end, time.step);
+  RunAhead ahead;
+  for (std::size_t t = 0; t < start.counts.size(); ++t) {
+    ahead.particles += start.counts[t];
+    if (parameters.output.types >> t & 1) ahead.written += static_cast<double>(start.counts[t]);
+  }
+  if (parameters.decomposition.leaves > ahead.particles)
+    throw InputError(fmt::format("{} leaves are asked for, but there are only {} particles",
+                                 parameters.decomposition.leaves, ahead.particles));
+  ahead.steps = static_cast<double>(timeline.steps());
+  ahead.snapshots = static_cast<double>(output_times(parameters.output, start.time, time.end).all().size());
+  if (time.steps == StepKind::block) {
+    ahead.is_guess = true;
+    ahead.steps_each = guessed_steps_each;
+    // A level halves the steps of the one above it.
+    if (time.min_step > 0)
+      ahead.steps_each = std::min(
+          ahead.steps_each, std::exp2(std::max(0.0, std::floor(std::log2(timeline.step() / time.min_step)))));
+  }
+  return ahead;
+}
+
+RunAhead going_on(const Parameters& parameters, const Checkpoint& from) {
+  const RunState& run = from.run;
+  const Timeline timeline = Timeline::extended(run.begin, parameters.time.end, run.longest_step);
+  const OutputTimes times = output_times(parameters.output, run.begin, parameters.time.end);
+  RunAhead ahead;
+  ahead.particles = from.manifest.particles;
+  ahead.written = static_cast<double>(ahead.particles);
+  ahead.steps = static_cast<double>(timeline.steps() - run.clock.step);
+  ahead.snapshots = static_cast<double>(
+      times.all().size() - times.count_passed(from.manifest.time, run.last_output, timeline.same()));
+  ahead.steps_each = std::ceil(static_cast<double>(run.steps_done) /
+                               static_cast<double>(std::max<std::int64_t>(1, run.clock.step)));
+  ahead.steps_each = std::max(1.0, ahead.steps_each);
+  return ahead;
+}
+
+/// The most particles of all ranks of which a rank takes no more than these bytes.
+double particles_that_fit(double bytes, int ranks, bool pictures) {
+  double fits = 0, too_many = bytes;
+  for (int halvings = 0; halvings < 64; ++halvings) {
+    const double middle = (fits + too_many) / 2;
+    (host_bytes_of_rank(middle, ranks, pictures) <= bytes ? fits : too_many) = middle;
+  }
+  return fits * ranks;
+}
+
+/// The folder itself, or what is there of those above it. InputError if nothing can be written there.
+std::string existing_part_of(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::absolute(folder, error);
+  while (!path.empty() && path != path.root_path() && !std::filesystem::exists(path, error))
+    path = path.parent_path();
+  if (!std::filesystem::is_directory(path, error) || ::access(path.c_str(), W_OK | X_OK) != 0)
+    throw InputError(fmt::format("{}: the output folder cannot be made: nothing can be written to {}", folder,
+                                 path.string()));
+  return path.string();
+}
+
+/// What the master finds in the output folder; bytes: below 0 where the system does not tell.
+struct Folder {
+  double available = -1;
+  int checkpoints = 0;
+};
+
+Folder look_at(const Communicator& comm, const std::string& path) {
+  Folder folder;
+  comm.together([&] {
+    if (!comm.is_master()) return;
+    std::error_code error;
+    const auto space = std::filesystem::space(existing_part_of(path), error);
+    if (!error) folder.available = static_cast<double>(space.available);
+    folder.checkpoints = static_cast<int>(CheckpointFolder(path).latest_first().size());
+  });
+  return comm.broadcast(folder);
+}
+
+}  // namespace
+
+RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Checkpoint* from) {
+  Start start;
+  if (!from) start = start_of(comm, parameters);
+  RunAhead ahead;
+  comm.together([&] { ahead = from ? going_on(parameters, *from) : afresh(parameters, start); });
+  return ahead;
+}
+
+double host_bytes_of_rank(double particles, int ranks, bool pictures) {
+  // Particles, trees and what a decomposition takes; and the trees of other ranks, which grow as the surface
+  // of a rank's share, and hardly with more than eight ranks.
+  constexpr double program = 60e6, drawing = 60e6, per_particle = 232, per_surface = 2500;
+  return program + (pictures ? drawing : 0) + per_particle * particles +
+         per_surface * std::min(ranks - 1, 7) * std::pow(particles, 2.0 / 3);
+}
+
+double log_bytes(const RunAhead& ahead) {
+  return ahead.steps * (log_bytes_per_longest_step + (ahead.steps_each - 1) * log_bytes_per_step);
+}
+
+std::string Need::text() const {
+  return fmt::format("{:.0f} MB{}, {}", bytes / megabyte, where,
+                     available ? fmt::format("{:.0f} MB are available", *available / megabyte)
+                               : "what is available is not known");
+}
+
+Need host_need(const Communicator& comm, Count particles, bool pictures) {
+  const Environment machine = environment(comm);
+  const double of_rank =
+      host_bytes_of_rank(static_cast<double>(particles) / comm.size(), comm.size(), pictures);
+  const std::vector<double> room_of_rank = comm.all_gather(available_memory());
+  std::vector<double> room(machine.hosts.size(), std::numeric_limits<double>::infinity());
+  for (std::size_t rank = 0; rank < room_of_rank.size(); ++rank)
+    room[machine.host_of[rank]] = std::min(room[machine.host_of[rank]], room_of_rank[rank]);
+  std::size_t worst = 0;
+  const auto share = [&](std::size_t host) { return room[host] / machine.hosts[host].second; };
+  for (std::size_t host = 1; host < room.size(); ++host)
+    if (share(host) < share(worst)) worst = host;
+  const auto& [name, ranks] = machine.hosts[worst];
+  return {
+      .name = "memory",
+      .where = fmt::format(" on host {}, {:.0f} MB on each of its {} ranks", name, of_rank / megabyte, ranks),
+      .bytes = of_rank * ranks,
+      .available = room[worst],
+      .remedy = fmt::format("{:.3g} particles fit on {} ranks like its {}; use more hosts",
+                            particles_that_fit(share(worst), comm.size(), pictures), comm.size(), ranks)};
+}
+
+std::optional<Need> device_need(const Communicator& comm, const Backend& backend, Count particles) {
+  struct Gpu {
+    double available, users;
+    double share() const { return available / users; }
+  };
+  const auto own = backend.available_device_memory();
+  const std::vector<Gpu> gpus = comm.all_gather(
+      Gpu{own ? static_cast<double>(*own) : -1, static_cast<double>(backend.ranks_on_device())});
+  const Gpu least = *std::min_element(gpus.begin(), gpus.end(),
+                                      [](const Gpu& a, const Gpu& b) { return a.share() < b.share(); });
+  if (least.available < 0) return std::nullopt;
+  const double each = device_bytes_per_particle(comm.size());
+  const double of_rank = each * static_cast<double>(particles) / comm.size();
+  return Need{.name = "GPU memory",
+              .where = least.users > 1
+                           ? fmt::format(" on a GPU, {:.0f} MB for each of the {:.0f} ranks that share it",
+                                         of_rank / megabyte, least.users)
+                           : " on each GPU",
+              .bytes = of_rank * least.users,
+              .available = least.available,
+              .remedy = fmt::format("{:.3g} particles fit on such GPUs for {} ranks, or use more",
+                                    least.share() * comm.size() / each, comm.size())};
+}
+
+Need disk_need(const Communicator& comm, const Parameters& parameters, const RunAhead& ahead) {
+  const Folder folder = look_at(comm, parameters.output.folder);
+  WriteOptions options;
+  options.fields = parameters.output.fields;
+  const double snapshot = ahead.written * static_cast<double>(bytes_per_particle(options)) +
+                          (parameters.output.render ? picture_bytes : 0);
+  const double checkpoints = std::max(1, checkpoints_at_once - folder.checkpoints) *
+                             checkpoint_bytes_per_particle * static_cast<double>(ahead.particles);
+  const double beside = checkpoints + log_bytes(ahead);
+  Need need{.name = "disk",
+            .where = "",
+            .bytes = ahead.snapshots * snapshot + beside,
+            .available = {},
+            .remedy = ""};
+  if (folder.available >= 0) {
+    need.available = folder.available;
+    need.remedy = fmt::format(
+        "beside checkpoints and logs, {:.0f} MB, there is room for {:.0f} of {:.0f} "
+        "snapshots of {:.0f} MB; write fewer, or fewer fields or types",
+        beside / megabyte, std::floor(std::max(0.0, folder.available - beside) / snapshot), ahead.snapshots,
+        snapshot / megabyte);
+  }
+  return need;
+}
+
+}  // namespace grove

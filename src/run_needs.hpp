@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "backend/backend.hpp"
+#include "checkpoint.hpp"
+#include "comm/communicator.hpp"
+#include "io/parameters.hpp"
+
+namespace grove {
+
+/// What a run has before it.
+struct RunAhead {
+  Count particles = 0;
+  double written = 0;  ///< particles in a snapshot; of a run that goes on, whose types nobody has read, all
+  double steps = 0;    ///< longest ones
+  double steps_each = 1;  ///< steps of all lengths in a longest one
+  bool is_guess = false;  ///< whether steps_each is
+  double snapshots = 0;
+};
+
+/// Collective. from (optional): the checkpoint that the run goes on from; without it the run begins afresh,
+/// and the file of its particles is opened and checked. InputError on all ranks together, as the run's.
+RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Checkpoint* from);
+
+/// Bytes of RAM that a rank takes at its peak, program included: an upper envelope of what was measured on 1
+/// to 16 ranks, with bisections and octrees and the default accuracy (docs/performance.md, "Memory of a
+/// run").
+double host_bytes_of_rank(double particles, int ranks, bool pictures);
+
+/// Bytes that the logs of a run take: log.jsonl and four tables.
+double log_bytes(const RunAhead& ahead);
+
+/// Something that a run takes, and what there is of it.
+struct Need {
+  std::string name, where;  ///< where: behind the bytes, as " on each GPU"
+  double bytes = 0;
+  std::optional<double> available;  ///< nothing where the system does not tell
+  std::string remedy;               ///< what would fit
+
+  bool fits() const { return !available || bytes <= *available; }
+  /// "86 MB on host a, 100 MB are available"
+  std::string text() const;
+};
+
+/// Each collective, and the same on all ranks.
+/// RAM of the host that has least for what its ranks take.
+Need host_need(const Communicator& comm, Count particles, bool pictures);
+/// Memory of the GPU that has least for the ranks that use it; nothing: the host computes.
+std::optional<Need> device_need(const Communicator& comm, const Backend& backend, Count particles);
+/// Room in the output folder for snapshots, checkpoints and logs. InputError on all ranks together if nothing
+/// can be written there.
+Need disk_need(const Communicator& comm, const Parameters& parameters, const RunAhead& ahead);
+
+}  // namespace grove
