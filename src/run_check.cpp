@@ -124,6 +124,12 @@ void check_run(const Communicator& comm, const Parameters& parameters, const Bac
   const Count sample = std::clamp<Count>(ahead.particles, 1000, most);
   const auto backend = sample_backend(comm, parameters, choice, sample, is_direct);
   if (const auto need = device_need(comm, *backend, ahead.particles)) verdict.add(*need);
+  // The same work, not the same number: of a galaxy on two ranks one has had three quarters of the particles.
+  if (comm.size() > 1 && ahead.steps_each > 1)
+    verdict.line(
+        "",
+        "for equal numbers of particles on all ranks; with block steps those whose particles take long "
+        "steps hold more, half as much again is usual");
   verdict.add(disk_need(comm, parameters, ahead));
   check_time(comm, ahead, *backend, sample, is_direct, verdict);
   if (!verdict.faults().empty())
