@@ -20,14 +20,14 @@ namespace {
 /// What HDF5 writes beside arrays, generously.
 constexpr std::int64_t description_bytes = 1 << 16;
 
-[[noreturn]] void fail(const std::string& path) {
+[[noreturn]] void fail_to_write(const std::string& path) {
   throw InputError(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
 }
 
 }  // namespace
 
 ArrayFileWriter::Descriptor::Descriptor(int number, const std::string& path) : number_(number) {
-  if (number < 0) fail(path);
+  if (number < 0) fail_to_write(path);
 }
 
 ArrayFileWriter::Descriptor::~Descriptor() { ::close(number_); }
@@ -38,7 +38,7 @@ ArrayFileWriter::ArrayFileWriter(std::string path, std::int64_t bytes)
       in_memory_(::memfd_create("grove", MFD_CLOEXEC), path_) {
   reserve_room(path_, bytes + description_bytes, Reserve::room_alone, path_);
   // A limit of the process (ulimit -f) holds in memory, too, and HDF5 must not meet it.
-  if (::ftruncate(in_memory_, bytes + description_bytes) != 0) fail(path_);
+  if (::ftruncate(in_memory_, bytes + description_bytes) != 0) fail_to_write(path_);
   description_ = hdf5::create_file(in_memory_, path_);
 }
 
@@ -60,7 +60,7 @@ void ArrayFileWriter::write_bytes(const void* data, std::int64_t offset, std::in
   for (std::int64_t done = 0; done < size;) {
     const auto part = ::pwrite(on_disk_, static_cast<const char*>(data) + done,
                                static_cast<std::size_t>(size - done), offset + done);
-    if (part < 0 && errno != EINTR) fail(path_);
+    if (part < 0 && errno != EINTR) fail_to_write(path_);
     done += std::max<std::int64_t>(0, part);
   }
 }
@@ -69,14 +69,14 @@ void ArrayFileWriter::write_bytes(const void* data, std::int64_t offset, std::in
 void ArrayFileWriter::copy_description(std::int64_t begin, std::int64_t end) {
   std::vector<char> bytes(static_cast<std::size_t>(end - begin));
   const auto found = ::pread(in_memory_, bytes.data(), bytes.size(), begin);
-  if (found != static_cast<std::int64_t>(bytes.size())) fail(path_);
+  if (found != static_cast<std::int64_t>(bytes.size())) fail_to_write(path_);
   write_bytes(bytes.data(), begin, end - begin);
 }
 
 void ArrayFileWriter::close() {
   description_.close(path_ + ": cannot be described");
   struct stat whole = {};
-  if (::fstat(in_memory_, &whole) != 0) fail(path_);
+  if (::fstat(in_memory_, &whole) != 0) fail_to_write(path_);
   std::sort(arrays_.begin(), arrays_.end(),
             [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
   arrays_.push_back({whole.st_size, whole.st_size});
@@ -86,7 +86,7 @@ void ArrayFileWriter::close() {
     done = array.end;
   }
   // That also gives back what was not needed.
-  if (::ftruncate(on_disk_, whole.st_size) != 0 || ::fsync(on_disk_) != 0) fail(path_);
+  if (::ftruncate(on_disk_, whole.st_size) != 0 || ::fsync(on_disk_) != 0) fail_to_write(path_);
 }
 
 ArrayFileReader::ArrayFileReader(std::string path) : path_(std::move(path)), file_(hdf5::open_file(path_)) {}

@@ -19,7 +19,7 @@ std::string digits(const XXH128_hash_t& hash) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-[[noreturn]] void fail(const std::string& path) {
+[[noreturn]] void fail_to_read(const std::string& path) {
   throw InputError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
 }
 
@@ -29,7 +29,7 @@ std::string checksum(std::string_view bytes) { return digits(XXH3_128bits(bytes.
 
 FileSum checksum_of_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) fail(path);
+  if (descriptor < 0) fail_to_read(path);
   const auto close = [](const int* open) { ::close(*open); };
   const std::unique_ptr<const int, decltype(close)> closer(&descriptor, close);
   const auto free = [](XXH3_state_t* state) { XXH3_freeState(state); };
@@ -39,7 +39,7 @@ FileSum checksum_of_file(const std::string& path) {
   std::vector<char> piece(std::size_t{4} << 20);
   while (const ssize_t bytes = ::read(descriptor, piece.data(), piece.size())) {
     if (bytes < 0 && errno == EINTR) continue;
-    if (bytes < 0) fail(path);
+    if (bytes < 0) fail_to_read(path);
     XXH3_128bits_update(state.get(), piece.data(), static_cast<std::size_t>(bytes));
     sum.size += bytes;
   }
