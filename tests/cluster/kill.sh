@@ -41,7 +41,19 @@ for _ in 1 2; do # the first one also brings the program into memory
   length=$((took < length ? took : length))
 done
 results alone >alone.txt
-echo "left alone: $length ms, $(tail -n 1 alone/timing.csv | cut -d, -f1) steps"
+steps=$(tail -n 1 alone/timing.csv | cut -d, -f1)
+echo "left alone: $length ms, $steps steps"
+
+# reach CHECKPOINT PROCESS: waits for that checkpoint, or a later one, or for the end of the process.
+reach() {
+  local there
+  while kill -0 "$2" 2>/dev/null; do
+    for there in "${1%/*}"/step_?????????; do
+      [[ $there < $1 ]] || [[ $there == *'?'* ]] || return
+    done
+    sleep 0.002
+  done
+}
 
 failures=0 begun=0 unfinished=0 fresh=0
 others=(1 2 4 5)
@@ -49,8 +61,13 @@ for ((i = 1; i <= kills; ++i)); do
   rm -rf killed
   mpirun -n 3 "$grove" run run.yml --resume auto -P output.folder=killed 2>killed.err &
   mpirun=$!
-  delay=$((RANDOM * 32768 + RANDOM))
-  delay=$((delay % length))
+  # One in four at any moment from the start on; the others behind some step, however busy this machine is.
+  if ((i % 4 == 0)); then
+    delay=$(((RANDOM * 32768 + RANDOM) % length))
+  else
+    reach "killed/checkpoints/step_$(printf %09d $((RANDOM % steps)))" $mpirun
+    delay=$((RANDOM % 30))
+  fi
   sleep "$((delay / 1000)).$(printf %03d $((delay % 1000)))"
   ranks=$(pgrep -P $mpirun)
   # shellcheck disable=SC2086
