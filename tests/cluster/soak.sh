@@ -26,9 +26,9 @@ END
 }
 taken() { tail -n 1 "$1/timing.csv" | cut -d, -f1; }
 
-# Checkpoints are due by the clock, so a short run tells how long a thousand steps take.
+# Checkpoints are due by the clock, so a short run tells how long a thousand steps take, by the median: some write snapshots.
 run short 2000 || { cat short.log; exit 1; }
-every=$(awk -F, 'NR > 1 { seconds += $7; n += 1 } END { print 1000 * seconds / n }' short/timing.csv)
+every=$(tail -n +2 short/timing.csv | cut -d, -f7 | sort -g | awk '{ all[NR] = $1 } END { print 1000 * all[int(NR / 2)] }')
 
 # step, resident kB of both ranks
 watch() {
@@ -44,6 +44,7 @@ run long "$steps" -P checkpoint.every="$every s"
 status=$?
 pkill -P "$watcher"
 kill "$watcher" 2>/dev/null
+wait "$watcher" 2>/dev/null
 [ "$status" -eq 0 ] || { echo "FAILED: status $status"; tail long.log; exit 1; }
 awk -v steps="$steps" -v checkpoints="$(grep -c '"checkpoint":[0-9.e-]*[1-9]' long/log.jsonl)" -v taken="$(taken long)" '
   $1 >= steps / 10 && !early { early = $2 }
