@@ -9,8 +9,8 @@ if [ "${in_namespace:-}" != yes ]; then
   in_namespace=yes exec unshare --user --map-root-user --mount "$0" "$@"
 fi
 grove=$(realpath "$1")
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-  OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+# shellcheck source=tests/cluster/ranks.sh
+source "$(dirname "$0")/ranks.sh"
 folder=$(mktemp -d)
 trap 'umount "$folder/small" 2>/dev/null; rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
