@@ -27,7 +27,8 @@ endif()
 find_program(GROVE_CCACHE ccache)
 mark_as_advanced(GROVE_CCACHE)
 if(GROVE_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${GROVE_CCACHE})
+  # Without these it does not keep what was compiled with precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${GROVE_CCACHE})
 endif()
 
 # What the device's compiler takes in its place stands below.
@@ -105,6 +106,30 @@ if(NOT GROVE_CUDA STREQUAL "OFF")
   endif()
 endif()
 
+# grove_gather_cuda(NAME SOURCES): in a unity build, puts files that include several of CUDA in the place of these; CMake does so
+# itself from 3.31 on. What CUB alone includes takes longer to read than most files.
+function(grove_gather_cuda name in_place)
+  if(NOT CMAKE_UNITY_BUILD OR CMAKE_VERSION VERSION_GREATER_EQUAL 3.31)
+    return()
+  endif()
+  set(cuda ${${in_place}})
+  list(FILTER cuda INCLUDE REGEX "\\.cu$")
+  set(gathered ${${in_place}})
+  list(FILTER gathered EXCLUDE REGEX "\\.cu$")
+  set(number 0)
+  while(cuda)
+    list(SUBLIST cuda 0 8 batch)
+    list(REMOVE_ITEM cuda ${batch})
+    list(TRANSFORM batch REPLACE ".+" "#include \"${PROJECT_SOURCE_DIR}/\\0\"")
+    list(JOIN batch "\n" text)
+    set(file ${PROJECT_BINARY_DIR}/unity/${name}_${number}.cu)
+    file(CONFIGURE OUTPUT ${file} CONTENT "${text}\n" @ONLY)
+    list(APPEND gathered ${file})
+    math(EXPR number "${number} + 1")
+  endwhile()
+  set(${in_place} ${gathered} PARENT_SCOPE)
+endfunction()
+
 # grove_library(NAME FOLDER... [LINK TARGET...] [PRIVATE TARGET...] [EXCLUDE FILE...]): the target grove::NAME of all sources that lie
 # directly in the folders; headers only makes it an interface target.
 function(grove_library name)
@@ -116,6 +141,7 @@ function(grove_library name)
     list(APPEND sources ${found})
   endforeach()
   list(REMOVE_ITEM sources ${arg_EXCLUDE} "")
+  grove_gather_cuda(${name} sources)
   if(sources)
     add_library(grove_${name} STATIC ${sources})
     set(scope PUBLIC)

@@ -4,11 +4,10 @@
 
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/launch.cuh"
 
 namespace grove::cuda {
 namespace {
-
-constexpr int threads = 256, warps = threads / 32;
 
 /// A warp per group.
 __global__ void __launch_bounds__(threads)

@@ -6,17 +6,16 @@
 #include "base/hash.hpp"
 #include "kernels/cuda/block_select.cuh"
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/orb_partition.cuh"
 
 namespace grove::cuda {
 namespace {
 
 constexpr int bracket_threads = 1024;
-constexpr int threads = 256;
-constexpr int warps = threads / 32;
 constexpr std::uint64_t piece_size = OrbPartition::tile_size;
 /// Pieces that a warp of the pass reads, one after the other: as many as leave all processors some blocks.
-constexpr std::uint32_t most_rounds = 8, enough_blocks = 512;
+constexpr std::uint32_t most_rounds = 8, bracket_blocks = 512;
 /// Keys of a piece that a warp sets aside; if more lie in the bracket, it reads the piece again.
 constexpr std::uint32_t staged_keys = 256;
 
@@ -266,7 +265,7 @@ void find_brackets(const Columns (&columns)[2], const CutScheme& scheme, CellTas
 void split_at_brackets(const Columns (&columns)[2], const CutScheme& scheme, const CellTask* tasks,
                        const Tile* pieces, std::uint32_t most, const std::uint32_t* number, Bracket* brackets,
                        PieceList* lists, std::uint32_t* left_in) {
-  const std::uint32_t rounds = std::clamp(most / (warps * enough_blocks), 1u, most_rounds);
+  const std::uint32_t rounds = std::clamp(most / (warps * bracket_blocks), 1u, most_rounds);
   const std::uint32_t per_block = warps * rounds;
   const auto pass = scheme.needs_middle() ? split<true> : split<false>;
   pass<<<(most + per_block - 1) / per_block, threads>>>(columns[0], columns[1], tasks, pieces, number, rounds,

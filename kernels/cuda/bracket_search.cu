@@ -6,13 +6,11 @@
 #include "base/activity.hpp"
 #include "kernels/cuda/bracket_pass.cuh"
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/orb_partition.cuh"
 
 namespace grove::cuda {
 namespace {
-
-constexpr int threads = 256;
-constexpr int warps = threads / 32;
 
 /// The search in the lists: a cell each.
 __global__ void make_list_tasks(const CellTask* tasks, const CutScheme scheme, const Bracket* brackets,

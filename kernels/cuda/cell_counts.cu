@@ -8,12 +8,11 @@
 
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/key_pass.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/orb_partition.cuh"
 
 namespace grove::cuda {
 namespace {
-
-constexpr int threads = 256;
 
 using Atomic = unsigned long long;
 

@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/streams.cuh"
 #include "kernels/math/top_sum.hpp"
 
 namespace grove::cuda {
 namespace {
 
-constexpr unsigned threads = 128;
-unsigned blocks_for(std::size_t count) { return static_cast<unsigned>((count + threads - 1) / threads); }
+constexpr unsigned top_threads = 128;
 
 GROVE_HOST_DEVICE std::uint32_t code_of_cell(const NodeCodes& codes, const TopLinks* links,
                                              std::int32_t cell) {
@@ -20,10 +20,10 @@ GROVE_HOST_DEVICE std::uint32_t code_of_cell(const NodeCodes& codes, const TopLi
 }
 
 /// By cell: its place below its parent, and what walks see of it.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(top_threads)
     link(const NodeCodes codes, const TopLinks* cells, std::int32_t count, std::int32_t* parent,
          std::uint32_t* leaf_cell, NodeLinks* links) {
-  const auto c = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
+  const auto c = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
   if (c >= count) return;
   const TopLinks own = cells[c];
   if (c == 0) parent[0] = -1;
@@ -38,11 +38,11 @@ __global__ void __launch_bounds__(threads)
 }
 
 /// By leaf: the siblings of the cells on the way from the root.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(top_threads)
     begin_walks(const NodeCodes codes, const TopLinks* cells, const std::int32_t* parent,
                 const std::uint32_t* leaf_cell, std::int32_t leaves, const std::uint32_t* first,
                 std::uint32_t* beginnings) {
-  const auto leaf = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
+  const auto leaf = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
   if (leaf >= leaves) return;
   std::uint32_t next = first[leaf + 1];
   for (auto c = static_cast<std::int32_t>(leaf_cell[leaf]); parent[c] >= 0; c = parent[c]) {
@@ -67,11 +67,11 @@ struct CombineRule {
 
 /// A thread begins at each leaf; of two that meet the second one goes on with their parent. Most of the way
 /// to the root one thread waits for memory alone, so nothing is done on it that could be done elsewhere.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(top_threads)
     combine_cells(const WalkUnits units, const LeafNotice* notices, const TopLinks* cells,
                   const std::int32_t* parent, const std::uint32_t* leaf_cell, std::int32_t leaves,
                   TopSum* sums, int* arrivals, Wanted* wanted) {
-  const auto leaf = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
+  const auto leaf = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
   if (leaf >= leaves) return;
   auto c = static_cast<std::int32_t>(leaf_cell[leaf]);
   const LeafNotice& notice = notices[leaf];
@@ -94,10 +94,10 @@ __global__ void __launch_bounds__(threads)
 }
 
 /// What walks see of each cell.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(top_threads)
     show_cells(const CombineRule rule, const LeafNotice* notices, const TopLinks* cells, std::int32_t count,
                const TopSum* sums, const TopArrays out) {
-  const auto c = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
+  const auto c = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
   if (c >= count) return;
   const TopSum sum = sums[c];
   const bool is_leaf = cells[c].child < 0;
@@ -111,10 +111,10 @@ __global__ void __launch_bounds__(threads)
   out.moments[c] = node_moments(sum.sum);
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(top_threads)
     frame_leaves(const LeafNotice* notices, const LeafPlace* places, std::size_t leaves,
                  const Vec3d reference, double per_length, SourceFrame* frames) {
-  const std::size_t leaf = blockIdx.x * threads + threadIdx.x;
+  const std::size_t leaf = blockIdx.x * top_threads + threadIdx.x;
   if (leaf >= leaves) return;
   frames[leaf] = SourceFrame::at(notices[leaf].root.origin, reference, per_length, places[leaf].node,
                                  places[leaf].particle);
@@ -150,11 +150,11 @@ DeviceTop::DeviceTop(std::span<const Cell> cells, const NodeCodes& codes) : code
   core_ = DeviceArray<NodeCore>(cells.size());
   moments_ = DeviceArray<NodeMoments>(cells.size());
   wanted_ = DeviceArray<Wanted>(cells.size());
-  link<<<blocks_for(cells.size()), threads, 0, stream()>>>(codes, cell_links_.data(),
-                                                           static_cast<std::int32_t>(cells.size()),
-                                                           parent_.data(), leaf_cell_.data(), links_.data());
+  link<<<blocks_for(cells.size(), top_threads), top_threads, 0, stream()>>>(
+      codes, cell_links_.data(), static_cast<std::int32_t>(cells.size()), parent_.data(), leaf_cell_.data(),
+      links_.data());
   launched("Grove::cuda::link");
-  begin_walks<<<blocks_for(leaf_cell_.size()), threads, 0, stream()>>>(
+  begin_walks<<<blocks_for(leaf_cell_.size(), top_threads), top_threads, 0, stream()>>>(
       codes, cell_links_.data(), parent_.data(), leaf_cell_.data(),
       static_cast<std::int32_t>(leaf_cell_.size()), first_beginning_.data(), beginnings_.data());
   launched("Grove::cuda::begin_walks");
@@ -166,11 +166,11 @@ void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const
   const DeviceArray<TopSum> sums(centre_.size());
   DeviceArray<int> arrivals(centre_.size());
   arrivals.clear();
-  combine_cells<<<blocks_for(leaf_cell_.size()), threads, 0, stream()>>>(
+  combine_cells<<<blocks_for(leaf_cell_.size(), top_threads), top_threads, 0, stream()>>>(
       units, notices, cell_links_.data(), parent_.data(), leaf_cell_.data(),
       static_cast<std::int32_t>(leaf_cell_.size()), sums.data(), arrivals.data(), wanted_.data());
   launched("Grove::cuda::combine_cells");
-  show_cells<<<blocks_for(centre_.size()), threads, 0, stream()>>>(
+  show_cells<<<blocks_for(centre_.size(), top_threads), top_threads, 0, stream()>>>(
       CombineRule{units, rule, reference}, notices, cell_links_.data(),
       static_cast<std::int32_t>(centre_.size()), sums.data(),
       TopArrays{frames_.data(), centre_.data(), core_.data(), moments_.data()});
@@ -180,8 +180,8 @@ void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const
 void make_frames(const LeafNotice* notices, const LeafPlace* places, std::size_t leaves,
                  const Vec3d& reference, const WalkUnits& units, SourceFrame* frames) {
   if (leaves == 0) return;
-  frame_leaves<<<blocks_for(leaves), threads, 0, stream()>>>(notices, places, leaves, reference,
-                                                             1 / units.length, frames);
+  frame_leaves<<<blocks_for(leaves, top_threads), top_threads, 0, stream()>>>(
+      notices, places, leaves, reference, 1 / units.length, frames);
   launched("Grove::cuda::make_frames");
 }
 

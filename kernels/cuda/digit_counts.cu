@@ -10,6 +10,7 @@
 #include "base/hash.hpp"
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/launch.cuh"
 
 namespace grove::cuda {
 namespace {
@@ -36,19 +37,19 @@ struct DigitOf {
   }
 };
 
-constexpr int threads = 512, most_blocks = 1024;
+constexpr int digit_threads = 512, most_digit_blocks = 1024;
 constexpr int most_digits = 1 << 11;
 
 /// Neighbouring keys often share a digit: of the lanes of a warp that do, one adds for all.
 template <class Key>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(digit_threads)
     count_keys(const DigitOf<Key> digit_of, int digits, std::size_t count, unsigned long long* counts) {
   __shared__ unsigned own[most_digits];
-  for (int d = static_cast<int>(threadIdx.x); d < digits; d += threads) own[d] = 0;
+  for (int d = static_cast<int>(threadIdx.x); d < digits; d += digit_threads) own[d] = 0;
   __syncthreads();
   const int lane = static_cast<int>(threadIdx.x % 32);
-  for (std::size_t base = std::size_t{blockIdx.x} * threads; base < count;
-       base += std::size_t{gridDim.x} * threads) {
+  for (std::size_t base = std::size_t{blockIdx.x} * digit_threads; base < count;
+       base += std::size_t{gridDim.x} * digit_threads) {
     const std::size_t i = base + threadIdx.x;
     const int digit = i < count ? digit_of(i) : digits;
     const unsigned peers = __match_any_sync(~0u, digit);
@@ -56,7 +57,7 @@ __global__ void __launch_bounds__(threads)
       atomicAdd(&own[digit], static_cast<unsigned>(__popc(peers)));
   }
   __syncthreads();
-  for (int d = static_cast<int>(threadIdx.x); d < digits; d += threads)
+  for (int d = static_cast<int>(threadIdx.x); d < digits; d += digit_threads)
     if (own[d] > 0) atomicAdd(&counts[d], static_cast<unsigned long long>(own[d]));
 }
 
@@ -66,10 +67,10 @@ void count_digits_of(const Key& key, std::size_t count, const Digit& digit, std:
   if (digits > most_digits) throw std::logic_error("count_digits: a digit has at most 11 bits");
   DeviceArray<unsigned long long> found(static_cast<std::size_t>(digits));
   found.clear();
-  const std::size_t blocks = std::min<std::size_t>((count + threads - 1) / threads, most_blocks);
+  const std::size_t blocks = std::min<std::size_t>(blocks_for(count, digit_threads), most_digit_blocks);
   if (blocks > 0)
-    count_keys<<<static_cast<unsigned>(blocks), threads>>>(DigitOf<Key>{key, digit}, digits, count,
-                                                           found.data());
+    count_keys<<<static_cast<unsigned>(blocks), digit_threads>>>(DigitOf<Key>{key, digit}, digits, count,
+                                                                 found.data());
   launched("Grove::cuda::count_digits");
   std::vector<unsigned long long> host(static_cast<std::size_t>(digits));
   found.download(host);

@@ -12,20 +12,20 @@
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 128;
+constexpr int force_threads = 128;
 /// Targets of a thread: what is read of a source serves them all.
 constexpr int slots = 4;
 constexpr int batch = 32;
 /// Particles that have an origin in common; a block has as many targets.
-constexpr int tile_size = threads * slots;
+constexpr int tile_size = force_threads * slots;
 /// Sources in shared memory at a time.
-constexpr int stage_size = threads;
+constexpr int stage_size = force_threads;
 constexpr int stages_per_tile = tile_size / stage_size;
 constexpr int batches_per_stage = stage_size / batch;
 /// A block goes through so many stages at most, and there are as many blocks as this if there can be.
-constexpr std::uint64_t most_stages = 8, enough_blocks = 1u << 13;
+constexpr std::uint64_t most_stages = 8, wanted_blocks = 1u << 13;
 /// Blocks of one launch, each of which leaves 8 KiB.
-constexpr std::uint64_t most_blocks = 1u << 15;
+constexpr std::uint64_t most_force_blocks = 1u << 15;
 
 /// Particles as sources and as targets, in tiles; walk units. The last tile is full, with what has no mass
 /// and is far from everything.
@@ -42,9 +42,9 @@ struct PrepareRule {
   float scale_of_type[particle_types];
 };
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(force_threads)
     prepare(const PrepareRule rule, const DirectParticles particles, const Tiles tiles) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x, tile = i / tile_size,
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * force_threads + threadIdx.x, tile = i / tile_size,
                       first = tile * tile_size,
                       in_tile = min(std::uint64_t{tile_size}, particles.count - first);
   const Vec3d origin = particles.position[first + in_tile / 2];
@@ -231,7 +231,7 @@ class TileSum {
 
 /// parts: [parts][tiles of the launch][tile_size].
 template <class Shape>
-__global__ void __launch_bounds__(threads, 4)
+__global__ void __launch_bounds__(force_threads, 4)
     sum_tiles(const Tiles tiles, const Wanted wanted, float4* parts) {
   __shared__ StageMemory memory;
   const std::uint32_t part = blockIdx.x / wanted.tiles, tile = wanted.first_tile + blockIdx.x % wanted.tiles;
@@ -292,12 +292,12 @@ void direct_force(const GravityParameters& gravity, const WalkUnits& units, cons
   const SofteningTable table = softening_table(gravity, units);
   PrepareRule rule{1 / units.mass, {}};
   std::copy_n(has_spline ? table.radius2 : table.length2, particle_types, rule.scale_of_type);
-  prepare<<<static_cast<std::uint32_t>(tiles * slots), threads>>>(rule, particles, prepared);
+  prepare<<<static_cast<std::uint32_t>(tiles * slots), force_threads>>>(rule, particles, prepared);
   launched("Grove::cuda::direct_force::prepare", particles.count * 53);
 
-  const std::uint64_t per_part = std::clamp(stages * tiles / enough_blocks, std::uint64_t{1}, most_stages),
+  const std::uint64_t per_part = std::clamp(stages * tiles / wanted_blocks, std::uint64_t{1}, most_stages),
                       parts = quotient_up(stages, per_part),
-                      tiles_at_once = std::max(std::uint64_t{1}, most_blocks / parts);
+                      tiles_at_once = std::max(std::uint64_t{1}, most_force_blocks / parts);
   const std::uint64_t first_tile = first / tile_size, last_tile = quotient_up(first + count, tile_size);
   const DeviceArray<float4> sums(std::min(tiles_at_once, last_tile - first_tile) * parts * tile_size);
   const double factor = gravity.gravitational_constant * units.mass / units.length;
@@ -314,9 +314,9 @@ void direct_force(const GravityParameters& gravity, const WalkUnits& units, cons
                         static_cast<std::uint32_t>(per_part),
                         static_cast<std::uint32_t>(parts)};
     if (has_spline)
-      sum_tiles<Spline><<<wanted.tiles * wanted.parts, threads>>>(prepared, wanted, sums.data());
+      sum_tiles<Spline><<<wanted.tiles * wanted.parts, force_threads>>>(prepared, wanted, sums.data());
     else
-      sum_tiles<Plummer><<<wanted.tiles * wanted.parts, threads>>>(prepared, wanted, sums.data());
+      sum_tiles<Plummer><<<wanted.tiles * wanted.parts, force_threads>>>(prepared, wanted, sums.data());
     launched("Grove::cuda::direct_force::sum_tiles");
     add_parts<<<wanted.tiles*(tile_size / columns), columns * rows>>>(factors, wanted, sums.data(),
                                                                       acceleration, potential);

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/math/uniform_point.hpp"
 
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 256;
 /// Blocks of a pass in which each thread takes every so many-th particle.
 constexpr unsigned many_blocks = 2046;
 
@@ -51,8 +51,6 @@ __global__ void __launch_bounds__(threads) number(std::uint32_t* index, std::uin
   const std::uint64_t i = blockIdx.x * std::uint64_t{threads} + threadIdx.x;
   if (i < count) index[i] = static_cast<std::uint32_t>(i);
 }
-
-unsigned blocks_for(std::size_t count) { return static_cast<unsigned>((count + threads - 1) / threads); }
 
 template <class Word, int words>
 void launch_gather(void* to, const TwoParts& from, const std::uint32_t* index, std::size_t count) {

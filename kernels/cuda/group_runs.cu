@@ -5,14 +5,14 @@
 #include <span>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/streams.cuh"
 #include "kernels/math/group_runs.hpp"
 
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 256;
-constexpr unsigned enough_blocks = 4096;  // for any GPU
+constexpr unsigned marking_blocks = 4096;  // for any GPU
 
 /// Blocks along y share a leaf.
 __global__ void __launch_bounds__(threads) mark(const LeafTrees trees, std::uint32_t* buckets) {
@@ -67,8 +67,8 @@ __global__ void __launch_bounds__(threads)
 void mark_buckets(const LeafTrees& trees, std::uint32_t groups, std::uint32_t* buckets) {
   if (groups == 0) return;
   GROVE_CUDA(cudaMemsetAsync(buckets, 0, groups * sizeof(std::uint32_t), stream()));
-  mark<<<dim3(trees.count, std::max(1U, enough_blocks / trees.count)), threads, 0, stream()>>>(trees,
-                                                                                               buckets);
+  mark<<<dim3(trees.count, std::max(1U, marking_blocks / trees.count)), threads, 0, stream()>>>(trees,
+                                                                                                buckets);
   launched("Grove::cuda::mark_buckets");
 }
 

@@ -5,12 +5,10 @@
 #include "base/hash.hpp"
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/launch.cuh"
 
 namespace grove::cuda {
 namespace {
-
-constexpr int threads = 256;
-constexpr std::size_t enough_blocks = 2048;  // for any GPU
 
 using Atomic = unsigned long long;
 

@@ -11,8 +11,8 @@
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 512;
-constexpr int warps = threads / 32;
+constexpr int cut_threads = 512;
+constexpr int cut_warps = cut_threads / 32;
 /// A cell that is cut has more particles than a bucket.
 constexpr int most_active = most_in_leaf / (bucket_size + 1) + 1;
 constexpr std::int16_t none = -1;
@@ -37,9 +37,9 @@ struct ActiveCell {
 
 /// By one block. items: places per thread.
 template <int items>
-struct Shared {
-  static constexpr int most = threads * items;
-  using Sort = cub::BlockRadixSort<std::uint32_t, threads, items, std::uint16_t>;
+struct CutMemory {
+  static constexpr int most = cut_threads * items;
+  using Sort = cub::BlockRadixSort<std::uint32_t, cut_threads, items, std::uint16_t>;
 
   alignas(16) Coordinate coordinate[3][most];
   alignas(16) std::uint16_t list[3][most];  ///< by place: particles in the order of an axis
@@ -52,13 +52,13 @@ struct Shared {
   };
   Coordinate low[3], high[3];
   int active[2];
-  std::uint16_t lefts[2][warps];
+  std::uint16_t lefts[2][cut_warps];
 };
 
 /// The block's part of the cutting of a leaf.
 template <int items>
 class LeafBisection {
-  using S = Shared<items>;
+  using S = CutMemory<items>;
 
  public:
   __device__ LeafBisection(S& shared, const Leaf& leaf, const Columns& records, const ParticleId* ids,
@@ -100,7 +100,7 @@ class LeafBisection {
     __syncthreads();
     for (int axis = 0; axis < 3; ++axis) {
       Coordinate low = ~0u, high = 0;
-      for (int i = threadIdx.x; i < count_; i += threads) {
+      for (int i = threadIdx.x; i < count_; i += cut_threads) {
         const Coordinate c = records.at[axis][first + i];
         s_.coordinate[axis][i] = c;
         low = min(low, c), high = max(high, c);
@@ -179,7 +179,7 @@ class LeafBisection {
 
   /// Where the cells of a level are cut, and their children.
   __device__ void plan(int level) {
-    for (int k = threadIdx.x; k < s_.active[level % 2]; k += threads) {
+    for (int k = threadIdx.x; k < s_.active[level % 2]; k += cut_threads) {
       ActiveCell& c = s_.cut.cells[level % 2][k];
       const int last = c.first + c.count - 1;
       IntegerPosition low, high;
@@ -325,22 +325,23 @@ class LeafBisection {
 };
 
 template <int items>
-__global__ void __launch_bounds__(threads, 2)
+__global__ void __launch_bounds__(cut_threads, 2)
     cut(const Leaf* leaves, const Columns records, const ParticleId* ids, int together, std::uint32_t* order,
         NodeLinks* links) {
   extern __shared__ __align__(16) std::byte memory[];
   const Leaf& leaf = leaves[blockIdx.x];
   if (leaf.count == 0) return;
-  LeafBisection<items>(*reinterpret_cast<Shared<items>*>(memory), leaf, records, ids, together, order, links)
+  LeafBisection<items>(*reinterpret_cast<CutMemory<items>*>(memory), leaf, records, ids, together, order,
+                       links)
       .run();
 }
 
 template <int items>
 void launch(const DeviceArray<Leaf>& leaves, const Columns& records, const ParticleId* ids, int together,
             std::uint32_t* order, NodeLinks* links) {
-  GROVE_CUDA(
-      cudaFuncSetAttribute(cut<items>, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared<items>)));
-  cut<items><<<static_cast<unsigned>(leaves.size()), threads, sizeof(Shared<items>)>>>(
+  GROVE_CUDA(cudaFuncSetAttribute(cut<items>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  sizeof(CutMemory<items>)));
+  cut<items><<<static_cast<unsigned>(leaves.size()), cut_threads, sizeof(CutMemory<items>)>>>(
       leaves.data(), records, ids, together, order, links);
 }
 
@@ -359,10 +360,10 @@ void cut_leaves(std::span<const Count> leaf_begin, std::span<const Count> node_b
   }
   if (largest == 0) return;
   const DeviceArray<Leaf> device_leaves{std::span<const Leaf>(leaves)};
-  const auto by_size = largest <= threads       ? launch<1>
-                       : largest <= 2 * threads ? launch<2>
-                       : largest <= 4 * threads ? launch<4>
-                                                : launch<8>;
+  const auto by_size = largest <= cut_threads       ? launch<1>
+                       : largest <= 2 * cut_threads ? launch<2>
+                       : largest <= 4 * cut_threads ? launch<4>
+                                                    : launch<8>;
   by_size(device_leaves, columns_of(records), ids, together, order, links);
   const auto bytes = static_cast<std::uint64_t>(24 * leaf_begin.back() + 16 * node_begin.back());
   launched("Grove::cuda::cut_leaves", bytes);

@@ -3,22 +3,19 @@
 #include <algorithm>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/warp_bounds.cuh"
 #include "kernels/math/cut_rule.hpp"
 
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 256;
-constexpr int warps = threads / 32;
-constexpr unsigned enough_blocks = 2048;  // for any GPU
-
 __device__ void widen(LeafBounds& all, const LeafBounds& more) {
   grove::widen(all.active, more.active.low, more.active.high, more.active.strictness, more.active.softening);
   grove::widen(all.all, more.all.low, more.all.high, 0, 0);
 }
-__device__ LeafBounds warp_union(const LeafBounds& own) {
-  return {cuda::warp_union(own.active), cuda::warp_union(own.all)};
+__device__ LeafBounds union_of_leaf_bounds(const LeafBounds& own) {
+  return {warp_union(own.active), warp_union(own.all)};
 }
 
 /// The bounds of equal parts of each leaf. Blocks along y share a leaf, a part each.
@@ -32,11 +29,11 @@ __global__ void __launch_bounds__(threads) bound_parts(const LeafTrees trees, Le
     const TargetBounds& b = groups[g].bounds;
     widen(bounds, {groups[g].active != 0 ? b : no_bounds(), b});
   }
-  bounds = warp_union(bounds);
+  bounds = union_of_leaf_bounds(bounds);
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = bounds;
   __syncthreads();
   if (threadIdx.x >= 32) return;
-  bounds = warp_union(of_warp[threadIdx.x % warps]);
+  bounds = union_of_leaf_bounds(of_warp[threadIdx.x % warps]);
   if (threadIdx.x == 0) parts[blockIdx.x * gridDim.y + blockIdx.y] = bounds;
 }
 
@@ -46,7 +43,7 @@ __global__ void join_parts(const LeafTrees trees, const LeafBounds* parts, std::
   if (l >= trees.count) return;
   LeafBounds bounds{no_bounds(), no_bounds()};
   for (std::uint32_t p = threadIdx.x % 32; p < number; p += 32) widen(bounds, parts[l * number + p]);
-  bounds = warp_union(bounds);
+  bounds = union_of_leaf_bounds(bounds);
   if (threadIdx.x % 32 != 0) return;
   trees.bounds[l] = bounds.active;
   trees.boxes[l] = {bounds.all.low, bounds.all.high};
@@ -56,7 +53,7 @@ __global__ void join_parts(const LeafTrees trees, const LeafBounds* parts, std::
 
 void bound_leaves(const LeafTrees& trees, std::uint32_t groups, DeviceArray<LeafBounds>& parts) {
   if (trees.count == 0) return;
-  const unsigned blocks = std::min(enough_blocks, (groups + threads - 1) / threads);
+  const unsigned blocks = std::min(enough_blocks, blocks_for(groups));
   const unsigned per_leaf = std::max(1U, blocks / trees.count);
   parts.reserve(std::size_t{trees.count} * per_leaf);
   bound_parts<<<dim3(trees.count, per_leaf), threads>>>(trees, parts.data());

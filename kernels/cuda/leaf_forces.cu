@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/math/scalars.hpp"
 #include "kernels/math/softening.hpp"
 
@@ -103,8 +104,8 @@ void sum_leaf_forces(const GravityParameters& gravity, const LeafForceSources& s
   launched("Grove::cuda::sum_leaf_forces");
   if (pieces.are_leaves()) return;
   constexpr unsigned threads = targets_of_block * slices;
-  add_pieces<<<static_cast<unsigned>((pieces.leaves * count + threads - 1) / threads), threads>>>(
-      sums, pieces.first.data(), pieces.leaves, number, forces);
+  add_pieces<<<blocks_for(pieces.leaves * count, threads), threads>>>(sums, pieces.first.data(),
+                                                                      pieces.leaves, number, forces);
   launched("Grove::cuda::sum_leaf_forces::add_pieces");
 }
 

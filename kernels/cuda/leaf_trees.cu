@@ -8,17 +8,17 @@
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 512;
+constexpr int tree_threads = 512;
 constexpr int most_buckets = most_in_leaf / bucket_size;
 constexpr int most_nodes = local_cells(most_in_leaf);
 constexpr int most_samples = 128;  ///< of positions, for the origin
-static_assert(most_buckets <= threads && 3 * most_samples <= threads && group_size == 32);
+static_assert(most_buckets <= tree_threads && 3 * most_samples <= tree_threads && group_size == 32);
 
 /// Particles by place, buckets apart by one, so that threads which read one bucket each read other banks.
 constexpr int staged_bucket = bucket_size + 1;
 
 /// Working memory of a block. Nodes and buckets by number in the leaf.
-struct Shared {
+struct UpdateMemory {
   union {
     double sample[3][most_samples];
     SourceParticle staged[most_buckets * staged_bucket];
@@ -40,7 +40,7 @@ struct Shared {
 /// The tree of one leaf. All pointers are to its own part.
 struct LeafUpdate {
   const UpdateRule& rule;
-  Shared& s;
+  UpdateMemory& s;
   std::int32_t count, nodes;
   const NodeLinks* links;
   const SourceParticle* sources;
@@ -70,7 +70,7 @@ struct LeafUpdate {
   __device__ void load_links() const {
     if (threadIdx.x < 3) s.ready_count[threadIdx.x] = 0;
 #pragma unroll 2
-    for (std::int32_t n = threadIdx.x; n < nodes; n += threads) {
+    for (std::int32_t n = threadIdx.x; n < nodes; n += tree_threads) {
       const NodeLinks link = links[n];
       s.radius2[n] = 0;
       s.arrivals[n] = 0;
@@ -110,9 +110,9 @@ struct LeafUpdate {
     };
     std::int32_t first = warp * group_size;
     Raw next = load(first);
-    for (; first < count; first += threads) {
+    for (; first < count; first += tree_threads) {
       const Raw own = next;
-      next = load(first + threads);
+      next = load(first + tree_threads);
       const std::int32_t i = first + lane;
       const SourceParticle particle = source.of(own.position, own.mass);
       TargetBounds bounds = no_bounds();
@@ -216,7 +216,7 @@ struct LeafUpdate {
   /// is from the centre of mass. A warp per node.
   __device__ void find_edges() const {
     const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
-    for (std::int32_t n = static_cast<std::int32_t>(threadIdx.x / 32); n < nodes; n += threads / 32) {
+    for (std::int32_t n = static_cast<std::int32_t>(threadIdx.x / 32); n < nodes; n += tree_threads / 32) {
       const NodeLinks link = links[n];
       TargetBounds box = no_bounds();
       for (std::int32_t i = link.first + lane; i < link.first + link.count; i += 32)
@@ -232,7 +232,7 @@ struct LeafUpdate {
 
   __device__ void prepare() const {
     constexpr float round_up = 1 + 1e-6F;
-    for (std::int32_t n = threadIdx.x; n < nodes; n += threads) {
+    for (std::int32_t n = threadIdx.x; n < nodes; n += tree_threads) {
       NodeCore node = core[n];
       const NodeMoments m = moments[n];
       node.radius = std::sqrt(__uint_as_float(s.radius2[n])) * round_up;
@@ -242,10 +242,10 @@ struct LeafUpdate {
   }
 };
 
-__global__ void __launch_bounds__(threads, 2)
+__global__ void __launch_bounds__(tree_threads, 2)
     update(const UpdateRule rule, const LeafParticleFields particles, const LeafTrees trees) {
   extern __shared__ __align__(16) std::byte memory[];
-  Shared& s = *reinterpret_cast<Shared*>(memory);
+  UpdateMemory& s = *reinterpret_cast<UpdateMemory*>(memory);
   const LeafPlaces leaf = trees.leaves[blockIdx.x];
   if (leaf.count == 0) {
     if (threadIdx.x == 0) {
@@ -291,8 +291,8 @@ void update_leaves(const LeafParticleFields& particles, const GravityParameters&
                    const WalkUnits& units, double median_acceleration, const LeafTrees& trees) {
   if (trees.count == 0) return;
   const UpdateRule rule = UpdateRule::of(gravity, units, median_acceleration);
-  GROVE_CUDA(cudaFuncSetAttribute(update, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
-  update<<<trees.count, threads, sizeof(Shared)>>>(rule, particles, trees);
+  GROVE_CUDA(cudaFuncSetAttribute(update, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(UpdateMemory)));
+  update<<<trees.count, tree_threads, sizeof(UpdateMemory)>>>(rule, particles, trees);
   launched("Grove::cuda::update_leaves");
 }
 

@@ -2,14 +2,13 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/lent_records.cuh"
 #include "kernels/cuda/lent_records.hpp"
 #include "kernels/cuda/tiles.cuh"
 
 namespace grove::cuda {
 namespace {
-
-constexpr int threads = 256;
 
 /// A cell for those that descend.
 struct Step {
@@ -163,8 +162,7 @@ void pack_lent(const Columns (&columns)[2], std::span<const LentSegment> segment
 void unpack_lent(const LentRecord* lent, std::size_t count, const DeviceRecords& records, ParticleId* ids,
                  std::uint32_t* weights) {
   if (count == 0) return;
-  unpack<<<static_cast<unsigned>((count + threads - 1) / threads), threads>>>(
-      lent, count, columns_of(records), ids, weights);
+  unpack<<<blocks_for(count), threads>>>(lent, count, columns_of(records), ids, weights);
   launched("Grove::cuda::unpack_lent", (24 + sizeof(LentRecord)) * count);
 }
 

@@ -9,7 +9,7 @@
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 128;
+constexpr int pack_threads = 128;
 /// Nodes of a piece of a large tree: no tree has more than 65535 times as many.
 constexpr std::int32_t piece = 16384;
 
@@ -76,7 +76,7 @@ struct AddCounts {
 /// Sums along nodes, a node per thread in each round. All threads of a block.
 class RoundSums {
  public:
-  using Scan = cub::BlockScan<std::int32_t, threads>;
+  using Scan = cub::BlockScan<std::int32_t, pack_threads>;
 
   __device__ RoundSums(Scan::TempStorage& storage, std::int32_t before) : storage_(storage), done_(before) {}
 
@@ -98,7 +98,7 @@ class RoundSums {
 
 /// Numbers of the selected ones among nodes [first, end).
 __device__ void number_nodes(const TreePacking& tree, std::int32_t first, std::int32_t end, RoundSums sums) {
-  for (; first < end; first += threads) {
+  for (; first < end; first += pack_threads) {
     const std::int32_t n = first + static_cast<std::int32_t>(threadIdx.x);
     const bool is_selected = n < end && has_bit(tree.selected, n);
     const std::int32_t before = sums.add(is_selected ? 1 : 0);
@@ -107,7 +107,7 @@ __device__ void number_nodes(const TreePacking& tree, std::int32_t first, std::i
 }
 
 __device__ void store_nodes(const TreePacking& tree, std::int32_t first, std::int32_t end, RoundSums sums) {
-  for (; first < end; first += threads) {
+  for (; first < end; first += pack_threads) {
     const std::int32_t n = first + static_cast<std::int32_t>(threadIdx.x);
     const std::int32_t before = sums.add(n < end ? tree.particles_of(n) : 0);
     if (n < end && has_bit(tree.selected, n)) tree.store(n, before);
@@ -115,7 +115,7 @@ __device__ void store_nodes(const TreePacking& tree, std::int32_t first, std::in
 }
 
 /// One block per tree that a block holds: first numbers, then all else.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(pack_threads)
     pack_tree(const LeafTrees trees, const PackPlaces* places, const LetMarks marks, const LetPointers out) {
   __shared__ RoundSums::Scan::TempStorage storage;
   __shared__ std::int32_t memory[most_in_block];
@@ -134,7 +134,7 @@ enum class PackStep { count, number, store };
 
 /// Blocks along y share a tree, a piece each. counts: by tree and piece; after counting sums of all before.
 template <PackStep step>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(pack_threads)
     pack_piece(const LeafTrees trees, const PackPlaces* places, const LetMarks marks, PackCounts* counts,
                const LetPointers out) {
   __shared__ RoundSums::Scan::TempStorage storage;
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(threads)
                      end = is_large ? min(first + piece, leaf.nodes) : 0;
   if constexpr (step == PackStep::count) {
     RoundSums nodes(storage, 0), particles(storage, 0);
-    for (std::int32_t round = first; round < end; round += threads) {
+    for (std::int32_t round = first; round < end; round += pack_threads) {
       const std::int32_t n = round + static_cast<std::int32_t>(threadIdx.x);
       nodes.add(n < end && has_bit(tree.selected, n) ? 1 : 0);
       particles.add(n < end ? tree.particles_of(n) : 0);
@@ -177,7 +177,7 @@ void pack_large(const LeafTrees& trees, std::int32_t largest, const DeviceArray<
   const std::size_t pieces = places.size() * blocks.y;
   const DeviceArray<PackCounts> counts(pieces), before(pieces);
   pack_piece<PackStep::count>
-      <<<blocks, threads, 0, stream()>>>(trees, places.data(), marks, counts.data(), out);
+      <<<blocks, pack_threads, 0, stream()>>>(trees, places.data(), marks, counts.data(), out);
   std::size_t bytes = 0;
   const auto scan = [&](void* scratch) {
     GROVE_CUDA(cub::DeviceScan::ExclusiveScan(scratch, bytes, counts.data(), before.data(), AddCounts{},
@@ -187,9 +187,9 @@ void pack_large(const LeafTrees& trees, std::int32_t largest, const DeviceArray<
   const DeviceArray<std::byte> scratch(bytes);
   scan(scratch.data());
   pack_piece<PackStep::number>
-      <<<blocks, threads, 0, stream()>>>(trees, places.data(), marks, before.data(), out);
+      <<<blocks, pack_threads, 0, stream()>>>(trees, places.data(), marks, before.data(), out);
   pack_piece<PackStep::store>
-      <<<blocks, threads, 0, stream()>>>(trees, places.data(), marks, before.data(), out);
+      <<<blocks, pack_threads, 0, stream()>>>(trees, places.data(), marks, before.data(), out);
   launched("Grove::cuda::pack_large");
 }
 
@@ -199,8 +199,8 @@ void pack_trees(const LeafTrees& trees, std::int32_t largest, std::span<const Pa
                 const LetMarks& marks, const LetPointers& out) {
   if (places.empty()) return;
   const DeviceArray<PackPlaces> device_places(places);
-  pack_tree<<<static_cast<unsigned>(places.size()), threads, 0, stream()>>>(trees, device_places.data(),
-                                                                            marks, out);
+  pack_tree<<<static_cast<unsigned>(places.size()), pack_threads, 0, stream()>>>(trees, device_places.data(),
+                                                                                 marks, out);
   launched("Grove::cuda::pack_trees");
   if (largest > most_in_block) pack_large(trees, largest, device_places, marks, out);
 }

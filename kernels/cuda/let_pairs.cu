@@ -4,17 +4,18 @@
 #include <stdexcept>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/streams.cuh"
 
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 128;
+constexpr int pair_threads = 128;
 /// Into which the leaves of all ranks are divided, from left to right.
 constexpr std::int32_t parts = 256;
 
 /// How deep a descent of the top tree may go: a cut halves the longest side of a box of 2^96 places at most.
-constexpr int most_depth = 128;
+constexpr int stack_size = 128;
 
 /// Calls hit(leaf) for the leaves of other ranks, ascending, of a part of all, for which the root of own leaf
 /// `leaf` may not stand for its particles.
@@ -26,7 +27,7 @@ __device__ void descend(const LetReceivers& to, std::int32_t leaf, std::int32_t 
   const std::uint32_t node = to.top.leaf_cell[own_begin + leaf];
   const Vec3d centre = to.top.centre[node];
   const NodeCore core = to.top.core[node];
-  std::int32_t stack[most_depth];
+  std::int32_t stack[stack_size];
   int size = 1;
   stack[0] = 0;
   while (size > 0) {
@@ -38,7 +39,7 @@ __device__ void descend(const LetReceivers& to, std::int32_t leaf, std::int32_t 
     if (links.child < 0) {
       hit(static_cast<std::uint32_t>(links.first_leaf));
     } else {
-      if (size + 2 > most_depth) __trap();
+      if (size + 2 > stack_size) __trap();
       stack[size++] = links.child + 1;
       stack[size++] = links.child;
     }
@@ -46,9 +47,9 @@ __device__ void descend(const LetReceivers& to, std::int32_t leaf, std::int32_t 
 }
 
 /// One thread per own leaf and part, and one more.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(pair_threads)
     count_receivers(const LetReceivers to, std::uint32_t number, std::uint32_t* counts) {
-  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  const std::uint32_t i = blockIdx.x * pair_threads + threadIdx.x;
   if (i > number) return;
   std::uint32_t found = 0;
   if (i < number)
@@ -57,10 +58,10 @@ __global__ void __launch_bounds__(threads)
   counts[i] = found;
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(pair_threads)
     list_receivers(const LetReceivers to, std::uint32_t number, const std::uint32_t* before,
                    std::uint32_t* receivers) {
-  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  const std::uint32_t i = blockIdx.x * pair_threads + threadIdx.x;
   if (i >= number || before[i + 1] == before[i]) return;
   std::uint32_t next = before[i];
   descend(to, static_cast<std::int32_t>(i / parts), static_cast<std::int32_t>(i % parts),
@@ -100,10 +101,10 @@ __device__ std::uint64_t marks_of(const LeafPlaces& leaf) {
 }
 
 /// One thread per own leaf, and one more.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(pair_threads)
     count_pairs(const LetReceivers to, const LeafPlaces* places, std::int32_t leaves,
                 const std::uint32_t* before, const std::uint32_t* receivers, Numbers* numbers) {
-  const auto leaf = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
+  const auto leaf = static_cast<std::int32_t>(blockIdx.x * pair_threads + threadIdx.x);
   if (leaf > leaves) return;
   Numbers found{0, 0};
   if (leaf < leaves)
@@ -114,11 +115,11 @@ __global__ void __launch_bounds__(threads)
   numbers[leaf] = found;
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(pair_threads)
     list_pairs(const LetReceivers to, const LeafPlaces* places, std::int32_t leaves,
                const std::uint32_t* before, const std::uint32_t* receivers, const Numbers* numbers_before,
                LetPair* pairs) {
-  const auto leaf = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
+  const auto leaf = static_cast<std::int32_t>(blockIdx.x * pair_threads + threadIdx.x);
   if (leaf >= leaves) return;
   Numbers next = numbers_before[leaf];
   for_each_rank(to, leaf, before, receivers, [&](std::int32_t rank, std::uint32_t begin, std::uint32_t end) {
@@ -149,8 +150,6 @@ T last_of(const DeviceArray<T>& values) {
   return last;
 }
 
-unsigned blocks_for(std::size_t number) { return static_cast<unsigned>((number + threads - 1) / threads); }
-
 struct Plus {
   __device__ std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return a + b; }
 };
@@ -162,27 +161,28 @@ LetPairs find_let_pairs(const LeafTrees& trees, const LetReceivers& to) {
     throw std::length_error("too many leaves on one rank: larger leaves, or more ranks, are needed");
   const auto number = static_cast<std::uint32_t>(trees.count * parts);
   const DeviceArray<std::uint32_t> counts(std::size_t{number} + 1);
-  count_receivers<<<blocks_for(counts.size()), threads, 0, stream()>>>(to, number, counts.data());
+  count_receivers<<<blocks_for(counts.size(), pair_threads), pair_threads, 0, stream()>>>(to, number,
+                                                                                          counts.data());
   launched("Grove::cuda::count_receivers");
   const DeviceArray<std::uint32_t> before = scanned(counts, Plus{});
   LetPairs result{DeviceArray<std::uint32_t>(last_of(before)), {}, 0};
   if (result.receivers.size() == 0) return result;
-  list_receivers<<<blocks_for(number), threads, 0, stream()>>>(to, number, before.data(),
-                                                               result.receivers.data());
+  list_receivers<<<blocks_for(number, pair_threads), pair_threads, 0, stream()>>>(to, number, before.data(),
+                                                                                  result.receivers.data());
   launched("Grove::cuda::list_receivers");
 
   const auto leaves = static_cast<std::int32_t>(trees.count);
   const DeviceArray<Numbers> numbers(trees.count + 1);
-  count_pairs<<<blocks_for(numbers.size()), threads, 0, stream()>>>(to, trees.leaves, leaves, before.data(),
-                                                                    result.receivers.data(), numbers.data());
+  count_pairs<<<blocks_for(numbers.size(), pair_threads), pair_threads, 0, stream()>>>(
+      to, trees.leaves, leaves, before.data(), result.receivers.data(), numbers.data());
   launched("Grove::cuda::count_pairs");
   const DeviceArray<Numbers> numbers_before = scanned(numbers, AddNumbers{});
   const Numbers all = last_of(numbers_before);
   result.pairs = DeviceArray<LetPair>(all.pairs);
   result.nodes = all.nodes;
-  list_pairs<<<blocks_for(trees.count), threads, 0, stream()>>>(to, trees.leaves, leaves, before.data(),
-                                                                result.receivers.data(),
-                                                                numbers_before.data(), result.pairs.data());
+  list_pairs<<<blocks_for(trees.count, pair_threads), pair_threads, 0, stream()>>>(
+      to, trees.leaves, leaves, before.data(), result.receivers.data(), numbers_before.data(),
+      result.pairs.data());
   launched("Grove::cuda::list_pairs");
   return result;
 }

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/let_pack.cuh"
 #include "kernels/cuda/let_pairs.cuh"
 #include "kernels/cuda/streams.cuh"
@@ -13,8 +14,7 @@
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 128;
-constexpr unsigned enough_blocks = 2048;  // for any GPU
+constexpr int selection_threads = 128;
 
 /// By all lanes of a warp: whether one of the receivers may open a node.
 __device__ bool is_opened(const LetReceivers& to, const std::uint32_t* receivers, std::uint32_t begin,
@@ -76,11 +76,11 @@ struct NodeRange {
 
 /// One block per pair among those listed: descends the tree level by level, a warp per node. marks: cleared.
 /// rest: what is left of large trees.
-template <int threads>
-__global__ void __launch_bounds__(threads)
+template <int selection_threads>
+__global__ void __launch_bounds__(selection_threads)
     mark(const LeafTrees trees, const LetReceivers to, const std::uint32_t* receivers, const LetPair* pairs,
          const std::uint32_t* list, SelectedTree* selected, NodeRange* rest, const LetMarks marks) {
-  constexpr int warps = threads / 32;
+  constexpr int warps = selection_threads / 32;
   __shared__ std::int32_t memory[most_in_block];
   __shared__ std::int32_t nodes, particles;
   const LetPair pair = pairs[list[blockIdx.x]];
@@ -120,10 +120,10 @@ __global__ void __launch_bounds__(threads)
 
 /// Goes on below the nodes that are left of large trees: a warp per node, depth first. Blocks along y share a
 /// pair.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(selection_threads)
     mark_below(const LeafTrees trees, const LetReceivers to, const std::uint32_t* receivers,
                const LetPair* pairs, const NodeRange* rest, SelectedTree* selected, const LetMarks marks) {
-  constexpr int warps = threads / 32;
+  constexpr int warps = selection_threads / 32;
   // A node of an octree has 16 children at most, and cells are halved 32 times, coincident particles divided
   // by eight 11 times more.
   constexpr std::int32_t most_waiting = 43 * 15 + 1;
@@ -192,12 +192,12 @@ LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, co
     launched("Grove::cuda::mark");
   };
   mark_pairs(mark<many_threads>, many_threads, many);
-  mark_pairs(mark<threads>, threads, few);
+  mark_pairs(mark<selection_threads>, selection_threads, few);
   if (largest_tree > most_in_block) {
     const auto blocks = static_cast<unsigned>(pairs.size());
     const dim3 of_pairs(blocks, std::max(1u, enough_blocks / blocks));
-    mark_below<<<of_pairs, threads, 0, stream()>>>(trees, receivers, found.receivers.data(), pairs.data(),
-                                                   rest.data(), selected.data(), marks());
+    mark_below<<<of_pairs, selection_threads, 0, stream()>>>(
+        trees, receivers, found.receivers.data(), pairs.data(), rest.data(), selected.data(), marks());
     launched("Grove::cuda::mark_below");
   }
   std::vector<SelectedTree> by_pair(pairs.size());

@@ -4,14 +4,13 @@
 
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/separation.hpp"
 
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 256;
-constexpr unsigned enough_blocks = 2048;  // for any GPU
 constexpr unsigned long long none = ~0ull;
 
 struct Softening {

@@ -4,19 +4,16 @@
 #include <cub/device/device_scan.cuh>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/octree_keys.cuh"
 #include "kernels/math/octree.hpp"
 
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 256;
 constexpr int lanes_per_cell = 8;
 constexpr int most_depth = 64;
 /// Blocks of a level: enough for any GPU, few for levels that have no cells.
-constexpr unsigned most_blocks = 2048;
-
-unsigned blocks_for(std::uint64_t items) { return static_cast<unsigned>((items + threads - 1) / threads); }
 
 /// A node that is divided.
 struct OctreeCell {
@@ -274,7 +271,7 @@ struct OctreeBuilder::Memory {
   Sizes divide_all() {
     // A cell that is divided has more particles than a bucket.
     const unsigned blocks =
-        std::min(most_blocks, blocks_for(std::uint64_t{from.count} / bucket_size * lanes_per_cell + 1));
+        std::min(enough_blocks, blocks_for(std::uint64_t{from.count} / bucket_size * lanes_per_cell + 1));
     for (;;) {
       const OctreeView v = view();
       device_clear(node_counts.data(), (std::size_t{from.count} + 1) * sizeof(std::uint32_t));

@@ -3,15 +3,13 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/octree_keys.cuh"
 
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 256;
 constexpr int most_levels = 32, most_in_high = 21;
-
-unsigned blocks_for(std::uint32_t items) { return (items + threads - 1) / threads; }
 
 int bits_of_leaf(const LeafRecords& from) { return static_cast<int>(std::bit_width(from.leaves - 1)); }
 

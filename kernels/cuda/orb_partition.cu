@@ -2,13 +2,12 @@
 
 #include "base/activity.hpp"
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/orb_partition.cuh"
 
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 256;
-constexpr int warps = threads / 32;
 constexpr int rounds = static_cast<int>(OrbPartition::tile_size) / threads;  ///< records of a thread
 constexpr int columns_count = 4;
 

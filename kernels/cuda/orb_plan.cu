@@ -8,7 +8,7 @@
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 512;
+constexpr int plan_threads = 512;
 
 /// Writes a cell's part of the level. before: what belongs to cells before it; bracketed: in the level.
 __device__ void place(const CutScheme& scheme, const OrbLevel& level, const OrbCell& cell,
@@ -26,7 +26,7 @@ __device__ void place(const CutScheme& scheme, const OrbLevel& level, const OrbC
 
 /// The table of the pieces of cells with brackets, a warp per cell; other cells write their own.
 __device__ void list_pieces(const OrbLevel& level, std::uint32_t cells) {
-  for (std::uint32_t c = threadIdx.x / 32; c < cells; c += threads / 32) {
+  for (std::uint32_t c = threadIdx.x / 32; c < cells; c += plan_threads / 32) {
     const std::uint32_t first = level.places[c].first_piece;
     const auto pieces = static_cast<std::uint32_t>((level.tasks[c].count + OrbPartition::tile_size - 1) /
                                                    OrbPartition::tile_size);
@@ -39,8 +39,8 @@ __device__ void list_pieces(const OrbLevel& level, std::uint32_t cells) {
 template <class CellOf>
 __device__ void plan(const CutScheme& scheme, std::uint32_t count, const CellOf& cell_of, LevelHead head,
                      const OrbLevel& level) {
-  using Scan = cub::BlockScan<LevelSize, threads>;
-  using Reduce = cub::BlockReduce<std::uint64_t, threads>;
+  using Scan = cub::BlockScan<LevelSize, plan_threads>;
+  using Reduce = cub::BlockReduce<std::uint64_t, plan_threads>;
   __shared__ typename Scan::TempStorage storage;
   __shared__ typename Reduce::TempStorage reduce_storage;
   __shared__ std::int32_t most_leaves;
@@ -48,7 +48,7 @@ __device__ void plan(const CutScheme& scheme, std::uint32_t count, const CellOf&
   if (threadIdx.x == 0) most_leaves = 0, bracketed_cells = bracketed_pieces = 0;
   __syncthreads();
   std::uint64_t records = 0;
-  for (std::uint32_t j = threadIdx.x; j < count; j += threads) {
+  for (std::uint32_t j = threadIdx.x; j < count; j += plan_threads) {
     const OrbCell cell = cell_of(j);
     const LevelSize size = size_of(cell, scheme);
     if (size.cells == 0) continue;
@@ -62,7 +62,7 @@ __device__ void plan(const CutScheme& scheme, std::uint32_t count, const CellOf&
   records = Reduce(reduce_storage).Sum(records);  // for the first thread
   __syncthreads();
   LevelSize before{}, begin{};
-  for (std::uint32_t base = 0; base < count; base += threads) {
+  for (std::uint32_t base = 0; base < count; base += plan_threads) {
     const std::uint32_t j = base + threadIdx.x;
     OrbCell cell{};
     LevelSize size{}, sum{};
@@ -81,7 +81,7 @@ __device__ void plan(const CutScheme& scheme, std::uint32_t count, const CellOf&
   list_pieces(level, bracketed_cells);
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(plan_threads)
     plan_first(const CutScheme scheme, const OrbCell* cells, std::uint32_t count, const OrbLevel level) {
   plan(
       scheme, count, [&](std::uint32_t j) { return cells[j]; }, LevelHead{}, level);
@@ -103,12 +103,12 @@ __device__ OrbCell child_of(const CutScheme& scheme, const CellTask& parent, con
   return child;
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(plan_threads)
     plan_next(const CutScheme scheme, const OrbLevel above, std::int32_t first_child, FoundCut* cuts,
               const OrbLevel level) {
   const LevelHead head = *above.head;
   const std::uint32_t cells = head.size.cells;
-  for (std::uint32_t c = threadIdx.x; c < cells; c += threads) {
+  for (std::uint32_t c = threadIdx.x; c < cells; c += plan_threads) {
     const CellTask& task = above.tasks[c];
     cuts[head.cuts_before + c] = {task.cut, task.left, above.bounds[c], above.places[c].cell,
                                   task.is_ambiguous};
@@ -130,13 +130,13 @@ __global__ void __launch_bounds__(threads)
 
 void plan_first_level(const CutScheme& scheme, const OrbCell* cells, std::uint32_t count,
                       const OrbLevel& level) {
-  plan_first<<<1, threads>>>(scheme, cells, count, level);
+  plan_first<<<1, plan_threads>>>(scheme, cells, count, level);
   launched("Grove::cuda::plan_first");
 }
 
 void plan_next_level(const CutScheme& scheme, const OrbLevel& above, std::int32_t first_child, FoundCut* cuts,
                      const OrbLevel& level) {
-  plan_next<<<1, threads>>>(scheme, above, first_child, cuts, level);
+  plan_next<<<1, plan_threads>>>(scheme, above, first_child, cuts, level);
   launched("Grove::cuda::plan_next");
 }
 

@@ -6,12 +6,11 @@
 
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/math/leapfrog.hpp"
 
 namespace grove::cuda {
 namespace {
-
-constexpr int threads = 256;
 
 template <class Body>
 __global__ void __launch_bounds__(threads) for_each(std::size_t count, const Body body) {
@@ -22,7 +21,7 @@ __global__ void __launch_bounds__(threads) for_each(std::size_t count, const Bod
 template <class Body>
 void run(std::size_t count, const char* name, std::uint64_t bytes, const Body& body) {
   if (count == 0) return;
-  for_each<<<static_cast<unsigned>((count + threads - 1) / threads), threads>>>(count, body);
+  for_each<<<blocks_for(count), threads>>>(count, body);
   launched(name, bytes * count);
 }
 
@@ -81,8 +80,6 @@ struct LevelSums {
   }
 };
 
-constexpr unsigned most_blocks = 2048;
-
 __global__ void __launch_bounds__(threads) choose(std::size_t count, const StepRule rule, int first_active,
                                                   const StepFields fields, Counter* counts) {
   __shared__ Counter own[time_levels];
@@ -132,9 +129,7 @@ __global__ void __launch_bounds__(threads)
   interactions.add_to(counts + time_levels);
 }
 
-unsigned blocks_for(std::size_t count) {
-  return static_cast<unsigned>(std::min<std::size_t>(most_blocks, (count + threads - 1) / threads));
-}
+unsigned blocks_of_steps(std::size_t count) { return std::min(enough_blocks, blocks_for(count)); }
 
 struct SetWork {
   const std::uint8_t* level;
@@ -182,7 +177,7 @@ LevelCounts choose_levels(std::size_t count, const StepRule& rule, int first_act
   if (count == 0) return counts;
   DeviceArray<Counter> sums(time_levels);
   sums.clear();
-  choose<<<blocks_for(count), threads>>>(count, rule, first_active, fields, sums.data());
+  choose<<<blocks_of_steps(count), threads>>>(count, rule, first_active, fields, sums.data());
   launched("Grove::cuda::choose_levels");
   device_download(counts.data(), sums.data(), sizeof(counts));
   return counts;
@@ -204,7 +199,7 @@ LevelWork remember(std::size_t count, int first_active, const StepFields& fields
   if (count == 0) return result;
   DeviceArray<Counter> sums(2 * time_levels + 1);
   sums.clear();
-  remember_forces<<<blocks_for(count), threads>>>(count, first_active, fields, sums.data());
+  remember_forces<<<blocks_of_steps(count), threads>>>(count, first_active, fields, sums.data());
   launched("Grove::cuda::remember");
   static_assert(sizeof(result) == (2 * time_levels + 1) * sizeof(Counter));
   device_download(&result, sums.data(), sizeof(result));

@@ -4,14 +4,11 @@
 #include <vector>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/streams.cuh"
 
 namespace grove::cuda {
 namespace {
-
-constexpr int threads = 256;
-
-unsigned blocks_for(std::size_t count) { return static_cast<unsigned>((count + threads - 1) / threads); }
 
 /// Where ranges begin: in the list, and among all particles.
 struct RangePlace {

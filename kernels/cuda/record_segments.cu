@@ -5,13 +5,12 @@
 
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/key_pass.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/orb_cell.cuh"
 #include "kernels/cuda/tiles.cuh"
 
 namespace grove::cuda {
 namespace {
-
-constexpr int threads = 256;
 
 __global__ void __launch_bounds__(threads)
     segment_bounds(const Columns columns, const Segment* segments, const Tile* tiles, std::uint64_t tile_size,

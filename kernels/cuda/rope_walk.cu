@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/check.cuh"
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/rope_walk.cuh"
 #include "kernels/cuda/target_sums.cuh"
 #include "kernels/math/acceptance.hpp"
@@ -13,7 +14,7 @@
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 128;
+constexpr int rope_threads = 128;
 
 struct RopeRule {
   AcceptanceRule acceptance;
@@ -87,9 +88,9 @@ __device__ std::uint32_t leaf_of(const LeafTrees& trees, std::uint64_t particle)
 }
 
 /// By leaf: the ropes of those cells on the way from the root of which it is the leftmost leaf.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(rope_threads)
     make_ropes(const TopLinks* cells, const NodeLinks* links, std::int32_t leaves, std::uint32_t* next) {
-  const auto leaf = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
+  const auto leaf = static_cast<std::int32_t>(blockIdx.x * rope_threads + threadIdx.x);
   if (leaf >= leaves) return;
   std::uint32_t rope = no_code;
   for (std::int32_t c = 0;;) {
@@ -113,10 +114,10 @@ __device__ void add_to_state(std::uint32_t node, std::uint32_t particle, std::ui
 }
 
 template <Order order, class Shape>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(rope_threads)
     follow(const RopeRule rule, const WalkSources sources, const RopeCells above, const RopeTargets targets,
            const WalkOutput out, RopeState* state) {
-  const std::uint32_t t = blockIdx.x * threads + threadIdx.x;
+  const std::uint32_t t = blockIdx.x * rope_threads + threadIdx.x;
   const std::uint32_t number = min(t, targets.count - 1);
   const std::uint64_t p = targets.particles ? targets.particles[number] : number;
   const std::uint32_t leaf = leaf_of(targets.trees, p);
@@ -143,9 +144,9 @@ __global__ void __launch_bounds__(threads)
 DeviceArray<std::uint32_t> top_ropes(const TopSources& above, const TopCells& cells, std::size_t leaves) {
   DeviceArray<std::uint32_t> next(leaves == 0 ? 0 : 2 * leaves - 1);
   if (leaves == 0) return next;
-  const auto blocks = static_cast<unsigned>((leaves + threads - 1) / threads);
-  make_ropes<<<blocks, threads>>>(cells.links, above.cells.links, static_cast<std::int32_t>(leaves),
-                                  next.data());
+  const auto blocks = blocks_for(leaves, rope_threads);
+  make_ropes<<<blocks, rope_threads>>>(cells.links, above.cells.links, static_cast<std::int32_t>(leaves),
+                                       next.data());
   launched("Grove::cuda::top_ropes");
   return next;
 }
@@ -165,8 +166,8 @@ WalkCounts rope_walk(const GravityParameters& gravity, const WalkUnits& units, d
       gravity.order == Order::quadrupole
           ? (has_spline ? follow<Order::quadrupole, Spline> : follow<Order::quadrupole, Plummer>)
           : (has_spline ? follow<Order::monopole, Spline> : follow<Order::monopole, Plummer>);
-  kernel<<<(targets.count + threads - 1) / threads, threads>>>(rule, sources, above, targets, output,
-                                                               state.data());
+  kernel<<<blocks_for(targets.count, rope_threads), rope_threads>>>(rule, sources, above, targets, output,
+                                                                    state.data());
   launched("Grove::cuda::rope_walk");
   RopeState result;
   state.download(std::span(&result, 1));

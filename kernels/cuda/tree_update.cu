@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/check.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/leaf_bounds.hpp"
 #include "kernels/cuda/leaf_update.cuh"
 #include "kernels/cuda/tree_sums.cuh"
@@ -10,19 +11,13 @@
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 256;
-constexpr int warps = threads / 32;
-constexpr unsigned most_blocks = 4096;  // enough for any GPU
+constexpr unsigned update_blocks = 4096;  // enough for any GPU
 constexpr std::uint32_t none = ~0U;
 static_assert(group_size == 32);
 
-unsigned blocks_for(std::uint64_t items, unsigned per_block = threads) {
-  return static_cast<unsigned>((items + per_block - 1) / per_block);
-}
-
 /// For kernels whose blocks along y share a leaf: as many as these items of all leaves need, or enough.
 dim3 blocks_of_leaves(std::uint32_t leaves, std::uint64_t items, unsigned per_block) {
-  const unsigned blocks = std::min(2 * most_blocks, blocks_for(items, per_block));
+  const unsigned blocks = std::min(2 * update_blocks, blocks_for(items, per_block));
   return dim3(leaves, std::max(1U, blocks / leaves));
 }
 
@@ -327,7 +322,7 @@ void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameter
   find_origins<<<blocks_for(trees.count, warps), threads>>>(particles, trees);
   if (nodes > 0) {
     const dim3 of_groups = blocks_of_leaves(trees.count, groups, warps);
-    const unsigned of_divided = std::min(most_blocks, blocks_for(nodes));
+    const unsigned of_divided = std::min(update_blocks, blocks_for(nodes));
     make_groups<<<of_groups, threads>>>(rule, particles, trees);
     find_parents<<<blocks_of_leaves(trees.count, nodes, threads), threads>>>(trees, v);
     if (needs_extents)

@@ -4,8 +4,8 @@
 namespace grove::cuda {
 namespace {
 
-constexpr int threads = 128;
-constexpr int warps = threads / 32;
+constexpr int part_threads = 128;
+constexpr int part_warps = part_threads / 32;
 /// That leaves 64 registers to a thread.
 constexpr int blocks_per_processor = 8;
 
@@ -16,14 +16,14 @@ struct PartSums {
 };
 
 template <Order order, class Shape, bool own, LocalTreeKind kind>
-__global__ void __launch_bounds__(threads, blocks_per_processor)
+__global__ void __launch_bounds__(part_threads, blocks_per_processor)
     sum_parts(const WalkRule rule, const __grid_constant__ WalkSources sources, const WalkTargets targets,
               const PartSums sums, std::uint32_t* spill, WalkState* state) {
-  __shared__ WarpMemory memory[warps];
+  __shared__ WarpMemory memory[part_warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   GroupWalk<order, Shape, own, kind, group_size, true> group(
       rule, sources, targets, memory[warp],
-      spill + static_cast<std::size_t>(blockIdx.x * warps + warp) * NodeStack::most_spilled);
+      spill + static_cast<std::size_t>(blockIdx.x * part_warps + warp) * NodeStack::most_spilled);
   unsigned long long cell = 0, particle = 0, tests = 0, instructions = 0, longest = 0;
   const auto parts = static_cast<std::uint32_t>(targets.parts);
   while (true) {
@@ -54,9 +54,9 @@ __global__ void __launch_bounds__(threads, blocks_per_processor)
 
 /// A warp per group, a lane per target.
 template <bool own>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(part_threads)
     add_parts(const WalkRule rule, const WalkTargets targets, const PartSums sums, const WalkOutput out) {
-  const std::uint32_t number = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  const std::uint32_t number = blockIdx.x * part_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (number >= targets.groups) return;
   const std::uint32_t g = targets.active ? targets.active[number] : number;
   const Group& group = targets.trees.groups[g];
@@ -79,11 +79,12 @@ template <Order order, class Shape, bool own, LocalTreeKind kind>
 void launch_kind(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
                  WalkMemory& memory) {
   const auto kernel = sum_parts<order, Shape, own, kind>;
-  const int grid = blocks_at_a_time(kernel, threads);
-  memory.spill = DeviceArray<std::uint32_t>(static_cast<std::size_t>(grid) * warps * NodeStack::most_spilled);
-  kernel<<<grid, threads, 0, stream()>>>(rule, sources, targets,
-                                         PartSums{memory.pull.data(), memory.work.data()},
-                                         memory.spill.data(), memory.state.data());
+  const int grid = blocks_at_a_time(kernel, part_threads);
+  memory.spill =
+      DeviceArray<std::uint32_t>(static_cast<std::size_t>(grid) * part_warps * NodeStack::most_spilled);
+  kernel<<<grid, part_threads, 0, stream()>>>(rule, sources, targets,
+                                              PartSums{memory.pull.data(), memory.work.data()},
+                                              memory.spill.data(), memory.state.data());
   launched("Grove::cuda::sum_parts");
 }
 
@@ -109,7 +110,7 @@ void walk_in_parts(const GravityParameters& gravity, const WalkRule& rule, const
           ? (has_spline ? launch<Order::quadrupole, Spline, own> : launch<Order::quadrupole, Plummer, own>)
           : (has_spline ? launch<Order::monopole, Spline, own> : launch<Order::monopole, Plummer, own>);
   by_kind(rule, sources, targets, memory);
-  add_parts<own><<<(targets.groups + warps - 1) / warps, threads, 0, stream()>>>(
+  add_parts<own><<<(targets.groups + part_warps - 1) / part_warps, part_threads, 0, stream()>>>(
       rule, targets, PartSums{memory.pull.data(), memory.work.data()}, output);
   launched("Grove::cuda::add_parts");
 }
