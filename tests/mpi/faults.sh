@@ -12,7 +12,7 @@ mpirun=("$@")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
-failures=0 tried=0
+failures=0 tried=0 longest=0
 
 # Steps in which leaves change their ranks, with outputs: every exchange there is.
 cat >run.yml <<END
@@ -27,7 +27,7 @@ END
 
 # expect TEXT COMMAND...: ends with status 1 in time and says so.
 expect() {
-  local text=$1 status
+  local text=$1 status begin=$EPOCHREALTIME taken
   shift
   patience=30
   # 20 times what this machine took for a step while others kept it busy may be a minute.
@@ -35,6 +35,8 @@ expect() {
   timeout --signal=KILL "$patience" "$@" >out.txt 2>&1
   status=$?
   tried=$((tried + 1))
+  taken=$(((${EPOCHREALTIME/./} - ${begin/./}) / 100000)) # tenths of seconds
+  [ "$taken" -le "$longest" ] || longest=$taken
   if [ "$status" -ne 1 ] || ! grep -qE -- "$text" out.txt; then
     echo "FAILED: ${*: -4}: status $status (wanted 1; 137: not within $patience s), wanted the text: $text"
     cat out.txt
@@ -102,5 +104,5 @@ slow_step() {
     echo "no step took two seconds here: nothing is shown of slow steps"
 }
 [ "$how" = quick ] || slow_step
-echo "$tried faults, $failures failures"
+echo "$tried faults, $failures failures; the longest took $((longest / 10)).$((longest % 10)) s to end"
 exit $((failures > 0))

@@ -1,0 +1,215 @@
+#include "io/snapshot_set.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "io/checksum_trailer.hpp"
+#include "io/hdf5.hpp"
+#include "io/probe.hpp"
+#include "io/snapshot_file.hpp"
+
+namespace grove {
+namespace {
+
+/// What the master finds: the files of the set, and the counts of each by type.
+struct Layout {
+  std::vector<std::string> files;
+  std::vector<std::array<Count, particle_types>> counts;
+};
+
+Count sum(const std::array<Count, particle_types>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), Count{0});
+}
+
+void add_new(std::vector<StoredFieldInfo>& fields, const StoredFieldInfo& field) {
+  const auto same = [&](const StoredFieldInfo& known) {
+    return known.type == field.type && known.name == field.name;
+  };
+  if (std::none_of(fields.begin(), fields.end(), same)) fields.push_back(field);
+}
+
+/// Takes the mass table's entries of the types that this file has; those must agree over the set.
+void merge_mass_table(const FileHeader& file, std::array<bool, particle_types>& known,
+                      std::array<double, particle_types>& masses, const std::string& path) {
+  for (std::size_t t = 0; t < masses.size(); ++t) {
+    if (file.counts[t] == 0) continue;
+    if (known[t] && file.mass_table[t] != masses[t])
+      throw InputError(
+          fmt::format("{}: mass of particles of type {} in the mass table is {}, in earlier files of the "
+                      "set {}",
+                      path, t, file.mass_table[t], masses[t]));
+    known[t] = true;
+    masses[t] = file.mass_table[t];
+  }
+}
+
+/// The paths of the set that a file belongs to. Every file is checked before it is opened;
+/// all_have_checksums: whether that was by checksums. Collective.
+std::vector<std::string> checked_files(const Communicator& comm, const std::string& path,
+                                       bool& all_have_checksums) {
+  all_have_checksums = check_before_opening(comm, {&path, 1});
+  int count = 1;
+  comm.together([&] {
+    if (comm.is_master()) count = open_snapshot_file(path)->header().files;
+  });
+  count = comm.broadcast(count);
+  std::vector<std::string> files;
+  comm.together([&] {
+    files = files_of_set(path, count);
+    if (!comm.is_master()) return;
+    for (const std::string& file : files) require_file(file);
+  });
+  std::vector<std::string> others = files;
+  std::erase(others, path);
+  if (!check_before_opening(comm, others)) all_have_checksums = false;
+  return files;
+}
+
+/// Opens every file of the set in turn and checks that they belong together; by the master alone.
+Layout layout_of(const std::string& path, std::vector<std::string> files, FileHeader& first) {
+  Layout layout;
+  first = open_snapshot_file(path)->header();
+  layout.files = std::move(files);
+  std::array<bool, particle_types> known{};
+  for (std::size_t f = 0; f < layout.files.size(); ++f) {
+    const FileHeader header = open_snapshot_file(layout.files[f])->header();
+    if (header.files != first.files || header.total != first.total)
+      throw InputError(fmt::format("{}: not of the same set as {}: number of files or total counts differ",
+                                   layout.files[f], path));
+    merge_mass_table(header, known, first.mass_table, layout.files[f]);
+    layout.counts.push_back(header.counts);
+    for (const StoredFieldInfo& field : header.fields) add_new(first.fields, field);
+    first.has_ids = first.has_ids && header.has_ids;
+  }
+  std::array<Count, particle_types> found{};
+  for (const auto& counts : layout.counts)
+    for (std::size_t t = 0; t < found.size(); ++t) found[t] += counts[t];
+  if (found != first.total)
+    throw InputError(fmt::format("{}: the files hold [{}] particles by type, but the header says [{}] in all",
+                                 path, fmt::join(found, ", "), fmt::join(first.total, ", ")));
+  if (sum(found) == 0) throw InputError(path + ": holds no particles");
+  for (const auto& [name, value] : {std::pair{"time", first.time}, std::pair{"redshift", first.redshift}})
+    if (!std::isfinite(value))
+      throw InputError(fmt::format("{}: its header says {} {}; expected a finite number", path, name, value));
+  return layout;
+}
+
+SnapshotHeader header_of(const FileHeader& first, const Layout& layout, const ReadOptions& options) {
+  SnapshotHeader header;
+  header.format = first.format;
+  header.byte_swapped = first.byte_swapped;
+  header.files = layout.files;
+  header.counts = first.total;
+  header.mass_table = first.mass_table;
+  header.time = first.time;
+  header.redshift = first.redshift;
+  header.box_size = first.box_size;
+  header.is_periodic = first.is_periodic;
+  header.file_units = first.units;
+  header.units = first.units.value_or(options.unstated);
+  header.has_ids = first.has_ids;
+  header.leaf_size = first.leaf_size;
+  header.comoving = first.comoving;
+  header.fields = first.fields;
+  return header;
+}
+
+/// The parts of a SnapshotHeader that are plain numbers, to send them at once.
+struct WireHeader {
+  SnapshotFormat format;
+  bool byte_swapped, has_units, has_ids, is_periodic;
+  std::array<Count, particle_types> counts;
+  std::array<double, particle_types> mass_table;
+  double time, redshift;
+  Vec3d box_size;
+  Units file_units, units;
+  Count leaf_size;
+};
+static_assert(std::is_trivially_copyable_v<WireHeader>);
+
+/// The master's header and layout, everywhere.
+void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
+  WireHeader wire{header.format,
+                  header.byte_swapped,
+                  header.file_units.has_value(),
+                  header.has_ids,
+                  header.is_periodic,
+                  header.counts,
+                  header.mass_table,
+                  header.time,
+                  header.redshift,
+                  header.box_size,
+                  header.file_units.value_or(Units{}),
+                  header.units,
+                  header.leaf_size};
+  wire = comm.broadcast(wire);
+  header.format = wire.format;
+  header.byte_swapped = wire.byte_swapped;
+  header.counts = wire.counts;
+  header.mass_table = wire.mass_table;
+  header.time = wire.time;
+  header.redshift = wire.redshift;
+  header.box_size = wire.box_size;
+  header.is_periodic = wire.is_periodic;
+  if (wire.has_units) header.file_units = wire.file_units;
+  header.units = wire.units;
+  header.has_ids = wire.has_ids;
+  header.leaf_size = wire.leaf_size;
+
+  const std::size_t files = comm.broadcast(layout.files.size());
+  layout.files.resize(files);
+  for (std::string& file : layout.files) file = comm.broadcast(file);
+  const std::span<const std::array<Count, particle_types>> counts(layout.counts);
+  layout.counts = comm.all_gather_arrays(comm.is_master() ? counts : counts.first(0));
+  header.files = layout.files;
+  header.file_counts = layout.counts;
+}
+
+}  // namespace
+
+Count SnapshotHeader::count() const { return sum(counts); }
+
+bool check_before_opening(const Communicator& comm, std::span<const std::string> paths) {
+  std::vector<std::string> others;
+  for (const std::string& path : paths)
+    if (!has_right_checksum(comm, path)) others.push_back(path);
+  comm.together([&] {
+    const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
+    for (std::size_t file = rank; file < others.size(); file += ranks)
+      if (hdf5::is_hdf5(others[file])) probe_hdf5(others[file]);
+  });
+  return others.empty();
+}
+
+SnapshotHeader open_set(const Communicator& comm, const std::string& path, const ReadOptions& options) {
+  SnapshotHeader header;
+  Layout layout;
+  bool has_checksum = false;
+  std::vector<std::string> files = checked_files(comm, path, has_checksum);
+  comm.together([&] {
+    if (!comm.is_master()) return;
+    FileHeader first;
+    layout = layout_of(path, std::move(files), first);
+    if (!options.comoving && !first.comoving.empty())
+      throw InputError(
+          fmt::format("{}: {}; Grove needs physical positions, velocities and units without h: Redshift "
+                      "0, HubbleParam 1, ComovingIntegrationOn 0",
+                      path, first.comoving));
+    header = header_of(first, layout, options);
+  });
+  header.has_checksum = has_checksum;
+  share(comm, header, layout);
+  return header;
+}
+
+}  // namespace grove
