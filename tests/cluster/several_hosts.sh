@@ -7,6 +7,7 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "${2:-}" != inside ]; then
   [ $# -eq 1 ] || { sed -n '2,6p' "$0"; exit 2; }
+  [ -x "$1/tests/test_comm" ] || { echo "$1: no folder of a build with its tests"; exit 2; }
   exec "$here/with_hosts.sh" "$0" "$(realpath "$1")" inside
 fi
 build=$1
