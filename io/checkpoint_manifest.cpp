@@ -1,11 +1,15 @@
 #include "io/checkpoint_manifest.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "base/errors.hpp"
 #include "io/checksum.hpp"
@@ -87,6 +91,16 @@ std::string text_of(const CheckpointManifest& manifest) {
   return json{{"checksum", checksum(content.dump())}, {"manifest", content}}.dump(1) + "\n";
 }
 
+std::string read_manifest(const std::string& folder) {
+  const std::string path = manifest_of_checkpoint(folder);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error))
+    throw InputError(fmt::format(
+        "{}: is not there; a checkpoint is a folder like OUTPUT/checkpoints/step_000012288, with this in it",
+        path));
+  return read_text(path);
+}
+
 CheckpointManifest parse_manifest(const std::string& text, const std::string& path) {
   try {
     const json file = json::parse(text), content = file.at("manifest");
@@ -118,7 +132,7 @@ void check_piece(const std::string& folder, const CheckpointPiece& piece) {
 
 CheckpointManifest check_checkpoint(const std::string& folder) {
   const std::string path = manifest_of_checkpoint(folder);
-  CheckpointManifest manifest = parse_manifest(read_text(path), path);
+  CheckpointManifest manifest = parse_manifest(read_manifest(folder), path);
   for (const CheckpointPiece& piece : manifest.pieces) check_piece(folder, piece);
   return manifest;
 }
@@ -135,15 +149,17 @@ void require_same(const std::map<std::string, std::string>& before,
   const auto shown = [](const std::string& value) { return value.empty() ? "not given" : value; };
   std::map<std::string, std::string> all = fixed_parameters(Parameters{});
   for (const auto& [name, was] : before) all[name] = was;
+  std::vector<std::string> changes;
   for (const auto& [name, was] : all) {
     const auto found = now.find(name);
     const std::string is = found == now.end() ? "" : found->second;
-    if (was == is) continue;
-    throw InputError(fmt::format(
-        "{}: {} was {} and is now {}; a run goes on with what it began with: set it back, or start another "
-        "run from a snapshot of this one (initial_conditions.file) in another output.folder",
-        where, name, shown(was), shown(is)));
+    if (was != is) changes.push_back(fmt::format("{} was {} and is now {}", name, shown(was), shown(is)));
   }
+  if (!changes.empty())
+    throw InputError(fmt::format(
+        "{}: {}; a run goes on with what it began with: set back what has changed, or start another run from "
+        "a snapshot of this one (initial_conditions.file) in another output.folder",
+        where, fmt::join(changes, ", ")));
 }
 
 }  // namespace grove

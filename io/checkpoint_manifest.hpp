@@ -42,6 +42,8 @@ std::string manifest_of_checkpoint(const std::string& folder);
 
 /// The text of a manifest, with a checksum of itself.
 std::string text_of(const CheckpointManifest& manifest);
+/// The text of the manifest of a checkpoint. InputError, that says what a checkpoint is, if there is none.
+std::string read_manifest(const std::string& folder);
 /// path: for messages. InputError if the text is damaged, or in the format of another version.
 CheckpointManifest parse_manifest(const std::string& text, const std::string& path);
 

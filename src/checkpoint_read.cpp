@@ -93,7 +93,7 @@ Checkpoint open_checkpoint(const Communicator& comm, const std::string& path) {
   std::string text;
   const std::string manifest = manifest_of_checkpoint(path);
   comm.together([&] {
-    if (comm.is_master()) text = read_text(manifest);
+    if (comm.is_master()) text = read_manifest(path);
   });
   text = comm.broadcast(text);
   comm.together([&] { checkpoint.manifest = parse_manifest(text, manifest); });

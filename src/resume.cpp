@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/errors.hpp"
 #include "base/instruction_set.hpp"
+#include "earlier_results.hpp"
 #include "io/file.hpp"
 #include "run_log.hpp"
 #include "simulation.hpp"
@@ -17,15 +19,51 @@
 namespace grove {
 namespace {
 
+/// On the master. InputError unless a run that finds no checkpoint comes to what the folder holds again: that
+/// of a run that was ended before its first one, and had these parameters.
+void require_repeatable(const std::string& output, Parameters parameters) {
+  if (!RunLog::is_there(output)) return;
+  const std::string latest = EarlierResults(output).latest_snapshot(), used = output + "/used-parameters.yml";
+  const std::string instead =
+      (latest.empty() ? "start another run"
+                      : "start another run from " + latest + " (initial_conditions.file)") +
+      " in another output.folder, or this one afresh with --overwrite, which replaces them";
+  // A run makes the folder in its beginning.
+  if (!CheckpointFolder(output).exists() || RunLog::has_checkpoints(output))
+    throw InputError(
+        fmt::format("{}: holds results of a run, whose checkpoints are not there any more to go on from: {}",
+                    output, instead));
+  std::error_code error;
+  if (!std::filesystem::exists(used, error)) return;  // ended in its beginning
+  const Parameters before = parse_parameters(read_text(used), used, {});
+  DecompositionParameters& decomposition = parameters.decomposition;
+  if (decomposition.leaf_size == 0 && decomposition.leaves == 0)
+    decomposition.leaf_size = before.decomposition.leaf_size;  // that of its initial conditions
+  if (fixed_parameters(before) != fixed_parameters(parameters))
+    throw InputError(
+        fmt::format("{}: holds results of a run with other parameters, and no checkpoint to go on from: {}",
+                    output, instead));
+}
+
 /// On the master. InputError if the run would mix with another one in its output folder. from (optional): the
 /// checkpoint that it goes on from.
-void require_own_folder(const ResumeChoice& choice, const std::string& output, const Checkpoint* from) {
-  const CheckpointFolder folder(output);
-  // A run that makes checkpoints, but was ended before its first one, has left the folder.
-  const bool has_begun = folder.exists() && !RunLog::is_of_complete_run(output);
-  const bool is_own =
-      from ? folder.holds(from->path) : choice.overwrite || (choice.from == "auto" && has_begun);
-  if (!is_own) RunLog::require_no_earlier_run(output);
+void require_own_folder(const ResumeChoice& choice, const Parameters& parameters, const Checkpoint* from) {
+  const std::string& output = parameters.output.folder;
+  if (from ? CheckpointFolder(output).holds(from->path) : choice.overwrite) return;
+  if (from || choice.from != "auto") return RunLog::require_no_earlier_run(output);
+  require_repeatable(output, parameters);
+  if (RunLog::is_there(output))
+    fmt::print(stderr, "{}: the run there was ended before its first checkpoint; it begins afresh\n", output);
+}
+
+/// On the master. InputError if the run would replace what it begins with.
+void require_initial_conditions_elsewhere(const Parameters& parameters) {
+  const std::string& file = parameters.initial_conditions.file;
+  if (!file.empty() && EarlierResults(parameters.output.folder).hold(file))
+    throw InputError(fmt::format(
+        "{}: the initial conditions are among the results of an earlier run, which this one would replace: "
+        "give another output.folder than {}",
+        file, parameters.output.folder));
 }
 
 /// Paths of the checkpoints to be tried, the latest first, the same on all ranks.
@@ -45,11 +83,13 @@ std::vector<std::string> candidates(const Communicator& comm, const ResumeChoice
   return paths;
 }
 
-std::optional<Checkpoint> latest_valid(const Communicator& comm, const std::vector<std::string>& paths) {
+std::optional<Checkpoint> latest_valid(const Communicator& comm, const std::vector<std::string>& paths,
+                                       bool is_auto) {
   std::vector<std::string> faults;
   for (const std::string& path : paths) try {
       return open_checkpoint(comm, path);
     } catch (const Agreed<InputError>& error) {
+      if (!is_auto) throw;
       faults.emplace_back(error.what());
       if (comm.is_master() && path != paths.back())
         fmt::print(stderr, "warning: {}; the checkpoint before it is tried\n", error.what());
@@ -99,12 +139,13 @@ std::optional<Checkpoint> choose_checkpoint(const Communicator& comm, const Resu
   if (choice.overwrite && choice.from != "never")
     throw Agreed<InputError>("--overwrite begins afresh, --resume goes on: give one of them");
   std::optional<Checkpoint> found;
-  if (choice.from != "never") found = latest_valid(comm, candidates(comm, choice, output));
+  if (choice.from != "never")
+    found = latest_valid(comm, candidates(comm, choice, output), choice.from == "auto");
   comm.together([&] {
     if (found) require_same_run(*found, parameters, backend);
     if (!comm.is_master()) return;
-    require_own_folder(choice, output, found ? &*found : nullptr);
-    if (!found) return;
+    require_own_folder(choice, parameters, found ? &*found : nullptr);
+    if (!found) return require_initial_conditions_elsewhere(parameters);
     if (const std::string now = compiled_instruction_set(); found->manifest.instruction_set != now)
       fmt::print(stderr,
                  "warning: {}: was written by a grove for other processors ('{}', now '{}'): results may "

@@ -84,17 +84,20 @@ RunLog::RunLog(const std::filesystem::path& folder, std::optional<std::int64_t> 
              "dt", "level", "active", "wall ms", "cells/p", "parts/p", "dE/E", "ETA");
 }
 
-bool RunLog::is_of_complete_run(const std::filesystem::path& folder) {
+bool RunLog::has_checkpoints(const std::filesystem::path& folder) {
   std::ifstream log(folder / "log.jsonl");
-  std::string last;
-  for (std::string line; std::getline(log, line);) last = line;
-  return last.starts_with(R"({"event":"end")");
+  for (std::string line; std::getline(log, line);)
+    if (line.starts_with(R"({"event":"checkpoint")") || line.starts_with(R"({"event":"end")")) return true;
+  return false;
+}
+
+bool RunLog::is_there(const std::filesystem::path& folder) {
+  std::error_code error;
+  return std::filesystem::exists(folder / "energy.csv", error);
 }
 
 void RunLog::require_no_earlier_run(const std::filesystem::path& folder) {
-  std::error_code error;
-  if (std::filesystem::exists(folder / "energy.csv", error) ||
-      !CheckpointFolder(folder.string()).latest_first().empty())
+  if (is_there(folder) || !CheckpointFolder(folder.string()).latest_first().empty())
     throw InputError(fmt::format(
         "{}: holds the results of an earlier run; go on with that (--resume auto), name another folder (-P "
         "output.folder=...), or replace them with --overwrite",

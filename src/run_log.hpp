@@ -72,8 +72,10 @@ class RunLog {
   /// Grove, is kept under another name, with a warning. InputError: the folder does not take files.
   explicit RunLog(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at = {});
 
-  /// Whether the folder holds the log of a run that came to its end.
-  static bool is_of_complete_run(const std::filesystem::path& folder);
+  /// Whether the folder holds logs of a run.
+  static bool is_there(const std::filesystem::path& folder);
+  /// Whether they tell of a checkpoint, or of the end, where there is one.
+  static bool has_checkpoints(const std::filesystem::path& folder);
   /// InputError if the folder holds results of an earlier run, whose snapshots would mix with new ones.
   static void require_no_earlier_run(const std::filesystem::path& folder);
 

@@ -96,6 +96,7 @@ class Simulation {
   void evaluate_forces(const EvaluationPlan& plan);
   Moment now() const { return {steps_done_, time()}; }
   void start_reporting();
+  void remove_earlier_results() const;
   void report_end() const;
   void report_tuning() const;
   void report(Repair repair);
@@ -104,6 +105,7 @@ class Simulation {
   void write_output(double time, std::int64_t number);
   RunState state() const;
   void save(StopRequests* requests);
+  void log_checkpoint();
   double expected_checkpoint_seconds() const;
   void restore(const Checkpoint& from);
   void write_requested_snapshot();

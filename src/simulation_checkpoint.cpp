@@ -64,7 +64,7 @@ void Simulation::write_checkpoint() {
   const Expected expected(at_most(longest_writing_seconds(forces_.particles)));
   if (log_) log_->keep();
   const RunState run = state();
-  checkpoints_.write({run, time(), parameters_, domain_, *backend_});
+  if (checkpoints_.write({run, time(), parameters_, domain_, *backend_})) log_checkpoint();
 }
 
 /// On the way, and at the end: the run does not fail with it. requests (optional): are told what it took.
@@ -75,8 +75,17 @@ void Simulation::save(StopRequests* requests) {
   if (log_) log_->keep();
   const RunState run = state();
   const bool is_written = checkpoints_.try_to_write({run, time(), parameters_, domain_, *backend_});
-  if (is_written) checkpoint_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+  if (is_written) {
+    checkpoint_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+    log_checkpoint();
+  }
   if (requests) requests->steps_go_on(expected_checkpoint_seconds());
+}
+
+void Simulation::log_checkpoint() {
+  comm_.together([&] {
+    if (log_) log_->telemetry().checkpoint(steps_done_);
+  });
 }
 
 /// Until one was written, as long as hosts take that write to a slow file system, all at once.

@@ -14,6 +14,7 @@
 #include "base/errors.hpp"
 #include "base/memory.hpp"
 #include "base/progress.hpp"
+#include "earlier_results.hpp"
 #include "environment.hpp"
 #include "io/file.hpp"
 #include "io/snapshot.hpp"
@@ -61,7 +62,7 @@ void Simulation::start_reporting() {
     if (!comm_.is_master()) return;
     const std::string& folder = parameters_.output.folder;
     make_output_folder(folder);
-    if (!resumed_at_) CheckpointFolder(folder).clear();  // of the run that this one replaces
+    remove_earlier_results();
     write_text(folder + "/used-parameters.yml", used_parameters(parameters_));
     fmt::print(
         stderr,
@@ -76,6 +77,20 @@ void Simulation::start_reporting() {
   });
   reporting_ = true;
   run_start_ = reported_at_ = Clock::now();
+}
+
+/// Of the run that this one replaces; or, of the one that it goes on with, what came behind the checkpoint,
+/// as its times may be others now. On the master.
+void Simulation::remove_earlier_results() const {
+  const std::string& folder = parameters_.output.folder;
+  if (!resumed_at_) CheckpointFolder(folder).clear();
+  const EarlierResults earlier(folder);
+  const std::size_t removed = resumed_at_ ? earlier.remove_from(snapshots_) : earlier.remove_all();
+  if (removed > 0)
+    fmt::print(
+        stderr, "{} removed that {}\n",
+        removed == 1 ? "a snapshot or picture is" : fmt::format("{} snapshots and pictures are", removed),
+        resumed_at_ ? "came behind the checkpoint" : "an earlier run left");
 }
 
 void Simulation::report(Repair repair) {

@@ -112,6 +112,8 @@ void Telemetry::add(const StepReport& report) {
   write(json.dump());
 }
 
+void Telemetry::checkpoint(std::int64_t step) { write(Json{{"event", "checkpoint"}, {"step", step}}.dump()); }
+
 void Telemetry::end(const RunEnd& run) {
   const Json json{{"event", "end"},
                   {"run_seconds", run.seconds},

@@ -33,6 +33,8 @@ class Telemetry {
   /// Each throws std::runtime_error if the line cannot be written.
   void start(const Environment& environment, const RunStart& run);
   void add(const StepReport& report);
+  /// The state after so many steps is saved.
+  void checkpoint(std::int64_t step);
   void end(const RunEnd& run);
   /// All lines so far will survive a power failure, where the file system can do that.
   void keep() const;
