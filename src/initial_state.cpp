@@ -1,5 +1,7 @@
 #include "initial_state.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <utility>
 
@@ -9,6 +11,26 @@
 #include "step_forecast.hpp"
 
 namespace grove {
+
+namespace {
+
+std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeader& header) {
+  std::vector<std::string> remarks;
+  if (const Units& units = header.units; !header.file_units)
+    remarks.push_back(
+        fmt::format("{}: states no units; its numbers are taken to be in those of the run, {}", file,
+                    units.is_dimensionless()
+                        ? "dimensionless, G = 1"
+                        : fmt::format("{}, {}, {}", units.name(dimension::length),
+                                      units.name(dimension::mass), units.name(dimension::velocity))));
+  if (header.counts[0] > 0)
+    remarks.push_back(
+        fmt::format("{}: holds {} particles of gas (type 0), which move by gravity alone, without pressure",
+                    file, header.counts[0]));
+  return remarks;
+}
+
+}  // namespace
 
 InitialState initial_state(const Communicator& comm, const Parameters& parameters) {
   const InitialConditionsParameters& from = parameters.initial_conditions;
@@ -25,6 +47,7 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
     state.time = snapshot.header.time;
     state.leaf_size = snapshot.header.leaf_size;
     header = std::move(snapshot.header);
+    state.remarks = remarks_on(from.file, header);
   }
   ValidationOptions options;
   if (!from.file.empty()) options.header = &header;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/types.hpp"
 #include "comm/communicator.hpp"
 #include "io/parameters.hpp"
@@ -10,8 +13,9 @@ namespace grove {
 /// What a run starts from; each rank holds a share of the particles.
 struct InitialState {
   Particles particles;
-  Count leaf_size = 0;  ///< that a snapshot records; 0: none
-  double time = 0;      ///< time.begin if given, else the snapshot's, or 0 for a model
+  Count leaf_size = 0;               ///< that a snapshot records; 0: none
+  double time = 0;                   ///< time.begin if given, else the snapshot's, or 0 for a model
+  std::vector<std::string> remarks;  ///< what a user might not expect of the file
 };
 
 /// Reads the snapshot or makes the model that the parameters name, in the units of the run, and validates the

@@ -84,6 +84,8 @@ void start(const Communicator& comm, Parameters parameters, const BackendChoice&
   InitialState state =
       watched("initial conditions", initial_state_seconds(comm, parameters.initial_conditions),
               [&] { return initial_state(comm, parameters); });
+  if (comm.is_master())
+    for (const std::string& remark : state.remarks) fmt::print(stderr, "note: {}\n", remark);
   // A run that goes on from a snapshot keeps its leaves.
   DecompositionParameters& decomposition = parameters.decomposition;
   if (decomposition.leaf_size == 0 && decomposition.leaves == 0) decomposition.leaf_size = state.leaf_size;
