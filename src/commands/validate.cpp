@@ -61,8 +61,16 @@ class Checks {
 
 std::string checksum_of(const SnapshotHeader& header) {
   if (header.has_checksum) return "right";
-  return header.format == SnapshotFormat::hdf5 ? "none: not written by Grove, or changed since"
-                                               : "none in this format";
+  if (header.by_grove)
+    return "warning: written by Grove, but its checksum is missing; its end was cut off, or it was changed "
+           "since";
+  return header.format == SnapshotFormat::hdf5 ? "none: not written by Grove" : "none in this format";
+}
+
+std::string units_of(const SnapshotHeader& header) {
+  if (!header.file_units) return "none stated";
+  return header.file_units->is_dimensionless() ? "dimensionless, with G = 1"
+                                               : "stated, with Newton's constant";
 }
 
 std::string box_of(const SnapshotHeader& header) {
@@ -89,7 +97,7 @@ void check_particles(const Communicator& comm, Checks& checks, const std::string
   const Particles& particles = snapshot.particles;
   const ValidationOptions options{
       .source = path, .tracer = all_types, .softening = {}, .leaves = 0, .header = &header};
-  checks.run("units", header.file_units ? "stated, with Newton's constant" : "none stated", [&] {
+  checks.run("units", units_of(header), [&] {
     comm.together([&] {
       if (header.file_units) validate_units(*header.file_units, path);
     });
