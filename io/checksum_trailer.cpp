@@ -74,6 +74,19 @@ Trailer trailer_of(const std::string& path, Count length) {
   return trailer;
 }
 
+/// Whether the file ends with a part of a trailer: so much of the mark that chance does not write it.
+bool ends_within_trailer(const std::string& path, Count length) {
+  constexpr std::size_t enough = 8;
+  std::string tail(static_cast<std::size_t>(std::min(length, static_cast<Count>(sizeof(Trailer) - 1))), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(length - static_cast<Count>(tail.size()));
+  if (!file.read(tail.data(), static_cast<std::streamsize>(tail.size()))) return false;
+  const Trailer trailer;
+  const std::string mark(trailer.mark.begin(), trailer.mark.end());
+  const std::size_t at = tail.find(mark.substr(0, enough));
+  return at != std::string::npos && tail.substr(at, mark.size()) == mark.substr(0, tail.size() - at);
+}
+
 }  // namespace
 
 void append_checksum(const Communicator& comm, const std::string& path) {
@@ -93,7 +106,10 @@ bool has_right_checksum(const Communicator& comm, const std::string& path) {
   Trailer trailer;
   Count length = 0;
   comm.together([&] {
-    if (comm.is_master()) length = length_of(path), trailer = trailer_of(path, length);
+    if (!comm.is_master()) return;
+    length = length_of(path), trailer = trailer_of(path, length);
+    if (trailer.mark != Trailer{}.mark && ends_within_trailer(path, length))
+      throw InputError(path + ": damaged: its end was cut off, in the checksum");
   });
   length = comm.broadcast(length);
   trailer = comm.broadcast(trailer);

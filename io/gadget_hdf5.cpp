@@ -107,8 +107,9 @@ class GadgetHdf5 final : public SnapshotFile {
     header_.time = scalar<double>(group, "Time", 0);
     header_.redshift = scalar<double>(group, "Redshift", 0);
     read_box(group);
-    if (const hdf5::Handle grove = hdf5::open_group(file_, "Grove", path_))
-      header_.leaf_size = scalar<std::int64_t>(grove, "LeafSize", 0);
+    const hdf5::Handle grove = hdf5::open_group(file_, "Grove", path_);
+    header_.by_grove = static_cast<bool>(grove);
+    if (grove) header_.leaf_size = scalar<std::int64_t>(grove, "LeafSize", 0);
   }
 
   /// One edge, or three.

@@ -44,6 +44,7 @@ struct SnapshotHeader {
   bool has_ids = true;                  ///< else ids are 1, 2, ... in file order
   std::vector<StoredFieldInfo> fields;  ///< what the files store; on the master only
   Count leaf_size = 0;                  ///< of the decomposition that was in force; 0: not recorded
+  bool by_grove = false;                ///< Grove has written a file of the set, as its groups say
   bool has_checksum = false;            ///< every file of the set has one, and it was right
   /// What says that positions, velocities or units are comoving or scaled by h; empty: nothing does. On the
   /// master only.

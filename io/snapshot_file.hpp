@@ -37,7 +37,8 @@ struct FileHeader {
   bool is_periodic = false;
   std::optional<Units> units;
   Count leaf_size = 0;
-  std::string comoving;  ///< see SnapshotHeader
+  bool by_grove = false;  ///< see SnapshotHeader
+  std::string comoving;   ///< see SnapshotHeader
   std::vector<StoredFieldInfo> fields;
 };
 

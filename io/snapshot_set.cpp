@@ -90,6 +90,7 @@ Layout layout_of(const std::string& path, std::vector<std::string> files, FileHe
     layout.counts.push_back(header.counts);
     for (const StoredFieldInfo& field : header.fields) add_new(first.fields, field);
     first.has_ids = first.has_ids && header.has_ids;
+    first.by_grove = first.by_grove || header.by_grove;
   }
   std::array<Count, particle_types> found{};
   for (const auto& counts : layout.counts)
@@ -119,6 +120,7 @@ SnapshotHeader header_of(const FileHeader& first, const Layout& layout, const Re
   header.units = first.units.value_or(options.unstated);
   header.has_ids = first.has_ids;
   header.leaf_size = first.leaf_size;
+  header.by_grove = first.by_grove;
   header.comoving = first.comoving;
   header.fields = first.fields;
   return header;
@@ -127,7 +129,7 @@ SnapshotHeader header_of(const FileHeader& first, const Layout& layout, const Re
 /// The parts of a SnapshotHeader that are plain numbers, to send them at once.
 struct WireHeader {
   SnapshotFormat format;
-  bool byte_swapped, has_units, has_ids, is_periodic;
+  bool byte_swapped, has_units, has_ids, is_periodic, by_grove;
   std::array<Count, particle_types> counts;
   std::array<double, particle_types> mass_table;
   double time, redshift;
@@ -139,19 +141,11 @@ static_assert(std::is_trivially_copyable_v<WireHeader>);
 
 /// The master's header and layout, everywhere.
 void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
-  WireHeader wire{header.format,
-                  header.byte_swapped,
-                  header.file_units.has_value(),
-                  header.has_ids,
-                  header.is_periodic,
-                  header.counts,
-                  header.mass_table,
-                  header.time,
-                  header.redshift,
-                  header.box_size,
-                  header.file_units.value_or(Units{}),
-                  header.units,
-                  header.leaf_size};
+  WireHeader wire{header.format,   header.byte_swapped, header.file_units.has_value(),
+                  header.has_ids,  header.is_periodic,  header.by_grove,
+                  header.counts,   header.mass_table,   header.time,
+                  header.redshift, header.box_size,     header.file_units.value_or(Units{}),
+                  header.units,    header.leaf_size};
   wire = comm.broadcast(wire);
   header.format = wire.format;
   header.byte_swapped = wire.byte_swapped;
@@ -161,6 +155,7 @@ void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
   header.redshift = wire.redshift;
   header.box_size = wire.box_size;
   header.is_periodic = wire.is_periodic;
+  header.by_grove = wire.by_grove;
   if (wire.has_units) header.file_units = wire.file_units;
   header.units = wire.units;
   header.has_ids = wire.has_ids;

@@ -78,18 +78,24 @@ double growth(double sample, double all, bool is_direct) {
   return is_direct ? more * more : more * std::max(1.0, std::log(all) / std::log(sample));
 }
 
+std::string text_of_time(double seconds) {
+  if (seconds < 120) return fmt::format("{:.3g} s", seconds);
+  return seconds < 7200 ? fmt::format("{:.3g} min", seconds / 60) : fmt::format("{:.3g} h", seconds / 3600);
+}
+
 /// `is_direct`: how the run gets its forces.
 void check_time(const Communicator& comm, const RunAhead& ahead, Backend& backend, Count sample,
                 bool is_direct, const Verdict& verdict) {
   const double measured = measured_pass(comm, backend, sample);
   const double pass =
       measured * growth(static_cast<double>(sample), static_cast<double>(ahead.particles), is_direct);
-  verdict.line("time", fmt::format("{:.3g} s for forces on all particles, {}, from {} of a Plummer sphere "
-                                   "measured here in {:.3g} s",
-                                   pass, is_direct ? "by direct sums" : "trees included", sample, measured));
+  verdict.line("time", fmt::format("{} for forces on all particles, {}, from {} of a Plummer sphere "
+                                   "measured here in {}",
+                                   text_of_time(pass), is_direct ? "by direct sums" : "trees included",
+                                   sample, text_of_time(measured)));
   verdict.line(
       "", fmt::format(
-              "{:.3g} h for {:.0f} longest steps{}", pass * ahead.steps / 3600, ahead.steps,
+              "{} for {:.0f} longest steps{}", text_of_time(pass * ahead.steps), ahead.steps,
               ahead.steps_each > 1 ? ", and more for shorter ones, of the particles that need them" : ""));
 }
 
@@ -97,9 +103,10 @@ void check_time(const Communicator& comm, const RunAhead& ahead, Backend& backen
 std::string text_of_logs(const RunAhead& ahead) {
   const std::string size = fmt::format("{:.3g} MB", 1e-6 * log_bytes(ahead));
   if (ahead.steps_each <= 1) return size;
-  return fmt::format(
-      "{} for {:.0f} steps in each longest one{}", size, ahead.steps_each,
-      ahead.is_guess ? ", a guess: how short steps become nobody knows before" : ", as there were so far");
+  const std::string text = fmt::format("{} for {:.0f} steps in each longest one", size, ahead.steps_each);
+  if (!ahead.is_guess) return text + ", as there were so far";
+  return fmt::format("{}, a guess: how short steps become nobody knows before; for one in each {:.3g} MB",
+                     text, 1e-6 * known_log_bytes(ahead));
 }
 
 }  // namespace

@@ -158,6 +158,12 @@ double log_bytes(const RunAhead& ahead) {
   return ahead.steps * (log_bytes_per_longest_step + (ahead.steps_each - 1) * log_bytes_per_step);
 }
 
+double known_log_bytes(const RunAhead& ahead) {
+  RunAhead known = ahead;
+  if (ahead.is_guess) known.steps_each = 1;
+  return log_bytes(known);
+}
+
 std::string Need::text() const {
   return fmt::format("{:.0f} MB{}, {}", bytes / megabyte, where,
                      available ? fmt::format("{:.0f} MB are available", *available / megabyte)
@@ -218,7 +224,7 @@ Need disk_need(const Communicator& comm, const Parameters& parameters, const Run
                           (parameters.output.render ? picture_bytes : 0);
   const double checkpoints = std::max(1, checkpoints_at_once - folder.checkpoints) *
                              checkpoint_bytes_per_particle * static_cast<double>(ahead.particles);
-  const double beside = checkpoints + log_bytes(ahead);
+  const double beside = checkpoints + known_log_bytes(ahead);
   Need need{.name = "disk",
             .where = "",
             .bytes = ahead.snapshots * snapshot + beside,

@@ -32,6 +32,9 @@ double host_bytes_of_rank(double particles, int ranks, bool pictures);
 /// Bytes that the logs of a run take: log.jsonl and four tables.
 double log_bytes(const RunAhead& ahead);
 
+/// Those of them that are not a guess: where steps_each is one, of one step in each longest one.
+double known_log_bytes(const RunAhead& ahead);
+
 /// Something that a run takes, and what there is of it.
 struct Need {
   std::string name, where;  ///< where: behind the bytes, as " on each GPU"
@@ -49,8 +52,8 @@ struct Need {
 Need host_need(const Communicator& comm, Count particles, bool pictures);
 /// Memory of the GPU that has least for the ranks that use it; nothing: the host computes.
 std::optional<Need> device_need(const Communicator& comm, const Backend& backend, Count particles);
-/// Room in the output folder for snapshots, checkpoints and logs. InputError on all ranks together if nothing
-/// can be written there.
+/// Room in the output folder for snapshots, checkpoints and logs, guesses apart. InputError on all ranks
+/// together if nothing can be written there.
 Need disk_need(const Communicator& comm, const Parameters& parameters, const RunAhead& ahead);
 
 }  // namespace grove

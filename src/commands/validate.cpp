@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/errors.hpp"
 #include "checkpoint.hpp"
@@ -61,8 +63,16 @@ class Checks {
 
 std::string checksum_of(const SnapshotHeader& header) {
   if (header.has_checksum) return "right";
-  return header.format == SnapshotFormat::hdf5 ? "none: not written by Grove, or changed since"
-                                               : "none in this format";
+  if (header.by_grove)
+    return "warning: written by Grove, but its checksum is missing; its end was cut off, or it was changed "
+           "since";
+  return header.format == SnapshotFormat::hdf5 ? "none: not written by Grove" : "none in this format";
+}
+
+std::string units_of(const SnapshotHeader& header) {
+  if (!header.file_units) return "none stated";
+  return header.file_units->is_dimensionless() ? "dimensionless, with G = 1"
+                                               : "stated, with Newton's constant";
 }
 
 std::string box_of(const SnapshotHeader& header) {
@@ -89,7 +99,7 @@ void check_particles(const Communicator& comm, Checks& checks, const std::string
   const Particles& particles = snapshot.particles;
   const ValidationOptions options{
       .source = path, .tracer = all_types, .softening = {}, .leaves = 0, .header = &header};
-  checks.run("units", header.file_units ? "stated, with Newton's constant" : "none stated", [&] {
+  checks.run("units", units_of(header), [&] {
     comm.together([&] {
       if (header.file_units) validate_units(*header.file_units, path);
     });
@@ -154,19 +164,52 @@ void validate_path(const Communicator& comm, const std::string& path) {
         fmt::format("{}: not valid: {} of the checks above failed", path, faults));
 }
 
+/// One of several: what is wrong with it is said with the rest.
+ExitStatus status_of(const Communicator& comm, const std::string& path) {
+  const auto say = [&](const std::string& message) {
+    if (comm.is_master()) fmt::print("{}\n", message), std::fflush(stdout);
+  };
+  say(path + ":");
+  try {
+    validate_path(comm, path);
+    return ExitStatus::done;
+  } catch (const Agreed<InputError>& error) {
+    say(error.what());
+    return ExitStatus::input_error;
+  } catch (const Agreed<std::runtime_error>& error) {
+    say(error.what());
+    return ExitStatus::failed;
+  }
+}
+
+/// One after the other, whatever is found; the worst decides.
+void validate_all(const Communicator& comm, const std::vector<std::string>& paths) {
+  if (paths.size() == 1) return validate_path(comm, paths[0]);
+  auto worst = ExitStatus::done;
+  std::size_t at_fault = 0;
+  for (const std::string& path : paths) {
+    const ExitStatus status = status_of(comm, path);
+    at_fault += status != ExitStatus::done;
+    worst = std::max(worst, status);
+  }
+  const std::string text = fmt::format("{} of {} are not valid", at_fault, paths.size());
+  if (worst == ExitStatus::input_error) throw Agreed<InputError>(text);
+  if (worst == ExitStatus::failed) throw Agreed<std::runtime_error>(text);
+}
+
 }  // namespace
 
 void add_validate(CLI::App& app, Action& action) {
   CLI::App* validate = app.add_subcommand("validate",
-                                          "Check a snapshot or a checkpoint: structure, checksum, units, "
+                                          "Check snapshots or checkpoints: structure, checksum, units, "
                                           "values, ids, box; status 1 if something is wrong");
-  auto file = std::make_shared<std::string>();
+  auto files = std::make_shared<std::vector<std::string>>();
   validate
-      ->add_option("FILE", *file,
-                   "Snapshot, of any format that `grove info` knows, or the folder of a checkpoint")
+      ->add_option("FILE", *files,
+                   "Snapshots, of any format that `grove info` knows, or folders of checkpoints")
       ->required();
   validate->callback(
-      [file, &action] { action = [file](const Communicator& comm) { validate_path(comm, *file); }; });
+      [files, &action] { action = [files](const Communicator& comm) { validate_all(comm, *files); }; });
 }
 
 }  // namespace grove

@@ -5,10 +5,32 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "base/errors.hpp"
 
 namespace grove {
+namespace {
+
+/// Whether so many steps lead from begin to end, as far as the constructor takes a step as it is; and a step
+/// that came from a difference of times, such as of 1000000.3 and 1000000, has their rounding.
+bool lead_to(double begin, double number, double step, double end) {
+  const double rounding = 1e-12 * (end - begin) + number * rounding_of_times(begin, end);
+  return number >= 1 && std::abs(begin + number * step - end) <= rounding;
+}
+
+/// The end of so many steps in as few digits as are taken for it when they are read.
+std::string text_of_end(double begin, double number, double step) {
+  const double end = begin + number * step;
+  std::string text;
+  for (int digits = 6; digits <= std::numeric_limits<double>::max_digits10; ++digits) {
+    text = fmt::format("{:.{}g}", end, digits);
+    if (lead_to(begin, number, step, std::stod(text))) break;
+  }
+  return text;
+}
+
+}  // namespace
 
 // begin + i every has 3 roundings: every, the product, the sum; begin + count step has 5: end, the span, the
 // step, the product, the sum. Each is at most half a last bit of the largest time, those of spans, which may
@@ -35,16 +57,12 @@ Timeline::Timeline(double begin, double end, double longest_step) : begin_(begin
 
 Timeline Timeline::extended(double begin, double end, double step) {
   const double number = std::round((end - begin) / step);
-  const Timeline timeline(begin, end, step, static_cast<std::int64_t>(number));
-  // As far as the constructor takes a step as it is; and a step that came from a difference of times, such as
-  // of 1000000.3 and 1000000, has their rounding.
-  const double rounding = 1e-12 * (end - begin) + number * timeline.rounding();
-  if (!(number >= 1) || std::abs(begin + number * step - end) > rounding)
-    throw InputError(
-        fmt::format("the longest steps have been of {:.12g}: give a time.end that is a whole number of these "
-                    "after {:g}, not {:g}",
-                    step, begin, end));
-  return timeline;
+  if (lead_to(begin, number, step, end)) return {begin, end, step, static_cast<std::int64_t>(number)};
+  const double before = std::max(1.0, std::floor((end - begin) / step));
+  throw InputError(
+      fmt::format("the longest steps have been of {:.12g}: give a time.end that is a whole number of these "
+                  "after {:g}, such as {} or {} (in the units of the run), not {:.12g}",
+                  step, begin, text_of_end(begin, before, step), text_of_end(begin, before + 1, step), end));
 }
 
 double Timeline::same() const { return std::max(1e-9 * step_, rounding()); }

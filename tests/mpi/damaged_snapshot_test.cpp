@@ -78,8 +78,11 @@ TEST_F(DamagedSnapshot, flipped_bytes_are_found) {
 TEST_F(DamagedSnapshot, truncations_are_found) {
   for (std::size_t i = 0; i < 20; ++i)
     EXPECT_EQ(read(bytes.substr(0, random() % (bytes.size() - trailer_bytes))), Outcome::refused);
-  // The trailer alone is missing, or a part of it: the content is complete.
-  for (const std::size_t missing : {std::size_t{1}, trailer_bytes / 2, trailer_bytes})
+  // A part of the trailer is missing: its first eight bytes tell that there was more.
+  for (const std::size_t missing : {std::size_t{1}, trailer_bytes / 2, trailer_bytes - 8})
+    EXPECT_EQ(read(bytes.substr(0, bytes.size() - missing)), Outcome::refused);
+  // All of it, or almost: the content is complete.
+  for (const std::size_t missing : {trailer_bytes - 7, trailer_bytes})
     EXPECT_EQ(read(bytes.substr(0, bytes.size() - missing)), Outcome::same);
   EXPECT_EQ(read(bytes.substr(0, bytes.size() - trailer_bytes - 1)), Outcome::refused);
 }

@@ -100,6 +100,9 @@ expect 0 'Redshift' info bad/comoving.hdf5
 expect 0 'checksum   right' validate good.hdf5
 expect 1 'PartType1/Coordinates, particle 0, id 1: (nan, 0, 0)' validate bad/nan-position.hdf5
 expect 2 'no such file' validate missing.hdf5
+expect 0 'checksum   right' validate good.hdf5 good.hdf5
+expect 1 '1 of 2 are not valid' validate bad/nan-position.hdf5 good.hdf5
+expect 2 '2 of 3 are not valid' validate bad/nan-position.hdf5 missing.hdf5 good.hdf5
 
 # What is written under a link goes where it leads; what is no file stays what it is.
 ln -s target.json link.json

@@ -74,6 +74,15 @@ class RunCheck : public ::testing::Test {
     for (std::size_t i = 1; i < match.size(); ++i) found.push_back(std::stod(match[i]));
     return found;
   }
+  /// The time that stands before a pattern, of which units of at least 2 are printed where there are such.
+  static double seconds(const std::string& text, const std::string& pattern) {
+    std::smatch match;
+    EXPECT_TRUE(std::regex_search(text, match, std::regex("([0-9.e+-]+) (s|min|h) " + pattern))) << text;
+    const double value = std::stod(match[1]);
+    const std::string unit = match[2];
+    EXPECT_TRUE(unit == "s" ? value <= 120 : unit == "min" ? value >= 2 && value <= 120 : value >= 2) << text;
+    return value * (unit == "s" ? 1 : unit == "min" ? 60 : 3600);
+  }
   /// Bytes of the files in the output folder that `is_meant`, those in its folders included.
   double bytes_in_output(const std::function<bool(const std::filesystem::path&)>& is_meant) const {
     double bytes = 0;
@@ -135,17 +144,35 @@ TEST_F(RunCheck, predicts_the_logs_of_a_run_that_goes_on) {
   EXPECT_GE(2 * written, logs);
 }
 
+// How short block steps become is a guess, which does not decide whether a run fits.
+TEST_F(RunCheck, counts_no_guess_on_the_disk) {
+  const std::string file = write_parameters("model: plummer, n: 1000");
+  const auto disk = [&](const std::string& text) { return numbers(text, "disk +([0-9.]+) MB")[0]; };
+  const double shared = disk(told(file, {"-P", "time.step=1e-5"}));
+  const std::string text = told(file, {"-P", "time.step=1e-5", "-P", "time.steps=block"});
+  expect_parts(text, {"MB for 64 steps in each longest one, a guess", "for one in each 200 MB\n"});
+  EXPECT_EQ(disk(text), shared);
+  EXPECT_GT(numbers(text, "logs +([0-9.e+-]+) MB for")[0], shared);
+}
+
+TEST_F(RunCheck, tells_times_in_units_that_suit) {
+  const std::string file = write_parameters("model: plummer, n: 1000");
+  for (const char* step : {"1", "1e-4", "1e-6"}) {
+    const std::string text = told(file, {"-P", fmt::format("time.step={}", step)});
+    const double pass = seconds(text, "for forces"), all = seconds(text, "for [0-9]+ longest steps");
+    EXPECT_NEAR(all * std::stod(step) / pass, 1, 0.011) << "both are printed with three digits: " << text;
+  }
+}
+
 // Four times as many particles are sixteen times as many pairs.
 TEST_F(RunCheck, knows_direct_sums) {
   const Count sample = 20000 * comm.size();
   const std::string file = write_parameters(fmt::format("model: plummer, n: {}", 4 * sample));
   const std::string text = told(file, {"-P", "gravity.direct_below=1000000"});
-  const auto found =
-      numbers(text,
-              "time +([0-9.e+-]+) s for forces on all particles, by direct sums, from ([0-9]+) of a "
-              "Plummer sphere measured here in ([0-9.e+-]+) s");
-  EXPECT_EQ(found.at(1), static_cast<double>(sample));
-  EXPECT_NEAR(found.at(0) / found.at(2), 16, 16 * 0.011) << "both are printed with three digits";
+  const double pass = seconds(text, "for forces on all particles, by direct sums");
+  const auto found = numbers(text, "from ([0-9]+) of a Plummer sphere measured here in ([0-9.e+-]+) s\n");
+  EXPECT_EQ(found.at(0), static_cast<double>(sample));
+  EXPECT_NEAR(pass / found.at(1), 16, 16 * 0.011) << "both are printed with three digits";
   expect_parts(told(file, {"-P", fmt::format("gravity.direct_below={}", 2 * sample)}), {"trees included"});
 }
 
@@ -206,7 +233,9 @@ TEST_F(RunCheck, goes_on_where_the_run_would) {
                {"goes on      after step 20, time 0.2: ", "80 longest ones are left, 8 snapshots"});
   EXPECT_EQ(told(file, {"--resume", "auto", "-P", "time.end=0.2"}), "") << "complete";
   expect_parts(refusal(file, {"--resume", "auto", "-P", "gravity.softening=0.2"}), {"gravity.softening"});
-  expect_parts(refusal(file, {"--resume", "auto", "-P", "time.end=0.305"}), {"longest steps have been of"});
+  expect_parts(refusal(file, {"--resume", "auto", "-P", "time.end=0.305"}),
+               {"longest steps have been of 0.01: ", "0.3 or 0.31 (in the units of the run), not 0.305"});
+  told(file, {"--resume", "auto", "-P", "time.end=0.31"});
   expect_parts(refusal(file, {"--resume", "auto", "--overwrite"}), {"give one of them"});
   EXPECT_EQ(folder.files(), before);
 }

@@ -34,13 +34,42 @@ for kind in strong weak; do
   done
 done
 
-# refused KIND N TEXT: a sweep that would mix what was measured with runs of other sizes.
+# refused STATUS TEXT KIND [ARGUMENT...]: by which sweep.
 refused() {
-  rm "$folder/$1/runs/1.json"
-  OUT=$folder/$1 N=$2 "$scripts/$1.sh" >"$folder/log" 2>&1
-  [ $? -eq 1 ] || fail "$1: runs of other sizes: status"
-  grep -q "$3" "$folder/log" || fail "$1: runs of other sizes: message"
+  OUT=$folder/$3 "$scripts/$3.sh" "${@:4}" >"$folder/log" 2>&1
+  local status=$?
+  [ $status -eq "$1" ] || fail "$3, $2: status $status"
+  grep -q "$2" "$folder/log" || fail "$3: no message '$2'"
 }
-refused strong 2000 'runs of other particles'
-refused weak 2000 'different numbers of particles'
+# What was measured is not taken for runs of other settings, nor removed.
+N=2000 refused 2 '> particles: plummer, 2000 in all' strong
+N=2000 refused 2 '> particles: plummer, 2000 on each rank' weak
+N=3000 MODEL=uniform refused 2 '> particles: uniform' strong
+N=3000 OPTIONS="--delta 0.01" refused 2 '> options: --delta 0.01' weak
+SNAPSHOT=$folder/strong/plummer-3000.hdf5 refused 2 '> particles: .*/plummer-3000.hdf5' strong
+OUT=$folder/strong N=3000 PLOTS=0 "$scripts/strong.sh" >"$folder/log" 2>&1 || fail "the same settings: status $?"
+[ "$(grep -c 'is there' "$folder/log")" -eq 2 ] || fail "runs of the same settings were repeated"
+# With REDO=1 they go, those on other numbers of ranks, too.
+OUT=$folder/strong N=2000 RANKS=1 REDO=1 "$scripts/strong.sh" >"$folder/log" 2>&1 || fail "REDO=1: status $?"
+[ "$(column n "$folder/strong/strong.csv")" = 2000 ] || fail "REDO=1: particles"
+[ ! -e "$folder/strong/runs/3.json" ] || fail "REDO=1: runs of other settings are left"
+
+# Nor does a table mix runs that were put together by hand.
+cp "$folder/weak/runs/3.json" "$folder/strong/runs"
+refused 1 'runs of other particles' strong --plots
+cp "$folder/strong/runs/1.json" "$folder/weak/runs"
+refused 1 'different numbers of particles' weak --plots
+
+# A number of ranks that fails does not keep the others from being measured, but the sweep has failed.
+cat >"$folder/launch" <<'END'
+#!/bin/sh
+[ "$1" != 2 ] || exit 1
+exec mpirun --oversubscribe -n "$@"
+END
+chmod +x "$folder/launch"
+OUT=$folder/partly LAUNCH=$folder/launch RANKS="2 1" N=1000 "$scripts/strong.sh" >"$folder/log" 2>&1
+status=$?
+[ $status -eq 1 ] || fail "a run that fails: status $status"
+grep -q 'numbers of ranks: 2$' "$folder/log" || fail "a run that fails: message"
+[ "$(column ranks "$folder/partly/strong.csv")" = 1 ] || fail "a run that fails: no run after it"
 exit $((failures > 0))

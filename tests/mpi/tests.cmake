@@ -44,6 +44,7 @@ grove_register_test(scaling 3 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/scaling.sh $<TA
 grove_register_test(report 1 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/report.sh $<TARGET_FILE:grove>)
 grove_register_test(kill 5 "" ${CMAKE_CURRENT_SOURCE_DIR}/cluster/kill.sh $<TARGET_FILE:grove> 4)
 grove_test(stop_requests mpi/stop_requests_test.cpp LINK grove_test_runs RANKS 1 2 3 4 7)
+grove_register_test(early_signal 1 "" ${CMAKE_CURRENT_SOURCE_DIR}/slurm/early_signal.sh)
 grove_register_test(stopping.ranks_3 3 "" ${CMAKE_CURRENT_SOURCE_DIR}/mpi/stopping.sh $<TARGET_FILE:grove> ${GROVE_MPIRUN} 3)
 add_executable(test_faulty_services support/faulty_services.cpp)
 target_link_libraries(test_faulty_services PRIVATE grove::commands)

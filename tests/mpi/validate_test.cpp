@@ -76,6 +76,35 @@ TEST_F(Validate, finds_no_fault_in_what_grove_writes) {
   for (const int files : {1, 3}) expect_fine(write("good.hdf5", files, same), "checksum   right");
 }
 
+// The last 32 bytes are the checksum, and begin with 16 that mark it.
+TEST_F(Validate, misses_the_checksum_of_what_grove_wrote) {
+  const auto shortened = [&](int files, std::uintmax_t missing) {
+    const std::string path = write("a.hdf5", files, [](Particles&, std::size_t) {});
+    if (comm.is_master()) std::filesystem::resize_file(path, std::filesystem::file_size(path) - missing);
+    comm.barrier();
+    return path;
+  };
+  const std::string warning =
+      "checksum   warning: written by Grove, but its checksum is missing; its end was cut off";
+  for (const int files : {1, 2}) {
+    expect_fine(shortened(files, 32), warning);
+    for (const std::uintmax_t missing : {1, 16, 24})
+      expect_fault(shortened(files, missing), "its end was cut off, in");
+    expect_fault(shortened(files, 40), "structure  ");
+  }
+  const std::string changed = write("a.hdf5", 1, [](Particles&, std::size_t) {});
+  if (comm.is_master()) testing::set_attribute(changed, "Header", "Time", 3);
+  comm.barrier();
+  expect_fine(changed, warning);
+}
+
+TEST_F(Validate, says_which_units_there_are) {
+  expect_fine(write("a.hdf5", 1, [](Particles&, std::size_t) {}), "units      dimensionless, with G = 1");
+  write_snapshot(comm, folder / "b.hdf5", testing::scattered_particles(comm, n), {});
+  expect_fine(folder / "b.hdf5", "units      stated, with Newton's constant");
+  expect_fine(write_gadget(0, nothing), "units      none stated");
+}
+
 // Types 1, 2 and 4 hold the ids that set_particle() says, in their order: of type 1 ids 1, 2, 4, 5, 8, 10,
 // ...; of type 4 ids 7, 14, 21, ..., 98.
 TEST_F(Validate, names_the_first_particle_at_fault) {
