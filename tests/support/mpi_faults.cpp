@@ -24,8 +24,13 @@ struct Fault {
   }
 };
 
-void reach(const char* call) {
+Fault& wanted() {
   static Fault fault;
+  return fault;
+}
+
+void reach(const char* call) {
+  Fault& fault = wanted();
   if (fault.call != call) return;
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -41,6 +46,13 @@ void reach(const char* call) {
     return P##name arguments;                     \
   }
 
+// A wait is reached for sure where no test has found the end before.
+extern "C" int MPI_Test(MPI_Request* r, int* done, MPI_Status* s) {
+  reach("MPI_Test");
+  if (wanted().call == "MPI_Wait") return *done = 0, MPI_SUCCESS;
+  return PMPI_Test(r, done, s);
+}
+
 GROVE_FAULTY(MPI_Barrier, (MPI_Comm c), (c))
 GROVE_FAULTY(MPI_Send, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c),
              (b, n, t, to, tag, c))
@@ -49,7 +61,6 @@ GROVE_FAULTY(MPI_Isend, (const void* b, int n, MPI_Datatype t, int to, int tag, 
              (b, n, t, to, tag, c, r))
 GROVE_FAULTY(MPI_Irecv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r),
              (b, n, t, from, tag, c, r))
-GROVE_FAULTY(MPI_Test, (MPI_Request * r, int* done, MPI_Status* s), (r, done, s))
 GROVE_FAULTY(MPI_Wait, (MPI_Request * r, MPI_Status* s), (r, s))
 GROVE_FAULTY(MPI_Testall, (int n, MPI_Request* r, int* done, MPI_Status* s), (n, r, done, s))
 GROVE_FAULTY(MPI_Waitall, (int n, MPI_Request* r, MPI_Status* s), (n, r, s))
