@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
+#include <charconv>
+#include <string_view>
 #include <system_error>
 
 #include "base/errors.hpp"
@@ -20,22 +21,34 @@ std::size_t remove_file(const std::filesystem::path& file) {
   return was_there ? 1 : 0;
 }
 
+/// The number behind a prefix, if the name is PREFIX, NUMBER, of one of several files its own number, and
+/// .hdf5 or .png.
+std::optional<std::int64_t> number_in(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return {};
+  name.remove_prefix(prefix.size());
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc{} || number < 0) return {};
+  name.remove_prefix(static_cast<std::size_t>(end - name.data()));
+  if (const auto behind = name.find_first_not_of("0123456789", 1); behind > 1 && name.starts_with('.'))
+    name.remove_prefix(std::min(behind, name.size()));
+  if (name != ".hdf5" && name != ".png") return {};
+  return number;
+}
+
 }  // namespace
 
 EarlierResults::EarlierResults(const std::filesystem::path& folder) {
-  // As Simulation::write_output() and write_requested_snapshot() name them, one file or several.
-  static const std::regex due(R"(snapshot_(\d{3,18})(\.\d+)?\.(hdf5|png))"),
-      asked_for(R"(requested_step_\d+(\.\d+)?\.hdf5)");
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) return;
   try {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       if (entry.is_directory()) continue;
       const std::string name = entry.path().filename().string();
-      std::smatch found;
-      if (std::regex_match(name, found, due))
-        results_.push_back({entry.path(), std::stoll(found[1].str())});
-      else if (std::regex_match(name, asked_for))
+      // As Simulation::write_output() and write_requested_snapshot() name them.
+      if (const auto number = number_in(name, "snapshot_"))
+        results_.push_back({entry.path(), number});
+      else if (number_in(name, "requested_step_"))
         results_.push_back({entry.path(), {}});
     }
   } catch (const std::filesystem::filesystem_error& fault) {

@@ -225,6 +225,9 @@ TEST_F(Resume, leaves_no_snapshots_that_are_of_other_times_or_of_another_run) {
     for (const std::string& later : checkpoints())
       if (later != checkpoints().back()) fs::remove_all(later);
     std::ofstream(folder_ / "requested_step_00000001.hdf5") << "of then";
+    for (const char* name :
+         {"snapshot_008.1.hdf5", "snapshot_old.hdf5", "snapshot_008.hdf5.bak", "snapshot_9"})
+      std::ofstream(folder_ / name) << "";
   });
   const double saved = open_checkpoint(comm_, checkpoints()[0]).manifest.time;
   const auto before = static_cast<std::size_t>(saved / 0.01) + 1;  // that were due by then
@@ -233,12 +236,15 @@ TEST_F(Resume, leaves_no_snapshots_that_are_of_other_times_or_of_another_run) {
   EXPECT_EQ(left.size(), before + 1) << "and that of the end";
   EXPECT_TRUE(std::is_sorted(left.begin(), left.end()));
   EXPECT_TRUE(fs::exists(folder_ / "requested_step_00000001.hdf5"));
+  EXPECT_FALSE(fs::exists(folder_ / "snapshot_008.1.hdf5")) << "of a set";
   EXPECT_EQ(left.back(), 0.1);
 
   EXPECT_EQ(run({"never", true}, {"output.every=1"}), -1);
   EXPECT_EQ(times().size(), 2u);
   EXPECT_FALSE(fs::exists(folder_ / "snapshot_000.png"));
   EXPECT_FALSE(fs::exists(folder_ / "requested_step_00000001.hdf5"));
+  for (const char* name : {"snapshot_old.hdf5", "snapshot_008.hdf5.bak", "snapshot_9"})
+    EXPECT_TRUE(fs::exists(folder_ / name)) << name << " is somebody's own";
 }
 
 TEST_F(Resume, does_not_replace_what_it_begins_with) {
