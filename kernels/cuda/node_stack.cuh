@@ -2,27 +2,9 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/warp.cuh"
+
 namespace grove::cuda {
-
-/// The lanes before this one.
-__device__ inline unsigned lanes_before() {
-#if defined(__CUDA_ARCH__)
-  unsigned mask;
-  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(mask));
-  return mask;
-#else
-  return (1u << threadIdx.x % 32) - 1;
-#endif
-}
-
-/// The sum of what the lanes up to this one have.
-__device__ inline int inclusive_sum(int value) {
-  for (int step = 1; step < 32; step *= 2) {
-    const int other = __shfl_up_sync(~0u, value, static_cast<unsigned>(step));
-    if (static_cast<int>(threadIdx.x % 32) >= step) value += other;
-  }
-  return value;
-}
 
 /// Nodes that a warp has yet to test. The last ones are in shared memory; when that is full, the oldest of
 /// them go to global memory in portions.

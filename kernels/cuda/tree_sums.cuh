@@ -2,6 +2,7 @@
 
 #include "kernels/cuda/leaf_update.cuh"
 #include "kernels/cuda/tree_update.hpp"
+#include "kernels/cuda/warp.cuh"
 #include "kernels/math/cut_rule.hpp"
 
 /// How the kernels of TreeUpdate sum up nodes.
@@ -39,7 +40,6 @@ struct WholeGroups {
 
 /// The lanes that work on one node.
 inline constexpr int lanes_per_node = 8;
-__device__ inline int lane_index() { return static_cast<int>(threadIdx.x % 32); }
 __device__ inline int node_lane() { return static_cast<int>(threadIdx.x % lanes_per_node); }
 __device__ inline unsigned node_mask() {
   return ((1U << lanes_per_node) - 1) << (lane_index() / lanes_per_node * lanes_per_node);

@@ -7,6 +7,7 @@
 #include "kernels/cuda/leaf_bounds.hpp"
 #include "kernels/cuda/leaf_update.cuh"
 #include "kernels/cuda/tree_sums.cuh"
+#include "kernels/cuda/warp.cuh"
 
 namespace grove::cuda {
 namespace {
@@ -20,8 +21,6 @@ dim3 blocks_of_leaves(std::uint32_t leaves, std::uint64_t items, unsigned per_bl
   const unsigned blocks = std::min(2 * update_blocks, blocks_for(items, per_block));
   return dim3(leaves, std::max(1U, blocks / leaves));
 }
-
-__device__ unsigned lanes_before() { return (1U << lane_index()) - 1; }
 
 /// The first item of the leaf that is this warp's, and how far the next one is.
 __device__ std::uint32_t first_of_warp() { return blockIdx.y * warps + threadIdx.x / 32; }
