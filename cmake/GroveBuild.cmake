@@ -106,6 +106,11 @@ if(NOT GROVE_CUDA STREQUAL "OFF")
   endif()
 endif()
 
+# Files that a unity build compiles as one.
+if(NOT CMAKE_UNITY_BUILD_BATCH_SIZE)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
+endif()
+
 # grove_gather_cuda(NAME SOURCES EXCLUDED...): removes the excluded files from SOURCES and, in a unity build, puts files that
 # include several of CUDA in the place of these; CMake does so itself from 3.31 on. What CUB alone includes takes longer to read
 # than most files. Files are together whatever is excluded: else names might clash on a machine without NCCL only.
@@ -122,7 +127,7 @@ function(grove_gather_cuda name in_place)
   list(REMOVE_ITEM gathered ${ARGN} "")
   set(number 0)
   while(cuda)
-    list(SUBLIST cuda 0 8 batch)
+    list(SUBLIST cuda 0 ${CMAKE_UNITY_BUILD_BATCH_SIZE} batch)
     list(REMOVE_ITEM cuda ${batch})
     list(REMOVE_ITEM batch ${ARGN} "")
     list(TRANSFORM batch REPLACE ".+" "#include \"${PROJECT_SOURCE_DIR}/\\0\"")

@@ -29,7 +29,7 @@ constexpr std::uint64_t most_force_blocks = 1u << 15;
 
 /// Particles as sources and as targets, in tiles; walk units. The last tile is full, with what has no mass
 /// and is far from everything.
-struct Tiles {
+struct DirectTiles {
   double per_length;    ///< from units of the run to walk units
   std::uint64_t count;  ///< of particles
   Vec3d* origin;        ///< [tiles] units of the run
@@ -43,7 +43,7 @@ struct PrepareRule {
 };
 
 __global__ void __launch_bounds__(force_threads)
-    prepare(const PrepareRule rule, const DirectParticles particles, const Tiles tiles) {
+    prepare(const PrepareRule rule, const DirectParticles particles, const DirectTiles tiles) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * force_threads + threadIdx.x, tile = i / tile_size,
                       first = tile * tile_size,
                       in_tile = min(std::uint64_t{tile_size}, particles.count - first);
@@ -84,7 +84,7 @@ struct StageMemory {
 template <class Shape>
 class TileSum {
  public:
-  __device__ TileSum(const Tiles& tiles, const Wanted& wanted, std::uint32_t tile, StageMemory& memory)
+  __device__ TileSum(const DirectTiles& tiles, const Wanted& wanted, std::uint32_t tile, StageMemory& memory)
       : from_(tiles), m_(memory), tile_(tile) {
     const std::uint64_t warp_first = std::uint64_t{tile} * tile_size + warp_ * (batch * slots);
     bool is_any_wanted = false;
@@ -215,7 +215,7 @@ class TileSum {
     }
   }
 
-  const Tiles& from_;
+  const DirectTiles& from_;
   StageMemory& m_;
   const std::uint32_t tile_;
   const int lane_ = static_cast<int>(threadIdx.x % 32), warp_ = static_cast<int>(threadIdx.x / 32);
@@ -232,7 +232,7 @@ class TileSum {
 /// parts: [parts][tiles of the launch][tile_size].
 template <class Shape>
 __global__ void __launch_bounds__(force_threads, 4)
-    sum_tiles(const Tiles tiles, const Wanted wanted, float4* parts) {
+    sum_tiles(const DirectTiles tiles, const Wanted wanted, float4* parts) {
   __shared__ StageMemory memory;
   const std::uint32_t part = blockIdx.x / wanted.tiles, tile = wanted.first_tile + blockIdx.x % wanted.tiles;
   const std::uint32_t first = part * wanted.stages_per_part;
@@ -288,7 +288,7 @@ void direct_force(const GravityParameters& gravity, const WalkUnits& units, cons
   const DeviceArray<Vec3d> origin(tiles);
   const DeviceArray<SourceParticle> sources(tiles * tile_size);
   const DeviceArray<float> scale(tiles * tile_size);
-  const Tiles prepared{1 / units.length, particles.count, origin.data(), sources.data(), scale.data()};
+  const DirectTiles prepared{1 / units.length, particles.count, origin.data(), sources.data(), scale.data()};
   const SofteningTable table = softening_table(gravity, units);
   PrepareRule rule{1 / units.mass, {}};
   std::copy_n(has_spline ? table.radius2 : table.length2, particle_types, rule.scale_of_type);

@@ -15,7 +15,7 @@ constexpr int cut_threads = 512;
 constexpr int cut_warps = cut_threads / 32;
 /// A cell that is cut has more particles than a bucket.
 constexpr int most_active = most_in_leaf / (bucket_size + 1) + 1;
-constexpr std::int16_t none = -1;
+constexpr std::int16_t no_cell = -1;
 
 struct Leaf {
   std::uint64_t first;  ///< record
@@ -31,7 +31,7 @@ struct ActiveCell {
 
   std::uint16_t split;     ///< the first place that goes right
   std::uint16_t axis;      ///< of the cut
-  std::int16_t child[2];   ///< among the active cells of the next level; none: a bucket
+  std::int16_t child[2];   ///< among the active cells of the next level; no_cell: a bucket
   std::uint16_t lefts[2];  ///< that the leaf has before it, by list that moves
 };
 
@@ -170,10 +170,11 @@ class LeafBisection {
     const bool is_cut = count_ > bucket_size;
     if (threadIdx.x == 0) {
       s_.active[0] = is_cut ? 1 : 0;
-      s_.cut.cells[0][0] = {0, static_cast<std::uint16_t>(count_), 1, none, 0, 0, {none, none}, {0, 0}};
+      s_.cut.cells[0][0] = {0,     static_cast<std::uint16_t>(count_), 1, no_cell, 0, 0, {no_cell, no_cell},
+                            {0, 0}};
       links_[0] = {is_cut ? 1 : NodeLinks::bucket, -1, 0, count_};
     }
-    for (int r = 0; r < items; ++r) cell_[r] = is_cut && place(r) < count_ ? std::int16_t{0} : none;
+    for (int r = 0; r < items; ++r) cell_[r] = is_cut && place(r) < count_ ? std::int16_t{0} : no_cell;
     __syncthreads();
   }
 
@@ -216,7 +217,7 @@ class LeafBisection {
                             int next) {
     const bool is_cut = count > bucket_size;
     links_[parent.below + side] = {is_cut ? below : NodeLinks::bucket, next, first, count};
-    parent.child[side] = none;
+    parent.child[side] = no_cell;
     if (!is_cut) return;
     const int slot = atomicAdd(&s_.active[1 - level % 2], 1);
     parent.child[side] = static_cast<std::int16_t>(slot);
@@ -231,7 +232,7 @@ class LeafBisection {
   __device__ void mark(int level) {
 #pragma unroll
     for (int r = 0; r < items; ++r) {
-      if (cell_[r] == none) continue;
+      if (cell_[r] == no_cell) continue;
       const ActiveCell& c = s_.cut.cells[level % 2][cell_[r]];
       const int p = place(r);
       s_.cut.goes_right[s_.list[c.axis][p]] = p >= c.split;
@@ -251,7 +252,7 @@ class LeafBisection {
 #pragma unroll
       for (int r = 0; r < items; ++r) {
         bool is_left = false;
-        if (cell_[r] != none) {
+        if (cell_[r] != no_cell) {
           particle[m][r] = s_.list[moving(level, r, m)][place(r)];
           is_left = !s_.cut.goes_right[particle[m][r]];
           right[m] |= static_cast<unsigned>(!is_left) << r;
@@ -270,7 +271,7 @@ class LeafBisection {
 #pragma unroll
       for (int r = 0; r < items; ++r) {
         before[m][r] = static_cast<std::uint16_t>(before[m][r] + of_warps);
-        if (cell_[r] == none) continue;
+        if (cell_[r] == no_cell) continue;
         ActiveCell& c = s_.cut.cells[level % 2][cell_[r]];
         if (place(r) == c.first) c.lefts[m] = before[m][r];
       }
@@ -278,7 +279,7 @@ class LeafBisection {
     __syncthreads();
 #pragma unroll
     for (int r = 0; r < items; ++r) {
-      if (cell_[r] == none) continue;
+      if (cell_[r] == no_cell) continue;
       const ActiveCell& c = s_.cut.cells[level % 2][cell_[r]];
       const int p = place(r);
 #pragma unroll

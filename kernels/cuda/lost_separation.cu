@@ -11,7 +11,7 @@
 namespace grove::cuda {
 namespace {
 
-constexpr unsigned long long none = ~0ull;
+constexpr unsigned long long nothing_lost = ~0ull;
 
 struct Softening {
   double of_type[particle_types];
@@ -56,13 +56,13 @@ std::optional<LostPair> find_lost_separation(const LeafParticleFields& particles
   if (trees.count == 0) return {};
   Softening softening;
   std::copy(gravity.softening.begin(), gravity.softening.end(), softening.of_type);
-  unsigned long long found = none;
+  unsigned long long found = nothing_lost;
   DeviceArray<unsigned long long> first{std::span<const unsigned long long>(&found, 1)};
   const dim3 blocks(trees.count, std::max(1u, enough_blocks / trees.count));
   find_first<<<blocks, threads>>>(particles, trees.leaves, trees.origin, softening, first.data());
   launched("Grove::cuda::find_lost_separation");
   first.download(std::span(&found, 1));
-  if (found == none) return {};
+  if (found == nothing_lost) return {};
   const DeviceArray<LostPair> pair(1);
   complete<<<1, 1>>>(particles, trees, softening, found, pair.data());
   launched("Grove::cuda::complete");

@@ -8,10 +8,10 @@
 namespace grove::cuda {
 namespace {
 
-/// Threads of a block. Where there are at most few_cells, a cell should be done soon; where there are many,
-/// some blocks on a processor together wait less than the warps of one large block for each other.
-constexpr int large_block = 1024, small_block = 256;
-constexpr std::uint32_t few_cells = 2048;
+/// Threads of a block. Where there are at most few_searches, a cell should be done soon; where there are
+/// many, some blocks on a processor together wait less than the warps of one large block for each other.
+constexpr int block_of_few = 1024, block_of_many = 256;
+constexpr std::uint32_t few_searches = 2048;
 constexpr std::uint32_t piece_size = OrbPartition::tile_size;
 constexpr int rows = 8;  ///< keys that a thread asks for before it needs the first
 
@@ -124,7 +124,7 @@ struct Kinds {
 
 /// One block per cell.
 template <int threads>
-__global__ void __launch_bounds__(threads, large_block / threads)
+__global__ void __launch_bounds__(threads, block_of_few / threads)
     find(const Columns columns0, const Columns columns1, const ParticleId* ids, const CutScheme scheme,
          const OrbLevel level, const Kinds kinds) {
   const LevelSize& size = level.head->size;
@@ -178,19 +178,19 @@ __global__ void __launch_bounds__(threads, large_block / threads)
 
 void find_cuts(const Columns (&columns)[2], const ParticleId* ids, const CutScheme& scheme,
                const OrbLevel& level, const LevelSize& bound) {
-  static_assert(most_without_bracket <= std::uint64_t{small_block} * piece_size);
-  if (bound.cells <= few_cells) {
-    find<large_block>
-        <<<bound.cells, large_block>>>(columns[0], columns[1], ids, scheme, level, Kinds{true, true});
+  static_assert(most_without_bracket <= std::uint64_t{block_of_many} * piece_size);
+  if (bound.cells <= few_searches) {
+    find<block_of_few>
+        <<<bound.cells, block_of_few>>>(columns[0], columns[1], ids, scheme, level, Kinds{true, true});
     return launched("Grove::cuda::find_cuts");
   }
   if (bound.bracketed_cells > 0) {
-    find<large_block><<<bound.bracketed_cells, large_block>>>(columns[0], columns[1], ids, scheme, level,
-                                                              Kinds{true, false});
+    find<block_of_few><<<bound.bracketed_cells, block_of_few>>>(columns[0], columns[1], ids, scheme, level,
+                                                                Kinds{true, false});
     launched("Grove::cuda::find_cuts");
   }
-  find<small_block>
-      <<<bound.cells, small_block>>>(columns[0], columns[1], ids, scheme, level, Kinds{false, true});
+  find<block_of_many>
+      <<<bound.cells, block_of_many>>>(columns[0], columns[1], ids, scheme, level, Kinds{false, true});
   launched("Grove::cuda::find_cuts");
 }
 

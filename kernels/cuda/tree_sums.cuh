@@ -11,7 +11,7 @@ namespace grove::cuda {
 /// What kernels need beside the trees. Nodes by their number among all. Wide nodes hold the whole of some
 /// group of particles.
 struct TreeUpdate::View {
-  std::uint32_t* parent;   ///< [nodes] none: a root
+  std::uint32_t* parent;   ///< [nodes] no_node: a root
   std::uint32_t* pending;  ///< [nodes] children that are divided and not done
   std::uint32_t* slot;     ///< [nodes] of those that are divided, among the sums of these
   Place* ready[2];  ///< nodes that wait for no other, of a pass and of the next: of the first pass divided

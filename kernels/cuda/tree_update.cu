@@ -13,7 +13,7 @@ namespace grove::cuda {
 namespace {
 
 constexpr unsigned update_blocks = 4096;  // enough for any GPU
-constexpr std::uint32_t none = ~0U;
+constexpr std::uint32_t no_node = ~0U;
 static_assert(group_size == 32);
 
 /// For kernels whose blocks along y share a leaf: as many as these items of all leaves need, or enough.
@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(threads) find_parents(const LeafTrees trees, c
     bool is_divided = false, is_start = false, is_wide = false;
     if (n < end) {
       const NodeLinks link = trees.links[n];
-      if (n == root) v.parent[n] = none;
+      if (n == root) v.parent[n] = no_node;
       is_divided = link.child != NodeLinks::bucket;
       Family family;
       if (is_divided) {
@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(threads, 4)
       sums.add_children(static_cast<std::uint32_t>(leaf.node + link.child), children);
       sums.store(n, link);
       int is_last = 0;
-      if (node_lane() == 0 && parent != none) {
+      if (node_lane() == 0 && parent != no_node) {
         // Between passes all that was stored is there; fences would empty the caches at each node.
         if (is_last_pass) __threadfence();
         is_last = atomicAdd(&v.pending[parent], ~0U) == 1;
@@ -230,7 +230,7 @@ __device__ void tell_radius(const LeafTrees& trees, const TreeUpdate::View& v, s
 __device__ std::uint32_t climb_alone(const LeafTrees& trees, const TreeUpdate::View& v, std::uint32_t n,
                                      std::int32_t group_end, std::int32_t begin, std::int32_t end,
                                      const Vec3f (&position)[particles_of_lane]) {
-  while (n != none) {
+  while (n != no_node) {
     const NodeLinks link = trees.links[n];
     const std::uint32_t parent = v.parent[n];  // asked for before this one's answers are there
     const std::int32_t node_end = link.first + link.count;
@@ -255,13 +255,13 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
     for (int k = 0; k < particles_of_lane; ++k)
       position[k] = sources[min(first + node_lane() + k * lanes_per_node, end - 1)].position;
-    std::uint32_t n = none;
+    std::uint32_t n = no_node;
     if (first < end) {
       const std::uint32_t bucket =
           v.first_bucket[leaf.group + static_cast<std::uint32_t>(first / group_size)];
       n = climb_alone(trees, v, v.parent[bucket], min(first + group_size, end), begin, end, position);
     }
-    for (n = __shfl_sync(~0U, n, 0); n != none;) {
+    for (n = __shfl_sync(~0U, n, 0); n != no_node;) {
       const std::uint32_t parent = v.parent[n];
       tell_radius(trees, v, n, position, ~0U);
       n = parent;

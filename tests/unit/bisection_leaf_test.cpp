@@ -22,12 +22,12 @@ namespace {
 using namespace testing;
 
 /// The code under test on either instruction set.
-struct Path {
+struct LeafPath {
   const char* name;
   void (*cut)(Record*, std::int32_t, const ParticleId*, LocalCell*);
 };
 
-const Path paths[] = {
+const LeafPath leaf_paths[] = {
     {"portable", bisection::cut_leaf<bisection::Portable>},
 #ifdef GROVE_BISECTION_AVX512
     {"avx512", bisection::cut_leaf<bisection::Avx512>},
@@ -41,7 +41,7 @@ TEST(LeafBisection, leaf_order_is_that_of_a_naive_sort) {
   for (const std::size_t count : counts)
     for (const Sample& s : samples(count)) {
       const Records wanted = naive_leaf_order(s.records, s.id);
-      for (const Path& path : paths) {
+      for (const LeafPath& path : leaf_paths) {
         SCOPED_TRACE(s.name + " " + path.name + " " + std::to_string(count));
         Records records = s.records;
         std::vector<LocalCell> cells(static_cast<std::size_t>(local_cells(static_cast<std::int32_t>(count))));

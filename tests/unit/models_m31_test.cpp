@@ -79,7 +79,7 @@ const Particles& galaxy() {
   return particles;
 }
 
-std::vector<std::size_t> of_type(const Particles& all, std::uint8_t type) {
+std::vector<std::size_t> indices_of_type(const Particles& all, std::uint8_t type) {
   std::vector<std::size_t> result;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all.type[i] == type) result.push_back(i);
@@ -132,7 +132,7 @@ void expect_within(std::uint8_t type, const Sphere& sphere, std::initializer_lis
   const Particles& p = galaxy();
   for (const double r : radii) {
     double inside = 0;
-    for (const std::size_t i : of_type(p, type)) inside += norm(p.position[i]) < r;
+    for (const std::size_t i : indices_of_type(p, type)) inside += norm(p.position[i]) < r;
     const double expected = sphere.within(r) / p.mass[0];
     EXPECT_NEAR(inside, expected, 4 * std::sqrt(expected)) << "within " << r;
   }
@@ -146,7 +146,7 @@ TEST(M31, halo_is_nfw_and_bulge_hernquist) {
 TEST(M31, disk_is_exponential_with_a_sech2_height) {
   const Particles& p = galaxy();
   std::vector<double> radius, height;
-  for (const std::size_t i : of_type(p, 2)) {
+  for (const std::size_t i : indices_of_type(p, 2)) {
     radius.push_back(std::hypot(p.position[i].x, p.position[i].y));
     height.push_back(p.position[i].z);
   }
@@ -166,7 +166,7 @@ TEST(M31, every_part_is_in_virial_balance) {
   const double g = Units::galactic().gravitational_constant;
   const auto expect_balance = [&](std::uint8_t type, double noise, const auto& kinetic, const auto& virial) {
     double sum = 0, square = 0, energy = 0;
-    for (const std::size_t i : of_type(p, type)) {
+    for (const std::size_t i : indices_of_type(p, type)) {
       const double term = kinetic(p.velocity[i]) - virial(p.position[i]);
       sum += term;
       square += term * term;
@@ -194,7 +194,7 @@ TEST(M31, disk_has_a_toomre_q_of_at_least_1_8_everywhere) {
   double least = 1e9, least_noise = 0;
   for (double low = 0.5; low < 30; low *= 1.25) {
     double square = 0, count = 0;
-    for (const std::size_t i : of_type(p, 2)) {
+    for (const std::size_t i : indices_of_type(p, 2)) {
       const Vec3d x = p.position[i], v = p.velocity[i];
       const double r = std::hypot(x.x, x.y), outward = (x.x * v.x + x.y * v.y) / r;
       if (r < low || r >= 1.25 * low) continue;

@@ -5,7 +5,7 @@
 namespace grove {
 namespace {
 
-constexpr double particles = 1000, interactions = 5e5;
+constexpr double worked_particles = 1000, interactions = 5e5;
 constexpr RepairRates assumed{.rebuild = 75, .rebuild_once = 0, .cuts = 100, .in_blocks = false};
 
 /// A machine on which steps take so long.
@@ -14,7 +14,7 @@ struct Machine {
   double refit;  ///< seconds
   RepairRates prices;
 
-  StepSeconds step(Repair repair, double repaired = particles) const {
+  StepSeconds step(Repair repair, double repaired = worked_particles) const {
     return {refit + prices.cost(repair, repaired) / speed, interactions / speed};
   }
 };
@@ -24,7 +24,7 @@ constexpr Machine slow{1e6, 0.01, {.rebuild = 30, .rebuild_once = 0, .cuts = 400
 void run(RepairPrices& prices, const Machine& machine, int cycles) {
   for (int i = 0; i < cycles; ++i)
     for (const Repair repair : {Repair::refit, Repair::refit, Repair::refit, Repair::rebuild, Repair::cuts})
-      prices.add(repair, particles, interactions, machine.step(repair));
+      prices.add(repair, worked_particles, interactions, machine.step(repair));
 }
 
 // Some ten sums, products and quotients, each rounded by 1e-16; the seconds of a refit, which are taken off
@@ -53,9 +53,9 @@ TEST(RepairPrices, are_not_upset_by_steps_that_were_held_up) {
   for (int i = 0; i < 20; ++i) {
     for (const Repair repair : {Repair::refit, Repair::rebuild, Repair::cuts}) {
       const StepSeconds usual = slow.step(repair);
-      prices.add(repair, particles, interactions, {100 * usual.trees, usual.forces});
+      prices.add(repair, worked_particles, interactions, {100 * usual.trees, usual.forces});
       expect_prices(prices.rates(), slow.prices);
-      prices.add(repair, particles, interactions, {usual.trees, 100 * usual.forces});
+      prices.add(repair, worked_particles, interactions, {usual.trees, 100 * usual.forces});
       expect_prices(prices.rates(), slow.prices);
     }
     run(prices, slow, 3);
@@ -77,7 +77,7 @@ TEST(RepairPrices, of_one_repair_go_with_those_of_the_other_until_it_is_measured
   Machine machine = slow;
   machine.prices = {.rebuild = 150, .rebuild_once = 0, .cuts = 200, .in_blocks = false};
   for (const Repair repair : {Repair::refit, Repair::cuts})
-    for (int i = 0; i < 3; ++i) prices.add(repair, particles, interactions, machine.step(repair));
+    for (int i = 0; i < 3; ++i) prices.add(repair, worked_particles, interactions, machine.step(repair));
   expect_prices(prices.rates(), machine.prices);
 }
 
@@ -92,7 +92,8 @@ TEST(RepairPrices, cuts_are_never_cheaper_than_the_rebuild_in_them) {
 TEST(RepairPrices, of_blocks_go_up_and_down_together) {
   RepairPrices prices({.rebuild = 400, .rebuild_once = 6e4, .cuts = 600, .in_blocks = true});
   const Machine machine{1e6, 0.01, {.rebuild = 800, .rebuild_once = 12e4, .cuts = 1200, .in_blocks = true}};
-  for (int i = 0; i < 3; ++i) prices.add(Repair::refit, particles, interactions, machine.step(Repair::refit));
+  for (int i = 0; i < 3; ++i)
+    prices.add(Repair::refit, worked_particles, interactions, machine.step(Repair::refit));
   for (const double part : {10.0, 500.0, 200.0})
     prices.add(Repair::rebuild, part, interactions, machine.step(Repair::rebuild, part));
   expect_prices(prices.rates(), machine.prices);

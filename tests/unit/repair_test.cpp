@@ -22,15 +22,16 @@ struct Ageing {
   }
 };
 
-struct Outcome {
+struct RepairOutcome {
   double cost = 0;
   int rebuilds = 0, cuts = 0;  // rebuilds alone
 };
 
-Outcome run(const Steps& steps, int deepest, const RepairCosts& costs, const Ageing& ageing, double noise) {
+RepairOutcome run(const Steps& steps, int deepest, const RepairCosts& costs, const Ageing& ageing,
+                  double noise) {
   RepairChoice choice;
   std::mt19937_64 random(3);
-  Outcome outcome;
+  RepairOutcome outcome;
   for (std::size_t n = 0; n < steps.size(); ++n) {
     const Repair repair = n == 0 ? Repair::cuts : choice.choose(costs, coming(steps, n));
     choice.repaired(repair);
@@ -80,16 +81,16 @@ TEST(RepairChoice, costs_at_most_two_percent_more_than_the_best_fixed_intervals)
 TEST(RepairChoice, repairs_what_has_aged) {
   const Steps steps = block_steps(1000, 0);
   // Trees alone: a rebuild every sqrt(2 / 0.02) = 10 steps, and no new cuts but the first.
-  const Outcome trees = run(steps, 0, {1, 5}, {0.02, 0}, 0);
+  const RepairOutcome trees = run(steps, 0, {1, 5}, {0.02, 0}, 0);
   EXPECT_NEAR(trees.rebuilds, 100, 5);
   EXPECT_EQ(trees.cuts, 1);
   // Cuts alone: every sqrt(2 * 5 / 0.02) = 22 steps, 45 times. What the cuts age within an interval of the
   // trees counts as the trees', so there are rebuilds too; but their cost does not reach that of the cuts.
-  const Outcome cuts = run(steps, 0, {1, 5}, {0, 0.02}, 0);
+  const RepairOutcome cuts = run(steps, 0, {1, 5}, {0, 0.02}, 0);
   EXPECT_NEAR(cuts.cuts, 45, 15);
   EXPECT_LT(cuts.rebuilds, 5 * cuts.cuts);
   // Neither.
-  const Outcome none = run(steps, 0, {1, 5}, {0, 0}, 0);
+  const RepairOutcome none = run(steps, 0, {1, 5}, {0, 0}, 0);
   EXPECT_EQ(none.rebuilds, 0);
   EXPECT_EQ(none.cuts, 1);
 }

@@ -17,7 +17,7 @@ double surface_density(const DiskShape& disk, double radius) {
 namespace {
 
 /// In scale lengths and scale heights: where the disk ends, and no draw of 52 bits is higher.
-constexpr double edge = 10, top = 20;
+constexpr double disk_edge = 10, top = 20;
 
 /// Of f(z) over the stars at one radius.
 template <class F>
@@ -85,13 +85,13 @@ ExponentialDisk::ExponentialDisk(const DiskShape& shape, std::shared_ptr<const S
            std::exp(0.5 * radius / shape_.scale);
   };
   central_dispersion_ = -boost::math::tools::brent_find_minima(needed, std::log(0.01 * shape_.scale),
-                                                               std::log(edge * shape_.scale), 24)
+                                                               std::log(disk_edge * shape_.scale), 24)
                              .second;
 }
 
-double ExponentialDisk::made_fraction() { return 1 - (1 + edge) * std::exp(-edge); }
+double ExponentialDisk::made_fraction() { return 1 - (1 + disk_edge) * std::exp(-disk_edge); }
 
-double ExponentialDisk::reach() const { return std::hypot(edge * shape_.scale, top * shape_.height); }
+double ExponentialDisk::reach() const { return std::hypot(disk_edge * shape_.scale, top * shape_.height); }
 
 double ExponentialDisk::climb(double radius, double z, double higher) const {
   const double sheet = 2 * std::numbers::pi * surface_density(shape_, radius);
