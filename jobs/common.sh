@@ -6,7 +6,7 @@ export CCACHE_DIR=${CCACHE_DIR:-$PWD/.ccache} # nothing is written outside the c
 stage() { printf '\n== %s\n' "$*"; }
 
 # build FOLDER [CMAKE OPTION...]: configures and builds, for the GPU of this machine, or for one kind where there is none.
-# Several files of a library are compiled as one, which takes half the time from scratch.
+# Files of a library are compiled several as one, which takes half the time from scratch.
 build() {
   local folder=$1 gpus=90
   shift
