@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <set>
 #include <system_error>
@@ -90,15 +91,7 @@ class GadgetHdf5 final : public SnapshotFile {
     for (const char* name : {"NumPart_ThisFile", "NumPart_Total"})
       if (hdf5::read_attribute<std::int64_t>(group, name, path_).empty())
         throw InputError(fmt::format("{}: no attribute Header/{}, the particles by type", path_, name));
-    header_.counts = by_type<std::int64_t>(group, "NumPart_ThisFile");
-    header_.total = by_type<std::int64_t>(group, "NumPart_Total");
-    const auto high = by_type<std::int64_t>(group, "NumPart_Total_HighWord");
-    for (std::size_t t = 0; t < high.size(); ++t) {
-      header_.total[t] += high[t] << 32;
-      if (header_.counts[t] < 0)
-        throw InputError(fmt::format("{}: Header/NumPart_ThisFile has {} particles of type {}", path_,
-                                     header_.counts[t], t));
-    }
+    read_counts(group);
     header_.mass_table = by_type<double>(group, "MassTable");
     header_.files = number_of_files(scalar<std::int64_t>(group, "NumFilesPerSnapshot", 1), path_);
     // Many writers of initial conditions leave the total of a single file unset.
@@ -110,6 +103,26 @@ class GadgetHdf5 final : public SnapshotFile {
     const hdf5::Handle grove = hdf5::open_group(file_, "Grove", path_);
     header_.by_grove = static_cast<bool>(grove);
     if (grove) header_.leaf_size = scalar<std::int64_t>(grove, "LeafSize", 0);
+  }
+
+  void read_counts(hid_t header) {
+    // So many in each file of a set, of each type, can be counted.
+    constexpr Count most_in_file = Count{1} << 40, most = std::numeric_limits<Count>::max();
+    header_.counts = by_type<std::int64_t>(header, "NumPart_ThisFile");
+    header_.total = by_type<std::int64_t>(header, "NumPart_Total");
+    const auto high = by_type<std::int64_t>(header, "NumPart_Total_HighWord");
+    for (std::size_t t = 0; t < high.size(); ++t) {
+      if (header_.counts[t] < 0 || header_.counts[t] > most_in_file)
+        throw InputError(
+            fmt::format("{}: Header/NumPart_ThisFile has {} particles of type {}; expected 0 to {}", path_,
+                        header_.counts[t], t, most_in_file));
+      if (header_.total[t] < 0 || high[t] < 0 || high[t] > (most - header_.total[t]) >> 32)
+        throw InputError(fmt::format(
+            "{}: Header/NumPart_Total has {} particles of type {}, and NumPart_Total_HighWord {} times 2^32 "
+            "more; expected 0 to {} together",
+            path_, header_.total[t], t, high[t], most));
+      header_.total[t] += high[t] << 32;
+    }
   }
 
   /// One edge, or three.

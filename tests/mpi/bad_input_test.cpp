@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/errors.hpp"
@@ -126,6 +127,23 @@ TEST_F(BadInput, corrupt_files) {
   expect_unreadable(tipsy(), [](std::string& bytes) { bytes += "x"; }, {"damaged", "bytes"});
   expect_unreadable("just some text, longer than any header", [](std::string&) {},
                     {"not a snapshot", "tipsy"});
+}
+
+TEST_F(BadInput, counts_that_cannot_be) {
+  constexpr double most = 9223372036854774784;  // the last double below 2^63
+  const std::tuple<const char*, double, double> faults[] = {
+      {"NumPart_ThisFile", -1, 0}, {"NumPart_ThisFile", most, 0}, {"NumPart_Total", -1, 0},
+      {"NumPart_Total", most, 1},  {"NumPart_Total", 0, -1},      {"NumPart_Total", 0, 2147483648}};
+  for (const auto& [name, value, high] : faults) {
+    write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, n), {});
+    if (comm.is_master()) {
+      testing::set_attribute(folder / "a.hdf5", "Header", name, value);
+      testing::set_attribute(folder / "a.hdf5", "Header", "NumPart_Total_HighWord", high);
+    }
+    comm.barrier();
+    expect_error([&] { read_snapshot(comm, folder / "a.hdf5"); },
+                 {std::string("a.hdf5: Header/") + name + " has", "expected 0 to"});
+  }
 }
 
 TEST_F(BadInput, wrong_byte_order) {
