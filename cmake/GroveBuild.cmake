@@ -112,10 +112,10 @@ if(NOT CMAKE_UNITY_BUILD_BATCH_SIZE)
 endif()
 
 # grove_gather_cuda(NAME SOURCES EXCLUDED...): removes the excluded files from SOURCES and, in a unity build, puts files that
-# include several of CUDA in the place of these; CMake does so itself from 3.31 on. What CUB alone includes takes longer to read
-# than most files. Files are together whatever is excluded: else names might clash on a machine without NCCL only.
+# include several of CUDA in the place of these. What CUB alone includes takes longer to read than most files. CMake does so itself
+# from 3.31 on, but here the same files are together whatever is excluded: else names might clash on a machine without NCCL only.
 function(grove_gather_cuda name in_place)
-  if(NOT CMAKE_UNITY_BUILD OR CMAKE_VERSION VERSION_GREATER_EQUAL 3.31)
+  if(NOT CMAKE_UNITY_BUILD)
     list(REMOVE_ITEM ${in_place} ${ARGN} "")
     set(${in_place} ${${in_place}} PARENT_SCOPE)
     return()
@@ -134,6 +134,7 @@ function(grove_gather_cuda name in_place)
     list(JOIN batch "\n" text)
     set(file ${PROJECT_BINARY_DIR}/unity/${name}_${number}.cu)
     file(CONFIGURE OUTPUT ${file} CONTENT "${text}\n" @ONLY)
+    set_source_files_properties(${file} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     list(APPEND gathered ${file})
     math(EXPR number "${number} + 1")
   endwhile()
