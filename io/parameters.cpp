@@ -290,6 +290,42 @@ void store_units(Parameters& p, const std::vector<Entry>& entries) {
                                        : Units::of(*units.length_cm, *units.mass_g, *units.velocity_cm_s);
 }
 
+/// The first unit of a kind in this value, and what is in it.
+std::string unit_within(const YAML::Node& node, const Dimension& dimension) {
+  if (node.IsScalar()) {
+    const auto unit = unit_of_value(node.Scalar());
+    return unit && unit->dimension == dimension ? std::string(unit->name) : "";
+  }
+  if (!node.IsMap() && !node.IsSequence()) return "";
+  for (const auto& item : node)
+    if (std::string name = unit_within(node.IsMap() ? item.second : YAML::Node(item), dimension);
+        !name.empty())
+      return name;
+  return "";
+}
+
+/// The unit of a kind that the user wrote first, in the first of these sections, or keys, that has one.
+std::string unit_written(const std::vector<Entry>& entries, const std::vector<std::string>& places,
+                         const Dimension& dimension) {
+  for (const std::string& place : places)
+    for (const Entry& entry : entries)
+      if (entry.name == place || entry.name.starts_with(place + "."))
+        if (std::string name = unit_within(entry.value, dimension); !name.empty()) return name;
+  return "";
+}
+
+/// What values of the run are shown in: units as they are written of the particles and of the run's time.
+/// Softening, tiny beside what it softens, says nothing of them, nor do times of the machine.
+DisplayUnits displayed_units(const Parameters& p, const std::vector<Entry>& entries) {
+  const auto written = [&](const std::vector<std::string>& places, const Dimension& dimension) {
+    return unit_written(entries, places, dimension);
+  };
+  return DisplayUnits(p.units, {.length = written({"initial_conditions", "units"}, dimension::length),
+                                .mass = written({"initial_conditions", "units"}, dimension::mass),
+                                .velocity = written({"initial_conditions", "units"}, dimension::velocity),
+                                .time = written({"time.end", "time", "output"}, dimension::time)});
+}
+
 /// Softening takes the place of lengths that are not given.
 void check_step_lengths(const Parameters& p, const std::vector<Entry>& entries) {
   if (p.time.steps == StepKind::shared || p.time.min_step > 0) return;
@@ -360,6 +396,7 @@ Parameters parse_parameters(const std::string& text, const std::string& name,
     if (const Row& row = row_of(entry); row.section != "units")
       std::visit(Store(p, entry, row, row.units(p.units)), row.value);
   check_together(p, entries, name);
+  p.shown = displayed_units(p, entries);
   p.gravity.gravitational_constant = p.units.gravitational_constant;
   p.initial_conditions.model.gravitational_constant = p.units.gravitational_constant;
   return p;

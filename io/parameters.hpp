@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/display_units.hpp"
 #include "base/types.hpp"
 #include "base/units.hpp"
 #include "comm/communicator.hpp"
@@ -104,6 +105,7 @@ struct Parameters {
   LimitsParameters limits;
 
   Units units = Units::galactic();  ///< what unit_choice says
+  DisplayUnits shown;               ///< what its values are shown in: units as the user wrote them
 };
 
 /// Collective: the master reads the file, all ranks get the same result or the same InputError, which names

@@ -16,12 +16,6 @@ constexpr double parsec_cm = 3.085678e18;
 constexpr double solar_mass_g = 1.989e33;
 constexpr double year_s = 3.15576e7;
 
-struct NamedUnit {
-  std::string_view name;
-  Dimension dimension;
-  double cgs;
-};
-
 constexpr std::array named_units = {
     NamedUnit{"cm", dimension::length, 1},
     NamedUnit{"m", dimension::length, 1e2},
@@ -61,7 +55,35 @@ std::string names_of(const Dimension& dimension) {
   return names.empty() ? "none" : names;
 }
 
+/// A number, and what stands behind it.
+struct Value {
+  double number = 0;
+  std::string_view unit;
+};
+
+/// Unset: it is no finite number.
+std::optional<Value> split(std::string_view text) {
+  const std::string_view trimmed = trim(text);
+  const char* end = trimmed.data() + trimmed.size();
+  Value value;
+  const auto [rest, error] = std::from_chars(trimmed.data(), end, value.number);
+  if (error != std::errc{} || !std::isfinite(value.number)) return std::nullopt;
+  value.unit = trim({rest, static_cast<std::size_t>(end - rest)});
+  return value;
+}
+
 }  // namespace
+
+std::optional<NamedUnit> named_unit(std::string_view name) {
+  for (const NamedUnit& unit : named_units)
+    if (unit.name == name) return unit;
+  return std::nullopt;
+}
+
+std::optional<NamedUnit> unit_of_value(std::string_view text) {
+  const std::optional<Value> value = split(text);
+  return value ? named_unit(value->unit) : std::nullopt;
+}
 
 Units Units::of(double length_cm, double mass_g, double velocity_cm_s) {
   return {length_cm, mass_g, velocity_cm_s,
@@ -78,26 +100,20 @@ double Units::cgs(const Dimension& d) const {
 }
 
 double Units::parse(std::string_view text, const Dimension& dimension) const {
-  const std::string_view trimmed = trim(text);
-  double value = 0;
-  const char* end = trimmed.data() + trimmed.size();
-  const auto [rest, error] = std::from_chars(trimmed.data(), end, value);
-  if (error != std::errc{} || !std::isfinite(value))
-    throw InputError(fmt::format("'{}' is not a number with an optional unit", text));
-  const std::string_view name = trim({rest, static_cast<std::size_t>(end - rest)});
-  if (name.empty()) return value;
-  for (const NamedUnit& unit : named_units) {
-    if (unit.name != name) continue;
-    if (unit.dimension != dimension)
-      throw InputError(
-          fmt::format("'{}' has a unit of another kind; possible here: {}", text, names_of(dimension)));
-    if (is_dimensionless())
-      throw InputError(fmt::format(
-          "'{}' has a unit, but this run's units are dimensionless (G = 1): give a bare number", text));
-    return value * unit.cgs / cgs(dimension);
-  }
-  throw InputError(
-      fmt::format("'{}' has an unknown unit '{}'; possible here: {}", text, name, names_of(dimension)));
+  const std::optional<Value> value = split(text);
+  if (!value) throw InputError(fmt::format("'{}' is not a number with an optional unit", text));
+  if (value->unit.empty()) return value->number;
+  const std::optional<NamedUnit> unit = named_unit(value->unit);
+  if (!unit)
+    throw InputError(fmt::format("'{}' has an unknown unit '{}'; possible here: {}", text, value->unit,
+                                 names_of(dimension)));
+  if (unit->dimension != dimension)
+    throw InputError(
+        fmt::format("'{}' has a unit of another kind; possible here: {}", text, names_of(dimension)));
+  if (is_dimensionless())
+    throw InputError(fmt::format(
+        "'{}' has a unit, but this run's units are dimensionless (G = 1): give a bare number", text));
+  return value->number * unit->cgs / cgs(dimension);
 }
 
 std::string Units::name(const Dimension& d) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,7 +20,25 @@ inline constexpr Dimension time{0, 0, 1};
 inline constexpr Dimension velocity{1, 0, -1};
 inline constexpr Dimension acceleration{1, 0, -2};
 inline constexpr Dimension potential{2, 0, -2};
+inline constexpr Dimension momentum{1, 1, -1};
+inline constexpr Dimension angular_momentum{2, 1, -1};
+inline constexpr Dimension energy{2, 1, -2};
+inline constexpr Dimension density{-3, 1, 0};
+inline constexpr Dimension surface_density{-2, 1, 0};
 }  // namespace dimension
+
+/// A unit that values may be given in: "kpc", "Msun", "km/s".
+struct NamedUnit {
+  std::string_view name;
+  Dimension dimension;
+  double cgs;  ///< its size
+};
+
+/// The unit of this name; unset: there is none.
+std::optional<NamedUnit> named_unit(std::string_view name);
+
+/// The unit that a value, "16 pc", carries; unset: the text is a bare number, or no number with a known unit.
+std::optional<NamedUnit> unit_of_value(std::string_view text);
 
 /// The units of a run or of a file: their sizes in CGS, and Newton's constant in them.
 ///

@@ -63,6 +63,23 @@ TEST(Parameters, units_none_has_unit_newton_constant_and_refuses_physical_units)
   EXPECT_MESSAGE(message(minimal, {"units.system=none"}), "run.yml:5", "gravity.softening", "bare number");
 }
 
+TEST(Parameters, values_are_shown_in_the_units_that_were_written) {
+  using Names = UnitNames;
+  // The softening's pc say nothing of the sizes that are shown.
+  EXPECT_EQ(parse(minimal).shown.names(), (Names{"kpc", "Msun", "km/s", "Gyr"}));
+  EXPECT_EQ(parse(minimal, {"time.end=300 Myr", "initial_conditions.scale=5 pc"}).shown.names(),
+            (Names{"pc", "Msun", "km/s", "Myr"}));
+  EXPECT_EQ(parse(minimal, {"time.end=2", "time.step=100 kyr", "checkpoint.every=2 h"}).shown.names().time,
+            "kyr");
+  EXPECT_EQ(parse(minimal, {"units.length=50 pc", "units.mass=1 Msun", "units.velocity=1 m/s"}).shown.names(),
+            (Names{"pc", "Msun", "m/s", "Gyr"}));
+  const Parameters none = parse(minimal, {"units.system=none", "gravity.softening=0.01", "time.end=2"});
+  EXPECT_EQ(none.shown.names(), Names{});
+  EXPECT_EQ(none.shown.text(none.time.end, dimension::time), "2");
+  const Parameters p = parse(minimal);
+  EXPECT_EQ(p.shown.text(p.time.end, dimension::time), "2 Gyr");
+}
+
 TEST(Parameters, overrides_win_over_the_file) {
   EXPECT_EQ(parse(minimal, {"time.step=0.5", "time.step=0.25"}).time.step, 0.25);
 }

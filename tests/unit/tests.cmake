@@ -1,4 +1,4 @@
-grove_test(base unit/base_test.cpp unit/memory_test.cpp unit/pages_test.cpp LINK grove::base)
+grove_test(base unit/base_test.cpp unit/display_units_test.cpp unit/memory_test.cpp unit/pages_test.cpp LINK grove::base)
 grove_test(time unit/time_test.cpp unit/block_excess_test.cpp unit/cut_timing_test.cpp unit/growth_fit_test.cpp
            unit/rebuild_interval_test.cpp unit/repair_test.cpp unit/repair_prices_test.cpp LINK grove::time)
 grove_test(tree_tuning unit/tree_tuning_test.cpp LINK grove::simulation)
