@@ -139,7 +139,7 @@ CheckpointManifest check_checkpoint(const std::string& folder) {
 
 std::map<std::string, std::string> fixed_parameters(const Parameters& parameters) {
   std::map<std::string, std::string> fixed;
-  for (const schema::Row& row : schema::rows())
+  for (const schema::Row& row : schema::rows_of(parameters))
     if (is_fixed(row.name())) fixed[row.name()] = in_ascii(schema::text_of(row, parameters));
   return fixed;
 }

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -11,32 +12,67 @@ namespace {
 using schema::Exclusion;
 using schema::Row;
 
-const Row& row_of(const std::string& name) {
-  return *std::find_if(schema::rows().begin(), schema::rows().end(),
-                       [&](const Row& row) { return row.name() == name; });
-}
-
-/// Whether a row's line would say nothing, or contradict a line that says something.
-bool is_left_out(const Row& row, const Parameters& parameters) {
-  if (schema::text_of(row, parameters).empty()) return true;
-  return std::any_of(
-      schema::exclusions().begin(), schema::exclusions().end(), [&](const Exclusion& exclusion) {
-        if (row.name() == exclusion.first) return schema::is_unset(row, parameters);
-        if (row.name() != exclusion.second) return false;
-        return schema::is_unset(row, parameters) || !schema::is_unset(row_of(exclusion.first), parameters);
-      });
-}
-
 std::string unit_of(const Row& row, const Units& units) {
   const Units own = row.units(units);
   if (row.dimension == dimension::none || own.is_dimensionless()) return "";
   return " [" + own.name(row.dimension) + "]";
 }
 
-std::string default_of(const Row& row) {
+/// "key: value  # meaning [unit]"
+std::string line_of(const Row& row, const Parameters& parameters) {
+  return fmt::format("{}: {}  # {}{}\n", row.key, schema::text_of(row, parameters), row.help,
+                     unit_of(row, parameters.units));
+}
+
+/// The elements of a list of maps, each in lines of its own.
+std::string block_of(const Row& row, const schema::List& list, const Parameters& parameters) {
+  std::string text = fmt::format("  {}:  # {}\n", row.key, row.help);
+  for (std::size_t i = 0; i < list.count(parameters); ++i) {
+    std::string lines;
+    for (const Row& own : list.rows(i))
+      if (!schema::is_left_out(own, parameters))
+        lines += (lines.empty() ? "    - " : "      ") + line_of(own, parameters);
+    text += lines.empty() ? "    - {}\n" : lines;
+  }
+  return text;
+}
+
+std::string default_of(const Row& row, const Parameters& like) {
   if (row.required) return "must be given";
-  const std::string text = schema::text_of(row, Parameters{});
+  const std::string text = schema::default_text(row, like);
   return text.empty() ? "unset" : "`" + text + "`";
+}
+
+std::string table_of(const std::vector<Row>& rows, const Parameters& like) {
+  std::string text = "\n| key | value | default | meaning |\n|---|---|---|---|\n";
+  for (const Row& row : rows)
+    text += fmt::format("| `{}` | {} | {} | {} |\n", row.key, schema::kind_of(row), default_of(row, like),
+                        row.help);
+  return text;
+}
+
+/// What an element of a list of maps may say. section: the rows of its section, which are not explained
+/// again.
+std::string table_of_list(const Row& row, const schema::List& list, const std::vector<Row>& section) {
+  Parameters with_one;
+  list.resize(with_one, 1);
+  std::vector<Row> own;
+  std::vector<std::string> shared;
+  for (const Row& key : list.rows(0)) {
+    const bool is_known =
+        std::any_of(section.begin(), section.end(), [&](const Row& other) { return other.key == key.key; });
+    is_known ? shared.push_back("`" + key.key + "`") : own.push_back(key);
+  }
+  std::string text = fmt::format("\n### {}\n\nA list of maps, with these keys in each", row.name());
+  if (!shared.empty()) text += fmt::format(" and, as they are explained above, {}", fmt::join(shared, ", "));
+  return text + ".\n" + table_of(own, with_one);
+}
+
+std::string tables_of_lists(const std::vector<Row>& section) {
+  std::string text;
+  for (const Row& row : section)
+    if (const auto* list = std::get_if<schema::List>(&row.value)) text += table_of_list(row, *list, section);
+  return text;
 }
 
 }  // namespace
@@ -45,10 +81,11 @@ std::string used_parameters(const Parameters& parameters) {
   std::string text = "# Parameters of Grove, resolved: defaults filled in, values in the units of the run.\n";
   for (const schema::Section& section : schema::sections()) {
     text += fmt::format("\n# {}\n{}:\n", section.help, section.name);
-    for (const Row& row : schema::rows())
-      if (row.section == section.name && !is_left_out(row, parameters))
-        text += fmt::format("  {}: {}  # {}{}\n", row.key, schema::text_of(row, parameters), row.help,
-                            unit_of(row, parameters.units));
+    for (const Row& row : schema::rows()) {
+      if (row.section != section.name || schema::is_left_out(row, parameters)) continue;
+      const auto* list = std::get_if<schema::List>(&row.value);
+      text += list ? block_of(row, *list, parameters) : "  " + line_of(row, parameters);
+    }
   }
   return text;
 }
@@ -65,12 +102,11 @@ An output folder that holds the results of an earlier run is refused; `grove run
 them ([checkpoints.md](checkpoints.md)), `--overwrite` replaces them.
 )";
   for (const schema::Section& section : schema::sections()) {
-    text += fmt::format("\n## {}\n\n{}\n\n| key | value | default | meaning |\n|---|---|---|---|\n",
-                        section.name, section.help);
+    std::vector<Row> rows;
     for (const Row& row : schema::rows())
-      if (row.section == section.name)
-        text += fmt::format("| `{}` | {} | {} | {} |\n", row.key, schema::kind_of(row), default_of(row),
-                            row.help);
+      if (row.section == section.name) rows.push_back(row);
+    text += fmt::format("\n## {}\n\n{}\n{}{}", section.name, section.help, table_of(rows, {}),
+                        tables_of_lists(rows));
   }
   text += "\n## What must not be given together\n";
   std::string last;

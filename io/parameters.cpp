@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 
 #include "base/errors.hpp"
 #include "io/file.hpp"
 #include "io/hdf5.hpp"
+#include "io/parameter_entries.hpp"
 #include "io/schema.hpp"
 #include "io/snapshot_file.hpp"
 #include "io/whole_number.hpp"
@@ -23,52 +23,6 @@ namespace {
 using schema::PerType;
 using schema::Row;
 using schema::Slot;
-
-/// One "section.key: value" of the input and where it stands.
-struct Entry {
-  std::string name;
-  YAML::Node value;
-  std::string where;  ///< "FILE:LINE" or "-P section.key=value"
-};
-
-[[noreturn]] void fail(const Entry& entry, const std::string& what) {
-  if (entry.where.starts_with("-P ")) throw InputError(fmt::format("{}: {}", entry.where, what));
-  throw InputError(fmt::format("{}: {}: {}", entry.where, entry.name, what));
-}
-
-/// Edits that turn one text into the other (Levenshtein).
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
-/// The known key that an unknown one most likely means: a slip of the pen in the name, or the wrong section.
-std::string nearest(const std::string& name) {
-  const auto key = [](const std::string& full) { return full.substr(full.find('.') + 1); };
-  std::string best;
-  std::size_t least = std::string::npos;
-  for (const Row& row : schema::rows()) {
-    const std::size_t edits = std::min(distance(name, row.name()), distance(key(name), row.key) + 1);
-    if (edits < least) least = edits, best = row.name();
-  }
-  return best;
-}
-
-const Row& row_of(const Entry& entry) {
-  for (const Row& row : schema::rows())
-    if (row.name() == entry.name) return row;
-  throw InputError(
-      fmt::format("{}: unknown key '{}'; did you mean '{}'?", entry.where, entry.name, nearest(entry.name)));
-}
 
 std::string scalar(const Entry& entry, const YAML::Node& node, const Row& row) {
   if (!node.IsScalar() || node.Scalar().empty())
@@ -116,11 +70,42 @@ std::size_t word(const Entry& entry, const Row& row, const std::vector<std::stri
   return static_cast<std::size_t>(found - words.begin());
 }
 
-int particle_type(const Entry& entry, const YAML::Node& node, const Row& row) {
+std::size_t particle_type(const Entry& entry, const YAML::Node& node, const Row& row) {
   const std::string text = scalar(entry, node, row);
   if (text.size() != 1 || text[0] < '0' || text[0] >= '0' + particle_types)
     fail(entry, fmt::format("'{}' is not a particle type, 0 to {}", text, particle_types - 1));
-  return text[0] - '0';
+  return static_cast<std::size_t>(text[0] - '0');
+}
+
+/// "x, y, z" is taken as [x, y, z]; a unit, or none, stands behind each number.
+Vec3d vector(const Entry& entry, const Row& row, const Units& units) {
+  std::vector<YAML::Node> parts;
+  if (entry.value.IsSequence()) {
+    parts = elements(entry, row);
+  } else {
+    const std::string text = scalar(entry, entry.value, row);
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      parts.emplace_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  if (parts.size() != 3)
+    fail(entry, fmt::format("{} given; expected {}", parts.size(), schema::kind_of(row)));
+  return {number(entry, parts[0], row, units), number(entry, parts[1], row, units),
+          number(entry, parts[2], row, units)};
+}
+
+/// The items of a map whose keys are types.
+std::vector<std::pair<std::size_t, YAML::Node>> items_by_type(const Entry& entry, const Row& row) {
+  std::vector<std::pair<std::size_t, YAML::Node>> items;
+  for (const auto& item : entry.value) {
+    // YAML takes {1:0.01} for a key without a value.
+    if (item.second.IsNull() && item.first.IsScalar() && item.first.Scalar().find(':') != std::string::npos)
+      fail(entry, fmt::format("'{}' needs a space after the colon, as in {{1: 0.01}}", item.first.Scalar()));
+    items.emplace_back(particle_type(entry, item.first, row), item.second);
+  }
+  return items;
 }
 
 /// Stores the value of an entry in the place that its row names.
@@ -137,6 +122,10 @@ class Store {
   void operator()(const Slot<std::uint64_t>& slot) const {
     slot(p_) = whole<std::uint64_t>(entry_, entry_.value, row_);
   }
+  void operator()(const Slot<std::optional<std::uint64_t>>& slot) const {
+    slot(p_) = whole<std::uint64_t>(entry_, entry_.value, row_);
+  }
+  void operator()(const Slot<Vec3d>& slot) const { slot(p_) = vector(entry_, row_, units_); }
   void operator()(const Slot<bool>& slot) const {
     const std::string text = scalar(entry_, entry_.value, row_);
     const bool yes = text == "true" || text == "yes" || text == "on";
@@ -162,14 +151,16 @@ class Store {
       return;
     }
     slot(p_).fill(0);
-    for (const auto& item : entry_.value) {
-      // YAML takes {1:0.01} for a key without a value.
-      if (item.second.IsNull() && item.first.IsScalar() && item.first.Scalar().find(':') != std::string::npos)
-        fail(entry_,
-             fmt::format("'{}' needs a space after the colon, as in {{1: 0.01}}", item.first.Scalar()));
-      slot(p_)[static_cast<std::size_t>(particle_type(entry_, item.first, row_))] =
-          number(entry_, item.second, row_, units_);
-    }
+    for (const auto& [type, node] : items_by_type(entry_, row_))
+      slot(p_)[type] = number(entry_, node, row_, units_);
+  }
+  void operator()(const Slot<TypeMap>& slot) const {
+    const auto type = [&](const YAML::Node& node) {
+      return static_cast<std::uint8_t>(particle_type(entry_, node, row_));
+    };
+    slot(p_) = Placement{}.type;
+    if (!entry_.value.IsMap()) return slot(p_).fill(type(entry_.value));
+    for (const auto& [from, node] : items_by_type(entry_, row_)) slot(p_)[from] = type(node);
   }
   void operator()(const schema::TypeMask& mask) const {
     mask.slot(p_) = 0;
@@ -179,6 +170,10 @@ class Store {
   void operator()(const schema::Choice& choice) const { choice.set(p_, word(entry_, row_, choice.words)); }
   void operator()(const schema::Word& choice) const {
     choice.slot(p_) = choice.words[word(entry_, row_, choice.words)];
+  }
+  void operator()(const schema::List& list) const {
+    list.resize(p_, 0);
+    list.resize(p_, entry_.value.IsSequence() ? entry_.value.size() : 0);
   }
 
  private:
@@ -197,75 +192,6 @@ class Store {
   const Row& row_;
   const Units& units_;
 };
-
-YAML::Node load(const std::string& text, const std::string& where) {
-  try {
-    return YAML::Load(text);
-  } catch (const YAML::Exception& error) {
-    if (error.mark.is_null()) throw InputError(fmt::format("{}: {}", where, error.msg));
-    throw InputError(fmt::format("{}:{}: {}", where, error.mark.line + 1, error.msg));
-  }
-}
-
-/// A key of the file as a name.
-std::string key_of(const YAML::Node& node, const std::string& where) {
-  if (!node.IsScalar() || node.Scalar().empty())
-    throw InputError(fmt::format("{}: a key must be a single word, like 'gravity:'; this is {}", where,
-                                 node.IsSequence() ? "a list"
-                                 : node.IsMap()    ? "a map"
-                                                   : "empty"));
-  return node.Scalar();
-}
-
-std::vector<Entry> entries_of_file(const std::string& text, const std::string& name) {
-  const auto place = [&](const YAML::Node& node) { return fmt::format("{}:{}", name, node.Mark().line + 1); };
-  std::vector<Entry> entries;
-  const YAML::Node root = load(text, name);
-  if (root.IsNull()) return entries;
-  if (!root.IsMap()) throw InputError(fmt::format("{}: expected sections, like 'gravity:'", place(root)));
-  for (const auto& section : root) {
-    const std::string where = place(section.first), section_name = key_of(section.first, where);
-    if (section.second.IsNull()) continue;
-    if (!section.second.IsMap()) {
-      const Entry entry{section_name, section.second, where};
-      for (const schema::Section& known : schema::sections())
-        if (known.name == section_name)
-          throw InputError(fmt::format("{}: expected keys, like '{}: {{key: value}}'", where, section_name));
-      row_of(entry);
-    }
-    for (const auto& item : section.second)
-      entries.push_back(
-          {section_name + "." + key_of(item.first, place(item.first)), item.second, place(item.first)});
-  }
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (entries[i].name == entries[j].name)
-        fail(entries[i], fmt::format("given already at {}; give it once", entries[j].where));
-  return entries;
-}
-
-/// Adds the overrides to the entries; they replace those of the same name.
-void override(std::vector<Entry>& entries, const std::vector<std::string>& overrides) {
-  for (const std::string& text : overrides) {
-    const std::string where = "-P " + text;
-    const std::size_t equals = text.find('='), dot = text.find('.');
-    if (equals == std::string::npos || dot == std::string::npos || dot > equals)
-      throw InputError(fmt::format("{}: expected section.key=value", where));
-    Entry entry{text.substr(0, equals), load(text.substr(equals + 1), where), where};
-    // Nodes of yaml-cpp are references that an assignment writes through: the entries kept are copied.
-    std::vector<Entry> kept;
-    for (const Entry& other : entries)
-      if (other.name != entry.name) kept.push_back(other);
-    entries.swap(kept);
-    entries.push_back(std::move(entry));
-  }
-}
-
-const Entry* find(const std::vector<Entry>& entries, const std::string& name) {
-  const auto found =
-      std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == name; });
-  return found == entries.end() ? nullptr : &*found;
-}
 
 /// Stores section `units` and resolves it; the values of the other sections are read in these units.
 void store_units(Parameters& p, const std::vector<Entry>& entries) {
@@ -343,21 +269,69 @@ void check_splitting(const Parameters& p, const std::vector<Entry>& entries) {
          "leave it out");
 }
 
+/// InputError if a list that is there has not got the element of which the entry is a key.
+void require_element(const Entry& entry, const Parameters& p) {
+  const auto element = schema::element_of(entry.name);
+  if (!element) return;
+  if (const std::size_t count = element->list.count(p); element->index >= count)
+    fail(entry, fmt::format("there is no such element: {} has {}, numbered from 0", element->name, count));
+}
+
+/// Puts the values of the entries, units apart, where they belong.
+void store_values(Parameters& p, const std::vector<Entry>& entries) {
+  for (const Entry& entry : entries) {
+    const Row row = row_of(entry);
+    if (row.section == "units") continue;
+    require_element(entry, p);
+    std::visit(Store(p, entry, row, row.units(p.units)), row.value);
+  }
+}
+
+/// What follows for the models from the rest.
+void complete_models(Parameters& p, const std::vector<Entry>& entries) {
+  InitialConditionsParameters& from = p.initial_conditions;
+  from.model.gravitational_constant = p.units.gravitational_constant;
+  for (std::size_t i = 0; i < from.components.size(); ++i) {
+    ModelParameters& model = from.components[i].model;
+    model.gravitational_constant = p.units.gravitational_constant;
+    // The same seed would make the same particles of the same model.
+    if (from.components[i].file.empty() &&
+        !find(entries, fmt::format("initial_conditions.components[{}].seed", i)))
+      model.seed = from.model.seed + i;
+  }
+}
+
+/// The particles must come from somewhere.
+void check_sources(const InitialConditionsParameters& from, const std::vector<Entry>& entries,
+                   const std::string& name) {
+  const auto is_missing = [](const ParticleSource& source) {
+    return source.file.empty() && source.model.model.empty();
+  };
+  if (const Entry* list = find(entries, "initial_conditions.components"); list && from.components.empty())
+    fail(*list, "is empty; expected a list of maps, each with file or model");
+  for (std::size_t i = 0; i < from.components.size(); ++i)
+    if (is_missing(from.components[i]))
+      throw InputError(
+          fmt::format("{}: initial_conditions.components[{}]: give file (a snapshot) or model", name, i));
+  if (from.components.empty() && is_missing(from))
+    throw InputError(
+        fmt::format("{}: give initial_conditions.file (a snapshot), initial_conditions.model, or "
+                    "initial_conditions.components",
+                    name));
+}
+
 void check_together(const Parameters& p, const std::vector<Entry>& entries, const std::string& name) {
-  for (const schema::Exclusion& exclusion : schema::exclusions()) {
+  for (const schema::Exclusion& exclusion : schema::exclusions_of(p)) {
     const Entry *first = find(entries, exclusion.first), *second = find(entries, exclusion.second);
     if (first && second)
       fail(*second, fmt::format("contradicts {} ({}): {}; give one of them", first->name, first->where,
                                 exclusion.reason));
   }
-  for (const Row& row : schema::rows())
+  for (const Row& row : schema::rows_of(p))
     if (row.required && !find(entries, row.name()))
       throw InputError(
           fmt::format("{}: {} must be given: {} ({})", name, row.name(), row.help, schema::kind_of(row)));
-  const auto& from = p.initial_conditions;
-  if (from.file.empty() && from.model.model.empty())
-    throw InputError(
-        fmt::format("{}: give initial_conditions.file (a snapshot) or initial_conditions.model", name));
+  check_sources(p.initial_conditions, entries, name);
   if (p.time.begin && *p.time.begin > p.time.end)
     fail(*find(entries, "time.end"), fmt::format("{} lies before time.begin, {}", p.time.end, *p.time.begin));
   check_step_lengths(p, entries);
@@ -389,16 +363,14 @@ StepRule TimeParameters::rule(double longest, const std::array<double, particle_
 Parameters parse_parameters(const std::string& text, const std::string& name,
                             const std::vector<std::string>& overrides) {
   std::vector<Entry> entries = entries_of_file(text, name);
-  override(entries, overrides);
+  override_entries(entries, overrides);
   Parameters p;
   store_units(p, entries);
-  for (const Entry& entry : entries)
-    if (const Row& row = row_of(entry); row.section != "units")
-      std::visit(Store(p, entry, row, row.units(p.units)), row.value);
+  store_values(p, entries);
   check_together(p, entries, name);
   p.shown = displayed_units(p, entries);
   p.gravity.gravitational_constant = p.units.gravitational_constant;
-  p.initial_conditions.model.gravitational_constant = p.units.gravitational_constant;
+  complete_models(p, entries);
   return p;
 }
 

@@ -8,6 +8,7 @@
 #include "base/display_units.hpp"
 #include "base/types.hpp"
 #include "base/units.hpp"
+#include "base/vec3.hpp"
 #include "comm/communicator.hpp"
 #include "kernels/math/decomposition_parameters.hpp"
 #include "kernels/math/leapfrog.hpp"
@@ -22,17 +23,44 @@ struct UnitsParameters {
   std::optional<double> length_cm, mass_g, velocity_cm_s;
 };
 
-/// Where the particles come from: a snapshot, or a model.
-struct InitialConditionsParameters {
+/// Particles from a snapshot, or of a model.
+struct ParticleSource {
   std::string file;                    ///< path of a snapshot; empty: a model is made
   ModelParameters model = no_model();  ///< what to make; its name is empty if the file is read
-  std::uint8_t tracer = 0;             ///< bit t set: particles of type t may have no mass
 
  private:
   static ModelParameters no_model() {
     ModelParameters none;
     none.model.clear();
     return none;
+  }
+};
+
+/// Which type particles of each type get.
+using TypeMap = std::array<std::uint8_t, particle_types>;
+
+/// Where the particles of a component are put: first they turn about the origin, then they move.
+struct Placement {
+  Vec3d position{0, 0, 0}, velocity{0, 0, 0};  ///< of the component's origin
+  double inclination = 0;                      ///< degrees, about the x axis
+  double node = 0;                             ///< degrees, then about the z axis
+  TypeMap type{0, 1, 2, 3, 4, 5};
+  std::optional<std::uint64_t> id_offset;  ///< added to ids; unset: so that ids follow those before
+};
+
+/// One of several sets of particles that a run starts with.
+struct ComponentParameters : ParticleSource {
+  Placement placement{};
+};
+
+/// Where the particles come from: one source, or several components.
+struct InitialConditionsParameters : ParticleSource {
+  std::vector<ComponentParameters> components;  ///< then file and model are empty
+  std::uint8_t tracer = 0;                      ///< bit t set: particles of type t may have no mass
+
+  /// The components; of one source that source alone, where it is.
+  std::vector<ComponentParameters> parts() const {
+    return components.empty() ? std::vector{ComponentParameters{*this}} : components;
   }
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/whole_number.hpp"
 #include "io/words.hpp"
 #include "particles/models/model.hpp"
 #include "particles/particles.hpp"
@@ -18,9 +19,17 @@ Slot<T> at(Section Parameters::*section, T Section::*member) {
   return [=](Parameters& p) -> T& { return p.*section.*member; };
 }
 
+/// Where the particles come from, of all or of one component.
+using Source = std::function<ParticleSource&(Parameters&)>;
+
 template <class T>
-Slot<T> of_model(T ModelParameters::*member) {
-  return [=](Parameters& p) -> T& { return p.initial_conditions.model.*member; };
+Slot<T> of_model(const Source& source, T ModelParameters::*member) {
+  return [=](Parameters& p) -> T& { return source(p).model.*member; };
+}
+
+template <class T>
+Slot<T> of_placement(std::size_t index, T Placement::*member) {
+  return [=](Parameters& p) -> T& { return p.initial_conditions.components.at(index).placement.*member; };
 }
 
 template <class Section, class Enum>
@@ -67,52 +76,103 @@ std::vector<Row> units_rows() {
   };
 }
 
-std::vector<Row> initial_conditions_rows() {
-  using I = InitialConditionsParameters;
+/// A file or a model. s: the section.
+std::vector<Row> source_rows(const std::string& s, const Source& source) {
   using M = ModelParameters;
-  constexpr auto in = &Parameters::initial_conditions;
-  const std::string s = "initial_conditions";
+  const auto of = [&](auto member) { return of_model(source, member); };
   return {
-      {s, "file", at(in, &I::file), dimension::none, any, optional, "snapshot to start from"},
-      {s, "model", Word{names_of_models(), of_model(&M::model)}, dimension::none, any, optional,
+      {s, "file", Slot<std::string>([=](Parameters& p) -> std::string& { return source(p).file; }),
+       dimension::none, any, optional, "snapshot to start from"},
+      {s, "model", Word{names_of_models(), of(&M::model)}, dimension::none, any, optional,
        "model to make instead of reading a file; `grove ic --help` says what each is"},
-      {s, "n", of_model(&M::particles), dimension::none, Range{0, 1e12}, optional,
+      {s, "n", of(&M::particles), dimension::none, Range{0, 1e12}, optional,
        "particles over all components; 0: the model's choice"},
-      {s, "seed", of_model(&M::seed), dimension::none, not_negative, optional,
-       "of the model's random numbers"},
-      {s, "mass", of_model(&M::mass), dimension::mass, positive, optional,
+      {s, "seed", of(&M::seed), dimension::none, not_negative, optional, "of the model's random numbers"},
+      {s, "mass", of(&M::mass), dimension::mass, positive, optional,
        "M of the model's formulas; nfw, disk-galaxy: within rmax; merger: of the first galaxy; m31: the "
        "galaxy's "
        "unit, 1e10 Msun (all of it has 88)"},
-      {s, "scale", of_model(&M::scale), dimension::length, positive, optional,
+      {s, "scale", of(&M::scale), dimension::length, positive, optional,
        "scale length, radius, edge or semi-major axis; m31: the galaxy's unit, 1 kpc"},
-      {s, "rmax", of_model(&M::rmax), dimension::length, not_negative, optional,
+      {s, "rmax", of(&M::rmax), dimension::length, not_negative, optional,
        "radius at which a sphere or halo ends; 0: plummer 99.9 % of the mass, hernquist 50 scale, nfw and "
        "disk-galaxy concentration x scale, merger 8 scale"},
-      {s, "concentration", of_model(&M::concentration), dimension::none, positive, optional,
+      {s, "concentration", of(&M::concentration), dimension::none, positive, optional,
        "of an nfw profile: rmax over scale length, unless rmax is given"},
-      {s, "taper", of_model(&M::taper), dimension::length, not_negative, optional,
+      {s, "taper", of(&M::taper), dimension::length, not_negative, optional,
        "nfw, disk-galaxy, merger: length over which the halo falls off beyond rmax; 0: rmax / 10"},
-      {s, "eccentricity", of_model(&M::eccentricity), dimension::none, not_negative, optional, "of kepler"},
-      {s, "mass_ratio", of_model(&M::mass_ratio), dimension::none, positive, optional,
+      {s, "eccentricity", of(&M::eccentricity), dimension::none, not_negative, optional, "of kepler"},
+      {s, "mass_ratio", of(&M::mass_ratio), dimension::none, positive, optional,
        "second body or galaxy over the first: kepler, merger"},
-      {s, "disk_fraction", of_model(&M::disk_fraction), dimension::none, Range{0, 1}, optional,
+      {s, "disk_fraction", of(&M::disk_fraction), dimension::none, Range{0, 1}, optional,
        "fraction of the mass of a galaxy in its disk"},
-      {s, "bulge_fraction", of_model(&M::bulge_fraction), dimension::none, Range{0, 1}, optional,
+      {s, "bulge_fraction", of(&M::bulge_fraction), dimension::none, Range{0, 1}, optional,
        "disk-galaxy: fraction of the mass in the bulge"},
-      {s, "disk_scale", of_model(&M::disk_scale), dimension::length, not_negative, optional,
+      {s, "disk_scale", of(&M::disk_scale), dimension::length, not_negative, optional,
        "exponential scale length of the disk; 0: scale / 5"},
-      {s, "disk_height", of_model(&M::disk_height), dimension::length, not_negative, optional,
+      {s, "disk_height", of(&M::disk_height), dimension::length, not_negative, optional,
        "z0 of the disk's sech^2(z / z0); 0: 0.15 disk_scale"},
-      {s, "toomre_q", of_model(&M::toomre_q), dimension::none, not_negative, optional,
+      {s, "toomre_q", of(&M::toomre_q), dimension::none, not_negative, optional,
        "smallest Toomre Q in the disk"},
-      {s, "pericentre", of_model(&M::pericentre), dimension::length, not_negative, optional,
+      {s, "pericentre", of(&M::pericentre), dimension::length, not_negative, optional,
        "merger: closest approach of the galaxies as point masses; 0: 0.6 scale"},
-      {s, "separation", of_model(&M::separation), dimension::length, not_negative, optional,
+      {s, "separation", of(&M::separation), dimension::length, not_negative, optional,
        "merger: distance of the galaxies at the start; 0: 8 scale"},
-      {s, "tracer", TypeMask{at(in, &I::tracer)}, dimension::none, any, optional,
-       "types whose particles may have no mass: they feel forces and exert none"},
   };
+}
+
+constexpr const char* components_name = "initial_conditions.components";
+
+std::vector<Row> component_rows(std::size_t index) {
+  using P = Placement;
+  const std::string s = fmt::format("{}[{}]", components_name, index);
+  std::vector<Row> rows = source_rows(
+      s, [=](Parameters& p) -> ParticleSource& { return p.initial_conditions.components.at(index); });
+  const auto of = [&](auto member) { return of_placement(index, member); };
+  const std::vector<Row> placement = {
+      {s, "position", of(&P::position), dimension::length, any, optional,
+       "where the component's origin is put; it does not move first: a model's is its centre of mass"},
+      {s, "velocity", of(&P::velocity), dimension::velocity, any, optional, "added to all velocities"},
+      {s, "inclination", of(&P::inclination), dimension::none, any, optional,
+       "degrees by which the component turns about the x axis, before it is moved"},
+      {s, "node", of(&P::node), dimension::none, any, optional,
+       "degrees by which it turns about the z axis then"},
+      {s, "type", of(&P::type), dimension::none, any, optional,
+       "type that all its particles get, or a map from types to those that they get"},
+      {s, "id_offset", of(&P::id_offset), dimension::none, any, optional,
+       "added to the component's ids, which are 1, 2, ... in a model; unset: what lets them follow the "
+       "greatest of the components before"},
+  };
+  rows.insert(rows.end(), placement.begin(), placement.end());
+  return rows;
+}
+
+/// A file excludes what describes a model. name(key): the parameter's.
+template <class Name>
+std::vector<Exclusion> file_or_model(const std::vector<Row>& source, const Name& name) {
+  std::vector<Exclusion> list;
+  for (const Row& row : source)
+    if (row.key != "file")
+      list.push_back({name("file"), name(row.key), "the particles come from a file or from a model"});
+  return list;
+}
+
+std::vector<Row> initial_conditions_rows() {
+  using I = InitialConditionsParameters;
+  constexpr auto in = &Parameters::initial_conditions;
+  const std::string s = "initial_conditions";
+  const Source all = [](Parameters& p) -> ParticleSource& { return p.initial_conditions; };
+  std::vector<Row> rows = source_rows(s, all);
+  const List components{
+      .count = [](const Parameters& p) { return p.initial_conditions.components.size(); },
+      .resize = [](Parameters& p, std::size_t n) { p.initial_conditions.components.resize(n); },
+      .rows = component_rows,
+      .exclusions = file_or_model(source_rows("", all), [](const std::string& key) { return key; })};
+  rows.push_back({s, "components", components, dimension::none, any, optional,
+                  "several files or models put together, each with the keys below"});
+  rows.push_back({s, "tracer", TypeMask{at(in, &I::tracer)}, dimension::none, any, optional,
+                  "types whose particles may have no mass: they feel forces and exert none"});
+  return rows;
 }
 
 std::vector<Row> gravity_rows() {
@@ -277,6 +337,16 @@ std::string text_of_types(std::uint8_t mask) {
   return fmt::format("[{}]", fmt::join(types, ", "));
 }
 
+std::string text_of_types(const TypeMap& map) {
+  std::vector<std::string> entries;
+  for (std::size_t t = 0; t < map.size(); ++t)
+    if (map[t] != t) entries.push_back(fmt::format("{}: {}", t, map[t]));
+  if (entries.empty()) return "";
+  if (std::all_of(map.begin(), map.end(), [&](std::uint8_t type) { return type == map[0]; }))
+    return fmt::format("{}", map[0]);
+  return fmt::format("{{{}}}", fmt::join(entries, ", "));
+}
+
 std::string text_of_softening(const PerType& values) {
   bool same = true;
   for (const double v : values) same = same && v == values[0];
@@ -315,7 +385,8 @@ std::string Range::text() const {
 const std::vector<Section>& sections() {
   static const std::vector<Section> all = {
       {"units", "The units of the run; bare numbers elsewhere are in them."},
-      {"initial_conditions", "Where the particles come from: a file or a model."},
+      {"initial_conditions",
+       "Where the particles come from: a file, a model, or several of these put together."},
       {"gravity", "How forces are computed, and how accurately."},
       {"decomposition",
        "How space is divided over leaves and ranks. No result depends on the number of ranks."},
@@ -340,18 +411,86 @@ const std::vector<Exclusion>& exclusions() {
         {"output.every", "output.times", "snapshots come at regular times or at listed ones"},
         {"decomposition.leaf_size", "decomposition.leaves", "one follows from the other"},
     };
-    for (const Row& row : rows())
-      if (row.section == "initial_conditions" && row.key != "file" && row.key != "tracer")
-        list.push_back(
-            {"initial_conditions.file", row.name(), "the particles come from a file or from a model"});
+    const std::vector<Row> source =
+        source_rows("", [](Parameters& p) -> ParticleSource& { return p.initial_conditions; });
+    const auto name = [](const std::string& key) { return "initial_conditions." + key; };
+    for (const Exclusion& exclusion : file_or_model(source, name)) list.push_back(exclusion);
+    for (const Row& row : source)
+      if (row.key != "seed")
+        list.push_back({components_name, name(row.key), "each component says where its particles come from"});
     return list;
   }();
   return all;
 }
 
+std::vector<Row> rows_of(const Parameters& parameters) {
+  std::vector<Row> all = rows();
+  for (const Row& row : rows())
+    if (const List* list = std::get_if<List>(&row.value))
+      for (std::size_t i = 0; i < list->count(parameters); ++i)
+        for (const Row& own : list->rows(i)) all.push_back(own);
+  return all;
+}
+
+std::vector<Exclusion> exclusions_of(const Parameters& parameters) {
+  std::vector<Exclusion> all = exclusions();
+  for (const Row& row : rows())
+    if (const List* list = std::get_if<List>(&row.value))
+      for (std::size_t i = 0; i < list->count(parameters); ++i)
+        for (const Exclusion& own : list->exclusions) {
+          const auto name = [&](const std::string& key) {
+            return fmt::format("{}[{}].{}", row.name(), i, key);
+          };
+          all.push_back({name(own.first), name(own.second), own.reason});
+        }
+  return all;
+}
+
+bool is_list_of_maps(const std::string& name) {
+  return std::any_of(rows().begin(), rows().end(), [&](const Row& row) {
+    return std::holds_alternative<List>(row.value) && row.name() == name;
+  });
+}
+
+std::optional<Element> element_of(const std::string& name) {
+  for (const Row& row : rows()) {
+    const List* list = std::get_if<List>(&row.value);
+    if (!list || !name.starts_with(row.name() + "[")) continue;
+    const std::size_t digits = row.name().size() + 1, end = name.find("].", digits);
+    if (end == std::string::npos) return std::nullopt;
+    const auto index = whole_number<std::uint32_t>(name.substr(digits, end - digits));
+    if (!index) return std::nullopt;
+    return Element{*list, row.name(), *index};
+  }
+  return std::nullopt;
+}
+
+std::string default_text(const Row& row, const Parameters& like) {
+  Parameters fresh;
+  for (const Row& other : rows())
+    if (const List* list = std::get_if<List>(&other.value)) list->resize(fresh, list->count(like));
+  return text_of(row, fresh);
+}
+
 bool is_unset(const Row& row, const Parameters& parameters) {
   const std::string text = text_of(row, parameters);
-  return text.empty() || (text == "0" && text_of(row, Parameters{}) == text);
+  return text.empty() || (text == "0" && default_text(row, parameters) == text);
+}
+
+bool is_left_out(const Row& row, const Parameters& parameters) {
+  if (text_of(row, parameters).empty()) return true;
+  const std::vector<Row> all = rows_of(parameters);
+  const auto is_set = [&](const std::string& name) {
+    return std::any_of(all.begin(), all.end(), [&](const Row& other) {
+      return other.name() == name && !is_unset(other, parameters);
+    });
+  };
+  const std::vector<Exclusion> exclusions = exclusions_of(parameters);
+  return std::any_of(exclusions.begin(), exclusions.end(), [&](const Exclusion& exclusion) {
+    if (row.name() == exclusion.first) return is_unset(row, parameters);
+    if (row.name() != exclusion.second) return false;
+    return is_unset(row, parameters) || is_set(exclusion.first);
+  });
 }
 
 std::string text_of(const Row& row, const Parameters& parameters) {
@@ -363,8 +502,14 @@ std::string text_of(const Row& row, const Parameters& parameters) {
           [&](const Slot<std::optional<double>>& slot) { return slot(p) ? fmt::format("{}", *slot(p)) : ""; },
           [&](const Slot<Count>& slot) { return fmt::format("{}", slot(p)); },
           [&](const Slot<std::uint64_t>& slot) { return fmt::format("{}", slot(p)); },
+          [&](const Slot<std::optional<std::uint64_t>>& slot) {
+            return slot(p) ? fmt::format("{}", *slot(p)) : "";
+          },
           [&](const Slot<bool>& slot) { return std::string(slot(p) ? "true" : "false"); },
           [&](const Slot<std::string>& slot) { return slot(p).empty() ? "" : quoted(slot(p)); },
+          [&](const Slot<Vec3d>& slot) {
+            return fmt::format("[{}, {}, {}]", slot(p).x, slot(p).y, slot(p).z);
+          },
           [&](const Slot<std::vector<double>>& slot) {
             return slot(p).empty() ? "" : fmt::format("[{}]", fmt::join(slot(p), ", "));
           },
@@ -372,9 +517,14 @@ std::string text_of(const Row& row, const Parameters& parameters) {
             return slot(p).empty() ? "" : fmt::format("[{}]", fmt::join(slot(p), ", "));
           },
           [&](const Slot<PerType>& slot) { return text_of_softening(slot(p)); },
+          [&](const Slot<TypeMap>& slot) { return text_of_types(slot(p)); },
           [&](const TypeMask& mask) { return text_of_types(mask.slot(p)); },
           [&](const Choice& choice) { return choice.words[choice.get(p)]; },
-          [&](const Word& word) { return word.slot(p); }},
+          [&](const Word& word) { return word.slot(p); },
+          [&](const List& list) {
+            const std::size_t count = list.count(p);
+            return count > 0 ? fmt::format("{}", count) : "";
+          }},
       row.value);
 }
 
@@ -384,14 +534,18 @@ std::string kind_of(const Row& row) {
                  [](const Slot<std::optional<double>>&) { return std::string("number"); },
                  [](const Slot<Count>&) { return std::string("whole number"); },
                  [](const Slot<std::uint64_t>&) { return std::string("whole number"); },
+                 [](const Slot<std::optional<std::uint64_t>>&) { return std::string("whole number"); },
                  [](const Slot<bool>&) { return std::string("true or false"); },
                  [](const Slot<std::string>&) { return std::string("text"); },
+                 [](const Slot<Vec3d>&) { return std::string("three numbers, [x, y, z]"); },
                  [](const Slot<std::vector<double>>&) { return std::string("list of numbers"); },
                  [](const Slot<std::vector<std::string>>&) { return std::string("list of names"); },
                  [](const Slot<PerType>&) { return std::string("number or map from type to number"); },
+                 [](const Slot<TypeMap>&) { return std::string("type, 0 to 5, or map from type to type"); },
                  [](const TypeMask&) { return std::string("list of types, 0 to 5"); },
                  [](const Choice& choice) { return fmt::format("one of {}", fmt::join(choice.words, ", ")); },
-                 [](const Word& word) { return fmt::format("one of {}", fmt::join(word.words, ", ")); }},
+                 [](const Word& word) { return fmt::format("one of {}", fmt::join(word.words, ", ")); },
+                 [](const List&) { return std::string("list of maps"); }},
       row.value);
   const std::pair<Dimension, std::string_view> units[] = {{dimension::length, "unit of length"},
                                                           {dimension::mass, "unit of mass"},

@@ -39,9 +39,27 @@ struct TypeMask {
 
 using PerType = std::array<double, particle_types>;
 
+struct Row;
+
+/// Two parameters that must not both be given.
+struct Exclusion {
+  std::string first, second, reason;
+};
+
+/// A list of maps: any number of elements, each with parameters of its own.
+struct List {
+  std::function<std::size_t(const Parameters&)> count;
+  std::function<void(Parameters&, std::size_t)> resize;  ///< new elements have their defaults
+  /// Parameters of an element, in the section "section.key[index]". Their slots ask for an element that is
+  /// there.
+  std::function<std::vector<Row>(std::size_t)> rows;
+  std::vector<Exclusion> exclusions;  ///< among keys of one element
+};
+
 using Value = std::variant<Slot<double>, Slot<std::optional<double>>, Slot<Count>, Slot<std::uint64_t>,
-                           Slot<bool>, Slot<std::string>, Slot<std::vector<double>>,
-                           Slot<std::vector<std::string>>, Slot<PerType>, TypeMask, Choice, Word>;
+                           Slot<std::optional<std::uint64_t>>, Slot<bool>, Slot<std::string>, Slot<Vec3d>,
+                           Slot<std::vector<double>>, Slot<std::vector<std::string>>, Slot<PerType>,
+                           Slot<TypeMap>, TypeMask, Choice, Word, List>;
 
 /// Which numbers a parameter may have.
 struct Range {
@@ -71,23 +89,41 @@ struct Row {
   }
 };
 
-/// Two parameters that must not both be given.
-struct Exclusion {
-  std::string first, second, reason;
-};
-
 struct Section {
   std::string name, help;
 };
 
 const std::vector<Section>& sections();
+/// The parameters of all sections, and those of them that must not both be given; lists without elements.
 const std::vector<Row>& rows();
 const std::vector<Exclusion>& exclusions();
+
+/// The same with those of the elements that lists have in these parameters, behind the others.
+std::vector<Row> rows_of(const Parameters& parameters);
+std::vector<Exclusion> exclusions_of(const Parameters& parameters);
+
+bool is_list_of_maps(const std::string& name);
+
+/// The element that "section.key[1].key" names, whether it is there or not; unset: no list has this name.
+struct Element {
+  List list;
+  std::string name;  ///< of the list
+  std::size_t index;
+};
+std::optional<Element> element_of(const std::string& name);
+
+/// A parameter's value before anything is given, as text_of(). `like`: lists have as many elements as there.
+std::string default_text(const Row& row, const Parameters& like);
 
 /// Whether a value says nothing: it is empty, or zero where that is the default and means "choose".
 bool is_unset(const Row& row, const Parameters& parameters);
 
-/// A parameter's value as it stands in a parameter file; empty if it is unset.
+/// Whether a file of these parameters has no line of it: it would say nothing, or contradict one that says
+/// something.
+bool is_left_out(const Row& row, const Parameters& parameters);
+
+/// A parameter's value as it stands in a parameter file; empty if it is unset. Of a list of maps: how many
+/// there are.
 std::string text_of(const Row& row, const Parameters& parameters);
 
 /// What may be given: "number, unit of length, above 0", "one of middle, halves", ...

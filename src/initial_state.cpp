@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "composition.hpp"
 #include "initial_conditions.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
@@ -30,13 +31,29 @@ std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeade
   return remarks;
 }
 
+/// Several files or models: at time 0, whatever the files say.
+InitialState composed_state(const Communicator& comm, const Parameters& parameters) {
+  const InitialConditionsParameters& from = parameters.initial_conditions;
+  InitialState state;
+  Composition composition =
+      compose(comm, from.components,
+              {"initial_conditions.components", parameters.units, parameters.units, from.tracer});
+  state.particles = std::move(composition.particles);
+  for (const SnapshotHeader& header : composition.headers)
+    for (std::string& remark : remarks_on(header.files[0], header))
+      state.remarks.push_back(std::move(remark));
+  return state;
+}
+
 }  // namespace
 
 InitialState initial_state(const Communicator& comm, const Parameters& parameters) {
   const InitialConditionsParameters& from = parameters.initial_conditions;
   InitialState state;
   SnapshotHeader header;
-  if (from.file.empty()) {
+  if (!from.components.empty()) {
+    state = composed_state(comm, parameters);
+  } else if (from.file.empty()) {
     state.particles = make_initial_conditions(comm, from.model);
   } else {
     ReadOptions options;
@@ -51,7 +68,9 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
   }
   ValidationOptions options;
   if (!from.file.empty()) options.header = &header;
-  options.source = from.file.empty() ? "model " + from.model.model : from.file;
+  options.source = !from.components.empty() ? "initial_conditions.components"
+                   : from.file.empty()      ? "model " + from.model.model
+                                            : from.file;
   options.tracer = from.tracer;
   options.softening = parameters.gravity.softening;
   options.leaves = parameters.decomposition.leaves;
@@ -61,8 +80,12 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
 }
 
 double initial_state_seconds(const Communicator& comm, const InitialConditionsParameters& from) {
-  if (from.file.empty()) return 1e-5 * static_cast<double>(from.model.particles);
-  return reading_seconds(comm, std::filesystem::absolute(from.file).parent_path(), 0);
+  double seconds = 0;
+  for (const ComponentParameters& part : from.parts())
+    seconds += part.file.empty()
+                   ? 1e-5 * static_cast<double>(part.model.particles)
+                   : reading_seconds(comm, std::filesystem::absolute(part.file).parent_path(), 0);
+  return seconds;
 }
 
 }  // namespace grove

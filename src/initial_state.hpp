@@ -13,14 +13,14 @@ namespace grove {
 /// What a run starts from; each rank holds a share of the particles.
 struct InitialState {
   Particles particles;
-  Count leaf_size = 0;               ///< that a snapshot records; 0: none
-  double time = 0;                   ///< time.begin if given, else the snapshot's, or 0 for a model
+  Count leaf_size = 0;  ///< that a snapshot records; 0: none
+  double time = 0;      ///< time.begin if given, else the snapshot's, or 0 for a model or several components
   std::vector<std::string> remarks;  ///< what a user might not expect of the file
 };
 
-/// Reads the snapshot or makes the model that the parameters name, in the units of the run, and validates the
-/// particles. The same particles for any number of ranks. Collective. InputError: it cannot be read or made,
-/// or the particles cannot be simulated.
+/// Reads the snapshot, makes the model or puts together the components that the parameters name, in the units
+/// of the run, and validates the particles. The same particles for any number of ranks. Collective.
+/// InputError: it cannot be read or made, or the particles cannot be simulated.
 InitialState initial_state(const Communicator& comm, const Parameters& parameters);
 
 /// Collective. Seconds that this takes on a slow machine: a file at 100 MB/s, of all ranks together, and of a

@@ -58,12 +58,12 @@ void require_own_folder(const ResumeChoice& choice, const Parameters& parameters
 
 /// On the master. InputError if the run would replace what it begins with.
 void require_initial_conditions_elsewhere(const Parameters& parameters) {
-  const std::string& file = parameters.initial_conditions.file;
-  if (!file.empty() && EarlierResults(parameters.output.folder).hold(file))
-    throw InputError(fmt::format(
-        "{}: the initial conditions are among the results of an earlier run, which this one would replace: "
-        "give another output.folder than {}",
-        file, parameters.output.folder));
+  for (const ComponentParameters& part : parameters.initial_conditions.parts())
+    if (!part.file.empty() && EarlierResults(parameters.output.folder).hold(part.file))
+      throw InputError(fmt::format(
+          "{}: the initial conditions are among the results of an earlier run, which this one would replace: "
+          "give another output.folder than {}",
+          part.file, parameters.output.folder));
 }
 
 /// Paths of the checkpoints to be tried, the latest first, the same on all ranks.

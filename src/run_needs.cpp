@@ -41,16 +41,19 @@ struct Start {
 Start start_of(const Communicator& comm, const Parameters& parameters) {
   const InitialConditionsParameters& from = parameters.initial_conditions;
   Start start;
-  if (!from.file.empty()) {
-    const SnapshotHeader header = read_snapshot_header(
-        comm, from.file, {.unstated = parameters.units, .convert_to = parameters.units, .comoving = false});
-    start.counts = header.counts;
-    start.time = header.time;
-  } else {
-    comm.together([&] {
-      const Model model = make_model(from.model);
-      for (const Component& component : model.components()) start.counts[component.type] += component.count;
-    });
+  for (const ComponentParameters& part : from.parts()) {
+    const auto add = [&](std::size_t type, Count count) { start.counts[part.placement.type[type]] += count; };
+    if (!part.file.empty()) {
+      const SnapshotHeader header = read_snapshot_header(
+          comm, part.file, {.unstated = parameters.units, .convert_to = parameters.units, .comoving = false});
+      for (std::size_t t = 0; t < header.counts.size(); ++t) add(t, header.counts[t]);
+      if (from.components.empty()) start.time = header.time;
+    } else {
+      comm.together([&] {
+        const Model model = make_model(part.model);
+        for (const Component& component : model.components()) add(component.type, component.count);
+      });
+    }
   }
   if (parameters.time.begin) start.time = *parameters.time.begin;
   return start;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "composition.hpp"
 #include "initial_state.hpp"
 #include "io/snapshot.hpp"
 #include "particles/models/model.hpp"
@@ -35,6 +36,127 @@ TEST(InitialConditions, are_the_same_particles_on_any_number_of_ranks) {
           << info.name << " " << field.info.name;
     });
   }
+}
+
+/// Two models, of the second of which the particles are turned, moved and of another type.
+InitialConditionsParameters two_spheres() {
+  InitialConditionsParameters from;
+  from.components.resize(2);
+  ComponentParameters &host = from.components[0], &satellite = from.components[1];
+  host.model.model = satellite.model.model = "plummer";
+  host.model.particles = 101;
+  satellite.model.particles = 57;
+  satellite.model.seed = 2;
+  satellite.placement.position = {10, 20, 30};
+  satellite.placement.velocity = {0, 0, 0.5};
+  satellite.placement.inclination = 90;
+  satellite.placement.type.fill(4);
+  return from;
+}
+
+CompositionOptions composition_options() {
+  return {"components", Units::dimensionless(), Units::dimensionless()};
+}
+
+TEST(Composition, is_the_same_on_any_number_of_ranks_and_puts_components_where_they_belong) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  const auto components = two_spheres().components;
+  const Particles mine = compose(comm, components, composition_options()).particles;
+  const Particles whole = compose(alone, components, composition_options()).particles;
+  const Particles host = make_particles(components[0].model), satellite = make_particles(components[1].model);
+  ASSERT_EQ(whole.size(), 158u);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_EQ(whole.id[i], i + 1);
+    const bool is_host = i < host.size();
+    const Vec3d x = is_host ? host.position[i] : satellite.position[i - host.size()];
+    const Vec3d v = is_host ? host.velocity[i] : satellite.velocity[i - host.size()];
+    // A quarter of a turn about x takes y to z and z to -y; the cosine of 90 degrees is 6e-17.
+    const Vec3d position = is_host ? x : Vec3d{10 + x.x, 20 - x.z, 30 + x.y};
+    const Vec3d velocity = is_host ? v : Vec3d{v.x, -v.z, 0.5 + v.y};
+    EXPECT_LE(norm(whole.position[i] - position), is_host ? 0 : 1e-14) << i;
+    EXPECT_LE(norm(whole.velocity[i] - velocity), is_host ? 0 : 1e-15) << i;
+    EXPECT_EQ(whole.type[i], is_host ? 1 : 4);
+  }
+  EXPECT_EQ(comm.sum(static_cast<Count>(mine.size())), static_cast<Count>(whole.size()));
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    const std::size_t k = mine.id[i] - 1;
+    EXPECT_EQ(mine.position[i], whole.position[k]);
+    EXPECT_EQ(mine.velocity[i], whole.velocity[k]);
+    EXPECT_EQ(mine.mass[i], whole.mass[k]);
+    EXPECT_EQ(mine.type[i], whole.type[k]);
+  }
+}
+
+/// The message of the InputError that all ranks throw; empty if there is none.
+std::string fault_of(const Communicator& comm, const std::vector<ComponentParameters>& components) {
+  try {
+    compose(comm, components, composition_options());
+  } catch (const Agreed<InputError>& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Composition, keeps_ids_apart_or_says_whose_clash) {
+  const Communicator comm(MPI_COMM_WORLD);
+  auto components = two_spheres().components;
+  components[1].placement.id_offset = 1000;
+  const Particles far = compose(comm, components, composition_options()).particles;
+  ParticleId greatest = 0;
+  for (const ParticleId id : far.id) greatest = std::max(greatest, id);
+  EXPECT_EQ(comm.max(greatest), 1057u);
+  components[1].placement.id_offset = 100;
+  const std::string clash = fault_of(comm, components);
+  EXPECT_NE(clash.find("components[0] has ids 1 to 101, components[1] 101 to 157"), std::string::npos)
+      << clash;
+  EXPECT_NE(clash.find("101: occurs more than once"), std::string::npos) << clash;
+  components[1].placement.id_offset = ~std::uint64_t{0};
+  EXPECT_NE(fault_of(comm, components).find("components[1]: its greatest id is 57"), std::string::npos);
+}
+
+TEST(Composition, ids_of_files_may_cross_where_none_is_the_same_and_start_from_0) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  const testing::TestFolder folder(comm, "crossing");
+  Particles even = testing::foreign_particles(alone, 40), odd = even;
+  for (std::size_t i = 0; i < even.size(); ++i) even.id[i] = 2 * i, odd.id[i] = 2 * i + 1;
+  const auto put = [&](const std::string& name, const Particles& particles) {
+    testing::put(comm, folder / name,
+                 [&] { return testing::gadget_file(particles, {}, 0, 0, particles.size()); });
+  };
+  put("even", even);
+  put("odd", odd);
+  std::vector<ComponentParameters> components(2);
+  components[0].file = folder / "even";
+  components[1].file = folder / "odd";
+  components[1].placement.id_offset = 0;
+  EXPECT_EQ(fault_of(comm, components), "");
+  components[1].file = folder / "even";
+  EXPECT_NE(fault_of(comm, components).find("occurs more than once"), std::string::npos);
+  components[1].placement.id_offset.reset();
+  EXPECT_EQ(fault_of(comm, components), "") << "0 comes after the greatest id, not upon it";
+}
+
+TEST(Composition, faults_name_the_component) {
+  const Communicator comm(MPI_COMM_WORLD);
+  auto components = two_spheres().components;
+  components[1].model.rmax = -1;
+  EXPECT_NE(fault_of(comm, components).find("components[1]: rmax"), std::string::npos);
+  components[1] = {};
+  components[1].file = "nowhere.hdf5";
+  const std::string missing = fault_of(comm, components);
+  EXPECT_NE(missing.find("components[1]: nowhere.hdf5"), std::string::npos) << missing;
+}
+
+TEST(InitialConditions, of_components_begin_at_time_0) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const Parameters parameters = parse_parameters(
+      "units: {system: none}\ninitial_conditions: {components: [{model: plummer, n: 50}, {model: nfw, n: "
+      "60}]}\n"
+      "gravity: {softening: 0.01}\ntime: {end: 1, step: 1}\n",
+      "test", {});
+  const InitialState state = initial_state(comm, parameters);
+  EXPECT_EQ(comm.sum(static_cast<Count>(state.particles.size())), 110);
+  EXPECT_EQ(state.time, 0);
 }
 
 TEST(InitialConditions, bad_parameters_are_refused_on_all_ranks) {

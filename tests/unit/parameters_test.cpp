@@ -207,6 +207,91 @@ TEST(Parameters, used_parameters_resolve_to_the_same) {
   EXPECT_EQ(again.initial_conditions.model.seed, 0u);
 }
 
+const std::string composed = R"(
+initial_conditions:
+  components:
+    - model: nfw
+      mass: 1e12 Msun
+      n: 1000
+    - file: sat.hdf5
+      position: [50 kpc, 0, -3]
+      velocity: 0, 120 km/s, 0
+      inclination: 30
+      node: 60
+      type: {1: 4, 2: 5}
+      id_offset: 5000
+    - {model: plummer, type: 3}
+gravity: {softening: 0.1}
+time: {end: 1, step: 0.01}
+)";
+
+TEST(Parameters, components_have_their_own_sources_and_places) {
+  const auto& components = parse(composed).initial_conditions.components;
+  ASSERT_EQ(components.size(), 3u);
+  EXPECT_EQ(components[0].model.model, "nfw");
+  EXPECT_DOUBLE_EQ(components[0].model.mass, 100);
+  EXPECT_EQ(components[0].model.gravitational_constant, Units::galactic().gravitational_constant);
+  EXPECT_EQ(components[0].placement.type, (TypeMap{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(components[1].file, "sat.hdf5");
+  EXPECT_DOUBLE_EQ(components[1].placement.position.x, 50);
+  EXPECT_EQ(components[1].placement.position.z, -3);
+  EXPECT_EQ(components[1].placement.velocity, (Vec3d{0, 120, 0}));
+  EXPECT_EQ(components[1].placement.inclination, 30);
+  EXPECT_EQ(components[1].placement.node, 60);
+  EXPECT_EQ(components[1].placement.type, (TypeMap{0, 4, 5, 3, 4, 5}));
+  EXPECT_EQ(components[1].placement.id_offset, 5000u);
+  EXPECT_EQ(components[2].placement.type, (TypeMap{3, 3, 3, 3, 3, 3}));
+  EXPECT_FALSE(components[2].placement.id_offset);
+  EXPECT_EQ(components[0].model.seed, 1u);
+  EXPECT_EQ(components[2].model.seed, 3u) << "the same model twice is not the same particles twice";
+}
+
+TEST(Parameters, components_can_be_overridden_one_by_one) {
+  const Parameters p = parse(composed, {"initial_conditions.components[2].n=77", "initial_conditions.seed=10",
+                                        "initial_conditions.components[0].seed=4"});
+  EXPECT_EQ(p.initial_conditions.components[2].model.particles, 77);
+  EXPECT_EQ(p.initial_conditions.components[2].model.seed, 12u);
+  EXPECT_EQ(p.initial_conditions.components[0].model.seed, 4u);
+  const Parameters one = parse(composed, {"initial_conditions.components=[{model: plummer}]"});
+  EXPECT_EQ(one.initial_conditions.components.size(), 1u);
+}
+
+TEST(Parameters, faults_of_components_name_them) {
+  const std::string list = "initial_conditions.components";
+  EXPECT_MESSAGE(message(composed, {list + "[0].mass=3 kpc"}), "components[0].mass", "Msun");
+  EXPECT_MESSAGE(message(composed, {list + "=[{model: nfw}, {model: nfw, mass: -1}]"}),
+                 list + "[1].mass: -1 is out of range");
+  EXPECT_MESSAGE(message(composed, {list + "[0].mas=3"}), "did you mean '" + list + "[0].mass'");
+  EXPECT_MESSAGE(message(composed, {list + "[3].mass=3"}), "no such element", "has 3, numbered from 0");
+  EXPECT_MESSAGE(message(composed, {list + "[1].position=[1, 2]"}), "[1].position",
+                 "2 given; expected three");
+  EXPECT_MESSAGE(message(composed, {list + "[1].type=6"}), "[1].type", "'6' is not a particle type");
+  EXPECT_MESSAGE(message(composed, {list + "[1].type={1:4}"}), "space after the colon");
+  EXPECT_MESSAGE(message(composed, {list + "[1].scale=2"}), "components[1].scale",
+                 "contradicts " + list + "[1].file (run.yml:7)");
+  EXPECT_MESSAGE(message(composed, {list + "[1].id_offset=-1"}), "[1].id_offset", "whole number");
+  EXPECT_MESSAGE(message(composed, {list + "=[{n: 3}]"}), list + "[0]", "give file (a snapshot) or model");
+  EXPECT_MESSAGE(message(composed, {list + "=[]"}), list, "is empty");
+  EXPECT_MESSAGE(message(composed, {list + "=3"}), list, "list of maps");
+  EXPECT_MESSAGE(message(composed, {list + "=[plummer]"}), list, "list of maps");
+  EXPECT_MESSAGE(message(composed, {list + "=[{model: nfw, mass: 1, mass: 2}]"}), list + "[0].mass", "once");
+  EXPECT_MESSAGE(message(composed, {"initial_conditions.model=nfw"}), "initial_conditions.model",
+                 "contradicts " + list);
+}
+
+TEST(Parameters, used_components_resolve_to_the_same) {
+  const std::string used = used_parameters(parse(composed));
+  EXPECT_EQ(used_parameters(parse(used)), used);
+  const auto& again = parse(used).initial_conditions.components;
+  ASSERT_EQ(again.size(), 3u);
+  EXPECT_EQ(again[1].placement.type, (TypeMap{0, 4, 5, 3, 4, 5}));
+  EXPECT_EQ(again[1].placement.velocity, (Vec3d{0, 120, 0}));
+  EXPECT_EQ(again[2].model.seed, 3u);
+  EXPECT_EQ(used.find("concentration", used.find("sat.hdf5")),
+            used.find("concentration", used.find("plummer")))
+      << "a file has no parameters of a model: " << used;
+}
+
 TEST(Parameters, documentation_page_is_current) {
   EXPECT_EQ(read_text(GROVE_SOURCE_DIR "/docs/parameters.md"), parameter_documentation())
       << "make it anew: grove info --parameters > docs/parameters.md";
