@@ -87,6 +87,18 @@ std::vector<Row> source_rows(const std::string& s, const Source& source) {
        "model to make instead of reading a file; `grove ic --help` says what each is"},
       {s, "n", of(&M::particles), dimension::none, Range{0, 1e12}, optional,
        "particles over all components; 0: the model's choice"},
+      {s, "n_halo", of(&M::halo_particles), dimension::none, Range{0, 1e12}, optional,
+       "disk-galaxy, merger (of the first galaxy): particles of the halo; 0: its share, 50 %, merger 60 %, "
+       "of "
+       "those that the others leave"},
+      {s, "n_disk", of(&M::disk_particles), dimension::none, Range{0, 1e12}, optional,
+       "the same of the disk; its share is 40 %"},
+      {s, "n_bulge", of(&M::bulge_particles), dimension::none, Range{0, 1e12}, optional,
+       "disk-galaxy: the same of the bulge; its share is 10 %"},
+      {s, "equal_masses", of(&M::equal_masses), dimension::none, any, optional,
+       "disk-galaxy, merger: all particles have the same mass, so that parts have as many as their masses "
+       "ask "
+       "for"},
       {s, "seed", of(&M::seed), dimension::none, not_negative, optional, "of the model's random numbers"},
       {s, "mass", of(&M::mass), dimension::mass, positive, optional,
        "M of the model's formulas; nfw, disk-galaxy: within rmax; merger: of the first galaxy; m31: the "
@@ -108,6 +120,12 @@ std::vector<Row> source_rows(const std::string& s, const Source& source) {
        "fraction of the mass of a galaxy in its disk"},
       {s, "bulge_fraction", of(&M::bulge_fraction), dimension::none, Range{0, 1}, optional,
        "disk-galaxy: fraction of the mass in the bulge"},
+      {s, "bulge_scale", of(&M::bulge_scale), dimension::length, not_negative, optional,
+       "disk-galaxy: scale length of the bulge's Hernquist profile; 0: disk_scale / 5"},
+      {s, "halo_spin", of(&M::halo_spin), dimension::none, any, optional,
+       "disk-galaxy, merger: J / (sqrt(2) M V R) of the halo (Bullock et al. 2001), V the circular speed at "
+       "R = "
+       "rmax; cosmological halos have 0.035; 0: it does not turn; below 0: against the disk"},
       {s, "disk_scale", of(&M::disk_scale), dimension::length, not_negative, optional,
        "exponential scale length of the disk; 0: scale / 5"},
       {s, "disk_height", of(&M::disk_height), dimension::length, not_negative, optional,

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/errors.hpp"
@@ -51,6 +52,10 @@ struct InitialConditionsOptions {
        "disk-galaxy, merger: share of the mass in the disk [0.05]"},
       {"--bulge-fraction", &ModelParameters::bulge_fraction, dimension::none,
        "disk-galaxy: share of the mass in the bulge [0.01]"},
+      {"--bulge-scale", &ModelParameters::bulge_scale, dimension::length,
+       "disk-galaxy: scale of the bulge's Hernquist profile [disk-scale / 5]"},
+      {"--halo-spin", &ModelParameters::halo_spin, dimension::none,
+       "disk-galaxy, merger: J / (sqrt(2) M V R) of the halo at its rmax [0]"},
       {"--disk-scale", &ModelParameters::disk_scale, dimension::length,
        "Scale length of the disk [scale / 5]"},
       {"--disk-height", &ModelParameters::disk_height, dimension::length,
@@ -81,6 +86,7 @@ void check_options(const InitialConditionsOptions& options) {
       else if (!option.text.empty() && foreign.empty())
         foreign = option.name;
     }
+    if (info.has_parts) taken += ", --n-halo, --n-disk, --n-bulge, --equal-masses";
     if (!foreign.empty())
       throw InputError(
           fmt::format("the model {} does not depend on {}; its options are {}", info.name, foreign, taken));
@@ -130,6 +136,16 @@ void add_ic(CLI::App& app, Action& action) {
       .add_option("--units", options->units,
                   "Units of values and of the file; none: G = 1; galactic: kpc, 1e10 Msun, km/s [none]")
       ->check(CLI::IsMember({"none", "galactic"}));
+  const std::pair<const char*, Count ModelParameters::*> parts[] = {
+      {"halo", &ModelParameters::halo_particles},
+      {"disk", &ModelParameters::disk_particles},
+      {"bulge", &ModelParameters::bulge_particles}};
+  for (const auto& [part, count] : parts)
+    add_count(
+        command, fmt::format("--n-{}", part), options->model.*count, Count{1},
+        fmt::format("disk-galaxy, merger: particles of the {} [its share of what the others leave]", part));
+  command.add_flag("--equal-masses", options->model.equal_masses,
+                   "disk-galaxy, merger: all particles have the same mass");
   for (ValueOption& value : options->values)
     command.add_option(value.name, value.text, value.help)->type_name("VALUE");
   command.callback(

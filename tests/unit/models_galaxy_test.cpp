@@ -226,6 +226,96 @@ TEST(DiskGalaxy, splits_any_number_exactly) {
   EXPECT_THROW(make_model(parameters("disk-galaxy", 2)), InputError);
 }
 
+TEST(DiskGalaxy, parts_get_the_particles_that_they_are_given) {
+  ModelParameters p = parameters("disk-galaxy", 10000);
+  p.disk_particles = 6000;
+  const auto counts = [&] {
+    std::vector<Count> result;  // halo, disk, bulge
+    const Model model = make_model(p);
+    for (const Component& component : model.components()) result.push_back(component.count);
+    return result;
+  };
+  // What is left is shared 5 : 1, and the halo gets what rounding leaves.
+  EXPECT_EQ(counts(), (std::vector<Count>{3334, 6000, 666}));
+  p.halo_particles = 3000;
+  EXPECT_EQ(counts(), (std::vector<Count>{3000, 6000, 1000}));
+  p.bulge_particles = 999;
+  EXPECT_THROW(make_model(p), InputError) << "9999 are not 10000";
+  p.particles = 0;
+  EXPECT_EQ(counts(), (std::vector<Count>{3000, 6000, 999}));
+  p.halo_particles = 0;
+  EXPECT_EQ(counts(), (std::vector<Count>{50000, 6000, 999}));
+  p.bulge_fraction = 0;
+  EXPECT_THROW(make_model(p), InputError) << "particles of a bulge without mass";
+  p = parameters("plummer", 100);
+  p.disk_particles = 10;
+  EXPECT_THROW(make_model(p), InputError);
+}
+
+TEST(DiskGalaxy, particles_have_the_same_mass_if_that_is_asked_for) {
+  for (const char* name : {"disk-galaxy", "merger"}) {
+    ModelParameters p = parameters(name, 20001);
+    const Model usual = make_model(p);
+    p.equal_masses = true;
+    const Model equal = make_model(p);
+    const auto each = [](const Component& c) { return c.mass / static_cast<double>(c.count); };
+    EXPECT_GT(each(usual.components()[0]), 5 * each(usual.components()[1])) << "or the test says nothing";
+    for (std::size_t c = 0; c < equal.components().size(); ++c) {
+      EXPECT_DOUBLE_EQ(each(equal.components()[c]), each(equal.components()[0])) << name;
+      // Rounded to whole particles; the last part of each galaxy takes what others have lost.
+      EXPECT_NEAR(equal.components()[c].mass, usual.components()[c].mass, 3 * each(equal.components()[0]));
+    }
+    EXPECT_EQ(equal.count(), 20001);
+    p.disk_particles = 10;
+    EXPECT_THROW(make_model(p), InputError) << name;
+  }
+}
+
+TEST(DiskGalaxy, bulge_has_the_scale_asked_for) {
+  ModelParameters p = parameters("disk-galaxy", 0);
+  p.halo_particles = p.disk_particles = 1;
+  p.bulge_particles = 10000;
+  p.bulge_scale = 0.07;
+  const Particles bulge = of_type(make_particles(p), 3);
+  // Of the mass within 50 a the taper leaves Hernquist's profile to well below the limit, 2 %: beyond there
+  // are 4 % of the endless sphere, and the taper adds about 0.4 %.
+  const auto hernquist = [](double r) {
+    const double x = r / 0.07;
+    return std::min(1.0, x * x / ((1 + x) * (1 + x)) / 0.964);
+  };
+  EXPECT_LT(distribution_distance(radii(bulge), hernquist), distribution_limit(bulge.size()));
+}
+
+/// J / M about the axis, in units of sqrt(2) V R at the halo's edge.
+double spin_of(const Particles& halo, double v, double r) {
+  double momentum = 0;
+  for (std::size_t i = 0; i < halo.size(); ++i) momentum += cross(halo.position[i], halo.velocity[i]).z;
+  return momentum / static_cast<double>(halo.size()) / (std::sqrt(2.0) * v * r);
+}
+
+TEST(DiskGalaxy, halo_turns_as_fast_as_asked_for_and_is_as_round_and_hot_as_ever) {
+  constexpr Count n = 20000;
+  ModelParameters p = parameters("disk-galaxy", 0);
+  p.halo_particles = n;
+  p.disk_particles = p.bulge_particles = 1;
+  const Particles still = of_type(make_particles(p), 1);
+  p.halo_spin = 0.04;
+  const Particles turning = of_type(make_particles(p), 1);
+  // The halo's 0.94 M are within rmax = 15, and all of disk and bulge but 2 % of the latter.
+  const double v = std::sqrt(1 / 15.0);
+  double square = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    square += std::pow(cross(still.position[i], still.velocity[i]).z / (std::sqrt(2.0) * v * 15), 2);
+  const double noise = std::sqrt(square) / n;  // of the mean of independent terms
+  EXPECT_LT(4 * noise, 0.15 * 0.04) << "or the test says nothing";
+  EXPECT_NEAR(spin_of(turning, v, 15), 0.04, 4 * noise + 1e-3 * 0.04);
+  EXPECT_NEAR(spin_of(still, v, 15), 0, 1e-10);
+  // The same draws, but for signs and for the net rotation that the one at rest has lost, 1 / sqrt(n) of it.
+  EXPECT_NEAR(kinetic_energy(turning) / kinetic_energy(still), 1, 4 / static_cast<double>(n) + 1e-3);
+  p.halo_spin = 0.5;
+  EXPECT_THROW(make_model(p), InputError);
+}
+
 TEST(Parabola, has_no_energy_and_the_pericentre_asked_for) {
   const PhasePoint relative = parabolic_approach(2, 0.5, 10);
   EXPECT_NEAR(norm(relative.position), 10, 1e-12);

@@ -43,6 +43,8 @@ TEST(Models, depend_on_what_they_say_they_take_and_on_nothing_else) {
       {&ModelParameters::mass_ratio, 0.5},
       {&ModelParameters::disk_fraction, 0.0625},
       {&ModelParameters::bulge_fraction, 0.02},
+      {&ModelParameters::bulge_scale, 0.06},
+      {&ModelParameters::halo_spin, 0.02},
       {&ModelParameters::disk_scale, 0.25},
       {&ModelParameters::disk_height, 0.05},
       {&ModelParameters::toomre_q, 1.25},
@@ -107,6 +109,53 @@ TEST(Models, centre_of_mass_rests_in_the_origin) {
     EXPECT_LE(norm(position), 1e-12 * moment) << info.name;
     EXPECT_LE(norm(momentum), 1e-12 * speed) << info.name;
   }
+}
+
+TEST(Models, what_does_not_rotate_has_no_angular_momentum) {
+  for (const ModelInfo& info : model_infos()) {
+    if (info.name == "uniform-cube" || info.name == "kepler") continue;  // they keep their draws
+    const ModelParameters p = parameters(std::string(info.name), 1001);
+    const Model model = make_model(p);
+    const Particles particles = make_particles(p);
+    for (std::size_t c = 0; c < model.components().size(); ++c) {
+      const Component& component = model.components()[c];
+      Vec3d momentum{0, 0, 0};
+      double size = 0, greatest = 0;
+      for (auto i = static_cast<std::size_t>(model.first_of(c));
+           i < static_cast<std::size_t>(model.first_of(c + 1)); ++i) {
+        const Vec3d x = particles.position[i] - component.origin.position;
+        const Vec3d v = particles.velocity[i] - component.origin.velocity;
+        momentum += cross(x, v);
+        size += norm(x) * norm(v);
+        greatest = component.sampler->reach() * component.sampler->fastest();
+      }
+      const auto n = static_cast<double>(component.count);
+      if (component.rotates)
+        EXPECT_GT(norm(momentum), 0.1 * size) << info.name << " " << component.name;
+      else  // rounding of n terms, and fixed-point sums in units of n 2^-61 of the greatest term
+        EXPECT_LE(norm(momentum), 1e-12 * size + n * n * 0x1p-60 * greatest)
+            << info.name << " " << component.name;
+    }
+  }
+}
+
+TEST(Models, particles_that_lose_the_rotation_keep_their_energies) {
+  // v loses omega x position: of the order of 1 / sqrt(n) of the speeds. Its square is n / 2 of the part that
+  // three of 3 n degrees of freedom have, 1 / n of the kinetic energy; draws that keep it are 4 deviations
+  // off at most: (3 + 4 sqrt(6)) / 3 n.
+  constexpr Count n = 5000;
+  const Model model = make_model(parameters("plummer", n));
+  Component turning = model.components()[0];
+  turning.rotates = true;
+  Model kept({turning}, 1);
+  kept.centre(kept.sums(0, n));
+  Particles with;
+  kept.make(0, n, with);
+  const Particles without = make_particles(parameters("plummer", n));
+  const double change = 1 - kinetic_energy(without) / kinetic_energy(with);
+  EXPECT_GT(change, 0);
+  EXPECT_LT(change, (3 + 4 * std::sqrt(6.0)) / (3 * n));
+  EXPECT_EQ(with.position, without.position);
 }
 
 TEST(Models, seeds_differ) {

@@ -6,7 +6,6 @@ namespace grove {
 namespace {
 
 constexpr double halo_mass = 81.1, bulge_mass = 3.24, disk_mass = 3.66;  // M
-constexpr double total_mass = halo_mass + bulge_mass + disk_mass;
 
 /// Tapered beyond `rmax`, so that the particles' mass is `mass`. profile(m): with a mass parameter of m.
 template <class MakeProfile>
@@ -29,12 +28,9 @@ Model make_m31(const ModelParameters& p) {
   });
   const double disk_gm = p.gravitational_constant * disk_mass * p.mass / ExponentialDisk::made_fraction();
   const Galaxy galaxy{p.gravitational_constant, halo, bulge, {disk_gm, 5.4 * p.scale, 0.6 * p.scale, 1.8}};
-  const GalaxyCounts counts =
-      galaxy_counts(galaxy, p.particles, disk_mass / total_mass, bulge_mass / total_mass);
-  std::vector<Component> components = galaxy_components(galaxy, counts);
-  const double particle_mass = total_mass * p.mass / static_cast<double>(p.particles);
-  for (Component& component : components)
-    component.mass = particle_mass * static_cast<double>(component.count);
+  const auto counts = galaxy_counts(galaxy, p.particles, 0, {halo_mass, disk_mass, bulge_mass}, {0, 0, 0});
+  std::vector<Component> components = galaxy_components(galaxy, counts, 0);
+  equalise_masses(components, (halo_mass + bulge_mass + disk_mass) * p.mass);
   return Model(std::move(components), p.seed);
 }
 

@@ -1,5 +1,8 @@
 #include "particles/models/merger.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -12,10 +15,12 @@ namespace {
 
 constexpr double degree = std::numbers::pi / 180;
 
-/// Of all particles of a galaxy, how many are in the disk: what a picture shows.
-constexpr double disk_share = 0.4;
+/// Of all particles of a galaxy: the disk is what a picture shows.
+constexpr GalaxyParts<double> usual_shares{0.6, 0.4, 0};
 
-std::vector<Component> one_galaxy(const ModelParameters& p, double mass_ratio, Count count) {
+/// count: of all its particles; 0: as many as its parts are given. name: put before those of its parts.
+std::vector<Component> one_galaxy(const ModelParameters& p, double mass_ratio, Count count,
+                                  const char* name) {
   const double mass = p.mass * mass_ratio, size = std::cbrt(mass_ratio);
   const double scale = p.scale * size;
   const double rmax = (p.rmax > 0 ? p.rmax : 8 * p.scale) * size;
@@ -23,13 +28,15 @@ std::vector<Component> one_galaxy(const ModelParameters& p, double mass_ratio, C
   const auto halo = std::make_shared<TaperedProfile>(
       std::make_shared<HernquistProfile>((1 - p.disk_fraction) * mass, scale), rmax, taper);
   const Galaxy galaxy{p.gravitational_constant, halo, nullptr, disk_shape(p, mass, scale)};
-  return galaxy_components(galaxy, galaxy_counts(galaxy, count, disk_share, 0));
-}
-
-double mass_of(const std::vector<Component>& components) {
-  double mass = 0;
-  for (const Component& component : components) mass += component.mass;
-  return mass;
+  const auto given = [&](Count n) {
+    return static_cast<Count>(std::llround(std::ceil(static_cast<double>(n) * mass_ratio)));
+  };
+  const auto counts =
+      galaxy_counts(galaxy, count, given(50000), p.equal_masses ? part_masses(galaxy) : usual_shares,
+                    {given(p.halo_particles), given(p.disk_particles), given(p.bulge_particles)});
+  std::vector<Component> components = galaxy_components(galaxy, counts, p.halo_spin);
+  for (Component& component : components) component.name = fmt::format("{} {}", name, component.name);
+  return components;
 }
 
 }  // namespace
@@ -47,10 +54,15 @@ Model make_merger(const ModelParameters& p) {
   const double separation = p.separation > 0 ? p.separation : 8 * p.scale;
   if (separation <= pericentre)
     throw InputError("separation of the two galaxies must be larger than their pericentre");
-  const auto second_count =
-      static_cast<Count>(static_cast<double>(p.particles) * p.mass_ratio / (1 + p.mass_ratio));
-  std::vector<Component> first = one_galaxy(p, 1, p.particles - second_count);
-  std::vector<Component> second = one_galaxy(p, p.mass_ratio, second_count);
+  Count second_count = 0;
+  if (p.particles > 0) {
+    if (p.particles < 4) throw InputError("too few particles for two galaxies, each of a halo and a disk");
+    const double share = p.mass_ratio / (1 + p.mass_ratio);
+    second_count =
+        std::clamp(static_cast<Count>(static_cast<double>(p.particles) * share), Count{1}, p.particles - 1);
+  }
+  std::vector<Component> first = one_galaxy(p, 1, p.particles - second_count, "first");
+  std::vector<Component> second = one_galaxy(p, p.mass_ratio, second_count, "second");
 
   const double first_mass = mass_of(first), second_mass = mass_of(second);
   const TwoBodies orbit = two_bodies(
@@ -62,6 +74,7 @@ Model make_merger(const ModelParameters& p) {
   for (Component& component : first) component.origin = orbit.first, component.rotation = first_tilt;
   for (Component& component : second) component.origin = orbit.second, component.rotation = second_tilt;
   first.insert(first.end(), second.begin(), second.end());
+  if (p.equal_masses) equalise_masses(first, mass_of(first));
   return Model(std::move(first), p.seed);
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -46,6 +47,8 @@ struct Component {
       true;  ///< its centre of mass comes to rest at `origin` (see Model), else draws stay as they are
   Rotation rotation{};
   PhasePoint origin{{0, 0, 0}, {0, 0, 0}};
+  bool rotates = false;  ///< what is centred keeps the angular momentum of its draws, else it has none
+  std::string name{};    ///< "halo", for people; empty: it is all of the model
 };
 
 /// A set of initial conditions of which any rank makes any range of particles. Particle i is a function of
@@ -55,19 +58,28 @@ struct Component {
 /// every rank adds up its own range (`sums`), the integers are added over ranks, and all get the total
 /// (`centre`). Then each velocity loses the mean velocity, and each position the mean position times r / <r>:
 /// in a model of a cusp and a wide halo the outskirts make the mean, and a common shift would take the cusp
-/// from the origin. Sums are of fixed-point numbers of 62 - log2(n) bits, so they are the same in any order;
-/// what remains of the means is of order n 2^-62 of the component's reach and greatest speed, or rounding.
+/// from the origin. A component that does not rotate then loses its angular momentum L: each velocity the
+/// rotation as of a rigid body, omega x position with omega = I^-1 L and the tensor of inertia I, which adds
+/// no momentum. That is of order 1/sqrt(n) of the speeds at the outskirts, which make L, and less within:
+/// energies change by 1/n of their sum, and particles stay independent but for these means. (Mirrored pairs
+/// would have no angular momentum either, and the exact distribution of each particle, but only n / 2
+/// independent radii: twice the noise in the profile.) Sums are of fixed-point numbers of 62 - log2(n) bits,
+/// so they are the same in any order; what remains of the means is of order n 2^-62 of the component's reach
+/// and greatest speed, or rounding.
 class Model {
  public:
   Model(std::vector<Component> components, std::uint64_t seed);
 
-  static constexpr std::size_t sums_per_component = 7;
+  static constexpr std::size_t sums_per_component = 23;
 
   Count count() const { return offsets_.back(); }
   const std::vector<Component>& components() const { return components_; }
 
-  /// Sums of position, radius and velocity over particles [first, last), sums_per_component integers for
-  /// each.
+  /// Where the particles of a component begin; of the one behind the last: count().
+  Count first_of(std::size_t component) const { return offsets_[component]; }
+
+  /// First and second moments of position, radius and velocity over particles [first, last),
+  /// sums_per_component integers for each component.
   std::vector<std::int64_t> sums(Count first, Count last) const;
   /// Takes the sums over all particles; call once, before `make`.
   void centre(std::span<const std::int64_t> total);
@@ -77,20 +89,29 @@ class Model {
   void make(Count first, Count last, Particles& out) const;
 
  private:
+  /// What particles lose.
+  struct Means {
+    Vec3d position{0, 0, 0};  ///< mean position over mean radius
+    Vec3d velocity{0, 0, 0};
+    Vec3d rotation{0, 0, 0};  ///< angular velocity
+  };
+
   std::size_t component_of(Count index) const;
   PhasePoint draw(std::size_t component, Count index) const;
 
   std::vector<Component> components_;
-  std::vector<Count> offsets_;     ///< first particle of each component, and the total
-  std::vector<PhasePoint> means_;  ///< of each component: position over <r>, and velocity
+  std::vector<Count> offsets_;  ///< first particle of each component, and the total
+  std::vector<Means> means_;    ///< of each component
   std::uint64_t seed_;
 };
 
-/// The models' names, what they are, and which of the values of ModelParameters they depend on.
+/// The models' names, what they are, which of the values of ModelParameters they depend on, and whether they
+/// have halo, disk and bulge, of which the numbers can be chosen.
 struct ModelInfo {
   std::string_view name;
   std::string_view description;
   std::span<double ModelParameters::*const> takes;
+  bool has_parts = false;
 };
 std::span<const ModelInfo> model_infos();
 

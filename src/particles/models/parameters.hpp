@@ -11,7 +11,9 @@ namespace grove {
 /// sensible value it means "the model's own default". Lengths, masses and so on in the units of the run.
 struct ModelParameters {
   std::string model = "plummer";
-  Count particles = 0;                ///< over all components; 0: the model's default
+  Count particles = 0;  ///< over all components; 0: the model's default
+  Count halo_particles = 0, disk_particles = 0, bulge_particles = 0;  ///< 0: a share of the others
+  bool equal_masses = false;          ///< halo, disk and bulge have as many particles as their masses ask for
   std::uint64_t seed = 1;             ///< of the random numbers
   double gravitational_constant = 1;  ///< in the units of the run
   double mass = 1;   ///< M of the model's formulas; nfw, disk-galaxy: within rmax; merger: first galaxy
@@ -23,6 +25,8 @@ struct ModelParameters {
   double mass_ratio = 1;         ///< second body or galaxy over the first: kepler, merger
   double disk_fraction = 0.05;   ///< of the mass of a galaxy in its disk
   double bulge_fraction = 0.01;  ///< of the mass of a galaxy in its bulge
+  double bulge_scale = 0;        ///< of the bulge's profile
+  double halo_spin = 0;          ///< J / (sqrt(2) M V R) of the halo
   double disk_scale = 0;         ///< exponential scale length of the disk
   double disk_height = 0;        ///< z0 of the disk's sech^2(z / z0)
   double toomre_q = 1.5;         ///< smallest Toomre Q in the disk

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "particles/models/galaxy.hpp"
@@ -28,12 +29,13 @@ constexpr double P::*of_size[] = {&P::mass, &P::scale};
 constexpr double P::*of_sphere[] = {&P::mass, &P::scale, &P::rmax};
 constexpr double P::*of_nfw[] = {&P::mass, &P::scale, &P::rmax, &P::concentration, &P::taper};
 constexpr double P::*of_kepler[] = {&P::mass, &P::scale, &P::eccentricity, &P::mass_ratio};
-constexpr double P::*of_disk_galaxy[] = {
-    &P::mass,          &P::scale,          &P::rmax,       &P::concentration, &P::taper,
-    &P::disk_fraction, &P::bulge_fraction, &P::disk_scale, &P::disk_height,   &P::toomre_q};
+constexpr double P::*of_disk_galaxy[] = {&P::mass,           &P::scale,       &P::rmax,
+                                         &P::concentration,  &P::taper,       &P::disk_fraction,
+                                         &P::bulge_fraction, &P::disk_scale,  &P::disk_height,
+                                         &P::toomre_q,       &P::bulge_scale, &P::halo_spin};
 constexpr double P::*of_merger[] = {&P::mass,       &P::scale,         &P::rmax,       &P::taper,
                                     &P::mass_ratio, &P::disk_fraction, &P::disk_scale, &P::disk_height,
-                                    &P::toomre_q,   &P::pericentre,    &P::separation};
+                                    &P::toomre_q,   &P::pericentre,    &P::separation, &P::halo_spin};
 
 constexpr std::array entries = {
     Entry{{"plummer", "Plummer sphere in equilibrium, truncated at 99.9 % of its mass", of_sphere},
@@ -47,10 +49,10 @@ constexpr std::array entries = {
     Entry{{"cold-sphere", "uniform ball at rest", of_size}, 10000, make_cold_sphere},
     Entry{{"uniform-cube", "uniform cube at rest", of_size}, 10000, make_uniform_cube},
     Entry{{"kepler", "two bodies on an ellipse", of_kepler}, 2, make_kepler},
-    Entry{{"disk-galaxy", "NFW halo, Hernquist bulge and exponential disk", of_disk_galaxy},
+    Entry{{"disk-galaxy", "NFW halo, Hernquist bulge and exponential disk", of_disk_galaxy, true},
           100000,
           make_disk_galaxy},
-    Entry{{"merger", "two Hernquist galaxies with disks on a parabolic encounter", of_merger},
+    Entry{{"merger", "two Hernquist galaxies with disks on a parabolic encounter", of_merger, true},
           100000,
           make_merger},
     Entry{{"m31",
@@ -83,8 +85,27 @@ void require_positive_or_default(std::string_view name, double value) {
   require(std::isfinite(value) && value >= 0, name, value, "a positive number");
 }
 
+bool counts_parts(const ModelParameters& p) {
+  return p.halo_particles != 0 || p.disk_particles != 0 || p.bulge_particles != 0;
+}
+
+/// Numbers of parts of which the model has none would go unnoticed.
+void check_parts(const ModelParameters& p, const ModelInfo& info) {
+  for (const auto& [name, value] :
+       {std::pair("n_halo", p.halo_particles), {"n_disk", p.disk_particles}, {"n_bulge", p.bulge_particles}})
+    require(value >= 0, name, static_cast<double>(value), "at least 1, or left out");
+  if (!info.has_parts && (counts_parts(p) || p.equal_masses))
+    throw InputError(
+        fmt::format("the model {} does not depend on n_halo, n_disk, n_bulge and equal_masses", info.name));
+  if (counts_parts(p) && p.equal_masses)
+    throw InputError(
+        "equal_masses says how many particles halo, disk and bulge get: leave it out, or n_halo, "
+        "n_disk and n_bulge");
+}
+
 void check(const ModelParameters& p) {
-  require(p.particles > 0, "particles", static_cast<double>(p.particles), "at least 1");
+  require(p.particles >= (counts_parts(p) ? 0 : 1), "particles", static_cast<double>(p.particles),
+          "at least 1");
   require_positive("gravitational_constant", p.gravitational_constant);
   require_positive("mass", p.mass);
   require_positive("scale", p.scale);
@@ -93,6 +114,7 @@ void check(const ModelParameters& p) {
   require_positive("toomre_q", p.toomre_q);
   require_positive_or_default("rmax", p.rmax);
   require_positive_or_default("taper", p.taper);
+  require_positive_or_default("bulge_scale", p.bulge_scale);
   require_positive_or_default("disk_scale", p.disk_scale);
   require_positive_or_default("disk_height", p.disk_height);
   require_positive_or_default("pericentre", p.pericentre);
@@ -115,7 +137,8 @@ std::span<const ModelInfo> model_infos() {
 Model make_model(const ModelParameters& parameters) {
   const Entry& entry = entry_of(parameters.model);
   ModelParameters resolved = parameters;
-  if (resolved.particles == 0) resolved.particles = entry.default_count;
+  check_parts(parameters, entry.info);
+  if (resolved.particles == 0 && !counts_parts(parameters)) resolved.particles = entry.default_count;
   check(resolved);
   return entry.make(resolved);
 }
