@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <type_traits>
 
@@ -14,6 +15,7 @@
 #include "io/id_order.hpp"
 #include "io/shares.hpp"
 #include "io/snapshot.hpp"
+#include "io/snapshot_description.hpp"
 
 namespace grove {
 namespace {
@@ -76,38 +78,6 @@ void check_options(const WriteOptions& options, const std::string& path) {
     throw InputError(fmt::format("{}: cannot be written as {} files", path, options.files));
 }
 
-void write_header(hid_t file, const Counts& here, const Counts& total, const WriteOptions& options,
-                  const std::string& path) {
-  const hdf5::Handle header = hdf5::create_group(file, "Header", path);
-  const auto attribute = [&](const char* name, auto value) {
-    hdf5::write_attribute(header, name, value, path);
-  };
-  attribute("NumPart_ThisFile", here);
-  attribute("NumPart_Total", total);
-  attribute("NumPart_Total_HighWord", std::array<std::uint32_t, particle_types>{});
-  attribute("MassTable", std::array<double, particle_types>{});
-  attribute("Time", options.time);
-  attribute("Redshift", 0.0);
-  attribute("BoxSize", 0.0);
-  attribute("NumFilesPerSnapshot", options.files);
-  // What GADGET-2 wrote besides.
-  attribute("Omega0", 0.0);
-  attribute("OmegaLambda", 0.0);
-  attribute("HubbleParam", 1.0);
-  for (const char* flag :
-       {"Flag_Sfr", "Flag_Cooling", "Flag_StellarAge", "Flag_Metals", "Flag_Feedback", "Flag_Entropy_ICs"})
-    attribute(flag, 0);
-  attribute("Flag_DoublePrecision", 1);
-}
-
-void write_units(hid_t file, const Units& units, const std::string& path) {
-  const hdf5::Handle group = hdf5::create_group(file, "Units", path);
-  hdf5::write_attribute(group, "UnitLength_in_cm", units.length_cm, path);
-  hdf5::write_attribute(group, "UnitMass_in_g", units.mass_g, path);
-  hdf5::write_attribute(group, "UnitVelocity_in_cm_per_s", units.velocity_cm_s, path);
-  hdf5::write_attribute(group, "GravityConstantInternal", units.gravitational_constant, path);
-}
-
 /// GADGET-4's description of a dataset: powers of its unit in scale factor, h and basic units, and its size.
 void write_unit_of(hid_t dataset, const Dimension& d, const Units& units, const std::string& path) {
   hdf5::write_attribute(dataset, "a_scaling", 0.0, path);
@@ -149,6 +119,7 @@ class SnapshotWriter {
         group_index_(division_.group_of(all.rank())),
         group_(all.split(group_index_)) {
     count();
+    find_bounds();
   }
 
   void write(const std::string& path) {
@@ -171,6 +142,25 @@ class SnapshotWriter {
     for (std::size_t t = 0; t < totals_.size(); ++t)
       if (!(options_.types >> t & 1)) totals_[t] = 0;
     all_.sum(std::span<Count>(totals_));
+  }
+
+  bool is_chosen(std::size_t particle) const { return options_.types >> particles_.type[particle] & 1; }
+
+  /// Of the positions that are written, all 0 if there are none.
+  void find_bounds() {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    std::array<double, 3> low{infinity, infinity, infinity}, high{-infinity, -infinity, -infinity};
+    for (std::size_t i = 0; i < particles_.size(); ++i) {
+      if (!is_chosen(i)) continue;
+      const Vec3d& x = particles_.position[i];
+      low = {std::min(low[0], x.x), std::min(low[1], x.y), std::min(low[2], x.z)};
+      high = {std::max(high[0], x.x), std::max(high[1], x.y), std::max(high[2], x.z)};
+    }
+    all_.min(std::span<double>(low));
+    all_.max(std::span<double>(high));
+    if (low[0] > high[0]) return;
+    low_ = {low[0], low[1], low[2]};
+    high_ = {high[0], high[1], high[2]};
   }
 
   /// One step of the group's work: at most one call of HDF5 that waits for the other ranks of the group.
@@ -221,12 +211,9 @@ class SnapshotWriter {
   }
 
   void write_description(const OutputFile& file) const {
-    Counts here{};
-    for (std::size_t t = 0; t < here.size(); ++t) here[t] = end(file, t) - begin(file, t);
-    write_header(file.handle, here, totals_, options_, file.path);
-    write_units(file.handle, options_.units, file.path);
-    const hdf5::Handle group = hdf5::create_group(file.handle, "Grove", file.path);
-    hdf5::write_attribute(group, "LeafSize", options_.leaf_size, file.path);
+    SnapshotDescription description{.here = {}, .total = totals_, .low = low_, .high = high_};
+    for (std::size_t t = 0; t < totals_.size(); ++t) description.here[t] = end(file, t) - begin(file, t);
+    grove::write_description(file.handle, description, options_, file.path);
   }
 
   Count begin(const OutputFile& file, std::size_t type) const {
@@ -329,6 +316,7 @@ class SnapshotWriter {
   int group_index_;
   Communicator group_;
   Counts totals_{};
+  Vec3d low_{}, high_{};            ///< bounds of the positions that are written
   std::exception_ptr fault_;        ///< what ended the work of the group
   std::vector<AtomicFile> atomic_;  ///< of each file, on the first rank of the group
   std::vector<OutputFile> files_;   ///< closed before atomic_ removes what is not complete

@@ -42,6 +42,7 @@ def check_header(header, n_files, n):
     check(header["Redshift"] == 0, "wrong redshift")
     check(header["NumFilesPerSnapshot"] == n_files, "wrong number of files")
     check(not np.any(header["MassTable"]), "a mass table beside Masses")
+    check(np.isclose(header["Time_GYR"], 1.25 * 3.085678 / 3.15576, rtol=1e-14), "wrong Time_GYR")
     total = header["NumPart_Total"] + (header["NumPart_Total_HighWord"].astype(np.uint64) << np.uint64(32))
     counts = np.bincount(expected_types(np.arange(1, n + 1)), minlength=6)
     check(np.array_equal(total, counts), f"wrong total counts {total}")
@@ -75,14 +76,28 @@ def check_values(group, ids, type_):
     check(equal(group["Potential"], expected(ids, 10), 1, single), "wrong Potential")
 
 
+def check_bounds(grove, n):
+    ids = np.arange(1, n + 1)
+    positions = np.stack([10 * expected(ids, axis) for axis in range(3)])
+    for name, bounds in (("LowestCoordinates", positions.min(axis=1)), ("HighestCoordinates", positions.max(axis=1))):
+        check(equal(grove[name], bounds, 10, 0), f"wrong Grove/{name}: {grove[name]}")
+
+
 def main():
     n, paths = int(sys.argv[1]), sys.argv[2:]
     seen = []
     for path in paths:
         with h5py.File(path, "r") as file:
             check_header(file["Header"].attrs, len(paths), n)
-            for name, value in UNITS.items():
-                check(file["Units"].attrs[name] == value, f"wrong Units/{name}")
+            # Where yt, pynbody and readers of GADGET-4's files look for them.
+            for group in ("Units", "Header", "Parameters"):
+                for name, value in UNITS.items():
+                    check(file[group].attrs[name] == value, f"wrong {group}/{name}")
+            for name in ("Time_GYR", "HubbleParam", "Omega0", "OmegaLambda"):
+                check(file["Parameters"].attrs[name] == file["Header"].attrs[name], f"wrong Parameters/{name}")
+            check("BoxSize" not in file["Parameters"].attrs, "a size of an open box")
+            check("Config" not in file, "a hint for yt where it takes the units to be what they are")
+            check_bounds(file["Grove"].attrs, n)
             constant = 6.6743e-8 * 1.989e43 / (3.085678e21 * 1e10)
             check(np.isclose(file["Units"].attrs["GravityConstantInternal"], constant, rtol=1e-14),
                   "wrong constant of gravity")

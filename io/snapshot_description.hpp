@@ -1,0 +1,23 @@
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "base/types.hpp"
+#include "base/vec3.hpp"
+#include "io/hdf5.hpp"
+#include "io/snapshot.hpp"
+
+namespace grove {
+
+/// What a file of a snapshot says besides its particles (docs/formats.md).
+struct SnapshotDescription {
+  std::array<Count, particle_types> here{}, total{};  ///< particles by type, in this file and in the set
+  Vec3d low{}, high{};                                ///< bounds of all positions of the set
+};
+
+/// Writes the groups Header, Units, Parameters, Grove and, where yt needs it, Config.
+void write_description(hid_t file, const SnapshotDescription& description, const WriteOptions& options,
+                       const std::string& path);
+
+}  // namespace grove
