@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # Installs what Grove is built with, as far as it is missing. Debian and Ubuntu; as root or with sudo.
+#
+#   jobs/setup.sh [tests]      tests: also what its snapshots and its module of Python are tried with
 set -euo pipefail
 
 packages=(
@@ -8,8 +10,10 @@ packages=(
   libtrilinos-kokkos-dev                           # kernels
   libfmt-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libboost-dev libboost-math-dev libpng-dev
   libxxhash-dev                                    # checksums of snapshots and checkpoints
+  python3-dev pybind11-dev python3-numpy           # its module of Python
   libgtest-dev libbenchmark-dev clang-format shellcheck python3-h5py python3-matplotlib   # tests, benchmarks
 )
+[ "${1:-}" != tests ] || packages+=(python3-yt python3-mpi4py)
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   cat >&2 <<EOF

@@ -5,7 +5,7 @@ set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
 stage "1/4 set-up"
-jobs/setup.sh
+jobs/setup.sh tests
 stage "2/4 style"
 git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs clang-format --dry-run --Werror
 git ls-files '*.sh' '*.sbatch' .ci/run | xargs shellcheck -x

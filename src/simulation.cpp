@@ -91,6 +91,14 @@ Particles Simulation::particles() const {
   return copy;
 }
 
+Particles Simulation::present_particles() const {
+  if (is_synchronised()) return particles();
+  const Prediction now = clock_.prediction(parameters_.time.integrator, time());
+  Particles copy;
+  backend_->show(&now, [&](const Particles& particles) { copy = particles; });
+  return copy;
+}
+
 Ended Simulation::run(StopRequests* requests) {
   try {
     return to_the_end(requests);

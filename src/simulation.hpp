@@ -66,6 +66,8 @@ class Simulation {
 
   /// A copy of this rank's particles in the memory of the host.
   Particles particles() const;
+  /// The same, at time() also where only some are synchronised; for looking at, not to go on from.
+  Particles present_particles() const;
   const Domain& domain() const { return domain_; }
   /// What the last evaluation of forces did.
   const ForceReport& forces() const { return forces_; }

@@ -1,0 +1,67 @@
+# Which Python the module `grove` is built for: GROVE_HAS_PYTHON, GROVE_PYBIND11_INCLUDE, and the target Python::Module.
+#
+# The one of -DPython_EXECUTABLE=FILE; else the first of these with numpy and headers: an environment that is active (virtualenv,
+# conda); the system's, whose packages jobs/setup.sh installs and which another one may hide on the PATH; the one on the PATH.
+set(GROVE_HAS_PYTHON OFF)
+if(GROVE_PYTHON STREQUAL "OFF" OR GROVE_SANITIZE OR GROVE_FUZZ)
+  return()
+endif()
+
+# grove_python_fault(RESULT INTERPRETER): what the interpreter lacks; empty: nothing.
+function(grove_python_fault result interpreter)
+  execute_process(
+    COMMAND ${interpreter} -c "import os, sysconfig, numpy; h = os.path.join(sysconfig.get_paths()['include'], 'Python.h'); \
+assert os.path.exists(h), 'no ' + h"
+    OUTPUT_QUIET ERROR_VARIABLE text RESULT_VARIABLE status)
+  string(REGEX REPLACE "^.*\n([^\n]+)\n$" "\\1" text "${text}\n")
+  if(status EQUAL 0)
+    set(text "")
+  endif()
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
+set(grove_pythons)
+if(Python_EXECUTABLE)
+  set(grove_pythons ${Python_EXECUTABLE})
+else()
+  foreach(environment IN ITEMS VIRTUAL_ENV CONDA_PREFIX)
+    if(DEFINED ENV{${environment}})
+      list(APPEND grove_pythons $ENV{${environment}}/bin/python3)
+    endif()
+  endforeach()
+  find_program(grove_path_python python3 NO_CACHE)
+  list(APPEND grove_pythons /usr/bin/python3 ${grove_path_python})
+endif()
+set(grove_python_faults "no python3")
+foreach(interpreter IN LISTS grove_pythons)
+  if(NOT GROVE_HAS_PYTHON AND EXISTS "${interpreter}")
+    grove_python_fault(grove_python_faults ${interpreter})
+    if(NOT grove_python_faults)
+      set(GROVE_HAS_PYTHON ON)
+      set(Python_EXECUTABLE ${interpreter})
+    endif()
+  endif()
+endforeach()
+
+if(GROVE_HAS_PYTHON)
+  find_package(Python QUIET COMPONENTS Interpreter Development.Module)
+  execute_process(COMMAND ${Python_EXECUTABLE} -c "import pybind11; print(pybind11.get_include())"
+                  OUTPUT_VARIABLE grove_pybind11 OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  find_path(GROVE_PYBIND11_INCLUDE pybind11/pybind11.h HINTS ${grove_pybind11})
+  mark_as_advanced(GROVE_PYBIND11_INCLUDE)
+  if(NOT Python_Development.Module_FOUND)
+    set(grove_python_faults "the headers of ${Python_EXECUTABLE} were not found")
+  elseif(NOT GROVE_PYBIND11_INCLUDE)
+    set(grove_python_faults "pybind11 was not found")
+  endif()
+  if(grove_python_faults)
+    set(GROVE_HAS_PYTHON OFF)
+  endif()
+endif()
+if(GROVE_HAS_PYTHON)
+  message(STATUS "Python module for ${Python_EXECUTABLE} (${Python_VERSION})")
+elseif(GROVE_PYTHON STREQUAL "ON")
+  message(FATAL_ERROR "GROVE_PYTHON is ON, but: ${grove_python_faults} (Debian: python3-dev, python3-numpy, pybind11-dev)")
+else()
+  message(STATUS "No Python module: ${grove_python_faults} (Debian: python3-dev, python3-numpy, pybind11-dev)")
+endif()

@@ -1,0 +1,90 @@
+#include "arrays.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/errors.hpp"
+
+namespace py = pybind11;
+
+namespace grove::python {
+namespace {
+
+void require_shape(const py::array& array, const char* name, std::vector<py::ssize_t> expected) {
+  const std::vector<py::ssize_t> shape(array.shape(), array.shape() + array.ndim());
+  if (shape != expected)
+    throw InputError(fmt::format("{}: has shape ({}); expected ({})", name, fmt::join(shape, ", "),
+                                 fmt::join(expected, ", ")));
+}
+
+void check_shapes(const ParticleInput& input) {
+  const py::array& x = input.positions;
+  if (x.ndim() != 2 || x.shape(1) != 3)
+    throw InputError(fmt::format("positions: expected an array of shape (N, 3), not of {} dimensions{}",
+                                 x.ndim(), x.ndim() == 2 ? fmt::format(" and {} columns", x.shape(1)) : ""));
+  const py::ssize_t n = x.shape(0);
+  require_shape(input.masses, "masses", {n});
+  if (input.velocities) require_shape(*input.velocities, "velocities", {n, 3});
+  if (input.ids) require_shape(*input.ids, "ids", {n});
+  if (!input.types) return;
+  require_shape(*input.types, "types", {n});
+  for (py::ssize_t i = 0; i < n; ++i)
+    if (input.types->data()[i] >= particle_types)
+      throw InputError(fmt::format("types: {} of particle {} is not a type; expected 0 to {}",
+                                   input.types->data()[i], i, particle_types - 1));
+}
+
+template <class T>
+void copy(const py::array& from, Array<T>& to) {
+  if (!to.empty()) std::memcpy(to.data(), from.data(), to.size() * sizeof(T));
+}
+
+}  // namespace
+
+py::dict arrays_of(Particles particles) {
+  const auto owner = std::make_shared<Particles>(std::move(particles));
+  const std::size_t n = owner->size();
+  py::dict arrays;
+  arrays["positions"] = view(owner->position.data(), n, owner);
+  arrays["velocities"] = view(owner->velocity.data(), n, owner);
+  arrays["masses"] = view(owner->mass.data(), n, owner);
+  arrays["ids"] = view(owner->id.data(), n, owner);
+  arrays["types"] = view(owner->type.data(), n, owner);
+  arrays["accelerations"] = view(owner->acceleration.data(), n, owner);
+  arrays["potentials"] = view(owner->potential.data(), n, owner);
+  return arrays;
+}
+
+Particles particles_of(const Communicator& comm, const ParticleInput& input) {
+  comm.together([&] { check_shapes(input); });
+  Particles particles;
+  particles.resize(static_cast<std::size_t>(input.positions.shape(0)));
+  for_each_field([&](const auto& field) {
+    auto& values = particles.*field.array;
+    std::fill(values.begin(), values.end(), typename std::decay_t<decltype(field)>::Value{});
+  });
+  copy(input.positions, particles.position);
+  copy(input.masses, particles.mass);
+  if (input.velocities) copy(*input.velocities, particles.velocity);
+  if (input.types)
+    copy(*input.types, particles.type);
+  else
+    std::fill(particles.type.begin(), particles.type.end(), std::uint8_t{1});
+  if (input.ids) {
+    copy(*input.ids, particles.id);
+  } else {
+    const std::vector<Count> counts = comm.all_gather(static_cast<Count>(particles.size()));
+    const Count before = std::accumulate(counts.begin(), counts.begin() + comm.rank(), Count{0});
+    std::iota(particles.id.begin(), particles.id.end(), static_cast<ParticleId>(before + 1));
+  }
+  return particles;
+}
+
+}  // namespace grove::python

@@ -1,0 +1,164 @@
+"""What is measured of particles. Sums are exact, so the same on any number of ranks; every call is collective."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import _grove
+from .arrays import LENGTH, VELOCITY, Array, plain
+from .gravity import forces
+
+
+class _Sums:
+    """Sums of terms over all ranks: terms are rounded to multiples of a unit of which 2^52 are more than any sum, so
+    the order of adding makes no difference, and a sum of N terms is off by N 2^-53 of what the largest would add up to.
+    """
+
+    def __init__(self, terms):
+        self.terms = np.asarray(terms, dtype=float)
+        count = _grove.sum(np.array([len(self.terms)]))[0]
+        largest = _grove.max(float(np.max(np.abs(self.terms), initial=0.0)))
+        self.exponent = 52 - np.frexp(largest * max(1, count))[1] if largest > 0 else 0
+        self.whole = np.rint(np.ldexp(self.terms, self.exponent))
+
+    def number(self, whole):
+        return np.ldexp(np.asarray(whole, dtype=float), -self.exponent)
+
+    def total(self):
+        return float(self.number(_grove.sum(np.array([int(self.whole.sum())])))[0])
+
+    def by_bin(self, bins, count):
+        """bins: of each term, 0 to count - 1."""
+        own = np.bincount(bins, weights=self.whole, minlength=count)[:count]
+        return self.number(_grove.sum(own.astype(np.int64)))
+
+
+def centre_of_mass(positions, masses):
+    """Of all ranks together."""
+    positions, masses = plain(positions), plain(masses)
+    mass = _Sums(masses).total()
+    if not mass > 0:
+        raise _grove.InputError("masses: all are zero, so there is no centre of mass")
+    return np.array([_Sums(masses * positions[:, axis]).total() / mass for axis in range(3)])
+
+
+def _with_units(values, like, dimension):
+    system = getattr(like, "system", None)
+    return Array(values, system, dimension) if system else values
+
+
+def _radii(positions, masses, centre):
+    centre = centre_of_mass(positions, masses) if centre is None else np.asarray(plain(centre), dtype=float)
+    return np.sqrt(np.sum((plain(positions) - centre)**2, axis=1))
+
+
+def _enclosing(radii, masses, fractions):
+    """Smallest radii of particles that hold fractions of the mass: bisection over the bits of the radius, whose order is
+    that of the numbers."""
+    order = np.argsort(radii)
+    bits = radii[order].view(np.int64)
+    enclosed = np.concatenate(([0], np.cumsum(_Sums(masses).whole[order]).astype(np.int64)))
+    total = _grove.sum(enclosed[-1:])[0]
+    wanted = np.array([int(np.ceil(f * total)) for f in fractions], dtype=np.int64)
+    low, high = np.full(len(wanted), -1), np.full(len(wanted), np.array(np.inf).view(np.int64))
+    while np.any(high - low > 1):
+        middle = low + (high - low) // 2
+        is_enough = _grove.sum(enclosed[np.searchsorted(bits, middle, side="right")]) >= wanted
+        high, low = np.where(is_enough, middle, high), np.where(is_enough, low, middle)
+    return high.view(np.float64)
+
+
+def lagrange_radii(positions, masses, fractions=(0.1, 0.5, 0.9), centre=None):
+    """Radii about a point that hold these fractions of the mass. centre: default: the centre of mass."""
+    fractions = np.atleast_1d(np.asarray(fractions, dtype=float))
+    if not np.all((fractions > 0) & (fractions <= 1)):
+        raise _grove.InputError(f"fractions: {fractions.tolist()}; expected numbers from 0 to 1")
+    found = _enclosing(_radii(positions, masses, centre), plain(masses), fractions)
+    return _with_units(found, positions, LENGTH)
+
+
+@dataclass
+class Profile:
+    """By spherical shell: radii (the middle, geometrically), density, counts; mass: inside of its outer edge; edges."""
+    radii: np.ndarray
+    density: np.ndarray
+    mass: np.ndarray
+    counts: np.ndarray
+    edges: np.ndarray
+
+
+def profile(positions, masses, bins=32, centre=None):
+    """Density of spherical shells about a point: a Profile.
+
+    bins: so many, of equal width in log r from the radius of 0.1 % of the mass to that of 99.9 %, or their edges.
+    centre: default: the centre of mass.
+    """
+    radii, masses = _radii(positions, masses, centre), plain(masses)
+    if np.ndim(bins) == 0:
+        first, last = _enclosing(radii, masses, [0.001, 0.999])
+        if not 0 < first < last:
+            raise _grove.InputError("bins: the particles are too few, or too close, to choose radii; give edges")
+        bins = np.geomspace(first, last, int(bins) + 1)
+    edges = np.asarray(plain(bins), dtype=float)
+    if edges.ndim != 1 or len(edges) < 2 or not (edges[0] >= 0 and np.all(np.diff(edges) > 0)):
+        raise _grove.InputError("bins: expected a number of shells, or edges that increase from 0 or more")
+    shell = np.searchsorted(edges, radii, side="right")  # 0: inside of all
+    by_shell = _Sums(masses).by_bin(shell, len(edges) + 1)
+    counts = _grove.sum(np.bincount(shell, minlength=len(edges) + 1).astype(np.int64))
+    volume = 4 / 3 * np.pi * np.diff(edges**3)
+    middle = np.where(edges[:-1] > 0, np.sqrt(edges[:-1] * edges[1:]), edges[1:] / 2)
+    system = getattr(positions, "system", None)
+    density = by_shell[1:-1] / volume
+    return Profile(_with_units(middle, positions, LENGTH), Array(density, system, (-3, 1, 0)) if system else density,
+                   _with_units(np.cumsum(by_shell)[1:-1], positions, (0, 1, 0)), counts[1:-1],
+                   _with_units(edges, positions, LENGTH))
+
+
+@dataclass
+class RotationCurve:
+    """radii: in the plane; speed: of circular orbits there."""
+    radii: np.ndarray
+    speed: np.ndarray
+
+
+def rotation_curve(positions, masses, radii=None, centre=None, axis=(0, 0, 1), azimuths=32, **options):
+    """The circular velocity sqrt(R |a_R|) in the plane through a point, across an axis: a RotationCurve.
+
+    The acceleration is that of forces() on test particles without mass on rings, averaged over the azimuths, so disks
+    and bars count as what they are. radii: default: 32, to the one of 90 % of the mass. options: of forces().
+    """
+    centre = centre_of_mass(positions, masses) if centre is None else np.asarray(plain(centre), dtype=float)
+    if radii is None:
+        radii = np.linspace(0, plain(lagrange_radii(positions, masses, 0.9, centre))[0], 33)[1:]
+    radii = np.atleast_1d(np.asarray(plain(radii), dtype=float))
+    normal = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
+    first = np.cross(normal, [1, 0, 0] if abs(normal[0]) < 0.9 else [0, 1, 0])
+    first /= np.linalg.norm(first)
+    angles = 2 * np.pi * np.arange(azimuths) / azimuths
+    outward = np.outer(np.cos(angles), first) + np.outer(np.sin(angles), np.cross(normal, first))
+    rings = (centre + radii[:, None, None] * outward).reshape(-1, 3)
+    if _grove.rank() > 0:
+        rings = rings[:0]
+    own = np.asarray(plain(positions), dtype=float)
+    types = options.pop("types", None)
+    types = np.ones(len(own), dtype=np.uint8) if types is None else np.asarray(types, dtype=np.uint8)
+    is_there = _grove.sum(np.bincount(types, minlength=6).astype(np.int64))
+    if np.all(is_there > 0):
+        raise _grove.InputError("types: all six have particles; test particles need a type of their own")
+    ring_type = int(np.argmin(is_there > 0))
+    system = getattr(positions, "system", None)
+    options.setdefault("G", system.G if system else 1.0)
+    options.setdefault("audit", 0)
+    ids = options.pop("ids", None)
+    if ids is not None:
+        raise _grove.InputError("ids: rotation_curve() counts the particles itself")
+    found = forces(_with_units(np.concatenate((own, rings)), positions, LENGTH),
+                   np.concatenate((plain(masses), np.zeros(len(rings)))),
+                   types=np.concatenate((types, np.full(len(rings), ring_type, dtype=np.uint8))),
+                   tracers=(ring_type,), **options)
+    inward = np.zeros((len(radii), azimuths))
+    if len(rings):
+        accelerations = plain(found.accelerations)[len(own):].astype(float).reshape(len(radii), azimuths, 3)
+        inward = -np.sum(accelerations * outward, axis=2)
+    mean = _grove.sum(inward.mean(axis=1).view(np.int64)).view(np.float64)  # other ranks add zeros
+    return RotationCurve(_with_units(radii, positions, LENGTH),
+                         _with_units(np.sqrt(radii * np.maximum(mean, 0)), positions, VELOCITY))

@@ -1,0 +1,75 @@
+"""Forces on given particles."""
+from dataclasses import dataclass
+from typing import Optional
+
+import numpy as np
+
+from . import _grove
+from .arrays import ACCELERATION, POTENTIAL, Array, plain
+
+
+@dataclass
+class Forces:
+    """What forces() found for the particles of this rank, in their order.
+
+    accelerations: (N, 3), 32-bit floats; potentials: (N), without the particle's own
+    error: of a sample, against direct summation: |a - a_direct| / |a_direct|: {"median", "p99", "max", "sample"};
+        None: not measured
+    softening: length by type (6) that was used; backend: "kokkos" (the host) or "cuda"
+    """
+    accelerations: np.ndarray
+    potentials: np.ndarray
+    error: Optional[dict]
+    softening: list
+    backend: str
+
+
+def softening_by_type(softening, system):
+    """A length for all, as a number or a text with a unit, or {type: length}, or six lengths; None stays."""
+    def length(value):
+        if not isinstance(value, str):
+            return float(value)
+        return (system or _grove.Units.none()).parse(value, (1, 0, 0))
+
+    if softening is None:
+        return None
+    if isinstance(softening, dict):
+        unknown = [t for t in softening if t not in range(6)]
+        if unknown:
+            raise _grove.InputError(f"softening: {unknown[0]!r} is not a particle type, 0 to 5")
+        return [length(softening.get(t, 0.0)) for t in range(6)]
+    if isinstance(softening, str) or np.ndim(softening) == 0:
+        return [length(softening)] * 6
+    if len(softening) != 6:
+        raise _grove.InputError(f"softening: {len(softening)} lengths; expected one, or six, one per type")
+    return [length(value) for value in softening]
+
+
+def forces(positions, masses, softening=None, delta=None, *, theta=None, types=None, ids=None, G=None, kernel="",
+           criterion="", order="", direct=False, audit=1000, backend="auto", share_gpu=False, tracers=(), leaf_size=0):
+    """Gravity of the particles on each other, with its error: a Forces.
+
+    positions (N, 3), masses (N): of this rank; 64-bit floats without gaps are read where they are
+    softening: Plummer-equivalent length, or {type: length}; default: half of r / N^(1/3), where r holds half of the
+        particles, as `grove force` takes it
+    delta: accuracy, theta: opening angle; kernel ("spline", "plummer"), criterion, order: as in docs/parameters.md
+    types: 0 to 5, default 1; ids: unique over all ranks, default: counted from 1. The bits depend on the ids.
+    G: default: that of the positions' units, if they have any, else 1
+    direct: sum directly, without a tree; audit: particles to measure the error with, 0: none
+    backend: "auto", "kokkos" (the host), "cuda"; share_gpu: several ranks may use one GPU
+    tracers: types whose particles may have no mass
+
+    The same bits as `grove force` finds, on any number of ranks. Collective. InputError: what cannot be computed.
+    """
+    system = getattr(positions, "system", None)
+    if G is None:
+        G = system.G if system else 1.0
+    found = _grove.forces(
+        positions=plain(positions), masses=plain(masses), types=types, ids=ids,
+        softening=softening_by_type(softening, system), delta=delta, theta=theta, kernel=kernel, criterion=criterion,
+        order=order, G=G, direct=direct, audit=audit, leaf_size=leaf_size, backend=backend, share_gpu=share_gpu,
+        tracers=list(tracers))
+    if system:
+        found["accelerations"] = Array(found["accelerations"], system, ACCELERATION)
+        found["potentials"] = Array(found["potentials"], system, POTENTIAL)
+    return Forces(**found)

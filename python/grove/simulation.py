@@ -1,0 +1,121 @@
+"""Simulations that go step by step."""
+import json
+import math
+import os
+
+import numpy as np
+
+from . import _grove
+from .arrays import Particles, numbers_in
+
+
+def _yaml_value(value):
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_yaml_value(k)}: {_yaml_value(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_yaml_value, value)) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    return json.dumps(os.fspath(value), ensure_ascii=False)
+
+
+def _yaml(sections):
+    lines = []
+    for section, values in sections.items():
+        if isinstance(values, dict):
+            lines.append(f"{section}:")
+            lines += [f"  {key}: {_yaml_value(value)}" for key, value in values.items()]
+        else:
+            lines.append(f"{section}: {_yaml_value(values)}")
+    return "\n".join(lines) + "\n"
+
+
+class Simulation:
+    """A run: particles, the forces between them, and their way through time; with the same bits as `grove run`.
+
+    parameters: the path of a parameter file, or the same as a dictionary {"gravity": {"softening": "20 pc"}, ...}.
+        Nothing is written of what its section `output` asks for; see write().
+    particles: where to begin, instead of initial_conditions: a Snapshot or Particles, or a dictionary of arrays
+        (positions, velocities, masses, and types, ids if wanted). Arrays without units are taken to be in the run's.
+    overrides: {"section.key": value}, as -P on the command line
+    backend, share_gpu: see forces()
+
+    time, end: in the run's unit; done: the end is reached. Particles have steps of their own (powers of two of the
+    longest): synchronised says that all are at the end of one. Collective. InputError: see docs/parameters.md.
+    """
+
+    def __init__(self, parameters, particles=None, *, overrides=None, backend="auto", share_gpu=False):
+        path, text = (None, _yaml(parameters)) if isinstance(parameters, dict) else (os.fspath(parameters), "")
+        changes = [f"{name}={_yaml_value(value)}" for name, value in (overrides or {}).items()]
+        arrays = dict.fromkeys(("positions", "velocities", "masses", "types", "ids"))
+        if particles is not None:
+            changes.append("initial_conditions.file=arrays")
+            units = _grove.units_of(path, text, changes)
+            for name in arrays:
+                values = particles.get(name) if isinstance(particles, dict) else getattr(particles, name, None)
+                if values is None and name in ("positions", "masses"):
+                    raise _grove.InputError(f"particles: no {name}")
+                arrays[name] = numbers_in(values, units, name)
+        self._run = _grove.Simulation(path, text, changes, **arrays, backend=backend, share_gpu=share_gpu)
+
+    def step(self):
+        """To the end of the shortest step of any particle."""
+        self._run.step()
+
+    def run(self, until=None, callback=None):
+        """Steps to the end of the run, or to the first step that reaches a time.
+
+        callback(simulation): called where all particles are synchronised, at the end of each longest step; if it
+        returns True the run stops there. Ctrl-C stops it after a step, from which it can go on.
+        """
+        until = math.inf if until is None else float(until)
+        rounding = 1e-9 * max(abs(self.end), abs(self.time))
+        while not self.done and self.time < until - rounding:
+            self._run.advance(until)
+            if callback and self.synchronised and callback(self):
+                return
+
+    @property
+    def particles(self):
+        """Those of this rank at `time`, in the order of their ids: a copy, with accelerations and potentials."""
+        return Particles(self._run.particles(), self.units)
+
+    def totals(self):
+        """mass, kinetic, potential, energy, momentum, angular_momentum, centre_of_mass, of all ranks together.
+
+        InputError where particles are not synchronised.
+        """
+        return self._run.totals()
+
+    @property
+    def energy(self):
+        """Kinetic and potential, of all ranks together; see totals()."""
+        return self.totals()["energy"]
+
+    def write(self, path, fields=(), files=1):
+        """Writes a snapshot of the present. fields: datasets; default: those of a run."""
+        self._run.write(os.fspath(path), list(fields), files)
+
+    time = property(lambda self: self._run.time)
+    end = property(lambda self: self._run.end)
+    done = property(lambda self: self._run.done)
+    synchronised = property(lambda self: self._run.synchronised)
+    longest_steps = property(lambda self: self._run.longest_steps, doc="How many of them are done.")
+    units = property(lambda self: self._run.units)
+    softening = property(lambda self: self._run.softening, doc="Length by type.")
+    parameters = property(lambda self: self._run.parameters, doc="All of them as a parameter file, resolved.")
+
+    def __len__(self):
+        return self._run.count
+
+    def __repr__(self):
+        shown = self.units.shown(self.time, (0, 0, 1))
+        return f"<Simulation: {len(self)} particles, time {shown}, {self.longest_steps} longest steps done>"

@@ -1,0 +1,62 @@
+"""Snapshots, read and written."""
+import os
+
+from . import _grove
+from .arrays import Particles, numbers_in
+
+
+class Snapshot(Particles):
+    """The particles of a file, and what else it says.
+
+    time: in the unit of time of `units`; counts: particles by type on all ranks together; path, format, files
+    """
+
+    def __init__(self, path, found):
+        names = ("positions", "velocities", "masses", "ids", "types")
+        super().__init__({name: found[name] for name in names}, found["units"])
+        self.path = path
+        for name in ("time", "counts", "files", "format", "leaf_size", "states_units"):
+            setattr(self, name, found[name])
+
+    @property
+    def time_text(self):
+        """The time with a unit, as Grove prints it."""
+        return self.units.shown(self.time, (0, 0, 1))
+
+
+def units_named(units):
+    """Units, or "galactic" (kpc, 1e10 Msun, km/s), or "none" (G = 1)."""
+    if isinstance(units, str):
+        known = {"galactic": _grove.Units.galactic, "none": _grove.Units.none}
+        if units not in known:
+            raise _grove.InputError(f"units: '{units}' is not one of galactic, none; or give grove.Units.of(...)")
+        return known[units]()
+    return units
+
+
+def load(path, units=None, unstated="galactic", comoving=False):
+    """The particles of a snapshot of any format that Grove knows, or of any file of a set.
+
+    units: to convert to; default: those of the file. unstated: those of files that state none. Either is "galactic",
+    "none" (G = 1) or a grove.Units. comoving: take comoving values as they stand, instead of refusing them.
+
+    On several ranks each gets an equal share of each type, in the order of the file. InputError: no such file, or it
+    cannot be used. The arrays lie in the memory that the file was read into.
+    """
+    path = os.fspath(path)
+    found = _grove.load(path, units_named(unstated), None if units is None else units_named(units), comoving)
+    return Snapshot(path, found)
+
+
+def write(path, positions, velocities, masses, types=None, ids=None, units="galactic", time=0.0, files=1,
+          overwrite=False):
+    """Writes a snapshot (HDF5, GADGET-4's layout), such as initial conditions made with numpy.
+
+    positions, velocities (N, 3), masses (N): in these units; arrays with units of their own are converted. types: 0 to
+    5, default 1. ids: unique over all ranks; default: counted from 1. InputError: lengths that do not fit, ids that
+    occur twice, a file that exists (unless overwrite).
+    """
+    units = units_named(units)
+    _grove.write(os.fspath(path), positions=numbers_in(positions, units, "positions"),
+                 velocities=numbers_in(velocities, units, "velocities"), masses=numbers_in(masses, units, "masses"),
+                 types=types, ids=ids, units=units, time=time, files=files, overwrite=overwrite)

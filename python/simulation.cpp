@@ -1,0 +1,201 @@
+#include "simulation.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "base/errors.hpp"
+#include "forces.hpp"
+#include "initial_state.hpp"
+#include "io/parameters.hpp"
+#include "io/snapshot.hpp"
+#include "io/validate.hpp"
+#include "runtime.hpp"
+#include "src/simulation.hpp"
+
+namespace py = pybind11;
+
+namespace grove::python {
+namespace {
+
+/// Where the parameters come from: a file, or a text made from a dictionary.
+struct ParameterSource {
+  std::optional<std::string> path;
+  std::string text;
+  std::vector<std::string> overrides;
+
+  Parameters read(const Communicator& comm) const {
+    if (path) return read_parameters(comm, *path, overrides);
+    Parameters parameters;
+    comm.together([&] { parameters = parse_parameters(text, "parameters", overrides); });
+    return parameters;
+  }
+};
+
+/// Particles that the user brings; the time is that of time.begin.
+InitialState state_of(const Communicator& comm, const Parameters& parameters, const ParticleInput& input) {
+  InitialState state;
+  state.particles = particles_of(comm, input);
+  state.time = parameters.time.begin.value_or(0);
+  validate(comm, state.particles,
+           {.source = "particles",
+            .tracer = parameters.initial_conditions.tracer,
+            .softening = parameters.gravity.softening,
+            .leaves = parameters.decomposition.leaves});
+  return state;
+}
+
+Particles in_order_of_ids(Particles particles) {
+  std::vector<std::uint32_t> order(particles.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return particles.id[a] < particles.id[b]; });
+  particles.reorder(order);
+  return particles;
+}
+
+class PythonSimulation : public Resource {
+ public:
+  PythonSimulation(const ParameterSource& source, const std::optional<ParticleInput>& input,
+                   const std::string& backend, bool share_gpu)
+      : comm_(Runtime::instance().world()), parameters_(source.read(comm_)) {
+    const BackendChoice choice = backend_of(comm_, backend, share_gpu);
+    std::optional<InitialState> given;
+    if (input) given = state_of(comm_, parameters_, *input);
+    unlocked([&] {
+      InitialState state = given ? std::move(*given) : initial_state(comm_, parameters_);
+      DecompositionParameters& decomposition = parameters_.decomposition;
+      if (decomposition.leaf_size == 0 && decomposition.leaves == 0)
+        decomposition.leaf_size = state.leaf_size;
+      simulation_ = std::make_unique<Simulation>(
+          comm_, parameters_, make_backend(comm_, choice, std::move(state.particles), parameters_.gravity),
+          state.time);
+    });
+  }
+
+  void release() override { simulation_.reset(); }
+
+  void step() {
+    require_time_left();
+    unlocked([&] { simulation().step(); });
+    check_interrupt();
+  }
+
+  /// Steps to where all particles are synchronised again, or, if that comes first, to a time.
+  void advance(double until) {
+    require_time_left();
+    const double same = 1e-9 * parameters_.time.step;
+    do {
+      step();
+    } while (!simulation().is_synchronised() && simulation().time() < until - same);
+  }
+
+  py::dict particles() const {
+    return arrays_of(unlocked([&] { return in_order_of_ids(simulation().present_particles()); }));
+  }
+
+  py::dict totals() const {
+    if (!simulation().is_synchronised())
+      throw Agreed<InputError>(
+          fmt::format("time {:g} lies inside a longest step, where velocities are of different times; totals "
+                      "are known where `synchronised` is true",
+                      simulation().time()));
+    const Totals totals = unlocked([&] { return simulation().totals(); });
+    const auto vector = [](const Vec3d& v) { return py::make_tuple(v.x, v.y, v.z); };
+    py::dict result;
+    result["mass"] = totals.mass;
+    result["kinetic"] = totals.kinetic_energy;
+    result["potential"] = totals.potential_energy;
+    result["energy"] = totals.total_energy();
+    result["momentum"] = vector(totals.momentum);
+    result["angular_momentum"] = vector(totals.angular_momentum);
+    result["centre_of_mass"] = vector(totals.centre_of_mass());
+    return result;
+  }
+
+  void write(const std::string& path, const std::vector<std::string>& fields, int files) const {
+    unlocked([&] {
+      write_snapshot(comm_, path, simulation().present_particles(),
+                     {.time = simulation().time(),
+                      .units = parameters_.units,
+                      .fields = fields,
+                      .files = files,
+                      .leaf_size = simulation().domain().leaf_size});
+    });
+  }
+
+  Simulation& simulation() const {
+    if (!simulation_) throw std::runtime_error("the simulation has ended with MPI");
+    return *simulation_;
+  }
+  const Parameters& parameters() const { return parameters_; }
+
+ private:
+  void require_time_left() const {
+    if (simulation().is_done())
+      throw Agreed<InputError>(fmt::format(
+          "the run is complete: time.end = {:g} was reached; give a later one", parameters_.time.end));
+  }
+
+  const Communicator& comm_;
+  Parameters parameters_;
+  std::unique_ptr<Simulation> simulation_;
+};
+
+std::optional<ParticleInput> input_of(const std::optional<Input<double>>& positions,
+                                      const std::optional<Input<double>>& velocities,
+                                      const std::optional<Input<double>>& masses,
+                                      const std::optional<Input<std::uint8_t>>& types,
+                                      const std::optional<Input<ParticleId>>& ids) {
+  if (!positions) return std::nullopt;
+  return ParticleInput{*positions, *masses, velocities, ids, types};
+}
+
+}  // namespace
+
+void add_simulation(py::module_& module) {
+  module.def("units_of", [](const std::optional<std::string>& path, const std::string& text,
+                            const std::vector<std::string>& overrides) {
+    return ParameterSource{path, text, overrides}.read(Runtime::instance().world()).units;
+  });
+  using S = PythonSimulation;
+  py::class_<S>(module, "Simulation")
+      .def(py::init([](const std::optional<std::string>& path, const std::string& text,
+                       const std::vector<std::string>& overrides, std::optional<Input<double>> positions,
+                       std::optional<Input<double>> velocities, std::optional<Input<double>> masses,
+                       std::optional<Input<std::uint8_t>> types, std::optional<Input<ParticleId>> ids,
+                       const std::string& backend, bool share_gpu) {
+             return std::make_unique<S>(ParameterSource{path, text, overrides},
+                                        input_of(positions, velocities, masses, types, ids), backend,
+                                        share_gpu);
+           }),
+           py::arg("path"), py::arg("text"), py::arg("overrides"), py::arg("positions"),
+           py::arg("velocities"), py::arg("masses"), py::arg("types"), py::arg("ids"), py::arg("backend"),
+           py::arg("share_gpu"))
+      .def("step", &S::step)
+      .def("advance", &S::advance, py::arg("until"))
+      .def("particles", &S::particles)
+      .def("totals", &S::totals)
+      .def("write", &S::write, py::arg("path"), py::arg("fields"), py::arg("files"))
+      .def_property_readonly("time", [](const S& s) { return s.simulation().time(); })
+      .def_property_readonly("end", [](const S& s) { return s.parameters().time.end; })
+      .def_property_readonly("longest_steps", [](const S& s) { return s.simulation().longest_steps_done(); })
+      .def_property_readonly("synchronised", [](const S& s) { return s.simulation().is_synchronised(); })
+      .def_property_readonly("done", [](const S& s) { return s.simulation().is_done(); })
+      .def_property_readonly("count", [](const S& s) { return s.simulation().forces().particles; })
+      .def_property_readonly("units", [](const S& s) { return s.parameters().units; })
+      .def_property_readonly("softening", [](const S& s) { return s.parameters().gravity.softening; })
+      .def_property_readonly("parameters", [](const S& s) { return used_parameters(s.parameters()); });
+}
+
+}  // namespace grove::python

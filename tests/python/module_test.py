@@ -1,0 +1,257 @@
+"""The module `grove` on one rank: arrays, units, errors, interruption."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import grove
+
+G1 = {"units": {"system": "none"}}
+
+
+def plummer(n, seed=1):
+    """Positions of a Plummer sphere of mass and scale 1."""
+    rng = np.random.default_rng(seed)
+    radius = 1 / np.sqrt(rng.uniform(0.001, 0.999, n)**(-2 / 3) - 1)
+    direction = rng.normal(size=(n, 3))
+    return radius[:, None] * direction / np.linalg.norm(direction, axis=1)[:, None], np.full(n, 1 / n)
+
+
+class Forces(unittest.TestCase):
+    def test_two_particles_attract_as_newton_says(self):
+        found = grove.forces(np.array([[0.0, 0, 0], [2, 0, 0]]), np.array([1.0, 3.0]), softening=0, direct=True, G=2)
+        self.assertEqual(found.accelerations.tolist(), [[1.5, 0, 0], [-0.5, 0, 0]])
+        self.assertEqual(found.potentials.tolist(), [-3, -1])
+        self.assertEqual(found.error["sample"], 2)
+
+    def test_error_is_measured_and_follows_delta(self):
+        positions, masses = plummer(3000)
+        fine = grove.forces(positions, masses, softening=0.02, delta=1e-5)
+        coarse = grove.forces(positions, masses, softening=0.02, delta=1e-2)
+        direct = grove.forces(positions, masses, softening=0.02, direct=True, audit=0)
+        self.assertIsNone(direct.error)
+        for found in (fine, coarse):
+            error = np.linalg.norm(found.accelerations - direct.accelerations, axis=1)
+            error /= np.linalg.norm(direct.accelerations, axis=1)
+            # The audit takes 1000 of 3000 particles: its 99th percentile is among the largest 3 % of all.
+            self.assertLessEqual(np.quantile(error, 0.97), found.error["p99"] + 1e-6)
+            self.assertLessEqual(found.error["p99"], error.max() + 1e-6)
+        self.assertLess(fine.error["p99"], coarse.error["p99"])
+
+    def test_other_numbers_and_gaps_in_memory_are_taken(self):
+        positions, masses = plummer(200)
+        positions = positions.astype(np.float32)
+        wide = np.zeros((200, 6))
+        wide[:, ::2] = positions
+        expected = grove.forces(positions.astype(float), masses, softening=0.1, audit=0).accelerations
+        for given in (positions, wide[:, ::2], positions.tolist()):
+            found = grove.forces(given, masses, softening=0.1, audit=0).accelerations
+            self.assertEqual(found.tobytes(), expected.tobytes())
+
+    def test_what_is_given_stays_as_it_is(self):
+        positions, masses = plummer(500)
+        before = positions.copy(), masses.copy()
+        grove.forces(positions, masses, softening=0.1, audit=0)
+        self.assertEqual([before[0].tobytes(), before[1].tobytes()], [positions.tobytes(), masses.tobytes()])
+
+    def test_input_at_fault_is_named(self):
+        positions, masses = plummer(100)
+        broken = positions.copy()
+        broken[7, 1] = np.nan
+        for message, call in {
+                r"masses: has shape \(99\); expected \(100\)": lambda: grove.forces(positions, masses[1:]),
+                r"positions: expected an array of shape \(N, 3\)": lambda: grove.forces(positions[:, :2], masses),
+                "forces: Coordinates of particle .* not finite|forces: .*nan": lambda: grove.forces(broken, masses),
+                "backend: 'gpu' is not one of": lambda: grove.forces(positions, masses, backend="gpu"),
+                "delta: 0 is out of range": lambda: grove.forces(positions, masses, delta=0),
+                "softening: -1; give a length": lambda: grove.forces(positions, masses, softening=-1),
+                "kernel: 'cubic' is not one of plummer, spline": lambda: grove.forces(positions, masses, kernel="cubic"),
+                "softening: 7 is not a particle type": lambda: grove.forces(positions, masses, softening={7: 1}),
+                "no particles|holds no": lambda: grove.forces(positions[:0], masses[:0]),
+        }.items():
+            with self.subTest(message), self.assertRaisesRegex(grove.InputError, message):
+                call()
+        self.assertTrue(issubclass(grove.InputError, ValueError))
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "a.hdf5")
+
+    def test_what_is_written_is_read(self):
+        positions, masses = plummer(60)
+        types = np.repeat([2, 1, 5], 20).astype(np.uint8)
+        ids = np.arange(60)[::-1] + 100
+        grove.write(self.path, positions, -positions, masses, types=types, ids=ids, units="galactic", time=1.5)
+        read = grove.load(self.path)
+        self.assertEqual((len(read), read.time, list(read.counts)), (60, 1.5, [0, 20, 20, 0, 0, 20]))
+        self.assertEqual(read.time_text, "1.46669 Gyr")  # 1.5 kpc / (km/s), which is 0.977793 Gyr
+        for number, part in ((2, slice(0, 20)), (1, slice(20, 40)), (5, slice(40, 60))):
+            order = np.argsort(ids[part])
+            self.assertEqual(read[number].ids.tolist(), ids[part][order].tolist())
+            self.assertEqual(read[number].positions.tobytes(), positions[part][order].tobytes())
+            self.assertEqual(read[number].velocities.tobytes(), (-positions[part][order]).tobytes())
+        self.assertEqual(len(read[0]), 0)
+        with self.assertRaises(IndexError):
+            read[6]
+        with self.assertRaisesRegex(grove.InputError, "exists; give another name"):
+            grove.write(self.path, positions, positions, masses)
+
+    def test_units_are_attributes_and_convert(self):
+        positions, masses = plummer(60)
+        parsecs = grove.Units.of(3.085678e18, 1.989e33, 1e5)
+        grove.write(self.path, positions, positions, masses, units=parsecs)
+        read = grove.load(self.path)
+        self.assertEqual((read.positions.units, read.masses.units, read.velocities.units), ("pc", "Msun", "km/s"))
+        self.assertEqual(read.units, parsecs)
+        # Twice rounded, by a division and by the size of the unit.
+        np.testing.assert_allclose(read.positions.to("kpc"), 1e-3 * positions[np.argsort(read.ids)], rtol=1e-15)
+        np.testing.assert_allclose(read.masses[:3].to("kg"), 1.989e30 * masses[:3], rtol=1e-15)
+        galactic = grove.load(self.path, units="galactic")
+        self.assertEqual(galactic.positions.units, "kpc")
+        np.testing.assert_allclose(galactic.positions, 1e-3 * positions, rtol=1e-15)
+        found = grove.forces(read.positions, read.masses, softening="0.1 pc", audit=0)
+        self.assertEqual(found.potentials.system, parsecs)
+        other = grove.forces(galactic.positions, galactic.masses, softening="0.1 pc", audit=0)
+        # 32-bit floats with roundings of their own.
+        np.testing.assert_allclose(other.potentials.to("km/s km/s"), found.potentials, rtol=1e-5)
+        with self.assertRaises(grove.InputError):
+            read.positions.to("Gyr")
+        with self.assertRaises(grove.InputError):
+            read.positions.to("furlong")
+        bare = read.positions * 2
+        self.assertIs(type(bare), np.ndarray)
+
+    def test_types_are_parts_of_the_memory_that_was_read(self):
+        positions, masses = plummer(60)
+        grove.write(self.path, positions, positions, masses, types=np.repeat([1, 2], 30).astype(np.uint8))
+        read = grove.load(self.path)
+        self.assertTrue(np.shares_memory(read.positions, read[2].positions))
+
+    def test_a_missing_file_is_named(self):
+        with self.assertRaisesRegex(grove.InputError, "nowhere.hdf5: no such file"):
+            grove.load("nowhere.hdf5")
+
+
+class Simulations(unittest.TestCase):
+    PARAMETERS = {**G1, "initial_conditions": {"model": "plummer", "n": np.int64(1000)},
+                  "gravity": {"softening": {1: 0.05}}, "time": {"end": 0.5, "step": 0.05}, "output": {"every": 0.5}}
+
+    def test_steps_keep_energy_and_end(self):
+        run = grove.Simulation(self.PARAMETERS)
+        first, times = run.totals(), []
+        self.assertEqual((len(run), run.time, run.end, run.synchronised), (1000, 0, 0.5, True))
+        run.run(callback=lambda s: times.append(s.time))
+        np.testing.assert_allclose(times, np.arange(1, 11) * 0.05, rtol=1e-12)
+        self.assertTrue(run.done)
+        # A sphere in balance under steps of a softening each: the leapfrog keeps energy to 1e-3 at worst.
+        self.assertLess(abs(run.energy / first["energy"] - 1), 1e-3)
+        self.assertFalse(os.path.exists("output"))
+        with self.assertRaisesRegex(grove.InputError, "the run is complete: time.end = 0.5"):
+            run.step()
+
+    def test_a_callback_ends_a_run_and_its_errors_pass(self):
+        run = grove.Simulation(self.PARAMETERS)
+        run.run(callback=lambda s: s.longest_steps == 2)
+        self.assertEqual(run.longest_steps, 2)
+        with self.assertRaises(ZeroDivisionError):
+            run.run(callback=lambda s: 1 / 0)
+        self.assertEqual(run.longest_steps, 3)
+
+    def test_particles_are_of_the_present_and_in_order(self):
+        run = grove.Simulation(self.PARAMETERS, overrides={"time.step": 0.5})  # too long for particles at the centre
+        self.assertEqual(run.particles.ids.tolist(), list(range(1, 1001)))
+        before = run.particles
+        while run.synchronised:
+            run.step()
+        with self.assertRaisesRegex(grove.InputError, "totals are known where `synchronised`"):
+            run.energy
+        inside = run.particles
+        moved = np.linalg.norm(inside.positions - before.positions, axis=1)
+        ballistic = np.linalg.norm(before.velocities, axis=1) * run.time
+        # To first order in the time; accelerations of a sphere of mass and scale 1 are below 1 but for encounters.
+        self.assertLess(np.max(np.abs(moved - ballistic)), 20 * run.time**2)
+
+    def test_arrays_of_numpy_are_initial_conditions_in_their_units(self):
+        positions, masses = plummer(300)
+        run = grove.Simulation({"gravity": {"softening": "100 pc"}, "time": {"end": "1 Myr", "step": "1 Myr"}},
+                               {"positions": positions, "masses": masses})
+        self.assertEqual(run.particles.positions.tobytes(), positions.tobytes())
+        self.assertEqual(run.particles.positions.units, "kpc")
+
+    def test_parameters_at_fault_are_named(self):
+        for message, change in {
+                "unknown key 'gravity.softning'; did you mean 'gravity.softening'": {"gravity": {"softning": 1}},
+                "time.end must be given": {"time": {"step": 0.1}},
+                "expected sections|unknown key 'gravity'|expected keys": {"gravity": 3},
+        }.items():
+            with self.subTest(message), self.assertRaisesRegex(grove.InputError, message):
+                grove.Simulation({**self.PARAMETERS, **change})
+        with self.assertRaisesRegex(grove.InputError, "no_such.yml"):
+            grove.Simulation("no_such.yml")
+        with self.assertRaisesRegex(grove.InputError, "contradicts"):
+            grove.Simulation(self.PARAMETERS, {"positions": np.zeros((1, 3)), "masses": np.ones(1)})
+
+    def test_interrupts_stop_a_run_that_goes_on(self):
+        run = grove.Simulation(self.PARAMETERS, overrides={"time.end": 1e4, "output.every": 1e4})
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with self.assertRaises(KeyboardInterrupt):
+            run.run()
+        reached = run.time
+        run.step()
+        self.assertGreater(run.time, reached)
+
+
+class Measures(unittest.TestCase):
+    def test_lagrange_radii_are_those_of_particles_that_enclose_the_mass(self):
+        rng = np.random.default_rng(4)
+        positions, masses = rng.normal(size=(999, 3)), rng.uniform(1, 2, 999)
+        centre = np.array([0.1, 0.2, 0.3])
+        radii = np.linalg.norm(positions - centre, axis=1)
+        order = np.argsort(radii)
+        share = np.cumsum(masses[order]) / masses.sum()
+        expected = [radii[order][np.searchsorted(share, f)] for f in (0.1, 0.5, 0.9)]
+        found = grove.lagrange_radii(positions, masses, centre=centre)
+        np.testing.assert_allclose(found, expected, rtol=1e-15)  # roots of sums in another order
+
+    def test_profile_counts_every_particle_once(self):
+        positions, masses = plummer(5000)
+        edges = np.array([0, 0.5, 1, 2, 4])
+        found = grove.profile(positions, masses, bins=edges, centre=[0, 0, 0])
+        counts, _ = np.histogram(np.linalg.norm(positions, axis=1), edges)
+        self.assertEqual(found.counts.tolist(), counts.tolist())
+        np.testing.assert_allclose(found.density, counts / 5000 / (4 / 3 * np.pi * np.diff(edges**3)), rtol=1e-12)
+        np.testing.assert_allclose(found.mass, np.cumsum(counts) / 5000, rtol=1e-12)
+
+    def test_rotation_curve_of_a_sphere_is_that_of_its_mass_inside(self):
+        positions, masses = plummer(20000)
+        radii = np.array([0.5, 1, 2, 4])
+        found = grove.rotation_curve(positions, masses, radii=radii, centre=[0, 0, 0], softening=0.02)
+        expected = np.sqrt(radii**2 / (radii**2 + 1)**1.5)
+        # v^2 goes with the mass inside, of at least 0.089 * 20000 particles: 1 / sqrt(1789) / 2 = 1.2 %, and the sphere
+        # is cut where it holds 99.9 %; five times that.
+        np.testing.assert_allclose(found.speed, expected, rtol=0.06)
+
+    def test_centre_of_mass(self):
+        self.assertEqual(grove.centre_of_mass(np.array([[1.0, 0, 0], [-1, 4, 0]]), np.array([3.0, 1.0])).tolist(),
+                         [0.5, 1, 0])
+
+
+class Ending(unittest.TestCase):
+    def test_python_ends_in_order_with_simulations_alive(self):
+        code = ("import grove; s = grove.Simulation({'units': {'system': 'none'}, 'initial_conditions': "
+                "{'model': 'plummer', 'n': 100}, 'gravity': {'softening': 0.1}, 'time': {'end': 1, 'step': 0.1}}); s.step()")
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

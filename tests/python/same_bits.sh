@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# The module of Python finds the same bits as `grove force` and `grove run`, on any number of ranks, with mpi4py and without.
+#
+#   same_bits.sh GROVE PYTHON MPIRUN...
+set -euo pipefail
+grove=$(realpath "$1") python=$2
+shift 2
+script=$(realpath "$(dirname "$0")")/same_bits.py
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+"$grove" ic hernquist -n 3000 -o start.hdf5 >/dev/null
+"$grove" force start.hdf5 --softening 0.02 --delta 0.001 --audit 100 -o forces.hdf5 --json forces.json >/dev/null
+cat >run.yml <<EOF
+units: {system: none}
+initial_conditions: {file: start.hdf5}
+gravity: {softening: 0.02, delta: 0.001}
+time: {end: 0.03, step: 0.01}
+output: {folder: output, times: [0.03], render: false}
+EOF
+"$grove" run run.yml 2>err || { cat err; exit 1; }
+for ranks in 1 2 3; do
+  "$@" $ranks "$python" "$script" own >"result_$ranks"
+  cmp result_1 "result_$ranks"
+done
+# mpi4py starts MPI then, and ends it.
+if "$python" -c 'import mpi4py' 2>/dev/null; then
+  "$@" 2 "$python" "$script" mpi4py >result_mpi4py
+  cmp result_1 result_mpi4py
+else
+  echo "mpi4py is not installed: not tried with it"
+fi
