@@ -24,9 +24,9 @@ std::string line_of(const Row& row, const Parameters& parameters) {
                      unit_of(row, parameters.units));
 }
 
-/// The elements of a list of maps, each in lines of its own.
+/// The elements of a list of maps, each in lines of its own; below its key, unless it is a whole section.
 std::string block_of(const Row& row, const schema::List& list, const Parameters& parameters) {
-  std::string text = fmt::format("  {}:  # {}\n", row.key, row.help);
+  std::string text = row.key.empty() ? "" : fmt::format("  {}:  # {}\n", row.key, row.help);
   for (std::size_t i = 0; i < list.count(parameters); ++i) {
     std::string lines;
     for (const Row& own : list.rows(i))
@@ -63,6 +63,7 @@ std::string table_of_list(const Row& row, const schema::List& list, const std::v
         std::any_of(section.begin(), section.end(), [&](const Row& other) { return other.key == key.key; });
     is_known ? shared.push_back("`" + key.key + "`") : own.push_back(key);
   }
+  if (row.key.empty()) return table_of(own, with_one);
   std::string text = fmt::format("\n### {}\n\nA list of maps, with these keys in each", row.name());
   if (!shared.empty()) text += fmt::format(" and, as they are explained above, {}", fmt::join(shared, ", "));
   return text + ".\n" + table_of(own, with_one);
@@ -105,7 +106,8 @@ them ([checkpoints.md](checkpoints.md)), `--overwrite` replaces them.
     std::vector<Row> rows;
     for (const Row& row : schema::rows())
       if (row.section == section.name) rows.push_back(row);
-    text += fmt::format("\n## {}\n\n{}\n{}{}", section.name, section.help, table_of(rows, {}),
+    const bool is_list = schema::is_list_of_maps(section.name);
+    text += fmt::format("\n## {}\n\n{}\n{}{}", section.name, section.help, is_list ? "" : table_of(rows, {}),
                         tables_of_lists(rows));
   }
   text += "\n## What must not be given together\n";

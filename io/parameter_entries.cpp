@@ -130,8 +130,12 @@ std::vector<Entry> entries_of_file(const std::string& text, const std::string& n
   for (const auto& section : root) {
     const std::string where = place(section.first), section_name = key_of_node(section.first, where);
     if (section.second.IsNull()) continue;
+    const Entry entry{section_name, section.second, where};
+    if (schema::is_list_of_maps(section_name)) {
+      add(entries, entry, place);
+      continue;
+    }
     if (!section.second.IsMap()) {
-      const Entry entry{section_name, section.second, where};
       for (const schema::Section& known : schema::sections())
         if (known.name == section_name)
           throw InputError(fmt::format("{}: expected keys, like '{}: {{key: value}}'", where, section_name));
@@ -149,10 +153,11 @@ std::vector<Entry> entries_of_file(const std::string& text, const std::string& n
 void override_entries(std::vector<Entry>& entries, const std::vector<std::string>& overrides) {
   for (const std::string& text : overrides) {
     const std::string where = "-P " + text;
-    const std::size_t equals = text.find('='), dot = text.find('.');
-    if (equals == std::string::npos || dot == std::string::npos || dot > equals)
-      throw InputError(fmt::format("{}: expected section.key=value", where));
+    const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
+    if (equals == std::string::npos ||
+        (name.find('.') == std::string::npos && !schema::is_list_of_maps(name)))
+      throw InputError(fmt::format("{}: expected section.key=value", where));
     // Nodes of yaml-cpp are references that an assignment writes through: the entries kept are copied.
     std::vector<Entry> kept;
     for (const Entry& other : entries)

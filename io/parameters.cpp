@@ -15,6 +15,7 @@
 #include "io/schema.hpp"
 #include "io/snapshot_file.hpp"
 #include "io/whole_number.hpp"
+#include "io/words.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
@@ -126,6 +127,7 @@ class Store {
     slot(p_) = whole<std::uint64_t>(entry_, entry_.value, row_);
   }
   void operator()(const Slot<Vec3d>& slot) const { slot(p_) = vector(entry_, row_, units_); }
+  void operator()(const Slot<std::optional<Vec3d>>& slot) const { slot(p_) = vector(entry_, row_, units_); }
   void operator()(const Slot<bool>& slot) const {
     const std::string text = scalar(entry_, entry_.value, row_);
     const bool yes = text == "true" || text == "yes" || text == "on";
@@ -320,6 +322,25 @@ void check_sources(const InitialConditionsParameters& from, const std::vector<En
                     name));
 }
 
+/// Each kind of potential has keys of its own.
+void check_potentials(const Parameters& p, const std::vector<Entry>& entries) {
+  for (std::size_t i = 0; i < p.potentials.size(); ++i) {
+    const std::string prefix = fmt::format("potentials[{}].", i);
+    const Entry* const type = find(entries, prefix + "type");
+    const char* const kind = word_of(p.potentials[i].kind);
+    std::vector<std::string> names{"type", "position"};
+    for (const PotentialKey& key : keys_of(p.potentials[i].kind)) {
+      names.push_back(key.name);
+      if (key.required && !find(entries, prefix + key.name))
+        fail(*type, fmt::format("{} needs {}{} as well", kind, prefix, key.name));
+    }
+    for (const Entry& entry : entries)
+      if (entry.name.starts_with(prefix) &&
+          std::find(names.begin(), names.end(), entry.name.substr(prefix.size())) == names.end())
+        fail(entry, fmt::format("{} has none; it takes {}", kind, fmt::join(names, ", ")));
+  }
+}
+
 void check_together(const Parameters& p, const std::vector<Entry>& entries, const std::string& name) {
   for (const schema::Exclusion& exclusion : schema::exclusions_of(p)) {
     const Entry *first = find(entries, exclusion.first), *second = find(entries, exclusion.second);
@@ -336,6 +357,7 @@ void check_together(const Parameters& p, const std::vector<Entry>& entries, cons
     fail(*find(entries, "time.end"), fmt::format("{} lies before time.begin, {}", p.time.end, *p.time.begin));
   check_step_lengths(p, entries);
   check_splitting(p, entries);
+  check_potentials(p, entries);
 }
 
 bool is_snapshot(const std::string& path) {

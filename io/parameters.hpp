@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "base/vec3.hpp"
 #include "comm/communicator.hpp"
+#include "io/potential_parameters.hpp"
 #include "kernels/math/decomposition_parameters.hpp"
 #include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
@@ -124,6 +125,7 @@ struct Parameters {
   UnitsParameters unit_choice;
   InitialConditionsParameters initial_conditions;
   GravityParameters gravity;
+  std::vector<PotentialParameters> potentials;  ///< external ones; momentum is conserved only without
   DecompositionParameters decomposition;
   TimeParameters time;
   TuningParameters tuning;

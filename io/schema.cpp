@@ -231,6 +231,14 @@ std::vector<Row> gravity_rows() {
   };
 }
 
+std::vector<Row> potentials_rows() {
+  const List potentials{.count = [](const Parameters& p) { return p.potentials.size(); },
+                        .resize = [](Parameters& p, std::size_t n) { p.potentials.resize(n); },
+                        .rows = potential_rows,
+                        .exclusions = {}};
+  return {{"potentials", "", potentials, dimension::none, any, optional, ""}};
+}
+
 std::vector<Row> decomposition_rows() {
   using D = DecompositionParameters;
   constexpr auto in = &Parameters::decomposition;
@@ -335,8 +343,8 @@ std::vector<Row> limits_rows() {
 
 std::vector<Row> all_rows() {
   std::vector<Row> all;
-  for (auto part : {units_rows(), initial_conditions_rows(), gravity_rows(), decomposition_rows(),
-                    time_and_output_rows(), checkpoint_rows(), limits_rows()})
+  for (auto part : {units_rows(), initial_conditions_rows(), gravity_rows(), potentials_rows(),
+                    decomposition_rows(), time_and_output_rows(), checkpoint_rows(), limits_rows()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }
@@ -406,6 +414,9 @@ const std::vector<Section>& sections() {
       {"initial_conditions",
        "Where the particles come from: a file, a model, or several of these put together."},
       {"gravity", "How forces are computed, and how accurately."},
+      {"potentials",
+       "Fixed fields that act on all particles beside their own gravity, any number, a list of maps: "
+       "docs/potentials.md."},
       {"decomposition",
        "How space is divided over leaves and ranks. No result depends on the number of ranks."},
       {"time", "The span of time and its steps."},
@@ -535,6 +546,9 @@ std::string text_of(const Row& row, const Parameters& parameters) {
             return slot(p).empty() ? "" : fmt::format("[{}]", fmt::join(slot(p), ", "));
           },
           [&](const Slot<PerType>& slot) { return text_of_softening(slot(p)); },
+          [&](const Slot<std::optional<Vec3d>>& slot) {
+            return slot(p) ? fmt::format("[{}, {}, {}]", slot(p)->x, slot(p)->y, slot(p)->z) : "";
+          },
           [&](const Slot<TypeMap>& slot) { return text_of_types(slot(p)); },
           [&](const TypeMask& mask) { return text_of_types(mask.slot(p)); },
           [&](const Choice& choice) { return choice.words[choice.get(p)]; },
@@ -559,6 +573,7 @@ std::string kind_of(const Row& row) {
                  [](const Slot<std::vector<double>>&) { return std::string("list of numbers"); },
                  [](const Slot<std::vector<std::string>>&) { return std::string("list of names"); },
                  [](const Slot<PerType>&) { return std::string("number or map from type to number"); },
+                 [](const Slot<std::optional<Vec3d>>&) { return std::string("three numbers, [x, y, z]"); },
                  [](const Slot<TypeMap>&) { return std::string("type, 0 to 5, or map from type to type"); },
                  [](const TypeMask&) { return std::string("list of types, 0 to 5"); },
                  [](const Choice& choice) { return fmt::format("one of {}", fmt::join(choice.words, ", ")); },
@@ -568,7 +583,8 @@ std::string kind_of(const Row& row) {
   const std::pair<Dimension, std::string_view> units[] = {{dimension::length, "unit of length"},
                                                           {dimension::mass, "unit of mass"},
                                                           {dimension::time, "unit of time"},
-                                                          {dimension::velocity, "unit of velocity"}};
+                                                          {dimension::velocity, "unit of velocity"},
+                                                          {dimension::acceleration, "unit of acceleration"}};
   std::string result = kind;
   for (const auto& [dimension, name] : units)
     if (row.dimension == dimension) result += fmt::format(" with an optional {}", name);

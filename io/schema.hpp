@@ -50,16 +50,17 @@ struct Exclusion {
 struct List {
   std::function<std::size_t(const Parameters&)> count;
   std::function<void(Parameters&, std::size_t)> resize;  ///< new elements have their defaults
-  /// Parameters of an element, in the section "section.key[index]". Their slots ask for an element that is
+  /// Parameters of an element, in the section "name[index]". Their slots ask for an element that is
   /// there.
   std::function<std::vector<Row>(std::size_t)> rows;
   std::vector<Exclusion> exclusions;  ///< among keys of one element
 };
 
-using Value = std::variant<Slot<double>, Slot<std::optional<double>>, Slot<Count>, Slot<std::uint64_t>,
-                           Slot<std::optional<std::uint64_t>>, Slot<bool>, Slot<std::string>, Slot<Vec3d>,
-                           Slot<std::vector<double>>, Slot<std::vector<std::string>>, Slot<PerType>,
-                           Slot<TypeMap>, TypeMask, Choice, Word, List>;
+using Value =
+    std::variant<Slot<double>, Slot<std::optional<double>>, Slot<Count>, Slot<std::uint64_t>,
+                 Slot<std::optional<std::uint64_t>>, Slot<bool>, Slot<std::string>, Slot<Vec3d>,
+                 Slot<std::optional<Vec3d>>, Slot<std::vector<double>>, Slot<std::vector<std::string>>,
+                 Slot<PerType>, Slot<TypeMap>, TypeMask, Choice, Word, List>;
 
 /// Which numbers a parameter may have.
 struct Range {
@@ -74,14 +75,14 @@ struct Range {
 
 /// One parameter.
 struct Row {
-  std::string section, key;
+  std::string section, key;  ///< key: empty if the section as a whole is a list of maps
   Value value;
   Dimension dimension;
   Range range;
   bool required;
   std::string help;
 
-  std::string name() const { return section + "." + key; }
+  std::string name() const { return key.empty() ? section : section + "." + key; }
   /// What a bare number of it is in: sizes of units in CGS and times of the machine in seconds, whatever the
   /// units of the run, which all else is in.
   Units units(const Units& of_run) const {
@@ -97,6 +98,8 @@ const std::vector<Section>& sections();
 /// The parameters of all sections, and those of them that must not both be given; lists without elements.
 const std::vector<Row>& rows();
 const std::vector<Exclusion>& exclusions();
+/// Of element i of the list `potentials`.
+std::vector<Row> potential_rows(std::size_t index);
 
 /// The same with those of the elements that lists have in these parameters, behind the others.
 std::vector<Row> rows_of(const Parameters& parameters);
@@ -104,7 +107,8 @@ std::vector<Exclusion> exclusions_of(const Parameters& parameters);
 
 bool is_list_of_maps(const std::string& name);
 
-/// The element that "section.key[1].key" names, whether it is there or not; unset: no list has this name.
+/// The element that "section.key[1].key" or "section[1].key" names, whether it is there or not; unset: no
+/// list has this name.
 struct Element {
   List list;
   std::string name;  ///< of the list

@@ -46,6 +46,9 @@ inline constexpr std::array words<Integrator>{"leapfrog", "predictor_corrector"}
 template <>
 inline constexpr std::array words<StepKind>{"shared", "block"};
 template <>
+inline constexpr std::array words<PotentialKind>{"point-mass",     "plummer",     "hernquist", "nfw",
+                                                 "miyamoto-nagai", "logarithmic", "uniform"};
+template <>
 inline constexpr std::array words<TuningCost>{"counted", "measured"};
 
 template <class Enum>

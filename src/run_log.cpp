@@ -25,7 +25,8 @@ std::string hours_minutes_seconds(double seconds) {
 }
 
 const std::string energy_header =
-    "step,time,kinetic,potential,total,energy_error,momentum_x,momentum_y,momentum_z,absolute_momentum,"
+    "step,time,kinetic,potential,external,total,energy_error,momentum_x,momentum_y,momentum_z,absolute_"
+    "momentum,"
     "angular_momentum_x,angular_momentum_y,angular_momentum_z,centre_x,centre_y,centre_z,"
     "audit_median,audit_p99,audit_max\n";
 const std::string timing_header = fmt::format(
@@ -121,9 +122,9 @@ void RunLog::add(const StepReport& report) {
 void RunLog::add_totals(const StepReport& report) {
   const Totals& t = *report.totals;
   const Vec3d p = t.momentum, l = t.angular_momentum, c = t.centre_of_mass();
-  fmt::print(energy_.get(), "{},{:.12g},{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},",
-             report.step, report.time, t.kinetic_energy, t.potential_energy, t.total_energy(),
-             report.energy_error, p.x, p.y, p.z, t.absolute_momentum);
+  fmt::print(energy_.get(), "{},{:.12g},{:.12g},{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},",
+             report.step, report.time, t.kinetic_energy, t.potential_energy, t.external_energy,
+             t.total_energy(), report.energy_error, p.x, p.y, p.z, t.absolute_momentum);
   fmt::print(energy_.get(), "{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},", l.x, l.y, l.z, c.x, c.y, c.z);
   if (report.audit)
     fmt::print(energy_.get(), "{:.6g},{:.6g},{:.6g}\n", report.audit->median, report.audit->p99,

@@ -65,7 +65,10 @@ Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& pa
       tuning_(backend_->repair_rates(), parameters.tuning.rebuild_interval),
       leaf_moves_(comm, backend_->move_rates()),
       checkpoints_(comm, parameters.output.folder, parameters.checkpoint),
-      start_time_(timeline.begin()) {}
+      start_time_(timeline.begin()) {
+  backend_->set_external(
+      external_potentials(parameters.potentials, parameters.gravity.gravitational_constant));
+}
 
 /// The first forces, and what follows from them.
 void Simulation::start() {
@@ -80,8 +83,11 @@ void Simulation::start() {
   forecast_.add(forces_, seconds_since(step_start_));
   const Totals first = totals();
   first_energy_ = first.total_energy();
-  // A parabolic pair has no energy, a particle alone nothing at all.
-  energy_scale_ = std::abs(first_energy_);
+  // A parabolic pair has no energy, a particle alone nothing at all; where the zero of an external potential
+  // is arbitrary, so is that of the energy.
+  energy_scale_ = vanishes_far_away(parameters_.potentials)
+                      ? std::abs(first_energy_)
+                      : first.kinetic_energy + std::abs(first.potential_energy);
   if (energy_scale_ == 0) energy_scale_ = first.kinetic_energy > 0 ? first.kinetic_energy : 1;
 }
 

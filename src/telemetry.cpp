@@ -25,6 +25,7 @@ Json json_of(const Vec3d& v) { return {v.x, v.y, v.z}; }
 Json json_of(const Totals& totals, double energy_error) {
   return {{"kinetic", totals.kinetic_energy},
           {"potential", totals.potential_energy},
+          {"external", totals.external_energy},
           {"total", totals.total_energy()},
           {"error", energy_error},
           {"momentum", json_of(totals.momentum)},

@@ -131,6 +131,17 @@ __global__ void __launch_bounds__(threads)
 
 unsigned blocks_of_steps(std::size_t count) { return std::min(enough_blocks, blocks_for(count)); }
 
+struct AddExternal {
+  ExternalField field;
+  int first_active;
+  const std::uint8_t* level;
+  const Vec3d* position;
+  Vec3f* acceleration;
+  __device__ void operator()(std::size_t i) const {
+    if (level[i] >= first_active) acceleration[i] = field.added(acceleration[i], position[i]);
+  }
+};
+
 struct SetWork {
   const std::uint8_t* level;
   int first_active;
@@ -143,8 +154,10 @@ struct SetWork {
 
 struct TotalsOfParticle {
   TotalsFields fields;
+  ExternalField field;
   __device__ Totals operator()(std::uint64_t i) const {
-    return Totals::of_particle(fields.mass[i], fields.position[i], fields.velocity[i], fields.potential[i]);
+    return Totals::of_particle(fields.mass[i], fields.position[i], fields.velocity[i], fields.potential[i],
+                               field.at(fields.position[i]).potential);
   }
 };
 
@@ -194,6 +207,13 @@ void drift(std::size_t count, const Drift& drift, const StepFields& fields) {
     run(count, "Grove::cuda::drift", 3 * sizeof(Vec3d), DriftBody{drift.factor, fields});
 }
 
+void add_external(std::size_t count, int first_active, const ExternalField& field, const std::uint8_t* level,
+                  const Vec3d* position, Vec3f* acceleration) {
+  if (field.count == 0) return;
+  run(count, "Grove::cuda::add_external", sizeof(Vec3d) + 2 * sizeof(Vec3f),
+      AddExternal{field, first_active, level, position, acceleration});
+}
+
 LevelWork remember(std::size_t count, int first_active, const StepFields& fields) {
   LevelWork result{};
   if (count == 0) return result;
@@ -224,11 +244,12 @@ double largest_of(const double* values, std::size_t count) {
   return largest;
 }
 
-void sum_leaves(const TotalsFields& fields, const LeafPieces& pieces, Totals* totals) {
+void sum_leaves(const TotalsFields& fields, const ExternalField& field, const LeafPieces& pieces,
+                Totals* totals) {
   if (pieces.leaves == 0) return;
   const DeviceArray<Totals> of_pieces(pieces.are_leaves() ? 0 : pieces.count);
   Totals* const sums = pieces.are_leaves() ? totals : of_pieces.data();
-  sum_range<<<pieces.count, threads>>>(TotalsOfParticle{fields}, pieces.begin.data(), sums);
+  sum_range<<<pieces.count, threads>>>(TotalsOfParticle{fields, field}, pieces.begin.data(), sums);
   launched("Grove::cuda::sum_leaves");
   if (pieces.are_leaves()) return;
   sum_range<<<pieces.leaves, threads>>>(TotalsOfPiece{sums}, pieces.first.data(), totals);

@@ -7,6 +7,7 @@
 #include "base/vec3.hpp"
 #include "kernels/cuda/leaf_pieces.hpp"
 #include "kernels/math/leapfrog.hpp"
+#include "kernels/math/potentials.hpp"
 #include "kernels/math/totals.hpp"
 
 /// What a step does to each particle, and sums over them. All pointers are to device memory. Cost of each:
@@ -30,6 +31,10 @@ LevelCounts choose_levels(std::size_t count, const StepRule& rule, int first_act
 void kick(std::size_t count, const Kick& kick, const StepFields& fields);
 void drift(std::size_t count, const Drift& drift, const StepFields& fields);
 
+/// Adds what external potentials do to active particles. acceleration: in/out.
+void add_external(std::size_t count, int first_active, const ExternalField& field, const std::uint8_t* level,
+                  const Vec3d* position, Vec3f* acceleration);
+
 /// Of active particles: old_acceleration becomes |acceleration|, work that of a longest step.
 struct LevelWork {
   LevelCounts particles, interactions;  ///< active ones; theirs, before
@@ -50,7 +55,9 @@ struct TotalsFields {
   const Vec3d *position, *velocity;
   const float* potential;
 };
-/// Of each leaf, in an order that depends on the number of its particles alone. totals (out, device): leaves.
-void sum_leaves(const TotalsFields& fields, const LeafPieces& pieces, Totals* totals);
+/// Of each leaf, with external potentials, in an order that depends on the number of its particles alone.
+/// totals (out, device): leaves.
+void sum_leaves(const TotalsFields& fields, const ExternalField& field, const LeafPieces& pieces,
+                Totals* totals);
 
 }  // namespace grove::cuda

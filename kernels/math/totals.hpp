@@ -11,22 +11,25 @@ namespace grove {
 struct Totals {
   double mass = 0;
   double kinetic_energy = 0;     ///< sum of m v^2 / 2
-  double potential_energy = 0;   ///< sum of m phi / 2, from the last force evaluation
+  double potential_energy = 0;   ///< of the particles among each other: sum of m phi / 2, from the last force
+                                 ///< evaluation
+  double external_energy = 0;    ///< sum of m phi of the external potentials
   double absolute_momentum = 0;  ///< sum of m |v|: what the size of `momentum` is judged against
   Vec3d momentum{};              ///< sum of m v
   Vec3d angular_momentum{};      ///< sum of m x cross v, about the origin of coordinates
   Vec3d mass_moment{};           ///< sum of m x
 
-  double total_energy() const { return kinetic_energy + potential_energy; }
+  double total_energy() const { return kinetic_energy + potential_energy + external_energy; }
   Vec3d centre_of_mass() const { return mass > 0 ? (1 / mass) * mass_moment : Vec3d{}; }
 
   GROVE_HOST_DEVICE static Totals of_particle(double mass, const Vec3d& position, const Vec3d& velocity,
-                                              float potential) {
+                                              float potential, double external_potential) {
     const double speed2 = norm2(velocity);
     const Vec3d momentum = mass * velocity;
     return {mass,
             0.5 * mass * speed2,
             0.5 * mass * static_cast<double>(potential),
+            mass * external_potential,
             mass * std::sqrt(speed2),
             momentum,
             cross(position, momentum),
@@ -37,6 +40,7 @@ struct Totals {
     a.mass += b.mass;
     a.kinetic_energy += b.kinetic_energy;
     a.potential_energy += b.potential_energy;
+    a.external_energy += b.external_energy;
     a.absolute_momentum += b.absolute_momentum;
     a.momentum += b.momentum;
     a.angular_momentum += b.angular_momentum;

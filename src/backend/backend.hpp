@@ -17,6 +17,7 @@
 #include "kernels/math/census.hpp"
 #include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
+#include "kernels/math/potentials.hpp"
 #include "let/audit.hpp"
 #include "let/gravity.hpp"
 #include "let/totals.hpp"
@@ -41,6 +42,9 @@ class Backend {
 
   /// What computes, as BackendChoice::name has it.
   virtual std::string name() const = 0;
+
+  /// External potentials that act from the next evaluation on; see Gravity::set_external().
+  virtual void set_external(std::vector<ExternalPotential> potentials) = 0;
 
   /// Collective. grove::decompose(); the particles' order is that of the leaves after evaluate().
   virtual Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,

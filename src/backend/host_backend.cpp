@@ -80,10 +80,12 @@ Census HostBackend::census() const {
   return census;
 }
 
-Totals HostBackend::totals(const Domain& domain) const { return compute_totals(comm_, particles_, domain); }
+Totals HostBackend::totals(const Domain& domain) const {
+  return compute_totals(comm_, particles_, domain, gravity_.external());
+}
 
 AuditResult HostBackend::audit(const Domain& domain, Count sample) const {
-  return grove::audit(comm_, particles_, domain, gravity_.parameters(), sample);
+  return grove::audit(comm_, particles_, domain, gravity_.parameters(), sample, gravity_.external());
 }
 
 void HostBackend::show(const Prediction* to, const std::function<void(const Particles&)>& use) {

@@ -11,6 +11,9 @@ class HostBackend : public Backend {
       : comm_(comm), particles_(std::move(particles)), gravity_(comm, gravity) {}
 
   std::string name() const override { return "kokkos"; }
+  void set_external(std::vector<ExternalPotential> potentials) override {
+    gravity_.set_external(std::move(potentials));
+  }
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override;
   ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) override;

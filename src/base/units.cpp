@@ -40,6 +40,11 @@ constexpr std::array named_units = {
     NamedUnit{"m/s", dimension::velocity, 1e2},
     NamedUnit{"km/s", dimension::velocity, 1e5},
     NamedUnit{"pc/Myr", dimension::velocity, parsec_cm / (1e6 * year_s)},
+    NamedUnit{"cm/s^2", dimension::acceleration, 1},
+    NamedUnit{"m/s^2", dimension::acceleration, 1e2},
+    NamedUnit{"km/s/Myr", dimension::acceleration, 1e5 / (1e6 * year_s)},
+    NamedUnit{"km^2/s^2/kpc", dimension::acceleration, 1e10 / (1e3 * parsec_cm)},
+    NamedUnit{"pc/Myr^2", dimension::acceleration, parsec_cm / (1e12 * year_s * year_s)},
 };
 
 std::string_view trim(std::string_view s) {

@@ -20,6 +20,7 @@ double relative_error(const Vec3d& found, const Vec3d& exact) {
 }  // namespace
 
 AuditResult compare(const Communicator& comm, std::span<const AuditedParticle> own,
+                    const ExternalField& field,
                     const std::function<std::vector<DirectForce>(std::span<const DirectTarget>)>& direct) {
   auto chosen = comm.all_gather_arrays(own);
   if (chosen.empty()) return {};
@@ -32,7 +33,8 @@ AuditResult compare(const Communicator& comm, std::span<const AuditedParticle> o
 
   std::vector<double> errors(chosen.size());
   for (std::size_t i = 0; i < chosen.size(); ++i)
-    errors[i] = relative_error(chosen[i].acceleration, exact[i].acceleration);
+    errors[i] = relative_error(chosen[i].acceleration,
+                               exact[i].acceleration + field.at(targets[i].position).acceleration);
   std::sort(errors.begin(), errors.end());
   const std::size_t n = errors.size();
   return {.median = errors[(n - 1) / 2],
@@ -42,7 +44,7 @@ AuditResult compare(const Communicator& comm, std::span<const AuditedParticle> o
 }
 
 AuditResult audit(const Communicator& comm, const Particles& particles, const Domain& domain,
-                  const GravityParameters& parameters, Count sample) {
+                  const GravityParameters& parameters, Count sample, const ExternalField& field) {
   sample = std::min(sample, comm.sum(static_cast<Count>(particles.size())));
   if (sample <= 0) return {};
   std::vector<std::uint64_t> hashes(particles.size());
@@ -57,7 +59,7 @@ AuditResult audit(const Communicator& comm, const Particles& particles, const Do
                                 .id = particles.id[i]},
                      .acceleration = particles.acceleration[i].as<double>(),
                      .hash = hashes[i]});
-  return compare(comm, own, [&](std::span<const DirectTarget> targets) {
+  return compare(comm, own, field, [&](std::span<const DirectTarget> targets) {
     return direct_forces(comm, particles, domain, parameters, targets);
   });
 }

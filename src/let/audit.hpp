@@ -10,6 +10,7 @@
 #include "decomposition/domain.hpp"
 #include "kernels/direct/direct_sum.hpp"
 #include "kernels/math/opening.hpp"
+#include "kernels/math/potentials.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
@@ -30,16 +31,18 @@ struct AuditedParticle {
 };
 
 /// Compares a sample with direct summation. own: the sampled particles of this rank; direct: collective, the
-/// forces on all, times G. Collective.
+/// forces on all, times G; field: in host memory, is added to them. Collective.
 AuditResult compare(const Communicator& comm, std::span<const AuditedParticle> own,
+                    const ExternalField& field,
                     const std::function<std::vector<DirectForce>(std::span<const DirectTarget>)>& direct);
 
 /// Compares the particles' accelerations with direct summation in double precision over all particles of all
-/// ranks, with the same softening. The sample, and every bit of the result, is the same for any number of
-/// ranks: the particles with the smallest hashes of their ids, exactly `sample` of them (all, if there are
-/// fewer), and sums per leaf that are added exactly. Collective. Particles in the order of the last force
-/// evaluation. Cost: sample * N / P pair interactions in double precision.
+/// ranks, with the same softening, and external potentials: errors are relative to all that acts on a
+/// particle. The sample, and every bit of the result, is the same for any number of ranks: the particles with
+/// the smallest hashes of their ids, exactly `sample` of them (all, if there are fewer), and sums per leaf
+/// that are added exactly. Collective. Particles in the order of the last force evaluation. Cost: sample * N
+/// / P pair interactions in double precision.
 AuditResult audit(const Communicator& comm, const Particles& particles, const Domain& domain,
-                  const GravityParameters& parameters, Count sample);
+                  const GravityParameters& parameters, Count sample, const ExternalField& field = {});
 
 }  // namespace grove

@@ -13,6 +13,7 @@
 #include "base/errors.hpp"
 #include "comm/radix_select.hpp"
 #include "decomposition/leaf_transfer.hpp"
+#include "kernels/kokkos/loops/particle_loops.hpp"
 #include "let/critical_separation.hpp"
 #include "let/direct_forces.hpp"
 #include "let/receivers.hpp"
@@ -278,6 +279,9 @@ ForceReport Gravity::evaluate(Particles& particles, const Domain& domain, PhaseT
   if (!is_direct) report.own.seconds = timers.seconds("walk") - walked_before;
   {
     const auto timer = timers.time("advance");
+    if (!external_.empty())
+      run(particles.size(), ExternalBody{external(), plan.first_active, particles.level.data(),
+                                         particles.position.data(), particles.acceleration.data()});
     remember(particles, plan.first_active, report);
   }
   const auto timer = timers.time("wait");

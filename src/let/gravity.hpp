@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/timers.hpp"
@@ -13,6 +14,7 @@
 #include "kernels/kokkos/walk.hpp"
 #include "kernels/math/block_steps.hpp"
 #include "kernels/math/opening.hpp"
+#include "kernels/math/potentials.hpp"
 #include "let/let_message.hpp"
 #include "particles/particles.hpp"
 
@@ -80,6 +82,10 @@ class Gravity {
       : comm_(comm), parameters_(parameters), critical_separation_(parameters.critical_separation) {}
 
   const GravityParameters& parameters() const { return parameters_; }
+  /// Potentials that act on the particles from the next evaluation on, beside their own gravity: part of
+  /// accelerations, and so of |a_old|, not of potentials. The same on every rank.
+  void set_external(std::vector<ExternalPotential> potentials) { external_ = std::move(potentials); }
+  ExternalField external() const { return {external_.data(), static_cast<int>(external_.size())}; }
 
   /// Grows the trees of the own leaves, exchanges what the ranks' walks need of each other, and walks; or
   /// sums directly, if there are fewer particles than parameters.direct_below.
@@ -122,6 +128,7 @@ class Gravity {
 
   const Communicator& comm_;
   GravityParameters parameters_;
+  std::vector<ExternalPotential> external_;
   double critical_separation_;  ///< of parts of groups; 0: not known yet
   GravitySetup setup_;
   Forest forest_;

@@ -38,6 +38,10 @@ TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_with_octrees) {
   check(octrees + shared_steps);
 }
 
+TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_in_external_potentials) {
+  check(bisections + block_steps + testing::external_potentials_of_all_kinds);
+}
+
 TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_along_ropes) {
   check("gravity: {softening: 0.02, walk: rope}\n" + block_steps);
 }

@@ -63,11 +63,14 @@ class GpuLeafSums : public GpuTest {
     const cuda::DeviceArray<Vec3d> velocity{std::span<const Vec3d>(particles_.velocity)};
     const cuda::DeviceArray<float> potential{std::span<const float>(particles_.potential)};
     const cuda::DeviceArray<Totals> sums(begin.size() - 1);
-    cuda::sum_leaves({mass.data(), position.data(), velocity.data(), potential.data()},
+    const cuda::DeviceArray<ExternalPotential> halo{std::span<const ExternalPotential>(&halo_, 1)};
+    cuda::sum_leaves({mass.data(), position.data(), velocity.data(), potential.data()}, {halo.data(), 1},
                      cuda::LeafPieces(begin), sums.data());
     return download(sums);
   }
 
+  static constexpr ExternalPotential halo_{
+      .kind = PotentialKind::hernquist, .centre = {0, 0, 1}, .strength = 2, .scale = 1};
   Particles particles_;
   GravityParameters gravity_;
   std::vector<DirectTarget> targets_;
@@ -102,13 +105,15 @@ TEST_F(GpuLeafSums, of_totals_are_those_of_the_host) {
     for (auto i = static_cast<std::size_t>(leaf_begin[leaf]);
          i < static_cast<std::size_t>(leaf_begin[leaf + 1]); ++i)
       expected = expected + Totals::of_particle(particles_.mass[i], particles_.position[i],
-                                                particles_.velocity[i], particles_.potential[i]);
+                                                particles_.velocity[i], particles_.potential[i],
+                                                field_at(halo_, particles_.position[i]).potential);
     const auto expect_near = [&](double a, double b, double size) {
       EXPECT_NEAR(a, b, 2e-12 * size) << leaf;
     };
     expect_near(found[leaf].mass, expected.mass, expected.mass);
     expect_near(found[leaf].kinetic_energy, expected.kinetic_energy, expected.kinetic_energy);
     expect_near(found[leaf].potential_energy, expected.potential_energy, -expected.potential_energy);
+    expect_near(found[leaf].external_energy, expected.external_energy, -expected.external_energy);
     expect_near(found[leaf].absolute_momentum, expected.absolute_momentum, expected.absolute_momentum);
     for (int axis = 0; axis < 3; ++axis)
       expect_near(found[leaf].momentum[axis], expected.momentum[axis], expected.absolute_momentum);

@@ -87,6 +87,21 @@ TEST(Audit, finds_an_injected_error) {
   }
 }
 
+TEST(Audit, counts_external_potentials_among_what_is_exact) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const ExternalPotential down{.kind = PotentialKind::uniform, .centre = {}, .acceleration = {0, 0, -1e4}};
+  const ExternalField field{&down, 1};
+  Particles all = make_exact();
+  for (Vec3f& a : all.acceleration) a = field.added(a, {});
+  const SharedDomain shared = share_out(comm, all, 64);
+  const auto largest = [&](const ExternalField& given) {
+    return audit(comm, shared.particles, shared.domain, parameters(), count, given).max;
+  };
+  // Rounded twice, by 2^-24 each.
+  EXPECT_LE(largest(field), 2.02 * std::ldexp(1.0, -24));
+  EXPECT_GT(largest({}), 1);
+}
+
 TEST(Audit, has_the_same_bits_on_any_number_of_ranks) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
   const Particles all = make_exact();

@@ -50,6 +50,11 @@ TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_other_parameters) {
   check(bisections + "tuning: {rebuild_interval: 5}\n" + few_steps);
 }
 
+/// On other ranks it comes to the same, so steps do in external potentials.
+TEST_F(CheckpointOnHost, goes_on_bit_for_bit_in_external_potentials) {
+  check(bisections + block_steps + testing::external_potentials_of_all_kinds);
+}
+
 TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_direct_sums) {
   testing::check_relay(comm_, on_host, "gravity: {softening: 0.02, direct_below: 1000}\n" + few_steps, 200);
 }

@@ -70,12 +70,16 @@ Case make_case(const Communicator& comm, std::int32_t leaves) {
   return result;
 }
 
+constexpr ExternalPotential halo{
+    .kind = PotentialKind::plummer, .centre = {1, 0, 0}, .strength = 3, .scale = 2};
+constexpr ExternalField field{&halo, 1};
+
 TEST(Totals, have_the_same_bits_on_any_number_of_ranks) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
   for (const std::int32_t leaves : {1, 3, 29, 64}) {  // fewer leaves than ranks too
     const Case shared = make_case(comm, leaves), whole = make_case(alone, leaves);
-    const Totals a = compute_totals(comm, shared.particles, shared.domain);
-    const Totals b = compute_totals(alone, whole.particles, whole.domain);
+    const Totals a = compute_totals(comm, shared.particles, shared.domain, field);
+    const Totals b = compute_totals(alone, whole.particles, whole.domain, field);
     EXPECT_EQ(std::memcmp(&a, &b, sizeof(Totals)), 0) << leaves << " leaves";
   }
 }
@@ -83,13 +87,14 @@ TEST(Totals, have_the_same_bits_on_any_number_of_ranks) {
 TEST(Totals, are_the_sums_over_particles) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
   const Case shared = make_case(comm, 29), whole = make_case(alone, 29);
-  const Totals totals = compute_totals(comm, shared.particles, shared.domain);
+  const Totals totals = compute_totals(comm, shared.particles, shared.domain, field);
   const Particles& p = whole.particles;
   Totals sum;
   for (std::size_t i = 0; i < p.size(); ++i) {
     sum.mass += p.mass[i];
     sum.kinetic_energy += p.mass[i] * dot(p.velocity[i], p.velocity[i]) / 2;
     sum.potential_energy += p.mass[i] * static_cast<double>(p.potential[i]) / 2;
+    sum.external_energy -= p.mass[i] * 3 / std::sqrt(norm2(p.position[i] - halo.centre) + 4);
     sum.absolute_momentum += p.mass[i] * norm(p.velocity[i]);
     sum.momentum += p.mass[i] * p.velocity[i];
     sum.angular_momentum += p.mass[i] * cross(p.position[i], p.velocity[i]);
@@ -100,11 +105,12 @@ TEST(Totals, are_the_sums_over_particles) {
   EXPECT_NEAR(totals.mass, sum.mass, rounding * sum.mass);
   EXPECT_NEAR(totals.kinetic_energy, sum.kinetic_energy, rounding * sum.kinetic_energy);
   EXPECT_NEAR(totals.potential_energy, sum.potential_energy, rounding * 5 * sum.mass);
+  EXPECT_NEAR(totals.external_energy, sum.external_energy, rounding * -sum.external_energy);
   EXPECT_NEAR(totals.absolute_momentum, sum.absolute_momentum, rounding * sum.absolute_momentum);
   EXPECT_NEAR(norm(totals.momentum - sum.momentum), 0, rounding * sum.absolute_momentum);
   EXPECT_NEAR(norm(totals.angular_momentum - sum.angular_momentum), 0, rounding * 5 * sum.absolute_momentum);
   EXPECT_NEAR(norm(totals.mass_moment - sum.mass_moment), 0, rounding * 5 * sum.mass);
-  EXPECT_EQ(totals.total_energy(), totals.kinetic_energy + totals.potential_energy);
+  EXPECT_EQ(totals.total_energy(), totals.kinetic_energy + totals.potential_energy + totals.external_energy);
 }
 
 }  // namespace

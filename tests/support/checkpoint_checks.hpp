@@ -13,6 +13,7 @@
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
 #include "simulation.hpp"
+#include "support/external_potentials.hpp"
 #include "support/leaf_move_checks.hpp"
 #include "support/particles.hpp"
 

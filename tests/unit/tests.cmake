@@ -1,4 +1,5 @@
 grove_test(base unit/base_test.cpp unit/display_units_test.cpp unit/memory_test.cpp unit/pages_test.cpp LINK grove::base)
+grove_test(potentials unit/potentials_test.cpp LINK grove::math)
 grove_test(time unit/time_test.cpp unit/block_excess_test.cpp unit/cut_timing_test.cpp unit/growth_fit_test.cpp
            unit/rebuild_interval_test.cpp unit/repair_test.cpp unit/repair_prices_test.cpp LINK grove::time)
 grove_test(tree_tuning unit/tree_tuning_test.cpp LINK grove::simulation)
@@ -8,7 +9,7 @@ grove_test(watchdog unit/watchdog_test.cpp LINK grove::simulation)
 file(GLOB model_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/models_*test.cpp)
 grove_test(models ${model_tests} LINK grove::models)
 
-grove_test(parameters unit/parameters_test.cpp LINK grove::io)
+grove_test(parameters unit/parameters_test.cpp unit/potential_parameters_test.cpp LINK grove::io)
 target_compile_definitions(test_parameters PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 grove_test(bisection unit/bisection_test.cpp unit/bisection_leaf_test.cpp unit/cut_rule_test.cpp
            LINK grove::kokkos)

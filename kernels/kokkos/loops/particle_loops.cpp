@@ -17,6 +17,7 @@ void run_on_host(const char* label, std::size_t count, const Body& body) {
 void run(std::size_t count, const ChooseLevelBody& body) {
   run_on_host("Grove::time::choose_levels", count, body);
 }
+void run(std::size_t count, const ExternalBody& body) { run_on_host("Grove::let::external", count, body); }
 void run(std::size_t count, const KickBody& body) { run_on_host("Grove::time::kick", count, body); }
 void run(std::size_t count, const DriftBody& body) { run_on_host("Grove::time::drift", count, body); }
 void run(std::size_t count, const PredictBody& body) { run_on_host("Grove::time::predict", count, body); }

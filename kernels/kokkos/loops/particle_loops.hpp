@@ -6,6 +6,7 @@
 #include "base/vec3.hpp"
 #include "kernels/kokkos/bisection.hpp"
 #include "kernels/math/leapfrog.hpp"
+#include "kernels/math/potentials.hpp"
 
 /// Loops over particles, each with its body: a struct of plain pointers, copied by value, that works on
 /// particle i wherever its pointers are valid, in host memory on the host or in device memory on a device.
@@ -37,6 +38,19 @@ struct ChooseLevelBody {
     if (level[i] < first_active) return;
     level[i] = rule.next_level(acceleration[i], previous_acceleration[i], type[i], level[i], first_active);
     previous_acceleration[i] = acceleration[i];
+  }
+};
+
+/// Active particles feel external potentials, beside what they feel already.
+struct ExternalBody {
+  ExternalField field;
+  int first_active;
+  const std::uint8_t* level;  ///< in, and the next
+  const Vec3d* position;
+  Vec3f* acceleration;  ///< in/out
+
+  GROVE_HOST_DEVICE void operator()(std::size_t i) const {
+    if (level[i] >= first_active) acceleration[i] = field.added(acceleration[i], position[i]);
   }
 };
 
@@ -82,6 +96,7 @@ struct PredictBody {
 
 /// Runs a body for particles 0 .. count - 1 of arrays in host memory, and waits.
 void run(std::size_t count, const ChooseLevelBody& body);
+void run(std::size_t count, const ExternalBody& body);
 void run(std::size_t count, const KickBody& body);
 void run(std::size_t count, const DriftBody& body);
 void run(std::size_t count, const PredictBody& body);

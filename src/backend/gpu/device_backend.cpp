@@ -37,6 +37,9 @@ class DeviceBackend : public Backend {
         gravity_(comm, exchange_, gravity, choice.together) {}
 
   std::string name() const override { return "cuda"; }
+  void set_external(std::vector<ExternalPotential> potentials) override {
+    gravity_.set_external(std::move(potentials));
+  }
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override {
     const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle(comm_));
@@ -108,9 +111,11 @@ class DeviceBackend : public Backend {
                              particles_.values(fields::mass), particles_.values(fields::position),
                              particles_.values(fields::velocity));
   }
-  Totals totals(const Domain& domain) const override { return compute_totals(comm_, particles_, domain); }
+  Totals totals(const Domain& domain) const override {
+    return compute_totals(comm_, particles_, domain, gravity_.device_external());
+  }
   AuditResult audit(const Domain& domain, Count sample) const override {
-    return grove::audit(comm_, particles_, domain, gravity_.parameters(), sample);
+    return grove::audit(comm_, particles_, domain, gravity_.parameters(), sample, gravity_.external());
   }
 
   void show(const Prediction* to, const std::function<void(const Particles&)>& use) override {

@@ -49,7 +49,7 @@ std::vector<AuditedParticle> pick_all(const DeviceParticles& particles, std::spa
 }  // namespace
 
 AuditResult audit(const Communicator& comm, const DeviceParticles& particles, const Domain& domain,
-                  const GravityParameters& parameters, Count sample) {
+                  const GravityParameters& parameters, Count sample, const ExternalField& field) {
   sample = std::min(sample, comm.sum(static_cast<Count>(particles.size())));
   if (sample <= 0) return {};
   const ParticleId* const ids = particles.values(fields::id);
@@ -74,19 +74,21 @@ AuditResult audit(const Communicator& comm, const DeviceParticles& particles, co
                           device_forces.data());
     device_forces.download(forces);
   };
-  return compare(comm, pick_all(particles, chosen, parameters), [&](std::span<const DirectTarget> targets) {
-    return add_over_leaves(comm, parameters.gravitational_constant, pieces.leaves, domain.leaves(), targets,
-                           of_leaves);
-  });
+  return compare(comm, pick_all(particles, chosen, parameters), field,
+                 [&](std::span<const DirectTarget> targets) {
+                   return add_over_leaves(comm, parameters.gravitational_constant, pieces.leaves,
+                                          domain.leaves(), targets, of_leaves);
+                 });
 }
 
-Totals compute_totals(const Communicator& comm, const DeviceParticles& particles, const Domain& domain) {
+Totals compute_totals(const Communicator& comm, const DeviceParticles& particles, const Domain& domain,
+                      const ExternalField& field) {
   const cuda::LeafPieces pieces(domain.leaf_begin);
   std::vector<Totals> leaves(pieces.leaves);
   const cuda::DeviceArray<Totals> totals(leaves.size());
   cuda::sum_leaves({particles.values(fields::mass), particles.values(fields::position),
                     particles.values(fields::velocity), particles.values(fields::potential)},
-                   pieces, totals.data());
+                   field, pieces, totals.data());
   totals.download(leaves);
   return LeafSum<Totals>(comm, domain, leaves)();
 }

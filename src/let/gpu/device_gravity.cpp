@@ -64,6 +64,11 @@ GravitySetup DeviceGravity::agree_on_setup(const DeviceParticles& particles, con
   return setup;
 }
 
+void DeviceGravity::set_external(std::vector<ExternalPotential> potentials) {
+  external_ = std::move(potentials);
+  on_device_ = cuda::DeviceArray<ExternalPotential>{std::span<const ExternalPotential>(external_)};
+}
+
 void DeviceGravity::check_separations(const DeviceParticles& particles) const {
   const auto lost =
       cuda::find_lost_separation({particles.values(fields::position), particles.values(fields::mass),
@@ -319,6 +324,9 @@ ForceReport DeviceGravity::evaluate(DeviceParticles& particles, const Domain& do
   timed(timers, "advance", [&] {
     if (!is_direct && !setup_.opening_angle && can_recut(domain))
       blocks_.count(forest_, particles, plan.first_active);
+    cuda::add_external(particles.size(), plan.first_active, device_external(),
+                       particles.values(fields::level), particles.values(fields::position),
+                       particles.values(fields::acceleration));
     const cuda::LevelWork work = cuda::remember(particles.size(), plan.first_active, step_fields(particles));
     report.active_of = work.particles;
     report.work = work.interactions;

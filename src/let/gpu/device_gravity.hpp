@@ -40,6 +40,11 @@ class DeviceGravity {
         critical_separation_(parameters.critical_separation) {}
 
   const GravityParameters& parameters() const { return parameters_; }
+  /// As Gravity::set_external().
+  void set_external(std::vector<ExternalPotential> potentials);
+  /// In the memory of the host, and of the device.
+  ExternalField external() const { return {external_.data(), static_cast<int>(external_.size())}; }
+  ExternalField device_external() const { return {on_device_.data(), static_cast<int>(external_.size())}; }
 
   /// As Gravity::evaluate(). records: as decompose() gives them, used up; none: the particles lie leaf by
   /// leaf.
@@ -103,6 +108,8 @@ class DeviceGravity {
   GravityParameters parameters_;
   std::optional<int> together_;
   GravitySetup setup_;
+  std::vector<ExternalPotential> external_;
+  cuda::DeviceArray<ExternalPotential> on_device_;  ///< external_
   DeviceForest forest_;
   DeviceBlocks blocks_;
   double critical_separation_;  ///< of parts of groups; 0: not known yet
