@@ -116,6 +116,7 @@ class PythonSimulation : public Resource {
     result["mass"] = totals.mass;
     result["kinetic"] = totals.kinetic_energy;
     result["potential"] = totals.potential_energy;
+    result["external"] = totals.external_energy;
     result["energy"] = totals.total_energy();
     result["momentum"] = vector(totals.momentum);
     result["angular_momentum"] = vector(totals.angular_momentum);

@@ -89,7 +89,8 @@ class Simulation:
         return Particles(self._run.particles(), self.units)
 
     def totals(self):
-        """mass, kinetic, potential, energy, momentum, angular_momentum, centre_of_mass, of all ranks together.
+        """Of all ranks together: mass, kinetic, potential, external (energy in external potentials), energy,
+        momentum, angular_momentum, centre_of_mass.
 
         InputError where particles are not synchronised.
         """

@@ -107,7 +107,9 @@ std::vector<nlohmann::json> lines_of(const std::string& path) {
 TEST(RunOutput, log_has_a_line_of_every_step_that_agrees_with_the_tables) {
   const Communicator comm(MPI_COMM_WORLD);
   const TestFolder folder(comm, "run-log");
-  run(comm, circular_orbit(folder.path(), "every: 0.05") + "audit: {every: 5}\ncheckpoint: {every: 1e-9}\n");
+  run(comm, circular_orbit(folder.path(), "every: 0.05") +
+                "audit: {every: 5}\ncheckpoint: {every: 1e-9}\n"
+                "potentials: [{type: plummer, mass: 1, scale: 0.5}]\n");
   comm.barrier();
   auto lines = lines_of(folder / "log.jsonl");
   std::vector<int> saved;
@@ -145,11 +147,15 @@ TEST(RunOutput, log_has_a_line_of_every_step_that_agrees_with_the_tables) {
     EXPECT_GE(line["bytes"]["sent"], line["bytes"]["trees"]);
     std::getline(energy, row);
     const nlohmann::json& e = line["energy"];
-    EXPECT_EQ(row.find(fmt::format("{},{:.12g},{:.12g},{:.12g},{:.12g},", i, line["time"].get<double>(),
-                                   e["kinetic"].get<double>(), e["potential"].get<double>(),
-                                   e["total"].get<double>())),
-              0u)
+    EXPECT_EQ(
+        row.find(fmt::format("{},{:.12g},{:.12g},{:.12g},{:.12g},{:.12g},", i, line["time"].get<double>(),
+                             e["kinetic"].get<double>(), e["potential"].get<double>(),
+                             e["external"].get<double>(), e["total"].get<double>())),
+        0u)
         << row;
+    EXPECT_LT(e["external"], -0.1);
+    EXPECT_DOUBLE_EQ(e["total"],
+                     e["kinetic"].get<double>() + e["potential"].get<double>() + e["external"].get<double>());
   }
 }
 

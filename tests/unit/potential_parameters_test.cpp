@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "base/errors.hpp"
 #include "io/checkpoint_manifest.hpp"
+#include "io/file.hpp"
 #include "io/parameters.hpp"
 
 namespace grove {
@@ -103,6 +105,16 @@ TEST(PotentialParameters, belong_to_what_a_run_goes_on_with) {
     EXPECT_THROW(require_same(before, fixed_parameters(parse_potentials({change})), "test"), InputError);
   EXPECT_THROW(require_same(fixed_parameters(parse_potentials({"potentials=[]"})), before, "test"),
                InputError);
+}
+
+TEST(PotentialParameters, of_the_example_are_a_galaxy) {
+  const Parameters stream =
+      parse_parameters(read_text(GROVE_SOURCE_DIR "/jobs/examples/stream.yml"), "stream.yml", {});
+  ASSERT_EQ(stream.potentials.size(), 3u);
+  const auto potentials = external_potentials(stream.potentials, stream.gravity.gravitational_constant);
+  const ExternalField field{potentials.data(), 3};
+  // 220 km/s within 5 %, as at the Sun's distance.
+  EXPECT_NEAR(std::sqrt(-8 * field.at({8, 0, 0}).acceleration.x), 220, 11);
 }
 
 TEST(PotentialParameters, mass_of_a_halo_is_that_within_its_concentration) {
