@@ -127,7 +127,8 @@ def make_page(folder):
     page.figures([
         figure(draw_energy_error(energy), "How far the total energy is from its begin, relative to it."),
         figure(draw_energies(energy), "Energies at the ends of the longest steps."),
-        figure(draw_momentum(energy), "Conserved quantities: their errors."),
+        figure(draw_momentum(energy), "Momentum and angular momentum, which external potentials change."
+               if any(numbers(energy, "external")) else "Conserved quantities: their errors."),
         figure(draw_audit(energy), "Forces of a sample against direct summation."),
     ])
     page.heading("Time")

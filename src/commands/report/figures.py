@@ -68,13 +68,16 @@ def draw_energy_error(energy):
 
 def draw_energies(energy):
     def draw(axes):
-        columns = thinned(*(numbers(energy, name) for name in ("time", "kinetic", "potential", "total")))
+        names = ["kinetic", "potential", "total"]
+        if any(numbers(energy, "external")):
+            names.insert(2, "external")
+        columns = thinned(*(numbers(energy, name) for name in ["time"] + names))
         if len(columns[0]) < 2:
             return False
-        for name, values in zip(("kinetic", "potential", "total"), columns[1:]):
+        for name, values in zip(names, columns[1:]):
             axes.plot(columns[0], values, label=name)
         axes.set(xlabel="time", ylabel="energy")
-        axes.legend(ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
+        axes.legend(ncols=len(names), loc="lower center", bbox_to_anchor=(0.5, 1))
     return draw
 
 
