@@ -159,6 +159,30 @@ TEST(RunOutput, log_has_a_line_of_every_step_that_agrees_with_the_tables) {
   }
 }
 
+// In a uniform field the total energy depends on where its potential is 0. The pair has -0.125, and a field
+// of 3 gives a mass of 1 three times the height of that place: for the first of these the total is 0, for the
+// other
+// 30. The error is relative to 0.375, so rounding tells them apart by a few times 2^-53 30 / 0.375 = 1e-14.
+TEST(RunOutput, error_of_the_energy_does_not_depend_on_an_arbitrary_zero) {
+  const Communicator comm(MPI_COMM_WORLD);
+  std::vector<std::vector<double>> errors;
+  for (const double zero : {0.125 / 3, 10.0}) {
+    const TestFolder folder(comm, "zero-of-potential");
+    run(comm,
+        circular_orbit(folder.path(), "every: 0.1") +
+            fmt::format("potentials: [{{type: uniform, acceleration: [0, 3, 0], position: [0, {}, 0]}}]\n",
+                        zero));
+    comm.barrier();
+    errors.emplace_back();
+    for (const nlohmann::json& line : lines_of(folder / "log.jsonl"))
+      if (line["event"] == "step") errors.back().push_back(line["energy"]["error"]);
+    comm.barrier();
+  }
+  ASSERT_EQ(errors[0].size(), 11u);
+  for (std::size_t i = 0; i < errors[0].size(); ++i) EXPECT_NEAR(errors[0][i], errors[1][i], 1e-13);
+  EXPECT_NE(errors[0].back(), 0);
+}
+
 // Each line reaches the system at once: what a run leaves that is killed between two steps can be parsed to
 // the end.
 TEST(RunOutput, log_is_whole_after_every_step) {
