@@ -30,7 +30,7 @@ const std::vector<PotentialKey>& keys_of(PotentialKind kind);
 std::vector<ExternalPotential> external_potentials(const std::vector<PotentialParameters>& given,
                                                    double gravitational_constant);
 
-/// Whether their energy has a zero that says something: at infinity.
+/// True if all are 0 at infinity; else where their energy is 0 is arbitrary.
 bool vanishes_far_away(const std::vector<PotentialParameters>& given);
 
 }  // namespace grove

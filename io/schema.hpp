@@ -98,7 +98,7 @@ const std::vector<Section>& sections();
 /// The parameters of all sections, and those of them that must not both be given; lists without elements.
 const std::vector<Row>& rows();
 const std::vector<Exclusion>& exclusions();
-/// Of element i of the list `potentials`.
+/// Rows of one element of the list `potentials`.
 std::vector<Row> potential_rows(std::size_t index);
 
 /// The same with those of the elements that lists have in these parameters, behind the others.

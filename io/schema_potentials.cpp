@@ -1,4 +1,4 @@
-// What an element of the list `potentials` may say.
+// Rows of the list `potentials`.
 #include <fmt/format.h>
 
 #include <limits>

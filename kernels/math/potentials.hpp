@@ -36,7 +36,7 @@ struct ExternalPotential {
   Vec3d acceleration{};  ///< of uniform
 };
 
-/// What a field does at a place.
+/// The effect of a field at a place.
 struct FieldAt {
   Vec3d acceleration;  ///< length / time^2
   double potential;    ///< velocity^2

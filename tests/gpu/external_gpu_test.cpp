@@ -17,7 +17,7 @@
 namespace grove {
 namespace {
 
-/// Of four levels.
+/// Particles of four levels.
 Particles scattered(std::size_t count, double mass) {
   std::mt19937 random(5);
   std::normal_distribution<double> normal;

@@ -52,7 +52,7 @@ TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_other_parameters) {
 
 /// On other ranks it comes to the same, so steps do in external potentials.
 TEST_F(CheckpointOnHost, goes_on_bit_for_bit_in_external_potentials) {
-  check(bisections + block_steps + testing::external_potentials_of_all_kinds);
+  check(bisections + few_steps + testing::external_potentials_of_all_kinds);
 }
 
 TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_direct_sums) {

@@ -146,7 +146,7 @@ TEST(ExternalPotentials, let_all_fall_alike_in_a_uniform_field) {
   EXPECT_LT(norm(end.position[0] - expected), std::ldexp(norm(g) * t * t, -23));
 }
 
-/// Of a Plummer sphere that falls through a disk and a halo.
+/// A Plummer sphere falls through a disk and a halo.
 Simulation falling_sphere(const Communicator& comm, const std::string& time) {
   ModelParameters plummer;
   plummer.model = "plummer";

@@ -30,7 +30,7 @@ Parameters parse_potentials(const std::vector<std::string>& overrides = {},
   return parse_parameters(text, "run.yml", overrides);
 }
 
-/// Of the InputError; empty if there is none.
+/// The text of the InputError; empty if there is none.
 std::string fault_of(const std::vector<std::string>& overrides, const std::string& text = in_milky_way) {
   try {
     parse_potentials(overrides, text);
