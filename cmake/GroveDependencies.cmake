@@ -7,10 +7,22 @@ find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(PNG REQUIRED)
+find_package(Freetype REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+
+# The font of pictures; where it is not at run time, others are looked for (io/font.cpp).
+find_file(GROVE_FONT_FILE NAMES DejaVuSans.ttf LiberationSans-Regular.ttf NotoSans-Regular.ttf
+          PATHS /usr/share/fonts /usr/local/share/fonts $ENV{HOME}/.local/share/fonts
+          PATH_SUFFIXES truetype/dejavu dejavu-sans-fonts dejavu TTF truetype/liberation liberation-sans truetype/noto
+          DOC "TrueType file for the letters of pictures")
+mark_as_advanced(GROVE_FONT_FILE)
+if(NOT GROVE_FONT_FILE)
+  set(GROVE_FONT_FILE "")
+  message(STATUS "No font was found for the letters of pictures: without one at run time they have none (GROVE_FONT, README.md)")
+endif()
 
 # Kokkos, 3.4 to 5.x (-DKokkos_ROOT=FOLDER: that one). The CMake config of Debian's 3.4 names an include folder that
 # does not exist, so its imported target is pointed at the folder where the header is.

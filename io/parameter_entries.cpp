@@ -68,9 +68,23 @@ std::string place_of(const std::string& file, const YAML::Node& node) {
   return fmt::format("{}:{}", file, node.Mark().line + 1);
 }
 
-/// Adds an entry and, of a list of maps, the keys of its elements. place(node): where one stands.
+/// Whether a map may stand there for keys that have rows of their own, as in output.render.
+bool has_keys(const std::string& name) {
+  return std::any_of(schema::rows().begin(), schema::rows().end(),
+                     [&](const Row& row) { return row.name().starts_with(name + "."); });
+}
+
+/// Adds an entry; of a map of keys these in its place; of a list of maps also the keys of its elements.
+/// place(node): where one stands.
 template <class Place>
 void add(std::vector<Entry>& entries, const Entry& entry, const Place& place) {
+  if (entry.value.IsMap() && has_keys(entry.name)) {
+    for (const auto& item : entry.value)
+      add(entries,
+          {entry.name + "." + key_of_node(item.first, place(item.first)), item.second, place(item.first)},
+          place);
+    return;
+  }
   entries.push_back(entry);
   if (!schema::is_list_of_maps(entry.name) || entry.value.IsNull()) return;
   const auto fail_shape = [&](const YAML::Node& node) {
@@ -158,13 +172,16 @@ void override_entries(std::vector<Entry>& entries, const std::vector<std::string
     if (equals == std::string::npos ||
         (name.find('.') == std::string::npos && !schema::is_list_of_maps(name)))
       throw InputError(fmt::format("{}: expected section.key=value", where));
+    std::vector<Entry> added;
+    add(added, {name, load_yaml(text.substr(equals + 1), where), where},
+        [&](const YAML::Node&) { return where; });
     // Nodes of yaml-cpp are references that an assignment writes through: the entries kept are copied.
     std::vector<Entry> kept;
     for (const Entry& other : entries)
-      if (other.name != name && !other.name.starts_with(name + "[")) kept.push_back(other);
+      if (other.name != name && !other.name.starts_with(name + "[") && !find(added, other.name))
+        kept.push_back(other);
     entries.swap(kept);
-    add(entries, {name, load_yaml(text.substr(equals + 1), where), where},
-        [&](const YAML::Node&) { return where; });
+    entries.insert(entries.end(), added.begin(), added.end());
   }
   require_each_once(entries);
 }

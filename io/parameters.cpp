@@ -169,6 +169,32 @@ class Store {
     for (const YAML::Node& node : elements(entry_, row_))
       mask.slot(p_) = static_cast<std::uint8_t>(mask.slot(p_) | 1 << particle_type(entry_, node, row_));
   }
+  void operator()(const schema::Axes& axes) const {
+    std::vector<int>& chosen = axes.slot(p_);
+    chosen.clear();
+    for (const YAML::Node& node : elements(entry_, row_)) {
+      const std::string text = scalar(entry_, node, row_);
+      if (text != "x" && text != "y" && text != "z")
+        fail(entry_, fmt::format("'{}' is not one of x, y, z", text));
+      const int axis = text[0] - 'x';
+      if (std::find(chosen.begin(), chosen.end(), axis) != chosen.end())
+        fail(entry_, fmt::format("{} is there twice", text));
+      chosen.push_back(axis);
+    }
+    if (chosen.empty()) fail(entry_, fmt::format("expected {}", schema::kind_of(row_)));
+  }
+  void operator()(const schema::Centre& centre) const {
+    View& view = centre.slot(p_);
+    if (entry_.value.IsScalar()) {
+      view.centre_on = static_cast<CentreOn>(word(entry_, row_, centre.words));
+      return;
+    }
+    const std::vector<YAML::Node> place = elements(entry_, row_);
+    if (place.size() != 3) fail(entry_, fmt::format("expected {}", schema::kind_of(row_)));
+    for (int axis = 0; axis < 3; ++axis)
+      view.centre[axis] = number(entry_, place[static_cast<std::size_t>(axis)], row_, units_);
+    view.centre_on = CentreOn::fixed;
+  }
   void operator()(const schema::Choice& choice) const { choice.set(p_, word(entry_, row_, choice.words)); }
   void operator()(const schema::Word& choice) const {
     choice.slot(p_) = choice.words[word(entry_, row_, choice.words)];
@@ -341,6 +367,15 @@ void check_potentials(const Parameters& p, const std::vector<Entry>& entries) {
   }
 }
 
+void check_pictures(const Parameters& p, const std::vector<Entry>& entries) {
+  const View& view = p.output.view;
+  if (view.pixels != 0 && view.pixels < View::fewest_pixels)
+    fail(*find(entries, "output.render.pixels"),
+         fmt::format("{} is out of range; expected 0, or at least {}", view.pixels, View::fewest_pixels));
+  if (!view.limits.empty() && (view.limits.size() != 2 || view.limits[0] == view.limits[1]))
+    fail(*find(entries, "output.render.limits"), "expected two different column densities, [low, high]");
+}
+
 void check_together(const Parameters& p, const std::vector<Entry>& entries, const std::string& name) {
   for (const schema::Exclusion& exclusion : schema::exclusions_of(p)) {
     const Entry *first = find(entries, exclusion.first), *second = find(entries, exclusion.second);
@@ -358,6 +393,7 @@ void check_together(const Parameters& p, const std::vector<Entry>& entries, cons
   check_step_lengths(p, entries);
   check_splitting(p, entries);
   check_potentials(p, entries);
+  check_pictures(p, entries);
 }
 
 bool is_snapshot(const std::string& path) {

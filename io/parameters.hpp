@@ -11,6 +11,7 @@
 #include "base/vec3.hpp"
 #include "comm/communicator.hpp"
 #include "io/potential_parameters.hpp"
+#include "io/view.hpp"
 #include "kernels/math/decomposition_parameters.hpp"
 #include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
@@ -99,7 +100,8 @@ struct OutputParameters {
   std::vector<double> times;        ///< or the times themselves
   std::vector<std::string> fields;  ///< datasets to write; empty: the default ones
   std::uint8_t types = 0x3f;        ///< bit t set: particles of type t are written
-  bool render = true;               ///< an image per snapshot
+  bool render = true;               ///< a picture per snapshot
+  View view;                        ///< of the pictures
   Count files = 1;                  ///< files per snapshot
 };
 

@@ -32,6 +32,11 @@ Slot<T> of_placement(std::size_t index, T Placement::*member) {
   return [=](Parameters& p) -> T& { return p.initial_conditions.components.at(index).placement.*member; };
 }
 
+template <class T>
+Slot<T> of_view(T View::*member) {
+  return [=](Parameters& p) -> T& { return p.output.view.*member; };
+}
+
 template <class Section, class Enum>
 Choice choice(Section Parameters::*section, Enum Section::*member) {
   return {{words<Enum>.begin(), words<Enum>.end()},
@@ -307,13 +312,41 @@ std::vector<Row> time_and_output_rows() {
            "; possible: " + output_field_names(false)},
       {"output", "types", TypeMask{at(out, &O::types)}, dimension::none, any, optional,
        "types to write, a list"},
-      {"output", "render", at(out, &O::render), dimension::none, any, optional, "an image of each snapshot"},
+      {"output", "render", at(out, &O::render), dimension::none, any, optional,
+       "a picture of each snapshot; or a map of what it shows, with the keys that follow"},
       {"output", "files", at(out, &O::files), dimension::none, Range{1, 1 << 20}, optional,
        "files that a snapshot is divided into"},
       {"audit", "every", at(audit, &A::every), dimension::none, not_negative, optional,
        "longest steps between checks of the forces against direct summation; 0: never"},
       {"audit", "particles", at(audit, &A::particles), dimension::none, Range{1, 1 << 30}, optional,
        "particles to check"},
+  };
+}
+
+std::vector<Row> render_rows() {
+  using V = View;
+  return {
+      {"output", "render.axes", Axes{of_view(&V::axes)}, dimension::none, any, optional,
+       "lines of sight, one panel for each"},
+      {"output", "render.pixels", of_view(&V::pixels), dimension::none, Range{0, V::most_pixels}, optional,
+       fmt::format("of a panel's side, at least {}; 0: {} of one panel, {} of several", V::fewest_pixels,
+                   V::single_panel_pixels, V::several_panels_pixels)},
+      {"output", "render.types", TypeMask{of_view(&V::types)}, dimension::none, any, optional,
+       "types to show, a list; empty: stars (2, 3, 4) if there are any, else all"},
+      {"output", "render.centre",
+       Centre{{words<CentreOn>.begin(), words<CentreOn>.end()},
+              [](Parameters& p) -> View& { return p.output.view; }},
+       dimension::length, any, optional,
+       "middle of the picture: of the particles in the first one, chosen anew once a quarter of them has "
+       "left "
+       "it (`middle`); their centre of mass (`mass`) or the densest place (`densest`) in each; or a place"},
+      {"output", "render.width", of_view(&V::width), dimension::length, positive, optional,
+       "of a panel; unset: twice what holds 90 % of the particles in the first picture, and more once a "
+       "quarter of them has left it"},
+      {"output", "render.limits", of_view(&V::limits), dimension::surface_density, positive, optional,
+       "column densities of the dark and the bright end of the colours, [low, high]; unset: what suits the "
+       "first "
+       "picture"},
   };
 }
 
@@ -343,8 +376,9 @@ std::vector<Row> limits_rows() {
 
 std::vector<Row> all_rows() {
   std::vector<Row> all;
-  for (auto part : {units_rows(), initial_conditions_rows(), gravity_rows(), potentials_rows(),
-                    decomposition_rows(), time_and_output_rows(), checkpoint_rows(), limits_rows()})
+  for (auto part :
+       {units_rows(), initial_conditions_rows(), gravity_rows(), potentials_rows(), decomposition_rows(),
+        time_and_output_rows(), render_rows(), checkpoint_rows(), limits_rows()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }
@@ -371,6 +405,18 @@ std::string text_of_types(const TypeMap& map) {
   if (std::all_of(map.begin(), map.end(), [&](std::uint8_t type) { return type == map[0]; }))
     return fmt::format("{}", map[0]);
   return fmt::format("{{{}}}", fmt::join(entries, ", "));
+}
+
+std::string text_of_axes(const std::vector<int>& axes) {
+  std::vector<std::string> names;
+  for (const int axis : axes) names.emplace_back(1, static_cast<char>('x' + axis));
+  return fmt::format("[{}]", fmt::join(names, ", "));
+}
+
+std::string text_of_centre(const Centre& centre, const View& view) {
+  if (view.centre_on == CentreOn::fixed)
+    return fmt::format("[{}, {}, {}]", view.centre.x, view.centre.y, view.centre.z);
+  return centre.words[static_cast<std::size_t>(view.centre_on)];
 }
 
 std::string text_of_softening(const PerType& values) {
@@ -551,6 +597,8 @@ std::string text_of(const Row& row, const Parameters& parameters) {
           },
           [&](const Slot<TypeMap>& slot) { return text_of_types(slot(p)); },
           [&](const TypeMask& mask) { return text_of_types(mask.slot(p)); },
+          [&](const Axes& axes) { return text_of_axes(axes.slot(p)); },
+          [&](const Centre& centre) { return text_of_centre(centre, centre.slot(p)); },
           [&](const Choice& choice) { return choice.words[choice.get(p)]; },
           [&](const Word& word) { return word.slot(p); },
           [&](const List& list) {
@@ -562,29 +610,34 @@ std::string text_of(const Row& row, const Parameters& parameters) {
 
 std::string kind_of(const Row& row) {
   const std::string kind = std::visit(
-      Overloaded{[](const Slot<double>&) { return std::string("number"); },
-                 [](const Slot<std::optional<double>>&) { return std::string("number"); },
-                 [](const Slot<Count>&) { return std::string("whole number"); },
-                 [](const Slot<std::uint64_t>&) { return std::string("whole number"); },
-                 [](const Slot<std::optional<std::uint64_t>>&) { return std::string("whole number"); },
-                 [](const Slot<bool>&) { return std::string("true or false"); },
-                 [](const Slot<std::string>&) { return std::string("text"); },
-                 [](const Slot<Vec3d>&) { return std::string("three numbers, [x, y, z]"); },
-                 [](const Slot<std::vector<double>>&) { return std::string("list of numbers"); },
-                 [](const Slot<std::vector<std::string>>&) { return std::string("list of names"); },
-                 [](const Slot<PerType>&) { return std::string("number or map from type to number"); },
-                 [](const Slot<std::optional<Vec3d>>&) { return std::string("three numbers, [x, y, z]"); },
-                 [](const Slot<TypeMap>&) { return std::string("type, 0 to 5, or map from type to type"); },
-                 [](const TypeMask&) { return std::string("list of types, 0 to 5"); },
-                 [](const Choice& choice) { return fmt::format("one of {}", fmt::join(choice.words, ", ")); },
-                 [](const Word& word) { return fmt::format("one of {}", fmt::join(word.words, ", ")); },
-                 [](const List&) { return std::string("list of maps"); }},
+      Overloaded{
+          [](const Slot<double>&) { return std::string("number"); },
+          [](const Slot<std::optional<double>>&) { return std::string("number"); },
+          [](const Slot<Count>&) { return std::string("whole number"); },
+          [](const Slot<std::uint64_t>&) { return std::string("whole number"); },
+          [](const Slot<std::optional<std::uint64_t>>&) { return std::string("whole number"); },
+          [](const Slot<bool>&) { return std::string("true or false"); },
+          [](const Slot<std::string>&) { return std::string("text"); },
+          [](const Slot<Vec3d>&) { return std::string("three numbers, [x, y, z]"); },
+          [](const Slot<std::vector<double>>&) { return std::string("list of numbers"); },
+          [](const Slot<std::vector<std::string>>&) { return std::string("list of names"); },
+          [](const Slot<PerType>&) { return std::string("number or map from type to number"); },
+          [](const Slot<std::optional<Vec3d>>&) { return std::string("three numbers, [x, y, z]"); },
+          [](const Slot<TypeMap>&) { return std::string("type, 0 to 5, or map from type to type"); },
+          [](const TypeMask&) { return std::string("list of types, 0 to 5"); },
+          [](const Axes&) { return std::string("list of x, y, z"); },
+          [](const Centre& centre) { return fmt::format("{} or [x, y, z]", fmt::join(centre.words, ", ")); },
+          [](const Choice& choice) { return fmt::format("one of {}", fmt::join(choice.words, ", ")); },
+          [](const Word& word) { return fmt::format("one of {}", fmt::join(word.words, ", ")); },
+          [](const List&) { return std::string("list of maps"); }},
       row.value);
-  const std::pair<Dimension, std::string_view> units[] = {{dimension::length, "unit of length"},
-                                                          {dimension::mass, "unit of mass"},
-                                                          {dimension::time, "unit of time"},
-                                                          {dimension::velocity, "unit of velocity"},
-                                                          {dimension::acceleration, "unit of acceleration"}};
+  const std::pair<Dimension, std::string_view> units[] = {
+      {dimension::length, "unit of length"},
+      {dimension::mass, "unit of mass"},
+      {dimension::time, "unit of time"},
+      {dimension::velocity, "unit of velocity"},
+      {dimension::acceleration, "unit of acceleration"},
+      {dimension::surface_density, "unit of mass over area"}};
   std::string result = kind;
   for (const auto& [dimension, name] : units)
     if (row.dimension == dimension) result += fmt::format(" with an optional {}", name);

@@ -37,6 +37,17 @@ struct TypeMask {
   Slot<std::uint8_t> slot;
 };
 
+/// Lines of sight of pictures: a list of x, y, z.
+struct Axes {
+  Slot<std::vector<int>> slot;
+};
+
+/// The middle of pictures: a word, or a place.
+struct Centre {
+  std::vector<std::string> words;  ///< by CentreOn
+  Slot<View> slot;
+};
+
 using PerType = std::array<double, particle_types>;
 
 struct Row;
@@ -60,7 +71,7 @@ using Value =
     std::variant<Slot<double>, Slot<std::optional<double>>, Slot<Count>, Slot<std::uint64_t>,
                  Slot<std::optional<std::uint64_t>>, Slot<bool>, Slot<std::string>, Slot<Vec3d>,
                  Slot<std::optional<Vec3d>>, Slot<std::vector<double>>, Slot<std::vector<std::string>>,
-                 Slot<PerType>, Slot<TypeMap>, TypeMask, Choice, Word, List>;
+                 Slot<PerType>, Slot<TypeMap>, TypeMask, Axes, Centre, Choice, Word, List>;
 
 /// Which numbers a parameter may have.
 struct Range {

@@ -50,6 +50,8 @@ inline constexpr std::array words<PotentialKind>{"point-mass",     "plummer",   
                                                  "miyamoto-nagai", "logarithmic", "uniform"};
 template <>
 inline constexpr std::array words<TuningCost>{"counted", "measured"};
+template <>
+inline constexpr std::array words<CentreOn>{"middle", "mass", "densest"};
 
 template <class Enum>
 const char* word_of(Enum value) {

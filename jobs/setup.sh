@@ -11,6 +11,7 @@ packages=(
   libfmt-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libboost-dev libboost-math-dev libpng-dev
   libxxhash-dev                                    # checksums of snapshots and checkpoints
   python3-dev pybind11-dev python3-numpy           # its module of Python
+  libfreetype-dev fonts-dejavu-core                # letters of pictures
   libgtest-dev libbenchmark-dev clang-format shellcheck python3-h5py python3-matplotlib   # tests, benchmarks
 )
 [ "${1:-}" != tests ] || packages+=(python3-yt python3-mpi4py)

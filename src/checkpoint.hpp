@@ -10,7 +10,7 @@
 #include "io/checkpoint_folder.hpp"
 #include "io/checkpoint_manifest.hpp"
 #include "io/parameters.hpp"
-#include "io/render.hpp"
+#include "io/view.hpp"
 #include "let/gravity.hpp"
 #include "time/block_clock.hpp"
 #include "time_bins.hpp"
@@ -37,7 +37,7 @@ struct RunState {
   TreeTuning::State tuning;
   TimeBins bins;
   ForceReport forces;
-  View view;
+  Frame frame;  ///< of the last picture
 };
 
 /// What is to be written.

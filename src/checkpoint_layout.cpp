@@ -13,16 +13,16 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 2);
+static_assert(checkpoint_format == 3);
 
 using R = RunState;
-static_assert(sizeof(R) == 10384);
+static_assert(sizeof(R) == 10312);
 static_assert(Offsets<16>{offsetof(R, begin), offsetof(R, longest_step), offsetof(R, leaf_size),
                           offsetof(R, clock), offsetof(R, steps_done), offsetof(R, groups_tuned_at),
                           offsetof(R, has_levels), offsetof(R, snapshots), offsetof(R, first_energy),
                           offsetof(R, energy_scale), offsetof(R, last_output),
                           offsetof(R, checkpoint_seconds), offsetof(R, tuning), offsetof(R, bins),
-                          offsetof(R, forces), offsetof(R, view)} ==
+                          offsetof(R, forces), offsetof(R, frame)} ==
               Offsets<16>{0, 8, 16, 24, 40, 48, 56, 64, 72, 80, 88, 96, 104, 7816, 9456, 10256});
 
 using T = TreeTuning::State;
@@ -47,7 +47,7 @@ static_assert(Offsets<14>{offsetof(F, particles), offsetof(F, active), offsetof(
                           offsetof(F, opening_angle), offsetof(F, critical_separation)} ==
               Offsets<14>{0, 8, 16, 344, 672, 680, 720, 728, 744, 768, 776, 784, 788, 792});
 
-static_assert(sizeof(BlockClock::State) == 16 && sizeof(View) == 128 && sizeof(GravityState) == 160 &&
+static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 160 &&
               sizeof(GravitySetup) == 152 && sizeof(WalkSetup) == 136 && sizeof(BlockExcess::Block) == 816 &&
               sizeof(DomainHead) == 48 && sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
 

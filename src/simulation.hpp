@@ -148,7 +148,7 @@ class Simulation {
   std::size_t outputs_done_ = 0;  ///< of output_times_, which another part of the run may have had otherwise
   std::int64_t snapshots_ = 0;    ///< that were due and are written, of all parts of the run
   double last_output_ = -std::numeric_limits<double>::infinity();  ///< time of the last one
-  View view_;                                                      ///< of the pictures
+  Frame frame_;                                                    ///< of the last picture
   Checkpoints checkpoints_;
   double checkpoint_seconds_ = 0;           ///< that the last one took; 0: none was written yet
   Count hosts_ = 1;                         ///< that the ranks are on

@@ -24,7 +24,7 @@ RunState Simulation::state() const {
           .tuning = tuning_.state(),
           .bins = bins_,
           .forces = forces_,
-          .view = view_};
+          .frame = frame_};
 }
 
 void Simulation::restore(const Checkpoint& from) {
@@ -38,7 +38,7 @@ void Simulation::restore(const Checkpoint& from) {
   tuning_ = TreeTuning(run.tuning, parameters_.tuning.rebuild_interval);
   bins_ = run.bins;
   forces_ = run.forces;
-  view_ = run.view;
+  frame_ = run.frame;
   resumed_at_ = run.steps_done;
   // Until a step of this process was measured.
   const bool is_direct = parameters_.gravity.is_direct(forces_.particles);

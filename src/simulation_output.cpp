@@ -199,10 +199,8 @@ void Simulation::write_output(double output_time, std::int64_t number) {
   backend_->show(is_now ? nullptr : &to, [&](const Particles& particles) {
     write_snapshot(comm_, name + ".hdf5", particles, snapshot_options(output_time));
     if (!parameters_.output.render) return;
-    // All pictures show what the first one does.
-    view_.time = output_time;
-    view_.units = parameters_.units;
-    view_ = render_png(comm_, particles, view_, name + ".png");
+    const Caption caption{output_time, parameters_.shown};
+    frame_ = render_png(comm_, particles, parameters_.output.view, caption, name + ".png", frame_);
   });
 }
 

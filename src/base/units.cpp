@@ -45,6 +45,9 @@ constexpr std::array named_units = {
     NamedUnit{"km/s/Myr", dimension::acceleration, 1e5 / (1e6 * year_s)},
     NamedUnit{"km^2/s^2/kpc", dimension::acceleration, 1e10 / (1e3 * parsec_cm)},
     NamedUnit{"pc/Myr^2", dimension::acceleration, parsec_cm / (1e12 * year_s * year_s)},
+    NamedUnit{"g/cm^2", dimension::surface_density, 1},
+    NamedUnit{"Msun/pc^2", dimension::surface_density, solar_mass_g / (parsec_cm * parsec_cm)},
+    NamedUnit{"Msun/kpc^2", dimension::surface_density, 1e-6 * solar_mass_g / (parsec_cm * parsec_cm)},
 };
 
 std::string_view trim(std::string_view s) {

@@ -1,53 +1,74 @@
+#include "io/render.hpp"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/errors.hpp"
 #include "commands/commands.hpp"
-#include "io/render.hpp"
+#include "io/file.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
+#include "io/words.hpp"
 
 namespace grove {
 namespace {
 
 struct RenderOptions {
-  std::string snapshot, output, axis = "z", width;
-  std::vector<std::string> centre;
+  std::vector<std::string> snapshots, axes{"z", "y", "x"}, centre, limits;
+  std::string output, width, centre_on = word_of(CentreOn::middle);
   std::vector<int> types;
-  int pixels = 800;
+  int pixels = 0;
 };
 
-/// The snapshot's name with .png for its ending.
-std::string default_output(const std::string& snapshot) {
-  const auto dot = snapshot.find_last_of('.');
-  const bool has_ending = dot != std::string::npos && snapshot.find('/', dot) == std::string::npos;
-  return snapshot.substr(0, has_ending ? dot : snapshot.size()) + ".png";
+/// Where each picture goes: beside its snapshot or into a folder, with .png for the ending of the snapshot's
+/// name; or to the file that is named. InputError if two would be one.
+std::vector<std::string> outputs(const RenderOptions& options) {
+  std::error_code error;
+  const bool is_file = options.snapshots.size() == 1 && !options.output.empty() &&
+                       !std::filesystem::is_directory(options.output, error);
+  if (is_file) return {options.output};
+  std::vector<std::string> paths;
+  for (const std::string& snapshot : options.snapshots) {
+    std::filesystem::path path = std::filesystem::path(snapshot).replace_extension(".png");
+    if (!options.output.empty()) path = std::filesystem::path(options.output) / path.filename();
+    if (std::find(paths.begin(), paths.end(), path.string()) != paths.end())
+      throw InputError(
+          fmt::format("{}: would be the picture of two snapshots; draw them one by one, each with its -o",
+                      path.string()));
+    paths.push_back(path.string());
+  }
+  return paths;
 }
 
-View view_of(const RenderOptions& options, const SnapshotHeader& header) {
+View view_of(const RenderOptions& options, const Units& units) {
   View view;
-  view.axis = options.axis[0] - 'x';
+  view.axes.clear();
+  for (const std::string& axis : options.axes) view.axes.push_back(axis[0] - 'x');
   view.pixels = options.pixels;
-  view.time = header.time;
-  view.units = header.units;
-  if (!options.width.empty()) view.width = header.units.parse(options.width, dimension::length);
+  if (!options.width.empty()) view.width = units.parse(options.width, dimension::length);
+  for (const std::string& limit : options.limits)
+    view.limits.push_back(units.parse(limit, dimension::surface_density));
+  view.centre_on = values_by_word<CentreOn>().at(options.centre_on);
   if (!options.centre.empty()) {
-    Vec3d centre;
+    view.centre_on = CentreOn::fixed;
     for (int k = 0; k < 3; ++k)
-      centre[k] = header.units.parse(options.centre[static_cast<std::size_t>(k)], dimension::length);
-    view.centre = centre;
+      view.centre[k] = units.parse(options.centre[static_cast<std::size_t>(k)], dimension::length);
   }
   for (const int type : options.types) view.types = static_cast<std::uint8_t>(view.types | 1 << type);
   return view;
 }
 
 /// Refuses types of which the snapshot has no particle: the picture would be empty.
-void check_types(const RenderOptions& options, const SnapshotHeader& header) {
+void check_types(const RenderOptions& options, const std::string& path, const SnapshotHeader& header) {
   std::vector<int> present;
   for (int type = 0; type < particle_types; ++type)
     if (header.counts[static_cast<std::size_t>(type)] > 0) present.push_back(type);
@@ -55,47 +76,107 @@ void check_types(const RenderOptions& options, const SnapshotHeader& header) {
     return std::find(present.begin(), present.end(), type) != present.end();
   };
   if (!options.types.empty() && std::none_of(options.types.begin(), options.types.end(), is_present))
-    throw InputError(fmt::format("{}: has no particles of type {}; its types are {}", options.snapshot,
+    throw InputError(fmt::format("{}: has no particles of type {}; its types are {}", path,
                                  fmt::join(options.types, ", "), fmt::join(present, ", ")));
 }
 
-void render(const Communicator& comm, const RenderOptions& options) {
-  const Snapshot snapshot = read_snapshot(comm, options.snapshot, {.comoving = true});
+/// In units of the first snapshot, so that the scale is common to all.
+Snapshot read_to_draw(const Communicator& comm, const std::string& path, const std::optional<Units>& units) {
+  Snapshot snapshot = read_snapshot(comm, path, {.convert_to = units, .comoving = true});
   // Massless or coincident particles can be drawn.
-  ValidationOptions sound{.source = options.snapshot, .tracer = all_types, .softening = {}};
+  ValidationOptions sound{.source = path, .tracer = all_types, .softening = {}};
   sound.softening.fill(1);
   validate(comm, snapshot.particles, sound);
+  return snapshot;
+}
+
+/// Width and limits of the colours that suit all snapshots: the greatest width, and the brightest limits.
+View common_scale(const Communicator& comm, const RenderOptions& options, View view, const Units& units) {
+  double width = 0;
+  std::array<double, 2> limits{};
+  const auto measure_all = [&](auto&& take) {
+    for (const std::string& path : options.snapshots)
+      take(measure(comm, read_to_draw(comm, path, units).particles, view));
+  };
+  if (!view.width) {
+    measure_all([&](const Frame& frame) { width = std::max(width, frame.width); });
+    view.width = width;
+  }
+  if (view.limits.empty()) {
+    measure_all([&](const Frame& frame) {
+      if (frame.limits[1] > limits[1]) limits = frame.limits;
+    });
+    view.limits = {limits[0], limits[1]};
+  }
+  return view;
+}
+
+void render(const Communicator& comm, const RenderOptions& options) {
+  const SnapshotHeader first = read_snapshot_header(comm, options.snapshots[0], {.comoving = true});
+  std::vector<std::string> paths;
   View view;
   comm.together([&] {
-    check_types(options, snapshot.header);
-    view = view_of(options, snapshot.header);
+    paths = outputs(options);
+    if (comm.is_master())
+      for (const std::string& path : paths) require_output(path, {});
+    view = view_of(options, first.units);
+    check_types(options, options.snapshots[0], first);
   });
-  const std::string output = options.output.empty() ? default_output(options.snapshot) : options.output;
-  const View drawn = render_png(comm, snapshot.particles, view, output);
-  if (comm.is_master())
-    fmt::print("{}: {} x {} pixels, width {:g}, column density from {:.3g} to {:.3g}\n", output, drawn.pixels,
-               drawn.pixels, *drawn.width, (*drawn.range)[0], (*drawn.range)[1]);
+  if (options.snapshots.size() > 1) view = common_scale(comm, options, view, first.units);
+  const DisplayUnits shown(first.units);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const Snapshot snapshot = read_to_draw(comm, options.snapshots[i], first.units);
+    const Frame drawn = render_png(comm, snapshot.particles, view, {snapshot.header.time, shown}, paths[i]);
+    if (comm.is_master())
+      fmt::print("{}: {}, width {}, column density from {} to {}\n", paths[i],
+                 shown.text(snapshot.header.time, dimension::time),
+                 shown.text(drawn.width, dimension::length),
+                 shown.text(drawn.limits[0], dimension::surface_density, 3),
+                 shown.text(drawn.limits[1], dimension::surface_density, 3));
+  }
 }
 
 }  // namespace
 
 void add_render(CLI::App& app, Action& action) {
   const auto options = std::make_shared<RenderOptions>();
-  CLI::App& command = *app.add_subcommand("render", "Draw the column density of a snapshot");
-  command.add_option("snapshot", options->snapshot, "Snapshot, of any format that `grove info` knows")
+  CLI::App& command =
+      *app.add_subcommand("render", "Draw the column density of snapshots, of several on one common scale");
+  command.add_option("snapshots", options->snapshots, "Snapshots, of any format that `grove info` knows")
       ->required();
-  command.add_option("-o,--output", options->output, "The PNG file to write [the snapshot's name with .png]");
-  command.add_option("--size", options->pixels, "Pixels of a side [800]")->check(CLI::Range(16, 4096));
+  command.add_option("-o,--output", options->output,
+                     "The PNG file to write, or the folder for them [the snapshot's name with .png]");
+  command
+      .add_option("--size", options->pixels,
+                  fmt::format("Pixels of a panel's side [{} of one panel, {} of several]",
+                              View::single_panel_pixels, View::several_panels_pixels))
+      ->check(CLI::Range(View::fewest_pixels, View::most_pixels));
   command
       .add_option("--width", options->width,
                   "Of the square that is shown [twice what holds 90 % of the particles]")
       ->type_name("LENGTH");
-  command.add_option("--centre", options->centre, "Of the square: x y z [the middle of the particles]")
+  const auto words = values_by_word<CentreOn>();
+  CLI::Option* centre_on =
+      command
+          .add_option("--centre-on", options->centre_on,
+                      "Middle of the picture: of the particles, their centre of mass, or where "
+                      "they are densest [middle]")
+          ->check(CLI::IsMember(words));
+  command.add_option("--centre", options->centre, "Or a place: x y z")
       ->expected(3)
-      ->type_name("LENGTH");
-  command.add_option("--axis", options->axis, "Line of sight [z]")->check(CLI::IsMember({"x", "y", "z"}));
+      ->type_name("LENGTH")
+      ->excludes(centre_on);
+  command.add_option("--axis", options->axes, "Lines of sight, a panel for each: z, or x,y [z,y,x]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"x", "y", "z"}));
   command.add_option("--types", options->types, "Particle types to show [2 3 4 if there are any, else all]")
       ->check(CLI::Range(0, particle_types - 1));
+  command
+      .add_option("--limits", options->limits,
+                  "Column densities of the dark and the bright end of the colours [what suits the snapshots]")
+      ->expected(2)
+      ->type_name("DENSITY");
   command.callback(
       [options, &action] { action = [options](const Communicator& comm) { render(comm, *options); }; });
 }

@@ -1,9 +1,6 @@
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -12,9 +9,8 @@
 
 #include "base/errors.hpp"
 #include "commands/commands.hpp"
+#include "commands/other_program.hpp"
 #include "io/file.hpp"
-
-extern "C" char** environ;
 
 namespace grove {
 namespace {
@@ -23,30 +19,11 @@ struct Options {
   std::string folder, output;
 };
 
-/// Runs a program, found on the PATH if its name has no slash; returns its exit status, 127 if it cannot be
-/// run. quiet: what it says is thrown away.
-int run(std::vector<std::string> words, bool quiet) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  if (quiet)
-    for (const int stream : {1, 2}) posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", 1, 0);
-  pid_t child = 0;
-  const int error = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return 127;
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return 127;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 127;
-}
-
 /// The first one that has matplotlib: what the user has on the PATH, else the system's.
 std::string python() {
   for (const char* candidate : {"python3", "/usr/bin/python3"})
-    if (run({candidate, "-c", "import importlib.util as u, sys; sys.exit(not u.find_spec('matplotlib'))"},
+    if (run_other_program(
+            {candidate, "-c", "import importlib.util as u, sys; sys.exit(not u.find_spec('matplotlib'))"},
             true) == 0)
       return candidate;
   throw InputError(
@@ -76,7 +53,8 @@ void report(const Options& options) {
   const std::string output = options.output.empty() ? (folder / "report.html").string() : options.output;
   AtomicFile page(output);
   const std::string interpreter = python();
-  if (const int status = run({interpreter, script(), options.folder, page.temporary()}, false); status != 0)
+  if (const int status = run_other_program({interpreter, script(), options.folder, page.temporary()}, false);
+      status != 0)
     throw std::runtime_error(fmt::format("{}: the report was not made: {} ended with status {}",
                                          options.folder, interpreter, status));
   page.commit();

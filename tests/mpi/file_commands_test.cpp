@@ -167,16 +167,59 @@ TEST_F(FileCommands, info_tells_what_a_snapshot_holds) {
   EXPECT_EQ(told["has_ids"], true);
 }
 
-TEST_F(FileCommands, render_draws_a_picture_of_the_size_asked_for) {
-  const std::string picture = folder_ / "cusp.png";
-  grove(comm_, {"render", write_cusp(), "-o", picture, "--size", "64"});
+/// Width, height and bytes of a PNG file; of no width if it is none.
+struct Png {
+  unsigned width = 0, height = 0;
+  std::vector<unsigned char> bytes;
+
+  explicit Png(const std::string& path) {
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    if (png_image_begin_read_from_file(&image, path.c_str()) == 0) return;
+    image.format = PNG_FORMAT_RGB;
+    bytes.resize(PNG_IMAGE_SIZE(image));
+    png_image_finish_read(&image, nullptr, bytes.data(), 0, nullptr);
+    width = image.width, height = image.height;
+  }
+};
+
+TEST_F(FileCommands, render_draws_as_many_panels_as_it_has_lines_of_sight) {
+  const std::string file = write_cusp(), one = folder_ / "one.png", two = folder_ / "two.png",
+                    three = folder_ / "three.png";
+  grove(comm_, {"render", "--axis", "y", file, "-o", one, "--size", "64"});
+  grove(comm_, {"render", file, "-o", two, "--size", "64", "--axis", "y,x", "--centre-on", "densest"});
+  grove(comm_, {"render", file, "-o", three, "--size", "64", "--centre", "0", "0", "0"});
   comm_.barrier();
-  png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  ASSERT_NE(png_image_begin_read_from_file(&image, picture.c_str()), 0) << image.message;
-  EXPECT_EQ(image.width, 64u);
-  EXPECT_EQ(image.height, 64u);
-  png_image_free(&image);
+  const unsigned first = Png(one).width, step = Png(two).width - first;
+  EXPECT_GT(first, 64u);
+  EXPECT_GT(step, 64u);
+  EXPECT_NEAR(Png(three).width, first + 2 * step, 2) << "widths are even";
+  EXPECT_GT(Png(one).height, 64u);
+}
+
+TEST_F(FileCommands, render_draws_several_snapshots_on_one_scale) {
+  Particles particles = make_particles(comm_, Shape::cusp, 3000);
+  const std::string small = write("small.hdf5", particles);
+  for (Vec3d& position : particles.position) position *= 3;
+  for (double& mass : particles.mass) mass *= 100;
+  const std::string large = write("large.hdf5", particles);
+  const auto render = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "render");
+    words.insert(words.end(), {"--size", "64", "--axis", "z", "--centre", "0", "0", "0"});
+    grove(comm_, words);
+    comm_.barrier();
+  };
+  render({large});
+  const Png alone(folder_ / "large.png");
+  render({small});
+  const Png small_alone(folder_ / "small.png");
+  render({small, large});
+  EXPECT_TRUE(Png(folder_ / "large.png").bytes == alone.bytes)
+      << "the larger and brighter one sets the scale";
+  EXPECT_FALSE(Png(folder_ / "small.png").bytes == small_alone.bytes);
+  EXPECT_EQ(Png(folder_ / "small.png").width, alone.width);
+  EXPECT_THROW(render({small, folder_ / "other/small.hdf5", "-o", folder_.path()}), InputError);
+  EXPECT_THROW(render({small, small}), InputError) << "two pictures of one name";
 }
 
 TEST_F(FileCommands, render_refuses_types_without_particles) {

@@ -36,9 +36,9 @@ page='a & b/report.html'
 [ "$(cat out)" = "$page" ] || fail "said $(cat out)"
 has "$page" '<h1>a &amp; b</h1>' '<b>1,000</b>' '<b>0.2 of 0.2</b>' 'data:image/png;base64,' 'snapshot_002' 'model: plummer' \
   'commit' 'total energy is from its begin' 'Energies at the ends' 'Conserved quantities' 'Forces of a sample' \
-  'Phases of the steps' 'interacts with' 'Memory of the rank' 'Particles by level' 'What the levels cost'
+  'Phases of the steps' 'circular velocity' 'spherical shells' 'interacts with' 'Memory of the rank' 'Particles by level' 'What the levels cost'
 # One rank sends nothing and is in balance: these are all figures that there are.
-[ "$(grep -c '<svg' "$page")" -eq 9 ] || fail "$(grep -c '<svg' "$page") figures"
+[ "$(grep -c '<svg' "$page")" -eq 11 ] || fail "$(grep -c '<svg' "$page") figures"
 grep -qE '(src|href)="[^#d]' "$page" && fail "needs other files"
 grep -qF 'has not reached its end' "$page" && fail "the run was done"
 
@@ -78,6 +78,16 @@ awk 'BEGIN { for (i = 1; i <= 20000; ++i)
 "$grove" report long >out || fail "no report of a long run"
 has long/report.html '<b>5:33:20</b>'
 [ "$(wc -c <long/report.html)" -lt 400000 ] || fail "$(wc -c <long/report.html) bytes of a long run"
+
+# The last snapshot is half written; the rest of the page is there.
+cp -r 'a & b' torn
+truncate -s 3000 torn/snapshot_002.hdf5
+"$grove" report torn >out || fail "no report with a torn snapshot"
+has torn/report.html 'too few particles' 'Phases of the steps'
+# Without h5py it says so: a module of that name that is none.
+mkdir none && echo 'raise ImportError' >none/h5py.py
+PYTHONPATH=$folder/none "$grove" report 'a & b' -o plain.html >out || fail "no report without h5py"
+has plain.html 'python3-h5py' 'Energies at the ends'
 
 # A link is followed, what is no file is not replaced.
 ln -s linked.html link.html

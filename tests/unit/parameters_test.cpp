@@ -106,6 +106,43 @@ decomposition: {rule: halves, leaves: 16}
   EXPECT_EQ(parse(minimal, {"tuning.cost=measured"}).tuning.cost, TuningCost::measured);
 }
 
+TEST(Parameters, pictures_are_a_word_or_a_map) {
+  const auto pictures = [](const std::string& text, const std::vector<std::string>& overrides = {}) {
+    return parse(minimal + "output:\n  render: " + text + "\n", overrides).output;
+  };
+  EXPECT_FALSE(pictures("false").render);
+  EXPECT_TRUE(pictures("true").render);
+  const OutputParameters output = pictures(
+      "{width: 20 kpc, axes: [z, x], types: 2, centre: densest, pixels: 300, limits: [1 Msun/pc^2, 1]}");
+  EXPECT_TRUE(output.render) << "a map";
+  EXPECT_EQ(*output.view.width, 20);
+  EXPECT_EQ(output.view.axes, (std::vector<int>{2, 0}));
+  EXPECT_EQ(output.view.types, 1 << 2);
+  EXPECT_EQ(output.view.centre_on, CentreOn::densest);
+  EXPECT_EQ(output.view.pixels, 300);
+  EXPECT_NEAR(output.view.limits[0], 1e-4, 1e-12) << "1e6 Msun/kpc^2";
+  EXPECT_EQ(pictures("{centre: [1, 2, 3 pc]}").view.centre, (Vec3d{1, 2, 0.003}));
+  // What comes later wins over what it contradicts.
+  EXPECT_FALSE(pictures("{width: 1}", {"output.render=false"}).render);
+  EXPECT_TRUE(pictures("false", {"output.render={width: 2}"}).render);
+  EXPECT_EQ(*pictures("{width: 1, axes: x}", {"output.render.width=2"}).view.width, 2);
+  EXPECT_EQ(pictures("{width: 1, axes: x}", {"output.render.width=2"}).view.axes, (std::vector<int>{0}));
+}
+
+TEST(Parameters, faults_of_pictures_are_named) {
+  const auto told = [](const std::string& text) {
+    return message(minimal + "output:\n  render: " + text + "\n");
+  };
+  EXPECT_MESSAGE(told("{widht: 1}"), "run.yml:10", "'output.render.widht'", "'output.render.width'");
+  EXPECT_MESSAGE(told("{axes: [z, z]}"), "output.render.axes", "twice");
+  EXPECT_MESSAGE(told("{axes: []}"), "list of x, y, z");
+  EXPECT_MESSAGE(told("{centre: core}"), "'core'", "middle, mass, densest or [x, y, z]");
+  EXPECT_MESSAGE(told("{centre: [1, 2]}"), "[x, y, z]");
+  EXPECT_MESSAGE(told("{limits: [1, 1]}"), "output.render.limits", "[low, high]");
+  EXPECT_MESSAGE(told("{limits: [0, 1]}"), "above 0");
+  EXPECT_MESSAGE(told("{pixels: 3}"), "at least 16");
+}
+
 TEST(Parameters, wrong_type_names_line_and_what_is_right) {
   EXPECT_MESSAGE(message(minimal + "  begin: soon\n"), "run.yml:9", "time.begin", "soon", "number");
   EXPECT_MESSAGE(message(minimal + "output:\n  render: perhaps\n"), "run.yml:10", "true or false");
@@ -198,6 +235,9 @@ TEST(Parameters, used_parameters_resolve_to_the_same) {
        "audit.every=8"},
       {"gravity.tree=octree", "gravity.curve=morton"},
       {"tuning.cost=measured"},
+      {"output.render=false", "output.render.width=10 kpc"},
+      {"output.render={axes: [y], centre: [1, 2 pc, 3], types: [2], limits: [1e5 Msun/kpc^2, 1], width: 3 "
+       "kpc}"},
   };
   for (const auto& overrides : cases) {
     const std::string used = used_parameters(parse(minimal, overrides));

@@ -21,6 +21,7 @@ grove_test(device_bodies unit/device_bodies_test.cpp LINK grove::forest Kokkos::
 grove_test(interaction unit/interaction_test.cpp unit/acceptance_test.cpp unit/frame_test.cpp LINK grove::math)
 grove_test(shares unit/decomposition_test.cpp unit/blocks_test.cpp unit/leaf_runs_test.cpp unit/leaf_balance_test.cpp
            LINK grove::decomposition)
+grove_test(chart unit/chart_test.cpp LINK grove::io)
 grove_test(probe unit/probe_test.cpp LINK grove::io)
 grove_test(selection unit/selection_test.cpp LINK grove::let)
 grove_test(group_splitting unit/group_runs_test.cpp unit/critical_separation_test.cpp LINK grove::let RANKS 1 3)

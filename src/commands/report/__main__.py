@@ -2,8 +2,8 @@
 
     grove-report FOLDER OUTPUT.html
 
-Reads energy.csv, timing.csv, timebins.csv, log.jsonl, used-parameters.yml and the pictures of snapshots. What is missing leaves
-its part of the page out.
+Reads energy.csv, timing.csv, timebins.csv, log.jsonl, used-parameters.yml, the pictures of snapshots and, with h5py, the last
+snapshot. What is missing leaves its part of the page out.
 """
 
 import base64
@@ -12,6 +12,7 @@ import math
 import pathlib
 import sys
 
+import profiles
 from figures import (draw_audit, draw_energies, draw_energy_error, draw_imbalance, draw_interactions, draw_levels, draw_log,
                      draw_momentum, draw_phases, figure, phase_table)
 from reading import Log, numbers, read_table
@@ -29,7 +30,7 @@ h1 { font-size: 24px; margin: 0 0 4px; } h2 { font-size: 18px; margin: 32px 0 10
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 12px; }
 figure { margin: 0; padding: 10px; } figure svg { width: 100%; height: auto; display: block; }
 figcaption { color: #555; font-size: 13px; padding: 4px 4px 0; }
-.pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(240px, 1fr)); gap: 12px; }
+.pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(500px, 1fr)); gap: 12px; }
 .pictures img { width: 100%; display: block; border-radius: 3px; }
 .card { padding: 12px 16px; overflow-x: auto; }
 table { border-collapse: collapse; } figure table { width: 100%; } td { padding: 3px 18px 3px 0; vertical-align: top; overflow-wrap: anywhere; }
@@ -104,6 +105,25 @@ def pictures(page, folder):
         f"<figcaption>{html.escape(file.stem)}</figcaption></figure>" for file in chosen) + "</div>")
 
 
+def last_snapshot(page, folder):
+    if not profiles.last_files(folder):
+        return
+    page.heading("The last snapshot")
+    try:
+        snapshot = profiles.read_snapshot(folder)
+    except ImportError:
+        page.add('<p class="sub">Its rotation curve and its density profile are left out: reading snapshots needs h5py for Python '
+                 "(Debian: python3-h5py; or: pip install h5py).</p>")
+        return
+    found = snapshot and snapshot.types and profiles.Profiles(snapshot)
+    if not found or not page.figures([
+            figure(profiles.draw_rotation(found), f"{snapshot.name}: circular velocity sqrt(G M(<r) / r) about the densest place, of "
+                   "all matter and of each type by itself."),
+            figure(profiles.draw_density(found), f"{snapshot.name}: mean density in spherical shells, by type."),
+    ]):
+        page.add('<p class="sub">It has too few particles for profiles, or lacks positions, velocities or masses.</p>')
+
+
 def environment(page, log):
     if not log.starts:
         return
@@ -123,6 +143,7 @@ def make_page(folder):
     page = Page()
     page.add(f"<h1>{html.escape(folder.name)}</h1><p class='sub'>A run of Grove in {html.escape(str(folder))}</p>")
     tiles(page, log, energy, timing)
+    pictures(page, folder)
     page.heading("Energy and momentum")
     page.figures([
         figure(draw_energy_error(energy), "How far the total energy is from its begin, relative to it."),
@@ -131,6 +152,7 @@ def make_page(folder):
                if any(numbers(energy, "external")) else "Conserved quantities: their errors."),
         figure(draw_audit(energy), "Forces of a sample against direct summation."),
     ])
+    last_snapshot(page, folder)
     page.heading("Time")
     page.figures([
         figure(draw_phases(timing), "Phases of the steps, each on its slowest rank, without audits, output and checkpoints; means of neighbouring steps.",
@@ -151,7 +173,6 @@ def make_page(folder):
     if any(levels):
         page.heading("Time steps of particles")
         page.figures(levels)
-    pictures(page, folder)
     parameters = folder / "used-parameters.yml"
     if parameters.is_file():
         page.heading("Parameters")
