@@ -41,6 +41,7 @@ PYBIND11_MODULE(_grove, module) {
   add_simulation(module);
   module.attr("version") = std::string(build_info().version);
   module.attr("commit") = std::string(build_info().commit);
+  module.def("abort", [] { Runtime::instance().abort(); });
   py::module_::import("atexit").attr("register")(py::cpp_function([] { Runtime::instance().end(); }));
 }
 

@@ -4,7 +4,6 @@
 
 #include <exception>
 #include <memory>
-#include <new>
 #include <optional>
 #include <stdexcept>
 
@@ -24,16 +23,27 @@ struct Runtime::State {
 
 namespace {
 
+bool mpi_has_ended() {
+  int has_ended = 0;
+  MPI_Finalized(&has_ended);
+  return has_ended;
+}
+
 /// Returns whether it was this that started MPI.
 bool start_mpi() {
-  int is_started = 0, has_ended = 0, provided = MPI_THREAD_SINGLE;
+  int is_started = 0, provided = MPI_THREAD_SINGLE;
   MPI_Initialized(&is_started);
-  MPI_Finalized(&has_ended);
-  if (has_ended) throw std::runtime_error("MPI has been finalized already");
+  if (mpi_has_ended()) throw std::runtime_error("MPI has been finalized already");
   if (is_started) return false;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
     throw std::runtime_error("MPI cannot be initialised");
   return true;
+}
+
+void set_agreed(const py::handle& type, const char* text) {
+  const py::object error = type(text);
+  error.attr("agreed") = true;
+  PyErr_SetObject(type.ptr(), error.ptr());
 }
 
 }  // namespace
@@ -61,15 +71,16 @@ const Communicator& Runtime::world() {
 
 void Runtime::end() {
   has_ended_ = true;
-  if (!state_) return;
-  int mpi_has_ended = 0;
-  MPI_Finalized(&mpi_has_ended);
-  if (mpi_has_ended) return;
-  if (failed_alone_ && state_->world->size() > 1) MPI_Abort(state_->world->get(), 1);
+  if (!state_ || mpi_has_ended()) return;
   for (Resource* resource : resources_) resource->release();
   state_->world.reset();
   state_->kokkos.reset();
   if (state_->owns_mpi) MPI_Finalize();
+}
+
+void Runtime::abort() {
+  if (state_ && !mpi_has_ended() && state_->world && state_->world->size() > 1)
+    MPI_Abort(state_->world->get(), static_cast<int>(ExitStatus::failed));
 }
 
 void check_interrupt() {
@@ -89,20 +100,13 @@ void add_exceptions(py::module_& module) {
     try {
       std::rethrow_exception(error);
     } catch (const Agreed<InputError>& e) {
-      input_error(e.what());
+      set_agreed(input_error, e.what());
     } catch (const InputError& e) {
-      Runtime::instance().failed_alone();
       input_error(e.what());
     } catch (const Agreed<Stopped>& e) {
-      stopped(e.what());
+      set_agreed(stopped, e.what());
     } catch (const Agreed<std::runtime_error>& e) {
-      PyErr_SetString(PyExc_RuntimeError, e.what());
-    } catch (const std::runtime_error& e) {
-      Runtime::instance().failed_alone();
-      PyErr_SetString(PyExc_RuntimeError, e.what());
-    } catch (const std::bad_alloc& e) {
-      Runtime::instance().failed_alone();
-      PyErr_SetString(PyExc_MemoryError, e.what());
+      set_agreed(PyExc_RuntimeError, e.what());
     }
   });
 }

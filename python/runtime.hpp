@@ -27,8 +27,8 @@ class Runtime {
 
   void add(Resource* resource) { resources_.insert(resource); }
   void remove(Resource* resource) { resources_.erase(resource); }
-  /// An error that this rank alone may have met: the others may wait for it, so MPI cannot end in order.
-  void failed_alone() { failed_alone_ = true; }
+  /// Ends all ranks, if there are several: an error ends this one, and the others may wait for it.
+  void abort();
   /// When Python ends.
   void end();
 
@@ -36,7 +36,7 @@ class Runtime {
   struct State;
   State* state_ = nullptr;
   std::set<Resource*> resources_;
-  bool failed_alone_ = false, has_ended_ = false;
+  bool has_ended_ = false;
 };
 
 /// Runs the work without Python's lock; what it may print or compute must not touch Python.
@@ -49,7 +49,8 @@ auto unlocked(const Work& work) {
 /// Collective. Ctrl-C, on any rank, becomes KeyboardInterrupt on all.
 void check_interrupt();
 
-/// Makes exceptions of Python out of Grove's, with the same texts.
+/// Makes exceptions of Python out of Grove's, with the same texts. Those that all ranks met together have an
+/// attribute `agreed`.
 void add_exceptions(pybind11::module_& module);
 
 }  // namespace grove::python

@@ -91,13 +91,14 @@ class PythonSimulation : public Resource {
     check_interrupt();
   }
 
-  /// Steps to where all particles are synchronised again, or, if that comes first, to a time.
-  void advance(double until) {
-    require_time_left();
+  /// Steps to the end, or to the first step that reaches a time. callback: called where all particles are
+  /// synchronised; ends it by returning True, on any rank.
+  void run(double until, const py::object& callback) {
     const double same = 1e-9 * parameters_.time.step;
-    do {
+    while (!simulation().is_done() && simulation().time() < until - same) {
       step();
-    } while (!simulation().is_synchronised() && simulation().time() < until - same);
+      if (!callback.is_none() && simulation().is_synchronised() && ends(callback)) return;
+    }
   }
 
   py::dict particles() const {
@@ -142,6 +143,23 @@ class PythonSimulation : public Resource {
   const Parameters& parameters() const { return parameters_; }
 
  private:
+  /// Whether the callback wants so on any rank. If it fails on one it does on all.
+  bool ends(const py::object& callback) const {
+    enum Outcome : int { goes_on, ends, fails };
+    int outcome = goes_on;
+    std::optional<py::error_already_set> error;
+    try {
+      if (py::bool_(callback())) outcome = Outcome::ends;
+    } catch (py::error_already_set& raised) {
+      outcome = fails;
+      error.emplace(raised);
+    }
+    const int agreed = comm_.max(outcome);
+    if (error) throw *error;
+    if (agreed == fails) throw Agreed<std::runtime_error>("the callback failed on another rank");
+    return agreed == Outcome::ends;
+  }
+
   void require_time_left() const {
     if (simulation().is_done())
       throw Agreed<InputError>(fmt::format(
@@ -184,7 +202,7 @@ void add_simulation(py::module_& module) {
            py::arg("velocities"), py::arg("masses"), py::arg("types"), py::arg("ids"), py::arg("backend"),
            py::arg("share_gpu"))
       .def("step", &S::step)
-      .def("advance", &S::advance, py::arg("until"))
+      .def("run", &S::run, py::arg("until"), py::arg("callback"))
       .def("particles", &S::particles)
       .def("totals", &S::totals)
       .def("write", &S::write, py::arg("path"), py::arg("fields"), py::arg("files"))

@@ -34,7 +34,7 @@ class _Sums:
 
 def centre_of_mass(positions, masses):
     """Of all ranks together."""
-    positions, masses = plain(positions), plain(masses)
+    positions, masses = np.asarray(plain(positions), dtype=float), np.asarray(plain(masses), dtype=float)
     mass = _Sums(masses).total()
     if not mass > 0:
         raise _grove.InputError("masses: all are zero, so there is no centre of mass")
@@ -48,7 +48,7 @@ def _with_units(values, like, dimension):
 
 def _radii(positions, masses, centre):
     centre = centre_of_mass(positions, masses) if centre is None else np.asarray(plain(centre), dtype=float)
-    return np.sqrt(np.sum((plain(positions) - centre)**2, axis=1))
+    return np.sqrt(np.sum((np.asarray(plain(positions), dtype=float) - centre)**2, axis=1))
 
 
 def _enclosing(radii, masses, fractions):

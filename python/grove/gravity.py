@@ -58,8 +58,10 @@ def forces(positions, masses, softening=None, delta=None, *, theta=None, types=N
     direct: sum directly, without a tree; audit: particles to measure the error with, 0: none
     backend: "auto", "kokkos" (the host), "cuda"; share_gpu: several ranks may use one GPU
     tracers: types whose particles may have no mass
+    leaf_size: particles per leaf; default: by their number. A snapshot of a run records its own (snapshot.leaf_size).
 
-    The same bits as `grove force` finds, on any number of ranks. Collective. InputError: what cannot be computed.
+    The same bits as `grove force` finds with the same ids and leaf size, on any number of ranks. Collective; Ctrl-C ends it
+    after the evaluation that goes on. InputError: what cannot be computed.
     """
     system = getattr(positions, "system", None)
     if G is None:

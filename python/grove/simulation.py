@@ -74,14 +74,10 @@ class Simulation:
         """Steps to the end of the run, or to the first step that reaches a time.
 
         callback(simulation): called where all particles are synchronised, at the end of each longest step; if it
-        returns True the run stops there. Ctrl-C stops it after a step, from which it can go on.
+        returns True, or raises an error, on any rank, the run stops there. So it does with Ctrl-C, after a step. Then it
+        can go on.
         """
-        until = math.inf if until is None else float(until)
-        rounding = 1e-9 * max(abs(self.end), abs(self.time))
-        while not self.done and self.time < until - rounding:
-            self._run.advance(until)
-            if callback and self.synchronised and callback(self):
-                return
+        self._run.run(math.inf if until is None else float(until), callback and (lambda: callback(self)))
 
     @property
     def particles(self):

@@ -3,7 +3,10 @@
 usage, by same_bits.sh: same_bits.py own|mpi4py
 """
 import json
+import os
+import signal
 import sys
+import threading
 
 import h5py
 import numpy as np
@@ -55,6 +58,28 @@ def check_run(simulation):
     check(same(particles.velocities, expected["Velocities"][own]), "velocities differ from those of grove run")
 
 
+def check_all_stop_together(simulation):
+    """Where one rank is interrupted, or its callback fails, all are, and can go on."""
+    is_last = grove.rank() == grove.size() - 1
+
+    def fail(_):
+        if is_last:
+            raise ValueError("on the last rank")
+
+    try:
+        simulation.run(callback=fail)
+        check(False, "a callback that fails went unnoticed")
+    except (ValueError if is_last else RuntimeError) as error:
+        check(str(error) == ("on the last rank" if is_last else "the callback failed on another rank"), f"said {error}")
+    if is_last:
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        simulation.run()
+        check(False, "an interrupt went unnoticed")
+    except KeyboardInterrupt:
+        simulation.step()
+
+
 def main():
     start = grove.load("start.hdf5")
     check_forces(start)
@@ -69,6 +94,7 @@ def main():
     while not given.done:
         given.step()
     check_run(given)
+    check_all_stop_together(grove.Simulation("run.yml", overrides={"time.end": 100, "output.times": [100]}, backend="kokkos"))
     measured = [called, simulation.energy, given.totals(), grove.centre_of_mass(start.positions, start.masses).tolist(),
                 grove.lagrange_radii(start.positions, start.masses).tolist(),
                 grove.profile(start.positions, start.masses, bins=8).density.tolist(),

@@ -24,6 +24,14 @@ for ranks in 1 2 3; do
   "$@" $ranks "$python" "$script" own >"result_$ranks"
   cmp result_1 "result_$ranks"
 done
+# An error on one rank alone, which the other would wait for, ends both.
+if timeout 60 "$@" 2 "$python" -c 'import grove
+if grove.rank() == 1: raise ValueError("on rank 1")
+grove.centre_of_mass([[0, 0, 0]], [1])' 2>err || [ $? -eq 124 ] || ! grep -q 'ValueError: on rank 1' err; then
+  echo "an error on one rank:"
+  cat err
+  exit 1
+fi
 # mpi4py starts MPI then, and ends it.
 if "$python" -c 'import mpi4py' 2>/dev/null; then
   "$@" 2 "$python" "$script" mpi4py >result_mpi4py
