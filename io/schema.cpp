@@ -430,7 +430,7 @@ std::string text_of_softening(const PerType& values) {
 
 /// A text as YAML takes it whatever it contains. Line ends and their like need escapes, which need double
 /// quotes.
-std::string quoted(const std::string& text) {
+std::string yaml_text(const std::string& text) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
   if (std::any_of(text.begin(), text.end(), is_control)) {
     std::string escaped;
@@ -581,7 +581,7 @@ std::string text_of(const Row& row, const Parameters& parameters) {
             return slot(p) ? fmt::format("{}", *slot(p)) : "";
           },
           [&](const Slot<bool>& slot) { return std::string(slot(p) ? "true" : "false"); },
-          [&](const Slot<std::string>& slot) { return slot(p).empty() ? "" : quoted(slot(p)); },
+          [&](const Slot<std::string>& slot) { return slot(p).empty() ? "" : yaml_text(slot(p)); },
           [&](const Slot<Vec3d>& slot) {
             return fmt::format("[{}, {}, {}]", slot(p).x, slot(p).y, slot(p).z);
           },
