@@ -81,11 +81,12 @@ std::string tables_of_lists(const std::vector<Row>& section) {
 std::string used_parameters(const Parameters& parameters) {
   std::string text = "# Parameters of Grove, resolved: defaults filled in, values in the units of the run.\n";
   for (const schema::Section& section : schema::sections()) {
-    text += fmt::format("\n# {}\n{}:\n", section.help, section.name);
+    text += section.name.empty() ? "\n" : fmt::format("\n# {}\n{}:\n", section.help, section.name);
+    const char* indent = section.name.empty() ? "" : "  ";
     for (const Row& row : schema::rows()) {
       if (row.section != section.name || schema::is_left_out(row, parameters)) continue;
       const auto* list = std::get_if<schema::List>(&row.value);
-      text += list ? block_of(row, *list, parameters) : "  " + line_of(row, parameters);
+      text += list ? block_of(row, *list, parameters) : indent + line_of(row, parameters);
     }
   }
   return text;
@@ -107,8 +108,8 @@ them ([checkpoints.md](checkpoints.md)), `--overwrite` replaces them.
     for (const Row& row : schema::rows())
       if (row.section == section.name) rows.push_back(row);
     const bool is_list = schema::is_list_of_maps(section.name);
-    text += fmt::format("\n## {}\n\n{}\n{}{}", section.name, section.help, is_list ? "" : table_of(rows, {}),
-                        tables_of_lists(rows));
+    if (!section.name.empty()) text += fmt::format("\n## {}\n", section.name);
+    text += fmt::format("\n{}\n{}{}", section.help, is_list ? "" : table_of(rows, {}), tables_of_lists(rows));
   }
   text += "\n## What must not be given together\n";
   std::string last;

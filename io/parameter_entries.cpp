@@ -150,6 +150,10 @@ std::vector<Entry> entries_of_file(const std::string& text, const std::string& n
       continue;
     }
     if (!section.second.IsMap()) {
+      if (schema::is_known(section_name)) {
+        entries.push_back(entry);
+        continue;
+      }
       for (const schema::Section& known : schema::sections())
         if (known.name == section_name)
           throw InputError(fmt::format("{}: expected keys, like '{}: {{key: value}}'", where, section_name));
@@ -169,8 +173,7 @@ void override_entries(std::vector<Entry>& entries, const std::vector<std::string
     const std::string where = "-P " + text;
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
-    if (equals == std::string::npos ||
-        (name.find('.') == std::string::npos && !schema::is_list_of_maps(name)))
+    if (equals == std::string::npos || (name.find('.') == std::string::npos && !schema::is_known(name)))
       throw InputError(fmt::format("{}: expected section.key=value", where));
     std::vector<Entry> added;
     add(added, {name, load_yaml(text.substr(equals + 1), where), where},

@@ -315,6 +315,13 @@ void store_values(Parameters& p, const std::vector<Entry>& entries) {
   }
 }
 
+/// What `accuracy` stands for, where it is not given.
+void complete_accuracy(Parameters& p, const std::vector<Entry>& entries) {
+  static_assert(GravityParameters{}.delta == accuracy_of(Accuracy::standard).delta);
+  if (!find(entries, "gravity.delta")) p.gravity.delta = accuracy_of(p.accuracy).delta;
+  if (!find(entries, "time.eta")) p.time.eta = accuracy_of(p.accuracy).eta;
+}
+
 /// What follows for the models from the rest.
 void complete_models(Parameters& p, const std::vector<Entry>& entries) {
   InitialConditionsParameters& from = p.initial_conditions;
@@ -425,6 +432,7 @@ Parameters parse_parameters(const std::string& text, const std::string& name,
   Parameters p;
   store_units(p, entries);
   store_values(p, entries);
+  complete_accuracy(p, entries);
   check_together(p, entries, name);
   p.shown = displayed_units(p, entries);
   p.gravity.gravitational_constant = p.units.gravitational_constant;

@@ -66,6 +66,23 @@ struct InitialConditionsParameters : ParticleSource {
   }
 };
 
+/// How accurate forces and steps are together.
+enum class Accuracy : std::uint8_t {
+  fast,      ///< as other codes by their defaults: systems near equilibrium, first looks
+  standard,  ///< energy within 1 % in violent problems, too
+  high,      ///< what others are compared with
+};
+
+/// What it stands for. Measured: docs/performance.md.
+struct AccuracyOf {
+  double delta;  ///< GravityParameters::delta
+  double eta;    ///< TimeParameters::eta
+};
+constexpr AccuracyOf accuracy_of(Accuracy accuracy) {
+  constexpr AccuracyOf all[] = {{3.5e-3, 0.2}, {5e-4, 0.05}, {1.5e-4, 0.025}};
+  return all[static_cast<int>(accuracy)];
+}
+
 /// The span of time to compute, and its steps.
 struct TimeParameters {
   std::optional<double> begin;  ///< unset: the time of the initial conditions
@@ -73,7 +90,7 @@ struct TimeParameters {
   double step = 0;      ///< the longest
   double min_step = 0;  ///< no particle gets a shorter one
   StepKind steps = StepKind::block;
-  double eta = 0.5;
+  double eta = accuracy_of(Accuracy::standard).eta;
   std::array<double, particle_types> length{};  ///< of the step's criterion, by type; 0: the softening
   Integrator integrator = Integrator::leapfrog;
 
@@ -125,6 +142,7 @@ struct LimitsParameters {
 /// All that a run can be told, resolved: every value is in the run's units, every default filled in.
 struct Parameters {
   UnitsParameters unit_choice;
+  Accuracy accuracy = Accuracy::standard;  ///< gives gravity.delta and time.eta where they are not given
   InitialConditionsParameters initial_conditions;
   GravityParameters gravity;
   std::vector<PotentialParameters> potentials;  ///< external ones; momentum is conserved only without

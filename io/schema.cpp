@@ -64,6 +64,22 @@ constexpr Range positive{0, std::numeric_limits<double>::infinity(), false};
 constexpr Range not_negative{0};
 constexpr bool required = true, optional = false;
 
+/// What stands in no section.
+std::vector<Row> top_rows() {
+  std::string numbers;
+  for (std::size_t i = 0; i < words<Accuracy>.size(); ++i) {
+    const AccuracyOf of = accuracy_of(static_cast<Accuracy>(i));
+    numbers += fmt::format("{}`{}` {} and {}", i > 0 ? ", " : "", words<Accuracy>[i], of.delta, of.eta);
+  }
+  const Choice accuracy{{words<Accuracy>.begin(), words<Accuracy>.end()},
+                        [](const Parameters& p) { return static_cast<std::size_t>(p.accuracy); },
+                        [](Parameters& p, std::size_t index) { p.accuracy = static_cast<Accuracy>(index); }};
+  return {
+      {"", "accuracy", accuracy, dimension::none, any, optional,
+       "accuracy of forces and steps together: `gravity.delta` and `time.eta`, each unless it is given: " +
+           numbers + "; what that means: docs/performance.md"}};
+}
+
 std::vector<Row> units_rows() {
   using U = UnitsParameters;
   constexpr auto in = &Parameters::unit_choice;
@@ -209,7 +225,7 @@ std::vector<Row> gravity_rows() {
       {"gravity", "theta", at(in, &G::theta), dimension::none, Range{0, 2}, optional,
        "opening angle; of the first evaluation also where the criterion is an accuracy"},
       {"gravity", "delta", at(in, &G::delta), dimension::none, Range{0, 1, false}, optional,
-       "accuracy of `multipole` and `acceleration`"},
+       "accuracy of `multipole` and `acceleration`; unset: as `accuracy` says"},
       {"gravity", "order", choice(in, &G::order), dimension::none, any, optional,
        "terms of the expansion of a node's force"},
       {"gravity", "kernel", choice(in, &G::kernel), dimension::none, any, optional,
@@ -283,7 +299,9 @@ std::vector<Row> time_and_output_rows() {
        "`block`: each particle's steps are the longest one halved as often as its acceleration asks for; "
        "`shared`: all particles take the longest step"},
       {"time", "eta", at(time, &T::eta), dimension::none, positive, optional,
-       "accuracy of `block`: a step is at most the square root of length over acceleration, times eta"},
+       "accuracy of `block`: a step is at most the square root of length over acceleration, times eta; "
+       "unset: "
+       "as `accuracy` says. GADGET's ErrTolIntAccuracy x is eta = sqrt(2 x): its usual 0.025 is 0.22"},
       {"time", "length", at(time, &T::length), dimension::length, not_negative, optional,
        "length in that criterion, one for all types or a map from type to length; 0: the softening"},
       {"time", "min_step", at(time, &T::min_step), dimension::time, not_negative, optional,
@@ -377,8 +395,8 @@ std::vector<Row> limits_rows() {
 std::vector<Row> all_rows() {
   std::vector<Row> all;
   for (auto part :
-       {units_rows(), initial_conditions_rows(), gravity_rows(), potentials_rows(), decomposition_rows(),
-        time_and_output_rows(), render_rows(), checkpoint_rows(), limits_rows()})
+       {top_rows(), units_rows(), initial_conditions_rows(), gravity_rows(), potentials_rows(),
+        decomposition_rows(), time_and_output_rows(), render_rows(), checkpoint_rows(), limits_rows()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }
@@ -456,6 +474,7 @@ std::string Range::text() const {
 
 const std::vector<Section>& sections() {
   static const std::vector<Section> all = {
+      {"", "What stands in no section."},
       {"units", "The units of the run; bare numbers elsewhere are in them."},
       {"initial_conditions",
        "Where the particles come from: a file, a model, or several of these put together."},
@@ -519,6 +538,10 @@ std::vector<Exclusion> exclusions_of(const Parameters& parameters) {
           all.push_back({name(own.first), name(own.second), own.reason});
         }
   return all;
+}
+
+bool is_known(const std::string& name) {
+  return std::any_of(rows().begin(), rows().end(), [&](const Row& row) { return row.name() == name; });
 }
 
 bool is_list_of_maps(const std::string& name) {

@@ -84,7 +84,7 @@ struct Range {
   std::string text() const;
 };
 
-/// One parameter.
+/// One parameter. section: empty, if it stands in none.
 struct Row {
   std::string section, key;  ///< key: empty if the section as a whole is a list of maps
   Value value;
@@ -93,7 +93,7 @@ struct Row {
   bool required;
   std::string help;
 
-  std::string name() const { return key.empty() ? section : section + "." + key; }
+  std::string name() const { return section.empty() || key.empty() ? section + key : section + "." + key; }
   /// What a bare number of it is in: sizes of units in CGS and times of the machine in seconds, whatever the
   /// units of the run, which all else is in.
   Units units(const Units& of_run) const {
@@ -116,6 +116,8 @@ std::vector<Row> potential_rows(std::size_t index);
 std::vector<Row> rows_of(const Parameters& parameters);
 std::vector<Exclusion> exclusions_of(const Parameters& parameters);
 
+/// Whether a parameter of the table, not of an element of a list, has this name.
+bool is_known(const std::string& name);
 bool is_list_of_maps(const std::string& name);
 
 /// The element that "section.key[1].key" or "section[1].key" names, whether it is there or not; unset: no

@@ -42,6 +42,8 @@ template <>
 inline constexpr std::array words<GpuSchedule>{"a", "b", "c", "d", "e"};
 
 template <>
+inline constexpr std::array words<Accuracy>{"fast", "standard", "high"};
+template <>
 inline constexpr std::array words<Integrator>{"leapfrog", "predictor_corrector"};
 template <>
 inline constexpr std::array words<StepKind>{"shared", "block"};

@@ -16,22 +16,22 @@ using Offsets = std::array<std::size_t, N>;
 static_assert(checkpoint_format == 3);
 
 using R = RunState;
-static_assert(sizeof(R) == 10312);
+static_assert(sizeof(R) == 10320);
 static_assert(Offsets<16>{offsetof(R, begin), offsetof(R, longest_step), offsetof(R, leaf_size),
                           offsetof(R, clock), offsetof(R, steps_done), offsetof(R, groups_tuned_at),
                           offsetof(R, has_levels), offsetof(R, snapshots), offsetof(R, first_energy),
                           offsetof(R, energy_scale), offsetof(R, last_output),
                           offsetof(R, checkpoint_seconds), offsetof(R, tuning), offsetof(R, bins),
                           offsetof(R, forces), offsetof(R, frame)} ==
-              Offsets<16>{0, 8, 16, 24, 40, 48, 56, 64, 72, 80, 88, 96, 104, 7816, 9456, 10256});
+              Offsets<16>{0, 8, 16, 24, 40, 48, 56, 64, 72, 80, 88, 96, 104, 7824, 9464, 10264});
 
 using T = TreeTuning::State;
-static_assert(sizeof(T) == 7712 && sizeof(RepairPrices) == 2080 && sizeof(RepairChoice::State) == 5200 &&
+static_assert(sizeof(T) == 7720 && sizeof(RepairPrices) == 2080 && sizeof(RepairChoice::State) == 5200 &&
               sizeof(CutTiming) == 48 && sizeof(StepWork) == 16);
-static_assert(Offsets<10>{offsetof(T, prices), offsetof(T, choice), offsetof(T, cuts), offsetof(T, last),
+static_assert(Offsets<11>{offsetof(T, prices), offsetof(T, choice), offsetof(T, cuts), offsetof(T, last),
                           offsetof(T, particles), offsetof(T, repaired), offsetof(T, since_rebuild),
-                          offsetof(T, age), offsetof(T, step), offsetof(T, fresh)} ==
-              Offsets<10>{0, 2080, 7280, 7328, 7336, 7344, 7352, 7360, 7368, 7384});
+                          offsetof(T, age), offsetof(T, walked), offsetof(T, step), offsetof(T, fresh)} ==
+              Offsets<11>{0, 2080, 7280, 7328, 7336, 7344, 7352, 7360, 7368, 7376, 7392});
 
 using B = TimeBins;
 static_assert(sizeof(B) == 1640);

@@ -19,11 +19,13 @@ TreeTuning::TreeTuning(const State& state, Count interval)
       repaired_(state.repaired),
       since_rebuild_(state.since_rebuild),
       age_(state.age),
+      walked_(state.walked),
       step_(state.step),
       fresh_(state.fresh) {}
 
 TreeTuning::State TreeTuning::state() const {
-  return {prices_, choice_.state(), cuts_, last_, particles_, repaired_, since_rebuild_, age_, step_, fresh_};
+  return {prices_, choice_.state(), cuts_, last_, particles_, repaired_, since_rebuild_,
+          age_,    walked_,         step_, fresh_};
 }
 
 Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, int deepest,
@@ -44,7 +46,10 @@ Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, i
 void TreeTuning::begin(Repair repair, const BlockExcess::Due& due) {
   last_ = repair;
   if (!rates().in_blocks) choice_.repaired(repair);
-  if (repair == Repair::cuts) cuts_.cut();
+  if (repair == Repair::cuts) {
+    cuts_.cut();
+    walked_ = 0;
+  }
   const bool is_part = repair == Repair::rebuild && rates().in_blocks;
   repaired_ = is_part ? static_cast<double>(due.particles) : particles_;
   since_rebuild_ = repair == Repair::refit ? since_rebuild_ + 1 : 0;
@@ -53,7 +58,8 @@ void TreeTuning::begin(Repair repair, const BlockExcess::Due& due) {
 
 Repair TreeTuning::choose(const RepairCosts& costs, std::span<const StepWork> coming,
                           const BlockExcess::Due& due) const {
-  if (!rates().in_blocks) return choice_.choose(costs, coming);
+  if (!rates().in_blocks)
+    return walked_ >= most_cuts_walked * costs.cuts ? Repair::cuts : choice_.choose(costs, coming);
   if (cuts_.pays(costs.cuts, coming.front().fresh_cost)) return Repair::cuts;
   // As for each block (BlockExcess): before the first step whose excess is above the mean cost per step.
   const double mean =
@@ -65,6 +71,7 @@ void TreeTuning::walked(const ForceReport& forces, const std::optional<StepSecon
   learn(forces);
   const double cost = static_cast<double>(forces.interactions.cell + forces.interactions.particle);
   if (cost == 0) return;
+  walked_ += cost;
   const StepWork work{step_.fresh_cost > 0 ? step_.fresh_cost : cost, step_.level};
   if (rates().in_blocks)
     cuts_.step(cost, work.fresh_cost, last_ == Repair::rebuild ? rates().cost(last_, repaired_) : 0);

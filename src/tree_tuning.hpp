@@ -15,6 +15,13 @@ namespace grove {
 
 /// Decides how trees follow the particles: from counted interactions, so the same on any number of ranks
 /// while prices of repairs are assumed ones, and not measured.
+///
+/// How much dearer aged trees are is judged against what was seen of fresh ones, which says nothing where
+/// much changes at once: in the bounce of a collapse most particles are on levels that no fresh tree has
+/// seen, and trees of before it would be kept through it, at twice the cost and the error. So where all
+/// leaves are rebuilt together, all is cut anew at the latest when the walks since the last cuts have cost as
+/// much as most_cuts_walked cuts, which costs 3 % more at most. Blocks, each of which knows its own
+/// fresh trees, need no such bound.
 class TreeTuning {
  public:
   /// All there is to save, beside the interval: restored from it, the answers are the same to the bit.
@@ -28,6 +35,7 @@ class TreeTuning {
     double repaired;                        ///< of these got new trees for the step under way
     Count since_rebuild;                    ///< steps since blocks were rebuilt
     Count age;                              ///< steps since the last decomposition
+    double walked;                          ///< interactions since the last decomposition
     StepWork step;                          ///< the one under way
     std::array<double, time_levels> fresh;  ///< interactions per particle in fresh trees; 0: not known yet
   };
@@ -51,6 +59,8 @@ class TreeTuning {
   /// After that walk. seconds: the same on all ranks; none: prices stay.
   void walked(const ForceReport& forces, const std::optional<StepSeconds>& seconds);
 
+  static constexpr double most_cuts_walked = 32;  ///< see above
+
  private:
   Repair choose(const RepairCosts& costs, std::span<const StepWork> coming,
                 const BlockExcess::Due& due) const;
@@ -67,6 +77,7 @@ class TreeTuning {
   double repaired_ = 0;                      ///< of these got new trees for the step under way
   Count since_rebuild_ = 0;                  ///< steps since blocks were rebuilt
   Count age_ = 0;                            ///< steps since the last decomposition
+  double walked_ = 0;                        ///< interactions since the last decomposition
   StepWork step_{};                          ///< the one under way
   std::array<double, time_levels> fresh_{};  ///< interactions per particle in fresh trees; 0: not known yet
 };

@@ -17,21 +17,24 @@ namespace {
 
 struct BitsOf {
   const float* values;
+  __device__ bool has(std::size_t) const { return true; }
   __device__ std::uint64_t operator()(std::size_t i) const { return __float_as_uint(values[i]); }
 };
 struct HashOf {
-  const ParticleId* ids;
-  __device__ std::uint64_t operator()(std::size_t i) const { return mixed(ids[i]); }
+  ActiveIds ids;
+  __device__ bool has(std::size_t i) const { return ids.level[i] >= ids.first_active; }
+  __device__ std::uint64_t operator()(std::size_t i) const { return mixed(ids.id[i]); }
 };
 
-/// Keys with other bits above give the digit behind the last one, which is not counted.
+/// Elements without a key, and keys with other bits above, give the digit behind the last one, which is not counted.
 template <class Key>
 struct DigitOf {
   Key key;
   Digit digit;
   __device__ int operator()(std::size_t i) const {
-    const std::uint64_t k = key(i);
     const int digits = 1 << (digit.high - digit.low);
+    if (!key.has(i)) return digits;
+    const std::uint64_t k = key(i);
     const bool is_wanted = digit.high >= 64 || k >> digit.high == digit.prefix >> digit.high;
     return is_wanted ? static_cast<int>(k >> digit.low) & (digits - 1) : digits;
   }
@@ -80,7 +83,7 @@ void count_digits_of(const Key& key, std::size_t count, const Digit& digit, std:
 struct IsAtMost {
   HashOf hash;
   std::uint64_t last;
-  __device__ bool operator()(std::uint32_t i) const { return hash(i) <= last; }
+  __device__ bool operator()(std::uint32_t i) const { return hash.has(i) && hash(i) <= last; }
 };
 
 }  // namespace
@@ -88,11 +91,11 @@ struct IsAtMost {
 void count_digits(const float* values, std::size_t count, const Digit& digit, std::span<Count> counts) {
   count_digits_of(BitsOf{values}, count, digit, counts);
 }
-void count_digits(const ParticleId* ids, std::size_t count, const Digit& digit, std::span<Count> counts) {
+void count_digits(const ActiveIds& ids, std::size_t count, const Digit& digit, std::span<Count> counts) {
   count_digits_of(HashOf{ids}, count, digit, counts);
 }
 
-std::vector<std::uint32_t> find_hashes(const ParticleId* ids, std::size_t count, std::uint64_t last) {
+std::vector<std::uint32_t> find_hashes(const ActiveIds& ids, std::size_t count, std::uint64_t last) {
   if (count == 0) return {};
   const DeviceArray<std::uint32_t> index(count);
   const thrust::counting_iterator<std::uint32_t> all(0);

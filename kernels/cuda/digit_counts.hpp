@@ -18,11 +18,18 @@ struct Digit {
 /// How often each digit occurs. values (device): not negative, no NaN; their bits are the keys. counts (out):
 /// 2^(high - low). Cost: one pass.
 void count_digits(const float* values, std::size_t count, const Digit& digit, std::span<Count> counts);
-/// The same with the mixed ids (base/hash.hpp) as keys.
-void count_digits(const ParticleId* ids, std::size_t count, const Digit& digit, std::span<Count> counts);
 
-/// The particles whose mixed id is at most this, in ascending order. ids: device. Cost: one pass, and four
-/// bytes per particle for its duration.
-std::vector<std::uint32_t> find_hashes(const ParticleId* ids, std::size_t count, std::uint64_t last);
+/// Particles on levels of at least first_active. Device memory, both of the same length.
+struct ActiveIds {
+  const ParticleId* id;
+  const std::uint8_t* level;
+  int first_active;
+};
+/// The same with their mixed ids (base/hash.hpp) as keys.
+void count_digits(const ActiveIds& ids, std::size_t count, const Digit& digit, std::span<Count> counts);
+
+/// Those of them whose mixed id is at most this, in ascending order. Cost: one pass, and four bytes per
+/// particle for its duration.
+std::vector<std::uint32_t> find_hashes(const ActiveIds& ids, std::size_t count, std::uint64_t last);
 
 }  // namespace grove::cuda

@@ -43,8 +43,8 @@ struct GravityParameters {
   /// Opening angle; also of the first evaluation under `acceleration` and `multipole`.
   double theta = 0.5;
   /// Accuracy of `acceleration` and `multipole` (the latter: as a fraction of the median |a_old|). The
-  /// default keeps the 99th percentile of the error within 0.4 % on five models: docs/performance.md.
-  double delta = 3.5e-3;
+  /// default keeps the 99th percentile of the error within 0.1 % on five models: docs/performance.md.
+  double delta = 5e-4;
   Order order = Order::quadrupole;
   SofteningKernel kernel = SofteningKernel::spline;
   std::array<double, particle_types>

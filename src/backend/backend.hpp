@@ -84,7 +84,7 @@ class Backend {
 
   /// Collective. Particles in the order of the last evaluation; see compute_totals() and grove::audit().
   virtual Totals totals(const Domain& domain) const = 0;
-  virtual AuditResult audit(const Domain& domain, Count sample) const = 0;
+  virtual AuditResult audit(const Domain& domain, Count sample, int first_active = 0) const = 0;
 
   /// Hands the particles out, in the memory of the host, as they are, or, if `to` is given, at another time.
   /// They are valid during the call only.

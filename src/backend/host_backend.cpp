@@ -84,8 +84,9 @@ Totals HostBackend::totals(const Domain& domain) const {
   return compute_totals(comm_, particles_, domain, gravity_.external());
 }
 
-AuditResult HostBackend::audit(const Domain& domain, Count sample) const {
-  return grove::audit(comm_, particles_, domain, gravity_.parameters(), sample, gravity_.external());
+AuditResult HostBackend::audit(const Domain& domain, Count sample, int first_active) const {
+  return grove::audit(comm_, particles_, domain, gravity_.parameters(), sample, gravity_.external(),
+                      first_active);
 }
 
 void HostBackend::show(const Prediction* to, const std::function<void(const Particles&)>& use) {

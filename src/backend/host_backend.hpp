@@ -33,7 +33,7 @@ class HostBackend : public Backend {
   RepairRates repair_rates() const override { return {75, 0, 100, false}; }
   Census census() const override;
   Totals totals(const Domain& domain) const override;
-  AuditResult audit(const Domain& domain, Count sample) const override;
+  AuditResult audit(const Domain& domain, Count sample, int first_active) const override;
   void show(const Prediction* to, const std::function<void(const Particles&)>& use) override;
   BackendState state() const override { return {gravity_.state(), {}, gravity_.forest().shape()}; }
   void restore(const Domain& domain, Particles particles, BackendState state) override;

@@ -44,21 +44,24 @@ AuditResult compare(const Communicator& comm, std::span<const AuditedParticle> o
 }
 
 AuditResult audit(const Communicator& comm, const Particles& particles, const Domain& domain,
-                  const GravityParameters& parameters, Count sample, const ExternalField& field) {
+                  const GravityParameters& parameters, Count sample, const ExternalField& field,
+                  int first_active) {
   sample = std::min(sample, comm.sum(static_cast<Count>(particles.size())));
   if (sample <= 0) return {};
-  std::vector<std::uint64_t> hashes(particles.size());
-  std::transform(particles.id.begin(), particles.id.end(), hashes.begin(), mixed);
+  const auto is_active = [&](std::size_t i) { return particles.level[i] >= first_active; };
+  std::vector<std::uint64_t> hashes;
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    if (is_active(i)) hashes.push_back(mixed(particles.id[i]));
   const std::uint64_t last = select_key(comm, std::span<const std::uint64_t>(hashes), sample - 1);
 
   std::vector<AuditedParticle> own;
-  for (std::size_t i = 0; i < hashes.size(); ++i)
-    if (hashes[i] <= last)
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    if (is_active(i) && mixed(particles.id[i]) <= last)
       own.push_back({.target = {.position = particles.position[i],
                                 .softening = parameters.softening[particles.type[i]],
                                 .id = particles.id[i]},
                      .acceleration = particles.acceleration[i].as<double>(),
-                     .hash = hashes[i]});
+                     .hash = mixed(particles.id[i])});
   return compare(comm, own, field, [&](std::span<const DirectTarget> targets) {
     return direct_forces(comm, particles, domain, parameters, targets);
   });

@@ -102,6 +102,25 @@ TEST(Audit, counts_external_potentials_among_what_is_exact) {
   EXPECT_GT(largest({}), 1);
 }
 
+TEST(Audit, takes_its_sample_from_active_particles) {
+  const Communicator comm(MPI_COMM_WORLD);
+  Particles all = make_exact();
+  for (std::size_t i = 0; i < count; ++i) all.level[i] = static_cast<std::uint8_t>((i + 3) % 4);
+  const std::size_t wrong = always_sampled(all);
+  all.acceleration[wrong] *= 1.01f;
+  const SharedDomain shared = share_out(comm, all, 64);
+  const auto largest = [&](int first_active) {
+    const AuditResult result =
+        audit(comm, shared.particles, shared.domain, parameters(), 100, {}, first_active);
+    EXPECT_EQ(result.sample, 100);  // as many are on each level
+    return result.max;
+  };
+  const int level = all.level[wrong];
+  ASSERT_LT(level, 3);
+  EXPECT_GT(largest(level), 0.009);
+  EXPECT_LT(largest(level + 1), 1e-6) << "its acceleration is of an earlier time";
+}
+
 TEST(Audit, has_the_same_bits_on_any_number_of_ranks) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
   const Particles all = make_exact();

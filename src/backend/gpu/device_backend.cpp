@@ -114,8 +114,9 @@ class DeviceBackend : public Backend {
   Totals totals(const Domain& domain) const override {
     return compute_totals(comm_, particles_, domain, gravity_.device_external());
   }
-  AuditResult audit(const Domain& domain, Count sample) const override {
-    return grove::audit(comm_, particles_, domain, gravity_.parameters(), sample, gravity_.external());
+  AuditResult audit(const Domain& domain, Count sample, int first_active) const override {
+    return grove::audit(comm_, particles_, domain, gravity_.parameters(), sample, gravity_.external(),
+                        first_active);
   }
 
   void show(const Prediction* to, const std::function<void(const Particles&)>& use) override {

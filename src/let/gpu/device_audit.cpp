@@ -49,10 +49,12 @@ std::vector<AuditedParticle> pick_all(const DeviceParticles& particles, std::spa
 }  // namespace
 
 AuditResult audit(const Communicator& comm, const DeviceParticles& particles, const Domain& domain,
-                  const GravityParameters& parameters, Count sample, const ExternalField& field) {
+                  const GravityParameters& parameters, Count sample, const ExternalField& field,
+                  int first_active) {
   sample = std::min(sample, comm.sum(static_cast<Count>(particles.size())));
   if (sample <= 0) return {};
-  const ParticleId* const ids = particles.values(fields::id);
+  const ParticleId* const id = particles.values(fields::id);
+  const cuda::ActiveIds ids{id, particles.values(fields::level), first_active};
   const DigitCounter count_digits = [&](const DigitQuestion& question) {
     std::vector<Count> counts(std::size_t{1} << (question.high - question.low));
     cuda::count_digits(ids, particles.size(), {question.prefix, question.high, question.low}, counts);
@@ -63,7 +65,7 @@ AuditResult audit(const Communicator& comm, const DeviceParticles& particles, co
 
   const cuda::LeafPieces pieces(domain.leaf_begin);
   const cuda::LeafForceSources sources{particles.values(fields::position), particles.values(fields::mass),
-                                       particles.values(fields::type), ids};
+                                       particles.values(fields::type), id};
   const LeafForces of_leaves = [&](std::span<const DirectTarget> some, std::span<DirectForce> forces) {
     std::vector<cuda::LeafForceTarget> targets;
     for (const DirectTarget& t : some) targets.push_back({t.position, t.softening, t.id});
