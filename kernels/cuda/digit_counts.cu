@@ -26,7 +26,8 @@ struct HashOf {
   __device__ std::uint64_t operator()(std::size_t i) const { return mixed(ids.id[i]); }
 };
 
-/// Elements without a key, and keys with other bits above, give the digit behind the last one, which is not counted.
+/// Elements without a key, and keys with other bits above, give the digit behind the last one, which is not
+/// counted.
 template <class Key>
 struct DigitOf {
   Key key;

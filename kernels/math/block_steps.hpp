@@ -31,11 +31,11 @@ struct LevelTable {
 /// How long a particle's step is: at most eta sqrt(l / |a|), l a length of its type, |a| the mean of those at
 /// the beginning and at the end of the step. The end's is expected: the acceleration goes on changing as in
 /// the last step. With eta = sqrt(2 x) that is GADGET's criterion of ErrTolIntAccuracy x (Springel 2005,
-/// MNRAS 364, 1105, eq. 34), but for the look ahead: a step that depends on both ends alike is the same on the
-/// way back, and what switching between steps adds to the energy on the way in to a centre it takes away again
-/// on the way out (Hut, Makino and McMillan 1995, ApJ 443, L93). By the beginning alone, orbits through a core
-/// of galaxies gain energy ten times as fast. Other criteria beside this one cost more at the same error of
-/// the energy (docs/performance.md).
+/// MNRAS 364, 1105, eq. 34), but for the look ahead: a step that depends on both ends alike is the same on
+/// the way back, and what switching between steps adds to the energy on the way in to a centre it takes away
+/// again on the way out (Hut, Makino and McMillan 1995, ApJ 443, L93). By the beginning alone, orbits through
+/// a core of galaxies gain energy ten times as fast. Other criteria beside this one cost more at the same
+/// error of the energy (docs/performance.md).
 struct StepRule {
   double eta = 0;
   double longest = 0;               ///< the step of level 0, time

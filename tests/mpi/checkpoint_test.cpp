@@ -22,7 +22,7 @@ std::unique_ptr<Backend> on_host(const Communicator& comm, Particles own, const 
 /// Of several levels; by the end trees have been refitted, grown anew in old leaves, and cut anew.
 const std::string block_steps = "time: {begin: 0, end: 0.15, step: 0.05, eta: 0.1}\n",
                   few_steps = "time: {begin: 0, end: 0.1, step: 0.05, eta: 0.1}\n",
-                  shared_steps = "time: {begin: 0, end: 0.175, step: 0.00625, steps: shared}\n",
+                  shared_steps = "time: {begin: 0, end: 1.4, step: 0.05, steps: shared}\n",
                   bisections = "gravity: {softening: 0.02}\n",
                   octrees = "gravity: {softening: 0.02, tree: octree}\n";
 

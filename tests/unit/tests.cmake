@@ -1,7 +1,8 @@
 grove_test(base unit/base_test.cpp unit/display_units_test.cpp unit/memory_test.cpp unit/pages_test.cpp LINK grove::base)
 grove_test(potentials unit/potentials_test.cpp LINK grove::math)
 grove_test(time unit/time_test.cpp unit/block_excess_test.cpp unit/cut_timing_test.cpp unit/growth_fit_test.cpp
-           unit/rebuild_interval_test.cpp unit/repair_test.cpp unit/repair_prices_test.cpp LINK grove::time)
+           unit/rebuild_interval_test.cpp unit/repair_test.cpp unit/repair_prices_test.cpp unit/audit_schedule_test.cpp
+           LINK grove::time)
 grove_test(tree_tuning unit/tree_tuning_test.cpp LINK grove::simulation)
 grove_test(machine unit/machine_test.cpp LINK grove::machine)
 grove_test(slurm_time unit/slurm_time_test.cpp LINK grove::simulation)
