@@ -108,9 +108,9 @@ class PythonSimulation : public Resource {
   py::dict totals() const {
     if (!simulation().is_synchronised())
       throw Agreed<InputError>(
-          fmt::format("time {:g} lies inside a longest step, where velocities are of different times; totals "
+          fmt::format("time {} lies inside a longest step, where velocities are of different times; totals "
                       "are known where `synchronised` is true",
-                      simulation().time()));
+                      shown_time(simulation().time())));
     const Totals totals = unlocked([&] { return simulation().totals(); });
     const auto vector = [](const Vec3d& v) { return py::make_tuple(v.x, v.y, v.z); };
     py::dict result;
@@ -160,10 +160,12 @@ class PythonSimulation : public Resource {
     return agreed == Outcome::ends;
   }
 
+  std::string shown_time(double time) const { return parameters_.shown.text(time, dimension::time); }
+
   void require_time_left() const {
     if (simulation().is_done())
-      throw Agreed<InputError>(fmt::format(
-          "the run is complete: time.end = {:g} was reached; give a later one", parameters_.time.end));
+      throw Agreed<InputError>(fmt::format("the run is complete: time.end = {} was reached; give a later one",
+                                           shown_time(parameters_.time.end)));
   }
 
   const Communicator& comm_;
