@@ -3,6 +3,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "base/array.hpp"
 #include "io/render_map.hpp"
 
 namespace grove {
@@ -16,15 +17,21 @@ constexpr double finest = 0.7, ratio = std::numbers::sqrt2;
 /// again.
 constexpr int at_full_resolution = 4, at_each_coarser = 2;
 
-/// Numbers on a square.
+/// Numbers on a square, which are anything until they are written.
 struct Square {
-  explicit Square(int n) : side(n), values(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 0.0f) {}
+  explicit Square(int n) : side(n), values(static_cast<std::size_t>(n) * static_cast<std::size_t>(n)) {}
   int side;
-  std::vector<float> values;
+  Array<float> values;
 
   float* row(int i) { return values.data() + static_cast<std::ptrdiff_t>(i) * side; }
   const float* row(int i) const { return values.data() + static_cast<std::ptrdiff_t>(i) * side; }
 };
+
+Square zeros(int side) {
+  Square square(side);
+  std::fill(square.values.begin(), square.values.end(), 0.0f);
+  return square;
+}
 
 /// A Gaussian of the series.
 struct Level {
@@ -63,22 +70,24 @@ Square halved(const Square& fine) {
   return coarse;
 }
 
-/// Adds coarse numbers at twice their resolution, in between by linear interpolation; each is shared among
-/// the fine ones, so that sums stay, but for the edge.
-void add_doubled(const Square& coarse, Square& fine) {
+/// Twice the resolution, in between by linear interpolation; each number is shared among fine ones, so that
+/// sums stay, but for the edge.
+Square doubled(const Square& coarse) {
   const auto blend = [](const float* near, const float* far, int k, int other) {
     return 0.75f * (0.75f * near[k] + 0.25f * near[other]) + 0.25f * (0.75f * far[k] + 0.25f * far[other]);
   };
+  Square fine(2 * coarse.side);
   const int last = coarse.side - 1;
   for (int i = 0; i < fine.side; ++i) {
     const int half = i / 2;
     const float *near = coarse.row(half), *far = coarse.row(std::clamp(i % 2 ? half + 1 : half - 1, 0, last));
     float* out = fine.row(i);
     for (int k = 0; k <= last; ++k) {
-      out[2 * k] += 0.25f * blend(near, far, k, std::max(k - 1, 0));
-      out[2 * k + 1] += 0.25f * blend(near, far, k, std::min(k + 1, last));
+      out[2 * k] = 0.25f * blend(near, far, k, std::max(k - 1, 0));
+      out[2 * k + 1] = 0.25f * blend(near, far, k, std::min(k + 1, last));
     }
   }
+  return fine;
 }
 
 /// A Gaussian in each direction, cut at 3.5 standard deviations; nothing lies outside.
@@ -196,7 +205,7 @@ std::vector<std::vector<LitPixel>> sorted_by_level(const std::vector<LitPixel>& 
 /// above its own.
 Square share_of_level(int side, const std::vector<std::vector<LitPixel>>& sorted, std::size_t level,
                       int halvings) {
-  Square image(side);
+  Square image = zeros(side);
   for (const std::size_t below : {std::size_t{0}, std::size_t{1}})
     if (level >= below)
       for (const LitPixel& one : sorted[level - below])
@@ -214,14 +223,10 @@ std::vector<float> smooth(const PixelMap& map) {
   const std::vector<std::vector<LitPixel>> sorted = sorted_by_level(lit, levels.size());
 
   // From the coarsest resolution to the finest.
-  Square total(map.side >> levels.back().halvings);
+  Square total = zeros(map.side >> levels.back().halvings);
   for (std::size_t j = levels.size(); j-- > 0;) {
     const int halvings = levels[j].halvings;
-    while (total.side < map.side >> halvings) {
-      Square finer(2 * total.side);
-      add_doubled(total, finer);
-      total = std::move(finer);
-    }
+    while (total.side < map.side >> halvings) total = doubled(total);
     if (sorted[j].empty() && (j == 0 || sorted[j - 1].empty())) continue;
     Square image = share_of_level(map.side, sorted, j, halvings), scratch(image.side);
     blur_of(levels[j])(image, scratch);
