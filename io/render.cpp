@@ -80,7 +80,7 @@ std::vector<float> densities_of(const Communicator& comm, const Particles& parti
     for (const PixelMap& map : own)
       for (const float mass : smooth(map)) densities.push_back(per_area * mass);
   });
-  return gather_at_master(comm, std::span<const float>(densities));
+  return gather_at(comm, 0, std::span<const float>(densities));
 }
 
 Chart chart_of(const View& view, const Frame& frame, const Caption& caption,

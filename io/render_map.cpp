@@ -7,6 +7,37 @@
 
 namespace grove {
 
+namespace {
+
+/// A pixel that has particles.
+struct PixelContent {
+  std::int64_t pixel, mass, number;
+};
+
+/// Sums over all ranks, on one: of the pixels that have particles if these are few, else of all.
+void add_up(const Communicator& comm, int root, PixelMap& map) {
+  std::vector<PixelContent> own;
+  for (std::size_t i = 0; i < map.number.size(); ++i)
+    if (map.mass[i] != 0 || map.number[i] != 0)
+      own.push_back({static_cast<std::int64_t>(i), map.mass[i], map.number[i]});
+  const bool are_few = comm.sum(static_cast<Count>(own.size())) < static_cast<Count>(map.number.size()) / 2;
+  if (are_few) {
+    const std::vector<PixelContent> all = gather_at(comm, root, std::span<const PixelContent>(own));
+    std::fill(map.mass.begin(), map.mass.end(), 0);
+    std::fill(map.number.begin(), map.number.end(), 0);
+    for (const PixelContent& content : all) {
+      map.mass[static_cast<std::size_t>(content.pixel)] += content.mass;
+      map.number[static_cast<std::size_t>(content.pixel)] += content.number;
+    }
+  } else {
+    sum_at(comm, root, std::span<std::int64_t>(map.mass));
+    sum_at(comm, root, std::span<std::int64_t>(map.number));
+  }
+  if (comm.rank() != root) map.mass = {}, map.number = {};
+}
+
+}  // namespace
+
 PixelMap::PixelMap(int pixels_of_side)
     : pixels(pixels_of_side), side((pixels + pixels / 4 + granule - 1) / granule * granule) {
   margin = (side - pixels) / 2;
@@ -45,9 +76,7 @@ PixelMap deposit(const Communicator& comm, const Particles& particles, const Fra
       map.number[targets[k]] += std::llround(weights[k] / PixelMap::number_unit);
     }
   }
-  sum_at(comm, root, std::span<std::int64_t>(map.mass));
-  sum_at(comm, root, std::span<std::int64_t>(map.number));
-  if (comm.rank() != root) map.mass = {}, map.number = {};
+  add_up(comm, root, map);
   return map;
 }
 
