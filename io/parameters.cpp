@@ -440,6 +440,31 @@ Parameters parse_parameters(const std::string& text, const std::string& name,
   return p;
 }
 
+std::vector<ComponentParameters> placed_files(const std::vector<std::string>& files,
+                                              const std::vector<std::string>& settings, const Units& units) {
+  Parameters p;
+  p.units = units;
+  for (const std::string& file : files) p.initial_conditions.components.emplace_back().file = file;
+  for (const std::string& text : settings) {
+    const std::string where = "-C " + text;
+    const std::size_t dot = text.find('.'), equals = text.find('=');
+    if (dot == std::string::npos || equals == std::string::npos || dot > equals ||
+        !whole_number<std::uint32_t>(text.substr(0, dot)))
+      throw InputError(
+          fmt::format("{}: expected a file's place, from 0, a key and a value, as in "
+                      "1.position='50 kpc, 0, 0'",
+                      where));
+    const Entry entry{fmt::format("initial_conditions.components[{}].{}", text.substr(0, dot),
+                                  text.substr(dot + 1, equals - dot - 1)),
+                      load_yaml(text.substr(equals + 1), where), where};
+    const Row row = row_of(entry);
+    if (!schema::is_of_placement(row)) fail(entry, "is of a model, not of a file");
+    require_element(entry, p);
+    std::visit(Store(p, entry, row, units), row.value);
+  }
+  return std::move(p.initial_conditions.components);
+}
+
 Parameters read_parameters(const Communicator& comm, const std::string& path,
                            const std::vector<std::string>& overrides) {
   std::string text;

@@ -168,6 +168,12 @@ Parameters read_parameters(const Communicator& comm, const std::string& path,
 Parameters parse_parameters(const std::string& text, const std::string& name,
                             const std::vector<std::string>& overrides);
 
+/// Components that are files, and where they are put: "1.position=50 kpc, 0, 0" is of the second file, and
+/// what stands behind the point a key of initial_conditions.components. units: of bare numbers and of the
+/// result. InputError: a file that is not there, or a key or value that cannot be.
+std::vector<ComponentParameters> placed_files(const std::vector<std::string>& files,
+                                              const std::vector<std::string>& settings, const Units& units);
+
 /// The parameters as a file that read_parameters resolves to the same values, with the meaning of each line
 /// as its comment.
 std::string used_parameters(const Parameters& parameters);

@@ -563,6 +563,12 @@ std::optional<Element> element_of(const std::string& name) {
   return std::nullopt;
 }
 
+bool is_of_placement(const Row& row) {
+  const std::vector<Row> source =
+      source_rows("", [](Parameters& p) -> ParticleSource& { return p.initial_conditions; });
+  return std::none_of(source.begin(), source.end(), [&](const Row& other) { return other.key == row.key; });
+}
+
 std::string default_text(const Row& row, const Parameters& like) {
   Parameters fresh;
   for (const Row& other : rows())

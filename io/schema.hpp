@@ -129,6 +129,9 @@ struct Element {
 };
 std::optional<Element> element_of(const std::string& name);
 
+/// Whether it says where a component of the initial conditions is put, not where its particles come from.
+bool is_of_placement(const Row& row);
+
 /// A parameter's value before anything is given, as text_of(). `like`: lists have as many elements as there.
 std::string default_text(const Row& row, const Parameters& like);
 

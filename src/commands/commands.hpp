@@ -18,6 +18,7 @@ using Action = std::function<void(const Communicator&)>;
 /// Each adds one subcommand to the program and, when the user names it, stores what to do. One file a
 /// subcommand. Human-readable results go to standard output (from the master), errors and progress to
 /// standard error.
+void add_combine(CLI::App& app, Action& action);
 void add_decompose(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_force(CLI::App& app, Action& action);

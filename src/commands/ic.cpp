@@ -14,6 +14,7 @@
 #include "commands/count.hpp"
 #include "initial_conditions.hpp"
 #include "io/snapshot.hpp"
+#include "model_summary.hpp"
 #include "particles/models/model.hpp"
 
 namespace grove {
@@ -116,10 +117,12 @@ void make_file(const Communicator& comm, const InitialConditionsOptions& options
   WriteOptions write;
   write.units = units;
   write_snapshot(comm, options.output, particles, write);
-  const Count count = comm.sum(static_cast<Count>(particles.size()));
+  const Model model = make_model(parameters);
+  const ModelSummary summary = model_summary(comm, model, particles, units.gravitational_constant);
   if (comm.is_master())
-    fmt::print("{}: {} {} of the model {}, seed {}\n", options.output, count,
-               count == 1 ? "particle" : "particles", parameters.model, parameters.seed);
+    fmt::print("{}: {} {} of the model {}, seed {}\n{}", options.output, model.count(),
+               model.count() == 1 ? "particle" : "particles", parameters.model, parameters.seed,
+               summary.text(DisplayUnits(units)));
 }
 
 }  // namespace

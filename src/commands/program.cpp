@@ -24,6 +24,7 @@ std::string version() {
 
 void add_commands(CLI::App& app, Action& action) {
   add_ic(app, action);
+  add_combine(app, action);
   add_run(app, action);
   add_force(app, action);
   add_decompose(app, action);

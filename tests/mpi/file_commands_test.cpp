@@ -146,6 +146,53 @@ TEST_F(FileCommands, numbers_of_particles_may_be_written_with_an_exponent) {
         << number;
 }
 
+TEST_F(FileCommands, combine_puts_files_where_they_are_wanted) {
+  const std::string host = folder_ / "host.hdf5", satellite = folder_ / "satellite.hdf5",
+                    both = folder_ / "both.hdf5";
+  grove(comm_, {"ic", "plummer", "-n", "300", "--units", "galactic", "-o", host});
+  grove(comm_, {"ic", "plummer", "-n", "50", "--units", "none", "-o", folder_ / "bare.hdf5"});
+  const std::vector<std::string> mixed{"combine", host, folder_ / "bare.hdf5", "-o", both};
+  EXPECT_THROW(grove(comm_, mixed), InputError) << "units with and without G = 1";
+  grove(comm_, {"ic", "plummer", "-n", "50", "--seed", "2", "--mass", "1e9 Msun", "--units", "galactic", "-o",
+                satellite});
+  grove(comm_, {"combine", host, satellite, "-C", "1.position=50 kpc, 0, 0", "-C", "1.type=2", "-o", both});
+  const Snapshot snapshot = read_snapshot(comm_, both);
+  EXPECT_EQ(snapshot.header.count(), 350);
+  EXPECT_EQ(snapshot.header.counts[1], 300);
+  EXPECT_EQ(snapshot.header.counts[2], 50);
+  EXPECT_EQ(snapshot.header.time, 0);
+  for (std::size_t i = 0; i < snapshot.particles.size(); ++i) {
+    const bool is_satellite = snapshot.particles.type[i] == 2;
+    EXPECT_EQ(snapshot.particles.id[i] > 300, is_satellite);
+    // A Plummer sphere with a scale of 1 kpc ends at 99.9 % of its mass, 38.7 kpc.
+    const Vec3d origin = is_satellite ? Vec3d{50, 0, 0} : Vec3d{0, 0, 0};
+    EXPECT_LT(norm(snapshot.particles.position[i] - origin), 39);
+    EXPECT_NEAR(snapshot.particles.mass[i], 0.999 * (is_satellite ? 0.1 / 50 : 1.0 / 300), 1e-9);
+  }
+  const std::vector<std::string> again{"combine", host, satellite, "-o", both};
+  EXPECT_THROW(grove(comm_, again), InputError) << "it is there already";
+  const std::vector<std::string> upon_input{"combine", host, satellite, "--overwrite", "-o", host};
+  EXPECT_THROW(grove(comm_, upon_input), InputError);
+  EXPECT_THROW(grove(comm_, {"combine", host, host, "-C", "1.id_offset=0", "--overwrite", "-o", both}),
+               InputError)
+      << "each id twice";
+  grove(comm_, {"combine", host, host, "--overwrite", "-o", both});
+  EXPECT_EQ(read_snapshot(comm_, both).header.count(), 600);
+}
+
+TEST_F(FileCommands, ic_takes_particles_by_part_and_tells_what_it_made) {
+  ::testing::internal::CaptureStdout();
+  grove(comm_, {"ic", "disk-galaxy", "--n-disk", "300", "--n-halo", "200", "--n-bulge", "100", "--units",
+                "galactic", "--halo-spin", "0.03", "--bulge-scale", "30 pc", "-o", folder_ / "galaxy.hdf5"});
+  std::fflush(stdout);
+  const std::string told = ::testing::internal::GetCapturedStdout();
+  for (const char* part : {"600 particles of the model disk-galaxy", "disk: type 2, 300 particles",
+                           "Toomre Q", "circular speed", "virial ratio"})
+    EXPECT_EQ(told.find(part) != std::string::npos, comm_.is_master()) << told;
+  EXPECT_EQ(read_snapshot(comm_, folder_ / "galaxy.hdf5").header.counts[2], 300);
+  EXPECT_THROW(grove(comm_, {"ic", "plummer", "--n-disk", "10", "-o", folder_ / "none.hdf5"}), InputError);
+}
+
 TEST_F(FileCommands, ic_refuses_options_that_the_model_would_ignore) {
   try {
     grove(comm_, {"ic", "kepler", "--mass-ratio", "0.5", "--rmax", "3", "-o", folder_ / "none.hdf5"});

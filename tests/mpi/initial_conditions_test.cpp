@@ -11,6 +11,7 @@
 #include "composition.hpp"
 #include "initial_state.hpp"
 #include "io/snapshot.hpp"
+#include "model_summary.hpp"
 #include "particles/models/model.hpp"
 #include "support/foreign_formats.hpp"
 #include "support/particles.hpp"
@@ -157,6 +158,58 @@ TEST(InitialConditions, of_components_begin_at_time_0) {
   const InitialState state = initial_state(comm, parameters);
   EXPECT_EQ(comm.sum(static_cast<Count>(state.particles.size())), 110);
   EXPECT_EQ(state.time, 0);
+}
+
+ModelSummary summary_of(const Communicator& comm, const ModelParameters& p) {
+  return model_summary(comm, make_model(p), make_initial_conditions(comm, p), p.gravitational_constant);
+}
+
+TEST(ModelSummary, of_a_sphere_is_that_of_its_formulas_and_the_same_on_any_number_of_ranks) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  ModelParameters p;
+  p.particles = 4000;
+  const ModelSummary summary = summary_of(comm, p), same = summary_of(alone, p);
+  EXPECT_EQ(summary.text(DisplayUnits(Units::dimensionless())),
+            same.text(DisplayUnits(Units::dimensionless())));
+  EXPECT_EQ(summary.virial_ratio, same.virial_ratio);
+  ASSERT_EQ(summary.parts.size(), 1u);
+  const PartSummary& part = summary.parts[0];
+  EXPECT_DOUBLE_EQ(part.mass, 0.999);
+  EXPECT_EQ(part.count, 4000);
+  // M(r) = r^3 / (1 + r^2)^1.5 is 0.4995 at r = 1.3039; there dM/dr is 0.21, and the mass within that radius
+  // is known to 0.5 / sqrt(n): four of these.
+  EXPECT_NEAR(part.half_mass_radius, 1.3039, 4 * 0.5 / std::sqrt(4000.0) / 0.21);
+  ASSERT_EQ(part.circular_speed.size(), 4u);
+  EXPECT_NEAR(part.circular_speed[2].second, std::sqrt(0.4995 / part.half_mass_radius), 2e-4)
+      << "of half of all";
+  // v^2 has a relative deviation of 0.8 in Plummer's sphere, and |W| as a sum over pairs 1.2 / sqrt(n): four
+  // times their sum, squared.
+  EXPECT_NEAR(summary.virial_ratio, 1, 4 * std::hypot(0.8, 1.2) / std::sqrt(4000.0));
+}
+
+TEST(ModelSummary, of_a_galaxy_tells_parts_stability_and_speeds) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  ModelParameters p;
+  p.model = "disk-galaxy";
+  p.disk_particles = 70000;  // of which not all are taken for the virial ratio
+  p.halo_particles = p.bulge_particles = 500;
+  const ModelSummary summary = summary_of(comm, p);
+  EXPECT_EQ(summary.virial_ratio, summary_of(alone, p).virial_ratio);
+  ASSERT_EQ(summary.parts.size(), 3u);
+  const PartSummary& disk = summary.parts[1];
+  EXPECT_EQ(disk.name, "disk");
+  EXPECT_NEAR(disk.disk->least, 1.5, 0.01)
+      << "the smallest Q asked for; radii tried are 5 % of a scale apart";
+  EXPECT_GE(disk.disk->at_two_scales, disk.disk->least);
+  // Half of an exponential disk's mass is within 1.678 scale lengths, where its surface density is such that
+  // 0.5 / sqrt(n) of the mass takes 0.7 / sqrt(n) of a scale length.
+  EXPECT_NEAR(disk.half_mass_radius, 1.678 * 0.2, 0.2 * (4 * 1.6 / std::sqrt(70000.0) + 0.005));
+  EXPECT_EQ(disk.circular_speed.size(), 5u);
+  const std::string text = summary.text(DisplayUnits(Units::galactic()));
+  for (const char* told :
+       {"halo: type 1, 500 particles: mass ", " Msun", "disk: Toomre Q 1.50 at least, at ",
+        "at 2 scale lengths, 0.4 kpc", "disk: circular speed ", " km/s at 0.2 kpc", "virial ratio 2T/|W| "})
+    EXPECT_NE(text.find(told), std::string::npos) << told << " in\n" << text;
 }
 
 TEST(InitialConditions, bad_parameters_are_refused_on_all_ranks) {

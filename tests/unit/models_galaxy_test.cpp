@@ -86,7 +86,8 @@ TEST(ExponentialDisk, alone_and_thin_has_the_potential_of_a_sheet_and_the_least_
     EXPECT_NEAR(disk.climb(r, 0, 2 * z0), 2 * std::numbers::pi * sigma * z0 * std::log(std::cosh(2)),
                 1e-10 * z0 + 1.1 * 2 * z0 * z0 * std::abs(motion.slope) * motion.speed2 / (r * r));
     const double kappa = 2 * std::sqrt(motion.epicyclic_ratio() * motion.speed2) / r;
-    least_q = std::min(least_q, m.radial * kappa / (3.36 * sigma));
+    EXPECT_NEAR(disk.toomre_q(r), m.radial * kappa / (3.36 * sigma), 1e-12 * disk.toomre_q(r));
+    least_q = std::min(least_q, disk.toomre_q(r));
     EXPECT_NEAR(m.azimuthal / m.radial, std::sqrt(motion.epicyclic_ratio()), 1e-12);
   }
   EXPECT_NEAR(least_q, 1.3, 1e-3) << "steps of 2 % pass the minimum by 1 %, so its square";

@@ -332,6 +332,31 @@ TEST(Parameters, used_components_resolve_to_the_same) {
       << "a file has no parameters of a model: " << used;
 }
 
+TEST(PlacedFiles, are_put_where_the_settings_say) {
+  const auto parts = placed_files(
+      {"host", "sat"}, {"1.position=50 kpc, 0, 0", "1.velocity=[0, 0.1, 0]", "0.node=30", "1.type=4"},
+      Units::galactic());
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].file, "host");
+  EXPECT_EQ(parts[0].placement.node, 30);
+  EXPECT_DOUBLE_EQ(parts[1].placement.position.x, 50);
+  EXPECT_EQ(parts[1].placement.velocity.y, 0.1);
+  EXPECT_EQ(parts[1].placement.type[1], 4);
+  const auto fault = [](const std::string& setting) -> std::string {
+    try {
+      placed_files({"host", "sat"}, {setting}, Units::galactic());
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_MESSAGE(fault("2.node=1"), "-C 2.node=1", "no such element", "has 2, numbered from 0");
+  EXPECT_MESSAGE(fault("1.nod=1"), "-C 1.nod=1", "did you mean", "node");
+  EXPECT_MESSAGE(fault("1.mass=1"), "of a model, not of a file");
+  EXPECT_MESSAGE(fault("1.position=1, 2"), "three numbers");
+  EXPECT_MESSAGE(fault("position=1, 2, 3"), "a file's place");
+}
+
 TEST(Parameters, documentation_page_is_current) {
   EXPECT_EQ(read_text(GROVE_SOURCE_DIR "/docs/parameters.md"), parameter_documentation())
       << "make it anew: grove info --parameters > docs/parameters.md";

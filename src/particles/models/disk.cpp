@@ -64,6 +64,10 @@ RadialPull sphere_pull(const DiskShape& disk, const SphericalPotential& sphere, 
   return {mean_over_height(disk, speed2), mean_over_height(disk, change)};
 }
 
+double epicyclic_frequency(const CircularMotion& motion, double radius) {
+  return 2 * std::sqrt(motion.epicyclic_ratio() * motion.speed2) / radius;
+}
+
 }  // namespace
 
 CircularMotion circular_motion(const DiskShape& disk, const SphericalPotential& sphere, double radius) {
@@ -80,8 +84,7 @@ ExponentialDisk::ExponentialDisk(const DiskShape& shape, std::shared_ptr<const S
   const auto needed = [&](double log_radius) {
     const double radius = std::exp(log_radius);
     const CircularMotion motion = circular_motion(shape_, *sphere_, radius);
-    const double epicyclic_frequency = 2 * std::sqrt(motion.epicyclic_ratio() * motion.speed2) / radius;
-    return -3.36 * shape_.toomre_q * surface_density(shape_, radius) / epicyclic_frequency *
+    return -3.36 * shape_.toomre_q * surface_density(shape_, radius) / epicyclic_frequency(motion, radius) *
            std::exp(0.5 * radius / shape_.scale);
   };
   central_dispersion_ = -boost::math::tools::brent_find_minima(needed, std::log(0.01 * shape_.scale),
@@ -92,6 +95,15 @@ ExponentialDisk::ExponentialDisk(const DiskShape& shape, std::shared_ptr<const S
 double ExponentialDisk::made_fraction() { return 1 - (1 + disk_edge) * std::exp(-disk_edge); }
 
 double ExponentialDisk::reach() const { return std::hypot(disk_edge * shape_.scale, top * shape_.height); }
+
+double ExponentialDisk::circular_speed(double radius) const {
+  return std::sqrt(circular_motion(shape_, *sphere_, radius).speed2);
+}
+
+double ExponentialDisk::toomre_q(double radius) const {
+  const double frequency = epicyclic_frequency(circular_motion(shape_, *sphere_, radius), radius);
+  return moments(radius).radial * frequency / (3.36 * surface_density(shape_, radius));
+}
 
 double ExponentialDisk::climb(double radius, double z, double higher) const {
   const double sheet = 2 * std::numbers::pi * surface_density(shape_, radius);

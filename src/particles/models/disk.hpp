@@ -53,6 +53,11 @@ class ExponentialDisk : public Sampler {
   double reach() const override;
   double fastest() const override { return fastest_; }
 
+  const DiskShape& shape() const { return shape_; }
+  double circular_speed(double radius) const;
+  /// sigma_R kappa / (3.36 G Sigma).
+  double toomre_q(double radius) const;
+
   /// Moments of the velocities in the plane at a radius.
   struct Moments {
     double rotation;  ///< mean azimuthal velocity

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/display_units.hpp"
+#include "comm/communicator.hpp"
+#include "particles/models/model.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+
+/// Toomre's Q = sigma_R kappa / (3.36 G Sigma) of a disk, as it is made.
+struct DiskStability {
+  double least, at_radius;  ///< within five scale lengths
+  double at_two_scales;
+  double scale;  ///< length
+};
+
+/// What was made of one component. In the units of the model.
+struct PartSummary {
+  std::string name;
+  int type = 0;
+  Count count = 0;
+  double mass = 0;
+  double half_mass_radius = 0;  ///< of its particles, about its origin
+  std::optional<DiskStability> disk;
+  /// Radius and circular speed: around a disk in its plane, of all that the disk was made for; of a model of
+  /// one sphere, about its centre. Empty: there is none.
+  std::vector<std::pair<double, double>> circular_speed;
+};
+
+/// What was made, for people to compare with what they wanted.
+struct ModelSummary {
+  std::vector<PartSummary> parts;
+  double virial_ratio = 0;  ///< 2 T / |W|
+
+  /// Some lines, in these units.
+  std::string text(const DisplayUnits& shown) const;
+};
+
+/// particles: this rank's share of the model's, as make_initial_conditions() gives them. Collective; the same
+/// on all ranks and for any number of them. Cost: a selection of a radius for each component, and forces on
+/// some 30,000 particles of each.
+ModelSummary model_summary(const Communicator& comm, const Model& model, const Particles& particles,
+                           double gravitational_constant);
+
+}  // namespace grove
