@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <optional>
 
 #include "base/errors.hpp"
@@ -97,6 +98,14 @@ Vec3d vector(const Entry& entry, const Row& row, const Units& units) {
           number(entry, parts[2], row, units)};
 }
 
+double degrees(const Entry& entry, const Row& row) {
+  std::string text = scalar(entry, entry.value, row);
+  double unit = 1;
+  for (const auto& [name, size] : {std::pair("deg", 1.0), std::pair("rad", 180 / std::numbers::pi)})
+    if (text.ends_with(name)) text.resize(text.size() - 3), unit = size;
+  return unit * number(entry, YAML::Node(text), row, Units::dimensionless());
+}
+
 /// The items of a map whose keys are types.
 std::vector<std::pair<std::size_t, YAML::Node>> items_by_type(const Entry& entry, const Row& row) {
   std::vector<std::pair<std::size_t, YAML::Node>> items;
@@ -164,6 +173,7 @@ class Store {
     if (!entry_.value.IsMap()) return slot(p_).fill(type(entry_.value));
     for (const auto& [from, node] : items_by_type(entry_, row_)) slot(p_)[from] = type(node);
   }
+  void operator()(const schema::Angle& angle) const { angle.slot(p_) = degrees(entry_, row_); }
   void operator()(const schema::TypeMask& mask) const {
     mask.slot(p_) = 0;
     for (const YAML::Node& node : elements(entry_, row_))

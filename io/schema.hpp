@@ -50,6 +50,11 @@ struct Centre {
 
 using PerType = std::array<double, particle_types>;
 
+/// Degrees; with a unit, deg or rad, in any units of the run.
+struct Angle {
+  Slot<double> slot;
+};
+
 struct Row;
 
 /// Two parameters that must not both be given.
@@ -71,7 +76,7 @@ using Value =
     std::variant<Slot<double>, Slot<std::optional<double>>, Slot<Count>, Slot<std::uint64_t>,
                  Slot<std::optional<std::uint64_t>>, Slot<bool>, Slot<std::string>, Slot<Vec3d>,
                  Slot<std::optional<Vec3d>>, Slot<std::vector<double>>, Slot<std::vector<std::string>>,
-                 Slot<PerType>, Slot<TypeMap>, TypeMask, Axes, Centre, Choice, Word, List>;
+                 Slot<PerType>, Slot<TypeMap>, Angle, TypeMask, Axes, Centre, Choice, Word, List>;
 
 /// Which numbers a parameter may have.
 struct Range {
@@ -83,6 +88,12 @@ struct Range {
   /// "at least 0", "above 0 and at most 2"; empty if every number is fine.
   std::string text() const;
 };
+
+/// What rows are made of.
+inline constexpr Range any{};
+inline constexpr Range positive{0, std::numeric_limits<double>::infinity(), false};
+inline constexpr Range not_negative{0};
+inline constexpr bool required = true, optional = false;
 
 /// One parameter. section: empty, if it stands in none.
 struct Row {
@@ -111,6 +122,10 @@ const std::vector<Row>& rows();
 const std::vector<Exclusion>& exclusions();
 /// Rows of one element of the list `potentials`.
 std::vector<Row> potential_rows(std::size_t index);
+
+/// Those of section `initial_conditions`, and what of them must not both be given.
+std::vector<Row> initial_conditions_rows();
+std::vector<Exclusion> initial_conditions_exclusions();
 
 /// The same with those of the elements that lists have in these parameters, behind the others.
 std::vector<Row> rows_of(const Parameters& parameters);

@@ -1,7 +1,6 @@
 // Rows of the list `potentials`.
 #include <fmt/format.h>
 
-#include <limits>
 #include <type_traits>
 
 #include "io/schema.hpp"
@@ -20,8 +19,6 @@ std::vector<Row> potential_rows(std::size_t index) {
       {words<PotentialKind>.begin(), words<PotentialKind>.end()},
       [=](const Parameters& p) { return static_cast<std::size_t>(p.potentials.at(index).kind); },
       [=](Parameters& p, std::size_t k) { p.potentials.at(index).kind = static_cast<PotentialKind>(k); }};
-  constexpr bool required = true, optional = false;
-  constexpr Range any{}, not_negative{0}, positive{0, std::numeric_limits<double>::infinity(), false};
   return std::vector<Row>{
       {s, "type", type, dimension::none, any, required,
        "which potential; the keys below say what each takes"},

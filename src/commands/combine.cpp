@@ -70,8 +70,8 @@ void add_combine(CLI::App& app, Action& action) {
   command
       .add_option("-C", options->settings,
                   "Say where the particles of a file go, by its place in the list, from 0: "
-                  "-C 1.position='50 kpc, 0, 0' (repeatable); keys: position, velocity, inclination and node "
-                  "(degrees), type, id_offset, as of initial_conditions.components in docs/parameters.md")
+                  "-C 1.position='50 kpc, 0, 0' (repeatable); keys: position, velocity, inclination, node, "
+                  "type, id_offset, as of initial_conditions.components in docs/parameters.md")
       ->type_name("PLACE.KEY=VALUE")
       ->allow_extra_args(false)
       ->take_all();

@@ -333,12 +333,14 @@ TEST(Parameters, used_components_resolve_to_the_same) {
 }
 
 TEST(PlacedFiles, are_put_where_the_settings_say) {
-  const auto parts = placed_files(
-      {"host", "sat"}, {"1.position=50 kpc, 0, 0", "1.velocity=[0, 0.1, 0]", "0.node=30", "1.type=4"},
-      Units::galactic());
+  const auto parts = placed_files({"host", "sat"},
+                                  {"1.position=50 kpc, 0, 0", "1.velocity=[0, 0.1, 0]",
+                                   "0.node=0.5235987755982988 rad", "0.inclination=60 deg", "1.type=4"},
+                                  Units::galactic());
   ASSERT_EQ(parts.size(), 2u);
   EXPECT_EQ(parts[0].file, "host");
-  EXPECT_EQ(parts[0].placement.node, 30);
+  EXPECT_DOUBLE_EQ(parts[0].placement.node, 30);
+  EXPECT_EQ(parts[0].placement.inclination, 60);
   EXPECT_DOUBLE_EQ(parts[1].placement.position.x, 50);
   EXPECT_EQ(parts[1].placement.velocity.y, 0.1);
   EXPECT_EQ(parts[1].placement.type[1], 4);
@@ -353,6 +355,7 @@ TEST(PlacedFiles, are_put_where_the_settings_say) {
   EXPECT_MESSAGE(fault("2.node=1"), "-C 2.node=1", "no such element", "has 2, numbered from 0");
   EXPECT_MESSAGE(fault("1.nod=1"), "-C 1.nod=1", "did you mean", "node");
   EXPECT_MESSAGE(fault("1.mass=1"), "of a model, not of a file");
+  EXPECT_MESSAGE(fault("1.node=1 kpc"), "-C 1.node=1 kpc", "deg or rad");
   EXPECT_MESSAGE(fault("1.position=1, 2"), "three numbers");
   EXPECT_MESSAGE(fault("position=1, 2, 3"), "a file's place");
 }
