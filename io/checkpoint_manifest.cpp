@@ -49,6 +49,10 @@ std::string in_ascii(const std::string& text) {
   return result;
 }
 
+json json_of(const UnitNames& names) {
+  return {{"length", names.length}, {"mass", names.mass}, {"velocity", names.velocity}, {"time", names.time}};
+}
+
 json json_of(const CheckpointManifest& m) {
   json pieces = json::array();
   for (const CheckpointPiece& piece : m.pieces)
@@ -63,6 +67,8 @@ json json_of(const CheckpointManifest& m) {
           {"backend", m.backend},
           {"step", m.step},
           {"time", m.time},
+          {"time_text", m.time_text},
+          {"shown", json_of(m.shown)},
           {"particles", m.particles},
           {"leaves", m.leaves},
           {"parameters", m.parameters},
@@ -76,6 +82,9 @@ CheckpointManifest manifest_of(const json& j) {
   j.at("backend").get_to(m.backend);
   j.at("step").get_to(m.step);
   j.at("time").get_to(m.time);
+  j.at("time_text").get_to(m.time_text);
+  const json& shown = j.at("shown");
+  m.shown = {shown.at("length"), shown.at("mass"), shown.at("velocity"), shown.at("time")};
   j.at("particles").get_to(m.particles);
   j.at("leaves").get_to(m.leaves);
   j.at("parameters").get_to(m.parameters);

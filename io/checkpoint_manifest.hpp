@@ -29,6 +29,8 @@ struct CheckpointManifest {
   std::string backend;          ///< Backend::name()
   std::int64_t step = 0;        ///< steps done, of all lengths
   double time = 0;
+  std::string time_text;  ///< as it is shown to the user
+  UnitNames shown;        ///< what the run shows values in, which its tables go on with
   Count particles = 0;
   std::int32_t leaves = 0;
   std::map<std::string, std::string> parameters;  ///< fixed_parameters()

@@ -406,7 +406,9 @@ void check_together(const Parameters& p, const std::vector<Entry>& entries, cons
           fmt::format("{}: {} must be given: {} ({})", name, row.name(), row.help, schema::kind_of(row)));
   check_sources(p.initial_conditions, entries, name);
   if (p.time.begin && *p.time.begin > p.time.end)
-    fail(*find(entries, "time.end"), fmt::format("{} lies before time.begin, {}", p.time.end, *p.time.begin));
+    fail(*find(entries, "time.end"),
+         fmt::format("{} lies before time.begin, {}", p.shown.text(p.time.end, dimension::time),
+                     p.shown.text(*p.time.begin, dimension::time)));
   check_step_lengths(p, entries);
   check_splitting(p, entries);
   check_potentials(p, entries);
@@ -443,8 +445,8 @@ Parameters parse_parameters(const std::string& text, const std::string& name,
   store_units(p, entries);
   store_values(p, entries);
   complete_accuracy(p, entries);
-  check_together(p, entries, name);
   p.shown = displayed_units(p, entries);
+  check_together(p, entries, name);
   p.gravity.gravitational_constant = p.units.gravitational_constant;
   complete_models(p, entries);
   return p;

@@ -33,9 +33,9 @@ struct Suspect {
 
   bool exists() const { return order != none; }
   bool is_before(const Suspect& o) const { return order != o.order ? order < o.order : id < o.id; }
-  std::string text() const {
-    return fmt::format("particle id {} at ({:.6g}, {:.6g}, {:.6g}), velocity ({:.6g}, {:.6g}, {:.6g})", id,
-                       position.x, position.y, position.z, velocity.x, velocity.y, velocity.z);
+  std::string text(const DisplayUnits& shown) const {
+    return fmt::format("particle id {} at {}, velocity {}", id, shown.text(position, dimension::length),
+                       shown.text(velocity, dimension::velocity));
   }
 };
 
@@ -68,7 +68,9 @@ double distance_from(const Box& box, const Vec3d& p) {
 
 }  // namespace
 
-std::string Moment::text() const { return fmt::format("after {} steps, at time {:g}", steps, time); }
+std::string Moment::text() const {
+  return fmt::format("after {} steps, at time {}", steps, shown.text(time, dimension::time));
+}
 
 ExchangeGuard::ExchangeGuard(const Communicator& comm, const Backend& backend)
     : comm_(comm), backend_(backend), before_(census()) {}
@@ -111,7 +113,7 @@ void require_finite(const Communicator& comm, Backend& backend, Count number, co
   const Suspect first = first_of_all(comm, own);
   throw Failure(fmt::format(
       "{}, the accelerations of {} particles are not finite numbers; the first one to look at is {}: {}",
-      now.text(), number, first.text(), what_to_do));
+      now.text(), number, first.text(now.shown), what_to_do));
 }
 
 void require_finite_positions(const Communicator& comm, Backend& backend, const Moment& now) {
@@ -123,7 +125,7 @@ void require_finite_positions(const Communicator& comm, Backend& backend, const 
   if (first.exists())
     throw Failure(
         fmt::format("{}, there are positions that are not finite numbers; the first one is of {}: {}",
-                    now.text(), first.text(), what_to_do));
+                    now.text(), first.text(now.shown), what_to_do));
 }
 
 void require_no_runaway(const Communicator& comm, Backend& backend, const Box& before, const Box& after,
@@ -147,7 +149,7 @@ void require_no_runaway(const Communicator& comm, Backend& backend, const Box& b
   throw Failure(fmt::format(
       "{}, {} of {} particles have run away, more than {} times the size of the system since the last "
       "decomposition; the first one is {}: {}",
-      now.text(), counts[0], counts[1], far, first.text(), what_to_do));
+      now.text(), counts[0], counts[1], far, first.text(now.shown), what_to_do));
 }
 
 }  // namespace grove

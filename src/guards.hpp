@@ -5,6 +5,7 @@
 
 #include "backend/backend.hpp"
 #include "base/box.hpp"
+#include "base/display_units.hpp"
 #include "comm/communicator.hpp"
 
 /// What must hold at all times in a run. Every check is collective; what breaks it is a
@@ -15,6 +16,7 @@ namespace grove {
 struct Moment {
   std::int64_t steps = 0;  ///< done
   double time = 0;
+  DisplayUnits shown = DisplayUnits::none();  ///< what messages give values in
 
   std::string text() const;
 };

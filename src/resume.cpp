@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/console.hpp"
 #include "base/errors.hpp"
 #include "base/instruction_set.hpp"
 #include "earlier_results.hpp"
@@ -53,7 +54,7 @@ void require_own_folder(const ResumeChoice& choice, const Parameters& parameters
   if (from || choice.from != "auto") return RunLog::require_no_earlier_run(output);
   require_repeatable(output, parameters);
   if (RunLog::is_there(output))
-    fmt::print(stderr, "{}: the run there was ended before its first checkpoint; it begins afresh\n", output);
+    say("{}: the run there was ended before its first checkpoint; it begins afresh\n", output);
 }
 
 /// On the master. InputError if the run would replace what it begins with.
@@ -102,19 +103,20 @@ std::optional<Checkpoint> latest_valid(const Communicator& comm, const std::vect
 }
 
 /// However far it is to go now.
-Timeline timeline_of(const Checkpoint& from, double end) {
+Timeline timeline_of(const Checkpoint& from, const Parameters& parameters) {
   try {
-    return Timeline::extended(from.run.begin, end, from.run.longest_step);
+    return Timeline::extended(from.run.begin, parameters.time.end, from.run.longest_step, parameters.shown);
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", from.path, error.what()));
   }
 }
 
-void require_end_ahead(const Checkpoint& from, double end) {
+void require_end_ahead(const Checkpoint& from, const Parameters& parameters) {
   const BlockClock::State& clock = from.run.clock;
-  if (clock.step + (clock.tick > 0 ? 1 : 0) > timeline_of(from, end).steps())
-    throw InputError(fmt::format("{}: is of time {:.12g}, behind time.end = {:g}: give a later one",
-                                 from.path, from.manifest.time, end));
+  if (clock.step + (clock.tick > 0 ? 1 : 0) > timeline_of(from, parameters).steps())
+    throw InputError(fmt::format("{}: is of time {}, behind time.end = {}: give a later one", from.path,
+                                 parameters.shown.text(from.manifest.time, dimension::time, 12),
+                                 parameters.shown.text(parameters.time.end, dimension::time)));
 }
 
 void require_same_run(const Checkpoint& from, Parameters parameters, const std::string& backend) {
@@ -127,8 +129,8 @@ void require_same_run(const Checkpoint& from, Parameters parameters, const std::
   DecompositionParameters& decomposition = parameters.decomposition;
   if (decomposition.leaf_size == 0 && decomposition.leaves == 0) decomposition.leaf_size = from.run.leaf_size;
   require_same(from.manifest.parameters, fixed_parameters(parameters), from.path);
-  require_end_ahead(from, parameters.time.end);
-  output_times(parameters.output, from.run.begin, parameters.time.end);  // none is outside
+  require_end_ahead(from, parameters);
+  output_times(parameters.output, from.run.begin, parameters.time.end, parameters.shown);  // none is outside
 }
 
 }  // namespace
@@ -169,9 +171,10 @@ std::optional<Checkpoint> find_checkpoint(const Communicator& comm, const Resume
 }
 
 bool is_complete(const Checkpoint& checkpoint, const Parameters& parameters) {
-  const Timeline timeline = timeline_of(checkpoint, parameters.time.end);
+  const Timeline timeline = timeline_of(checkpoint, parameters);
   if (!BlockClock(timeline, checkpoint.run.clock).is_done()) return false;
-  const OutputTimes times = output_times(parameters.output, timeline.begin(), timeline.end());
+  const OutputTimes times =
+      output_times(parameters.output, timeline.begin(), timeline.end(), parameters.shown);
   return times.count_passed(timeline.end(), checkpoint.run.last_output, timeline.same()) ==
          times.all().size();
 }

@@ -117,8 +117,9 @@ void check_run(const Communicator& comm, const Parameters& parameters, const Bac
   const std::size_t hosts = environment(comm).hosts.size();
   Verdict verdict(comm);
   if (from)
-    verdict.line("goes on", fmt::format("after step {}, time {:g}: {}", from->run.steps_done,
-                                        from->manifest.time, from->path));
+    verdict.line("goes on",
+                 fmt::format("after step {}, time {}: {}", from->run.steps_done,
+                             parameters.shown.text(from->manifest.time, dimension::time), from->path));
   verdict.line("particles", fmt::format("{}", ahead.particles));
   verdict.line("ranks", fmt::format("{} on {} {}, backend {}", comm.size(), hosts,
                                     hosts == 1 ? "host" : "hosts", choice.name));

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "base/console.hpp"
 #include "base/errors.hpp"
 #include "io/checkpoint_folder.hpp"
 
@@ -24,16 +25,42 @@ std::string hours_minutes_seconds(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-const std::string energy_header =
-    "step,time,kinetic,potential,external,total,energy_error,momentum_x,momentum_y,momentum_z,absolute_"
-    "momentum,"
-    "angular_momentum_x,angular_momentum_y,angular_momentum_z,centre_x,centre_y,centre_z,"
-    "audit_median,audit_p99,audit_max\n";
-const std::string timing_header = fmt::format(
-    "step,time,level,active,repair,leaves_moved,total,{},walk_imbalance,cell_interactions,particle_"
-    "interactions\n",
-    fmt::join(step_phases, ","));
-const std::string time_bins_header = "step,time,level,dt,particles,steps,interactions,cost_share,imbalance\n";
+std::string time_left(const StepReport& report) {
+  return hours_minutes_seconds(report.done > 0 ? report.run_seconds * (1 / report.done - 1) : 0);
+}
+
+void print_audit(const AuditResult& audit) {
+  say("{:>9} force error: median {:.2e}, 99th percentile {:.2e}, maximum {:.2e}\n", "audit", audit.median,
+      audit.p99, audit.max);
+}
+
+std::string three(const DisplayUnits& shown, const std::string& name, const Dimension& dimension) {
+  std::string columns;
+  for (const char* axis : {"x", "y", "z"}) columns += shown.heading(name + "_" + axis, dimension) + ",";
+  return columns;
+}
+
+std::string energy_header(const DisplayUnits& shown) {
+  std::string columns = "step," + shown.heading("time", dimension::time) + ",";
+  for (const char* name : {"kinetic", "potential", "external", "total"})
+    columns += shown.heading(name, dimension::energy) + ",";
+  return columns + "energy_error," + three(shown, "momentum", dimension::momentum) +
+         shown.heading("absolute_momentum", dimension::momentum) + "," +
+         three(shown, "angular_momentum", dimension::angular_momentum) +
+         three(shown, "centre", dimension::length) + "audit_median,audit_p99,audit_max\n";
+}
+
+std::string timing_header(const DisplayUnits& shown) {
+  return fmt::format(
+      "step,{},level,active,repair,leaves_moved,total [s],{} [s],walk_imbalance,cell_interactions,"
+      "particle_interactions\n",
+      shown.heading("time", dimension::time), fmt::join(step_phases, " [s],"));
+}
+
+std::string time_bins_header(const DisplayUnits& shown) {
+  return fmt::format("step,{},level,{},particles,steps,interactions,cost_share,imbalance\n",
+                     shown.heading("time", dimension::time), shown.heading("dt", dimension::time));
+}
 
 /// Whether it is a table of other columns: of another version of Grove.
 bool is_other_table(const std::filesystem::path& path, const std::string& header) {
@@ -75,14 +102,15 @@ const char* name_of(Repair repair) {
   return names[static_cast<int>(repair)];
 }
 
-RunLog::RunLog(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at)
+RunLog::RunLog(const std::filesystem::path& folder, const DisplayUnits& shown,
+               std::optional<std::int64_t> resumed_at)
     : folder_(folder),
-      energy_(open_table(folder / "energy.csv", energy_header, resumed_at)),
-      timing_(open_table(folder / "timing.csv", timing_header, resumed_at)),
-      time_bins_(open_table(folder / "timebins.csv", time_bins_header, resumed_at)),
-      telemetry_(folder, resumed_at) {
-  fmt::print(stderr, "{:>9} {:>12} {:>10} {:>5} {:>10} {:>9} {:>9} {:>9} {:>10} {:>9}\n", "step", "time",
-             "dt", "level", "active", "wall ms", "cells/p", "parts/p", "dE/E", "ETA");
+      shown_(shown),
+      energy_(open_table(folder / "energy.csv", energy_header(shown), resumed_at)),
+      timing_(open_table(folder / "timing.csv", timing_header(shown), resumed_at)),
+      time_bins_(open_table(folder / "timebins.csv", time_bins_header(shown), resumed_at)),
+      telemetry_(folder, shown, resumed_at) {
+  print_header();
 }
 
 bool RunLog::has_checkpoints(const std::filesystem::path& folder) {
@@ -107,24 +135,28 @@ void RunLog::require_no_earlier_run(const std::filesystem::path& folder) {
 
 void RunLog::add(const StepReport& report) {
   if (report.totals) add_totals(report);
-  fmt::print(timing_.get(), "{},{:.12g},{},{},{},{},{:.6f}", report.step, report.time, report.level,
+  fmt::print(timing_.get(), "{},{:.12g},{},{},{},{},{:.6f}", report.step, time(report.time), report.level,
              report.active, name_of(report.repair), report.leaves_moved, report.wall_seconds);
   for (const double seconds : report.phases) fmt::print(timing_.get(), ",{:.6f}", seconds);
   fmt::print(timing_.get(), ",{:.4f},{:.1f},{:.1f}\n", report.imbalance, report.cell_interactions,
              report.particle_interactions);
   flush(timing_, "timing.csv");
   telemetry_.add(report);
-  print_line(report);
+  if (verbosity() == Verbosity::verbose) print_step(report);
+  if (verbosity() == Verbosity::normal) print_longest_step(report);
   last_step_ = report.step;
   last_time_ = report.time;
 }
 
 void RunLog::add_totals(const StepReport& report) {
   const Totals& t = *report.totals;
-  const Vec3d p = t.momentum, l = t.angular_momentum, c = t.centre_of_mass();
+  const double momentum = shown_.factor(dimension::momentum);
+  const Vec3d p = momentum * t.momentum, l = shown_.factor(dimension::angular_momentum) * t.angular_momentum,
+              c = shown_.factor(dimension::length) * t.centre_of_mass();
   fmt::print(energy_.get(), "{},{:.12g},{:.12g},{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},",
-             report.step, report.time, t.kinetic_energy, t.potential_energy, t.external_energy,
-             t.total_energy(), report.energy_error, p.x, p.y, p.z, t.absolute_momentum);
+             report.step, time(report.time), energy(t.kinetic_energy), energy(t.potential_energy),
+             energy(t.external_energy), energy(t.total_energy()), report.energy_error, p.x, p.y, p.z,
+             momentum * t.absolute_momentum);
   fmt::print(energy_.get(), "{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},", l.x, l.y, l.z, c.x, c.y, c.z);
   if (report.audit)
     fmt::print(energy_.get(), "{:.6g},{:.6g},{:.6g}\n", report.audit->median, report.audit->p99,
@@ -142,9 +174,9 @@ void RunLog::add(const TimeBins& bins, double longest_step, int ranks) {
     const auto walked = static_cast<double>(std::max<Count>(1, bins.walked[level]));
     const double imbalance =
         bins.walked[level] > 0 ? static_cast<double>(bins.busiest[level]) * ranks / walked : 1;
-    fmt::print(time_bins_.get(), "{},{:.12g},{},{:.12g},{},{},{},{:.4f},{:.4f}\n", last_step_, last_time_,
-               level, std::ldexp(longest_step, -static_cast<int>(level)), bins.particles[level],
-               bins.steps[level], bins.interactions[level],
+    fmt::print(time_bins_.get(), "{},{:.12g},{},{:.12g},{},{},{},{:.4f},{:.4f}\n", last_step_,
+               time(last_time_), level, time(std::ldexp(longest_step, -static_cast<int>(level))),
+               bins.particles[level], bins.steps[level], bins.interactions[level],
                static_cast<double>(bins.interactions[level]) / all, imbalance);
   }
   flush(time_bins_, "timebins.csv");
@@ -161,15 +193,36 @@ void RunLog::flush(const LogFile& file, const char* name) const {
         fmt::format("cannot write {}: {}", (folder_ / name).string(), std::strerror(errno)));
 }
 
-void RunLog::print_line(const StepReport& report) const {
-  const double left = report.done > 0 ? report.run_seconds * (1 / report.done - 1) : 0;
-  fmt::print(stderr, "{:>9} {:>12.6g} {:>10.4g} {:>5} {:>10} {:>9.1f} {:>9.1f} {:>9.1f} {:>10} {:>9}\n",
-             report.step, report.time, report.dt, report.level, report.active, 1e3 * report.wall_seconds,
-             report.cell_interactions, report.particle_interactions,
-             report.totals ? fmt::format("{:.2e}", report.energy_error) : "", hours_minutes_seconds(left));
-  if (report.audit)
-    fmt::print(stderr, "{:>9} force error: median {:.2e}, 99th percentile {:.2e}, maximum {:.2e}\n", "audit",
-               report.audit->median, report.audit->p99, report.audit->max);
+void RunLog::print_header() const {
+  const std::string when = shown_.heading("time", dimension::time),
+                    dt = shown_.heading("dt", dimension::time);
+  if (verbosity() == Verbosity::verbose)
+    say("{:>9} {:>12} {:>10} {:>5} {:>10} {:>9} {:>9} {:>9} {:>10} {:>9}\n", "step", when, dt, "level",
+        "active", "wall ms", "cells/p", "parts/p", "dE/E", "ETA");
+  else
+    say("{:>9} {:>12} {:>8} {:>7} {:>9} {:>10} {:>9}\n", "step", when, "substeps", "deepest", "wall s",
+        "dE/E", "ETA");
+}
+
+void RunLog::print_step(const StepReport& report) const {
+  say("{:>9} {:>12.6g} {:>10.4g} {:>5} {:>10} {:>9.1f} {:>9.1f} {:>9.1f} {:>10} {:>9}\n", report.step,
+      time(report.time), time(report.dt), report.level, report.active, 1e3 * report.wall_seconds,
+      report.cell_interactions, report.particle_interactions,
+      report.totals ? fmt::format("{:.2e}", report.energy_error) : "", time_left(report));
+  if (report.audit) print_audit(*report.audit);
+}
+
+/// Of all steps since the last time that all particles were synchronised.
+void RunLog::print_longest_step(const StepReport& report) {
+  ++passed_.steps;
+  passed_.deepest = std::max(passed_.deepest, report.level);
+  passed_.seconds += report.wall_seconds;
+  if (report.totals) {
+    say("{:>9} {:>12.6g} {:>8} {:>7} {:>9.3g} {:>10.2e} {:>9}\n", report.step, time(report.time),
+        passed_.steps, passed_.deepest, passed_.seconds, report.energy_error, time_left(report));
+    passed_ = {};
+  }
+  if (report.audit) print_audit(*report.audit);
 }
 
 }  // namespace grove

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/display_units.hpp"
 #include "base/types.hpp"
 #include "let/audit.hpp"
 #include "let/totals.hpp"
@@ -31,7 +32,7 @@ struct MemoryReport {
   double host = 0, host_peak = 0, device_peak = 0;
 };
 
-/// What is reported of one step.
+/// What is reported of one step, in the units of the run.
 struct StepReport {
   std::int64_t step = 0;                                    ///< steps done, of all lengths
   double time = 0, dt = 0;                                  ///< after the step; its length
@@ -61,16 +62,18 @@ struct RunEnd {
   std::array<double, step_phases.size()> phases{};  ///< seconds since the last report, the slowest rank
 };
 
-/// The progress of a run: a line per step to standard error, and in the output folder timing.csv, a row per
-/// step, and energy.csv and timebins.csv, for each longest step a row, and a row per level of time steps; and
-/// log.jsonl, all of that for programs. Lives on the master. Rows are flushed as they come, so that a run
-/// that dies leaves all it did.
+/// The progress of a run: a line per longest step, or per step where verbosity() asks for it, to standard
+/// error, and in the output folder timing.csv, a row per step, and energy.csv and timebins.csv, for each
+/// longest step a row, and a row per level of time steps; and log.jsonl, all of that for programs. Lives on
+/// the master. Rows are flushed as they come, so that a run that dies leaves all it did.
 class RunLog {
  public:
   /// Creates the files, replacing those of an earlier run; or, where that goes on after so many steps, cuts
   /// them back to these, if they are there, and appends; a table of other columns, of another version of
   /// Grove, is kept under another name, with a warning. InputError: the folder does not take files.
-  explicit RunLog(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at = {});
+  /// shown: what values are written in.
+  explicit RunLog(const std::filesystem::path& folder, const DisplayUnits& shown,
+                  std::optional<std::int64_t> resumed_at = {});
 
   /// Whether the folder holds logs of a run.
   static bool is_there(const std::filesystem::path& folder);
@@ -91,13 +94,24 @@ class RunLog {
  private:
   void flush(const LogFile& file, const char* name) const;
   void add_totals(const StepReport& report);
-  void print_line(const StepReport& report) const;
+  void print_header() const;
+  void print_step(const StepReport& report) const;
+  void print_longest_step(const StepReport& report);
+  double energy(double value) const { return shown_.shown(value, dimension::energy); }
+  double time(double value) const { return shown_.shown(value, dimension::time); }
 
   std::filesystem::path folder_;
+  DisplayUnits shown_;
   LogFile energy_, timing_, time_bins_;
   Telemetry telemetry_;
   std::int64_t last_step_ = 0;
   double last_time_ = 0;
+  /// Of the present longest step, so far.
+  struct Passed {
+    int steps = 0, deepest = 0;
+    double seconds = 0;
+  };
+  Passed passed_;
 };
 
 }  // namespace grove

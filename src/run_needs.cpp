@@ -61,7 +61,7 @@ Start start_of(const Communicator& comm, const Parameters& parameters) {
 
 RunAhead afresh(const Parameters& parameters, const Start& start) {
   const TimeParameters& time = parameters.time;
-  const Timeline timeline(start.time, time.end, time.step);
+  const Timeline timeline(start.time, time.end, time.step, parameters.shown);
   RunAhead ahead;
   for (std::size_t t = 0; t < start.counts.size(); ++t) {
     ahead.particles += start.counts[t];
@@ -71,7 +71,8 @@ RunAhead afresh(const Parameters& parameters, const Start& start) {
     throw InputError(fmt::format("{} leaves are asked for, but there are only {} particles",
                                  parameters.decomposition.leaves, ahead.particles));
   ahead.steps = static_cast<double>(timeline.steps());
-  ahead.snapshots = static_cast<double>(output_times(parameters.output, start.time, time.end).all().size());
+  ahead.snapshots = static_cast<double>(
+      output_times(parameters.output, start.time, time.end, parameters.shown).all().size());
   if (time.steps == StepKind::block) {
     ahead.is_guess = true;
     ahead.steps_each = guessed_steps_each;
@@ -85,8 +86,9 @@ RunAhead afresh(const Parameters& parameters, const Start& start) {
 
 RunAhead going_on(const Parameters& parameters, const Checkpoint& from) {
   const RunState& run = from.run;
-  const Timeline timeline = Timeline::extended(run.begin, parameters.time.end, run.longest_step);
-  const OutputTimes times = output_times(parameters.output, run.begin, parameters.time.end);
+  const Timeline timeline =
+      Timeline::extended(run.begin, parameters.time.end, run.longest_step, parameters.shown);
+  const OutputTimes times = output_times(parameters.output, run.begin, parameters.time.end, parameters.shown);
   RunAhead ahead;
   ahead.particles = from.manifest.particles;
   ahead.written = static_cast<double>(ahead.particles);

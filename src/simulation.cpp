@@ -39,15 +39,17 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters, P
 
 Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
                        std::unique_ptr<Backend> backend, double begin)
-    : Simulation(Unstarted{}, comm, parameters, std::move(backend),
-                 agreed(comm, [&] { return Timeline(begin, parameters.time.end, parameters.time.step); })) {
+    : Simulation(Unstarted{}, comm, parameters, std::move(backend), agreed(comm, [&] {
+                   return Timeline(begin, parameters.time.end, parameters.time.step, parameters.shown);
+                 })) {
   start();
 }
 
 Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
                        std::unique_ptr<Backend> backend, const Checkpoint& from)
     : Simulation(Unstarted{}, comm, parameters, std::move(backend), agreed(comm, [&] {
-                   return Timeline::extended(from.run.begin, parameters.time.end, from.run.longest_step);
+                   return Timeline::extended(from.run.begin, parameters.time.end, from.run.longest_step,
+                                             parameters.shown);
                  })) {
   restore(from);
 }
@@ -59,8 +61,11 @@ Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& pa
       timeline_(timeline),
       clock_(timeline_),
       step_rule_(parameters.time.rule(timeline_.step(), parameters.gravity.softening)),
-      output_times_(
-          agreed(comm, [&] { return output_times(parameters.output, timeline.begin(), timeline.end()); })),
+      output_times_(agreed(comm,
+                           [&] {
+                             return output_times(parameters.output, timeline.begin(), timeline.end(),
+                                                 parameters.shown);
+                           })),
       backend_(std::move(backend)),
       tuning_(backend_->repair_rates(), parameters.tuning.rebuild_interval),
       leaf_moves_(comm, backend_->move_rates()),
@@ -187,10 +192,11 @@ void Simulation::choose_levels() {
   has_levels_ = true;
   if (deepest() == deepest_level)
     throw InputError(fmt::format(
-        "at time {:g} {} of the particles want a time step below 2^-{} of the longest, {:g}: their "
+        "at time {} {} of the particles want a time step below 2^-{} of the longest, {}: their "
         "accelerations are too large for their softening; give a larger gravity.softening or time.length, or "
         "time.min_step",
-        time(), bins_.particles[deepest_level], deepest_level - 1, timeline_.step()));
+        time_text(), bins_.particles[deepest_level], deepest_level - 1,
+        parameters_.shown.text(timeline_.step(), dimension::time)));
 }
 
 /// Goes to the end of the shortest steps; the accelerations are still those of before.

@@ -34,9 +34,10 @@ namespace grove {
 enum class Ended { complete, stopped };
 
 /// When a run writes its snapshots. InputError for times that are outside.
-inline OutputTimes output_times(const OutputParameters& output, double begin, double end) {
-  return output.times.empty() ? OutputTimes::regular(begin, end, output.every.value_or(0))
-                              : OutputTimes::listed(output.times, begin, end);
+inline OutputTimes output_times(const OutputParameters& output, double begin, double end,
+                                const DisplayUnits& shown) {
+  return output.times.empty() ? OutputTimes::regular(begin, end, output.every.value_or(0), shown)
+                              : OutputTimes::listed(output.times, begin, end, shown);
 }
 
 /// A run: particles, the forces between them, and their way through time. Every call is collective.
@@ -76,6 +77,8 @@ class Simulation {
   bool is_synchronised() const { return clock_.is_synchronised(); }
   bool is_done() const { return clock_.is_done(); }
   double time() const { return clock_.time(); }
+  /// As it is shown to the user.
+  std::string time_text() const { return parameters_.shown.text(time(), dimension::time); }
   Totals totals() const { return backend_->totals(domain_); }
 
  private:
@@ -96,7 +99,7 @@ class Simulation {
   void decompose();
   double longest_steps() const { return (time() - timeline_.begin()) / timeline_.step(); }
   void evaluate_forces(const EvaluationPlan& plan);
-  Moment now() const { return {steps_done_, time()}; }
+  Moment now() const { return {steps_done_, time(), parameters_.shown}; }
   void start_reporting();
   void remove_earlier_results() const;
   void report_end() const;

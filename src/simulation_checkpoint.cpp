@@ -30,6 +30,7 @@ RunState Simulation::state() const {
 void Simulation::restore(const Checkpoint& from) {
   const RunState& run = from.run;
   parameters_.decomposition.leaf_size = run.leaf_size;
+  parameters_.shown = DisplayUnits(parameters_.units, from.manifest.shown);
   clock_ = BlockClock(timeline_, run.clock);
   steps_done_ = run.steps_done;
   groups_tuned_at_ = run.groups_tuned_at;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/activity.hpp"
+#include "base/console.hpp"
 #include "base/errors.hpp"
 #include "base/memory.hpp"
 #include "base/progress.hpp"
@@ -64,14 +65,13 @@ void Simulation::start_reporting() {
     make_output_folder(folder);
     remove_earlier_results();
     write_text(folder + "/used-parameters.yml", used_parameters(parameters_));
-    fmt::print(
-        stderr,
-        "particles: {}, leaves: {}, ranks: {}; longest steps: {}, from time {:g} to {:g}; results: {}\n",
-        forces_.particles, domain_.leaves(), comm_.size(), timeline_.steps(), timeline_.begin(),
-        timeline_.end(), folder);
-    fmt::print(stderr, "{}", backend_->devices());
-    if (resumed_at_) fmt::print(stderr, "goes on after step {}, time {:g}\n", *resumed_at_, time());
-    log_ = std::make_unique<RunLog>(folder, resumed_at_);
+    const DisplayUnits& shown = parameters_.shown;
+    say("particles: {}, leaves: {}, ranks: {}; longest steps: {}, from time {} to {}; results: {}\n",
+        forces_.particles, domain_.leaves(), comm_.size(), timeline_.steps(),
+        shown.text(timeline_.begin(), dimension::time), shown.text(timeline_.end(), dimension::time), folder);
+    say("{}", backend_->devices());
+    if (resumed_at_) say("goes on after step {}, time {}\n", *resumed_at_, time_text());
+    log_ = std::make_unique<RunLog>(folder, shown, resumed_at_);
     log_->telemetry().start(where, {forces_.particles, domain_.leaves(), timeline_.begin(), timeline_.end(),
                                     timeline_.step(), backend_->devices()});
   });
@@ -87,8 +87,7 @@ void Simulation::remove_earlier_results() const {
   const EarlierResults earlier(folder);
   const std::size_t removed = resumed_at_ ? earlier.remove_from(snapshots_) : earlier.remove_all();
   if (removed > 0)
-    fmt::print(
-        stderr, "{} removed that {}\n",
+    say("{} removed that {}\n",
         removed == 1 ? "a snapshot or picture is" : fmt::format("{} snapshots and pictures are", removed),
         resumed_at_ ? "came behind the checkpoint" : "an earlier run left");
 }
@@ -143,22 +142,21 @@ void Simulation::report_end() const {
   if (!comm_.is_master()) return;
   log_->telemetry().end(
       {std::chrono::duration<double>(Clock::now() - run_start_).count(), peak, on_device, phases});
-  fmt::print(stderr, "peak memory {:.1f} MB on one rank, {:.0f} bytes per particle\n", 1e-6 * peak,
-             peak / share);
+  say("peak memory {:.1f} MB on one rank, {:.0f} bytes per particle\n", 1e-6 * peak, peak / share);
   if (on_device > 0)
-    fmt::print(stderr, "peak memory of a GPU {:.1f} MB, {:.0f} bytes per particle\n", 1e-6 * on_device,
-               on_device / share);
+    say("peak memory of a GPU {:.1f} MB, {:.0f} bytes per particle\n", 1e-6 * on_device, on_device / share);
 }
 
 /// As they have been measured last.
 void Simulation::report_tuning() const {
   if (!comm_.is_master()) return;
   if (forces_.critical_separation > 0 && forces_.critical_separation < domain_.box.edge)
-    fmt::print(stderr, "groups were split into parts that reach {:g} at most\n", forces_.critical_separation);
+    say("groups were split into parts that reach {} at most\n",
+        parameters_.shown.text(forces_.critical_separation, dimension::length));
   if (parameters_.tuning.cost == TuningCost::counted) return;
   const RepairRates& rates = tuning_.rates();
-  fmt::print(stderr, "measured in interactions: new trees {:.0f} per particle, new cuts {:.0f}\n",
-             rates.rebuild, rates.cuts);
+  say("measured in interactions: new trees {:.0f} per particle, new cuts {:.0f}\n", rates.rebuild,
+      rates.cuts);
 }
 
 /// Those due before a time. If one cannot be written the run ends, and its state is saved, from which it goes
@@ -214,15 +212,16 @@ void Simulation::write_requested_snapshot() {
   const std::string name =
       fmt::format("{}/requested_step_{:08}.hdf5", parameters_.output.folder, steps_done_);
   const Prediction now = clock_.prediction(parameters_.time.integrator, time());
-  std::string outcome = "as asked: " + name;
   try {
     backend_->show(is_synchronised() ? nullptr : &now, [&](const Particles& particles) {
       write_snapshot(comm_, name, particles, snapshot_options(time()));
     });
   } catch (const Agreed<InputError>& error) {
-    outcome = fmt::format("warning: no snapshot as asked: {}; the run goes on", error.what());
+    if (comm_.is_master())
+      fmt::print(stderr, "warning: no snapshot as asked: {}; the run goes on\n", error.what());
+    return;
   }
-  if (comm_.is_master()) fmt::print(stderr, "{}\n", outcome);
+  if (comm_.is_master()) say("as asked: {}\n", name);
 }
 
 }  // namespace grove

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "base/build_info.hpp"
 #include "base/instruction_set.hpp"
@@ -22,16 +23,32 @@ using Json = nlohmann::ordered_json;  // keys in the order in which they are set
 
 Json json_of(const Vec3d& v) { return {v.x, v.y, v.z}; }
 
-Json json_of(const Totals& totals, double energy_error) {
-  return {{"kinetic", totals.kinetic_energy},
-          {"potential", totals.potential_energy},
-          {"external", totals.external_energy},
-          {"total", totals.total_energy()},
+Json json_of(const Totals& totals, double energy_error, const DisplayUnits& shown) {
+  const double energy = shown.factor(dimension::energy), momentum = shown.factor(dimension::momentum);
+  return {{"kinetic", energy * totals.kinetic_energy},
+          {"potential", energy * totals.potential_energy},
+          {"external", energy * totals.external_energy},
+          {"total", energy * totals.total_energy()},
           {"error", energy_error},
-          {"momentum", json_of(totals.momentum)},
-          {"absolute_momentum", totals.absolute_momentum},
-          {"angular_momentum", json_of(totals.angular_momentum)},
-          {"centre", json_of(totals.centre_of_mass())}};
+          {"momentum", json_of(momentum * totals.momentum)},
+          {"absolute_momentum", momentum * totals.absolute_momentum},
+          {"angular_momentum", json_of(shown.factor(dimension::angular_momentum) * totals.angular_momentum)},
+          {"centre", json_of(shown.factor(dimension::length) * totals.centre_of_mass())}};
+}
+
+/// Empty where values are bare numbers.
+Json names_of(const DisplayUnits& shown) {
+  constexpr std::pair<const char*, Dimension> kinds[] = {{"length", dimension::length},
+                                                         {"mass", dimension::mass},
+                                                         {"velocity", dimension::velocity},
+                                                         {"time", dimension::time},
+                                                         {"energy", dimension::energy},
+                                                         {"momentum", dimension::momentum},
+                                                         {"angular_momentum", dimension::angular_momentum}};
+  Json names = Json::object();
+  for (const auto& [kind, dimension] : kinds)
+    if (const std::string name = shown.name(dimension); !name.empty()) names[kind] = name;
+  return names;
 }
 
 Json json_of(const std::array<double, step_phases.size()>& seconds) {
@@ -42,8 +59,9 @@ Json json_of(const std::array<double, step_phases.size()>& seconds) {
 
 }  // namespace
 
-Telemetry::Telemetry(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at)
-    : path_(folder / "log.jsonl") {
+Telemetry::Telemetry(const std::filesystem::path& folder, const DisplayUnits& shown,
+                     std::optional<std::int64_t> resumed_at)
+    : path_(folder / "log.jsonl"), shown_(shown) {
   constexpr std::string_view of_step = R"({"event":"step","step":)";
   const auto is_later = [&](const std::string& line) {
     if (!line.starts_with(of_step)) return false;
@@ -80,17 +98,18 @@ void Telemetry::start(const Environment& environment, const RunStart& run) {
                   {"devices", run.devices},
                   {"particles", run.particles},
                   {"leaves", run.leaves},
-                  {"time_begin", run.begin},
-                  {"time_end", run.end},
-                  {"longest_step", run.step}};
+                  {"units", names_of(shown_)},
+                  {"time_begin", shown_.shown(run.begin, dimension::time)},
+                  {"time_end", shown_.shown(run.end, dimension::time)},
+                  {"longest_step", shown_.shown(run.step, dimension::time)}};
   write(json.dump());
 }
 
 void Telemetry::add(const StepReport& report) {
   Json json{{"event", "step"},
             {"step", report.step},
-            {"time", report.time},
-            {"dt", report.dt},
+            {"time", shown_.shown(report.time, dimension::time)},
+            {"dt", shown_.shown(report.dt, dimension::time)},
             {"level", report.level},
             {"active", report.active},
             {"repair", name_of(report.repair)},
@@ -102,7 +121,7 @@ void Telemetry::add(const StepReport& report) {
             {"phases", json_of(report.phases)},
             {"walk_imbalance", report.imbalance},
             {"bytes", {{"sent", report.sent_bytes}, {"trees", report.tree_bytes}}}};
-  if (report.totals) json["energy"] = json_of(*report.totals, report.energy_error);
+  if (report.totals) json["energy"] = json_of(*report.totals, report.energy_error, shown_);
   if (report.memory)
     json["memory"] = {{"host", report.memory->host},
                       {"host_peak", report.memory->host_peak},

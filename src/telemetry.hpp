@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/display_units.hpp"
 #include "base/types.hpp"
 #include "log_file.hpp"
 
@@ -28,7 +29,9 @@ class Telemetry {
  public:
   /// Creates the file, replacing that of an earlier run; or, where that goes on after so many steps, cuts it
   /// back to these, if it is there, and appends. InputError: the folder does not take files.
-  explicit Telemetry(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at = {});
+  /// shown: what values are written in, as the line of the start says.
+  explicit Telemetry(const std::filesystem::path& folder, const DisplayUnits& shown,
+                     std::optional<std::int64_t> resumed_at = {});
 
   /// Each throws std::runtime_error if the line cannot be written.
   void start(const Environment& environment, const RunStart& run);
@@ -43,6 +46,7 @@ class Telemetry {
   void write(const std::string& object);
 
   std::filesystem::path path_;
+  DisplayUnits shown_;
   LogFile file_;
 };
 

@@ -88,6 +88,13 @@ std::string DisplayUnits::text(double value, const Dimension& dimension, int dig
   return fmt::format("{:.{}g}{}{}", shown(value, dimension), digits, unit.empty() ? "" : " ", unit);
 }
 
+std::string DisplayUnits::text(const Vec3d& value, const Dimension& dimension, int digits) const {
+  const std::string unit = name(dimension);
+  const Vec3d v = factor(dimension) * value;
+  return fmt::format("({:.{}g}, {:.{}g}, {:.{}g}){}{}", v.x, digits, v.y, digits, v.z, digits,
+                     unit.empty() ? "" : " ", unit);
+}
+
 std::string DisplayUnits::heading(std::string_view column, const Dimension& dimension) const {
   const std::string unit = name(dimension);
   return unit.empty() ? std::string(column) : fmt::format("{} [{}]", column, unit);

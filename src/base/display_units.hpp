@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/units.hpp"
+#include "base/vec3.hpp"
 
 namespace grove {
 
@@ -28,6 +29,8 @@ class DisplayUnits {
   /// and km/s have in Units::galactic(); else solar masses, km/s, and that of pc, kpc and Mpc, or of yr, kyr,
   /// Myr and Gyr, which is nearest in size, so Gyr there. InputError: a name that is no unit of that kind.
   explicit DisplayUnits(const Units& units, const UnitNames& wanted = {});
+  /// Of bare numbers.
+  static DisplayUnits none() { return DisplayUnits(Units::dimensionless()); }
 
   /// "Gyr", "Msun (km/s)^2"; empty: the value is a bare number.
   std::string name(const Dimension& dimension) const;
@@ -36,6 +39,8 @@ class DisplayUnits {
   double shown(double value, const Dimension& dimension) const { return value * factor(dimension); }
   /// "1.25 Gyr", "0.5"; with so many significant digits at most. value: in the run's units.
   std::string text(double value, const Dimension& dimension, int digits = 6) const;
+  /// "(1, 0.5, 2) kpc".
+  std::string text(const Vec3d& value, const Dimension& dimension, int digits = 6) const;
   /// A table's heading: "time [Gyr]", "time" where values are bare numbers.
   std::string heading(std::string_view column, const Dimension& dimension) const;
 

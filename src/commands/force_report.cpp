@@ -58,9 +58,8 @@ std::string force_table(const ForceResult& result) {
       fmt::format("{}: {} particles in {} {} on {} {}\n", result.file, report.particles, result.leaves,
                   result.leaves == 1 ? "leaf" : "leaves", result.ranks, result.ranks == 1 ? "rank" : "ranks");
   text += fmt::format(
-      "{}, {} softening {:.6g}{}{}\n", method(result), word_of(result.gravity.kernel),
-      result.gravity.softening[0],
-      result.units.is_dimensionless() ? "" : fmt::format(" {}", result.units.name(dimension::length)),
+      "{}, {} softening {}{}\n", method(result), word_of(result.gravity.kernel),
+      DisplayUnits(result.units).text(result.gravity.softening[0], dimension::length),
       result.softening_suggested ? " (half of r / N^(1/3), r the radius of half of the particles)" : "");
   text += result.no_gpu.empty() ? result.devices : fmt::format("no GPU is used: {}\n", result.no_gpu);
   text += '\n' + phase_table(result);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/display_units.hpp"
 #include "base/errors.hpp"
 #include "comm/exact_sum.hpp"
 #include "commands/commands.hpp"
@@ -77,7 +78,10 @@ void print(const std::string& path, const SnapshotHeader& header, const Summary&
                                                    : "native",
              header.files.size() > 1 ? fmt::format(", {} files", header.files.size()) : "");
   fmt::print("units        {}\n", units_of(header));
-  fmt::print("time         {}\n", header.time);
+  // Of a file that states no units the numbers stand as they are.
+  const DisplayUnits shown(header.file_units.value_or(Units::dimensionless()));
+  const auto mass_text = [&](double mass, int digits) { return shown.text(mass, dimension::mass, digits); };
+  fmt::print("time         {}\n", shown.text(header.time, dimension::time));
   fmt::print("redshift     {}\n", header.redshift);
   if (!header.comoving.empty())
     fmt::print("comoving     {}; positions, velocities and masses below are as they stand\n",
@@ -86,9 +90,10 @@ void print(const std::string& path, const SnapshotHeader& header, const Summary&
   for (int type = 0; type < particle_types; ++type) {
     const auto t = static_cast<std::size_t>(type);
     if (header.counts[t] == 0) continue;
-    const std::string each =
-        header.mass_table[t] > 0 ? fmt::format(", each {:.6g} (mass table)", header.mass_table[t]) : "";
-    fmt::print("  type {}     {}, mass {:.6g}{}\n", type, header.counts[t], summary.mass[t], each);
+    const std::string each = header.mass_table[t] > 0
+                                 ? fmt::format(", each {} (mass table)", mass_text(header.mass_table[t], 6))
+                                 : "";
+    fmt::print("  type {}     {}, mass {}{}\n", type, header.counts[t], mass_text(summary.mass[t], 6), each);
     fmt::print("             {}\n", fields_of(header.fields, type));
   }
   if (header.has_ids)
@@ -97,13 +102,14 @@ void print(const std::string& path, const SnapshotHeader& header, const Summary&
     fmt::print("ids          none; numbered 1 to {} in file order\n", header.count());
   double mass = 0;
   for (const double m : summary.mass) mass += m;
-  fmt::print("total mass   {:.8g}\n", mass);
+  fmt::print("total mass   {}\n", mass_text(mass, 8));
   for (int axis = 0; axis < 3; ++axis)
-    fmt::print("{} from {:.8g} to {:.8g}\n",
+    fmt::print("{} from {} to {}\n",
                axis == 0   ? "bounds       x"
                : axis == 1 ? "             y"
                            : "             z",
-               summary.low[axis], summary.high[axis]);
+               shown.text(summary.low[axis], dimension::length, 8),
+               shown.text(summary.high[axis], dimension::length, 8));
   if (header.leaf_size > 0) fmt::print("leaf size    {}\n", header.leaf_size);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "base/console.hpp"
 #include "base/errors.hpp"
 #include "base/progress.hpp"
 #include "base/timers.hpp"
@@ -53,18 +54,16 @@ double longest_first_forces(const Communicator& comm, std::size_t own, const Gra
 
 void run(Simulation& simulation, StopRequests& requests) {
   if (simulation.run(&requests) == Ended::stopped)
-    throw Agreed<Stopped>(
-        fmt::format("stopped at time {:g}, as asked by {}; --resume auto goes on from there",
-                    simulation.time(), requests.reason()));
+    throw Agreed<Stopped>(fmt::format("stopped at time {}, as asked by {}; --resume auto goes on from there",
+                                      simulation.time_text(), requests.reason()));
 }
 
 /// Whether nothing is left to do, which is said.
 bool says_complete(const Communicator& comm, const Parameters& parameters, const Checkpoint& from) {
   if (!is_complete(from, parameters)) return false;
   if (comm.is_master())
-    fmt::print(stderr,
-               "the run is complete: time.end = {:g} was reached after {} steps; a later time.end goes on\n",
-               parameters.time.end, from.run.steps_done);
+    say("the run is complete: time.end = {} was reached after {} steps; a later time.end goes on\n",
+        parameters.shown.text(parameters.time.end, dimension::time), from.run.steps_done);
   return true;
 }
 
@@ -85,7 +84,7 @@ void start(const Communicator& comm, Parameters parameters, const BackendChoice&
       watched("initial conditions", initial_state_seconds(comm, parameters.initial_conditions),
               [&] { return initial_state(comm, parameters); });
   if (comm.is_master())
-    for (const std::string& remark : state.remarks) fmt::print(stderr, "note: {}\n", remark);
+    for (const std::string& remark : state.remarks) say("note: {}\n", remark);
   // A run that goes on from a snapshot keeps its leaves.
   DecompositionParameters& decomposition = parameters.decomposition;
   if (decomposition.leaf_size == 0 && decomposition.leaves == 0) decomposition.leaf_size = state.leaf_size;
@@ -101,7 +100,7 @@ void start(const Communicator& comm, Parameters parameters, const BackendChoice&
 
 BackendChoice resolved(const Communicator& comm, BackendChoice choice) {
   const std::string no_gpu = resolve(comm, choice);
-  if (comm.is_master() && !no_gpu.empty()) fmt::print(stderr, "no GPU is used: {}\n", no_gpu);
+  if (comm.is_master() && !no_gpu.empty()) say("no GPU is used: {}\n", no_gpu);
   return choice;
 }
 
@@ -121,7 +120,7 @@ void add_run(CLI::App& app, Action& action) {
     std::vector<std::string> overrides;
     ResumeChoice resume;
     BackendChoice backend;
-    bool check = false;
+    bool check = false, verbose = false, quiet = false;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("run", "Run a simulation");
@@ -144,8 +143,15 @@ void add_run(CLI::App& app, Action& action) {
   command->add_flag(
       "--check", options->check,
       "Compute nothing: check parameters and files, and say what memory, disk and time the run would take");
+  CLI::Option* verbose = command->add_flag("--verbose", options->verbose, "A line for each step");
+  command
+      ->add_flag("--quiet", options->quiet, "Nothing on the way but warnings; the verdict at the end remains")
+      ->excludes(verbose);
   command->callback([options, &action] {
     action = [options](const Communicator& comm) {
+      set_verbosity(options->quiet     ? Verbosity::quiet
+                    : options->verbose ? Verbosity::verbose
+                                       : Verbosity::normal);
       const Parameters parameters = read_parameters(comm, options->file, options->overrides);
       if (options->check) {
         drop_requests();

@@ -139,9 +139,9 @@ void check_checkpoint(const Communicator& comm, Checks& checks, const std::strin
       }))
     return;
   const CheckpointManifest& manifest = checkpoint->manifest;
-  checks.say("content", fmt::format("checkpoint of step {}, time {:g}: {} particles, {} leaves, {} pieces",
-                                    manifest.step, manifest.time, manifest.particles, manifest.leaves,
-                                    manifest.pieces.size()));
+  checks.say("content",
+             fmt::format("checkpoint of step {}, time {}: {} particles, {} leaves, {} pieces", manifest.step,
+                         manifest.time_text, manifest.particles, manifest.leaves, manifest.pieces.size()));
   checks.say("written by", fmt::format("Grove {}, backend {}, instruction set: {}", manifest.grove,
                                        manifest.backend, manifest.instruction_set));
   const ValidationOptions options{.source = path, .tracer = all_types, .softening = {}};

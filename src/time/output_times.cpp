@@ -10,28 +10,30 @@
 
 namespace grove {
 
-OutputTimes OutputTimes::regular(double begin, double end, double every) {
+OutputTimes OutputTimes::regular(double begin, double end, double every, const DisplayUnits& shown) {
   std::vector<double> times{begin};
   if (every > 0) {
     // A last interval that is empty up to rounding would give two snapshots of the end.
     const double span = (end - begin) * (1 - 1e-12) - rounding_of_times(begin, end);
     const double intervals = std::ceil(span / every);
     if (!(intervals <= 1e6))
-      throw InputError(
-          fmt::format("output.every = {:g} would write {:g} snapshots; at most 1e6", every, intervals));
+      throw InputError(fmt::format("output.every = {} would write {:g} snapshots; at most 1e6",
+                                   shown.text(every, dimension::time), intervals));
     for (double i = 1; i < intervals; ++i) times.push_back(begin + i * every);
   }
   times.push_back(end);
   return OutputTimes(std::move(times));
 }
 
-OutputTimes OutputTimes::listed(std::vector<double> times, double begin, double end) {
+OutputTimes OutputTimes::listed(std::vector<double> times, double begin, double end,
+                                const DisplayUnits& shown) {
   std::sort(times.begin(), times.end());
   times.erase(std::unique(times.begin(), times.end()), times.end());
   for (const double time : times)
     if (!(time >= begin && time <= end))
-      throw InputError(
-          fmt::format("output.times: {:g} lies outside the run, {:g} to {:g}", time, begin, end));
+      throw InputError(fmt::format("output.times: {} lies outside the run, {} to {}",
+                                   shown.text(time, dimension::time), shown.text(begin, dimension::time),
+                                   shown.text(end, dimension::time)));
   return OutputTimes(std::move(times));
 }
 

@@ -4,15 +4,19 @@
 #include <utility>
 #include <vector>
 
+#include "base/display_units.hpp"
+
 namespace grove {
 
 /// When to write snapshots: at regular times counted from the begin of the run, or at listed ones.
 class OutputTimes {
  public:
   /// begin, begin + every, ... up to `end`, and `end` itself. every = 0: begin and end alone.
-  static OutputTimes regular(double begin, double end, double every);
+  static OutputTimes regular(double begin, double end, double every,
+                             const DisplayUnits& shown = DisplayUnits::none());
   /// The given times in ascending order. InputError: one outside begin..end.
-  static OutputTimes listed(std::vector<double> times, double begin, double end);
+  static OutputTimes listed(std::vector<double> times, double begin, double end,
+                            const DisplayUnits& shown = DisplayUnits::none());
 
   /// How many are earlier than a time.
   std::size_t count_before(double time) const;

@@ -20,12 +20,12 @@ bool lead_to(double begin, double number, double step, double end) {
 }
 
 /// The end of so many steps in as few digits as are taken for it when they are read.
-std::string text_of_end(double begin, double number, double step) {
-  const double end = begin + number * step;
+std::string text_of_end(double begin, double number, double step, const DisplayUnits& shown) {
+  const double end = begin + number * step, factor = shown.factor(dimension::time);
   std::string text;
   for (int digits = 6; digits <= std::numeric_limits<double>::max_digits10; ++digits) {
-    text = fmt::format("{:.{}g}", end, digits);
-    if (lead_to(begin, number, step, std::stod(text))) break;
+    text = shown.text(end, dimension::time, digits);
+    if (lead_to(begin, number, step, std::stod(text) / factor)) break;
   }
   return text;
 }
@@ -39,30 +39,35 @@ double rounding_of_times(double begin, double end) {
   return 8 * std::numeric_limits<double>::epsilon() * std::max(std::abs(begin), std::abs(end));
 }
 
-Timeline::Timeline(double begin, double end, double longest_step) : begin_(begin), end_(end) {
+Timeline::Timeline(double begin, double end, double longest_step, const DisplayUnits& shown)
+    : begin_(begin), end_(end) {
+  const auto text = [&](double time) { return shown.text(time, dimension::time); };
   if (!(begin < end))
     throw InputError(fmt::format(
-        "time.end = {:g} must be later than the begin, {:g} (time.begin, else the time of the snapshot)", end,
-        begin));
-  if (!(longest_step > 0)) throw InputError(fmt::format("time.step = {:g} must be positive", longest_step));
+        "time.end = {} must be later than the begin, {} (time.begin, else the time of the snapshot)",
+        text(end), text(begin)));
+  if (!(longest_step > 0))
+    throw InputError(fmt::format("time.step = {} must be positive", text(longest_step)));
   // A step that divides the span up to rounding is taken as it is.
   const double span = (end - begin) * (1 - 1e-12) - rounding();
   const double steps = std::max(1.0, std::ceil(span / longest_step));
   if (!(steps < 9007199254740992.0))
-    throw InputError(
-        fmt::format("time.step = {:g} would need {:g} steps to time.end = {:g}", longest_step, steps, end));
+    throw InputError(fmt::format("time.step = {} would need {:g} steps to time.end = {}", text(longest_step),
+                                 steps, text(end)));
   steps_ = static_cast<std::int64_t>(steps);
   step_ = (end - begin) / steps;
 }
 
-Timeline Timeline::extended(double begin, double end, double step) {
+Timeline Timeline::extended(double begin, double end, double step, const DisplayUnits& shown) {
   const double number = std::round((end - begin) / step);
   if (lead_to(begin, number, step, end)) return {begin, end, step, static_cast<std::int64_t>(number)};
   const double before = std::max(1.0, std::floor((end - begin) / step));
-  throw InputError(
-      fmt::format("the longest steps have been of {:.12g}: give a time.end that is a whole number of these "
-                  "after {:g}, such as {} or {} (in the units of the run), not {:.12g}",
-                  step, begin, text_of_end(begin, before, step), text_of_end(begin, before + 1, step), end));
+  throw InputError(fmt::format(
+      "the longest steps have been of {}: give a time.end that is a whole number of these after {}, such as "
+      "{} or {}, not {}",
+      shown.text(step, dimension::time, 12), shown.text(begin, dimension::time),
+      text_of_end(begin, before, step, shown), text_of_end(begin, before + 1, step, shown),
+      shown.text(end, dimension::time, 12)));
 }
 
 double Timeline::same() const { return std::max(1e-9 * step_, rounding()); }

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "base/display_units.hpp"
+
 namespace grove {
 
 /// Times of a run that differ by no more are the same, computed in two ways.
@@ -12,12 +14,14 @@ double rounding_of_times(double begin, double end);
 class Timeline {
  public:
   /// Steps of at most `longest_step`, up to rounding, of equal length, such that the last one ends at `end`.
-  /// InputError unless begin < end and 0 < longest_step, or if there were more than 2^53 steps.
-  Timeline(double begin, double end, double longest_step);
+  /// InputError unless begin < end and 0 < longest_step, or if there were more than 2^53 steps. shown: what
+  /// its message gives times in.
+  Timeline(double begin, double end, double longest_step, const DisplayUnits& shown = DisplayUnits::none());
 
   /// Steps of exactly this length, which a run had so far, to another end. InputError unless that is a whole
   /// number of them after the begin, up to rounding.
-  static Timeline extended(double begin, double end, double step);
+  static Timeline extended(double begin, double end, double step,
+                           const DisplayUnits& shown = DisplayUnits::none());
 
   std::int64_t steps() const { return steps_; }
   double step() const { return step_; }

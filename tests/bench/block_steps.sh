@@ -22,9 +22,11 @@ run() { "$grove" run --overwrite "$@" -P output.folder=out -P output.render=fals
 merger_figures() {
   python3 - <<'PY'
 import csv
-timing = [r for r in csv.DictReader(open("out/timing.csv")) if r["step"] != "0"]
+def rows(name):
+    return [{k.partition(" [")[0]: v for k, v in r.items()} for r in csv.DictReader(open(name))]
+timing = [r for r in rows("out/timing.csv") if r["step"] != "0"]
 cost = sum(float(r["active"]) * (float(r["cell_interactions"]) + float(r["particle_interactions"])) for r in timing)
-errors = [abs(float(r["energy_error"])) for r in csv.DictReader(open("out/energy.csv"))
+errors = [abs(float(r["energy_error"])) for r in rows("out/energy.csv")
           if abs(float(r["time"]) / 1.28 - round(float(r["time"]) / 1.28)) < 1e-6]
 print(f"{cost / 1e9:.2f} | {sum(float(r['total']) for r in timing):.1f} | {len(timing)} | {max(errors):.2e} |")
 PY

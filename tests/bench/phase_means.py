@@ -12,6 +12,12 @@ import sys
 PHASES = ("advance", "decompose", "migrate", "move", "sort", "build", "moments", "let", "walk", "wait")
 
 
+def rows_of(path):
+    """Rows by the names of their columns, without the units in brackets."""
+    with open(path, encoding="ascii") as file:
+        return [{name.partition(" [")[0]: value for name, value in row.items()} for row in csv.DictReader(file)]
+
+
 def seconds_of(row, phase):
     return float(row.get(phase, 0))  # "move" is younger than some files
 
@@ -19,10 +25,8 @@ def seconds_of(row, phase):
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    with open(f"{sys.argv[1]}/timing.csv", encoding="ascii") as file:
-        rows = list(csv.DictReader(file))[1:]  # the first one is the beginning
-    with open(f"{sys.argv[1]}/energy.csv", encoding="ascii") as file:
-        errors = [float(row["energy_error"]) for row in csv.DictReader(file)]
+    rows = rows_of(f"{sys.argv[1]}/timing.csv")[1:]  # the first one is the beginning
+    errors = [float(row["energy_error"]) for row in rows_of(f"{sys.argv[1]}/energy.csv")]
     later = rows[len(rows) // 2:]
     mean = {phase: 1e3 * sum(seconds_of(row, phase) for row in later) / len(later) for phase in PHASES}
     seconds = sum(seconds_of(row, phase) for row in rows for phase in PHASES)

@@ -36,6 +36,24 @@ TEST_F(Extension, keeps_the_length_of_the_longest_step_wherever_a_run_is_extende
   }
 }
 
+TEST_F(Extension, goes_on_in_the_units_that_its_tables_have) {
+  const auto until = [](const std::string& end) {
+    return std::vector<std::string>{"units.system=galactic", "time.step=0.2 Myr", "output.every=1",
+                                    "time.end=" + end};
+  };
+  run({"never"}, until("0.4 Myr"));
+  const std::string tables[] = {"energy.csv", "timing.csv", "timebins.csv"};
+  for (const std::string& table : tables)
+    EXPECT_NE(bytes_of(folder_ / table).find("step,time [Myr],"), std::string::npos) << table;
+  EXPECT_GT(run_auto(until("0.0008 Gyr")), 0);
+  for (const std::string& table : tables)
+    EXPECT_EQ(bytes_of(folder_ / table).find("Gyr"), std::string::npos) << table;
+  const std::string energy = bytes_of(folder_ / "energy.csv"),
+                    last = energy.substr(energy.rfind('\n', energy.size() - 2) + 1);
+  // The table has 12 digits of what was rounded a few times.
+  EXPECT_NEAR(std::stod(last.substr(last.find(',') + 1)), 0.8, 1e-11) << last;
+}
+
 TEST_F(Extension, with_other_output_times_leaves_earlier_snapshots_alone) {
   run({"never"}, {"time.end=0.04", "output.every=1"});
   ASSERT_FALSE(fs::exists(folder_ / "snapshot_002.hdf5"));

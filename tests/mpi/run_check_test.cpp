@@ -234,7 +234,7 @@ TEST_F(RunCheck, goes_on_where_the_run_would) {
   EXPECT_EQ(told(file, {"--resume", "auto", "-P", "time.end=0.2"}), "") << "complete";
   expect_parts(refusal(file, {"--resume", "auto", "-P", "gravity.softening=0.2"}), {"gravity.softening"});
   expect_parts(refusal(file, {"--resume", "auto", "-P", "time.end=0.305"}),
-               {"longest steps have been of 0.01: ", "0.3 or 0.31 (in the units of the run), not 0.305"});
+               {"longest steps have been of 0.01: ", "0.3 or 0.31, not 0.305"});
   told(file, {"--resume", "auto", "-P", "time.end=0.31"});
   expect_parts(refusal(file, {"--resume", "auto", "--overwrite"}), {"give one of them"});
   EXPECT_EQ(folder.files(), before);

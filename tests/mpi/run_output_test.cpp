@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -183,6 +184,42 @@ TEST(RunOutput, error_of_the_energy_does_not_depend_on_an_arbitrary_zero) {
   EXPECT_NE(errors[0].back(), 0);
 }
 
+TEST(RunOutput, is_in_the_units_that_the_user_wrote) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "run-units");
+  // Two masses of 1e11 Msun on a circle: with masses of 0.5 in total 1, at a distance of 1 (grove ic --help).
+  const auto energy_of = [&](const std::string& units, const std::string& values) {
+    run(comm, fmt::format("units: {{system: {}}}\ninitial_conditions: {{model: kepler{}}}\n"
+                          "gravity: {{softening: 0}}\ntime: {{end: 1 Myr, step: 0.5 Myr, steps: shared}}\n"
+                          "output: {{folder: {}, render: false}}\n",
+                          units, values, folder.path()));
+    comm.barrier();
+    std::ifstream file(folder / "energy.csv");
+    std::string head, row;
+    std::getline(file, head);
+    while (std::getline(file, row) && file.peek() != EOF) {
+    }
+    return std::pair(head, row);
+  };
+  const auto [head, row] = energy_of("galactic", ", mass: 1e11 Msun, scale: 5 kpc");
+  EXPECT_EQ(head.find("step,time [Myr],kinetic [Msun (km/s)^2],potential [Msun (km/s)^2]"), 0u) << head;
+  EXPECT_NE(head.find("angular_momentum_z [Msun kpc km/s],centre_x [kpc]"), std::string::npos) << head;
+  std::vector<double> values;
+  std::istringstream cells(row);
+  for (std::string cell; std::getline(cells, cell, ',') && !cell.empty();) values.push_back(std::stod(cell));
+  ASSERT_GE(values.size(), 6u);
+  EXPECT_NEAR(values[1], 1, 1e-11) << "12 digits";
+  // E = -G m1 m2 / (2 a) with m1 = m2 = 5e10 Msun, a = 5 kpc, G = 4.30219e-6 kpc (km/s)^2 / Msun from
+  // 6.6743e-8 * 1.989e33 / 3.085678e21 / 1e10; on a circle E = -K. In so short a time the orbit is exact to
+  // 1e-5.
+  const double exact = -6.6743e-8 * 1.989e33 / 3.085678e21 / 1e10 * 5e10 * 5e10 / 10;
+  EXPECT_NEAR(values[5] / exact, 1, 1e-5);
+  EXPECT_NEAR(values[2] / -exact, 1, 1e-4);
+  const nlohmann::json start = lines_of(folder / "log.jsonl").front();
+  EXPECT_EQ(start["units"]["energy"], "Msun (km/s)^2");
+  EXPECT_NEAR(start["time_end"].get<double>(), 1, 1e-12);
+}
+
 // Each line reaches the system at once: what a run leaves that is killed between two steps can be parsed to
 // the end.
 TEST(RunOutput, log_is_whole_after_every_step) {
@@ -190,7 +227,7 @@ TEST(RunOutput, log_is_whole_after_every_step) {
   if (!comm.is_master()) return;
   const Communicator alone(MPI_COMM_SELF);
   const TestFolder folder(alone, "run-log-whole");
-  Telemetry telemetry(folder.path());
+  Telemetry telemetry(folder.path(), DisplayUnits::none());
   StepReport report;
   for (std::size_t steps = 1; steps < 10; ++steps) {
     report.step = static_cast<std::int64_t>(steps);

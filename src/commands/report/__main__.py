@@ -77,6 +77,8 @@ def tiles(page, log, energy, timing):
         entries.append((f"{int(numbers(timing, 'step')[-1]):,}", "steps"))
     if energy:
         end = f" of {last['time_end']:g}" if last else ""
+        unit = energy.units["time"]
+        end += f" {unit}" if unit else ""
         entries.append((f"{numbers(energy, 'time')[-1]:g}{end}", "time reached"))
         errors = [abs(v) for v in numbers(energy, "energy_error") if math.isfinite(v)]
         entries.append((f"{max(errors, default=math.nan):.1e}", "largest change of energy"))

@@ -62,7 +62,7 @@ def draw_energy_error(energy):
         if len(time) < 2:
             return False
         axes.plot(time, error)
-        axes.set(xlabel="time", ylabel="relative change of the total energy")
+        axes.set(xlabel=energy.label("time"), ylabel="relative change of the total energy")
     return draw
 
 
@@ -76,7 +76,7 @@ def draw_energies(energy):
             return False
         for name, values in zip(names, columns[1:]):
             axes.plot(columns[0], values, label=name)
-        axes.set(xlabel="time", ylabel="energy")
+        axes.set(xlabel=energy.label("time"), ylabel=energy.label("total", "energy"))
         axes.legend(ncols=len(names), loc="lower center", bbox_to_anchor=(0.5, 1))
     return draw
 
@@ -107,7 +107,7 @@ def draw_momentum(energy):
                 shown = True
         if not shown:
             return False
-        axes.set(xlabel="time", ylabel="relative size", yscale="log")
+        axes.set(xlabel=energy.label("time"), ylabel="relative size", yscale="log")
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1))
     return draw
 
@@ -123,7 +123,7 @@ def draw_audit(energy):
                 shown = True
         if not shown:
             return False
-        axes.set(xlabel="time", ylabel="error of forces", yscale="log")
+        axes.set(xlabel=energy.label("time"), ylabel="error of forces", yscale="log")
         axes.legend(ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
     return draw
 
@@ -225,7 +225,7 @@ def draw_levels(bins, name, label):
         columns = thinned(times, *levels.values())
         colours = plt.get_cmap("viridis")([i / max(1, len(levels) - 1) for i in range(len(levels))])
         axes.stackplot(columns[0], columns[1:], colors=colours, labels=[f"level {level}" for level in levels])
-        axes.set(xlabel="time", ylabel=label)
+        axes.set(xlabel=bins.label("time"), ylabel=label)
         axes.margins(x=0, y=0)
         handles, labels = axes.get_legend_handles_labels()
         axes.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)

@@ -16,19 +16,34 @@ def number(text):
         return math.nan
 
 
+class Table(dict):
+    """Columns of numbers by name. Their units stand in brackets behind the names in the file; "" is that of a bare number."""
+
+    def __init__(self, columns=(), units=()):
+        super().__init__(columns)
+        self.units = dict(units)
+
+    def label(self, name, text=None):
+        """The name, or another text for it, with the unit behind it, as an axis has it."""
+        unit = self.units.get(name, "")
+        return f"{text or name} [{unit}]" if unit else text or name
+
+
 def read_table(path):
-    """Columns of numbers by name, nan for what is none; {} without a whole row. Rows that were cut short are left out."""
+    """nan for what is no number; empty without a whole row. Rows that were cut short are left out."""
     if not path.is_file():
-        return {}
+        return Table()
     with open(path, newline="", encoding="utf-8", errors="replace") as file:
         rows = csv.reader(file)
-        names = next(rows, [])
+        heads = [head.partition(" [") for head in next(rows, [])]
+        names = [name for name, _, _ in heads]
         columns = [array.array("d") for _ in names]
         for row in rows:
             if len(row) == len(names):
                 for column, text in zip(columns, row):
                     column.append(number(text))
-    return dict(zip(names, columns)) if columns and columns[0] else {}
+    units = ((name, unit.removesuffix("]")) for name, _, unit in heads)
+    return Table(zip(names, columns), units) if columns and columns[0] else Table()
 
 
 def numbers(table, name):
