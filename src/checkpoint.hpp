@@ -6,6 +6,7 @@
 
 #include "backend/backend.hpp"
 #include "comm/communicator.hpp"
+#include "conservation.hpp"
 #include "decomposition/domain.hpp"
 #include "io/checkpoint_folder.hpp"
 #include "io/checkpoint_manifest.hpp"
@@ -32,6 +33,7 @@ struct RunState {
   bool has_levels;         ///< the active particles have chosen their next steps; else that comes first
   std::int64_t snapshots;  ///< that were due and are written: the number of the next one
   double first_energy, energy_scale;
+  Conservation conservation;
   double last_output;         ///< time of the last snapshot that was written; -infinity: none
   double checkpoint_seconds;  ///< that the checkpoint before this one took; 0: there was none
   TreeTuning::State tuning;

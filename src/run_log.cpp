@@ -40,14 +40,42 @@ std::string three(const DisplayUnits& shown, const std::string& name, const Dime
   return columns;
 }
 
-std::string energy_header(const DisplayUnits& shown) {
+/// Types whose bits are set. Of one type alone the radii are those of all.
+std::vector<int> several_types(std::uint8_t mask) {
+  std::vector<int> types;
+  for (int type = 0; type < particle_types; ++type)
+    if (mask >> type & 1) types.push_back(type);
+  return types.size() > 1 ? types : std::vector<int>{};
+}
+
+std::string radii_columns(const DisplayUnits& shown, const std::string& of) {
+  std::string columns;
+  for (const int percent : LagrangeRadii::percent)
+    columns +=
+        fmt::format(",{}", shown.heading(fmt::format("lagrange_{}{}", percent, of), dimension::length));
+  return columns;
+}
+
+/// 2 K / |W|, K without the motion of the whole.
+double virial_ratio(const Totals& t) {
+  const double moving = t.mass > 0 ? norm2(t.momentum) / (2 * t.mass) : 0;
+  return 2 * (t.kinetic_energy - moving) / std::abs(t.potential_energy);
+}
+
+std::string energy_header(const DisplayUnits& shown, const std::vector<int>& types) {
   std::string columns = "step," + shown.heading("time", dimension::time) + ",";
   for (const char* name : {"kinetic", "potential", "external", "total"})
     columns += shown.heading(name, dimension::energy) + ",";
+  std::string radii;
+  for (const char* axis : {"x", "y", "z"})
+    radii += fmt::format(",{}", shown.heading(fmt::format("core_{}", axis), dimension::length));
+  radii += radii_columns(shown, "");
+  for (const int type : types) radii += radii_columns(shown, fmt::format("_type{}", type));
   return columns + "energy_error," + three(shown, "momentum", dimension::momentum) +
          shown.heading("absolute_momentum", dimension::momentum) + "," +
          three(shown, "angular_momentum", dimension::angular_momentum) +
-         three(shown, "centre", dimension::length) + "audit_median,audit_p99,audit_max\n";
+         three(shown, "centre", dimension::length) + "audit_median,audit_p99,audit_max,virial_ratio" + radii +
+         "\n";
 }
 
 std::string timing_header(const DisplayUnits& shown) {
@@ -102,11 +130,12 @@ const char* name_of(Repair repair) {
   return names[static_cast<int>(repair)];
 }
 
-RunLog::RunLog(const std::filesystem::path& folder, const DisplayUnits& shown,
+RunLog::RunLog(const std::filesystem::path& folder, const DisplayUnits& shown, std::uint8_t types,
                std::optional<std::int64_t> resumed_at)
     : folder_(folder),
       shown_(shown),
-      energy_(open_table(folder / "energy.csv", energy_header(shown), resumed_at)),
+      radii_of_(several_types(types)),
+      energy_(open_table(folder / "energy.csv", energy_header(shown, radii_of_), resumed_at)),
       timing_(open_table(folder / "timing.csv", timing_header(shown), resumed_at)),
       time_bins_(open_table(folder / "timebins.csv", time_bins_header(shown), resumed_at)),
       telemetry_(folder, shown, resumed_at) {
@@ -159,11 +188,27 @@ void RunLog::add_totals(const StepReport& report) {
              momentum * t.absolute_momentum);
   fmt::print(energy_.get(), "{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},", l.x, l.y, l.z, c.x, c.y, c.z);
   if (report.audit)
-    fmt::print(energy_.get(), "{:.6g},{:.6g},{:.6g}\n", report.audit->median, report.audit->p99,
+    fmt::print(energy_.get(), "{:.6g},{:.6g},{:.6g}", report.audit->median, report.audit->p99,
                report.audit->max);
   else
-    fmt::print(energy_.get(), ",,\n");
+    fmt::print(energy_.get(), ",,");
+  fmt::print(energy_.get(), ",{:.6g}", virial_ratio(t));
+  add_radii(report.radii);
+  fmt::print(energy_.get(), "\n");
   flush(energy_, "energy.csv");
+}
+
+/// Empty where they were not measured.
+void RunLog::add_radii(const std::optional<LagrangeRadii>& radii) {
+  const double length = shown_.factor(dimension::length);
+  const auto add = [&](double value) {
+    fmt::print(energy_.get(), ",{}", std::isfinite(value) ? fmt::format("{:.6g}", length * value) : "");
+  };
+  const LagrangeRadii measured = radii.value_or(LagrangeRadii::none());
+  for (int axis = 0; axis < 3; ++axis) add(measured.centre[axis]);
+  for (const double radius : measured.all) add(radius);
+  for (const int type : radii_of_)
+    for (const double radius : measured.by_type[static_cast<std::size_t>(type)]) add(radius);
 }
 
 void RunLog::add(const TimeBins& bins, double longest_step, int ranks) {

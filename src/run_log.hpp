@@ -7,15 +7,18 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/display_units.hpp"
 #include "base/types.hpp"
 #include "let/audit.hpp"
+#include "let/lagrange_radii.hpp"
 #include "let/totals.hpp"
 #include "log_file.hpp"
 #include "telemetry.hpp"
 #include "time/repair.hpp"
 #include "time_bins.hpp"
+#include "verdict.hpp"
 
 namespace grove {
 
@@ -47,6 +50,7 @@ struct StepReport {
   /// Where all particles are synchronised, and relative change of the total energy since the begin.
   std::optional<Totals> totals;
   double energy_error = 0;
+  std::optional<LagrangeRadii> radii;  ///< where they were measured
   std::optional<AuditResult> audit;    ///< where this step was audited
   std::optional<MemoryReport> memory;  ///< where all particles are synchronised
   Count sent_bytes = 0;  ///< payload that ranks sent each other, all ranks: particles, records, trees
@@ -60,6 +64,7 @@ struct RunEnd {
   double seconds = 0;                               ///< since the first step began
   double host_peak = 0, device_peak = 0;            ///< bytes of the rank that has most
   std::array<double, step_phases.size()> phases{};  ///< seconds since the last report, the slowest rank
+  Verdict verdict;
 };
 
 /// The progress of a run: a line per longest step, or per step where verbosity() asks for it, to standard
@@ -71,9 +76,9 @@ class RunLog {
   /// Creates the files, replacing those of an earlier run; or, where that goes on after so many steps, cuts
   /// them back to these, if they are there, and appends; a table of other columns, of another version of
   /// Grove, is kept under another name, with a warning. InputError: the folder does not take files.
-  /// shown: what values are written in.
-  explicit RunLog(const std::filesystem::path& folder, const DisplayUnits& shown,
-                  std::optional<std::int64_t> resumed_at = {});
+  /// shown: what values are written in. types: bit t set: Lagrange radii of type t have columns.
+  RunLog(const std::filesystem::path& folder, const DisplayUnits& shown, std::uint8_t types,
+         std::optional<std::int64_t> resumed_at = {});
 
   /// Whether the folder holds logs of a run.
   static bool is_there(const std::filesystem::path& folder);
@@ -94,6 +99,7 @@ class RunLog {
  private:
   void flush(const LogFile& file, const char* name) const;
   void add_totals(const StepReport& report);
+  void add_radii(const std::optional<LagrangeRadii>& radii);
   void print_header() const;
   void print_step(const StepReport& report) const;
   void print_longest_step(const StepReport& report);
@@ -102,6 +108,7 @@ class RunLog {
 
   std::filesystem::path folder_;
   DisplayUnits shown_;
+  std::vector<int> radii_of_;  ///< types that have columns
   LogFile energy_, timing_, time_bins_;
   Telemetry telemetry_;
   std::int64_t last_step_ = 0;

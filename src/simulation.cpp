@@ -93,6 +93,7 @@ void Simulation::start() {
   energy_scale_ = vanishes_far_away(parameters_.potentials)
                       ? std::abs(first_energy_)
                       : first.kinetic_energy + std::abs(first.potential_energy);
+  conservation_.begin(first);
   if (energy_scale_ == 0) energy_scale_ = first.kinetic_energy > 0 ? first.kinetic_energy : 1;
 }
 
@@ -134,8 +135,8 @@ Ended Simulation::to_the_end(StopRequests* requests) {
   }
   write_outputs(std::numeric_limits<double>::infinity(), since_report_);
   save(requests);  // a later time.end goes on from here
-  report_end();
   report_tuning();
+  report_end();
   return Ended::complete;
 }
 

@@ -12,6 +12,7 @@
 #include "checkpoint.hpp"
 #include "checkpoints.hpp"
 #include "comm/communicator.hpp"
+#include "conservation.hpp"
 #include "decomposition/domain.hpp"
 #include "guards.hpp"
 #include "io/parameters.hpp"
@@ -102,7 +103,11 @@ class Simulation {
   Moment now() const { return {steps_done_, time(), parameters_.shown}; }
   void start_reporting();
   void remove_earlier_results() const;
-  void report_end() const;
+  void report_end();
+  AuditResult audit() const;
+  Verdict verdict();
+  bool measures_radii() const;
+  std::uint8_t types_with_mass() const;
   void report_tuning() const;
   void report(Repair repair);
   Request asked(StopRequests* requests);
@@ -145,6 +150,7 @@ class Simulation {
   std::unique_ptr<RunLog> log_;   ///< on the master, while reporting
   double first_energy_ = 0;       ///< total
   double energy_scale_ = 1;       ///< what its changes are compared with
+  Conservation conservation_;     ///< so far
   std::int64_t steps_done_ = 0;   ///< of all lengths
   std::uint64_t bytes_sent_ = 0;  ///< by this rank until the last report
   std::int64_t groups_tuned_at_ = 0;

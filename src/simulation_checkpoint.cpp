@@ -19,6 +19,7 @@ RunState Simulation::state() const {
           .snapshots = snapshots_,
           .first_energy = first_energy_,
           .energy_scale = energy_scale_,
+          .conservation = conservation_,
           .last_output = last_output_,
           .checkpoint_seconds = checkpoint_seconds_,
           .tuning = tuning_.state(),
@@ -36,6 +37,7 @@ void Simulation::restore(const Checkpoint& from) {
   groups_tuned_at_ = run.groups_tuned_at;
   first_energy_ = run.first_energy;
   energy_scale_ = run.energy_scale;
+  conservation_ = run.conservation;
   tuning_ = TreeTuning(run.tuning, parameters_.tuning.rebuild_interval);
   bins_ = run.bins;
   forces_ = run.forces;

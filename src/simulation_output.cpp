@@ -54,10 +54,17 @@ MemoryReport memory(const Communicator& comm, const Backend& backend) {
   return {most[0], most[1], most[2]};
 }
 
+/// What a user must see, however quiet the run is.
+void print_verdict(const Verdict& verdict) {
+  for (const std::string& line : verdict.lines) fmt::print(stderr, "verdict: {}\n", line);
+  for (const std::string& text : verdict.warnings) fmt::print(stderr, "\n*** WARNING: {}\n", text);
+}
+
 }  // namespace
 
 void Simulation::start_reporting() {
   const Environment where = environment(comm_);
+  const std::uint8_t types = types_with_mass();
   hosts_ = static_cast<Count>(where.hosts.size());
   comm_.together([&] {
     if (!comm_.is_master()) return;
@@ -71,7 +78,7 @@ void Simulation::start_reporting() {
         shown.text(timeline_.begin(), dimension::time), shown.text(timeline_.end(), dimension::time), folder);
     say("{}", backend_->devices());
     if (resumed_at_) say("goes on after step {}, time {}\n", *resumed_at_, time_text());
-    log_ = std::make_unique<RunLog>(folder, shown, resumed_at_);
+    log_ = std::make_unique<RunLog>(folder, shown, types, resumed_at_);
     log_->telemetry().start(where, {forces_.particles, domain_.leaves(), timeline_.begin(), timeline_.end(),
                                     timeline_.step(), backend_->devices()});
   });
@@ -92,6 +99,50 @@ void Simulation::remove_earlier_results() const {
         resumed_at_ ? "came behind the checkpoint" : "an earlier run left");
 }
 
+AuditResult Simulation::audit() const {
+  const auto pairs = static_cast<double>(parameters_.audit.particles) *
+                     static_cast<double>(forces_.particles) / comm_.size();
+  const Expected expected(at_most(slow_seconds(pairs)));
+  return backend_->audit(domain_, parameters_.audit.particles);
+}
+
+/// Lagrange radii, which cost some passes over all particles. On the host they are measured 256 times in a
+/// run; from a GPU all particles have to be copied, as for a snapshot, so there only with those.
+bool Simulation::measures_radii() const {
+  if (steps_done_ == 0 || is_done()) return true;
+  if (backend_->name() == "cuda")
+    return outputs_done_ < output_times_.all().size() &&
+           std::abs(output_times_.all()[outputs_done_] - time()) <= timeline_.same();
+  constexpr std::int64_t times = 256;
+  return longest_steps_done() % ((timeline_.steps() + times - 1) / times) == 0;
+}
+
+/// Of all ranks, as a mask.
+std::uint8_t Simulation::types_with_mass() const {
+  std::array<Count, particle_types> counts{};
+  backend_->show(nullptr, [&](const Particles& particles) {
+    for (std::size_t i = 0; i < particles.size(); ++i)
+      counts[particles.type[i]] += particles.mass[i] > 0 ? 1 : 0;
+  });
+  comm_.sum(std::span<Count>(counts));
+  std::uint8_t mask = 0;
+  for (std::size_t type = 0; type < counts.size(); ++type)
+    if (counts[type] > 0) mask = static_cast<std::uint8_t>(mask | 1u << type);
+  return mask;
+}
+
+/// Behind the last step. A run that has never looked at its forces does so now.
+Verdict Simulation::verdict() {
+  if (conservation_.audits == 0 && !parameters_.gravity.is_direct(forces_.particles)) {
+    const auto timer = since_report_.time("audit");
+    conservation_.add(audit());
+  }
+  double spin = 0;
+  const Totals now = totals();
+  backend_->show(nullptr, [&](const Particles& particles) { spin = absolute_spin(comm_, particles, now); });
+  return verdict_on(conservation_, spin, forces_.particles, parameters_);
+}
+
 void Simulation::report(Repair repair) {
   StepReport report;
   report.repair = repair;
@@ -100,13 +151,18 @@ void Simulation::report(Repair repair) {
     report.totals = totals();
     report.memory = memory(comm_, *backend_);
     report.energy_error = (report.totals->total_energy() - first_energy_) / energy_scale_;
+    conservation_.add(*report.totals, report.energy_error);
     const Count every = parameters_.audit.every;
     if (every > 0 && longest_steps_done() % every == 0) {
       const auto timer = timers_.time("audit");
-      const auto pairs = static_cast<double>(parameters_.audit.particles) *
-                         static_cast<double>(forces_.particles) / comm_.size();
-      const Expected expected(at_most(slow_seconds(pairs)));
-      report.audit = backend_->audit(domain_, parameters_.audit.particles);
+      report.audit = audit();
+      conservation_.add(*report.audit);
+    }
+    if (measures_radii()) {
+      const auto timer = timers_.time("output");
+      backend_->show(nullptr, [&](const Particles& particles) {
+        report.radii = lagrange_radii(comm_, particles, report.totals->mass);
+      });
     }
   }
   report.phases = slowest(comm_, timers_);
@@ -135,16 +191,18 @@ void Simulation::report(Repair repair) {
   if (is_synchronised()) bins_ = {};
 }
 
-void Simulation::report_end() const {
+void Simulation::report_end() {
+  const Verdict verdict = this->verdict();
   const auto [now, peak, on_device] = memory(comm_, *backend_);
   const auto phases = slowest(comm_, since_report_);
   const double share = static_cast<double>(forces_.particles) / comm_.size();
   if (!comm_.is_master()) return;
   log_->telemetry().end(
-      {std::chrono::duration<double>(Clock::now() - run_start_).count(), peak, on_device, phases});
+      {std::chrono::duration<double>(Clock::now() - run_start_).count(), peak, on_device, phases, verdict});
   say("peak memory {:.1f} MB on one rank, {:.0f} bytes per particle\n", 1e-6 * peak, peak / share);
   if (on_device > 0)
     say("peak memory of a GPU {:.1f} MB, {:.0f} bytes per particle\n", 1e-6 * on_device, on_device / share);
+  print_verdict(verdict);
 }
 
 /// As they have been measured last.

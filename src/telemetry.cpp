@@ -57,6 +57,20 @@ Json json_of(const std::array<double, step_phases.size()>& seconds) {
   return phases;
 }
 
+Json json_of(const Verdict& verdict) {
+  const Conservation& kept = verdict.kept;
+  Json json{{"energy", {{"largest", kept.largest_energy}, {"end", kept.energy}}}};
+  if (verdict.spin_scale > 0)
+    json["angular_momentum"] = {{"largest", kept.largest_spin / verdict.spin_scale},
+                                {"end", kept.spin / verdict.spin_scale},
+                                {"of", verdict.has_spin ? "size" : "sum of m |r x v|"}};
+  json["momentum"] = kept.momentum;
+  json["audit"] = {{"audits", kept.audits}, {"median", kept.median}, {"p99", kept.p99}, {"max", kept.max}};
+  json["lines"] = verdict.lines;
+  json["warnings"] = verdict.warnings;
+  return json;
+}
+
 }  // namespace
 
 Telemetry::Telemetry(const std::filesystem::path& folder, const DisplayUnits& shown,
@@ -138,7 +152,8 @@ void Telemetry::end(const RunEnd& run) {
   const Json json{{"event", "end"},
                   {"run_seconds", run.seconds},
                   {"phases", json_of(run.phases)},
-                  {"memory", {{"host_peak", run.host_peak}, {"device_peak", run.device_peak}}}};
+                  {"memory", {{"host_peak", run.host_peak}, {"device_peak", run.device_peak}}},
+                  {"verdict", json_of(run.verdict)}};
   write(json.dump());
 }
 

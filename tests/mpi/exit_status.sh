@@ -53,6 +53,10 @@ expect 2 'is writing to it' run good.yml --resume auto
 exec 9<&-
 expect 0 'longest steps: 2' run good.yml --overwrite
 done_at_end
+expect 0 'verdict: energy: largest |dE/E|' run good.yml --overwrite --quiet
+grep -q 'longest steps\|ETA\|peak' err && { echo "FAILED: --quiet says more than the verdict"; failures=$((failures + 1)); }
+expect 0 'cells/p' run good.yml --overwrite --verbose
+expect 2 'excludes' run good.yml --verbose --quiet
 expect 2 'good.hdf5: is a snapshot' run good.hdf5
 
 expect 2 'no-such-command' no-such-command

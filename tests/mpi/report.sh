@@ -35,10 +35,10 @@ has() {
 page='a & b/report.html'
 [ "$(cat out)" = "$page" ] || fail "said $(cat out)"
 has "$page" '<h1>a &amp; b</h1>' '<b>1,000</b>' '<b>0.2 of 0.2</b>' 'data:image/png;base64,' 'snapshot_002' 'model: plummer' \
-  'commit' 'total energy is from its begin' 'Energies at the ends' 'Conserved quantities' 'Forces of a sample' \
+  'commit' 'Verdict' 'largest |dE/E|' 'Lagrange radii' 'total energy is from its begin' 'Energies at the ends' 'Conserved quantities' 'Forces of a sample' \
   'Phases of the steps' 'circular velocity' 'spherical shells' 'interacts with' 'Memory of the rank' 'Particles by level' 'What the levels cost'
 # One rank sends nothing and is in balance: these are all figures that there are.
-[ "$(grep -c '<svg' "$page")" -eq 11 ] || fail "$(grep -c '<svg' "$page") figures"
+[ "$(grep -c '<svg' "$page")" -eq 13 ] || fail "$(grep -c '<svg' "$page") figures"
 grep -qE '(src|href)="[^#d]' "$page" && fail "needs other files"
 grep -qF 'has not reached its end' "$page" && fail "the run was done"
 

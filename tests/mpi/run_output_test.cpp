@@ -130,6 +130,10 @@ TEST(RunOutput, log_has_a_line_of_every_step_that_agrees_with_the_tables) {
   EXPECT_EQ(on_hosts, comm.size());
   EXPECT_EQ(lines.back()["event"], "end");
   EXPECT_GT(lines.back()["memory"]["host_peak"], 0);
+  EXPECT_EQ(lines.back()["verdict"]["audit"]["audits"], 3);
+  EXPECT_EQ(lines.back()["verdict"]["angular_momentum"]["of"], "size");
+  EXPECT_LT(lines.back()["verdict"]["energy"]["largest"], 0.01);
+  EXPECT_TRUE(lines.back()["verdict"]["warnings"].empty());
   for (const char* phase : {"output", "checkpoint"}) EXPECT_GT(lines.back()["phases"][phase], 0) << phase;
 
   std::ifstream energy(folder / "energy.csv");

@@ -1,6 +1,6 @@
 grove_test(comm mpi/comm_test.cpp LINK grove::comm RANKS 1 2 3 4 7)
 grove_test(exact_collectives mpi/exact_collectives_test.cpp LINK grove::comm RANKS 1 2 3 4 7)
-grove_test(totals mpi/totals_test.cpp LINK grove::let RANKS 1 2 3 4 7)
+grove_test(totals mpi/totals_test.cpp mpi/lagrange_radii_test.cpp LINK grove::let RANKS 1 2 3 4 7)
 grove_test(message_exchange mpi/message_exchange_test.cpp LINK grove::let RANKS 1 2 3 4 7)
 grove_test(decomposition mpi/decomposition_test.cpp mpi/decomposition_limits_test.cpp mpi/migration_test.cpp
            mpi/processor_set_tree_test.cpp LINK grove::decomposition RANKS 1 2 3 4 7)

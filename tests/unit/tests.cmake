@@ -6,6 +6,7 @@ grove_test(time unit/time_test.cpp unit/block_excess_test.cpp unit/cut_timing_te
 grove_test(tree_tuning unit/tree_tuning_test.cpp LINK grove::simulation)
 grove_test(machine unit/machine_test.cpp LINK grove::machine)
 grove_test(slurm_time unit/slurm_time_test.cpp LINK grove::simulation)
+grove_test(verdict unit/verdict_test.cpp LINK grove::simulation)
 grove_test(watchdog unit/watchdog_test.cpp LINK grove::simulation)
 file(GLOB model_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/models_*test.cpp)
 grove_test(models ${model_tests} LINK grove::models)

@@ -13,8 +13,8 @@ import pathlib
 import sys
 
 import profiles
-from figures import (draw_audit, draw_energies, draw_energy_error, draw_imbalance, draw_interactions, draw_levels, draw_log,
-                     draw_momentum, draw_phases, figure, phase_table)
+from figures import (draw_audit, draw_energies, draw_energy_error, draw_imbalance, draw_interactions, draw_lagrange, draw_levels, draw_log,
+                     draw_momentum, draw_phases, draw_virial, figure, phase_table)
 from reading import Log, numbers, read_table
 
 MOST_PICTURES = 12
@@ -93,6 +93,16 @@ def tiles(page, log, energy, timing):
                  "What follows is up to its last step.</p>")
 
 
+def verdict(page, log):
+    if not log.verdict:
+        return
+    lines = log.verdict.get("lines", [])
+    for text in log.verdict.get("warnings", []):
+        page.add(f'<p class="card warn"><b>Warning:</b> {html.escape(text)}</p>')
+    page.heading("Verdict")
+    page.table(line.split(": ", 1) for line in lines)
+
+
 def pictures(page, folder):
     files = sorted(folder.glob("snapshot_*.png"))
     if not files:
@@ -145,6 +155,7 @@ def make_page(folder):
     page = Page()
     page.add(f"<h1>{html.escape(folder.name)}</h1><p class='sub'>A run of Grove in {html.escape(str(folder))}</p>")
     tiles(page, log, energy, timing)
+    verdict(page, log)
     pictures(page, folder)
     page.heading("Energy and momentum")
     page.figures([
@@ -154,8 +165,18 @@ def make_page(folder):
                if any(numbers(energy, "external")) else "Conserved quantities: their errors."),
         figure(draw_audit(energy), "Forces of a sample against direct summation."),
     ])
+    page.heading("Structure")
+    page.figures([
+        figure(draw_lagrange(energy), "Lagrange radii: of the spheres about the densest point that hold 10, 50 and 90 % of the mass."),
+        figure(draw_virial(energy), "1 is equilibrium."),
+    ])
     last_snapshot(page, folder)
-    page.heading("Time")
+    parameters = folder / "used-parameters.yml"
+    if parameters.is_file():
+        page.heading("Parameters")
+        page.add(f'<div class="card"><pre>{html.escape(parameters.read_text(errors="replace"))}</pre></div>')
+    environment(page, log)
+    page.heading("Time on the clock")
     page.figures([
         figure(draw_phases(timing), "Phases of the steps, each on its slowest rank, without audits, output and checkpoints; means of neighbouring steps.",
                size=(6.2, 3.3)),
@@ -175,11 +196,6 @@ def make_page(folder):
     if any(levels):
         page.heading("Time steps of particles")
         page.figures(levels)
-    parameters = folder / "used-parameters.yml"
-    if parameters.is_file():
-        page.heading("Parameters")
-        page.add(f'<div class="card"><pre>{html.escape(parameters.read_text(errors="replace"))}</pre></div>')
-    environment(page, log)
     body = "\n".join(page.parts)
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
             f"<title>{html.escape(folder.name)}: a run of Grove</title><style>{STYLE}</style></head>\n"

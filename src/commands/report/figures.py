@@ -112,6 +112,40 @@ def draw_momentum(energy):
     return draw
 
 
+def draw_lagrange(energy):
+    def draw(axes):
+        times = numbers(energy, "time")
+        names = [name for name in energy if name.startswith("lagrange_")]
+        groups = sorted({name.partition("_type")[2] for name in names})
+        shown = False
+        for colour, group in zip(COLOURS, groups):
+            label = f"type {group}" if group else "all"
+            for percent in (10, 50, 90):
+                radii = numbers(energy, f"lagrange_{percent}" + (f"_type{group}" if group else ""))
+                points = [(t, r) for t, r in zip(times, radii) if r > 0]
+                if len(points) < 2:
+                    continue
+                axes.plot(*thinned(*zip(*points)), color=colour, label=label)
+                label, shown = None, True
+        if not shown:
+            return False
+        axes.set(xlabel=energy.label("time"), ylabel=energy.label("lagrange_50", "radius"), yscale="log")
+        axes.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1))
+    return draw
+
+
+def draw_virial(energy):
+    def draw(axes):
+        points = [(t, v) for t, v in zip(numbers(energy, "time"), numbers(energy, "virial_ratio")) if math.isfinite(v)]
+        if len(points) < 2:
+            return False
+        axes.plot(*thinned(*zip(*points)))
+        axes.axhline(1, color="#999999", linewidth=0.8)
+        axes.set(xlabel=energy.label("time"), ylabel="virial ratio 2K/|W|")
+        axes.set_ylim(bottom=0)
+    return draw
+
+
 def draw_audit(energy):
     def draw(axes):
         time = numbers(energy, "time")

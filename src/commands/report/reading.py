@@ -80,6 +80,7 @@ class Log:
         self.starts = []
         self.curves = {keys: Curve() for keys in STEP_CURVES}
         self.is_done = False  # the last line is the end
+        self.verdict = {}  # of the end
         self.peak = 0.0  # bytes of a rank
         self.seconds = 0.0  # of all legs so far
         self.leg_seconds = 0.0  # of the present one
@@ -96,6 +97,7 @@ class Log:
             event = {}
         kind = event.get("event")
         self.is_done = kind == "end"
+        self.verdict = event.get("verdict", {})
         if kind == "start":
             self.starts.append(event)
             self.seconds += self.leg_seconds

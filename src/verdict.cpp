@@ -1,0 +1,84 @@
+#include "verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace grove {
+namespace {
+
+constexpr double too_much = 0.01;
+
+std::string text_of_percent(double fraction) { return fmt::format("{:.2g} %", 100 * fraction); }
+
+/// Whether errors of forces explain a change.
+bool blames_forces(const Conservation& kept, const Parameters& parameters, Count particles, bool of_energy) {
+  if (parameters.gravity.is_direct(particles) || kept.audits == 0) return false;
+  if (!of_energy && kept.p99 > 5e-4) return true;
+  const double expected =
+      parameters.gravity.needs_old_acceleration() ? std::max(3 * parameters.gravity.delta, 1e-3) : 5e-3;
+  return kept.p99 > std::min(5e-3, expected);
+}
+
+std::string advice(const Conservation& kept, const Parameters& parameters, Count particles, bool of_energy) {
+  const GravityParameters& gravity = parameters.gravity;
+  if (blames_forces(kept, parameters, particles, of_energy))
+    return fmt::format(
+        "the forces are to blame, their errors reach {} in the 99th percentile: give a "
+        "smaller {}, or accuracy: high",
+        text_of_percent(kept.p99),
+        gravity.needs_old_acceleration() ? fmt::format("gravity.delta (now {})", gravity.delta)
+                                         : fmt::format("gravity.theta (now {})", gravity.theta));
+  const std::string step =
+      fmt::format("shorter time.step (now {})", parameters.shown.text(parameters.time.step, dimension::time));
+  return fmt::format("the steps are to blame, as the audited forces are good: give a {}, or accuracy: high",
+                     parameters.time.steps == StepKind::shared
+                         ? step
+                         : fmt::format("smaller time.eta (now {}) or a {}", parameters.time.eta, step));
+}
+
+std::string warning(const char* what, double change, const std::string& knob) {
+  return fmt::format("{} changed by {}, more than {}: {}", what, text_of_percent(change),
+                     text_of_percent(too_much), knob);
+}
+
+}  // namespace
+
+Verdict verdict_on(const Conservation& kept, double absolute_spin, Count particles,
+                   const Parameters& parameters) {
+  Verdict verdict;
+  verdict.kept = kept;
+  const double first = norm(kept.first_spin);
+  const double by_chance = 2.5 / std::sqrt(static_cast<double>(std::max<Count>(1, particles)));
+  verdict.has_spin = first > 0 && first > std::min(by_chance, 0.5) * absolute_spin;
+  verdict.spin_scale = verdict.has_spin ? first : absolute_spin;
+  verdict.lines.push_back(
+      fmt::format("energy: largest |dE/E| {:.2e}, at the end {:.2e}", kept.largest_energy, kept.energy));
+  if (kept.largest_energy > too_much)
+    verdict.warnings.push_back(
+        warning("the energy", kept.largest_energy, advice(kept, parameters, particles, true)));
+  if (parameters.potentials.empty() && verdict.spin_scale > 0) {
+    const double largest = kept.largest_spin / verdict.spin_scale;
+    verdict.lines.push_back(
+        fmt::format("angular momentum: changed by {:.2e} at the end, {:.2e} at most, of {}",
+                    kept.spin / verdict.spin_scale, largest,
+                    verdict.has_spin ? "its size" : "the sum of m |r x v|, as it is about zero"));
+    if (largest > too_much)
+      verdict.warnings.push_back(
+          warning("the angular momentum", largest, advice(kept, parameters, particles, false)));
+  }
+  if (parameters.potentials.empty())
+    verdict.lines.push_back(
+        fmt::format("momentum: changed by {:.2e} of the sum of m |v| at the end", kept.momentum));
+  verdict.lines.push_back(
+      parameters.gravity.is_direct(particles) ? "forces: direct sums"
+      : kept.audits == 0
+          ? "forces: not audited"
+          : fmt::format("forces: errors of {:.2e} in the median, {:.2e} in the 99th percentile, at worst of "
+                        "{} audit{}",
+                        kept.median, kept.p99, kept.audits, kept.audits == 1 ? "" : "s"));
+  return verdict;
+}
+
+}  // namespace grove

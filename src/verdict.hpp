@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/types.hpp"
+#include "conservation.hpp"
+#include "io/parameters.hpp"
+
+namespace grove {
+
+/// What a run says of itself when it is done.
+struct Verdict {
+  Conservation kept;
+  double spin_scale = 0;           ///< what changes of the spin are compared with; 0: there is none
+  bool has_spin = false;           ///< it is the size of the spin itself; else the sum of m |x cross v|
+  std::vector<std::string> lines;  ///< for the console and the report
+  std::vector<std::string>
+      warnings;  ///< what is wrong, and which knob to turn; empty: the run can be trusted
+};
+
+/// Changes above 1 % of the energy or of the angular momentum make a warning. The audit tells what to blame:
+/// forces, where the 99th percentile of their errors is above 0.5 %, or three times delta (more than forces
+/// of that delta have), or, for angular momentum alone, above 0.05 %, as errors of forces act as a torque;
+/// else the steps. Momentum and angular momentum are left out where external potentials change them.
+///
+/// There is a spin if it is above 2.5 / sqrt(n) of absolute_spin, of which random directions make 1 /
+/// sqrt(n), or above half of it.
+Verdict verdict_on(const Conservation& kept, double absolute_spin, Count particles,
+                   const Parameters& parameters);
+
+}  // namespace grove

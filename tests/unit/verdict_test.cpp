@@ -1,0 +1,107 @@
+#include "verdict.hpp"
+
+#include <gtest/gtest.h>
+
+namespace grove {
+namespace {
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+Parameters parameters() {
+  Parameters p;
+  p.gravity.delta = 1e-3;
+  p.time.step = 0.5;
+  p.time.eta = 0.2;
+  return p;
+}
+
+/// With this error of the energy at most, and this 99th percentile of the errors of forces.
+Conservation kept(double energy, double p99) {
+  Conservation kept;
+  kept.first_spin = {0, 0, 2};
+  kept.largest_energy = energy;
+  kept.audits = 1;
+  kept.p99 = p99;
+  return kept;
+}
+
+TEST(Verdict, is_silent_where_all_is_kept) {
+  EXPECT_TRUE(verdict_on(kept(0.009, 0.004), 2, 1000, parameters()).warnings.empty());
+}
+
+TEST(Verdict, blames_steps_where_forces_are_good) {
+  const Verdict verdict = verdict_on(kept(0.03, 0.001), 2, 1000, parameters());
+  ASSERT_EQ(verdict.warnings.size(), 1u);
+  EXPECT_TRUE(holds(verdict.warnings[0], "the energy changed by 3 %")) << verdict.warnings[0];
+  EXPECT_TRUE(holds(verdict.warnings[0], "time.eta (now 0.2)")) << verdict.warnings[0];
+  EXPECT_FALSE(holds(verdict.warnings[0], "gravity.delta")) << verdict.warnings[0];
+  Parameters shared = parameters();
+  shared.time.steps = StepKind::shared;
+  const std::string text = verdict_on(kept(0.03, 0.001), 2, 1000, shared).warnings.at(0);
+  EXPECT_FALSE(holds(text, "time.eta")) << text;
+  EXPECT_TRUE(holds(text, "time.step")) << text;
+}
+
+TEST(Verdict, blames_forces_where_the_audit_does) {
+  const std::string text = verdict_on(kept(0.03, 0.006), 2, 1000, parameters()).warnings.at(0);
+  EXPECT_TRUE(holds(text, "gravity.delta (now 0.001)")) << text;
+  // 0.4 % is below 0.5 %, but more than forces of this delta have.
+  EXPECT_TRUE(holds(verdict_on(kept(0.03, 0.004), 2, 1000, parameters()).warnings.at(0), "gravity.delta"));
+  Parameters direct = parameters();
+  direct.gravity.direct_below = 2000;
+  EXPECT_TRUE(holds(verdict_on(kept(0.03, 0.006), 2, 1000, direct).warnings.at(0), "time.eta"));
+}
+
+TEST(Verdict, judges_angular_momentum_by_itself_or_by_what_cancels) {
+  Conservation state = kept(0, 0.001);
+  state.largest_spin = 0.03;
+  const Verdict turning = verdict_on(state, 2, 1000, parameters());
+  EXPECT_TRUE(turning.has_spin);
+  EXPECT_DOUBLE_EQ(turning.spin_scale, 2);
+  EXPECT_TRUE(holds(turning.warnings.at(0), "the angular momentum changed by 1.5 %"));
+  EXPECT_TRUE(holds(turning.warnings.at(0), "gravity.delta")) << "errors of forces act as a torque";
+  // 2 of 100 is what random directions of 1000 particles leave: 100 / sqrt(1000) = 3.2.
+  const Verdict random = verdict_on(state, 100, 1000, parameters());
+  EXPECT_FALSE(random.has_spin);
+  EXPECT_TRUE(random.warnings.empty());
+  // The potentials turn it.
+  Parameters outer = parameters();
+  outer.potentials.emplace_back();
+  EXPECT_TRUE(verdict_on(state, 2, 1000, outer).warnings.empty());
+}
+
+TEST(Conservation, keeps_the_largest_changes_and_the_worst_audit) {
+  Totals totals;
+  totals.mass = 2;
+  totals.absolute_momentum = 10;
+  totals.angular_momentum = {0, 0, 4};
+  Conservation kept;
+  kept.begin(totals);
+  totals.angular_momentum = {0, 3, 4};
+  kept.add(totals, -0.02);
+  totals.angular_momentum = {0, 0, 5};
+  totals.momentum = {1, 0, 0};
+  kept.add(totals, 0.01);
+  EXPECT_EQ(kept.largest_energy, 0.02);
+  EXPECT_EQ(kept.energy, 0.01);
+  EXPECT_EQ(kept.largest_spin, 3);
+  EXPECT_EQ(kept.spin, 1);
+  EXPECT_EQ(kept.momentum, 0.1);
+  kept.add(AuditResult{.median = 1e-4, .p99 = 2e-3, .max = 1e-2, .sample = 10});
+  kept.add(AuditResult{.median = 2e-4, .p99 = 1e-3, .max = 1e-3, .sample = 10});
+  EXPECT_EQ(kept.audits, 2);
+  EXPECT_EQ(kept.median, 2e-4);
+  EXPECT_EQ(kept.p99, 2e-3);
+}
+
+// A whole that moves, and is far away, has the spin of one at rest at the origin.
+TEST(Conservation, spin_is_about_the_centre_of_mass) {
+  const double offset = 1000, speed = 7;
+  Totals totals;
+  totals = totals + Totals::of_particle(1, {offset + 1, 0, 0}, {speed, 3, 0}, 0, 0);
+  totals = totals + Totals::of_particle(1, {offset - 1, 0, 0}, {speed, -3, 0}, 0, 0);
+  EXPECT_EQ(spin_of(totals), (Vec3d{0, 0, 6}));
+}
+
+}  // namespace
+}  // namespace grove
