@@ -74,8 +74,7 @@ std::string energy_header(const DisplayUnits& shown, const std::vector<int>& typ
   return columns + "energy_error," + three(shown, "momentum", dimension::momentum) +
          shown.heading("absolute_momentum", dimension::momentum) + "," +
          three(shown, "angular_momentum", dimension::angular_momentum) +
-         three(shown, "centre", dimension::length) + "audit_median,audit_p99,audit_max,virial_ratio" + radii +
-         "\n";
+         three(shown, "centre", dimension::length) + "virial_ratio" + radii + "\n";
 }
 
 std::string timing_header(const DisplayUnits& shown) {
@@ -88,6 +87,10 @@ std::string timing_header(const DisplayUnits& shown) {
 std::string time_bins_header(const DisplayUnits& shown) {
   return fmt::format("step,{},level,{},particles,steps,interactions,cost_share,imbalance\n",
                      shown.heading("time", dimension::time), shown.heading("dt", dimension::time));
+}
+
+std::string audit_header(const DisplayUnits& shown) {
+  return fmt::format("step,{},level,active,sample,median,p99,max\n", shown.heading("time", dimension::time));
 }
 
 /// Whether it is a table of other columns: of another version of Grove.
@@ -138,6 +141,7 @@ RunLog::RunLog(const std::filesystem::path& folder, const DisplayUnits& shown, s
       energy_(open_table(folder / "energy.csv", energy_header(shown, radii_of_), resumed_at)),
       timing_(open_table(folder / "timing.csv", timing_header(shown), resumed_at)),
       time_bins_(open_table(folder / "timebins.csv", time_bins_header(shown), resumed_at)),
+      audit_(open_table(folder / "audit.csv", audit_header(shown), resumed_at)),
       telemetry_(folder, shown, resumed_at) {
   print_header();
 }
@@ -164,6 +168,7 @@ void RunLog::require_no_earlier_run(const std::filesystem::path& folder) {
 
 void RunLog::add(const StepReport& report) {
   if (report.totals) add_totals(report);
+  if (report.audit) add_audit(report);
   fmt::print(timing_.get(), "{},{:.12g},{},{},{},{},{:.6f}", report.step, time(report.time), report.level,
              report.active, name_of(report.repair), report.leaves_moved, report.wall_seconds);
   for (const double seconds : report.phases) fmt::print(timing_.get(), ",{:.6f}", seconds);
@@ -186,13 +191,8 @@ void RunLog::add_totals(const StepReport& report) {
              report.step, time(report.time), energy(t.kinetic_energy), energy(t.potential_energy),
              energy(t.external_energy), energy(t.total_energy()), report.energy_error, p.x, p.y, p.z,
              momentum * t.absolute_momentum);
-  fmt::print(energy_.get(), "{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},", l.x, l.y, l.z, c.x, c.y, c.z);
-  if (report.audit)
-    fmt::print(energy_.get(), "{:.6g},{:.6g},{:.6g}", report.audit->median, report.audit->p99,
-               report.audit->max);
-  else
-    fmt::print(energy_.get(), ",,");
-  fmt::print(energy_.get(), ",{:.6g}", virial_ratio(t));
+  fmt::print(energy_.get(), "{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},{:.6g}", l.x, l.y, l.z, c.x, c.y,
+             c.z, virial_ratio(t));
   add_radii(report.radii);
   fmt::print(energy_.get(), "\n");
   flush(energy_, "energy.csv");
@@ -209,6 +209,13 @@ void RunLog::add_radii(const std::optional<LagrangeRadii>& radii) {
   for (const double radius : measured.all) add(radius);
   for (const int type : radii_of_)
     for (const double radius : measured.by_type[static_cast<std::size_t>(type)]) add(radius);
+}
+
+void RunLog::add_audit(const StepReport& report) {
+  const AuditResult& audit = *report.audit;
+  fmt::print(audit_.get(), "{},{:.12g},{},{},{},{:.6g},{:.6g},{:.6g}\n", report.step, time(report.time),
+             report.level, report.active, audit.sample, audit.median, audit.p99, audit.max);
+  flush(audit_, "audit.csv");
 }
 
 void RunLog::add(const TimeBins& bins, double longest_step, int ranks) {
@@ -228,7 +235,7 @@ void RunLog::add(const TimeBins& bins, double longest_step, int ranks) {
 }
 
 void RunLog::keep() const {
-  for (const LogFile* file : {&energy_, &timing_, &time_bins_}) ::fsync(::fileno(file->get()));
+  for (const LogFile* file : {&energy_, &timing_, &time_bins_, &audit_}) ::fsync(::fileno(file->get()));
   telemetry_.keep();
 }
 

@@ -68,9 +68,9 @@ struct RunEnd {
 };
 
 /// The progress of a run: a line per longest step, or per step where verbosity() asks for it, to standard
-/// error, and in the output folder timing.csv, a row per step, and energy.csv and timebins.csv, for each
-/// longest step a row, and a row per level of time steps; and log.jsonl, all of that for programs. Lives on
-/// the master. Rows are flushed as they come, so that a run that dies leaves all it did.
+/// error, and in the output folder timing.csv, a row per step; energy.csv and timebins.csv, for each longest
+/// step a row, and a row per level of time steps; audit.csv, a row per audit; and log.jsonl, all of that for
+/// programs. Lives on the master. Rows are flushed as they come, so that a run that dies leaves all it did.
 class RunLog {
  public:
   /// Creates the files, replacing those of an earlier run; or, where that goes on after so many steps, cuts
@@ -100,6 +100,7 @@ class RunLog {
   void flush(const LogFile& file, const char* name) const;
   void add_totals(const StepReport& report);
   void add_radii(const std::optional<LagrangeRadii>& radii);
+  void add_audit(const StepReport& report);
   void print_header() const;
   void print_step(const StepReport& report) const;
   void print_longest_step(const StepReport& report);
@@ -109,7 +110,7 @@ class RunLog {
   std::filesystem::path folder_;
   DisplayUnits shown_;
   std::vector<int> radii_of_;  ///< types that have columns
-  LogFile energy_, timing_, time_bins_;
+  LogFile energy_, timing_, time_bins_, audit_;
   Telemetry telemetry_;
   std::int64_t last_step_ = 0;
   double last_time_ = 0;

@@ -11,6 +11,7 @@
 
 #include "backend/host_backend.hpp"
 #include "base/errors.hpp"
+#include "time/audit_schedule.hpp"
 
 namespace grove {
 namespace {
@@ -68,6 +69,7 @@ Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& pa
                            })),
       backend_(std::move(backend)),
       tuning_(backend_->repair_rates(), parameters.tuning.rebuild_interval),
+      is_audited_(parameters.audit.every > 0),
       leaf_moves_(comm, backend_->move_rates()),
       checkpoints_(comm, parameters.output.folder, parameters.checkpoint),
       start_time_(timeline.begin()) {
@@ -157,7 +159,9 @@ void Simulation::step() {
   if (!has_levels_) choose_levels();
   const int deepest = this->deepest();
   if (reporting_) write_outputs(clock_.end_of(deepest), timers_);
+  const BlockClock::State before = clock_.state();
   advance(deepest);
+  is_audited_ = AuditSchedule(parameters_.audit.every).is_due(before, clock_.state());
   const bool tunes_groups = is_synchronised() && steps_done_ >= groups_tuned_at_ + tuning_interval;
   if (tunes_groups) groups_tuned_at_ = steps_done_;
   const Expected expected((tunes_groups ? 1 + tuning_evaluations : 1) *

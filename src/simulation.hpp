@@ -139,6 +139,7 @@ class Simulation {
   ForceReport forces_;
   TimeBins bins_;
   TreeTuning tuning_;
+  bool is_audited_;  ///< the step under way; at the begin, if any is
   LeafMoves leaf_moves_;
   StepForecast forecast_;
   Count leaves_moved_ = 0;    ///< before the last walk, but for decompositions

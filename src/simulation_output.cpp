@@ -99,11 +99,12 @@ void Simulation::remove_earlier_results() const {
         resumed_at_ ? "came behind the checkpoint" : "an earlier run left");
 }
 
+/// Of the active particles, whose forces are of the present.
 AuditResult Simulation::audit() const {
-  const auto pairs = static_cast<double>(parameters_.audit.particles) *
-                     static_cast<double>(forces_.particles) / comm_.size();
+  const Count sample = std::min(parameters_.audit.particles, forces_.active);
+  const auto pairs = static_cast<double>(sample) * static_cast<double>(forces_.particles) / comm_.size();
   const Expected expected(at_most(slow_seconds(pairs)));
-  return backend_->audit(domain_, parameters_.audit.particles);
+  return backend_->audit(domain_, sample, clock_.first_active());
 }
 
 /// Lagrange radii, which cost some passes over all particles. On the host they are measured 256 times in a
@@ -152,18 +153,17 @@ void Simulation::report(Repair repair) {
     report.memory = memory(comm_, *backend_);
     report.energy_error = (report.totals->total_energy() - first_energy_) / energy_scale_;
     conservation_.add(*report.totals, report.energy_error);
-    const Count every = parameters_.audit.every;
-    if (every > 0 && longest_steps_done() % every == 0) {
-      const auto timer = timers_.time("audit");
-      report.audit = audit();
-      conservation_.add(*report.audit);
-    }
     if (measures_radii()) {
       const auto timer = timers_.time("output");
       backend_->show(nullptr, [&](const Particles& particles) {
         report.radii = lagrange_radii(comm_, particles, report.totals->mass);
       });
     }
+  }
+  if (is_audited_) {
+    const auto timer = timers_.time("audit");
+    report.audit = audit();
+    conservation_.add(*report.audit);
   }
   report.phases = slowest(comm_, timers_);
   const std::uint64_t sent = activity().sent;

@@ -50,15 +50,15 @@ void forget(const std::string& path, const std::vector<std::string>& events) {
 }
 
 TEST_F(Resume, goes_on_from_the_last_valid_checkpoint_to_the_same_files) {
-  const std::vector<std::string> pictures{"output.render=true", "output.every=0.04"};
+  const std::vector<std::string> pictures{"output.render=true", "output.every=0.04", "audit.every=1"};
   EXPECT_EQ(run_auto(pictures), -1) << "there is nothing: afresh";
   const std::int64_t steps = open_checkpoint(comm_, checkpoints().at(0)).run.steps_done;
   ASSERT_EQ(checkpoints().size(), 2u);
   EXPECT_EQ(run_auto(pictures), steps) << "it is complete";
   const std::string snapshot = bytes_of(folder_ / "snapshot_002.hdf5"),
                     picture = bytes_of(folder_ / "snapshot_002.png"),
-                    energy = bytes_of(folder_ / "energy.csv"), timing = rows_of(folder_ / "timing.csv", 5),
-                    bins = rows_of(folder_ / "timebins.csv", 8);
+                    energy = bytes_of(folder_ / "energy.csv"), audit = bytes_of(folder_ / "audit.csv"),
+                    timing = rows_of(folder_ / "timing.csv", 5), bins = rows_of(folder_ / "timebins.csv", 8);
   const std::vector<std::string> log = steps_of(folder_ / "log.jsonl");
   EXPECT_EQ(log.size(), static_cast<std::size_t>(steps) + 1);
   ASSERT_FALSE(snapshot.empty() || picture.empty() || energy.empty());
@@ -77,6 +77,7 @@ TEST_F(Resume, goes_on_from_the_last_valid_checkpoint_to_the_same_files) {
   EXPECT_EQ(bytes_of(folder_ / "snapshot_002.hdf5"), snapshot);
   EXPECT_EQ(bytes_of(folder_ / "snapshot_002.png"), picture) << "it shows what the first one does";
   EXPECT_EQ(bytes_of(folder_ / "energy.csv"), energy);
+  EXPECT_EQ(bytes_of(folder_ / "audit.csv"), audit);
   EXPECT_EQ(rows_of(folder_ / "timing.csv", 5), timing);
   EXPECT_EQ(rows_of(folder_ / "timebins.csv", 8), bins);
   EXPECT_EQ(steps_of(folder_ / "log.jsonl"), log);

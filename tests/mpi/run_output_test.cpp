@@ -82,9 +82,9 @@ TEST(RunOutput, holds_everything_that_a_user_expects_and_repeats_to_the_bit) {
   run(comm, circular_orbit(folder.path(), "every: 0.05, types: [1]"));
   comm.barrier();  // the master writes the last lines
   EXPECT_EQ(folder.files(),
-            (std::vector<std::string>{"checkpoints", "energy.csv", "log.jsonl", "snapshot_000.hdf5",
-                                      "snapshot_001.hdf5", "snapshot_002.hdf5", "timebins.csv", "timing.csv",
-                                      "used-parameters.yml"}));
+            (std::vector<std::string>{"audit.csv", "checkpoints", "energy.csv", "log.jsonl",
+                                      "snapshot_000.hdf5", "snapshot_001.hdf5", "snapshot_002.hdf5",
+                                      "timebins.csv", "timing.csv", "used-parameters.yml"}));
   const std::string energy = bytes_of(folder / "energy.csv");
   EXPECT_EQ(std::count(energy.begin(), energy.end(), '\n'), 1 + 11) << "a header, the begin and ten steps";
 

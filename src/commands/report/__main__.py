@@ -2,7 +2,7 @@
 
     grove-report FOLDER OUTPUT.html
 
-Reads energy.csv, timing.csv, timebins.csv, log.jsonl, used-parameters.yml, the pictures of snapshots and, with h5py, the last
+Reads energy.csv, timing.csv, timebins.csv, audit.csv, log.jsonl, used-parameters.yml, the pictures of snapshots and, with h5py, the last
 snapshot. What is missing leaves its part of the page out.
 """
 
@@ -150,7 +150,7 @@ def environment(page, log):
 
 
 def make_page(folder):
-    energy, timing, bins = (read_table(folder / f"{name}.csv") for name in ("energy", "timing", "timebins"))
+    energy, timing, bins, audit = (read_table(folder / f"{name}.csv") for name in ("energy", "timing", "timebins", "audit"))
     log = Log(folder / "log.jsonl")
     page = Page()
     page.add(f"<h1>{html.escape(folder.name)}</h1><p class='sub'>A run of Grove in {html.escape(str(folder))}</p>")
@@ -163,7 +163,7 @@ def make_page(folder):
         figure(draw_energies(energy), "Energies at the ends of the longest steps."),
         figure(draw_momentum(energy), "Momentum and angular momentum, which external potentials change."
                if any(numbers(energy, "external")) else "Conserved quantities: their errors."),
-        figure(draw_audit(energy), "Forces of a sample against direct summation."),
+        figure(draw_audit(audit), "Forces of a sample against direct summation."),
     ])
     page.heading("Structure")
     page.figures([

@@ -146,18 +146,18 @@ def draw_virial(energy):
     return draw
 
 
-def draw_audit(energy):
+def draw_audit(audit):
     def draw(axes):
-        time = numbers(energy, "time")
+        time = numbers(audit, "time")
         shown = False
-        for name, label in (("audit_median", "median"), ("audit_p99", "99th percentile"), ("audit_max", "largest")):
-            points = [(t, v) for t, v in zip(time, numbers(energy, name)) if v > 0]
+        for name, label in (("median", "median"), ("p99", "99th percentile"), ("max", "largest")):
+            points = [(t, v) for t, v in zip(time, numbers(audit, name)) if v > 0]
             if points:
                 axes.plot(*zip(*points), marker="o", markersize=3, label=label)
                 shown = True
         if not shown:
             return False
-        axes.set(xlabel=energy.label("time"), ylabel="error of forces", yscale="log")
+        axes.set(xlabel=audit.label("time"), ylabel="error of forces", yscale="log")
         axes.legend(ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
     return draw
 
