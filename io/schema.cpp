@@ -193,7 +193,9 @@ std::vector<Row> time_and_output_rows() {
       {"output", "files", at(out, &O::files), dimension::none, Range{1, 1 << 20}, optional,
        "files that a snapshot is divided into"},
       {"audit", "every", at(audit, &A::every), dimension::none, not_negative, optional,
-       "longest steps between checks of the forces against direct summation; 0: once, when the run is done"},
+       "longest steps between checks of the forces against direct summation, which come at their ends and "
+       "inside of "
+       "them in turn; 0: once, when the run is done"},
       {"audit", "particles", at(audit, &A::particles), dimension::none, Range{1, 1 << 30}, optional,
        "particles to check"},
   };
