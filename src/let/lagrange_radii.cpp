@@ -117,7 +117,7 @@ class RadialMasses {
 };
 
 /// A radius that is looked for.
-struct Wanted {
+struct WantedRadius {
   std::int32_t type;  ///< -1: all
   int percent;
   std::uint32_t prefix = 0;  ///< its bits, as far as they are known
@@ -130,7 +130,7 @@ struct Wanted {
 double integer_scale(double total_mass) { return std::ldexp(1.0, 60 - std::ilogb(total_mass)); }
 
 /// The next digit of each. masses: by digit, in the row of the wanted radius.
-void find_digit(Wanted& wanted, std::span<const std::int64_t> masses, int low) {
+void find_digit(WantedRadius& wanted, std::span<const std::int64_t> masses, int low) {
   if (low + radius_digit_bits == 32) {
     std::int64_t all = 0;
     for (const std::int64_t mass : masses) all += mass;
@@ -145,17 +145,18 @@ void find_digit(Wanted& wanted, std::span<const std::int64_t> masses, int low) {
 }
 
 /// Finds all of them, from the highest digit of their bits down.
-void select(const Communicator& comm, const RadialMasses& masses, double scale, std::vector<Wanted>& all) {
+void select(const Communicator& comm, const RadialMasses& masses, double scale,
+            std::vector<WantedRadius>& all) {
   for (int low = 32 - radius_digit_bits; low >= 0; low -= radius_digit_bits) {
     std::vector<RadiusRow> rows;
-    const auto row_of = [&](const Wanted& wanted) {
+    const auto row_of = [&](const WantedRadius& wanted) {
       return std::find(rows.begin(), rows.end(), RadiusRow{wanted.prefix, wanted.type});
     };
-    for (const Wanted& wanted : all)
+    for (const WantedRadius& wanted : all)
       if (wanted.exists && row_of(wanted) == rows.end()) rows.push_back({wanted.prefix, wanted.type});
     std::vector<std::int64_t> sums = masses.by_digit(rows, low, scale);
     comm.sum(std::span<std::int64_t>(sums));
-    for (Wanted& wanted : all)
+    for (WantedRadius& wanted : all)
       if (wanted.exists)
         find_digit(
             wanted,
@@ -170,7 +171,7 @@ Vec3d densest_point(const Communicator& comm, RadialMasses& masses, double scale
   for (const DeepestParticle& of_rank : comm.all_gather(masses.deepest())) deepest = deepest + of_rank;
   Vec3d centre = deepest.position;
   masses.measure_from(centre);
-  std::vector<Wanted> tenth{{-1, 10}};
+  std::vector<WantedRadius> tenth{{-1, 10}};
   select(comm, masses, scale, tenth);
   const auto radius = std::bit_cast<float>(tenth[0].prefix);
   if (!tenth[0].exists || !(radius > 0)) return centre;
@@ -204,7 +205,7 @@ LagrangeRadii lagrange_radii(const Communicator& comm, const Particles& particle
   RadialMasses masses(particles);
   const double scale = integer_scale(total_mass);
   radii.centre = densest_point(comm, masses, scale);
-  std::vector<Wanted> wanted;
+  std::vector<WantedRadius> wanted;
   for (std::int32_t type = -1; type < particle_types; ++type)
     for (const int percent : LagrangeRadii::percent) wanted.push_back({type, percent});
   select(comm, masses, scale, wanted);
