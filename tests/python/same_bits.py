@@ -90,7 +90,7 @@ def main():
     simulation.run()
     check_run(simulation)
     given = grove.Simulation({"units": {"system": "none"}, "gravity": {"softening": 0.02, "delta": 0.001},
-                              "time": {"end": 0.03, "step": 0.01}}, start, backend="kokkos")
+                              "time": {"end": 0.03, "step": 0.01, "eta": 0.5}}, start, backend="kokkos")
     while not given.done:
         given.step()
     check_run(given)

@@ -16,7 +16,7 @@ cat >run.yml <<EOF
 units: {system: none}
 initial_conditions: {file: start.hdf5}
 gravity: {softening: 0.02, delta: 0.001}
-time: {end: 0.03, step: 0.01}
+time: {end: 0.03, step: 0.01, eta: 0.5}
 output: {folder: output, times: [0.03], render: false}
 EOF
 "$grove" run run.yml 2>err || { cat err; exit 1; }
