@@ -15,6 +15,7 @@
 #include "io/checksum.hpp"
 #include "io/file.hpp"
 #include "io/schema.hpp"
+#include "particles/field.hpp"
 
 namespace grove {
 namespace {
@@ -148,8 +149,10 @@ CheckpointManifest check_checkpoint(const std::string& folder) {
 
 std::map<std::string, std::string> fixed_parameters(const Parameters& parameters) {
   std::map<std::string, std::string> fixed;
-  for (const schema::Row& row : schema::rows_of(parameters))
-    if (is_fixed(row.name())) fixed[row.name()] = in_ascii(schema::text_of(row, parameters));
+  Parameters all = parameters;
+  all.softened = all_types;  // a map from more types changes nothing if the particles have no such type
+  for (const schema::Row& row : schema::rows_of(all))
+    if (is_fixed(row.name())) fixed[row.name()] = in_ascii(schema::text_of(row, all));
   return fixed;
 }
 

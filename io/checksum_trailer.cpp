@@ -32,25 +32,39 @@ struct Trailer {
 };
 static_assert(sizeof(Trailer) == 32);
 
-/// The sum over the first `bytes` bytes of the file. Collective.
-std::uint64_t checksum(const Communicator& comm, const std::string& path, Count bytes) {
-  const Count blocks = (bytes + block_bytes - 1) / block_bytes;
+/// Blocks that a rank reads between two pauses.
+constexpr Count most_at_once = 64;
+
+/// Adds up the sums of blocks [first, last).
+std::uint64_t sum_of_blocks(std::ifstream& file, const std::string& path, Count bytes, Count first,
+                            Count last) {
+  std::vector<char> block(static_cast<std::size_t>(std::min(bytes, block_bytes)));
   std::uint64_t sum = 0;
-  comm.together([&] {
-    std::ifstream file(path, std::ios::binary);
-    std::vector<char> block(static_cast<std::size_t>(std::min(bytes, block_bytes)));
-    Count number = share_begin(blocks, comm.rank(), comm.size());
-    const Count end = share_begin(blocks, comm.rank() + 1, comm.size());
-    file.seekg(number * block_bytes);
-    for (; number < end; ++number) {
-      const Count length = std::min(block_bytes, bytes - number * block_bytes);
-      if (!file.read(block.data(), length))
-        throw InputError(fmt::format("{}: cannot be read at byte {}: {}", path, number * block_bytes,
-                                     std::strerror(errno)));
-      sum += XXH3_64bits_withSeed(block.data(), static_cast<std::size_t>(length),
-                                  static_cast<std::uint64_t>(number));
-    }
-  });
+  file.seekg(first * block_bytes);
+  for (Count number = first; number < last; ++number) {
+    const Count length = std::min(block_bytes, bytes - number * block_bytes);
+    if (!file.read(block.data(), length))
+      throw InputError(
+          fmt::format("{}: cannot be read at byte {}: {}", path, number * block_bytes, std::strerror(errno)));
+    sum += XXH3_64bits_withSeed(block.data(), static_cast<std::size_t>(length),
+                                static_cast<std::uint64_t>(number));
+  }
+  return sum;
+}
+
+/// The sum over the first `bytes` bytes of the file. Collective.
+std::uint64_t checksum(const Communicator& comm, const std::string& path, Count bytes,
+                       const std::function<void()>& pause) {
+  const Count blocks = (bytes + block_bytes - 1) / block_bytes, ranks = comm.size();
+  const Count parts = (blocks + ranks * most_at_once - 1) / (ranks * most_at_once);
+  std::uint64_t sum = 0;
+  std::ifstream file(path, std::ios::binary);
+  for (Count part = 0; part < parts; ++part) {
+    const Count first = share_begin(blocks, comm.rank() * parts + part, ranks * parts);
+    const Count last = share_begin(blocks, comm.rank() * parts + part + 1, ranks * parts);
+    comm.together([&] { sum += sum_of_blocks(file, path, bytes, first, last); });
+    if (pause) pause();
+  }
   return comm.sum(sum);
 }
 
@@ -92,7 +106,7 @@ bool ends_within_trailer(const std::string& path, Count length) {
 void append_checksum(const Communicator& comm, const std::string& path) {
   Trailer trailer;
   trailer.bytes = comm.broadcast(length_of(path));
-  trailer.sum = checksum(comm, path, trailer.bytes);
+  trailer.sum = checksum(comm, path, trailer.bytes, {});
   comm.together([&] {
     if (!comm.is_master()) return;
     std::ofstream file(path, std::ios::binary | std::ios::app);
@@ -102,7 +116,8 @@ void append_checksum(const Communicator& comm, const std::string& path) {
   });
 }
 
-bool has_right_checksum(const Communicator& comm, const std::string& path) {
+bool has_right_checksum(const Communicator& comm, const std::string& path,
+                        const std::function<void()>& pause) {
   Trailer trailer;
   Count length = 0;
   comm.together([&] {
@@ -115,7 +130,7 @@ bool has_right_checksum(const Communicator& comm, const std::string& path) {
   trailer = comm.broadcast(trailer);
   if (trailer.mark != Trailer{}.mark) return false;
   const Count content = length - static_cast<Count>(sizeof(Trailer));
-  const std::uint64_t sum = checksum(comm, path, content);
+  const std::uint64_t sum = checksum(comm, path, content, pause);
   comm.together([&] {
     if (trailer.bytes != content)
       throw InputError(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "comm/communicator.hpp"
@@ -16,6 +17,8 @@ void append_checksum(const Communicator& comm, const std::string& path);
 
 /// Whether the file ends with a checksum, which then is right: InputError on all ranks together if it is
 /// wrong, or cut off behind the eighth of its bytes. Collective; same cost. What is no file has no checksum.
-bool has_right_checksum(const Communicator& comm, const std::string& path);
+/// pause: see ReadOptions.
+bool has_right_checksum(const Communicator& comm, const std::string& path,
+                        const std::function<void()>& pause = {});
 
 }  // namespace grove

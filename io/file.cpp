@@ -114,6 +114,14 @@ void require_output(const std::string& path, std::initializer_list<std::string> 
   require_writable(folder_of(target_of(path)));
 }
 
+void require_output(const std::string& path, Existing file) {
+  require_output(path);
+  std::error_code error;
+  if (file == Existing::keep && !is_stream(path) && std::filesystem::exists(path, error))
+    throw InputError(
+        fmt::format("{}: is there already; give another name, or --overwrite to replace it", path));
+}
+
 AtomicFile::AtomicFile(std::string path) : path_(target_of(path)), temporary_(temporary_of(path_)) {
   require_output(path_);
   if (is_stream(path_))

@@ -29,6 +29,11 @@ void reserve_room(const std::string& path, std::int64_t bytes, Reserve what, con
 /// whatever name: better before long work than behind it. An empty name is none.
 void require_output(const std::string& path, std::initializer_list<std::string> inputs = {});
 
+/// What is to happen with a file that is there already.
+enum class Existing { replace, keep };
+/// The same, and, where it is to be kept, if there is a file of this name: the message names --overwrite.
+void require_output(const std::string& path, Existing file);
+
 /// A file that appears complete or not at all: it is written under a temporary name beside its final one,
 /// flushed to disk and renamed by commit(). Without commit() the temporary file is removed.
 class AtomicFile {

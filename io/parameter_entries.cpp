@@ -113,7 +113,8 @@ void require_each_once(const std::vector<Entry>& entries) {
 
 void fail(const Entry& entry, const std::string& what) {
   // What stands on the command line says its name itself, but for elements of a list.
-  if (entry.where.starts_with("-C ") || entry.where.starts_with("-P " + entry.name + "="))
+  if (entry.where.starts_with("-C ") || entry.where.starts_with("--") ||
+      entry.where.starts_with("-P " + entry.name + "="))
     throw InputError(fmt::format("{}: {}", entry.where, what));
   throw InputError(fmt::format("{}: {}: {}", entry.where, entry.name, what));
 }

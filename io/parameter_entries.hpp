@@ -14,7 +14,7 @@ namespace grove {
 struct Entry {
   std::string name;
   YAML::Node value;
-  std::string where;  ///< "FILE:LINE" or "-P section.key=value"
+  std::string where;  ///< "FILE:LINE" or "-P section.key=value", an option
 };
 
 /// Throws an InputError that says where the entry stands.

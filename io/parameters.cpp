@@ -156,15 +156,8 @@ class Store {
     for (const YAML::Node& node : elements(entry_, row_))
       slot(p_).push_back(dataset(scalar(entry_, node, row_)));
   }
-  void operator()(const Slot<PerType>& slot) const {
-    if (!entry_.value.IsMap()) {
-      slot(p_).fill(number(entry_, entry_.value, row_, units_));
-      return;
-    }
-    slot(p_).fill(0);
-    for (const auto& [type, node] : items_by_type(entry_, row_))
-      slot(p_)[type] = number(entry_, node, row_, units_);
-  }
+  void operator()(const Slot<PerType>& slot) const { store_lengths(slot(p_)); }
+  void operator()(const schema::MapOfTypes& map) const { map.given(p_) = store_lengths(map.values(p_)); }
   void operator()(const Slot<TypeMap>& slot) const {
     const auto type = [&](const YAML::Node& node) {
       return static_cast<std::uint8_t>(particle_type(entry_, node, row_));
@@ -215,6 +208,20 @@ class Store {
   }
 
  private:
+  /// Stores a length for all types, or those of a map, with 0 for the others. Returns the types that got one.
+  std::uint8_t store_lengths(PerType& by_type) const {
+    if (!entry_.value.IsMap()) {
+      by_type.fill(number(entry_, entry_.value, row_, units_));
+      return all_types;
+    }
+    by_type.fill(0);
+    unsigned given = 0;
+    for (const auto& [type, node] : items_by_type(entry_, row_)) {
+      by_type[type] = number(entry_, node, row_, units_);
+      given |= 1u << type;
+    }
+    return static_cast<std::uint8_t>(given);
+  }
   std::string dataset(const std::string& name) const {
     std::vector<std::string_view> known;
     for_each_field([&](const auto& field) {
@@ -475,6 +482,14 @@ std::vector<ComponentParameters> placed_files(const std::vector<std::string>& fi
     std::visit(Store(p, entry, row, units), row.value);
   }
   return std::move(p.initial_conditions.components);
+}
+
+Softening parse_softening(const std::string& text, const std::string& option, const Units& units) {
+  const Entry entry{"gravity.softening", load_yaml(text, option), fmt::format("{} {}", option, text)};
+  const Row row = row_of(entry);
+  Parameters p;
+  std::visit(Store(p, entry, row, units), row.value);
+  return {p.gravity.softening, p.softened};
 }
 
 Parameters read_parameters(const Communicator& comm, const std::string& path,

@@ -64,6 +64,11 @@ struct InitialConditionsParameters : ParticleSource {
   std::vector<ComponentParameters> parts() const {
     return components.empty() ? std::vector{ComponentParameters{*this}} : components;
   }
+  /// What they are called in messages.
+  std::string source() const {
+    if (!components.empty()) return "initial_conditions.components";
+    return file.empty() ? "model " + model.model : file;
+  }
 };
 
 /// How accurate forces and steps are together.
@@ -139,12 +144,19 @@ struct LimitsParameters {
   double hang = 600;      ///< without progress, unless more is predicted
 };
 
+/// Plummer-equivalent lengths by type, in the units of a run or of a file.
+struct Softening {
+  std::array<double, particle_types> length{};
+  std::uint8_t types = 0x3f;  ///< bit t set: type t was given its length
+};
+
 /// All that a run can be told, resolved: every value is in the run's units, every default filled in.
 struct Parameters {
   UnitsParameters unit_choice;
   Accuracy accuracy = Accuracy::standard;  ///< gives gravity.delta and time.eta where they are not given
   InitialConditionsParameters initial_conditions;
   GravityParameters gravity;
+  std::uint8_t softened = 0x3f;                 ///< bit t set: gravity.softening has a length for type t
   std::vector<PotentialParameters> potentials;  ///< external ones; momentum is conserved only without
   DecompositionParameters decomposition;
   TimeParameters time;
@@ -173,6 +185,10 @@ Parameters parse_parameters(const std::string& text, const std::string& name,
 /// result. InputError: a file that is not there, or a key or value that cannot be.
 std::vector<ComponentParameters> placed_files(const std::vector<std::string>& files,
                                               const std::vector<std::string>& settings, const Units& units);
+
+/// A softening as gravity.softening takes it, a length or a map from type to length. option: that it was
+/// given to, for messages. InputError.
+Softening parse_softening(const std::string& text, const std::string& option, const Units& units);
 
 /// The parameters as a file that read_parameters resolves to the same values, with the meaning of each line
 /// as its comment.

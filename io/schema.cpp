@@ -105,8 +105,11 @@ std::vector<Row> gravity_rows() {
        "fewer particles than this attract each other directly, without a tree; 0: never. Where that is "
        "faster: "
        "docs/performance.md"},
-      {"gravity", "softening", at(in, &G::softening), dimension::length, not_negative, required,
-       "Plummer-equivalent softening length, one for all types or a map from type to length"},
+      {"gravity", "softening",
+       MapOfTypes{at(in, &G::softening), [](Parameters& p) -> std::uint8_t& { return p.softened; }},
+       dimension::length, not_negative, required,
+       "Plummer-equivalent softening length, one for all types or a map from type to length, with a length "
+       "for each type that there are particles of"},
   };
 }
 
@@ -297,12 +300,14 @@ std::string text_of_centre(const Centre& centre, const View& view) {
   return centre.words[static_cast<std::size_t>(view.centre_on)];
 }
 
-std::string text_of_softening(const PerType& values) {
-  bool same = true;
+/// given: the types that are in the map.
+std::string text_of_lengths(const PerType& values, std::uint8_t given = all_types) {
+  bool same = given == all_types;
   for (const double v : values) same = same && v == values[0];
   if (same) return fmt::format("{}", values[0]);
   std::vector<std::string> entries;
-  for (std::size_t t = 0; t < values.size(); ++t) entries.push_back(fmt::format("{}: {}", t, values[t]));
+  for (std::size_t t = 0; t < values.size(); ++t)
+    if (given >> t & 1) entries.push_back(fmt::format("{}: {}", t, values[t]));
   return fmt::format("{{{}}}", fmt::join(entries, ", "));
 }
 
@@ -468,10 +473,11 @@ std::string text_of(const Row& row, const Parameters& parameters) {
           [&](const Slot<std::vector<std::string>>& slot) {
             return slot(p).empty() ? "" : fmt::format("[{}]", fmt::join(slot(p), ", "));
           },
-          [&](const Slot<PerType>& slot) { return text_of_softening(slot(p)); },
           [&](const Slot<std::optional<Vec3d>>& slot) {
             return slot(p) ? fmt::format("[{}, {}, {}]", slot(p)->x, slot(p)->y, slot(p)->z) : "";
           },
+          [&](const Slot<PerType>& slot) { return text_of_lengths(slot(p)); },
+          [&](const MapOfTypes& map) { return text_of_lengths(map.values(p), map.given(p)); },
           [&](const Slot<TypeMap>& slot) { return text_of_types(slot(p)); },
           [&](const Angle& angle) { return fmt::format("{}", angle.slot(p)); },
           [&](const TypeMask& mask) { return text_of_types(mask.slot(p)); },
@@ -500,6 +506,7 @@ std::string kind_of(const Row& row) {
           [](const Slot<std::vector<double>>&) { return std::string("list of numbers"); },
           [](const Slot<std::vector<std::string>>&) { return std::string("list of names"); },
           [](const Slot<PerType>&) { return std::string("number or map from type to number"); },
+          [](const MapOfTypes&) { return std::string("number or map from type to number"); },
           [](const Slot<std::optional<Vec3d>>&) { return std::string("three numbers, [x, y, z]"); },
           [](const Slot<TypeMap>&) { return std::string("type, 0 to 5, or map from type to type"); },
           [](const Angle&) { return std::string("number of degrees, or with deg or rad"); },

@@ -62,6 +62,12 @@ struct Exclusion {
   std::string first, second, reason;
 };
 
+/// Lengths by type, of which a map may leave out those of types that are not there.
+struct MapOfTypes {
+  Slot<PerType> values;
+  Slot<std::uint8_t> given;  ///< bit t set: type t is in the map
+};
+
 /// A list of maps: any number of elements, each with parameters of its own.
 struct List {
   std::function<std::size_t(const Parameters&)> count;
@@ -76,7 +82,7 @@ using Value =
     std::variant<Slot<double>, Slot<std::optional<double>>, Slot<Count>, Slot<std::uint64_t>,
                  Slot<std::optional<std::uint64_t>>, Slot<bool>, Slot<std::string>, Slot<Vec3d>,
                  Slot<std::optional<Vec3d>>, Slot<std::vector<double>>, Slot<std::vector<std::string>>,
-                 Slot<PerType>, Slot<TypeMap>, Angle, TypeMask, Axes, Centre, Choice, Word, List>;
+                 Slot<PerType>, Slot<TypeMap>, MapOfTypes, Angle, TypeMask, Axes, Centre, Choice, Word, List>;
 
 /// Which numbers a parameter may have.
 struct Range {

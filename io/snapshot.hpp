@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,6 +63,13 @@ struct ReadOptions {
   Units unstated = Units::galactic();  ///< units of files that state none
   std::optional<Units> convert_to{};   ///< units to convert particles and time to; unset: left as they are
   bool comoving = false;               ///< take comoving values too, as they stand; else they are refused
+  /// Less than 1: a sample of so many of the particles, runs of neighbours in the files, spread evenly over
+  /// those of each type, with the mass of all.
+  double share = 1;
+  /// Called by all ranks together with the header, converted, before particles are read.
+  std::function<void(const SnapshotHeader&)> before_particles{};
+  /// Called by all ranks together every second or so of reading; what it throws ends that.
+  std::function<void()> pause{};
 };
 
 /// Reads a snapshot of any format; `path` is its file, or any file of a set. Each rank gets an equal share of

@@ -64,8 +64,9 @@ std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path);
 
 /// Checks the checksum of each file that has one; HDF5 without one is tried in a child process, each by one
 /// rank. Returns whether all have one. Collective; InputError on all ranks together if a file is damaged. A
-/// missing file passes.
-bool check_before_opening(const Communicator& comm, std::span<const std::string> paths);
+/// missing file passes. pause: see ReadOptions.
+bool check_before_opening(const Communicator& comm, std::span<const std::string> paths,
+                          const std::function<void()>& pause = {});
 
 /// A number of files in a set as a header has it; 0 and less, of writers that do not set it, mean one file.
 /// InputError if there cannot be so many.

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <exception>
 #include <memory>
 #include <new>
 #include <numeric>
 #include <type_traits>
+#include <vector>
 
 #include "base/errors.hpp"
 #include "base/memory.hpp"
@@ -20,14 +23,20 @@ namespace {
 /// Reads this rank's share of the particles; particles of one type after the other.
 class ShareReader {
  public:
-  ShareReader(const SnapshotHeader& header, int rank, int ranks)
-      : header_(header), rank_(rank), ranks_(ranks) {}
+  /// share: of the particles, as a sample.
+  ShareReader(const SnapshotHeader& header, double share, int rank, int ranks)
+      : header_(header), sample_(header.counts), rank_(rank), ranks_(ranks) {
+    for (Count& count : sample_)
+      if (share < 1 && count > 0)
+        count = std::max<Count>(1, std::llround(share * static_cast<double>(count)));
+  }
 
-  Particles read() {
+  /// Makes room for the share, which read_part() fills.
+  void prepare() {
     Count mine = 0;
     for (std::size_t t = 0; t < header_.counts.size(); ++t) mine += end(t) - begin(t);
     make_room(mine);
-    for (std::size_t t = 0; t < header_.counts.size(); ++t) read_type(t);
+    for (std::size_t t = 0; t < header_.counts.size(); ++t) list_parts(t);
     std::fill(particles_.acceleration.begin(), particles_.acceleration.end(), Vec3f{0, 0, 0});
     std::fill(particles_.potential.begin(), particles_.potential.end(), 0.0f);
     std::fill(particles_.old_acceleration.begin(), particles_.old_acceleration.end(), 0.0f);
@@ -35,12 +44,18 @@ class ShareReader {
     std::fill(particles_.level.begin(), particles_.level.end(), std::uint8_t{0});
     std::fill(particles_.previous_acceleration.begin(), particles_.previous_acceleration.end(),
               Vec3f{0, 0, 0});
-    return std::move(particles_);
   }
+  Count parts() const { return static_cast<Count>(parts_.size()); }
+  /// In order; beyond the last one nothing happens.
+  void read_part(Count number) {
+    if (number < parts()) read(parts_[static_cast<std::size_t>(number)]);
+  }
+  Particles take() { return std::move(particles_); }
 
  private:
-  Count begin(std::size_t type) const { return share_begin(header_.counts[type], rank_, ranks_); }
-  Count end(std::size_t type) const { return share_begin(header_.counts[type], rank_ + 1, ranks_); }
+  /// Of those of a type that are read.
+  Count begin(std::size_t type) const { return share_begin(sample_[type], rank_, ranks_); }
+  Count end(std::size_t type) const { return share_begin(sample_[type], rank_ + 1, ranks_); }
 
   /// A header, damaged or not, may ask for anything; the kernel ends a process that takes more than there is.
   void make_room(Count count) {
@@ -59,28 +74,43 @@ class ShareReader {
     }
   }
 
-  void read_type(std::size_t type) {
-    const Count first = begin(type), last = end(type);
-    Count before = 0;  // particles of this type in earlier files
-    for (std::size_t f = 0; f < header_.files.size(); ++f) {
-      const Count from = std::max(first, before), to = std::min(last, before + header_.file_counts[f][type]);
-      if (from < to) read_part(f, type, from - before, to - from);
-      before += header_.file_counts[f][type];
-    }
-    if (!header_.has_ids) {
-      const Count earlier = std::accumulate(
-          header_.counts.begin(), header_.counts.begin() + static_cast<std::ptrdiff_t>(type), Count{0});
-      const std::size_t start = filled_ - static_cast<std::size_t>(last - first);
-      for (Count i = 0; i < last - first; ++i)
-        particles_.id[start + static_cast<std::size_t>(i)] = static_cast<ParticleId>(earlier + first + i + 1);
+  /// Particles [first, first + count) of a type in a file.
+  struct Part {
+    std::size_t file, type;
+    Count first, count;
+  };
+  /// Particles of a rank that are read at once: a second or so of a slow disk.
+  static constexpr Count most_at_once = Count{1} << 21;
+  static constexpr Count sample_runs = 256;  ///< of neighbours, of each type
+
+  void list_parts(std::size_t type) {
+    const Count all = header_.counts[type], read = sample_[type];
+    const Count runs = read == all ? 1 : std::min(read, sample_runs);
+    for (Count run = 0; run < runs; ++run) {
+      const Count first = share_begin(read, run, runs), last = share_begin(read, run + 1, runs);
+      const Count from = std::max(first, begin(type)), to = std::min(last, end(type));
+      const Count skipped = share_begin(all, run, runs) - first;
+      if (from < to) list_parts(type, from + skipped, to + skipped);
     }
   }
 
-  void read_part(std::size_t file_index, std::size_t type, Count first, Count count) {
-    if (!file_ || open_index_ != file_index) {
-      file_ = open_snapshot_file(header_.files[file_index]);
-      open_index_ = file_index;
+  /// Of particles [first, last) of a type.
+  void list_parts(std::size_t type, Count first, Count last) {
+    Count before = 0;  // particles of this type in earlier files
+    for (std::size_t f = 0; f < header_.files.size(); ++f) {
+      const Count in_file = header_.file_counts[f][type], to = std::min(last - before, in_file);
+      for (Count from = std::max<Count>(first - before, 0); from < to; from += most_at_once)
+        parts_.push_back({f, type, from, std::min(most_at_once, to - from)});
+      before += in_file;
     }
+  }
+
+  void read(const Part& part) {
+    if (!file_ || open_index_ != part.file) {
+      file_ = open_snapshot_file(header_.files[part.file]);
+      open_index_ = part.file;
+    }
+    const auto [file, type, first, count] = part;
     const int t = static_cast<int>(type);
     static_assert(sizeof(Vec3d) == 3 * sizeof(double));
     file_->read(t, Property::position, first, count, &particles_.position[filled_].x);
@@ -90,14 +120,33 @@ class ShareReader {
       std::fill_n(particles_.mass.begin() + at, count, mass);
     else
       file_->read(t, Property::mass, first, count, &particles_.mass[filled_]);
-    if (header_.has_ids) file_->read_ids(t, first, count, &particles_.id[filled_]);
+    if (const Count all = header_.counts[type], some = sample_[type]; some < all)
+      for (Count i = 0; i < count; ++i)
+        particles_.mass[filled_ + static_cast<std::size_t>(i)] *=
+            static_cast<double>(all) / static_cast<double>(some);
     std::fill_n(particles_.type.begin() + at, count, static_cast<std::uint8_t>(type));
+    if (header_.has_ids)
+      file_->read_ids(t, first, count, &particles_.id[filled_]);
+    else
+      number(part);
     filled_ += static_cast<std::size_t>(count);
   }
 
+  /// Ids in the order of the files.
+  void number(const Part& part) {
+    const auto by_type = static_cast<std::ptrdiff_t>(part.type);
+    Count id = std::accumulate(header_.counts.begin(), header_.counts.begin() + by_type, part.first + 1);
+    for (std::size_t f = 0; f < part.file; ++f) id += header_.file_counts[f][part.type];
+    std::iota(particles_.id.begin() + static_cast<std::ptrdiff_t>(filled_),
+              particles_.id.begin() + static_cast<std::ptrdiff_t>(filled_) + part.count,
+              static_cast<ParticleId>(id));
+  }
+
   const SnapshotHeader& header_;
+  std::array<Count, particle_types> sample_;  ///< particles to read
   int rank_, ranks_;
   Particles particles_;
+  std::vector<Part> parts_;
   std::size_t filled_ = 0;
   std::unique_ptr<SnapshotFile> file_;
   std::size_t open_index_ = 0;
@@ -139,8 +188,22 @@ SnapshotHeader read_snapshot_header(const Communicator& comm, const std::string&
 Snapshot read_snapshot(const Communicator& comm, const std::string& path, const ReadOptions& options) {
   Snapshot snapshot;
   snapshot.header = open_set(comm, path, options);
+  if (options.before_particles) {
+    Snapshot told{snapshot.header, {}};
+    comm.together([&] {
+      if (options.convert_to) convert(told, *options.convert_to, path);
+    });
+    options.before_particles(told.header);
+  }
+  ShareReader reader(snapshot.header, options.share, comm.rank(), comm.size());
+  comm.together([&] { reader.prepare(); });
+  const Count parts = comm.max(reader.parts());
+  for (Count part = 0; part < parts; ++part) {
+    comm.together([&] { reader.read_part(part); });
+    if (options.pause) options.pause();
+  }
+  snapshot.particles = reader.take();
   comm.together([&] {
-    snapshot.particles = ShareReader(snapshot.header, comm.rank(), comm.size()).read();
     if (options.convert_to) convert(snapshot, *options.convert_to, path);
   });
   return snapshot;

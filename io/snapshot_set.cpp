@@ -56,8 +56,8 @@ void merge_mass_table(const FileHeader& file, std::array<bool, particle_types>& 
 /// The paths of the set that a file belongs to. Every file is checked before it is opened;
 /// all_have_checksums: whether that was by checksums. Collective.
 std::vector<std::string> checked_files(const Communicator& comm, const std::string& path,
-                                       bool& all_have_checksums) {
-  all_have_checksums = check_before_opening(comm, {&path, 1});
+                                       const std::function<void()>& pause, bool& all_have_checksums) {
+  all_have_checksums = check_before_opening(comm, {&path, 1}, pause);
   int count = 1;
   comm.together([&] {
     if (comm.is_master()) count = open_snapshot_file(path)->header().files;
@@ -71,7 +71,7 @@ std::vector<std::string> checked_files(const Communicator& comm, const std::stri
   });
   std::vector<std::string> others = files;
   std::erase(others, path);
-  if (!check_before_opening(comm, others)) all_have_checksums = false;
+  if (!check_before_opening(comm, others, pause)) all_have_checksums = false;
   return files;
 }
 
@@ -174,10 +174,11 @@ void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
 
 Count SnapshotHeader::count() const { return sum(counts); }
 
-bool check_before_opening(const Communicator& comm, std::span<const std::string> paths) {
+bool check_before_opening(const Communicator& comm, std::span<const std::string> paths,
+                          const std::function<void()>& pause) {
   std::vector<std::string> others;
   for (const std::string& path : paths)
-    if (!has_right_checksum(comm, path)) others.push_back(path);
+    if (!has_right_checksum(comm, path, pause)) others.push_back(path);
   comm.together([&] {
     const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
     for (std::size_t file = rank; file < others.size(); file += ranks)
@@ -190,7 +191,7 @@ SnapshotHeader open_set(const Communicator& comm, const std::string& path, const
   SnapshotHeader header;
   Layout layout;
   bool has_checksum = false;
-  std::vector<std::string> files = checked_files(comm, path, has_checksum);
+  std::vector<std::string> files = checked_files(comm, path, options.pause, has_checksum);
   comm.together([&] {
     if (!comm.is_master()) return;
     FileHeader first;

@@ -1,11 +1,14 @@
 #include "io/validate.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <numeric>
+#include <span>
 #include <string_view>
 #include <tuple>
 
@@ -115,10 +118,8 @@ void check_values(const Particles& particles, const ValidationOptions& options, 
   };
   if (!std::isfinite(mass) || mass < 0) fail("expected a positive number");
   if (mass == 0 && !may_be_zero)
-    fail(
-        fmt::format("expected a positive number (zero only for types named in initial_conditions.tracer, "
-                    "for example [{}])",
-                    particles.type[i]));
+    fail(fmt::format("expected a positive number (zero only for types that {} names, here {})",
+                     options.tracer_option, particles.type[i]));
   if (mass > greatest_mass)
     fail(fmt::format("at most {} can be computed: choose a larger unit of mass", greatest_mass));
 }
@@ -194,9 +195,9 @@ void check_coincidence(const Communicator& comm, const Particles& particles, con
           message = fmt::format(
               "{}: dataset Coordinates: particles with id {} and {} are at the same position ({}, "
               "{}, {}); that "
-              "needs a softening above 0 (gravity.softening)",
+              "needs a softening above 0 ({})",
               options.source, a.id, b.id, std::bit_cast<double>(a.x), std::bit_cast<double>(a.y),
-              std::bit_cast<double>(a.z));
+              std::bit_cast<double>(a.z), options.softening_option);
       });
   comm.together([&] {
     if (!message.empty()) throw InputError(message);
@@ -207,7 +208,10 @@ void check_coincidence(const Communicator& comm, const Particles& particles, con
 
 void validate(const Communicator& comm, const Particles& particles, const ValidationOptions& options,
               Count piece) {
-  const Count total = comm.sum(static_cast<Count>(particles.size()));
+  std::array<Count, particle_types> counts{};
+  for (const std::uint8_t type : particles.type) ++counts[type];
+  comm.sum(std::span<Count>(counts));
+  const Count total = std::accumulate(counts.begin(), counts.end(), Count{0});
   comm.together([&] {
     if (total == 0)
       throw InputError(fmt::format("{}: holds no particles; at least one is needed", options.source));
@@ -219,10 +223,21 @@ void validate(const Communicator& comm, const Particles& particles, const Valida
       if (!(softening >= 0 && softening <= greatest_softening))
         throw InputError(fmt::format("{}: a softening of {}; expected a length from 0 to {}", options.source,
                                      softening, greatest_softening));
+    require_softening(counts, options);
   });
   validate_values(comm, particles, options);
   validate_ids(comm, particles, options, piece);
   check_coincidence(comm, particles, options, piece);
+}
+
+void require_softening(const std::array<Count, particle_types>& counts, const ValidationOptions& options) {
+  std::vector<std::string> missing;
+  for (std::size_t type = 0; type < counts.size(); ++type)
+    if (counts[type] > 0 && !(options.softened >> type & 1))
+      missing.push_back(fmt::format("type {}, of which there are {} particles", type, counts[type]));
+  if (!missing.empty())
+    throw InputError(fmt::format("{}: {} leaves out {}: give each type its length, or one length for all",
+                                 options.source, options.softening_option, fmt::join(missing, " and ")));
 }
 
 void validate_values(const Communicator& comm, const Particles& particles, const ValidationOptions& options) {

@@ -16,10 +16,13 @@ struct ValidationOptions {
   std::string source;                              ///< file or model that they come from, named in messages
   std::uint8_t tracer = 0;                         ///< bit t set: particles of type t may have no mass
   std::array<double, particle_types> softening{};  ///< by type, length; a pair uses the larger
+  std::uint8_t softened = all_types;               ///< bit t set: a softening was given for type t
   Count leaves = 0;                                ///< leaves asked for; 0: no number is asked for
   /// The particles stand as read_snapshot() gave them with this header; then messages tell the file and the
   /// place in it (from 0), and name the first particle of the file that is at fault. Unset: one that is.
   const SnapshotHeader* header = nullptr;
+  /// What the user gave these with.
+  std::string softening_option = "gravity.softening", tracer_option = "initial_conditions.tracer";
 };
 
 /// Beyond these (absolute) values the single precision of the walk overflows.
@@ -30,13 +33,17 @@ inline constexpr double greatest_softening = 1e18;   ///< length
 
 /// Refuses particles that no force can be computed for: none at all; positions, velocities or masses that are
 /// not finite or too large; masses that are negative, or zero in a type that is not a tracer; two particles
-/// with the same id; two at exactly the same position that are not softened; fewer particles than leaves.
+/// with the same id; two at exactly the same position that are not softened; a type that was given no
+/// softening; fewer particles than leaves.
 ///
 /// Collective; InputError on all ranks together, naming the source, the dataset and the particle. Exact.
 /// Cost: one pass; ids (and positions of unsoftened particles) travel once to the rank that their hash names,
 /// at most `piece` of each rank at a time, which bounds the memory.
 void validate(const Communicator& comm, const Particles& particles, const ValidationOptions& options,
               Count piece = Count{1} << 22);
+
+/// Refuses a softening that leaves out a type of which there are particles. counts: of all ranks, by type.
+void require_softening(const std::array<Count, particle_types>& counts, const ValidationOptions& options);
 
 /// Its parts, for themselves: what single particles are, and that no id occurs twice.
 void validate_values(const Communicator& comm, const Particles& particles, const ValidationOptions& options);

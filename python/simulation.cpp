@@ -51,6 +51,7 @@ InitialState state_of(const Communicator& comm, const Parameters& parameters, co
            {.source = "particles",
             .tracer = parameters.initial_conditions.tracer,
             .softening = parameters.gravity.softening,
+            .softened = parameters.softened,
             .leaves = parameters.decomposition.leaves});
   return state;
 }

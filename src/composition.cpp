@@ -71,11 +71,17 @@ auto named(const std::string& component, const Work& work) {
 
 Particles particles_of(const Communicator& comm, const ComponentParameters& component,
                        const CompositionOptions& options, std::vector<SnapshotHeader>& headers) {
-  if (component.file.empty()) return make_initial_conditions(comm, component.model);
-  Snapshot snapshot = read_snapshot(comm, component.file, {options.unstated, options.units, false});
+  if (component.file.empty())
+    return make_initial_conditions(comm, sample_of(component.model, options.share), options.pause);
+  ReadOptions reading;
+  reading.unstated = options.unstated;
+  reading.convert_to = options.units;
+  reading.share = options.share;
+  reading.pause = options.pause;
+  Snapshot snapshot = read_snapshot(comm, component.file, reading);
   ValidationOptions validation;
   validation.source = component.file;
-  validation.header = &snapshot.header;
+  if (options.share == 1) validation.header = &snapshot.header;
   for (std::size_t t = 0; t < component.placement.type.size(); ++t)
     if (options.tracer >> component.placement.type[t] & 1)
       validation.tracer = static_cast<std::uint8_t>(validation.tracer | 1u << t);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,10 +20,12 @@ struct Composition {
 
 /// What components are put together with.
 struct CompositionOptions {
-  std::string name;         ///< of the list of components, for messages
-  Units units;              ///< of the result; files are converted to them
-  Units unstated;           ///< of files that state none
-  std::uint8_t tracer = 0;  ///< bit t set: particles that get type t may have no mass
+  std::string name;               ///< of the list of components, for messages
+  Units units;                    ///< of the result; files are converted to them
+  Units unstated;                 ///< of files that state none
+  std::uint8_t tracer = 0;        ///< bit t set: particles that get type t may have no mass
+  double share = 1;               ///< of the particles of each component, as a sample with the mass of all
+  std::function<void()> pause{};  ///< called by all ranks together every second or so
 };
 
 /// Reads or makes each component, turns it about the origin, moves it, gives its particles their types and

@@ -73,6 +73,15 @@ bool EarlierResults::hold(const std::filesystem::path& file) const {
   });
 }
 
+double EarlierResults::bytes() const {
+  double sum = 0;
+  std::error_code error;
+  for (const Result& result : results_)
+    if (const std::uintmax_t bytes = std::filesystem::file_size(result.path, error); !error)
+      sum += static_cast<double>(bytes);
+  return sum;
+}
+
 std::size_t EarlierResults::remove_all() const {
   std::size_t removed = 0;
   for (const Result& result : results_) removed += remove_file(result.path);

@@ -19,6 +19,9 @@ class EarlierResults {
   /// Whether a file is one of them.
   bool hold(const std::filesystem::path& file) const;
 
+  /// Bytes of all.
+  double bytes() const;
+
   /// Removes all. Returns how many files. InputError: one cannot be removed.
   std::size_t remove_all() const;
   /// Removes those that were due with this number or a later one.

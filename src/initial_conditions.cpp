@@ -1,23 +1,73 @@
 #include "initial_conditions.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "io/shares.hpp"
 #include "particles/models/model.hpp"
 
 namespace grove {
+namespace {
 
-Particles make_initial_conditions(const Communicator& comm, const ModelParameters& parameters) {
+/// Particles that a rank makes between two pauses: some tenths of a second.
+constexpr Count most_at_once = Count{1} << 17;
+
+/// Calls work(first, last) for parts of a rank's share, as many on every rank, with a pause behind each.
+template <class Work>
+void in_parts(const Communicator& comm, Count first, Count last, const std::function<void()>& pause,
+              const Work& work) {
+  const Count parts = (comm.max(last - first) + most_at_once - 1) / most_at_once;
+  for (Count part = 0; part < parts; ++part) {
+    work(first + share_begin(last - first, part, parts), first + share_begin(last - first, part + 1, parts));
+    if (pause) pause();
+  }
+}
+
+void append(Particles& all, const Particles& part, std::size_t at) {
+  for_each_field([&](const auto& field) {
+    std::copy((part.*field.array).begin(), (part.*field.array).end(),
+              (all.*field.array).begin() + static_cast<std::ptrdiff_t>(at));
+  });
+}
+
+}  // namespace
+
+ModelParameters sample_of(ModelParameters model, double share) {
+  if (!(share < 1)) return model;
+  const auto shrink = [&](Count count) {
+    return std::max<Count>(1, std::llround(share * static_cast<double>(count)));
+  };
+  model.particles = shrink(make_model(model).count());
+  for (Count ModelParameters::*part : {&ModelParameters::halo_particles, &ModelParameters::disk_particles,
+                                       &ModelParameters::bulge_particles})
+    if (model.*part > 0) model.*part = shrink(model.*part);
+  return model;
+}
+
+Particles make_initial_conditions(const Communicator& comm, const ModelParameters& parameters,
+                                  const std::function<void()>& pause) {
   std::optional<Model> model;
   comm.together([&] { model = make_model(parameters); });
   const Count first = share_begin(model->count(), comm.rank(), comm.size());
   const Count last = share_begin(model->count(), comm.rank() + 1, comm.size());
 
-  std::vector<std::int64_t> sums = model->sums(first, last);
+  std::vector<std::int64_t> sums = model->sums(first, first);
+  in_parts(comm, first, last, pause, [&](Count begin, Count end) {
+    const std::vector<std::int64_t> more = model->sums(begin, end);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
+  });
   comm.sum(std::span<std::int64_t>(sums));
   model->centre(sums);
-  Particles particles;
-  model->make(first, last, particles);
+  Particles particles, part;
+  particles.resize(static_cast<std::size_t>(last - first));
+  in_parts(comm, first, last, pause, [&](Count begin, Count end) {
+    model->make(begin, end, part);
+    append(particles, part, static_cast<std::size_t>(begin - first));
+  });
   return particles;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "comm/communicator.hpp"
 #include "particles/models/parameters.hpp"
 #include "particles/particles.hpp"
@@ -9,7 +11,11 @@ namespace grove {
 /// This rank's equal share of a model's particles, in order of their ids over the ranks. Collective;
 /// InputError on all ranks together. Every particle is the same on any number of ranks. Cost: each particle
 /// is drawn twice, once for the centring (one reduction of a few integers), and no rank holds more than its
-/// share.
-Particles make_initial_conditions(const Communicator& comm, const ModelParameters& parameters);
+/// share. pause (optional): called by all ranks together every second or so; what it throws ends the work.
+Particles make_initial_conditions(const Communicator& comm, const ModelParameters& parameters,
+                                  const std::function<void()>& pause = {});
+
+/// The model with so large a share of its particles, one at least.
+ModelParameters sample_of(ModelParameters model, double share);
 
 }  // namespace grove

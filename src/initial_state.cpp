@@ -32,12 +32,12 @@ std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeade
 }
 
 /// Several files or models: at time 0, whatever the files say.
-InitialState composed_state(const Communicator& comm, const Parameters& parameters) {
+InitialState composed_state(const Communicator& comm, const Parameters& parameters, const StartHooks& hooks) {
   const InitialConditionsParameters& from = parameters.initial_conditions;
   InitialState state;
   Composition composition =
       compose(comm, from.components,
-              {"initial_conditions.components", parameters.units, parameters.units, from.tracer});
+              {from.source(), parameters.units, parameters.units, from.tracer, 1, hooks.pause});
   state.particles = std::move(composition.particles);
   for (const SnapshotHeader& header : composition.headers)
     for (std::string& remark : remarks_on(header.files[0], header))
@@ -47,18 +47,24 @@ InitialState composed_state(const Communicator& comm, const Parameters& paramete
 
 }  // namespace
 
-InitialState initial_state(const Communicator& comm, const Parameters& parameters) {
+InitialState initial_state(const Communicator& comm, const Parameters& parameters, const StartHooks& hooks) {
   const InitialConditionsParameters& from = parameters.initial_conditions;
   InitialState state;
   SnapshotHeader header;
+  if (hooks.before && from.file.empty()) hooks.before(beginning_of(comm, parameters));
   if (!from.components.empty()) {
-    state = composed_state(comm, parameters);
+    state = composed_state(comm, parameters, hooks);
   } else if (from.file.empty()) {
-    state.particles = make_initial_conditions(comm, from.model);
+    state.particles = make_initial_conditions(comm, from.model, hooks.pause);
   } else {
     ReadOptions options;
     options.unstated = parameters.units;
     options.convert_to = parameters.units;
+    options.pause = hooks.pause;
+    if (hooks.before)
+      options.before_particles = [&](const SnapshotHeader& found) {
+        hooks.before({found.counts, found.time});
+      };
     Snapshot snapshot = read_snapshot(comm, from.file, options);
     state.particles = std::move(snapshot.particles);
     state.time = snapshot.header.time;
@@ -68,13 +74,13 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
   }
   ValidationOptions options;
   if (!from.file.empty()) options.header = &header;
-  options.source = !from.components.empty() ? "initial_conditions.components"
-                   : from.file.empty()      ? "model " + from.model.model
-                                            : from.file;
+  options.source = from.source();
   options.tracer = from.tracer;
   options.softening = parameters.gravity.softening;
+  options.softened = parameters.softened;
   options.leaves = parameters.decomposition.leaves;
   validate(comm, state.particles, options);
+  if (hooks.pause) hooks.pause();
   if (parameters.time.begin) state.time = *parameters.time.begin;
   return state;
 }

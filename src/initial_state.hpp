@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "comm/communicator.hpp"
 #include "io/parameters.hpp"
 #include "particles/particles.hpp"
+#include "run_needs.hpp"
 
 namespace grove {
 
@@ -18,10 +20,20 @@ struct InitialState {
   std::vector<std::string> remarks;  ///< what a user might not expect of the file
 };
 
+/// What a run does while its particles are read or made; each is called by all ranks together, and what it
+/// throws ends that.
+struct StartHooks {
+  /// Once it is known how many there will be.
+  std::function<void(const Beginning&)> before{};
+  /// Every second or so.
+  std::function<void()> pause{};
+};
+
 /// Reads the snapshot, makes the model or puts together the components that the parameters name, in the units
 /// of the run, and validates the particles. The same particles for any number of ranks. Collective.
 /// InputError: it cannot be read or made, or the particles cannot be simulated.
-InitialState initial_state(const Communicator& comm, const Parameters& parameters);
+InitialState initial_state(const Communicator& comm, const Parameters& parameters,
+                           const StartHooks& hooks = {});
 
 /// Collective. Seconds that this takes on a slow machine: a file at 100 MB/s, of all ranks together, and of a
 /// set of files all that its folder holds; a model 10 microseconds a particle.

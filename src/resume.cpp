@@ -23,7 +23,7 @@ namespace {
 /// On the master. InputError unless a run that finds no checkpoint comes to what the folder holds again: that
 /// of a run that was ended before its first one, and had these parameters.
 void require_repeatable(const std::string& output, Parameters parameters) {
-  if (!RunLog::is_there(output)) return;
+  if (!RunLog::has_steps(output)) return;
   const std::string latest = EarlierResults(output).latest_snapshot(), used = output + "/used-parameters.yml";
   const std::string instead =
       (latest.empty() ? "start another run"
@@ -53,8 +53,6 @@ void require_own_folder(const ResumeChoice& choice, const Parameters& parameters
   if (from ? CheckpointFolder(output).holds(from->path) : choice.overwrite) return;
   if (from || choice.from != "auto") return RunLog::require_no_earlier_run(output);
   require_repeatable(output, parameters);
-  if (RunLog::is_there(output))
-    say("{}: the run there was ended before its first checkpoint; it begins afresh\n", output);
 }
 
 /// On the master. InputError if the run would replace what it begins with.
@@ -146,7 +144,6 @@ std::optional<Checkpoint> choose_checkpoint(const Communicator& comm, const Resu
   comm.together([&] {
     if (found) require_same_run(*found, parameters, backend);
     if (!comm.is_master()) return;
-    require_own_folder(choice, parameters, found ? &*found : nullptr);
     if (!found) return require_initial_conditions_elsewhere(parameters);
     if (const std::string now = compiled_instruction_set(); found->manifest.instruction_set != now)
       fmt::print(stderr,
@@ -157,15 +154,34 @@ std::optional<Checkpoint> choose_checkpoint(const Communicator& comm, const Resu
   return found;
 }
 
+std::string results_in_the_way(const Communicator& comm, const ResumeChoice& choice,
+                               const Parameters& parameters, const Checkpoint* from) {
+  std::string fault;
+  comm.together([&] {
+    if (comm.is_master()) try {
+        require_own_folder(choice, parameters, from);
+      } catch (const InputError& error) {
+        fault = error.what();
+      }
+  });
+  return comm.broadcast(fault);
+}
+
 std::optional<Checkpoint> find_checkpoint(const Communicator& comm, const ResumeChoice& choice,
                                           const Parameters& parameters, const std::string& backend) {
   std::optional<Checkpoint> found = choose_checkpoint(comm, choice, parameters, backend);
+  const std::string fault = results_in_the_way(comm, choice, parameters, found ? &*found : nullptr);
+  if (!fault.empty()) throw Agreed<InputError>(fault);
   // Earlier results, if they may be replaced, stay until the run has its first forces
   // (Simulation::start_reporting).
   comm.together([&] {
     if (!comm.is_master()) return;
-    if (!found) make_output_folder(parameters.output.folder);
-    CheckpointFolder(parameters.output.folder).begin();
+    const std::string& output = parameters.output.folder;
+    if (!found && !choice.overwrite && RunLog::is_there(output))
+      say("{}: the run there was ended before its first {}; it begins afresh\n", output,
+          RunLog::has_steps(output) ? "checkpoint" : "step");
+    if (!found) make_output_folder(output);
+    CheckpointFolder(output).begin();
   });
   return found;
 }

@@ -18,12 +18,17 @@ struct ResumeChoice {
 
 /// Collective. The checkpoint to go on from; none: the run begins afresh. Nothing is written. parameters: of
 /// the run; backend: its name. A damaged checkpoint is warned of, and the one before it taken. InputError on
-/// all ranks together: there are earlier results and nobody said what to do with them, no checkpoint is
-/// valid, or it is of other parameters or of another backend.
+/// all ranks together: no checkpoint is valid, or it is of other parameters or of another backend.
 std::optional<Checkpoint> choose_checkpoint(const Communicator& comm, const ResumeChoice& choice,
                                             const Parameters& parameters, const std::string& backend);
 
-/// The same, and makes the output folder ready for the run.
+/// Collective. Why the run may not write into its output folder: it holds earlier results, and nobody said
+/// what to do with them; empty: it may. from (optional): what choose_checkpoint() has found.
+std::string results_in_the_way(const Communicator& comm, const ResumeChoice& choice,
+                               const Parameters& parameters, const Checkpoint* from);
+
+/// choose_checkpoint(), and makes the output folder ready for the run. InputError on all ranks together if
+/// results are in the way.
 std::optional<Checkpoint> find_checkpoint(const Communicator& comm, const ResumeChoice& choice,
                                           const Parameters& parameters, const std::string& backend);
 

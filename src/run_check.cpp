@@ -1,81 +1,24 @@
 #include "run_check.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <memory>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/errors.hpp"
 #include "environment.hpp"
-#include "initial_conditions.hpp"
+#include "first_steps.hpp"
 #include "run_needs.hpp"
 
 namespace grove {
 namespace {
 
-/// Prints needs and keeps what does not fit.
-class Verdict {
- public:
-  explicit Verdict(const Communicator& comm) : comm_(comm) {}
-  void line(const std::string& name, const std::string& text) const {
-    if (comm_.is_master()) fmt::print("{:<12} {}\n", name, text);
-  }
-  void add(const Need& need) {
-    line(need.name, need.text() + (need.fits() ? "" : ": DOES NOT FIT"));
-    if (!need.fits()) faults_.push_back(fmt::format("{}: {}; {}", need.name, need.text(), need.remedy));
-  }
-  const std::vector<std::string>& faults() const { return faults_; }
-
- private:
-  const Communicator& comm_;
-  std::vector<std::string> faults_;
-};
-
-/// Seconds of a second evaluation of all forces, trees included, on the slowest rank.
-double measured_pass(const Communicator& comm, Backend& backend, Count particles) {
-  DecompositionParameters decomposition;
-  decomposition.leaf_size = default_leaf_size(particles);
-  DecompositionReport report;
-  PhaseTimers timers;
-  std::optional<Box> box;
-  double seconds = 0;
-  for (int pass = 0; pass < 3; ++pass) {
-    comm.barrier();
-    const auto start = std::chrono::steady_clock::now();
-    const Domain domain = backend.decompose(decomposition, box, report);
-    backend.evaluate(domain, {}, timers);
-    box = domain.box;
-    seconds = comm.max(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  return seconds;
-}
-
-/// Forces on a Plummer sphere of so many particles stand for those of the run, as walks of trees or as direct
-/// sums: interactions per particle differ by a third from model to model.
-std::unique_ptr<Backend> sample_backend(const Communicator& comm, const Parameters& parameters,
-                                        const BackendChoice& choice, Count sample, bool is_direct) {
-  ModelParameters sphere;
-  sphere.model = "plummer";
-  sphere.particles = sample;
-  GravityParameters gravity = parameters.gravity;
-  gravity.gravitational_constant = 1;
-  gravity.critical_separation = 0;
-  gravity.direct_below = is_direct ? sample + 1 : 0;
-  gravity.softening.fill(1 / std::sqrt(static_cast<double>(sample)));
-  return make_backend(comm, choice, make_initial_conditions(comm, sphere), gravity);
-}
-
-/// How many times as long all particles take as a sample of them: direct sums grow as the square of their
-/// number, walks of trees as that times its logarithm.
-double growth(double sample, double all, bool is_direct) {
-  const double more = all / sample;
-  return is_direct ? more * more : more * std::max(1.0, std::log(all) / std::log(sample));
+/// A line of what is said.
+void tell(const Communicator& comm, const std::string& name, const std::string& text) {
+  if (comm.is_master()) fmt::print("{:<12} {}\n", name, text);
 }
 
 std::string text_of_time(double seconds) {
@@ -83,20 +26,34 @@ std::string text_of_time(double seconds) {
   return seconds < 7200 ? fmt::format("{:.3g} min", seconds / 60) : fmt::format("{:.3g} h", seconds / 3600);
 }
 
-/// `is_direct`: how the run gets its forces.
-void check_time(const Communicator& comm, const RunAhead& ahead, Backend& backend, Count sample,
-                bool is_direct, const Verdict& verdict) {
-  const double measured = measured_pass(comm, backend, sample);
-  const double pass =
-      measured * growth(static_cast<double>(sample), static_cast<double>(ahead.particles), is_direct);
-  verdict.line("time", fmt::format("{} for forces on all particles, {}, from {} of a Plummer sphere "
-                                   "measured here in {}",
-                                   text_of_time(pass), is_direct ? "by direct sums" : "trees included",
-                                   sample, text_of_time(measured)));
-  verdict.line(
-      "", fmt::format(
-              "{} for {:.0f} longest steps{}", text_of_time(pass * ahead.steps), ahead.steps,
-              ahead.steps_each > 1 ? ", and more for shorter ones, of the particles that need them" : ""));
+/// What the run takes from its beginning on, of which nothing is known yet. Sets what its first steps say.
+void check_beginning(const Communicator& comm, const Parameters& parameters, const BackendChoice& choice,
+                     RunAhead& ahead) {
+  const Count most = (choice.name == "cuda" ? Count{1} << 20 : Count{20000}) * comm.size();
+  const FirstSteps first =
+      measure_first_steps(comm, parameters, choice, ahead.particles, std::max<Count>(most, 1000));
+  const bool is_direct = parameters.gravity.is_direct(ahead.particles);
+  if (parameters.time.steps == StepKind::block) ahead.steps_each = std::exp2(first.deepest);
+  if (comm.is_master()) fmt::print("{}", first.summary.text(parameters.shown));
+  const double seconds = first.seconds_of(ahead.particles, is_direct);
+  tell(comm, "time",
+       fmt::format("{} for a longest step, {}, as it is at the beginning: measured here with {}{}",
+                   text_of_time(seconds), is_direct ? "by direct sums" : "trees included",
+                   first.sample == ahead.particles ? "all " : "", first.sample));
+  tell(comm, "",
+       fmt::format("{} for {:.0f} longest steps", text_of_time(seconds * ahead.steps), ahead.steps));
+}
+
+/// The same where the run goes on, by what it took so far.
+void check_way_on(const Communicator& comm, const RunAhead& ahead, const Checkpoint& from) {
+  std::optional<double> seconds;
+  if (comm.is_master())
+    seconds = seconds_so_far(std::filesystem::path(from.path).parent_path().parent_path(),
+                             from.run.steps_done, from.run.clock.step);
+  if (!seconds) return tell(comm, "time", "not known: there is no timing.csv of what the run took so far");
+  tell(comm, "time", fmt::format("{} for a longest step, as it was so far", text_of_time(*seconds)));
+  tell(comm, "",
+       fmt::format("{} for {:.0f} longest steps", text_of_time(*seconds * ahead.steps), ahead.steps));
 }
 
 /// Steps are told in advance only where all are alike.
@@ -105,43 +62,40 @@ std::string text_of_logs(const RunAhead& ahead) {
   if (ahead.steps_each <= 1) return size;
   const std::string text = fmt::format("{} for {:.0f} steps in each longest one", size, ahead.steps_each);
   if (!ahead.is_guess) return text + ", as there were so far";
-  return fmt::format("{}, a guess: how short steps become nobody knows before; for one in each {:.3g} MB",
-                     text, 1e-6 * known_log_bytes(ahead));
+  return fmt::format("{}, as there are at the beginning; for one in each {:.3g} MB", text,
+                     1e-6 * known_log_bytes(ahead));
 }
 
 }  // namespace
 
 void check_run(const Communicator& comm, const Parameters& parameters, const BackendChoice& choice,
-               const Checkpoint* from) {
-  const RunAhead ahead = run_ahead(comm, parameters, from);
+               const ResumeChoice& resume, const Checkpoint* from) {
+  RunAhead ahead =
+      from ? run_ahead(comm, parameters, *from) : run_ahead(comm, parameters, beginning_of(comm, parameters));
   const std::size_t hosts = environment(comm).hosts.size();
-  Verdict verdict(comm);
   if (from)
-    verdict.line("goes on",
-                 fmt::format("after step {}, time {}: {}", from->run.steps_done,
-                             parameters.shown.text(from->manifest.time, dimension::time), from->path));
-  verdict.line("particles", fmt::format("{}", ahead.particles));
-  verdict.line("ranks", fmt::format("{} on {} {}, backend {}", comm.size(), hosts,
-                                    hosts == 1 ? "host" : "hosts", choice.name));
-  verdict.line("steps", fmt::format("{:.0f} longest ones{}, {:.0f} snapshots", ahead.steps,
-                                    from ? " are left" : "", ahead.snapshots));
-  verdict.line("logs", text_of_logs(ahead));
-  verdict.add(host_need(comm, ahead.particles, parameters.output.render));
-  const bool is_direct = parameters.gravity.is_direct(ahead.particles);
-  const Count most = (choice.name == "cuda" ? Count{1} << 20 : Count{20000}) * comm.size();
-  const Count sample = std::clamp<Count>(ahead.particles, 1000, most);
-  const auto backend = sample_backend(comm, parameters, choice, sample, is_direct);
-  if (const auto need = device_need(comm, *backend, ahead.particles)) verdict.add(*need);
+    tell(comm, "goes on",
+         fmt::format("after step {}, time {}: {}", from->run.steps_done,
+                     parameters.shown.text(from->manifest.time, dimension::time), from->path));
+  if (const std::string fault = results_in_the_way(comm, resume, parameters, from); !fault.empty())
+    tell(comm, "output", fault);
+  tell(comm, "particles", fmt::format("{}", ahead.particles));
+  tell(
+      comm, "ranks",
+      fmt::format("{} on {} {}, backend {}", comm.size(), hosts, hosts == 1 ? "host" : "hosts", choice.name));
+  tell(comm, "steps",
+       fmt::format("{:.0f} longest ones{}, {:.0f} snapshots", ahead.steps, from ? " are left" : "",
+                   ahead.snapshots));
+  const std::vector<Need> needs = needs_of(comm, parameters, choice, ahead, resume.overwrite);
+  for (const Need& need : needs) tell(comm, need.name, need.text() + (need.fits() ? "" : ": DOES NOT FIT"));
   // The same work, not the same number: of a galaxy on two ranks one has had three quarters of the particles.
-  if (comm.size() > 1 && ahead.steps_each > 1)
-    verdict.line(
-        "",
-        "for equal numbers of particles on all ranks; with block steps those whose particles take long "
-        "steps hold more, half as much again is usual");
-  verdict.add(disk_need(comm, parameters, ahead));
-  check_time(comm, ahead, *backend, sample, is_direct, verdict);
-  if (!verdict.faults().empty())
-    throw Agreed<InputError>(fmt::format("the run does not fit: {}", fmt::join(verdict.faults(), "; ")));
+  if (comm.size() > 1 && parameters.time.steps == StepKind::block)
+    tell(comm, "",
+         "for equal numbers of particles on all ranks; with block steps those whose particles take long "
+         "steps hold more, half as much again is usual");
+  require_met(needs);
+  from ? check_way_on(comm, ahead, *from) : check_beginning(comm, parameters, choice, ahead);
+  tell(comm, "logs", text_of_logs(ahead));
 }
 
 }  // namespace grove

@@ -4,17 +4,19 @@
 #include "checkpoint.hpp"
 #include "comm/communicator.hpp"
 #include "io/parameters.hpp"
+#include "resume.hpp"
 
 namespace grove {
 
 /// `grove run --check`: says what a run would take, on these ranks: memory of host and GPU, disk, steps and
-/// time per step; and what there is. Nothing is computed but the forces on a small sample, twice, and nothing
-/// is written. choice: resolved. from (optional): the checkpoint that the run goes on from; then only what is
-/// left counts. Particles are not read, but the files that hold them are opened and checked.
+/// time; and what there is. Nothing is written, and nothing computed but the first steps of the run, or of a
+/// sample of its particles (first_steps.hpp). choice: resolved. from (optional): the checkpoint that the run
+/// goes on from; then only what is left counts, and time is that of the logs so far. Files are opened and
+/// checked. Results in the output folder are no fault here; what the run would ask for is said.
 ///
 /// Collective; prints from the master to standard output. InputError on all ranks together if the run would
 /// be refused, or would not fit; the message says what would.
 void check_run(const Communicator& comm, const Parameters& parameters, const BackendChoice& choice,
-               const Checkpoint* from);
+               const ResumeChoice& resume, const Checkpoint* from);
 
 }  // namespace grove

@@ -153,13 +153,21 @@ bool RunLog::has_checkpoints(const std::filesystem::path& folder) {
   return false;
 }
 
+bool RunLog::has_steps(const std::filesystem::path& folder) {
+  std::ifstream log(folder / "log.jsonl");
+  bool is_empty = true;
+  for (std::string line; std::getline(log, line); is_empty = false)
+    if (const std::int64_t step = Telemetry::step_of(line); step > 0) return true;
+  return is_empty && is_there(folder);  // of a version that wrote none, who knows
+}
+
 bool RunLog::is_there(const std::filesystem::path& folder) {
   std::error_code error;
   return std::filesystem::exists(folder / "energy.csv", error);
 }
 
 void RunLog::require_no_earlier_run(const std::filesystem::path& folder) {
-  if (is_there(folder) || !CheckpointFolder(folder.string()).latest_first().empty())
+  if (has_steps(folder) || !CheckpointFolder(folder.string()).latest_first().empty())
     throw InputError(fmt::format(
         "{}: holds the results of an earlier run; go on with that (--resume auto), name another folder (-P "
         "output.folder=...), or replace them with --overwrite",

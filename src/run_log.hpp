@@ -82,9 +82,12 @@ class RunLog {
 
   /// Whether the folder holds logs of a run.
   static bool is_there(const std::filesystem::path& folder);
+  /// Whether a run did more there than begin: its log.jsonl, if there is one, tells of a step.
+  static bool has_steps(const std::filesystem::path& folder);
   /// Whether they tell of a checkpoint, or of the end, where there is one.
   static bool has_checkpoints(const std::filesystem::path& folder);
-  /// InputError if the folder holds results of an earlier run, whose snapshots would mix with new ones.
+  /// InputError if the folder holds results of an earlier run, whose snapshots would mix with new ones; what
+  /// one left that ended before its first step can be replaced.
   static void require_no_earlier_run(const std::filesystem::path& folder);
 
   /// Throws std::runtime_error if the rows cannot be written.

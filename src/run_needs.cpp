@@ -1,21 +1,24 @@
 #include "run_needs.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "base/errors.hpp"
 #include "base/memory.hpp"
+#include "earlier_results.hpp"
 #include "environment.hpp"
 #include "initial_conditions.hpp"
 #include "io/checkpoint_folder.hpp"
 #include "io/snapshot.hpp"
+#include "io/validate.hpp"
 #include "particles/models/model.hpp"
 #include "simulation.hpp"
 
@@ -32,36 +35,10 @@ constexpr double log_bytes_per_longest_step = 2000, log_bytes_per_step = 750;
 /// Where nothing tells how short steps become: down to level 6.
 constexpr double guessed_steps_each = 64;
 
-/// What a run begins with.
-struct Start {
-  std::array<Count, particle_types> counts{};
-  double time = 0;
-};
-
-Start start_of(const Communicator& comm, const Parameters& parameters) {
-  const InitialConditionsParameters& from = parameters.initial_conditions;
-  Start start;
-  for (const ComponentParameters& part : from.parts()) {
-    const auto add = [&](std::size_t type, Count count) { start.counts[part.placement.type[type]] += count; };
-    if (!part.file.empty()) {
-      const SnapshotHeader header = read_snapshot_header(
-          comm, part.file, {.unstated = parameters.units, .convert_to = parameters.units, .comoving = false});
-      for (std::size_t t = 0; t < header.counts.size(); ++t) add(t, header.counts[t]);
-      if (from.components.empty()) start.time = header.time;
-    } else {
-      comm.together([&] {
-        const Model model = make_model(part.model);
-        for (const Component& component : model.components()) add(component.type, component.count);
-      });
-    }
-  }
-  if (parameters.time.begin) start.time = *parameters.time.begin;
-  return start;
-}
-
-RunAhead afresh(const Parameters& parameters, const Start& start) {
+RunAhead afresh(const Parameters& parameters, const Beginning& start) {
   const TimeParameters& time = parameters.time;
-  const Timeline timeline(start.time, time.end, time.step, parameters.shown);
+  const double begin = time.begin.value_or(start.time);
+  const Timeline timeline(begin, time.end, time.step, parameters.shown);
   RunAhead ahead;
   for (std::size_t t = 0; t < start.counts.size(); ++t) {
     ahead.particles += start.counts[t];
@@ -70,9 +47,11 @@ RunAhead afresh(const Parameters& parameters, const Start& start) {
   if (parameters.decomposition.leaves > ahead.particles)
     throw InputError(fmt::format("{} leaves are asked for, but there are only {} particles",
                                  parameters.decomposition.leaves, ahead.particles));
+  const InitialConditionsParameters& from = parameters.initial_conditions;
+  require_softening(start.counts, {.source = from.source(), .softened = parameters.softened});
   ahead.steps = static_cast<double>(timeline.steps());
-  ahead.snapshots = static_cast<double>(
-      output_times(parameters.output, start.time, time.end, parameters.shown).all().size());
+  ahead.snapshots =
+      static_cast<double>(output_times(parameters.output, begin, time.end, parameters.shown).all().size());
   if (time.steps == StepKind::block) {
     ahead.is_guess = true;
     ahead.steps_each = guessed_steps_each;
@@ -129,13 +108,14 @@ struct Folder {
   int checkpoints = 0;
 };
 
-Folder look_at(const Communicator& comm, const std::string& path) {
+Folder look_at(const Communicator& comm, const std::string& path, bool replaces) {
   Folder folder;
   comm.together([&] {
     if (!comm.is_master()) return;
     std::error_code error;
     const auto space = std::filesystem::space(existing_part_of(path), error);
     if (!error) folder.available = static_cast<double>(space.available);
+    if (!error && replaces) folder.available += EarlierResults(path).bytes();
     folder.checkpoints = static_cast<int>(CheckpointFolder(path).latest_first().size());
   });
   return comm.broadcast(folder);
@@ -143,11 +123,35 @@ Folder look_at(const Communicator& comm, const std::string& path) {
 
 }  // namespace
 
-RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Checkpoint* from) {
-  Start start;
-  if (!from) start = start_of(comm, parameters);
+Beginning beginning_of(const Communicator& comm, const Parameters& parameters) {
+  const InitialConditionsParameters& from = parameters.initial_conditions;
+  Beginning start;
+  for (const ComponentParameters& part : from.parts()) {
+    const auto add = [&](std::size_t type, Count count) { start.counts[part.placement.type[type]] += count; };
+    if (!part.file.empty()) {
+      const SnapshotHeader header = read_snapshot_header(
+          comm, part.file, {.unstated = parameters.units, .convert_to = parameters.units, .comoving = false});
+      for (std::size_t t = 0; t < header.counts.size(); ++t) add(t, header.counts[t]);
+      if (from.components.empty()) start.time = header.time;
+    } else {
+      comm.together([&] {
+        const Model model = make_model(part.model);
+        for (const Component& component : model.components()) add(component.type, component.count);
+      });
+    }
+  }
+  return start;
+}
+
+RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Beginning& beginning) {
   RunAhead ahead;
-  comm.together([&] { ahead = from ? going_on(parameters, *from) : afresh(parameters, start); });
+  comm.together([&] { ahead = afresh(parameters, beginning); });
+  return ahead;
+}
+
+RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Checkpoint& from) {
+  RunAhead ahead;
+  comm.together([&] { ahead = going_on(parameters, from); });
   return ahead;
 }
 
@@ -197,14 +201,14 @@ Need host_need(const Communicator& comm, Count particles, bool pictures) {
                             particles_that_fit(share(worst), comm.size(), pictures), comm.size(), ranks)};
 }
 
-std::optional<Need> device_need(const Communicator& comm, const Backend& backend, Count particles) {
+std::optional<Need> device_need(const Communicator& comm, const BackendChoice& choice, Count particles) {
   struct Gpu {
     double available, users;
     double share() const { return available / users; }
   };
-  const auto own = backend.available_device_memory();
+  const auto own = device_memory(comm, choice);
   const std::vector<Gpu> gpus = comm.all_gather(
-      Gpu{own ? static_cast<double>(*own) : -1, static_cast<double>(backend.ranks_on_device())});
+      own ? Gpu{static_cast<double>(own->available), static_cast<double>(own->ranks)} : Gpu{-1, 1});
   const Gpu least = *std::min_element(gpus.begin(), gpus.end(),
                                       [](const Gpu& a, const Gpu& b) { return a.share() < b.share(); });
   if (least.available < 0) return std::nullopt;
@@ -221,8 +225,8 @@ std::optional<Need> device_need(const Communicator& comm, const Backend& backend
                                     least.share() * comm.size() / each, comm.size())};
 }
 
-Need disk_need(const Communicator& comm, const Parameters& parameters, const RunAhead& ahead) {
-  const Folder folder = look_at(comm, parameters.output.folder);
+Need disk_need(const Communicator& comm, const Parameters& parameters, const RunAhead& ahead, bool replaces) {
+  const Folder folder = look_at(comm, parameters.output.folder, replaces);
   WriteOptions options;
   options.fields = parameters.output.fields;
   const double snapshot = ahead.written * static_cast<double>(bytes_per_particle(options)) +
@@ -244,6 +248,22 @@ Need disk_need(const Communicator& comm, const Parameters& parameters, const Run
         snapshot / megabyte);
   }
   return need;
+}
+
+std::vector<Need> needs_of(const Communicator& comm, const Parameters& parameters,
+                           const BackendChoice& choice, const RunAhead& ahead, bool replaces) {
+  std::vector<Need> needs{host_need(comm, ahead.particles, parameters.output.render)};
+  if (auto need = device_need(comm, choice, ahead.particles)) needs.push_back(*std::move(need));
+  needs.push_back(disk_need(comm, parameters, ahead, replaces));
+  return needs;
+}
+
+void require_met(const std::vector<Need>& needs) {
+  std::vector<std::string> faults;
+  for (const Need& need : needs)
+    if (!need.fits()) faults.push_back(fmt::format("{}: {}; {}", need.name, need.text(), need.remedy));
+  if (!faults.empty())
+    throw Agreed<InputError>(fmt::format("the run does not fit: {}", fmt::join(faults, "; ")));
 }
 
 }  // namespace grove

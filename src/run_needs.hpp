@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/backend.hpp"
 #include "checkpoint.hpp"
@@ -20,9 +22,20 @@ struct RunAhead {
   double snapshots = 0;
 };
 
-/// Collective. from (optional): the checkpoint that the run goes on from; without it the run begins afresh,
-/// and the file of its particles is opened and checked. InputError on all ranks together, as the run's.
-RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Checkpoint* from);
+/// What a run begins with.
+struct Beginning {
+  std::array<Count, particle_types> counts{};  ///< particles by type
+  double time = 0;                             ///< of the file, or 0
+};
+
+/// Collective. Of the model, which is not made, or of the file, which is opened and checked, and whose
+/// particles are not read. InputError on all ranks together.
+Beginning beginning_of(const Communicator& comm, const Parameters& parameters);
+
+/// What lies before a run that begins afresh, or goes on. Collective; InputError on all ranks together, as
+/// the run's: a type without softening, times that do not go together, more leaves than particles.
+RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Beginning& beginning);
+RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Checkpoint& from);
 
 /// Bytes of RAM that a rank takes at its peak, program included: an upper envelope of what was measured on 1
 /// to 16 ranks, with bisections and octrees and the default accuracy (docs/performance.md, "Memory of a
@@ -50,10 +63,16 @@ struct Need {
 /// Each collective, and the same on all ranks.
 /// RAM of the host that has least for what its ranks take.
 Need host_need(const Communicator& comm, Count particles, bool pictures);
-/// Memory of the GPU that has least for the ranks that use it; nothing: the host computes.
-std::optional<Need> device_need(const Communicator& comm, const Backend& backend, Count particles);
-/// Room in the output folder for snapshots, checkpoints and logs, guesses apart. InputError on all ranks
-/// together if nothing can be written there.
-Need disk_need(const Communicator& comm, const Parameters& parameters, const RunAhead& ahead);
+/// Memory of the GPU that has least for the ranks that use it; nothing: the host computes. choice: resolved.
+std::optional<Need> device_need(const Communicator& comm, const BackendChoice& choice, Count particles);
+/// Room in the output folder for snapshots, checkpoints and logs, guesses apart. replaces: earlier results
+/// there go. InputError on all ranks together if nothing can be written there.
+Need disk_need(const Communicator& comm, const Parameters& parameters, const RunAhead& ahead, bool replaces);
+
+/// All of them.
+std::vector<Need> needs_of(const Communicator& comm, const Parameters& parameters,
+                           const BackendChoice& choice, const RunAhead& ahead, bool replaces);
+/// InputError, on all ranks together, unless all are met: it says what would be.
+void require_met(const std::vector<Need>& needs);
 
 }  // namespace grove

@@ -122,6 +122,7 @@ Ended Simulation::run(StopRequests* requests) {
 }
 
 Ended Simulation::to_the_end(StopRequests* requests) {
+  if (!resumed_at_) introduce();
   start_reporting();
   if (!resumed_at_) report(Repair::cuts);
   if (requests) requests->steps_go_on(expected_checkpoint_seconds());
@@ -157,6 +158,7 @@ void Simulation::step() {
   step_start_ = Clock::now();
   timers_ = std::exchange(since_report_, {});
   if (!has_levels_) choose_levels();
+  require_levels();
   const int deepest = this->deepest();
   if (reporting_) write_outputs(clock_.end_of(deepest), timers_);
   const BlockClock::State before = clock_.state();
@@ -195,8 +197,11 @@ void Simulation::choose_levels() {
   bins_.particles = backend_->choose_levels(step_rule_, clock_.first_active());
   comm_.sum(std::span<Count>(bins_.particles));
   has_levels_ = true;
+}
+
+void Simulation::require_levels() const {
   if (deepest() == deepest_level)
-    throw InputError(fmt::format(
+    throw Agreed<InputError>(fmt::format(
         "at time {} {} of the particles want a time step below 2^-{} of the longest, {}: their "
         "accelerations are too large for their softening; give a larger gravity.softening or time.length, or "
         "time.min_step",

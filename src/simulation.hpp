@@ -19,6 +19,7 @@
 #include "io/render.hpp"
 #include "io/snapshot.hpp"
 #include "leaf_moves.hpp"
+#include "physical_summary.hpp"
 #include "run_log.hpp"
 #include "step_forecast.hpp"
 #include "stop_requests.hpp"
@@ -63,6 +64,9 @@ class Simulation {
   /// due before its end is written out.
   void step();
 
+  /// Before the first step, which it chooses for all particles.
+  PhysicalSummary summary();
+
   /// Between two steps: saves all that it takes to go on from here. Agreed<InputError> if that fails.
   void write_checkpoint();
 
@@ -76,6 +80,8 @@ class Simulation {
   /// How many of the longest steps are done. At their ends all particles are synchronised.
   std::int64_t longest_steps_done() const { return clock_.steps_done(); }
   bool is_synchronised() const { return clock_.is_synchronised(); }
+  /// The longest steps that ended with the last one are of this level.
+  int level_of_last_step() const { return clock_.first_active(); }
   bool is_done() const { return clock_.is_done(); }
   double time() const { return clock_.time(); }
   /// As it is shown to the user.
@@ -91,7 +97,9 @@ class Simulation {
              std::unique_ptr<Backend> backend, const Timeline& timeline);
   void start();
   Ended to_the_end(StopRequests* requests);
+  void introduce();
   void choose_levels();
+  void require_levels() const;
   int deepest() const;
   void advance(int deepest);
   Repair plan_repair(int deepest);

@@ -62,6 +62,26 @@ void print_verdict(const Verdict& verdict) {
 
 }  // namespace
 
+PhysicalSummary Simulation::summary() {
+  if (!has_levels_) choose_levels();
+  const Totals all = totals();
+  PhysicalSummary summary;
+  backend_->show(nullptr, [&](const Particles& particles) {
+    summary = physical_summary(comm_, particles, all, bins_.particles, timeline_.step(),
+                               parameters_.gravity.gravitational_constant);
+  });
+  return summary;
+}
+
+/// Says what the run begins with. Agreed<InputError> if it would not get on.
+void Simulation::introduce() {
+  const PhysicalSummary beginning = summary();
+  if (comm_.is_master()) say("{}", beginning.text(parameters_.shown));
+  if (const std::string fault = fault_of_steps(beginning, parameters_); !fault.empty())
+    throw Agreed<InputError>(fault);
+  require_levels();
+}
+
 void Simulation::start_reporting() {
   const Environment where = environment(comm_);
   const std::uint8_t types = types_with_mass();
@@ -188,7 +208,7 @@ void Simulation::report(Repair repair) {
     log_->add(report);
     if (is_synchronised() && steps_done_ > 0) log_->add(bins_, timeline_.step(), comm_.size());
   }
-  if (is_synchronised()) bins_ = {};
+  if (is_synchronised()) bins_ = {.particles = bins_.particles};
 }
 
 void Simulation::report_end() {

@@ -111,18 +111,32 @@ Request StopRequests::poll(bool checkpoint_due) {
   const auto now = Clock::now();
   step_seconds_ = longest_recent(step_seconds_, seconds_between(last_poll_, now));
   last_poll_ = now;
-  std::array<int, 3> asked = {snapshot_asked.exchange(0), stop_source, 0};
-  if (comm_.is_master()) {
-    asked[1] = std::max(asked[1], asked_of_master());
-    asked[2] = checkpoint_due ? 1 : 0;
-  }
+  std::array<int, 3> asked = {snapshot_asked.exchange(0), asker(), 0};
+  if (comm_.is_master()) asked[2] = checkpoint_due ? 1 : 0;
   comm_.max(std::span<int>(asked));
   if (asked[0] > 0) return Request::snapshot;
   if (asked[1] == nobody) return asked[2] > 0 ? Request::checkpoint : Request::none;
-  reason_ = name_of(asked[1]);
-  std::error_code error;
-  if (comm_.is_master()) std::filesystem::remove(file_, error);  // obeyed; it may not be there
+  obey(asked[1]);
   return Request::stop;
+}
+
+bool StopRequests::poll_stop() {
+  last_poll_ = Clock::now();
+  const int source = comm_.max(asker());
+  if (source != nobody) obey(source);
+  return source != nobody;
+}
+
+/// Who asks this rank to stop.
+int StopRequests::asker() {
+  const int asked = stop_source;
+  return comm_.is_master() ? std::max(asked, asked_of_master()) : asked;
+}
+
+void StopRequests::obey(int source) {
+  reason_ = name_of(source);
+  std::error_code error;
+  if (comm_.is_master()) std::filesystem::remove(file_, error);  // it may not be there
 }
 
 int StopRequests::asked_of_master() {

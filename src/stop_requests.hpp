@@ -42,6 +42,9 @@ class StopRequests {
   /// on the master at most one look for the file per second.
   Request poll(bool checkpoint_due = false);
 
+  /// Collective, before the first step: whether to stop. What else was asked for is kept.
+  bool poll_stop();
+
   /// Who asked to stop, for a message: "signal SIGUSR1", "the file OUTPUT/stop", ... The same on all ranks.
   const std::string& reason() const { return reason_; }
 
@@ -53,8 +56,10 @@ class StopRequests {
   };
 
   void set_deadline(double seconds, int source);
+  int asker();
   int asked_of_master();
   bool finds_file();
+  void obey(int source);
   std::string name_of(int source) const;
 
   const Communicator& comm_;

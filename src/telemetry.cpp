@@ -76,15 +76,17 @@ Json json_of(const Verdict& verdict) {
 Telemetry::Telemetry(const std::filesystem::path& folder, const DisplayUnits& shown,
                      std::optional<std::int64_t> resumed_at)
     : path_(folder / "log.jsonl"), shown_(shown) {
-  constexpr std::string_view of_step = R"({"event":"step","step":)";
-  const auto is_later = [&](const std::string& line) {
-    if (!line.starts_with(of_step)) return false;
-    std::int64_t of_line = 0;
-    std::from_chars(line.data() + of_step.size(), line.data() + line.size(), of_line);
-    return of_line > *resumed_at;
-  };
+  const auto is_later = [&](const std::string& line) { return step_of(line) > *resumed_at; };
   file_ = resumed_at ? open_log(path_, is_later) : open_log(path_);
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);
+}
+
+std::int64_t Telemetry::step_of(std::string_view line) {
+  constexpr std::string_view of_step = R"({"event":"step","step":)";
+  std::int64_t step = -1;
+  if (line.starts_with(of_step))
+    std::from_chars(line.data() + of_step.size(), line.data() + line.size(), step);
+  return step;
 }
 
 void Telemetry::write(const std::string& object) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/display_units.hpp"
 #include "base/types.hpp"
@@ -32,6 +33,9 @@ class Telemetry {
   /// shown: what values are written in, as the line of the start says.
   explicit Telemetry(const std::filesystem::path& folder, const DisplayUnits& shown,
                      std::optional<std::int64_t> resumed_at = {});
+
+  /// Steps done by the one that a line tells of; -1: of none.
+  static std::int64_t step_of(std::string_view line);
 
   /// Each throws std::runtime_error if the line cannot be written.
   void start(const Environment& environment, const RunStart& run);

@@ -100,10 +100,6 @@ class Backend {
   virtual std::string devices() const { return {}; }
   /// Bytes of device memory that this rank has used at most so far.
   virtual std::uint64_t peak_device_memory() const { return 0; }
-  /// Bytes of its GPU's memory that this rank has or could have; nothing: the host computes.
-  virtual std::optional<std::uint64_t> available_device_memory() const { return std::nullopt; }
-  /// How many ranks use the GPU of this one, itself included.
-  virtual int ranks_on_device() const { return 1; }
 };
 
 /// Device memory that a step of one rank takes at most, fields, records and trees together: what was measured
@@ -123,6 +119,14 @@ struct BackendChoice {
 /// Collective. "auto" becomes "cuda" if Grove was built with CUDA and every rank can have a GPU of its own,
 /// or, with share_gpu, one at all; else "kokkos", and the result says why.
 std::string resolve(const Communicator& comm, BackendChoice& choice);
+
+/// Memory of the GPU of a rank.
+struct DeviceMemory {
+  std::uint64_t available = 0;  ///< bytes that this process has or could have
+  int ranks = 1;                ///< that use this GPU, this one included
+};
+/// Collective. choice: resolved. Nothing: the host computes.
+std::optional<DeviceMemory> device_memory(const Communicator& comm, const BackendChoice& choice);
 
 /// Collective. choice: resolved. Takes the particles (validated, any distribution over ranks). InputError if
 /// the backend is not to be had here, or what was chosen does not go together.

@@ -12,6 +12,11 @@ std::string resolve(const Communicator& comm, BackendChoice& choice) {
   return fault;
 }
 
+std::optional<DeviceMemory> device_memory(const Communicator& comm, const BackendChoice& choice) {
+  if (choice.name != "cuda") return std::nullopt;
+  return gpu_memory(comm, choice.share_gpu);
+}
+
 std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
                                       Particles particles, const GravityParameters& gravity) {
   if (choice.name == "kokkos" && gravity.walk == WalkKind::rope)

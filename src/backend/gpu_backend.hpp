@@ -8,6 +8,9 @@ namespace grove {
 /// own, or, with may_share, one at all.
 std::string fault_of_gpus(const Communicator& comm, bool may_share);
 
+/// Collective. Of the GPU that this rank takes.
+DeviceMemory gpu_memory(const Communicator& comm, bool may_share);
+
 /// Collective. The backend "cuda". InputError if a rank has no GPU, or Grove was built without CUDA.
 std::unique_ptr<Backend> make_gpu_backend(const Communicator& comm, const BackendChoice& choice,
                                           Particles particles, const GravityParameters& gravity);

@@ -4,13 +4,23 @@
 
 namespace grove {
 
-std::string fault_of_gpus(const Communicator&, bool) { return "built without CUDA"; }
+namespace {
 
-std::unique_ptr<Backend> make_gpu_backend(const Communicator&, const BackendChoice&, Particles,
-                                          const GravityParameters&) {
+[[noreturn]] void refuse_gpus() {
   throw Agreed<InputError>(
       "this grove was built without CUDA: build it where nvcc is on the PATH (-DGROVE_CUDA=ON), or choose "
       "--backend kokkos");
+}
+
+}  // namespace
+
+std::string fault_of_gpus(const Communicator&, bool) { return "built without CUDA"; }
+
+DeviceMemory gpu_memory(const Communicator&, bool) { refuse_gpus(); }
+
+std::unique_ptr<Backend> make_gpu_backend(const Communicator&, const BackendChoice&, Particles,
+                                          const GravityParameters&) {
+  refuse_gpus();
 }
 
 }  // namespace grove

@@ -18,6 +18,7 @@
 #include "commands/count.hpp"
 #include "commands/force_report.hpp"
 #include "io/file.hpp"
+#include "io/parameters.hpp"
 #include "io/schema.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
@@ -103,15 +104,6 @@ MeasuredPass median_of(std::vector<MeasuredPass> passes) {
   return *middle;
 }
 
-/// What an option says, in the units of the file.
-double length_of(const char* option, const std::string& text, const Units& units) {
-  try {
-    return units.parse(text, dimension::length);
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", option, error.what()));
-  }
-}
-
 /// Fills in softening and G from the file, the user, or the particles.
 void complete(const Communicator& comm, const ForceOptions& options, const Snapshot& snapshot,
               ForceResult& result) {
@@ -120,16 +112,13 @@ void complete(const Communicator& comm, const ForceOptions& options, const Snaps
   if (options.direct) result.gravity.direct_below = std::numeric_limits<Count>::max();
   result.gravity.gravitational_constant = result.units.gravitational_constant;
   result.softening_suggested = options.softening.empty();
-  double softening = 0;
+  Softening softening;
   if (result.softening_suggested)
-    softening = suggested_softening(comm, snapshot.particles);
+    softening.length.fill(suggested_softening(comm, snapshot.particles));
   else
-    comm.together([&] {
-      softening = length_of("--softening", options.softening, result.units);
-      if (!(softening >= 0))
-        throw InputError(fmt::format("--softening {}: give a length of at least 0", options.softening));
-    });
-  result.gravity.softening.fill(softening);
+    comm.together([&] { softening = parse_softening(options.softening, "--softening", result.units); });
+  result.gravity.softening = softening.length;
+  result.softened = softening.types;
 }
 
 /// A whole snapshot, with what the evaluation found.
@@ -164,8 +153,11 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
            {.source = options.file,
             .tracer = options.tracer_mask(),
             .softening = result.gravity.softening,
+            .softened = result.softened,
             .leaves = 0,
-            .header = &snapshot.header});
+            .header = &snapshot.header,
+            .softening_option = "--softening",
+            .tracer_option = "--tracer"});
 
   const std::unique_ptr<Backend> backend =
       make_backend(comm, choice, std::move(snapshot.particles), result.gravity);
@@ -208,8 +200,8 @@ void add_force(CLI::App& app, Action& action) {
                     "Write a snapshot with accelerations and potentials (HDF5)");
   force->add_option(
       "--softening", options->softening,
-      "Plummer-equivalent length, such as 0.1 or '100 pc'; default: half of r / N^(1/3), r the radius of "
-      "half of the particles");
+      "Plummer-equivalent length, such as 0.1 or '100 pc', or one by type, such as '{1: 0.1, 2: 30 pc}', as "
+      "gravity.softening of a run; default: half of r / N^(1/3), r the radius of half of the particles");
   add_choice(*force, "--criterion", options->gravity.criterion, criteria,
              "When a node may stand for its particles");
   force->add_option("--theta", options->gravity.theta, "Opening angle; also of the first pass")

@@ -1,11 +1,16 @@
 #include "commands/force_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "io/words.hpp"
+#include "particles/field.hpp"
 
 namespace grove {
 namespace {
@@ -36,6 +41,32 @@ std::string method(const ForceResult& result) {
                      accuracy(result), word_of(gravity.order));
 }
 
+bool is_one_for_all(const std::array<double, particle_types>& lengths) {
+  return std::all_of(lengths.begin(), lengths.end(), [&](double l) { return l == lengths[0]; });
+}
+
+/// "0.1 kpc", or by type "0.1 kpc (type 1), 0.03 kpc (type 2)".
+std::string softening_of(const ForceResult& result) {
+  const DisplayUnits shown(result.units);
+  const auto& length = result.gravity.softening;
+  if (result.softened == all_types && is_one_for_all(length)) return shown.text(length[0], dimension::length);
+  std::vector<std::string> types;
+  for (std::size_t t = 0; t < length.size(); ++t)
+    if (result.softened >> t & 1)
+      types.push_back(fmt::format("{} (type {})", shown.text(length[t], dimension::length), t));
+  return fmt::format("{}", fmt::join(types, ", "));
+}
+
+/// A number, or those of a map by type.
+nlohmann::ordered_json softening_json(const ForceResult& result) {
+  const auto& length = result.gravity.softening;
+  if (result.softened == all_types && is_one_for_all(length)) return length[0];
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (std::size_t t = 0; t < length.size(); ++t)
+    if (result.softened >> t & 1) json[std::to_string(t)] = length[t];
+  return json;
+}
+
 std::string phase_table(const ForceResult& result) {
   std::string text =
       fmt::format("{:12}{:>12}{:>13}{:>10}\n", "seconds", "first pass", "second pass", "share");
@@ -58,8 +89,7 @@ std::string force_table(const ForceResult& result) {
       fmt::format("{}: {} particles in {} {} on {} {}\n", result.file, report.particles, result.leaves,
                   result.leaves == 1 ? "leaf" : "leaves", result.ranks, result.ranks == 1 ? "rank" : "ranks");
   text += fmt::format(
-      "{}, {} softening {}{}\n", method(result), word_of(result.gravity.kernel),
-      DisplayUnits(result.units).text(result.gravity.softening[0], dimension::length),
+      "{}, {} softening {}{}\n", method(result), word_of(result.gravity.kernel), softening_of(result),
       result.softening_suggested ? " (half of r / N^(1/3), r the radius of half of the particles)" : "");
   text += result.no_gpu.empty() ? result.devices : fmt::format("no GPU is used: {}\n", result.no_gpu);
   text += '\n' + phase_table(result);
@@ -100,7 +130,7 @@ std::string force_json(const ForceResult& result) {
                                  {"kernel", word_of(result.gravity.kernel)},
                                  {"tree", word_of(result.gravity.tree)},
                                  {"walk", word_of(result.gravity.walk)},
-                                 {"softening", result.gravity.softening[0]}};
+                                 {"softening", softening_json(result)}};
   if (result.gravity.tree == LocalTreeKind::octree) json["curve"] = word_of(result.gravity.curve);
   if (result.gravity.needs_old_acceleration())
     json["delta"] = result.gravity.delta;

@@ -33,6 +33,7 @@ struct ForceResult {
   CutRule rule = CutRule::middle;
   Units units;
   GravityParameters gravity;
+  std::uint8_t softened = 0x3f;      ///< bit t set: gravity.softening has a length for type t
   bool softening_suggested = false;  ///< chosen here, not by the user
   MeasuredPass first, second;
   std::optional<AuditResult> audit;

@@ -13,6 +13,7 @@
 #include "commands/commands.hpp"
 #include "commands/count.hpp"
 #include "initial_conditions.hpp"
+#include "io/file.hpp"
 #include "io/snapshot.hpp"
 #include "model_summary.hpp"
 #include "particles/models/model.hpp"
@@ -33,6 +34,7 @@ struct InitialConditionsOptions {
   ModelParameters model;
   std::string output;
   std::string units = "none";
+  bool overwrite = false;
   std::vector<ValueOption> values = {
       {"--mass", &ModelParameters::mass, dimension::mass,
        "M of the model's formulas; m31: its unit, 1e10 Msun [1]"},
@@ -112,7 +114,11 @@ ModelParameters resolve(const InitialConditionsOptions& options, const Units& un
 void make_file(const Communicator& comm, const InitialConditionsOptions& options) {
   const Units units = options.units == "none" ? Units::dimensionless() : Units::galactic();
   ModelParameters parameters;
-  comm.together([&] { parameters = resolve(options, units); });
+  comm.together([&] {
+    parameters = resolve(options, units);
+    if (comm.is_master())
+      require_output(options.output, options.overwrite ? Existing::replace : Existing::keep);
+  });
   const Particles particles = make_initial_conditions(comm, parameters);
   WriteOptions write;
   write.units = units;
@@ -132,6 +138,7 @@ void add_ic(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("ic", "Make initial conditions");
   command.add_option("model", options->model.model, model_help())->required();
   command.add_option("-o,--output", options->output, "The snapshot to write (HDF5)")->required();
+  command.add_flag("--overwrite", options->overwrite, "Replace that file if it is there");
   add_count(command, "-n,--particles", options->model.particles, Count{1},
             "How many, in all [the model's default]");
   command.add_option("--seed", options->model.seed, "Of the random numbers [1]");

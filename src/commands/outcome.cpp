@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <thread>
+
+#include "comm/mpi_check.hpp"
 
 namespace grove {
 namespace {
@@ -22,6 +27,23 @@ int abort_all(const Communicator& comm, ExitStatus status, const std::string& me
   return static_cast<int>(status);
 }
 
+/// Whether all ranks come here with the same message, soon. last_word: for nothing else, as the others may be
+/// in any call of other communicators.
+bool is_said_by_all(const Communicator& last_word, const std::string& message) {
+  constexpr double patience = 2;  // seconds; ranks that agree are apart by the noise of the machine
+  const std::uint64_t hash = std::hash<std::string>{}(message);
+  std::array<std::uint64_t, 2> least{hash, ~hash};
+  MPI_Request request;
+  GROVE_MPI(MPI_Iallreduce(MPI_IN_PLACE, least.data(), least.size(), MPI_UINT64_T, MPI_MIN, last_word.get(),
+                           &request));
+  int is_done = 0;
+  for (const double start = MPI_Wtime(); !is_done && MPI_Wtime() - start < patience;) {
+    GROVE_MPI(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE));
+    if (!is_done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return is_done && least[0] == ~least[1];
+}
+
 }  // namespace
 
 int report(const Communicator& comm, ExitStatus status, const std::string& message) {
@@ -30,6 +52,7 @@ int report(const Communicator& comm, ExitStatus status, const std::string& messa
 }
 
 int outcome_of(const Communicator& comm, const Action& action) {
+  const Communicator last_word(comm.get());
   try {
     action(comm);
     return static_cast<int>(ExitStatus::done);
@@ -40,6 +63,7 @@ int outcome_of(const Communicator& comm, const Action& action) {
   } catch (const Agreed<std::runtime_error>& error) {
     return report(comm, ExitStatus::failed, error.what());
   } catch (const InputError& error) {
+    if (is_said_by_all(last_word, error.what())) return report(comm, ExitStatus::input_error, error.what());
     return abort_all(comm, ExitStatus::input_error, error.what());
   } catch (const std::exception& error) {
     return abort_all(comm, ExitStatus::failed, error.what());

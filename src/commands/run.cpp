@@ -20,6 +20,7 @@
 #include "io/parameters.hpp"
 #include "resume.hpp"
 #include "run_check.hpp"
+#include "run_needs.hpp"
 #include "simulation.hpp"
 #include "step_forecast.hpp"
 #include "stop_requests.hpp"
@@ -70,6 +71,7 @@ bool says_complete(const Communicator& comm, const Parameters& parameters, const
 void resume(const Communicator& comm, const Parameters& parameters, const BackendChoice& choice,
             const Checkpoint& from, StopRequests& requests) {
   if (says_complete(comm, parameters, from)) return;
+  require_met(needs_of(comm, parameters, choice, run_ahead(comm, parameters, from), false));
   std::optional<Simulation> simulation;
   {
     const Expected expected(at_most(longest_writing_seconds(from.run.forces.particles)));
@@ -78,11 +80,26 @@ void resume(const Communicator& comm, const Parameters& parameters, const Backen
   run(*simulation, requests);
 }
 
-void start(const Communicator& comm, Parameters parameters, const BackendChoice& choice,
+/// Ends a run that is asked to stop before it has a checkpoint to go on from.
+void pause(StopRequests& requests) {
+  if (requests.poll_stop())
+    throw Agreed<Stopped>(
+        fmt::format("stopped before its first step, as asked by {}; nothing is left behind: it begins anew "
+                    "when it is started again",
+                    requests.reason()));
+}
+
+void start(const Communicator& comm, Parameters parameters, const BackendChoice& choice, bool replaces,
            StopRequests& requests) {
+  const StartHooks hooks{
+      .before =
+          [&](const Beginning& beginning) {
+            require_met(needs_of(comm, parameters, choice, run_ahead(comm, parameters, beginning), replaces));
+          },
+      .pause = [&] { pause(requests); }};
   InitialState state =
       watched("initial conditions", initial_state_seconds(comm, parameters.initial_conditions),
-              [&] { return initial_state(comm, parameters); });
+              [&] { return initial_state(comm, parameters, hooks); });
   if (comm.is_master())
     for (const std::string& remark : state.remarks) say("note: {}\n", remark);
   // A run that goes on from a snapshot keeps its leaves.
@@ -109,7 +126,7 @@ void check(const Communicator& comm, const Parameters& parameters, const ResumeC
   const BackendChoice choice = resolved(comm, backend);
   const auto from = choose_checkpoint(comm, resume, parameters, choice.name);
   if (from && says_complete(comm, parameters, *from)) return;
-  check_run(comm, parameters, choice, from ? &*from : nullptr);
+  check_run(comm, parameters, choice, resume, from ? &*from : nullptr);
 }
 
 }  // namespace
@@ -171,7 +188,7 @@ void add_run(CLI::App& app, Action& action) {
       if (from)
         resume(comm, parameters, choice, *from, requests);
       else
-        start(comm, parameters, choice, requests);
+        start(comm, parameters, choice, options->resume.overwrite, requests);
     };
   });
 }

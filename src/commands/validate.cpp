@@ -88,8 +88,10 @@ std::string values_of(const Communicator& comm, const Particles& particles) {
   std::string text = "finite, no negative mass";
   for (std::size_t t = 0; t < massless.size(); ++t)
     if (massless[t] > 0)
-      text += fmt::format("; {} of type {} have no mass: initial_conditions.tracer must name the type",
-                          massless[t], t);
+      text += fmt::format(
+          "; {} of type {} have no mass: initial_conditions.tracer of a run, or --tracer of force, must name "
+          "the type",
+          massless[t], t);
   return text;
 }
 

@@ -24,7 +24,7 @@ echo "|---|---|---|---|---|---|---|"
 for n in 100000 1000000; do
   softening=$([ $n = 100000 ] && echo 1e-2 || echo 5e-3)
   for model in plummer hernquist nfw disk-galaxy merger; do
-    "$grove" ic $model -n $n -o "$work/ic.hdf5" >"$work/log"
+    "$grove" ic --overwrite $model -n $n -o "$work/ic.hdf5" >"$work/log"
     for given in "--softening $softening" ""; do
       # shellcheck disable=SC2086 # an option and its value, or nothing
       "$grove" force "$work/ic.hdf5" $given --audit 1000 --json "$work/f.json" "$@" >"$work/log"

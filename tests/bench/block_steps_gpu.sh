@@ -29,7 +29,7 @@ END
 make() {
   local model=$1 log2=$2
   shift 2
-  "$grove" ic "$model" -n $((1 << log2)) -o "$work/ic.hdf5" "$@" 2>"$work/log" >&2 || { cat "$work/log"; exit 1; }
+  "$grove" ic --overwrite "$model" -n $((1 << log2)) -o "$work/ic.hdf5" "$@" 2>"$work/log" >&2 || { cat "$work/log"; exit 1; }
 }
 # run NAME PARAMETERS [OPTION]...
 run() {

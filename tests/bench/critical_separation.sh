@@ -22,7 +22,7 @@ run() {
 model() {
   local name=$1 units=$2 softening=$3 step=$4 end=$5 edge=$6
   shift 6
-  "$grove" ic "$name" -n $((1 << log2n)) -o "$work/ic.hdf5" --units "$units" "$@" 2>"$work/log" >&2 || { cat "$work/log"; exit 1; }
+  "$grove" ic --overwrite "$name" -n $((1 << log2n)) -o "$work/ic.hdf5" --units "$units" "$@" 2>"$work/log" >&2 || { cat "$work/log"; exit 1; }
   cat >"$work/run.yml" <<END
 units: {system: $units}
 initial_conditions: {file: $work/ic.hdf5}

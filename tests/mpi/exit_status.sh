@@ -19,6 +19,10 @@ expect() {
   "${mpirun[@]}" "$grove" "$@" >out 2>err
   actual=$?
   messages=$(grep -c '^grove: ' err)
+  if grep -q MPI_ABORT out err; then
+    echo "FAILED: grove $*: MPI aborted"
+    failures=$((failures + 1))
+  fi
   if [ "$actual" -ne "$status" ] || { [ "$status" -ne 0 ] && [ "$messages" -ne 1 ]; } || ! grep -qF -- "$text" out err; then
     echo "FAILED: grove $*: status $actual (wanted $status), $messages messages (wanted 1), wanted the text: $text"
     cat out err
@@ -58,6 +62,15 @@ grep -q 'longest steps\|ETA\|peak' err && { echo "FAILED: --quiet says more than
 expect 0 'cells/p' run good.yml --overwrite --verbose
 expect 2 'excludes' run good.yml --verbose --quiet
 expect 2 'good.hdf5: is a snapshot' run good.hdf5
+expect 0 'holds the results of an earlier run' run good.yml --check
+expect 2 'the run does not fit' run good.yml --overwrite -P initial_conditions.n=2e10
+done_at_end
+
+# What ends before its first step leaves nothing in the way.
+galaxy=(-P units.system=galactic -P time.step=0.001 -P time.end=0.002 -P initial_conditions.scale='1 kpc' -P output.folder=out-galaxy)
+expect 2 'was a unit forgotten' run good.yml "${galaxy[@]}" -P initial_conditions.mass=1e11
+expect 3 'stopped before its first step, as asked by limits.wall_clock' run good.yml "${galaxy[@]}" -P limits.wall_clock=1e-3
+expect 0 'longest steps: 2' run good.yml "${galaxy[@]}" -P initial_conditions.mass='1e11 Msun'
 
 expect 2 'no-such-command' no-such-command
 expect 2 'missing.yml' run missing.yml
@@ -70,6 +83,11 @@ expect 2 '500 leaves' run good.yml --overwrite -P decomposition.rule=halves -P d
 expect 2 '/proc/nowhere' run good.yml -P output.folder=/proc/nowhere
 expect 2 'cut.hdf5' force cut.hdf5
 expect 2 'missing.hdf5' info missing.hdf5
+expect 2 'lost beside the extent' force good.hdf5 --softening 1e-30
+expect 2 '--softening leaves out type 1, of which there are 200' force good.hdf5 --softening '{2: 0.1}'
+expect 2 '--softening {1: 3 Msun}' force good.hdf5 --softening '{1: 3 Msun}'
+expect 2 'gravity.softening leaves out type 1, of which there are 200' run good.yml --overwrite -P 'gravity.softening={0: 0.1}'
+expect 2 '--overwrite to replace it' ic plummer -n 100 -o good.hdf5
 expect 2 '/proc/nowhere' ic plummer -n 200 -o /proc/nowhere/file.hdf5
 expect 2 'nowhere: the output folder does not exist' decompose good.hdf5 --json nowhere/x.json
 expect 2 'is the input too' decompose good.hdf5 --json good.hdf5

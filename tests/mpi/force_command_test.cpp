@@ -103,6 +103,22 @@ TEST(Force, refuses_a_particle_without_mass_unless_its_type_is_a_tracer) {
   EXPECT_NO_THROW(force(comm, {folder / "cube.hdf5", "--tracer", "1"}));
 }
 
+TEST(Force, takes_a_softening_by_type) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const testing::TestFolder folder(comm, "force");
+  write_cube(comm, folder / "cube.hdf5", 100);
+  const auto hash = [&](const std::string& softening) {
+    force(comm, {folder / "cube.hdf5", "--softening", softening, "--json", folder / "a.json"});
+    comm.barrier();
+    const nlohmann::json json = read_json(folder / "a.json");
+    comm.barrier();
+    return json["forces_hash"].dump();
+  };
+  EXPECT_EQ(hash("{1: 0.05, 3: 7}"), hash("0.05")) << "there are particles of type 1 alone";
+  EXPECT_NE(hash("{1: 0.06}"), hash("0.05"));
+  EXPECT_THROW(force(comm, {folder / "cube.hdf5", "--softening", "{0: 0.05}"}), InputError);
+}
+
 TEST(Force, refuses_a_negative_softening) {
   const Communicator comm(MPI_COMM_WORLD);
   const testing::TestFolder folder(comm, "force");

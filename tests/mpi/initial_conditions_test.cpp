@@ -212,6 +212,24 @@ TEST(ModelSummary, of_a_galaxy_tells_parts_stability_and_speeds) {
     EXPECT_NE(text.find(told), std::string::npos) << told << " in\n" << text;
 }
 
+// Each rank makes its share in parts of 2^17, twice.
+TEST(InitialConditions, can_be_ended_while_they_are_made) {
+  const Communicator comm(MPI_COMM_WORLD);
+  ModelParameters p;
+  p.particles = (Count{1} << 17) * comm.size() + 1;
+  int pauses = 0;
+  const auto make = [&](int most) {
+    pauses = 0;
+    return make_initial_conditions(comm, p, [&] {
+      if (++pauses == most) throw Agreed<Stopped>("enough");
+    });
+  };
+  EXPECT_THROW(make(3), Agreed<Stopped>);
+  EXPECT_EQ(pauses, 3);
+  EXPECT_EQ(comm.sum(static_cast<Count>(make(0).size())), p.particles);
+  EXPECT_EQ(pauses, 4);
+}
+
 TEST(InitialConditions, bad_parameters_are_refused_on_all_ranks) {
   const Communicator comm(MPI_COMM_WORLD);
   ModelParameters p;

@@ -213,6 +213,21 @@ TEST_F(Resume, leaves_alone_what_it_was_not_told_to_replace) {
   EXPECT_EQ(checkpoints().size(), 2u);
 }
 
+TEST_F(Resume, is_not_hindered_by_a_run_that_ended_before_its_first_step) {
+  run_auto();
+  on_disk([&] {
+    fs::remove_all(folder_ / "checkpoints");
+    std::ifstream file(folder_ / "log.jsonl");
+    std::string start, first;
+    std::getline(file, start), std::getline(file, first);
+    ASSERT_NE(first.find(R"("step":0,)"), std::string::npos) << first;
+    std::ofstream(folder_ / "log.jsonl") << start << "\n" << first << "\n";
+  });
+  EXPECT_EQ(run_auto({"initial_conditions.n=600", "time.end=0.04"}), -1);
+  EXPECT_FALSE(fs::exists(folder_ / "snapshot_005.hdf5")) << "of the run before";
+  EXPECT_NE(refusal({"never"}).find("--resume auto"), std::string::npos) << "this one is done";
+}
+
 TEST_F(Resume, leaves_no_snapshots_that_are_of_other_times_or_of_another_run) {
   const auto times = [&] {
     std::vector<double> found;

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +55,59 @@ TEST(Snapshot, round_trip_keeps_every_bit_and_the_header) {
     EXPECT_EQ(read.header.count(), n);
     EXPECT_EQ(read.header.counts[4], n / 7);
     EXPECT_EQ(read.header.files.size(), static_cast<std::size_t>(files));
+  }
+}
+
+TEST(Snapshot, can_be_left_while_it_is_read) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "left");
+  write_snapshot(comm, folder / "a.hdf5", scattered_particles(comm, n), {.time = 2});
+  ReadOptions options;
+  std::vector<std::string> calls;
+  options.before_particles = [&](const SnapshotHeader& header) {
+    calls.push_back("header");
+    EXPECT_EQ(header.counts[4], n / 7);
+    EXPECT_EQ(header.time, 2);
+  };
+  options.pause = [&] { calls.push_back("pause"); };
+  expect_complete(comm, read_snapshot(comm, folder / "a.hdf5", options).particles);
+  // One behind the checksum, one behind each part: each rank reads those of three types.
+  EXPECT_EQ(calls, (std::vector<std::string>{"pause", "header", "pause", "pause", "pause"}));
+  options.pause = [] { throw Agreed<Stopped>("enough"); };
+  EXPECT_THROW(read_snapshot(comm, folder / "a.hdf5", options), Agreed<Stopped>);
+}
+
+// Types 1, 2 and 4 have 514, 343 and 143 of the 1000 particles.
+TEST(Snapshot, can_be_sampled) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "sampled");
+  const auto mass_of = [&](const Particles& particles) {
+    const std::vector<double> all = comm.all_gather_arrays(std::span<const double>(particles.mass));
+    return std::accumulate(all.begin(), all.end(), 0.0);
+  };
+  for (const int files : {1, 3}) {
+    write_snapshot(comm, folder / "a.hdf5", scattered_particles(comm, n), {.files = files});
+    const std::string path = files == 1 ? folder / "a.hdf5" : folder / "a.1.hdf5";
+    const Particles all = read_snapshot(comm, path).particles;
+    for (const Count most : {1, 100, 900, 1000}) {
+      ReadOptions options;
+      options.share = static_cast<double>(most) / n;
+      const Particles some = read_snapshot(comm, path, options).particles;
+      const auto ids = comm.all_gather_arrays(std::span<const ParticleId>(some.id));
+      const std::set<ParticleId> different(ids.begin(), ids.end());
+      EXPECT_EQ(different.size(), ids.size()) << "none twice";
+      EXPECT_NEAR(static_cast<double>(ids.size()), static_cast<double>(most), 3) << "types";
+      Particles expected;
+      expected.resize(1);
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        testing::set_particle(expected, 0, some.id[i]);
+        ASSERT_EQ(some.position[i], expected.position[0]);
+        ASSERT_EQ(some.type[i], expected.type[0]);
+      }
+      if (most >= 100) {
+        EXPECT_NEAR(mass_of(some) / mass_of(all), 1, 0.2) << most;
+      }
+    }
   }
 }
 

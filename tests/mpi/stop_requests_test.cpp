@@ -48,6 +48,18 @@ TEST(StopRequests, for_a_snapshot_are_answered_once_and_before_a_stop) {
   EXPECT_EQ(requests.poll(), Request::stop);
 }
 
+TEST(StopRequests, before_the_first_step_leave_others_for_later) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "stop-first");
+  StopRequests requests(comm, folder.path(), 0);
+  if (comm.rank() == comm.size() - 1) std::raise(SIGUSR2);
+  EXPECT_FALSE(requests.poll_stop());
+  if (comm.rank() == comm.size() - 1) std::raise(SIGTERM);
+  EXPECT_TRUE(requests.poll_stop());
+  EXPECT_EQ(requests.reason(), "signal SIGTERM");
+  EXPECT_EQ(requests.poll(), Request::snapshot);
+}
+
 TEST(StopRequests, come_before_a_checkpoint_that_the_master_finds_due) {
   const Communicator comm(MPI_COMM_WORLD);
   const TestFolder folder(comm, "stop-due");

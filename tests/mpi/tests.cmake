@@ -17,6 +17,7 @@ grove_test(damaged_snapshot mpi/damaged_snapshot_test.cpp LINK grove::io RANKS 1
 grove_test(fuzz_seeds mpi/fuzz_seeds_test.cpp fuzz/hdf5_changes.cpp fuzz/parameters.cpp fuzz/snapshot.cpp LINK grove::io)
 target_compile_definitions(test_fuzz_seeds PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 grove_test(initial_conditions mpi/initial_conditions_test.cpp LINK grove::simulation RANKS 1 2 3 4 7)
+grove_test(physical_summary mpi/physical_summary_test.cpp LINK grove::simulation RANKS 1 3)
 grove_test(gravity mpi/gravity_test.cpp LINK grove::let RANKS 1 2 3 4 7)
 grove_test(audit mpi/audit_test.cpp LINK grove::let RANKS 1 2 3 4 7)
 grove_test(force_command mpi/force_command_test.cpp LINK grove::commands nlohmann_json::nlohmann_json RANKS 1 2 3 4 7)

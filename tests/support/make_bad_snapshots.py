@@ -32,6 +32,19 @@ def without_velocities(file):
     del file["PartType1/Velocities"]
 
 
+def without_masses(file):
+    del file["PartType1/Masses"]
+
+
+def without_mass(file):
+    file["PartType1/Masses"][3] = 0
+
+
+def without_mass_table(file):
+    without_masses(file)
+    del file["Header"].attrs["MassTable"]
+
+
 def comoving(file):
     file["Header"].attrs["Redshift"] = 0.5
 
@@ -42,6 +55,9 @@ FAULTS = {
     "same-id": (copy_first("ParticleIDs"), "unique"),
     "same-place": (copy_first("Coordinates"), "softening"),
     "missing-dataset": (without_velocities, "PartType1/Velocities"),
+    "no-masses": (without_masses, "PartType1/Masses"),
+    "no-mass-table": (without_mass_table, "PartType1/Masses"),
+    "no-mass": (without_mass, "--tracer"),
     "no-particles": (without_particles, "no particles"),
     "comoving": (comoving, "Redshift"),
 }

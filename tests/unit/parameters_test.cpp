@@ -7,6 +7,7 @@
 
 #include "base/errors.hpp"
 #include "io/file.hpp"
+#include "particles/field.hpp"
 
 namespace grove {
 namespace {
@@ -94,6 +95,9 @@ decomposition: {rule: halves, leaves: 16}
 )");
   EXPECT_EQ(p.initial_conditions.tracer, 1 << 3 | 1 << 4);
   EXPECT_EQ(p.gravity.softening, (std::array<double, 6>{0, 0.5, 0.016, 0, 0, 0}));
+  EXPECT_EQ(p.softened, 1 << 1 | 1 << 2);
+  EXPECT_EQ(parse(minimal, {}).softened, all_types);
+  EXPECT_EQ(parse(used_parameters(p)).softened, p.softened) << "a type that was left out stays so";
   EXPECT_EQ(p.gravity.criterion, Criterion::multipole);
   EXPECT_EQ(p.gravity.order, Order::monopole);
   EXPECT_EQ(p.output.times.size(), 3u);
@@ -215,6 +219,19 @@ TEST(Parameters, keys_are_single_words) {
   EXPECT_MESSAGE(message(minimal + "[a, b]: {c: 1}\n"), "run.yml:9", "single word", "a list");
   EXPECT_MESSAGE(message(minimal + "audit: {{every: 1}: 2}\n"), "run.yml:9", "single word", "a map");
   EXPECT_MESSAGE(message(minimal + "audit: {'': 2}\n"), "run.yml:9", "single word", "empty");
+}
+
+TEST(Parameters, softening_of_an_option_reads_as_that_of_the_file) {
+  const Softening map = parse_softening("{1: 0.5, 2: 16 pc}", "--softening", Units::galactic());
+  EXPECT_EQ(map.length, (std::array<double, 6>{0, 0.5, 0.016, 0, 0, 0}));
+  EXPECT_EQ(map.types, 1 << 1 | 1 << 2);
+  EXPECT_EQ(parse_softening("16 pc", "--softening", Units::galactic()).length[5], 0.016);
+  for (const char* wrong : {"{7: 1}", "{1: -1}", "{1:0.1}", "[1]", "soft", "{1: 1", ""}) try {
+      parse_softening(wrong, "--softening", Units::galactic());
+      ADD_FAILURE() << wrong;
+    } catch (const InputError& error) {
+      EXPECT_EQ(std::string(error.what()).find("--softening"), 0u) << error.what();
+    }
 }
 
 TEST(Parameters, broken_yaml_names_the_line) {

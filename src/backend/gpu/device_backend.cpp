@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "backend/gpu_backend.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
@@ -137,16 +138,6 @@ class DeviceBackend : public Backend {
 
   std::string devices() const override { return devices_.table(); }
   std::uint64_t peak_device_memory() const override { return cuda::device_memory_use().peak; }
-  std::optional<std::uint64_t> available_device_memory() const override {
-    return cuda::available_device_memory();
-  }
-  int ranks_on_device() const override {
-    const std::vector<RankDevice>& all = devices_.of_rank;
-    const RankDevice& own = all[static_cast<std::size_t>(comm_.rank())];
-    return static_cast<int>(std::count_if(all.begin(), all.end(), [&](const RankDevice& other) {
-      return other.host == own.host && other.pci == own.pci;
-    }));
-  }
 
  private:
   static DeviceParticles upload(const Communicator& comm, const Particles& particles) {
@@ -166,6 +157,15 @@ class DeviceBackend : public Backend {
 
 std::string fault_of_gpus(const Communicator& comm, bool may_share) {
   return fault_of_devices(comm, may_share);
+}
+
+DeviceMemory gpu_memory(const Communicator& comm, bool may_share) {
+  const std::vector<RankDevice> all = take_devices(comm, may_share).of_rank;
+  const RankDevice& own = all[static_cast<std::size_t>(comm.rank())];
+  const auto users = std::count_if(all.begin(), all.end(), [&](const RankDevice& other) {
+    return other.host == own.host && other.pci == own.pci;
+  });
+  return {cuda::available_device_memory(), static_cast<int>(users)};
 }
 
 std::unique_ptr<Backend> make_gpu_backend(const Communicator& comm, const BackendChoice& choice,

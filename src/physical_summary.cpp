@@ -1,0 +1,150 @@
+#include "physical_summary.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace grove {
+namespace {
+
+/// Masses as integers, of which those of all ranks add up without overflow, in any order.
+class WholeMasses {
+ public:
+  WholeMasses(const Communicator& comm, const Particles& particles) : comm_(comm), particles_(particles) {
+    double largest = 0;
+    for (const double mass : particles.mass) largest = std::max(largest, mass);
+    largest = comm.max(largest);
+    const auto all = static_cast<std::uint64_t>(comm.sum(static_cast<Count>(particles.size())));
+    unit_ = largest > 0 ? std::ldexp(largest, static_cast<int>(std::bit_width(all)) - 62) : 1;
+  }
+
+  std::int64_t of(std::size_t i) const { return std::llround(particles_.mass[i] / unit_); }
+  double unit() const { return unit_; }
+
+  /// The least radius about a point within which there is half of the mass, as a float.
+  double half_mass_radius(const Vec3d& centre, std::int64_t all) const {
+    std::vector<std::uint32_t> radius(particles_.size());  // bits of floats are in the order of their values
+    for (std::size_t i = 0; i < radius.size(); ++i)
+      radius[i] = std::bit_cast<std::uint32_t>(static_cast<float>(norm(particles_.position[i] - centre)));
+    std::uint32_t within = 0;
+    for (std::uint32_t bit = std::uint32_t{1} << 30; bit > 0; bit >>= 1) {
+      std::int64_t sum = 0;
+      for (std::size_t i = 0; i < radius.size(); ++i)
+        if (radius[i] < (within | bit)) sum += of(i);
+      if (comm_.sum(sum) < all - all / 2) within |= bit;
+    }
+    return static_cast<double>(std::bit_cast<float>(within));
+  }
+
+ private:
+  const Communicator& comm_;
+  const Particles& particles_;
+  double unit_ = 1;
+};
+
+std::string percent(Count part, Count all) {
+  const double share = 100 * static_cast<double>(part) / static_cast<double>(all);
+  return share < 0.1 ? fmt::format("{:.1g} %", share) : fmt::format("{:.1f} %", share);
+}
+
+std::string text_of_levels(const PhysicalSummary& summary, const DisplayUnits& shown) {
+  const Count all = std::accumulate(summary.levels.begin(), summary.levels.end(), Count{0});
+  std::vector<std::string> levels;
+  for (std::size_t level = 0; level < summary.levels.size(); ++level)
+    if (const Count n = summary.levels[level]; n > 0) {
+      const double step = std::ldexp(summary.longest_step, -static_cast<int>(level));
+      levels.push_back(fmt::format("{} {}", shown.text(step, dimension::time, 3), percent(n, all)));
+    }
+  return fmt::format("{}", fmt::join(levels, ", "));
+}
+
+/// Length in the criterion of the steps, of the type that has most particles.
+double step_length(const PhysicalSummary& summary, const Parameters& parameters) {
+  const auto most = std::max_element(summary.counts.begin(), summary.counts.end()) - summary.counts.begin();
+  const auto type = static_cast<std::size_t>(most);
+  return parameters.time.rule(summary.longest_step, parameters.gravity.softening).length[type];
+}
+
+/// What makes steps short, as a sentence.
+std::string likely_cause(const PhysicalSummary& summary, const Parameters& parameters) {
+  constexpr double light = 2.9979e10;  // cm/s
+  const Units& units = parameters.units;
+  const DisplayUnits& shown = parameters.shown;
+  const double crossing = summary.crossing_time(), length = step_length(summary, parameters);
+  if (!units.is_dimensionless() && summary.circular_speed * units.velocity_cm_s > 0.1 * light)
+    return fmt::format(
+        "a mass of {} within {} moves at {}, more than a tenth of the speed of light: was a unit forgotten? "
+        "Bare numbers are in {}, {} and {}",
+        shown.text(summary.totals.mass / 2, dimension::mass, 3),
+        shown.text(summary.half_mass_radius, dimension::length, 3),
+        shown.text(summary.circular_speed, dimension::velocity, 3), units.name(dimension::mass),
+        units.name(dimension::length), units.name(dimension::velocity));
+  if (crossing > 0 && summary.longest_step > crossing)
+    return fmt::format(
+        "the longest step is {:.3g} times the crossing time, {}: give a shorter time.step, such as {}{}",
+        summary.longest_step / crossing, shown.text(crossing, dimension::time, 3),
+        shown.text(0.02 * crossing, dimension::time, 1),
+        units.is_dimensionless() ? "" : ", if masses and lengths have the right units");
+  return fmt::format(
+      "steps follow from the softening (or time.length), {}, beside a half-mass radius of {}: give a larger "
+      "gravity.softening, if that has the right unit, or a shorter time.step",
+      shown.text(length, dimension::length, 3), shown.text(summary.half_mass_radius, dimension::length, 3));
+}
+
+}  // namespace
+
+PhysicalSummary physical_summary(const Communicator& comm, const Particles& particles, const Totals& totals,
+                                 const LevelCounts& levels, double longest_step,
+                                 double gravitational_constant) {
+  PhysicalSummary summary;
+  const WholeMasses masses(comm, particles);
+  std::array<std::int64_t, particle_types> whole{};
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    ++summary.counts[particles.type[i]];
+    whole[particles.type[i]] += masses.of(i);
+  }
+  comm.sum(std::span<Count>(summary.counts));
+  comm.sum(std::span<std::int64_t>(whole));
+  for (std::size_t type = 0; type < whole.size(); ++type)
+    summary.mass[type] = masses.unit() * static_cast<double>(whole[type]);
+  summary.totals = totals;
+  summary.levels = levels;
+  summary.longest_step = longest_step;
+  const std::int64_t all = std::accumulate(whole.begin(), whole.end(), std::int64_t{0});
+  summary.half_mass_radius = masses.half_mass_radius(totals.centre_of_mass(), all);
+  if (summary.half_mass_radius > 0)
+    summary.circular_speed = std::sqrt(0.5 * gravitational_constant * totals.mass / summary.half_mass_radius);
+  return summary;
+}
+
+std::string PhysicalSummary::text(const DisplayUnits& shown) const {
+  std::vector<std::string> types;
+  for (std::size_t type = 0; type < counts.size(); ++type)
+    if (counts[type] > 0)
+      types.push_back(
+          fmt::format("{} in {} of type {}", shown.text(mass[type], dimension::mass, 4), counts[type], type));
+  return fmt::format(
+      "mass: {}\nhalf-mass radius: {}, crossing time: {}, virial ratio 2T/|W|: {:.3g}\nfirst steps: {}\n",
+      fmt::join(types, ", "), shown.text(half_mass_radius, dimension::length, 4),
+      shown.text(crossing_time(), dimension::time, 4), virial_ratio(), text_of_levels(*this, shown));
+}
+
+std::string fault_of_steps(const PhysicalSummary& summary, const Parameters& parameters) {
+  constexpr std::size_t deepest = 10;
+  const Count all = std::accumulate(summary.levels.begin(), summary.levels.end(), Count{0});
+  const Count deeper = std::accumulate(summary.levels.begin() + deepest + 1, summary.levels.end(), Count{0});
+  if (2 * deeper <= all) return {};
+  return fmt::format(
+      "{} of the particles want more than {} steps in each longest one, of {}. The likely cause: {}",
+      percent(deeper, all), 1 << deepest, parameters.shown.text(summary.longest_step, dimension::time, 3),
+      likely_cause(summary, parameters));
+}
+
+}  // namespace grove

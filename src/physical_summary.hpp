@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "base/display_units.hpp"
+#include "base/types.hpp"
+#include "comm/communicator.hpp"
+#include "io/parameters.hpp"
+#include "kernels/math/block_steps.hpp"
+#include "kernels/math/totals.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+
+/// What a user should see of a run before its first step. In the units of the run; the same on all ranks, and
+/// for any number of them.
+struct PhysicalSummary {
+  std::array<Count, particle_types> counts{};  ///< particles by type
+  std::array<double, particle_types> mass{};   ///< by type
+  Totals totals;
+  double half_mass_radius = 0;  ///< about the centre of mass
+  double circular_speed = 0;    ///< there: v^2 = G M / (2 r)
+  LevelCounts levels{};         ///< particles by the level of their first step
+  double longest_step = 0;      ///< that of level 0
+
+  /// Radius over circular speed; 0: there is no mass.
+  double crossing_time() const { return circular_speed > 0 ? half_mass_radius / circular_speed : 0; }
+  /// Twice the kinetic energy over the potential one; 0: there is none.
+  double virial_ratio() const {
+    return totals.potential_energy < 0 ? 2 * totals.kinetic_energy / -totals.potential_energy : 0;
+  }
+
+  /// Three lines.
+  std::string text(const DisplayUnits& shown) const;
+};
+
+/// particles: of this rank; totals, levels: of all. Collective. Masses are added as integers, so that sums
+/// are exact to one in 10^9 or better. Cost: 32 passes over the particles, 12 bytes each.
+PhysicalSummary physical_summary(const Communicator& comm, const Particles& particles, const Totals& totals,
+                                 const LevelCounts& levels, double longest_step,
+                                 double gravitational_constant);
+
+/// Why a run will not get on: most particles want more than 2^10 steps in each longest one. Says what they
+/// want, and what is the likely cause; empty: it will.
+std::string fault_of_steps(const PhysicalSummary& summary, const Parameters& parameters);
+
+}  // namespace grove
