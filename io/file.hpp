@@ -29,7 +29,7 @@ void reserve_room(const std::string& path, std::int64_t bytes, Reserve what, con
 /// whatever name: better before long work than behind it. An empty name is none.
 void require_output(const std::string& path, std::initializer_list<std::string> inputs = {});
 
-/// What is to happen with a file that is there already.
+/// A file that is there already is replaced or kept.
 enum class Existing { replace, keep };
 /// The same, and, where it is to be kept, if there is a file of this name: the message names --overwrite.
 void require_output(const std::string& path, Existing file);
