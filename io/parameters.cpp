@@ -285,15 +285,17 @@ std::string unit_written(const std::vector<Entry>& entries, const std::vector<st
   return "";
 }
 
-/// What values of the run are shown in: units as they are written of the particles and of the run's time.
+/// What values of the run are shown in: units as they are written of the particles, else of external
+/// potentials, and of the run's time.
 /// Softening, tiny beside what it softens, says nothing of them, nor do times of the machine.
 DisplayUnits displayed_units(const Parameters& p, const std::vector<Entry>& entries) {
   const auto written = [&](const std::vector<std::string>& places, const Dimension& dimension) {
     return unit_written(entries, places, dimension);
   };
-  return DisplayUnits(p.units, {.length = written({"initial_conditions", "units"}, dimension::length),
-                                .mass = written({"initial_conditions", "units"}, dimension::mass),
-                                .velocity = written({"initial_conditions", "units"}, dimension::velocity),
+  const std::vector<std::string> sizes{"initial_conditions", "units", "potentials"};
+  return DisplayUnits(p.units, {.length = written(sizes, dimension::length),
+                                .mass = written(sizes, dimension::mass),
+                                .velocity = written(sizes, dimension::velocity),
                                 .time = written({"time.end", "time", "output"}, dimension::time)});
 }
 

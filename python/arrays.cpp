@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/errors.hpp"
@@ -33,12 +35,34 @@ void check_shapes(const ParticleInput& input) {
   require_shape(input.masses, "masses", {n});
   if (input.velocities) require_shape(*input.velocities, "velocities", {n, 3});
   if (input.ids) require_shape(*input.ids, "ids", {n});
-  if (!input.types) return;
-  require_shape(*input.types, "types", {n});
-  for (py::ssize_t i = 0; i < n; ++i)
-    if (input.types->data()[i] >= particle_types)
-      throw InputError(fmt::format("types: {} of particle {} is not a type; expected 0 to {}",
-                                   input.types->data()[i], i, particle_types - 1));
+  if (input.types) require_shape(*input.types, "types", {n});
+}
+
+/// from: of this type; T: holds what is at most `most`.
+template <class Given, class T>
+void copy_within(const py::array& from, const char* name, std::uint64_t most, Array<T>& to) {
+  const auto given = Input<Given>::ensure(from);
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const Given value = given.data()[i];
+    if (std::cmp_less(value, 0) || std::cmp_greater(value, most))
+      throw InputError(fmt::format("{}: {} of particle {}; expected 0 to {}", name, value, i, most));
+    to[i] = static_cast<T>(value);
+  }
+}
+
+/// A conversion by numpy would make 1 of 257 and of 1.7.
+template <class T>
+void copy_whole(const py::array& from, const char* name, std::uint64_t most, Array<T>& to) {
+  if (to.empty()) return;  // an empty list is an array of floats
+  switch (from.dtype().kind()) {
+    case 'u':
+      return copy_within<std::uint64_t>(from, name, most, to);
+    case 'i':
+      return copy_within<std::int64_t>(from, name, most, to);
+    default:
+      throw InputError(fmt::format("{}: has elements of type {}; expected whole numbers", name,
+                                   py::str(from.dtype()).cast<std::string>()));
+  }
 }
 
 template <class T>
@@ -73,13 +97,12 @@ Particles particles_of(const Communicator& comm, const ParticleInput& input) {
   copy(input.positions, particles.position);
   copy(input.masses, particles.mass);
   if (input.velocities) copy(*input.velocities, particles.velocity);
-  if (input.types)
-    copy(*input.types, particles.type);
-  else
-    std::fill(particles.type.begin(), particles.type.end(), std::uint8_t{1});
-  if (input.ids) {
-    copy(*input.ids, particles.id);
-  } else {
+  std::fill(particles.type.begin(), particles.type.end(), std::uint8_t{1});
+  comm.together([&] {
+    if (input.types) copy_whole(*input.types, "types", particle_types - 1, particles.type);
+    if (input.ids) copy_whole(*input.ids, "ids", std::numeric_limits<ParticleId>::max(), particles.id);
+  });
+  if (!input.ids) {
     const std::vector<Count> counts = comm.all_gather(static_cast<Count>(particles.size()));
     const Count before = std::accumulate(counts.begin(), counts.begin() + comm.rank(), Count{0});
     std::iota(particles.id.begin(), particles.id.end(), static_cast<ParticleId>(before + 1));

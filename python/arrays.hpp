@@ -42,13 +42,13 @@ pybind11::dict arrays_of(Particles particles);
 /// Particles of this rank, as a user of Python gives them.
 struct ParticleInput {
   Input<double> positions, masses;
-  std::optional<Input<double>> velocities;   ///< none: 0
-  std::optional<Input<ParticleId>> ids;      ///< none: counted from 1 over all ranks
-  std::optional<Input<std::uint8_t>> types;  ///< none: 1
+  std::optional<Input<double>> velocities;  ///< none: 0
+  std::optional<pybind11::array> ids;       ///< whole numbers; none: counted from 1 over all ranks
+  std::optional<pybind11::array> types;     ///< whole numbers; none: 1
 };
 
 /// Collective. A copy of them, as Grove sorts its particles. InputError on all ranks together if the lengths
-/// do not fit.
+/// do not fit, or types or ids are none.
 Particles particles_of(const Communicator& comm, const ParticleInput& input);
 
 }  // namespace grove::python

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "arrays.hpp"
 #include "backend/backend.hpp"
@@ -27,12 +28,14 @@ namespace grove::python {
 namespace {
 
 struct ForceChoice {
-  std::optional<std::array<double, particle_types>> softening;  ///< none: suggested_softening()
-  std::optional<double> delta, theta;                           ///< none: as GravityParameters has them
-  std::string kernel, criterion, order;                         ///< empty: as GravityParameters has them
+  /// None: suggested_softening(); none for a type: it has no particles.
+  std::optional<std::array<std::optional<double>, particle_types>> softening;
+  std::optional<double> delta, theta;    ///< none: as GravityParameters has them
+  std::string kernel, criterion, order;  ///< empty: as GravityParameters has them
   double gravitational_constant = 1;
   bool direct = false;
   Count audit = 1000, leaf_size = 0;
+  std::vector<int> tracers;
   BackendChoice backend;
 };
 
@@ -60,12 +63,30 @@ GravityParameters parameters_of(const ForceChoice& choice) {
   choose("order", choice.order, gravity.order);
   require_positive("G", gravity.gravitational_constant = choice.gravitational_constant);
   if (choice.direct) gravity.direct_below = std::numeric_limits<Count>::max();
-  if (choice.softening) gravity.softening = *choice.softening;
+  if (choice.softening)
+    for (std::size_t type = 0; type < particle_types; ++type)
+      gravity.softening[type] = (*choice.softening)[type].value_or(0);
   for (const double softening : gravity.softening)
     if (!(softening >= 0))
       throw InputError(fmt::format("softening: {}; give a length of at least 0", softening));
   if (choice.audit < 0) throw InputError(fmt::format("audit: {}; give a number of particles", choice.audit));
+  if (choice.leaf_size < 0)
+    throw InputError(fmt::format("leaf_size: {}; give a number of particles", choice.leaf_size));
   return gravity;
+}
+
+/// What is checked of the particles.
+ValidationOptions validation_of(const ForceChoice& choice) {
+  ValidationOptions options{.source = "forces", .softening_option = "softening", .tracer_option = "tracers"};
+  for (const int type : choice.tracers) {
+    if (type < 0 || type >= particle_types)
+      throw InputError(fmt::format("tracers: {} is not a particle type, 0 to {}", type, particle_types - 1));
+    options.tracer = static_cast<std::uint8_t>(options.tracer | 1u << type);
+  }
+  for (std::size_t type = 0; choice.softening && type < particle_types; ++type)
+    if (!(*choice.softening)[type])
+      options.softened = static_cast<std::uint8_t>(options.softened & ~(1u << type));
+  return options;
 }
 
 /// Twice, as `grove force` does: the first evaluation supplies the |a_old| that the second goes by.
@@ -95,20 +116,21 @@ py::dict audit(const Backend& backend, const Domain& domain, Count sample) {
   return result;
 }
 
-py::dict forces(const ParticleInput& input, const std::vector<int>& tracers, ForceChoice choice) {
+py::dict forces(const ParticleInput& input, const ForceChoice& choice) {
   const Communicator& comm = Runtime::instance().world();
   GravityParameters gravity;
-  comm.together([&] { gravity = parameters_of(choice); });
+  ValidationOptions validation;
+  comm.together([&] {
+    gravity = parameters_of(choice);
+    validation = validation_of(choice);
+  });
   Particles particles = particles_of(comm, input);
   const Array<ParticleId> ids = particles.id;
   const Count count = comm.sum(static_cast<Count>(ids.size()));
-  unsigned tracer = 0;
-  for (const int type : tracers) tracer |= 1u << type;
   std::unique_ptr<Backend> backend = unlocked([&] {
     if (!choice.softening) gravity.softening.fill(suggested_softening(comm, particles));
-    validate(
-        comm, particles,
-        {.source = "forces", .tracer = static_cast<std::uint8_t>(tracer), .softening = gravity.softening});
+    validation.softening = gravity.softening;
+    validate(comm, particles, validation);
     return make_backend(comm, choice.backend, std::move(particles), gravity);
   });
   DecompositionParameters decomposition;
@@ -146,15 +168,16 @@ BackendChoice backend_of(const Communicator& comm, const std::string& name, bool
 void add_forces(py::module_& module) {
   module.def(
       "forces",
-      [](Input<double> positions, Input<double> masses, std::optional<Input<std::uint8_t>> types,
-         std::optional<Input<ParticleId>> ids, std::optional<std::array<double, particle_types>> softening,
+      [](Input<double> positions, Input<double> masses, std::optional<py::array> types,
+         std::optional<py::array> ids,
+         std::optional<std::array<std::optional<double>, particle_types>> softening,
          std::optional<double> delta, std::optional<double> theta, const std::string& kernel,
          const std::string& criterion, const std::string& order, double G, bool direct, Count audit,
          Count leaf_size, const std::string& backend, bool share_gpu, const std::vector<int>& tracers) {
         ForceChoice choice{softening, delta,  theta, kernel,    criterion, order,
-                           G,         direct, audit, leaf_size, {}};
+                           G,         direct, audit, leaf_size, tracers,   {}};
         choice.backend = backend_of(Runtime::instance().world(), backend, share_gpu);
-        return forces({positions, masses, std::nullopt, ids, types}, tracers, choice);
+        return forces({positions, masses, std::nullopt, ids, types}, choice);
       },
       py::kw_only(), py::arg("positions"), py::arg("masses"), py::arg("types"), py::arg("ids"),
       py::arg("softening"), py::arg("delta"), py::arg("theta"), py::arg("kernel"), py::arg("criterion"),

@@ -21,6 +21,7 @@
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
 #include "runtime.hpp"
+#include "snapshots.hpp"
 #include "src/simulation.hpp"
 
 namespace py = pybind11;
@@ -126,8 +127,10 @@ class PythonSimulation : public Resource {
     return result;
   }
 
-  void write(const std::string& path, const std::vector<std::string>& fields, int files) const {
+  void write(const std::string& path, const std::vector<std::string>& fields, int files,
+             bool overwrite) const {
     unlocked([&] {
+      if (!overwrite) require_absent(comm_, path, files);
       write_snapshot(comm_, path, simulation().present_particles(),
                      {.time = simulation().time(),
                       .units = parameters_.units,
@@ -177,8 +180,8 @@ class PythonSimulation : public Resource {
 std::optional<ParticleInput> input_of(const std::optional<Input<double>>& positions,
                                       const std::optional<Input<double>>& velocities,
                                       const std::optional<Input<double>>& masses,
-                                      const std::optional<Input<std::uint8_t>>& types,
-                                      const std::optional<Input<ParticleId>>& ids) {
+                                      const std::optional<py::array>& types,
+                                      const std::optional<py::array>& ids) {
   if (!positions) return std::nullopt;
   return ParticleInput{*positions, *masses, velocities, ids, types};
 }
@@ -195,7 +198,7 @@ void add_simulation(py::module_& module) {
       .def(py::init([](const std::optional<std::string>& path, const std::string& text,
                        const std::vector<std::string>& overrides, std::optional<Input<double>> positions,
                        std::optional<Input<double>> velocities, std::optional<Input<double>> masses,
-                       std::optional<Input<std::uint8_t>> types, std::optional<Input<ParticleId>> ids,
+                       std::optional<py::array> types, std::optional<py::array> ids,
                        const std::string& backend, bool share_gpu) {
              return std::make_unique<S>(ParameterSource{path, text, overrides},
                                         input_of(positions, velocities, masses, types, ids), backend,
@@ -208,13 +211,18 @@ void add_simulation(py::module_& module) {
       .def("run", &S::run, py::arg("until"), py::arg("callback"))
       .def("particles", &S::particles)
       .def("totals", &S::totals)
-      .def("write", &S::write, py::arg("path"), py::arg("fields"), py::arg("files"))
+      .def("write", &S::write, py::arg("path"), py::arg("fields"), py::arg("files"), py::arg("overwrite"))
       .def_property_readonly("time", [](const S& s) { return s.simulation().time(); })
       .def_property_readonly("end", [](const S& s) { return s.parameters().time.end; })
       .def_property_readonly("longest_steps", [](const S& s) { return s.simulation().longest_steps_done(); })
       .def_property_readonly("synchronised", [](const S& s) { return s.simulation().is_synchronised(); })
       .def_property_readonly("done", [](const S& s) { return s.simulation().is_done(); })
       .def_property_readonly("count", [](const S& s) { return s.simulation().forces().particles; })
+      .def_property_readonly("asks_for_snapshots",
+                             [](const S& s) {
+                               const OutputParameters& output = s.parameters().output;
+                               return output.every.has_value() || !output.times.empty();
+                             })
       .def_property_readonly("units", [](const S& s) { return s.parameters().units; })
       .def_property_readonly("softening", [](const S& s) { return s.parameters().gravity.softening; })
       .def_property_readonly("parameters", [](const S& s) { return used_parameters(s.parameters()); });

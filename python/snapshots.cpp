@@ -70,20 +70,12 @@ py::dict load(const std::string& path, const Units& unstated, const std::optiona
   return result;
 }
 
-void require_absent(const std::string& path) {
-  if (std::filesystem::exists(path))
-    throw InputError(fmt::format("{}: exists; give another name, or overwrite=True", path));
-}
-
 void write(const std::string& path, const ParticleInput& input, const Units& units, double time, int files,
            bool overwrite) {
   const Communicator& comm = Runtime::instance().world();
   Particles particles = particles_of(comm, input);
   unlocked([&] {
-    comm.together([&] {
-      if (!comm.is_master() || overwrite) return;
-      for (const std::string& name : snapshot_files(path, files)) require_absent(name);
-    });
+    if (!overwrite) require_absent(comm, path, files);
     validate_ids(comm, particles, {.source = path});
     write_snapshot(comm, path, particles, {.time = time, .units = units, .files = files});
   });
@@ -91,14 +83,23 @@ void write(const std::string& path, const ParticleInput& input, const Units& uni
 
 }  // namespace
 
+void require_absent(const Communicator& comm, const std::string& path, int files) {
+  comm.together([&] {
+    if (!comm.is_master()) return;
+    for (const std::string& name : snapshot_files(path, files))
+      if (std::filesystem::exists(name))
+        throw InputError(fmt::format("{}: exists; give another name, or overwrite=True", name));
+  });
+}
+
 void add_snapshots(py::module_& module) {
   add_units(module);
   module.def("load", &load, py::arg("path"), py::arg("unstated"), py::arg("convert_to"), py::arg("comoving"));
   module.def(
       "write",
       [](const std::string& path, Input<double> positions, Input<double> velocities, Input<double> masses,
-         std::optional<Input<std::uint8_t>> types, std::optional<Input<ParticleId>> ids, const Units& units,
-         double time, int files, bool overwrite) {
+         std::optional<py::array> types, std::optional<py::array> ids, const Units& units, double time,
+         int files, bool overwrite) {
         write(path, {positions, masses, velocities, ids, types}, units, time, files, overwrite);
       },
       py::arg("path"), py::kw_only(), py::arg("positions"), py::arg("velocities"), py::arg("masses"),

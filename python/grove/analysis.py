@@ -4,8 +4,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _grove
-from .arrays import LENGTH, VELOCITY, Array, plain
-from .gravity import forces
+from .arrays import LENGTH, MASS, VELOCITY, Array, numbers_in, plain, system_of
+from .gravity import forces, softening_by_type
 
 
 class _Sums:
@@ -15,7 +15,9 @@ class _Sums:
 
     def __init__(self, terms):
         self.terms = np.asarray(terms, dtype=float)
-        count = _grove.sum(np.array([len(self.terms)]))[0]
+        count, bad = _grove.sum(np.array([len(self.terms), np.count_nonzero(~np.isfinite(self.terms))]))
+        if bad:
+            raise _grove.InputError(f"{bad} of {count} particles have masses or positions that are not finite")
         largest = _grove.max(float(np.max(np.abs(self.terms), initial=0.0)))
         self.exponent = 52 - np.frexp(largest * max(1, count))[1] if largest > 0 else 0
         self.whole = np.rint(np.ldexp(self.terms, self.exponent))
@@ -41,13 +43,19 @@ def centre_of_mass(positions, masses):
     return np.array([_Sums(masses * positions[:, axis]).total() / mass for axis in range(3)])
 
 
-def _with_units(values, like, dimension):
-    system = getattr(like, "system", None)
+def _with_units(values, system, dimension):
     return Array(values, system, dimension) if system else values
 
 
+def _place(positions, masses, centre):
+    """A centre in the units of the positions; None: that of mass."""
+    if centre is None:
+        return centre_of_mass(positions, masses)
+    return np.asarray(numbers_in(centre, system_of(positions), "positions"), dtype=float)
+
+
 def _radii(positions, masses, centre):
-    centre = centre_of_mass(positions, masses) if centre is None else np.asarray(plain(centre), dtype=float)
+    centre = _place(positions, masses, centre)
     return np.sqrt(np.sum((np.asarray(plain(positions), dtype=float) - centre)**2, axis=1))
 
 
@@ -73,7 +81,7 @@ def lagrange_radii(positions, masses, fractions=(0.1, 0.5, 0.9), centre=None):
     if not np.all((fractions > 0) & (fractions <= 1)):
         raise _grove.InputError(f"fractions: {fractions.tolist()}; expected numbers from 0 to 1")
     found = _enclosing(_radii(positions, masses, centre), plain(masses), fractions)
-    return _with_units(found, positions, LENGTH)
+    return _with_units(found, system_of(positions), LENGTH)
 
 
 @dataclass
@@ -92,13 +100,14 @@ def profile(positions, masses, bins=32, centre=None):
     bins: so many, of equal width in log r from the radius of 0.1 % of the mass to that of 99.9 %, or their edges.
     centre: default: the centre of mass.
     """
-    radii, masses = _radii(positions, masses, centre), plain(masses)
+    system = system_of(positions, masses)
+    radii, masses = _radii(positions, masses, centre), numbers_in(masses, system, "masses")
     if np.ndim(bins) == 0:
         first, last = _enclosing(radii, masses, [0.001, 0.999])
         if not 0 < first < last:
             raise _grove.InputError("bins: the particles are too few, or too close, to choose radii; give edges")
         bins = np.geomspace(first, last, int(bins) + 1)
-    edges = np.asarray(plain(bins), dtype=float)
+    edges = np.asarray(numbers_in(bins, system, "positions"), dtype=float)
     if edges.ndim != 1 or len(edges) < 2 or not (edges[0] >= 0 and np.all(np.diff(edges) > 0)):
         raise _grove.InputError("bins: expected a number of shells, or edges that increase from 0 or more")
     shell = np.searchsorted(edges, radii, side="right")  # 0: inside of all
@@ -106,11 +115,8 @@ def profile(positions, masses, bins=32, centre=None):
     counts = _grove.sum(np.bincount(shell, minlength=len(edges) + 1).astype(np.int64))
     volume = 4 / 3 * np.pi * np.diff(edges**3)
     middle = np.where(edges[:-1] > 0, np.sqrt(edges[:-1] * edges[1:]), edges[1:] / 2)
-    system = getattr(positions, "system", None)
-    density = by_shell[1:-1] / volume
-    return Profile(_with_units(middle, positions, LENGTH), Array(density, system, (-3, 1, 0)) if system else density,
-                   _with_units(np.cumsum(by_shell)[1:-1], positions, (0, 1, 0)), counts[1:-1],
-                   _with_units(edges, positions, LENGTH))
+    return Profile(_with_units(middle, system, LENGTH), _with_units(by_shell[1:-1] / volume, system, (-3, 1, 0)),
+                   _with_units(np.cumsum(by_shell)[1:-1], system, MASS), counts[1:-1], _with_units(edges, system, LENGTH))
 
 
 @dataclass
@@ -126,10 +132,13 @@ def rotation_curve(positions, masses, radii=None, centre=None, axis=(0, 0, 1), a
     The acceleration is that of forces() on test particles without mass on rings, averaged over the azimuths, so disks
     and bars count as what they are. radii: default: 32, to the one of 90 % of the mass. options: of forces().
     """
-    centre = centre_of_mass(positions, masses) if centre is None else np.asarray(plain(centre), dtype=float)
+    system = system_of(positions, masses)
+    centre = _place(positions, masses, centre)
     if radii is None:
         radii = np.linspace(0, plain(lagrange_radii(positions, masses, 0.9, centre))[0], 33)[1:]
-    radii = np.atleast_1d(np.asarray(plain(radii), dtype=float))
+    radii = np.atleast_1d(np.asarray(numbers_in(radii, system, "positions"), dtype=float))
+    if not np.all(radii >= 0):
+        raise _grove.InputError("radii: expected numbers of at least 0")
     normal = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
     first = np.cross(normal, [1, 0, 0] if abs(normal[0]) < 0.9 else [0, 1, 0])
     first /= np.linalg.norm(first)
@@ -140,25 +149,25 @@ def rotation_curve(positions, masses, radii=None, centre=None, axis=(0, 0, 1), a
         rings = rings[:0]
     own = np.asarray(plain(positions), dtype=float)
     types = options.pop("types", None)
-    types = np.ones(len(own), dtype=np.uint8) if types is None else np.asarray(types, dtype=np.uint8)
-    is_there = _grove.sum(np.bincount(types, minlength=6).astype(np.int64))
+    types = np.ones(len(own), dtype=int) if types is None else np.asarray(types)
+    is_there = _grove.sum(np.array([np.count_nonzero(types == t) for t in range(6)]))
     if np.all(is_there > 0):
         raise _grove.InputError("types: all six have particles; test particles need a type of their own")
     ring_type = int(np.argmin(is_there > 0))
-    system = getattr(positions, "system", None)
-    options.setdefault("G", system.G if system else 1.0)
+    softening = softening_by_type(options.pop("softening", None), system)
+    if softening is not None:  # two particles interact with the larger of their lengths
+        softening[ring_type] = min((length for length in softening if length is not None), default=None)
     options.setdefault("audit", 0)
     ids = options.pop("ids", None)
     if ids is not None:
         raise _grove.InputError("ids: rotation_curve() counts the particles itself")
-    found = forces(_with_units(np.concatenate((own, rings)), positions, LENGTH),
-                   np.concatenate((plain(masses), np.zeros(len(rings)))),
-                   types=np.concatenate((types, np.full(len(rings), ring_type, dtype=np.uint8))),
-                   tracers=(ring_type,), **options)
+    found = forces(_with_units(np.concatenate((own, rings)), system, LENGTH),
+                   np.concatenate((numbers_in(masses, system, "masses"), np.zeros(len(rings)))), softening=softening,
+                   types=np.concatenate((types, np.full(len(rings), ring_type))), tracers=(ring_type,), **options)
     inward = np.zeros((len(radii), azimuths))
     if len(rings):
         accelerations = plain(found.accelerations)[len(own):].astype(float).reshape(len(radii), azimuths, 3)
         inward = -np.sum(accelerations * outward, axis=2)
     mean = _grove.sum(inward.mean(axis=1).view(np.int64)).view(np.float64)  # other ranks add zeros
-    return RotationCurve(_with_units(radii, positions, LENGTH),
-                         _with_units(np.sqrt(radii * np.maximum(mean, 0)), positions, VELOCITY))
+    return RotationCurve(_with_units(radii, system, LENGTH),
+                         _with_units(np.sqrt(radii * np.maximum(mean, 0)), system, VELOCITY))

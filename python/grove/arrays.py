@@ -51,6 +51,8 @@ class Array(np.ndarray):
     def to(self, unit):
         """The numbers in another unit, such as "pc", "km/s" or "Msun/pc^3". InputError: it is none, or of something
         else, or these are N-body units."""
+        if not unit.strip():
+            raise _grove.InputError("'' is not a unit")
         try:
             size = self.system.parse("1 " + unit, self.dimension)
         except _grove.InputError:
@@ -60,10 +62,15 @@ class Array(np.ndarray):
         return plain(self) / size
 
 
+_FACTOR = r"(/?)\s*([A-Za-z]+)(?:\^(-?[0-9]+))?"
+
+
 def _product(unit, system, dimension):
     """The size of "Msun/pc^3" in these units; None if it is no product of units, or of something else."""
+    if not re.fullmatch(rf"(?:\s*{_FACTOR}\b)+\s*", unit):
+        return None
     size, found = 1.0, np.zeros(3, dtype=int)
-    for sign, name, power in re.findall(r"(/?)\s*([A-Za-z]+)(?:\^(-?[0-9]+))?", unit):
+    for sign, name, power in re.findall(_FACTOR, unit):
         exponent = int(power or 1) * (-1 if sign else 1)
         for base in (LENGTH, MASS, TIME):
             try:
@@ -83,13 +90,21 @@ def size_of(system, dimension):
     return (system.length_cm**length * system.mass_g**mass * (system.length_cm / system.velocity_cm_s)**time)
 
 
+def system_of(*arrays):
+    """The units of the first of them that has any; None: of none."""
+    return next((array.system for array in arrays if getattr(array, "system", None)), None)
+
+
 def numbers_in(values, system, name):
-    """The values of a field in these units; values without units are taken to be in them."""
+    """The values of a field in these units; values without units are taken to be in them. system: None: no units."""
     if values is None:
         return None
     own = getattr(values, "system", None)
-    if own is None or own == system:
+    if own is None or system is None or own == system:
         return plain(values)
+    if own.is_dimensionless or system.is_dimensionless:
+        raise _grove.InputError(f"{name}: N-body units (G = 1) and physical ones cannot be converted; numpy.asarray({name}) "
+                                "takes the numbers as they are")
     return plain(values) * (size_of(own, DIMENSIONS[name]) / size_of(system, DIMENSIONS[name]))
 
 

@@ -5,7 +5,7 @@ from typing import Optional
 import numpy as np
 
 from . import _grove
-from .arrays import ACCELERATION, POTENTIAL, Array, plain
+from .arrays import ACCELERATION, LENGTH, POTENTIAL, Array, numbers_in, system_of
 
 
 @dataclass
@@ -25,11 +25,14 @@ class Forces:
 
 
 def softening_by_type(softening, system):
-    """A length for all, as a number or a text with a unit, or {type: length}, or six lengths; None stays."""
+    """Six lengths, None for a type without one; of a length for all, as a number or a text with a unit, or {type: length},
+    or six lengths. None stays."""
     def length(value):
+        if value is None:
+            return None
         if not isinstance(value, str):
             return float(value)
-        return (system or _grove.Units.none()).parse(value, (1, 0, 0))
+        return (system or _grove.Units.none()).parse(value, LENGTH)
 
     if softening is None:
         return None
@@ -37,7 +40,7 @@ def softening_by_type(softening, system):
         unknown = [t for t in softening if t not in range(6)]
         if unknown:
             raise _grove.InputError(f"softening: {unknown[0]!r} is not a particle type, 0 to 5")
-        return [length(softening.get(t, 0.0)) for t in range(6)]
+        return [length(softening.get(t)) for t in range(6)]
     if isinstance(softening, str) or np.ndim(softening) == 0:
         return [length(softening)] * 6
     if len(softening) != 6:
@@ -49,12 +52,13 @@ def forces(positions, masses, softening=None, delta=None, *, theta=None, types=N
            criterion="", order="", direct=False, audit=1000, backend="auto", share_gpu=False, tracers=(), leaf_size=0):
     """Gravity of the particles on each other, with its error: a Forces.
 
-    positions (N, 3), masses (N): of this rank; 64-bit floats without gaps are read where they are
-    softening: Plummer-equivalent length, or {type: length}; default: half of r / N^(1/3), where r holds half of the
-        particles, as `grove force` takes it
+    positions (N, 3), masses (N): of this rank; 64-bit floats without gaps are read where they are. If one of them has units
+        the other is taken to be in the same ones, and so are lengths without a unit, and what is found.
+    softening: Plummer-equivalent length, or {type: length} for all types that there are; default: half of r / N^(1/3),
+        where r holds half of the particles, as `grove force` takes it
     delta: accuracy, theta: opening angle; kernel ("spline", "plummer"), criterion, order: as in docs/parameters.md
     types: 0 to 5, default 1; ids: unique over all ranks, default: counted from 1. The bits depend on the ids.
-    G: default: that of the positions' units, if they have any, else 1
+    G: default: that of the units, if there are any, else 1
     direct: sum directly, without a tree; audit: particles to measure the error with, 0: none
     backend: "auto", "kokkos" (the host), "cuda"; share_gpu: several ranks may use one GPU
     tracers: types whose particles may have no mass
@@ -63,11 +67,12 @@ def forces(positions, masses, softening=None, delta=None, *, theta=None, types=N
     The same bits as `grove force` finds with the same ids and leaf size, on any number of ranks. Collective; Ctrl-C ends it
     after the evaluation that goes on. InputError: what cannot be computed.
     """
-    system = getattr(positions, "system", None)
+    system = system_of(positions, masses)
     if G is None:
         G = system.G if system else 1.0
     found = _grove.forces(
-        positions=plain(positions), masses=plain(masses), types=types, ids=ids,
+        positions=numbers_in(positions, system, "positions"), masses=numbers_in(masses, system, "masses"),
+        types=None if types is None else np.asarray(types), ids=None if ids is None else np.asarray(ids),
         softening=softening_by_type(softening, system), delta=delta, theta=theta, kernel=kernel, criterion=criterion,
         order=order, G=G, direct=direct, audit=audit, leaf_size=leaf_size, backend=backend, share_gpu=share_gpu,
         tracers=list(tracers))

@@ -2,11 +2,12 @@
 import json
 import math
 import os
+import warnings
 
 import numpy as np
 
 from . import _grove
-from .arrays import Particles, numbers_in
+from .arrays import TIME, Particles, numbers_in
 
 
 def _yaml_value(value):
@@ -42,7 +43,7 @@ class Simulation:
     """A run: particles, the forces between them, and their way through time; with the same bits as `grove run`.
 
     parameters: the path of a parameter file, or the same as a dictionary {"gravity": {"softening": "20 pc"}, ...}.
-        Nothing is written of what its section `output` asks for; see write().
+        Snapshots that its section `output` asks for are not written, with a warning; see write().
     particles: where to begin, instead of initial_conditions: a Snapshot or Particles, or a dictionary of arrays
         (positions, velocities, masses, and types, ids if wanted). Arrays without units are taken to be in the run's.
     overrides: {"section.key": value}, as -P on the command line
@@ -56,6 +57,9 @@ class Simulation:
         path, text = (None, _yaml(parameters)) if isinstance(parameters, dict) else (os.fspath(parameters), "")
         changes = [f"{name}={_yaml_value(value)}" for name, value in (overrides or {}).items()]
         arrays = dict.fromkeys(("positions", "velocities", "masses", "types", "ids"))
+        unknown = sorted(set(particles) - set(arrays)) if isinstance(particles, dict) else []
+        if unknown:
+            raise _grove.InputError(f"particles: {unknown[0]!r} is not one of {', '.join(arrays)}")
         if particles is not None:
             changes.append("initial_conditions.file=arrays")
             units = _grove.units_of(path, text, changes)
@@ -64,20 +68,26 @@ class Simulation:
                 if values is None and name in ("positions", "masses"):
                     raise _grove.InputError(f"particles: no {name}")
                 arrays[name] = numbers_in(values, units, name)
+        for name in ("types", "ids"):
+            if arrays[name] is not None:
+                arrays[name] = np.asarray(arrays[name])
         self._run = _grove.Simulation(path, text, changes, **arrays, backend=backend, share_gpu=share_gpu)
+        if self._run.asks_for_snapshots and _grove.rank() == 0:
+            warnings.warn("output: a Simulation writes no snapshots by itself; its write(path) writes one", stacklevel=2)
 
     def step(self):
         """To the end of the shortest step of any particle."""
         self._run.step()
 
     def run(self, until=None, callback=None):
-        """Steps to the end of the run, or to the first step that reaches a time.
+        """Steps to the end of the run, or to the first step that reaches a time, a number or a text with a unit.
 
         callback(simulation): called where all particles are synchronised, at the end of each longest step; if it
         returns True, or raises an error, on any rank, the run stops there. So it does with Ctrl-C, after a step. Then it
         can go on.
         """
-        self._run.run(math.inf if until is None else float(until), callback and (lambda: callback(self)))
+        end = self.units.parse(until, TIME) if isinstance(until, str) else math.inf if until is None else float(until)
+        self._run.run(end, callback and (lambda: callback(self)))
 
     @property
     def particles(self):
@@ -97,9 +107,10 @@ class Simulation:
         """Kinetic and potential, of all ranks together; see totals()."""
         return self.totals()["energy"]
 
-    def write(self, path, fields=(), files=1):
-        """Writes a snapshot of the present. fields: datasets; default: those of a run."""
-        self._run.write(os.fspath(path), list(fields), files)
+    def write(self, path, fields=(), files=1, overwrite=False):
+        """Writes a snapshot of the present. fields: datasets; default: those of a run. InputError: it exists, unless
+        overwrite."""
+        self._run.write(os.fspath(path), list(fields), files, overwrite)
 
     time = property(lambda self: self._run.time)
     end = property(lambda self: self._run.end)

@@ -1,6 +1,8 @@
 """Snapshots, read and written."""
 import os
 
+import numpy as np
+
 from . import _grove
 from .arrays import Particles, numbers_in
 
@@ -59,4 +61,5 @@ def write(path, positions, velocities, masses, types=None, ids=None, units="gala
     units = units_named(units)
     _grove.write(os.fspath(path), positions=numbers_in(positions, units, "positions"),
                  velocities=numbers_in(velocities, units, "velocities"), masses=numbers_in(masses, units, "masses"),
-                 types=types, ids=ids, units=units, time=time, files=files, overwrite=overwrite)
+                 types=None if types is None else np.asarray(types), ids=None if ids is None else np.asarray(ids),
+                 units=units, time=time, files=files, overwrite=overwrite)

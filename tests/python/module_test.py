@@ -73,6 +73,13 @@ class Forces(unittest.TestCase):
                 "softening: -1; give a length": lambda: grove.forces(positions, masses, softening=-1),
                 "kernel: 'cubic' is not one of plummer, spline": lambda: grove.forces(positions, masses, kernel="cubic"),
                 "softening: 7 is not a particle type": lambda: grove.forces(positions, masses, softening={7: 1}),
+                "softening leaves out type 1, of which there are 100": lambda: grove.forces(positions, masses, softening={2: 1}),
+                "types: 257 of particle 0; expected 0 to 5": lambda: grove.forces(positions, masses, types=[257] * 100),
+                "types: has elements of type float64": lambda: grove.forces(positions, masses, types=[1.5] * 100),
+                "ids: -1 of particle 0": lambda: grove.forces(positions, masses, ids=-1 - np.arange(100)),
+                "tracers: 32 is not a particle type": lambda: grove.forces(positions, masses, tracers=[32]),
+                "leaf_size: -1": lambda: grove.forces(positions, masses, leaf_size=-1),
+                "not finite": lambda: grove.centre_of_mass(broken, masses),
                 "no particles|holds no": lambda: grove.forces(positions[:0], masses[:0]),
         }.items():
             with self.subTest(message), self.assertRaisesRegex(grove.InputError, message):
@@ -125,10 +132,27 @@ class Files(unittest.TestCase):
         np.testing.assert_allclose(other.potentials.to("km/s km/s"), found.potentials, rtol=1e-5)
         with self.assertRaises(grove.InputError):
             read.positions.to("Gyr")
-        with self.assertRaises(grove.InputError):
-            read.positions.to("furlong")
+        for unit in ("furlong", "2 kpc", "kpc2", ""):
+            with self.subTest(unit), self.assertRaises(grove.InputError):
+                read.positions.to(unit)
         bare = read.positions * 2
         self.assertIs(type(bare), np.ndarray)
+        # What has lost its units is in those of the rest; what has others is converted.
+        for masses in (read.masses, galactic.masses):
+            found = grove.forces(bare / 2 if masses is read.masses else read.positions, masses, softening="0.1 pc", audit=0)
+            np.testing.assert_allclose(found.potentials, other.potentials, rtol=1e-5)  # 32-bit floats again
+        shells = grove.profile(read.positions, galactic.masses, bins=4, centre=[0, 0, 0])
+        expected = grove.profile(read.positions, read.masses, bins=4, centre=grove.Array([0, 0, 0], galactic.units, (1, 0, 0)))
+        np.testing.assert_allclose(shells.density, expected.density, rtol=1e-12)
+
+    def test_units_do_not_mix_with_none(self):
+        positions, masses = plummer(60)
+        grove.write(self.path, positions, positions, masses, units="none")
+        read = grove.load(self.path, unstated="none")
+        for call in (lambda: grove.write(self.path, read.positions, positions, masses, overwrite=True),
+                     lambda: grove.Simulation({"gravity": {"softening": 1}, "time": {"end": 1, "step": 1}}, read)):
+            with self.assertRaisesRegex(grove.InputError, "positions: N-body units"):
+                call()
 
     def test_types_are_parts_of_the_memory_that_was_read(self):
         positions, masses = plummer(60)
@@ -143,7 +167,7 @@ class Files(unittest.TestCase):
 
 class Simulations(unittest.TestCase):
     PARAMETERS = {**G1, "initial_conditions": {"model": "plummer", "n": np.int64(1000)},
-                  "gravity": {"softening": {1: 0.05}}, "time": {"end": 0.5, "step": 0.05}, "output": {"every": 0.5}}
+                  "gravity": {"softening": {1: 0.05}}, "time": {"end": 0.5, "step": 0.05}}
 
     def test_steps_keep_energy_and_end(self):
         run = grove.Simulation(self.PARAMETERS)
@@ -154,9 +178,22 @@ class Simulations(unittest.TestCase):
         self.assertTrue(run.done)
         # A sphere in balance under steps of a softening each: the leapfrog keeps energy to 1e-3 at worst.
         self.assertLess(abs(run.energy / first["energy"] - 1), 1e-3)
-        self.assertFalse(os.path.exists("output"))
         with self.assertRaisesRegex(grove.InputError, "the run is complete: time.end = 0.5"):
             run.step()
+
+    def test_snapshots_are_written_when_asked(self):
+        with tempfile.TemporaryDirectory() as folder, self.assertWarnsRegex(UserWarning, "write\\(path\\) writes one"):
+            output, path = os.path.join(folder, "output"), os.path.join(folder, "a.hdf5")
+            run = grove.Simulation(self.PARAMETERS, overrides={"output.every": 0.05, "output.folder": output})
+            run.run(until=0.1)
+            self.assertFalse(os.path.exists(output))
+            run.write(path)
+            self.assertEqual(grove.load(path).positions.tobytes(), run.particles.positions.tobytes())
+            with self.assertRaisesRegex(grove.InputError, "exists; give another name, or overwrite=True"):
+                run.write(path)
+            run.step()
+            run.write(path, overwrite=True)
+            self.assertEqual(grove.load(path).time, run.time)
 
     def test_a_callback_ends_a_run_and_its_errors_pass(self):
         run = grove.Simulation(self.PARAMETERS)
@@ -186,6 +223,11 @@ class Simulations(unittest.TestCase):
                                {"positions": positions, "masses": masses})
         self.assertEqual(run.particles.positions.tobytes(), positions.tobytes())
         self.assertEqual(run.particles.positions.units, "kpc")
+        self.assertFalse(np.any(run.particles.velocities))
+        with self.assertRaisesRegex(grove.InputError, "particles: 'velocity' is not one of positions, velocities"):
+            grove.Simulation(self.PARAMETERS, {"positions": positions, "masses": masses, "velocity": positions})
+        run.run(until="1 kyr")
+        self.assertTrue(0 < run.time < run.end)
 
     def test_parameters_at_fault_are_named(self):
         for message, change in {
@@ -201,7 +243,7 @@ class Simulations(unittest.TestCase):
             grove.Simulation(self.PARAMETERS, {"positions": np.zeros((1, 3)), "masses": np.ones(1)})
 
     def test_interrupts_stop_a_run_that_goes_on(self):
-        run = grove.Simulation(self.PARAMETERS, overrides={"time.end": 1e4, "output.every": 1e4})
+        run = grove.Simulation(self.PARAMETERS, overrides={"time.end": 1e4})
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         with self.assertRaises(KeyboardInterrupt):
             run.run()
@@ -239,6 +281,11 @@ class Measures(unittest.TestCase):
         # v^2 goes with the mass inside, of at least 0.089 * 20000 particles: 1 / sqrt(1789) / 2 = 1.2 %, and the sphere
         # is cut where it holds 99.9 %; five times that.
         np.testing.assert_allclose(found.speed, expected, rtol=0.06)
+
+    def test_rotation_curve_takes_a_softening_by_type(self):
+        positions, masses = plummer(300)
+        found = [grove.rotation_curve(positions, masses, radii=[0, 1], softening=s).speed for s in (0.1, {1: 0.1})]
+        self.assertEqual(found[0].tolist(), found[1].tolist())
 
     def test_centre_of_mass(self):
         self.assertEqual(grove.centre_of_mass(np.array([[1.0, 0, 0], [-1, 4, 0]]), np.array([3.0, 1.0])).tolist(),

@@ -74,6 +74,9 @@ TEST(Parameters, values_are_shown_in_the_units_that_were_written) {
             "kyr");
   EXPECT_EQ(parse(minimal, {"units.length=50 pc", "units.mass=1 Msun", "units.velocity=1 m/s"}).shown.names(),
             (Names{"pc", "Msun", "m/s", "Gyr"}));
+  const std::vector<std::string> in_potential{
+      "potentials=[{type: hernquist, mass: 1e45 g, scale: 1 Mpc}, {type: plummer, mass: 1, scale: 1 pc}]"};
+  EXPECT_EQ(parse(minimal, in_potential).shown.names(), (Names{"Mpc", "g", "km/s", "Gyr"}));
   const Parameters none = parse(minimal, {"units.system=none", "gravity.softening=0.01", "time.end=2"});
   EXPECT_EQ(none.shown.names(), Names{});
   EXPECT_EQ(none.shown.text(none.time.end, dimension::time), "2");
