@@ -133,7 +133,7 @@ void make_movie(const MovieOptions& options) {
   require_one_size(pictures);
   const fs::path output =
       options.output.empty() ? fs::path(options.folder) / "movie.mp4" : fs::path(options.output);
-  require_output(output.string());
+  for (const fs::path& picture : pictures) require_output(output.string(), {picture.string()});
   if (!output.has_extension())
     throw InputError(fmt::format("{}: needs an ending that names its format, as .mp4", output.string()));
   require_ffmpeg();

@@ -67,17 +67,22 @@ View view_of(const RenderOptions& options, const Units& units) {
   return view;
 }
 
-/// Refuses types of which the snapshot has no particle: the picture would be empty.
-void check_types(const RenderOptions& options, const std::string& path, const SnapshotHeader& header) {
+/// Whether a snapshot has particles of the types that are asked for.
+bool has_types(const RenderOptions& options, const SnapshotHeader& header) {
+  return options.types.empty() || std::any_of(options.types.begin(), options.types.end(), [&](int type) {
+           return header.counts[static_cast<std::size_t>(type)] > 0;
+         });
+}
+
+/// Refuses types of which no snapshot has a particle: the pictures would be empty.
+void check_types(const RenderOptions& options, const std::vector<SnapshotHeader>& headers) {
+  if (std::any_of(headers.begin(), headers.end(), [&](const auto& h) { return has_types(options, h); }))
+    return;
   std::vector<int> present;
   for (int type = 0; type < particle_types; ++type)
-    if (header.counts[static_cast<std::size_t>(type)] > 0) present.push_back(type);
-  const auto is_present = [&](int type) {
-    return std::find(present.begin(), present.end(), type) != present.end();
-  };
-  if (!options.types.empty() && std::none_of(options.types.begin(), options.types.end(), is_present))
-    throw InputError(fmt::format("{}: has no particles of type {}; its types are {}", path,
-                                 fmt::join(options.types, ", "), fmt::join(present, ", ")));
+    if (headers[0].counts[static_cast<std::size_t>(type)] > 0) present.push_back(type);
+  throw InputError(fmt::format("{}: has no particles of type {}; its types are {}", options.snapshots[0],
+                               fmt::join(options.types, ", "), fmt::join(present, ", ")));
 }
 
 /// In units of the first snapshot, so that the scale is common to all.
@@ -90,13 +95,16 @@ Snapshot read_to_draw(const Communicator& comm, const std::string& path, const s
   return snapshot;
 }
 
-/// Width and limits of the colours that suit all snapshots: the greatest width, and the brightest limits.
-View common_scale(const Communicator& comm, const RenderOptions& options, View view, const Units& units) {
+/// Width and limits of the colours that suit all snapshots with something to show: the greatest width, and
+/// the brightest limits.
+View common_scale(const Communicator& comm, const RenderOptions& options,
+                  const std::vector<SnapshotHeader>& headers, View view) {
   double width = 0;
   std::array<double, 2> limits{};
   const auto measure_all = [&](auto&& take) {
-    for (const std::string& path : options.snapshots)
-      take(measure(comm, read_to_draw(comm, path, units).particles, view));
+    for (std::size_t i = 0; i < headers.size(); ++i)
+      if (has_types(options, headers[i]))
+        take(measure(comm, read_to_draw(comm, options.snapshots[i], headers[0].units).particles, view));
   };
   if (!view.width) {
     measure_all([&](const Frame& frame) { width = std::max(width, frame.width); });
@@ -112,20 +120,26 @@ View common_scale(const Communicator& comm, const RenderOptions& options, View v
 }
 
 void render(const Communicator& comm, const RenderOptions& options) {
-  const SnapshotHeader first = read_snapshot_header(comm, options.snapshots[0], {.comoving = true});
   std::vector<std::string> paths;
-  View view;
   comm.together([&] {
     paths = outputs(options);
     if (comm.is_master())
-      for (const std::string& path : paths) require_output(path, {});
-    view = view_of(options, first.units);
-    check_types(options, options.snapshots[0], first);
+      for (const std::string& path : paths)
+        for (const std::string& snapshot : options.snapshots) require_output(path, {snapshot});
   });
-  if (options.snapshots.size() > 1) view = common_scale(comm, options, view, first.units);
-  const DisplayUnits shown(first.units);
+  std::vector<SnapshotHeader> headers;
+  for (const std::string& path : options.snapshots)
+    headers.push_back(read_snapshot_header(comm, path, {.comoving = true}));
+  const Units& units = headers[0].units;
+  View view;
+  comm.together([&] {
+    view = view_of(options, units);
+    check_types(options, headers);
+  });
+  if (options.snapshots.size() > 1) view = common_scale(comm, options, headers, view);
+  const DisplayUnits shown(units);
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    const Snapshot snapshot = read_to_draw(comm, options.snapshots[i], first.units);
+    const Snapshot snapshot = read_to_draw(comm, options.snapshots[i], units);
     const Frame drawn = render_png(comm, snapshot.particles, view, {snapshot.header.time, shown}, paths[i]);
     if (comm.is_master())
       fmt::print("{}: {}, width {}, column density from {} to {}\n", paths[i],

@@ -269,6 +269,31 @@ TEST_F(FileCommands, render_draws_several_snapshots_on_one_scale) {
   EXPECT_THROW(render({small, small}), InputError) << "two pictures of one name";
 }
 
+TEST_F(FileCommands, render_scales_by_snapshots_with_something_to_show) {
+  Particles particles = make_particles(comm_, Shape::cusp, 300);
+  for (double& mass : particles.mass) mass *= 1e-9;
+  std::fill(particles.type.begin(), particles.type.end(), std::uint8_t{1});
+  const std::string shown = write("shown.hdf5", particles);
+  std::fill(particles.type.begin(), particles.type.end(), std::uint8_t{2});
+  const std::string empty = write("empty.hdf5", particles);
+  const auto render = [&](const std::vector<std::string>& snapshots) {
+    std::vector<std::string> words{"render"};
+    words.insert(words.end(), snapshots.begin(), snapshots.end());
+    words.insert(words.end(), {"--size", "32", "--axis", "z", "--types", "1"});
+    grove(comm_, words);
+    comm_.barrier();
+    return Png(folder_ / "shown.png");
+  };
+  const Png alone = render({shown});
+  EXPECT_TRUE(render({empty, shown}).bytes == alone.bytes);
+}
+
+TEST_F(FileCommands, render_never_replaces_a_snapshot) {
+  const std::string file = write("one.hdf5", make_particles(comm_, Shape::cusp, 100));
+  EXPECT_THROW(grove(comm_, {"render", file, "--size", "32", "-o", file}), InputError);
+  EXPECT_NO_THROW(grove(comm_, {"info", file}));
+}
+
 TEST_F(FileCommands, render_refuses_types_without_particles) {
   Particles particles = make_particles(comm_, Shape::cusp, 300);
   for (std::uint8_t& type : particles.type) type = type % 2 == 0 ? 1 : 3;

@@ -57,6 +57,7 @@ refused() {
 MISSING=127 refused 2 'install it' film "the run"
 refused 2 'is no folder' film nowhere
 refused 2 'names its format' film "the run" -o film
+refused 2 'is the input too' film "the run" -o "the run/snapshot_999.png"
 mkdir empty
 refused 2 'grove render empty/snapshot_*.hdf5' film empty
 "$grove" render "the run/snapshot_998.hdf5" --size 32 -o "the run/snapshot_001.png" >/dev/null
