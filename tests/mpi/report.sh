@@ -83,11 +83,30 @@ has long/report.html '<b>5:33:20</b>'
 cp -r 'a & b' torn
 truncate -s 3000 torn/snapshot_002.hdf5
 "$grove" report torn >out || fail "no report with a torn snapshot"
-has torn/report.html 'too few particles' 'Phases of the steps'
+has torn/report.html 'too few particles with mass' 'Phases of the steps'
 # Without h5py it says so: a module of that name that is none.
 mkdir none && echo 'raise ImportError' >none/h5py.py
 PYTHONPATH=$folder/none "$grove" report 'a & b' -o plain.html >out || fail "no report without h5py"
 has plain.html 'python3-h5py' 'Energies at the ends'
+
+# Test particles alone make no curves. Numbers of snapshots are in their order, beyond three digits too.
+cat >tracers.yml <<EOF
+units: {system: none}
+initial_conditions: {file: massless.hdf5, tracer: 1}
+gravity: {softening: 0.1}
+potentials: [{type: plummer, mass: 1, scale: 1}]
+time: {end: 0.2, step: 0.1}
+output: {folder: tracers, every: 0.2}
+EOF
+cp 'a & b/snapshot_000.hdf5' massless.hdf5
+PATH=/usr/bin:$PATH python3 -c 'import h5py
+with h5py.File("massless.hdf5", "r+") as file: file["PartType1/Masses"][:] = 0' || fail "no massless particles"
+"$grove" run tracers.yml 2>err || fail "no run of test particles: $(cat err)"
+cp tracers/snapshot_000.png tracers/snapshot_1000.png
+cp tracers/snapshot_001.png tracers/snapshot_999.png
+"$grove" report tracers >out || fail "no report of test particles"
+has tracers/report.html 'too few particles with mass' 'Phases of the steps'
+[ "$(grep -o '<figcaption>snapshot_[0-9]*' tracers/report.html | tail -n 1)" = '<figcaption>snapshot_1000' ] || fail "pictures out of order"
 
 # A link is followed, what is no file is not replaced.
 ln -s linked.html link.html

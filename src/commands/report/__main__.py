@@ -10,6 +10,7 @@ import base64
 import html
 import math
 import pathlib
+import re
 import sys
 
 import profiles
@@ -104,7 +105,9 @@ def verdict(page, log):
 
 
 def pictures(page, folder):
-    files = sorted(folder.glob("snapshot_*.png"))
+    # Numbers in names are compared as numbers: 999 comes before 1000.
+    files = sorted(folder.glob("snapshot_*.png"),
+                   key=lambda file: [int(part) if part.isdecimal() else part for part in re.split(r"([0-9]+)", file.stem)])
     if not files:
         return
     page.heading("Pictures")
@@ -133,7 +136,7 @@ def last_snapshot(page, folder):
                    "all matter and of each type by itself."),
             figure(profiles.draw_density(found), f"{snapshot.name}: mean density in spherical shells, by type."),
     ]):
-        page.add('<p class="sub">It has too few particles for profiles, or lacks positions, velocities or masses.</p>')
+        page.add('<p class="sub">It has too few particles with mass for profiles, or lacks positions, velocities or masses.</p>')
 
 
 def environment(page, log):

@@ -55,7 +55,8 @@ def unit_of_length(centimetres):
 
 
 def read_snapshot(folder, length=None):
-    """The last one; None if there is none that can be read whole. length: the name of the unit to have lengths in."""
+    """The last one, types with mass; None if there is none that can be read whole. length: the name of the unit to have
+    lengths in."""
     import h5py
     paths = last_files(folder)
     files = []
@@ -70,7 +71,7 @@ def read_snapshot(folder, length=None):
     finally:
         for file in files:
             file.close()
-    types = {t: particles for t, particles in types.items() if particles is not None and len(particles.mass) > 0}
+    types = {t: particles for t, particles in types.items() if particles is not None and particles.mass.sum() > 0}
     centimetres, grams, speed = (float(units[f"Unit{key}"])
                                  for key in ("Length_in_cm", "Mass_in_g", "Velocity_in_cm_per_s"))
     snapshot = Snapshot(paths[0].stem, types, float(units["GravityConstantInternal"]))
@@ -96,14 +97,15 @@ def densest_place(position, mass):
     counts, edges = numpy.histogramdd(position, bins=32, range=list(zip(low, high)))
     cell = numpy.unravel_index(counts.argmax(), counts.shape)
     centre = numpy.array([edges[axis][cell[axis]:cell[axis] + 2].mean() for axis in range(3)])
-    radius = 2 * (high - low).max() / 32
+    size = (high - low).max()
+    radius = 2 * size / 32
     enough = max(100, len(mass) // 100)
     while True:
         inside = ((position - centre)**2).sum(axis=1) <= radius**2
         if not (mass[inside].sum() > 0):
             return centre
         centre = numpy.average(position[inside], axis=0, weights=mass[inside])
-        if inside.sum() <= enough:
+        if inside.sum() <= enough or radius < 1e-6 * size:
             return centre
         radius *= 0.9
 
