@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "comm/exact_sum.hpp"
@@ -34,14 +35,33 @@ void Conservation::add(const AuditResult& audit) {
   max = std::max(max, audit.max);
 }
 
-double absolute_spin(const Communicator& comm, const Particles& particles, const Totals& totals) {
+Turning turning_of(const Communicator& comm, const Particles& particles, const Totals& totals) {
   const Vec3d centre = totals.centre_of_mass();
   const Vec3d velocity = totals.mass > 0 ? (1 / totals.mass) * totals.momentum : Vec3d{};
-  std::vector<double> terms(particles.size());
-  for (std::size_t i = 0; i < terms.size(); ++i)
-    terms[i] =
-        particles.mass[i] * norm(cross(particles.position[i] - centre, particles.velocity[i] - velocity));
-  return exact_sums(comm, terms, 1, comm.sum(static_cast<Count>(terms.size())))[0];
+  const Count all = comm.sum(static_cast<Count>(particles.size()));
+  std::vector<double> terms;
+  Turning turning;
+  for (std::uint8_t type = 0; type < particle_types; ++type) {
+    const auto sum = [&](auto&& term) {
+      terms.clear();
+      for (std::size_t i = 0; i < particles.size(); ++i)
+        if (particles.type[i] == type)
+          terms.push_back(
+              term(particles.mass[i], particles.position[i] - centre, particles.velocity[i] - velocity));
+      return exact_sums(comm, terms, 1, all)[0];
+    };
+    Vec3d spin;
+    for (int axis = 0; axis < 3; ++axis)
+      spin[axis] = sum([axis](double m, const Vec3d& x, const Vec3d& v) { return m * cross(x, v)[axis]; });
+    const double absolute =
+        sum([](double m, const Vec3d& x, const Vec3d& v) { return m * norm(cross(x, v)); });
+    const double squares =
+        sum([](double m, const Vec3d& x, const Vec3d& v) { return m * m * norm2(cross(x, v)); });
+    if (norm(spin) > std::min(2.5 * std::sqrt(squares), 0.5 * absolute))
+      turning.coherent = std::max(turning.coherent, norm(spin));
+    turning.bound += sum([](double m, const Vec3d& x, const Vec3d& v) { return m * norm(x) * norm(v); });
+  }
+  return turning;
 }
 
 }  // namespace grove

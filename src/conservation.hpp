@@ -28,9 +28,17 @@ struct Conservation {
 /// Angular momentum about the centre of mass.
 Vec3d spin_of(const Totals& totals);
 
-/// The sum of m |x cross v| about the centre of mass and relative to its velocity: what changes of the spin
-/// are judged against where there is hardly any. The same bits for any number of ranks. Collective. totals:
-/// of all particles. Cost: one pass over the particles.
-double absolute_spin(const Communicator& comm, const Particles& particles, const Totals& totals);
+/// What changes of the spin are judged against; about the centre of mass and relative to its velocity.
+struct Turning {
+  double bound = 0;  ///< the sum of m |x| |v|, which is no less than any spin of these particles
+  /// The spin of the type that has most, of those that have more than random directions leave; 0: none has.
+  double coherent = 0;
+};
+
+/// Random directions leave some sqrt(sum of l^2), l = m |x cross v| of a particle. A type turns if it has 2.5
+/// times that, which one in 3000 has by chance, or half of the sum of l. By type, as a disk turns whose heavy
+/// halo would hide that in a sum. The same bits for any number of ranks. Collective. totals: of all
+/// particles. Cost: some passes over the particles, 8 bytes of memory for each.
+Turning turning_of(const Communicator& comm, const Particles& particles, const Totals& totals);
 
 }  // namespace grove

@@ -158,10 +158,10 @@ Verdict Simulation::verdict() {
     const auto timer = since_report_.time("audit");
     conservation_.add(audit());
   }
-  double spin = 0;
+  Turning turning;
   const Totals now = totals();
-  backend_->show(nullptr, [&](const Particles& particles) { spin = absolute_spin(comm_, particles, now); });
-  return verdict_on(conservation_, spin, forces_.particles, parameters_);
+  backend_->show(nullptr, [&](const Particles& particles) { turning = turning_of(comm_, particles, now); });
+  return verdict_on(conservation_, turning, forces_.particles, parameters_);
 }
 
 void Simulation::report(Repair repair) {

@@ -57,13 +57,14 @@ Json json_of(const std::array<double, step_phases.size()>& seconds) {
   return phases;
 }
 
-Json json_of(const Verdict& verdict) {
+Json json_of(const Verdict& verdict, const DisplayUnits& shown) {
   const Conservation& kept = verdict.kept;
   Json json{{"energy", {{"largest", kept.largest_energy}, {"end", kept.energy}}}};
   if (verdict.spin_scale > 0)
     json["angular_momentum"] = {{"largest", kept.largest_spin / verdict.spin_scale},
                                 {"end", kept.spin / verdict.spin_scale},
-                                {"of", verdict.has_spin ? "size" : "sum of m |r x v|"}};
+                                {"of", verdict.has_spin ? "size" : "sum of m |r| |v|"},
+                                {"scale", shown.shown(verdict.spin_scale, dimension::angular_momentum)}};
   json["momentum"] = kept.momentum;
   json["audit"] = {{"audits", kept.audits}, {"median", kept.median}, {"p99", kept.p99}, {"max", kept.max}};
   json["lines"] = verdict.lines;
@@ -155,7 +156,7 @@ void Telemetry::end(const RunEnd& run) {
                   {"run_seconds", run.seconds},
                   {"phases", json_of(run.phases)},
                   {"memory", {{"host_peak", run.host_peak}, {"device_peak", run.device_peak}}},
-                  {"verdict", json_of(run.verdict)}};
+                  {"verdict", json_of(run.verdict, shown_)}};
   write(json.dump());
 }
 

@@ -45,14 +45,13 @@ std::string warning(const char* what, double change, const std::string& knob) {
 
 }  // namespace
 
-Verdict verdict_on(const Conservation& kept, double absolute_spin, Count particles,
+Verdict verdict_on(const Conservation& kept, const Turning& turning, Count particles,
                    const Parameters& parameters) {
   Verdict verdict;
   verdict.kept = kept;
   const double first = norm(kept.first_spin);
-  const double by_chance = 2.5 / std::sqrt(static_cast<double>(std::max<Count>(1, particles)));
-  verdict.has_spin = first > 0 && first > std::min(by_chance, 0.5) * absolute_spin;
-  verdict.spin_scale = verdict.has_spin ? first : absolute_spin;
+  verdict.has_spin = turning.coherent > 0 && first > 0.5 * turning.coherent;
+  verdict.spin_scale = verdict.has_spin ? first : turning.bound;
   verdict.lines.push_back(
       fmt::format("energy: largest |dE/E| {:.2e}, at the end {:.2e}", kept.largest_energy, kept.energy));
   if (kept.largest_energy > too_much)
@@ -63,7 +62,7 @@ Verdict verdict_on(const Conservation& kept, double absolute_spin, Count particl
     verdict.lines.push_back(
         fmt::format("angular momentum: changed by {:.2e} at the end, {:.2e} at most, of {}",
                     kept.spin / verdict.spin_scale, largest,
-                    verdict.has_spin ? "its size" : "the sum of m |r x v|, as it is about zero"));
+                    verdict.has_spin ? "its size" : "the sum of m |r| |v|, as it is about zero"));
     if (largest > too_much)
       verdict.warnings.push_back(
           warning("the angular momentum", largest, advice(kept, parameters, particles, false)));

@@ -13,7 +13,7 @@ namespace grove {
 struct Verdict {
   Conservation kept;
   double spin_scale = 0;           ///< what changes of the spin are compared with; 0: there is none
-  bool has_spin = false;           ///< it is the size of the spin itself; else the sum of m |x cross v|
+  bool has_spin = false;           ///< it is the size of the spin itself; else the sum of m |x| |v|
   std::vector<std::string> lines;  ///< for the console and the report
   std::vector<std::string>
       warnings;  ///< what is wrong, and which knob to turn; empty: the run can be trusted
@@ -24,9 +24,9 @@ struct Verdict {
 /// of that delta have), or, for angular momentum alone, above 0.05 %, as errors of forces act as a torque;
 /// else the steps. Momentum and angular momentum are left out where external potentials change them.
 ///
-/// There is a spin if it is above 2.5 / sqrt(n) of absolute_spin, of which random directions make 1 /
-/// sqrt(n), or above half of it.
-Verdict verdict_on(const Conservation& kept, double absolute_spin, Count particles,
+/// There is a spin if a type has one that is more than chance, and if that is not cancelled: the whole began
+/// with half of that at least.
+Verdict verdict_on(const Conservation& kept, const Turning& turning, Count particles,
                    const Parameters& parameters);
 
 }  // namespace grove

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "conservation.hpp"
 #include "initial_conditions.hpp"
 #include "let/totals.hpp"
 
@@ -79,6 +80,58 @@ TEST(PhysicalSummary, says_why_steps_are_too_short) {
   PhysicalSummary slow = galaxy(11);
   slow.longest_step = 10;
   expect_cause(slow, "the longest step is 147 times the crossing time, 0.0665 Gyr");
+}
+
+/// What turns in a model, on all ranks and on one, which is the same. change: of its particles.
+template <class Change>
+Turning turning_in(const char* name, Count particles, const Change& change) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  ModelParameters model;
+  model.model = name;
+  model.particles = particles;
+  Particles all = make_initial_conditions(alone, model), own = make_initial_conditions(comm, model);
+  change(all), change(own);
+  const Totals totals = totals_of(all);
+  const Turning one = turning_of(alone, all, totals), many = turning_of(comm, own, totals);
+  EXPECT_EQ(one.bound, many.bound);
+  EXPECT_EQ(one.coherent, many.coherent);
+  EXPECT_GE(one.bound, norm(spin_of(totals)));
+  return one;
+}
+
+// The halo's particles are so heavy and far out that a spin by chance would be larger than the disk's.
+TEST(Turning, a_disk_turns_in_a_heavy_halo) {
+  double disk = 0;
+  const Turning galaxy = turning_in("disk-galaxy", 4000, [&](const Particles& particles) {
+    Vec3d spin;
+    for (std::size_t i = 0; i < particles.size(); ++i)
+      if (particles.type[i] == 2)
+        spin = spin + particles.mass[i] * cross(particles.position[i], particles.velocity[i]);
+    if (disk == 0) disk = norm(spin);  // of all particles; the second time of those of a rank
+  });
+  // Those of the halo and the bulge have been removed, the centre is where it was made, but for rounding.
+  EXPECT_NEAR(galaxy.coherent, disk, 1e-6 * disk);
+  EXPECT_LT(galaxy.coherent, 2.5 / std::sqrt(4000) * galaxy.bound);
+}
+
+TEST(Turning, random_directions_do_not_turn_and_two_bodies_do) {
+  const auto as_it_is = [](const Particles&) {};
+  EXPECT_EQ(turning_in("plummer", 3000, as_it_is).coherent, 0);
+  const auto half_reversed = [](Particles& particles) {  // the spin that was removed is there again
+    for (std::size_t i = 0; i < particles.size(); ++i)
+      if (particles.id[i] % 2 == 0) particles.velocity[i] = -1.0 * particles.velocity[i];
+  };
+  EXPECT_EQ(turning_in("plummer", 3000, half_reversed).coherent, 0);
+  EXPECT_GT(turning_in("kepler", 2, as_it_is).coherent, 0);
+}
+
+// Infall along the radius has no angular momentum at all, so that nothing could be compared with a sum of it.
+TEST(Turning, what_falls_straight_in_has_a_scale) {
+  const Turning infall = turning_in("plummer", 3000, [](Particles& particles) {
+    for (std::size_t i = 0; i < particles.size(); ++i) particles.velocity[i] = -1.0 * particles.position[i];
+  });
+  EXPECT_EQ(infall.coherent, 0);
+  EXPECT_GT(infall.bound, 1);
 }
 
 }  // namespace

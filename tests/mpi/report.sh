@@ -42,6 +42,22 @@ has "$page" '<h1>a &amp; b</h1>' '<b>1,000</b>' '<b>0.2 of 0.2</b>' 'data:image/
 grep -qE '(src|href)="[^#d]' "$page" && fail "needs other files"
 grep -qF 'has not reached its end' "$page" && fail "the run was done"
 
+# A sphere begins without angular momentum: changes are compared with what it could have.
+has "$page" '<!-- change of angular momentum / sum of m |r| |v| -->' '<!-- virial ratio'
+
+# In the units that were typed; a virial ratio of the particles alone says nothing in an external potential.
+cat >cluster.yml <<EOF
+initial_conditions: {model: plummer, n: 500, mass: 1e4 Msun, scale: 5 pc}
+gravity: {softening: 1 pc}
+potentials: [{type: plummer, mass: 1e5 Msun, scale: 50 pc}]
+time: {end: 2 Myr, step: 1 Myr}
+output: {folder: cluster, every: 1 Myr, render: false}
+EOF
+"$grove" run --quiet cluster.yml >out 2>err || fail "cluster: $(cat err)"
+"$grove" report cluster >out || fail "no report of a cluster"
+has cluster/report.html '<!-- radius [pc] -->' '<!-- density [Msun/pc³] -->' '<!-- energy [Msun (km/s)²] -->'
+grep -qF 'virial ratio' cluster/report.html && fail "a virial ratio in an external potential"
+
 # Killed while it wrote: the last lines are torn, and there is no end.
 cp -r 'a & b' killed
 for file in killed/energy.csv killed/timing.csv killed/timebins.csv; do truncate -s -5 "$file"; done

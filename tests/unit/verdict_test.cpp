@@ -15,6 +15,9 @@ Parameters parameters() {
   return p;
 }
 
+/// All of the spin of 2 is that of a type.
+constexpr Turning turning{.bound = 100, .coherent = 2};
+
 /// With this error of the energy at most, and this 99th percentile of the errors of forces.
 Conservation kept(double energy, double p99) {
   Conservation kept;
@@ -26,48 +29,52 @@ Conservation kept(double energy, double p99) {
 }
 
 TEST(Verdict, is_silent_where_all_is_kept) {
-  EXPECT_TRUE(verdict_on(kept(0.009, 0.004), 2, 1000, parameters()).warnings.empty());
+  EXPECT_TRUE(verdict_on(kept(0.009, 0.004), turning, 1000, parameters()).warnings.empty());
 }
 
 TEST(Verdict, blames_steps_where_forces_are_good) {
-  const Verdict verdict = verdict_on(kept(0.03, 0.001), 2, 1000, parameters());
+  const Verdict verdict = verdict_on(kept(0.03, 0.001), turning, 1000, parameters());
   ASSERT_EQ(verdict.warnings.size(), 1u);
   EXPECT_TRUE(holds(verdict.warnings[0], "the energy changed by 3 %")) << verdict.warnings[0];
   EXPECT_TRUE(holds(verdict.warnings[0], "time.eta (now 0.2)")) << verdict.warnings[0];
   EXPECT_FALSE(holds(verdict.warnings[0], "gravity.delta")) << verdict.warnings[0];
   Parameters shared = parameters();
   shared.time.steps = StepKind::shared;
-  const std::string text = verdict_on(kept(0.03, 0.001), 2, 1000, shared).warnings.at(0);
+  const std::string text = verdict_on(kept(0.03, 0.001), turning, 1000, shared).warnings.at(0);
   EXPECT_FALSE(holds(text, "time.eta")) << text;
   EXPECT_TRUE(holds(text, "time.step")) << text;
 }
 
 TEST(Verdict, blames_forces_where_the_audit_does) {
-  const std::string text = verdict_on(kept(0.03, 0.006), 2, 1000, parameters()).warnings.at(0);
+  const std::string text = verdict_on(kept(0.03, 0.006), turning, 1000, parameters()).warnings.at(0);
   EXPECT_TRUE(holds(text, "gravity.delta (now 0.001)")) << text;
   // 0.4 % is below 0.5 %, but more than forces of this delta have.
-  EXPECT_TRUE(holds(verdict_on(kept(0.03, 0.004), 2, 1000, parameters()).warnings.at(0), "gravity.delta"));
+  EXPECT_TRUE(
+      holds(verdict_on(kept(0.03, 0.004), turning, 1000, parameters()).warnings.at(0), "gravity.delta"));
   Parameters direct = parameters();
   direct.gravity.direct_below = 2000;
-  EXPECT_TRUE(holds(verdict_on(kept(0.03, 0.006), 2, 1000, direct).warnings.at(0), "time.eta"));
+  EXPECT_TRUE(holds(verdict_on(kept(0.03, 0.006), turning, 1000, direct).warnings.at(0), "time.eta"));
 }
 
 TEST(Verdict, judges_angular_momentum_by_itself_or_by_what_cancels) {
   Conservation state = kept(0, 0.001);
   state.largest_spin = 0.03;
-  const Verdict turning = verdict_on(state, 2, 1000, parameters());
-  EXPECT_TRUE(turning.has_spin);
-  EXPECT_DOUBLE_EQ(turning.spin_scale, 2);
-  EXPECT_TRUE(holds(turning.warnings.at(0), "the angular momentum changed by 1.5 %"));
-  EXPECT_TRUE(holds(turning.warnings.at(0), "gravity.delta")) << "errors of forces act as a torque";
-  // 2 of 100 is what random directions of 1000 particles leave: 100 / sqrt(1000) = 3.2.
-  const Verdict random = verdict_on(state, 100, 1000, parameters());
-  EXPECT_FALSE(random.has_spin);
-  EXPECT_TRUE(random.warnings.empty());
+  const Verdict turns = verdict_on(state, turning, 1000, parameters());
+  EXPECT_TRUE(turns.has_spin);
+  EXPECT_DOUBLE_EQ(turns.spin_scale, 2);
+  EXPECT_TRUE(holds(turns.warnings.at(0), "the angular momentum changed by 1.5 %"));
+  EXPECT_TRUE(holds(turns.warnings.at(0), "gravity.delta")) << "errors of forces act as a torque";
+  // That of two disks, which turn against each other, or of random directions.
+  for (const double coherent : {5, 0}) {
+    const Verdict none = verdict_on(state, {.bound = 100, .coherent = coherent}, 1000, parameters());
+    EXPECT_FALSE(none.has_spin);
+    EXPECT_DOUBLE_EQ(none.spin_scale, 100);
+    EXPECT_TRUE(none.warnings.empty());
+  }
   // The potentials turn it.
   Parameters outer = parameters();
   outer.potentials.emplace_back();
-  EXPECT_TRUE(verdict_on(state, 2, 1000, outer).warnings.empty());
+  EXPECT_TRUE(verdict_on(state, turning, 1000, outer).warnings.empty());
 }
 
 TEST(Conservation, keeps_the_largest_changes_and_the_worst_audit) {

@@ -120,12 +120,13 @@ def pictures(page, folder):
         f"<figcaption>{html.escape(file.stem)}</figcaption></figure>" for file in chosen) + "</div>")
 
 
-def last_snapshot(page, folder):
+def last_snapshot(page, folder, length):
+    """length: the unit of the run's tables, in which the profiles are, too."""
     if not profiles.last_files(folder):
         return
     page.heading("The last snapshot")
     try:
-        snapshot = profiles.read_snapshot(folder)
+        snapshot = profiles.read_snapshot(folder, length)
     except ImportError:
         page.add('<p class="sub">Its rotation curve and its density profile are left out: reading snapshots needs h5py for Python '
                  "(Debian: python3-h5py; or: pip install h5py).</p>")
@@ -164,7 +165,7 @@ def make_page(folder):
     page.figures([
         figure(draw_energy_error(energy), "How far the total energy is from its begin, relative to it."),
         figure(draw_energies(energy), "Energies at the ends of the longest steps."),
-        figure(draw_momentum(energy), "Momentum and angular momentum, which external potentials change."
+        figure(draw_momentum(energy, log.verdict), "Momentum and angular momentum, which external potentials change."
                if any(numbers(energy, "external")) else "Conserved quantities: their errors."),
         figure(draw_audit(audit), "Forces of a sample against direct summation."),
     ])
@@ -173,7 +174,7 @@ def make_page(folder):
         figure(draw_lagrange(energy), "Lagrange radii: of the spheres about the densest point that hold 10, 50 and 90 % of the mass."),
         figure(draw_virial(energy), "1 is equilibrium."),
     ])
-    last_snapshot(page, folder)
+    last_snapshot(page, folder, energy.units.get("lagrange_50"))
     parameters = folder / "used-parameters.yml"
     if parameters.is_file():
         page.heading("Parameters")

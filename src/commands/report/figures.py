@@ -88,17 +88,20 @@ def lengths(table, prefix, start=None):
     return [math.sqrt(sum(v * v for v in row)) for row in zip(*columns)]
 
 
-def draw_momentum(energy):
+def draw_momentum(energy, verdict):
+    """verdict: of the run's end; it tells what changes of angular momentum are compared with."""
     def draw(axes):
         time, scale = numbers(energy, "time"), numbers(energy, "absolute_momentum")
         momentum = lengths(energy, "momentum")
-        turning, first = lengths(energy, "angular_momentum", start=0), lengths(energy, "angular_momentum")
+        turning = lengths(energy, "angular_momentum", start=0)
         if len(time) < 2:
             return False
         relative = [p / s if s > 0 else math.nan for p, s in zip(momentum, scale)]
         curves = [("momentum / sum of m |v|", relative)]
-        if first[0] > 0:
-            curves.append(("change of angular momentum / its begin", [l / first[0] for l in turning]))
+        judged = verdict.get("angular_momentum", {})
+        if judged.get("scale", 0) > 0:
+            of = "its begin" if judged["of"] == "size" else judged["of"]
+            curves.append((f"change of angular momentum / {of}", [l / judged["scale"] for l in turning]))
         shown = False
         for name, values in curves:
             points = [(t, v) for t, v in zip(time[1:], values[1:]) if v > 0]  # at the begin there is rounding alone
@@ -137,12 +140,12 @@ def draw_lagrange(energy):
 def draw_virial(energy):
     def draw(axes):
         points = [(t, v) for t, v in zip(numbers(energy, "time"), numbers(energy, "virial_ratio")) if math.isfinite(v)]
-        if len(points) < 2:
+        if len(points) < 2 or any(numbers(energy, "external")):  # it is about the particles' own gravity alone
             return False
         axes.plot(*thinned(*zip(*points)))
         axes.axhline(1, color="#999999", linewidth=0.8)
         axes.set(xlabel=energy.label("time"), ylabel="virial ratio 2K/|W|")
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.05 * max(1, *(v for _, v in points)))
     return draw
 
 

@@ -214,7 +214,7 @@ def draw_rotation(profiles):
         axes.set(xlabel=with_unit("radius", profiles.snapshot.length), ylabel=with_unit("velocity", profiles.snapshot.velocity),
                  xscale="log")
         axes.set_ylim(bottom=0)
-        axes.legend(fontsize=8)
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     return draw
 
 

@@ -25,7 +25,7 @@ class Table(dict):
 
     def label(self, name, text=None):
         """The name, or another text for it, with the unit behind it, as an axis has it."""
-        unit = self.units.get(name, "")
+        unit = self.units.get(name, "").replace("^2", "²").replace("^3", "³")
         return f"{text or name} [{unit}]" if unit else text or name
 
 
