@@ -130,10 +130,12 @@ std::string PhysicalSummary::text(const DisplayUnits& shown) const {
     if (counts[type] > 0)
       types.push_back(
           fmt::format("{} in {} of type {}", shown.text(mass[type], dimension::mass, 4), counts[type], type));
-  return fmt::format(
-      "mass: {}\nhalf-mass radius: {}, crossing time: {}, virial ratio 2T/|W|: {:.3g}\nfirst steps: {}\n",
-      fmt::join(types, ", "), shown.text(half_mass_radius, dimension::length, 4),
-      shown.text(crossing_time(), dimension::time, 4), virial_ratio(), text_of_levels(*this, shown));
+  const double virial = totals.virial_ratio();
+  return fmt::format("mass: {}\nhalf-mass radius: {}, crossing time: {}{}\nfirst steps: {}\n",
+                     fmt::join(types, ", "), shown.text(half_mass_radius, dimension::length, 4),
+                     shown.text(crossing_time(), dimension::time, 4),
+                     std::isnan(virial) ? "" : fmt::format(", virial ratio 2T/|W|: {:.3g}", virial),
+                     text_of_levels(*this, shown));
 }
 
 std::string fault_of_steps(const PhysicalSummary& summary, const Parameters& parameters) {

@@ -26,11 +26,6 @@ struct PhysicalSummary {
 
   /// Radius over circular speed; 0: there is no mass.
   double crossing_time() const { return circular_speed > 0 ? half_mass_radius / circular_speed : 0; }
-  /// Twice the kinetic energy over the potential one; 0: there is none.
-  double virial_ratio() const {
-    return totals.potential_energy < 0 ? 2 * totals.kinetic_energy / -totals.potential_energy : 0;
-  }
-
   /// Three lines.
   std::string text(const DisplayUnits& shown) const;
 };

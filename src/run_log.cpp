@@ -56,12 +56,6 @@ std::string radii_columns(const DisplayUnits& shown, const std::string& of) {
   return columns;
 }
 
-/// 2 K / |W|, K without the motion of the whole.
-double virial_ratio(const Totals& t) {
-  const double moving = t.mass > 0 ? norm2(t.momentum) / (2 * t.mass) : 0;
-  return 2 * (t.kinetic_energy - moving) / std::abs(t.potential_energy);
-}
-
 std::string energy_header(const DisplayUnits& shown, const std::vector<int>& types) {
   std::string columns = "step," + shown.heading("time", dimension::time) + ",";
   for (const char* name : {"kinetic", "potential", "external", "total"})
@@ -200,7 +194,7 @@ void RunLog::add_totals(const StepReport& report) {
              energy(t.external_energy), energy(t.total_energy()), report.energy_error, p.x, p.y, p.z,
              momentum * t.absolute_momentum);
   fmt::print(energy_.get(), "{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},{:.6g}", l.x, l.y, l.z, c.x, c.y,
-             c.z, virial_ratio(t));
+             c.z, t.virial_ratio());
   add_radii(report.radii);
   fmt::print(energy_.get(), "\n");
   flush(energy_, "energy.csv");

@@ -20,6 +20,11 @@ struct Totals {
   Vec3d mass_moment{};           ///< sum of m x
 
   double total_energy() const { return kinetic_energy + potential_energy + external_energy; }
+  /// 2 K / |W|, K without the motion of the whole, W of the particles among each other; not a number: no W.
+  double virial_ratio() const {
+    const double moving = mass > 0 ? norm2(momentum) / (2 * mass) : 0;
+    return potential_energy != 0 ? 2 * (kinetic_energy - moving) / std::abs(potential_energy) : NAN;
+  }
   Vec3d centre_of_mass() const { return mass > 0 ? (1 / mass) * mass_moment : Vec3d{}; }
 
   GROVE_HOST_DEVICE static Totals of_particle(double mass, const Vec3d& position, const Vec3d& velocity,

@@ -47,6 +47,16 @@ TEST(PhysicalSummary, of_a_plummer_sphere_is_known_and_the_same_on_any_number_of
       << one.text(DisplayUnits(Units::galactic()));
 }
 
+/// A cluster on its way is as much in equilibrium as one at rest.
+TEST(PhysicalSummary, virial_ratio_is_without_the_motion_of_the_whole) {
+  PhysicalSummary summary;
+  // Two particles of mass 1/2 that move by 1 each way, and by 4 together; W = -1.
+  summary.totals = Totals::of_particle(0.5, {1, 0, 0}, {0, 5, 0}, -2, 0) +
+                   Totals::of_particle(0.5, {-1, 0, 0}, {0, 3, 0}, -2, 0);
+  EXPECT_EQ(summary.totals.virial_ratio(), 1);
+  EXPECT_NE(summary.text(DisplayUnits::none()).find("virial ratio 2T/|W|: 1\n"), std::string::npos);
+}
+
 /// A galaxy like ours, whose particles all want this level.
 PhysicalSummary galaxy(std::size_t level) {
   PhysicalSummary summary;
