@@ -288,15 +288,15 @@ std::string unit_written(const std::vector<Entry>& entries, const std::vector<st
 /// What values of the run are shown in: units as they are written of the particles, else of external
 /// potentials, and of the run's time.
 /// Softening, tiny beside what it softens, says nothing of them, nor do times of the machine.
-DisplayUnits displayed_units(const Parameters& p, const std::vector<Entry>& entries) {
+UnitNames typed_units(const std::vector<Entry>& entries) {
   const auto written = [&](const std::vector<std::string>& places, const Dimension& dimension) {
     return unit_written(entries, places, dimension);
   };
   const std::vector<std::string> sizes{"initial_conditions", "units", "potentials"};
-  return DisplayUnits(p.units, {.length = written(sizes, dimension::length),
-                                .mass = written(sizes, dimension::mass),
-                                .velocity = written(sizes, dimension::velocity),
-                                .time = written({"time.end", "time", "output"}, dimension::time)});
+  return {.length = written(sizes, dimension::length),
+          .mass = written(sizes, dimension::mass),
+          .velocity = written(sizes, dimension::velocity),
+          .time = written({"time.end", "time", "output"}, dimension::time)};
 }
 
 /// Softening takes the place of lengths that are not given.
@@ -454,7 +454,8 @@ Parameters parse_parameters(const std::string& text, const std::string& name,
   store_units(p, entries);
   store_values(p, entries);
   complete_accuracy(p, entries);
-  p.shown = displayed_units(p, entries);
+  p.typed = typed_units(entries);
+  p.shown = DisplayUnits(p.units, p.typed);
   check_together(p, entries, name);
   p.gravity.gravitational_constant = p.units.gravitational_constant;
   complete_models(p, entries);

@@ -168,6 +168,7 @@ struct Parameters {
 
   Units units = Units::galactic();  ///< what unit_choice says
   DisplayUnits shown;               ///< what its values are shown in: units as the user wrote them
+  UnitNames typed;                  ///< those that the user wrote, for that or as the run's; empty: none
 };
 
 /// Collective: the master reads the file, all ranks get the same result or the same InputError, which names

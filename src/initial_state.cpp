@@ -13,13 +13,11 @@
 
 namespace grove {
 
-namespace {
-
 std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeader& header) {
   std::vector<std::string> remarks;
   if (const Units& units = header.units; !header.file_units)
     remarks.push_back(
-        fmt::format("{}: states no units; its numbers are taken to be in those of the run, {}", file,
+        fmt::format("{}: states no units; its numbers are taken to be in {}", file,
                     units.is_dimensionless()
                         ? "dimensionless, G = 1"
                         : fmt::format("{}, {}, {}", units.name(dimension::length),
@@ -31,6 +29,19 @@ std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeade
   return remarks;
 }
 
+DisplayUnits shown_with(const Parameters& parameters, const std::optional<Units>& file_units) {
+  if (parameters.unit_choice.system != "galactic" || !file_units || file_units->is_dimensionless())
+    return parameters.shown;
+  UnitNames names = parameters.typed;
+  const UnitNames found = DisplayUnits(*file_units).names();
+  if (names.length.empty()) names.length = found.length;
+  if (names.mass.empty()) names.mass = found.mass;
+  if (names.velocity.empty()) names.velocity = found.velocity;
+  return DisplayUnits(parameters.units, names);
+}
+
+namespace {
+
 /// Several files or models: at time 0, whatever the files say.
 InitialState composed_state(const Communicator& comm, const Parameters& parameters, const StartHooks& hooks) {
   const InitialConditionsParameters& from = parameters.initial_conditions;
@@ -39,9 +50,11 @@ InitialState composed_state(const Communicator& comm, const Parameters& paramete
       compose(comm, from.components,
               {from.source(), parameters.units, parameters.units, from.tracer, 1, hooks.pause});
   state.particles = std::move(composition.particles);
-  for (const SnapshotHeader& header : composition.headers)
+  for (const SnapshotHeader& header : composition.headers) {
+    if (!state.file_units) state.file_units = header.file_units;
     for (std::string& remark : remarks_on(header.files[0], header))
       state.remarks.push_back(std::move(remark));
+  }
   return state;
 }
 
@@ -71,6 +84,7 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
     state.leaf_size = snapshot.header.leaf_size;
     header = std::move(snapshot.header);
     state.remarks = remarks_on(from.file, header);
+    state.file_units = header.file_units;
   }
   ValidationOptions options;
   if (!from.file.empty()) options.header = &header;

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/types.hpp"
 #include "comm/communicator.hpp"
 #include "io/parameters.hpp"
+#include "io/snapshot.hpp"
 #include "particles/particles.hpp"
 #include "run_needs.hpp"
 
@@ -18,7 +20,15 @@ struct InitialState {
   Count leaf_size = 0;  ///< that a snapshot records; 0: none
   double time = 0;      ///< time.begin if given, else the snapshot's, or 0 for a model or several components
   std::vector<std::string> remarks;  ///< what a user might not expect of the file
+  std::optional<Units> file_units;   ///< that the snapshot, or the first of several, states
 };
+
+/// What a user might not expect of a file.
+std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeader& header);
+
+/// What values of the run are shown in: units as the user wrote them, else as a run of Grove's default units
+/// finds them in its file.
+DisplayUnits shown_with(const Parameters& parameters, const std::optional<Units>& file_units);
 
 /// What a run does while its particles are read or made; each is called by all ranks together, and what it
 /// throws ends that.

@@ -11,6 +11,7 @@
 
 #include "environment.hpp"
 #include "first_steps.hpp"
+#include "initial_state.hpp"
 #include "run_needs.hpp"
 
 namespace grove {
@@ -68,10 +69,14 @@ std::string text_of_logs(const RunAhead& ahead) {
 
 }  // namespace
 
-void check_run(const Communicator& comm, const Parameters& parameters, const BackendChoice& choice,
+void check_run(const Communicator& comm, Parameters parameters, const BackendChoice& choice,
                const ResumeChoice& resume, const Checkpoint* from) {
-  RunAhead ahead =
-      from ? run_ahead(comm, parameters, *from) : run_ahead(comm, parameters, beginning_of(comm, parameters));
+  Beginning beginning;
+  if (!from) {
+    beginning = beginning_of(comm, parameters);
+    parameters.shown = shown_with(parameters, beginning.file_units);
+  }
+  RunAhead ahead = from ? run_ahead(comm, parameters, *from) : run_ahead(comm, parameters, beginning);
   const std::size_t hosts = environment(comm).hosts.size();
   if (from)
     tell(comm, "goes on",
@@ -79,6 +84,7 @@ void check_run(const Communicator& comm, const Parameters& parameters, const Bac
                      parameters.shown.text(from->manifest.time, dimension::time), from->path));
   if (const std::string fault = results_in_the_way(comm, resume, parameters, from); !fault.empty())
     tell(comm, "output", fault);
+  for (const std::string& remark : beginning.remarks) tell(comm, "note", remark);
   tell(comm, "particles", fmt::format("{}", ahead.particles));
   tell(
       comm, "ranks",

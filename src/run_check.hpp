@@ -16,7 +16,7 @@ namespace grove {
 ///
 /// Collective; prints from the master to standard output. InputError on all ranks together if the run would
 /// be refused, or would not fit; the message says what would.
-void check_run(const Communicator& comm, const Parameters& parameters, const BackendChoice& choice,
+void check_run(const Communicator& comm, Parameters parameters, const BackendChoice& choice,
                const ResumeChoice& resume, const Checkpoint* from);
 
 }  // namespace grove

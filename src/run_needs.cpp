@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "earlier_results.hpp"
 #include "environment.hpp"
 #include "initial_conditions.hpp"
+#include "initial_state.hpp"
 #include "io/checkpoint_folder.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
@@ -132,6 +134,8 @@ Beginning beginning_of(const Communicator& comm, const Parameters& parameters) {
       const SnapshotHeader header = read_snapshot_header(
           comm, part.file, {.unstated = parameters.units, .convert_to = parameters.units, .comoving = false});
       for (std::size_t t = 0; t < header.counts.size(); ++t) add(t, header.counts[t]);
+      std::ranges::copy(remarks_on(part.file, header), std::back_inserter(start.remarks));
+      if (!start.file_units) start.file_units = header.file_units;
       if (from.components.empty()) start.time = header.time;
     } else {
       comm.together([&] {

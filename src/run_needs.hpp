@@ -26,6 +26,8 @@ struct RunAhead {
 struct Beginning {
   std::array<Count, particle_types> counts{};  ///< particles by type
   double time = 0;                             ///< of the file, or 0
+  std::vector<std::string> remarks{};          ///< what a user might not expect of the files
+  std::optional<Units> file_units{};           ///< that the first of the files states
 };
 
 /// Collective. Of the model, which is not made, or of the file, which is opened and checked, and whose

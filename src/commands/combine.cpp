@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "base/console.hpp"
 #include "base/errors.hpp"
 #include "base/units.hpp"
 #include "commands/commands.hpp"
 #include "composition.hpp"
+#include "initial_state.hpp"
 #include "io/file.hpp"
 #include "io/parameters.hpp"
 #include "io/snapshot.hpp"
@@ -53,6 +55,8 @@ void combine(const Communicator& comm, const CombineOptions& options) {
     count += header.count();
     parts.push_back(fmt::format("{} of {}", header.count(), header.files[0]));
   }
+  for (const SnapshotHeader& header : all.headers)
+    if (!header.file_units) say("note: {}; --units says which\n", remarks_on(header.files[0], header)[0]);
   fmt::print("{}: {} particles: {}\n", options.output, count, fmt::join(parts, ", "));
 }
 

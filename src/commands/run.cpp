@@ -102,6 +102,7 @@ void start(const Communicator& comm, Parameters parameters, const BackendChoice&
               [&] { return initial_state(comm, parameters, hooks); });
   if (comm.is_master())
     for (const std::string& remark : state.remarks) say("note: {}\n", remark);
+  parameters.shown = shown_with(parameters, state.file_units);
   // A run that goes on from a snapshot keeps its leaves.
   DecompositionParameters& decomposition = parameters.decomposition;
   if (decomposition.leaf_size == 0 && decomposition.leaves == 0) decomposition.leaf_size = state.leaf_size;

@@ -255,7 +255,7 @@ TEST(InitialConditions, of_a_file_with_gas_or_without_units_are_remarked_on) {
                [&] { return testing::gadget_file(particles, {}, 0, 0, particles.size()); });
   const std::vector<std::string> found = remarks("bare.dat", "galactic");
   ASSERT_EQ(found.size(), 2u);
-  EXPECT_NE(found[0].find("states no units; its numbers are taken to be in those of the run, kpc"),
+  EXPECT_NE(found[0].find("states no units; its numbers are taken to be in kpc, 1e10 Msun, km/s"),
             std::string::npos)
       << found[0];
   EXPECT_NE(found[1].find("holds " + std::to_string(gas) + " particles of gas"), std::string::npos)

@@ -216,6 +216,33 @@ TEST_F(RunCheck, looks_into_the_files_of_particles) {
   expect_parts(refusal(file), {"a.hdf5: damaged"});
 }
 
+TEST_F(RunCheck, tells_what_a_run_would_note_of_its_files) {
+  testing::put(comm, folder / "bare.dat", [] {
+    const Communicator alone(MPI_COMM_SELF);
+    const Particles particles = testing::foreign_particles(alone, 60);
+    return testing::gadget_file(particles, {}, 0, 0, particles.size());
+  });
+  expect_parts(told(write_parameters("file: " + folder / "bare.dat")), {"note ", "states no units"});
+}
+
+// Nobody has typed a length of the particles, so it is in the unit of the file, though the run is in kpc.
+TEST_F(RunCheck, tells_lengths_in_the_unit_of_the_file_as_the_run_does) {
+  write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, 100),
+                 {.units = {3.085678e18, 1.989e33, 1e5}});
+  testing::put(comm, folder / "pc.yml", [&] {
+    return fmt::format(
+        "initial_conditions: {{file: {}}}\ngravity: {{softening: 1e-4 kpc}}\n"
+        "time: {{begin: 0, end: 1 kyr, step: 1 kyr, steps: shared}}\noutput: {{folder: {}, render: false}}\n",
+        folder / "a.hdf5", folder / "output");
+  });
+  EXPECT_TRUE(std::regex_search(told(folder / "pc.yml"), std::regex("half-mass radius: [0-9.]+ pc")));
+  run(folder / "pc.yml", {});
+  std::ifstream file(folder / "output/energy.csv");
+  std::string head;
+  std::getline(file, head);
+  expect_parts(head, {"time [kyr]", "lagrange_50 [pc]", "momentum_x [Msun km/s]"});
+}
+
 TEST_F(RunCheck, refuses_what_a_run_would_refuse_but_for_results_that_are_there) {
   const std::string file = write_parameters("model: plummer, n: 1000");
   expect_parts(refusal(file, {"--resume", "/nowhere"}), {"/nowhere"});
