@@ -69,7 +69,7 @@ GROVE_HOST_DEVICE inline FieldAt hernquist(const ExternalPotential& p, const Vec
 }
 
 /// Mass of an NFW profile within x scale radii over x^2, for 4 pi rho_s r_s^3 = 1. The two terms of ln(1 + x)
-/// - x / (1 + x) cancel near the centre; there its series to x^4, whose next term is below 1e-15 of it.
+/// - x / (1 + x) cancel near the centre; there its series to x^4, whose next term is below 2e-15 of it.
 GROVE_HOST_DEVICE inline double nfw_mass_over_x2(double x) {
   if (x < 1e-3) return 1. / 2 - x * (2. / 3 - x * (3. / 4 - x * (4. / 5 - x * (5. / 6))));
   return (std::log1p(x) - x / (1 + x)) / (x * x);

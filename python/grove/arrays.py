@@ -23,7 +23,7 @@ def plain(value):
 
 
 class Array(np.ndarray):
-    """Numbers of numpy that know their unit; parts of it know it, too. What is computed from it is a plain array.
+    """Numbers of numpy that know their unit; parts of it know it, too. Results of arithmetic are plain arrays.
 
     units: the name of the unit, such as "kpc"; "" with N-body units (G = 1)
     system: the Units it is one of

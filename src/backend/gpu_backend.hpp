@@ -8,7 +8,7 @@ namespace grove {
 /// own, or, with may_share, one at all.
 std::string fault_of_gpus(const Communicator& comm, bool may_share);
 
-/// Collective. Of the GPU that this rank takes.
+/// Collective. The memory of the GPU that this rank takes.
 DeviceMemory gpu_memory(const Communicator& comm, bool may_share);
 
 /// Collective. The backend "cuda". InputError if a rank has no GPU, or Grove was built without CUDA.

@@ -12,8 +12,8 @@ PhasePoint parabolic_approach(double gm, double pericentre, double separation);
 /// beyond rmax) with an exponential disk of stars on near-circular orbits, meeting on the parabola that they
 /// would follow as point masses. The second has mass_ratio of the first's mass and the cube root of that of
 /// its lengths. Each galaxy has its own share of the particles, so that masses of particles are equal;
-/// halo_particles and disk_particles are those of the first one. Of a galaxy's particles 60 % are in the
-/// halo. Components: halo and disk of the first, halo and disk of the second.
+/// halo_particles and disk_particles are those of the first one. 60 % of a galaxy's particles are in
+/// the halo. Components: halo and disk of the first, halo and disk of the second.
 Model make_merger(const ModelParameters& parameters);
 
 }  // namespace grove
