@@ -18,7 +18,7 @@ import grove
 
 def check(condition, what):
     if not condition:
-        sys.exit(f"same_bits.py: rank {grove.rank()}: {what}")
+        raise AssertionError(f"rank {grove.rank()}: {what}")  # ends the other ranks, too, which sys.exit() would not
 
 
 def fields(path):
