@@ -76,6 +76,7 @@ class PythonSimulation : public Resource {
     if (input) given = state_of(comm_, parameters_, *input);
     unlocked([&] {
       InitialState state = given ? std::move(*given) : initial_state(comm_, parameters_);
+      remarks_ = std::move(state.remarks);
       DecompositionParameters& decomposition = parameters_.decomposition;
       if (decomposition.leaf_size == 0 && decomposition.leaves == 0)
         decomposition.leaf_size = state.leaf_size;
@@ -145,6 +146,7 @@ class PythonSimulation : public Resource {
     return *simulation_;
   }
   const Parameters& parameters() const { return parameters_; }
+  const std::vector<std::string>& remarks() const { return remarks_; }
 
  private:
   /// Whether the callback wants so on any rank. If it fails on one it does on all.
@@ -174,6 +176,7 @@ class PythonSimulation : public Resource {
 
   const Communicator& comm_;
   Parameters parameters_;
+  std::vector<std::string> remarks_;  ///< on files that the particles come from
   std::unique_ptr<Simulation> simulation_;
 };
 
@@ -213,11 +216,13 @@ void add_simulation(py::module_& module) {
       .def("totals", &S::totals)
       .def("write", &S::write, py::arg("path"), py::arg("fields"), py::arg("files"), py::arg("overwrite"))
       .def_property_readonly("time", [](const S& s) { return s.simulation().time(); })
+      .def_property_readonly("time_text", [](const S& s) { return s.simulation().time_text(); })
       .def_property_readonly("end", [](const S& s) { return s.parameters().time.end; })
       .def_property_readonly("longest_steps", [](const S& s) { return s.simulation().longest_steps_done(); })
       .def_property_readonly("synchronised", [](const S& s) { return s.simulation().is_synchronised(); })
       .def_property_readonly("done", [](const S& s) { return s.simulation().is_done(); })
       .def_property_readonly("count", [](const S& s) { return s.simulation().forces().particles; })
+      .def_property_readonly("remarks", &S::remarks)
       .def_property_readonly("asks_for_snapshots",
                              [](const S& s) {
                                const OutputParameters& output = s.parameters().output;

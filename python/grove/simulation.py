@@ -72,8 +72,11 @@ class Simulation:
             if arrays[name] is not None:
                 arrays[name] = np.asarray(arrays[name])
         self._run = _grove.Simulation(path, text, changes, **arrays, backend=backend, share_gpu=share_gpu)
-        if self._run.asks_for_snapshots and _grove.rank() == 0:
-            warnings.warn("output: a Simulation writes no snapshots by itself; its write(path) writes one", stacklevel=2)
+        remarks = self._run.remarks
+        if self._run.asks_for_snapshots:
+            remarks.append("output: a Simulation writes no snapshots by itself; its write(path) writes one")
+        for text in remarks if _grove.rank() == 0 else ():
+            warnings.warn(text, stacklevel=2)
 
     def step(self):
         """To the end of the shortest step of any particle."""
@@ -113,6 +116,7 @@ class Simulation:
         self._run.write(os.fspath(path), list(fields), files, overwrite)
 
     time = property(lambda self: self._run.time)
+    time_text = property(lambda self: self._run.time_text, doc="With the unit that the parameters have.")
     end = property(lambda self: self._run.end)
     done = property(lambda self: self._run.done)
     synchronised = property(lambda self: self._run.synchronised)
@@ -125,5 +129,4 @@ class Simulation:
         return self._run.count
 
     def __repr__(self):
-        shown = self.units.shown(self.time, (0, 0, 1))
-        return f"<Simulation: {len(self)} particles, time {shown}, {self.longest_steps} longest steps done>"
+        return f"<Simulation: {len(self)} particles, time {self.time_text}, {self.longest_steps} longest steps done>"

@@ -8,6 +8,7 @@ import threading
 import time
 import unittest
 
+import h5py
 import numpy as np
 
 import grove
@@ -195,6 +196,21 @@ class Simulations(unittest.TestCase):
             run.write(path, overwrite=True)
             self.assertEqual(grove.load(path).time, run.time)
 
+    def test_files_without_units_are_remarked_on(self):
+        positions, masses = plummer(100)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "bare.hdf5")
+            with h5py.File(path, "w") as file:
+                header = file.create_group("Header")
+                header.attrs["NumPart_ThisFile"] = header.attrs["NumPart_Total"] = [0, 100, 0, 0, 0, 0]
+                header.attrs["Time"], header.attrs["NumFilesPerSnapshot"], header.attrs["MassTable"] = 0.0, 1, np.zeros(6)
+                group = file.create_group("PartType1")
+                group["Coordinates"] = group["Velocities"] = positions
+                group["Masses"], group["ParticleIDs"] = masses, np.arange(100)
+            with self.assertWarnsRegex(UserWarning, "bare.hdf5: states no units; its numbers are taken to be in kpc"):
+                grove.Simulation({"initial_conditions": {"file": path}, "gravity": {"softening": "100 pc"},
+                                  "time": {"end": "1 Myr", "step": "1 Myr"}})
+
     def test_a_callback_ends_a_run_and_its_errors_pass(self):
         run = grove.Simulation(self.PARAMETERS)
         run.run(callback=lambda s: s.longest_steps == 2)
@@ -226,6 +242,7 @@ class Simulations(unittest.TestCase):
         self.assertFalse(np.any(run.particles.velocities))
         with self.assertRaisesRegex(grove.InputError, "particles: 'velocity' is not one of positions, velocities"):
             grove.Simulation(self.PARAMETERS, {"positions": positions, "masses": masses, "velocity": positions})
+        self.assertEqual(repr(run), "<Simulation: 300 particles, time 0 Myr, 0 longest steps done>")
         run.run(until="1 kyr")
         self.assertTrue(0 < run.time < run.end)
 
