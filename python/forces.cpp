@@ -166,6 +166,11 @@ BackendChoice backend_of(const Communicator& comm, const std::string& name, bool
 }
 
 void add_forces(py::module_& module) {
+  module.def("suggested_softening", [](Input<double> positions, Input<double> masses) {
+    const Communicator& comm = Runtime::instance().world();
+    const Particles particles = particles_of(comm, {positions, masses, {}, {}, {}});
+    return unlocked([&] { return suggested_softening(comm, particles); });
+  });
   module.def(
       "forces",
       [](Input<double> positions, Input<double> masses, std::optional<py::array> types,

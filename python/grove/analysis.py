@@ -154,15 +154,18 @@ def rotation_curve(positions, masses, radii=None, centre=None, axis=(0, 0, 1), a
     if np.all(is_there > 0):
         raise _grove.InputError("types: all six have particles; test particles need a type of their own")
     ring_type = int(np.argmin(is_there > 0))
+    masses = numbers_in(masses, system, "masses")
     softening = softening_by_type(options.pop("softening", None), system)
-    if softening is not None:  # two particles interact with the larger of their lengths
-        softening[ring_type] = min((length for length in softening if length is not None), default=None)
+    if softening is None:  # that of the particles, however many rings there are
+        softening = [_grove.suggested_softening(own, masses)] * 6
+    # Two particles interact with the larger of their lengths.
+    softening[ring_type] = min((length for length in softening if length is not None), default=None)
     options.setdefault("audit", 0)
     ids = options.pop("ids", None)
     if ids is not None:
         raise _grove.InputError("ids: rotation_curve() counts the particles itself")
     found = forces(_with_units(np.concatenate((own, rings)), system, LENGTH),
-                   np.concatenate((numbers_in(masses, system, "masses"), np.zeros(len(rings)))), softening=softening,
+                   np.concatenate((masses, np.zeros(len(rings)))), softening=softening,
                    types=np.concatenate((types, np.full(len(rings), ring_type))), tracers=(ring_type,), **options)
     inward = np.zeros((len(radii), azimuths))
     if len(rings):

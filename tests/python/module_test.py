@@ -304,6 +304,12 @@ class Measures(unittest.TestCase):
         found = [grove.rotation_curve(positions, masses, radii=[0, 1], softening=s).speed for s in (0.1, {1: 0.1})]
         self.assertEqual(found[0].tolist(), found[1].tolist())
 
+    def test_rotation_curve_has_the_softening_of_the_particles(self):
+        positions, masses = plummer(300)
+        softening = grove.forces(positions, masses, audit=0).softening[1]
+        found = [grove.rotation_curve(positions, masses, radii=[0.5, 1], softening=s).speed for s in (None, softening)]
+        self.assertEqual(found[0].tolist(), found[1].tolist())
+
     def test_centre_of_mass(self):
         self.assertEqual(grove.centre_of_mass(np.array([[1.0, 0, 0], [-1, 4, 0]]), np.array([3.0, 1.0])).tolist(),
                          [0.5, 1, 0])
