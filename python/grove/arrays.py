@@ -103,8 +103,8 @@ def numbers_in(values, system, name):
     if own is None or system is None or own == system:
         return plain(values)
     if own.is_dimensionless or system.is_dimensionless:
-        raise _grove.InputError(f"{name}: N-body units (G = 1) and physical ones cannot be converted; numpy.asarray({name}) "
-                                "takes the numbers as they are")
+        raise _grove.InputError(f"{name}: N-body units (G = 1) and physical ones cannot be converted: choose the same "
+                                f"units; or numpy.asarray({name}) takes the numbers as they are")
     return plain(values) * (size_of(own, DIMENSIONS[name]) / size_of(system, DIMENSIONS[name]))
 
 
