@@ -147,7 +147,7 @@ class Drawing {
     return linear_scale(factor * (middle - half), factor * (middle + half));
   }
 
-  /// Of a value as it is shown.
+  /// The pixel of a value, which is in the units that are shown.
   int position(double value, int axis) const {
     value /= chart_.shown.factor(dimension::length);
     const double share = (value - chart_.frame.centre[axis]) / chart_.frame.width + 0.5;
