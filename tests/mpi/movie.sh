@@ -4,15 +4,8 @@
 #
 #   movie.sh GROVE
 set -uo pipefail
-grove=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
-fail() {
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
+# shellcheck source=tests/support/command_test.sh
+. "$(dirname "$0")/../support/command_test.sh"
 
 mkdir bin "the run"
 cat >bin/ffmpeg <<'EOF'
@@ -46,14 +39,6 @@ film "the run" -o other.gif --rate 4 >out || fail "no other film"
 grep -qx 4 told || fail "not at the rate asked for"
 [ -s other.gif ] || fail "not where it was asked for"
 
-# refused STATUS TEXT COMMAND...
-refused() {
-  local status=$1 text=$2
-  shift 2
-  "$@" >out 2>err
-  [ $? -eq "$status" ] || fail "status of $*"
-  grep -qF -- "$text" err || fail "no '$text' of $*: $(cat err)"
-}
 MISSING=127 refused 2 'install it' film "the run"
 refused 2 'is no folder' film nowhere
 refused 2 'names its format' film "the run" -o film

@@ -4,15 +4,8 @@
 #
 #   report.sh GROVE
 set -uo pipefail
-grove=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
-fail() {
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
+# shellcheck source=tests/support/command_test.sh
+. "$(dirname "$0")/../support/command_test.sh"
 
 cat >run.yml <<EOF
 units: {system: none}
@@ -136,14 +129,6 @@ rm old/log.jsonl old/*.png old/used-parameters.yml
 for file in old/*.csv; do head -n 1 "$file" >header && mv header "$file"; done
 "$grove" report old >out || fail "no report of empty tables"
 
-# refused STATUS TEXT COMMAND...
-refused() {
-  local status=$1 text=$2
-  shift 2
-  "$@" >out 2>err
-  [ $? -eq "$status" ] || fail "status of $*"
-  grep -qF -- "$text" err || fail "no '$text' of $*: $(cat err)"
-}
 mkdir empty
 refused 2 'no timing.csv' "$grove" report empty
 refused 2 'does not exist' "$grove" report old -o nowhere/page.html
