@@ -81,6 +81,7 @@ StopRequests::StopRequests(const Communicator& comm, std::filesystem::path folde
   last_poll_ = Clock::now();
   if (wall_clock > 0) set_deadline(wall_clock, by_wall_clock);
   if (!comm_.is_master()) return;
+  drop_old_file();
   const SlurmTime job = slurm_time_left();
   if (job.seconds) set_deadline(*job.seconds, by_slurm);
   if (!job.fault.empty())
@@ -94,6 +95,18 @@ StopRequests::~StopRequests() {
   for (const int polite : {SIGUSR1, SIGUSR2}) handle(polite, SIG_IGN);
   stop_source = nobody;
   snapshot_asked = interrupts = 0;
+}
+
+/// One that a run did not live to see would end this one after its first step. A minute is room for what
+/// comes while a job starts, and for clocks that differ.
+void StopRequests::drop_old_file() const {
+  std::error_code error;
+  const auto written = std::filesystem::last_write_time(file_, error);
+  if (error || written > decltype(written)::clock::now() - std::chrono::minutes(1)) return;
+  if (std::filesystem::remove(file_, error))
+    fmt::print(stderr,
+               "warning: {} is older than this run, so it is removed; touch it again to stop the run\n",
+               file_.string());
 }
 
 void StopRequests::set_deadline(double seconds, int source) {

@@ -26,7 +26,8 @@ void drop_requests();
 class StopRequests {
  public:
   /// Collective. folder: of the output. wall_clock: seconds from now on, 0: no limit. The master asks SLURM,
-  /// if this is a job, for the end of its time.
+  /// if this is a job, for the end of its time, and removes a file `stop` that is older than a minute: it was
+  /// meant for an earlier run.
   StopRequests(const Communicator& comm, std::filesystem::path folder, double wall_clock);
   ~StopRequests();
   StopRequests(const StopRequests&) = delete;
@@ -55,6 +56,7 @@ class StopRequests {
     int source;
   };
 
+  void drop_old_file() const;
   void set_deadline(double seconds, int source);
   int asker();
   int asked_of_master();

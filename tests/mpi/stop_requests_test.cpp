@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
@@ -114,6 +115,21 @@ TEST(StopRequests, by_a_file_are_obeyed_once) {
   EXPECT_FALSE(std::filesystem::exists(file));
   StopRequests later(comm, folder.path(), 0);
   EXPECT_EQ(later.poll(), Request::none);
+}
+
+TEST(StopRequests, by_a_file_from_before_the_run_are_none) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "stop-old-file");
+  const std::string file = folder / "stop";
+  if (comm.is_master()) {
+    std::ofstream{file};
+    std::filesystem::last_write_time(file,
+                                     std::filesystem::file_time_type::clock::now() - std::chrono::minutes(2));
+  }
+  comm.barrier();
+  StopRequests requests(comm, folder.path(), 0);
+  EXPECT_EQ(requests.poll(), Request::none);
+  EXPECT_FALSE(comm.is_master() && std::filesystem::exists(file));
 }
 
 TEST(StopRequests, come_before_a_limit_by_what_a_checkpoint_takes) {
