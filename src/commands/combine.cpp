@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,10 +30,7 @@ void combine(const Communicator& comm, const CombineOptions& options) {
   comm.together([&] {
     if (!comm.is_master()) return;
     for (const std::string& file : options.files) require_output(options.output, {file});
-    std::error_code error;
-    if (!options.overwrite && std::filesystem::exists(options.output, error))
-      throw InputError(fmt::format("{}: is there already; give another name, or --overwrite to replace it",
-                                   options.output));
+    require_output(options.output, options.overwrite ? Existing::replace : Existing::keep);
   });
   CompositionOptions composition;
   composition.name = "input";

@@ -44,7 +44,7 @@ void check_range(const std::function<FarParticle()>& farthest_of_all, const Grav
     throw InputError(fmt::format(
         "softening of type {}: {:g} is lost beside the extent of the particles; the farthest, id "
         "{}, is {:g} away from their middle. Give a softening of at least {:.2g} (gravity.softening, "
-        "--softening), or leave out distant particles",
+        "--softening), or leave out distant particles. Lengths are in internal units",
         type, softening[type], farthest.id, farthest.distance, needed));
   }
 
@@ -53,11 +53,11 @@ void check_range(const std::function<FarParticle()>& farthest_of_all, const Grav
   const double size = std::max(box_edge, *std::max_element(softening.begin(), softening.end()));
   const double potential = gravity.gravitational_constant * units.mass / size, force = potential / size;
   if (has_mass && !(std::min(potential, force) >= least && std::max(potential, force) <= most))
-    throw InputError(fmt::format(
-        "masses and lengths: a mass of about {:.1g} within {:.1g} (units of the run) makes forces "
-        "of {:.1g} and potentials of {:.1g}; between {:g} and {:g} they can be computed: choose "
-        "units of mass and length that suit the particles",
-        units.mass, size, force, potential, least, most));
+    throw InputError(
+        fmt::format("masses and lengths: a mass of about {:.1g} within {:.1g} (internal units) makes forces "
+                    "of {:.1g} and potentials of {:.1g}; between {:g} and {:g} they can be computed: choose "
+                    "units of mass and length that suit the particles",
+                    units.mass, size, force, potential, least, most));
 }
 
 std::string lost_separation(const Particles& particles, std::span<const Count> leaf_begin,
@@ -84,7 +84,8 @@ std::string describe_lost_separation(ParticleId first, ParticleId second, const 
   return fmt::format(
       "particles with id {} and {} are {:g} apart, but {:g} away from most of their neighbours, where "
       "single precision resolves {:.2g}; that needs a softening of at least that (gravity.softening, "
-      "--softening), or smaller leaves (decomposition.leaf_size, --leaf), or no such distant particles",
+      "--softening), or smaller leaves (decomposition.leaf_size, --leaf), or no such distant particles. "
+      "Lengths are in internal units",
       first, second, norm(separation), norm(from_origin), place_rounding(from_origin));
 }
 
