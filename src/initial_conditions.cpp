@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <vector>
@@ -38,13 +39,22 @@ void append(Particles& all, const Particles& part, std::size_t at) {
 
 ModelParameters sample_of(ModelParameters model, double share) {
   if (!(share < 1)) return model;
+  constexpr Count enough = 16;  // for a model of the most parts
   const auto shrink = [&](Count count) {
-    return std::max<Count>(1, std::llround(share * static_cast<double>(count)));
+    return std::max(std::min(count, enough),
+                    static_cast<Count>(std::llround(share * static_cast<double>(count))));
   };
-  model.particles = shrink(make_model(model).count());
-  for (Count ModelParameters::*part : {&ModelParameters::halo_particles, &ModelParameters::disk_particles,
-                                       &ModelParameters::bulge_particles})
-    if (model.*part > 0) model.*part = shrink(model.*part);
+  constexpr Count ModelParameters::*parts[] = {
+      &ModelParameters::halo_particles, &ModelParameters::disk_particles, &ModelParameters::bulge_particles};
+  const Model whole = make_model(model);
+  model.particles = shrink(whole.count());
+  if (std::none_of(std::begin(parts), std::end(parts), [&](auto part) { return model.*part > 0; }))
+    return model;
+  // Numbers of parts that are rounded need not add up to one of all; those of a second galaxy follow.
+  model.particles = 0;
+  for (auto part : parts) model.*part = 0;
+  for (const Component& component : whole.components())
+    if (Count& part = model.*parts[component.type - 1]; part == 0) part = shrink(component.count);
   return model;
 }
 

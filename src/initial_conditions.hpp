@@ -15,7 +15,8 @@ namespace grove {
 Particles make_initial_conditions(const Communicator& comm, const ModelParameters& parameters,
                                   const std::function<void()>& pause = {});
 
-/// The model with so large a share of its particles, one at least.
+/// The model with so large a share of its particles, 16 at least if it has so many. InputError as of the
+/// model.
 ModelParameters sample_of(ModelParameters model, double share);
 
 }  // namespace grove

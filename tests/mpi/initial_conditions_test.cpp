@@ -39,6 +39,28 @@ TEST(InitialConditions, are_the_same_particles_on_any_number_of_ranks) {
   }
 }
 
+TEST(InitialConditions, have_samples_of_any_size) {
+  const auto sampled = [](const char* name, double share, auto&& set) {
+    ModelParameters p;
+    p.model = name;
+    set(p);
+    return make_model(sample_of(p, share)).count();
+  };
+  // Rounded numbers of parts need not add up to the rounded sum.
+  const auto parts = [](ModelParameters& p) {
+    p.halo_particles = 1003, p.disk_particles = 503, p.bulge_particles = 103;
+  };
+  EXPECT_EQ(sampled("disk-galaxy", 0.5, parts), 502 + 252 + 52);
+  const auto halo = [](ModelParameters& p) { p.halo_particles = 100000; };
+  EXPECT_EQ(sampled("disk-galaxy", 0.1, halo), 10000 + 4000 + 1000)
+      << "the disk's and the bulge's share of 100000";
+  const auto minor = [](ModelParameters& p) { p.particles = 10000, p.mass_ratio = 0.01; };
+  EXPECT_EQ(sampled("merger", 0.01, minor), 100) << "two of the second galaxy";
+  EXPECT_EQ(sampled("kepler", 1e-6, [](ModelParameters&) {}), 2);
+  EXPECT_EQ(sampled("disk-galaxy", 1e-6, [](ModelParameters&) {}), 16);
+  EXPECT_EQ(sampled("plummer", 0.25, [](ModelParameters& p) { p.particles = 1000; }), 250);
+}
+
 /// Two models, of the second of which the particles are turned, moved and of another type.
 InitialConditionsParameters two_spheres() {
   InitialConditionsParameters from;

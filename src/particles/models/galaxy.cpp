@@ -83,7 +83,7 @@ GalaxyParts<Count> galaxy_counts(const Galaxy& galaxy, Count n, Count usual,
     left -= p.count;
     if (p.count == 0) ++open, open_share += p.share;
   }
-  if (n == 0) left = static_cast<Count>(static_cast<double>(usual) * open_share / all_shares);
+  if (n == 0) left = std::max(open, static_cast<Count>(static_cast<double>(usual) * open_share / all_shares));
   if (left < open || (n > 0 && open == 0 && left != 0))
     throw InputError(fmt::format(
         "{} particles cannot be shared out: n_halo, n_disk and n_bulge that are given take {}, and each part "

@@ -59,7 +59,7 @@ Model make_merger(const ModelParameters& p) {
     if (p.particles < 4) throw InputError("too few particles for two galaxies, each of a halo and a disk");
     const double share = p.mass_ratio / (1 + p.mass_ratio);
     second_count =
-        std::clamp(static_cast<Count>(static_cast<double>(p.particles) * share), Count{1}, p.particles - 1);
+        std::clamp(static_cast<Count>(static_cast<double>(p.particles) * share), Count{2}, p.particles - 2);
   }
   std::vector<Component> first = one_galaxy(p, 1, p.particles - second_count, "first");
   std::vector<Component> second = one_galaxy(p, p.mass_ratio, second_count, "second");
