@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -119,6 +120,17 @@ View common_scale(const Communicator& comm, const RenderOptions& options,
   return view;
 }
 
+/// The one that was typed, or another one than the file's where axes would have thousandths or thousands of
+/// that; empty: the file's.
+std::string unit_of_length(const std::string& typed, const Units& units, double width) {
+  if (units.is_dimensionless()) return "";
+  if (const auto unit = unit_of_value(typed)) return std::string(unit->name);
+  const double kpc = width * units.length_cm / named_unit("kpc")->cgs;
+  const double own = DisplayUnits(units).shown(width, dimension::length);
+  if (own >= 0.3 && own < 1e4) return "";
+  return kpc < 0.3 ? "pc" : kpc < 1e4 ? "kpc" : "Mpc";
+}
+
 void render(const Communicator& comm, const RenderOptions& options) {
   std::vector<std::string> paths;
   comm.together([&] {
@@ -137,16 +149,20 @@ void render(const Communicator& comm, const RenderOptions& options) {
     check_types(options, headers);
   });
   if (options.snapshots.size() > 1) view = common_scale(comm, options, headers, view);
-  const DisplayUnits shown(units);
+  std::optional<DisplayUnits> shown;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const Snapshot snapshot = read_to_draw(comm, options.snapshots[i], units);
-    const Frame drawn = render_png(comm, snapshot.particles, view, {snapshot.header.time, shown}, paths[i]);
+    if (!shown) {
+      const double width = view.width ? *view.width : measure(comm, snapshot.particles, view).width;
+      shown = DisplayUnits(units, {.length = unit_of_length(options.width, units, width)});
+    }
+    const Frame drawn = render_png(comm, snapshot.particles, view, {snapshot.header.time, *shown}, paths[i]);
     if (comm.is_master())
       fmt::print("{}: {}, width {}, column density from {} to {}\n", paths[i],
-                 shown.text(snapshot.header.time, dimension::time),
-                 shown.text(drawn.width, dimension::length),
-                 shown.text(drawn.limits[0], dimension::surface_density, 3),
-                 shown.text(drawn.limits[1], dimension::surface_density, 3));
+                 shown->text(snapshot.header.time, dimension::time),
+                 shown->text(drawn.width, dimension::length),
+                 shown->text(drawn.limits[0], dimension::surface_density, 3),
+                 shown->text(drawn.limits[1], dimension::surface_density, 3));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <png.h>
 
 #include <cstdio>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -242,6 +243,23 @@ TEST_F(FileCommands, render_draws_as_many_panels_as_it_has_lines_of_sight) {
   EXPECT_GT(step, 64u);
   EXPECT_NEAR(Png(three).width, first + 2 * step, 2) << "widths are even";
   EXPECT_GT(Png(one).height, 64u);
+}
+
+// A cluster of 40 pc from a run in kpc: not "0.04 kpc".
+TEST_F(FileCommands, render_shows_lengths_in_a_unit_that_suits_or_was_typed) {
+  const std::string file = folder_ / "cluster.hdf5";
+  grove(comm_, {"ic", "plummer", "-n", "300", "--scale", "5 pc", "--units", "galactic", "-o", file});
+  const auto told = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"render", file, "-o", folder_ / "cluster.png", "--size", "64"});
+    ::testing::internal::CaptureStdout();
+    grove(comm_, more);
+    std::fflush(stdout);
+    return comm_.broadcast(::testing::internal::GetCapturedStdout());
+  };
+  const std::string plain = told({}), typed = told({"--width", "0.02 kpc"}), bare = told({"--width", "1"});
+  EXPECT_TRUE(std::regex_search(plain, std::regex("width [0-9.]+ pc, .* Msun/pc\\^2"))) << plain;
+  EXPECT_NE(typed.find("width 0.02 kpc"), std::string::npos) << typed;
+  EXPECT_NE(bare.find("width 1 kpc"), std::string::npos) << bare;
 }
 
 TEST_F(FileCommands, render_draws_several_snapshots_on_one_scale) {
