@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -157,15 +158,25 @@ std::map<std::string, std::string> fixed_parameters(const Parameters& parameters
 }
 
 void require_same(const std::map<std::string, std::string>& before,
-                  const std::map<std::string, std::string>& now, const std::string& where) {
-  const auto shown = [](const std::string& value) { return value.empty() ? "not given" : value; };
+                  const std::map<std::string, std::string>& now, const std::string& where,
+                  const DisplayUnits& shown) {
+  const auto text_of = [&](const std::string& name, const std::string& value) {
+    double number = 0;
+    const char* const end = value.data() + value.size();
+    const auto row = std::ranges::find(schema::rows(), name, &schema::Row::name);
+    if (row == schema::rows().end() || row->section == "units" || row->dimension == dimension::none ||
+        value.empty() || std::from_chars(value.data(), end, number).ptr != end)
+      return value.empty() ? "not given" : value;
+    return shown.text(number, row->dimension);
+  };
   std::map<std::string, std::string> all = fixed_parameters(Parameters{});
   for (const auto& [name, was] : before) all[name] = was;
   std::vector<std::string> changes;
   for (const auto& [name, was] : all) {
     const auto found = now.find(name);
     const std::string is = found == now.end() ? "" : found->second;
-    if (was != is) changes.push_back(fmt::format("{} was {} and is now {}", name, shown(was), shown(is)));
+    if (was != is)
+      changes.push_back(fmt::format("{} was {} and is now {}", name, text_of(name, was), text_of(name, is)));
   }
   if (!changes.empty())
     throw InputError(fmt::format(

@@ -59,8 +59,9 @@ CheckpointManifest check_checkpoint(const std::string& folder);
 std::map<std::string, std::string> fixed_parameters(const Parameters& parameters);
 /// InputError, with old and new value, if a run that began with the former was to go on with the latter. One
 /// that an older version of Grove did not know counts as its default, which is what that did.
-/// where: the checkpoint, for the message.
+/// where: the checkpoint, for the message. shown: the units of values in it; by default those of the run.
 void require_same(const std::map<std::string, std::string>& before,
-                  const std::map<std::string, std::string>& now, const std::string& where);
+                  const std::map<std::string, std::string>& now, const std::string& where,
+                  const DisplayUnits& shown = DisplayUnits::none());
 
 }  // namespace grove

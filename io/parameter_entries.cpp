@@ -132,7 +132,9 @@ YAML::Node load_yaml(const std::string& text, const std::string& where) {
     return YAML::Load(text);
   } catch (const YAML::Exception& error) {
     if (error.mark.is_null()) throw InputError(fmt::format("{}: {}", where, error.msg));
-    throw InputError(fmt::format("{}:{}: {}", where, error.mark.line + 1, error.msg));
+    const std::string hint =
+        text.find('\t') == std::string::npos ? "" : " (there is a tab: YAML indents with spaces)";
+    throw InputError(fmt::format("{}:{}: {}{}", where, error.mark.line + 1, error.msg, hint));
   }
 }
 

@@ -126,7 +126,7 @@ void require_same_run(const Checkpoint& from, Parameters parameters, const std::
         from.path, from.manifest.backend, backend, from.manifest.backend));
   DecompositionParameters& decomposition = parameters.decomposition;
   if (decomposition.leaf_size == 0 && decomposition.leaves == 0) decomposition.leaf_size = from.run.leaf_size;
-  require_same(from.manifest.parameters, fixed_parameters(parameters), from.path);
+  require_same(from.manifest.parameters, fixed_parameters(parameters), from.path, parameters.shown);
   require_end_ahead(from, parameters);
   output_times(parameters.output, from.run.begin, parameters.time.end, parameters.shown);  // none is outside
 }

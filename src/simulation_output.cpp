@@ -93,9 +93,10 @@ void Simulation::start_reporting() {
     remove_earlier_results();
     write_text(folder + "/used-parameters.yml", used_parameters(parameters_));
     const DisplayUnits& shown = parameters_.shown;
-    say("particles: {}, leaves: {}, ranks: {}; longest steps: {}, from time {} to {}; results: {}\n",
+    say("particles: {}, leaves: {}, ranks: {}; longest steps: {} of {}, from time {} to {}; results: {}\n",
         forces_.particles, domain_.leaves(), comm_.size(), timeline_.steps(),
-        shown.text(timeline_.begin(), dimension::time), shown.text(timeline_.end(), dimension::time), folder);
+        shown.text(timeline_.step(), dimension::time), shown.text(timeline_.begin(), dimension::time),
+        shown.text(timeline_.end(), dimension::time), folder);
     say("{}", backend_->devices());
     if (resumed_at_) say("goes on after step {}, time {}\n", *resumed_at_, time_text());
     log_ = std::make_unique<RunLog>(folder, shown, types, resumed_at_);

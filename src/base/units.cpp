@@ -120,7 +120,9 @@ double Units::parse(std::string_view text, const Dimension& dimension) const {
         fmt::format("'{}' has a unit of another kind; possible here: {}", text, names_of(dimension)));
   if (is_dimensionless())
     throw InputError(fmt::format(
-        "'{}' has a unit, but this run's units are dimensionless (G = 1): give a bare number", text));
+        "'{}' has a unit, but units are dimensionless here (G = 1): give a bare number, or choose others "
+        "(units.system, --units galactic)",
+        text));
   return value->number * unit->cgs / cgs(dimension);
 }
 

@@ -44,7 +44,7 @@ sed 's/model: plummer, n: 200/file: cut.hdf5/; s/out-good/out-cut/' good.yml >cu
 
 expect 0 '200 particles' ic plummer -n 200 -o good.hdf5
 head -c 3000 good.hdf5 >cut.hdf5
-expect 0 'longest steps: 2' run good.yml
+expect 0 'longest steps: 2 of 0.01, from' run good.yml
 done_at_end() { [ "$(tail -n 1 out-good/energy.csv | cut -d, -f2)" = 0.02 ] || { echo "FAILED: the run is not done"; failures=$((failures + 1)); }; }
 done_at_end
 [ -f out-good/snapshot_001.hdf5 ] || { echo "FAILED: no snapshot of the end"; failures=$((failures + 1)); }

@@ -98,6 +98,32 @@ TEST(PotentialParameters, used_parameters_resolve_to_the_same) {
   EXPECT_EQ(used_parameters(parse_potentials({}, none)), none);
 }
 
+TEST(Parameters, that_changed_are_told_in_the_units_of_the_user) {
+  const auto of = [](const std::string& softening) {
+    return parse_parameters("initial_conditions: {model: plummer, scale: 5 pc}\ngravity: {softening: " +
+                                softening + "}\ntime: {end: 1 Myr, step: 0.1 Myr}\n",
+                            "test", {});
+  };
+  try {
+    require_same(fixed_parameters(of("0.3 pc")), fixed_parameters(of("200 pc")), "test", of("1 pc").shown);
+    FAIL() << "another softening";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("gravity.softening was 0.3 pc and is now 200 pc;"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Parameters, indented_by_a_tab_are_refused_with_the_reason) {
+  try {
+    parse_parameters("gravity:\n\tsoftening: 1\n", "test", {});
+    FAIL() << "a tab";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("test:2: "), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("YAML indents with spaces"), std::string::npos) << error.what();
+  }
+}
+
 TEST(PotentialParameters, belong_to_what_a_run_goes_on_with) {
   const auto before = fixed_parameters(parse_potentials());
   EXPECT_NO_THROW(require_same(before, fixed_parameters(parse_potentials()), "test"));
