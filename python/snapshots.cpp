@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -26,11 +27,18 @@ Dimension dimension_of(const std::array<int, 3>& exponents) {
   return {exponents[0], exponents[1], exponents[2]};
 }
 
+Units units_of_sizes(double length_cm, double mass_g, double velocity_cm_s) {
+  for (const double size : {length_cm, mass_g, velocity_cm_s})
+    if (!(size > 0 && std::isfinite(size)))
+      throw InputError(fmt::format("units: a size of {}; expected a positive number", size));
+  return Units::of(length_cm, mass_g, velocity_cm_s);
+}
+
 void add_units(py::module_& module) {
   py::class_<Units>(module, "Units", "Units of a file or a run: their sizes in CGS, and G in them.")
       .def_static("galactic", &Units::galactic, "kpc, 1e10 Msun, km/s.")
       .def_static("none", &Units::dimensionless, "N-body units: G = 1.")
-      .def_static("of", &Units::of, py::arg("length_cm"), py::arg("mass_g"), py::arg("velocity_cm_s"),
+      .def_static("of", &units_of_sizes, py::arg("length_cm"), py::arg("mass_g"), py::arg("velocity_cm_s"),
                   "Units of these sizes in CGS.")
       .def_readonly("length_cm", &Units::length_cm)
       .def_readonly("mass_g", &Units::mass_g)
@@ -73,6 +81,9 @@ py::dict load(const std::string& path, const Units& unstated, const std::optiona
 void write(const std::string& path, const ParticleInput& input, const Units& units, double time, int files,
            bool overwrite) {
   const Communicator& comm = Runtime::instance().world();
+  comm.together([&] {
+    if (!std::isfinite(time)) throw InputError(fmt::format("time: {}; expected a finite number", time));
+  });
   Particles particles = particles_of(comm, input);
   unlocked([&] {
     if (!overwrite) require_absent(comm, path, files);

@@ -66,6 +66,8 @@ def _enclosing(radii, masses, fractions):
     bits = radii[order].view(np.int64)
     enclosed = np.concatenate(([0], np.cumsum(_Sums(masses).whole[order]).astype(np.int64)))
     total = _grove.sum(enclosed[-1:])[0]
+    if not total > 0:
+        raise _grove.InputError("masses: all are zero, so no radius holds a part of them")
     wanted = np.array([int(np.ceil(f * total)) for f in fractions], dtype=np.int64)
     low, high = np.full(len(wanted), -1), np.full(len(wanted), np.array(np.inf).view(np.int64))
     while np.any(high - low > 1):

@@ -81,6 +81,7 @@ class Forces(unittest.TestCase):
                 "tracers: 32 is not a particle type": lambda: grove.forces(positions, masses, tracers=[32]),
                 "leaf_size: -1": lambda: grove.forces(positions, masses, leaf_size=-1),
                 "not finite": lambda: grove.centre_of_mass(broken, masses),
+                "masses: all are zero": lambda: grove.lagrange_radii(positions, 0 * masses, centre=[0, 0, 0]),
                 "no particles|holds no": lambda: grove.forces(positions[:0], masses[:0]),
         }.items():
             with self.subTest(message), self.assertRaisesRegex(grove.InputError, message):
@@ -110,8 +111,13 @@ class Files(unittest.TestCase):
         self.assertEqual(len(read[0]), 0)
         with self.assertRaises(IndexError):
             read[6]
-        with self.assertRaisesRegex(grove.InputError, "exists; give another name"):
-            grove.write(self.path, positions, positions, masses)
+        for message, call in {
+                "exists; give another name": lambda: grove.write(self.path, positions, positions, masses),
+                "time: nan": lambda: grove.write(self.path, positions, positions, masses, time=np.nan, overwrite=True),
+                "units: a size of 0": lambda: grove.Units.of(0, 1, 1),
+        }.items():
+            with self.subTest(message), self.assertRaisesRegex(grove.InputError, message):
+                call()
 
     def test_units_are_attributes_and_convert(self):
         positions, masses = plummer(60)
