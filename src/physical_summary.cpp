@@ -72,6 +72,11 @@ double step_length(const PhysicalSummary& summary, const Parameters& parameters)
   return parameters.time.rule(summary.longest_step, parameters.gravity.softening).length[type];
 }
 
+std::string was_forgotten(const Units& units) {
+  return fmt::format("was a unit forgotten? Bare numbers are in {}, {} and {}", units.name(dimension::mass),
+                     units.name(dimension::length), units.name(dimension::velocity));
+}
+
 /// What makes steps short, as a sentence.
 std::string likely_cause(const PhysicalSummary& summary, const Parameters& parameters) {
   constexpr double light = 2.9979e10;  // cm/s
@@ -79,13 +84,10 @@ std::string likely_cause(const PhysicalSummary& summary, const Parameters& param
   const DisplayUnits& shown = parameters.shown;
   const double crossing = summary.crossing_time(), length = step_length(summary, parameters);
   if (!units.is_dimensionless() && summary.circular_speed * units.velocity_cm_s > 0.1 * light)
-    return fmt::format(
-        "a mass of {} within {} moves at {}, more than a tenth of the speed of light: was a unit forgotten? "
-        "Bare numbers are in {}, {} and {}",
-        shown.text(summary.totals.mass / 2, dimension::mass, 3),
-        shown.text(summary.half_mass_radius, dimension::length, 3),
-        shown.text(summary.circular_speed, dimension::velocity, 3), units.name(dimension::mass),
-        units.name(dimension::length), units.name(dimension::velocity));
+    return fmt::format("a mass of {} within {} moves at {}, more than a tenth of the speed of light: {}",
+                       shown.text(summary.totals.mass / 2, dimension::mass, 3),
+                       shown.text(summary.half_mass_radius, dimension::length, 3),
+                       shown.text(summary.circular_speed, dimension::velocity, 3), was_forgotten(units));
   if (crossing > 0 && summary.longest_step > crossing)
     return fmt::format(
         "the longest step is {:.3g} times the crossing time, {}: give a shorter time.step, such as {}{}",
@@ -147,6 +149,20 @@ std::string fault_of_steps(const PhysicalSummary& summary, const Parameters& par
       "{} of the particles want more than {} steps in each longest one, of {}. The likely cause: {}",
       percent(deeper, all), 1 << deepest, parameters.shown.text(summary.longest_step, dimension::time, 3),
       likely_cause(summary, parameters));
+}
+
+std::string doubt_about_units(const PhysicalSummary& summary, const Parameters& parameters, double span) {
+  const DisplayUnits& shown = parameters.shown;
+  const double crossing = summary.crossing_time(), virial = summary.totals.virial_ratio();
+  if (parameters.units.is_dimensionless() || !parameters.potentials.empty()) return {};
+  if (span < 0.01 * crossing)
+    return fmt::format("the run spans {}, {:.1g} of the crossing time, {}, so hardly anything will move: {}",
+                       shown.text(span, dimension::time, 3), span / crossing,
+                       shown.text(crossing, dimension::time, 3), was_forgotten(parameters.units));
+  if ((virial > 0 && virial < 1e-3) || virial > 1e3)
+    return fmt::format("the virial ratio 2T/|W| is {:.1g}, so velocities do not fit masses and lengths: {}",
+                       virial, was_forgotten(parameters.units));
+  return {};
 }
 
 }  // namespace grove

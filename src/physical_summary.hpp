@@ -40,4 +40,9 @@ PhysicalSummary physical_summary(const Communicator& comm, const Particles& part
 /// want, and what is the likely cause; empty: it will.
 std::string fault_of_steps(const PhysicalSummary& summary, const Parameters& parameters);
 
+/// Why a unit may have been forgotten where the run would get on all the same: it ends before anything has
+/// moved, or gravity and motions differ by orders of magnitude. Empty: nothing looks like that, or gravity is
+/// not that of the particles alone. span: time from begin to end of the run.
+std::string doubt_about_units(const PhysicalSummary& summary, const Parameters& parameters, double span);
+
 }  // namespace grove

@@ -36,6 +36,9 @@ void check_beginning(const Communicator& comm, const Parameters& parameters, con
   const bool is_direct = parameters.gravity.is_direct(ahead.particles);
   if (parameters.time.steps == StepKind::block) ahead.steps_each = std::exp2(first.deepest);
   if (comm.is_master()) fmt::print("{}", first.summary.text(parameters.shown));
+  const double span = ahead.steps * first.summary.longest_step;
+  if (const std::string doubt = doubt_about_units(first.summary, parameters, span); !doubt.empty())
+    tell(comm, "warning", doubt);
   const double seconds = first.seconds_of(ahead.particles, is_direct);
   tell(comm, "time",
        fmt::format("{} for a longest step, {}, as it is at the beginning: measured here with {}{}",

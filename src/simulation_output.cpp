@@ -79,6 +79,10 @@ void Simulation::introduce() {
   if (comm_.is_master()) say("{}", beginning.text(parameters_.shown));
   if (const std::string fault = fault_of_steps(beginning, parameters_); !fault.empty())
     throw Agreed<InputError>(fault);
+  const double span = timeline_.end() - timeline_.begin();
+  if (const std::string doubt = doubt_about_units(beginning, parameters_, span);
+      !doubt.empty() && comm_.is_master())
+    fmt::print(stderr, "warning: {}\n", doubt);
   require_levels();
 }
 

@@ -92,6 +92,31 @@ TEST(PhysicalSummary, says_why_steps_are_too_short) {
   expect_cause(slow, "the longest step is 147 times the crossing time, 0.0665 Gyr");
 }
 
+TEST(PhysicalSummary, doubts_units_where_nothing_would_move_or_motions_do_not_fit) {
+  const auto parameters = [](const std::string& more) {
+    return parse_parameters(
+        "initial_conditions: {model: plummer, scale: 1}\ngravity: {softening: 1}\n"
+        "time: {end: 1, step: 1}\n" +
+            more,
+        "test", {});
+  };
+  PhysicalSummary summary = galaxy(0);  // crossing time 10 / 147 = 0.068, 67 Myr
+  summary.totals.potential_energy = -100;
+  summary.totals.kinetic_energy = 50;
+  const auto doubt = [&](double span, const std::string& more = "") {
+    return doubt_about_units(summary, parameters(more), span);
+  };
+  EXPECT_EQ(doubt(0.001), "");
+  EXPECT_NE(doubt(0.0005).find("0.007 of the crossing time"), std::string::npos) << doubt(0.0005);
+  EXPECT_NE(doubt(0.0005).find("Bare numbers are in 1e10 Msun, kpc and km/s"), std::string::npos);
+  EXPECT_EQ(doubt(0.0005, "units: {system: none}\n"), "");
+  summary.totals.kinetic_energy = 1e-6;
+  EXPECT_NE(doubt(1).find("the virial ratio 2T/|W| is 2e-08"), std::string::npos) << doubt(1);
+  EXPECT_EQ(doubt(1, "potentials: [{type: plummer, mass: 1, scale: 1}]\n"), "");
+  summary.totals.kinetic_energy = 0;
+  EXPECT_EQ(doubt(1), "") << "a cold start is meant";
+}
+
 /// What turns in a model, on all ranks and on one, which is the same. change: of its particles.
 template <class Change>
 Turning turning_in(const char* name, Count particles, const Change& change) {
