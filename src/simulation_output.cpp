@@ -1,5 +1,6 @@
 // What a run tells of itself: its logs, its snapshots and pictures.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -54,6 +55,20 @@ MemoryReport memory(const Communicator& comm, const Backend& backend) {
   return {most[0], most[1], most[2]};
 }
 
+/// Types that pictures are asked to show, and of which there are no particles; empty: there are some.
+std::string fault_of_pictures(const PhysicalSummary& summary, const OutputParameters& output) {
+  if (!output.render || output.view.types == 0) return {};
+  std::vector<std::size_t> asked, present;
+  for (std::size_t type = 0; type < summary.counts.size(); ++type) {
+    const bool is_asked = (output.view.types >> type & 1) != 0;
+    if (is_asked && summary.counts[type] > 0) return {};
+    if (is_asked) asked.push_back(type);
+    if (summary.counts[type] > 0) present.push_back(type);
+  }
+  return fmt::format("output.render.types: there are no particles of type {}; their types are {}",
+                     fmt::join(asked, ", "), fmt::join(present, ", "));
+}
+
 /// What a user must see, however quiet the run is.
 void print_verdict(const Verdict& verdict) {
   for (const std::string& line : verdict.lines) fmt::print(stderr, "verdict: {}\n", line);
@@ -77,8 +92,9 @@ PhysicalSummary Simulation::summary() {
 void Simulation::introduce() {
   const PhysicalSummary beginning = summary();
   if (comm_.is_master()) say("{}", beginning.text(parameters_.shown));
-  if (const std::string fault = fault_of_steps(beginning, parameters_); !fault.empty())
-    throw Agreed<InputError>(fault);
+  for (const std::string& fault :
+       {fault_of_steps(beginning, parameters_), fault_of_pictures(beginning, parameters_.output)})
+    if (!fault.empty()) throw Agreed<InputError>(fault);
   const double span = timeline_.end() - timeline_.begin();
   if (const std::string doubt = doubt_about_units(beginning, parameters_, span);
       !doubt.empty() && comm_.is_master())

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "initial_state.hpp"
 #include "io/snapshot.hpp"
 #include "physics/run_fixture.hpp"
@@ -161,6 +162,26 @@ TEST(RunOutput, log_has_a_line_of_every_step_that_agrees_with_the_tables) {
     EXPECT_LT(e["external"], -0.1);
     EXPECT_DOUBLE_EQ(e["total"],
                      e["kinetic"].get<double>() + e["potential"].get<double>() + e["external"].get<double>());
+  }
+}
+
+TEST(RunOutput, shows_types_that_there_are) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const auto run_with = [&](const std::string& types) {
+    const TestFolder folder(comm, "types-of-pictures");
+    run(comm, fmt::format("units: {{system: none}}\n"
+                          "initial_conditions: {{model: kepler}}\n"
+                          "gravity: {{softening: 0.1}}\n"
+                          "time: {{end: 0.1, step: 0.1}}\n"
+                          "output: {{folder: {}, render: {{types: {}, pixels: 16}}}}\n",
+                          folder.path(), types));
+  };
+  EXPECT_NO_THROW(run_with("[1, 2]"));
+  try {
+    run_with("[0, 2]");
+    FAIL() << "not refused";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "output.render.types: there are no particles of type 0, 2; their types are 1");
   }
 }
 
