@@ -51,7 +51,7 @@ def _place(positions, masses, centre):
     """A centre in the units of the positions; None: that of mass."""
     if centre is None:
         return centre_of_mass(positions, masses)
-    return np.asarray(numbers_in(centre, system_of(positions), "positions"), dtype=float)
+    return np.asarray(numbers_in(centre, system_of(positions, masses), "positions"), dtype=float)
 
 
 def _radii(positions, masses, centre):
@@ -83,7 +83,7 @@ def lagrange_radii(positions, masses, fractions=(0.1, 0.5, 0.9), centre=None):
     if not np.all((fractions > 0) & (fractions <= 1)):
         raise _grove.InputError(f"fractions: {fractions.tolist()}; expected numbers from 0 to 1")
     found = _enclosing(_radii(positions, masses, centre), plain(masses), fractions)
-    return _with_units(found, system_of(positions), LENGTH)
+    return _with_units(found, system_of(positions, masses), LENGTH)
 
 
 @dataclass

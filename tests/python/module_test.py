@@ -148,6 +148,8 @@ class Files(unittest.TestCase):
         for masses in (read.masses, galactic.masses):
             found = grove.forces(bare / 2 if masses is read.masses else read.positions, masses, softening="0.1 pc", audit=0)
             np.testing.assert_allclose(found.potentials, other.potentials, rtol=1e-5)  # 32-bit floats again
+        half = grove.lagrange_radii(bare / 2, read.masses, 0.5, centre=[0, 0, 0])
+        self.assertEqual(half.units, "pc")
         shells = grove.profile(read.positions, galactic.masses, bins=4, centre=[0, 0, 0])
         expected = grove.profile(read.positions, read.masses, bins=4, centre=grove.Array([0, 0, 0], galactic.units, (1, 0, 0)))
         np.testing.assert_allclose(shells.density, expected.density, rtol=1e-12)
