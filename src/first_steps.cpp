@@ -125,6 +125,7 @@ FirstSteps measure_first_steps(const Communicator& comm, const Parameters& param
     if (levels[level] > 0) first.deepest = static_cast<int>(level);
   if (const std::string fault = fault_of_steps(first.summary, parameters); !fault.empty())
     throw Agreed<InputError>(fault);
+  first.picture = simulation.seconds_of_picture();
   first.seconds = measured(comm, simulation);
   return first;
 }

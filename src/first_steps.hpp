@@ -16,6 +16,7 @@ struct FirstSteps {
   Count sample = 0;         ///< how many these are
   int deepest = 0;          ///< level of a particle
   double seconds = 0;       ///< of a longest step of the sample, all shorter ones in it included
+  double picture = 0;       ///< seconds of a picture of the sample; 0: there are none
 
   /// Of a longest step of all particles: direct sums take as the square of their number, trees as that times
   /// its logarithm.

@@ -46,6 +46,10 @@ void check_beginning(const Communicator& comm, const Parameters& parameters, con
                    first.sample == ahead.particles ? "all " : "", first.sample));
   tell(comm, "",
        fmt::format("{} for {:.0f} longest steps", text_of_time(seconds * ahead.steps), ahead.steps));
+  if (first.picture > 0)
+    tell(comm, "",
+         fmt::format("{} for {:.0f} pictures", text_of_time(first.picture * ahead.snapshots),
+                     ahead.snapshots));
 }
 
 /// The same where the run goes on, by what it took so far.

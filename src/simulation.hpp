@@ -67,6 +67,9 @@ class Simulation {
   /// Before the first step, which it chooses for all particles.
   PhysicalSummary summary();
 
+  /// Seconds of a picture of the present, which is not written; 0: there are none. Collective.
+  double seconds_of_picture();
+
   /// Between two steps: saves all that it takes to go on from here. Agreed<InputError> if that fails.
   void write_checkpoint();
 

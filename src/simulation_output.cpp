@@ -88,6 +88,14 @@ PhysicalSummary Simulation::summary() {
   return summary;
 }
 
+double Simulation::seconds_of_picture() {
+  if (!parameters_.output.render) return 0;
+  const auto start = Clock::now();
+  backend_->show(nullptr,
+                 [&](const Particles& particles) { measure(comm_, particles, parameters_.output.view); });
+  return comm_.max(std::chrono::duration<double>(Clock::now() - start).count());
+}
+
 /// Says what the run begins with. Agreed<InputError> if it would not get on.
 void Simulation::introduce() {
   const PhysicalSummary beginning = summary();

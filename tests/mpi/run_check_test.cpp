@@ -171,6 +171,12 @@ TEST_F(RunCheck, tells_times_in_units_that_suit) {
   }
 }
 
+TEST_F(RunCheck, tells_what_pictures_take) {
+  const std::string file = write_parameters("model: plummer, n: 1000");
+  EXPECT_EQ(told(file).find("pictures"), std::string::npos);
+  expect_parts(told(file, {"-P", "output.render=true"}), {" s for 11 pictures\n"});
+}
+
 TEST_F(RunCheck, knows_direct_sums) {
   const std::string file = write_parameters("model: plummer, n: 1000");
   expect_parts(told(file, {"-P", "gravity.direct_below=1001"}), {"by direct sums", "with all 1000\n"});
