@@ -83,7 +83,7 @@ PartSummary part_summary(const Communicator& comm, const Model& model, std::size
 /// Every so manyeth particle of each component, with the mass of those that it stands for.
 Particles sample_of(const Model& model, const Particles& particles) {
   constexpr Count most = 30000;
-  std::vector<std::uint32_t> order;
+  std::vector<std::size_t> chosen_ones;
   std::vector<double> mass;
   for (std::size_t c = 0; c < model.components().size(); ++c) {
     const Component& component = model.components()[c];
@@ -92,12 +92,16 @@ Particles sample_of(const Model& model, const Particles& particles) {
     const auto [first, last] = own_of(model, c, particles);
     for (std::size_t i = first; i < last; ++i)
       if ((static_cast<Count>(particles.id[i]) - 1 - model.first_of(c)) % stride == 0) {
-        order.push_back(static_cast<std::uint32_t>(i));
+        chosen_ones.push_back(i);
         mass.push_back(component.mass / static_cast<double>(chosen));
       }
   }
-  Particles sample = particles;
-  sample.reorder(order);
+  Particles sample;
+  sample.resize(chosen_ones.size());
+  for_each_field([&](const auto& field) {
+    for (std::size_t k = 0; k < chosen_ones.size(); ++k)
+      (sample.*field.array)[k] = (particles.*field.array)[chosen_ones[k]];
+  });
   std::copy(mass.begin(), mass.end(), sample.mass.begin());
   return sample;
 }

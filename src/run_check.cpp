@@ -100,13 +100,17 @@ void check_run(const Communicator& comm, Parameters parameters, const BackendCho
        fmt::format("{:.0f} longest ones{}, {:.0f} snapshots", ahead.steps, from ? " are left" : "",
                    ahead.snapshots));
   const std::vector<Need> needs = needs_of(comm, parameters, choice, ahead, resume.overwrite);
-  for (const Need& need : needs) tell(comm, need.name, need.text() + (need.fits() ? "" : ": DOES NOT FIT"));
+  for (const Need& need : needs)
+    tell(comm, need.name,
+         need.text() + (need.fits()      ? ""
+                        : need.may_fit() ? ": MAY NOT FIT"
+                                         : ": DOES NOT FIT"));
   // The same work, not the same number: of a galaxy on two ranks one has had three quarters of the particles.
   if (comm.size() > 1 && parameters.time.steps == StepKind::block)
     tell(comm, "",
          "for equal numbers of particles on all ranks; with block steps those whose particles take long "
          "steps hold more, half as much again is usual");
-  require_met(needs);
+  require_room(comm, needs);
   from ? check_way_on(comm, ahead, *from) : check_beginning(comm, parameters, choice, ahead);
   tell(comm, "logs", text_of_logs(ahead));
 }

@@ -22,20 +22,26 @@
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
 #include "particles/models/model.hpp"
+#include "particles/particles.hpp"
 #include "simulation.hpp"
 
 namespace grove {
 namespace {
 
 constexpr double megabyte = 1e6;
-/// Disk: a picture of 800 x 800 pixels, at most; a checkpoint, of which two are kept while the next is
-/// written.
-constexpr double picture_bytes = 0.5e6, checkpoint_bytes_per_particle = 110;
+/// Disk: a checkpoint, of which two are kept while the next is written.
+constexpr double checkpoint_bytes_per_particle = 110;
 constexpr int checkpoints_at_once = 3;
 /// Rows and lines of a longest step, with energies and levels, and of another.
 constexpr double log_bytes_per_longest_step = 2000, log_bytes_per_step = 750;
 /// Where nothing tells how short steps become: down to level 6.
 constexpr double guessed_steps_each = 64;
+
+/// At most; measured are 0.44 to 0.52 bytes per pixel of the panels.
+double bytes_of_picture(const View& view) {
+  const auto side = static_cast<double>(view.panel_pixels());
+  return 2e4 + 0.65 * side * side * static_cast<double>(view.axes.size());
+}
 
 RunAhead afresh(const Parameters& parameters, const Beginning& start) {
   const TimeParameters& time = parameters.time;
@@ -46,6 +52,7 @@ RunAhead afresh(const Parameters& parameters, const Beginning& start) {
     ahead.particles += start.counts[t];
     if (parameters.output.types >> t & 1) ahead.written += static_cast<double>(start.counts[t]);
   }
+  ahead.certainly_written = ahead.written;
   if (parameters.decomposition.leaves > ahead.particles)
     throw InputError(fmt::format("{} leaves are asked for, but there are only {} particles",
                                  parameters.decomposition.leaves, ahead.particles));
@@ -72,7 +79,8 @@ RunAhead going_on(const Parameters& parameters, const Checkpoint& from) {
   const OutputTimes times = output_times(parameters.output, run.begin, parameters.time.end, parameters.shown);
   RunAhead ahead;
   ahead.particles = from.manifest.particles;
-  ahead.written = static_cast<double>(ahead.particles);
+  ahead.written = static_cast<double>(ahead.particles);  // at most: a checkpoint does not tell them by type
+  if (parameters.output.types == all_types) ahead.certainly_written = ahead.written;
   ahead.steps = static_cast<double>(timeline.steps() - run.clock.step);
   ahead.snapshots = static_cast<double>(
       times.all().size() - times.count_passed(from.manifest.time, run.last_output, timeline.same()));
@@ -102,6 +110,22 @@ std::string existing_part_of(const std::string& folder) {
     throw InputError(fmt::format("{}: the output folder cannot be made: nothing can be written to {}", folder,
                                  path.string()));
   return path.string();
+}
+
+/// Those of which `is_meant` is true, each with what would fit; empty: there are none.
+template <class Meant>
+std::string text_of(const std::vector<Need>& needs, const Meant& is_meant) {
+  std::vector<std::string> texts;
+  for (const Need& need : needs)
+    if (is_meant(need)) texts.push_back(fmt::format("{}: {}; {}", need.name, need.text(), need.remedy));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+/// Bytes of a particle in memory, which it takes anywhere.
+double bytes_of_fields() {
+  std::size_t bytes = 0;
+  for_each_field([&]<class T>(const Field<T>&) { bytes += sizeof(T); });
+  return static_cast<double>(bytes);
 }
 
 /// What the master finds in the output folder; bytes: below 0 where the system does not tell.
@@ -200,6 +224,7 @@ Need host_need(const Communicator& comm, Count particles, bool pictures) {
       .name = "memory",
       .where = fmt::format(" on host {}, {:.0f} MB on each of its {} ranks", name, of_rank / megabyte, ranks),
       .bytes = of_rank * ranks,
+      .at_least = bytes_of_fields() * static_cast<double>(particles) / comm.size() * ranks,
       .available = room[worst],
       .remedy = fmt::format("{:.3g} particles fit on {} ranks like its {}; use more hosts",
                             particles_that_fit(share(worst), comm.size(), pictures), comm.size(), ranks)};
@@ -224,6 +249,7 @@ std::optional<Need> device_need(const Communicator& comm, const BackendChoice& c
                                          of_rank / megabyte, least.users)
                            : " on each GPU",
               .bytes = of_rank * least.users,
+              .at_least = bytes_of_fields() * static_cast<double>(particles) / comm.size() * least.users,
               .available = least.available,
               .remedy = fmt::format("{:.3g} particles fit on such GPUs for {} ranks, or use more",
                                     least.share() * comm.size() / each, comm.size())};
@@ -233,14 +259,16 @@ Need disk_need(const Communicator& comm, const Parameters& parameters, const Run
   const Folder folder = look_at(comm, parameters.output.folder, replaces);
   WriteOptions options;
   options.fields = parameters.output.fields;
-  const double snapshot = ahead.written * static_cast<double>(bytes_per_particle(options)) +
-                          (parameters.output.render ? picture_bytes : 0);
+  const auto of_particle = static_cast<double>(bytes_per_particle(options));
+  const double snapshot =
+      ahead.written * of_particle + (parameters.output.render ? bytes_of_picture(parameters.output.view) : 0);
   const double checkpoints = std::max(1, checkpoints_at_once - folder.checkpoints) *
                              checkpoint_bytes_per_particle * static_cast<double>(ahead.particles);
   const double beside = checkpoints + known_log_bytes(ahead);
   Need need{.name = "disk",
             .where = "",
             .bytes = ahead.snapshots * snapshot + beside,
+            .at_least = ahead.snapshots * ahead.certainly_written * of_particle,
             .available = {},
             .remedy = ""};
   if (folder.available >= 0) {
@@ -262,12 +290,12 @@ std::vector<Need> needs_of(const Communicator& comm, const Parameters& parameter
   return needs;
 }
 
-void require_met(const std::vector<Need>& needs) {
-  std::vector<std::string> faults;
-  for (const Need& need : needs)
-    if (!need.fits()) faults.push_back(fmt::format("{}: {}; {}", need.name, need.text(), need.remedy));
-  if (!faults.empty())
-    throw Agreed<InputError>(fmt::format("the run does not fit: {}", fmt::join(faults, "; ")));
+void require_room(const Communicator& comm, const std::vector<Need>& needs) {
+  const std::string faults = text_of(needs, [](const Need& need) { return !need.may_fit(); });
+  if (!faults.empty()) throw Agreed<InputError>("the run does not fit: " + faults);
+  const std::string doubts = text_of(needs, [](const Need& need) { return !need.fits(); });
+  if (comm.is_master() && !doubts.empty())
+    fmt::print(stderr, "warning: there may not be room enough; at most it takes {}\n", doubts);
 }
 
 }  // namespace grove

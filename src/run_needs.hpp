@@ -16,9 +16,10 @@ namespace grove {
 struct RunAhead {
   Count particles = 0;
   double written = 0;  ///< particles in a snapshot; of a run that goes on, whose types nobody has read, all
-  double steps = 0;    ///< longest ones
-  double steps_each = 1;  ///< steps of all lengths in a longest one
-  bool is_guess = false;  ///< whether steps_each is
+  double certainly_written = 0;  ///< of these; 0: not known
+  double steps = 0;              ///< longest ones
+  double steps_each = 1;         ///< steps of all lengths in a longest one
+  bool is_guess = false;         ///< whether steps_each is
   double snapshots = 0;
 };
 
@@ -52,12 +53,14 @@ double known_log_bytes(const RunAhead& ahead);
 
 /// Something that a run takes, and what there is of it.
 struct Need {
-  std::string name, where;  ///< where: behind the bytes, as " on each GPU"
-  double bytes = 0;
+  std::string name, where;          ///< where: behind the bytes, as " on each GPU"
+  double bytes = 0;                 ///< at most
+  double at_least = 0;              ///< the part of these that is certain
   std::optional<double> available;  ///< nothing where the system does not tell
   std::string remedy;               ///< what would fit
 
   bool fits() const { return !available || bytes <= *available; }
+  bool may_fit() const { return !available || at_least <= *available; }
   /// "86 MB on host a, 100 MB are available"
   std::string text() const;
 };
@@ -74,7 +77,8 @@ Need disk_need(const Communicator& comm, const Parameters& parameters, const Run
 /// All of them.
 std::vector<Need> needs_of(const Communicator& comm, const Parameters& parameters,
                            const BackendChoice& choice, const RunAhead& ahead, bool replaces);
-/// InputError, on all ranks together, unless all are met: it says what would be.
-void require_met(const std::vector<Need>& needs);
+/// InputError, on all ranks together, if something certainly does not fit: it says what would. A warning from
+/// the master of what may not.
+void require_room(const Communicator& comm, const std::vector<Need>& needs);
 
 }  // namespace grove

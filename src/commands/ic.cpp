@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "io/snapshot.hpp"
 #include "model_summary.hpp"
 #include "particles/models/model.hpp"
+#include "run_needs.hpp"
 
 namespace grove {
 namespace {
@@ -119,15 +121,17 @@ void make_file(const Communicator& comm, const InitialConditionsOptions& options
     if (comm.is_master())
       require_output(options.output, options.overwrite ? Existing::replace : Existing::keep);
   });
+  std::optional<Model> model;
+  comm.together([&] { model = make_model(parameters); });
+  require_room(comm, {host_need(comm, model->count(), false)});
   const Particles particles = make_initial_conditions(comm, parameters);
   WriteOptions write;
   write.units = units;
   write_snapshot(comm, options.output, particles, write);
-  const Model model = make_model(parameters);
-  const ModelSummary summary = model_summary(comm, model, particles, units.gravitational_constant);
+  const ModelSummary summary = model_summary(comm, *model, particles, units.gravitational_constant);
   if (comm.is_master())
-    fmt::print("{}: {} {} of the model {}, seed {}\n{}", options.output, model.count(),
-               model.count() == 1 ? "particle" : "particles", parameters.model, parameters.seed,
+    fmt::print("{}: {} {} of the model {}, seed {}\n{}", options.output, model->count(),
+               model->count() == 1 ? "particle" : "particles", parameters.model, parameters.seed,
                summary.text(DisplayUnits(units)));
 }
 

@@ -71,7 +71,7 @@ bool says_complete(const Communicator& comm, const Parameters& parameters, const
 void resume(const Communicator& comm, const Parameters& parameters, const BackendChoice& choice,
             const Checkpoint& from, StopRequests& requests) {
   if (says_complete(comm, parameters, from)) return;
-  require_met(needs_of(comm, parameters, choice, run_ahead(comm, parameters, from), false));
+  require_room(comm, needs_of(comm, parameters, choice, run_ahead(comm, parameters, from), false));
   std::optional<Simulation> simulation;
   {
     const Expected expected(at_most(longest_writing_seconds(from.run.forces.particles)));
@@ -91,12 +91,12 @@ void pause(StopRequests& requests) {
 
 void start(const Communicator& comm, Parameters parameters, const BackendChoice& choice, bool replaces,
            StopRequests& requests) {
-  const StartHooks hooks{
-      .before =
-          [&](const Beginning& beginning) {
-            require_met(needs_of(comm, parameters, choice, run_ahead(comm, parameters, beginning), replaces));
-          },
-      .pause = [&] { pause(requests); }};
+  const StartHooks hooks{.before =
+                             [&](const Beginning& beginning) {
+                               require_room(comm, needs_of(comm, parameters, choice,
+                                                           run_ahead(comm, parameters, beginning), replaces));
+                             },
+                         .pause = [&] { pause(requests); }};
   InitialState state =
       watched("initial conditions", initial_state_seconds(comm, parameters.initial_conditions),
               [&] { return initial_state(comm, parameters, hooks); });

@@ -64,6 +64,7 @@ expect 2 'excludes' run good.yml --verbose --quiet
 expect 2 'good.hdf5: is a snapshot' run good.hdf5
 expect 0 'holds the results of an earlier run' run good.yml --check
 expect 2 'the run does not fit' run good.yml --overwrite -P initial_conditions.n=2e10
+expect 2 'the run does not fit: memory' ic plummer -n 2e10 -o huge.hdf5
 done_at_end
 
 # What ends before its first step leaves nothing in the way.

@@ -199,9 +199,47 @@ TEST_F(RunCheck, says_what_would_fit) {
                        "disk: ", "there is room for 0 of 11 snapshots"});
 }
 
+// A bound that is rough refuses nothing.
+TEST(Need, that_is_not_certain_is_warned_of) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const Need certain{
+      .name = "disk", .where = "", .bytes = 9e6, .at_least = 3e6, .available = 2e6, .remedy = "less"};
+  Need rough = certain;
+  rough.at_least = 1e6;
+  EXPECT_THROW(require_room(comm, {rough, certain}), Agreed<InputError>);
+  ::testing::internal::CaptureStderr();
+  EXPECT_NO_THROW(require_room(comm, {rough}));
+  std::fflush(stderr);
+  EXPECT_EQ(
+      ::testing::internal::GetCapturedStderr(),
+      comm.is_master()
+          ? "warning: there may not be room enough; at most it takes disk: 9 MB, 2 MB are available; less\n"
+          : "");
+}
+
+// A checkpoint does not tell particles by type, so snapshots of some types may be smaller than is thought.
+TEST_F(RunCheck, of_a_run_that_goes_on_is_not_certain_of_snapshots_of_some_types) {
+  RunAhead ahead;
+  ahead.particles = 1000;
+  ahead.written = 1e15;
+  ahead.snapshots = 1;
+  const Parameters parameters = parse_parameters(
+      fmt::format(
+          "initial_conditions: {{model: plummer}}\ngravity: {{softening: 1}}\ntime: {{end: 1, step: 1}}\n"
+          "output: {{folder: {}}}\n",
+          folder / "output"),
+      "test", {});
+  EXPECT_TRUE(disk_need(comm, parameters, ahead, false).may_fit());
+  EXPECT_FALSE(disk_need(comm, parameters, ahead, false).fits());
+  ahead.certainly_written = ahead.written;
+  EXPECT_FALSE(disk_need(comm, parameters, ahead, false).may_fit());
+}
+
 TEST(Need, is_not_met_by_nothing) {
-  EXPECT_FALSE((Need{.name = "disk", .where = "", .bytes = 1, .available = 0, .remedy = ""}.fits()));
-  EXPECT_TRUE((Need{.name = "disk", .where = "", .bytes = 1, .available = {}, .remedy = ""}.fits()));
+  EXPECT_FALSE(
+      (Need{.name = "disk", .where = "", .bytes = 1, .at_least = 0, .available = 0, .remedy = ""}.fits()));
+  EXPECT_TRUE(
+      (Need{.name = "disk", .where = "", .bytes = 1, .at_least = 1, .available = {}, .remedy = ""}.fits()));
 }
 
 TEST_F(RunCheck, looks_into_the_files_of_particles) {
