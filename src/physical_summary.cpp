@@ -88,6 +88,12 @@ std::string likely_cause(const PhysicalSummary& summary, const Parameters& param
                        shown.text(summary.totals.mass / 2, dimension::mass, 3),
                        shown.text(summary.half_mass_radius, dimension::length, 3),
                        shown.text(summary.circular_speed, dimension::velocity, 3), was_forgotten(units));
+  // As long as the gravity of the particles among each other has them.
+  const double own_step = parameters.time.eta * crossing * std::sqrt(length / summary.half_mass_radius);
+  if (!parameters.potentials.empty() && 1024 * own_step > summary.longest_step)
+    return fmt::format(
+        "the external potentials pull too hard, as the particles' own gravity asks for no such steps: {}",
+        units.is_dimensionless() ? "look at their masses and lengths" : was_forgotten(units));
   if (crossing > 0 && summary.longest_step > crossing)
     return fmt::format(
         "the longest step is {:.3g} times the crossing time, {}: give a shorter time.step, such as {}{}",

@@ -8,7 +8,7 @@ from . import _grove
 from .arrays import ACCELERATION, LENGTH, POTENTIAL, Array, numbers_in, system_of
 
 
-@dataclass
+@dataclass(repr=False)
 class Forces:
     """What forces() found for the particles of this rank, in their order.
 
@@ -22,6 +22,10 @@ class Forces:
     error: Optional[dict]
     softening: list
     backend: str
+
+    def __repr__(self):
+        error = ", error median %(median).2g, p99 %(p99).2g" % self.error if self.error else ""
+        return f"<Forces: {len(self.potentials)} particles, {self.backend}{error}>"
 
 
 def softening_by_type(softening, system):

@@ -8,6 +8,7 @@
 #include "base/build_info.hpp"
 #include "base/errors.hpp"
 #include "base/instruction_set.hpp"
+#include "base/units.hpp"
 #include "commands/commands.hpp"
 #include "commands/outcome.hpp"
 #include "kernels/kokkos/loops/runtime.hpp"
@@ -37,6 +38,15 @@ void add_commands(CLI::App& app, Action& action) {
   add_validate(app, action);
 }
 
+/// Where the shell has parted a value from its unit.
+std::string hint_on(int argc, char** argv) {
+  for (int i = 2; i < argc; ++i)
+    if (named_unit(argv[i]))
+      return fmt::format(" (a value with a unit is one word: write \"{} {}\" in quotes)", argv[i - 1],
+                         argv[i]);
+  return "";
+}
+
 }  // namespace
 
 int run_program(int argc, char** argv, const Communicator& comm) {
@@ -58,7 +68,7 @@ int run_program(int argc, char** argv, const Communicator& comm) {
     const std::string command = commands.empty() ? "" : " " + commands[0]->get_name();
     const bool is_no_command = commands.empty() && argc > 1 && argv[1][0] != '-';
     const std::string fault =
-        is_no_command ? fmt::format("'{}' is not a command", argv[1]) : std::string(error.what());
+        is_no_command ? fmt::format("'{}' is not a command", argv[1]) : error.what() + hint_on(argc, argv);
     return report(comm, ExitStatus::input_error, fmt::format("{}; see grove{} --help", fault, command));
   }
 

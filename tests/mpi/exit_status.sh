@@ -60,6 +60,7 @@ done_at_end
 expect 0 'verdict: energy: largest |dE/E|' run good.yml --overwrite --quiet
 grep -q 'longest steps\|ETA\|peak' err && { echo "FAILED: --quiet says more than the verdict"; failures=$((failures + 1)); }
 expect 0 'cells/p' run good.yml --overwrite --verbose
+expect 2 'write "time.end=1 Gyr" in quotes' run good.yml -P time.end=1 Gyr
 expect 2 'excludes' run good.yml --verbose --quiet
 expect 2 'good.hdf5: is a snapshot' run good.hdf5
 expect 0 'holds the results of an earlier run' run good.yml --check

@@ -74,8 +74,14 @@ TEST(PhysicalSummary, says_why_steps_are_too_short) {
       "initial_conditions: {model: plummer, mass: 1e12 Msun, scale: 10 kpc}\n"
       "gravity: {softening: 1e-9 kpc}\ntime: {end: 1 Gyr, step: 1 Myr}\n",
       "test", {});
-  const auto expect_cause = [&](const PhysicalSummary& summary, const std::string& cause) {
-    const std::string fault = fault_of_steps(summary, parameters);
+  const Parameters pulled = parse_parameters(
+      "initial_conditions: {model: plummer, mass: 1e12 Msun, scale: 10 kpc}\n"
+      "potentials: [{type: plummer, mass: 5e9, scale: 1 kpc}]\n"
+      "gravity: {softening: 0.1 kpc}\ntime: {end: 1 Gyr, step: 1 Myr}\n",
+      "test", {});
+  const auto expect_cause = [&](const PhysicalSummary& summary, const std::string& cause,
+                                const Parameters* with = nullptr) {
+    const std::string fault = fault_of_steps(summary, with ? *with : parameters);
     EXPECT_NE(fault.find("100.0 % of the particles want more than 1024 steps"), std::string::npos) << fault;
     EXPECT_NE(fault.find(cause), std::string::npos) << fault;
   };
@@ -84,6 +90,7 @@ TEST(PhysicalSummary, says_why_steps_are_too_short) {
   half.levels[11] = 1000;
   EXPECT_EQ(fault_of_steps(half, parameters), "") << "not most";
   expect_cause(galaxy(11), "give a larger gravity.softening");
+  expect_cause(galaxy(11), "the external potentials pull too hard", &pulled);
   PhysicalSummary heavy = galaxy(11);
   heavy.totals.mass = 1e12, heavy.circular_speed = 1.47e7;
   expect_cause(heavy, "was a unit forgotten? Bare numbers are in 1e10 Msun, kpc and km/s");

@@ -12,7 +12,7 @@
 namespace grove {
 namespace {
 
-constexpr std::uint8_t satellite = 2;
+constexpr std::uint8_t satellite = 4;
 
 /// Mean position of the satellite's innermost particles: those that were within 3 kpc of its centre, and that
 /// it keeps.

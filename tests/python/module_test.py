@@ -31,6 +31,10 @@ class Forces(unittest.TestCase):
         self.assertEqual(found.potentials.tolist(), [-3, -1])
         self.assertEqual(found.error["sample"], 2)
 
+    def test_what_was_found_is_shown_in_a_line(self):
+        found = grove.forces(np.eye(3), np.ones(3), softening=0.1)
+        self.assertRegex(repr(found), r"^<Forces: 3 particles, kokkos, error median [0-9.e+-]+, p99 [0-9.e+-]+>$")
+
     def test_error_is_measured_and_follows_delta(self):
         positions, masses = plummer(3000)
         fine = grove.forces(positions, masses, softening=0.02, delta=1e-5)
