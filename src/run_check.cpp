@@ -46,6 +46,10 @@ void check_beginning(const Communicator& comm, const Parameters& parameters, con
                    first.sample == ahead.particles ? "all " : "", first.sample));
   tell(comm, "",
        fmt::format("{} for {:.0f} longest steps", text_of_time(seconds * ahead.steps), ahead.steps));
+  if (const double virial = first.summary.totals.virial_ratio();
+      virial < 0.3 && parameters.time.steps == StepKind::block && parameters.potentials.empty())
+    tell(comm, "",
+         "it begins cold: steps get shorter as it collapses, so that it takes several times as long");
   if (first.picture > 0)
     tell(comm, "",
          fmt::format("{} for {:.0f} pictures", text_of_time(first.picture * ahead.snapshots),

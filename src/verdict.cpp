@@ -52,8 +52,10 @@ Verdict verdict_on(const Conservation& kept, const Turning& turning, Count parti
   const double first = norm(kept.first_spin);
   verdict.has_spin = turning.coherent > 0 && first > 0.5 * turning.coherent;
   verdict.spin_scale = verdict.has_spin ? first : turning.bound;
-  verdict.lines.push_back(
-      fmt::format("energy: largest |dE/E| {:.2e}, at the end {:.2e}", kept.largest_energy, kept.energy));
+  const bool has_energy = turning.bound > 0 || kept.largest_energy > 0;
+  verdict.lines.push_back(!has_energy ? "energy: none, as no particle has mass"
+                                      : fmt::format("energy: largest |dE/E| {:.2e}, at the end {:.2e}",
+                                                    kept.largest_energy, kept.energy));
   if (kept.largest_energy > too_much)
     verdict.warnings.push_back(
         warning("the energy", kept.largest_energy, advice(kept, parameters, particles, true)));

@@ -158,9 +158,9 @@ void add_run(CLI::App& app, Action& action) {
       ->type_name("auto|never|PATH")
       ->capture_default_str();
   add_backend_options(*command, options->backend);
-  command->add_flag(
-      "--check", options->check,
-      "Compute nothing: check parameters and files, and say what memory, disk and time the run would take");
+  command->add_flag("--check", options->check,
+                    "Write nothing: check parameters and files, take the first steps, and say what memory, "
+                    "disk and time the run would take");
   CLI::Option* verbose = command->add_flag("--verbose", options->verbose, "A line for each step");
   command
       ->add_flag("--quiet", options->quiet, "Nothing on the way but warnings; the verdict at the end remains")

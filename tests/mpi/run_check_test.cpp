@@ -171,6 +171,15 @@ TEST_F(RunCheck, tells_times_in_units_that_suit) {
   }
 }
 
+TEST_F(RunCheck, tells_that_a_collapse_takes_longer_than_its_begin) {
+  const auto says_so = [&](const std::string& model) {
+    return told(write_parameters("model: " + model + ", n: 500"), {"-P", "time.steps=block"})
+               .find("begins cold") != std::string::npos;
+  };
+  EXPECT_TRUE(says_so("cold-sphere"));
+  EXPECT_FALSE(says_so("plummer"));
+}
+
 TEST_F(RunCheck, tells_what_pictures_take) {
   const std::string file = write_parameters("model: plummer, n: 1000");
   EXPECT_EQ(told(file).find("pictures"), std::string::npos);

@@ -32,6 +32,12 @@ TEST(Verdict, is_silent_where_all_is_kept) {
   EXPECT_TRUE(verdict_on(kept(0.009, 0.004), turning, 1000, parameters()).warnings.empty());
 }
 
+TEST(Verdict, of_test_particles_claims_no_energy) {
+  const Verdict verdict = verdict_on({}, {}, 1000, parameters());
+  EXPECT_TRUE(holds(verdict.lines.at(0), "no particle has mass")) << verdict.lines.at(0);
+  EXPECT_FALSE(holds(verdict.lines.at(0), "dE/E")) << verdict.lines.at(0);
+}
+
 TEST(Verdict, blames_steps_where_forces_are_good) {
   const Verdict verdict = verdict_on(kept(0.03, 0.001), turning, 1000, parameters());
   ASSERT_EQ(verdict.warnings.size(), 1u);
