@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "io/parameters.hpp"
 #include "io/schema.hpp"
@@ -18,9 +19,22 @@ std::string unit_of(const Row& row, const Units& units) {
   return " [" + own.name(row.dimension) + "]";
 }
 
-/// "key: value  # meaning [unit]"
+/// In the unit that the user knows, "2 Myr", where that gives the same number to the last bit; else bare.
+std::string value_of(const Row& row, const Parameters& parameters) {
+  std::string bare = schema::text_of(row, parameters);
+  double number = 0;
+  const char* const end = bare.data() + bare.size();
+  if (row.dimension == dimension::none || parameters.units.is_dimensionless() ||
+      row.units(parameters.units) != parameters.units ||
+      std::from_chars(bare.data(), end, number).ptr != end || number == 0)
+    return bare;
+  const std::string text = parameters.shown.text(number, row.dimension, 15);
+  return unit_of_value(text) && parameters.units.parse(text, row.dimension) == number ? text : bare;
+}
+
+/// "key: value  # meaning [unit of bare numbers]"
 std::string line_of(const Row& row, const Parameters& parameters) {
-  return fmt::format("{}: {}  # {}{}\n", row.key, schema::text_of(row, parameters), row.help,
+  return fmt::format("{}: {}  # {}{}\n", row.key, value_of(row, parameters), row.help,
                      unit_of(row, parameters.units));
 }
 
@@ -79,7 +93,8 @@ std::string tables_of_lists(const std::vector<Row>& section) {
 }  // namespace
 
 std::string used_parameters(const Parameters& parameters) {
-  std::string text = "# Parameters of Grove, resolved: defaults filled in, values in the units of the run.\n";
+  std::string text =
+      "# Parameters of Grove, resolved: defaults filled in, bare numbers in the units of the run.\n";
   for (const schema::Section& section : schema::sections()) {
     text += section.name.empty() ? "\n" : fmt::format("\n# {}\n{}:\n", section.help, section.name);
     const char* indent = section.name.empty() ? "" : "  ";

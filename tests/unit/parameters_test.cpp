@@ -263,6 +263,15 @@ TEST(Parameters, used_parameters_resolve_to_the_same) {
     const std::string used = used_parameters(parse(minimal, overrides));
     EXPECT_EQ(used_parameters(parse(used)), used);
   }
+  const Parameters physical = parse(minimal, {"time.end=7 Myr", "time.step=0.3 Myr",
+                                              "gravity.softening=0.3 pc", "initial_conditions.scale=5 pc"});
+  const std::string in_units = used_parameters(physical);
+  for (const char* line :
+       {"  end: 7 Myr  #", "  step: 0.3 Myr  #", "  softening: 0.3 pc  #", "  scale: 5 pc  #"})
+    EXPECT_NE(in_units.find(line), std::string::npos) << line << " is not in " << in_units;
+  EXPECT_EQ(parse(in_units).time.end, physical.time.end) << "to the last bit";
+  EXPECT_EQ(parse(in_units).gravity.softening, physical.gravity.softening);
+  EXPECT_EQ(parse(in_units).shown.names(), physical.shown.names());
   const Parameters again = parse(used_parameters(parse(minimal, cases[3])));
   EXPECT_EQ(again.initial_conditions.model.seed, 0u);
 }
