@@ -89,9 +89,10 @@ class StepTimes {
 
 double measured(const Communicator& comm, Simulation& simulation) {
   using Clock = std::chrono::steady_clock;
-  constexpr double enough = 3;  // seconds
+  constexpr double enough = 3, least = 0.1;  // seconds; a few short steps alone would say little
   StepTimes times;
-  for (double all = 0; !simulation.is_done() && all < enough && simulation.longest_steps_done() < 2;) {
+  for (double all = 0;
+       !simulation.is_done() && all < enough && (all < least || simulation.longest_steps_done() < 2);) {
     const auto start = Clock::now();
     simulation.step();
     const double seconds = comm.max(std::chrono::duration<double>(Clock::now() - start).count());

@@ -26,8 +26,8 @@ struct FirstSteps {
 /// Makes or reads the particles of the run, or where there are more than `most` a sample of them, which has
 /// the same mass and, by a softening larger by the cube root of the share, accelerations like those of all;
 /// and lets them take their first steps. choice: resolved. Writes nothing. Collective; InputError on all
-/// ranks together, as the run's. Cost: three seconds, or two longest steps if these take less, but one step
-/// at least.
+/// ranks together, as the run's. Cost: three seconds, or two longest steps and 0.1 seconds if these take
+/// less, but one step at least.
 FirstSteps measure_first_steps(const Communicator& comm, const Parameters& parameters,
                                const BackendChoice& choice, Count particles, Count most);
 
