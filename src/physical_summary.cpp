@@ -161,7 +161,9 @@ std::string doubt_about_units(const PhysicalSummary& summary, const Parameters& 
   const DisplayUnits& shown = parameters.shown;
   const double crossing = summary.crossing_time(), virial = summary.totals.virial_ratio();
   if (parameters.units.is_dimensionless() || !parameters.potentials.empty()) return {};
-  if (span < 0.01 * crossing)
+  const Count all = std::accumulate(summary.levels.begin(), summary.levels.end(), Count{0});
+  const bool is_slow = 2 * summary.levels[0] > all;  // not so what is short beside a large halo alone
+  if (is_slow && span < 0.01 * crossing)
     return fmt::format("the run spans {}, {:.1g} of the crossing time, {}, so hardly anything will move: {}",
                        shown.text(span, dimension::time, 3), span / crossing,
                        shown.text(crossing, dimension::time, 3), was_forgotten(parameters.units));

@@ -117,6 +117,8 @@ TEST(PhysicalSummary, doubts_units_where_nothing_would_move_or_motions_do_not_fi
   EXPECT_NE(doubt(0.0005).find("0.007 of the crossing time"), std::string::npos) << doubt(0.0005);
   EXPECT_NE(doubt(0.0005).find("Bare numbers are in 1e10 Msun, kpc and km/s"), std::string::npos);
   EXPECT_EQ(doubt(0.0005, "units: {system: none}\n"), "");
+  summary.levels[3] = 2000;
+  EXPECT_EQ(doubt(0.0005), "") << "the inner parts move";
   summary.totals.kinetic_energy = 1e-6;
   EXPECT_NE(doubt(1).find("the virial ratio 2T/|W| is 2e-08"), std::string::npos) << doubt(1);
   EXPECT_EQ(doubt(1, "potentials: [{type: plummer, mass: 1, scale: 1}]\n"), "");
