@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "io/parameters.hpp"
 #include "io/schema.hpp"
@@ -39,28 +42,30 @@ std::string line_of(const Row& row, const Parameters& parameters) {
 }
 
 /// The elements of a list of maps, each in lines of its own; below its key, unless it is a whole section.
-std::string block_of(const Row& row, const schema::List& list, const Parameters& parameters) {
+std::string block_of(const Row& row, const schema::List& list, const Parameters& parameters,
+                     const std::set<std::string>& left_out) {
   std::string text = row.key.empty() ? "" : fmt::format("  {}:  # {}\n", row.key, row.help);
   for (std::size_t i = 0; i < list.count(parameters); ++i) {
     std::string lines;
     for (const Row& own : list.rows(i))
-      if (!schema::is_left_out(own, parameters))
+      if (!left_out.contains(own.name()))
         lines += (lines.empty() ? "    - " : "      ") + line_of(own, parameters);
     text += lines.empty() ? "    - {}\n" : lines;
   }
   return text;
 }
 
-std::string default_of(const Row& row, const Parameters& like) {
+/// fresh: before anything is given, with the element that the row may be of.
+std::string default_of(const Row& row, const Parameters& fresh) {
   if (row.required) return "must be given";
-  const std::string text = schema::default_text(row, like);
+  const std::string text = schema::text_of(row, fresh);
   return text.empty() ? "unset" : "`" + text + "`";
 }
 
-std::string table_of(const std::vector<Row>& rows, const Parameters& like) {
+std::string table_of(const std::vector<Row>& rows, const Parameters& fresh) {
   std::string text = "\n| key | value | default | meaning |\n|---|---|---|---|\n";
   for (const Row& row : rows)
-    text += fmt::format("| `{}` | {} | {} | {} |\n", row.key, schema::kind_of(row), default_of(row, like),
+    text += fmt::format("| `{}` | {} | {} | {} |\n", row.key, schema::kind_of(row), default_of(row, fresh),
                         row.help);
   return text;
 }
@@ -95,13 +100,14 @@ std::string tables_of_lists(const std::vector<Row>& section) {
 std::string used_parameters(const Parameters& parameters) {
   std::string text =
       "# Parameters of Grove, resolved: defaults filled in, bare numbers in the units of the run.\n";
+  const std::set<std::string> left_out = schema::left_out(parameters);
   for (const schema::Section& section : schema::sections()) {
     text += section.name.empty() ? "\n" : fmt::format("\n# {}\n{}:\n", section.help, section.name);
     const char* indent = section.name.empty() ? "" : "  ";
     for (const Row& row : schema::rows()) {
-      if (row.section != section.name || schema::is_left_out(row, parameters)) continue;
+      if (row.section != section.name || left_out.contains(row.name())) continue;
       const auto* list = std::get_if<schema::List>(&row.value);
-      text += list ? block_of(row, *list, parameters) : indent + line_of(row, parameters);
+      text += list ? block_of(row, *list, parameters, left_out) : indent + line_of(row, parameters);
     }
   }
   return text;

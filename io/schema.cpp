@@ -350,32 +350,22 @@ std::optional<Element> element_of(const std::string& name) {
   return std::nullopt;
 }
 
-std::string default_text(const Row& row, const Parameters& like) {
+std::set<std::string> left_out(const Parameters& parameters) {
   Parameters fresh;
-  for (const Row& other : rows())
-    if (const List* list = std::get_if<List>(&other.value)) list->resize(fresh, list->count(like));
-  return text_of(row, fresh);
-}
-
-bool is_unset(const Row& row, const Parameters& parameters) {
-  const std::string text = text_of(row, parameters);
-  return text.empty() || (text == "0" && default_text(row, parameters) == text);
-}
-
-bool is_left_out(const Row& row, const Parameters& parameters) {
-  if (text_of(row, parameters).empty()) return true;
-  const std::vector<Row> all = rows_of(parameters);
-  const auto is_set = [&](const std::string& name) {
-    return std::any_of(all.begin(), all.end(), [&](const Row& other) {
-      return other.name() == name && !is_unset(other, parameters);
-    });
-  };
-  const std::vector<Exclusion> exclusions = exclusions_of(parameters);
-  return std::any_of(exclusions.begin(), exclusions.end(), [&](const Exclusion& exclusion) {
-    if (row.name() == exclusion.first) return is_unset(row, parameters);
-    if (row.name() != exclusion.second) return false;
-    return is_unset(row, parameters) || is_set(exclusion.first);
-  });
+  for (const Row& row : rows())
+    if (const List* list = std::get_if<List>(&row.value)) list->resize(fresh, list->count(parameters));
+  std::set<std::string> left, unset;
+  for (const Row& row : rows_of(parameters)) {
+    const std::string text = text_of(row, parameters), name = row.name();
+    if (text.empty()) left.insert(name);
+    // A zero that is the default means "choose".
+    if (text.empty() || (text == "0" && text_of(row, fresh) == text)) unset.insert(name);
+  }
+  for (const Exclusion& exclusion : exclusions_of(parameters)) {
+    if (unset.contains(exclusion.first)) left.insert(exclusion.first);
+    if (unset.contains(exclusion.second) || !unset.contains(exclusion.first)) left.insert(exclusion.second);
+  }
+  return left;
 }
 
 }  // namespace grove::schema

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -153,15 +154,9 @@ std::optional<Element> element_of(const std::string& name);
 /// Whether it says where a component of the initial conditions is put, not where its particles come from.
 bool is_of_placement(const Row& row);
 
-/// A parameter's value before anything is given, as text_of(). `like`: lists have as many elements as there.
-std::string default_text(const Row& row, const Parameters& like);
-
-/// Whether a value says nothing: it is empty, or zero where that is the default and means "choose".
-bool is_unset(const Row& row, const Parameters& parameters);
-
-/// Whether a file of these parameters has no line of it: it would say nothing, or contradict one that says
-/// something.
-bool is_left_out(const Row& row, const Parameters& parameters);
+/// Names of the parameters of which a file of these has no line: it would say nothing, or contradict one that
+/// says something.
+std::set<std::string> left_out(const Parameters& parameters);
 
 /// A parameter's value as it stands in a parameter file; empty if it is unset. Of a list of maps: how many
 /// there are.
