@@ -268,7 +268,7 @@ void RunLog::print_step(const StepReport& report) const {
 
 /// Of all steps since the last time that all particles were synchronised.
 void RunLog::print_longest_step(const StepReport& report) {
-  ++passed_.steps;
+  if (report.step > 0) ++passed_.steps;
   passed_.deepest = std::max(passed_.deepest, report.level);
   passed_.seconds += report.wall_seconds;
   if (report.totals) {

@@ -10,9 +10,11 @@ namespace {
 
 constexpr double too_much = 0.01;
 
-std::string text_of_percent(double fraction) { return fmt::format("{:.2g} %", 100 * fraction); }
+std::string text_of_percent(double fraction) {
+  return fraction < 1 ? fmt::format("{:.2g} %", 100 * fraction) : fmt::format("{:.0f} %", 100 * fraction);
+}
 
-/// Whether errors of forces explain a change.
+/// True if errors of forces explain a change.
 bool blames_forces(const Conservation& kept, const Parameters& parameters, Count particles, bool of_energy) {
   if (parameters.gravity.is_direct(particles) || kept.audits == 0) return false;
   if (!of_energy && kept.p99 > 5e-4) return true;
@@ -21,21 +23,33 @@ bool blames_forces(const Conservation& kept, const Parameters& parameters, Count
   return kept.p99 > std::min(5e-3, expected);
 }
 
+/// ", or accuracy: high", where that would change a value that `accuracy` gives: this one is not given
+/// itself, and not of the highest.
+std::string or_higher(double value, double AccuracyOf::*of, const Parameters& parameters) {
+  const bool follows = value == accuracy_of(parameters.accuracy).*of;
+  return follows && parameters.accuracy != Accuracy::high ? ", or accuracy: high" : "";
+}
+
 std::string advice(const Conservation& kept, const Parameters& parameters, Count particles, bool of_energy) {
   const GravityParameters& gravity = parameters.gravity;
+  const std::string to_blame =
+      fmt::format("the forces are to blame, their errors reach {} in the 99th percentile: give a smaller ",
+                  text_of_percent(kept.p99));
   if (blames_forces(kept, parameters, particles, of_energy))
-    return fmt::format(
-        "the forces are to blame, their errors reach {} in the 99th percentile: give a "
-        "smaller {}, or accuracy: high",
-        text_of_percent(kept.p99),
-        gravity.needs_old_acceleration() ? fmt::format("gravity.delta (now {})", gravity.delta)
-                                         : fmt::format("gravity.theta (now {})", gravity.theta));
+    return to_blame + (gravity.needs_old_acceleration()
+                           ? fmt::format("gravity.delta (now {}){}", gravity.delta,
+                                         or_higher(gravity.delta, &AccuracyOf::delta, parameters))
+                           : fmt::format("gravity.theta (now {})", gravity.theta));
+  const TimeParameters& time = parameters.time;
   const std::string step =
-      fmt::format("shorter time.step (now {})", parameters.shown.text(parameters.time.step, dimension::time));
-  return fmt::format("the steps are to blame, as the audited forces are good: give a {}, or accuracy: high",
-                     parameters.time.steps == StepKind::shared
+      fmt::format("shorter time.step (now {})", parameters.shown.text(time.step, dimension::time));
+  const char* const forces =
+      gravity.is_direct(particles) ? "forces are direct sums" : "the audited forces are good";
+  return fmt::format("the steps are to blame, as {}: give a {}", forces,
+                     time.steps == StepKind::shared
                          ? step
-                         : fmt::format("smaller time.eta (now {}) or a {}", parameters.time.eta, step));
+                         : fmt::format("smaller time.eta (now {}) or a {}{}", time.eta, step,
+                                       or_higher(time.eta, &AccuracyOf::eta, parameters)));
 }
 
 std::string warning(const char* what, double change, const std::string& knob) {

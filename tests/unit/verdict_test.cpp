@@ -62,6 +62,29 @@ TEST(Verdict, blames_forces_where_the_audit_does) {
   EXPECT_TRUE(holds(verdict_on(kept(0.03, 0.006), turning, 1000, direct).warnings.at(0), "time.eta"));
 }
 
+TEST(Verdict, names_accuracy_where_that_is_a_knob) {
+  const auto text = [](double p99, const Parameters& p) {
+    return verdict_on(kept(4.7, p99), turning, 1000, p).warnings.at(0);
+  };
+  Parameters standard = parameters();
+  standard.gravity.delta = accuracy_of(Accuracy::standard).delta;
+  standard.time.eta = accuracy_of(Accuracy::standard).eta;
+  for (const double p99 : {0.001, 0.006}) {
+    EXPECT_TRUE(holds(text(p99, standard), "accuracy: high")) << text(p99, standard);
+    EXPECT_FALSE(holds(text(p99, parameters()), "accuracy: high")) << "delta and eta are given";
+    Parameters high = standard;
+    high.accuracy = Accuracy::high;
+    high.gravity.delta = accuracy_of(Accuracy::high).delta;
+    high.time.eta = accuracy_of(Accuracy::high).eta;
+    EXPECT_FALSE(holds(text(p99, high), "accuracy: high")) << "so it is";
+  }
+  standard.time.steps = StepKind::shared;
+  EXPECT_FALSE(holds(text(0.001, standard), "accuracy: high")) << "which has no eta";
+  standard.gravity.direct_below = 2000;
+  EXPECT_TRUE(holds(text(0.001, standard), "direct sums")) << text(0.001, standard);
+  EXPECT_TRUE(holds(text(0.001, standard), "changed by 470 %,")) << text(0.001, standard);
+}
+
 TEST(Verdict, judges_angular_momentum_by_itself_or_by_what_cancels) {
   Conservation state = kept(0, 0.001);
   state.largest_spin = 0.03;
