@@ -25,7 +25,7 @@ class Image {
     return colours[static_cast<std::size_t>(row) * static_cast<std::size_t>(width) +
                    static_cast<std::size_t>(column)];
   }
-  /// What lies outside is left out, here and below.
+  /// Pixels outside are left out, here and below.
   void fill(int left, int top, int columns, int rows, std::uint8_t colour);
 
   /// Prints black on white with the upper left corner there; `upwards`: turned to the left, with the lower

@@ -70,8 +70,8 @@ std::string table_of(const std::vector<Row>& rows, const Parameters& fresh) {
   return text;
 }
 
-/// What an element of a list of maps may say. section: the rows of its section, which are not explained
-/// again.
+/// The keys that an element of a list of maps may have. section: the rows of its section, which are not
+/// explained again.
 std::string table_of_list(const Row& row, const schema::List& list, const std::vector<Row>& section) {
   Parameters with_one;
   list.resize(with_one, 1);

@@ -68,7 +68,7 @@ std::string place_of(const std::string& file, const YAML::Node& node) {
   return fmt::format("{}:{}", file, node.Mark().line + 1);
 }
 
-/// Whether a map may stand there for keys that have rows of their own, as in output.render.
+/// True if a map may stand there for keys that have rows of their own, as in output.render.
 bool has_keys(const std::string& name) {
   return std::any_of(schema::rows().begin(), schema::rows().end(),
                      [&](const Row& row) { return row.name().starts_with(name + "."); });
@@ -112,7 +112,7 @@ void require_each_once(const std::vector<Entry>& entries) {
 }  // namespace
 
 void fail(const Entry& entry, const std::string& what) {
-  // What stands on the command line says its name itself, but for elements of a list.
+  // Words of the command line say their name themselves, but for elements of a list.
   if (entry.where.starts_with("-C ") || entry.where.starts_with("--") ||
       entry.where.starts_with("-P " + entry.name + "="))
     throw InputError(fmt::format("{}: {}", entry.where, what));

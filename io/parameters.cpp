@@ -70,7 +70,7 @@ std::string unit_written(const std::vector<Entry>& entries, const std::vector<st
   return "";
 }
 
-/// What values of the run are shown in: units as they are written of the particles, else of external
+/// The units that values of the run are shown in: as they are written of the particles, else of external
 /// potentials, and of the run's time.
 /// Softening, tiny beside what it softens, says nothing of them, nor do times of the machine.
 UnitNames typed_units(const std::vector<Entry>& entries) {
@@ -119,14 +119,14 @@ void store_values(Parameters& p, const std::vector<Entry>& entries) {
   }
 }
 
-/// What `accuracy` stands for, where it is not given.
+/// Values that follow from `accuracy`, where they are not given.
 void complete_accuracy(Parameters& p, const std::vector<Entry>& entries) {
   static_assert(GravityParameters{}.delta == accuracy_of(Accuracy::standard).delta);
   if (!find(entries, "gravity.delta")) p.gravity.delta = accuracy_of(p.accuracy).delta;
   if (!find(entries, "time.eta")) p.time.eta = accuracy_of(p.accuracy).eta;
 }
 
-/// What follows for the models from the rest.
+/// Values of the models that follow from the rest.
 void complete_models(Parameters& p, const std::vector<Entry>& entries) {
   InitialConditionsParameters& from = p.initial_conditions;
   from.model.gravitational_constant = p.units.gravitational_constant;

@@ -64,7 +64,7 @@ struct InitialConditionsParameters : ParticleSource {
   std::vector<ComponentParameters> parts() const {
     return components.empty() ? std::vector{ComponentParameters{*this}} : components;
   }
-  /// What they are called in messages.
+  /// Their name in messages.
   std::string source() const {
     if (!components.empty()) return "initial_conditions.components";
     return file.empty() ? "model " + model.model : file;
@@ -78,7 +78,7 @@ enum class Accuracy : std::uint8_t {
   high,      ///< what others are compared with
 };
 
-/// What it stands for. Measured: docs/performance.md.
+/// The values that it stands for. Measured: docs/performance.md.
 struct AccuracyOf {
   double delta;  ///< GravityParameters::delta
   double eta;    ///< TimeParameters::eta

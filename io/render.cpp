@@ -113,7 +113,7 @@ const std::optional<Font>& font() {
   return found;
 }
 
-/// What a picture is to show, and on the master its column densities.
+/// The frame of a picture, and on the master its column densities.
 struct Measured {
   Frame frame;
   std::vector<float> densities;

@@ -9,7 +9,7 @@
 
 namespace grove {
 
-/// What the labels of a picture say beside the view.
+/// Labels of a picture, beside those that follow from the view.
 struct Caption {
   double time = 0;  ///< in units of the particles
   DisplayUnits shown;
@@ -26,7 +26,7 @@ struct Caption {
 Frame render_png(const Communicator& comm, const Particles& particles, const View& view,
                  const Caption& caption, const std::string& path, const Frame& before = {});
 
-/// What render_png() would show. Collective.
+/// The frame that render_png() would show. Collective.
 Frame measure(const Communicator& comm, const Particles& particles, const View& view,
               const Frame& before = {});
 

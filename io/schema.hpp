@@ -96,7 +96,7 @@ struct Range {
   std::string text() const;
 };
 
-/// What rows are made of.
+/// Ranges and flags of rows.
 inline constexpr Range any{};
 inline constexpr Range positive{0, std::numeric_limits<double>::infinity(), false};
 inline constexpr Range not_negative{0};
@@ -138,7 +138,7 @@ std::vector<Exclusion> initial_conditions_exclusions();
 std::vector<Row> rows_of(const Parameters& parameters);
 std::vector<Exclusion> exclusions_of(const Parameters& parameters);
 
-/// Whether a parameter of the table, not of an element of a list, has this name.
+/// True if a parameter of the table, not of an element of a list, has this name.
 bool is_known(const std::string& name);
 bool is_list_of_maps(const std::string& name);
 
@@ -151,7 +151,7 @@ struct Element {
 };
 std::optional<Element> element_of(const std::string& name);
 
-/// Whether it says where a component of the initial conditions is put, not where its particles come from.
+/// True if it says where a component of the initial conditions is put, not where its particles come from.
 bool is_of_placement(const Row& row);
 
 /// Names of the parameters of which a file of these has no line: it would say nothing, or contradict one that

@@ -34,7 +34,7 @@ void write_cosmology(const Attributes& attribute) {
   attribute("HubbleParam", 1.0);
 }
 
-/// What pynbody takes for the time; it knows of no other that is not comoving.
+/// The time for pynbody, which knows of no other that is not comoving.
 void write_time_gyr(const Attributes& attribute, const WriteOptions& options) {
   attribute("Time_GYR", options.time * options.units.cgs(dimension::time) / seconds_per_gyr);
 }
@@ -59,8 +59,8 @@ void write_header(hid_t file, const SnapshotDescription& description, const Writ
   attribute("Flag_DoublePrecision", 1);
 }
 
-/// What GADGET-4 was told; pynbody looks here first, and takes a box without size to be open, one of size 0
-/// not.
+/// Parameters as of GADGET-4; pynbody looks here first, and takes a box without size to be open, one of size
+/// 0 not.
 void write_parameters(hid_t file, const WriteOptions& options, const std::string& path) {
   const Attributes attribute(file, "Parameters", path);
   write_unit_sizes(attribute, options.units);

@@ -10,7 +10,7 @@
 
 namespace grove {
 
-/// What a file of a snapshot says besides its particles (docs/formats.md).
+/// The attributes of a file of a snapshot (docs/formats.md).
 struct SnapshotDescription {
   std::array<Count, particle_types> here{}, total{};  ///< particles by type, in this file and in the set
   Vec3d low{}, high{};                                ///< bounds of all positions of the set

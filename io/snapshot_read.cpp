@@ -53,7 +53,7 @@ class ShareReader {
   Particles take() { return std::move(particles_); }
 
  private:
-  /// Of those of a type that are read.
+  /// This rank's share of those of a type that are read.
   Count begin(std::size_t type) const { return share_begin(sample_[type], rank_, ranks_); }
   Count end(std::size_t type) const { return share_begin(sample_[type], rank_ + 1, ranks_); }
 
@@ -94,7 +94,7 @@ class ShareReader {
     }
   }
 
-  /// Of particles [first, last) of a type.
+  /// Adds the parts of particles [first, last) of a type.
   void list_parts(std::size_t type, Count first, Count last) {
     Count before = 0;  // particles of this type in earlier files
     for (std::size_t f = 0; f < header_.files.size(); ++f) {

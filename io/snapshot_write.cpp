@@ -146,7 +146,7 @@ class SnapshotWriter {
 
   bool is_chosen(std::size_t particle) const { return options_.types >> particles_.type[particle] & 1; }
 
-  /// Of the positions that are written, all 0 if there are none.
+  /// Bounds of the positions that are written, all 0 if there are none.
   void find_bounds() {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     std::array<double, 3> low{infinity, infinity, infinity}, high{-infinity, -infinity, -infinity};

@@ -13,8 +13,7 @@ struct Tick {
 /// The scale of an axis: ticks at 1, 2 or 5 times powers of ten.
 struct Scale {
   std::vector<Tick> ticks;  ///< from low to high
-  /// What has to be added to and multiplied with the labels to come to the values: value = offset + label
-  /// factor.
+  /// value = offset + factor * label
   double offset = 0;
   int exponent = 0;  ///< factor: 10^exponent
 };

@@ -21,7 +21,7 @@ struct ValidationOptions {
   /// The particles stand as read_snapshot() gave them with this header; then messages tell the file and the
   /// place in it (from 0), and name the first particle of the file that is at fault. Unset: one that is.
   const SnapshotHeader* header = nullptr;
-  /// What the user gave these with.
+  /// The options that the user gave these with.
   std::string softening_option = "gravity.softening", tracer_option = "initial_conditions.tracer";
 };
 

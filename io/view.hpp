@@ -9,7 +9,7 @@
 
 namespace grove {
 
-/// What the middle of a picture is.
+/// The middle of a picture.
 enum class CentreOn : std::uint8_t {
   middle,   ///< of the particles, halfway between two galaxies; it stays until they have left the picture
   mass,     ///< their centre of mass, in each picture
@@ -17,7 +17,8 @@ enum class CentreOn : std::uint8_t {
   fixed,    ///< a place that is given
 };
 
-/// What pictures of particles show, as far as it is asked for; what is unset is chosen from the particles.
+/// The contents of pictures of particles, as far as they are asked for; what is unset is chosen from the
+/// particles.
 struct View {
   std::vector<int> axes{2, 1, 0};  ///< lines of sight of the panels: 0, 1, 2 for x, y, z
   std::int64_t pixels =
@@ -36,7 +37,8 @@ struct View {
   }
 };
 
-/// What a picture has shown, for the next one of the same kind. Checkpoints store it as it is in memory.
+/// The square that a picture has shown, for the next one of the same kind. Checkpoints store it as it is in
+/// memory.
 struct Frame {
   Vec3d centre{};
   double width = 0;                ///< 0: there was no picture yet

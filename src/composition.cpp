@@ -32,7 +32,8 @@ IdRange range_of_ids(const Communicator& comm, const Particles& particles) {
   return {comm.min(range.least), comm.max(range.greatest)};
 }
 
-/// What moves the ids of a component behind those of the ones before, unless the user says otherwise.
+/// The offset that moves the ids of a component behind those of the ones before, unless the user says
+/// otherwise.
 ParticleId offset_of(const Placement& placement, const IdRange& own, std::span<const IdRange> before) {
   ParticleId offset = 0;
   for (const IdRange& other : before)

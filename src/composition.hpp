@@ -18,7 +18,7 @@ struct Composition {
   std::vector<SnapshotHeader> headers;  ///< of the components that are files, in their order
 };
 
-/// What components are put together with.
+/// Options with which components are put together.
 struct CompositionOptions {
   std::string name;               ///< of the list of components, for messages
   Units units;                    ///< of the result; files are converted to them

@@ -28,7 +28,8 @@ struct Conservation {
 /// Angular momentum about the centre of mass.
 Vec3d spin_of(const Totals& totals);
 
-/// What changes of the spin are judged against; about the centre of mass and relative to its velocity.
+/// Scales against which changes of the spin are judged; about the centre of mass and relative to its
+/// velocity.
 struct Turning {
   double bound = 0;  ///< the sum of m |x| |v|, which is no less than any spin of these particles
   /// The spin of the type that has most, of those that have more than random directions leave; 0: none has.

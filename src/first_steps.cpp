@@ -64,7 +64,7 @@ Parameters parameters_of_sample(Parameters parameters, Count particles, Count sa
   return parameters;
 }
 
-/// What steps took, by the longest level that ended with them.
+/// Seconds of steps, by the longest level that ended with them.
 class StepTimes {
  public:
   void add(int level, double seconds) {

@@ -10,7 +10,7 @@
 
 namespace grove {
 
-/// What the first steps of a run are and take.
+/// The first steps of a run, and what they take.
 struct FirstSteps {
   PhysicalSummary summary;  ///< of the particles that were taken
   Count sample = 0;         ///< how many these are
@@ -18,8 +18,8 @@ struct FirstSteps {
   double seconds = 0;       ///< of a longest step of the sample, all shorter ones in it included
   double picture = 0;       ///< seconds of a picture of the sample; 0: there are none
 
-  /// Of a longest step of all particles: direct sums take as the square of their number, trees as that times
-  /// its logarithm.
+  /// Seconds of a longest step of all particles: direct sums take as the square of their number, trees as
+  /// that times its logarithm.
   double seconds_of(Count particles, bool is_direct) const;
 };
 

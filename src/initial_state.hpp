@@ -23,14 +23,14 @@ struct InitialState {
   std::optional<Units> file_units;   ///< that the snapshot, or the first of several, states
 };
 
-/// What a user might not expect of a file.
+/// Remarks on a file that a user might not expect.
 std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeader& header);
 
-/// What values of the run are shown in: units as the user wrote them, else as a run of Grove's default units
-/// finds them in its file.
+/// The units that values of the run are shown in: as the user wrote them, else as a run of Grove's default
+/// units finds them in its file.
 DisplayUnits shown_with(const Parameters& parameters, const std::optional<Units>& file_units);
 
-/// What a run does while its particles are read or made; each is called by all ranks together, and what it
+/// Hooks of a run, called while its particles are read or made, each by all ranks together, and what it
 /// throws ends that.
 struct StartHooks {
   /// Once it is known how many there will be.

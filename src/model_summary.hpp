@@ -19,7 +19,7 @@ struct DiskStability {
   double scale;  ///< length
 };
 
-/// What was made of one component. In the units of the model.
+/// A component as it was made. In the units of the model.
 struct PartSummary {
   std::string name;
   int type = 0;
@@ -32,7 +32,7 @@ struct PartSummary {
   std::vector<std::pair<double, double>> circular_speed;
 };
 
-/// What was made, for people to compare with what they wanted.
+/// A model as it was made, for people to compare with what they wanted.
 struct ModelSummary {
   std::vector<PartSummary> parts;
   double virial_ratio = 0;  ///< 2 T / |W|

@@ -77,7 +77,7 @@ std::string was_forgotten(const Units& units) {
                      units.name(dimension::length), units.name(dimension::velocity));
 }
 
-/// What makes steps short, as a sentence.
+/// The cause of short steps, as a sentence.
 std::string likely_cause(const PhysicalSummary& summary, const Parameters& parameters) {
   constexpr double light = 2.9979e10;  // cm/s
   const Units& units = parameters.units;

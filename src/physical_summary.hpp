@@ -13,8 +13,8 @@
 
 namespace grove {
 
-/// What a user should see of a run before its first step. In the units of the run; the same on all ranks, and
-/// for any number of them.
+/// All that a user should see of a run before its first step. In the units of the run; the same on all ranks,
+/// and for any number of them.
 struct PhysicalSummary {
   std::array<Count, particle_types> counts{};  ///< particles by type
   std::array<double, particle_types> mass{};   ///< by type

@@ -27,7 +27,7 @@ std::string text_of_time(double seconds) {
   return seconds < 7200 ? fmt::format("{:.3g} min", seconds / 60) : fmt::format("{:.3g} h", seconds / 3600);
 }
 
-/// What the run takes from its beginning on, of which nothing is known yet. Sets what its first steps say.
+/// The time of a run from its beginning on, of which nothing is known yet. Sets what its first steps say.
 void check_beginning(const Communicator& comm, const Parameters& parameters, const BackendChoice& choice,
                      RunAhead& ahead) {
   const Count most = (choice.name == "cuda" ? Count{1} << 20 : Count{20000}) * comm.size();

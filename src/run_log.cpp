@@ -266,7 +266,7 @@ void RunLog::print_step(const StepReport& report) const {
   if (report.audit) print_audit(*report.audit);
 }
 
-/// Of all steps since the last time that all particles were synchronised.
+/// Prints all steps since the last time that all particles were synchronised.
 void RunLog::print_longest_step(const StepReport& report) {
   if (report.step > 0) ++passed_.steps;
   passed_.deepest = std::max(passed_.deepest, report.level);

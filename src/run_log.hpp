@@ -35,7 +35,7 @@ struct MemoryReport {
   double host = 0, host_peak = 0, device_peak = 0;
 };
 
-/// What is reported of one step, in the units of the run.
+/// The report of one step, in the units of the run.
 struct StepReport {
   std::int64_t step = 0;                                    ///< steps done, of all lengths
   double time = 0, dt = 0;                                  ///< after the step; its length
@@ -82,7 +82,7 @@ class RunLog {
 
   /// Whether the folder holds logs of a run.
   static bool is_there(const std::filesystem::path& folder);
-  /// Whether a run did more there than begin: its log.jsonl, if there is one, tells of a step.
+  /// True if a run did more there than begin: its log.jsonl, if there is one, tells of a step.
   static bool has_steps(const std::filesystem::path& folder);
   /// Whether they tell of a checkpoint, or of the end, where there is one.
   static bool has_checkpoints(const std::filesystem::path& folder);
@@ -117,7 +117,7 @@ class RunLog {
   Telemetry telemetry_;
   std::int64_t last_step_ = 0;
   double last_time_ = 0;
-  /// Of the present longest step, so far.
+  /// The present longest step, so far.
   struct Passed {
     int steps = 0, deepest = 0;
     double seconds = 0;

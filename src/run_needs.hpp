@@ -23,7 +23,7 @@ struct RunAhead {
   double snapshots = 0;
 };
 
-/// What a run begins with.
+/// The particles and the time that a run begins with.
 struct Beginning {
   std::array<Count, particle_types> counts{};  ///< particles by type
   double time = 0;                             ///< of the file, or 0
@@ -35,8 +35,9 @@ struct Beginning {
 /// particles are not read. InputError on all ranks together.
 Beginning beginning_of(const Communicator& comm, const Parameters& parameters);
 
-/// What lies before a run that begins afresh, or goes on. Collective; InputError on all ranks together, as
-/// the run's: a type without softening, times that do not go together, more leaves than particles.
+/// All that a run that begins afresh, or goes on, has before it. Collective; InputError on all ranks
+/// together, as the run's: a type without softening, times that do not go together, more leaves than
+/// particles.
 RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Beginning& beginning);
 RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Checkpoint& from);
 

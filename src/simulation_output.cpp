@@ -69,7 +69,7 @@ std::string fault_of_pictures(const PhysicalSummary& summary, const OutputParame
                      fmt::join(asked, ", "), fmt::join(present, ", "));
 }
 
-/// What a user must see, however quiet the run is.
+/// Shown however quiet the run is.
 void print_verdict(const Verdict& verdict) {
   for (const std::string& line : verdict.lines) fmt::print(stderr, "verdict: {}\n", line);
   for (const std::string& text : verdict.warnings) fmt::print(stderr, "\n*** WARNING: {}\n", text);
@@ -148,7 +148,7 @@ void Simulation::remove_earlier_results() const {
         resumed_at_ ? "came behind the checkpoint" : "an earlier run left");
 }
 
-/// Of the active particles, whose forces are of the present.
+/// Audits the active particles, whose forces are of the present.
 AuditResult Simulation::audit() const {
   const Count sample = std::min(parameters_.audit.particles, forces_.active);
   const auto pairs = static_cast<double>(sample) * static_cast<double>(forces_.particles) / comm_.size();
@@ -167,7 +167,7 @@ bool Simulation::measures_radii() const {
   return longest_steps_done() % ((timeline_.steps() + times - 1) / times) == 0;
 }
 
-/// Of all ranks, as a mask.
+/// Those of all ranks, as a mask.
 std::uint8_t Simulation::types_with_mass() const {
   std::array<Count, particle_types> counts{};
   backend_->show(nullptr, [&](const Particles& particles) {

@@ -9,7 +9,7 @@
 
 namespace grove {
 
-/// What a run says of itself when it is done.
+/// A run's judgement of itself when it is done.
 struct Verdict {
   Conservation kept;
   double spin_scale = 0;           ///< what changes of the spin are compared with; 0: there is none

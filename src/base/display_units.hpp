@@ -29,12 +29,12 @@ class DisplayUnits {
   /// and km/s have in Units::galactic(); else solar masses, km/s, and that of pc, kpc and Mpc, or of yr, kyr,
   /// Myr and Gyr, which is nearest in size, so Gyr there. InputError: a name that is no unit of that kind.
   explicit DisplayUnits(const Units& units, const UnitNames& wanted = {});
-  /// Of bare numbers.
+  /// Those of bare numbers.
   static DisplayUnits none() { return DisplayUnits(Units::dimensionless()); }
 
   /// "Gyr", "Msun (km/s)^2"; empty: the value is a bare number.
   std::string name(const Dimension& dimension) const;
-  /// What a value in the run's units is multiplied by.
+  /// By which a value in the run's units is multiplied.
   double factor(const Dimension& dimension) const;
   double shown(double value, const Dimension& dimension) const { return value * factor(dimension); }
   /// "1.25 Gyr", "0.5"; with so many significant digits at most. value: in the run's units.

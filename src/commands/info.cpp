@@ -78,7 +78,7 @@ void print(const std::string& path, const SnapshotHeader& header, const Summary&
                                                    : "native",
              header.files.size() > 1 ? fmt::format(", {} files", header.files.size()) : "");
   fmt::print("units        {}\n", units_of(header));
-  // Of a file that states no units the numbers stand as they are.
+  // Numbers of a file that states no units stand as they are.
   const DisplayUnits shown(header.file_units.value_or(Units::dimensionless()));
   const auto mass_text = [&](double mass, int digits) { return shown.text(mass, dimension::mass, digits); };
   fmt::print("time         {}\n", shown.text(header.time, dimension::time));

@@ -30,7 +30,7 @@ struct MovieOptions {
   double rate = 12;
 };
 
-/// Whether a name comes before another one; numbers in them are compared as numbers.
+/// True if a name comes before another one; numbers in them are compared as numbers.
 bool comes_before(const std::string& a, const std::string& b) {
   const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
   std::size_t i = 0, j = 0;
@@ -128,6 +128,13 @@ class Workshop {
   fs::path path_;
 };
 
+/// A path as ffmpeg takes it before a number: each % in it is doubled.
+std::string pattern_of(const fs::path& path) {
+  std::string pattern;
+  for (const char c : path.string()) pattern += c == '%' ? std::string("%%") : std::string(1, c);
+  return pattern;
+}
+
 void make_movie(const MovieOptions& options) {
   const std::vector<fs::path> pictures = pictures_in(options.folder);
   require_one_size(pictures);
@@ -146,7 +153,7 @@ void make_movie(const MovieOptions& options) {
   std::vector<std::string> words{"ffmpeg",     "-nostdin",
                                  "-loglevel",  "error",
                                  "-framerate", fmt::format("{}", options.rate),
-                                 "-i",         (workshop / "picture_%06d.png").string()};
+                                 "-i",         pattern_of(workshop / "picture_") + "%06d.png"};
   if (output.extension() == ".mp4" ||
       output.extension() == ".mov")  // what all players show, from its beginning
     words.insert(words.end(), {"-pix_fmt", "yuv420p", "-movflags", "+faststart"});

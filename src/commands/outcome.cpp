@@ -27,7 +27,7 @@ int abort_all(const Communicator& comm, ExitStatus status, const std::string& me
   return static_cast<int>(status);
 }
 
-/// Whether all ranks come here with the same message, soon. last_word: for nothing else, as the others may be
+/// True if all ranks come here with the same message, soon. last_word: for nothing else, as the others may be
 /// in any call of other communicators.
 bool is_said_by_all(const Communicator& last_word, const std::string& message) {
   constexpr double patience = 2;  // seconds; ranks that agree are apart by the noise of the machine

@@ -68,7 +68,7 @@ View view_of(const RenderOptions& options, const Units& units) {
   return view;
 }
 
-/// Whether a snapshot has particles of the types that are asked for.
+/// True if a snapshot has particles of the types that are asked for.
 bool has_types(const RenderOptions& options, const SnapshotHeader& header) {
   return options.types.empty() || std::any_of(options.types.begin(), options.types.end(), [&](int type) {
            return header.counts[static_cast<std::size_t>(type)] > 0;

@@ -76,7 +76,7 @@ int radius_digit(std::uint32_t bits, int type, const RadiusRow& row, int low) {
   return is_wanted ? static_cast<int>(bits >> low & (radius_digits - 1)) : -1;
 }
 
-/// Of the particles of this rank.
+/// Masses of the particles of this rank, by radius.
 class RadialMasses {
  public:
   explicit RadialMasses(const Particles& particles) : p_(particles), radius_(particles.size()) {}

@@ -13,7 +13,7 @@ class AuditSchedule {
   /// every: longest steps from one check to the next; 0: never.
   explicit AuditSchedule(Count every) : every_(every) {}
 
-  /// Whether the step from one of these times to the other is checked. They are a step apart, at most a
+  /// True if the step from one of these times to the other is checked. They are a step apart, at most a
   /// longest one.
   bool is_due(const BlockClock::State& before, const BlockClock::State& after) const;
 

@@ -16,6 +16,7 @@ film=${*: -1}
 while [ "$1" != -i ]; do shift; done
 for ((i = 0; ; ++i)); do
   picture=${2/\%06d/$(printf %06d $i)}
+  picture=${picture//\%\%/\%}
   [ -e "$picture" ] || break
   basename "$(readlink -f "$picture")"
 done >"$film"
@@ -38,6 +39,11 @@ grep -qx yuv420p told || fail "a film that few players show"
 film "the run" -o other.gif --rate 4 >out || fail "no other film"
 grep -qx 4 told || fail "not at the rate asked for"
 [ -s other.gif ] || fail "not where it was asked for"
+
+cp -r "the run" "50% done"
+film "50% done" >out || fail "no film in a folder with % in its name"
+grep -q '^50%% done/.*/picture_%06d.png$' told || fail "ffmpeg takes a % for a number: $(cat told)"
+[ "$(wc -l <"50% done/movie.mp4")" -eq 4 ] || fail "made of $(cat "50% done/movie.mp4")"
 
 MISSING=127 refused 2 'install it' film "the run"
 refused 2 'is no folder' film nowhere

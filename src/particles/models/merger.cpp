@@ -15,7 +15,7 @@ namespace {
 
 constexpr double degree = std::numbers::pi / 180;
 
-/// Of all particles of a galaxy: the disk is what a picture shows.
+/// Shares of all particles of a galaxy: the disk is what a picture shows.
 constexpr GalaxyParts<double> usual_shares{0.6, 0.4, 0};
 
 /// count: of all its particles; 0: as many as its parts are given. name: put before those of its parts.

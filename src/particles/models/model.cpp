@@ -18,7 +18,7 @@ double fixed_unit(double bound, Count n) {
   return std::ldexp(bound, -bits);
 }
 
-/// What is summed over the particles of a component; of one particle, or of all.
+/// Terms that are summed over the particles of a component; of one particle, or of all.
 struct Moments {
   Vec3d position{};          ///< x
   double radius = 0;         ///< r
@@ -72,7 +72,7 @@ Vec3d rigid_rotation(const Vec3d& diagonal, const Vec3d& mixed, const Vec3d& ang
   return (a * l.x + b * l.y + c * l.z) * (1 / determinant);
 }
 
-/// Of positions that lose m r each, velocities that lose their mean.
+/// The rotation of positions that lose m r each, velocities that lose their mean.
 Vec3d rotation_of_rest(const Moments& sum, const Vec3d& m) {
   const Vec3d& t = sum.lever;
   const double r2 = sum.square;

@@ -89,7 +89,7 @@ class Model {
   void make(Count first, Count last, Particles& out) const;
 
  private:
-  /// What particles lose.
+  /// Subtracted from particles.
   struct Means {
     Vec3d position{0, 0, 0};  ///< mean position over mean radius
     Vec3d velocity{0, 0, 0};
