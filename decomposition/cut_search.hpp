@@ -22,7 +22,7 @@ struct CutQuestion {
   Coordinate low, high;        ///< tight bounds on the axis
   CutTarget target;            ///< which prefix goes left
   Tally all;                   ///< the cell's particles
-  Coordinate middle;           ///< the spatial middle,
+  Coordinate middle;           ///< CutScheme::middle(),
   Count left_of_middle;        ///< and how many particles lie left of it
   MiddleBins bins;             ///< around it,
   std::vector<Count> in_bins;  ///< and how many are in each; empty: not known

@@ -9,7 +9,7 @@
 namespace grove::services {
 
 /// Lines up the coordinates of a top cell's particles on the axis that it will be cut on, for count-left to
-/// pass over, and counts those left of the spatial middle and near it. Cost: one pass; on a GPU, where each
+/// pass over, and counts those left of its middle and near it. Cost: one pass; on a GPU, where each
 /// axis is an array of its own, none unless something is to be counted.
 struct MakeAxis {
   static constexpr std::string_view name = "make_axis";

@@ -34,7 +34,7 @@ struct PathStep {
 
 /// What is counted again of a decomposition.
 struct LeafCounts {
-  std::vector<Count> left_of_middle;  ///< by cell: particles left of its spatial middle
+  std::vector<Count> left_of_middle;  ///< by cell: particles left of its middle
   std::vector<Count> first_right;     ///< by cell: weight of the particle that its cut names
   std::vector<CellBounds> bounds;     ///< by leaf
   std::vector<Count> weight;          ///< by leaf

@@ -17,7 +17,7 @@ inline constexpr std::int32_t most_in_leaf = 4096;
 /// Kokkos backend, one block per leaf.
 ///
 /// A leaf's particles are sorted along each axis once, by (coordinate, id). The three lists of a cell then
-/// lie in the same range, so its tight bounds are their ends, its spatial middle a binary search and its cut
+/// lie in the same range, so its tight bounds are their ends, its middle a binary search and its cut
 /// a place in one of them; dividing it is a stable partition of the other two. All of it in shared memory.
 ///
 /// leaf_begin (host): first record of each leaf, length leaves + 1, at most most_in_leaf in each; node_begin

@@ -15,7 +15,7 @@ struct SearchProgress {
 
 /// Finds the exact cuts of all cells of a level, on the device.
 ///
-/// A histogram of each cell's coordinates on its axis, with the spatial middle at the edge of a bin, tells
+/// A histogram of each cell's coordinates on its axis, with the middle at the edge of a bin, tells
 /// how many records go left (CutScheme) and in which bin the cut is. The keys of that bin are gathered, and
 /// the cut selected among them by (coordinate, id). Bins that hold too many keys are divided by histograms
 /// of their own first.

@@ -32,7 +32,7 @@ struct RunCell {
   Coordinate middle;                     ///< CutScheme::middle()
   Coordinate window_first, window_last;  ///< the first key to go right is one of these, both inclusive
   std::uint32_t below;                   ///< records left of the window,
-  std::uint32_t left_of_middle;          ///< and left of the spatial middle
+  std::uint32_t left_of_middle;          ///< and left of the middle
   std::uint32_t listed;                  ///< records in the window
 
   Cut cut;  ///< once it is found

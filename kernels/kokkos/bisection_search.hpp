@@ -129,7 +129,7 @@ class SearchWindow {
         window_(all_),
         bracket_{low, std::uint64_t{high} + 1, 0, count} {}
 
-  /// How many keys lie left of the spatial middle. The cut will be at most `margin` ranks away.
+  /// How many keys lie left of the middle. The cut will be at most `margin` ranks away.
   Count count_left_of(Coordinate middle, Count margin) {
     if (all_.count >= least_to_sample)
       open(KeySample(all_.data, all_.count).around(middle, margin, low_, high_));

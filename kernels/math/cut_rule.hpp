@@ -54,11 +54,37 @@ GROVE_HOST_DEVICE constexpr int longest_axis(const IntegerPosition& low, const I
   return x >= y ? (x >= z ? 0 : 2) : (y >= z ? 1 : 2);
 }
 
-/// The spatial middle: coordinates c with c < this are those with c < (low + high) / 2. Never overflows;
-/// bounds of one coordinate have nothing on the left.
-GROVE_HOST_DEVICE constexpr Coordinate spatial_middle(Coordinate low, Coordinate high) {
+/// A number whose bits below the highest one of `value` are all set, and no others but that one.
+GROVE_HOST_DEVICE constexpr Coordinate all_bits_below(Coordinate value) {
+  for (int distance = 1; distance < 32; distance *= 2) value |= value >> distance;
+  return value;
+}
+
+/// Other bits for each number (the last mixing of Murmur3, Appleby 2011, behind a sum so that 0 becomes other
+/// bits, too).
+GROVE_HOST_DEVICE constexpr std::uint32_t scrambled(std::uint32_t bits) {
+  bits += 0x9E3779B9U;
+  bits = (bits ^ bits >> 16) * 0x85EBCA6BU;
+  bits = (bits ^ bits >> 13) * 0xC2B2AE35U;
+  return bits ^ bits >> 16;
+}
+
+/// Rule `middle`: where a cell of these bounds is cut; coordinates less than this are left of it. Never
+/// overflows; bounds of one coordinate have nothing on the left.
+///
+/// It lies between 3/8 and 5/8 of the extent, as a hash of the bounds says. Were it 1/2, then nodes would
+/// stay where they are, and so would the errors of their forces, which all particles far away share: these
+/// add up to a torque (docs/performance.md, "Torques"; Springel et al. 2021, MNRAS 506, 2871, section 3.1,
+/// shift their root cube for the same reason). Bounds are hashed in steps of 1/512 to 1/256 of the extent: so
+/// cuts of large cells, which move many particles between ranks, change about once in the time in which
+/// particles pass such a step, and those of small ones with each new tree.
+GROVE_HOST_DEVICE constexpr Coordinate scattered_middle(Coordinate low, Coordinate high) {
   const Coordinate extent = high - low;
-  return low + extent / 2 + (extent & 1);
+  const Coordinate kept = ~(all_bits_below(extent) >> 9);
+  const Coordinate hash = scrambled(scrambled(low & kept) ^ (high & kept));
+  const auto share = static_cast<std::uint64_t>(hash >> 16);          // of 2^16
+  const auto span = static_cast<Coordinate>((extent * share) >> 18);  // below 1/4 of the extent
+  return low + extent / 2 + (extent & 1) - extent / 8 + span;
 }
 
 /// Whether the highest bit of a is lower than that of b, without looking for either.
@@ -78,9 +104,7 @@ GROVE_HOST_DEVICE constexpr int geometric_axis(const IntegerPosition& low, const
 /// Rule `centre`: where that cut is; coordinates less than this are left of it. Bounds of one coordinate have
 /// nothing on the left.
 GROVE_HOST_DEVICE constexpr Coordinate geometric_middle(Coordinate low, Coordinate high) {
-  Coordinate differing = low ^ high;
-  for (int distance = 1; distance < 32; distance *= 2) differing |= differing >> distance;
-  return high & ~(differing >> 1);
+  return high & ~(all_bits_below(low ^ high) >> 1);
 }
 
 /// The number of leaves that full cells of at most `quantum` particles make of `count`.
@@ -89,7 +113,7 @@ GROVE_HOST_DEVICE constexpr Count quanta(Count count, Count quantum) {
 }
 
 /// Rule `middle`: how many particles go left of a cell of `count` > `quantum`, of which `left_of_middle` lie
-/// left of the spatial middle on the cut axis.
+/// left of scattered_middle() on the cut axis.
 ///
 /// The nearest multiple of the quantum (halfway: the larger), at least one quantum, and at most so many that
 /// the right child keeps a whole quantum. Between one and two quanta that is impossible: the left child gets
@@ -147,12 +171,12 @@ struct CutScheme {
   GROVE_HOST_DEVICE constexpr int axis(const IntegerPosition& low, const IntegerPosition& high) const {
     return rule == CutRule::centre ? geometric_axis(low, high) : longest_axis(low, high);
   }
-  /// The spatial middle of a cell on that axis, from its tight bounds there: of these, or, under `centre`, of
-  /// the smallest geometric cell around them.
+  /// Where a cell is to be cut on that axis, from its tight bounds there: near the middle of these or, under
+  /// `centre`, in that of the smallest geometric cell around them.
   GROVE_HOST_DEVICE constexpr Coordinate middle(Coordinate low, Coordinate high) const {
-    return rule == CutRule::centre ? geometric_middle(low, high) : spatial_middle(low, high);
+    return rule == CutRule::centre ? geometric_middle(low, high) : scattered_middle(low, high);
   }
-  /// Whether the target depends on the number of particles left of the spatial middle.
+  /// Whether the target depends on the number of particles left of middle().
   GROVE_HOST_DEVICE constexpr bool needs_middle() const { return rule != CutRule::halves; }
   /// What that number is rounded to multiples of; 0: it is not rounded.
   GROVE_HOST_DEVICE constexpr Count rounding() const { return rule == CutRule::middle ? quantum : 0; }

@@ -8,7 +8,7 @@
 
 namespace grove {
 
-/// Bins for the coordinates around the spatial middle of a cell, ascending: the farther from the middle, the
+/// Bins for the coordinates around the middle of a cell, ascending: the farther from the middle, the
 /// wider. Under `middle` the cut lies within two quanta of particles from the middle, under `centre` beside
 /// it, so the bin that holds it has few particles, whatever their density is; one count of the bins brings
 /// the search for the cut so far that the rest can be gathered.

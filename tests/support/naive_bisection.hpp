@@ -38,7 +38,7 @@ inline void naive_sort(Records& cell, int axis, const std::vector<ParticleId>& i
 /// Particles that go left, of a sorted cell, under `middle`.
 inline Count naive_middle(const Records& sorted, int axis, Count q) {
   const auto n = static_cast<Count>(sorted.size());
-  const double middle = 0.5 * (static_cast<double>(sorted.front()[axis]) + sorted.back()[axis]);
+  const Coordinate middle = scattered_middle(sorted.front()[axis], sorted.back()[axis]);
   Count left = std::count_if(sorted.begin(), sorted.end(), [&](auto& r) { return r[axis] < middle; });
   if (sorted.front()[axis] == sorted.back()[axis]) left = n / 2;
   Count best = q;  // the multiple of q that is nearest to it, the larger of two, if it leaves q on the right

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "kernels/math/middle_bins.hpp"
@@ -21,12 +22,45 @@ TEST(CutRule, middle_gives_full_quanta) {
   EXPECT_EQ(middle_left_count(32, 0, 8), 16) << "one point is halved by number";
 }
 
-TEST(CutRule, spatial_middle_is_strictly_inside) {
-  EXPECT_EQ(spatial_middle(0, 1), 1u);
-  EXPECT_EQ(spatial_middle(0, 2), 1u);
-  EXPECT_EQ(spatial_middle(7, 7), 7u);
-  EXPECT_EQ(spatial_middle(0, ~0u), 0x80000000u);
-  EXPECT_EQ(spatial_middle(~0u - 1, ~0u), ~0u);
+TEST(CutRule, cuts_lie_in_the_middle_quarter) {
+  EXPECT_EQ(scattered_middle(7, 7), 7u) << "nothing is left of one coordinate";
+  std::mt19937 random(1);
+  for (int i = 0; i < 100000; ++i) {
+    const auto low = static_cast<Coordinate>(random());
+    const auto extent = static_cast<Coordinate>((~low >> random() % 32));
+    if (extent == 0) continue;
+    const Coordinate left = scattered_middle(low, low + extent) - low;
+    // Roundings: of the half, of the eighth and of the share of the quarter.
+    ASSERT_GE(left, std::max<std::int64_t>(1, std::int64_t{3} * extent / 8)) << low << " " << extent;
+    ASSERT_LE(left, std::min<std::int64_t>(extent, std::int64_t{5} * extent / 8 + 2)) << low << " " << extent;
+  }
+}
+
+double share_left(Coordinate low, Coordinate high) {
+  return static_cast<double>(scattered_middle(low, high) - low) / static_cast<double>(high - low);
+}
+
+TEST(CutRule, cuts_of_other_bounds_lie_elsewhere) {
+  constexpr Coordinate step = 1U << 22;  // in which bounds of an extent from 2^30 to 2^31 are hashed
+  constexpr int parts = 16, lows = 64, extents = 32;
+  std::array<double, parts> found{};
+  for (Coordinate i = 0; i < lows; ++i)
+    for (Coordinate j = 0; j < extents; ++j) {
+      const Coordinate low = i * step, high = low + (256 + j) * step;
+      const int part = static_cast<int>((share_left(low, high) - 0.375) / 0.25 * parts);
+      ++found.at(static_cast<std::size_t>(std::min(part, parts - 1)));
+    }
+  constexpr double expected = double{lows} * extents / parts;
+  double chi2 = 0;
+  for (const double n : found) chi2 += (n - expected) * (n - expected) / expected;
+  EXPECT_LT(chi2, 57) << "uniform numbers exceed this once in a million times (15 degrees of freedom)";
+}
+
+TEST(CutRule, cuts_follow_bounds_that_hardly_move) {
+  constexpr Coordinate low = 5U << 22, high = 300U << 22;
+  const double share = share_left(low, high);
+  for (const Coordinate moved : {1U, 1000U, (1U << 22) - 1})
+    EXPECT_NEAR(share_left(low + moved, high + moved), share, 1e-8) << moved << ": a rounding of some 2^-30";
 }
 
 /// The first cut that divides a cell of these bounds, if the root cube is halved on z, y, x, z, y, ...
