@@ -108,14 +108,29 @@ def disk_figures(folder):
     )
 
 
-def figures(folder, name, seconds):
+def figures(folder, name):
     energy, timing = rows_of(folder / "energy.csv"), rows_of(folder / "timing.csv")
     errors = [abs(column(row, "energy_error")) for row in energy]
     work = sum(
         float(row["active"]) * (float(row["cell_interactions"]) + float(row["particle_interactions"])) for row in timing[1:]
     )
+    seconds = sum(column(row, "total") for row in timing)
     more = disk_figures(folder) if name == "milky way" else ""
     return f"{100 * max(errors):.3f} % | {100 * errors[-1]:.3f} % | {len(timing) - 1} | {work / 1e9:.4g} | {seconds:.0f} | {more} |"
+
+
+def start(grove, parameters, gpu, arguments):
+    """A run on this GPU, or on the host where there is none."""
+    environment = dict(os.environ, OMPI_MCA_rmaps_base_oversubscribe="1")
+    if gpu is not None:
+        environment["CUDA_VISIBLE_DEVICES"] = gpu
+    return subprocess.Popen(
+        [grove, "run", str(parameters), "--backend", "kokkos" if gpu is None else "cuda", *arguments],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def run(options, work, slots, job):
@@ -129,22 +144,16 @@ def run(options, work, slots, job):
     file.write_text(f"accuracy: {accuracy}\n" + "".join(f"{key}: {value}\n" for key, value in parameters.items()))
     gpu = slots.get()
     try:
-        environment = dict(os.environ, OMPI_MCA_rmaps_base_oversubscribe="1")
-        if gpu is not None:
-            environment["CUDA_VISIBLE_DEVICES"] = gpu
-        begin = time.monotonic()
-        result = subprocess.run(
-            [options.grove, "run", str(file), "--backend", "kokkos" if gpu is None else "cuda"],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=options.timeout,
-        )
-        if result.returncode != 0:
-            return "failed: " + result.stderr.strip().splitlines()[-1]
-        return figures(folder, name, time.monotonic() - begin)
-    except subprocess.TimeoutExpired:
-        return f"longer than {options.timeout} s |"
+        process = start(options.grove, file, gpu, ["--resume", "auto"])
+        try:
+            _, errors = process.communicate(timeout=options.until - time.monotonic())
+        except (subprocess.TimeoutExpired, ValueError):
+            process.terminate()  # writes a checkpoint
+            process.communicate()
+            return f"stopped after step {column(rows_of(folder / 'timing.csv')[-1], 'step'):.0f} |"
+        if process.returncode != 0:
+            return "failed: " + errors.strip().splitlines()[-1]
+        return figures(folder, name)
     finally:
         slots.put(gpu)
 
@@ -157,9 +166,11 @@ def main():
     parser.add_argument("--accuracy", nargs="*", default=["fast", "standard", "high"])
     parser.add_argument("--problems", nargs="*", default=list(PROBLEMS), choices=list(PROBLEMS))
     parser.add_argument("--most", type=int, default=10**9, help="no run of more particles than these")
-    parser.add_argument("--timeout", type=float, default=3600, help="seconds that a run may take")
+    parser.add_argument("--seconds", type=float, default=1e6, help="stop all runs then")
+    parser.add_argument("--folder", help="where runs are kept: stopped ones go on when started again")
     options = parser.parse_args()
     options.grove = os.path.abspath(options.grove)
+    options.until = time.monotonic() + options.seconds
     slots = queue.Queue()
     gpus = options.gpus.split(",") if options.gpus else [None]
     for gpu in gpus * options.each:
@@ -171,8 +182,10 @@ def main():
         if n <= options.most
     ]
     longest_first = sorted(jobs, key=lambda job: (-job[1], ["high", "standard", "fast"].index(job[2])))
-    with tempfile.TemporaryDirectory() as work, concurrent.futures.ThreadPoolExecutor(slots.qsize()) as pool:
-        results = {job: pool.submit(run, options, pathlib.Path(work), slots, job) for job in longest_first}
+    with tempfile.TemporaryDirectory() as own, concurrent.futures.ThreadPoolExecutor(slots.qsize()) as pool:
+        work = pathlib.Path(options.folder or own).absolute()
+        work.mkdir(parents=True, exist_ok=True)
+        results = {job: pool.submit(run, options, work, slots, job) for job in longest_first}
         for done in concurrent.futures.as_completed(results.values()):
             job = next(key for key, value in results.items() if value is done)
             print(*job, done.result(), file=sys.stderr, flush=True)
