@@ -20,8 +20,9 @@ namespace {
 
 class Recounter {
  public:
-  Recounter(const Communicator& comm, const Particles& particles, CutRule rule, const Domain& domain)
-      : comm_(comm), particles_(particles), domain_(domain), scheme_{rule}, recount_(domain.cells.size()) {
+  Recounter(const Communicator& comm, const Particles& particles, const CutScheme& scheme,
+            const Domain& domain)
+      : comm_(comm), particles_(particles), domain_(domain), scheme_(scheme), recount_(domain.cells.size()) {
     weighted_ =
         comm.max(std::any_of(particles.work.begin(), particles.work.end(), [](auto w) { return w > 0; })
                      ? 1
@@ -166,7 +167,7 @@ void compare(const Communicator& comm, Recount recount, Count particles,
 
 std::string check_domain(const Communicator& comm, const Particles& particles,
                          const DecompositionParameters& parameters, const Domain& domain) try {
-  compare(comm, Recounter(comm, particles, parameters.rule, domain)(),
+  compare(comm, Recounter(comm, particles, {.rule = parameters.rule, .epoch = parameters.epoch}, domain)(),
           comm.sum(static_cast<Count>(particles.size())), parameters, domain);
   return {};
 } catch (const DecompositionFault& fault) {

@@ -128,7 +128,7 @@ CutScheme scheme_of(const DecompositionParameters& parameters, Cell& root) {
   if (leaves > std::numeric_limits<std::int32_t>::max() / 2)
     throw InputError(fmt::format("{} leaves are too many: choose larger leaves", leaves));
   root.leaves = static_cast<std::int32_t>(leaves);
-  return {parameters.rule, size};
+  return {parameters.rule, size, parameters.epoch};
 }
 
 Count default_leaf_size(Count particles) {

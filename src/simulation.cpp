@@ -254,6 +254,7 @@ void Simulation::decompose() {
   DecompositionReport report;
   const std::optional<Box> previous = domain_.cells.empty() ? std::nullopt : std::optional<Box>(domain_.box);
   DecompositionParameters parameters = parameters_.decomposition;
+  parameters.epoch = static_cast<std::uint32_t>(steps_done_ / steps_of_epoch);
   parameters.speeds = leaf_moves_.speeds();
   before_cuts_.emplace(BeforeCuts{ExchangeGuard(comm_, *backend_), previous});
   try {

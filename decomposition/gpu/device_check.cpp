@@ -82,7 +82,8 @@ DeviceCheck check_on_device(const Communicator& comm, const DeviceParticles& par
     const Paths paths = paths_of(comm, domain);
     cuda::LeafCounts counts;
     comm.together([&] {
-      counts = audit_leaves(domain.box, parameters.rule, domain.cells, paths.leaves, paths.steps,
+      counts = audit_leaves(domain.box, {.rule = parameters.rule, .epoch = parameters.epoch}, domain.cells,
+                            paths.leaves, paths.steps,
                             {particles.values(fields::position), particles.values(fields::id), weights});
     });
     check.tree_hash = tree_hash(comm, counts.leaves_of_ids, domain);

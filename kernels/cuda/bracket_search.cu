@@ -29,7 +29,7 @@ __global__ void make_list_tasks(const CellTask* tasks, const CutScheme scheme, c
   list.axis = BracketList::key_column;
   list.low = list.key_first = task.key_first;
   list.high = list.key_last = task.key_last;
-  list.middle = scattered_middle(list.low, list.high);
+  list.middle = scheme.middle(list.low, list.high);
   list.left_is_known = true;
   list.via = column_of(columns0, columns1, task.from, 3) + task.first;
   if (b.holds(left)) {

@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-LeafCounts audit_leaves(const Box& box, CutRule rule, std::span<const Cell> cells,
+LeafCounts audit_leaves(const Box& box, const CutScheme& scheme, std::span<const Cell> cells,
                         std::span<const AuditedLeaf> leaves, std::span<const PathStep> steps,
                         const LeafParticles& particles) {
   LeafCounts counts;
@@ -117,7 +117,7 @@ LeafCounts audit_leaves(const Box& box, CutRule rule, std::span<const Cell> cell
   const dim3 blocks(static_cast<unsigned>(leaves.size()),
                     static_cast<unsigned>(std::max<std::size_t>(1, enough_blocks / leaves.size())));
   follow<<<blocks, threads, most_steps * sizeof(std::uint32_t)>>>(
-      box, CutScheme{rule}, device_cells.data(), device_leaves.data(), device_steps.data(), particles,
+      box, scheme, device_cells.data(), device_leaves.data(), device_steps.data(), particles,
       left_of_middle.data(), first_right.data(), device_of_leaf.data(), device_totals.data());
   launched("Grove::cuda::follow");
   device_download(counts.left_of_middle.data(), left_of_middle.data(), cells.size() * sizeof(Count));

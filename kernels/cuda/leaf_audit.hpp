@@ -44,7 +44,7 @@ struct LeafCounts {
 };
 
 /// Follows every particle down the tree. cells: all of the tree. Cost: O(particles x depth).
-LeafCounts audit_leaves(const Box& box, CutRule rule, std::span<const Cell> cells,
+LeafCounts audit_leaves(const Box& box, const CutScheme& scheme, std::span<const Cell> cells,
                         std::span<const AuditedLeaf> leaves, std::span<const PathStep> steps,
                         const LeafParticles& particles);
 

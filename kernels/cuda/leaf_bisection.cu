@@ -189,7 +189,7 @@ class LeafBisection {
         high[axis] = s_.coordinate[axis][s_.list[axis][last]];
       }
       const int axis = longest_axis(low, high);
-      const int less = number_less(axis, c.first, c.count, scattered_middle(low[axis], high[axis]));
+      const int less = number_less(axis, c.first, c.count, middle_in_leaf(low[axis], high[axis]));
       const int quantum = c.count > together_ ? together_ : c.count > group_size ? group_size : bucket_size;
       const int left = static_cast<int>(middle_left_count(c.count, less, quantum));
       c.axis = static_cast<std::uint16_t>(axis);

@@ -160,7 +160,7 @@ struct Avx512 {
       v[i] = i < vectors ? _mm512_loadu_si512(records + 4 * i) : _mm512_setzero_si512();
     const int axis = bounds.longest_axis();
     gather_keys<halves>(v, axis, key);
-    const __m512i middle = splat(scattered_middle(bounds.low[axis], bounds.high[axis]));
+    const __m512i middle = splat(middle_in_leaf(bounds.low[axis], bounds.high[axis]));
     std::uint32_t less = 0;
     for (int h = 0; h < halves; ++h)
       less |= static_cast<std::uint32_t>(_mm512_cmplt_epu32_mask(key[h], middle)) << 16 * h;

@@ -51,7 +51,7 @@ class LeafBisection {
       if (done) return parts;
     }
     const int axis = bounds.longest_axis();
-    const Coordinate low = bounds.low[axis], high = bounds.high[axis], middle = scattered_middle(low, high);
+    const Coordinate low = bounds.low[axis], high = bounds.high[axis], middle = middle_in_leaf(low, high);
     Coordinate* const keys = scratch_.keys.data();
     Simd::extract(records.data(), count, axis, keys);
     const std::size_t less = Simd::count_less(keys, count, middle);

@@ -69,22 +69,28 @@ GROVE_HOST_DEVICE constexpr std::uint32_t scrambled(std::uint32_t bits) {
   return bits ^ bits >> 16;
 }
 
-/// Rule `middle`: where a cell of these bounds is cut; coordinates less than this are left of it. Never
-/// overflows; bounds of one coordinate have nothing on the left.
+/// Where a cell of these bounds is cut by rule `middle`: anywhere between 3/8 and 5/8 of its extent, as a
+/// hash says; coordinates less than this are left of it. Never overflows; bounds of one coordinate have
+/// nothing on the left.
 ///
-/// It lies between 3/8 and 5/8 of the extent, as a hash of the bounds says. Were it 1/2, then nodes would
-/// stay where they are, and so would the errors of their forces, which all particles far away share: these
-/// add up to a torque (docs/performance.md, "Torques"; Springel et al. 2021, MNRAS 506, 2871, section 3.1,
-/// shift their root cube for the same reason). Bounds are hashed in steps of 1/512 to 1/256 of the extent: so
-/// cuts of large cells, which move many particles between ranks, change about once in the time in which
-/// particles pass such a step, and those of small ones with each new tree.
-GROVE_HOST_DEVICE constexpr Coordinate scattered_middle(Coordinate low, Coordinate high) {
+/// Were it 1/2, then nodes would stay where they are, and so would the errors of their forces, which all
+/// particles far away share: these add up to a torque (docs/performance.md, "Torques"; GADGET-4 shifts its
+/// root cube for the same reason: Springel et al. 2021, MNRAS 506, 2871).
+GROVE_HOST_DEVICE constexpr Coordinate scattered_middle(Coordinate low, Coordinate high, std::uint32_t hash) {
   const Coordinate extent = high - low;
-  const Coordinate kept = ~(all_bits_below(extent) >> 9);
-  const Coordinate hash = scrambled(scrambled(low & kept) ^ (high & kept));
-  const auto share = static_cast<std::uint64_t>(hash >> 16);          // of 2^16
-  const auto span = static_cast<Coordinate>((extent * share) >> 18);  // below 1/4 of the extent
+  const auto span = static_cast<Coordinate>((std::uint64_t{extent} * (hash >> 16)) >> 18);  // of a quarter
   return low + extent / 2 + (extent & 1) - extent / 8 + span;
+}
+
+/// That of cells inside of a leaf: elsewhere whenever the bounds have moved.
+GROVE_HOST_DEVICE constexpr Coordinate middle_in_leaf(Coordinate low, Coordinate high) {
+  return scattered_middle(low, high, scrambled(scrambled(low) ^ high));
+}
+
+/// That of cells from the root to the leaves. It is the same share of all cells of about one extent for an
+/// epoch: these cuts move particles between leaves and ranks.
+GROVE_HOST_DEVICE constexpr Coordinate middle_of_epoch(Coordinate low, Coordinate high, std::uint32_t epoch) {
+  return scattered_middle(low, high, scrambled(scrambled(epoch) ^ all_bits_below(high - low)));
 }
 
 /// Whether the highest bit of a is lower than that of b, without looking for either.
@@ -113,7 +119,7 @@ GROVE_HOST_DEVICE constexpr Count quanta(Count count, Count quantum) {
 }
 
 /// Rule `middle`: how many particles go left of a cell of `count` > `quantum`, of which `left_of_middle` lie
-/// left of scattered_middle() on the cut axis.
+/// left of CutScheme::middle() on the cut axis.
 ///
 /// The nearest multiple of the quantum (halfway: the larger), at least one quantum, and at most so many that
 /// the right child keeps a whole quantum. Between one and two quanta that is impossible: the left child gets
@@ -151,7 +157,8 @@ GROVE_HOST_DEVICE constexpr CutTarget halves_target(Count count, Count weight, s
 /// A rule with its parameter.
 struct CutScheme {
   CutRule rule = CutRule::middle;
-  Count quantum = 4096;  ///< `middle`, `centre`: the most particles in a leaf; `halves`: not used
+  Count quantum = 4096;     ///< `middle`, `centre`: the most particles in a leaf; `halves`: not used
+  std::uint32_t epoch = 0;  ///< `middle`: see middle_of_epoch()
 
   /// Leaves of a tree over `count` particles under `middle`; the least that there can be under `centre`;
   /// under `halves` their number is given.
@@ -174,7 +181,7 @@ struct CutScheme {
   /// Where a cell is to be cut on that axis, from its tight bounds there: near the middle of these or, under
   /// `centre`, in that of the smallest geometric cell around them.
   GROVE_HOST_DEVICE constexpr Coordinate middle(Coordinate low, Coordinate high) const {
-    return rule == CutRule::centre ? geometric_middle(low, high) : scattered_middle(low, high);
+    return rule == CutRule::centre ? geometric_middle(low, high) : middle_of_epoch(low, high, epoch);
   }
   /// Whether the target depends on the number of particles left of middle().
   GROVE_HOST_DEVICE constexpr bool needs_middle() const { return rule != CutRule::halves; }

@@ -90,6 +90,14 @@ TEST(Decomposition, is_the_same_tree_on_any_ranks_by_any_way) {
     }
 }
 
+TEST(Decomposition, cuts_elsewhere_in_another_epoch) {
+  DecompositionParameters later = middle(256);
+  later.epoch = 3;
+  expect_one_tree(Shape::cusp, 20000, false, later);
+  EXPECT_NE(reference_hash(Shape::cusp, 20000, false, later),
+            reference_hash(Shape::cusp, 20000, false, middle(256)));
+}
+
 TEST(Decomposition, gives_ranks_work_in_the_ratio_of_their_speeds_and_cuts_the_same_tree) {
   const Communicator comm = world();
   for (const std::uint32_t most : {7U, 1U << 20})

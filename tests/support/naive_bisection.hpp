@@ -35,12 +35,15 @@ inline void naive_sort(Records& cell, int axis, const std::vector<ParticleId>& i
   });
 }
 
-/// Particles that go left, of a sorted cell, under `middle`.
-inline Count naive_middle(const Records& sorted, int axis, Count q) {
+/// Particles that go left, of a sorted cell, under `middle`; leaves are larger than a group here.
+inline Count naive_middle(const Records& sorted, int axis, const CutScheme& scheme) {
   const auto n = static_cast<Count>(sorted.size());
-  const Coordinate middle = scattered_middle(sorted.front()[axis], sorted.back()[axis]);
+  const Count q = scheme.quantum;
+  const Coordinate low = sorted.front()[axis], high = sorted.back()[axis];
+  const Coordinate middle =
+      q > group_size ? middle_of_epoch(low, high, scheme.epoch) : middle_in_leaf(low, high);
   Count left = std::count_if(sorted.begin(), sorted.end(), [&](auto& r) { return r[axis] < middle; });
-  if (sorted.front()[axis] == sorted.back()[axis]) left = n / 2;
+  if (low == high) left = n / 2;
   Count best = q;  // the multiple of q that is nearest to it, the larger of two, if it leaves q on the right
   for (Count k = q; n - k >= q; k += q)
     if (std::abs(k - left) <= std::abs(best - left)) best = k;
@@ -53,7 +56,7 @@ struct NaiveHalving {
   int axis;
   Count left;
 };
-inline NaiveHalving naive_centre(const Records& cell, Count q) {
+inline NaiveHalving naive_centre(const Records& cell, const CutScheme& scheme) {
   const auto n = static_cast<Count>(cell.size());
   for (int bit = 31; bit >= 0; --bit)
     for (const int axis : {2, 1, 0}) {
@@ -61,7 +64,7 @@ inline NaiveHalving naive_centre(const Records& cell, Count q) {
           std::count_if(cell.begin(), cell.end(), [&](auto& r) { return !(r[axis] >> bit & 1); });
       if (left > 0 && left < n) return {axis, left};
     }
-  return {2, naive_middle(cell, 2, q)};
+  return {2, naive_middle(cell, 2, scheme)};
 }
 
 /// Leaves that go left: min(d - 2^(l-2), 2^(l-1)) with l = ceil(log2 d).
@@ -92,12 +95,11 @@ inline void naive_leaves(Records cell, const CutScheme& scheme, Count leaves, co
   const bool halves = scheme.rule == CutRule::halves;
   if (halves ? leaves == 1 : static_cast<Count>(cell.size()) <= scheme.quantum) return visit(cell);
   const bool centre = scheme.rule == CutRule::centre;
-  const NaiveHalving halving =
-      centre ? naive_centre(cell, scheme.quantum) : NaiveHalving{naive_axis(cell), 0};
+  const NaiveHalving halving = centre ? naive_centre(cell, scheme) : NaiveHalving{naive_axis(cell), 0};
   naive_sort(cell, halving.axis, id);
   const Count left = centre   ? halving.left
                      : halves ? naive_halves(cell, weight, leaves)
-                              : naive_middle(cell, halving.axis, scheme.quantum);
+                              : naive_middle(cell, halving.axis, scheme);
   const Count d_left = halves ? naive_left_leaves(leaves) : 0;
   naive_leaves({cell.begin(), cell.begin() + left}, scheme, d_left, weight, id, visit);
   naive_leaves({cell.begin() + left, cell.end()}, scheme, leaves - d_left, weight, id, visit);

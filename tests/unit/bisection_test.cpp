@@ -106,7 +106,7 @@ TEST(Bisection, middle_leaves_are_those_of_a_naive_sort) {
 
 TEST(Bisection, middle_leaves_of_many_particles_are_those_of_a_naive_sort) {
   for (const Sample& s : samples(60000))
-    expect_leaves(s, {CutRule::middle, 4096}, 0, Weights(s.records.size(), 1), false);
+    expect_leaves(s, {CutRule::middle, 4096, 5}, 0, Weights(s.records.size(), 1), false);
 }
 
 TEST(Bisection, leaves_do_not_depend_on_how_well_a_sample_represents_them) {

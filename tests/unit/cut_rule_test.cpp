@@ -23,44 +23,60 @@ TEST(CutRule, middle_gives_full_quanta) {
 }
 
 TEST(CutRule, cuts_lie_in_the_middle_quarter) {
-  EXPECT_EQ(scattered_middle(7, 7), 7u) << "nothing is left of one coordinate";
+  EXPECT_EQ(scattered_middle(7, 7, ~0u), 7u) << "nothing is left of one coordinate";
   std::mt19937 random(1);
   for (int i = 0; i < 100000; ++i) {
     const auto low = static_cast<Coordinate>(random());
-    const auto extent = static_cast<Coordinate>((~low >> random() % 32));
+    const Coordinate extent = ~low >> random() % 32;
     if (extent == 0) continue;
-    const Coordinate left = scattered_middle(low, low + extent) - low;
+    const Coordinate left = scattered_middle(low, low + extent, static_cast<std::uint32_t>(random())) - low;
     // Roundings: of the half, of the eighth and of the share of the quarter.
     ASSERT_GE(left, std::max<std::int64_t>(1, std::int64_t{3} * extent / 8)) << low << " " << extent;
     ASSERT_LE(left, std::min<std::int64_t>(extent, std::int64_t{5} * extent / 8 + 2)) << low << " " << extent;
   }
 }
 
-double share_left(Coordinate low, Coordinate high) {
-  return static_cast<double>(scattered_middle(low, high) - low) / static_cast<double>(high - low);
+/// Where cuts lie, as chi^2 of 16 parts of the quarter; shares are of the extent.
+class Scatter {
+ public:
+  void add(Coordinate low, Coordinate high, Coordinate middle) {
+    const double share = static_cast<double>(middle - low) / static_cast<double>(high - low);
+    const int part = static_cast<int>((share - 0.375) / 0.25 * static_cast<double>(found_.size()));
+    ++found_.at(static_cast<std::size_t>(std::clamp(part, 0, 15)));
+    ++cuts_;
+  }
+  double chi2() const {
+    const double expected = cuts_ / static_cast<double>(found_.size());
+    double sum = 0;
+    for (const double n : found_) sum += (n - expected) * (n - expected) / expected;
+    return sum;
+  }
+  /// Uniform numbers exceed it once in a million times (15 degrees of freedom).
+  static constexpr double too_much = 57;
+
+ private:
+  std::array<double, 16> found_{};
+  double cuts_ = 0;
+};
+
+TEST(CutRule, cuts_in_a_leaf_lie_elsewhere_for_other_bounds) {
+  constexpr Coordinate extent = 1U << 20;
+  Scatter scatter;
+  for (Coordinate i = 0; i < 64; ++i)
+    for (Coordinate j = 0; j < 32; ++j) scatter.add(i, extent + j, middle_in_leaf(i, extent + j));
+  EXPECT_LT(scatter.chi2(), Scatter::too_much);
 }
 
-TEST(CutRule, cuts_of_other_bounds_lie_elsewhere) {
-  constexpr Coordinate step = 1U << 22;  // in which bounds of an extent from 2^30 to 2^31 are hashed
-  constexpr int parts = 16, lows = 64, extents = 32;
-  std::array<double, parts> found{};
-  for (Coordinate i = 0; i < lows; ++i)
-    for (Coordinate j = 0; j < extents; ++j) {
-      const Coordinate low = i * step, high = low + (256 + j) * step;
-      const int part = static_cast<int>((share_left(low, high) - 0.375) / 0.25 * parts);
-      ++found.at(static_cast<std::size_t>(std::min(part, parts - 1)));
+TEST(CutRule, cuts_to_leaves_lie_elsewhere_in_another_epoch) {
+  CutScheme scheme{CutRule::middle, 8};
+  Scatter scatter;
+  for (scheme.epoch = 0; scheme.epoch < 128; ++scheme.epoch)
+    for (int bit = 16; bit < 32; ++bit) {
+      const Coordinate high = Coordinate{1} << bit;
+      scatter.add(0, high, scheme.middle(0, high));
+      EXPECT_EQ(scheme.middle(5, high + 5), scheme.middle(0, high) + 5) << "cells that move";
     }
-  constexpr double expected = double{lows} * extents / parts;
-  double chi2 = 0;
-  for (const double n : found) chi2 += (n - expected) * (n - expected) / expected;
-  EXPECT_LT(chi2, 57) << "uniform numbers exceed this once in a million times (15 degrees of freedom)";
-}
-
-TEST(CutRule, cuts_follow_bounds_that_hardly_move) {
-  constexpr Coordinate low = 5U << 22, high = 300U << 22;
-  const double share = share_left(low, high);
-  for (const Coordinate moved : {1U, 1000U, (1U << 22) - 1})
-    EXPECT_NEAR(share_left(low + moved, high + moved), share, 1e-8) << moved << ": a rounding of some 2^-30";
+  EXPECT_LT(scatter.chi2(), Scatter::too_much);
 }
 
 /// The first cut that divides a cell of these bounds, if the root cube is halved on z, y, x, z, y, ...
