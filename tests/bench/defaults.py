@@ -147,7 +147,7 @@ def run(options, work, slots, job):
         process = start(options.grove, file, gpu, ["--resume", "auto"])
         try:
             _, errors = process.communicate(timeout=options.until - time.monotonic())
-        except (subprocess.TimeoutExpired, ValueError):
+        except subprocess.TimeoutExpired:
             process.terminate()  # writes a checkpoint
             process.communicate()
             return f"stopped after step {column(rows_of(folder / 'timing.csv')[-1], 'step'):.0f} |"
