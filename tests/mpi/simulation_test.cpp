@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
@@ -46,6 +47,32 @@ TEST(SimulationOfOctrees, ends_in_the_same_state_on_any_number_of_ranks) {
   const Particles expected = evolved(Communicator(MPI_COMM_SELF), time, octrees);
   const Particles actual = evolved(Communicator(MPI_COMM_WORLD), time, octrees);
   expect_same(actual, expected);
+}
+
+// Particles that hardly move in 40 steps, each with new cuts.
+TEST(Simulation, cuts_elsewhere_every_16_steps) {
+  ModelParameters sphere;
+  sphere.model = "cold-sphere";
+  sphere.particles = 4000;
+  const Parameters parameters = parse_parameters(
+      "units: {system: none}\n"
+      "initial_conditions: {model: cold-sphere}\n"
+      "gravity: {softening: 0.1}\n"
+      "tuning: {rebuild_interval: 1}\n"
+      "time: {begin: 0, end: 40e-9, step: 1e-9, steps: shared}\n",
+      "test", {});
+  const Communicator comm(MPI_COMM_WORLD);
+  Simulation simulation(comm, parameters, share_of(comm, make_particles(sphere)), 0);
+  const auto left = [&] {
+    const std::vector<Cell>& cells = simulation.domain().cells;
+    return cells[static_cast<std::size_t>(cells[0].child)].count;
+  };
+  std::vector<Count> lefts;
+  while (!simulation.is_done()) {
+    simulation.step();
+    if (lefts.empty() || left() != lefts.back()) lefts.push_back(left());
+  }
+  EXPECT_EQ(lefts.size(), 3u) << "epochs of 16, 16 and 8 steps";
 }
 
 /// A Plummer sphere in one octree, with parts of groups that reach no farther than this.
