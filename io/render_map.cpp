@@ -53,8 +53,9 @@ PixelMap deposit(const Communicator& comm, const Particles& particles, const Fra
   double heaviest = 0;
   for (const double m : particles.mass) heaviest = std::max(heaviest, m);
   const auto total = static_cast<double>(comm.sum(static_cast<Count>(particles.size())));
-  // No sum reaches 2^61. A power of two, so that masses are scaled without rounding.
-  const int exponent = std::ilogb(std::max(comm.max(heaviest) * std::max(total, 1.0), 1e-300)) + 1 - 61;
+  // No sum reaches 2^61. A power of two, so that masses are scaled without rounding; its inverse is finite,
+  // also where nothing has mass.
+  const int exponent = std::ilogb(std::max(comm.max(heaviest) * std::max(total, 1.0), 1e-280)) + 1 - 61;
   map.mass_unit = std::ldexp(1.0, exponent);
   const double per_mass = std::ldexp(1.0, -exponent);
 
