@@ -75,7 +75,7 @@ GravityParameters parameters_of(const ForceChoice& choice) {
   return gravity;
 }
 
-/// What is checked of the particles.
+/// The checks that particles have to pass.
 ValidationOptions validation_of(const ForceChoice& choice) {
   ValidationOptions options{.source = "forces", .softening_option = "softening", .tracer_option = "tracers"};
   for (const int type : choice.tracers) {

@@ -20,7 +20,7 @@ struct Conservation {
   double median = 0, p99 = 0, max = 0;  ///< of audits, the worst of each
 
   void begin(const Totals& first);
-  /// Where all particles are synchronised.
+  /// To be called when all particles are synchronised.
   void add(const Totals& now, double energy_error);
   void add(const AuditResult& audit);
 };

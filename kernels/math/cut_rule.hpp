@@ -54,14 +54,14 @@ GROVE_HOST_DEVICE constexpr int longest_axis(const IntegerPosition& low, const I
   return x >= y ? (x >= z ? 0 : 2) : (y >= z ? 1 : 2);
 }
 
-/// A number whose bits below the highest one of `value` are all set, and no others but that one.
+/// Sets all bits below the highest one that is set.
 GROVE_HOST_DEVICE constexpr Coordinate all_bits_below(Coordinate value) {
   for (int distance = 1; distance < 32; distance *= 2) value |= value >> distance;
   return value;
 }
 
-/// Other bits for each number (the last mixing of Murmur3, Appleby 2011, behind a sum so that 0 becomes other
-/// bits, too).
+/// A hash of a number: the last mixing of Murmur3 (Appleby 2011). The sum before it keeps 0 from being its
+/// own hash.
 GROVE_HOST_DEVICE constexpr std::uint32_t scrambled(std::uint32_t bits) {
   bits += 0x9E3779B9U;
   bits = (bits ^ bits >> 16) * 0x85EBCA6BU;
@@ -69,12 +69,12 @@ GROVE_HOST_DEVICE constexpr std::uint32_t scrambled(std::uint32_t bits) {
   return bits ^ bits >> 16;
 }
 
-/// Where a cell of these bounds is cut by rule `middle`: anywhere between 3/8 and 5/8 of its extent, as a
-/// hash says; coordinates less than this are left of it. Never overflows; bounds of one coordinate have
-/// nothing on the left.
+/// Rule `middle` cuts a cell of these bounds here: between 3/8 and 5/8 of its extent, as a hash says;
+/// coordinates less than this are left of the cut. Never overflows; bounds of one coordinate have nothing on
+/// the left.
 ///
-/// Were it 1/2, then nodes would stay where they are, and so would the errors of their forces, which all
-/// particles far away share: these add up to a torque (docs/performance.md, "Torques"; GADGET-4 shifts its
+/// Cuts at 1/2 would leave nodes where they are, and with them the errors of their forces. All particles far
+/// away share these errors, which add up to a torque (docs/performance.md, "Torques"; GADGET-4 shifts its
 /// root cube for the same reason: Springel et al. 2021, MNRAS 506, 2871).
 GROVE_HOST_DEVICE constexpr Coordinate scattered_middle(Coordinate low, Coordinate high, std::uint32_t hash) {
   const Coordinate extent = high - low;
@@ -82,13 +82,13 @@ GROVE_HOST_DEVICE constexpr Coordinate scattered_middle(Coordinate low, Coordina
   return low + extent / 2 + (extent & 1) - extent / 8 + span;
 }
 
-/// That of cells inside of a leaf: elsewhere whenever the bounds have moved.
+/// The cut of a cell inside of a leaf: it lies elsewhere whenever the bounds have moved.
 GROVE_HOST_DEVICE constexpr Coordinate middle_in_leaf(Coordinate low, Coordinate high) {
   return scattered_middle(low, high, scrambled(scrambled(low) ^ high));
 }
 
-/// That of cells from the root to the leaves. It is the same share of all cells of about one extent for an
-/// epoch: these cuts move particles between leaves and ranks.
+/// The cut of a cell between the root and the leaves. For an epoch all cells of about one extent are cut at
+/// the same share of it, because these cuts move particles between leaves and ranks.
 GROVE_HOST_DEVICE constexpr Coordinate middle_of_epoch(Coordinate low, Coordinate high, std::uint32_t epoch) {
   return scattered_middle(low, high, scrambled(scrambled(epoch) ^ all_bits_below(high - low)));
 }
@@ -178,12 +178,12 @@ struct CutScheme {
   GROVE_HOST_DEVICE constexpr int axis(const IntegerPosition& low, const IntegerPosition& high) const {
     return rule == CutRule::centre ? geometric_axis(low, high) : longest_axis(low, high);
   }
-  /// Where a cell is to be cut on that axis, from its tight bounds there: near the middle of these or, under
-  /// `centre`, in that of the smallest geometric cell around them.
+  /// The coordinate near which a cell of these tight bounds is cut. It lies near their middle or, under
+  /// `centre`, in the middle of the smallest geometric cell around them.
   GROVE_HOST_DEVICE constexpr Coordinate middle(Coordinate low, Coordinate high) const {
     return rule == CutRule::centre ? geometric_middle(low, high) : middle_of_epoch(low, high, epoch);
   }
-  /// Whether the target depends on the number of particles left of middle().
+  /// True if the target depends on the number of particles left of middle().
   GROVE_HOST_DEVICE constexpr bool needs_middle() const { return rule != CutRule::halves; }
   /// What that number is rounded to multiples of; 0: it is not rounded.
   GROVE_HOST_DEVICE constexpr Count rounding() const { return rule == CutRule::middle ? quantum : 0; }

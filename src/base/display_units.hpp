@@ -34,7 +34,7 @@ class DisplayUnits {
 
   /// "Gyr", "Msun (km/s)^2"; empty: the value is a bare number.
   std::string name(const Dimension& dimension) const;
-  /// By which a value in the run's units is multiplied.
+  /// Multiplies a value in the run's units to show it.
   double factor(const Dimension& dimension) const;
   double shown(double value, const Dimension& dimension) const { return value * factor(dimension); }
   /// "1.25 Gyr", "0.5"; with so many significant digits at most. value: in the run's units.

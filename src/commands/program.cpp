@@ -38,7 +38,7 @@ void add_commands(CLI::App& app, Action& action) {
   add_validate(app, action);
 }
 
-/// Where the shell has parted a value from its unit.
+/// Says how to quote a value that the shell has parted from its unit.
 std::string hint_on(int argc, char** argv) {
   for (int i = 2; i < argc; ++i)
     if (named_unit(argv[i]))

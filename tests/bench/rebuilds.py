@@ -59,10 +59,10 @@ def run(options, work, job):
     energy = [abs(column(row, "energy_error")) for row in rows_of(folder / "energy.csv")]
     phases = ("total", "audit", "output", "checkpoint")
     total, *aside = (sum(column(row, phase) for row in timing) for phase in phases)
-    work = sum(
+    interactions = sum(
         column(row, "active") * (column(row, "cell_interactions") + column(row, "particle_interactions")) for row in timing
     )
-    return f"{total - sum(aside):.2f} | {work / 1e9:.4g} | {100 * max(energy):.4f} % | {100 * energy[-1]:.4f} %"
+    return f"{total - sum(aside):.2f} | {interactions / 1e9:.4g} | {100 * max(energy):.4f} % | {100 * energy[-1]:.4f} %"
 
 
 def main():

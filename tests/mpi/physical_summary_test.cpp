@@ -1,4 +1,4 @@
-// What a run says of itself before its first step.
+// Tests the summary that a run prints before its first step.
 #include "physical_summary.hpp"
 
 #include <gtest/gtest.h>
