@@ -58,8 +58,8 @@ void TreeTuning::begin(Repair repair, const BlockExcess::Due& due) {
 
 Repair TreeTuning::choose(const RepairCosts& costs, std::span<const StepWork> coming,
                           const BlockExcess::Due& due) const {
-  if (!rates().in_blocks)
-    return walked_ >= most_cuts_walked * costs.cuts ? Repair::cuts : choice_.choose(costs, coming);
+  if (walked_ >= most_cuts_walked * costs.cuts) return Repair::cuts;
+  if (!rates().in_blocks) return choice_.choose(costs, coming);
   if (cuts_.pays(costs.cuts, coming.front().fresh_cost)) return Repair::cuts;
   // As for each block (BlockExcess): before the first step whose excess is above the mean cost per step.
   const double mean =

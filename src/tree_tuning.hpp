@@ -16,12 +16,12 @@ namespace grove {
 /// Decides how trees follow the particles: from counted interactions, so the same on any number of ranks
 /// while prices of repairs are assumed ones, and not measured.
 ///
-/// How much dearer aged trees are is judged against what was seen of fresh ones, which says nothing where
-/// much changes at once: in the bounce of a collapse most particles are on levels that no fresh tree has
-/// seen, and trees of before it would be kept through it, at twice the cost and the error. So where all
-/// leaves are rebuilt together, all is cut anew at the latest when the walks since the last cuts have cost as
-/// much as most_cuts_walked cuts, which costs 3 % more at most. Blocks, each of which knows its own
-/// fresh trees, need no such bound.
+/// All is cut anew at the latest when the walks since the last cuts have cost as much as most_cuts_walked
+/// cuts, which costs 3 % more at most, for two reasons. Cuts that stay keep the errors of the large nodes,
+/// which add up to a torque (docs/performance.md, "Torques"). And how much dearer aged trees are is judged
+/// against what was seen of fresh ones, which says nothing where much changes at once: in the bounce of a
+/// collapse most particles are on levels that no fresh tree has seen, and trees of before it would be kept
+/// through it, at twice the cost and the error.
 class TreeTuning {
  public:
   /// All there is to save, beside the interval: restored from it, the answers are the same to the bit.

@@ -55,21 +55,24 @@ TEST(TreeTuning, assumed_prices_stay_when_nothing_is_measured) {
   EXPECT_NEAR(mean_cost(1200, false) / best_cost(1200), 2.1, 0.4);
 }
 
-// Aged trees that seem to cost what fresh ones do would be kept for 1024 steps. Seven steps of 500 are the
-// first that cost as much as the 32 cuts for 100 after which all is cut at the latest.
+// Aged trees that seem to cost what fresh ones do would be kept for 1024 steps, or for good in blocks. Seven
+// steps of 500 are the first that cost as much as the 32 cuts for 100 after which all is cut at the latest.
 TEST(TreeTuning, renews_trees_by_the_work_done_in_them_though_nothing_is_seen_to_grow) {
   static_assert(TreeTuning::most_cuts_walked == 32);
-  TreeTuning tuning({.rebuild = 75, .rebuild_once = 0, .cuts = 100, .in_blocks = false}, 0);
-  BlockClock clock(Timeline(0, 100, 1));
-  for (int step = 0; step < 100; ++step) {
-    clock.advance(0);
-    const Repair repair = step == 0 ? Repair::cuts : tuning.plan({particles}, clock, 0, {});
-    EXPECT_EQ(repair == Repair::cuts, step % 7 == 0) << "step " << step;
-    tuning.begin(repair, {});
-    ForceReport forces;
-    forces.active_of[0] = particles;
-    forces.work[0] = forces.interactions.cell = static_cast<Count>(particles * fresh);
-    tuning.walked(forces, std::nullopt);
+  for (const bool in_blocks : {false, true}) {
+    SCOPED_TRACE(in_blocks ? "in blocks" : "together");
+    TreeTuning tuning({.rebuild = 75, .rebuild_once = 0, .cuts = 100, .in_blocks = in_blocks}, 0);
+    BlockClock clock(Timeline(0, 100, 1));
+    for (int step = 0; step < 100; ++step) {
+      clock.advance(0);
+      const Repair repair = step == 0 ? Repair::cuts : tuning.plan({particles}, clock, 0, {});
+      EXPECT_EQ(repair == Repair::cuts, step % 7 == 0) << "step " << step;
+      tuning.begin(repair, {});
+      ForceReport forces;
+      forces.active_of[0] = particles;
+      forces.work[0] = forces.interactions.cell = static_cast<Count>(particles * fresh);
+      tuning.walked(forces, std::nullopt);
+    }
   }
 }
 
