@@ -84,7 +84,7 @@ struct AccuracyOf {
   double eta;    ///< TimeParameters::eta
 };
 constexpr AccuracyOf accuracy_of(Accuracy accuracy) {
-  constexpr AccuracyOf all[] = {{3.5e-3, 0.2}, {5e-4, 0.05}, {1e-4, 0.02}};
+  constexpr AccuracyOf all[] = {{3.5e-3, 0.2}, {2.5e-4, 0.05}, {1e-4, 0.02}};
   return all[static_cast<int>(accuracy)];
 }
 

@@ -138,7 +138,7 @@ void check_sphere(const Sphere& sphere, const ByRadius& sorted, const Totals& to
 void check_accuracy(const Evaluated& evaluated, const char* name, const SelfCheckReport& report) {
   const AuditResult audit = evaluated.backend->audit(evaluated.domain, 1000);
   report({fmt::format("{}: 99th percentile of the force error, by direct summation", name), audit.p99, 0,
-          0.004});
+          0.001});
 }
 
 }  // namespace

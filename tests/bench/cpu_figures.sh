@@ -28,7 +28,7 @@ EOF
 }
 
 "$grove" ic hernquist -n 1000000 -o hernquist.hdf5
-for delta in 0.007 0.0035 0.0005; do
+for delta in 0.007 0.0035 0.0005 0.00025; do
   for ranks in 1 2; do
     for i in $(seq "$repetitions"); do
       audit=$((i == 1 ? 1000 : 0))

@@ -23,8 +23,8 @@ std::unique_ptr<Backend> on_host(const Communicator& comm, Particles own, const 
 const std::string block_steps = "time: {begin: 0, end: 0.15, step: 0.05, eta: 0.1}\n",
                   few_steps = "time: {begin: 0, end: 0.1, step: 0.05, eta: 0.1}\n",
                   shared_steps = "time: {begin: 0, end: 1.4, step: 0.05, steps: shared}\n",
-                  bisections = "gravity: {softening: 0.02}\n",
-                  octrees = "gravity: {softening: 0.02, tree: octree}\n";
+                  bisections = "gravity: {softening: 0.02, delta: 0.0005}\n",
+                  octrees = "gravity: {softening: 0.02, delta: 0.0005, tree: octree}\n";
 
 class CheckpointOnHost : public ::testing::Test {
  protected:

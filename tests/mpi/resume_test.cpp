@@ -167,9 +167,9 @@ TEST_F(Resume, of_another_run_is_refused) {
     const std::string error = refusal({"auto"}, changes);
     EXPECT_NE(error.find(text), std::string::npos) << error;
   };
-  expect_refusal({"gravity.delta=1e-3"}, "gravity.delta was 0.0005 and is now 0.001");
+  expect_refusal({"gravity.delta=1e-3"}, "gravity.delta was 0.00025 and is now 0.001");
   expect_refusal({"initial_conditions.n=600", "gravity.delta=1e-3"},
-                 "gravity.delta was 0.0005 and is now 0.001, initial_conditions.n was 500 and is now 600");
+                 "gravity.delta was 0.00025 and is now 0.001, initial_conditions.n was 500 and is now 600");
   expect_refusal({"time.begin=0"}, "time.begin was not given and is now 0");
   expect_refusal({"decomposition.leaf_size=32"}, "decomposition.leaf_size was 0 and is now 32");
   expect_refusal({"time.end=0.07"}, "time.end");
