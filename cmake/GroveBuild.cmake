@@ -142,11 +142,21 @@ function(grove_gather_cuda name in_place)
 endfunction()
 
 # grove_library(NAME FOLDER... [LINK TARGET...] [PRIVATE TARGET...] [EXCLUDE FILE...]): the target grove::NAME of all sources that lie
-# directly in the folders; headers only makes it an interface target.
+# directly in the folders; headers only makes it an interface target. The target and what links to it see the headers of these
+# folders, by links in an include folder of its own: a file that includes what its target does not link to does not compile.
 function(grove_library name)
   cmake_parse_arguments(arg "" "" "LINK;PRIVATE;EXCLUDE" ${ARGN})
   set(sources)
+  set(headers ${PROJECT_BINARY_DIR}/include/${name})
+  file(REMOVE_RECURSE ${headers})
   foreach(folder IN LISTS arg_UNPARSED_ARGUMENTS)
+    string(REGEX REPLACE "^src/" "" seen_as ${folder})
+    file(MAKE_DIRECTORY ${headers}/${seen_as})
+    file(GLOB found CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_SOURCE_DIR}/${folder}/*.hpp
+                                               ${PROJECT_SOURCE_DIR}/${folder}/*.cuh)
+    foreach(header IN LISTS found)
+      file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder}/${header} ${headers}/${seen_as}/${header} SYMBOLIC)
+    endforeach()
     file(GLOB found CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${folder}/*.cpp
                                                ${PROJECT_SOURCE_DIR}/${folder}/*.cu)
     list(APPEND sources ${found})
@@ -164,7 +174,7 @@ function(grove_library name)
     set_target_properties(grove_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_compile_options(grove_${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-semantic-interposition>)
   endif()
-  target_include_directories(grove_${name} ${scope} ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(grove_${name} ${scope} ${headers})
   target_link_libraries(grove_${name} ${scope} grove_options ${arg_LINK})
   if(arg_PRIVATE)
     target_link_libraries(grove_${name} PRIVATE ${arg_PRIVATE})

@@ -16,9 +16,9 @@
 #include "arrays.hpp"
 #include "backend/backend.hpp"
 #include "base/errors.hpp"
+#include "gravity/suggested_softening.hpp"
 #include "io/validate.hpp"
 #include "io/words.hpp"
-#include "let/suggested_softening.hpp"
 #include "results.hpp"
 #include "runtime.hpp"
 

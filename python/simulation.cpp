@@ -16,13 +16,13 @@
 #include "arrays.hpp"
 #include "base/errors.hpp"
 #include "forces.hpp"
-#include "initial_state.hpp"
 #include "io/parameters.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
+#include "run/simulation.hpp"
+#include "run/start/initial_state.hpp"
 #include "runtime.hpp"
 #include "snapshots.hpp"
-#include "src/simulation.hpp"
 
 namespace py = pybind11;
 

@@ -9,7 +9,7 @@
 #include "comm/communicator.hpp"
 #include "commands/commands.hpp"
 #include "kernels/kokkos/loops/runtime.hpp"
-#include "stop_requests.hpp"
+#include "run/guard/stop_requests.hpp"
 
 namespace grove {
 namespace {

@@ -9,18 +9,10 @@
 #include "base/vec3.hpp"
 #include "kernels/math/cell.hpp"
 #include "kernels/math/cut_rule.hpp"
+#include "kernels/math/record.hpp"
 
 /// Exact bisection of cells whose particles are all on this rank. All memory is the host's.
 namespace grove {
-
-/// What is sorted in place of a particle: a quarter of a cache line.
-struct alignas(16) Record {
-  Coordinate x, y, z;   ///< integer coordinates
-  std::uint32_t index;  ///< of the particle, in the arrays of ids and weights
-
-  Coordinate operator[](int axis) const { return axis == 0 ? x : axis == 1 ? y : z; }
-  friend bool operator==(const Record&, const Record&) = default;
-};
 
 /// A cell inside a leaf of the ORB, down to the buckets.
 struct LocalCell {

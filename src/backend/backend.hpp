@@ -14,16 +14,16 @@
 #include "decomposition/domain.hpp"
 #include "decomposition/leaf_balance.hpp"
 #include "forest/forest.hpp"
+#include "gravity/audit.hpp"
+#include "gravity/gravity.hpp"
+#include "gravity/totals.hpp"
 #include "kernels/math/census.hpp"
 #include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
 #include "kernels/math/potentials.hpp"
-#include "let/audit.hpp"
-#include "let/gravity.hpp"
-#include "let/totals.hpp"
 #include "particles/particles.hpp"
-#include "time/block_excess.hpp"
-#include "time/repair.hpp"
+#include "tuning/block_excess.hpp"
+#include "tuning/repair.hpp"
 
 namespace grove {
 

@@ -10,11 +10,11 @@
 #include "base/errors.hpp"
 #include "base/units.hpp"
 #include "commands/commands.hpp"
-#include "composition.hpp"
-#include "initial_state.hpp"
 #include "io/file.hpp"
 #include "io/parameters.hpp"
 #include "io/snapshot.hpp"
+#include "run/start/composition.hpp"
+#include "run/start/initial_state.hpp"
 
 namespace grove {
 namespace {

@@ -17,14 +17,14 @@
 #include "commands/commands.hpp"
 #include "commands/count.hpp"
 #include "commands/force_report.hpp"
+#include "gravity/force_hash.hpp"
+#include "gravity/suggested_softening.hpp"
 #include "io/file.hpp"
 #include "io/parameters.hpp"
 #include "io/schema.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
 #include "io/words.hpp"
-#include "let/force_hash.hpp"
-#include "let/suggested_softening.hpp"
 
 namespace grove {
 namespace {

@@ -8,10 +8,10 @@
 #include "base/timers.hpp"
 #include "base/units.hpp"
 #include "comm/communicator.hpp"
+#include "gravity/audit.hpp"
+#include "gravity/gravity.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/opening.hpp"
-#include "let/audit.hpp"
-#include "let/gravity.hpp"
 
 namespace grove {
 

@@ -13,12 +13,12 @@
 #include "base/units.hpp"
 #include "commands/commands.hpp"
 #include "commands/count.hpp"
-#include "initial_conditions.hpp"
 #include "io/file.hpp"
 #include "io/snapshot.hpp"
-#include "model_summary.hpp"
 #include "particles/models/model.hpp"
-#include "run_needs.hpp"
+#include "run/start/initial_conditions.hpp"
+#include "run/start/model_summary.hpp"
+#include "run/start/run_needs.hpp"
 
 namespace grove {
 namespace {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/errors.hpp"
-#include "checkpoint.hpp"
 #include "commands/commands.hpp"
 #include "io/snapshot.hpp"
+#include "run/checkpoint/checkpoint.hpp"
 
 namespace grove {
 namespace {

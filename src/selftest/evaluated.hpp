@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "initial_conditions.hpp"
+#include "run/start/initial_conditions.hpp"
 #include "selftest/selftest.hpp"
 
 namespace grove {

@@ -6,10 +6,10 @@
 #include <numbers>
 #include <vector>
 
-#include "let/force_hash.hpp"
+#include "gravity/force_hash.hpp"
 #include "particles/models/model.hpp"
+#include "run/simulation.hpp"
 #include "selftest/evaluated.hpp"
-#include "simulation.hpp"
 
 namespace grove {
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,11 @@ class OutputTimes {
   /// The given times in ascending order. InputError: one outside begin..end.
   static OutputTimes listed(std::vector<double> times, double begin, double end,
                             const DisplayUnits& shown = DisplayUnits::none());
+  /// listed() of these times, or regular() if there are none. every: nothing is 0.
+  static OutputTimes planned(const std::vector<double>& times, std::optional<double> every, double begin,
+                             double end, const DisplayUnits& shown) {
+    return times.empty() ? regular(begin, end, every.value_or(0), shown) : listed(times, begin, end, shown);
+  }
 
   /// How many are earlier than a time.
   std::size_t count_before(double time) const;

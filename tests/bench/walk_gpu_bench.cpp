@@ -29,10 +29,10 @@
 
 #include "backend/backend.hpp"
 #include "base/hash.hpp"
+#include "gravity/force_hash.hpp"
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/walk.hpp"
 #include "kernels/math/cut_rule.hpp"
-#include "let/force_hash.hpp"
 
 namespace grove {
 namespace {

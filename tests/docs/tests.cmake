@@ -8,3 +8,4 @@ foreach(page IN ITEMS README.md docs/tutorial.md docs/choosing.md docs/limits.md
   grove_register_test(page_${name} 2 "" ${Python_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/docs/page_test.py
                       ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}/${page})
 endforeach()
+grove_register_test(folder_map 1 "" ${Python_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/docs/folder_map_test.py ${PROJECT_SOURCE_DIR})

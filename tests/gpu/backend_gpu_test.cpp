@@ -13,8 +13,8 @@
 #include "backend/host_backend.hpp"
 #include "base/errors.hpp"
 #include "base/hash.hpp"
+#include "gravity/force_hash.hpp"
 #include "kernels/cuda/device.hpp"
-#include "let/force_hash.hpp"
 #include "support/gpu_ranks.hpp"
 
 namespace grove {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "particles/gpu/device_particles.hpp"
-#include "simulation.hpp"
+#include "run/simulation.hpp"
 #include "support/active_checks.hpp"
 #include "support/gpu_ranks.hpp"
 #include "time/leapfrog.hpp"

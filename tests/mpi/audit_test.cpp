@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "let/audit.hpp"
+#include "gravity/audit.hpp"
 #include "support/shared_domain.hpp"
 
 namespace grove {

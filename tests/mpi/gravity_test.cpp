@@ -7,10 +7,10 @@
 
 #include "base/errors.hpp"
 #include "base/hash.hpp"
+#include "gravity/force_hash.hpp"
+#include "gravity/gravity.hpp"
+#include "gravity/suggested_softening.hpp"
 #include "kernels/math/softening.hpp"
-#include "let/force_hash.hpp"
-#include "let/gravity.hpp"
-#include "let/suggested_softening.hpp"
 #include "support/shared_domain.hpp"
 
 namespace grove {

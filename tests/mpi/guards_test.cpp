@@ -1,4 +1,4 @@
-#include "guards.hpp"
+#include "run/guard/guards.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "base/errors.hpp"
 #include "io/checkpoint_folder.hpp"
 #include "io/parameters.hpp"
-#include "simulation.hpp"
+#include "run/simulation.hpp"
 #include "support/particle_sets.hpp"
 #include "support/particles.hpp"
 

@@ -1,4 +1,4 @@
-#include "initial_conditions.hpp"
+#include "run/start/initial_conditions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/errors.hpp"
-#include "composition.hpp"
-#include "initial_state.hpp"
 #include "io/snapshot.hpp"
-#include "model_summary.hpp"
 #include "particles/models/model.hpp"
+#include "run/start/composition.hpp"
+#include "run/start/initial_state.hpp"
+#include "run/start/model_summary.hpp"
 #include "support/foreign_formats.hpp"
 #include "support/particles.hpp"
 

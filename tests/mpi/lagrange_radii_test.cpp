@@ -1,4 +1,4 @@
-#include "let/lagrange_radii.hpp"
+#include "gravity/lagrange_radii.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "backend/host_backend.hpp"
-#include "leaf_moves.hpp"
-#include "simulation.hpp"
+#include "run/leaf_moves.hpp"
+#include "run/simulation.hpp"
 #include "support/leaf_move_checks.hpp"
 
 namespace grove {

@@ -1,14 +1,14 @@
 // Tests the summary that a run prints before its first step.
-#include "physical_summary.hpp"
+#include "run/start/physical_summary.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
-#include "conservation.hpp"
-#include "initial_conditions.hpp"
-#include "let/totals.hpp"
+#include "gravity/totals.hpp"
+#include "run/log/conservation.hpp"
+#include "run/start/initial_conditions.hpp"
 
 namespace grove {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "base/errors.hpp"
 #include "base/memory.hpp"
-#include "first_steps.hpp"
 #include "io/snapshot.hpp"
-#include "run_needs.hpp"
+#include "run/first_steps.hpp"
+#include "run/start/run_needs.hpp"
 #include "support/foreign_formats.hpp"
 #include "support/run_command.hpp"
 

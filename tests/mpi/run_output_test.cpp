@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "base/errors.hpp"
-#include "initial_state.hpp"
 #include "io/snapshot.hpp"
 #include "physics/run_fixture.hpp"
-#include "run_log.hpp"
-#include "simulation.hpp"
+#include "run/log/run_log.hpp"
+#include "run/simulation.hpp"
+#include "run/start/initial_state.hpp"
 #include "support/particles.hpp"
 
 namespace grove {

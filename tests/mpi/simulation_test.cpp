@@ -1,4 +1,4 @@
-#include "simulation.hpp"
+#include "run/simulation.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

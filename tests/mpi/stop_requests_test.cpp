@@ -1,4 +1,4 @@
-#include "stop_requests.hpp"
+#include "run/guard/stop_requests.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 #include <memory>
 #include <string>
 
-#include "initial_state.hpp"
 #include "io/snapshot.hpp"
 #include "physics/run_fixture.hpp"
-#include "simulation.hpp"
+#include "run/simulation.hpp"
+#include "run/start/initial_state.hpp"
 #include "support/particles.hpp"
 
 namespace grove {

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "let/totals.hpp"
+#include "gravity/totals.hpp"
 
 namespace grove {
 namespace {

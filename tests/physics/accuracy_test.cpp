@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "decomposition/decompose.hpp"
-#include "initial_conditions.hpp"
-#include "let/audit.hpp"
-#include "let/gravity.hpp"
+#include "gravity/audit.hpp"
+#include "gravity/gravity.hpp"
+#include "run/start/initial_conditions.hpp"
 
 namespace grove {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
-#include "simulation.hpp"
+#include "run/simulation.hpp"
 
 namespace grove {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
-#include "simulation.hpp"
+#include "run/simulation.hpp"
 
 namespace grove {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
-#include "simulation.hpp"
+#include "run/simulation.hpp"
 #include "support/external_potentials.hpp"
 
 namespace grove {

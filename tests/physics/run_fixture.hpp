@@ -6,7 +6,7 @@
 #include "comm/communicator.hpp"
 #include "io/parameters.hpp"
 #include "particles/particles.hpp"
-#include "simulation.hpp"
+#include "run/simulation.hpp"
 
 namespace grove::testing {
 

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "initial_state.hpp"
 #include "physics/run_fixture.hpp"
-#include "simulation.hpp"
+#include "run/simulation.hpp"
+#include "run/start/initial_state.hpp"
 
 namespace grove {
 namespace {

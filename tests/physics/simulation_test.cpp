@@ -1,4 +1,4 @@
-#include "simulation.hpp"
+#include "run/simulation.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <numbers>
 #include <vector>
 
-#include "let/direct_forces.hpp"
+#include "gravity/direct_forces.hpp"
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
 

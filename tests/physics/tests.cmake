@@ -8,6 +8,6 @@ grove_test(external physics/external_test.cpp
            LINK grove_test_runs LABELS physics)
 grove_test(defaults physics/defaults_test.cpp
            LINK grove_test_runs LABELS physics)
-grove_test(merger physics/merger_test.cpp physics/satellite_test.cpp LINK grove::simulation LABELS physics)
+grove_test(merger physics/merger_test.cpp physics/satellite_test.cpp LINK grove::run LABELS physics)
 target_compile_definitions(test_merger PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-grove_test(accuracy physics/accuracy_test.cpp LINK grove::simulation LABELS physics)
+grove_test(accuracy physics/accuracy_test.cpp LINK grove::run LABELS physics)

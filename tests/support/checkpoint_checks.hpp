@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint.hpp"
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
-#include "simulation.hpp"
+#include "run/checkpoint/checkpoint.hpp"
+#include "run/simulation.hpp"
 #include "support/external_potentials.hpp"
 #include "support/leaf_move_checks.hpp"
 #include "support/particles.hpp"

@@ -14,9 +14,9 @@
 #include "decomposition/decompose.hpp"
 #include "decomposition/host_rank.hpp"
 #include "kernels/kokkos/loops/runtime.hpp"
+#include "run/guard/watchdog.hpp"
 #include "support/faults.hpp"
 #include "support/particle_sets.hpp"
-#include "watchdog.hpp"
 
 namespace grove {
 namespace {

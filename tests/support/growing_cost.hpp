@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "time/rebuild_interval.hpp"
+#include "tuning/rebuild_interval.hpp"
 
 namespace grove {
 

@@ -13,9 +13,9 @@
 
 #include "backend/host_backend.hpp"
 #include "base/errors.hpp"
-#include "initial_state.hpp"
-#include "resume.hpp"
-#include "simulation.hpp"
+#include "run/resume.hpp"
+#include "run/simulation.hpp"
+#include "run/start/initial_state.hpp"
 #include "support/particles.hpp"
 
 namespace grove::testing {

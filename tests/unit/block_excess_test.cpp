@@ -1,4 +1,4 @@
-#include "time/block_excess.hpp"
+#include "tuning/block_excess.hpp"
 
 #include <gtest/gtest.h>
 

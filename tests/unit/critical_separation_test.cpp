@@ -1,4 +1,4 @@
-#include "let/critical_separation.hpp"
+#include "gravity/critical_separation.hpp"
 
 #include <gtest/gtest.h>
 

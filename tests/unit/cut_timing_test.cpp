@@ -1,4 +1,4 @@
-#include "time/cut_timing.hpp"
+#include "tuning/cut_timing.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/kokkos/bisection.hpp"
 #include "kernels/kokkos/loops/particle_loops.hpp"
 #include "kernels/math/leaf_bodies.hpp"
 

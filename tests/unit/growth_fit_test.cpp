@@ -1,4 +1,4 @@
-#include "time/growth_fit.hpp"
+#include "tuning/growth_fit.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "time/rebuild_interval.hpp"
+#include "tuning/rebuild_interval.hpp"
 
 #include <gtest/gtest.h>
 

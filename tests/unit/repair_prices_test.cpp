@@ -1,4 +1,4 @@
-#include "time/repair_prices.hpp"
+#include "tuning/repair_prices.hpp"
 
 #include <gtest/gtest.h>
 

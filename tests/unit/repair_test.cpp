@@ -1,4 +1,4 @@
-#include "time/repair.hpp"
+#include "tuning/repair.hpp"
 
 #include <gtest/gtest.h>
 

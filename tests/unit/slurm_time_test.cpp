@@ -1,4 +1,4 @@
-#include "slurm_time.hpp"
+#include "run/guard/slurm_time.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -2,12 +2,12 @@ grove_test(base unit/base_test.cpp unit/display_units_test.cpp unit/memory_test.
 grove_test(potentials unit/potentials_test.cpp LINK grove::math)
 grove_test(time unit/time_test.cpp unit/block_excess_test.cpp unit/cut_timing_test.cpp unit/growth_fit_test.cpp
            unit/rebuild_interval_test.cpp unit/repair_test.cpp unit/repair_prices_test.cpp unit/audit_schedule_test.cpp
-           LINK grove::time)
-grove_test(tree_tuning unit/tree_tuning_test.cpp LINK grove::simulation)
+           LINK grove::tuning)
+grove_test(tree_tuning unit/tree_tuning_test.cpp LINK grove::tuning)
 grove_test(machine unit/machine_test.cpp LINK grove::machine)
-grove_test(slurm_time unit/slurm_time_test.cpp LINK grove::simulation)
-grove_test(verdict unit/verdict_test.cpp LINK grove::simulation)
-grove_test(watchdog unit/watchdog_test.cpp LINK grove::simulation)
+grove_test(slurm_time unit/slurm_time_test.cpp LINK grove::run_guard)
+grove_test(verdict unit/verdict_test.cpp LINK grove::run_log)
+grove_test(watchdog unit/watchdog_test.cpp LINK grove::run_guard)
 file(GLOB model_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/models_*test.cpp)
 grove_test(models ${model_tests} LINK grove::models)
 
@@ -25,5 +25,5 @@ grove_test(shares unit/decomposition_test.cpp unit/blocks_test.cpp unit/leaf_run
            LINK grove::decomposition)
 grove_test(chart unit/chart_test.cpp LINK grove::io)
 grove_test(probe unit/probe_test.cpp LINK grove::io)
-grove_test(selection unit/selection_test.cpp LINK grove::let)
-grove_test(group_splitting unit/group_runs_test.cpp unit/critical_separation_test.cpp LINK grove::let RANKS 1 3)
+grove_test(selection unit/selection_test.cpp LINK grove::let grove::forest)
+grove_test(group_splitting unit/group_runs_test.cpp unit/critical_separation_test.cpp LINK grove::gravity RANKS 1 3)

@@ -1,4 +1,4 @@
-#include "tree_tuning.hpp"
+#include "tuning/tree_tuning.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "verdict.hpp"
+#include "run/log/verdict.hpp"
 
 #include <gtest/gtest.h>
 

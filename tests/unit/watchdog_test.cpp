@@ -1,4 +1,4 @@
-#include "watchdog.hpp"
+#include "run/guard/watchdog.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/timers.hpp"
-#include "let/gravity.hpp"
-#include "step_forecast.hpp"
+#include "gravity/gravity.hpp"
+#include "run/guard/step_forecast.hpp"
 
 namespace grove {
 namespace {

@@ -2,11 +2,12 @@
 
 #include <cstddef>
 
+#include "base/box.hpp"
 #include "base/host_device.hpp"
 #include "base/vec3.hpp"
-#include "kernels/kokkos/bisection.hpp"
 #include "kernels/math/leapfrog.hpp"
 #include "kernels/math/potentials.hpp"
+#include "kernels/math/record.hpp"
 
 /// Loops over particles, each with its body: a struct of plain pointers, copied by value, that works on
 /// particle i wherever its pointers are valid, in host memory on the host or in device memory on a device.

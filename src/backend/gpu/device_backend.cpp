@@ -9,12 +9,12 @@
 #include "decomposition/gpu/device_transfer.hpp"
 #include "decomposition/gpu/devices.hpp"
 #include "decomposition/rank_particles.hpp"
+#include "gravity/gpu/device_audit.hpp"
+#include "gravity/gpu/device_gravity.hpp"
 #include "kernels/cuda/available_memory.hpp"
 #include "kernels/cuda/block_work.hpp"
 #include "kernels/cuda/census.hpp"
 #include "kernels/cuda/particle_steps.hpp"
-#include "let/gpu/device_audit.hpp"
-#include "let/gpu/device_gravity.hpp"
 #include "time/leapfrog.hpp"
 
 namespace grove {

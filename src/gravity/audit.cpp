@@ -1,0 +1,70 @@
+#include "gravity/audit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "comm/radix_select.hpp"
+#include "gravity/direct_forces.hpp"
+
+namespace grove {
+namespace {
+
+double relative_error(const Vec3d& found, const Vec3d& exact) {
+  const double difference = norm(found - exact);
+  return difference == 0 ? 0 : difference / norm(exact);
+}
+
+}  // namespace
+
+AuditResult compare(const Communicator& comm, std::span<const AuditedParticle> own,
+                    const ExternalField& field,
+                    const std::function<std::vector<DirectForce>(std::span<const DirectTarget>)>& direct) {
+  auto chosen = comm.all_gather_arrays(own);
+  if (chosen.empty()) return {};
+  std::sort(chosen.begin(), chosen.end(),
+            [](const AuditedParticle& a, const AuditedParticle& b) { return a.hash < b.hash; });
+  std::vector<DirectTarget> targets(chosen.size());
+  std::transform(chosen.begin(), chosen.end(), targets.begin(),
+                 [](const AuditedParticle& s) { return s.target; });
+  const std::vector<DirectForce> exact = direct(targets);
+
+  std::vector<double> errors(chosen.size());
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    errors[i] = relative_error(chosen[i].acceleration,
+                               exact[i].acceleration + field.at(targets[i].position).acceleration);
+  std::sort(errors.begin(), errors.end());
+  const std::size_t n = errors.size();
+  return {.median = errors[(n - 1) / 2],
+          .p99 = errors[(99 * n + 99) / 100 - 1],
+          .max = errors.back(),
+          .sample = static_cast<Count>(n)};
+}
+
+AuditResult audit(const Communicator& comm, const Particles& particles, const Domain& domain,
+                  const GravityParameters& parameters, Count sample, const ExternalField& field,
+                  int first_active) {
+  sample = std::min(sample, comm.sum(static_cast<Count>(particles.size())));
+  if (sample <= 0) return {};
+  const auto is_active = [&](std::size_t i) { return particles.level[i] >= first_active; };
+  std::vector<std::uint64_t> hashes;
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    if (is_active(i)) hashes.push_back(mixed(particles.id[i]));
+  const std::uint64_t last = select_key(comm, std::span<const std::uint64_t>(hashes), sample - 1);
+
+  std::vector<AuditedParticle> own;
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    if (is_active(i) && mixed(particles.id[i]) <= last)
+      own.push_back({.target = {.position = particles.position[i],
+                                .softening = parameters.softening[particles.type[i]],
+                                .id = particles.id[i]},
+                     .acceleration = particles.acceleration[i].as<double>(),
+                     .hash = mixed(particles.id[i])});
+  return compare(comm, own, field, [&](std::span<const DirectTarget> targets) {
+    return direct_forces(comm, particles, domain, parameters, targets);
+  });
+}
+
+}  // namespace grove

@@ -1,0 +1,98 @@
+#include "gravity/gpu/device_audit.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "comm/radix_select.hpp"
+#include "gravity/direct_forces.hpp"
+#include "gravity/leaf_sum.hpp"
+#include "kernels/cuda/digit_counts.hpp"
+#include "kernels/cuda/fields.hpp"
+#include "kernels/cuda/leaf_forces.hpp"
+#include "kernels/cuda/particle_steps.hpp"
+
+namespace grove {
+namespace {
+
+/// Those elements of a field, in the memory of the host.
+template <class T>
+std::vector<T> pick(const DeviceParticles& particles, const Field<T>& field,
+                    const cuda::DeviceArray<std::uint32_t>& index) {
+  const cuda::DeviceArray<T> picked(index.size());
+  cuda::gather_elements(picked.data(), {particles.values(field), particles.size(), nullptr}, index.data(),
+                        index.size(), sizeof(T));
+  std::vector<T> host(index.size());
+  picked.download(host);
+  return host;
+}
+
+std::vector<AuditedParticle> pick_all(const DeviceParticles& particles, std::span<const std::uint32_t> chosen,
+                                      const GravityParameters& parameters) {
+  if (chosen.empty()) return {};
+  const cuda::DeviceArray<std::uint32_t> index{chosen};
+  const auto position = pick(particles, fields::position, index);
+  const auto type = pick(particles, fields::type, index);
+  const auto id = pick(particles, fields::id, index);
+  const auto acceleration = pick(particles, fields::acceleration, index);
+  std::vector<AuditedParticle> own;
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    own.push_back(
+        {.target = {.position = position[i], .softening = parameters.softening[type[i]], .id = id[i]},
+         .acceleration = acceleration[i].as<double>(),
+         .hash = mixed(id[i])});
+  return own;
+}
+
+}  // namespace
+
+AuditResult audit(const Communicator& comm, const DeviceParticles& particles, const Domain& domain,
+                  const GravityParameters& parameters, Count sample, const ExternalField& field,
+                  int first_active) {
+  sample = std::min(sample, comm.sum(static_cast<Count>(particles.size())));
+  if (sample <= 0) return {};
+  const ParticleId* const id = particles.values(fields::id);
+  const cuda::ActiveIds ids{id, particles.values(fields::level), first_active};
+  const DigitCounter count_digits = [&](const DigitQuestion& question) {
+    std::vector<Count> counts(std::size_t{1} << (question.high - question.low));
+    cuda::count_digits(ids, particles.size(), {question.prefix, question.high, question.low}, counts);
+    return counts;
+  };
+  const std::uint64_t last = select_key(comm, 64, count_digits, sample - 1);
+  const std::vector<std::uint32_t> chosen = cuda::find_hashes(ids, particles.size(), last);
+
+  const cuda::LeafPieces pieces(domain.leaf_begin);
+  const cuda::LeafForceSources sources{particles.values(fields::position), particles.values(fields::mass),
+                                       particles.values(fields::type), id};
+  const LeafForces of_leaves = [&](std::span<const DirectTarget> some, std::span<DirectForce> forces) {
+    std::vector<cuda::LeafForceTarget> targets;
+    for (const DirectTarget& t : some) targets.push_back({t.position, t.softening, t.id});
+    const cuda::DeviceArray<cuda::LeafForceTarget> device_targets{
+        std::span<const cuda::LeafForceTarget>(targets)};
+    const cuda::DeviceArray<DirectForce> device_forces(forces.size());
+    cuda::sum_leaf_forces(parameters, sources, pieces, device_targets.data(), some.size(),
+                          device_forces.data());
+    device_forces.download(forces);
+  };
+  return compare(comm, pick_all(particles, chosen, parameters), field,
+                 [&](std::span<const DirectTarget> targets) {
+                   return add_over_leaves(comm, parameters.gravitational_constant, pieces.leaves,
+                                          domain.leaves(), targets, of_leaves);
+                 });
+}
+
+Totals compute_totals(const Communicator& comm, const DeviceParticles& particles, const Domain& domain,
+                      const ExternalField& field) {
+  const cuda::LeafPieces pieces(domain.leaf_begin);
+  std::vector<Totals> leaves(pieces.leaves);
+  const cuda::DeviceArray<Totals> totals(leaves.size());
+  cuda::sum_leaves({particles.values(fields::mass), particles.values(fields::position),
+                    particles.values(fields::velocity), particles.values(fields::potential)},
+                   field, pieces, totals.data());
+  totals.download(leaves);
+  return LeafSum<Totals>(comm, domain, leaves)();
+}
+
+}  // namespace grove

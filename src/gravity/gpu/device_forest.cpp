@@ -1,0 +1,159 @@
+#include "gravity/gpu/device_forest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "kernels/cuda/group_runs.hpp"
+#include "kernels/cuda/leaf_bisection.hpp"
+#include "kernels/cuda/leaf_lists.hpp"
+#include "kernels/cuda/tree_update.hpp"
+#include "kernels/math/cut_rule.hpp"
+
+namespace grove {
+namespace {
+
+/// Where the nodes of each leaf's bisection begin.
+std::vector<Count> begin_of_nodes(std::span<const Count> leaf_begin) {
+  std::vector<Count> begin{0};
+  for (std::size_t i = 0; i + 1 < leaf_begin.size(); ++i) {
+    const Count count = leaf_begin[i + 1] - leaf_begin[i];
+    if (count > cuda::most_in_leaf)
+      throw InputError(
+          fmt::format("a leaf has {} particles; on a GPU leaves have at most {}: give a smaller leaf size "
+                      "(decomposition.leaf_size, --leaf), or more leaves, or octrees (gravity.tree, --tree), "
+                      "or --backend kokkos",
+                      count, cuda::most_in_leaf));
+    begin.push_back(begin.back() + local_cells(static_cast<std::int32_t>(count)));
+  }
+  return begin;
+}
+
+}  // namespace
+
+DeviceForest::DeviceForest(const GravityParameters& gravity) {
+  if (gravity.tree == LocalTreeKind::octree) octrees_.emplace(gravity.curve);
+}
+
+/// Of nodes that are there: where all else of them is.
+void DeviceForest::lay_out(std::span<const Count> leaf_begin) {
+  places_.clear();
+  Count group = 0;
+  for (std::size_t i = 0; i + 1 < leaf_begin.size(); ++i) {
+    const Count count = leaf_begin[i + 1] - leaf_begin[i];
+    places_.push_back({static_cast<std::uint64_t>(leaf_begin[i]), static_cast<std::uint64_t>(node_begin_[i]),
+                       static_cast<std::uint64_t>(group), static_cast<std::int32_t>(count),
+                       static_cast<std::int32_t>(node_begin_[i + 1] - node_begin_[i])});
+    group += (count + group_size - 1) / group_size;
+  }
+  device_places_ = cuda::DeviceArray<cuda::LeafPlaces>{std::span<const cuda::LeafPlaces>(places_)};
+  leaf_of_group_ = cuda::DeviceArray<std::uint32_t>(static_cast<std::size_t>(group));
+  cuda::number_groups(device_places_.data(), leaves(), leaf_of_group_.data());
+  if (!octrees_) return;
+  buckets_ = cuda::DeviceArray<std::uint32_t>(groups());
+  cuda::mark_buckets(trees(), groups(), buckets_.data());
+}
+
+std::int32_t DeviceForest::largest_tree() const {
+  std::int32_t most = 0;
+  for (const cuda::LeafPlaces& leaf : places_) most = std::max(most, leaf.nodes);
+  return most;
+}
+
+void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> leaf_begin,
+                       const cuda::DeviceRecords& records, std::int32_t together) {
+  const ParticleId* const ids = particles.values(fields::id);
+  links_ = {};
+  if (octrees_) {
+    // Sorting takes memory, and the next trees have other sizes.
+    core_ = {};
+    moments_ = {};
+    children_ = {};
+    sources_ = {};
+    softening_ = {};
+    octrees_->sort(leaf_begin, records, ids);
+    order_ = cuda::DeviceArray<std::uint32_t>(particles.size());
+    node_begin_ = octrees_->build(order_.data(), links_);
+    octrees_->release();
+  } else {
+    node_begin_ = begin_of_nodes(leaf_begin);
+    links_ = cuda::DeviceArray<NodeLinks>(nodes());
+    order_ = cuda::DeviceArray<std::uint32_t>(particles.size());
+    cuda::cut_leaves(leaf_begin, node_begin_, records, ids, order_.data(), links_.data(), together);
+  }
+  lay_out(leaf_begin);
+}
+
+void DeviceForest::arrange(DeviceParticles& particles) {
+  particles.reorder(order_.data());
+  order_ = {};
+}
+
+void DeviceForest::recut(std::span<const std::int32_t> leaves, const cuda::DeviceRecords& records,
+                         const ParticleId* ids, std::int32_t together, std::uint32_t* order) {
+  std::vector<Count> leaf_begin{0}, node_begin;
+  for (const std::int32_t leaf : leaves) {
+    const cuda::LeafPlaces& place = places_[static_cast<std::size_t>(leaf)];
+    node_begin.push_back(static_cast<Count>(place.node));  // new nodes take the places of the old
+    leaf_begin.push_back(leaf_begin.back() + place.count);
+  }
+  node_begin.push_back(static_cast<Count>(nodes()));
+  cuda::cut_leaves(leaf_begin, node_begin, records, ids, order, links_.data(), together);
+}
+
+TreeShapes DeviceForest::shapes() const {
+  TreeShapes shapes{Array<NodeLinks>(nodes()), node_begin_};
+  cuda::device_download(shapes.links.data(), links_.data(), nodes() * sizeof(NodeLinks));
+  return shapes;
+}
+
+void DeviceForest::adopt(cuda::DeviceArray<NodeLinks> links, std::vector<Count> node_begin,
+                         std::span<const Count> leaf_begin) {
+  links_ = std::move(links);
+  node_begin_ = std::move(node_begin);
+  lay_out(leaf_begin);
+}
+
+void DeviceForest::update(const DeviceParticles& particles, const GravityParameters& gravity,
+                          const WalkUnits& units, double median_acceleration, int first_active) {
+  const auto renew = [](auto& array, std::size_t size) {
+    if (array.size() == size) return;
+    array = {};
+    array = std::remove_reference_t<decltype(array)>(size);
+  };
+  renew(origin_, places_.size());
+  renew(bounds_, places_.size());
+  renew(boxes_, places_.size());
+  renew(groups_, leaf_of_group_.size());
+  renew(sources_, particles.size());
+  renew(softening_, particles.size());
+  renew(core_, nodes());
+  renew(moments_, nodes());
+  const cuda::LeafParticleFields fields{
+      particles.values(grove::fields::position), particles.values(grove::fields::mass),
+      particles.values(grove::fields::type),     particles.values(grove::fields::old_acceleration),
+      particles.values(grove::fields::level),    first_active};
+  if (!octrees_) {
+    cuda::update_leaves(fields, gravity, units, median_acceleration, trees());
+    return;
+  }
+  renew(children_, nodes());
+  cuda::TreeUpdate().run(fields, gravity, units, median_acceleration, trees(), groups(),
+                         static_cast<std::uint32_t>(nodes()));
+}
+
+cuda::LeafTrees DeviceForest::trees() const {
+  return {device_places_.data(), leaves(),      links_.data(),   origin_.data(),
+          bounds_.data(),        boxes_.data(), groups_.data(),  sources_.data(),
+          softening_.data(),     core_.data(),  moments_.data(), octrees_ ? children_.data() : nullptr};
+}
+
+cuda::DeviceArray<LeafNotice> DeviceForest::notices() const {
+  cuda::DeviceArray<LeafNotice> collected(places_.size());
+  cuda::collect_notices(trees(), collected.data());
+  return collected;
+}
+
+}  // namespace grove

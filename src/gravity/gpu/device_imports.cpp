@@ -1,0 +1,119 @@
+// What DeviceGravity has from other ranks: what their leaves tell, and their trees as far as they are walked
+// here.
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "comm/exchange_plan.hpp"
+#include "gravity/gpu/device_gravity.hpp"
+#include "gravity/gpu/gathered.hpp"
+#include "kernels/cuda/leaf_lists.hpp"
+
+namespace grove {
+namespace {
+
+/// Where all frames have their reference.
+Vec3d middle_of(const Box& box) { return box.low + Vec3d{1, 1, 1} * (box.edge / 2); }
+
+/// Enters where trees are whose nodes and particles come one after the other, from these on.
+void place_trees(std::span<const cuda::SelectedTree> trees, std::size_t node, std::size_t particle,
+                 std::vector<cuda::LeafPlace>& places) {
+  for (const cuda::SelectedTree& tree : trees) {
+    places[static_cast<std::size_t>(tree.leaf)] = {static_cast<std::uint32_t>(node),
+                                                   static_cast<std::uint32_t>(particle)};
+    node += static_cast<std::size_t>(tree.nodes);
+    particle += static_cast<std::size_t>(tree.particles);
+  }
+}
+
+}  // namespace
+
+/// What all leaves tell, on every rank; the moments of the cells above them.
+void DeviceGravity::publish(const Domain& domain) {
+  notices_ = forest_.notices();
+  if (comm_.size() > 1) notices_ = gathered(comm_, exchange_, notices_.data(), notices_.size());
+  if (has_new_cells_) top_ = cuda::DeviceTop(domain.cells, codes_);
+  has_new_cells_ = false;
+  const WalkSetup& walk = setup_.walk;
+  top_.combine(notices_.data(), walk.units,
+               AcceptanceRule::of(walk.gravity, walk.units, setup_.median_acceleration),
+               middle_of(domain.box));
+}
+
+/// Sends what is selected for other ranks, and enters where the trees of other ranks have come to.
+void DeviceGravity::exchange_trees(const Domain& domain, const cuda::LetSelection& selection,
+                                   std::vector<cuda::LeafPlace>& places, ForceReport& report) {
+  const auto rank = static_cast<std::size_t>(comm_.rank());
+  const auto& selected = selection.trees();
+  std::vector<cuda::SelectedTree> sent(selected.begin(), selected.end());
+  const auto ranks = static_cast<std::size_t>(comm_.size());
+  std::vector<Count> trees(ranks, 0), nodes(ranks, 0), particles(ranks, 0);
+  for (cuda::SelectedTree& tree : sent) {
+    const auto to = static_cast<std::size_t>(tree.rank);
+    ++trees[to];
+    nodes[to] += tree.nodes;
+    particles[to] += tree.particles;
+    tree.leaf += domain.first_leaf[rank];
+  }
+  const ExchangePlan of_trees(comm_, trees), of_nodes(comm_, nodes), of_particles(comm_, particles);
+  std::vector<cuda::SelectedTree> received(static_cast<std::size_t>(of_trees.receive_total()));
+  of_trees.apply(std::span<const cuda::SelectedTree>(sent), std::span(received));
+
+  const cuda::LetArrays packed = selection.pack();
+  const cuda::LeafTrees own = forest_.trees();
+  const std::size_t own_nodes = forest_.nodes(), own_particles = forest_.particles();
+  const std::size_t roots = own_nodes + static_cast<std::size_t>(of_nodes.receive_total());
+  std::vector<DeviceExchange::Transfer> transfers;
+  const auto exchange = [&](const ExchangePlan& plan, std::size_t more, const auto* own_values,
+                            std::size_t own_count, const auto& values, auto& joint) {
+    using T = std::remove_cvref_t<decltype(*own_values)>;
+    joint = cuda::DeviceArray<T>(own_count + static_cast<std::size_t>(plan.receive_total()) + more);
+    cuda::device_copy(joint.data(), own_values, own_count * sizeof(T));
+    transfers.push_back({plan, values.data(), joint.data() + own_count, sizeof(T)});
+    report.let_bytes += plan.receive_total() * static_cast<Count>(sizeof(T));
+  };
+  joint_.emplace();
+  exchange(of_nodes, places.size(), own.core, own_nodes, packed.core, joint_->core);
+  exchange(of_nodes, places.size(), own.moments, own_nodes, packed.moments, joint_->moments);
+  exchange(of_nodes, places.size(), own.links, own_nodes, packed.links, joint_->links);
+  if (parameters_.tree == LocalTreeKind::octree)
+    exchange(of_nodes, places.size(), own.children, own_nodes, packed.children, joint_->children);
+  exchange(of_particles, 0, own.sources, own_particles, packed.particles, joint_->particles);
+  exchange(of_particles, 0, own.softening, own_particles, packed.softening, joint_->softening);
+  exchange_.apply(transfers);
+  cuda::place_roots(notices_.data(), places.size(), joint_->core.data() + roots,
+                    joint_->moments.data() + roots, joint_->links.data() + roots);
+
+  const auto begin = static_cast<std::size_t>(domain.first_leaf[rank]),
+             end = static_cast<std::size_t>(domain.first_leaf[rank + 1]);
+  for (std::size_t leaf = 0; leaf < places.size(); ++leaf)
+    if (leaf < begin || leaf >= end) places[leaf] = {static_cast<std::uint32_t>(roots + leaf), 0};
+  place_trees(received, own_nodes, own_particles, places);
+  report.let = {of_trees.receive_total(), of_nodes.receive_total(), of_particles.receive_total()};
+}
+
+void DeviceGravity::import(const Domain& domain, ForceReport& report) {
+  const WalkUnits& units = setup_.walk.units;
+  const auto first = static_cast<std::size_t>(domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
+  std::vector<cuda::LeafPlace> places(static_cast<std::size_t>(domain.leaves()));
+  for (std::size_t i = 0; i < forest_.places().size(); ++i)
+    places[first + i] = {static_cast<std::uint32_t>(forest_.places()[i].node),
+                         static_cast<std::uint32_t>(forest_.places()[i].first)};
+  frames_ = cuda::DeviceArray<SourceFrame>(places.size());
+  const auto frame = [&] {
+    const cuda::DeviceArray<cuda::LeafPlace> device_places{std::span<const cuda::LeafPlace>(places)};
+    cuda::make_frames(notices_.data(), device_places.data(), places.size(), middle_of(domain.box), units,
+                      frames_.data());
+  };
+  frame();
+  joint_.reset();
+  if (comm_.size() == 1) return;
+  const cuda::DeviceArray<std::int32_t> first_leaf{std::span<const std::int32_t>(domain.first_leaf)};
+  const cuda::LetReceivers receivers{top_.cells(),      notices_.data(), frames_.data(),
+                                     first_leaf.data(), comm_.rank(),    units.length};
+  exchange_trees(domain, cuda::LetSelection(forest_.trees(), forest_.largest_tree(), receivers), places,
+                 report);
+  frame();
+}
+
+}  // namespace grove

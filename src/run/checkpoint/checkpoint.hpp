@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "comm/communicator.hpp"
+#include "decomposition/domain.hpp"
+#include "gravity/gravity.hpp"
+#include "io/checkpoint_folder.hpp"
+#include "io/checkpoint_manifest.hpp"
+#include "io/parameters.hpp"
+#include "io/view.hpp"
+#include "run/log/conservation.hpp"
+#include "run/log/time_bins.hpp"
+#include "time/block_clock.hpp"
+#include "tuning/tree_tuning.hpp"
+
+/// The complete state of a run on disk, from which it goes on bit for bit, on any number of ranks: one file
+/// per rank with a run of leaves, their particles and the shapes of their trees, and one with what all ranks
+/// know alike. Leaves and trees do not depend on the ranks, so going on elsewhere is what LeafMoves do.
+namespace grove {
+
+/// What a run knows between two steps beside its domain and its backend. Stored as it is in memory: where
+/// this changes, or what it consists of, checkpoint_format does (checkpoint_layout.cpp).
+struct RunState {
+  double begin;         ///< time
+  double longest_step;  ///< of all
+  Count leaf_size;      ///< that was asked for, or recorded by the snapshot that the run began with
+  BlockClock::State clock;
+  std::int64_t steps_done, groups_tuned_at;
+  bool has_levels;         ///< the active particles have chosen their next steps; else that comes first
+  std::int64_t snapshots;  ///< that were due and are written: the number of the next one
+  double first_energy, energy_scale;
+  Conservation conservation;
+  double last_output;         ///< time of the last snapshot that was written; -infinity: none
+  double checkpoint_seconds;  ///< that the checkpoint before this one took; 0: there was none
+  TreeTuning::State tuning;
+  TimeBins bins;
+  ForceReport forces;
+  Frame frame;  ///< of the last picture
+};
+
+/// What is to be written.
+struct CheckpointSource {
+  const RunState& run;
+  double time;
+  const Parameters& parameters;
+  const Domain& domain;
+  Backend& backend;
+};
+
+/// Collective. Writes a checkpoint, flushed to disk, and removes all others but `kept`. If a file cannot be
+/// written: InputError, if something else fails, such as memory: std::runtime_error, on all ranks together;
+/// what was there before then stays, and nothing half-written. Disk: 110 bytes per particle.
+void write_checkpoint(const Communicator& comm, const CheckpointFolder& folder, const std::string& kept,
+                      const CheckpointSource& source);
+
+/// A checkpoint that is whole, before its particles are read.
+struct Checkpoint {
+  std::string path;
+  CheckpointManifest manifest;
+  RunState run;
+  GravityState gravity;
+  std::vector<BlockExcess::Block> blocks;
+  Domain domain;  ///< with runs of leaves for these ranks
+
+  /// What the backend needs of the own leaves. InputError if a file does not hold what it should: together on
+  /// all ranks. Memory: nothing beside the result.
+  struct Own {
+    Particles particles;
+    Forest::Shape trees;
+  };
+  Own read_own(const Communicator& comm) const;
+};
+
+/// Collective. Checks the manifest and every byte of all pieces, shared among the ranks, before anything else
+/// reads them; then reads what all ranks know alike. InputError, which names the piece, on all ranks
+/// together.
+Checkpoint open_checkpoint(const Communicator& comm, const std::string& path);
+
+}  // namespace grove

@@ -1,0 +1,76 @@
+#include "leaf_moves.hpp"
+
+#include <span>
+#include <utility>
+
+#include "decomposition/leaf_runs.hpp"
+#include "run/guard/guards.hpp"
+
+namespace grove {
+namespace {
+
+/// The master's, everywhere.
+template <class T>
+std::vector<T> of_master(const Communicator& comm, std::vector<T> values) {
+  if (!comm.is_master()) values.clear();
+  return comm.all_gather_arrays(std::span<const T>(values));
+}
+
+std::vector<Count> particles_by_leaf(const Domain& domain) {
+  std::vector<Count> particles;
+  for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf) particles.push_back(domain.leaf(leaf).count);
+  return particles;
+}
+
+}  // namespace
+
+void LeafMoves::decomposed(double now) {
+  balance_.decomposed(now);
+  is_due_ = false;
+}
+
+void LeafMoves::synchronised() {
+  if (comm_.size() == 1) return;
+  balance_.stepped(comm_.all_gather(std::exchange(walked_, {})));
+  is_due_ = true;
+}
+
+std::vector<std::uint32_t> LeafMoves::speeds() {
+  if (comm_.size() == 1) return {};
+  return of_master(comm_, balance_.speeds_of_shares());
+}
+
+/// The runs to be had; empty: those that there are.
+std::vector<std::int32_t> LeafMoves::choose(const Backend& backend, const Domain& domain, double now) {
+  if (!comm_.broadcast(balance_.may_pay(now))) return {};
+  const std::vector<Count> own = backend.leaf_work(domain),
+                           work = comm_.all_gather_arrays(std::span<const Count>(own));
+  std::vector<std::int32_t> runs;
+  if (comm_.is_master())
+    runs = balance_.choose(work, particles_by_leaf(domain), domain.first_leaf, now).value_or(runs);
+  return of_master(comm_, std::move(runs));
+}
+
+Count LeafMoves::move(Backend& backend, Domain& domain, double now, PhaseTimers& timers) {
+  if (!std::exchange(is_due_, false)) return 0;
+  {
+    const auto timer = timers.time("wait");  // for ranks that drift for longer
+    comm_.barrier();
+  }
+  std::vector<std::int32_t> runs;
+  {
+    const auto timer = timers.time("move");
+    runs = choose(backend, domain, now);
+  }
+  if (runs.empty()) return 0;
+  const Count leaves = leaves_moved(domain.first_leaf, runs),
+              particles = most_moved(particles_by_leaf(domain), domain.first_leaf, runs);
+  const double before = timers.seconds("move");
+  const ExchangeGuard guard(comm_, backend);
+  backend.move_leaves(domain, std::move(runs), timers);
+  guard.check("a move of leaves");
+  balance_.moved(particles, comm_.max(timers.seconds("move") - before));
+  return leaves;
+}
+
+}  // namespace grove

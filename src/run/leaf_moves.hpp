@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "base/timers.hpp"
+#include "comm/communicator.hpp"
+#include "decomposition/domain.hpp"
+#include "decomposition/leaf_balance.hpp"
+#include "gravity/gravity.hpp"
+
+namespace grove {
+
+/// Moves leaves between the ranks of a run where LeafBalance says that it pays. The master decides. Every
+/// call but the first two is collective; alone a rank does nothing in any.
+class LeafMoves {
+ public:
+  LeafMoves(const Communicator& comm, MoveRates rates) : comm_(comm), balance_(comm.size(), rates) {}
+
+  /// A step was walked.
+  void walked(const ForceReport& forces) { walked_ += forces.own; }
+  /// Leaves were shared out by a decomposition. now: in longest steps since the begin of the run.
+  void decomposed(double now);
+  /// After the last step of a longest step: all particles are synchronised.
+  void synchronised();
+
+  /// For the decomposition that comes now: DecompositionParameters::speeds.
+  std::vector<std::uint32_t> speeds();
+  /// Before the walk of the first step in a longest step, if there was no decomposition: moves what pays.
+  /// Returns how many leaves that were. Adds to move and wait.
+  Count move(Backend& backend, Domain& domain, double now, PhaseTimers& timers);
+
+ private:
+  std::vector<std::int32_t> choose(const Backend& backend, const Domain& domain, double now);
+
+  const Communicator& comm_;
+  LeafBalance balance_;
+  Walked walked_;        ///< by this rank in the longest step under way
+  bool is_due_ = false;  ///< to be looked at before the next walk
+};
+
+}  // namespace grove

@@ -1,0 +1,284 @@
+#include "simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "backend/host_backend.hpp"
+#include "base/errors.hpp"
+#include "time/audit_schedule.hpp"
+
+namespace grove {
+namespace {
+
+/// Steps from one search for the critical separation of groups to the next; one costs as much as so many.
+constexpr std::int64_t tuning_interval = 1024, tuning_evaluations = 15;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// What `make` makes, or its error on all ranks together.
+template <class Make>
+auto agreed(const Communicator& comm, const Make& make) {
+  std::optional<decltype(make())> made;
+  comm.together([&] { made = make(); });
+  return *std::move(made);
+}
+
+}  // namespace
+
+Simulation::Simulation(const Communicator& comm, const Parameters& parameters, Particles particles,
+                       double begin)
+    : Simulation(comm, parameters,
+                 std::make_unique<HostBackend>(comm, std::move(particles), parameters.gravity), begin) {}
+
+Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
+                       std::unique_ptr<Backend> backend, double begin)
+    : Simulation(Unstarted{}, comm, parameters, std::move(backend), agreed(comm, [&] {
+                   return Timeline(begin, parameters.time.end, parameters.time.step, parameters.shown);
+                 })) {
+  start();
+}
+
+Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
+                       std::unique_ptr<Backend> backend, const Checkpoint& from)
+    : Simulation(Unstarted{}, comm, parameters, std::move(backend), agreed(comm, [&] {
+                   return Timeline::extended(from.run.begin, parameters.time.end, from.run.longest_step,
+                                             parameters.shown);
+                 })) {
+  restore(from);
+}
+
+Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& parameters,
+                       std::unique_ptr<Backend> backend, const Timeline& timeline)
+    : comm_(comm),
+      parameters_(parameters),
+      timeline_(timeline),
+      clock_(timeline_),
+      step_rule_(parameters.time.rule(timeline_.step(), parameters.gravity.softening)),
+      output_times_(agreed(comm,
+                           [&] {
+                             return OutputTimes::planned(parameters.output.times, parameters.output.every,
+                                                         timeline.begin(), timeline.end(), parameters.shown);
+                           })),
+      backend_(std::move(backend)),
+      tuning_(backend_->repair_rates(), parameters.tuning.rebuild_interval),
+      is_audited_(parameters.audit.every > 0),
+      leaf_moves_(comm, backend_->move_rates()),
+      checkpoints_(comm, parameters.output.folder, parameters.checkpoint),
+      start_time_(timeline.begin()) {
+  backend_->set_external(
+      external_potentials(parameters.potentials, parameters.gravity.gravitational_constant));
+}
+
+/// The first forces, and what follows from them.
+void Simulation::start() {
+  step_start_ = Clock::now();
+  decompose();
+  evaluate_forces({.tunes_groups = true});
+  // What stood in for a criterion that needs |a_old| has now supplied it.
+  if (forces_.opening_angle) evaluate_forces({.grows = false, .tunes_groups = true});
+  // What the tuning learns is the cost of groups in the parts that were found.
+  if (parameters_.gravity.splits_groups()) evaluate_forces({.grows = false});
+  tuning_.learn(forces_);
+  forecast_.add(forces_, seconds_since(step_start_));
+  const Totals first = totals();
+  first_energy_ = first.total_energy();
+  // A parabolic pair has no energy, a particle alone nothing at all; where the zero of an external potential
+  // is arbitrary, so is that of the energy.
+  energy_scale_ = vanishes_far_away(parameters_.potentials)
+                      ? std::abs(first_energy_)
+                      : first.kinetic_energy + std::abs(first.potential_energy);
+  conservation_.begin(first);
+  if (energy_scale_ == 0) energy_scale_ = first.kinetic_energy > 0 ? first.kinetic_energy : 1;
+}
+
+Particles Simulation::particles() const {
+  Particles copy;
+  backend_->show(nullptr, [&](const Particles& particles) { copy = particles; });
+  return copy;
+}
+
+Particles Simulation::present_particles() const {
+  if (is_synchronised()) return particles();
+  const Prediction now = clock_.prediction(parameters_.time.integrator, time());
+  Particles copy;
+  backend_->show(&now, [&](const Particles& particles) { copy = particles; });
+  return copy;
+}
+
+Ended Simulation::run(StopRequests* requests) {
+  try {
+    return to_the_end(requests);
+  } catch (const Agreed<std::runtime_error>& error) {
+    throw Agreed<std::runtime_error>(fmt::format("{}; {}", error.what(), checkpoints_.last_text()));
+  }
+}
+
+Ended Simulation::to_the_end(StopRequests* requests) {
+  if (!resumed_at_) introduce();
+  start_reporting();
+  if (!resumed_at_) report(Repair::cuts);
+  if (requests) requests->steps_go_on(expected_checkpoint_seconds());
+  while (!is_done()) {
+    step();
+    if (is_done()) break;
+    const Request request = asked(requests);
+    if (request == Request::stop) {
+      write_checkpoint();
+      return Ended::stopped;
+    }
+    if (request == Request::checkpoint) save(requests);
+  }
+  write_outputs(std::numeric_limits<double>::infinity(), since_report_);
+  save(requests);  // a later time.end goes on from here
+  report_tuning();
+  report_end();
+  return Ended::complete;
+}
+
+/// Between two steps: what is to be done, when the snapshots that are asked for are written.
+Request Simulation::asked(StopRequests* requests) {
+  if (!requests) return comm_.broadcast(checkpoints_.is_due()) ? Request::checkpoint : Request::none;
+  while (true) {
+    const Request request = requests->poll(checkpoints_.is_due());
+    if (request != Request::snapshot) return request;
+    write_requested_snapshot();
+    requests->steps_go_on(expected_checkpoint_seconds());
+  }
+}
+
+void Simulation::step() {
+  step_start_ = Clock::now();
+  timers_ = std::exchange(since_report_, {});
+  if (!has_levels_) choose_levels();
+  require_levels();
+  const int deepest = this->deepest();
+  if (reporting_) write_outputs(clock_.end_of(deepest), timers_);
+  const BlockClock::State before = clock_.state();
+  advance(deepest);
+  is_audited_ = AuditSchedule(parameters_.audit.every).is_due(before, clock_.state());
+  const bool tunes_groups = is_synchronised() && steps_done_ >= groups_tuned_at_ + tuning_interval;
+  if (tunes_groups) groups_tuned_at_ = steps_done_;
+  const Expected expected((tunes_groups ? 1 + tuning_evaluations : 1) *
+                          forecast_.seconds(bins_.particles, clock_.first_active()));
+  const Repair repair = plan_repair(deepest);
+  evaluate_forces(
+      {.grows = carry_out(repair), .first_active = clock_.first_active(), .tunes_groups = tunes_groups});
+  {
+    const auto timer = timers_.time("advance");
+    backend_->kick(clock_.half_kick());
+  }
+  ++steps_done_;
+  bins_.add_step(forces_, clock_.first_active());
+  tuning_.walked(forces_, measured());
+  leaf_moves_.walked(forces_);
+  if (is_synchronised()) leaf_moves_.synchronised();
+  if (reporting_) report(repair);
+  forecast_.add(forces_, seconds_since(step_start_));
+}
+
+/// The deepest level that has particles.
+int Simulation::deepest() const {
+  int deepest = deepest_level;
+  while (deepest > 0 && bins_.particles[static_cast<std::size_t>(deepest)] == 0) --deepest;
+  return deepest;
+}
+
+/// The active particles choose their next steps.
+void Simulation::choose_levels() {
+  const auto timer = timers_.time("advance");
+  bins_.particles = backend_->choose_levels(step_rule_, clock_.first_active());
+  comm_.sum(std::span<Count>(bins_.particles));
+  has_levels_ = true;
+}
+
+void Simulation::require_levels() const {
+  if (deepest() == deepest_level)
+    throw Agreed<InputError>(fmt::format(
+        "at time {} {} of the particles want a time step below 2^-{} of the longest, {}: their "
+        "accelerations are too large for their softening; give a larger gravity.softening or time.length, or "
+        "time.min_step",
+        time_text(), bins_.particles[deepest_level], deepest_level - 1,
+        parameters_.shown.text(timeline_.step(), dimension::time)));
+}
+
+/// Goes to the end of the shortest steps; the accelerations are still those of before.
+void Simulation::advance(int deepest) {
+  const auto timer = timers_.time("advance");
+  backend_->kick(clock_.half_kick());
+  backend_->drift(clock_.drift(parameters_.time.integrator, deepest));
+  dt_ = clock_.step_of(deepest);
+  clock_.advance(deepest);
+  has_levels_ = false;
+}
+
+Repair Simulation::plan_repair(int deepest) {
+  const BlockExcess::Due due = backend_->due(domain_, clock_.first_active(), tuning_.rates().rebuild);
+  // The same on all ranks, unless their processors' mathematical libraries round differently.
+  const Repair repair = comm_.broadcast(tuning_.plan(bins_.particles, clock_, deepest, due));
+  tuning_.begin(repair, due);
+  return repair;
+}
+
+/// Returns whether the evaluation that follows has to grow the trees.
+bool Simulation::carry_out(Repair repair) {
+  leaves_moved_ = 0;
+  if (repair == Repair::cuts) {
+    decompose();
+    return true;
+  }
+  leaves_moved_ = leaf_moves_.move(*backend_, domain_, longest_steps(), timers_);
+  return repair == Repair::rebuild &&
+         backend_->rebuild(domain_, clock_.first_active(), tuning_.rates().rebuild, timers_);
+}
+
+/// What the step took on the slowest rank, if that is to tell what repairs cost.
+std::optional<StepSeconds> Simulation::measured() const {
+  if (parameters_.tuning.cost == TuningCost::counted) return std::nullopt;
+  std::array<double, 2> seconds{};
+  for (const char* phase : {"decompose", "migrate", "sort", "build", "moments"})
+    seconds[0] += timers_.seconds(phase);
+  for (const char* phase : {"let", "walk"}) seconds[1] += timers_.seconds(phase);
+  comm_.max(std::span<double>(seconds));
+  return StepSeconds{seconds[0], seconds[1]};
+}
+
+void Simulation::decompose() {
+  DecompositionReport report;
+  const std::optional<Box> previous = domain_.cells.empty() ? std::nullopt : std::optional<Box>(domain_.box);
+  DecompositionParameters parameters = parameters_.decomposition;
+  parameters.epoch = static_cast<std::uint32_t>(steps_done_ / steps_of_epoch);
+  parameters.speeds = leaf_moves_.speeds();
+  before_cuts_.emplace(BeforeCuts{ExchangeGuard(comm_, *backend_), previous});
+  try {
+    domain_ = backend_->decompose(parameters, previous, report);
+  } catch (const Agreed<InputError>&) {
+    if (previous) require_finite_positions(comm_, *backend_, now());  // no fault of the input
+    throw;
+  }
+  leaf_moves_.decomposed(longest_steps());
+  const double migrate = report.timers.seconds("migrate"), sort = report.sort_seconds();
+  const double wait = report.timers.seconds("wait");
+  timers_.add("migrate", migrate);
+  timers_.add("sort", sort);
+  timers_.add("wait", wait);
+  timers_.add("decompose", report.timers.seconds("total") - migrate - sort - wait);
+}
+
+void Simulation::evaluate_forces(const EvaluationPlan& plan) {
+  forces_ = backend_->evaluate(domain_, plan, timers_);
+  if (const auto before = std::exchange(before_cuts_, std::nullopt)) {
+    before->particles.check("a decomposition");
+    if (before->box) require_no_runaway(comm_, *backend_, *before->box, domain_.box, now());
+  }
+  require_finite(comm_, *backend_, forces_.not_finite, now());
+}
+
+}  // namespace grove

@@ -1,0 +1,178 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backend/backend.hpp"
+#include "base/timers.hpp"
+#include "comm/communicator.hpp"
+#include "decomposition/domain.hpp"
+#include "io/parameters.hpp"
+#include "io/render.hpp"
+#include "io/snapshot.hpp"
+#include "leaf_moves.hpp"
+#include "run/checkpoint/checkpoint.hpp"
+#include "run/checkpoint/checkpoints.hpp"
+#include "run/guard/guards.hpp"
+#include "run/guard/step_forecast.hpp"
+#include "run/guard/stop_requests.hpp"
+#include "run/log/conservation.hpp"
+#include "run/log/run_log.hpp"
+#include "run/log/time_bins.hpp"
+#include "run/start/physical_summary.hpp"
+#include "time/block_clock.hpp"
+#include "time/output_times.hpp"
+#include "time/timeline.hpp"
+#include "tuning/repair.hpp"
+#include "tuning/tree_tuning.hpp"
+
+namespace grove {
+
+/// How a run ended.
+enum class Ended { complete, stopped };
+
+/// A run: particles, the forces between them, and their way through time. Every call is collective.
+class Simulation {
+ public:
+  /// Takes the particles at time `begin`, divides space and evaluates the first forces. backend: holds the
+  /// particles, and was made with parameters.gravity. parameters.time.begin is not used: `begin` is.
+  Simulation(const Communicator& comm, const Parameters& parameters, std::unique_ptr<Backend> backend,
+             double begin);
+  /// The same on the host.
+  Simulation(const Communicator& comm, const Parameters& parameters, Particles particles, double begin);
+  /// Goes on from a checkpoint, which find_checkpoint() has found right for the parameters. backend: without
+  /// particles; those of the checkpoint are read.
+  Simulation(const Communicator& comm, const Parameters& parameters, std::unique_ptr<Backend> backend,
+             const Checkpoint& from);
+
+  /// Steps to the end of the run, writing what is due into the output folder, or, after any step, to where
+  /// `requests` asks to stop.
+  Ended run(StopRequests* requests = nullptr);
+
+  /// One time step, to the end of the shortest step of any particle. Inside run() it is reported, and what is
+  /// due before its end is written out.
+  void step();
+
+  /// Before the first step, which it chooses for all particles.
+  PhysicalSummary summary();
+
+  /// Seconds of a picture of the present, which is not written; 0: there are none. Collective.
+  double seconds_of_picture();
+
+  /// Between two steps: saves all that it takes to go on from here. Agreed<InputError> if that fails.
+  void write_checkpoint();
+
+  /// A copy of this rank's particles in the memory of the host.
+  Particles particles() const;
+  /// The same, at time() also where only some are synchronised; for looking at, not to go on from.
+  Particles present_particles() const;
+  const Domain& domain() const { return domain_; }
+  /// What the last evaluation of forces did.
+  const ForceReport& forces() const { return forces_; }
+  /// How many of the longest steps are done. At their ends all particles are synchronised.
+  std::int64_t longest_steps_done() const { return clock_.steps_done(); }
+  bool is_synchronised() const { return clock_.is_synchronised(); }
+  /// The longest steps that ended with the last one are of this level.
+  int level_of_last_step() const { return clock_.first_active(); }
+  bool is_done() const { return clock_.is_done(); }
+  double time() const { return clock_.time(); }
+  /// As it is shown to the user.
+  std::string time_text() const { return parameters_.shown.text(time(), dimension::time); }
+  Totals totals() const { return backend_->totals(domain_); }
+
+ private:
+  /// Cuts stay at the same shares of cells for so long. Cells that are cut anew find their particles in the
+  /// order of before, which is cheaper; new shares are what makes errors of forces average out.
+  static constexpr std::int64_t steps_of_epoch = 16;
+
+  using Clock = std::chrono::steady_clock;
+  struct Unstarted {};
+
+  /// All but the particles.
+  Simulation(Unstarted, const Communicator& comm, const Parameters& parameters,
+             std::unique_ptr<Backend> backend, const Timeline& timeline);
+  void start();
+  Ended to_the_end(StopRequests* requests);
+  void introduce();
+  void choose_levels();
+  void require_levels() const;
+  int deepest() const;
+  void advance(int deepest);
+  Repair plan_repair(int deepest);
+  bool carry_out(Repair repair);
+  std::optional<StepSeconds> measured() const;
+  void decompose();
+  double longest_steps() const { return (time() - timeline_.begin()) / timeline_.step(); }
+  void evaluate_forces(const EvaluationPlan& plan);
+  Moment now() const { return {steps_done_, time(), parameters_.shown}; }
+  void start_reporting();
+  void remove_earlier_results() const;
+  void report_end();
+  AuditResult audit() const;
+  Verdict verdict();
+  bool measures_radii() const;
+  std::uint8_t types_with_mass() const;
+  void report_tuning() const;
+  void report(Repair repair);
+  Request asked(StopRequests* requests);
+  void write_outputs(double end, PhaseTimers& timers);
+  void write_output(double time, std::int64_t number);
+  RunState state() const;
+  void save(StopRequests* requests);
+  void log_checkpoint();
+  double expected_checkpoint_seconds() const;
+  void restore(const Checkpoint& from);
+  void write_requested_snapshot();
+  WriteOptions snapshot_options(double time) const;
+
+  const Communicator& comm_;
+  Parameters parameters_;
+  Timeline timeline_;
+  BlockClock clock_;
+  StepRule step_rule_;
+  OutputTimes output_times_;
+  std::unique_ptr<Backend> backend_;
+  Domain domain_;
+  /// What was before a decomposition. It is compared behind the evaluation that follows: until then particles
+  /// on GPUs are not in order.
+  struct BeforeCuts {
+    ExchangeGuard particles;
+    std::optional<Box> box;  ///< there was one
+  };
+  std::optional<BeforeCuts> before_cuts_;
+  ForceReport forces_;
+  TimeBins bins_;
+  TreeTuning tuning_;
+  bool is_audited_;  ///< the step under way; at the begin, if any is
+  LeafMoves leaf_moves_;
+  StepForecast forecast_;
+  Count leaves_moved_ = 0;    ///< before the last walk, but for decompositions
+  bool has_levels_ = false;   ///< for the step that comes
+  double dt_ = 0;             ///< length of the last step
+  PhaseTimers timers_;        ///< of the present step and what came before it
+  PhaseTimers since_report_;  ///< of what is done between steps
+  bool reporting_ = false;
+  std::unique_ptr<RunLog> log_;   ///< on the master, while reporting
+  double first_energy_ = 0;       ///< total
+  double energy_scale_ = 1;       ///< what its changes are compared with
+  Conservation conservation_;     ///< so far
+  std::int64_t steps_done_ = 0;   ///< of all lengths
+  std::uint64_t bytes_sent_ = 0;  ///< by this rank until the last report
+  std::int64_t groups_tuned_at_ = 0;
+  std::size_t outputs_done_ = 0;  ///< of output_times_, which another part of the run may have had otherwise
+  std::int64_t snapshots_ = 0;    ///< that were due and are written, of all parts of the run
+  double last_output_ = -std::numeric_limits<double>::infinity();  ///< time of the last one
+  Frame frame_;                                                    ///< of the last picture
+  Checkpoints checkpoints_;
+  double checkpoint_seconds_ = 0;           ///< that the last one took; 0: none was written yet
+  Count hosts_ = 1;                         ///< that the ranks are on
+  std::optional<std::int64_t> resumed_at_;  ///< steps done, where the run goes on
+  double start_time_;                       ///< of this process' part of the run
+  Clock::time_point run_start_, step_start_, reported_at_;
+};
+
+}  // namespace grove

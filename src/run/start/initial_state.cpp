@@ -1,0 +1,111 @@
+#include "initial_state.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "composition.hpp"
+#include "initial_conditions.hpp"
+#include "io/snapshot.hpp"
+#include "io/validate.hpp"
+#include "run/guard/step_forecast.hpp"
+
+namespace grove {
+
+std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeader& header) {
+  std::vector<std::string> remarks;
+  if (const Units& units = header.units; !header.file_units)
+    remarks.push_back(
+        fmt::format("{}: states no units; its numbers are taken to be in {}", file,
+                    units.is_dimensionless()
+                        ? "dimensionless, G = 1"
+                        : fmt::format("{}, {}, {}", units.name(dimension::length),
+                                      units.name(dimension::mass), units.name(dimension::velocity))));
+  if (header.counts[0] > 0)
+    remarks.push_back(
+        fmt::format("{}: holds {} particles of gas (type 0), which move by gravity alone, without pressure",
+                    file, header.counts[0]));
+  return remarks;
+}
+
+DisplayUnits shown_with(const Parameters& parameters, const std::optional<Units>& file_units) {
+  if (parameters.unit_choice.system != "galactic" || !file_units || file_units->is_dimensionless())
+    return parameters.shown;
+  UnitNames names = parameters.typed;
+  const UnitNames found = DisplayUnits(*file_units).names();
+  if (names.length.empty()) names.length = found.length;
+  if (names.mass.empty()) names.mass = found.mass;
+  if (names.velocity.empty()) names.velocity = found.velocity;
+  return DisplayUnits(parameters.units, names);
+}
+
+namespace {
+
+/// Several files or models: at time 0, whatever the files say.
+InitialState composed_state(const Communicator& comm, const Parameters& parameters, const StartHooks& hooks) {
+  const InitialConditionsParameters& from = parameters.initial_conditions;
+  InitialState state;
+  Composition composition =
+      compose(comm, from.components,
+              {from.source(), parameters.units, parameters.units, from.tracer, 1, hooks.pause});
+  state.particles = std::move(composition.particles);
+  for (const SnapshotHeader& header : composition.headers) {
+    if (!state.file_units) state.file_units = header.file_units;
+    for (std::string& remark : remarks_on(header.files[0], header))
+      state.remarks.push_back(std::move(remark));
+  }
+  return state;
+}
+
+}  // namespace
+
+InitialState initial_state(const Communicator& comm, const Parameters& parameters, const StartHooks& hooks) {
+  const InitialConditionsParameters& from = parameters.initial_conditions;
+  InitialState state;
+  SnapshotHeader header;
+  if (hooks.before && from.file.empty()) hooks.before(beginning_of(comm, parameters));
+  if (!from.components.empty()) {
+    state = composed_state(comm, parameters, hooks);
+  } else if (from.file.empty()) {
+    state.particles = make_initial_conditions(comm, from.model, hooks.pause);
+  } else {
+    ReadOptions options;
+    options.unstated = parameters.units;
+    options.convert_to = parameters.units;
+    options.pause = hooks.pause;
+    if (hooks.before)
+      options.before_particles = [&](const SnapshotHeader& found) {
+        hooks.before({found.counts, found.time});
+      };
+    Snapshot snapshot = read_snapshot(comm, from.file, options);
+    state.particles = std::move(snapshot.particles);
+    state.time = snapshot.header.time;
+    state.leaf_size = snapshot.header.leaf_size;
+    header = std::move(snapshot.header);
+    state.remarks = remarks_on(from.file, header);
+    state.file_units = header.file_units;
+  }
+  ValidationOptions options;
+  if (!from.file.empty()) options.header = &header;
+  options.source = from.source();
+  options.tracer = from.tracer;
+  options.softening = parameters.gravity.softening;
+  options.softened = parameters.softened;
+  options.leaves = parameters.decomposition.leaves;
+  validate(comm, state.particles, options);
+  if (hooks.pause) hooks.pause();
+  if (parameters.time.begin) state.time = *parameters.time.begin;
+  return state;
+}
+
+double initial_state_seconds(const Communicator& comm, const InitialConditionsParameters& from) {
+  double seconds = 0;
+  for (const ComponentParameters& part : from.parts())
+    seconds += part.file.empty()
+                   ? 1e-5 * static_cast<double>(part.model.particles)
+                   : reading_seconds(comm, std::filesystem::absolute(part.file).parent_path(), 0);
+  return seconds;
+}
+
+}  // namespace grove

@@ -1,0 +1,305 @@
+#include "run_needs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "base/memory.hpp"
+#include "earlier_results.hpp"
+#include "initial_conditions.hpp"
+#include "initial_state.hpp"
+#include "io/checkpoint_folder.hpp"
+#include "io/snapshot.hpp"
+#include "io/validate.hpp"
+#include "particles/models/model.hpp"
+#include "particles/particles.hpp"
+#include "run/log/environment.hpp"
+#include "time/output_times.hpp"
+#include "time/timeline.hpp"
+
+namespace grove {
+namespace {
+
+constexpr double megabyte = 1e6;
+/// Disk: a checkpoint, of which two are kept while the next is written.
+constexpr double checkpoint_bytes_per_particle = 110;
+constexpr int checkpoints_at_once = 3;
+/// Rows and lines of a longest step, with energies and levels, and of another.
+constexpr double log_bytes_per_longest_step = 2000, log_bytes_per_step = 750;
+/// Where nothing tells how short steps become: down to level 6.
+constexpr double guessed_steps_each = 64;
+
+/// At most; measured are 0.44 to 0.52 bytes per pixel of the panels.
+double bytes_of_picture(const View& view) {
+  const auto side = static_cast<double>(view.panel_pixels());
+  return 2e4 + 0.65 * side * side * static_cast<double>(view.axes.size());
+}
+
+RunAhead afresh(const Parameters& parameters, const Beginning& start) {
+  const TimeParameters& time = parameters.time;
+  const double begin = time.begin.value_or(start.time);
+  const Timeline timeline(begin, time.end, time.step, parameters.shown);
+  RunAhead ahead;
+  for (std::size_t t = 0; t < start.counts.size(); ++t) {
+    ahead.particles += start.counts[t];
+    if (parameters.output.types >> t & 1) ahead.written += static_cast<double>(start.counts[t]);
+  }
+  ahead.certainly_written = ahead.written;
+  if (parameters.decomposition.leaves > ahead.particles)
+    throw InputError(fmt::format("{} leaves are asked for, but there are only {} particles",
+                                 parameters.decomposition.leaves, ahead.particles));
+  const InitialConditionsParameters& from = parameters.initial_conditions;
+  require_softening(start.counts, {.source = from.source(), .softened = parameters.softened});
+  ahead.steps = static_cast<double>(timeline.steps());
+  ahead.snapshots = static_cast<double>(OutputTimes::planned(parameters.output.times, parameters.output.every,
+                                                             begin, time.end, parameters.shown)
+                                            .all()
+                                            .size());
+  if (time.steps == StepKind::block) {
+    ahead.is_guess = true;
+    ahead.steps_each = guessed_steps_each;
+    // A level halves the steps of the one above it.
+    if (time.min_step > 0)
+      ahead.steps_each = std::min(
+          ahead.steps_each, std::exp2(std::max(0.0, std::floor(std::log2(timeline.step() / time.min_step)))));
+  }
+  return ahead;
+}
+
+RunAhead going_on(const Parameters& parameters, const Checkpoint& from) {
+  const RunState& run = from.run;
+  const Timeline timeline =
+      Timeline::extended(run.begin, parameters.time.end, run.longest_step, parameters.shown);
+  const OutputTimes times = OutputTimes::planned(parameters.output.times, parameters.output.every, run.begin,
+                                                 parameters.time.end, parameters.shown);
+  RunAhead ahead;
+  ahead.particles = from.manifest.particles;
+  ahead.written = static_cast<double>(ahead.particles);  // at most: a checkpoint does not tell them by type
+  if (parameters.output.types == all_types) ahead.certainly_written = ahead.written;
+  ahead.steps = static_cast<double>(timeline.steps() - run.clock.step);
+  ahead.snapshots = static_cast<double>(
+      times.all().size() - times.count_passed(from.manifest.time, run.last_output, timeline.same()));
+  ahead.steps_each = std::ceil(static_cast<double>(run.steps_done) /
+                               static_cast<double>(std::max<std::int64_t>(1, run.clock.step)));
+  ahead.steps_each = std::max(1.0, ahead.steps_each);
+  return ahead;
+}
+
+/// The most particles of all ranks of which a rank takes no more than these bytes.
+double particles_that_fit(double bytes, int ranks, bool pictures) {
+  double fits = 0, too_many = bytes;
+  for (int halvings = 0; halvings < 64; ++halvings) {
+    const double middle = (fits + too_many) / 2;
+    (host_bytes_of_rank(middle, ranks, pictures) <= bytes ? fits : too_many) = middle;
+  }
+  return fits * ranks;
+}
+
+/// The folder itself, or what is there of those above it. InputError if nothing can be written there.
+std::string existing_part_of(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::absolute(folder, error);
+  while (!path.empty() && path != path.root_path() && !std::filesystem::exists(path, error))
+    path = path.parent_path();
+  if (!std::filesystem::is_directory(path, error) || ::access(path.c_str(), W_OK | X_OK) != 0)
+    throw InputError(fmt::format("{}: the output folder cannot be made: nothing can be written to {}", folder,
+                                 path.string()));
+  return path.string();
+}
+
+/// Those of which `is_meant` is true, each with what would fit; empty: there are none.
+template <class Meant>
+std::string text_of(const std::vector<Need>& needs, const Meant& is_meant) {
+  std::vector<std::string> texts;
+  for (const Need& need : needs)
+    if (is_meant(need)) texts.push_back(fmt::format("{}: {}; {}", need.name, need.text(), need.remedy));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+/// Bytes of a particle in memory, which it takes anywhere.
+double bytes_of_fields() {
+  std::size_t bytes = 0;
+  for_each_field([&]<class T>(const Field<T>&) { bytes += sizeof(T); });
+  return static_cast<double>(bytes);
+}
+
+/// What the master finds in the output folder; bytes: below 0 where the system does not tell.
+struct Folder {
+  double available = -1;
+  int checkpoints = 0;
+};
+
+Folder look_at(const Communicator& comm, const std::string& path, bool replaces) {
+  Folder folder;
+  comm.together([&] {
+    if (!comm.is_master()) return;
+    std::error_code error;
+    const auto space = std::filesystem::space(existing_part_of(path), error);
+    if (!error) folder.available = static_cast<double>(space.available);
+    if (!error && replaces) folder.available += EarlierResults(path).bytes();
+    folder.checkpoints = static_cast<int>(CheckpointFolder(path).latest_first().size());
+  });
+  return comm.broadcast(folder);
+}
+
+}  // namespace
+
+Beginning beginning_of(const Communicator& comm, const Parameters& parameters) {
+  const InitialConditionsParameters& from = parameters.initial_conditions;
+  Beginning start;
+  for (const ComponentParameters& part : from.parts()) {
+    const auto add = [&](std::size_t type, Count count) { start.counts[part.placement.type[type]] += count; };
+    if (!part.file.empty()) {
+      const SnapshotHeader header = read_snapshot_header(
+          comm, part.file, {.unstated = parameters.units, .convert_to = parameters.units, .comoving = false});
+      for (std::size_t t = 0; t < header.counts.size(); ++t) add(t, header.counts[t]);
+      std::ranges::copy(remarks_on(part.file, header), std::back_inserter(start.remarks));
+      if (!start.file_units) start.file_units = header.file_units;
+      if (from.components.empty()) start.time = header.time;
+    } else {
+      comm.together([&] {
+        const Model model = make_model(part.model);
+        for (const Component& component : model.components()) add(component.type, component.count);
+      });
+    }
+  }
+  return start;
+}
+
+RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Beginning& beginning) {
+  RunAhead ahead;
+  comm.together([&] { ahead = afresh(parameters, beginning); });
+  return ahead;
+}
+
+RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Checkpoint& from) {
+  RunAhead ahead;
+  comm.together([&] { ahead = going_on(parameters, from); });
+  return ahead;
+}
+
+double host_bytes_of_rank(double particles, int ranks, bool pictures) {
+  // Particles, trees and what a decomposition takes; and the trees of other ranks, which grow as the surface
+  // of a rank's share, and hardly with more than eight ranks.
+  constexpr double program = 60e6, drawing = 60e6, per_particle = 232, per_surface = 2500;
+  return program + (pictures ? drawing : 0) + per_particle * particles +
+         per_surface * std::min(ranks - 1, 7) * std::pow(particles, 2.0 / 3);
+}
+
+double log_bytes(const RunAhead& ahead) {
+  return ahead.steps * (log_bytes_per_longest_step + (ahead.steps_each - 1) * log_bytes_per_step);
+}
+
+double known_log_bytes(const RunAhead& ahead) {
+  RunAhead known = ahead;
+  if (ahead.is_guess) known.steps_each = 1;
+  return log_bytes(known);
+}
+
+std::string Need::text() const {
+  return fmt::format("{:.0f} MB{}, {}", bytes / megabyte, where,
+                     available ? fmt::format("{:.0f} MB are available", *available / megabyte)
+                               : "what is available is not known");
+}
+
+Need host_need(const Communicator& comm, Count particles, bool pictures) {
+  const Environment machine = environment(comm);
+  const double of_rank =
+      host_bytes_of_rank(static_cast<double>(particles) / comm.size(), comm.size(), pictures);
+  const std::vector<double> room_of_rank = comm.all_gather(available_memory());
+  std::vector<double> room(machine.hosts.size(), std::numeric_limits<double>::infinity());
+  for (std::size_t rank = 0; rank < room_of_rank.size(); ++rank)
+    room[machine.host_of[rank]] = std::min(room[machine.host_of[rank]], room_of_rank[rank]);
+  std::size_t worst = 0;
+  const auto share = [&](std::size_t host) { return room[host] / machine.hosts[host].second; };
+  for (std::size_t host = 1; host < room.size(); ++host)
+    if (share(host) < share(worst)) worst = host;
+  const auto& [name, ranks] = machine.hosts[worst];
+  return {
+      .name = "memory",
+      .where = fmt::format(" on host {}, {:.0f} MB on each of its {} ranks", name, of_rank / megabyte, ranks),
+      .bytes = of_rank * ranks,
+      .at_least = bytes_of_fields() * static_cast<double>(particles) / comm.size() * ranks,
+      .available = room[worst],
+      .remedy = fmt::format("{:.3g} particles fit on {} ranks like its {}; use more hosts",
+                            particles_that_fit(share(worst), comm.size(), pictures), comm.size(), ranks)};
+}
+
+std::optional<Need> device_need(const Communicator& comm, const BackendChoice& choice, Count particles) {
+  struct Gpu {
+    double available, users;
+    double share() const { return available / users; }
+  };
+  const auto own = device_memory(comm, choice);
+  const std::vector<Gpu> gpus = comm.all_gather(
+      own ? Gpu{static_cast<double>(own->available), static_cast<double>(own->ranks)} : Gpu{-1, 1});
+  const Gpu least = *std::min_element(gpus.begin(), gpus.end(),
+                                      [](const Gpu& a, const Gpu& b) { return a.share() < b.share(); });
+  if (least.available < 0) return std::nullopt;
+  const double each = device_bytes_per_particle(comm.size());
+  const double of_rank = each * static_cast<double>(particles) / comm.size();
+  return Need{.name = "GPU memory",
+              .where = least.users > 1
+                           ? fmt::format(" on a GPU, {:.0f} MB for each of the {:.0f} ranks that share it",
+                                         of_rank / megabyte, least.users)
+                           : " on each GPU",
+              .bytes = of_rank * least.users,
+              .at_least = bytes_of_fields() * static_cast<double>(particles) / comm.size() * least.users,
+              .available = least.available,
+              .remedy = fmt::format("{:.3g} particles fit on such GPUs for {} ranks, or use more",
+                                    least.share() * comm.size() / each, comm.size())};
+}
+
+Need disk_need(const Communicator& comm, const Parameters& parameters, const RunAhead& ahead, bool replaces) {
+  const Folder folder = look_at(comm, parameters.output.folder, replaces);
+  WriteOptions options;
+  options.fields = parameters.output.fields;
+  const auto of_particle = static_cast<double>(bytes_per_particle(options));
+  const double snapshot =
+      ahead.written * of_particle + (parameters.output.render ? bytes_of_picture(parameters.output.view) : 0);
+  const double checkpoints = std::max(1, checkpoints_at_once - folder.checkpoints) *
+                             checkpoint_bytes_per_particle * static_cast<double>(ahead.particles);
+  const double beside = checkpoints + known_log_bytes(ahead);
+  Need need{.name = "disk",
+            .where = "",
+            .bytes = ahead.snapshots * snapshot + beside,
+            .at_least = ahead.snapshots * ahead.certainly_written * of_particle,
+            .available = {},
+            .remedy = ""};
+  if (folder.available >= 0) {
+    need.available = folder.available;
+    need.remedy = fmt::format(
+        "beside checkpoints and logs, {:.0f} MB, there is room for {:.0f} of {:.0f} "
+        "snapshots of {:.0f} MB; write fewer, or fewer fields or types",
+        beside / megabyte, std::floor(std::max(0.0, folder.available - beside) / snapshot), ahead.snapshots,
+        snapshot / megabyte);
+  }
+  return need;
+}
+
+std::vector<Need> needs_of(const Communicator& comm, const Parameters& parameters,
+                           const BackendChoice& choice, const RunAhead& ahead, bool replaces) {
+  std::vector<Need> needs{host_need(comm, ahead.particles, parameters.output.render)};
+  if (auto need = device_need(comm, choice, ahead.particles)) needs.push_back(*std::move(need));
+  needs.push_back(disk_need(comm, parameters, ahead, replaces));
+  return needs;
+}
+
+void require_room(const Communicator& comm, const std::vector<Need>& needs) {
+  const std::string faults = text_of(needs, [](const Need& need) { return !need.may_fit(); });
+  if (!faults.empty()) throw Agreed<InputError>("the run does not fit: " + faults);
+  const std::string doubts = text_of(needs, [](const Need& need) { return !need.fits(); });
+  if (comm.is_master() && !doubts.empty())
+    fmt::print(stderr, "warning: there may not be room enough; at most it takes {}\n", doubts);
+}
+
+}  // namespace grove

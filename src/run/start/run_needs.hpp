@@ -1,0 +1,85 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "comm/communicator.hpp"
+#include "io/parameters.hpp"
+#include "run/checkpoint/checkpoint.hpp"
+
+namespace grove {
+
+/// What a run has before it.
+struct RunAhead {
+  Count particles = 0;
+  double written = 0;  ///< particles in a snapshot; of a run that goes on, whose types nobody has read, all
+  double certainly_written = 0;  ///< of these; 0: not known
+  double steps = 0;              ///< longest ones
+  double steps_each = 1;         ///< steps of all lengths in a longest one
+  bool is_guess = false;         ///< whether steps_each is
+  double snapshots = 0;
+};
+
+/// The particles and the time that a run begins with.
+struct Beginning {
+  std::array<Count, particle_types> counts{};  ///< particles by type
+  double time = 0;                             ///< of the file, or 0
+  std::vector<std::string> remarks{};          ///< what a user might not expect of the files
+  std::optional<Units> file_units{};           ///< that the first of the files states
+};
+
+/// Collective. Of the model, which is not made, or of the file, which is opened and checked, and whose
+/// particles are not read. InputError on all ranks together.
+Beginning beginning_of(const Communicator& comm, const Parameters& parameters);
+
+/// All that a run that begins afresh, or goes on, has before it. Collective; InputError on all ranks
+/// together, as the run's: a type without softening, times that do not go together, more leaves than
+/// particles.
+RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Beginning& beginning);
+RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Checkpoint& from);
+
+/// Bytes of RAM that a rank takes at its peak, program included: an upper envelope of what was measured on 1
+/// to 16 ranks, with bisections and octrees and the default accuracy (docs/performance.md, "Memory of a
+/// run").
+double host_bytes_of_rank(double particles, int ranks, bool pictures);
+
+/// Bytes that the logs of a run take: log.jsonl and four tables.
+double log_bytes(const RunAhead& ahead);
+
+/// Those of them that are not a guess: where steps_each is one, of one step in each longest one.
+double known_log_bytes(const RunAhead& ahead);
+
+/// Something that a run takes, and what there is of it.
+struct Need {
+  std::string name, where;          ///< where: behind the bytes, as " on each GPU"
+  double bytes = 0;                 ///< at most
+  double at_least = 0;              ///< the part of these that is certain
+  std::optional<double> available;  ///< nothing where the system does not tell
+  std::string remedy;               ///< what would fit
+
+  bool fits() const { return !available || bytes <= *available; }
+  bool may_fit() const { return !available || at_least <= *available; }
+  /// "86 MB on host a, 100 MB are available"
+  std::string text() const;
+};
+
+/// Each collective, and the same on all ranks.
+/// RAM of the host that has least for what its ranks take.
+Need host_need(const Communicator& comm, Count particles, bool pictures);
+/// Memory of the GPU that has least for the ranks that use it; nothing: the host computes. choice: resolved.
+std::optional<Need> device_need(const Communicator& comm, const BackendChoice& choice, Count particles);
+/// Room in the output folder for snapshots, checkpoints and logs, guesses apart. replaces: earlier results
+/// there go. InputError on all ranks together if nothing can be written there.
+Need disk_need(const Communicator& comm, const Parameters& parameters, const RunAhead& ahead, bool replaces);
+
+/// All of them.
+std::vector<Need> needs_of(const Communicator& comm, const Parameters& parameters,
+                           const BackendChoice& choice, const RunAhead& ahead, bool replaces);
+/// InputError, on all ranks together, if something certainly does not fit: it says what would. A warning from
+/// the master of what may not.
+void require_room(const Communicator& comm, const std::vector<Need>& needs);
+
+}  // namespace grove

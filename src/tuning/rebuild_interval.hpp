@@ -1,0 +1,98 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "tuning/growth_fit.hpp"
+
+namespace grove {
+
+/// A step of a hierarchy of block time steps.
+struct StepWork {
+  /// What its walks would cost directly after a build: positive, counted work in a unit of the caller's
+  /// (interactions, say).
+  double fresh_cost;
+  /// The lowest level whose steps end with it; 0: the longest steps, so all particles are active, and a cycle
+  /// ends.
+  int level;
+};
+
+/// When to build something anew whose ageing makes steps dearer (the trees; the cuts): so that the mean cost
+/// per step, (build + the costs of the steps until the next build) / steps, is least.
+///
+/// The relative cost of a step, cost / fresh cost, is fitted over the age by best_growth_fit; steps weigh as
+/// much as they cost, so that those of few particles, which scatter, hardly count. Steps of the last
+/// intervals stay in the fit with a weight that falls by a sixteenth at each build: a new interval is thus
+/// judged from its begin, and short ones are fitted well. The particles of short steps move faster, so what
+/// is walked for them ages faster: each level has a factor on the growth.
+///
+/// With block time steps the best moment is just before a dear step, not after a fixed number of steps:
+/// pays() looks at what the coming steps cost. Builds at a fixed age cost up to 20 % more.
+///
+/// All input is counted work, the same on every rank; so is then every answer. Source of the fits and of the
+/// mean cost: Miki & Umemura 2017, New Astronomy 52, 65.
+class RebuildInterval {
+ public:
+  /// A build at the latest after so many steps: what an even longer interval could save is below 1/1024 of
+  /// the build per step.
+  static constexpr std::int64_t longest = 1024;
+  /// Coming steps that are looked at; later ones are taken to cost the mean.
+  static constexpr std::size_t horizon = 32;
+  /// Ages that are told apart: 0 .. 15, then 8 of each octave up to `longest`.
+  static constexpr std::size_t ages = 64;
+
+  /// Steps of about one age, older intervals with their lower weight; each a sum over steps.
+  struct AgeClass {
+    double fresh_cost, fresh_cost_times_age, cost;
+    bool operator==(const AgeClass&) const = default;
+  };
+
+  /// Levels that are told apart; deeper ones count as the last.
+  static constexpr std::size_t levels = 64;
+
+  /// Growth of the steps of a level, in the unit of the costs, summed like an AgeClass.
+  struct LevelGrowth {
+    double seen, expected;  ///< expected: by the fit of its time
+    bool operator==(const LevelGrowth&) const = default;
+  };
+
+  /// All there is to save: restored from it, the answers are the same to the bit. Trivially copyable.
+  struct State {
+    std::array<AgeClass, ages> classes;
+    std::array<LevelGrowth, levels> growths;
+    double cycle_cost, mean_cost;  ///< fresh cost times factor: of this cycle; per step of the last whole one
+    std::int64_t cycle_steps;      ///< of this cycle so far
+    std::int64_t age, builds;      ///< steps since the last build; builds so far
+    bool operator==(const State&) const = default;
+  };
+
+  RebuildInterval() : state_{} {}
+  explicit RebuildInterval(const State& state) : state_(state) {}
+  const State& state() const { return state_; }
+
+  /// Before the next step all is built anew.
+  void built();
+
+  /// A step was done. cost: what its walks cost, in the unit of the fresh cost. Cost of the call: one fit.
+  void step(double cost, const StepWork& work);
+
+  /// Whether to build before the next step. build_cost: of one build, in the unit of the steps' costs.
+  /// coming: the next steps, as many as are known, next one first; those beyond `horizon` are not read. Never
+  /// directly after a build; always at age `longest`; not before three ages are known. Cost: one fit and some
+  /// 600 additions, microseconds.
+  bool pays(double build_cost, std::span<const StepWork> coming) const;
+
+  std::int64_t age() const { return state_.age; }
+  /// The fit; nothing before three ages are known.
+  std::optional<GrowthFit> fit() const;
+
+ private:
+  std::array<double, levels> factors() const;
+  double mean_of_cycle() const;
+
+  State state_;
+};
+
+}  // namespace grove

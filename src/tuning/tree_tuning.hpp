@@ -1,0 +1,85 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+
+#include "gravity/gravity.hpp"
+#include "time/block_clock.hpp"
+#include "tuning/block_excess.hpp"
+#include "tuning/cut_timing.hpp"
+#include "tuning/repair.hpp"
+#include "tuning/repair_prices.hpp"
+
+namespace grove {
+
+/// Decides how trees follow the particles: from counted interactions, so the same on any number of ranks
+/// while prices of repairs are assumed ones, and not measured.
+///
+/// All is cut anew at the latest when the walks since the last cuts have cost as much as most_cuts_walked
+/// cuts, which costs 3 % more at most, for two reasons. Cuts that stay keep the errors of the large nodes,
+/// which add up to a torque (docs/performance.md, "Torques"). And how much dearer aged trees are is judged
+/// against what was seen of fresh ones, which says nothing where much changes at once: in the bounce of a
+/// collapse most particles are on levels that no fresh tree has seen, and trees of before it would be kept
+/// through it, at twice the cost and the error.
+class TreeTuning {
+ public:
+  /// All there is to save, beside the interval: restored from it, the answers are the same to the bit.
+  /// Trivially copyable.
+  struct State {
+    RepairPrices prices;
+    RepairChoice::State choice;  ///< where all leaves are rebuilt together
+    CutTiming cuts;              ///< where blocks are, one by one
+    Repair last;
+    double particles;                       ///< of the run
+    double repaired;                        ///< of these got new trees for the step under way
+    Count since_rebuild;                    ///< steps since blocks were rebuilt
+    Count age;                              ///< steps since the last decomposition
+    double walked;                          ///< interactions since the last decomposition
+    StepWork step;                          ///< the one under way
+    std::array<double, time_levels> fresh;  ///< interactions per particle in fresh trees; 0: not known yet
+  };
+
+  /// rates: assumed prices. interval: steps from one decomposition to the next, with nothing but refits
+  /// between them; 0: whatever costs least.
+  TreeTuning(RepairRates rates, Count interval) : prices_(rates), interval_(interval) {}
+  TreeTuning(const State& state, Count interval);
+  State state() const;
+
+  const RepairRates& rates() const { return prices_.rates(); }
+
+  /// What forces cost each level, after new cuts or not.
+  void learn(const ForceReport& forces);
+  /// What to do before the walk of the step that ends now. particles: by level; deepest: the deepest level of
+  /// these, which the next steps will have, too; due: of the blocks before that walk.
+  Repair plan(const LevelCounts& particles, const BlockClock& clock, int deepest,
+              const BlockExcess::Due& due);
+  /// That this will be done.
+  void begin(Repair repair, const BlockExcess::Due& due);
+  /// After that walk. seconds: the same on all ranks; none: prices stay.
+  void walked(const ForceReport& forces, const std::optional<StepSeconds>& seconds);
+
+  static constexpr double most_cuts_walked = 32;  ///< see above
+
+ private:
+  Repair choose(const RepairCosts& costs, std::span<const StepWork> coming,
+                const BlockExcess::Due& due) const;
+  double fresh_of(std::size_t level) const;
+  /// Interactions that a step costs in fresh trees.
+  double fresh_cost(const LevelCounts& particles, int first_active) const;
+
+  RepairPrices prices_;
+  Count interval_;
+  RepairChoice choice_;  ///< where all leaves are rebuilt together
+  CutTiming cuts_;       ///< where blocks are, one by one
+  Repair last_ = Repair::cuts;
+  double particles_ = 0;                     ///< of the run
+  double repaired_ = 0;                      ///< of these got new trees for the step under way
+  Count since_rebuild_ = 0;                  ///< steps since blocks were rebuilt
+  Count age_ = 0;                            ///< steps since the last decomposition
+  double walked_ = 0;                        ///< interactions since the last decomposition
+  StepWork step_{};                          ///< the one under way
+  std::array<double, time_levels> fresh_{};  ///< interactions per particle in fresh trees; 0: not known yet
+};
+
+}  // namespace grove
