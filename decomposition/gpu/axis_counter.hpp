@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "decomposition/host_rank.hpp"
-#include "kernels/cuda/axis_counts.hpp"
+#include "kernels/cuda/cuts/services/axis_counts.hpp"
 
 namespace grove {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "decomposition/recount.hpp"
-#include "kernels/cuda/fields.hpp"
-#include "kernels/cuda/leaf_audit.hpp"
+#include "kernels/cuda/cuts/services/leaf_audit.hpp"
+#include "kernels/cuda/particles/fields.hpp"
 
 namespace grove {
 namespace {

@@ -13,8 +13,8 @@
 #include "base/array.hpp"
 #include "base/errors.hpp"
 #include "base/progress.hpp"
-#include "kernels/cuda/device.hpp"
-#include "kernels/cuda/nccl_group.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/device/nccl_group.hpp"
 
 namespace grove {
 

@@ -13,10 +13,10 @@
 #include "decomposition/services/all.hpp"
 #include "decomposition/shares.hpp"
 #include "decomposition/top_cells.hpp"
-#include "kernels/cuda/bisection.hpp"
-#include "kernels/cuda/fields.hpp"
-#include "kernels/cuda/lent_records.hpp"
-#include "kernels/cuda/record_segments.hpp"
+#include "kernels/cuda/cuts/bisection.hpp"
+#include "kernels/cuda/cuts/partition/record_segments.hpp"
+#include "kernels/cuda/cuts/services/lent_records.hpp"
+#include "kernels/cuda/particles/fields.hpp"
 
 namespace grove {
 namespace {

@@ -8,7 +8,7 @@
 #include "decomposition/decompose.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
 #include "decomposition/rank_storage.hpp"
-#include "kernels/cuda/resident_cells.hpp"
+#include "kernels/cuda/cuts/services/resident_cells.hpp"
 #include "particles/gpu/device_particles.hpp"
 
 namespace grove {

@@ -11,7 +11,7 @@
 
 #include "base/errors.hpp"
 #include "comm/host.hpp"
-#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/device/device.hpp"
 
 namespace grove {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/device/device.hpp"
 
 namespace grove {
 

@@ -12,8 +12,8 @@
 #include "decomposition/gpu/devices.hpp"
 #include "io/shares.hpp"
 #include "io/words.hpp"
-#include "kernels/cuda/fields.hpp"
-#include "kernels/cuda/rates.hpp"
+#include "kernels/cuda/device/rates.hpp"
+#include "kernels/cuda/particles/fields.hpp"
 
 namespace grove {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "decomposition/gpu/device_exchange.hpp"
 #include "decomposition/gpu/devices.hpp"
-#include "kernels/cuda/nccl_group.hpp"
+#include "kernels/cuda/device/nccl_group.hpp"
 
 namespace grove {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "bench/curve_order.hpp"
 #include "bench/gpu_bench.hpp"
-#include "kernels/cuda/direct_force.hpp"
+#include "kernels/cuda/direct/direct_force.hpp"
 #include "support/distributions.hpp"
 
 namespace grove {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "kernels/cuda/device.hpp"
-#include "kernels/cuda/direct_sum.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/direct/direct_sum.hpp"
 
 /// What benchmarks on a GPU share.
 namespace grove::bench {

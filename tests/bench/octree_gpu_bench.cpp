@@ -21,14 +21,14 @@
 #include <vector>
 
 #include "bench/gpu_bench.hpp"
-#include "kernels/cuda/bisection.hpp"
-#include "kernels/cuda/device_top.hpp"
-#include "kernels/cuda/fields.hpp"
-#include "kernels/cuda/leaf_lists.hpp"
-#include "kernels/cuda/octree.hpp"
-#include "kernels/cuda/rope_walk.hpp"
-#include "kernels/cuda/tree_update.hpp"
-#include "kernels/cuda/walk.hpp"
+#include "kernels/cuda/cuts/bisection.hpp"
+#include "kernels/cuda/let/leaf_lists.hpp"
+#include "kernels/cuda/particles/fields.hpp"
+#include "kernels/cuda/trees/device_top.hpp"
+#include "kernels/cuda/trees/octree.hpp"
+#include "kernels/cuda/trees/tree_update.hpp"
+#include "kernels/cuda/walk/rope_walk.hpp"
+#include "kernels/cuda/walk/walk.hpp"
 #include "particles/models/model.hpp"
 
 namespace grove {

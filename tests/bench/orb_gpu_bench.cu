@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "kernels/cuda/bisection.hpp"
-#include "kernels/cuda/check.cuh"
+#include "kernels/cuda/cuts/bisection.hpp"
+#include "kernels/cuda/device/check.cuh"
 
 namespace grove::cuda {
 namespace {

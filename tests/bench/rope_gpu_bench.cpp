@@ -18,7 +18,7 @@
 
 #include "bench/curve_order.hpp"
 #include "bench/gpu_bench.hpp"
-#include "kernels/cuda/rope_walk.hpp"
+#include "kernels/cuda/walk/rope_walk.hpp"
 #include "kernels/kokkos/loops/runtime.hpp"
 #include "support/device_grown.hpp"
 #include "support/distributions.hpp"

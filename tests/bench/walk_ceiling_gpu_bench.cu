@@ -15,8 +15,8 @@
 #include <exception>
 
 #include "bench/gpu_bench.hpp"
-#include "kernels/cuda/check.cuh"
-#include "kernels/cuda/target_sums.cuh"
+#include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/walk/target_sums.cuh"
 
 namespace grove::cuda {
 namespace {

@@ -30,8 +30,8 @@
 #include "backend/backend.hpp"
 #include "base/hash.hpp"
 #include "gravity/force_hash.hpp"
-#include "kernels/cuda/device.hpp"
-#include "kernels/cuda/walk.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/walk/walk.hpp"
 #include "kernels/math/cut_rule.hpp"
 
 namespace grove {

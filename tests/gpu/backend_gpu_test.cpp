@@ -14,7 +14,7 @@
 #include "base/errors.hpp"
 #include "base/hash.hpp"
 #include "gravity/force_hash.hpp"
-#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "support/gpu_ranks.hpp"
 
 namespace grove {
@@ -148,7 +148,7 @@ TEST_F(GpuBackend, has_the_same_bits_on_any_number_of_ranks) {
 }
 
 /// In leaves of 96; of 3000, so that ranks have one each or none; of so many that lists of nodes of a tree
-/// find no room in a block of the selection (kernels/cuda/let_selection.cu); and of so many that it packs
+/// find no room in a block of the selection (kernels/cuda/let/let_selection.cu); and of so many that it packs
 /// trees in pieces.
 TEST_F(GpuBackend, has_the_same_bits_with_octrees_on_any_number_of_ranks) {
   const auto compare = [&](const GravityParameters& gravity, std::size_t count, Count leaf_size) {
@@ -264,8 +264,8 @@ TEST_F(GpuBackend, does_with_octrees_what_the_host_does) {
     }
 }
 
-/// A sum errs by 512 x 2^-24 of the sizes of its terms at most (kernels/cuda/direct_force.hpp); they cancel
-/// by a factor of 10 at most in nearly all particles of the sample of the audit.
+/// A sum errs by 512 x 2^-24 of the sizes of its terms at most (kernels/cuda/direct/direct_force.hpp); they
+/// cancel by a factor of 10 at most in nearly all particles of the sample of the audit.
 TEST_F(GpuBackend, sums_directly_if_there_are_fewer_particles_than_asked_for) {
   GravityParameters gravity = gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);
   gravity.direct_below = 3001;

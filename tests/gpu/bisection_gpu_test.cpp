@@ -7,7 +7,7 @@
 
 #include "base/errors.hpp"
 #include "base/hash.hpp"
-#include "kernels/cuda/bisection.hpp"
+#include "kernels/cuda/cuts/bisection.hpp"
 #include "kernels/kokkos/bisection.hpp"
 #include "support/bisection_samples.hpp"
 #include "support/device_records.hpp"

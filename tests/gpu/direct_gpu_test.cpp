@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "kernels/cuda/direct_force.hpp"
+#include "kernels/cuda/direct/direct_force.hpp"
 #include "support/device_grown.hpp"
 #include "support/distributions.hpp"
 #include "support/force_bounds.hpp"

@@ -1,5 +1,5 @@
 // Groups of octrees in parts, on the GPU as on the host.
-#include "kernels/cuda/group_runs.hpp"
+#include "kernels/cuda/trees/group_runs.hpp"
 
 #include <cstring>
 #include <vector>

@@ -1,5 +1,5 @@
 // The trees of leaves that the GPU cuts against those of the host: the same links, the same order.
-#include "kernels/cuda/leaf_bisection.hpp"
+#include "kernels/cuda/trees/leaf_bisection.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/cuda/leaf_forces.hpp"
-#include "kernels/cuda/particle_steps.hpp"
+#include "kernels/cuda/particles/particle_steps.hpp"
+#include "kernels/cuda/walk/leaf_forces.hpp"
 #include "kernels/direct/direct_sum.hpp"
 #include "support/device_records.hpp"
 #include "support/distributions.hpp"

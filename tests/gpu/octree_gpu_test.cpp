@@ -1,5 +1,5 @@
 // The octrees of leaves that the GPU makes against those of the host: the same links, the same order.
-#include "kernels/cuda/octree.hpp"
+#include "kernels/cuda/trees/octree.hpp"
 
 #include <gtest/gtest.h>
 

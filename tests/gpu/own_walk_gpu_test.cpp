@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/cuda/urgent_work.hpp"
+#include "kernels/cuda/device/urgent_work.hpp"
 #include "support/device_grown.hpp"
 #include "support/distributions.hpp"
 

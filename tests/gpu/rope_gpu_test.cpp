@@ -4,7 +4,7 @@
 #include <numeric>
 #include <string>
 
-#include "kernels/cuda/rope_walk.hpp"
+#include "kernels/cuda/walk/rope_walk.hpp"
 #include "support/device_grown.hpp"
 #include "support/distributions.hpp"
 #include "support/force_bounds.hpp"

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "decomposition/services/all.hpp"
-#include "kernels/cuda/resident_cells.hpp"
+#include "kernels/cuda/cuts/services/resident_cells.hpp"
 #include "support/bisection_samples.hpp"
 #include "support/device_records.hpp"
 

@@ -1,5 +1,5 @@
 // The update of octrees on the GPU against the invariants of trees and the host's update.
-#include "kernels/cuda/tree_update.hpp"
+#include "kernels/cuda/trees/tree_update.hpp"
 
 #include <cstring>
 #include <string>

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/cuda/direct_sum.hpp"
+#include "kernels/cuda/direct/direct_sum.hpp"
 #include "support/device_checks.hpp"
 #include "support/distributions.hpp"
 #include "support/force_bounds.hpp"

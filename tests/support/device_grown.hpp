@@ -2,12 +2,12 @@
 
 #include <vector>
 
-#include "kernels/cuda/device_top.hpp"
-#include "kernels/cuda/leaf_bisection.hpp"
-#include "kernels/cuda/leaf_lists.hpp"
-#include "kernels/cuda/octree.hpp"
-#include "kernels/cuda/tree_update.hpp"
-#include "kernels/cuda/walk.hpp"
+#include "kernels/cuda/let/leaf_lists.hpp"
+#include "kernels/cuda/trees/device_top.hpp"
+#include "kernels/cuda/trees/leaf_bisection.hpp"
+#include "kernels/cuda/trees/octree.hpp"
+#include "kernels/cuda/trees/tree_update.hpp"
+#include "kernels/cuda/walk/walk.hpp"
 #include "support/device_records.hpp"
 #include "support/grown.hpp"
 

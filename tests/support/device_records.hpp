@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/cuda/records.hpp"
+#include "kernels/cuda/particles/records.hpp"
 #include "kernels/kokkos/bisection.hpp"
 
 /// What tests on GPUs share.

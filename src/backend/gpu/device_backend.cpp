@@ -11,10 +11,10 @@
 #include "decomposition/rank_particles.hpp"
 #include "gravity/gpu/device_audit.hpp"
 #include "gravity/gpu/device_gravity.hpp"
-#include "kernels/cuda/available_memory.hpp"
-#include "kernels/cuda/block_work.hpp"
-#include "kernels/cuda/census.hpp"
-#include "kernels/cuda/particle_steps.hpp"
+#include "kernels/cuda/device/available_memory.hpp"
+#include "kernels/cuda/particles/census.hpp"
+#include "kernels/cuda/particles/particle_steps.hpp"
+#include "kernels/cuda/trees/block_work.hpp"
 #include "time/leapfrog.hpp"
 
 namespace grove {

@@ -9,10 +9,10 @@
 #include "comm/radix_select.hpp"
 #include "gravity/direct_forces.hpp"
 #include "gravity/leaf_sum.hpp"
-#include "kernels/cuda/digit_counts.hpp"
-#include "kernels/cuda/fields.hpp"
-#include "kernels/cuda/leaf_forces.hpp"
-#include "kernels/cuda/particle_steps.hpp"
+#include "kernels/cuda/cuts/services/digit_counts.hpp"
+#include "kernels/cuda/particles/fields.hpp"
+#include "kernels/cuda/particles/particle_steps.hpp"
+#include "kernels/cuda/walk/leaf_forces.hpp"
 
 namespace grove {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "gravity/gpu/device_recut.hpp"
-#include "kernels/cuda/block_work.hpp"
-#include "kernels/cuda/fields.hpp"
+#include "kernels/cuda/particles/fields.hpp"
+#include "kernels/cuda/trees/block_work.hpp"
 
 namespace grove {
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "kernels/cuda/group_runs.hpp"
-#include "kernels/cuda/leaf_bisection.hpp"
-#include "kernels/cuda/leaf_lists.hpp"
-#include "kernels/cuda/tree_update.hpp"
+#include "kernels/cuda/let/leaf_lists.hpp"
+#include "kernels/cuda/trees/group_runs.hpp"
+#include "kernels/cuda/trees/leaf_bisection.hpp"
+#include "kernels/cuda/trees/tree_update.hpp"
 #include "kernels/math/cut_rule.hpp"
 
 namespace grove {

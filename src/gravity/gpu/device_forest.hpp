@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "forest/tree_builder.hpp"
-#include "kernels/cuda/device.hpp"
-#include "kernels/cuda/leaf_trees.hpp"
-#include "kernels/cuda/octree.hpp"
-#include "kernels/cuda/records.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/particles/records.hpp"
+#include "kernels/cuda/trees/leaf_trees.hpp"
+#include "kernels/cuda/trees/octree.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/leaf_root.hpp"
 #include "kernels/math/opening.hpp"

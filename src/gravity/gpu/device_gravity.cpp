@@ -15,14 +15,14 @@
 #include "gravity/critical_separation.hpp"
 #include "gravity/gpu/gathered.hpp"
 #include "gravity/resolution.hpp"
-#include "kernels/cuda/digit_counts.hpp"
-#include "kernels/cuda/direct_force.hpp"
-#include "kernels/cuda/fields.hpp"
-#include "kernels/cuda/leaf_lists.hpp"
-#include "kernels/cuda/lost_separation.hpp"
-#include "kernels/cuda/particle_steps.hpp"
-#include "kernels/cuda/rope_walk.hpp"
-#include "kernels/cuda/urgent_work.hpp"
+#include "kernels/cuda/cuts/services/digit_counts.hpp"
+#include "kernels/cuda/device/urgent_work.hpp"
+#include "kernels/cuda/direct/direct_force.hpp"
+#include "kernels/cuda/let/leaf_lists.hpp"
+#include "kernels/cuda/particles/fields.hpp"
+#include "kernels/cuda/particles/particle_steps.hpp"
+#include "kernels/cuda/trees/lost_separation.hpp"
+#include "kernels/cuda/walk/rope_walk.hpp"
 
 namespace grove {
 namespace {

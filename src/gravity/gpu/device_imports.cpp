@@ -7,7 +7,7 @@
 #include "comm/exchange_plan.hpp"
 #include "gravity/gpu/device_gravity.hpp"
 #include "gravity/gpu/gathered.hpp"
-#include "kernels/cuda/leaf_lists.hpp"
+#include "kernels/cuda/let/leaf_lists.hpp"
 
 namespace grove {
 namespace {

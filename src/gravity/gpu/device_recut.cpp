@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "comm/exchange_plan.hpp"
-#include "kernels/cuda/bisection.hpp"
-#include "kernels/cuda/fields.hpp"
-#include "kernels/cuda/range_order.hpp"
-#include "kernels/cuda/record_segments.hpp"
+#include "kernels/cuda/cuts/bisection.hpp"
+#include "kernels/cuda/cuts/partition/range_order.hpp"
+#include "kernels/cuda/cuts/partition/record_segments.hpp"
+#include "kernels/cuda/particles/fields.hpp"
 
 namespace grove {
 namespace {

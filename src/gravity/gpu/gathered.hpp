@@ -5,7 +5,7 @@
 
 #include "comm/exchange_plan.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
-#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/device/device.hpp"
 
 namespace grove {
 

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
-#include "kernels/cuda/fields.hpp"
-#include "kernels/cuda/range_order.hpp"
+#include "kernels/cuda/cuts/partition/range_order.hpp"
+#include "kernels/cuda/particles/fields.hpp"
 
 namespace grove {
 

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernels/cuda/device.hpp"
-#include "kernels/cuda/particle_steps.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/particles/particle_steps.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {

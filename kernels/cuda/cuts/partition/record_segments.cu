@@ -1,0 +1,113 @@
+#include "kernels/cuda/cuts/partition/record_segments.hpp"
+
+#include <cub/block/block_reduce.cuh>
+#include <vector>
+
+#include "kernels/cuda/cuts/partition/key_pass.cuh"
+#include "kernels/cuda/cuts/partition/orb_cell.cuh"
+#include "kernels/cuda/cuts/partition/tiles.cuh"
+#include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/launch.cuh"
+
+namespace grove::cuda {
+namespace {
+
+__global__ void __launch_bounds__(threads)
+    segment_bounds(const Columns columns, const Segment* segments, const Tile* tiles, std::uint64_t tile_size,
+                   CellBounds* bounds) {
+  const Tile tile = tiles[blockIdx.x];
+  const Segment segment = segments[tile.task];
+  const std::uint64_t begin = segment.first + tile.number * tile_size;
+  const std::uint64_t end = min(begin + tile_size, segment.first + segment.count);
+#pragma unroll
+  for (int axis = 0; axis < 3; ++axis) {
+    Coordinate low = ~0u, high = 0;
+    for_each_key(columns.at[axis], begin, end, {threadIdx.x, threads}, [&](Coordinate c, std::uint64_t) {
+      low = min(low, c);
+      high = max(high, c);
+    });
+    low = __reduce_min_sync(~0u, low);
+    high = __reduce_max_sync(~0u, high);
+    if (threadIdx.x % 32 != 0) continue;
+    atomicMin(&bounds[tile.task].low[axis], low);
+    atomicMax(&bounds[tile.task].high[axis], high);
+  }
+}
+
+__global__ void __launch_bounds__(threads)
+    add_weights(const std::uint32_t* index, const std::uint32_t* weights, const Segment* segments,
+                const Tile* tiles, std::uint64_t tile_size, unsigned long long* sums) {
+  using Reduce = cub::BlockReduce<unsigned long long, threads>;
+  __shared__ typename Reduce::TempStorage storage;
+  const Tile tile = tiles[blockIdx.x];
+  const Segment segment = segments[tile.task];
+  const std::uint64_t begin = segment.first + tile.number * tile_size;
+  const std::uint64_t end = min(begin + tile_size, segment.first + segment.count);
+  unsigned long long sum = 0;
+  for (std::uint64_t i = begin + threadIdx.x; i < end; i += threads) sum += weights[index[i]];
+  sum = Reduce(storage).Sum(sum);
+  if (threadIdx.x == 0) atomicAdd(&sums[tile.task], sum);
+}
+
+__global__ void __launch_bounds__(threads)
+    copy(const Columns from, const Columns to, const SegmentCopy* copies, const Tile* tiles,
+         std::uint64_t tile_size) {
+  const Tile tile = tiles[blockIdx.x];
+  const SegmentCopy segment = copies[tile.task];
+  const std::uint64_t begin = tile.number * tile_size, end = min(begin + tile_size, segment.count);
+#pragma unroll
+  for (int c = 0; c < 4; ++c)
+    for (std::uint64_t i = begin + threadIdx.x; i < end; i += threads)
+      to.at[c][segment.to + i] = from.at[c][segment.from + i];
+}
+
+template <class Piece>
+Tiles tiles_of(std::span<const Piece> pieces) {
+  constexpr std::uint64_t tile_size = 1u << 16;
+  std::vector<std::uint64_t> counts;
+  for (const Piece& piece : pieces) counts.push_back(piece.count);
+  Tiles tiles(tile_size);
+  tiles.make(counts);
+  return tiles;
+}
+
+}  // namespace
+
+void find_bounds(const DeviceRecords& records, std::span<const Segment> segments,
+                 std::span<CellBounds> bounds) {
+  const Tiles tiles = tiles_of(segments);
+  const std::vector<CellBounds> nothing(segments.size(), CellBounds::of_nothing());
+  const DeviceArray<Segment> on_device(segments);
+  const DeviceArray<CellBounds> found{std::span(nothing)};
+  if (tiles.size() > 0) {
+    segment_bounds<<<tiles.size(), threads>>>(columns_of(records), on_device.data(), tiles.data(),
+                                              tiles.tile_size(), found.data());
+    launched("Grove::cuda::segment_bounds", 12 * tiles.records());
+  }
+  found.download(bounds);
+}
+
+void sum_weights(const DeviceRecords& records, const std::uint32_t* weights,
+                 std::span<const Segment> segments, std::span<Count> weight) {
+  const Tiles tiles = tiles_of(segments);
+  const DeviceArray<Segment> on_device(segments);
+  DeviceArray<unsigned long long> sums(segments.size());
+  sums.clear();
+  if (tiles.size() > 0) {
+    add_weights<<<tiles.size(), threads>>>(records.columns[3].data(), weights, on_device.data(), tiles.data(),
+                                           tiles.tile_size(), sums.data());
+    launched("Grove::cuda::add_weights", 8 * tiles.records());
+  }
+  device_download(weight.data(), sums.data(), weight.size_bytes());
+}
+
+void copy_segments(const DeviceRecords& from, const DeviceRecords& to, std::span<const SegmentCopy> copies) {
+  const Tiles tiles = tiles_of(copies);
+  if (tiles.size() == 0) return;
+  const DeviceArray<SegmentCopy> on_device(copies);
+  copy<<<tiles.size(), threads>>>(columns_of(from), columns_of(to), on_device.data(), tiles.data(),
+                                  tiles.tile_size());
+  launched("Grove::cuda::copy_segments", 32 * tiles.records());
+}
+
+}  // namespace grove::cuda

@@ -1,0 +1,179 @@
+#include "kernels/cuda/device/device.hpp"
+
+#include <cstring>
+#include <stdexcept>
+
+#include "base/activity.hpp"
+#include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/streams.cuh"
+
+namespace grove::cuda {
+
+void check(cudaError_t status, const char* call) {
+  if (status == cudaSuccess) return;
+  throw std::runtime_error(std::string("GPU: ") + cudaGetErrorString(status) + " (" + call + ")");
+}
+
+void launched(const char* kernel, std::uint64_t device_bytes) {
+  check(cudaGetLastError(), kernel);
+  ++activity().launches;
+  activity().device_bytes += device_bytes;
+}
+
+int device_count() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+DeviceInfo device_info(int device) {
+  cudaDeviceProp properties;
+  GROVE_CUDA(cudaGetDeviceProperties(&properties, device));
+  char pci[32];
+  GROVE_CUDA(cudaDeviceGetPCIBusId(pci, sizeof(pci), device));
+  DeviceInfo info{properties.name, pci, {}};
+  static_assert(sizeof(properties.uuid) == sizeof(info.identity));
+  std::memcpy(info.identity.data(), &properties.uuid, sizeof(info.identity));
+  return info;
+}
+
+namespace {
+
+cudaMemPool_t memory_pool() {
+  int device = 0;
+  cudaMemPool_t pool = nullptr;
+  GROVE_CUDA(cudaGetDevice(&device));
+  GROVE_CUDA(cudaDeviceGetDefaultMemPool(&pool, device));
+  return pool;
+}
+
+}  // namespace
+
+namespace {
+std::optional<int> selected;
+}
+
+void select_device(int device, bool is_shared) {
+  GROVE_CUDA(cudaSetDevice(device));
+  selected = device;
+  constexpr std::uint64_t little = std::uint64_t{256} << 20, all = ~std::uint64_t{0};
+  std::uint64_t kept = is_shared ? little : all;
+  GROVE_CUDA(cudaMemPoolSetAttribute(memory_pool(), cudaMemPoolAttrReleaseThreshold, &kept));
+}
+
+std::optional<int> selected_device() { return selected; }
+
+namespace {
+
+/// Of the MemoryPurpose that lives.
+struct Purpose {
+  const char* what = nullptr;
+  double particles = 0, bytes_per_particle = 0;
+} purpose;
+
+std::string out_of_memory(std::size_t bytes, cudaError_t status) {
+  std::size_t free = 0, all = 0;
+  cudaMemGetInfo(&free, &all);
+  const std::uint64_t used = device_memory_use().now;
+  const auto mebibytes = [](std::uint64_t amount) { return std::to_string(amount >> 20) + " MiB"; };
+  const auto whole = [](double number) { return std::to_string(static_cast<std::uint64_t>(number)); };
+  std::string text = "GPU: out of memory";
+  if (purpose.what)
+    text += std::string(" for ") + purpose.what + " of " + whole(purpose.particles) + " particles";
+  text += ": " + mebibytes(bytes) + " more were asked for; of its " + mebibytes(all) + " this rank uses " +
+          mebibytes(used) + ", " + mebibytes(free) + " belong to nobody (" + cudaGetErrorString(status) + ")";
+  if (purpose.what)
+    text += ": about " + whole(static_cast<double>(used + free) / purpose.bytes_per_particle) +
+            " particles fit, at " + whole(purpose.bytes_per_particle) + " bytes each";
+  return text + ": use more GPUs";
+}
+
+}  // namespace
+
+MemoryPurpose::MemoryPurpose(const char* what, std::size_t particles, double bytes_per_particle) {
+  purpose = {what, static_cast<double>(particles), bytes_per_particle};
+}
+MemoryPurpose::~MemoryPurpose() { purpose = {}; }
+
+void* device_allocate(std::size_t bytes) {
+  void* memory = nullptr;
+  if (bytes == 0) return memory;
+  if (const cudaError_t status = cudaMallocAsync(&memory, bytes, stream()); status != cudaSuccess) {
+    cudaGetLastError();  // or a later check would report it again
+    throw std::runtime_error(out_of_memory(bytes, status));
+  }
+  return memory;
+}
+
+void device_free(void* memory) noexcept {
+  if (memory) cudaFreeAsync(memory, stream());
+}
+
+void device_upload(void* device, const void* host, std::size_t bytes) {
+  GROVE_CUDA(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
+  activity().to_device += bytes;
+  ++activity().transfers;
+}
+
+void device_download(void* host, const void* device, std::size_t bytes) {
+  GROVE_CUDA(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
+  activity().to_host += bytes;
+  ++activity().transfers;
+}
+
+void device_copy(void* to, const void* from, std::size_t bytes) {
+  GROVE_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()));
+  activity().device_bytes += 2 * bytes;
+}
+
+void copy_any(void* to, const void* from, std::size_t bytes) {
+  const auto is_on_device = [](const void* memory) {
+    cudaPointerAttributes attributes;
+    GROVE_CUDA(cudaPointerGetAttributes(&attributes, memory));
+    return attributes.type == cudaMemoryTypeDevice;
+  };
+  if (bytes == 0) return;
+  GROVE_CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+  GROVE_CUDA(cudaStreamSynchronize(nullptr));
+  ++activity().transfers;
+  const bool from_device = is_on_device(from), to_device = is_on_device(to);
+  if (from_device && to_device) activity().device_bytes += 2 * bytes;
+  if (from_device && !to_device) activity().to_host += bytes;
+  if (!from_device && to_device) activity().to_device += bytes;
+}
+
+void device_clear(void* memory, std::size_t bytes) {
+  GROVE_CUDA(cudaMemsetAsync(memory, 0, bytes, stream()));
+  activity().device_bytes += bytes;
+}
+
+void device_synchronise() { GROVE_CUDA(cudaDeviceSynchronize()); }
+
+DeviceMemoryUse device_memory_use() {
+  DeviceMemoryUse use{};
+  GROVE_CUDA(cudaMemPoolGetAttribute(memory_pool(), cudaMemPoolAttrUsedMemCurrent, &use.now));
+  GROVE_CUDA(cudaMemPoolGetAttribute(memory_pool(), cudaMemPoolAttrUsedMemHigh, &use.peak));
+  return use;
+}
+
+void reset_peak_device_memory() {
+  std::uint64_t zero = 0;
+  GROVE_CUDA(cudaMemPoolSetAttribute(memory_pool(), cudaMemPoolAttrUsedMemHigh, &zero));
+}
+
+PlainDeviceMemory::PlainDeviceMemory(std::size_t bytes) {
+  if (bytes > 0) GROVE_CUDA(cudaMalloc(&memory_, bytes));
+}
+
+PlainDeviceMemory::~PlainDeviceMemory() {
+  if (memory_) cudaFree(memory_);
+}
+
+Pinned::Pinned(void* memory, std::size_t bytes) : memory_(bytes > 0 ? memory : nullptr) {
+  if (memory_) GROVE_CUDA(cudaHostRegister(memory_, bytes, cudaHostRegisterDefault));
+}
+
+Pinned::~Pinned() {
+  if (memory_) cudaHostUnregister(memory_);
+}
+
+}  // namespace grove::cuda

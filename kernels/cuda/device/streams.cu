@@ -1,0 +1,59 @@
+#include "kernels/cuda/device/streams.cuh"
+
+#include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/urgent_work.hpp"
+
+namespace grove::cuda {
+namespace {
+
+cudaStream_t current = nullptr;
+
+cudaStream_t make_urgent() {
+  int least = 0, greatest = 0;
+  cudaStream_t made = nullptr;
+  GROVE_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  GROVE_CUDA(cudaStreamCreateWithPriority(&made, cudaStreamDefault, greatest));
+  return made;
+}
+
+cudaStream_t make_background() {
+  int least = 0, greatest = 0;
+  cudaStream_t made = nullptr;
+  GROVE_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  GROVE_CUDA(cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, least));
+  return made;
+}
+
+}  // namespace
+
+cudaStream_t stream() { return current; }
+
+// Both are of the GPU of this process, and last as long as that.
+cudaStream_t urgent_stream() {
+  static const cudaStream_t urgent = make_urgent();
+  return urgent;
+}
+cudaStream_t background_stream() {
+  static const cudaStream_t background = make_background();
+  return background;
+}
+
+OnStream::OnStream(cudaStream_t stream) : before_(current) { current = stream; }
+OnStream::~OnStream() { current = before_; }
+
+UrgentWork::UrgentWork() : before_(current) { current = urgent_stream(); }
+UrgentWork::~UrgentWork() { current = static_cast<cudaStream_t>(before_); }
+
+void UrgentWork::wait() const { GROVE_CUDA(cudaStreamSynchronize(urgent_stream())); }
+
+Event::Event() { GROVE_CUDA(cudaEventCreate(&event_)); }
+Event::~Event() { cudaEventDestroy(event_); }
+void Event::record(cudaStream_t stream) const { GROVE_CUDA(cudaEventRecord(event_, stream)); }
+void Event::hold(cudaStream_t stream) const noexcept { cudaStreamWaitEvent(stream, event_, 0); }
+double Event::seconds_since(const Event& earlier) const {
+  float milliseconds = 0;
+  GROVE_CUDA(cudaEventElapsedTime(&milliseconds, earlier.event_, event_));
+  return 1e-3 * milliseconds;
+}
+
+}  // namespace grove::cuda

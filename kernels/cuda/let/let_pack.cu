@@ -1,0 +1,208 @@
+#include "kernels/cuda/let/let_pack.cuh"
+
+#include <cub/block/block_scan.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/streams.cuh"
+
+namespace grove::cuda {
+namespace {
+
+constexpr int pack_threads = 128;
+/// Nodes of a piece of a large tree: no tree has more than 65535 times as many.
+constexpr std::int32_t piece = 16384;
+
+__device__ bool has_bit(const std::uint32_t* bits, std::int32_t n) { return bits[n / 32] >> (n % 32) & 1; }
+
+/// A tree that is packed.
+struct TreePacking {
+  const LeafTrees& trees;
+  const LeafPlaces& leaf;
+  const PackPlaces& place;
+  const std::uint32_t *selected, *opened;
+  std::int32_t* number;  ///< of a node among those selected
+  const LetPointers& out;
+
+  /// before: opened buckets' particles before this node.
+  __device__ void store(std::int32_t n, std::int32_t before) const {
+    const std::uint64_t from = leaf.node + static_cast<std::uint64_t>(n),
+                        to = place.node + static_cast<std::uint64_t>(number[n]);
+    out.core[to] = trees.core[from];
+    out.moments[to] = trees.moments[from];
+    if (trees.children) out.children[to] = trees.children[from];
+    NodeLinks link = trees.links[from];
+    // What comes next is a sibling of a selected node, or of one above it: selected, too.
+    if (link.next >= 0) link.next = number[link.next];
+    const std::int32_t first = link.first;
+    const bool is_open = has_bit(opened, n);
+    link.first = is_open ? before : 0;
+    if (!is_open)
+      link.child = NodeLinks::pruned;
+    else if (link.child >= 0)
+      link.child = number[link.child];
+    else
+      copy_particles(first, before, link.count);
+    out.links[to] = link;
+  }
+
+  __device__ void copy_particles(std::int32_t first, std::int32_t before, std::int32_t count) const {
+    for (std::int32_t i = 0; i < count; ++i) {
+      const std::uint64_t from = leaf.first + static_cast<std::uint64_t>(first + i),
+                          to = place.particle + static_cast<std::uint64_t>(before + i);
+      out.particles[to] = trees.sources[from];
+      out.softening[to] = trees.softening[from];
+    }
+  }
+
+  /// Particles that a node brings along.
+  __device__ std::int32_t particles_of(std::int32_t n) const {
+    if (n >= leaf.nodes || !has_bit(opened, n)) return 0;
+    const NodeLinks link = trees.links[leaf.node + static_cast<std::uint64_t>(n)];
+    return link.child < 0 ? link.count : 0;
+  }
+};
+
+/// What is selected of some nodes.
+struct PackCounts {
+  std::uint32_t nodes, particles;
+};
+struct AddCounts {
+  __device__ PackCounts operator()(const PackCounts& a, const PackCounts& b) const {
+    return {a.nodes + b.nodes, a.particles + b.particles};
+  }
+};
+
+/// Sums along nodes, a node per thread in each round. All threads of a block.
+class RoundSums {
+ public:
+  using Scan = cub::BlockScan<std::int32_t, pack_threads>;
+
+  __device__ RoundSums(Scan::TempStorage& storage, std::int32_t before) : storage_(storage), done_(before) {}
+
+  /// What comes before this thread's.
+  __device__ std::int32_t add(std::int32_t value) {
+    std::int32_t before = 0, all = 0;
+    Scan(storage_).ExclusiveSum(value, before, all);
+    __syncthreads();
+    before += done_;
+    done_ += all;
+    return before;
+  }
+  __device__ std::int32_t done() const { return done_; }
+
+ private:
+  Scan::TempStorage& storage_;
+  std::int32_t done_;
+};
+
+/// Numbers of the selected ones among nodes [first, end).
+__device__ void number_nodes(const TreePacking& tree, std::int32_t first, std::int32_t end, RoundSums sums) {
+  for (; first < end; first += pack_threads) {
+    const std::int32_t n = first + static_cast<std::int32_t>(threadIdx.x);
+    const bool is_selected = n < end && has_bit(tree.selected, n);
+    const std::int32_t before = sums.add(is_selected ? 1 : 0);
+    if (is_selected) tree.number[n] = before;
+  }
+}
+
+__device__ void store_nodes(const TreePacking& tree, std::int32_t first, std::int32_t end, RoundSums sums) {
+  for (; first < end; first += pack_threads) {
+    const std::int32_t n = first + static_cast<std::int32_t>(threadIdx.x);
+    const std::int32_t before = sums.add(n < end ? tree.particles_of(n) : 0);
+    if (n < end && has_bit(tree.selected, n)) tree.store(n, before);
+  }
+}
+
+/// One block per tree that a block holds: first numbers, then all else.
+__global__ void __launch_bounds__(pack_threads)
+    pack_tree(const LeafTrees trees, const PackPlaces* places, const LetMarks marks, const LetPointers out) {
+  __shared__ RoundSums::Scan::TempStorage storage;
+  __shared__ std::int32_t memory[most_in_block];
+  const PackPlaces place = places[blockIdx.x];
+  const LeafPlaces leaf = trees.leaves[place.leaf];
+  if (leaf.nodes > most_in_block) return;
+  const TreePacking tree{
+      trees, leaf, place, marks.selected + place.marks / 32, marks.opened + place.marks / 32, memory, out};
+  number_nodes(tree, 0, leaf.nodes, {storage, 0});
+  __syncthreads();
+  store_nodes(tree, 0, leaf.nodes, {storage, 0});
+}
+
+/// What is done with the pieces of large trees, one after the other.
+enum class PackStep { count, number, store };
+
+/// Blocks along y share a tree, a piece each. counts: by tree and piece; after counting sums of all before.
+template <PackStep step>
+__global__ void __launch_bounds__(pack_threads)
+    pack_piece(const LeafTrees trees, const PackPlaces* places, const LetMarks marks, PackCounts* counts,
+               const LetPointers out) {
+  __shared__ RoundSums::Scan::TempStorage storage;
+  const PackPlaces place = places[blockIdx.x];
+  const LeafPlaces leaf = trees.leaves[place.leaf];
+  const TreePacking tree{trees,
+                         leaf,
+                         place,
+                         marks.selected + place.marks / 32,
+                         marks.opened + place.marks / 32,
+                         marks.number + place.marks,
+                         out};
+  PackCounts* const of_tree = counts + blockIdx.x * std::size_t{gridDim.y};
+  const bool is_large = leaf.nodes > most_in_block;
+  const std::int32_t first = static_cast<std::int32_t>(blockIdx.y) * piece,
+                     end = is_large ? min(first + piece, leaf.nodes) : 0;
+  if constexpr (step == PackStep::count) {
+    RoundSums nodes(storage, 0), particles(storage, 0);
+    for (std::int32_t round = first; round < end; round += pack_threads) {
+      const std::int32_t n = round + static_cast<std::int32_t>(threadIdx.x);
+      nodes.add(n < end && has_bit(tree.selected, n) ? 1 : 0);
+      particles.add(n < end ? tree.particles_of(n) : 0);
+    }
+    if (threadIdx.x == 0)
+      of_tree[blockIdx.y] = {static_cast<std::uint32_t>(nodes.done()),
+                             static_cast<std::uint32_t>(particles.done())};
+  } else {
+    const PackCounts before = of_tree[blockIdx.y], before_tree = of_tree[0];
+    if constexpr (step == PackStep::number)
+      number_nodes(tree, first, end, {storage, static_cast<std::int32_t>(before.nodes - before_tree.nodes)});
+    else
+      store_nodes(tree, first, end,
+                  {storage, static_cast<std::int32_t>(before.particles - before_tree.particles)});
+  }
+}
+
+void pack_large(const LeafTrees& trees, std::int32_t largest, const DeviceArray<PackPlaces>& places,
+                const LetMarks& marks, const LetPointers& out) {
+  const dim3 blocks(static_cast<unsigned>(places.size()), static_cast<unsigned>((largest - 1) / piece + 1));
+  const std::size_t pieces = places.size() * blocks.y;
+  const DeviceArray<PackCounts> counts(pieces), before(pieces);
+  pack_piece<PackStep::count>
+      <<<blocks, pack_threads, 0, stream()>>>(trees, places.data(), marks, counts.data(), out);
+  std::size_t bytes = 0;
+  const auto scan = [&](void* scratch) {
+    GROVE_CUDA(cub::DeviceScan::ExclusiveScan(scratch, bytes, counts.data(), before.data(), AddCounts{},
+                                              PackCounts{}, static_cast<int>(pieces), stream()));
+  };
+  scan(nullptr);
+  const DeviceArray<std::byte> scratch(bytes);
+  scan(scratch.data());
+  pack_piece<PackStep::number>
+      <<<blocks, pack_threads, 0, stream()>>>(trees, places.data(), marks, before.data(), out);
+  pack_piece<PackStep::store>
+      <<<blocks, pack_threads, 0, stream()>>>(trees, places.data(), marks, before.data(), out);
+  launched("Grove::cuda::pack_large");
+}
+
+}  // namespace
+
+void pack_trees(const LeafTrees& trees, std::int32_t largest, std::span<const PackPlaces> places,
+                const LetMarks& marks, const LetPointers& out) {
+  if (places.empty()) return;
+  const DeviceArray<PackPlaces> device_places(places);
+  pack_tree<<<static_cast<unsigned>(places.size()), pack_threads, 0, stream()>>>(trees, device_places.data(),
+                                                                                 marks, out);
+  launched("Grove::cuda::pack_trees");
+  if (largest > most_in_block) pack_large(trees, largest, device_places, marks, out);
+}
+
+}  // namespace grove::cuda

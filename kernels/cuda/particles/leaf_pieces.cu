@@ -1,0 +1,26 @@
+#include "kernels/cuda/particles/leaf_pieces.hpp"
+
+#include <vector>
+
+namespace grove::cuda {
+
+LeafPieces::LeafPieces(std::span<const Count> leaf_begin) {
+  if (leaf_begin.empty()) return;
+  std::vector<std::uint64_t> pieces, firsts;
+  for (std::size_t leaf = 0; leaf + 1 < leaf_begin.size(); ++leaf) {
+    firsts.push_back(pieces.size());
+    Count from = leaf_begin[leaf];
+    do {
+      pieces.push_back(static_cast<std::uint64_t>(from));
+      from += most;
+    } while (from < leaf_begin[leaf + 1]);
+  }
+  leaves = static_cast<std::uint32_t>(firsts.size());
+  count = static_cast<std::uint32_t>(pieces.size());
+  firsts.push_back(pieces.size());
+  pieces.push_back(static_cast<std::uint64_t>(leaf_begin.back()));
+  begin = DeviceArray<std::uint64_t>{std::span<const std::uint64_t>(pieces)};
+  first = DeviceArray<std::uint64_t>{std::span<const std::uint64_t>(firsts)};
+}
+
+}  // namespace grove::cuda

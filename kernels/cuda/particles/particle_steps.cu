@@ -1,0 +1,259 @@
+#include "kernels/cuda/particles/particle_steps.hpp"
+
+#include <cub/device/device_reduce.cuh>
+
+#include <algorithm>
+
+#include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/device/launch.cuh"
+#include "kernels/math/leapfrog.hpp"
+
+namespace grove::cuda {
+namespace {
+
+template <class Body>
+__global__ void __launch_bounds__(threads) for_each(std::size_t count, const Body body) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * threads + threadIdx.x;
+  if (i < count) body(i);
+}
+
+template <class Body>
+void run(std::size_t count, const char* name, std::uint64_t bytes, const Body& body) {
+  if (count == 0) return;
+  for_each<<<blocks_for(count), threads>>>(count, body);
+  launched(name, bytes * count);
+}
+
+struct KickBody {
+  Kick kick;
+  StepFields fields;
+  __device__ void operator()(std::size_t i) const {
+    const int level = fields.level[i];
+    if (level < kick.first_active) return;
+    fields.velocity[i] = kicked(fields.velocity[i], fields.acceleration[i], kick.factor.of[level]);
+  }
+};
+
+struct DriftBody {
+  double factor;
+  StepFields fields;
+  __device__ void operator()(std::size_t i) const {
+    fields.position[i] = drifted(fields.position[i], fields.velocity[i], factor);
+  }
+};
+
+struct LaggingDriftBody {
+  Drift drift;
+  StepFields fields;
+  __device__ void operator()(std::size_t i) const {
+    fields.position[i] = drifted(fields.position[i], fields.velocity[i], fields.acceleration[i], drift.factor,
+                                 drift.lag.of[fields.level[i]]);
+  }
+};
+
+using Counter = unsigned long long;
+
+/// Counts by level, of a block and then of all. Levels of neighbours are mostly the same: of the lanes of a
+/// warp that share one, one adds for all.
+struct LevelSums {
+  Counter* own;  ///< [time_levels] shared
+
+  __device__ void clear() const {
+    for (int k = static_cast<int>(threadIdx.x); k < time_levels; k += threads) own[k] = 0;
+    __syncthreads();
+  }
+  /// By all lanes of a warp; level < 0: nothing.
+  __device__ void add(int level, std::uint32_t value) const {
+    const unsigned peers = __match_any_sync(~0U, level);
+    const int first = __ffs(static_cast<int>(peers)) - 1, lane = static_cast<int>(threadIdx.x % 32);
+    Counter sum = 0;  // 32 values fit 37 bits
+    const std::uint32_t low = __reduce_add_sync(peers, value & 0xffffU),
+                        high = __reduce_add_sync(peers, value >> 16);
+    sum = low + (Counter{high} << 16);
+    if (level >= 0 && lane == first) atomicAdd(&own[level], sum);
+  }
+  __device__ void add_to(Counter* all) const {
+    __syncthreads();
+    for (int k = static_cast<int>(threadIdx.x); k < time_levels; k += threads)
+      if (own[k] > 0) atomicAdd(&all[k], own[k]);
+  }
+};
+
+__global__ void __launch_bounds__(threads) choose(std::size_t count, const StepRule rule, int first_active,
+                                                  const StepFields fields, Counter* counts) {
+  __shared__ Counter own[time_levels];
+  const LevelSums sums{own};
+  sums.clear();
+  for (std::size_t base = std::size_t{blockIdx.x} * threads; base < count;
+       base += std::size_t{gridDim.x} * threads) {
+    const std::size_t i = base + threadIdx.x;
+    int level = i < count ? fields.level[i] : -1;
+    if (level >= first_active) {
+      const Vec3f acceleration = fields.acceleration[i];
+      level =
+          rule.next_level(acceleration, fields.previous_acceleration[i], fields.type[i], level, first_active);
+      fields.level[i] = static_cast<std::uint8_t>(level);
+      fields.previous_acceleration[i] = acceleration;
+    }
+    sums.add(level, 1);
+  }
+  sums.add_to(counts);
+}
+
+/// counts: particles, then interactions, by level; accelerations that are not finite.
+__global__ void __launch_bounds__(threads)
+    remember_forces(std::size_t count, int first_active, const StepFields fields, Counter* counts) {
+  __shared__ Counter own[2][time_levels];
+  const LevelSums particles{own[0]}, interactions{own[1]};
+  particles.clear();
+  interactions.clear();
+  for (std::size_t base = std::size_t{blockIdx.x} * threads; base < count;
+       base += std::size_t{gridDim.x} * threads) {
+    const std::size_t i = base + threadIdx.x;
+    int level = i < count ? fields.level[i] : -1;
+    if (level < first_active) level = -1;
+    if (__all_sync(~0U, level < 0)) continue;
+    std::uint32_t work = 0;
+    if (level >= 0) {
+      work = fields.work[i];
+      fields.work[i] = work_per_cycle(work, level);
+      const auto strength = static_cast<float>(norm(fields.acceleration[i].as<double>()));
+      fields.old_acceleration[i] = strength;
+      if (!isfinite(strength)) atomicAdd(counts + 2 * time_levels, Counter{1});
+    }
+    particles.add(level, 1);
+    interactions.add(level, work);
+  }
+  particles.add_to(counts);
+  interactions.add_to(counts + time_levels);
+}
+
+unsigned blocks_of_steps(std::size_t count) { return std::min(enough_blocks, blocks_for(count)); }
+
+struct AddExternal {
+  ExternalField field;
+  int first_active;
+  const std::uint8_t* level;
+  const Vec3d* position;
+  Vec3f* acceleration;
+  __device__ void operator()(std::size_t i) const {
+    if (level[i] >= first_active) acceleration[i] = field.added(acceleration[i], position[i]);
+  }
+};
+
+struct SetWork {
+  const std::uint8_t* level;
+  int first_active;
+  std::uint32_t value;
+  std::uint32_t* work;
+  __device__ void operator()(std::size_t i) const {
+    if (level[i] >= first_active) work[i] = value;
+  }
+};
+
+struct TotalsOfParticle {
+  TotalsFields fields;
+  ExternalField field;
+  __device__ Totals operator()(std::uint64_t i) const {
+    return Totals::of_particle(fields.mass[i], fields.position[i], fields.velocity[i], fields.potential[i],
+                               field.at(fields.position[i]).potential);
+  }
+};
+
+struct TotalsOfPiece {
+  const Totals* pieces;
+  __device__ Totals operator()(std::uint64_t i) const { return pieces[i]; }
+};
+
+/// One block per range of items: each thread adds every threads-th one, then pairs of threads are added.
+template <class Items>
+__global__ void __launch_bounds__(threads)
+    sum_range(const Items items, const std::uint64_t* begin, Totals* totals) {
+  __shared__ Totals part[threads];
+  Totals own;
+  for (std::uint64_t i = begin[blockIdx.x] + threadIdx.x; i < begin[blockIdx.x + 1]; i += threads)
+    own = own + items(i);
+  part[threadIdx.x] = own;
+  for (unsigned half = threads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) part[threadIdx.x] = part[threadIdx.x] + part[threadIdx.x + half];
+  }
+  if (threadIdx.x == 0) totals[blockIdx.x] = part[0];
+}
+
+}  // namespace
+
+LevelCounts choose_levels(std::size_t count, const StepRule& rule, int first_active,
+                          const StepFields& fields) {
+  LevelCounts counts{};
+  if (count == 0) return counts;
+  DeviceArray<Counter> sums(time_levels);
+  sums.clear();
+  choose<<<blocks_of_steps(count), threads>>>(count, rule, first_active, fields, sums.data());
+  launched("Grove::cuda::choose_levels");
+  device_download(counts.data(), sums.data(), sizeof(counts));
+  return counts;
+}
+
+void kick(std::size_t count, const Kick& kick, const StepFields& fields) {
+  run(count, "Grove::cuda::kick", sizeof(Vec3f) + 2 * sizeof(Vec3d), KickBody{kick, fields});
+}
+
+void drift(std::size_t count, const Drift& drift, const StepFields& fields) {
+  if (drift.has_lag)
+    run(count, "Grove::cuda::drift", sizeof(Vec3f) + 3 * sizeof(Vec3d), LaggingDriftBody{drift, fields});
+  else
+    run(count, "Grove::cuda::drift", 3 * sizeof(Vec3d), DriftBody{drift.factor, fields});
+}
+
+void add_external(std::size_t count, int first_active, const ExternalField& field, const std::uint8_t* level,
+                  const Vec3d* position, Vec3f* acceleration) {
+  if (field.count == 0) return;
+  run(count, "Grove::cuda::add_external", sizeof(Vec3d) + 2 * sizeof(Vec3f),
+      AddExternal{field, first_active, level, position, acceleration});
+}
+
+LevelWork remember(std::size_t count, int first_active, const StepFields& fields) {
+  LevelWork result{};
+  if (count == 0) return result;
+  DeviceArray<Counter> sums(2 * time_levels + 1);
+  sums.clear();
+  remember_forces<<<blocks_of_steps(count), threads>>>(count, first_active, fields, sums.data());
+  launched("Grove::cuda::remember");
+  static_assert(sizeof(result) == (2 * time_levels + 1) * sizeof(Counter));
+  device_download(&result, sums.data(), sizeof(result));
+  return result;
+}
+
+void set_work(const std::uint8_t* level, std::size_t count, int first_active, std::uint32_t value,
+              std::uint32_t* work) {
+  run(count, "Grove::cuda::set_work", sizeof(value), SetWork{level, first_active, value, work});
+}
+
+double largest_of(const double* values, std::size_t count) {
+  if (count == 0) return 0;
+  const DeviceArray<double> result(1);
+  std::size_t bytes = 0;
+  GROVE_CUDA(cub::DeviceReduce::Max(nullptr, bytes, values, result.data(), count));
+  const DeviceArray<std::byte> scratch(bytes);
+  GROVE_CUDA(cub::DeviceReduce::Max(scratch.data(), bytes, values, result.data(), count));
+  launched("Grove::cuda::largest_of", count * sizeof(double));
+  double largest = 0;
+  result.download(std::span(&largest, 1));
+  return largest;
+}
+
+void sum_leaves(const TotalsFields& fields, const ExternalField& field, const LeafPieces& pieces,
+                Totals* totals) {
+  if (pieces.leaves == 0) return;
+  const DeviceArray<Totals> of_pieces(pieces.are_leaves() ? 0 : pieces.count);
+  Totals* const sums = pieces.are_leaves() ? totals : of_pieces.data();
+  sum_range<<<pieces.count, threads>>>(TotalsOfParticle{fields, field}, pieces.begin.data(), sums);
+  launched("Grove::cuda::sum_leaves");
+  if (pieces.are_leaves()) return;
+  sum_range<<<pieces.leaves, threads>>>(TotalsOfPiece{sums}, pieces.first.data(), totals);
+  launched("Grove::cuda::sum_leaves::of_pieces");
+}
+
+}  // namespace grove::cuda

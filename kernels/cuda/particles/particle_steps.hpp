@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/types.hpp"
+#include "base/vec3.hpp"
+#include "kernels/cuda/particles/leaf_pieces.hpp"
+#include "kernels/math/leapfrog.hpp"
+#include "kernels/math/potentials.hpp"
+#include "kernels/math/totals.hpp"
+
+/// What a step does to each particle, and sums over them. All pointers are to device memory. Cost of each:
+/// one pass over the fields it names.
+namespace grove::cuda {
+
+/// The fields of block time steps.
+struct StepFields {
+  const Vec3f* acceleration;
+  const std::uint8_t* type;
+  std::uint8_t* level;
+  Vec3d *position, *velocity;
+  float* old_acceleration;
+  std::uint32_t* work;
+  Vec3f* previous_acceleration;
+};
+
+/// What src/time/leapfrog.hpp does on the host.
+LevelCounts choose_levels(std::size_t count, const StepRule& rule, int first_active,
+                          const StepFields& fields);
+void kick(std::size_t count, const Kick& kick, const StepFields& fields);
+void drift(std::size_t count, const Drift& drift, const StepFields& fields);
+
+/// Adds what external potentials do to active particles. acceleration: in/out.
+void add_external(std::size_t count, int first_active, const ExternalField& field, const std::uint8_t* level,
+                  const Vec3d* position, Vec3f* acceleration);
+
+/// Of active particles: old_acceleration becomes |acceleration|, work that of a longest step.
+struct LevelWork {
+  LevelCounts particles, interactions;  ///< active ones; theirs, before
+  Count not_finite;                     ///< of the active ones, accelerations that are no finite numbers
+};
+LevelWork remember(std::size_t count, int first_active, const StepFields& fields);
+
+/// work (out): of active particles.
+void set_work(const std::uint8_t* level, std::size_t count, int first_active, std::uint32_t value,
+              std::uint32_t* work);
+
+/// The largest value; 0 of none.
+double largest_of(const double* values, std::size_t count);
+
+/// What totals are made of.
+struct TotalsFields {
+  const double* mass;
+  const Vec3d *position, *velocity;
+  const float* potential;
+};
+/// Of each leaf, with external potentials, in an order that depends on the number of its particles alone.
+/// totals (out, device): leaves.
+void sum_leaves(const TotalsFields& fields, const ExternalField& field, const LeafPieces& pieces,
+                Totals* totals);
+
+}  // namespace grove::cuda

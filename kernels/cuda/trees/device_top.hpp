@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/trees/node_code.hpp"
+#include "kernels/math/acceptance.hpp"
+#include "kernels/math/cell.hpp"
+#include "kernels/math/frame.hpp"
+#include "kernels/math/leaf_root.hpp"
+#include "kernels/math/walk_views.hpp"
+#include "kernels/math/wanted.hpp"
+
+namespace grove::cuda {
+
+/// Nodes with their frames; device memory, walk units.
+struct NodeArrays {
+  const SourceFrame* frames;
+  const NodeCore* core;  ///< [nodes], and the next likewise
+  const NodeMoments* moments;
+  const NodeLinks* links;
+};
+
+/// The cells of the ORB above its leaves as nodes like those of the leaves: each is the only node of a frame
+/// whose origin is its centre of mass. `child` and `next` of their links are the codes of the children.
+/// Device memory.
+struct TopSources {
+  NodeArrays cells;
+
+  /// Codes of what walks from a leaf begin with: whatever holds the leaf would be opened, which leaves the
+  /// sibling of each. Some 100 at most: cuts halve the 32 bits of an axis, or the particles at one place.
+  const std::uint32_t* beginnings;
+  const std::uint32_t* first_beginning;  ///< [leaves + 1]
+  NodeCodes codes;
+};
+
+/// What the selection of trees for other ranks asks of the cells. Device memory.
+struct TopCells {
+  const TopLinks* links;           ///< [cells]; the root is the first
+  const std::uint32_t* leaf_cell;  ///< [leaves] the cell that is the leaf
+  const Vec3d* centre;             ///< [cells] of mass, units of the run
+  const NodeCore* core;            ///< [cells] `centre` there is not used
+  const Wanted* wanted;            ///< [cells]
+};
+
+/// The tree over the leaves of the ORB, the same on every rank: what TopMoments is on the host.
+class DeviceTop {
+ public:
+  DeviceTop() = default;
+  /// cells: of the ORB, root first, children behind their parents. codes: of the trees in the leaves. Throws
+  /// std::length_error if there are too many of both. Cost: O(leaves x depth).
+  explicit DeviceTop(std::span<const Cell> cells, const NodeCodes& codes = bisection_codes);
+
+  /// Combines what the leaves tell, from both children of each cell, in double precision. notices (device):
+  /// of all leaves, by number. reference: of all frames. Cost: O(cells).
+  void combine(const LeafNotice* notices, const WalkUnits& units, const AcceptanceRule& rule,
+               const Vec3d& reference);
+
+  TopSources sources() const {
+    return {{frames_.data(), core_.data(), moments_.data(), links_.data()},
+            beginnings_.data(),
+            first_beginning_.data(),
+            codes_};
+  }
+  TopCells cells() const {
+    return {cell_links_.data(), leaf_cell_.data(), centre_.data(), core_.data(), wanted_.data()};
+  }
+
+ private:
+  NodeCodes codes_ = bisection_codes;
+  DeviceArray<TopLinks> cell_links_;
+  DeviceArray<std::int32_t> parent_;
+  DeviceArray<std::uint32_t> leaf_cell_;
+  DeviceArray<NodeLinks> links_;
+  DeviceArray<std::uint32_t> beginnings_, first_beginning_;
+
+  DeviceArray<SourceFrame> frames_;
+  DeviceArray<Vec3d> centre_;
+  DeviceArray<NodeCore> core_;
+  DeviceArray<NodeMoments> moments_;
+  DeviceArray<Wanted> wanted_;
+};
+
+/// Where the tree of a leaf lies in the arrays of all sources.
+struct LeafPlace {
+  std::uint32_t node, particle;
+};
+/// The frames of all leaves. places, notices (device), frames (out, device): by number of the leaf.
+void make_frames(const LeafNotice* notices, const LeafPlace* places, std::size_t leaves,
+                 const Vec3d& reference, const WalkUnits& units, SourceFrame* frames);
+
+}  // namespace grove::cuda

@@ -1,0 +1,299 @@
+#include "kernels/cuda/trees/leaf_trees.hpp"
+
+#include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/trees/leaf_bisection.hpp"
+#include "kernels/cuda/trees/leaf_update.cuh"
+#include "kernels/math/moments.hpp"
+
+namespace grove::cuda {
+namespace {
+
+constexpr int tree_threads = 512;
+constexpr int most_buckets = most_in_leaf / bucket_size;
+constexpr int most_nodes = local_cells(most_in_leaf);
+constexpr int most_samples = 128;  ///< of positions, for the origin
+static_assert(most_buckets <= tree_threads && 3 * most_samples <= tree_threads && group_size == 32);
+
+/// Particles by place, buckets apart by one, so that threads which read one bucket each read other banks.
+constexpr int staged_bucket = bucket_size + 1;
+
+/// Working memory of a block. Nodes and buckets by number in the leaf.
+struct UpdateMemory {
+  union {
+    double sample[3][most_samples];
+    SourceParticle staged[most_buckets * staged_bucket];
+    MomentSum sum[most_buckets];  ///< of a node, at its first bucket: what is done takes the place of its
+                                  ///< left child
+  };
+  Vec3f centre[most_nodes];
+  unsigned radius2[most_nodes];  ///< the bits of a float that is not negative, which sort as it does
+  int arrivals[most_nodes];      ///< children that are done
+  std::int16_t parent[most_nodes];
+  std::int16_t child[most_nodes];  ///< the left one
+  std::int16_t first[most_nodes];  ///< particle
+  std::int16_t bucket_node[most_buckets];
+  std::int16_t ready[2][most_buckets / 2];  ///< nodes whose children are done, of this round and the next
+  int ready_count[3];                       ///< of this round, the next and the one behind it, in turn
+  Vec3d origin;
+};
+
+/// The tree of one leaf. All pointers are to its own part.
+struct LeafUpdate {
+  const UpdateRule& rule;
+  UpdateMemory& s;
+  std::int32_t count, nodes;
+  const NodeLinks* links;
+  const SourceParticle* sources;
+  const float* softening;
+  NodeCore* core;
+  NodeMoments* moments;
+
+  /// Like find_origin(), by all threads of the block: each finds the rank of one element of the sample.
+  __device__ void find_origin(const Vec3d* position) const {
+    const std::int32_t stride = sample_stride(count), size = (count + stride - 1) / stride;
+    const int axis = static_cast<int>(threadIdx.x) / most_samples,
+              i = static_cast<int>(threadIdx.x) % most_samples;
+    const bool is_element = axis < 3 && i < size;
+    const double own = is_element ? position[static_cast<std::int64_t>(i) * stride][axis] : 0;
+    if (is_element) s.sample[axis][i] = own;
+    __syncthreads();
+    std::int32_t rank = 0;
+    if (is_element)
+      for (std::int32_t j = 0; j < size; ++j) {
+        const double its = s.sample[axis][j];
+        rank += its < own || (its == own && j < i);
+      }
+    if (is_element && rank == size / 2) s.origin[axis] = own;
+    __syncthreads();
+  }
+
+  __device__ void load_links() const {
+    if (threadIdx.x < 3) s.ready_count[threadIdx.x] = 0;
+#pragma unroll 2
+    for (std::int32_t n = threadIdx.x; n < nodes; n += tree_threads) {
+      const NodeLinks link = links[n];
+      s.radius2[n] = 0;
+      s.arrivals[n] = 0;
+      s.child[n] = static_cast<std::int16_t>(link.child);
+      s.first[n] = static_cast<std::int16_t>(link.first);
+      if (n == 0) s.parent[0] = -1;
+      if (link.child >= 0)
+        s.parent[link.child] = s.parent[link.child + 1] = static_cast<std::int16_t>(n);
+      else
+        s.bucket_node[link.first / bucket_size] = static_cast<std::int16_t>(n);
+    }
+  }
+
+  /// What a source is made of.
+  struct Raw {
+    Vec3d position;
+    double mass;
+    float softening, old_acceleration;
+    bool active;
+
+    __device__ Raw(const UpdateRule& rule, const SourceBody& source, const LeafParticleFields& particles,
+                   std::uint64_t leaf_first, std::int32_t i)
+        : position(source.position[i]),
+          mass(source.mass[i]),
+          softening(rule.softening_of[source.type[i]]),
+          old_acceleration(particles.old_acceleration[leaf_first + static_cast<std::uint64_t>(i)]),
+          active(is_active(particles, leaf_first + static_cast<std::uint64_t>(i))) {}
+  };
+
+  /// Sources, staged, too, and groups. A warp per group, a lane per particle of it; the next group is on its
+  /// way meanwhile.
+  __device__ void make_groups(const SourceBody& source, const LeafParticleFields& particles,
+                              std::uint64_t leaf_first, Group* groups) const {
+    const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+    const auto load = [&](std::int32_t first) {
+      return Raw(rule, source, particles, leaf_first, min(first + lane, count - 1));
+    };
+    std::int32_t first = warp * group_size;
+    Raw next = load(first);
+    for (; first < count; first += tree_threads) {
+      const Raw own = next;
+      next = load(first + tree_threads);
+      const std::int32_t i = first + lane;
+      const SourceParticle particle = source.of(own.position, own.mass);
+      TargetBounds bounds = no_bounds();
+      widen(bounds, particle.position, particle.position, 0, own.softening);
+      bounds = warp_union(bounds);
+      const std::uint32_t active = make_strict(rule, own.active && i < count, own.old_acceleration, bounds);
+      if (lane == 0) groups[first / group_size] = {bounds, first, min(group_size, count - first), active};
+      if (i >= count) continue;
+      source.sources[i] = s.staged[staged_place(i)] = particle;
+      source.softening[i] = own.softening;
+    }
+  }
+  __device__ static std::int32_t staged_place(std::int32_t i) {
+    return i / bucket_size * staged_bucket + i % bucket_size;
+  }
+
+  /// Of all groups, or of the active ones. By one warp; every lane gets it.
+  __device__ TargetBounds bounds_of(const Group* groups, bool active_ones) const {
+    TargetBounds all = no_bounds();
+    for (auto g = static_cast<std::int32_t>(threadIdx.x % 32); g * group_size < count; g += 32) {
+      const TargetBounds own = groups[g].bounds;
+      if (!active_ones || groups[g].active != 0) widen(all, own.low, own.high, own.strictness, own.softening);
+    }
+    return warp_union(all);
+  }
+
+  /// A thread per bucket. All threads of the block: sums take the place of what is staged.
+  __device__ void sum_buckets() const {
+    const auto b = static_cast<std::int32_t>(threadIdx.x);
+    const bool exists = b < buckets();
+    MomentSum sum;
+    if (exists) {
+      const std::int32_t first = b * bucket_size, size = min(bucket_size, count - first),
+                         n = s.bucket_node[b];
+      const SourceParticle* const own = s.staged + staged_place(first);
+      sum = bucket_moments(own, softening + first, size);
+      store(n, sum);
+      unsigned radius2 = 0;
+      for (std::int32_t i = 0; i < size; ++i)
+        radius2 = max(radius2, distance2_bits(own[i].position, s.centre[n]));
+      s.radius2[n] = radius2;
+    }
+    __syncthreads();
+    if (exists) s.sum[b] = sum;
+  }
+
+  /// Rounds of nodes whose children are done, a thread per node: whoever is the second to finish a child
+  /// lists the parent for the next round. All threads of the block.
+  __device__ void combine() const {
+    if (static_cast<std::int32_t>(threadIdx.x) < buckets()) arrive(s.parent[s.bucket_node[threadIdx.x]], 0);
+    __syncthreads();
+    for (int round = 0; s.ready_count[round % 3] > 0; ++round) {
+      if (threadIdx.x == 0) s.ready_count[(round + 2) % 3] = 0;
+      if (static_cast<int>(threadIdx.x) < s.ready_count[round % 3]) {
+        const std::int32_t n = s.ready[round % 2][threadIdx.x];
+        MomentSum& left = s.sum[s.first[n] / bucket_size];
+        left = left + s.sum[s.first[s.child[n] + 1] / bucket_size];
+        store(n, left);
+        arrive(s.parent[n], round + 1);
+      }
+      __syncthreads();
+    }
+  }
+  /// A child of node n is done. Lists n for a round if it is the second one.
+  __device__ void arrive(std::int32_t n, int round) const {
+    if (n >= 0 && atomicAdd(&s.arrivals[n], 1) == 1)
+      s.ready[round % 2][atomicAdd(&s.ready_count[round % 3], 1)] = static_cast<std::int16_t>(n);
+  }
+
+  /// Of every node above the buckets, the largest distance of a particle from its centre. A thread climbs
+  /// from each bucket with its particles.
+  __device__ void find_radii() const {
+    const auto b = static_cast<std::int32_t>(threadIdx.x);
+    if (b >= buckets()) return;
+    Vec3f position[bucket_size];
+#pragma unroll
+    for (int i = 0; i < bucket_size; ++i) position[i] = sources[min(b * bucket_size + i, count - 1)].position;
+    for (std::int32_t n = s.parent[s.bucket_node[b]]; n >= 0; n = s.parent[n]) {
+      const Vec3f centre = s.centre[n];
+      unsigned bits = 0;
+#pragma unroll
+      for (int i = 0; i < bucket_size; ++i) bits = max(bits, distance2_bits(position[i], centre));
+      if (bits > s.radius2[n]) atomicMax(&s.radius2[n], bits);  // the first look spares most of them
+    }
+  }
+
+  __device__ std::int32_t buckets() const { return (count + bucket_size - 1) / bucket_size; }
+
+  __device__ void store(std::int32_t n, const MomentSum& sum) const {
+    const NodeCore node = node_core(sum);
+    core[n] = node;
+    moments[n] = node_moments(sum);
+    s.centre[n] = node.centre;
+  }
+
+  __device__ static unsigned distance2_bits(const Vec3f& position, const Vec3f& centre) {
+    return __float_as_uint(norm2(position - centre));
+  }
+
+  /// Leaves the longest side of each node's tight box in reach2, and in power how far the middle of the box
+  /// is from the centre of mass. A warp per node.
+  __device__ void find_edges() const {
+    const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
+    for (std::int32_t n = static_cast<std::int32_t>(threadIdx.x / 32); n < nodes; n += tree_threads / 32) {
+      const NodeLinks link = links[n];
+      TargetBounds box = no_bounds();
+      for (std::int32_t i = link.first + lane; i < link.first + link.count; i += 32)
+        widen(box, sources[i].position, sources[i].position, 0, 0);
+      box = warp_union(box);
+      const Vec3f side = box.high - box.low;
+      if (lane == 0) {
+        core[n].reach2 = fmaxf(side.x, fmaxf(side.y, side.z));
+        core[n].power = norm(s.centre[n] - (box.low + box.high) * 0.5F);
+      }
+    }
+  }
+
+  __device__ void prepare() const {
+    constexpr float round_up = 1 + 1e-6F;
+    for (std::int32_t n = threadIdx.x; n < nodes; n += tree_threads) {
+      NodeCore node = core[n];
+      const NodeMoments m = moments[n];
+      node.radius = std::sqrt(__uint_as_float(s.radius2[n])) * round_up;
+      rule.acceptance.prepare(node, node.reach2, node.power, m.xx + m.yy + m.zz);
+      core[n] = node;
+    }
+  }
+};
+
+__global__ void __launch_bounds__(tree_threads, 2)
+    update(const UpdateRule rule, const LeafParticleFields particles, const LeafTrees trees) {
+  extern __shared__ __align__(16) std::byte memory[];
+  UpdateMemory& s = *reinterpret_cast<UpdateMemory*>(memory);
+  const LeafPlaces leaf = trees.leaves[blockIdx.x];
+  if (leaf.count == 0) {
+    if (threadIdx.x == 0) {
+      trees.origin[blockIdx.x] = {0, 0, 0};
+      trees.bounds[blockIdx.x] = no_bounds();
+      trees.boxes[blockIdx.x] = {no_bounds().low, no_bounds().high};
+    }
+    return;
+  }
+  const LeafUpdate tree{rule,
+                        s,
+                        leaf.count,
+                        leaf.nodes,
+                        trees.links + leaf.node,
+                        trees.sources + leaf.first,
+                        trees.softening + leaf.first,
+                        trees.core + leaf.node,
+                        trees.moments + leaf.node};
+  tree.load_links();
+  tree.find_origin(particles.position + leaf.first);
+  if (threadIdx.x == 0) trees.origin[blockIdx.x] = s.origin;
+  tree.make_groups(source_body(rule, s.origin, particles, trees, leaf), particles, leaf.first,
+                   trees.groups + leaf.group);
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    const TargetBounds bounds = tree.bounds_of(trees.groups + leaf.group, true);
+    if (threadIdx.x == 0) trees.bounds[blockIdx.x] = bounds;
+  } else if (threadIdx.x < 64) {
+    const TargetBounds box = tree.bounds_of(trees.groups + leaf.group, false);
+    if (threadIdx.x == 32) trees.boxes[blockIdx.x] = {box.low, box.high};
+  }
+  tree.sum_buckets();
+  tree.combine();
+  tree.find_radii();
+  if (rule.acceptance.criterion == Criterion::opening_edge) tree.find_edges();
+  __syncthreads();
+  tree.prepare();
+}
+
+}  // namespace
+
+void update_leaves(const LeafParticleFields& particles, const GravityParameters& gravity,
+                   const WalkUnits& units, double median_acceleration, const LeafTrees& trees) {
+  if (trees.count == 0) return;
+  const UpdateRule rule = UpdateRule::of(gravity, units, median_acceleration);
+  GROVE_CUDA(cudaFuncSetAttribute(update, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(UpdateMemory)));
+  update<<<trees.count, tree_threads, sizeof(UpdateMemory)>>>(rule, particles, trees);
+  launched("Grove::cuda::update_leaves");
+}
+
+}  // namespace grove::cuda

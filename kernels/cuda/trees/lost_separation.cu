@@ -1,0 +1,74 @@
+#include "kernels/cuda/trees/lost_separation.hpp"
+
+#include <algorithm>
+
+#include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/device/launch.cuh"
+#include "kernels/math/cut_rule.hpp"
+#include "kernels/math/separation.hpp"
+
+namespace grove::cuda {
+namespace {
+
+constexpr unsigned long long nothing_lost = ~0ull;
+
+struct Softening {
+  double of_type[particle_types];
+};
+
+/// The particle within a group's length behind particle i that is lost beside it; `end` if there is none.
+__device__ std::uint64_t lost_beside(std::uint64_t i, std::uint64_t end, const Vec3d& origin,
+                                     const LeafParticleFields& particles, const Softening& softening) {
+  const double rounding = place_rounding(particles.position[i] - origin);
+  if (rounding <= softening.of_type[particles.type[i]]) return end;
+  for (std::uint64_t j = i + 1; j < min(end, i + group_size); ++j)
+    if (is_separation_lost(particles.position[j] - particles.position[i], rounding,
+                           softening.of_type[particles.type[j]]))
+      return j;
+  return end;
+}
+
+/// Blocks along y share a leaf.
+__global__ void __launch_bounds__(threads)
+    find_first(const LeafParticleFields particles, const LeafPlaces* leaves, const Vec3d* origin,
+               const Softening softening, unsigned long long* first) {
+  const LeafPlaces leaf = leaves[blockIdx.x];
+  const std::uint64_t end = leaf.first + static_cast<std::uint64_t>(leaf.count);
+  const std::uint64_t step = std::uint64_t{gridDim.y} * threads;
+  for (std::uint64_t i = leaf.first + blockIdx.y * std::uint64_t{threads} + threadIdx.x; i < end; i += step)
+    if (lost_beside(i, end, origin[blockIdx.x], particles, softening) < end) atomicMin(first, i);
+}
+
+/// By one thread: who belongs to the first.
+__global__ void complete(const LeafParticleFields particles, const LeafTrees trees, const Softening softening,
+                         std::uint64_t first, LostPair* pair) {
+  std::uint32_t l = 0;
+  while (first >= trees.leaves[l].first + static_cast<std::uint64_t>(trees.leaves[l].count)) ++l;
+  const std::uint64_t end = trees.leaves[l].first + static_cast<std::uint64_t>(trees.leaves[l].count);
+  *pair = {first, lost_beside(first, end, trees.origin[l], particles, softening), l};
+}
+
+}  // namespace
+
+std::optional<LostPair> find_lost_separation(const LeafParticleFields& particles, const LeafTrees& trees,
+                                             const GravityParameters& gravity) {
+  if (trees.count == 0) return {};
+  Softening softening;
+  std::copy(gravity.softening.begin(), gravity.softening.end(), softening.of_type);
+  unsigned long long found = nothing_lost;
+  DeviceArray<unsigned long long> first{std::span<const unsigned long long>(&found, 1)};
+  const dim3 blocks(trees.count, std::max(1u, enough_blocks / trees.count));
+  find_first<<<blocks, threads>>>(particles, trees.leaves, trees.origin, softening, first.data());
+  launched("Grove::cuda::find_lost_separation");
+  first.download(std::span(&found, 1));
+  if (found == nothing_lost) return {};
+  const DeviceArray<LostPair> pair(1);
+  complete<<<1, 1>>>(particles, trees, softening, found, pair.data());
+  launched("Grove::cuda::complete");
+  LostPair result{};
+  pair.download(std::span(&result, 1));
+  return result;
+}
+
+}  // namespace grove::cuda

@@ -1,0 +1,191 @@
+#pragma once
+
+#include "kernels/cuda/device/warp.cuh"
+#include "kernels/cuda/trees/leaf_update.cuh"
+#include "kernels/cuda/trees/tree_update.hpp"
+#include "kernels/math/cut_rule.hpp"
+
+/// How the kernels of TreeUpdate sum up nodes.
+namespace grove::cuda {
+
+/// What kernels need beside the trees. Nodes by their number among all. Wide nodes hold the whole of some
+/// group of particles.
+struct TreeUpdate::View {
+  std::uint32_t* parent;   ///< [nodes] no_node: a root
+  std::uint32_t* pending;  ///< [nodes] children that are divided and not done
+  std::uint32_t* slot;     ///< [nodes] of those that are divided, among the sums of these
+  Place* ready[2];  ///< nodes that wait for no other, of a pass and of the next: of the first pass divided
+                    ///< nodes all whose children are buckets, and roots that are buckets
+  Place* wide;      ///< wide nodes that are divided
+  Sizes* sizes;
+  std::uint32_t* radius2;  ///< [nodes] of wide ones: bits of a float, not negative, which sort as it does
+  std::uint32_t* first_bucket;  ///< [groups]
+  MomentSum* sums;              ///< by slot
+  Extent* extents;              ///< by slot: tight boxes; nullptr: not wanted
+};
+
+/// Particles of a node that are in groups which it holds the whole of; from end to end if there are none.
+struct WholeGroups {
+  std::int32_t begin, end;
+
+  __device__ static WholeGroups of(const NodeLinks& link, const LeafPlaces& leaf) {
+    const std::int32_t end = link.first + link.count;
+    // The leaf's last group is whole if it ends there.
+    const std::int32_t first_whole = (link.first + group_size - 1) / group_size * group_size,
+                       last_whole = end == leaf.count ? end : end / group_size * group_size;
+    return first_whole < last_whole ? WholeGroups{first_whole, last_whole} : WholeGroups{end, end};
+  }
+  __device__ bool exist() const { return begin < end; }
+};
+
+/// The lanes that work on one node.
+inline constexpr int lanes_per_node = 8;
+__device__ inline int node_lane() { return static_cast<int>(threadIdx.x % lanes_per_node); }
+__device__ inline unsigned node_mask() {
+  return ((1U << lanes_per_node) - 1) << (lane_index() / lanes_per_node * lanes_per_node);
+}
+
+/// What is known of the particles of a node. With a length of an odd number of pairs of banks, so that those
+/// of a warp's lanes, one behind the other, are read and written without conflicts.
+template <bool with_extent>
+struct NodeSum {
+  MomentSum sum;
+
+  __device__ void add(const NodeSum& other) { sum = sum + other.sum; }
+  __device__ void set_extent(const TreeUpdate::Extent&) {}
+  __device__ TreeUpdate::Extent extent() const { return {{0, 0, 0}, {0, 0, 0}}; }
+};
+template <>
+struct NodeSum<true> {
+  MomentSum sum;
+  Vec3f low, high;
+  double unused;
+
+  __device__ void add(const NodeSum& other) {
+    sum = sum + other.sum;
+    TargetBounds box{low, high, 0, 0};
+    widen(box, other.low, other.high, 0, 0);
+    low = box.low, high = box.high;
+  }
+  __device__ void set_extent(const TreeUpdate::Extent& extent) { low = extent.low, high = extent.high; }
+  __device__ TreeUpdate::Extent extent() const { return {low, high}; }
+};
+static_assert(sizeof(NodeSum<false>) % 16 == 8 && sizeof(NodeSum<true>) % 16 == 8);
+
+__device__ inline unsigned distance2_bits(const Vec3f& position, const Vec3f& centre) {
+  return __float_as_uint(norm2(position - centre));
+}
+
+/// The largest of these distances from particles first, first + 1, ..., end - 1; by the lanes of a node, each
+/// of which has it from its own only.
+__device__ inline unsigned largest_distance2(const SourceParticle* sources, std::int32_t first,
+                                             std::int32_t end, const Vec3f& centre) {
+  unsigned largest = 0;
+  for (std::int32_t i = first + node_lane(); i < end; i += lanes_per_node)
+    largest = max(largest, distance2_bits(sources[i].position, centre));
+  return largest;
+}
+
+/// Completes a node. radius2: bits.
+__device__ inline void prepare(const AcceptanceRule& rule, NodeCore& node, const NodeMoments& m,
+                               unsigned radius2, const TreeUpdate::Extent& extent) {
+  constexpr float round_up = 1 + 1e-6F;
+  node.radius = std::sqrt(__uint_as_float(radius2)) * round_up;
+  const Vec3f side = extent.high - extent.low;
+  rule.prepare(node, fmaxf(side.x, fmaxf(side.y, side.z)),
+               norm(node.centre - (extent.low + extent.high) * 0.5F), m.xx + m.yy + m.zz);
+}
+
+/// Sums of the nodes of one leaf.
+template <bool with_extents>
+struct LeafSums {
+  using Sum = NodeSum<with_extents>;
+
+  const AcceptanceRule& rule;
+  const LeafTrees& trees;
+  const TreeUpdate::View& v;
+  const LeafPlaces& leaf;
+  Sum* memory;  ///< [lanes_per_node] shared
+
+  __device__ Sum sum_of_bucket(const NodeLinks& link) const {
+    const SourceParticle* const own = sources() + link.first;
+    Sum result;
+    result.sum = bucket_moments(own, trees.softening + leaf.first + link.first, link.count);
+    if (!with_extents) return result;
+    TargetBounds box = no_bounds();
+    for (std::int32_t i = 0; i < link.count; ++i) widen(box, own[i].position, own[i].position, 0, 0);
+    result.set_extent({box.low, box.high});
+    return result;
+  }
+
+  __device__ Sum sum_of_divided(std::uint32_t n) const {
+    const std::uint32_t slot = v.slot[n];
+    Sum result;
+    result.sum = v.sums[slot];
+    if (with_extents) result.set_extent(v.extents[slot]);
+    return result;
+  }
+
+  /// Completes a node with its particles, of which each of the lanes that share it has found the largest
+  /// distance; by one of them.
+  __device__ void complete(std::uint32_t n, NodeCore core, const NodeMoments& moments, unsigned radius2,
+                           const TreeUpdate::Extent& extent) const {
+    prepare(rule, core, moments, radius2, extent);
+    trees.core[n] = core;
+    trees.moments[n] = moments;
+  }
+
+  /// Adds a child to the sum of a lane, or begins with it; completes it if it is a bucket.
+  __device__ void take_child(std::uint32_t c, bool is_first, Sum& result) const {
+    const NodeLinks link = trees.links[c];
+    const bool is_bucket = link.child == NodeLinks::bucket;
+    const Sum sum = is_bucket ? sum_of_bucket(link) : sum_of_divided(c);
+    if (is_first)
+      result = sum;
+    else
+      result.add(sum);
+    if (!is_bucket) return;
+    const NodeCore core = node_core(sum.sum);
+    unsigned radius2 = 0;
+    for (std::int32_t i = link.first; i < link.first + link.count; ++i)
+      radius2 = max(radius2, distance2_bits(sources()[i].position, core.centre));
+    complete(c, core, node_moments(sum.sum), radius2, sum.extent());
+  }
+
+  /// In memory[0]: of children eight apart a lane's own, then neighbours, then their sums, and so on.
+  __device__ void add_children(std::uint32_t first, std::uint32_t children) const {
+    const auto lane = static_cast<std::uint32_t>(node_lane());
+    for (std::uint32_t c = lane; c < children; c += lanes_per_node)
+      take_child(first + c, c == lane, memory[lane]);
+    for (std::uint32_t step = 1; step < lanes_per_node; step *= 2) {
+      __syncwarp(node_mask());
+      if (lane % (2 * step) == 0 && lane + step < children) memory[lane].add(memory[lane + step]);
+    }
+    __syncwarp(node_mask());
+  }
+
+  /// A divided node, by all of its lanes; complete unless it is wide, when its radius must wait for the
+  /// groups.
+  __device__ void store(std::uint32_t n, const NodeLinks& link) const {
+    const Sum& s = memory[0];
+    const NodeCore core = node_core(s.sum);
+    const bool is_wide = WholeGroups::of(link, leaf).exist();
+    unsigned radius2 = 0;
+    if (!is_wide)
+      radius2 = __reduce_max_sync(
+          node_mask(), largest_distance2(sources(), link.first, link.first + link.count, core.centre));
+    if (node_lane() != 0) return;
+    const NodeMoments moments = node_moments(s.sum);
+    const std::uint32_t slot = v.slot[n];
+    v.sums[slot] = s.sum;
+    if (with_extents) v.extents[slot] = s.extent();
+    if (!is_wide) return complete(n, core, moments, radius2, s.extent());
+    trees.core[n] = core;
+    trees.moments[n] = moments;
+  }
+
+ private:
+  __device__ SourceParticle* sources() const { return trees.sources + leaf.first; }
+};
+
+}  // namespace grove::cuda

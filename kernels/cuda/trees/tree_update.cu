@@ -1,0 +1,342 @@
+#include "kernels/cuda/trees/tree_update.hpp"
+
+#include <algorithm>
+
+#include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/launch.cuh"
+#include "kernels/cuda/device/warp.cuh"
+#include "kernels/cuda/trees/leaf_bounds.hpp"
+#include "kernels/cuda/trees/leaf_update.cuh"
+#include "kernels/cuda/trees/tree_sums.cuh"
+
+namespace grove::cuda {
+namespace {
+
+constexpr unsigned update_blocks = 4096;  // enough for any GPU
+constexpr std::uint32_t no_node = ~0U;
+static_assert(group_size == 32);
+
+/// For kernels whose blocks along y share a leaf: as many as these items of all leaves need, or enough.
+dim3 blocks_of_leaves(std::uint32_t leaves, std::uint64_t items, unsigned per_block) {
+  const unsigned blocks = std::min(2 * update_blocks, blocks_for(items, per_block));
+  return dim3(leaves, std::max(1U, blocks / leaves));
+}
+
+/// The first item of the leaf that is this warp's, and how far the next one is.
+__device__ std::uint32_t first_of_warp() { return blockIdx.y * warps + threadIdx.x / 32; }
+__device__ std::uint32_t step_of_warps() { return gridDim.y * warps; }
+__device__ std::uint32_t groups_of(const LeafPlaces& leaf) {
+  return static_cast<std::uint32_t>((leaf.count + group_size - 1) / group_size);
+}
+
+/// A warp per leaf.
+__global__ void find_origins(const LeafParticleFields particles, const LeafTrees trees) {
+  const std::uint32_t i = (blockIdx.x * threads + threadIdx.x) / 32;
+  if (i >= trees.count) return;
+  const LeafPlaces& leaf = trees.leaves[i];
+  const Vec3d origin =
+      leaf.count > 0 ? find_origin(particles.position + leaf.first, leaf.count) : Vec3d{0, 0, 0};
+  if (lane_index() == 0) trees.origin[i] = origin;
+}
+
+/// Sources of groups of particles and their bounds, as GroupBody finds them. A warp per group, blocks along y
+/// share a leaf. The rule is indexed by types, which without __grid_constant__ would take a copy in memory.
+__global__ void __launch_bounds__(threads)
+    make_groups(const __grid_constant__ UpdateRule rule, const LeafParticleFields particles,
+                const LeafTrees trees) {
+  const std::uint32_t l = blockIdx.x;
+  const LeafPlaces leaf = trees.leaves[l];
+  const SourceBody body = source_body(rule, trees.origin[l], particles, trees, leaf);
+  for (std::uint32_t g = first_of_warp(); g < groups_of(leaf); g += step_of_warps()) {
+    const auto first = static_cast<std::int32_t>(g) * group_size;
+    const std::int32_t i = first + lane_index(), count = min(group_size, leaf.count - first);
+    TargetBounds bounds = no_bounds();
+    float least = largest_float;
+    bool active = false;
+    if (i < leaf.count) {  // what is stored is not read again
+      const SourceParticle source = body.of(body.position[i], body.mass[i]);
+      const float softening = rule.softening_of[body.type[i]];
+      body.sources[i] = source;
+      body.softening[i] = softening;
+      widen(bounds, source.position, source.position, 0, softening);
+      least = particles.old_acceleration[leaf.first + static_cast<std::uint64_t>(i)];
+      active = is_active(particles, leaf.first + static_cast<std::uint64_t>(i));
+    }
+    bounds = warp_union(bounds);
+    const std::uint32_t who = make_strict(rule, active, least, bounds);
+    if (lane_index() == 0) trees.groups[leaf.group + g] = {bounds, first, count, who};
+  }
+}
+
+/// Takes a place in each of some lists for threads that belong there. All threads of a block.
+struct ListPlaces {
+  static constexpr int lists = 3;
+  std::uint32_t at[lists];
+
+  __device__ ListPlaces(const bool (&belongs)[lists], std::uint32_t* const (&sizes)[lists]) {
+    __shared__ std::uint32_t taken[lists];
+    __syncthreads();  // the last ones have been read
+    if (threadIdx.x < lists) taken[threadIdx.x] = 0;
+    __syncthreads();
+#pragma unroll
+    for (int list = 0; list < lists; ++list) {
+      const unsigned votes = __ballot_sync(~0U, belongs[list]);
+      std::uint32_t first = 0;
+      if (lane_index() == 0 && votes != 0)
+        first = atomicAdd(&taken[list], static_cast<std::uint32_t>(__popc(votes)));
+      at[list] = __shfl_sync(~0U, first, 0) + static_cast<std::uint32_t>(__popc(votes & lanes_before()));
+    }
+    __syncthreads();
+#pragma unroll
+    for (int list = 0; list < lists; ++list)
+      if (threadIdx.x == static_cast<unsigned>(list)) taken[list] = atomicAdd(sizes[list], taken[list]);
+    __syncthreads();
+#pragma unroll
+    for (int list = 0; list < lists; ++list) at[list] += taken[list];
+  }
+};
+
+/// What a node waits for.
+struct Family {
+  std::uint32_t children = 0, divided = 0;
+};
+
+/// Tells the children of a divided node who their parent is. root: of the leaf.
+__device__ Family adopt(const LeafTrees& trees, const TreeUpdate::View& v, std::uint32_t root,
+                        std::uint32_t n, const NodeLinks& link) {
+  Family family;
+  for (bool last = false; !last; ++family.children) {
+    const std::uint32_t c = root + static_cast<std::uint32_t>(link.child) + family.children;
+    const NodeLinks child = trees.links[c];
+    v.parent[c] = n;
+    family.divided += child.child != NodeLinks::bucket;
+    last = child.next == link.next;
+  }
+  return family;
+}
+
+/// Parents, which children they wait for, and the bucket that each group begins with. Blocks along y share a
+/// leaf.
+__global__ void __launch_bounds__(threads) find_parents(const LeafTrees trees, const TreeUpdate::View v) {
+  const LeafPlaces leaf = trees.leaves[blockIdx.x];
+  const auto root = static_cast<std::uint32_t>(leaf.node),
+             end = root + static_cast<std::uint32_t>(leaf.nodes);
+  for (std::uint32_t first = root + blockIdx.y * threads; first < end; first += gridDim.y * threads) {
+    const std::uint32_t n = first + threadIdx.x;
+    bool is_divided = false, is_start = false, is_wide = false;
+    if (n < end) {
+      const NodeLinks link = trees.links[n];
+      if (n == root) v.parent[n] = no_node;
+      is_divided = link.child != NodeLinks::bucket;
+      Family family;
+      if (is_divided) {
+        family = adopt(trees, v, root, n, link);
+        v.pending[n] = family.divided;
+        is_wide = WholeGroups::of(link, leaf).exist();
+        if (is_wide) v.radius2[n] = 0;
+      } else if (link.first % group_size == 0) {
+        v.first_bucket[leaf.group + static_cast<std::uint32_t>(link.first / group_size)] = n;
+      }
+      trees.children[n] = static_cast<std::uint8_t>(family.children);
+      is_start = is_divided ? family.divided == 0 : n == root;
+    }
+    const ListPlaces places({is_divided, is_start, is_wide},
+                            {&v.sizes->divided, &v.sizes->ready[0], &v.sizes->wide});
+    if (is_divided) v.slot[n] = places.at[0];
+    if (is_start) v.ready[0][places.at[1]] = {n, blockIdx.x};
+    if (is_wide) v.wide[places.at[2]] = {n, blockIdx.x};
+  }
+}
+
+/// Nodes that wait for no other, in a list, and where to list those that will then wait for none.
+struct Pass {
+  const TreeUpdate::Place* ready;
+  const std::uint32_t* size;
+  TreeUpdate::Place* next;
+  std::uint32_t* next_size;
+};
+
+/// Sums up the nodes of a list that wait for no other, eight lanes each; lists the parents that have waited
+/// for the last of them, the next list. In the last pass who finishes the last child of a parent goes on with
+/// it.
+template <bool with_extents, bool is_last_pass>
+__global__ void __launch_bounds__(threads, 4)
+    combine(const AcceptanceRule rule, const LeafTrees trees, const TreeUpdate::View v, const Pass pass) {
+  __shared__ NodeSum<with_extents> memory[threads];
+  const std::uint32_t size = *pass.size, step = gridDim.x * (threads / lanes_per_node);
+  for (std::uint32_t i = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; i < size; i += step) {
+    const TreeUpdate::Place start = pass.ready[i];
+    const LeafPlaces& leaf = trees.leaves[start.leaf];
+    const LeafSums<with_extents> sums{rule, trees, v, leaf,
+                                      memory + threadIdx.x / lanes_per_node * lanes_per_node};
+    std::uint32_t n = start.node;
+    for (bool goes_on = true; goes_on;) {
+      const NodeLinks link = trees.links[n];
+      const std::uint32_t children = trees.children[n], parent = v.parent[n];
+      if (children == 0) {  // a leaf of one bucket
+        if (node_lane() == 0) sums.take_child(n, true, sums.memory[0]);
+        break;
+      }
+      sums.add_children(static_cast<std::uint32_t>(leaf.node + link.child), children);
+      sums.store(n, link);
+      int is_last = 0;
+      if (node_lane() == 0 && parent != no_node) {
+        // Between passes all that was stored is there; fences would empty the caches at each node.
+        if (is_last_pass) __threadfence();
+        is_last = atomicAdd(&v.pending[parent], ~0U) == 1;
+        if (is_last_pass) __threadfence();
+      }
+      if (!is_last_pass && is_last) pass.next[atomicAdd(pass.next_size, 1U)] = {parent, start.leaf};
+      __syncwarp(node_mask());
+      goes_on = is_last_pass && __shfl_sync(node_mask(), is_last, 0, lanes_per_node) != 0;
+      n = parent;
+    }
+  }
+}
+
+/// A few passes leave few nodes for the last one.
+template <bool with_extents>
+void combine_all(const AcceptanceRule& rule, const LeafTrees& trees, const TreeUpdate::View& v,
+                 unsigned blocks) {
+  std::uint32_t* const sizes = v.sizes->ready;
+  static_assert(TreeUpdate::Sizes::passes == 3);
+  combine<with_extents, false>
+      <<<blocks, threads>>>(rule, trees, v, {v.ready[0], sizes, v.ready[1], sizes + 1});
+  combine<with_extents, false>
+      <<<blocks, threads>>>(rule, trees, v, {v.ready[1], sizes + 1, v.ready[0], sizes + 2});
+  combine<with_extents, true><<<blocks, threads>>>(rule, trees, v, {v.ready[0], sizes + 2, nullptr, nullptr});
+}
+
+/// Groups that a warp takes to the nodes above them, a quarter of its lanes each; they are together as soon
+/// as a node holds all of them.
+constexpr int groups_of_warp = 32 / lanes_per_node, particles_of_lane = group_size / lanes_per_node;
+constexpr std::int32_t particles_of_warp = groups_of_warp * group_size;
+
+/// Tells a node how far it reaches to particles that are all its own; by the lanes of the mask.
+__device__ void tell_radius(const LeafTrees& trees, const TreeUpdate::View& v, std::uint32_t n,
+                            const Vec3f (&position)[particles_of_lane], unsigned mask) {
+  const Vec3f centre = trees.core[n].centre;
+  const unsigned known = v.radius2[n];
+  unsigned bits = 0;
+#pragma unroll
+  for (int k = 0; k < particles_of_lane; ++k) bits = max(bits, distance2_bits(position[k], centre));
+  bits = __reduce_max_sync(mask, bits);
+  // Most groups do not reach farther than others have: then nothing waits for the atomic.
+  if (lane_index() == __ffs(static_cast<int>(mask)) - 1 && bits > known) atomicMax(&v.radius2[n], bits);
+}
+
+/// Tells all wide nodes that hold the whole of a group, but not those of the whole warp, [begin, end).
+/// Returns the first one that does, or none.
+__device__ std::uint32_t climb_alone(const LeafTrees& trees, const TreeUpdate::View& v, std::uint32_t n,
+                                     std::int32_t group_end, std::int32_t begin, std::int32_t end,
+                                     const Vec3f (&position)[particles_of_lane]) {
+  while (n != no_node) {
+    const NodeLinks link = trees.links[n];
+    const std::uint32_t parent = v.parent[n];  // asked for before this one's answers are there
+    const std::int32_t node_end = link.first + link.count;
+    if (link.first <= begin && node_end >= end) break;
+    if (node_end >= group_end) tell_radius(trees, v, n, position, node_mask());
+    n = parent;
+  }
+  return n;
+}
+
+/// The particles of groups for all wide nodes that hold the whole of a group. Blocks along y share a leaf.
+__global__ void __launch_bounds__(threads)
+    find_radii_of_groups(const LeafTrees trees, const TreeUpdate::View v) {
+  const LeafPlaces leaf = trees.leaves[blockIdx.x];
+  const SourceParticle* const sources = trees.sources + leaf.first;
+  const std::uint32_t packs = (groups_of(leaf) + groups_of_warp - 1) / groups_of_warp;
+  for (std::uint32_t pack = first_of_warp(); pack < packs; pack += step_of_warps()) {
+    const auto begin = static_cast<std::int32_t>(pack) * particles_of_warp;
+    const std::int32_t end = min(begin + particles_of_warp, leaf.count),
+                       first = begin + lane_index() / lanes_per_node * group_size;
+    Vec3f position[particles_of_lane];
+#pragma unroll
+    for (int k = 0; k < particles_of_lane; ++k)
+      position[k] = sources[min(first + node_lane() + k * lanes_per_node, end - 1)].position;
+    std::uint32_t n = no_node;
+    if (first < end) {
+      const std::uint32_t bucket =
+          v.first_bucket[leaf.group + static_cast<std::uint32_t>(first / group_size)];
+      n = climb_alone(trees, v, v.parent[bucket], min(first + group_size, end), begin, end, position);
+    }
+    for (n = __shfl_sync(~0U, n, 0); n != no_node;) {
+      const std::uint32_t parent = v.parent[n];
+      tell_radius(trees, v, n, position, ~0U);
+      n = parent;
+    }
+  }
+}
+
+/// Completes wide nodes, with the particles of groups that are not wholly in the node. Eight lanes each.
+template <bool with_extents>
+__global__ void __launch_bounds__(threads)
+    complete(const AcceptanceRule rule, const LeafTrees trees, const TreeUpdate::View v) {
+  const std::uint32_t wide = v.sizes->wide, step = gridDim.x * (threads / lanes_per_node);
+  for (std::uint32_t k = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; k < wide; k += step) {
+    const TreeUpdate::Place place = v.wide[k];
+    const LeafPlaces& leaf = trees.leaves[place.leaf];
+    const SourceParticle* sources = trees.sources + leaf.first;
+    const std::uint32_t n = place.node;
+    const NodeLinks link = trees.links[n];
+    const WholeGroups whole = WholeGroups::of(link, leaf);
+    NodeCore node = trees.core[n];
+    unsigned largest = largest_distance2(sources, link.first, whole.begin, node.centre);
+    largest = max(largest, largest_distance2(sources, whole.end, link.first + link.count, node.centre));
+    largest = max(v.radius2[n], __reduce_max_sync(node_mask(), largest));
+    if (node_lane() != 0) continue;
+    TreeUpdate::Extent extent{{0, 0, 0}, {0, 0, 0}};
+    if (with_extents) extent = v.extents[v.slot[n]];
+    prepare(rule, node, trees.moments[n], largest, extent);
+    trees.core[n] = node;
+  }
+}
+
+}  // namespace
+
+TreeUpdate::View TreeUpdate::view() {
+  return {parent_.data(), pending_.data(), slot_.data(),    {ready_[0].data(), ready_[1].data()},
+          wide_.data(),   sizes_.data(),   radius2_.data(), first_bucket_.data(),
+          sums_.data(),   extents_.data()};
+}
+
+void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameters& gravity,
+                     const WalkUnits& units, double median_acceleration, const LeafTrees& trees,
+                     std::uint32_t groups, std::uint32_t nodes) {
+  if (trees.count == 0) return;
+  const UpdateRule rule = UpdateRule::of(gravity, units, median_acceleration);
+  const bool needs_extents = rule.acceptance.criterion == Criterion::opening_edge;
+  for (auto* of_nodes : {&parent_, &pending_, &radius2_, &slot_}) of_nodes->reserve(nodes);
+  const std::size_t most_divided = nodes / 2;  // they have two children at least
+  wide_.reserve(most_divided);
+  ready_[0].reserve(most_divided + trees.count);
+  ready_[1].reserve(most_divided);
+  sizes_.clear();
+  sums_.reserve(most_divided);
+  first_bucket_.reserve(groups);
+  if (needs_extents) extents_.reserve(most_divided);
+  const View v = view();
+
+  find_origins<<<blocks_for(trees.count, warps), threads>>>(particles, trees);
+  if (nodes > 0) {
+    const dim3 of_groups = blocks_of_leaves(trees.count, groups, warps);
+    const unsigned of_divided = std::min(update_blocks, blocks_for(nodes));
+    make_groups<<<of_groups, threads>>>(rule, particles, trees);
+    find_parents<<<blocks_of_leaves(trees.count, nodes, threads), threads>>>(trees, v);
+    if (needs_extents)
+      combine_all<true>(rule.acceptance, trees, v, of_divided);
+    else
+      combine_all<false>(rule.acceptance, trees, v, of_divided);
+    find_radii_of_groups<<<blocks_of_leaves(trees.count, groups, warps * groups_of_warp), threads>>>(trees,
+                                                                                                     v);
+    if (needs_extents)
+      complete<true><<<of_divided, threads>>>(rule.acceptance, trees, v);
+    else
+      complete<false><<<of_divided, threads>>>(rule.acceptance, trees, v);
+  }
+  bound_leaves(trees, groups, parts_);
+  launched("Grove::cuda::update_trees");
+}
+
+}  // namespace grove::cuda

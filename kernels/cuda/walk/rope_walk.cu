@@ -1,0 +1,179 @@
+#include "kernels/cuda/walk/rope_walk.hpp"
+
+#include <stdexcept>
+
+#include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/device/launch.cuh"
+#include "kernels/cuda/walk/rope_walk.cuh"
+#include "kernels/cuda/walk/target_sums.cuh"
+#include "kernels/math/acceptance.hpp"
+#include "kernels/math/interaction.hpp"
+#include "kernels/math/softening_table.hpp"
+
+namespace grove::cuda {
+namespace {
+
+constexpr int rope_threads = 128;
+
+struct RopeRule {
+  AcceptanceRule acceptance;
+  double per_acceleration;         ///< from units of the run to walk units
+  double acceleration, potential;  ///< from walk units to units of the run
+};
+
+struct RopeState {
+  unsigned long long node, particle, tests;
+  int is_pruned;  ///< whether a pruned node was to be opened
+};
+
+/// Gravity as what a walk adds up.
+template <Order order, class Shape>
+class GravityVisitor {
+ public:
+  /// softening: of the target.
+  __device__ GravityVisitor(float strictness, float softening)
+      : strictness_(strictness), scale_(scale_of(Shape{}, larger(softening, least_softening))) {}
+
+  __device__ bool accepts(const NodeCore& core, const Vec3f& d) const {
+    return grove::accepts(core, norm2(d), strictness_, 0);
+  }
+
+  __device__ void node(const NodeCore& core, const NodeMoments& moments, const Vec3f& d) {
+    constexpr float least2 = least_softening * least_softening;
+    const float softening = larger(std::abs(core.softening), least_softening);
+    const CellSource source =
+        CellSource::of(core.centre, core.mass, moments, softening, larger(moments.softening2, least2));
+    const float scale = pair_scale(Shape{}, scale_, scale_of(Shape{}, source));
+    if (is_near(Shape{}, d, scale))
+      add_node(Shape{}, d, source, scale);
+    else
+      add_node(Newton{}, d, source, scale);
+  }
+
+  __device__ void particle(float mass, float softening, const Vec3f& d) {
+    const float scale = scale_of(Shape{}, larger(softening, least_softening));
+    add_particle(Shape{}, d, mass, pair_scale(Shape{}, scale_, scale), pull);
+  }
+
+  Pull<float> pull{{0, 0, 0}, 0};
+
+ private:
+  /// Plummer softening has no end.
+  __device__ static bool is_near(Plummer, const Vec3f&, float) { return true; }
+  __device__ static bool is_near(Spline, const Vec3f& d, float scale) { return !(norm2(d) > scale); }
+
+  template <class Softening>
+  __device__ void add_node(Softening softening, const Vec3f& d, const CellSource& source, float scale) {
+    if constexpr (order == Order::quadrupole)
+      add_quadrupole(softening, d, source, scale, pull);
+    else
+      add_particle(softening, d, source.mass, scale, pull);
+  }
+
+  const float strictness_, scale_;
+};
+
+/// The leaf of a particle: the last one that begins at or before it.
+__device__ std::uint32_t leaf_of(const LeafTrees& trees, std::uint64_t particle) {
+  std::uint32_t low = 0, high = trees.count;
+  while (high - low > 1) {
+    const std::uint32_t middle = (low + high) / 2;
+    if (trees.leaves[middle].first <= particle)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// By leaf: the ropes of those cells on the way from the root of which it is the leftmost leaf.
+__global__ void __launch_bounds__(rope_threads)
+    make_ropes(const TopLinks* cells, const NodeLinks* links, std::int32_t leaves, std::uint32_t* next) {
+  const auto leaf = static_cast<std::int32_t>(blockIdx.x * rope_threads + threadIdx.x);
+  if (leaf >= leaves) return;
+  std::uint32_t rope = no_code;
+  for (std::int32_t c = 0;;) {
+    const TopLinks own = cells[c];
+    if (own.first_leaf == leaf) next[c] = rope;
+    if (own.child < 0) return;
+    const bool is_right = leaf >= cells[own.child + 1].first_leaf;
+    if (!is_right) rope = static_cast<std::uint32_t>(links[c].next);
+    c = own.child + (is_right ? 1 : 0);
+  }
+}
+
+__device__ void add_to_state(std::uint32_t node, std::uint32_t particle, std::uint32_t tests,
+                             RopeState* state) {
+  const unsigned all[] = {__reduce_add_sync(~0u, node), __reduce_add_sync(~0u, particle),
+                          __reduce_add_sync(~0u, tests)};
+  if (threadIdx.x % 32 != 0) return;
+  atomicAdd(&state->node, std::uint64_t{all[0]});
+  atomicAdd(&state->particle, std::uint64_t{all[1]});
+  atomicAdd(&state->tests, std::uint64_t{all[2]});
+}
+
+template <Order order, class Shape>
+__global__ void __launch_bounds__(rope_threads)
+    follow(const RopeRule rule, const WalkSources sources, const RopeCells above, const RopeTargets targets,
+           const WalkOutput out, RopeState* state) {
+  const std::uint32_t t = blockIdx.x * rope_threads + threadIdx.x;
+  const std::uint32_t number = min(t, targets.count - 1);
+  const std::uint64_t p = targets.particles ? targets.particles[number] : number;
+  const std::uint32_t leaf = leaf_of(targets.trees, p);
+  const RopeTarget target{targets.first_leaf + static_cast<std::int32_t>(leaf),
+                          static_cast<std::int32_t>(p - targets.trees.leaves[leaf].first),
+                          targets.trees.sources[p].position};
+  const auto old_acceleration = static_cast<float>(targets.old_acceleration[p] * rule.per_acceleration);
+  GravityVisitor<order, Shape> gravity(rule.acceptance.strictness(old_acceleration),
+                                       targets.trees.softening[p]);
+  RopeWalk walk(sources, above, target, gravity);
+  if (t < targets.count) {
+    if (!walk.run()) atomicMax(&state->is_pruned, 1);
+    const Vec3d a = gravity.pull.acceleration.template as<double>() * rule.acceleration;
+    out.acceleration[p] = a.as<float>();
+    out.potential[p] = static_cast<float>(-rule.potential * gravity.pull.potential);
+    out.work[p] = walk.nodes + walk.particles;
+  }
+  __syncwarp();
+  add_to_state(walk.nodes, walk.particles, walk.tests, state);
+}
+
+}  // namespace
+
+DeviceArray<std::uint32_t> top_ropes(const TopSources& above, const TopCells& cells, std::size_t leaves) {
+  DeviceArray<std::uint32_t> next(leaves == 0 ? 0 : 2 * leaves - 1);
+  if (leaves == 0) return next;
+  const auto blocks = blocks_for(leaves, rope_threads);
+  make_ropes<<<blocks, rope_threads>>>(cells.links, above.cells.links, static_cast<std::int32_t>(leaves),
+                                       next.data());
+  launched("Grove::cuda::top_ropes");
+  return next;
+}
+
+WalkCounts rope_walk(const GravityParameters& gravity, const WalkUnits& units, double median_acceleration,
+                     const WalkSources& sources, const RopeCells& above, const RopeTargets& targets,
+                     const WalkOutput& output) {
+  if (targets.count == 0) return {};
+  const double potential = gravity.gravitational_constant * units.mass / units.length;
+  const RopeRule rule{AcceptanceRule::of(gravity, units, median_acceleration),
+                      to_walk_acceleration(1, gravity.gravitational_constant, units),
+                      potential / units.length, potential};
+  DeviceArray<RopeState> state(1);
+  state.clear();
+  const bool has_spline = gravity.kernel == SofteningKernel::spline;
+  const auto kernel =
+      gravity.order == Order::quadrupole
+          ? (has_spline ? follow<Order::quadrupole, Spline> : follow<Order::quadrupole, Plummer>)
+          : (has_spline ? follow<Order::monopole, Spline> : follow<Order::monopole, Plummer>);
+  kernel<<<blocks_for(targets.count, rope_threads), rope_threads>>>(rule, sources, above, targets, output,
+                                                                    state.data());
+  launched("Grove::cuda::rope_walk");
+  RopeState result;
+  state.download(std::span(&result, 1));
+  if (result.is_pruned) throw std::logic_error("rope walk: a particle opens what was not sent for it");
+  return {static_cast<std::int64_t>(result.node), static_cast<std::int64_t>(result.particle),
+          static_cast<std::int64_t>(result.tests)};
+}
+
+}  // namespace grove::cuda

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/walk/walk.hpp"
+
+namespace grove::cuda {
+
+/// Of no node: codes of cells above the leaves have no node number.
+inline constexpr std::uint32_t no_code = ~0u;
+
+/// By cell of the ORB: the code (node_code.hpp) of where a walk goes on when it is done with what is below;
+/// no_code at the end. above, cells: of one DeviceTop; leaves: of the ORB. Cost: O(leaves x depth).
+DeviceArray<std::uint32_t> top_ropes(const TopSources& above, const TopCells& cells, std::size_t leaves);
+
+/// The ORB as walks along ropes follow it. Device memory.
+struct RopeCells {
+  TopCells cells;
+  const std::uint32_t* next;  ///< [cells] top_ropes()
+};
+
+/// Which particles want forces. Device memory.
+struct RopeTargets {
+  LeafTrees trees;                 ///< of the leaves of this rank
+  std::int32_t first_leaf;         ///< number in the ORB of the first one
+  const float* old_acceleration;   ///< [particles of the leaves] in tree order, units of the run
+  const std::uint32_t* particles;  ///< [count] numbers in tree order, a thread each; null: the first `count`
+  std::uint32_t count;
+};
+
+/// Forces on single particles, a thread each, in one pass over all trees along their ropes: the criterion is
+/// applied to each particle's own place and |a_old|. A reference for the walk of groups, and the plainest
+/// walk there is. Sets the output of the particles in `targets`; a force is the same to the bit whatever the
+/// order of the targets, but neighbours in one warp go the same way and share what they read.
+///
+/// above: the cells of `sources`. median_acceleration: as of update_leaves(). Throws std::logic_error if a
+/// pruned node would have to be opened. Cost: a test per node on a particle's way, whose nodes it reads
+/// alone. Source: Nakasato 2012, J. Comput. Sci. 3, 132.
+WalkCounts rope_walk(const GravityParameters& gravity, const WalkUnits& units, double median_acceleration,
+                     const WalkSources& sources, const RopeCells& above, const RopeTargets& targets,
+                     const WalkOutput& output);
+
+}  // namespace grove::cuda

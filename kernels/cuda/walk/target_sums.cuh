@@ -1,0 +1,301 @@
+#pragma once
+
+#include <type_traits>
+
+#include "kernels/cuda/trees/node_stack.cuh"
+#include "kernels/math/acceptance.hpp"
+#include "kernels/math/interaction.hpp"
+#include "kernels/math/opening.hpp"
+#include "kernels/math/softening_table.hpp"
+
+namespace grove::cuda {
+
+/// Sources in a batch: one per lane.
+inline constexpr int batch_size = 32;
+/// What sums take at a time; batches are filled up to multiples with sources of no mass.
+inline constexpr int round_size = 4;
+
+/// A batch in shared memory: first those beyond the reach of softening, at the very end the others.
+struct StagedBatch {
+  static constexpr int slots = batch_size + round_size;
+  float4 place[slots];   ///< and mass
+  float4 second[slots];  ///< traceless second moments xx, yy, zz, xy of a cell
+  float4 rest[slots];    ///< xz, yz and trace of a cell; softening scale of a cell or particle
+};
+
+/// How many are where.
+struct BatchCounts {
+  int far;  ///< filled up
+  int near;
+};
+
+/// Scale of a softening length in the formulas of interaction.hpp.
+GROVE_HOST_DEVICE inline float scale_of(Plummer, float length) { return length * length; }
+GROVE_HOST_DEVICE inline float scale_of(Spline, float length) {
+  const float radius = static_cast<float>(spline_radius_over_softening) * length;
+  return radius * radius;
+}
+/// Of a cell.
+GROVE_HOST_DEVICE inline float scale_of(Plummer, const CellSource& cell) { return cell.softening2; }
+GROVE_HOST_DEVICE inline float scale_of(Spline, const CellSource& cell) {
+  return scale_of(Spline{}, cell.softening);
+}
+
+/// What acts on a group of up to `most` targets, 32 or 64, in batches of sources.
+///
+/// Each lane has two targets. Of 32, the lanes are parted in two: each part takes every second source of a
+/// batch. So a source that is read from shared memory, 48 bytes to each lane of a part, serves two targets of
+/// it: with one, that memory is 86 % busy beside the sums, with two 72 %.
+template <Order order, class Shape, int most>
+class TargetSums {
+ public:
+  /// Targets with the number of a lane, or 32 more than that.
+  static constexpr int rows = most / 32;
+
+  __device__ explicit TargetSums(StagedBatch& batch) : batch_(batch) {}
+
+  /// targets, softening: of the group's `count`. Lanes beyond them do as the last one.
+  __device__ void load(const SourceParticle* targets, const float* softening, int count) {
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k) {
+      const int t = min(column_ + width * k, count - 1);
+      position_[k] = targets[t].position;
+      scale_[k] = scale_of(Shape{}, larger(softening[t], least_softening));
+      pull_[k] = {{0, 0, 0}, 0};
+    }
+  }
+
+  /// What acts on the target with the number of the lane, or 32 * row more.
+  __device__ Pull<float> total(int row) const {
+    if constexpr (parts == 1) {
+      return pull_[row];
+    } else {
+      Pull<float> sum[per_lane];
+#pragma unroll
+      for (int k = 0; k < per_lane; ++k) {
+        const auto add_parts = [](float own) { return own + __shfl_xor_sync(~0u, own, width); };
+        sum[k].acceleration = {add_parts(pull_[k].acceleration.x), add_parts(pull_[k].acceleration.y),
+                               add_parts(pull_[k].acceleration.z)};
+        sum[k].potential = add_parts(pull_[k].potential);
+      }
+      return part_ == 0 ? sum[0] : sum[1];
+    }
+  }
+
+  /// Puts a cell of each lane into the batch, if it has one.
+  __device__ BatchCounts stage_cell(bool exists, const Vec3f& centre, const NodeCore& core,
+                                    const NodeMoments& moments, const TargetBounds& targets) {
+    constexpr float least2 = least_softening * least_softening;
+    const float softening = larger(std::abs(core.softening), least_softening);
+    const CellSource s =
+        CellSource::of(centre, core.mass, moments, softening, larger(moments.softening2, least2));
+    int slot = 0;
+    const BatchCounts counts = arrange(exists, is_near(Shape{}, centre, softening, targets), slot);
+    if (exists) {
+      batch_.place[slot] = {s.centre.x, s.centre.y, s.centre.z, s.mass};
+      batch_.second[slot] = {s.xx, s.yy, s.zz, s.xy};
+      batch_.rest[slot] = {s.xz, s.yz, s.trace, scale_of(Shape{}, s)};
+    }
+    __syncwarp();
+    return counts;
+  }
+
+  /// And a particle.
+  __device__ BatchCounts stage_particle(bool exists, const Vec3f& position, float mass, float softening,
+                                        const TargetBounds& targets) {
+    const float length = larger(softening, least_softening);
+    int slot = 0;
+    const BatchCounts counts = arrange(exists, is_near(Shape{}, position, length, targets), slot);
+    if (exists) put_particle(slot, position, mass, scale_of(Shape{}, length));
+    __syncwarp();
+    return counts;
+  }
+
+  __device__ void add_cells(const BatchCounts& counts) {
+#pragma unroll 2
+    for (int j = 0; j < counts.far; j += round_size)
+#pragma unroll
+      for (int i = 0; i < round_size; i += parts) add_cell(Far{}, j + i + part_);
+#pragma unroll 1
+    for (int j = 0; j < counts.near; j += parts) add_near_cell(StagedBatch::slots - 1 - (j + part_));
+    __syncwarp();
+  }
+
+  __device__ void add_particles(const BatchCounts& counts) {
+#pragma unroll 2
+    for (int j = 0; j < counts.far; j += round_size)
+#pragma unroll
+      for (int i = 0; i < round_size; i += parts) add_far_particle(j + i + part_);
+#pragma unroll 1
+    for (int j = 0; j < counts.near; j += parts) add_near_particle(StagedBatch::slots - 1 - (j + part_));
+    __syncwarp();
+  }
+
+  /// What the targets do to each other; to themselves nothing. targets: the group's `count`.
+  __device__ void add_within(int count, const SourceParticle* targets) {
+    if constexpr (parts == 1)
+      add_within_by_rows(count, targets);
+    else
+      add_within_by_parts(count, targets);
+    __syncwarp();
+  }
+
+ private:
+  /// The shape of what is not near.
+  using Far = std::conditional_t<std::is_same_v<Shape, Spline>, Newton, Shape>;
+
+  /// Whether softening may matter to a target. Plummer's always does: one shape serves all.
+  __device__ static bool is_near(Plummer, const Vec3f&, float, const TargetBounds&) { return false; }
+  __device__ static bool is_near(Spline, const Vec3f& place, float softening, const TargetBounds& targets) {
+    const float scale = scale_of(Spline{}, larger(softening, targets.softening));
+    return !(targets.distance2(place) > scale * (1 + leaf_margin));
+  }
+
+  /// Gives the sources of the lanes their slots, and fills up the far ones.
+  __device__ BatchCounts arrange(bool exists, bool near, int& slot) {
+    const unsigned before = lanes_before();
+    const unsigned all_far = __ballot_sync(~0u, exists && !near),
+                   all_near = __ballot_sync(~0u, exists && near);
+    slot = near ? StagedBatch::slots - 1 - __popc(all_near & before) : __popc(all_far & before);
+    const int far = __popc(all_far), filled = (far + round_size - 1) / round_size * round_size;
+    const int near_count = __popc(all_near), lane = static_cast<int>(threadIdx.x % 32);
+    if (lane < filled - far) put_nothing(far + lane);
+    if (near_count % parts != 0 && lane == 31) put_nothing(StagedBatch::slots - 1 - near_count);
+    return {filled, near_count};
+  }
+
+  __device__ void put_nothing(int slot) {
+    constexpr float away = 1e15F;  // where nothing is, and its fifth power harmless
+    batch_.place[slot] = {away, away, away, 0};
+    batch_.second[slot] = batch_.rest[slot] = {0, 0, 0, 0};
+  }
+
+  __device__ void put_particle(int slot, const Vec3f& position, float mass, float scale) {
+    batch_.place[slot] = {position.x, position.y, position.z, mass};
+    batch_.rest[slot].w = scale;
+  }
+
+  /// Slots may differ from part to part, and in add_within() from lane to lane.
+  template <class Softening>
+  __device__ void add_cell(Softening softening, int j) {
+    const float4 a = batch_.place[j];
+    if constexpr (order == Order::quadrupole) {
+      const float4 b = batch_.second[j], c = batch_.rest[j];
+      const CellSource s{{a.x, a.y, a.z}, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, 0, 0};
+#pragma unroll
+      for (int k = 0; k < per_lane; ++k)
+        add_quadrupole(softening, s.centre - position_[k], s, pair_scale(softening, scale_[k], c.w),
+                       pull_[k]);
+    } else {
+      const float scale = batch_.rest[j].w;
+#pragma unroll
+      for (int k = 0; k < per_lane; ++k)
+        add_particle(softening, Vec3f{a.x, a.y, a.z} - position_[k], a.w,
+                     pair_scale(softening, scale_[k], scale), pull_[k]);
+    }
+  }
+
+  /// Softened only if it reaches a target.
+  __device__ void add_near_cell(int j) {
+    if constexpr (order == Order::monopole) {
+      add_near_particle(j);
+    } else {
+      const float4 a = batch_.place[j];
+      const float scale = batch_.rest[j].w;
+      bool reaches = false;
+#pragma unroll
+      for (int k = 0; k < per_lane; ++k)
+        reaches |= norm2(Vec3f{a.x, a.y, a.z} - position_[k]) < larger(scale_[k], scale);
+      if (__any_sync(~0u, reaches))
+        add_cell(Shape{}, j);
+      else
+        add_cell(Far{}, j);
+    }
+  }
+
+  __device__ void add_far_particle(int j) {
+    const float4 a = batch_.place[j];
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k) {
+      const float scale = std::is_same_v<Far, Newton> ? 0 : larger(scale_[k], batch_.rest[j].w);
+      add_particle(Far{}, Vec3f{a.x, a.y, a.z} - position_[k], a.w, scale, pull_[k]);
+    }
+  }
+
+  /// Softened only if it reaches a target.
+  __device__ void add_near_particle(int j) {
+    const float4 a = batch_.place[j];
+    const float scale = batch_.rest[j].w;
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k)
+      add_near_pair(Vec3f{a.x, a.y, a.z} - position_[k], a.w, larger(scale_[k], scale), pull_[k]);
+  }
+
+  /// Target i takes i + 1, i + 3, ... in one part, i + 2, i + 4, ... in the other.
+  __device__ void add_within_by_parts(int count, const SourceParticle* targets) {
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    const float mass = targets[min(lane, count - 1)].mass;
+    if (lane < count)
+      put_particle(lane, part_ == 0 ? position_[0] : position_[1], mass, part_ == 0 ? scale_[0] : scale_[1]);
+    __syncwarp();
+#pragma unroll 1
+    for (int k = 1; k < count; k += parts) {
+#pragma unroll
+      for (int t = 0; t < per_lane; ++t) {
+        int source = min(column_ + width * t, count - 1) + k + part_;
+        source -= source < count ? 0 : count;
+        // The last one may be a part's own target, with nothing to do.
+        add_within_group(t, source, k + part_ < count);
+      }
+    }
+  }
+
+  /// One row after the other gives the sources; a lane begins with the one of its own number.
+  __device__ void add_within_by_rows(int count, const SourceParticle* targets) {
+    const int lane = static_cast<int>(threadIdx.x % 32);
+#pragma unroll
+    for (int row = 0; row < rows; ++row) {
+      const int sources = min(count - 32 * row, 32);
+      if (sources <= 0) break;
+      __syncwarp();
+      if (lane < sources) put_particle(lane, position_[row], targets[32 * row + lane].mass, scale_[row]);
+      __syncwarp();
+#pragma unroll 1
+      for (int k = 0; k < 32; ++k) {
+        const int source = (lane + k) % 32;
+        const bool exists = source < sources;
+#pragma unroll
+        for (int t = 0; t < per_lane; ++t)
+          add_within_group(t, exists ? source : 0, exists && (k > 0 || t != row));
+      }
+    }
+  }
+
+  __device__ void add_within_group(int k, int j, bool exists) {
+    const float4 a = batch_.place[j];
+    add_near_pair(Vec3f{a.x, a.y, a.z} - position_[k], exists ? a.w : 0, larger(scale_[k], batch_.rest[j].w),
+                  pull_[k]);
+  }
+
+  __device__ static void add_near_pair(const Vec3f& d, float mass, float scale, Pull<float>& pull) {
+    const float r2 = norm2(d);
+    if constexpr (std::is_same_v<Far, Newton>)
+      add_pair(
+          __any_sync(~0u, r2 < scale) ? pair_within(Shape{}, r2, scale) : softened_pair(Newton{}, r2, scale),
+          d, mass, pull);
+    else
+      add_pair(softened_pair(Shape{}, r2, scale), d, mass, pull);
+  }
+
+  static constexpr int per_lane = 2, width = most / per_lane, parts = 32 / width;
+  static_assert(round_size % parts == 0 && parts * width == 32);
+
+  StagedBatch& batch_;
+  const int part_ = static_cast<int>(threadIdx.x % 32) / width,
+            column_ = static_cast<int>(threadIdx.x) % width;
+  Vec3f position_[per_lane];  ///< of targets column_ and column_ + width, and the next likewise
+  float scale_[per_lane];
+  Pull<float> pull_[per_lane];
+};
+
+}  // namespace grove::cuda

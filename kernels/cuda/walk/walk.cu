@@ -1,0 +1,80 @@
+#include "kernels/cuda/walk/walk.hpp"
+
+#include <stdexcept>
+
+#include "kernels/cuda/device/streams.cuh"
+#include "kernels/cuda/walk/walk_launch.cuh"
+
+namespace grove::cuda {
+namespace {
+
+template <bool own>
+WalkMemory begin(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
+                 const WalkTargets& targets, const WalkOutput& output) {
+  WalkMemory memory;
+  memory.state.clear();
+  if (targets.groups == 0) return memory;
+  const double potential = gravity.gravitational_constant * units.mass / units.length;
+  const WalkRule rule{potential / units.length, potential};
+  if (targets.parts > 1)
+    walk_in_parts<own>(gravity, rule, sources, targets, output, memory);
+  else if (targets.together == group_size)
+    walk_groups<own, group_size>(gravity, rule, sources, targets, output, memory);
+  else
+    walk_groups<own, 2 * group_size>(gravity, rule, sources, targets, output, memory);
+  return memory;
+}
+
+/// Waits for what begin() has launched.
+WalkCounts end(const WalkMemory& memory) {
+  WalkState result;
+  memory.state.download(std::span(&result, 1));
+  if (result.fault == static_cast<int>(Fault::opened_pruned))
+    throw std::logic_error("walk: a group opens what was not sent for it");
+  if (result.fault == static_cast<int>(Fault::stack_full))
+    throw std::logic_error("walk: a tree is deeper than the stack of a group");
+  return {static_cast<std::int64_t>(result.cell), static_cast<std::int64_t>(result.particle),
+          static_cast<std::int64_t>(result.tests), static_cast<std::int64_t>(result.instructions),
+          static_cast<std::int64_t>(result.longest)};
+}
+
+}  // namespace
+
+WalkCounts walk_own(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
+                    const WalkTargets& targets, const WalkOutput& output) {
+  return end(begin<true>(gravity, units, sources, targets, output));
+}
+
+WalkCounts walk_others(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
+                       const WalkTargets& targets, const WalkOutput& output) {
+  return end(begin<false>(gravity, units, sources, targets, output));
+}
+
+struct OwnWalk::Impl {
+  Event ready, started, done;
+  WalkMemory memory;
+};
+
+OwnWalk::OwnWalk(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
+                 const WalkTargets& targets, const WalkOutput& output)
+    : impl_(std::make_unique<Impl>()) {
+  const cudaStream_t background = background_stream();
+  impl_->ready.record(stream());
+  impl_->ready.hold(background);
+  const OnStream in_background(background);
+  impl_->started.record(background);
+  impl_->memory = begin<true>(gravity, units, sources, targets, output);
+  impl_->done.record(background);
+}
+
+// What is asked for next, such as the freeing of memory, must not overtake it.
+OwnWalk::~OwnWalk() { impl_->done.hold(stream()); }
+
+WalkCounts OwnWalk::finish() {
+  impl_->done.hold(stream());
+  return end(impl_->memory);
+}
+
+double OwnWalk::seconds() const { return impl_->done.seconds_since(impl_->started); }
+
+}  // namespace grove::cuda

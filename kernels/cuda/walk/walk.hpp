@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "kernels/cuda/trees/device_top.hpp"
+#include "kernels/cuda/trees/leaf_trees.hpp"
+#include "kernels/math/opening.hpp"
+#include "kernels/math/walk_views.hpp"
+
+namespace grove::cuda {
+
+/// What forces come from; device memory, walk units. Own leaves and imported ones alike. Of each leaf at
+/// least the root is here, pruned if no group of this rank opens it.
+struct WalkSources {
+  NodeArrays nodes[2];  ///< of the leaves, with frames by number in the ORB; of the cells above them
+  const SourceParticle* particles;
+  const float* softening;                ///< by particle
+  const std::uint8_t* children;          ///< by node of octrees, unless it is a bucket; nullptr: bisections
+  const std::uint32_t* beginnings;       ///< those of TopSources, and the next likewise
+  const std::uint32_t* first_beginning;  ///< [leaves + 1]
+  NodeCodes codes;
+};
+
+/// Numbers of parts: the most that the kernels take, and the most that saves time (docs/performance.md).
+inline constexpr int most_walk_parts = 32, most_useful_parts = 16;
+
+/// Where forces are wanted: active particles of the leaves of this rank (Group::active). Device memory.
+struct WalkTargets {
+  LeafTrees trees;
+  const std::uint32_t* leaf_of_group;  ///< of all groups; among the leaves of this rank
+  std::uint32_t groups;                ///< to be walked
+  std::int32_t first_leaf;             ///< number in the ORB of the first one
+  const std::uint32_t* active =
+      nullptr;    ///< [groups] numbers of those to be walked, each once; null: the first
+  int parts = 1;  ///< among which the sources of a group are split: 1, 2, 4, ... most_walk_parts
+  /// Particles that walk as one: group_size; or, of bisections, twice as many, if parts is 1: the groups of a
+  /// leaf in pairs, the first with the second and so on. Of a pair the first one is to be walked; the second
+  /// one may be among those to be walked and is passed over.
+  int together = group_size;
+};
+
+/// As many parts as keep a GPU busy with so many groups, of which all ranks together walk those that are
+/// active. The parts decide the order of summation, and so the last bits of the forces: the number must not
+/// depend on how many ranks there are, nor on the GPU.
+constexpr int walk_parts(std::int64_t groups_of_all_ranks) {
+  constexpr std::int64_t enough = 8192;  // warps; an H200 runs 4752 at a time
+  int parts = 1;
+  while (parts < most_useful_parts && 2 * parts * groups_of_all_ranks <= enough) parts *= 2;
+  return parts;
+}
+
+/// How many particles it pays to walk together where all ranks have so many: bisections in pairs of groups
+/// take up to a third more interactions, for half the opening tests, half the loads a pair and smaller
+/// errors, which pays where there are warps enough (docs/performance.md). Who walks together decides
+/// the last bits of the forces: the number must not depend on how many ranks there are, nor on the GPU.
+constexpr int walked_together(std::int64_t particles_of_all_ranks) {
+  constexpr std::int64_t enough = std::int64_t{1} << 20;
+  return particles_of_all_ranks >= enough ? 2 * group_size : group_size;
+}
+
+/// Forces in units of the run, by particle in tree order; device memory.
+struct WalkOutput {
+  Vec3f* acceleration;
+  float* potential;
+  std::uint32_t* work;  ///< interactions with cells and particles
+};
+
+/// Forces on groups, one warp each; the passes, and who acts on whom, are those of kernels/kokkos/walk.hpp.
+///
+/// A warp keeps a stack of nodes to be tested and takes up to 32 at a time from its top, a lane each; what is
+/// accepted and the buckets of what is opened go to two lists, and each list is summed whenever it fills a
+/// batch of 32 sources: a lane loads one, then all lanes, a target each, read them one after the other, first
+/// those beyond the reach of softening, then the others. Of octrees, which have more and smaller buckets, a
+/// batch of particles joins as many buckets as it holds; and where a stack is nearly full fewer nodes are
+/// taken at a time, so that it never overflows. The order of summation depends on the trees and targets.parts
+/// alone.
+///
+/// With several parts as many warps walk each group. They test the same nodes until there are two to eight
+/// for each, then every one goes on with its own of these; their sums are added in the order of the parts.
+/// Device memory for that: 516 bytes per group and part. For the few active groups of block time steps;
+/// compare Miki and Umemura 2017, New Astron. 52, 65.
+///
+/// Sets the output of the active particles of the groups walked. Throws std::logic_error if a pruned node
+/// would have to be opened.
+WalkCounts walk_own(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
+                    const WalkTargets& targets, const WalkOutput& output);
+WalkCounts walk_others(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
+                       const WalkTargets& targets, const WalkOutput& output);
+
+/// walk_own() in the background, while trees are exchanged: beside all that the GPU is asked for until
+/// finish(). Of sources it needs the own leaves' nodes, particles and codes; no frames, no cells above, no
+/// beginnings. Through bisections it goes in brief blocks, so that UrgentWork finds processors after some 0.1
+/// ms; through octrees UrgentWork may have to wait for its end. What targets and output point to must outlive
+/// this; the end of this holds whatever comes next until the walk is done.
+class OwnWalk {
+ public:
+  OwnWalk(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
+          const WalkTargets& targets, const WalkOutput& output);
+  ~OwnWalk();
+  OwnWalk(const OwnWalk&) = delete;
+  OwnWalk& operator=(const OwnWalk&) = delete;
+
+  /// Waits for it. Throws as walk_own() does.
+  WalkCounts finish();
+  /// How long it took the GPU, beside all else. After finish().
+  double seconds() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace grove::cuda

@@ -1,0 +1,123 @@
+#include "kernels/cuda/device/streams.cuh"
+#include "kernels/cuda/walk/walk_launch.cuh"
+
+namespace grove::cuda {
+namespace {
+
+constexpr int part_threads = 128;
+constexpr int part_warps = part_threads / 32;
+/// That leaves 64 registers to a thread.
+constexpr int blocks_per_processor = 8;
+
+/// What each part of each group sums.
+struct PartSums {
+  Pull<float>* pull;    ///< [groups][parts][32]
+  std::uint32_t* work;  ///< [groups][parts]
+};
+
+template <Order order, class Shape, bool own, LocalTreeKind kind>
+__global__ void __launch_bounds__(part_threads, blocks_per_processor)
+    sum_parts(const WalkRule rule, const __grid_constant__ WalkSources sources, const WalkTargets targets,
+              const PartSums sums, std::uint32_t* spill, WalkState* state) {
+  __shared__ WarpMemory memory[part_warps];
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+  GroupWalk<order, Shape, own, kind, group_size, true> group(
+      rule, sources, targets, memory[warp],
+      spill + static_cast<std::size_t>(blockIdx.x * part_warps + warp) * NodeStack::most_spilled);
+  unsigned long long cell = 0, particle = 0, tests = 0, instructions = 0, longest = 0;
+  const auto parts = static_cast<std::uint32_t>(targets.parts);
+  while (true) {
+    std::uint32_t unit = 0;
+    if (lane == 0) unit = atomicAdd(&state->next_group, 1u);
+    unit = __shfl_sync(~0u, unit, 0);
+    if (unit >= targets.groups * parts) break;
+    const Fault fault = group.run_part(unit / parts, {static_cast<int>(unit % parts), targets.parts});
+    if (fault != Fault::none) {
+      if (lane == 0) atomicMax(&state->fault, static_cast<int>(fault));
+      break;
+    }
+    sums.pull[std::size_t{unit} * 32 + static_cast<std::size_t>(lane)] = group.total();
+    if (lane == 0) sums.work[unit] = group.cell + group.particle;
+    cell += static_cast<std::uint64_t>(group.cell) * static_cast<std::uint64_t>(group.count());
+    particle += static_cast<std::uint64_t>(group.particle) * static_cast<std::uint64_t>(group.count());
+    tests += group.tests;
+    instructions += group.instructions();
+    longest = max(longest, group.instructions());
+  }
+  if (lane != 0) return;
+  atomicAdd(&state->cell, cell);
+  atomicAdd(&state->particle, particle);
+  atomicAdd(&state->tests, tests);
+  atomicAdd(&state->instructions, instructions);
+  atomicMax(&state->longest, longest);
+}
+
+/// A warp per group, a lane per target.
+template <bool own>
+__global__ void __launch_bounds__(part_threads)
+    add_parts(const WalkRule rule, const WalkTargets targets, const PartSums sums, const WalkOutput out) {
+  const std::uint32_t number = blockIdx.x * part_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (number >= targets.groups) return;
+  const std::uint32_t g = targets.active ? targets.active[number] : number;
+  const Group& group = targets.trees.groups[g];
+  if (static_cast<std::int32_t>(lane) >= group.count || !(group.active >> lane & 1U)) return;
+  Pull<float> pull{{0, 0, 0}, 0};
+  std::uint32_t work = 0;
+  const auto parts = static_cast<std::uint32_t>(targets.parts);
+  for (std::size_t unit = std::size_t{number} * parts; unit < std::size_t{number + 1} * parts; ++unit) {
+    const Pull<float> one = sums.pull[unit * 32 + lane];
+    pull.acceleration += one.acceleration;
+    pull.potential += one.potential;
+    work += sums.work[unit];
+  }
+  const std::uint64_t first =
+      targets.trees.leaves[targets.leaf_of_group[g]].first + static_cast<std::uint64_t>(group.first);
+  put_force<own>(rule, pull, work, static_cast<std::uint32_t>(first) + lane, out);
+}
+
+template <Order order, class Shape, bool own, LocalTreeKind kind>
+void launch_kind(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
+                 WalkMemory& memory) {
+  const auto kernel = sum_parts<order, Shape, own, kind>;
+  const int grid = blocks_at_a_time(kernel, part_threads);
+  memory.spill =
+      DeviceArray<std::uint32_t>(static_cast<std::size_t>(grid) * part_warps * NodeStack::most_spilled);
+  kernel<<<grid, part_threads, 0, stream()>>>(rule, sources, targets,
+                                              PartSums{memory.pull.data(), memory.work.data()},
+                                              memory.spill.data(), memory.state.data());
+  launched("Grove::cuda::sum_parts");
+}
+
+template <Order order, class Shape, bool own>
+void launch(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
+            WalkMemory& memory) {
+  const auto of_kind = sources.children ? launch_kind<order, Shape, own, LocalTreeKind::octree>
+                                        : launch_kind<order, Shape, own, LocalTreeKind::bisection>;
+  of_kind(rule, sources, targets, memory);
+}
+
+}  // namespace
+
+template <bool own>
+void walk_in_parts(const GravityParameters& gravity, const WalkRule& rule, const WalkSources& sources,
+                   const WalkTargets& targets, const WalkOutput& output, WalkMemory& memory) {
+  const std::size_t units = std::size_t{targets.groups} * static_cast<std::size_t>(targets.parts);
+  memory.pull = DeviceArray<Pull<float>>(units * 32);
+  memory.work = DeviceArray<std::uint32_t>(units);
+  const bool has_spline = gravity.kernel == SofteningKernel::spline;
+  const auto by_kind =
+      gravity.order == Order::quadrupole
+          ? (has_spline ? launch<Order::quadrupole, Spline, own> : launch<Order::quadrupole, Plummer, own>)
+          : (has_spline ? launch<Order::monopole, Spline, own> : launch<Order::monopole, Plummer, own>);
+  by_kind(rule, sources, targets, memory);
+  add_parts<own><<<(targets.groups + part_warps - 1) / part_warps, part_threads, 0, stream()>>>(
+      rule, targets, PartSums{memory.pull.data(), memory.work.data()}, output);
+  launched("Grove::cuda::add_parts");
+}
+
+template void walk_in_parts<true>(const GravityParameters&, const WalkRule&, const WalkSources&,
+                                  const WalkTargets&, const WalkOutput&, WalkMemory&);
+template void walk_in_parts<false>(const GravityParameters&, const WalkRule&, const WalkSources&,
+                                   const WalkTargets&, const WalkOutput&, WalkMemory&);
+
+}  // namespace grove::cuda

@@ -1,0 +1,108 @@
+#pragma once
+
+#include "kernels/cuda/device/streams.cuh"
+#include "kernels/cuda/walk/walk_launch.cuh"
+
+/// The kernel of walk_groups(), for the files that instantiate it.
+namespace grove::cuda {
+
+/// Whether blocks are brief, so that urgent kernels find processors while this one runs, and the grid holds
+/// all groups. Else there are as many blocks as run at a time, since each warp has memory for a stack that
+/// spills.
+GROVE_HOST_DEVICE constexpr bool is_brief(bool own, LocalTreeKind kind) {
+  return !may_spill_nodes(own, kind);
+}
+/// Of a brief block: two save some of what a block costs; few groups would not end together then.
+constexpr std::uint32_t groups_of_block(std::uint32_t groups) { return groups < (1U << 15) ? 1 : 2; }
+
+/// Of a block. In a brief one no warp waits for another one's end.
+GROVE_HOST_DEVICE constexpr int warps_of(bool own, LocalTreeKind kind) { return is_brief(own, kind) ? 1 : 4; }
+
+/// Nine blocks leave 56 registers to a thread, a few bytes less than two targets take; 8 or 10 are not
+/// faster. Octrees, whose nodes have families of any size, take a few more. Of brief blocks no processor
+/// takes more than 32.
+GROVE_HOST_DEVICE constexpr int blocks_per_processor(bool own, LocalTreeKind kind) {
+  return is_brief(own, kind) ? 32 : kind == LocalTreeKind::octree ? 8 : 9;
+}
+
+/// By all lanes of a warp.
+__device__ inline std::uint32_t next_group(WalkState* state) {
+  std::uint32_t g = 0;
+  if (threadIdx.x % 32 == 0) g = atomicAdd(&state->next_group, 1u);
+  return __shfl_sync(~0u, g, 0);
+}
+
+/// The sources are indexed by lanes, which without __grid_constant__ would take a copy in memory.
+template <Order order, class Shape, bool own, LocalTreeKind kind, int together>
+__global__ void __launch_bounds__(32 * warps_of(own, kind), blocks_per_processor(own, kind))
+    walk(const WalkRule rule, const __grid_constant__ WalkSources sources, const WalkTargets targets,
+         const WalkOutput output, std::uint32_t of_brief_block, std::uint32_t* spill, WalkState* state) {
+  constexpr int warps = warps_of(own, kind);
+  __shared__ WarpMemory memory[warps];
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+  GroupWalk<order, Shape, own, kind, together> group(
+      rule, sources, targets, memory[warp],
+      spill + static_cast<std::size_t>(blockIdx.x * warps + warp) * NodeStack::most_spilled);
+  unsigned long long cell = 0, particle = 0, tests = 0, instructions = 0, longest = 0;
+  for (std::uint32_t turn = 0; !is_brief(own, kind) || turn < of_brief_block; ++turn) {
+    const std::uint32_t g = is_brief(own, kind) ? blockIdx.x * of_brief_block + turn : next_group(state);
+    if (g >= targets.groups) break;
+    const Fault fault = group.run(g, output);
+    if (fault != Fault::none) {
+      if (lane == 0) atomicMax(&state->fault, static_cast<int>(fault));
+      break;
+    }
+    cell += static_cast<std::uint64_t>(group.cell) * static_cast<std::uint64_t>(group.count());
+    particle += static_cast<std::uint64_t>(group.particle) * static_cast<std::uint64_t>(group.count());
+    tests += group.tests;
+    instructions += group.instructions();
+    longest = max(longest, group.instructions());
+  }
+  if (lane != 0) return;
+  atomicAdd(&state->cell, cell);
+  atomicAdd(&state->particle, particle);
+  atomicAdd(&state->tests, tests);
+  atomicAdd(&state->instructions, instructions);
+  atomicMax(&state->longest, longest);
+}
+
+template <Order order, class Shape, bool own, LocalTreeKind kind, int together>
+void launch_kind(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
+                 const WalkOutput& output, WalkMemory& memory) {
+  constexpr int warps = warps_of(own, kind), threads = 32 * warps;
+  const auto kernel = walk<order, Shape, own, kind, together>;
+  const std::uint32_t of_brief_block = groups_of_block(targets.groups);
+  std::uint32_t grid = (targets.groups + of_brief_block - 1) / of_brief_block;
+  if constexpr (!is_brief(own, kind)) {
+    grid = static_cast<std::uint32_t>(blocks_at_a_time(kernel, threads));
+    memory.spill = DeviceArray<std::uint32_t>(std::size_t{grid} * warps * NodeStack::most_spilled);
+  }
+  kernel<<<grid, threads, 0, stream()>>>(rule, sources, targets, output, of_brief_block, memory.spill.data(),
+                                         memory.state.data());
+  launched("Grove::cuda::walk");
+}
+
+/// Groups of octrees are no cells, and never walk in pairs.
+template <Order order, class Shape, bool own, int together>
+void launch_order(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
+                  const WalkOutput& output, WalkMemory& memory) {
+  auto of_kind = launch_kind<order, Shape, own, LocalTreeKind::bisection, together>;
+  if constexpr (together == group_size) {
+    if (sources.children) of_kind = launch_kind<order, Shape, own, LocalTreeKind::octree, together>;
+  }
+  of_kind(rule, sources, targets, output, memory);
+}
+
+template <bool own, int together>
+void walk_groups(const GravityParameters& gravity, const WalkRule& rule, const WalkSources& sources,
+                 const WalkTargets& targets, const WalkOutput& output, WalkMemory& memory) {
+  const bool has_spline = gravity.kernel == SofteningKernel::spline;
+  const auto of_order = gravity.order == Order::quadrupole
+                            ? (has_spline ? launch_order<Order::quadrupole, Spline, own, together>
+                                          : launch_order<Order::quadrupole, Plummer, own, together>)
+                            : (has_spline ? launch_order<Order::monopole, Spline, own, together>
+                                          : launch_order<Order::monopole, Plummer, own, together>);
+  of_order(rule, sources, targets, output, memory);
+}
+
+}  // namespace grove::cuda

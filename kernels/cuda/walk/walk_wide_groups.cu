@@ -1,0 +1,11 @@
+#include "kernels/cuda/walk/walk_kernel.cuh"
+
+namespace grove::cuda {
+
+template void walk_groups<true, 2 * group_size>(const GravityParameters&, const WalkRule&, const WalkSources&,
+                                                const WalkTargets&, const WalkOutput&, WalkMemory&);
+template void walk_groups<false, 2 * group_size>(const GravityParameters&, const WalkRule&,
+                                                 const WalkSources&, const WalkTargets&, const WalkOutput&,
+                                                 WalkMemory&);
+
+}  // namespace grove::cuda
