@@ -6,7 +6,7 @@
 
 namespace grove {
 
-/// What is sorted in place of a particle: a quarter of a cache line.
+/// Stands for a particle in sorts. Four fill a cache line.
 struct alignas(16) Record {
   Coordinate x, y, z;   ///< integer coordinates
   std::uint32_t index;  ///< of the particle, in the arrays of ids and weights

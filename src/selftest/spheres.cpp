@@ -134,7 +134,7 @@ void check_sphere(const Sphere& sphere, const ByRadius& sorted, const Totals& to
   }
 }
 
-/// What docs/performance.md promises of the default parameters.
+/// The default parameters keep this bound in docs/performance.md, "Accuracy".
 void check_accuracy(const Evaluated& evaluated, const char* name, const SelfCheckReport& report) {
   const AuditResult audit = evaluated.backend->audit(evaluated.domain, 1000);
   report({fmt::format("{}: 99th percentile of the force error, by direct summation", name), audit.p99, 0,
