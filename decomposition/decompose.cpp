@@ -78,7 +78,7 @@ void Decomposition::set_up(const std::optional<Box>& previous) {
     root_.weight = comm_.sum(own_.weigh(comm_));
   }
   const auto time = report_.timers.time("records");
-  box_ = own_.take_all(comm_, previous, root_);
+  box_ = own_.take_all(comm_, axes_of(parameters_), previous, root_);
 }
 
 void Decomposition::cut_together() {

@@ -24,9 +24,10 @@ Count HostRank::weigh(const Communicator& comm) {
   return weight;
 }
 
-Box HostRank::take_all(const Communicator& comm, const std::optional<Box>& previous, Cell& root) {
+Box HostRank::take_all(const Communicator& comm, const CellAxes& axes, const std::optional<Box>& previous,
+                       Cell& root) {
   activity().host_bytes += (sizeof(Vec3d) + sizeof(Record)) * particles_.size();
-  return grove::take_all(comm, own_, previous, root);
+  return grove::take_all(comm, own_, axes, previous, root);
 }
 
 std::vector<ServiceEntry> HostRank::services() { return services::all(own_); }

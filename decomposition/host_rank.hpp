@@ -18,7 +18,8 @@ class HostRank : public RankStorage {
 
   std::size_t size() const override { return particles_.size(); }
   Count weigh(const Communicator& comm) override;
-  Box take_all(const Communicator& comm, const std::optional<Box>& previous, Cell& root) override;
+  Box take_all(const Communicator& comm, const CellAxes& axes, const std::optional<Box>& previous,
+               Cell& root) override;
   std::vector<ServiceEntry> services() override;
   Count most_lent(const CutScheme& scheme, Count mean) const override;
   std::vector<Cell> cut_lent(const Communicator& comm, const CutScheme& scheme, std::span<const Cell> top,

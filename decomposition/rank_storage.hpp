@@ -28,10 +28,11 @@ class RankStorage {
   virtual Count weigh(const Communicator& comm) = 0;
 
   /// Collective. Chooses the root cube, the previous one if all particles are in it, else a new one around
-  /// all, and makes the records of this rank's particles in it: top cell 0. root.low, root.high (out): the
-  /// tight bounds of all particles. InputError if a position is not finite. Cost: one pass, two for a new
-  /// cube.
-  virtual Box take_all(const Communicator& comm, const std::optional<Box>& previous, Cell& root) = 0;
+  /// all, lays cells along these axes, and makes the records of this rank's particles in it: top cell 0.
+  /// root.low, root.high (out): the tight bounds of all particles. InputError if a position is not finite.
+  /// Cost: one pass, two for a new cube.
+  virtual Box take_all(const Communicator& comm, const CellAxes& axes, const std::optional<Box>& previous,
+                       Cell& root) = 0;
 
   /// What the master can call. They work on this object.
   virtual std::vector<ServiceEntry> services() = 0;

@@ -77,22 +77,28 @@ class Extent {
 
 }  // namespace
 
-Box take_all(const Communicator& comm, RankParticles& own, const std::optional<Box>& previous, Cell& root) {
+Box take_all(const Communicator& comm, RankParticles& own, const CellAxes& axes,
+             const std::optional<Box>& previous, Cell& root) {
   // In blocks that stay in cache between the two readings.
   constexpr std::size_t block = 512;
   const std::span<const Vec3d> positions(own.particles.position);
   own.records.reserve(positions.size() + positions.size() / 16);  // for the few that may come
   own.records.resize(positions.size());
-  const auto make = [&](const Box& box, std::size_t first, std::size_t count) {
-    make_records(box, &positions[first], count, &own.records[first], first);
+  Box box = previous.value_or(Box{});
+  box.axes = axes;
+  CellBounds bounds = CellBounds::of_nothing();
+  const auto make = [&](std::size_t first, std::size_t count) {
+    const std::span<Record> made = std::span<Record>(own.records).subspan(first, count);
+    make_records(box, &positions[first], count, made.data(), first);
+    for (const Record& r : made) bounds |= {{r.x, r.y, r.z}, {r.x, r.y, r.z}};
   };
   Extent extent;
   std::size_t done = 0;
   for (; previous && done < positions.size(); done += block) {
     const std::size_t size = std::min(block, positions.size() - done);
     extent.add(positions.subspan(done, size));
-    if (!extent.is_inside(*previous)) break;
-    make(*previous, done, size);
+    if (!extent.is_inside(box)) break;
+    make(done, size);
   }
   const bool fits = previous && done >= positions.size();
   if (!fits) extent.add(positions.subspan(std::min(done, positions.size())));
@@ -103,16 +109,26 @@ Box take_all(const Communicator& comm, RankParticles& own, const std::optional<B
   });
   comm.min(std::span<double>(&low.x, 3));
   comm.max(std::span<double>(&high.x, 3));
-  Box box;
-  if (previous && previous->contains(low) && previous->contains(high)) {
-    box = *previous;
-  } else {
+  if (!previous || !box.contains(low) || !box.contains(high)) {
     comm.together([&] { box = Box::around(low, high); });
-    if (!positions.empty()) make(box, 0, positions.size());
+    box.axes = axes;
+    bounds = CellBounds::of_nothing();
+    for (done = 0; done < positions.size(); done += block)
+      make(done, std::min(block, positions.size() - done));
   }
-  root.low = box.coordinates(low);  // which never changes the order
-  root.high = box.coordinates(high);
+  unite_bounds(comm, bounds, root);
   return box;
+}
+
+void unite_bounds(const Communicator& comm, CellBounds own, Cell& root) {
+  comm.min(std::span<Coordinate>(&own.low.x, 3));
+  comm.max(std::span<Coordinate>(&own.high.x, 3));
+  root.low = own.low;
+  root.high = own.high;
+}
+
+CellAxes axes_of(const DecompositionParameters& parameters) {
+  return parameters.rule == CutRule::middle ? CellAxes::turned(parameters.epoch) : CellAxes();
 }
 
 CutScheme scheme_of(const DecompositionParameters& parameters, Cell& root) {

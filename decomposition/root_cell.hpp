@@ -7,6 +7,7 @@
 #include "decomposition/decompose.hpp"
 #include "decomposition/rank_particles.hpp"
 #include "kernels/math/cell.hpp"
+#include "kernels/math/cell_questions.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "particles/particles.hpp"
 
@@ -14,9 +15,19 @@
 namespace grove {
 
 /// Collective. Chooses the root cube, the previous one if all particles are in it, else a new one around all,
-/// and makes the records of this rank's particles in it. root.low, root.high (out): the tight bounds of all
-/// particles. InputError if a position is not finite. Cost: one pass, two for a new cube.
-Box take_all(const Communicator& comm, RankParticles& own, const std::optional<Box>& previous, Cell& root);
+/// lays cells along these axes, and makes the records of this rank's particles in it. root.low, root.high
+/// (out): the tight bounds of all particles. InputError if a position is not finite. Cost: one pass, two for
+/// a new cube.
+Box take_all(const Communicator& comm, RankParticles& own, const CellAxes& axes,
+             const std::optional<Box>& previous, Cell& root);
+
+/// Collective. root.low, root.high (out): what holds the bounds of every rank's particles.
+void unite_bounds(const Communicator& comm, CellBounds own, Cell& root);
+
+/// Along which axes the cells of an epoch lie. Rule `middle` turns them from epoch to epoch: nodes whose
+/// sides are always parallel to the same axes have errors that stay, and add up to a torque
+/// (docs/performance.md, "Torques").
+CellAxes axes_of(const DecompositionParameters& parameters);
 
 /// The rule with its parameter; root.count (in) is the number of particles, root.leaves (out) of the leaves.
 /// InputError if there are no particles or fewer than leaves.

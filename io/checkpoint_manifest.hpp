@@ -11,8 +11,8 @@
 namespace grove {
 
 /// Version of everything in the folder. Another one, where any type that is stored as bytes changes
-/// (src/checkpoint_layout.cpp).
-inline constexpr int checkpoint_format = 3;
+/// (src/run/checkpoint/checkpoint_layout.cpp).
+inline constexpr int checkpoint_format = 4;
 
 /// A file of a checkpoint.
 struct CheckpointPiece {

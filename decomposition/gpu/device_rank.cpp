@@ -10,6 +10,7 @@
 #include "base/errors.hpp"
 #include "decomposition/processor_set_tree.hpp"
 #include "decomposition/rank_particles.hpp"
+#include "decomposition/root_cell.hpp"
 #include "decomposition/services/all.hpp"
 #include "decomposition/shares.hpp"
 #include "decomposition/top_cells.hpp"
@@ -82,7 +83,8 @@ Count DeviceRank::weigh(const Communicator& comm) {
   return weight_;
 }
 
-Box DeviceRank::take_all(const Communicator& comm, const std::optional<Box>& previous, Cell& root) {
+Box DeviceRank::take_all(const Communicator& comm, const CellAxes& axes, const std::optional<Box>& previous,
+                         Cell& root) {
   cuda::Extent extent = cuda::find_extent(positions(), size());
   comm.together([&] {
     if (!extent.is_finite) {
@@ -99,11 +101,13 @@ Box DeviceRank::take_all(const Communicator& comm, const std::optional<Box>& pre
     box = *previous;
   else
     comm.together([&] { box = Box::around(extent.low, extent.high); });
-  root.low = box.coordinates(extent.low);  // which never changes the order
-  root.high = box.coordinates(extent.high);
+  box.axes = axes;
   records_ = cuda::DeviceRecords(size());
   cuda::make_records(box, positions(), size(), 0, records_);
-  cuda::device_synchronise();
+  CellBounds bounds = CellBounds::of_nothing();
+  const cuda::Segment all{0, size()};
+  cuda::find_bounds(records_, std::span(&all, 1), std::span(&bounds, 1));
+  unite_bounds(comm, bounds, root);
   return box;
 }
 

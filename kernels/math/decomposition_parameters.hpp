@@ -51,7 +51,7 @@ struct DecompositionParameters {
   std::int32_t candidates = 1;  ///< cuts that `bisection` tries at once per cell and round
   Schedule schedule = Schedule::straddling;
   Transport transport = Transport::collectives;
-  std::uint32_t epoch = 0;             ///< of cuts, see middle_of_epoch()
+  std::uint32_t epoch = 0;             ///< of cuts: middle_of_epoch(), CellAxes::turned()
   std::int32_t most_block_leaves = 1;  ///< in a block (Domain::block_leaves)
   /// Of the ranks, positive, in any unit: a rank gets leaves of so much of the work. Empty: all are alike.
   std::vector<std::uint32_t> speeds{};

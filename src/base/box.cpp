@@ -9,6 +9,24 @@
 
 namespace grove {
 
+CellAxes CellAxes::turned(std::uint32_t k) {
+  // The entries of these rotations are a half, half the golden ratio and half its reciprocal. Here is half of
+  // each.
+  constexpr std::int64_t h = one / 4, g = 868675383, r = 331804471;
+  switch (k % 5) {
+    case 1:
+      return {{r, -g, h}, {g, h, r}, {-h, r, g}};
+    case 2:
+      return {{-g, -h, r}, {h, -r, g}, {-r, g, h}};
+    case 3:
+      return {{-g, h, -r}, {-h, -r, g}, {r, g, h}};
+    case 4:
+      return {{r, g, -h}, {-g, h, r}, {h, r, g}};
+    default:
+      return {};
+  }
+}
+
 Box Box::around(const Vec3d& low, const Vec3d& high) {
   double extent = 0, magnitude = 0;
   for (int axis = 0; axis < 3; ++axis) {

@@ -11,6 +11,34 @@ namespace grove {
 /// Integer coordinates of a position in the root cube.
 using IntegerPosition = Vec3<Coordinate>;
 
+/// The directions that the sides of cells are parallel to: the rows of a rotation matrix, or of half of one,
+/// in units of 2^-31. Integers, so that all processors turn a position to the same bits.
+struct CellAxes {
+  static constexpr std::int64_t one = std::int64_t{1} << 31;
+  Vec3<std::int64_t> x{one, 0, 0}, y{0, one, 0}, z{0, 0, one};
+
+  /// Number k is turned about the axis (0, 1, golden ratio) by k times 72 degrees, so that 0 to 4 are the
+  /// five cubes whose corners are those of a dodecahedron. Their mean has the symmetry of an icosahedron: an
+  /// error of forces that has the symmetry of a cube cancels in it up to spherical harmonics of order 5.
+  /// Turned coordinates are halved, so that those of a turned cube fit into the cube (the golden ratio / 2
+  /// of its edge). Any k; its remainder by 5 counts.
+  static CellAxes turned(std::uint32_t k);
+
+  /// Coordinates along these axes; the middle of the cube stays where it is. Exact, rounded down at last.
+  GROVE_HOST_DEVICE constexpr IntegerPosition along(const IntegerPosition& c) const {
+    const Vec3<std::int64_t> from_middle = c.as<std::int64_t>() - Vec3<std::int64_t>{one, one, one};
+    return {coordinate(dot(x, from_middle)), coordinate(dot(y, from_middle)),
+            coordinate(dot(z, from_middle))};
+  }
+
+  friend bool operator==(const CellAxes&, const CellAxes&) = default;
+
+ private:
+  GROVE_HOST_DEVICE static constexpr Coordinate coordinate(std::int64_t from_middle) {
+    return static_cast<Coordinate>((from_middle >> 31) + one);
+  }
+};
+
 /// The space that the particles live in: the root cube that gives them integer coordinates, and the rule for
 /// distances (open now; periodic images would be one change, in `nearest`).
 ///
@@ -19,6 +47,7 @@ using IntegerPosition = Vec3<Coordinate>;
 struct Box {
   Vec3d low{0, 0, 0};  ///< low corner, length units of the run
   double edge = 1;     ///< a power of two
+  CellAxes axes{};     ///< of all cells in it
 
   /// The smallest such cube that holds low..high with room to move. Error if a coordinate is not finite or
   /// the extent cannot be represented (InputError). Points that coincide get a cube of the size of their
@@ -31,20 +60,13 @@ struct Box {
            p.z < low.z + edge;
   }
 
-  /// Length of one integer unit.
-  GROVE_HOST_DEVICE double unit() const { return edge / 4294967296.0; }
-
-  /// Integer coordinates; exact in every step (difference of nearby doubles apart), monotone, the same on
-  /// every processor. Of a position outside the box: those of the nearest face.
+  /// Integer coordinates along the axes of the cells; exact in every step (difference of nearby doubles
+  /// apart), linear but for the last bit, the same on every processor. A position outside of the box has
+  /// those of the nearest point on a face.
   GROVE_HOST_DEVICE IntegerPosition coordinates(const Vec3d& p) const {
     const double scale = 4294967296.0 / edge;
-    return {coordinate((p.x - low.x) * scale), coordinate((p.y - low.y) * scale),
-            coordinate((p.z - low.z) * scale)};
-  }
-
-  /// The position of the low corner of an integer cell.
-  GROVE_HOST_DEVICE Vec3d position(const IntegerPosition& c) const {
-    return {low.x + c.x * unit(), low.y + c.y * unit(), low.z + c.z * unit()};
+    return axes.along({coordinate((p.x - low.x) * scale), coordinate((p.y - low.y) * scale),
+                       coordinate((p.z - low.z) * scale)});
   }
 
   /// The shortest of the equivalent separations.

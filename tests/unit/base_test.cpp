@@ -19,17 +19,58 @@ TEST(Box, holds_the_bounds_and_is_a_power_of_two) {
   EXPECT_LE(box.edge, 4 * 8.8) << "a larger cube wastes integer bits";
 }
 
-TEST(Box, coordinates_are_monotone_and_invert_to_the_cell_that_holds_the_point) {
+TEST(Box, coordinates_are_monotone_and_name_the_cell_that_holds_the_point) {
   const Box box = Box::around({-1, -1, -1}, {1, 1, 1});
+  const double unit = box.edge / 4294967296.0;
   Coordinate last = 0;
   for (int i = 0; i <= 1000; ++i) {
     const double x = -1 + 2e-3 * i;
-    const IntegerPosition c = box.coordinates({x, 0, 0});
-    EXPECT_GE(c.x, last);
-    last = c.x;
-    EXPECT_LE(box.position(c).x, x);
-    EXPECT_GT(box.position(c).x + box.unit(), x);
+    const Coordinate c = box.coordinates({x, 0, 0}).x;
+    EXPECT_GE(c, last);
+    last = c;
+    EXPECT_LE(box.low.x + c * unit, x);
+    EXPECT_GT(box.low.x + (c + 1.0) * unit, x);
   }
+}
+
+/// The middle of turned cells stays at 2^31, and lengths are halved.
+Vec3d from_middle(const IntegerPosition& c) { return c.as<double>() - Vec3d{1, 1, 1} * 2147483648.0; }
+
+TEST(Box, turned_cells_keep_lengths_and_angles) {
+  const Vec3d points[] = {{1, 2, 3}, {-4, 0.5, 2}, {0, -3.5, -1}, {3.9, 3.9, -3.9}};
+  for (std::uint32_t k = 1; k < 5; ++k) {
+    Box box{{-4, -4, -4}, 8, CellAxes::turned(k)};
+    const double half_unit = 8 / 4294967296.0 * 2;
+    for (const Vec3d& p : points)
+      for (const Vec3d& q : points) {
+        const Vec3d a = from_middle(box.coordinates(p)) * half_unit;
+        const Vec3d b = from_middle(box.coordinates(q)) * half_unit;
+        // Each coordinate is off by one unit at most where it is found and by one where it is turned, and
+        // lengths are at most 8.
+        EXPECT_NEAR(dot(a, b), dot(p, q), 2 * 3 * 8 * 2 * half_unit) << k;
+      }
+    // Turned, not mirrored.
+    const auto axis = [&](const Vec3d& p) { return from_middle(box.coordinates(p)); };
+    EXPECT_GT(dot(cross(axis({1, 0, 0}), axis({0, 1, 0})), axis({0, 0, 1})), 0);
+  }
+}
+
+TEST(Box, five_turns_average_out_what_has_the_symmetry_of_a_cube) {
+  // x^4 + y^4 + z^4 is 3/5 on the mean over all directions, and 1 and 1/3 along the edges and the diagonals
+  // of one cube.
+  const Box whole{{-1, -1, -1}, 2, {}};
+  for (const Vec3d& p : {Vec3d{1, 0, 0}, Vec3d{0.6, 0.8, 0}, Vec3d{0.48, 0.6, 0.64}}) {
+    double mean = 0;
+    for (std::uint32_t k = 0; k < 5; ++k) {
+      Box box = whole;
+      box.axes = CellAxes::turned(k);
+      const Vec3d c = from_middle(box.coordinates(p)) * ((k == 0 ? 1 : 2) / 2147483648.0);
+      mean += (c.x * c.x * c.x * c.x + c.y * c.y * c.y * c.y + c.z * c.z * c.z * c.z) / 5;
+    }
+    EXPECT_NEAR(mean, 0.6, 12 * 4 / 4294967296.0);  // each term: 4 roundings of at most a unit
+  }
+  EXPECT_EQ(CellAxes::turned(5), CellAxes());
+  EXPECT_EQ(CellAxes::turned(7), CellAxes::turned(2));
 }
 
 TEST(Box, of_one_point_contains_it) {

@@ -13,7 +13,7 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 3);
+static_assert(checkpoint_format == 4);
 
 using R = RunState;
 static_assert(sizeof(R) == 10440 && sizeof(Conservation) == 120);
@@ -49,7 +49,7 @@ static_assert(Offsets<14>{offsetof(F, particles), offsetof(F, active), offsetof(
 
 static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 160 &&
               sizeof(GravitySetup) == 152 && sizeof(WalkSetup) == 136 && sizeof(BlockExcess::Block) == 816 &&
-              sizeof(DomainHead) == 48 && sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
+              sizeof(DomainHead) == 120 && sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
 
 }  // namespace
 }  // namespace grove
