@@ -26,7 +26,7 @@ void unite_bounds(const Communicator& comm, CellBounds own, Cell& root);
 
 /// Along which axes the cells of an epoch lie. Rule `middle` turns them from epoch to epoch: nodes whose
 /// sides are always parallel to the same axes have errors that stay, and add up to a torque
-/// (docs/performance.md, "Torques").
+/// (docs/measurements/accuracy.md, "Torques").
 CellAxes axes_of(const DecompositionParameters& parameters);
 
 /// The rule with its parameter; root.count (in) is the number of particles, root.leaves (out) of the leaves.

@@ -78,7 +78,7 @@ enum class Accuracy : std::uint8_t {
   high,      ///< what others are compared with
 };
 
-/// The values that it stands for. Measured: docs/performance.md.
+/// The values that it stands for. Measured: docs/measurements/accuracy.md.
 struct AccuracyOf {
   double delta;  ///< GravityParameters::delta
   double eta;    ///< TimeParameters::eta

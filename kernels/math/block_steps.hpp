@@ -35,7 +35,7 @@ struct LevelTable {
 /// the way back, and what switching between steps adds to the energy on the way in to a centre it takes away
 /// again on the way out (Hut, Makino and McMillan 1995, ApJ 443, L93). By the beginning alone, orbits through
 /// a core of galaxies gain energy ten times as fast. Other criteria beside this one cost more at the same
-/// error of the energy (docs/performance.md).
+/// error of the energy (docs/measurements/block-steps.md).
 struct StepRule {
   double eta = 0;
   double longest = 0;               ///< the step of level 0, time

@@ -77,7 +77,7 @@ struct WalkCounts {
 };
 
 /// What a group takes, whatever the number of its particles, from its lists: instructions of a warp of an
-/// H200 (docs/performance.md: what stands for a group), and some to begin with.
+/// H200 (docs/measurements/trees.md, "What stands for a group"), and some to begin with.
 GROVE_HOST_DEVICE constexpr std::int64_t group_instructions(std::int64_t cells, std::int64_t particles,
                                                             std::int64_t tests) {
   return 34 * cells + 15 * particles + 4 * tests + 500;

@@ -103,8 +103,8 @@ class Backend {
 };
 
 /// Device memory that a step of one rank takes at most, fields, records and trees together: what was measured
-/// on one GPU, and an estimate for several (see docs/performance.md). Where there are others, nearly all
-/// particles travel before the first step.
+/// on one GPU, and an estimate for several (docs/measurements/gpu-forces.md). Where there are others, nearly
+/// all particles travel before the first step.
 constexpr double device_bytes_per_particle(int ranks) { return ranks == 1 ? 290 : 320; }
 
 /// Which backend computes, and how it uses GPUs.

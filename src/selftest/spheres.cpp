@@ -134,7 +134,7 @@ void check_sphere(const Sphere& sphere, const ByRadius& sorted, const Totals& to
   }
 }
 
-/// The default parameters keep this bound in docs/performance.md, "Accuracy".
+/// The default parameters keep this bound in docs/measurements/accuracy.md.
 void check_accuracy(const Evaluated& evaluated, const char* name, const SelfCheckReport& report) {
   const AuditResult audit = evaluated.backend->audit(evaluated.domain, 1000);
   report({fmt::format("{}: 99th percentile of the force error, by direct summation", name), audit.p99, 0,

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The table of errors in docs/performance.md: forces of five models with the default parameters against direct
+# The table of errors in docs/measurements/accuracy.md: forces of five models with the default parameters against direct
 # summation for 1000 particles, once with a softening in scale lengths, once with the one that `grove force` suggests.
 #
 #   accuracy.sh BUILD_FOLDER [OPTION_OF_GROVE_FORCE...]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tables of docs/performance.md on block time steps on a CPU: error of the energy against cost of the main job
+# The tables of docs/measurements/block-steps.md on block time steps on a CPU: error of the energy against cost of the main job
 # (jobs/examples/merger.yml) to just behind the first passage, with shared steps and with block steps, and a Kepler orbit
 # with eccentricity 0.9 over 1000 orbits. Cost: counted interactions, so the machine need not be quiet.
 #

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The figures of docs/performance.md: forces of a Hernquist sphere of 1,000,000 particles on one and two ranks, their
+# The figures of docs/measurements/cpu.md: forces of a Hernquist sphere of 1,000,000 particles on one and two ranks, their
 # error, and the decomposition of 20,000,000 points. Wall-clock times: run it on a quiet machine.
 #
 #   cpu_figures.sh BUILD_FOLDER [REPETITIONS]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of docs/performance.md on what `accuracy` gives: the energy error of a cold collapse, of spheres in
+"""The table of docs/measurements/accuracy.md on what `accuracy` gives: the energy error of a cold collapse, of spheres in
 equilibrium over 20 crossing times and of a merger, and angular momentum and thickness of a disk over 1 Gyr.
 
 Nothing but the model, its softening, the longest step and the end is set; all else is Grove's default.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The table of docs/performance.md that compares trees: forces of a Hernquist sphere of 1,000,000 particles on one rank
+# The table of docs/measurements/trees.md that compares trees: forces of a Hernquist sphere of 1,000,000 particles on one rank
 # with the bisection and octrees in leaves of the ORB by two rules, and with one global octree. Wall-clock times: run it on a quiet
 # machine.
 #

@@ -39,7 +39,7 @@ AuditResult errors_of(const Communicator& comm, const std::string& model,
 
 class Accuracy : public testing::TestWithParam<const char*> {};
 
-/// The promise of docs/performance.md: 99 % of the particles within 0.4 %.
+/// The promise of docs/measurements/accuracy.md: 99 % of the particles within 0.4 %.
 TEST_P(Accuracy, ofTheDefaultParametersIsAsPromised) {
   const Communicator comm(MPI_COMM_SELF);
   GravityParameters parameters;

@@ -42,8 +42,8 @@ RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const
 RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Checkpoint& from);
 
 /// Bytes of RAM that a rank takes at its peak, program included: an upper envelope of what was measured on 1
-/// to 16 ranks, with bisections and octrees and the default accuracy (docs/performance.md, "Memory of a
-/// run").
+/// to 16 ranks, with bisections and octrees and the default accuracy (docs/measurements/cpu.md, "Memory of
+/// a run").
 double host_bytes_of_rank(double particles, int ranks, bool pictures);
 
 /// Bytes that the logs of a run take: log.jsonl and four tables.
