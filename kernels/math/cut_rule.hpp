@@ -74,8 +74,8 @@ GROVE_HOST_DEVICE constexpr std::uint32_t scrambled(std::uint32_t bits) {
 /// the left.
 ///
 /// Cuts at 1/2 would leave nodes where they are, and with them the errors of their forces. All particles far
-/// away share these errors, which add up to a torque (docs/measurements/accuracy.md, "Torques"; GADGET-4 shifts its
-/// root cube for the same reason: Springel et al. 2021, MNRAS 506, 2871).
+/// away share these errors, which add up to a torque (docs/measurements/accuracy.md, "Torques"; GADGET-4
+/// shifts its root cube for the same reason: Springel et al. 2021, MNRAS 506, 2871).
 GROVE_HOST_DEVICE constexpr Coordinate scattered_middle(Coordinate low, Coordinate high, std::uint32_t hash) {
   const Coordinate extent = high - low;
   const auto span = static_cast<Coordinate>((std::uint64_t{extent} * (hash >> 16)) >> 18);  // of a quarter

@@ -43,7 +43,8 @@ struct GravityParameters {
   /// Opening angle; also of the first evaluation under `acceleration` and `multipole`.
   double theta = 0.5;
   /// Accuracy of `acceleration` and `multipole` (the latter: as a fraction of the median |a_old|). The
-  /// default keeps the 99th percentile of the error within 0.1 % on five models: docs/measurements/accuracy.md.
+  /// default keeps the 99th percentile of the error within 0.1 % on five models:
+  /// docs/measurements/accuracy.md.
   double delta = 2.5e-4;
   Order order = Order::quadrupole;
   SofteningKernel kernel = SofteningKernel::spline;

@@ -18,10 +18,10 @@ namespace grove {
 ///
 /// All is cut anew at the latest when the walks since the last cuts have cost as much as most_cuts_walked
 /// cuts, which costs 3 % more at most, for two reasons. Cuts that stay keep the errors of the large nodes,
-/// which add up to a torque (docs/measurements/accuracy.md, "Torques"). And how much dearer aged trees are is judged
-/// against what was seen of fresh ones, which says nothing where much changes at once: in the bounce of a
-/// collapse most particles are on levels that no fresh tree has seen, and trees of before it would be kept
-/// through it, at twice the cost and the error.
+/// which add up to a torque (docs/measurements/accuracy.md, "Torques"). And how much dearer aged trees are is
+/// judged against what was seen of fresh ones, which says nothing where much changes at once: in the bounce
+/// of a collapse most particles are on levels that no fresh tree has seen, and trees of before it would be
+/// kept through it, at twice the cost and the error.
 class TreeTuning {
  public:
   /// All there is to save, beside the interval: restored from it, the answers are the same to the bit.

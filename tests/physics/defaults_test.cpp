@@ -39,8 +39,8 @@ EnergyErrors cold_collapse() {
   return errors;
 }
 
-// What docs/measurements/accuracy.md promises of the default accuracy in violent problems: 2 % at most, 0.5 % at the
-// end. Measured: 0.41 and 0.39 %; `accuracy: fast` leaves 1.0 %, eta 0.5 more.
+// What docs/measurements/accuracy.md promises of the default accuracy in violent problems: 2 % at most, 0.5 %
+// at the end. Measured: 0.41 and 0.39 %; `accuracy: fast` leaves 1.0 %, eta 0.5 more.
 TEST(Defaults, keep_the_energy_of_a_cold_collapse) {
   const EnergyErrors errors = cold_collapse();
   EXPECT_LT(errors.largest, 0.02);

@@ -22,7 +22,8 @@ struct WalkSources {
   NodeCodes codes;
 };
 
-/// Numbers of parts: the most that the kernels take, and the most that saves time (docs/measurements/gpu-forces.md).
+/// Numbers of parts: the most that the kernels take, and the most that saves time
+/// (docs/measurements/gpu-forces.md).
 inline constexpr int most_walk_parts = 32, most_useful_parts = 16;
 
 /// Where forces are wanted: active particles of the leaves of this rank (Group::active). Device memory.
@@ -52,8 +53,9 @@ constexpr int walk_parts(std::int64_t groups_of_all_ranks) {
 
 /// How many particles it pays to walk together where all ranks have so many: bisections in pairs of groups
 /// take up to a third more interactions, for half the opening tests, half the loads a pair and smaller
-/// errors, which pays where there are warps enough (docs/measurements/gpu-forces.md). Who walks together decides
-/// the last bits of the forces: the number must not depend on how many ranks there are, nor on the GPU.
+/// errors, which pays where there are warps enough (docs/measurements/gpu-forces.md). Who walks together
+/// decides the last bits of the forces: the number must not depend on how many ranks there are, nor on the
+/// GPU.
 constexpr int walked_together(std::int64_t particles_of_all_ranks) {
   constexpr std::int64_t enough = std::int64_t{1} << 20;
   return particles_of_all_ranks >= enough ? 2 * group_size : group_size;
