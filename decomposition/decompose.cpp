@@ -7,7 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "decomposition/end_cells.hpp"
+#include "decomposition/frontier.hpp"
 #include "decomposition/host_rank.hpp"
 #include "decomposition/join_cells.hpp"
 #include "decomposition/processor_set_tree.hpp"
@@ -62,7 +62,7 @@ class Decomposition {
   CutScheme scheme_;
   Cell root_;
   std::vector<Cell> cells_;  ///< the top cells; at last all
-  EndCells ends_;
+  Frontier frontier_;
 };
 
 void Decomposition::set_up(const std::optional<Box>& previous) {
@@ -108,12 +108,12 @@ void Decomposition::cut_lent() {
 void Decomposition::find_owners() {
   const auto time = report_.timers.time("collect");
   own_.end_services();
-  ends_ = EndCells(cells_, shares());
+  frontier_ = Frontier(cells_, shares());
 }
 
 void Decomposition::migrate() {
   const auto time = report_.timers.time("migrate");
-  if (own_.migrate(comm_, ends_, box_)) ++report_.collectives;
+  if (own_.migrate(comm_, frontier_, box_)) ++report_.collectives;
 }
 
 void Decomposition::cut_alone() {
@@ -121,7 +121,7 @@ void Decomposition::cut_alone() {
   comm_.together([&] {
     {
       const auto time = report_.timers.time("local");
-      own_.cut_alone(scheme_, cells_, ends_, comm_.rank());
+      own_.cut_alone(scheme_, cells_, frontier_, comm_.rank());
     }
     waiting.emplace(report_.timers, "wait");
   });
@@ -129,7 +129,7 @@ void Decomposition::cut_alone() {
 
 void Decomposition::gather_cells() {
   const auto time = report_.timers.time("gather_cells");
-  const std::vector<std::int32_t> uncut = ends_.uncut();
+  const std::vector<std::int32_t> uncut = frontier_.uncut();
   if (comm_.size() == 1 || uncut.empty()) {
     cells_ = join_cells(cells_, uncut, own_.own_cells());
     return;

@@ -70,33 +70,34 @@ void HostRank::end_services() {
   own_.axis = Array<Coordinate>();
 }
 
-bool HostRank::migrate(const Communicator& comm, const EndCells& ends, const Box& box) {
+bool HostRank::migrate(const Communicator& comm, const Frontier& frontier, const Box& box) {
   std::vector<std::uint32_t> departing;
   std::vector<Count> counts(static_cast<std::size_t>(comm.size()), 0);
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    if (ends.owner(i) == comm.rank()) continue;
-    const auto records = own_.records_of(ends.cell(i));
+  for (std::size_t i = 0; i < frontier.size(); ++i) {
+    if (frontier.owner(i) == comm.rank()) continue;
+    const auto records = own_.records_of(frontier.cell(i));
     for (const Record& r : records) departing.push_back(r.index);
-    counts[static_cast<std::size_t>(ends.owner(i))] += static_cast<Count>(records.size());
+    counts[static_cast<std::size_t>(frontier.owner(i))] += static_cast<Count>(records.size());
   }
   if (comm.size() == 1 || comm.max(static_cast<Count>(departing.size())) == 0) return false;
 
   const Migration migration(comm, particles_.size(), std::move(departing), counts);
   migration.apply(particles_);
   if (weighted_) own_.weight = particles_.work.data();  // a rank that had no particles had no weights either
-  ends.merge_arrivals(comm, own_, migration, box);
+  frontier.merge_arrivals(comm, own_, migration, box);
   return true;
 }
 
-void HostRank::cut_alone(const CutScheme& scheme, std::span<const Cell> top, const EndCells& ends, int rank) {
+void HostRank::cut_alone(const CutScheme& scheme, std::span<const Cell> top, const Frontier& frontier,
+                         int rank) {
   Count begin = 0;
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    if (ends.owner(i) != rank) continue;
-    const Cell& cell = top[static_cast<std::size_t>(ends.cell(i))];
+  for (std::size_t i = 0; i < frontier.size(); ++i) {
+    if (frontier.owner(i) != rank) continue;
+    const Cell& cell = top[static_cast<std::size_t>(frontier.cell(i))];
     const auto records = std::span<Record>(own_.records)
                              .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(cell.count));
     begin += cell.count;
-    if (!ends.is_uncut(i)) continue;
+    if (!frontier.is_uncut(i)) continue;
     const std::vector<Cell> cells = cut_to_leaves(scheme, cell, records, particles_.id.data(), own_.weight);
     own_.own_cells.insert(own_.own_cells.end(), cells.begin(), cells.end());
   }

@@ -26,8 +26,9 @@ class HostRank : public RankStorage {
                              const LentCells& lent) override;
   void divide_lent(std::span<const Cell> top, const LentCells& lent) override;
   void end_services() override;
-  bool migrate(const Communicator& comm, const EndCells& ends, const Box& box) override;
-  void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const EndCells& ends, int rank) override;
+  bool migrate(const Communicator& comm, const Frontier& frontier, const Box& box) override;
+  void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const Frontier& frontier,
+                 int rank) override;
   std::span<const Cell> own_cells() const override { return own_.own_cells; }
   void arrange() override;
 

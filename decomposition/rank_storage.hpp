@@ -6,7 +6,7 @@
 
 #include "base/box.hpp"
 #include "comm/communicator.hpp"
-#include "decomposition/end_cells.hpp"
+#include "decomposition/frontier.hpp"
 #include "decomposition/lent_cells.hpp"
 #include "decomposition/service.hpp"
 #include "kernels/math/cell.hpp"
@@ -48,11 +48,11 @@ class RankStorage {
   /// The master has cut the top cells.
   virtual void end_services() = 0;
 
-  /// Collective. Brings every particle to the owner of its end cell. False: none had to move.
-  virtual bool migrate(const Communicator& comm, const EndCells& ends, const Box& box) = 0;
+  /// Collective. Brings every particle to the owner of its frontier cell. False: none had to move.
+  virtual bool migrate(const Communicator& comm, const Frontier& frontier, const Box& box) = 0;
 
-  /// Cuts those of this rank's end cells that are uncut; they are own_cells().
-  virtual void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const EndCells& ends,
+  /// Cuts those of this rank's frontier cells that are uncut; they are own_cells().
+  virtual void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const Frontier& frontier,
                          int rank) = 0;
   /// All cells that cut_alone() made: root first, children counted from it, one subtree after the other.
   virtual std::span<const Cell> own_cells() const = 0;

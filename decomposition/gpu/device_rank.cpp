@@ -178,13 +178,13 @@ void DeviceRank::end_services() {
   cuda::device_synchronise();
 }
 
-bool DeviceRank::migrate(const Communicator& comm, const EndCells& ends, const Box& box) {
+bool DeviceRank::migrate(const Communicator& comm, const Frontier& frontier, const Box& box) {
   std::vector<Count> counts(static_cast<std::size_t>(comm.size()), 0);
   if (cells_)
-    for (std::size_t i = 0; i < ends.size(); ++i)
-      counts[static_cast<std::size_t>(ends.owner(i))] += cells_->tally(ends.cell(i)).count;
+    for (std::size_t i = 0; i < frontier.size(); ++i)
+      counts[static_cast<std::size_t>(frontier.owner(i))] += cells_->tally(frontier.cell(i)).count;
   else  // no cell was cut, and one rank gets all
-    counts[static_cast<std::size_t>(ends.owner(0))] = static_cast<Count>(size());
+    counts[static_cast<std::size_t>(frontier.owner(0))] = static_cast<Count>(size());
   const auto self = static_cast<std::size_t>(comm.rank());
   const auto before = static_cast<std::size_t>(
       std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(self), Count{0}));
@@ -208,7 +208,7 @@ bool DeviceRank::migrate(const Communicator& comm, const EndCells& ends, const B
   cuda::device_copy(index.data() + before, all + before + staying,
                     (departing - before) * sizeof(std::uint32_t));
   move_fields(plan, index.data());
-  merge_arrivals(comm, ends, box, plan);
+  merge_arrivals(comm, frontier, box, plan);
   cells_.reset();
   cuda::device_synchronise();
   return true;
@@ -238,16 +238,16 @@ void DeviceRank::move_fields(const ExchangePlan& plan, const std::uint32_t* depa
   }
 }
 
-/// Makes the records those of this rank's end cells, left to right: in each those that stay, then the
+/// Makes the records those of this rank's frontier cells, left to right: in each those that stay, then the
 /// arrivals, of which each rank has sent those of one cell after the other.
-void DeviceRank::merge_arrivals(const Communicator& comm, const EndCells& ends, const Box& box,
+void DeviceRank::merge_arrivals(const Communicator& comm, const Frontier& frontier, const Box& box,
                                 const ExchangePlan& plan) {
   std::vector<Count> portions;
-  for (std::size_t i = 0; i < ends.size(); ++i) {
+  for (std::size_t i = 0; i < frontier.size(); ++i) {
     const bool is_all = !cells_;
-    portions.push_back(is_all ? static_cast<Count>(size()) : cells_->tally(ends.cell(i)).count);
+    portions.push_back(is_all ? static_cast<Count>(size()) : cells_->tally(frontier.cell(i)).count);
   }
-  const std::vector<Count> arriving = ends.arrivals(comm, portions);
+  const std::vector<Count> arriving = frontier.arrivals(comm, portions);
   const auto ranks = static_cast<std::size_t>(comm.size()), self = static_cast<std::size_t>(comm.rank());
   const std::size_t own_cells = arriving.size() / ranks;
 
@@ -260,9 +260,9 @@ void DeviceRank::merge_arrivals(const Communicator& comm, const EndCells& ends, 
   std::vector<std::uint64_t> next(offsets.begin(), offsets.end() - 1);  // by source rank
   std::uint64_t end = 0, from = 0;
   std::size_t own = 0;
-  for (std::size_t i = 0; i < ends.size(); ++i) {
+  for (std::size_t i = 0; i < frontier.size(); ++i) {
     const auto portion = static_cast<std::uint64_t>(portions[i]);
-    if (ends.owner(i) == comm.rank()) {
+    if (frontier.owner(i) == comm.rank()) {
       stay.push_back({from, portion, end});
       end += portion;
       for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -284,19 +284,19 @@ void DeviceRank::merge_arrivals(const Communicator& comm, const EndCells& ends, 
   spare_ = cuda::DeviceRecords(end);
 }
 
-void DeviceRank::cut_alone(const CutScheme& scheme, std::span<const Cell> top, const EndCells& ends,
+void DeviceRank::cut_alone(const CutScheme& scheme, std::span<const Cell> top, const Frontier& frontier,
                            int rank) {
   const std::vector<std::size_t> depth = depths(top);
   std::vector<cuda::SubtreeRoot> roots;
   std::uint64_t begin = 0;
   std::optional<std::size_t> shallowest;
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    if (ends.owner(i) != rank) continue;
-    const Cell& cell = top[static_cast<std::size_t>(ends.cell(i))];
+  for (std::size_t i = 0; i < frontier.size(); ++i) {
+    if (frontier.owner(i) != rank) continue;
+    const Cell& cell = top[static_cast<std::size_t>(frontier.cell(i))];
     roots.push_back({cell, begin});
     begin += static_cast<std::uint64_t>(cell.count);
     if (cell.leaves == 1) continue;
-    const std::size_t own = depth[static_cast<std::size_t>(ends.cell(i))];
+    const std::size_t own = depth[static_cast<std::size_t>(frontier.cell(i))];
     shallowest = std::min(own, shallowest.value_or(own));
   }
   if (!shallowest) return;

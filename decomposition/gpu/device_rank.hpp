@@ -33,8 +33,9 @@ class DeviceRank : public RankStorage {
                              const LentCells& lent) override;
   void divide_lent(std::span<const Cell> top, const LentCells& lent) override;
   void end_services() override;
-  bool migrate(const Communicator& comm, const EndCells& ends, const Box& box) override;
-  void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const EndCells& ends, int rank) override;
+  bool migrate(const Communicator& comm, const Frontier& frontier, const Box& box) override;
+  void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const Frontier& frontier,
+                 int rank) override;
   std::span<const Cell> own_cells() const override { return own_cells_; }
   void arrange() override;
   /// The particles' records in the order of the leaves.
@@ -52,7 +53,7 @@ class DeviceRank : public RankStorage {
 
   const Vec3d* arrived_positions() const;
   void move_fields(const ExchangePlan& plan, const std::uint32_t* departing);
-  void merge_arrivals(const Communicator& comm, const EndCells& ends, const Box& box,
+  void merge_arrivals(const Communicator& comm, const Frontier& frontier, const Box& box,
                       const ExchangePlan& plan);
   bool have_few_arrived() const;
   void leave_arrivals();
@@ -71,7 +72,7 @@ class DeviceRank : public RankStorage {
   Count weight_ = 0;       ///< of all particles of this rank
   std::size_t ids_;        ///< ids and weights there are: of the particles, then of those that have arrived
   std::optional<cuda::ResidentCells> cells_;
-  cuda::DeviceRecords records_, spare_;  ///< while there are no cells_; in the order of the end cells
+  cuda::DeviceRecords records_, spare_;  ///< while there are no cells_; in the order of the frontier cells
   std::vector<cuda::DeviceArray<std::byte>> arrived_;  ///< by column of the particles; empty: none migrated
   std::vector<Cell> own_cells_;
 };

@@ -14,13 +14,13 @@
 
 namespace grove {
 
-/// The top cells that have not been divided, left to right, each with its owner: leaves of the ORB, and cells
-/// that are left to one rank to cut. The same on every rank.
-class EndCells {
+/// The frontier of the top cells: those that have not been divided, left to right, each with its owner, which
+/// are leaves of the ORB, and cells that are left to one rank to cut. The same on every rank.
+class Frontier {
  public:
-  EndCells() = default;
+  Frontier() = default;
   /// top (in): the top cells, root first.
-  EndCells(std::span<const Cell> top, const Shares& shares);
+  Frontier(std::span<const Cell> top, const Shares& shares);
 
   std::size_t size() const { return cell_.size(); }
   /// Of the i-th: its top-cell number, its owner, and whether it has to be cut further.
@@ -30,13 +30,13 @@ class EndCells {
   /// The top-cell numbers of those that have to be cut further.
   std::vector<std::int32_t> uncut() const;
 
-  /// Collective. portions: particles of this rank in each end cell. Returns how many arrive in its own cells,
-  /// by source rank, then by own cell, left to right.
+  /// Collective. portions: particles of this rank in each cell of the frontier. Returns how many arrive in
+  /// its own cells, by source rank, then by own cell, left to right.
   std::vector<Count> arrivals(const Communicator& comm, std::span<const Count> portions) const;
 
-  /// Collective. Makes the records those of this rank's end cells after a migration, left to right: in each
-  /// those that stay, then those of the arrivals, of which each rank has sent those of one cell after the
-  /// other. Cost: grows with what arrives and with what has to move for it.
+  /// Collective. Makes the records those of this rank's frontier cells after a migration, left to right: in
+  /// each those that stay, then those of the arrivals, of which each rank has sent those of one cell after
+  /// the other. Cost: grows with what arrives and with what has to move for it.
   ///
   /// own (in/out): the records before, by top cell; its particles are those after the migration.
   void merge_arrivals(const Communicator& comm, RankParticles& own, const Migration& migration,

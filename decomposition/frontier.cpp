@@ -1,10 +1,10 @@
-#include "decomposition/end_cells.hpp"
+#include "decomposition/frontier.hpp"
 
 #include <algorithm>
 
 namespace grove {
 
-EndCells::EndCells(std::span<const Cell> top, const Shares& shares) {
+Frontier::Frontier(std::span<const Cell> top, const Shares& shares) {
   Count before = 0;
   for (std::vector<std::int32_t> stack{0}; !stack.empty();) {
     const std::int32_t index = stack.back();
@@ -21,7 +21,7 @@ EndCells::EndCells(std::span<const Cell> top, const Shares& shares) {
   }
 }
 
-std::vector<std::int32_t> EndCells::uncut() const {
+std::vector<std::int32_t> Frontier::uncut() const {
   std::vector<std::int32_t> cells;
   for (std::size_t i = 0; i < size(); ++i)
     if (uncut_[i]) cells.push_back(cell_[i]);
@@ -48,7 +48,7 @@ void shift(Array<Record>& records, std::span<const Run> runs) {
 
 }  // namespace
 
-std::vector<Count> EndCells::arrivals(const Communicator& comm, std::span<const Count> portions) const {
+std::vector<Count> Frontier::arrivals(const Communicator& comm, std::span<const Count> portions) const {
   std::vector<Count> cells_per_rank(static_cast<std::size_t>(comm.size()), 0);
   for (const int owner : owner_) ++cells_per_rank[static_cast<std::size_t>(owner)];
   const ExchangePlan plan(comm, cells_per_rank);
@@ -57,7 +57,7 @@ std::vector<Count> EndCells::arrivals(const Communicator& comm, std::span<const 
   return arriving;
 }
 
-void EndCells::merge_arrivals(const Communicator& comm, RankParticles& own, const Migration& migration,
+void Frontier::merge_arrivals(const Communicator& comm, RankParticles& own, const Migration& migration,
                               const Box& box) const {
   const auto ranks = static_cast<std::size_t>(comm.size()), self = static_cast<std::size_t>(comm.rank());
   std::vector<Count> portions;
