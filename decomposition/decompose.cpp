@@ -29,7 +29,7 @@ class Decomposition {
     const auto time = report_.timers.time("total");
     set_up(previous);
     cut_together();
-    cut_lent();
+    cut_delegated();
     find_owners();
     migrate();
     cut_alone();
@@ -41,7 +41,7 @@ class Decomposition {
  private:
   void set_up(const std::optional<Box>& previous);
   void cut_together();
-  void cut_lent();
+  void cut_delegated();
   void find_owners();
   void migrate();
   void cut_alone();
@@ -87,22 +87,23 @@ void Decomposition::cut_together() {
   const bool is_alone =
       parameters_.schedule == Schedule::straddling && root_.leaves > 1 && !shares.straddles(0, root_.weight);
   if (is_alone) return;
-  const Count most_lent = own_.most_lent(scheme_, root_.count / comm_.size());
+  const Count most_delegated = own_.most_delegated(scheme_, root_.count / comm_.size());
   ProcessorSetTree tree(comm_, parameters_.transport, own_.services(), report_);
-  tree.run(
-      [&] { cells_ = grove::cut_together(tree, parameters_, scheme_, shares, most_lent, root_, report_); });
+  tree.run([&] {
+    cells_ = grove::cut_together(tree, parameters_, scheme_, shares, most_delegated, root_, report_);
+  });
   const std::span<const Cell> found(cells_);
   cells_ = comm_.all_gather_arrays(found.first(comm_.is_master() ? found.size() : 0));
 }
 
-void Decomposition::cut_lent() {
-  const LentCells lent(cells_, shares());
-  if (lent.size() == 0) return;
-  const auto time = report_.timers.time("lend");
-  const std::vector<Cell> own = own_.cut_lent(comm_, scheme_, cells_, lent);
-  lent.join(cells_, comm_.all_gather_arrays(std::span<const Cell>(own)));
+void Decomposition::cut_delegated() {
+  const DelegatedCells delegated(cells_, shares());
+  if (delegated.size() == 0) return;
+  const auto time = report_.timers.time("delegate");
+  const std::vector<Cell> own = own_.cut_delegated(comm_, scheme_, cells_, delegated);
+  delegated.join(cells_, comm_.all_gather_arrays(std::span<const Cell>(own)));
   report_.collectives += 2;
-  comm_.together([&] { own_.divide_lent(cells_, lent); });
+  comm_.together([&] { own_.divide_delegated(cells_, delegated); });
 }
 
 void Decomposition::find_owners() {

@@ -25,7 +25,7 @@ struct DecompositionReport {
   std::int64_t rounds = 0;       ///< calls of count-left, gather-keys and select-tie
   std::int64_t collectives = 0;  ///< service calls, gatherings of cells, and exchanges of records or of all
                                  ///< fields, that all ranks took part in
-  /// By service name; "set_up", "records" (made), "lend" (cells that one rank cuts for all), "collect"
+  /// By service name; "set_up", "records" (made), "delegate" (cells that one rank cuts for all), "collect"
   /// (records of the top cells), "migrate", "local" (cells cut alone), "wait" (for slower ranks), "order"
   /// (particles, by leaf), "total".
   PhaseTimers timers;
@@ -44,7 +44,7 @@ struct DecompositionReport {
 /// 1. Records with integer coordinates in the root cube; `previous` is kept as the cube while all particles
 /// fit.
 /// 2. Cells that straddle ranks (Schedule) are cut by all ranks together; the master asks, services answer.
-/// Small ones are lent to one rank, which cuts them for all (LentCells).
+/// Small ones are delegated to one rank, which cuts them for all (DelegatedCells).
 /// 3. The leaves are shared out: a rank gets a run of them, so that all runs carry equal work
 ///    (Particles::work; particles without any count 1), or work in the ratio of the ranks' speeds, if they
 ///    are given. Particles migrate with all their fields.
@@ -57,9 +57,9 @@ struct DecompositionReport {
 /// inside a leaf their order is arbitrary. records (out, optional): the particles' records in leaf order;
 /// if wanted, the particles themselves may be left in another order, Record::index tells where each one is.
 /// InputError: no particles, a position that is not finite, more leaves than particles under `halves`,
-/// duplicate ids at a cut that ranks make together or lend (ids must be unique; validate() finds all that are
-/// not), more than 2^32 - 1 particles on a rank. Prints a warning if ranks stay idle and there is no previous
-/// cube.
+/// duplicate ids at a cut that ranks make together or delegate (ids must be unique; validate() finds all that
+/// are not), more than 2^32 - 1 particles on a rank. Prints a warning if ranks stay idle and there is no
+/// previous cube.
 ///
 /// Cost, straddling: O(2 N/P) per boundary that crosses the rank, O(N/P log(leaves/P)) alone; memory: at most
 /// 80 bytes per particle on top of the particles.

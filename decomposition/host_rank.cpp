@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/activity.hpp"
-#include "decomposition/host_lending.hpp"
+#include "decomposition/host_delegation.hpp"
 #include "decomposition/migration.hpp"
 #include "decomposition/root_cell.hpp"
 #include "decomposition/services/all.hpp"
@@ -32,37 +32,37 @@ Box HostRank::take_all(const Communicator& comm, const CellAxes& axes, const std
 
 std::vector<ServiceEntry> HostRank::services() { return services::all(own_); }
 
-/// A borrower may have so much more to cut than other ranks.
-Count HostRank::most_lent(const CutScheme&, Count mean) const {
+/// A rank may get so much more to cut than other ranks.
+Count HostRank::most_delegated(const CutScheme&, Count mean) const {
   constexpr Count part_of_mean = 16;
   return mean / part_of_mean;
 }
 
-std::vector<Cell> HostRank::cut_lent(const Communicator& comm, const CutScheme& scheme,
-                                     std::span<const Cell> top, const LentCells& lent) {
+std::vector<Cell> HostRank::cut_delegated(const Communicator& comm, const CutScheme& scheme,
+                                          std::span<const Cell> top, const DelegatedCells& delegated) {
   std::vector<Count> counts(static_cast<std::size_t>(comm.size()), 0);
-  Array<LentRecord> leaving;
-  for (std::size_t i = 0; i < lent.size(); ++i) {
-    if (lent.borrower(i) == comm.rank()) continue;
-    append_lent(own_, lent.cell(i), leaving);
-    counts[static_cast<std::size_t>(lent.borrower(i))] =
-        static_cast<Count>(own_.records_of(lent.cell(i)).size());
+  Array<DelegatedRecord> leaving;
+  for (std::size_t i = 0; i < delegated.size(); ++i) {
+    if (delegated.rank(i) == comm.rank()) continue;
+    append_delegated(own_, delegated.cell(i), leaving);
+    counts[static_cast<std::size_t>(delegated.rank(i))] =
+        static_cast<Count>(own_.records_of(delegated.cell(i)).size());
   }
   const ExchangePlan plan(comm, counts);
-  Array<LentRecord> borrowed(static_cast<std::size_t>(plan.receive_total()));
-  plan.apply(std::span<const LentRecord>(leaving), std::span<LentRecord>(borrowed));
+  Array<DelegatedRecord> received(static_cast<std::size_t>(plan.receive_total()));
+  plan.apply(std::span<const DelegatedRecord>(leaving), std::span<DelegatedRecord>(received));
   std::vector<Cell> subtree;
   comm.together([&] {
-    const auto cell = lent.borrowed_by(comm.rank());
+    const auto cell = delegated.cell_of(comm.rank());
     if (!cell) return;
-    append_lent(own_, *cell, borrowed);
-    subtree = cut_borrowed(scheme, top[static_cast<std::size_t>(*cell)], borrowed, weighted_);
+    append_delegated(own_, *cell, received);
+    subtree = cut_delegated_cell(scheme, top[static_cast<std::size_t>(*cell)], received, weighted_);
   });
   return subtree;
 }
 
-void HostRank::divide_lent(std::span<const Cell> top, const LentCells& lent) {
-  for (std::size_t i = 0; i < lent.size(); ++i) divide_into_leaves(own_, top, lent.cell(i));
+void HostRank::divide_delegated(std::span<const Cell> top, const DelegatedCells& delegated) {
+  for (std::size_t i = 0; i < delegated.size(); ++i) divide_into_leaves(own_, top, delegated.cell(i));
 }
 
 void HostRank::end_services() {

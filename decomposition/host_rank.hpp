@@ -21,10 +21,10 @@ class HostRank : public RankStorage {
   Box take_all(const Communicator& comm, const CellAxes& axes, const std::optional<Box>& previous,
                Cell& root) override;
   std::vector<ServiceEntry> services() override;
-  Count most_lent(const CutScheme& scheme, Count mean) const override;
-  std::vector<Cell> cut_lent(const Communicator& comm, const CutScheme& scheme, std::span<const Cell> top,
-                             const LentCells& lent) override;
-  void divide_lent(std::span<const Cell> top, const LentCells& lent) override;
+  Count most_delegated(const CutScheme& scheme, Count mean) const override;
+  std::vector<Cell> cut_delegated(const Communicator& comm, const CutScheme& scheme,
+                                  std::span<const Cell> top, const DelegatedCells& delegated) override;
+  void divide_delegated(std::span<const Cell> top, const DelegatedCells& delegated) override;
   void end_services() override;
   bool migrate(const Communicator& comm, const Frontier& frontier, const Box& box) override;
   void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const Frontier& frontier,

@@ -6,8 +6,8 @@
 
 #include "base/box.hpp"
 #include "comm/communicator.hpp"
+#include "decomposition/delegated_cells.hpp"
 #include "decomposition/frontier.hpp"
-#include "decomposition/lent_cells.hpp"
 #include "decomposition/service.hpp"
 #include "kernels/math/cell.hpp"
 #include "kernels/math/cut_rule.hpp"
@@ -36,15 +36,15 @@ class RankStorage {
 
   /// What the master can call. They work on this object.
   virtual std::vector<ServiceEntry> services() = 0;
-  /// A cell that straddles ranks is lent (LentCells) if it has at most so many particles. mean: particles per
-  /// rank. The same on all ranks.
-  virtual Count most_lent(const CutScheme& scheme, Count mean) const = 0;
-  /// Collective. Brings the records of lent cells to the ranks that borrow them. Returns the subtree of the
-  /// one that this rank has borrowed and cut: root first, children counted from it; none: nothing.
-  virtual std::vector<Cell> cut_lent(const Communicator& comm, const CutScheme& scheme,
-                                     std::span<const Cell> top, const LentCells& lent) = 0;
-  /// Divides this rank's part of the lent cells into leaves. top: the top cells with all subtrees.
-  virtual void divide_lent(std::span<const Cell> top, const LentCells& lent) = 0;
+  /// A cell that straddles ranks is delegated (DelegatedCells) if it has at most so many particles. mean:
+  /// particles per rank. The same on all ranks.
+  virtual Count most_delegated(const CutScheme& scheme, Count mean) const = 0;
+  /// Collective. Brings the records of delegated cells to the ranks that cut them. Returns the subtree of
+  /// the one that this rank has cut: root first, children counted from it; none: nothing.
+  virtual std::vector<Cell> cut_delegated(const Communicator& comm, const CutScheme& scheme,
+                                          std::span<const Cell> top, const DelegatedCells& delegated) = 0;
+  /// Divides this rank's part of the delegated cells into leaves. top: the top cells with all subtrees.
+  virtual void divide_delegated(std::span<const Cell> top, const DelegatedCells& delegated) = 0;
   /// The master has cut the top cells.
   virtual void end_services() = 0;
 

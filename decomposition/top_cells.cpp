@@ -17,12 +17,12 @@ using Indices = std::vector<std::int32_t>;
 class Master {
  public:
   Master(ProcessorSetTree& tree, const DecompositionParameters& parameters, const CutScheme& scheme,
-         const Shares& shares, Count most_lent, DecompositionReport& report)
+         const Shares& shares, Count most_delegated, DecompositionReport& report)
       : tree_(tree),
         parameters_(parameters),
         scheme_(scheme),
         shares_(shares),
-        most_lent_(most_lent),
+        most_delegated_(most_delegated),
         report_(report) {}
 
   std::vector<Cell> cut(const Cell& root) {
@@ -53,7 +53,7 @@ class Master {
   bool is_wanted(const Cell& c, Count before) const {
     if (is_leaf(c)) return false;
     return parameters_.schedule == Schedule::master ||
-           (c.count > most_lent_ && shares_.straddles(before, c.weight));
+           (c.count > most_delegated_ && shares_.straddles(before, c.weight));
   }
 
   /// Of so many cells at once particles are counted by bins, which saves a round; of more the answers, 2 KiB
@@ -155,7 +155,7 @@ class Master {
   const DecompositionParameters& parameters_;
   const CutScheme& scheme_;
   const Shares& shares_;
-  Count most_lent_;
+  Count most_delegated_;
   DecompositionReport& report_;
   std::vector<Cell> cells_;
   std::vector<Count> before_;  ///< by cell: the weight to its left
@@ -165,9 +165,9 @@ class Master {
 }  // namespace
 
 std::vector<Cell> cut_together(ProcessorSetTree& tree, const DecompositionParameters& parameters,
-                               const CutScheme& scheme, const Shares& shares, Count most_lent,
+                               const CutScheme& scheme, const Shares& shares, Count most_delegated,
                                const Cell& root, DecompositionReport& report) {
-  return Master(tree, parameters, scheme, shares, most_lent, report).cut(root);
+  return Master(tree, parameters, scheme, shares, most_delegated, report).cut(root);
 }
 
 }  // namespace grove

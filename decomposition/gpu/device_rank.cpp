@@ -16,7 +16,7 @@
 #include "decomposition/top_cells.hpp"
 #include "kernels/cuda/cuts/bisection.hpp"
 #include "kernels/cuda/cuts/partition/record_segments.hpp"
-#include "kernels/cuda/cuts/services/lent_records.hpp"
+#include "kernels/cuda/cuts/services/delegated_records.hpp"
 #include "kernels/cuda/particles/fields.hpp"
 
 namespace grove {
@@ -117,43 +117,43 @@ void DeviceRank::begin_services() { cells_.emplace(std::move(records_), ids(), w
 
 /// Alone a GPU cuts half a million particles in the time of one level of services. Cuts by weights are found
 /// by services in any case.
-Count DeviceRank::most_lent(const CutScheme& scheme, Count mean) const {
+Count DeviceRank::most_delegated(const CutScheme& scheme, Count mean) const {
   constexpr Count as_fast_as_a_level = Count{1} << 19, part_of_mean = 4;
   return cuts_by_weight(scheme) ? 0 : std::max(as_fast_as_a_level, mean / part_of_mean);
 }
 
-std::vector<Cell> DeviceRank::cut_lent(const Communicator& comm, const CutScheme& scheme,
-                                       std::span<const Cell> top, const LentCells& lent) {
+std::vector<Cell> DeviceRank::cut_delegated(const Communicator& comm, const CutScheme& scheme,
+                                            std::span<const Cell> top, const DelegatedCells& delegated) {
   std::vector<Count> counts(static_cast<std::size_t>(comm.size()), 0);
   std::vector<std::int32_t> leaving;
-  for (std::size_t i = 0; i < lent.size(); ++i) {
-    if (lent.borrower(i) == comm.rank()) continue;
-    leaving.push_back(lent.cell(i));
-    counts[static_cast<std::size_t>(lent.borrower(i))] = cells_->tally(lent.cell(i)).count;
+  for (std::size_t i = 0; i < delegated.size(); ++i) {
+    if (delegated.rank(i) == comm.rank()) continue;
+    leaving.push_back(delegated.cell(i));
+    counts[static_cast<std::size_t>(delegated.rank(i))] = cells_->tally(delegated.cell(i)).count;
   }
   const ExchangePlan plan(comm, counts);
   const auto arriving = static_cast<std::size_t>(plan.receive_total());
-  const auto cell = lent.borrowed_by(comm.rank());
+  const auto cell = delegated.cell_of(comm.rank());
   const auto own = static_cast<std::size_t>(cell ? cells_->tally(*cell).count : 0);
-  const cuda::DeviceArray<LentRecord> packed(static_cast<std::size_t>(plan.send_total())),
-      borrowed(arriving + own);
+  const cuda::DeviceArray<DelegatedRecord> packed(static_cast<std::size_t>(plan.send_total())),
+      received(arriving + own);
   cells_->pack(leaving, packed.data());
-  if (cell) cells_->pack(std::span(&*cell, 1), borrowed.data() + arriving);
-  exchange_.apply(plan, packed.data(), borrowed.data(), sizeof(LentRecord));
+  if (cell) cells_->pack(std::span(&*cell, 1), received.data() + arriving);
+  exchange_.apply(plan, packed.data(), received.data(), sizeof(DelegatedRecord));
   std::vector<Cell> subtree;
   comm.together([&] {
-    if (cell) subtree = cut_borrowed(scheme, top[static_cast<std::size_t>(*cell)], borrowed);
+    if (cell) subtree = cut_delegated_cell(scheme, top[static_cast<std::size_t>(*cell)], received);
   });
   return subtree;
 }
 
-std::vector<Cell> DeviceRank::cut_borrowed(const CutScheme& scheme, const Cell& root,
-                                           const cuda::DeviceArray<LentRecord>& borrowed) const {
-  const std::size_t count = borrowed.size();
+std::vector<Cell> DeviceRank::cut_delegated_cell(const CutScheme& scheme, const Cell& root,
+                                                 const cuda::DeviceArray<DelegatedRecord>& received) const {
+  const std::size_t count = received.size();
   cuda::DeviceRecords records(count), spare(count);
   const cuda::DeviceArray<ParticleId> id(count);
   const cuda::DeviceArray<std::uint32_t> weight(weighted_ ? count : 0);
-  cuda::unpack_lent(borrowed.data(), count, records, id.data(), weight.data());
+  cuda::unpack_delegated(received.data(), count, records, id.data(), weight.data());
   const cuda::SubtreeRoot all{root, 0};
   std::vector<Cell> subtree =
       std::move(cuda::cut_to_leaves(scheme, std::span(&all, 1), records, spare, id.data())[0]);
@@ -161,9 +161,9 @@ std::vector<Cell> DeviceRank::cut_borrowed(const CutScheme& scheme, const Cell& 
   return subtree;
 }
 
-void DeviceRank::divide_lent(std::span<const Cell> top, const LentCells& lent) {
+void DeviceRank::divide_delegated(std::span<const Cell> top, const DelegatedCells& delegated) {
   std::vector<std::int32_t> cells;
-  for (std::size_t i = 0; i < lent.size(); ++i) cells.push_back(lent.cell(i));
+  for (std::size_t i = 0; i < delegated.size(); ++i) cells.push_back(delegated.cell(i));
   cells_->divide_into_leaves(cells, top);
 }
 

@@ -28,10 +28,10 @@ class DeviceRank : public RankStorage {
   Box take_all(const Communicator& comm, const CellAxes& axes, const std::optional<Box>& previous,
                Cell& root) override;
   std::vector<ServiceEntry> services() override;
-  Count most_lent(const CutScheme& scheme, Count mean) const override;
-  std::vector<Cell> cut_lent(const Communicator& comm, const CutScheme& scheme, std::span<const Cell> top,
-                             const LentCells& lent) override;
-  void divide_lent(std::span<const Cell> top, const LentCells& lent) override;
+  Count most_delegated(const CutScheme& scheme, Count mean) const override;
+  std::vector<Cell> cut_delegated(const Communicator& comm, const CutScheme& scheme,
+                                  std::span<const Cell> top, const DelegatedCells& delegated) override;
+  void divide_delegated(std::span<const Cell> top, const DelegatedCells& delegated) override;
   void end_services() override;
   bool migrate(const Communicator& comm, const Frontier& frontier, const Box& box) override;
   void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const Frontier& frontier,
@@ -59,8 +59,8 @@ class DeviceRank : public RankStorage {
   void leave_arrivals();
   void order_fields();
   bool cuts_by_weight(const CutScheme& scheme) const { return weighted_ && scheme.rule == CutRule::halves; }
-  std::vector<Cell> cut_borrowed(const CutScheme& scheme, const Cell& root,
-                                 const cuda::DeviceArray<LentRecord>& borrowed) const;
+  std::vector<Cell> cut_delegated_cell(const CutScheme& scheme, const Cell& root,
+                                       const cuda::DeviceArray<DelegatedRecord>& received) const;
   std::vector<Cell> cut_by_services(const CutScheme& scheme, Cell root, std::uint64_t first);
 
   DeviceParticles& particles_;
@@ -80,8 +80,9 @@ class DeviceRank : public RankStorage {
 /// grove::decompose() of particles on GPUs; the same cells, cuts and leaves of ids, bit for bit. Collective.
 /// exchange: made with the same communicator. Cost: see cuda::ResidentCells and cuda::cut_to_leaves(); device
 /// memory: 32 bytes per record on top of the particles and of those that arrive, and while they migrate or
-/// are ordered one field of them again; before that 24 bytes per record lent and 68 per record borrowed.
-/// records (out, optional): as there. Errors: as there, and duplicate ids at any cut between them.
+/// are ordered one field of them again; before that 24 bytes per record sent to another rank to be cut and 68
+/// per record received. records (out, optional): as there. Errors: as there, and duplicate ids at any cut
+/// between them.
 Domain decompose(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
                  const DecompositionParameters& parameters, const std::optional<Box>& previous,
                  DecompositionReport& report, cuda::DeviceRecords* records = nullptr);

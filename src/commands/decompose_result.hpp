@@ -84,7 +84,7 @@ inline constexpr Phase decompose_phases[] = {{"set_up", "add up particles and wo
                                              {"greatest_id", "find the greatest id"},
                                              {"select_tie", "break ties by id"},
                                              {"partition", "divide particles at cuts"},
-                                             {"lend", "lend small cells"},
+                                             {"delegate", "delegate small cells"},
                                              {"collect", "collect the pieces of the cells"},
                                              {"migrate", "migrate particles"},
                                              {"local", "cut own cells"},

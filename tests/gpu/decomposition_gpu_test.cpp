@@ -93,13 +93,13 @@ TEST_F(GpuDecomposition, gives_the_trees_of_the_host_for_few_particles) {
     }
 }
 
-/// Lends cells of so many particles or fewer.
-class Lender : public DeviceRank {
+/// Delegates cells of so many particles or fewer.
+class DelegatingRank : public DeviceRank {
  public:
   template <class... Arguments>
-  Lender(Count most, Arguments&&... arguments) : DeviceRank(arguments...), most_(most) {}
-  Count most_lent(const CutScheme& scheme, Count mean) const override {
-    return std::min(most_, DeviceRank::most_lent(scheme, mean));
+  DelegatingRank(Count most, Arguments&&... arguments) : DeviceRank(arguments...), most_(most) {}
+  Count most_delegated(const CutScheme& scheme, Count mean) const override {
+    return std::min(most_, DeviceRank::most_delegated(scheme, mean));
   }
 
  private:
@@ -107,7 +107,7 @@ class Lender : public DeviceRank {
 };
 
 /// From none to the root, also to and from ranks that have no particles.
-TEST_F(GpuDecomposition, lending_cells_of_any_size_gives_the_trees_of_the_host) {
+TEST_F(GpuDecomposition, delegated_cells_of_any_size_gives_the_trees_of_the_host) {
   for (const CutRule rule : {CutRule::middle, CutRule::halves, CutRule::centre}) {
     DecompositionParameters p;
     p.rule = rule;
@@ -122,8 +122,8 @@ TEST_F(GpuDecomposition, lending_cells_of_any_size_gives_the_trees_of_the_host) 
                          ", at most " + std::to_string(most));
             DeviceParticles on_device(particles);
             DecompositionReport report;
-            Lender lender(most, on_device, *exchange_, p, report, false);
-            const Domain domain = decompose(comm_, lender, p, std::nullopt, report);
+            DelegatingRank delegating(most, on_device, *exchange_, p, report, false);
+            const Domain domain = decompose(comm_, delegating, p, std::nullopt, report);
             const DeviceCheck check = check_on_device(comm_, on_device, p, domain);
             EXPECT_EQ(check.fault, "");
             EXPECT_EQ(check.tree_hash, expected);

@@ -167,7 +167,7 @@ TEST_F(DecompositionLimits, duplicate_ids_at_a_cut_made_together_are_refused) {
 }
 
 /// Six particles of one place and one id at every boundary of ranks: leaves of two must cut between them,
-/// where cells are lent or before.
+/// where cells are delegated or before.
 TEST_F(DecompositionLimits, duplicate_ids_at_a_boundary_of_ranks_are_refused) {
   if (comm_.size() == 1) return;
   Particles particles = make_particles(comm_, Shape::uniform, 4000);

@@ -155,11 +155,11 @@ DecompositionParameters small_leaves(CutRule rule) {
   return rule == CutRule::middle ? middle(4) : rule == CutRule::halves ? halves(700) : centre(4);
 }
 
-TEST(Decomposition, lends_cells_and_makes_the_same_tree) {
+TEST(Decomposition, delegates_cells_and_makes_the_same_tree) {
   const Communicator comm = world();
   constexpr std::uint64_t count = 6000;
   for (const CutRule rule : {CutRule::middle, CutRule::halves, CutRule::centre}) {
-    bool lends = false;
+    bool delegates = false;
     for (const bool weighted : {false, true})
       for (const Shape shape : {Shape::uniform, Shape::cusp, Shape::equal, Shape::plane, Shape::lattice}) {
         const std::uint64_t reference = reference_hash(shape, count, weighted, small_leaves(rule));
@@ -170,27 +170,27 @@ TEST(Decomposition, lends_cells_and_makes_the_same_tree) {
           EXPECT_EQ(check_domain(comm, particles, small_leaves(rule), domain), "");
           EXPECT_EQ(tree_hash(comm, particles, domain), reference);
           test::expect_whole_particles_once(comm, particles, shape, count, weighted);
-          if (report.timers.all().contains("lend")) lends = true;
+          if (report.timers.all().contains("delegate")) delegates = true;
         }
       }
     // Rank boundaries may hit cuts, but not in all of these.
-    EXPECT_EQ(lends, comm.size() > 1);
+    EXPECT_EQ(delegates, comm.size() > 1);
   }
 }
 
-/// Lends cells of so many particles or fewer.
-class Lender : public HostRank {
+/// Delegates cells of so many particles or fewer.
+class DelegatingRank : public HostRank {
  public:
-  Lender(Count most, Particles& particles, DecompositionReport& report)
+  DelegatingRank(Count most, Particles& particles, DecompositionReport& report)
       : HostRank(particles, report), most_(most) {}
-  Count most_lent(const CutScheme&, Count) const override { return most_; }
+  Count most_delegated(const CutScheme&, Count) const override { return most_; }
 
  private:
   Count most_;
 };
 
 /// From none to the root.
-TEST(Decomposition, lends_cells_of_any_size) {
+TEST(Decomposition, delegates_cells_of_any_size) {
   const Communicator comm = world();
   constexpr std::uint64_t count = 4000;
   for (const DecompositionParameters& p : {middle(10), halves(400), centre(10)})
@@ -200,8 +200,8 @@ TEST(Decomposition, lends_cells_of_any_size) {
         for (const Count most : {0, 40, 900, 4000}) {
           Particles particles = make_particles(comm, shape, count, weighted);
           DecompositionReport report;
-          Lender lender(most, particles, report);
-          const Domain domain = decompose(comm, lender, p, std::nullopt, report);
+          DelegatingRank delegating(most, particles, report);
+          const Domain domain = decompose(comm, delegating, p, std::nullopt, report);
           EXPECT_EQ(check_domain(comm, particles, p, domain), "");
           EXPECT_EQ(tree_hash(comm, particles, domain), reference) << most;
         }

@@ -4,9 +4,9 @@
 
 #include "base/errors.hpp"
 #include "base/hash.hpp"
-#include "decomposition/host_lending.hpp"
+#include "decomposition/delegated_cells.hpp"
+#include "decomposition/host_delegation.hpp"
 #include "decomposition/join_cells.hpp"
-#include "decomposition/lent_cells.hpp"
 #include "decomposition/shares.hpp"
 
 namespace grove {
@@ -59,36 +59,36 @@ Cell cell_of(std::int32_t child, std::int32_t first_leaf, std::int32_t leaves, C
   return c;
 }
 
-TEST(LentCells, are_those_that_straddle_and_a_rank_borrows_one) {
+TEST(DelegatedCells, are_those_that_straddle_and_a_rank_cuts_one) {
   // Weights 26 | 23 | 2 | 49 of 100 on four ranks: the first reaches to rank 1, as does the third, a leaf;
   // the last is on ranks 2 and 3. Of 26 the middle is rank 0's.
   const std::vector<Cell> top = {cell_of(1, 0, 11, 100), cell_of(3, 0, 6, 49),  cell_of(5, 6, 5, 51),
                                  cell_of(-1, 0, 3, 26),  cell_of(-1, 3, 3, 23), cell_of(-1, 6, 1, 2),
                                  cell_of(-1, 7, 4, 49)};
-  const LentCells lent(top, Shares(100, 4));
-  ASSERT_EQ(lent.size(), 2u);
-  EXPECT_EQ(lent.cell(0), 3);
-  EXPECT_EQ(lent.borrower(0), 0);
-  EXPECT_EQ(lent.cell(1), 6);
-  EXPECT_EQ(lent.borrower(1), 3);
-  EXPECT_EQ(lent.borrowed_by(0), 3);
-  EXPECT_EQ(lent.borrowed_by(1), std::nullopt);
-  EXPECT_EQ(lent.borrowed_by(3), 6);
+  const DelegatedCells delegated(top, Shares(100, 4));
+  ASSERT_EQ(delegated.size(), 2u);
+  EXPECT_EQ(delegated.cell(0), 3);
+  EXPECT_EQ(delegated.rank(0), 0);
+  EXPECT_EQ(delegated.cell(1), 6);
+  EXPECT_EQ(delegated.rank(1), 3);
+  EXPECT_EQ(delegated.cell_of(0), 3);
+  EXPECT_EQ(delegated.cell_of(1), std::nullopt);
+  EXPECT_EQ(delegated.cell_of(3), 6);
 
   // 20 | 10 | 22 | 48: rank 1 has the middles of the second, 20 .. 30, and of the third, 30 .. 52.
   const std::vector<Cell> two = {cell_of(1, 0, 11, 100), cell_of(3, 0, 8, 52),  cell_of(-1, 8, 3, 48),
                                  cell_of(5, 0, 5, 30),   cell_of(-1, 5, 3, 22), cell_of(-1, 0, 3, 20),
                                  cell_of(-1, 3, 2, 10)};
-  const LentCells both(two, Shares(100, 4));
+  const DelegatedCells both(two, Shares(100, 4));
   ASSERT_EQ(both.size(), 3u);
   EXPECT_EQ(both.cell(0), 6);
-  EXPECT_EQ(both.borrower(0), 1);
+  EXPECT_EQ(both.rank(0), 1);
   EXPECT_EQ(both.cell(1), 4);
-  EXPECT_EQ(both.borrower(1), 2);
-  EXPECT_EQ(both.borrower(2), 3);
+  EXPECT_EQ(both.rank(1), 2);
+  EXPECT_EQ(both.rank(2), 3);
 }
 
-TEST(LentCells, a_rank_borrows_one_however_cells_lie) {
+TEST(DelegatedCells, a_rank_cuts_one_however_cells_lie) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     // A comb: every right child is divided further.
     const int ranks = 2 + static_cast<int>(mixed(seed) % 9);
@@ -106,54 +106,55 @@ TEST(LentCells, a_rank_borrows_one_however_cells_lie) {
       at = static_cast<std::int32_t>(top.size()) + 1;
       top.insert(top.end(), {cell_of(-1, 0, 2, weights[i]), cell_of(-1, 0, 2, rest)});
     }
-    const LentCells lent(top, shares);
-    for (std::size_t i = 1; i < lent.size(); ++i) ASSERT_LT(lent.borrower(i - 1), lent.borrower(i)) << seed;
-    if (lent.size() > 0) {
-      ASSERT_GE(lent.borrower(0), 0);
-      ASSERT_LT(lent.borrower(lent.size() - 1), ranks);
+    const DelegatedCells delegated(top, shares);
+    for (std::size_t i = 1; i < delegated.size(); ++i)
+      ASSERT_LT(delegated.rank(i - 1), delegated.rank(i)) << seed;
+    if (delegated.size() > 0) {
+      ASSERT_GE(delegated.rank(0), 0);
+      ASSERT_LT(delegated.rank(delegated.size() - 1), ranks);
     }
   }
 }
 
-TEST(LentCells, subtrees_become_top_cells) {
+TEST(DelegatedCells, subtrees_become_top_cells) {
   std::vector<Cell> top = {cell_of(1, 0, 5, 40), cell_of(-1, 0, 2, 15), cell_of(-1, 2, 3, 25)};
   const std::vector<Cell> subtrees = {cell_of(1, 0, 2, 15),  cell_of(-1, 0, 1, 8), cell_of(-1, 1, 1, 7),
                                       cell_of(1, 2, 3, 25),  cell_of(3, 2, 2, 16), cell_of(-1, 4, 1, 9),
                                       cell_of(-1, 2, 1, 10), cell_of(-1, 3, 1, 6)};
-  const LentCells lent(top, Shares(40, 4));  // shares of 10
-  ASSERT_EQ(lent.size(), 2u);
-  lent.join(top, subtrees);
+  const DelegatedCells delegated(top, Shares(40, 4));  // shares of 10
+  ASSERT_EQ(delegated.size(), 2u);
+  delegated.join(top, subtrees);
   const std::vector<Cell> expected = {cell_of(1, 0, 5, 40), cell_of(3, 0, 2, 15),  cell_of(5, 2, 3, 25),
                                       cell_of(-1, 0, 1, 8), cell_of(-1, 1, 1, 7),  cell_of(7, 2, 2, 16),
                                       cell_of(-1, 4, 1, 9), cell_of(-1, 2, 1, 10), cell_of(-1, 3, 1, 6)};
   EXPECT_EQ(top, expected);
 }
 
-TEST(LentCells, more_leaves_than_were_known_move_those_behind) {
-  // Both are lent; the first has three leaves, not two.
+TEST(DelegatedCells, more_leaves_than_were_known_move_those_behind) {
+  // Both are delegated; the first has three leaves, not two.
   std::vector<Cell> top = {cell_of(1, 0, 4, 40), cell_of(-1, 0, 2, 20), cell_of(-1, 2, 2, 20)};
   const std::vector<Cell> subtrees = {cell_of(1, 0, 3, 20),  cell_of(3, 0, 2, 15), cell_of(-1, 2, 1, 5),
                                       cell_of(-1, 0, 1, 8),  cell_of(-1, 1, 1, 7), cell_of(1, 2, 2, 20),
                                       cell_of(-1, 2, 1, 11), cell_of(-1, 3, 1, 9)};
-  const LentCells lent(top, Shares(40, 3));
-  ASSERT_EQ(lent.size(), 2u);
-  lent.join(top, subtrees);
+  const DelegatedCells delegated(top, Shares(40, 3));
+  ASSERT_EQ(delegated.size(), 2u);
+  delegated.join(top, subtrees);
   const std::vector<Cell> expected = {cell_of(1, 0, 5, 40), cell_of(3, 0, 3, 20),  cell_of(7, 3, 2, 20),
                                       cell_of(5, 0, 2, 15), cell_of(-1, 2, 1, 5),  cell_of(-1, 0, 1, 8),
                                       cell_of(-1, 1, 1, 7), cell_of(-1, 3, 1, 11), cell_of(-1, 4, 1, 9)};
   EXPECT_EQ(top, expected);
 }
 
-TEST(CutBorrowed, refuses_ids_that_a_cut_cannot_tell_apart) {
+TEST(CutDelegatedCell, refuses_ids_that_a_cut_cannot_tell_apart) {
   Cell root;
   root.count = root.weight = 9;
   root.leaves = 5;
-  std::vector<LentRecord> records;
+  std::vector<DelegatedRecord> records;
   for (std::uint32_t i = 0; i < 9; ++i) records.push_back({i, {7, 7, 7}, 1});
   const CutScheme scheme{CutRule::middle, 2};
-  EXPECT_EQ(cut_borrowed(scheme, root, records, false).size(), 9u);
-  for (LentRecord& r : records) r.id = 3;
-  EXPECT_THROW(cut_borrowed(scheme, root, records, false), InputError);
+  EXPECT_EQ(cut_delegated_cell(scheme, root, records, false).size(), 9u);
+  for (DelegatedRecord& r : records) r.id = 3;
+  EXPECT_THROW(cut_delegated_cell(scheme, root, records, false), InputError);
 }
 
 TEST(JoinCells, puts_subtrees_into_breadth_first_order) {

@@ -7,7 +7,7 @@
 #include "kernels/cuda/cuts/partition/left_counts.cuh"
 #include "kernels/cuda/cuts/partition/orb_partition.cuh"
 #include "kernels/cuda/cuts/partition/record_segments.hpp"
-#include "kernels/cuda/cuts/services/lent_records.cuh"
+#include "kernels/cuda/cuts/services/delegated_records.cuh"
 #include "kernels/cuda/device/check.cuh"
 
 namespace grove::cuda {
@@ -52,8 +52,8 @@ struct ResidentCells::Impl {
     }
     return axes;
   }
-  std::vector<LentSegment> segments_of(std::span<const std::int32_t> numbers) {
-    std::vector<LentSegment> segments;
+  std::vector<DelegatedSegment> segments_of(std::span<const std::int32_t> numbers) {
+    std::vector<DelegatedSegment> segments;
     std::uint64_t place = 0;
     for (const std::int32_t number : numbers) {
       const TopCell& c = cell(number);
@@ -200,14 +200,14 @@ void ResidentCells::partition(std::span<const CellDivision> divisions, std::span
   }
 }
 
-void ResidentCells::pack(std::span<const std::int32_t> cells, LentRecord* to) const {
-  pack_lent(impl_->columns, impl_->segments_of(cells), impl_->ids, impl_->weights, to);
+void ResidentCells::pack(std::span<const std::int32_t> cells, DelegatedRecord* to) const {
+  pack_delegated(impl_->columns, impl_->segments_of(cells), impl_->ids, impl_->weights, to);
 }
 
 void ResidentCells::divide_into_leaves(std::span<const std::int32_t> cells, std::span<const Cell> top) {
   Impl& my = *impl_;
-  const std::vector<LentSegment> segments = my.segments_of(cells);
-  my.cells.resize(top.size(), TopCell{0, 0, 0, 0, 0, true});  // those between a lent one and its leaves
+  const std::vector<DelegatedSegment> segments = my.segments_of(cells);
+  my.cells.resize(top.size(), TopCell{0, 0, 0, 0, 0, true});  // those between a delegated one and its leaves
   std::vector<std::int32_t> leaves;
   std::vector<std::size_t> segment_of;
   for (std::size_t i = 0; i < cells.size(); ++i)
@@ -224,7 +224,7 @@ void ResidentCells::divide_into_leaves(std::span<const std::int32_t> cells, std:
     }
   const std::vector<std::uint32_t> before = sort_by_leaf(my.columns, segments, my.ids, top, leaves);
   for (std::size_t l = 0; l < leaves.size(); ++l) {
-    const LentSegment& segment = segments[segment_of[l]];
+    const DelegatedSegment& segment = segments[segment_of[l]];
     const bool is_last = l + 1 == leaves.size() || segment_of[l + 1] != segment_of[l];
     const std::uint64_t end = is_last ? segment.place + segment.count : before[l + 1];
     TopCell& leaf = my.cell(leaves[l]);

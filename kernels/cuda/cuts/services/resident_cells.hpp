@@ -8,7 +8,7 @@
 #include "kernels/cuda/particles/records.hpp"
 #include "kernels/math/cell.hpp"
 #include "kernels/math/cell_questions.hpp"
-#include "kernels/math/lent_record.hpp"
+#include "kernels/math/delegated_record.hpp"
 
 namespace grove::cuda {
 
@@ -47,7 +47,7 @@ class ResidentCells {
   void partition(std::span<const CellDivision> divisions, std::span<DivisionResult> answer);
 
   /// Writes the records of cells one after the other to device memory. Cost: one pass.
-  void pack(std::span<const std::int32_t> cells, LentRecord* to) const;
+  void pack(std::span<const std::int32_t> cells, DelegatedRecord* to) const;
 
   /// Divides cells, stably, into the leaves of their subtrees. top: all top cells, whose numbers the leaves
   /// get; cells: left to right. Cost: see sort_by_leaf().

@@ -1,4 +1,4 @@
-#include "decomposition/host_lending.hpp"
+#include "decomposition/host_delegation.hpp"
 
 #include <fmt/format.h>
 
@@ -38,16 +38,16 @@ void check_leaves(std::span<const Cell> subtree, std::span<const Record> records
 
 }  // namespace
 
-void append_lent(RankParticles& own, std::int32_t cell, Array<LentRecord>& records) {
-  const auto lent = own.records_of(cell);
-  records.reserve(records.size() + lent.size());
-  for (const Record& r : lent)
+void append_delegated(RankParticles& own, std::int32_t cell, Array<DelegatedRecord>& records) {
+  const auto delegated = own.records_of(cell);
+  records.reserve(records.size() + delegated.size());
+  for (const Record& r : delegated)
     records.push_back({own.id_of(r), {r.x, r.y, r.z}, own.weight ? own.weight[r.index] : 1});
-  activity().host_bytes += lent.size() * (sizeof(Record) + sizeof(LentRecord));
+  activity().host_bytes += delegated.size() * (sizeof(Record) + sizeof(DelegatedRecord));
 }
 
-std::vector<Cell> cut_borrowed(const CutScheme& scheme, const Cell& root, std::span<const LentRecord> records,
-                               bool weighted) {
+std::vector<Cell> cut_delegated_cell(const CutScheme& scheme, const Cell& root,
+                                     std::span<const DelegatedRecord> records, bool weighted) {
   Array<Record> own(records.size());
   Array<ParticleId> id(records.size());
   Array<std::uint32_t> weight(weighted ? records.size() : 0);

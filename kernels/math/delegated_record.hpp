@@ -8,7 +8,7 @@
 namespace grove {
 
 /// What another rank must know of a particle to cut the cell that it is in; travels between ranks.
-struct LentRecord {
+struct DelegatedRecord {
   ParticleId id;
   IntegerPosition position;
   std::uint32_t weight;

@@ -8,19 +8,19 @@
 #include "decomposition/rank_particles.hpp"
 #include "kernels/math/cell.hpp"
 #include "kernels/math/cut_rule.hpp"
-#include "kernels/math/lent_record.hpp"
+#include "kernels/math/delegated_record.hpp"
 
-/// What the ranks do to cells that one of them cuts for all (LentCells), in the memory of the host.
+/// What the ranks do to cells that one of them cuts for all (DelegatedCells), in the memory of the host.
 namespace grove {
 
 /// Appends this rank's records of a top cell.
-void append_lent(RankParticles& own, std::int32_t cell, Array<LentRecord>& records);
+void append_delegated(RankParticles& own, std::int32_t cell, Array<DelegatedRecord>& records);
 
 /// Cuts a cell to the leaves as cut_to_leaves() does. records (in): of all its particles, in any order.
 /// InputError if ids that are not unique meet a cut. Cost: that of cut_to_leaves(), and a descent of every
 /// record; 52 bytes per record.
-std::vector<Cell> cut_borrowed(const CutScheme& scheme, const Cell& root, std::span<const LentRecord> records,
-                               bool weighted);
+std::vector<Cell> cut_delegated_cell(const CutScheme& scheme, const Cell& root,
+                                     std::span<const DelegatedRecord> records, bool weighted);
 
 /// Brings this rank's records of a top cell into the order of the leaves below it, and makes those leaves top
 /// cells. top (in): the top cells with the subtree. Cost: a descent of every record, stably sorted by leaf.

@@ -1,4 +1,4 @@
-#include "decomposition/lent_cells.hpp"
+#include "decomposition/delegated_cells.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 namespace grove {
 
-LentCells::LentCells(std::span<const Cell> top, const Shares& shares) {
+DelegatedCells::DelegatedCells(std::span<const Cell> top, const Shares& shares) {
   Count before = 0;
   int previous = -1;
   for (std::vector<std::int32_t> stack{0}; !stack.empty();) {
@@ -22,23 +22,24 @@ LentCells::LentCells(std::span<const Cell> top, const Shares& shares) {
       const int middle = shares.owner(before, cell.weight);
       previous = middle > previous ? middle : shares.last_owner(before, cell.weight);
       cell_.push_back(index);
-      borrower_.push_back(previous);
+      rank_.push_back(previous);
     }
     before += cell.weight;
   }
 }
 
-std::optional<std::int32_t> LentCells::borrowed_by(int rank) const {
-  const auto found = std::lower_bound(borrower_.begin(), borrower_.end(), rank);
-  if (found == borrower_.end() || *found != rank) return std::nullopt;
-  return cell_[static_cast<std::size_t>(found - borrower_.begin())];
+std::optional<std::int32_t> DelegatedCells::cell_of(int rank) const {
+  const auto found = std::lower_bound(rank_.begin(), rank_.end(), rank);
+  if (found == rank_.end() || *found != rank) return std::nullopt;
+  return cell_[static_cast<std::size_t>(found - rank_.begin())];
 }
 
-void LentCells::join(std::vector<Cell>& top, std::span<const Cell> subtrees) const {
+void DelegatedCells::join(std::vector<Cell>& top, std::span<const Cell> subtrees) const {
   for (const std::int32_t index : cell_) {
     Cell& root = top[static_cast<std::size_t>(index)];
     const std::size_t size = subtrees.empty() ? 0 : 2 * static_cast<std::size_t>(subtrees[0].leaves) - 1;
-    if (size == 0 || size > subtrees.size()) throw std::logic_error("cells of a lent subtree are missing");
+    if (size == 0 || size > subtrees.size())
+      throw std::logic_error("cells of a delegated subtree are missing");
     const auto to_top = static_cast<std::int32_t>(top.size()) - 1;  // the root has its place already
     root = subtrees[0];
     root.child += to_top;

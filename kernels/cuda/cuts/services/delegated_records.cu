@@ -2,8 +2,8 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "kernels/cuda/cuts/partition/tiles.cuh"
-#include "kernels/cuda/cuts/services/lent_records.cuh"
-#include "kernels/cuda/cuts/services/lent_records.hpp"
+#include "kernels/cuda/cuts/services/delegated_records.cuh"
+#include "kernels/cuda/cuts/services/delegated_records.hpp"
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
 
@@ -20,10 +20,10 @@ struct Step {
 
 /// The records of a tile, from `begin` to `end` in its segment.
 struct Piece {
-  LentSegment segment;
+  DelegatedSegment segment;
   std::uint64_t begin, end;
 
-  __device__ Piece(const LentSegment* segments, const Tile& tile, std::uint64_t tile_size)
+  __device__ Piece(const DelegatedSegment* segments, const Tile& tile, std::uint64_t tile_size)
       : segment(segments[tile.task]),
         begin(tile.number * tile_size),
         end(min(begin + tile_size, segment.count)) {}
@@ -37,25 +37,25 @@ __device__ Columns chosen(const Columns& first, const Columns& second, int set) 
 }
 
 __global__ void __launch_bounds__(threads)
-    pack(const Columns columns0, const Columns columns1, const LentSegment* segments, const Tile* tiles,
-         std::uint64_t tile_size, const ParticleId* ids, const std::uint32_t* weights, LentRecord* to) {
+    pack(const Columns columns0, const Columns columns1, const DelegatedSegment* segments, const Tile* tiles,
+         std::uint64_t tile_size, const ParticleId* ids, const std::uint32_t* weights, DelegatedRecord* to) {
   const Piece piece(segments, tiles[blockIdx.x], tile_size);
   const Columns from = chosen(columns0, columns1, piece.segment.set);
   for (std::uint64_t i = piece.begin + threadIdx.x; i < piece.end; i += threads) {
     const std::uint64_t at = piece.segment.first + i;
     const std::uint32_t index = from.at[3][at];
-    LentRecord& record = to[piece.segment.place + i];
+    DelegatedRecord& record = to[piece.segment.place + i];
     record.id = id_of(ids, index);
     record.position = {from.at[0][at], from.at[1][at], from.at[2][at]};
     record.weight = weights ? weights[index] : 1;
   }
 }
 
-__global__ void __launch_bounds__(threads) unpack(const LentRecord* lent, std::size_t count, const Columns to,
-                                                  ParticleId* ids, std::uint32_t* weights) {
+__global__ void __launch_bounds__(threads) unpack(const DelegatedRecord* delegated, std::size_t count,
+                                                  const Columns to, ParticleId* ids, std::uint32_t* weights) {
   const std::size_t i = std::size_t{blockIdx.x} * threads + threadIdx.x;
   if (i >= count) return;
-  const LentRecord record = lent[i];
+  const DelegatedRecord record = delegated[i];
   to.at[0][i] = record.position.x;
   to.at[1][i] = record.position.y;
   to.at[2][i] = record.position.z;
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(threads) unpack(const LentRecord* lent, std::s
 
 /// Writes the leaf of each record and where the record is.
 __global__ void __launch_bounds__(threads)
-    find_leaves(const Columns columns0, const Columns columns1, const LentSegment* segments,
+    find_leaves(const Columns columns0, const Columns columns1, const DelegatedSegment* segments,
                 const Tile* tiles, std::uint64_t tile_size, const ParticleId* ids, const Step* steps,
                 std::uint32_t* leaf, std::uint32_t* source) {
   const Piece piece(segments, tiles[blockIdx.x], tile_size);
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(threads)
 
 /// Copies each record from where it is to its place in the other set.
 __global__ void __launch_bounds__(threads)
-    bring(const Columns columns0, const Columns columns1, const LentSegment* segments, const Tile* tiles,
+    bring(const Columns columns0, const Columns columns1, const DelegatedSegment* segments, const Tile* tiles,
           std::uint64_t tile_size, const std::uint32_t* source) {
   const Piece piece(segments, tiles[blockIdx.x], tile_size);
   const Columns from = chosen(columns0, columns1, piece.segment.set);
@@ -116,10 +116,10 @@ __global__ void count_before(const std::uint32_t* sorted, std::uint32_t count, c
   before[i] = low;
 }
 
-Tiles tiles_of(std::span<const LentSegment> segments) {
+Tiles tiles_of(std::span<const DelegatedSegment> segments) {
   constexpr std::uint64_t tile_size = 1u << 12;
   std::vector<std::uint64_t> counts;
-  for (const LentSegment& segment : segments) counts.push_back(segment.count);
+  for (const DelegatedSegment& segment : segments) counts.push_back(segment.count);
   Tiles tiles(tile_size);
   tiles.make(counts);
   return tiles;
@@ -149,32 +149,32 @@ void sort_pairs(const DeviceArray<std::uint32_t> (&key)[2], const DeviceArray<st
 
 }  // namespace
 
-void pack_lent(const Columns (&columns)[2], std::span<const LentSegment> segments, const ParticleId* ids,
-               const std::uint32_t* weights, LentRecord* to) {
+void pack_delegated(const Columns (&columns)[2], std::span<const DelegatedSegment> segments,
+                    const ParticleId* ids, const std::uint32_t* weights, DelegatedRecord* to) {
   const Tiles tiles = tiles_of(segments);
   if (tiles.size() == 0) return;
-  const DeviceArray<LentSegment> on_device(segments);
+  const DeviceArray<DelegatedSegment> on_device(segments);
   pack<<<tiles.size(), threads>>>(columns[0], columns[1], on_device.data(), tiles.data(), tiles.tile_size(),
                                   ids, weights, to);
-  launched("Grove::cuda::pack_lent", (24 + sizeof(LentRecord)) * tiles.records());
+  launched("Grove::cuda::pack_delegated", (24 + sizeof(DelegatedRecord)) * tiles.records());
 }
 
-void unpack_lent(const LentRecord* lent, std::size_t count, const DeviceRecords& records, ParticleId* ids,
-                 std::uint32_t* weights) {
+void unpack_delegated(const DelegatedRecord* delegated, std::size_t count, const DeviceRecords& records,
+                      ParticleId* ids, std::uint32_t* weights) {
   if (count == 0) return;
-  unpack<<<blocks_for(count), threads>>>(lent, count, columns_of(records), ids, weights);
-  launched("Grove::cuda::unpack_lent", (24 + sizeof(LentRecord)) * count);
+  unpack<<<blocks_for(count), threads>>>(delegated, count, columns_of(records), ids, weights);
+  launched("Grove::cuda::unpack_delegated", (24 + sizeof(DelegatedRecord)) * count);
 }
 
-std::vector<std::uint32_t> sort_by_leaf(const Columns (&columns)[2], std::span<const LentSegment> segments,
-                                        const ParticleId* ids, std::span<const Cell> cells,
-                                        std::span<const std::int32_t> leaves) {
+std::vector<std::uint32_t> sort_by_leaf(const Columns (&columns)[2],
+                                        std::span<const DelegatedSegment> segments, const ParticleId* ids,
+                                        std::span<const Cell> cells, std::span<const std::int32_t> leaves) {
   std::vector<std::uint32_t> before(leaves.size(), 0), wanted;
   const Tiles tiles = tiles_of(segments);
   if (tiles.size() == 0) return before;
   const std::vector<Step> steps = steps_of(cells);
   const DeviceArray<Step> device_steps{std::span(steps)};
-  const DeviceArray<LentSegment> device_segments(segments);
+  const DeviceArray<DelegatedSegment> device_segments(segments);
   const std::uint64_t count = tiles.records();
   const DeviceArray<std::uint32_t> leaf[2] = {DeviceArray<std::uint32_t>(count),
                                               DeviceArray<std::uint32_t>(count)};
