@@ -9,7 +9,7 @@
 #include "base/types.hpp"
 #include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
-#include "kernels/kokkos/bisection.hpp"
+#include "kernels/host/bisection.hpp"
 #include "kernels/math/decomposition_parameters.hpp"
 #include "particles/particles.hpp"
 

@@ -9,7 +9,7 @@
 
 namespace grove {
 
-/// Particles in the memory of the host; kernels of the Kokkos backend.
+/// Particles in the memory of the host; kernels of the host.
 class HostRank : public RankStorage {
  public:
   /// records (out, optional): as for decompose(). All outlive this.

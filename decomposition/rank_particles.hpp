@@ -9,7 +9,7 @@
 #include "base/errors.hpp"
 #include "base/types.hpp"
 #include "decomposition/domain.hpp"
-#include "kernels/kokkos/bisection.hpp"
+#include "kernels/host/bisection.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {

@@ -9,7 +9,7 @@
 
 #include "base/errors.hpp"
 #include "base/pages.hpp"
-#include "kernels/kokkos/loops/runtime.hpp"
+#include "kernels/kokkos/runtime.hpp"
 
 namespace py = pybind11;
 

@@ -8,7 +8,7 @@
 #include "base/pages.hpp"
 #include "comm/communicator.hpp"
 #include "commands/commands.hpp"
-#include "kernels/kokkos/loops/runtime.hpp"
+#include "kernels/kokkos/runtime.hpp"
 #include "run/guard/stop_requests.hpp"
 
 namespace grove {

@@ -6,7 +6,7 @@
 
 #include "base/activity.hpp"
 #include "decomposition/services/visit_keys.hpp"
-#include "kernels/kokkos/bisection_native.hpp"
+#include "kernels/host/bisection_native.hpp"
 
 namespace grove::services {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/activity.hpp"
-#include "kernels/kokkos/bisection_native.hpp"
+#include "kernels/host/bisection_native.hpp"
 
 namespace grove::services {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "base/types.hpp"
-#include "kernels/kokkos/bisection_native.hpp"
+#include "kernels/host/bisection_native.hpp"
 
 namespace grove::services {
 

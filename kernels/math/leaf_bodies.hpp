@@ -10,7 +10,7 @@
 #include "kernels/math/node.hpp"
 
 /// What Forest::update() does per particle and per group: bodies of plain pointers, copied by value, which
-/// work wherever their pointers are valid (see kernels/kokkos/loops/particle_loops.hpp).
+/// work wherever their pointers are valid (see kernels/kokkos/particle_loops.hpp).
 namespace grove {
 
 // Constants, because a device may not call std::numeric_limits' functions.

@@ -4,7 +4,7 @@
 
 namespace grove {
 
-/// Particles in the memory of the host; kernels of the Kokkos backend.
+/// Particles in the memory of the host; kernels of the host.
 class HostBackend : public Backend {
  public:
   HostBackend(const Communicator& comm, Particles particles, const GravityParameters& gravity)

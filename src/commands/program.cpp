@@ -11,7 +11,7 @@
 #include "base/units.hpp"
 #include "commands/commands.hpp"
 #include "commands/outcome.hpp"
-#include "kernels/kokkos/loops/runtime.hpp"
+#include "kernels/kokkos/runtime.hpp"
 
 namespace grove {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "forest/leaf_moments.hpp"
-#include "kernels/kokkos/loops/host_loop.hpp"
+#include "kernels/kokkos/host_loop.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/leaf_bodies.hpp"
 

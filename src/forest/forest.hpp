@@ -8,7 +8,7 @@
 #include "base/box.hpp"
 #include "base/timers.hpp"
 #include "forest/tree_builder.hpp"
-#include "kernels/kokkos/bisection.hpp"
+#include "kernels/host/bisection.hpp"
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/leaf_bodies.hpp"
 #include "kernels/math/leaf_root.hpp"

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "forest/tree_builder.hpp"
-#include "kernels/kokkos/loops/host_loop.hpp"
+#include "kernels/kokkos/host_loop.hpp"
 
 namespace grove {
 namespace {

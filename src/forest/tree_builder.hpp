@@ -5,7 +5,7 @@
 
 #include "base/array.hpp"
 #include "base/types.hpp"
-#include "kernels/kokkos/bisection.hpp"
+#include "kernels/host/bisection.hpp"
 #include "kernels/math/node.hpp"
 #include "kernels/math/opening.hpp"
 
@@ -30,7 +30,7 @@ class TreeBuilder {
                      TreeShapes& shapes) const = 0;
 };
 
-/// The bisection of the ORB continued down to groups and buckets (kernels/kokkos/bisection.hpp).
+/// The bisection of the ORB continued down to groups and buckets (kernels/host/bisection.hpp).
 const TreeBuilder& bisection_builder();
 
 /// As much as a leaf holds of the octree of the root cube (kernels/math/octree.hpp), particles in the order

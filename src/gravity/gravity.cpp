@@ -16,7 +16,7 @@
 #include "gravity/critical_separation.hpp"
 #include "gravity/direct_forces.hpp"
 #include "gravity/resolution.hpp"
-#include "kernels/kokkos/loops/particle_loops.hpp"
+#include "kernels/kokkos/particle_loops.hpp"
 #include "let/receivers.hpp"
 #include "let/selection.hpp"
 

@@ -11,7 +11,7 @@
 #include "decomposition/rank_speeds.hpp"
 #include "forest/forest.hpp"
 #include "forest/top_tree.hpp"
-#include "kernels/kokkos/walk.hpp"
+#include "kernels/host/walk.hpp"
 #include "kernels/math/block_steps.hpp"
 #include "kernels/math/opening.hpp"
 #include "kernels/math/potentials.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
-#include "kernels/kokkos/local_tree.hpp"
+#include "kernels/host/local_tree.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/separation.hpp"
 

@@ -1,6 +1,6 @@
 #include "time/leapfrog.hpp"
 
-#include "kernels/kokkos/loops/particle_loops.hpp"
+#include "kernels/kokkos/particle_loops.hpp"
 
 namespace grove {
 

@@ -16,7 +16,7 @@
 #include <string>
 
 #include "bench/gpu_bench.hpp"
-#include "kernels/kokkos/loops/runtime.hpp"
+#include "kernels/kokkos/runtime.hpp"
 #include "support/device_grown.hpp"
 #include "support/distributions.hpp"
 #include "support/force_errors.hpp"

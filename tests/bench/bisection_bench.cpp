@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "kernels/kokkos/bisection.hpp"
-#include "kernels/kokkos/loops/runtime.hpp"
+#include "kernels/host/bisection.hpp"
+#include "kernels/kokkos/runtime.hpp"
 
 namespace grove {
 namespace {

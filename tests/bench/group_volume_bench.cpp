@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "kernels/direct/direct_sum.hpp"
-#include "kernels/kokkos/loops/runtime.hpp"
+#include "kernels/kokkos/runtime.hpp"
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/interaction.hpp"
 #include "support/distributions.hpp"

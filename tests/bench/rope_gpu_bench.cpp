@@ -19,7 +19,7 @@
 #include "bench/curve_order.hpp"
 #include "bench/gpu_bench.hpp"
 #include "kernels/cuda/walk/rope_walk.hpp"
-#include "kernels/kokkos/loops/runtime.hpp"
+#include "kernels/kokkos/runtime.hpp"
 #include "support/device_grown.hpp"
 #include "support/distributions.hpp"
 

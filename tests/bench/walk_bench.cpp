@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kokkos/list_sums.hpp"
-#include "kernels/kokkos/loops/runtime.hpp"
+#include "kernels/host/list_sums.hpp"
+#include "kernels/kokkos/runtime.hpp"
 #include "kernels/math/lanes.hpp"
 #include "support/grown.hpp"
 

@@ -8,7 +8,7 @@
 #include "base/errors.hpp"
 #include "base/hash.hpp"
 #include "kernels/cuda/cuts/bisection.hpp"
-#include "kernels/kokkos/bisection.hpp"
+#include "kernels/host/bisection.hpp"
 #include "support/bisection_samples.hpp"
 #include "support/device_records.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/cuda/particles/records.hpp"
-#include "kernels/kokkos/bisection.hpp"
+#include "kernels/host/bisection.hpp"
 
 /// What tests on GPUs share.
 namespace grove::testing {

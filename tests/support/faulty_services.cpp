@@ -13,7 +13,7 @@
 #include "commands/outcome.hpp"
 #include "decomposition/decompose.hpp"
 #include "decomposition/host_rank.hpp"
-#include "kernels/kokkos/loops/runtime.hpp"
+#include "kernels/kokkos/runtime.hpp"
 #include "run/guard/watchdog.hpp"
 #include "support/faults.hpp"
 #include "support/particle_sets.hpp"

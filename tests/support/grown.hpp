@@ -9,8 +9,8 @@
 #include "decomposition/domain.hpp"
 #include "forest/forest.hpp"
 #include "forest/top_tree.hpp"
-#include "kernels/kokkos/bisection.hpp"
-#include "kernels/kokkos/walk.hpp"
+#include "kernels/host/bisection.hpp"
+#include "kernels/host/walk.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "particles/particles.hpp"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "kernels/kokkos/loops/runtime.hpp"
+#include "kernels/kokkos/runtime.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "kernels/kokkos/bisection.hpp"
+#include "kernels/host/bisection.hpp"
 #include "kernels/math/cut_rule.hpp"
 
 /// The naive bisection: sorts every cell, and states the rules once more in the words of the design.

@@ -6,7 +6,7 @@
 
 #include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
-#include "kernels/kokkos/bisection.hpp"
+#include "kernels/host/bisection.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {

@@ -1,5 +1,5 @@
 // From the leaves to the buckets.
-#include "kernels/kokkos/bisection_leaf.hpp"
+#include "kernels/host/bisection_leaf.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kokkos/bisection.hpp"
-#include "kernels/kokkos/bisection_avx512.hpp"
+#include "kernels/host/bisection.hpp"
+#include "kernels/host/bisection_avx512.hpp"
 #include "support/bisection_samples.hpp"
 #include "support/naive_bisection.hpp"
 

@@ -1,5 +1,5 @@
 // From the root to the leaves.
-#include "kernels/kokkos/bisection.hpp"
+#include "kernels/host/bisection.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kokkos/bisection_avx512.hpp"
-#include "kernels/kokkos/bisection_orb.hpp"
+#include "kernels/host/bisection_avx512.hpp"
+#include "kernels/host/bisection_orb.hpp"
 #include "support/bisection_samples.hpp"
 #include "support/naive_bisection.hpp"
 

@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "kernels/kokkos/bisection.hpp"
-#include "kernels/kokkos/loops/particle_loops.hpp"
+#include "kernels/host/bisection.hpp"
+#include "kernels/kokkos/particle_loops.hpp"
 #include "kernels/math/leaf_bodies.hpp"
 
 namespace grove {

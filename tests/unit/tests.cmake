@@ -14,7 +14,7 @@ grove_test(models ${model_tests} LINK grove::models)
 grove_test(parameters unit/parameters_test.cpp unit/potential_parameters_test.cpp LINK grove::io)
 target_compile_definitions(test_parameters PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 grove_test(bisection unit/bisection_test.cpp unit/bisection_leaf_test.cpp unit/cut_rule_test.cpp
-           LINK grove::kokkos)
+           LINK grove::host)
 grove_test(softening unit/softening_test.cpp LINK grove::math)
 grove_test(direct_sum unit/direct_sum_test.cpp LINK grove::direct)
 grove_test(forest unit/forest_test.cpp LINK grove::forest grove::decomposition)

@@ -20,7 +20,7 @@ struct SubtreeRoot {
 };
 
 /// Cuts cells whose particles are all on this GPU down to the leaves of the ORB; the same cells as
-/// grove::cut_to_leaves() of the Kokkos backend finds, bit for bit. Every particle weighs 1.
+/// grove::cut_to_leaves() finds on the host, bit for bit. Every particle weighs 1.
 ///
 /// Breadth-first, all cells of a level at once: search, partition with the children's bounds (OrbPartition).
 /// Cells of more than 2^24 records are cut with the help of the host (BracketSearch), all others without

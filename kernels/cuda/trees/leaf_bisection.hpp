@@ -13,8 +13,8 @@ namespace grove::cuda {
 /// The largest leaf that one block holds.
 inline constexpr std::int32_t most_in_leaf = 4096;
 
-/// Cuts leaves down to groups and buckets, the same cells in the same order as grove::cut_leaves() of the
-/// Kokkos backend, one block per leaf.
+/// Cuts leaves down to groups and buckets, the same cells in the same order as grove::cut_leaves() on the
+/// host, one block per leaf.
 ///
 /// A leaf's particles are sorted along each axis once, by (coordinate, id). The three lists of a cell then
 /// lie in the same range, so its tight bounds are their ends, its middle a binary search and its cut

@@ -68,7 +68,7 @@ struct WalkOutput {
   std::uint32_t* work;  ///< interactions with cells and particles
 };
 
-/// Forces on groups, one warp each; the passes, and who acts on whom, are those of kernels/kokkos/walk.hpp.
+/// Forces on groups, one warp each; the passes, and who acts on whom, are those of kernels/host/walk.hpp.
 ///
 /// A warp keeps a stack of nodes to be tested and takes up to 32 at a time from its top, a lane each; what is
 /// accepted and the buckets of what is opened go to two lists, and each list is summed whenever it fills a

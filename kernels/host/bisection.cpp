@@ -1,10 +1,10 @@
-#include "kernels/kokkos/bisection.hpp"
+#include "kernels/host/bisection.hpp"
 
-#include "kernels/kokkos/bisection_leaf.hpp"
-#include "kernels/kokkos/bisection_native.hpp"
-#include "kernels/kokkos/bisection_orb.hpp"
-#include "kernels/kokkos/loops/host_loop.hpp"
-#include "kernels/kokkos/loops/particle_loops.hpp"
+#include "kernels/host/bisection_leaf.hpp"
+#include "kernels/host/bisection_native.hpp"
+#include "kernels/host/bisection_orb.hpp"
+#include "kernels/kokkos/host_loop.hpp"
+#include "kernels/kokkos/particle_loops.hpp"
 
 namespace grove {
 

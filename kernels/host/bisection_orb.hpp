@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/array.hpp"
-#include "kernels/kokkos/bisection_blocks.hpp"
-#include "kernels/kokkos/bisection_columns.hpp"
-#include "kernels/kokkos/bisection_search.hpp"
-#include "kernels/kokkos/weighted_prefix.hpp"
+#include "kernels/host/bisection_blocks.hpp"
+#include "kernels/host/bisection_columns.hpp"
+#include "kernels/host/bisection_search.hpp"
+#include "kernels/host/weighted_prefix.hpp"
 #include "kernels/math/leaf_numbers.hpp"
 
 /// From a cell down to the leaves of the ORB: cells exceed the caches, and near a concentration many cuts

@@ -1,4 +1,4 @@
-#include "kernels/kokkos/weighted_prefix.hpp"
+#include "kernels/host/weighted_prefix.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "kernels/kokkos/list_sums.hpp"
+#include "kernels/host/list_sums.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "kernels/kokkos/group_walk.hpp"
+#include "kernels/host/group_walk.hpp"
 
 #include <stdexcept>
 

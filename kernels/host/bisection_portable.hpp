@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "kernels/kokkos/bisection.hpp"
+#include "kernels/host/bisection.hpp"
 
 /// The passes over memory that the bisection consists of, without intrinsics: branch-free loops over vectors
 /// of 16 bytes, which GCC and Clang map to any processor. bisection_avx512.hpp has the same functions.

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "kernels/kokkos/group_walk.hpp"
-#include "kernels/kokkos/local_tree.hpp"
+#include "kernels/host/group_walk.hpp"
+#include "kernels/host/local_tree.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/interaction.hpp"
 #include "kernels/math/opening.hpp"

@@ -1,12 +1,12 @@
-#include "kernels/kokkos/walk.hpp"
+#include "kernels/host/walk.hpp"
 
 #include <exception>
 #include <mutex>
 
-#include "kernels/kokkos/group_walk.hpp"
-#include "kernels/kokkos/list_sums.hpp"
-#include "kernels/kokkos/local_tree.hpp"
-#include "kernels/kokkos/loops/host_loop.hpp"
+#include "kernels/host/group_walk.hpp"
+#include "kernels/host/list_sums.hpp"
+#include "kernels/host/local_tree.hpp"
+#include "kernels/kokkos/host_loop.hpp"
 #include "kernels/math/group_runs.hpp"
 
 namespace grove {

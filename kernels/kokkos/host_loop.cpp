@@ -1,4 +1,4 @@
-#include "kernels/kokkos/loops/host_loop.hpp"
+#include "kernels/kokkos/host_loop.hpp"
 
 #include <Kokkos_Core.hpp>
 

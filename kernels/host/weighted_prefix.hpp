@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "kernels/kokkos/bisection.hpp"
+#include "kernels/host/bisection.hpp"
 
 namespace grove {
 

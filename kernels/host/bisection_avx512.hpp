@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/kokkos/bisection_portable.hpp"
+#include "kernels/host/bisection_portable.hpp"
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && defined(__BMI2__)
 #define GROVE_BISECTION_AVX512 1

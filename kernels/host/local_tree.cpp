@@ -1,4 +1,4 @@
-#include "kernels/kokkos/local_tree.hpp"
+#include "kernels/host/local_tree.hpp"
 
 #include <cmath>
 #include <limits>

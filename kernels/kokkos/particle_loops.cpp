@@ -1,4 +1,4 @@
-#include "kernels/kokkos/loops/particle_loops.hpp"
+#include "kernels/kokkos/particle_loops.hpp"
 
 #include <Kokkos_Core.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/array.hpp"
-#include "kernels/kokkos/bisection_search.hpp"
+#include "kernels/host/bisection_search.hpp"
 
 /// From a leaf to its buckets: the leaf stays in cache, records move as a whole.
 namespace grove::bisection {

@@ -1,4 +1,4 @@
-#include "kernels/kokkos/loops/runtime.hpp"
+#include "kernels/kokkos/runtime.hpp"
 
 #include <Kokkos_Core.hpp>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/kokkos/bisection_portable.hpp"
+#include "kernels/host/bisection_portable.hpp"
 
 /// The search for the threshold on one axis that has a given number of particles below it.
 namespace grove::bisection {

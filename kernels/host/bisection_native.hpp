@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/kokkos/bisection_avx512.hpp"
+#include "kernels/host/bisection_avx512.hpp"
 
 namespace grove::bisection {
 

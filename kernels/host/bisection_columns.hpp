@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/array.hpp"
-#include "kernels/kokkos/bisection_portable.hpp"
+#include "kernels/host/bisection_portable.hpp"
 
 namespace grove::bisection {
 

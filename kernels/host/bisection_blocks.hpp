@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/array.hpp"
-#include "kernels/kokkos/bisection_columns.hpp"
+#include "kernels/host/bisection_columns.hpp"
 
 namespace grove::bisection {
 

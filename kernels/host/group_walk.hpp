@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "base/array.hpp"
-#include "kernels/kokkos/local_tree.hpp"
+#include "kernels/host/local_tree.hpp"
 #include "kernels/math/node.hpp"
 
 namespace grove {
