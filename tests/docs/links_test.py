@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Pages, comments and scripts point to what is there: links of pages lead to files, names of pages in sources to pages and headings.
+"""Pages, comments and scripts point to what is there: links of pages lead to files, `file.hpp` in a page is one of them, and names
+of pages in sources are those of pages and headings.
 
     links_test.py SOURCE_FOLDER
 """
@@ -13,6 +14,7 @@ ENDINGS = (".cmake", ".cpp", ".cu", ".cuh", ".hpp", ".md", ".py", ".sbatch", ".s
 source = pathlib.Path(sys.argv[1])
 files = [f for folder in FOLDERS for f in sorted((source / folder).rglob("*")) if f.suffix in ENDINGS]
 files += sorted(source.glob("*.md"))
+paths = ["/" + str(f.relative_to(source)) for folder in FOLDERS for f in (source / folder).rglob("*") if f.is_file()]
 faults, found = [], 0
 
 
@@ -30,6 +32,11 @@ for file in files:
             found += 1
             if not link.startswith("http") and not (file.parent / link.split("#")[0]).exists():
                 faults.append(f"{name}: there is no {link}")
+        if name.name != "CHANGELOG.md":
+            for code in re.findall(r"`([\w/.-]+\.(?:hpp|cuh|cpp|cu|py|sh))`", prose):
+                found += 1
+                if not any(path.endswith("/" + code) for path in paths):
+                    faults.append(f"{name}: there is no {code}")
         mentions = re.findall(r'\]\(([\w./-]+\.md)\),\s"([^"]+)"', prose)
         mentions += [(page, heading) for heading, page in re.findall(r'"([^"\n]+)"\s+in\s+\[[^]]*\]\(([\w./-]+\.md)\)', prose)]
         mentions = [(file.parent / page, heading) for page, heading in mentions]
