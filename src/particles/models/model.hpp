@@ -56,16 +56,16 @@ struct Component {
 ///
 /// The draws of a centred component have means of order 1/sqrt(n) in position and velocity. To remove them,
 /// every rank adds up its own range (`sums`), the integers are added over ranks, and all get the total
-/// (`centre`). Then each velocity loses the mean velocity, and each position the mean position times r / <r>:
-/// in a model of a cusp and a wide halo the outskirts make the mean, and a common shift would take the cusp
-/// from the origin. A component that does not rotate then loses its angular momentum L: each velocity the
-/// rotation as of a rigid body, omega x position with omega = I^-1 L and the tensor of inertia I, which adds
-/// no momentum. That is of order 1/sqrt(n) of the speeds at the outskirts, which make L, and less within:
-/// energies change by 1/n of their sum, and particles stay independent but for these means. (Mirrored pairs
-/// would have no angular momentum either, and the exact distribution of each particle, but only n / 2
-/// independent radii: twice the noise in the profile.) Sums are of fixed-point numbers of 62 - log2(n) bits,
-/// so they are the same in any order; what remains of the means is of order n 2^-62 of the component's reach
-/// and greatest speed, or rounding.
+/// (`centre`). Then each velocity loses the mean velocity, and each position the mean position times r over
+/// the mean of r: in a model of a cusp and a wide halo the outskirts make the mean, and a common shift would
+/// take the cusp from the origin. A component that does not rotate then loses its angular momentum L: each
+/// velocity the rotation as of a rigid body, omega x position with omega = I^-1 L and the tensor of inertia
+/// I, which adds no momentum. That is of order 1/sqrt(n) of the speeds at the outskirts, which make L, and
+/// less within: energies change by 1/n of their sum, and particles stay independent but for these means.
+/// (Mirrored pairs would have no angular momentum either, and the exact distribution of each particle, but
+/// only n / 2 independent radii: twice the noise in the profile.) Sums are of fixed-point numbers of 62 -
+/// log2(n) bits, so they are the same in any order; what remains of the means is of order n 2^-62 of the
+/// component's reach and greatest speed, or rounding.
 class Model {
  public:
   Model(std::vector<Component> components, std::uint64_t seed);

@@ -7,7 +7,8 @@
 namespace grove {
 
 /// Mean angular momentum about an axis, per mass, of a sphere of which all particles turn the same way: (pi /
-/// 8) <r |v|>, as <sin theta> = pi / 4 of isotropic positions, and |v_phi| is |v| / 2 on average. To 1e-3.
+/// 8) times the mean of r |v|. For the mean of sin theta is pi / 4 where positions are isotropic, and |v_phi|
+/// is |v| / 2 on average. To 1e-3.
 double greatest_spin(const SphericalModel& model);
 
 /// Gives draws of a sphere a rotation about the z axis: of a particle's azimuthal velocity the sign is drawn
