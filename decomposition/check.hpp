@@ -8,7 +8,7 @@
 #include "decomposition/domain.hpp"
 #include "particles/particles.hpp"
 
-/// What can be said of a finished decomposition. All collective, with the same result on every rank.
+/// Checks and figures of a finished decomposition. All collective, with the same result on every rank.
 namespace grove {
 
 /// Counts everything again, from the particles alone, and compares: every particle in the leaf that the cuts

@@ -28,7 +28,7 @@ struct Interval {
   Tally inside;               ///< in the interval; together with `below` not acceptable
 };
 
-/// Where the search begins among the bins around the middle: in the first that not all of may go left, or
+/// The search begins here among the bins around the middle: in the first that not all of may go left, or
 /// beside all of them. The target is a number.
 Interval begin_in_bins(CutQuestion& q) {
   const auto tally = [](Count count) { return Tally{count, count}; };
@@ -50,7 +50,7 @@ Interval begin_in_bins(CutQuestion& q) {
   return interval(q.bins.begin_of(MiddleBins::number), std::int64_t{q.high} + 1, below, q.all.count - below);
 }
 
-/// Where the search begins. Which half the cut is in is known where the target is a number; weights are then
+/// The begin of the search. The half of the cut is known where the target is a number; weights are then
 /// not asked for, and the tallies hold numbers in their place.
 Interval begin(CutQuestion& q) {
   if (!q.in_bins.empty()) return begin_in_bins(q);
@@ -60,7 +60,7 @@ Interval begin(CutQuestion& q) {
   return {&q, q.low, q.middle - 1, {0, 0}, left};
 }
 
-/// Where an interval is divided: at first + step, first + 2 step, ...
+/// The places where an interval is divided: at first + step, first + 2 step, ...
 struct Candidates {
   std::uint64_t step;
   std::int32_t number;
@@ -180,7 +180,7 @@ void search_gathered(ProcessorSetTree& tree, std::vector<Interval>& intervals, D
   }
 }
 
-/// Whether some of the particles with the coordinate found may go left. Particles weigh at least 1.
+/// True if some of the particles with the coordinate found may go left. Particles weigh at least 1.
 bool is_tied(const Interval& interval) {
   return interval.inside.count > 1 &&
          interval.question->target.accepts(interval.below.count + 1, interval.below.weight + 1);

@@ -20,7 +20,7 @@ class RankStorage;
 /// The default leaf size for so many particles: 4096, for small numbers a 64th of them, but at least 64.
 Count default_leaf_size(Count particles);
 
-/// What a decomposition did; of this rank.
+/// Measurements of a decomposition on this rank.
 struct DecompositionReport {
   std::int64_t rounds = 0;       ///< calls of count-left, gather-keys and select-tie
   std::int64_t collectives = 0;  ///< service calls, gatherings of cells, and exchanges of records or of all
@@ -34,7 +34,7 @@ struct DecompositionReport {
   /// levels that are started together, or cut by runs of records, add to the first of them.
   PhaseTimers levels;
 
-  /// What a rank does to sort its particles however many ranks there are: records, and cells cut alone.
+  /// Seconds of a rank's own sort, however many ranks there are: records, and cells cut alone.
   double sort_seconds() const { return timers.seconds("records") + timers.seconds("local"); }
 };
 

@@ -21,7 +21,7 @@ class DelegatedCells {
   DelegatedCells(std::span<const Cell> top, const Shares& shares);
 
   std::size_t size() const { return cell_.size(); }
-  /// Of the i-th: its top-cell number, and the rank that cuts it. These ranks ascend.
+  /// The i-th cell's top-cell number, and the rank that cuts it. These ranks ascend.
   std::int32_t cell(std::size_t i) const { return cell_[i]; }
   int rank(std::size_t i) const { return rank_[i]; }
   /// The top-cell number of the one that is delegated to a rank.

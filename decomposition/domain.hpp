@@ -24,7 +24,7 @@ struct Domain {
   std::vector<std::int32_t> leaf_cell;   ///< index of the cell of each leaf, length leaves()
   std::vector<std::int32_t> first_leaf;  ///< first leaf of each rank, length P + 1
 
-  /// Of this rank: where the particles of its leaves begin in its particle arrays, length own leaves + 1.
+  /// The first particle of each leaf of this rank in its particle arrays, length own leaves + 1.
   std::vector<Count> leaf_begin;
 
   std::int32_t leaves() const { return static_cast<std::int32_t>(leaf_cell.size()); }

@@ -23,7 +23,7 @@ class Frontier {
   Frontier(std::span<const Cell> top, const Shares& shares);
 
   std::size_t size() const { return cell_.size(); }
-  /// Of the i-th: its top-cell number, its owner, and whether it has to be cut further.
+  /// The i-th cell's top-cell number, its owner, and whether it has to be cut further.
   std::int32_t cell(std::size_t i) const { return cell_[i]; }
   int owner(std::size_t i) const { return owner_[i]; }
   bool is_uncut(std::size_t i) const { return uncut_[i]; }

@@ -10,7 +10,7 @@
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/delegated_record.hpp"
 
-/// What the ranks do to cells that one of them cuts for all (DelegatedCells), in the memory of the host.
+/// The work of ranks on cells that one of them cuts for all (DelegatedCells), in the memory of the host.
 namespace grove {
 
 /// Appends this rank's records of a top cell.

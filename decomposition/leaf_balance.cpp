@@ -9,9 +9,9 @@
 namespace grove {
 namespace {
 
-/// Of the time; to be saved at least.
+/// The least share of the time that is to be saved.
 constexpr double noise = 1.0 / 32;
-/// Of what is measured now in a mean with what was before.
+/// The weight of a new measurement in its mean with the one before.
 constexpr double weight_of_new = 0.5;
 
 /// How long shares in the ratio of some speeds take on ranks of others, if all work is 1.

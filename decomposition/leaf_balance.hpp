@@ -37,7 +37,7 @@ class LeafBalance {
   /// For the decomposition that comes now: speeds of the ranks (DecompositionParameters::speeds).
   std::vector<std::uint32_t> speeds_of_shares();
 
-  /// Whether any other runs could pay now: a first look, before the work of leaves is gathered. It knows no
+  /// True if any other runs could pay now: a first look, before the work of leaves is gathered. It knows no
   /// leaves, so it may be wrong again and again, where ranks have few large ones. After a choice that was
   /// refused it says no until the next longest step, after a second one for 2, then 4, 8, ..., but only while
   /// times change by less than a thirty-second and there is no decomposition. A change or a move ends that.

@@ -14,13 +14,13 @@ std::vector<Count> running_sums(std::span<const Count> values) {
   return sums;
 }
 
-/// Where a run that begins with this leaf ends at the latest, if it has at most so much. before: what the
+/// The latest end of a run that begins with this leaf, if it has at most so much. before: what the
 /// leaves before each have.
 std::int32_t latest_end_of(std::span<const Count> before, std::int32_t first, Count most) {
   const Count last = before[static_cast<std::size_t>(first)] + most;
   return static_cast<std::int32_t>(std::upper_bound(before.begin(), before.end(), last) - before.begin()) - 1;
 }
-/// Where it begins at the earliest, if it ends here.
+/// Its earliest begin, if it ends here.
 std::int32_t earliest_begin_of(std::span<const Count> before, std::int32_t end, Count most) {
   const Count first = before[static_cast<std::size_t>(end)] - most;
   return static_cast<std::int32_t>(std::lower_bound(before.begin(), before.end(), first) - before.begin());
@@ -49,12 +49,12 @@ class Limit {
   Limit(std::span<const Count> work_before, const Room& room, std::span<const double> speeds, double seconds)
       : before_(work_before), room_(room), speeds_(speeds), seconds_(seconds) {}
 
-  /// Where the run of a rank ends at the latest that begins with this leaf.
+  /// The latest end of the run of a rank that begins with this leaf.
   std::int32_t latest_end(std::size_t rank, std::int32_t first) const {
     return std::min(latest_end_of(before_, first, most(rank)),
                     latest_end_of(room_.before, first, room_.most[rank]));
   }
-  /// Where it begins at the earliest, if it ends here.
+  /// Its earliest begin, if it ends here.
   std::int32_t earliest_begin(std::size_t rank, std::int32_t end) const {
     return std::max(earliest_begin_of(before_, end, most(rank)),
                     earliest_begin_of(room_.before, end, room_.most[rank]));
@@ -64,7 +64,7 @@ class Limit {
     for (std::size_t rank = 0; rank < speeds_.size(); ++rank) end = latest_end(rank, end);
     return end == leaves();
   }
-  /// Of runs that keep to it, those near to others.
+  /// Those of the runs that keep to it which are near to others.
   std::vector<std::int32_t> nearest(std::span<const std::int32_t> current) const {
     std::vector<std::int32_t> earliest(current.size()), runs(current.size(), 0);
     earliest.back() = runs.back() = leaves();

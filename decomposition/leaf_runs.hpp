@@ -8,7 +8,7 @@
 
 namespace grove {
 
-/// What a rank gets at most for its speed, over the mean of all ranks. Memory asks for a bound: a run that
+/// The most that a rank gets for its speed, over the mean of all ranks. Memory asks for a bound: a run that
 /// fits into the memory of equal ranks is not to end because most of them were slow for a while. Not
 /// twice the mean, which on two ranks is everything; with half as much again, one of two may still be three
 /// times as fast as the other.
@@ -31,7 +31,7 @@ std::vector<std::int32_t> runs_of_least_time(std::span<const Count> work, std::s
 /// shares in their ratio are bounded. Cost: O(P log P).
 std::vector<double> bounded_speeds(std::span<const double> speeds);
 
-/// Of all ranks, the most that one gives and takes together. amount: by leaf.
+/// The most that one of the ranks gives and takes together. amount: by leaf.
 Count most_moved(std::span<const Count> amount, std::span<const std::int32_t> from,
                  std::span<const std::int32_t> to);
 

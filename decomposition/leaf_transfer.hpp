@@ -29,7 +29,7 @@ class LeafTransfer {
   LeafTransfer(const Communicator& comm, std::span<const std::int32_t> from,
                std::span<const std::int32_t> to);
 
-  /// Of what leaves and what arrives; nothing goes from a rank to itself.
+  /// The exchange of what leaves and arrives; nothing goes from a rank to itself.
   const ExchangePlan& plan() const { return plan_; }
   /// Elements of this rank: those that stay, and of leaves before these.
   std::size_t staying() const { return staying_; }
@@ -64,8 +64,8 @@ class LeafTransfer {
   /// The same with all fields.
   void apply(Particles& particles) const;
 
-  /// Of arrays with one element for each leaf: where the elements of another one begin in each leaf
-  /// afterwards. begin: where they began, length own leaves + 1.
+  /// For arrays with several elements a leaf: the first element of each leaf afterwards. begin: that of
+  /// before, length own leaves + 1.
   std::vector<Count> beginnings(std::vector<Count> begin) const;
 
  private:

@@ -28,11 +28,11 @@ class Migration {
   /// Particles on this rank afterwards.
   std::size_t size() const { return size_; }
 
-  /// Where arrival j is put, j counted in order of the source ranks.
+  /// The new index of arrival j, j counted in order of the source ranks.
   std::uint32_t place_of_arrival(std::size_t j) const { return places_[j]; }
-  /// Whether any particle that stays gets another place.
+  /// True if any particle that stays gets another place.
   bool moves_staying() const { return !new_place_.empty(); }
-  /// Where a particle that stays is afterwards.
+  /// The new index of a particle that stays.
   std::uint32_t place_of_staying(std::uint32_t index) const {
     return index < size_ ? index : new_place_[index - size_];
   }

@@ -9,7 +9,7 @@
 
 namespace grove {
 
-/// What a rank walked, and how long.
+/// The walk of a rank: interactions and seconds.
 struct Walked {
   Count interactions = 0;
   double seconds = 0;  ///< 0: that is not known
@@ -36,7 +36,7 @@ class RankSpeeds {
   bool are_known() const { return seen_.size() == remembered; }
   /// Interactions per second of each rank: medians of what is remembered.
   std::vector<double> typical() const;
-  /// What is remembered, the last one first; each by rank.
+  /// The measurements that are kept, the last one first; each by rank.
   const std::deque<std::vector<double>>& seen() const { return seen_; }
 
  private:

@@ -14,7 +14,7 @@
 
 namespace grove {
 
-/// Where a rank keeps the particles that are decomposed, the memory of the host or of a GPU, and what is done
+/// The memory of a rank's particles that are decomposed, of the host or of a GPU, and all that is done
 /// to them there. The calls come in the order below.
 class RankStorage {
  public:
@@ -34,7 +34,7 @@ class RankStorage {
   virtual Box take_all(const Communicator& comm, const CellAxes& axes, const std::optional<Box>& previous,
                        Cell& root) = 0;
 
-  /// What the master can call. They work on this object.
+  /// The services that the master can call. They work on this object.
   virtual std::vector<ServiceEntry> services() = 0;
   /// A cell that straddles ranks is delegated (DelegatedCells) if it has at most so many particles. mean:
   /// particles per rank. The same on all ranks.

@@ -16,7 +16,7 @@ struct DecompositionFault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a rank counts again of a finished decomposition, from its particles alone; by cell. Counts, weights
+/// A rank's recount of a finished decomposition, from its particles alone; by cell. Counts, weights
 /// and bounds are filled in for leaves.
 struct Recount {
   explicit Recount(std::size_t cells)

@@ -11,7 +11,7 @@
 #include "kernels/math/cut_rule.hpp"
 #include "particles/particles.hpp"
 
-/// What has to be known of all particles before the first cut.
+/// The facts about all particles that the first cut needs.
 namespace grove {
 
 /// Collective. Chooses the root cube, the previous one if all particles are in it, else a new one around all,

@@ -29,7 +29,7 @@ class Shares {
   /// The owner of a leaf of this weight with this weight to its left.
   int owner(Count before, Count weight) const { return holder(2 * static_cast<Wide>(before) + weight); }
 
-  /// Whether leaves of different owners may lie in a cell of this weight.
+  /// True if leaves of different owners may lie in a cell of this weight.
   bool straddles(Count before, Count weight) const {
     return holder(2 * static_cast<Wide>(before) + 1) != last_owner(before, weight);
   }

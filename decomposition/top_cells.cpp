@@ -56,8 +56,8 @@ class Master {
            (c.count > most_delegated_ && shares_.straddles(before, c.weight));
   }
 
-  /// Of so many cells at once particles are counted by bins, which saves a round; of more the answers, 2 KiB
-  /// a cell, would take longer than that.
+  /// The particles of so many cells at once are counted by bins, which saves a round; of more the answers, 2
+  /// KiB a cell, would take longer than that.
   static constexpr std::size_t most_by_bins = 4096;
 
   std::vector<CutQuestion> make_axes(const Indices& wanted) {

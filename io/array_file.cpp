@@ -17,7 +17,7 @@
 namespace grove {
 namespace {
 
-/// What HDF5 writes beside arrays, generously.
+/// Bytes that HDF5 writes beside arrays, generously.
 constexpr std::int64_t description_bytes = 1 << 16;
 
 [[noreturn]] void fail_to_write(const std::string& path) {
@@ -65,7 +65,7 @@ void ArrayFileWriter::write_bytes(const void* data, std::int64_t offset, std::in
   }
 }
 
-/// What HDF5 has written between two arrays.
+/// The bytes that HDF5 has written between two arrays.
 void ArrayFileWriter::copy_description(std::int64_t begin, std::int64_t end) {
   std::vector<char> bytes(static_cast<std::size_t>(end - begin));
   const auto found = ::pread(in_memory_, bytes.data(), bytes.size(), begin);

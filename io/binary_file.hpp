@@ -20,7 +20,7 @@ constexpr std::int64_t bytes_of(NumberType type) {
 }
 std::string name_of(NumberType type);
 
-/// Where the numbers of one property of one type of particles lie in a binary file.
+/// The place of the numbers of one property of one type of particles in a binary file.
 struct Column {
   std::int64_t offset;  ///< of the first particle's, bytes from the beginning of the file
   std::int64_t stride;  ///< bytes from one particle to the next

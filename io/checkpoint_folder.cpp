@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view temporary_suffix = ".tmp", removed_suffix = ".removed.tmp";
 
-/// What the file system refuses is said with the path.
+/// Errors of the file system are reported with the path.
 void attempt(const std::string& path, const std::string& what, const std::function<void()>& work) {
   try {
     work();
@@ -42,7 +42,7 @@ std::optional<std::int64_t> step_of(std::string_view name) {
   return step;
 }
 
-/// Of a checkpoint that is being written, or removed.
+/// True for the name of a checkpoint that is being written, or removed.
 bool is_unfinished(std::string_view name) {
   for (const std::string_view suffix : {removed_suffix, temporary_suffix})
     if (name.ends_with(suffix)) return step_of(name.substr(0, name.size() - suffix.size())).has_value();

@@ -17,11 +17,11 @@ class CheckpointFolder {
 
   const std::string& path() const { return path_; }
   bool exists() const;
-  /// Whether this checkpoint is in it.
+  /// True if this checkpoint is in it.
   bool holds(const std::string& checkpoint) const;
   /// The folders of checkpoints, the latest first, valid or not.
   std::vector<std::string> latest_first() const;
-  /// Where the checkpoint of a step is, or will be.
+  /// The path of the checkpoint of a step, which may not be there yet.
   std::string place_of(std::int64_t step) const;
 
   /// Makes the folder, or removes from it what a process left half-written or half-removed, as far as that
@@ -30,8 +30,8 @@ class CheckpointFolder {
   /// Removes all checkpoints. InputError unless they are gone, at least under their names.
   void clear() const;
 
-  /// Where to write the checkpoint of a step, made anew and empty; remove_temporary() throws it away. No two
-  /// steps have the same: other hosts may remember for a while what was in a folder that is gone.
+  /// The folder to write the checkpoint of a step to, made anew and empty; remove_temporary() throws it away.
+  /// No two steps have the same: other hosts may remember for a while what was in a folder that is gone.
   std::string temporary(std::int64_t step) const;
   void make_temporary(std::int64_t step) const;
   void remove_temporary(std::int64_t step) const;

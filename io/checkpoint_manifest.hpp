@@ -22,7 +22,7 @@ struct CheckpointPiece {
   std::int32_t first_leaf = 0, leaves = 0;  ///< whose particles and trees it holds
 };
 
-/// What a checkpoint is: the content of manifest.json, which is written last.
+/// The description of a checkpoint: the content of manifest.json, which is written last.
 struct CheckpointManifest {
   std::string grove;            ///< version that wrote it
   std::string instruction_set;  ///< that it was compiled for

@@ -9,7 +9,7 @@ namespace grove {
 /// XXH3 of 128 bits, as 32 hexadecimal digits.
 std::string checksum(std::string_view bytes);
 
-/// What a file is known by.
+/// The identity of a file.
 struct FileSum {
   std::int64_t size = 0;  ///< bytes
   std::string checksum;   ///< of all of them

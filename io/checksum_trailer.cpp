@@ -24,7 +24,7 @@ static_assert(std::endian::native == std::endian::little, "the trailer holds its
 
 constexpr Count block_bytes = Count{4} << 20;
 
-/// What stands behind the content.
+/// The bytes behind the content.
 struct Trailer {
   std::array<char, 16> mark{'\n', 'g', 'r', 'o', 'v', 'e', ' ', 'c', 'h', 'e', 'c', 'k', 's', 'u', 'm', '\n'};
   Count bytes = 0;        ///< of the content
@@ -88,7 +88,7 @@ Trailer trailer_of(const std::string& path, Count length) {
   return trailer;
 }
 
-/// Whether the file ends with a part of a trailer: so much of the mark that chance does not write it.
+/// True if the file ends with a part of a trailer: so much of the mark that chance does not write it.
 bool ends_within_trailer(const std::string& path, Count length) {
   constexpr std::size_t enough = 8;
   std::string tail(static_cast<std::size_t>(std::min(length, static_cast<Count>(sizeof(Trailer) - 1))), '\0');

@@ -15,7 +15,7 @@ namespace grove {
 /// each rank reads its share of the file once.
 void append_checksum(const Communicator& comm, const std::string& path);
 
-/// Whether the file ends with a checksum, which then is right: InputError on all ranks together if it is
+/// True if the file ends with a checksum, which then is right: InputError on all ranks together if it is
 /// wrong, or cut off behind the eighth of its bytes. Collective; same cost. What is no file has no checksum.
 /// pause: see ReadOptions.
 bool has_right_checksum(const Communicator& comm, const std::string& path,

@@ -66,7 +66,7 @@ void require_writable(const std::string& folder) {
         fmt::format("{}: the output folder cannot be written to: {}", folder, std::strerror(errno)));
 }
 
-/// Where a link leads to, also if nothing is there yet.
+/// The target of a link, also if nothing is there yet.
 std::string target_of(std::filesystem::path path) {
   std::error_code error;
   constexpr int most_links = 40;  // as the kernel's

@@ -19,7 +19,7 @@ void make_output_folder(const std::string& path);
 void flush_file(const std::string& path);
 void flush_folder(const std::string& path);
 
-/// Whether taking room for a file makes it so long.
+/// `length`: taking room for a file makes it so long; `room_alone`: it does not.
 enum class Reserve { length, room_alone };
 /// Takes room on disk for a file of so many bytes, which is made if there is none, where the file system can.
 /// name: of the file in the InputError if there is none.
@@ -47,7 +47,7 @@ class AtomicFile {
 
   /// The temporary name that goes with a final one.
   static std::string temporary_of(const std::string& path) { return path + ".tmp"; }
-  /// Where to write.
+  /// The path to write to.
   const std::string& temporary() const { return temporary_; }
   /// Takes room on disk for so many bytes, where the file system can. InputError if there is none: better
   /// than a write that fails later, because MPI's may fail without saying so.

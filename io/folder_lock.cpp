@@ -21,7 +21,7 @@ std::string this_process() {
   return fmt::format("process {} on {}\n", ::getpid(), host.data());
 }
 
-/// What the file says: its first line.
+/// The content of the file: its first line.
 std::string owner(int descriptor) {
   std::array<char, 512> text{};
   const auto length = ::pread(descriptor, text.data(), text.size() - 1, 0);

@@ -16,9 +16,9 @@ Frame frame_of(const Communicator& comm, const Particles& particles, const View&
 /// The centre of mass of the particles of these types; (0, 0, 0) if there are none with mass. Collective.
 Vec3d centre_of_mass(const Communicator& comm, const Particles& particles, std::uint64_t types);
 
-/// Where particles of these types are densest: in the heaviest cell of a grid of 32 cells a side over most of
-/// them, the place that spheres shrink to whose centres follow the centre of mass inside them (Power et al.
-/// 2003, MNRAS 338, 14), until they hold 1 % of the particles, or 100. (0, 0, 0) if there are none.
+/// The densest place of particles of these types: in the heaviest cell of a grid of 32 cells a side over most
+/// of them, the place that spheres shrink to whose centres follow the centre of mass inside them (Power et
+/// al. 2003, MNRAS 338, 14), until they hold 1 % of the particles, or 100. (0, 0, 0) if there are none.
 /// Collective. Cost: a reduction of 32^3 integers and some 50 of four, and a loop over the particles for
 /// each.
 Vec3d densest_place(const Communicator& comm, const Particles& particles, std::uint64_t types);

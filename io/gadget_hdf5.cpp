@@ -226,7 +226,7 @@ class GadgetHdf5 final : public SnapshotFile {
   void open_property(hid_t group, int type, Property property) {
     const auto t = static_cast<std::size_t>(type);
     hdf5::Handle dataset = hdf5::open_dataset(group, dataset_of[static_cast<std::size_t>(property)], path_);
-    // What SWIFT's black holes attract with; they have other masses besides.
+    // SWIFT's black holes attract with these; they have other masses besides.
     if (!dataset && property == Property::mass) dataset = hdf5::open_dataset(group, "DynamicalMasses", path_);
     const std::string what = name_of(type, property);
     if (!dataset) {

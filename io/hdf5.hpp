@@ -69,7 +69,7 @@ hid_t native() {
   if constexpr (std::is_same_v<T, std::uint64_t>) return H5T_NATIVE_UINT64;
 }
 
-/// Whether the file starts like HDF5 (at 0, 512, 1024, ...). False if it cannot be opened.
+/// True if the file starts like HDF5 (at 0, 512, 1024, ...). False if it cannot be opened.
 bool is_hdf5(const std::string& path);
 
 /// Opens for reading by this rank alone.
@@ -105,7 +105,7 @@ void write_attribute(hid_t object, const std::string& name, const std::string& t
 template <class T>
 std::vector<T> read_attribute(hid_t object, const std::string& name, const std::string& path);
 
-/// Whether there is an attribute of this name.
+/// True if there is an attribute of this name.
 bool has_attribute(hid_t object, const std::string& name);
 /// A text of fixed length; empty if there is no such attribute, or it is something else.
 std::string read_text_attribute(hid_t object, const std::string& name, const std::string& path);
@@ -124,9 +124,9 @@ Handle create_dataset(hid_t parent, const std::string& name, hid_t type, std::sp
 /// Handle of an existing dataset; none if there is no such dataset.
 Handle open_dataset(hid_t parent, const std::string& name, const std::string& path);
 DatasetInfo info(hid_t dataset, const std::string& path);
-/// Whether HDF5 has to search for the rows of a dataset: it is stored in chunks, or is virtual.
+/// True if HDF5 has to search for the rows of a dataset: it is stored in chunks, or is virtual.
 bool is_searched(hid_t dataset, const std::string& path);
-/// Whether there are numbers to read of a dataset: it is stored, or mapped to others (virtual), or was never
+/// True if there are numbers to read of a dataset: it is stored, or mapped to others (virtual), or was never
 /// written and has a value to fill it with, zero unless its writer said otherwise.
 bool has_numbers(hid_t dataset, const std::string& path);
 /// The files that a virtual dataset is mapped to, each once; but not those whose names follow a pattern.

@@ -41,7 +41,7 @@ struct ParticleSource {
 /// Which type particles of each type get.
 using TypeMap = std::array<std::uint8_t, particle_types>;
 
-/// Where the particles of a component are put: first they turn about the origin, then they move.
+/// The placement of a component's particles: first they turn about the origin, then they move.
 struct Placement {
   Vec3d position{0, 0, 0}, velocity{0, 0, 0};  ///< of the component's origin
   double inclination = 0;                      ///< degrees, about the x axis
@@ -55,7 +55,7 @@ struct ComponentParameters : ParticleSource {
   Placement placement{};
 };
 
-/// Where the particles come from: one source, or several components.
+/// The source of the particles: one source, or several components.
 struct InitialConditionsParameters : ParticleSource {
   std::vector<ComponentParameters> components;  ///< then file and model are empty
   std::uint8_t tracer = 0;                      ///< bit t set: particles of type t may have no mass
@@ -103,7 +103,7 @@ struct TimeParameters {
   StepRule rule(double longest, const std::array<double, particle_types>& softening) const;
 };
 
-/// What repairs of trees cost, beside the interactions that they save.
+/// The measure of the cost of new trees and cuts, beside the interactions that they save.
 enum class TuningCost : std::uint8_t {
   counted,   ///< so many interactions, as on a reference machine
   measured,  ///< as many as this run's walks make in that time
@@ -115,7 +115,7 @@ struct TuningParameters {
   TuningCost cost = TuningCost::counted;
 };
 
-/// What is written, where, when.
+/// The output of a run: its kinds, place and times.
 struct OutputParameters {
   std::string folder = "output";
   std::optional<double> every;      ///< time between snapshots

@@ -36,7 +36,7 @@ void limit(__rlimit_resource resource, rlim_t most) {
   limit(RLIMIT_CORE, 0);
   std::signal(SIGXCPU, SIG_DFL);
   limit(RLIMIT_CPU, processor_seconds);
-  // What the C library says of a crash would only confuse beside the message about it.
+  // The C library's text about a crash would only confuse beside the message about it.
   if (std::freopen("/dev/null", "w", stderr) == nullptr) ::_exit(0);
   try {
     work();

@@ -17,8 +17,8 @@
 namespace grove {
 namespace {
 
-/// Of the bright end to the dark end: four decades of column density, three quarters of what a sparse disk
-/// and its centre span.
+/// The ratio of the bright end to the dark end: four decades of column density, three quarters of what a
+/// sparse disk and its centre span.
 constexpr double contrast = 1e4;
 
 constexpr const char* type_names[particle_types] = {"gas", "halo", "disk", "bulge", "stars", "boundary"};

@@ -16,7 +16,7 @@
 /// it.
 namespace grove::schema {
 
-/// Where a parameter lives.
+/// The place of a parameter.
 template <class T>
 using Slot = std::function<T&(Parameters&)>;
 
@@ -112,7 +112,7 @@ struct Row {
   std::string help;
 
   std::string name() const { return section.empty() || key.empty() ? section + key : section + "." + key; }
-  /// What a bare number of it is in: sizes of units in CGS and times of the machine in seconds, whatever the
+  /// The unit of a bare number of it: sizes of units in CGS and times of the machine in seconds, whatever the
   /// units of the run, which all else is in.
   Units units(const Units& of_run) const {
     return section == "units" || section == "checkpoint" || section == "limits" ? Units::of(1, 1, 1) : of_run;
@@ -162,7 +162,7 @@ std::set<std::string> left_out(const Parameters& parameters);
 /// there are.
 std::string text_of(const Row& row, const Parameters& parameters);
 
-/// What may be given: "number, unit of length, above 0", "one of middle, halves", ...
+/// The values that may be given: "number, unit of length, above 0", "one of middle, halves", ...
 std::string kind_of(const Row& row);
 
 }  // namespace grove::schema

@@ -9,7 +9,7 @@
 namespace grove::schema {
 namespace {
 
-/// Where the particles come from, of all or of one component.
+/// The source of all particles or of one component.
 using Source = std::function<ParticleSource&(Parameters&)>;
 
 template <class T>

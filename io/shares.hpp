@@ -4,7 +4,7 @@
 
 namespace grove {
 
-/// Where part `index` of `parts` equal parts of `count` things begins.
+/// The begin of part `index` of `parts` equal parts of `count` things.
 constexpr Count share_begin(Count count, Count index, Count parts) {
   return count / parts * index + count % parts * index / parts;
 }

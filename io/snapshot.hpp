@@ -28,7 +28,7 @@ struct StoredFieldInfo {
   std::string number;  ///< "float64", "uint32", ...
 };
 
-/// What a snapshot says besides its particles; the same on every rank.
+/// All that a snapshot says besides its particles; the same on every rank.
 struct SnapshotHeader {
   SnapshotFormat format = SnapshotFormat::hdf5;
   bool byte_swapped = false;                                   ///< its byte order is not this machine's
@@ -47,8 +47,8 @@ struct SnapshotHeader {
   Count leaf_size = 0;                  ///< of the decomposition that was in force; 0: not recorded
   bool by_grove = false;                ///< Grove has written a file of the set, as its groups say
   bool has_checksum = false;            ///< every file of the set has one, and it was right
-  /// What says that positions, velocities or units are comoving or scaled by h; empty: nothing does. On the
-  /// master only.
+  /// The entry that says that positions, velocities or units are comoving or scaled by h; empty: none does.
+  /// On the master only.
   std::string comoving;
 
   Count count() const;
@@ -107,7 +107,7 @@ struct WriteOptions {
 void write_snapshot(const Communicator& comm, const std::string& path, const Particles& particles,
                     const WriteOptions& options);
 
-/// What these options write of each particle of a type, which has to be one of options.types.
+/// The bytes that these options write of each particle of a type, one of options.types.
 std::int64_t bytes_per_particle(const WriteOptions& options);
 
 /// Names of the files that write_snapshot makes.

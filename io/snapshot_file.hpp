@@ -23,7 +23,7 @@ constexpr std::size_t components(Property property) {
   return property == Property::position || property == Property::velocity ? 3 : 1;
 }
 
-/// What one file of a snapshot says.
+/// The content of the header of one file of a snapshot.
 struct FileHeader {
   SnapshotFormat format = SnapshotFormat::hdf5;
   bool byte_swapped = false;
@@ -72,7 +72,8 @@ bool check_before_opening(const Communicator& comm, std::span<const std::string>
 /// InputError if there cannot be so many.
 int number_of_files(std::int64_t stated, const std::string& path);
 
-/// What redshift and h of a header say about comoving values: a sentence, or nothing. An h of 0 was not set.
+/// A sentence on what redshift and h of a header say about comoving values, or nothing. An h of 0 was not
+/// set.
 std::string comoving_signs(double redshift, double time, double hubble);
 
 /// The paths of a set of `files` files of which `path` is one: its last number between dots counts them.

@@ -21,7 +21,7 @@
 namespace grove {
 namespace {
 
-/// What the master finds: the files of the set, and the counts of each by type.
+/// The master's findings: the files of the set, and the counts of each by type.
 struct Layout {
   std::vector<std::string> files;
   std::vector<std::array<Count, particle_types>> counts;

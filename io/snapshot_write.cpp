@@ -39,9 +39,9 @@ class Division {
   }
   int first_rank(int group) const { return static_cast<int>(share_begin(ranks_, group, groups_)); }
   int first_file(int group) const { return static_cast<int>(share_begin(files_, group, groups_)); }
-  /// Where the particles of a file begin, of `count` in all.
+  /// The first particle of a file, of `count` in all.
   Count file_begin(Count count, int file) const { return share_begin(count, file, files_); }
-  /// Where the particles of each rank begin, length P + 1.
+  /// The first particle of each rank, length P + 1.
   std::vector<Count> bounds(Count count) const {
     std::vector<Count> bounds;
     for (int group = 0; group < groups_; ++group) {

@@ -18,7 +18,7 @@ class Tipsy final : public BinaryFile {
  public:
   using BinaryFile::BinaryFile;
 
-  /// Whether the beginning looks like tipsy's: three dimensions, and the particles by kind add up.
+  /// True if the beginning looks like tipsy's: three dimensions, and the particles by kind add up.
   bool recognise() {
     if (size() < 28) return false;
     for (const bool swapped : {false, true}) {

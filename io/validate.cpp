@@ -20,7 +20,7 @@
 namespace grove {
 namespace {
 
-/// Where a particle stands: by type, then place in the file, over all files; without a file by rank.
+/// The place of a particle: by type, then place in the file, over all files; without a file by rank.
 struct Place {
   std::uint64_t type = ~std::uint64_t{0}, index = ~std::uint64_t{0};
   friend auto operator<=>(const Place&, const Place&) = default;
@@ -40,7 +40,7 @@ class Places {
     }
   }
 
-  /// Of the particle that is number i on this rank.
+  /// The place of the particle that is number i on this rank.
   Place of(const Particles& particles, std::size_t i) const {
     if (!options_.header) return {rank_, i};
     const std::uint8_t type = particles.type[i];

@@ -11,7 +11,7 @@
 
 namespace grove {
 
-/// What particles are to be used for, so far as that decides what is wrong with them.
+/// The use of particles, so far as it decides what is wrong with them.
 struct ValidationOptions {
   std::string source;                              ///< file or model that they come from, named in messages
   std::uint8_t tracer = 0;                         ///< bit t set: particles of type t may have no mass
@@ -50,7 +50,7 @@ void validate_values(const Communicator& comm, const Particles& particles, const
 void validate_ids(const Communicator& comm, const Particles& particles, const ValidationOptions& options,
                   Count piece = Count{1} << 22);
 
-/// Whether these can be the edges of a box: lengths, or 0 for open space.
+/// True if these can be the edges of a box: lengths, or 0 for open space.
 bool is_box(const Vec3d& edges);
 /// As a length, or three if they differ.
 std::string text_of_box(const Vec3d& edges);

@@ -9,7 +9,7 @@
 #include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
 
-/// What the values of the enumerations that a user may choose from are called, in parameter files, on the
+/// The names of the values of enumerations that a user may choose from, in parameter files, on the
 /// command line and in reports.
 namespace grove {
 

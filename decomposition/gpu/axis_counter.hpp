@@ -8,7 +8,7 @@
 
 namespace grove {
 
-/// What the services see of an AxisCounterRank.
+/// The part of an AxisCounterRank that the services see.
 struct AxisCounter {
   RankParticles& host;
   bool one_launch_per_cell;

@@ -20,7 +20,7 @@ namespace grove {
 
 namespace {
 
-/// What MPI says of itself. One that does not take device memory would read it as the host's and crash, so it
+/// MPI's own statement. An MPI that does not take device memory would read it as the host's and crash, so it
 /// is asked before it is tried.
 bool mpi_claims_device_memory() {
 #ifdef OMPI_HAVE_MPI_EXT_CUDA

@@ -22,7 +22,7 @@
 namespace grove {
 namespace {
 
-/// Of each cell; the root's is 0. Children lie behind their parents.
+/// The depth of each cell; the root's is 0. Children lie behind their parents.
 std::vector<std::size_t> depths(std::span<const Cell> cells) {
   std::vector<std::size_t> depth(cells.size(), 0);
   for (std::size_t c = 0; c < cells.size(); ++c) {
@@ -355,7 +355,7 @@ void DeviceRank::arrange() {
   cuda::device_synchronise();
 }
 
-/// Whether so few have arrived that they may wait beside all that was here until the trees are made.
+/// True if so few have arrived that they may wait beside all that was here until the trees are made.
 bool DeviceRank::have_few_arrived() const {
   constexpr std::size_t few = 8;
   return !arrived_.empty() && few * (ids_ - size()) <= records_.size();

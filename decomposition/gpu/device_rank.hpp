@@ -43,7 +43,7 @@ class DeviceRank : public RankStorage {
 
   /// Makes top cell 0 of the records.
   void begin_services();
-  /// What services work on, after begin_services().
+  /// Services work on these, after begin_services().
   cuda::ResidentCells& cells() { return *cells_; }
 
  private:

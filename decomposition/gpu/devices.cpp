@@ -16,7 +16,7 @@
 namespace grove {
 namespace {
 
-/// What a rank says of the GPU that it would use.
+/// A rank's description of the GPU that it would use.
 struct Entry {
   std::array<char, 64> host, name, pci;
   std::array<char, 16> identity;

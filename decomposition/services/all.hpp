@@ -13,8 +13,8 @@
 
 namespace grove::services {
 
-/// What the master of a decomposition can call, on a rank's own data: RankParticles, DeviceRank or
-/// AxisCounter.
+/// The services that the master of a decomposition can call, on a rank's own data: RankParticles, DeviceRank
+/// or AxisCounter.
 template <class Own>
 std::vector<ServiceEntry> all(Own& own) {
   return {service_entry<Init>(own),       service_entry<MakeAxis>(own),   service_entry<CountLeft>(own),

@@ -8,7 +8,7 @@
 
 namespace grove::services {
 
-/// What lies left of each of K equidistant candidate cuts of a top cell.
+/// Counts of what lies left of each of K equidistant candidate cuts of a top cell.
 /// Cost: one pass over the lined-up coordinates; for few candidates, on the host, one vectorised pass each.
 struct CountLeft {
   static constexpr std::string_view name = "count_left";

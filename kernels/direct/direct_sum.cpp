@@ -30,7 +30,7 @@ struct Block {
   std::size_t padded;
 };
 
-/// What each source of a block does to one target.
+/// The effect of each source of a block on one target.
 struct Contributions {
   alignas(64) BlockArray x, y, z, potential;
 };

@@ -20,7 +20,7 @@ struct DirectSources {
   std::size_t count;
 };
 
-/// Where the force is wanted.
+/// A place where the force is wanted.
 struct DirectTarget {
   Vec3d position;
   double softening;  ///< Plummer-equivalent length; a pair uses the larger of the two

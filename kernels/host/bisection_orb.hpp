@@ -92,7 +92,7 @@ class OrbBisection {
     return columns_.template partition<Simd>(begin, count, k, axis, threshold, bounds, scratch_.data());
   }
 
-  /// Where the cut goes between equal coordinates.
+  /// The place of the cut between equal coordinates.
   Parts divide_equal(std::size_t begin, std::size_t count, std::size_t k, int axis) {
     const auto records = records_.subspan(begin, count);
     columns_.pack(begin, records);

@@ -35,13 +35,13 @@ inline void set_bounds(const Coordinate* keys, std::size_t count, std::size_t ax
   bounds.high[axis] = high;
 }
 
-/// What a partition returns.
+/// The result of a partition.
 struct Parts {
   std::size_t left;  ///< records in the left part
   Bounds left_bounds, right_bounds;
 };
 
-/// What select() returns.
+/// The result of select().
 struct Selection {
   std::size_t count;  ///< keys inside the interval
   std::size_t below;  ///< keys less than it

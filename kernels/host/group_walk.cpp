@@ -12,7 +12,7 @@ namespace {
 /// Pairs of siblings tested at once.
 constexpr int batch = 8;
 
-/// Where the next entries go; the arrays have room for all nodes and a batch.
+/// The next entries go here; the arrays have room for all nodes and a batch.
 struct Ends {
   std::int32_t *far_cells, *near_cells, *far_buckets, *near_buckets, *queue;
 };

@@ -8,7 +8,8 @@
 
 namespace grove {
 
-/// What acts on a group: indices of nodes of a LocalTree, near ones (LocalTree::near2) and far ones apart.
+/// The interaction lists of a group: indices of nodes of a LocalTree, near ones (LocalTree::near2) and far
+/// ones apart.
 struct InteractionLists {
   Array<std::int32_t> far_cells, near_cells;      ///< accepted
   Array<std::int32_t> far_buckets, near_buckets;  ///< opened down to their particles

@@ -21,7 +21,7 @@ struct alignas(64) GroupLanes {
   void load(const TargetLeaf& target, const Group& group, const SofteningTable& softening);
 };
 
-/// What defines the sums.
+/// The parameters of the sums.
 struct SumSetup {
   SofteningKernel kernel;
   Order order;

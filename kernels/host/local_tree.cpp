@@ -64,7 +64,7 @@ class Gatherer {
     return first;
   }
 
-  /// Whether a group may open it, the test being a little stricter than the groups'.
+  /// True if a group may open it, the test being a little stricter than the groups'.
   bool needs_opening(std::int32_t i) const {
     const LocalNode& node = local_.node(i);
     const float distance2 = target_.bounds.distance2({node.x, node.y, node.z});

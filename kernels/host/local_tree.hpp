@@ -32,7 +32,7 @@ struct alignas(64) LocalPair {
   LocalNode node[2];
 };
 
-/// What is the same for all leaves of a walk.
+/// The data that are the same for all leaves of a walk.
 struct GatherSetup {
   WalkUnits units;
   SofteningTable softening;
@@ -56,7 +56,7 @@ struct LocalTree {
   LocalNode& node(std::int32_t i) { return pairs[static_cast<std::uint32_t>(i) / 2].node[i & 1]; }
   const LocalNode& node(std::int32_t i) const { return pairs[static_cast<std::uint32_t>(i) / 2].node[i & 1]; }
 
-  /// Where a node comes from: number of the leaf (-1: the top tree), and index in that tree.
+  /// The origin of a node: number of the leaf (-1: the top tree), and index in that tree.
   struct Origin {
     std::int32_t tree, node;
   };

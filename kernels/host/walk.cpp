@@ -12,7 +12,7 @@
 namespace grove {
 namespace {
 
-/// What a thread needs to walk leaves; kept between leaves because of its arrays.
+/// The memory that a thread needs to walk leaves; kept between leaves because of its arrays.
 struct Walker {
   LocalTree tree;
   InteractionLists lists;

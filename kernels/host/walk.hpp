@@ -17,7 +17,7 @@
 /// Cost: a few hundred tests per group and a few hundred interactions per particle.
 namespace grove {
 
-/// What defines a walk, apart from trees and targets.
+/// The parameters of a walk, apart from trees and targets.
 struct WalkSetup {
   GravityParameters gravity;
   WalkUnits units;

@@ -13,7 +13,7 @@
 /// particle i wherever its pointers are valid, in host memory on the host or in device memory on a device.
 namespace grove {
 
-/// Of make_records() (kernels/host/bisection.hpp).
+/// The body of make_records() (kernels/host/bisection.hpp).
 struct RecordBody {
   Box box;
   std::size_t first;      ///< index of particle 0

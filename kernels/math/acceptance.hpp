@@ -31,7 +31,7 @@ namespace grove {
 inline constexpr float leaf_margin = 1e-5F;
 inline constexpr float selection_margin = 2e-5F;
 
-/// Whether a node may stand for its particles, for all targets in bounds whose squared distance (of the box,
+/// True if a node may stand for its particles, for all targets in bounds whose squared distance (of the box,
 /// see TargetBounds) from its centre of mass is distance2. What is not a number opens.
 GROVE_HOST_DEVICE inline bool accepts(float reach2, float power, float distance2, float strictness,
                                       float margin) {
@@ -42,7 +42,7 @@ GROVE_HOST_DEVICE inline bool accepts(const NodeCore& node, float distance2, flo
   return accepts(node.reach2, node.power, distance2, strictness, margin);
 }
 
-/// What a criterion needs that is the same for all nodes and targets, in walk units.
+/// The data of a criterion that are the same for all nodes and targets, in walk units.
 struct AcceptanceRule {
   Criterion criterion = Criterion::opening_radius;
   Order order = Order::quadrupole;

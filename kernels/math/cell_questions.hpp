@@ -10,7 +10,7 @@
 #include "kernels/math/cell.hpp"
 #include "kernels/math/middle_bins.hpp"
 
-/// What the services of a decomposition are asked about cells, and what they answer; these structs travel
+/// Questions about cells to the services of a decomposition, and their answers; these structs travel
 /// between ranks, and backends work on them. A cell is given by its number among the top cells.
 namespace grove {
 

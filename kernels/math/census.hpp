@@ -10,7 +10,7 @@
 
 namespace grove {
 
-/// What an exchange of particles must leave as it is, whatever their order: sums that wrap around, so the
+/// An exchange of particles must leave these as they are, whatever the order: sums that wrap around, so the
 /// same for any order.
 struct Census {
   std::uint64_t particles = 0;

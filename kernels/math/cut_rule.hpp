@@ -6,12 +6,12 @@
 #include "base/host_device.hpp"
 #include "base/types.hpp"
 
-/// Where cells are cut, as functions of integers; the searches for a cut, on one rank or on many, know
+/// The places of cuts, as functions of integers; the searches for a cut, on one rank or on many, know
 /// nothing else about the rule. A cut divides the particles of a cell, ordered by (coordinate on the cut
 /// axis, id), into a prefix, the left child, and the rest.
 namespace grove {
 
-/// Where cells are cut (design, section 2).
+/// The rule that decides where cells are cut.
 enum class CutRule : std::uint8_t {
   middle,  ///< near the spatial middle, counts rounded to a multiple of a quantum
   halves,  ///< the published ORB: equal weight per leaf
@@ -34,7 +34,7 @@ struct CutTarget {
   Count most;    ///< at most this many,
   Count weight;  ///< and beyond `least` only as many as weigh together at most this
 
-  /// Whether the prefix of this many particles and this weight may go left.
+  /// True if the prefix of this many particles and this weight may go left.
   GROVE_HOST_DEVICE constexpr bool accepts(Count prefix_count, Count prefix_weight) const {
     return prefix_count <= least || (prefix_count <= most && prefix_weight <= weight);
   }
@@ -43,7 +43,7 @@ struct CutTarget {
     const Count bound = weight < most ? weight : most;
     return bound > least ? bound : least;
   }
-  /// Whether the prefix is known by its count alone.
+  /// True if the prefix is known by its count alone.
   GROVE_HOST_DEVICE constexpr bool is_exact() const { return least == most; }
   friend bool operator==(const CutTarget&, const CutTarget&) = default;
 };
@@ -93,7 +93,7 @@ GROVE_HOST_DEVICE constexpr Coordinate middle_of_epoch(Coordinate low, Coordinat
   return scattered_middle(low, high, scrambled(scrambled(epoch) ^ all_bits_below(high - low)));
 }
 
-/// Whether the highest bit of a is lower than that of b, without looking for either.
+/// True if the highest bit of a is lower than that of b, without looking for either.
 GROVE_HOST_DEVICE constexpr bool has_lower_highest_bit(Coordinate a, Coordinate b) {
   return a < b && a < (a ^ b);
 }
@@ -166,11 +166,11 @@ struct CutScheme {
     return static_cast<std::int32_t>(quanta(count, quantum));
   }
 
-  /// Whether a cell of so many particles and leaves (`halves`) is a leaf.
+  /// True if a cell of so many particles and leaves (`halves`) is a leaf.
   GROVE_HOST_DEVICE constexpr bool is_leaf(Count count, std::int32_t leaves) const {
     return rule == CutRule::halves ? leaves <= 1 : count <= quantum;
   }
-  /// Whether the number of leaves below a cell is known before it is cut. If not, its `leaves` are the least
+  /// True if the number of leaves below a cell is known before it is cut. If not, its `leaves` are the least
   /// that there can be until the leaves are numbered (number_leaves()); more than 1 if it is to be cut.
   GROVE_HOST_DEVICE constexpr bool knows_leaves() const { return rule != CutRule::centre; }
 
@@ -185,10 +185,10 @@ struct CutScheme {
   }
   /// True if the target depends on the number of particles left of middle().
   GROVE_HOST_DEVICE constexpr bool needs_middle() const { return rule != CutRule::halves; }
-  /// What that number is rounded to multiples of; 0: it is not rounded.
+  /// That number is rounded to multiples of this; 0: it is not rounded.
   GROVE_HOST_DEVICE constexpr Count rounding() const { return rule == CutRule::middle ? quantum : 0; }
 
-  /// What goes left of a cell that is no leaf. left_of_middle is only read if needs_middle().
+  /// The target of a cell that is no leaf. left_of_middle is only read if needs_middle().
   GROVE_HOST_DEVICE constexpr CutTarget target(Count count, Count weight, std::int32_t leaves,
                                                Count left_of_middle) const {
     if (rule == CutRule::halves) return halves_target(count, weight, leaves);

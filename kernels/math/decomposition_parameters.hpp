@@ -42,7 +42,7 @@ enum class GpuSchedule : std::uint8_t {
   e,  ///< all on the GPU, by histogram, cells of one rank without the others
 };
 
-/// What the user may choose about the decomposition, and what a run adds.
+/// Choices of the user about the decomposition, and values that a run adds.
 struct DecompositionParameters {
   CutRule rule = CutRule::middle;
   Count leaf_size = 0;  ///< particles in a full leaf; 0: from `leaves`, or if that is 0 too, the default
@@ -53,7 +53,7 @@ struct DecompositionParameters {
   Transport transport = Transport::collectives;
   std::uint32_t epoch = 0;             ///< of cuts: middle_of_epoch(), CellAxes::turned()
   std::int32_t most_block_leaves = 1;  ///< in a block (Domain::block_leaves)
-  /// Of the ranks, positive, in any unit: a rank gets leaves of so much of the work. Empty: all are alike.
+  /// Speeds of the ranks, positive, in any unit: a rank gets as much of the work. Empty: all are alike.
   std::vector<std::uint32_t> speeds{};
 };
 

@@ -7,7 +7,7 @@
 
 namespace grove {
 
-/// What another rank must know of a particle to cut the cell that it is in; travels between ranks.
+/// All that another rank must know of a particle to cut its cell; travels between ranks.
 struct DelegatedRecord {
   ParticleId id;
   IntegerPosition position;

@@ -7,7 +7,7 @@
 
 namespace grove {
 
-/// Where a frame of places in single precision has its origin: in walk units, from a reference that all
+/// The origin of a frame of places in single precision: in walk units, from a reference that all
 /// frames share, each axis as the sum of two floats. And what has places in it.
 struct alignas(32) SourceFrame {
   Vec3f high;

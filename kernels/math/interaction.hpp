@@ -6,11 +6,11 @@
 #include "kernels/math/scalars.hpp"
 #include "kernels/math/softening.hpp"
 
-/// What a source does to targets, in walk units, for one target (T = float, double) or a register full of
+/// The effect of a source on targets, in walk units, for one target (T = float, double) or a register full of
 /// them (T = Lanes). psi_n are the softened potentials of softening.hpp; d points from target to source.
 namespace grove {
 
-/// What acts on a target, summed so far. The potential with its sign changed.
+/// All that acts on a target, summed so far. The potential with its sign changed.
 template <class T>
 struct Pull {
   Vec3<T> acceleration;

@@ -64,7 +64,7 @@ struct Lanes {
   }
 };
 
-/// What comparing Lanes gives.
+/// The result of a comparison of Lanes.
 struct LaneMask {
   IntVector v;
 };

@@ -9,7 +9,7 @@
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/node.hpp"
 
-/// What Forest::update() does per particle and per group: bodies of plain pointers, copied by value, which
+/// The work of Forest::update() per particle and per group: bodies of plain pointers, copied by value, which
 /// work wherever their pointers are valid (see kernels/kokkos/particle_loops.hpp).
 namespace grove {
 

@@ -5,7 +5,7 @@
 
 namespace grove {
 
-/// What the top tree needs to know of a leaf of the ORB; sent between ranks as bytes.
+/// The data of a leaf of the ORB that the top tree needs; sent between ranks as bytes.
 struct LeafRoot {
   NodeCore core;
   NodeMoments moments;
@@ -13,7 +13,7 @@ struct LeafRoot {
   Vec3d origin;     ///< units of the run
 };
 
-/// What a leaf tells all ranks.
+/// A leaf tells this to all ranks.
 struct LeafNotice {
   LeafRoot root;
   TargetBounds bounds;

@@ -36,7 +36,7 @@ struct WalkUnits {
   static double power_of_two(double value) { return std::exp2(std::floor(std::log2(value))); }
 };
 
-/// What an acceptance test reads of a node, and its mass: half a cache line.
+/// The data of a node that an acceptance test reads, and its mass: half a cache line.
 ///
 /// Every criterion has the form d^2 > max(reach2, power * strictness), d the distance of the target's box
 /// from the centre of mass, strictness a property of the target (see acceptance.hpp).
@@ -70,13 +70,13 @@ struct alignas(16) NodeLinks {
   std::int32_t count;  ///< its particles, here or not
 };
 
-/// What walks read of a source particle.
+/// The data of a source particle that walks read.
 struct alignas(16) SourceParticle {
   Vec3f position;
   float mass;
 };
 
-/// Where a force is wanted: the tight box of a group of particles or of all groups of a leaf.
+/// The place where a force is wanted: the tight box of a group or of all groups of a leaf.
 struct TargetBounds {
   Vec3f low, high;
   float strictness;  ///< what multiplies NodeCore::power: from the smallest |a_old| (see acceptance.hpp)

@@ -17,7 +17,7 @@
 /// tree and order depend on coordinates and ids alone, not on how many levels a builder looks at.
 namespace grove {
 
-/// Where a curve stands in a cell: one of the 24 ways in which Hilbert's may run through it, or Morton's.
+/// The state of a curve in a cell: one of the 24 ways in which Hilbert's may run through it, or Morton's.
 using CurveState = std::uint8_t;
 inline constexpr CurveState morton_state = 24, curve_states = 25;
 GROVE_HOST_DEVICE constexpr CurveState first_state(Curve curve) {
@@ -60,7 +60,7 @@ GROVE_HOST_DEVICE constexpr std::int32_t piece_size(std::int32_t first, std::int
   return size;
 }
 
-/// Where a group ends among particles [first, last] of a leaf, at most bucket_size of them: where the second
+/// The end of a group among particles [first, last] of a leaf, at most bucket_size of them: where the second
 /// one's begin, or last + 1.
 GROVE_HOST_DEVICE constexpr std::int32_t group_end(std::int32_t first, std::int32_t last) {
   const std::int32_t end = last / group_size * group_size;

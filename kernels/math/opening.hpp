@@ -21,7 +21,7 @@ enum class Order : std::uint8_t { monopole, quadrupole };
 /// Shape of softened point masses.
 enum class SofteningKernel : std::uint8_t { plummer, spline };
 
-/// What stands in each leaf of the ORB.
+/// The kind of tree in each leaf of the ORB.
 enum class LocalTreeKind : std::uint8_t {
   bisection,  ///< the bisection of the ORB continued
   octree,     ///< the octree of the root cube, as much of it as the leaf holds
@@ -30,13 +30,13 @@ enum class LocalTreeKind : std::uint8_t {
 /// The order of the octants of an octree, and so of the particles of a leaf.
 enum class Curve : std::uint8_t { hilbert, morton };
 
-/// What goes through the trees.
+/// The kind of walk through the trees.
 enum class WalkKind : std::uint8_t {
   groups,  ///< groups of particles, with a test for all of one
   rope,    ///< each particle for itself, along the links of the nodes; on GPUs alone
 };
 
-/// What defines a force evaluation.
+/// The parameters of a force evaluation.
 struct GravityParameters {
   double gravitational_constant = 1;
   Criterion criterion = Criterion::acceleration;
@@ -53,15 +53,15 @@ struct GravityParameters {
   LocalTreeKind tree = LocalTreeKind::bisection;
   Curve curve = Curve::hilbert;  ///< of an octree
   WalkKind walk = WalkKind::groups;
-  /// Of octrees that groups walk: no part of a group reaches farther, units of the run; 0: what costs least.
+  /// Groups that walk octrees: no part of one reaches farther, units of the run; 0: the reach of least cost.
   double critical_separation = 0;
   Count direct_below = 0;  ///< fewer particles than this are summed directly
 
-  /// Whether groups may be split where they reach far.
+  /// True if groups may be split where they reach far.
   bool splits_groups() const { return tree == LocalTreeKind::octree && walk == WalkKind::groups; }
   bool is_direct(Count particles) const { return particles < direct_below; }
 
-  /// Whether the criterion needs |a_old|: an evaluation before the first one then uses first_evaluation().
+  /// True if the criterion needs |a_old|: an evaluation before the first one then uses first_evaluation().
   bool needs_old_acceleration() const {
     return criterion == Criterion::acceleration || criterion == Criterion::multipole;
   }

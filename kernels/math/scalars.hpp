@@ -4,7 +4,7 @@
 
 #include "base/host_device.hpp"
 
-/// What formulas ask of a number: written for one here, for a register full of them in lanes.hpp.
+/// Operations of formulas on a number: for one here, for a register full of them in lanes.hpp.
 namespace grove {
 
 #if defined(__CUDACC__) || defined(__HIPCC__)
@@ -15,7 +15,7 @@ namespace grove {
 #define GROVE_INLINE inline
 #endif
 
-/// Whether a < b, of lanes: anywhere.
+/// True if a < b, of lanes: anywhere.
 template <class T>
 GROVE_HOST_DEVICE constexpr bool any_less(T a, T b) {
   return a < b;

@@ -5,7 +5,7 @@
 
 namespace grove {
 
-/// What single precision may lose of the place of a particle that is so far from the origin of its leaf.
+/// The most that single precision may lose of the place of a particle so far from the origin of its leaf.
 GROVE_HOST_DEVICE inline double place_rounding(const Vec3d& from_origin) {
   constexpr double roundoff = 1.0 / (1 << 24);
   double largest = 0;
@@ -16,7 +16,7 @@ GROVE_HOST_DEVICE inline double place_rounding(const Vec3d& from_origin) {
   return roundoff * largest;
 }
 
-/// Whether the separation of two particles is lost by such a rounding, though the softening of the second
+/// True if the separation of two particles is lost by such a rounding, though the softening of the second
 /// does not cover it. Coincident particles stay so, and then nothing is lost.
 GROVE_HOST_DEVICE inline bool is_separation_lost(const Vec3d& separation, double rounding, double softening) {
   const double r2 = norm2(separation);

@@ -10,7 +10,7 @@
 
 namespace grove {
 
-/// What is known of a cell of the ORB on the way up; walk units, places relative to the origin of the run.
+/// The sums of a cell of the ORB on the way up; walk units, places relative to the origin of the run.
 struct TopSum {
   MomentSum sum;
   double radius;

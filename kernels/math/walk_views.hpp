@@ -7,7 +7,7 @@
 #include "base/vec3.hpp"
 #include "kernels/math/node.hpp"
 
-/// What a walk reads and writes: plain pointers into arrays that others own.
+/// The data that a walk reads and writes: plain pointers into arrays that others own.
 namespace grove {
 
 /// The tree of one leaf of the ORB, grown here or imported (then pruned). Positions are offsets from its
@@ -28,7 +28,7 @@ struct TopLinks {
   std::int32_t first_leaf;  ///< number of the leftmost leaf below it
   std::int32_t leaves;      ///< leaves below it; 1 for a leaf
 
-  /// Whether a leaf is below it, or is it.
+  /// True if a leaf is below it, or is it.
   bool holds(std::int32_t leaf) const { return leaf >= first_leaf && leaf < first_leaf + leaves; }
 };
 
@@ -54,7 +54,7 @@ struct TargetLeaf {
   const std::uint32_t* buckets = nullptr;
 };
 
-/// Where the results of one leaf go, in tree order, in units of the run (times G).
+/// The results of one leaf go here, in tree order, in units of the run (times G).
 struct ForceOutput {
   Vec3f* acceleration = nullptr;
   float* potential = nullptr;
@@ -76,7 +76,7 @@ struct WalkCounts {
   }
 };
 
-/// What a group takes, whatever the number of its particles, from its lists: instructions of a warp of an
+/// The cost of a group, whatever the number of its particles, from its lists: instructions of a warp of an
 /// H200 (docs/measurements/trees.md, "What stands for a group"), and some to begin with.
 GROVE_HOST_DEVICE constexpr std::int64_t group_instructions(std::int64_t cells, std::int64_t particles,
                                                             std::int64_t tests) {

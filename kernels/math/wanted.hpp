@@ -12,7 +12,7 @@ namespace grove {
 /// leaf's origin, by a few times 2^-24.
 inline constexpr double place_margin = 1e-6;
 
-/// What the leaves of a cell of the ORB want of other ranks' trees, together.
+/// The wishes of the leaves of a cell of the ORB, together, for other ranks' trees.
 struct Wanted {
   Vec3d low, high;   ///< box of their targets and their origins, length units of the run
   float strictness;  ///< the largest
@@ -31,7 +31,7 @@ struct Wanted {
     return a;
   }
 
-  /// Whether one of the leaves may open a node with this centre of mass (length units of the run).
+  /// True if one of the leaves may open a node with this centre of mass (length units of the run).
   GROVE_HOST_DEVICE bool may_open(const Vec3d& centre, const NodeCore& core, double unit_length) const {
     double distance2 = 0;
     for (int axis = 0; axis < 3; ++axis) {

@@ -7,8 +7,8 @@
 
 namespace grove {
 
-/// What describes one property of particles, so that migration, checkpoints and snapshots need no code per
-/// property.
+/// The description of one property of particles, so that migration, checkpoints and snapshots need no code
+/// per property.
 struct FieldInfo {
   std::string_view name;   ///< name of its dataset in a snapshot (GADGET-4's name)
   Dimension dimension;     ///< of its values

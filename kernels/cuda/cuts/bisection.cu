@@ -150,7 +150,7 @@ class Levels {
   /// With the cell itself; the least that there can be.
   static std::size_t cells_below(const Cell& cell) { return 2 * static_cast<std::size_t>(cell.leaves) - 1; }
 
-  /// Whether a cell is still to be cut.
+  /// True if a cell is still to be cut.
   bool is_wanted(std::size_t c) const {
     return cells_[c].is_leaf() && !scheme_.is_leaf(cells_[c].count, cells_[c].leaves);
   }

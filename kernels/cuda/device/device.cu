@@ -64,7 +64,7 @@ std::optional<int> selected_device() { return selected; }
 
 namespace {
 
-/// Of the MemoryPurpose that lives.
+/// The data of the MemoryPurpose that lives.
 struct Purpose {
   const char* what = nullptr;
   double particles = 0, bytes_per_particle = 0;

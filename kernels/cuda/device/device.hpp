@@ -21,7 +21,7 @@ struct DeviceInfo {
   std::string pci;                ///< its address on the bus of the host
   std::array<char, 16> identity;  ///< of this GPU, or part of one, and of no other anywhere
 };
-/// Of GPU 0 .. device_count() - 1.
+/// The description of GPU 0 .. device_count() - 1.
 DeviceInfo device_info(int device);
 /// All that follows runs on this GPU. Freed memory stays with the process, which will need it again and need
 /// not wait for it; on a shared GPU only a little, since another process may need it.

@@ -4,7 +4,7 @@
 
 namespace grove::cuda {
 
-/// Of a block, where a kernel has no reason for others.
+/// Threads of a block, where a kernel has no reason for another number.
 constexpr int threads = 256;
 constexpr int warps = threads / 32;
 /// Blocks that keep any GPU busy.

@@ -19,7 +19,7 @@ void check(ncclResult_t status, const char* call) {
                              "): " + ncclGetLastError(nullptr));
 }
 
-/// What elements are sent as.
+/// The type that elements are sent as.
 struct Words {
   ncclDataType_t type;
   std::size_t size;

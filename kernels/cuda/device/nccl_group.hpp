@@ -10,10 +10,10 @@
 
 namespace grove::cuda {
 
-/// Whether Grove was built with NCCL; without, nothing below may be called.
+/// True if Grove was built with NCCL; without, nothing below may be called.
 bool has_nccl();
 
-/// Of the library that is loaded, "2.28.3"; empty: built without.
+/// The version of the library that is loaded, "2.28.3"; empty: built without.
 std::string nccl_version();
 
 /// Names a group for those who join it.

@@ -2,7 +2,7 @@
 
 namespace grove::cuda {
 
-/// What the GPU of this rank does in a second.
+/// The rates of the GPU of this rank, in a second.
 struct DeviceRates {
   double copy_bytes;          ///< read and written in its memory, together
   double to_device, to_host;  ///< bytes over the bus, from and to pinned memory

@@ -4,7 +4,8 @@
 
 namespace grove::cuda {
 
-/// Where kernels, copies, allocations and exchanges go: CUDA's default stream, but while an OnStream lives.
+/// The stream of kernels, copies, allocations and exchanges: CUDA's default stream, but while an OnStream
+/// lives.
 cudaStream_t stream();
 
 class OnStream {
@@ -18,10 +19,10 @@ class OnStream {
   cudaStream_t before_;
 };
 
-/// What it gets is in order with the default stream, as if it came there, but its blocks go before those of
+/// Its work is in order with the default stream, as if it came there, but its blocks go before those of
 /// all other streams that wait for a processor.
 cudaStream_t urgent_stream();
-/// What it gets runs beside all other work: only events put it into an order with that.
+/// Its work runs beside all other work: only events put it into an order with that.
 cudaStream_t background_stream();
 
 /// A moment in the work of a stream.
@@ -34,7 +35,7 @@ class Event {
 
   /// When all is done that the stream has got until now.
   void record(cudaStream_t stream) const;
-  /// What the stream gets from now on waits for it. Errors show in the next call.
+  /// All that the stream gets from now on waits for it. Errors show in the next call.
   void hold(cudaStream_t stream) const noexcept;
   /// Both have passed.
   double seconds_since(const Event& earlier) const;

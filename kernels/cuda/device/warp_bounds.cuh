@@ -4,7 +4,7 @@
 
 namespace grove::cuda {
 
-/// Of all lanes.
+/// The union over all lanes.
 __device__ inline TargetBounds warp_union(TargetBounds bounds) {
   for (int other = 1; other < 32; other *= 2) {
     TargetBounds b;

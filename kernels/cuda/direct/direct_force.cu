@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(force_threads)
   tiles.scale[i] = scale;
 }
 
-/// What this launch computes: tiles first_tile .. first_tile + tiles - 1, of them targets first .. last - 1.
+/// The task of this launch: tiles first_tile .. first_tile + tiles - 1, of them targets first .. last - 1.
 struct Wanted {
   std::uint64_t first, last;
   const std::uint8_t* level;  ///< of these; or null
@@ -79,7 +79,7 @@ struct StageMemory {
   float scale[stage_size];
 };
 
-/// What a part of the sources does to a tile of targets. A warp has 128 consecutive ones, so that the box
+/// The effect of a part of the sources on a tile of targets. A warp has 128 consecutive ones, so that the box
 /// around them is small.
 template <class Shape>
 class TileSum {
@@ -159,7 +159,7 @@ class TileSum {
     }
   }
 
-  /// Whether softening may matter to a target of the warp.
+  /// True if softening may matter to a target of the warp.
   __device__ bool is_near(int j) const {
     const float4 s = m_.source[j];
     return !(bounds_.distance2({s.x, s.y, s.z}) > larger(m_.scale[j], largest_scale_) * (1 + leaf_margin));

@@ -44,7 +44,7 @@ __device__ void add_near(Spline, const Vec3d& d, double mass, double a, double b
   add_pair(spline_pair(r2, r2 > 0 ? inverse_sqrt(r2) : 0, a < b ? a : b), d, mass, pull);
 }
 
-/// What a portion of the particles does to each target.
+/// The effect of a portion of the particles on each target.
 template <class Shape>
 __global__ void __launch_bounds__(sum_threads)
     add_up(const SumScales scales, const DirectParticles particles, const std::uint32_t* targets,

@@ -32,7 +32,7 @@ struct TreePacking {
     out.moments[to] = trees.moments[from];
     if (trees.children) out.children[to] = trees.children[from];
     NodeLinks link = trees.links[from];
-    // What comes next is a sibling of a selected node, or of one above it: selected, too.
+    // The next node is a sibling of a selected node, or of one above it: selected, too.
     if (link.next >= 0) link.next = number[link.next];
     const std::int32_t first = link.first;
     const bool is_open = has_bit(opened, n);
@@ -63,7 +63,7 @@ struct TreePacking {
   }
 };
 
-/// What is selected of some nodes.
+/// The numbers of selected ones among some nodes.
 struct PackCounts {
   std::uint32_t nodes, particles;
 };
@@ -80,7 +80,7 @@ class RoundSums {
 
   __device__ RoundSums(Scan::TempStorage& storage, std::int32_t before) : storage_(storage), done_(before) {}
 
-  /// What comes before this thread's.
+  /// The sum of the values before this thread's.
   __device__ std::int32_t add(std::int32_t value) {
     std::int32_t before = 0, all = 0;
     Scan(storage_).ExclusiveSum(value, before, all);
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(pack_threads)
   store_nodes(tree, 0, leaf.nodes, {storage, 0});
 }
 
-/// What is done with the pieces of large trees, one after the other.
+/// The steps with the pieces of large trees, one after the other.
 enum class PackStep { count, number, store };
 
 /// Blocks along y share a tree, a piece each. counts: by tree and piece; after counting sums of all before.

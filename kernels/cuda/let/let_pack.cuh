@@ -10,7 +10,7 @@ namespace grove::cuda {
 /// Nodes of trees whose lists are in the memory of a block: bisections, and octrees of so few.
 inline constexpr std::int32_t most_in_block = 2048;
 
-/// Where the parts of a selected tree go.
+/// The places that the parts of a selected tree go to.
 struct PackPlaces {
   std::uint64_t node, particle;
   std::uint64_t marks;  ///< first of the pair

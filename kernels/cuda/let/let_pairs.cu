@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(pair_threads)
   });
 }
 
-/// What stands before each element, and the sum of all but the last in its place.
+/// The sums of all that stands before each element; the last one is the sum of all but the last.
 template <class T, class Sum>
 DeviceArray<T> scanned(const DeviceArray<T>& values, const Sum& sum) {
   DeviceArray<T> before(values.size());

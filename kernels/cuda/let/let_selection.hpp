@@ -66,7 +66,7 @@ class LetSelection {
   /// largest_tree: nodes of the largest one. All must outlive this.
   LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers);
 
-  /// What was selected, in order of rank and leaf.
+  /// The selected trees, in order of rank and leaf.
   std::span<const SelectedTree> trees() const { return selected_; }
 
   /// The selected parts, in that order: links count from the first node and particle of each tree.

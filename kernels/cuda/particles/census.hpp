@@ -8,7 +8,7 @@
 
 namespace grove::cuda {
 
-/// Of particles whose fields are in device memory. Cost: one pass over the fields.
+/// The census of particles whose fields are in device memory. Cost: one pass over the fields.
 Census take_census(std::size_t count, const ParticleId* id, const double* mass, const Vec3d* position,
                    const Vec3d* velocity);
 

@@ -10,7 +10,7 @@
 #include "kernels/math/potentials.hpp"
 #include "kernels/math/totals.hpp"
 
-/// What a step does to each particle, and sums over them. All pointers are to device memory. Cost of each:
+/// The work of a step on each particle, and sums over them. All pointers are to device memory. Cost of each:
 /// one pass over the fields it names.
 namespace grove::cuda {
 
@@ -25,7 +25,7 @@ struct StepFields {
   Vec3f* previous_acceleration;
 };
 
-/// What src/time/leapfrog.hpp does on the host.
+/// The same as src/time/leapfrog.hpp on the host.
 LevelCounts choose_levels(std::size_t count, const StepRule& rule, int first_active,
                           const StepFields& fields);
 void kick(std::size_t count, const Kick& kick, const StepFields& fields);
@@ -35,7 +35,7 @@ void drift(std::size_t count, const Drift& drift, const StepFields& fields);
 void add_external(std::size_t count, int first_active, const ExternalField& field, const std::uint8_t* level,
                   const Vec3d* position, Vec3f* acceleration);
 
-/// Of active particles: old_acceleration becomes |acceleration|, work that of a longest step.
+/// For active particles old_acceleration becomes |acceleration|, work that of a longest step.
 struct LevelWork {
   LevelCounts particles, interactions;  ///< active ones; theirs, before
   Count not_finite;                     ///< of the active ones, accelerations that are no finite numbers
@@ -49,14 +49,14 @@ void set_work(const std::uint8_t* level, std::size_t count, int first_active, st
 /// The largest value; 0 of none.
 double largest_of(const double* values, std::size_t count);
 
-/// What totals are made of.
+/// The fields that totals are made of.
 struct TotalsFields {
   const double* mass;
   const Vec3d *position, *velocity;
   const float* potential;
 };
-/// Of each leaf, with external potentials, in an order that depends on the number of its particles alone.
-/// totals (out, device): leaves.
+/// The totals of each leaf, with external potentials, in an order that depends on the number of its particles
+/// alone. totals (out, device): leaves.
 void sum_leaves(const TotalsFields& fields, const ExternalField& field, const LeafPieces& pieces,
                 Totals* totals);
 

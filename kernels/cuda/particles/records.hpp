@@ -8,8 +8,8 @@
 
 namespace grove::cuda {
 
-/// What is sorted in place of particles: integer coordinates x, y, z and the index of the particle, as four
-/// parallel arrays in device memory.
+/// The records that are sorted in place of particles: integer coordinates x, y, z and the index of the
+/// particle, as four parallel arrays in device memory.
 struct DeviceRecords {
   DeviceRecords() = default;
   explicit DeviceRecords(std::size_t count) {

@@ -8,7 +8,7 @@
 
 namespace grove::cuda {
 
-/// What the walk of a step has cost in a block of leaves.
+/// The cost of the walk of a step in a block of leaves.
 struct BlockWork {
   Count active;        ///< particles
   Count interactions;  ///< theirs

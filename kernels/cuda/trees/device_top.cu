@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(top_threads)
   }
 }
 
-/// What a cell becomes.
+/// The cells as walks see them.
 struct TopArrays {
   SourceFrame* frames;
   Vec3d* centre;
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(top_threads)
   }
 }
 
-/// What walks see of each cell.
+/// Fills the arrays that walks read.
 __global__ void __launch_bounds__(top_threads)
     show_cells(const CombineRule rule, const LeafNotice* notices, const TopLinks* cells, std::int32_t count,
                const TopSum* sums, const TopArrays out) {

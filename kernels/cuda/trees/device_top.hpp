@@ -35,7 +35,7 @@ struct TopSources {
   NodeCodes codes;
 };
 
-/// What the selection of trees for other ranks asks of the cells. Device memory.
+/// The data of the cells that the selection of trees for other ranks needs. Device memory.
 struct TopCells {
   const TopLinks* links;           ///< [cells]; the root is the first
   const std::uint32_t* leaf_cell;  ///< [leaves] the cell that is the leaf
@@ -82,7 +82,7 @@ class DeviceTop {
   DeviceArray<Wanted> wanted_;
 };
 
-/// Where the tree of a leaf lies in the arrays of all sources.
+/// The place of the tree of a leaf in the arrays of all sources.
 struct LeafPlace {
   std::uint32_t node, particle;
 };

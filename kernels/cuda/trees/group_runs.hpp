@@ -9,8 +9,8 @@
 /// (kernels/math/group_runs.hpp).
 namespace grove::cuda {
 
-/// Where the buckets of each group begin: bit i: with its particle i. buckets (out, device): by group. trees:
-/// links and places are enough. Cost: one pass over the nodes.
+/// The begins of the buckets of each group: bit i: one begins with its particle i. buckets (out, device): by
+/// group. trees: links and places are enough. Cost: one pass over the nodes.
 void mark_buckets(const LeafTrees& trees, std::uint32_t groups, std::uint32_t* buckets);
 
 /// Parts of groups, in tree order. Device memory.
@@ -20,7 +20,7 @@ struct GroupRuns {
   std::uint32_t count = 0;
 };
 
-/// Of the groups with active particles, those parts that have any. leaf_of_group, buckets (device): by group;
+/// Those parts of the groups with active particles that have any. leaf_of_group, buckets (device): by group;
 /// critical: walk units. Cost: two passes over the groups and over the particles of those that are split.
 GroupRuns split_groups(const LeafTrees& trees, const std::uint32_t* leaf_of_group, std::uint32_t groups,
                        const std::uint32_t* buckets, float critical);

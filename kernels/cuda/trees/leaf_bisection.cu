@@ -120,7 +120,7 @@ class LeafBisection {
     std::uint16_t value[items];
     for (int i = 0; i < items; ++i) {
       value[i] = static_cast<std::uint16_t>(begin + i);
-      // What is no particle comes behind all, because the sort is stable.
+      // Places without a particle come behind all, because the sort is stable.
       key[i] = begin + i < count_ ? s_.coordinate[axis][begin + i] - low : ~0u;
     }
     if (bits > 0) {
@@ -178,7 +178,7 @@ class LeafBisection {
     __syncthreads();
   }
 
-  /// Where the cells of a level are cut, and their children.
+  /// Plans the cuts of the cells of a level, and their children.
   __device__ void plan(int level) {
     for (int k = threadIdx.x; k < s_.active[level % 2]; k += cut_threads) {
       ActiveCell& c = s_.cut.cells[level % 2][k];

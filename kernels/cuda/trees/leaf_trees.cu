@@ -84,7 +84,7 @@ struct LeafUpdate {
     }
   }
 
-  /// What a source is made of.
+  /// The data that a source is made of.
   struct Raw {
     Vec3d position;
     double mass;
@@ -129,7 +129,7 @@ struct LeafUpdate {
     return i / bucket_size * staged_bucket + i % bucket_size;
   }
 
-  /// Of all groups, or of the active ones. By one warp; every lane gets it.
+  /// The bounds of all groups, or of the active ones. By one warp; every lane gets them.
   __device__ TargetBounds bounds_of(const Group* groups, bool active_ones) const {
     TargetBounds all = no_bounds();
     for (auto g = static_cast<std::int32_t>(threadIdx.x % 32); g * group_size < count; g += 32) {
@@ -182,7 +182,7 @@ struct LeafUpdate {
       s.ready[round % 2][atomicAdd(&s.ready_count[round % 3], 1)] = static_cast<std::int16_t>(n);
   }
 
-  /// Of every node above the buckets, the largest distance of a particle from its centre. A thread climbs
+  /// The largest distance of a particle from the centre of every node above the buckets. A thread climbs
   /// from each bucket with its particles.
   __device__ void find_radii() const {
     const auto b = static_cast<std::int32_t>(threadIdx.x);

@@ -9,7 +9,7 @@
 
 namespace grove::cuda {
 
-/// Where a leaf's part of the arrays of all leaves lies.
+/// The place of a leaf's part in the arrays of all leaves.
 struct LeafPlaces {
   std::uint64_t first;  ///< particle
   std::uint64_t node, group;
@@ -17,7 +17,7 @@ struct LeafPlaces {
   std::int32_t nodes;
 };
 
-/// What an update reads of the particles: in tree order, units of the run. Device memory.
+/// The fields of particles that an update reads: in tree order, units of the run. Device memory.
 struct LeafParticleFields {
   const Vec3d* position;
   const double* mass;
@@ -27,7 +27,7 @@ struct LeafParticleFields {
   int first_active = 0;                 ///< the level from which on particles are
 };
 
-/// What walks read; walk units, offsets from the leaf's origin. Device memory.
+/// The data that walks read; walk units, offsets from the leaf's origin. Device memory.
 struct LeafTrees {
   const LeafPlaces* leaves;
   std::uint32_t count;     ///< of leaves

@@ -5,7 +5,7 @@
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/leaf_bodies.hpp"
 
-/// What the updates of all kinds of trees share.
+/// The common parts of the updates of all kinds of trees.
 namespace grove::cuda {
 
 /// The same for all leaves.
@@ -26,7 +26,7 @@ struct UpdateRule {
   }
 };
 
-/// Whether particle i of all leaves is active.
+/// True if particle i of all leaves is active.
 __device__ inline bool is_active(const LeafParticleFields& particles, std::uint64_t i) {
   return !particles.level || particles.level[i] >= particles.first_active;
 }
@@ -42,7 +42,7 @@ __device__ inline std::uint32_t make_strict(const UpdateRule& rule, bool is_acti
   return active;
 }
 
-/// What makes sources of the particles of a leaf.
+/// The body that makes sources of the particles of a leaf.
 __device__ inline SourceBody source_body(const UpdateRule& rule, const Vec3d& origin,
                                          const LeafParticleFields& particles, const LeafTrees& trees,
                                          const LeafPlaces& leaf) {

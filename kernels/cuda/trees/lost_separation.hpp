@@ -13,7 +13,7 @@ struct LostPair {
   std::uint32_t leaf;
 };
 
-/// What grove::lost_separation() looks for: the pair with the lowest first particle. particles: those of
+/// The same as grove::lost_separation(): the pair with the lowest first particle. particles: those of
 /// trees, after update_leaves(). Cost: one pass over the positions.
 std::optional<LostPair> find_lost_separation(const LeafParticleFields& particles, const LeafTrees& trees,
                                              const GravityParameters& gravity);

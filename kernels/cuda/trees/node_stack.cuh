@@ -11,7 +11,7 @@ namespace grove::cuda {
 class NodeStack {
  public:
   static constexpr int size = 512, portion = 256, most_spilled = 8 * portion;
-  /// Of a node: eight octants, of each two buckets where a group ends in it.
+  /// The children of a node: eight octants, of each two buckets where a group ends in it.
   static constexpr int most_children = 16;
 
   /// memory: [size]; spill: [most_spilled].
@@ -34,9 +34,9 @@ class NodeStack {
 
   __device__ bool is_empty() const { return size_ == 0 && spilled_ == 0; }
 
-  /// Whether there are so many, all of them in shared memory.
+  /// True if there are so many, all of them in shared memory.
   __device__ bool holds(int least) const { return size_ >= least && spilled_ == 0; }
-  /// Of what it holds() every `stride`-th, from number `first` on, stays.
+  /// Every `stride`-th of what it holds() stays, from number `first` on.
   __device__ void keep(int first, int stride) {
     size_ = (size_ - first + stride - 1) / stride;
 #pragma unroll 1

@@ -24,7 +24,7 @@ struct OctreeCell {
   std::uint32_t begin[8];      ///< where the particles of its parts begin, empty ones too
 };
 
-/// What all kernels know.
+/// The data that all kernels know.
 struct OctreeView {
   LeafRecords from;
   KeyView keys;
@@ -123,7 +123,7 @@ __device__ NodeRank rank_of(std::uint32_t nodes) {
   return {sum - nodes, __shfl_sync(cell_mask(), sum, lanes_per_cell - 1, lanes_per_cell)};
 }
 
-/// Where the part of this lane begins: by the digit behind the levels that all have in common, or by number.
+/// The begin of the part of this lane: by the digit behind the levels that all have in common, or by number.
 __device__ std::uint32_t find_begin(const OctreeView& v, const OctreeCell& cell) {
   const unsigned lane = static_cast<unsigned>(cell_lane());
   const std::uint32_t end = cell.first + cell.count;

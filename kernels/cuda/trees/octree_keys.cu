@@ -30,7 +30,7 @@ struct KeyLevels {
   bool with_leaf;
 };
 
-/// Of particles in order.
+/// The keys of particles, in order.
 __global__ void __launch_bounds__(threads)
     make_curve_keys(const LeafRecords from, const KeyLevels levels, CurveState state,
                     const std::uint32_t* order, std::uint64_t* keys) {
@@ -65,7 +65,7 @@ __global__ void make_order(std::uint32_t count, std::uint32_t* order) {
   if (i < count) order[i] = i;
 }
 
-/// What is found out about sorted keys.
+/// The findings about sorted keys.
 struct Findings {
   int levels;  ///< that the trees need
   int is_unresolved, has_coincident;

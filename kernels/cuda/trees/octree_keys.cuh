@@ -76,7 +76,7 @@ class OctreeKeys {
   int depth() const { return depth_; }
 
  private:
-  /// What particles are sorted by, the last one first.
+  /// The words that particles are sorted by, the last one first.
   enum class Word { id, low, high, leaf };
   void make_keys(Word word, const LeafRecords& from, std::uint64_t* keys) const;
   void sort_by(Word word, const LeafRecords& from);

@@ -8,8 +8,8 @@
 /// How the kernels of TreeUpdate sum up nodes.
 namespace grove::cuda {
 
-/// What kernels need beside the trees. Nodes by their number among all. Wide nodes hold the whole of some
-/// group of particles.
+/// The data that kernels need beside the trees. Nodes by their number among all. Wide nodes hold the whole of
+/// some group of particles.
 struct TreeUpdate::View {
   std::uint32_t* parent;   ///< [nodes] no_node: a root
   std::uint32_t* pending;  ///< [nodes] children that are divided and not done
@@ -45,7 +45,7 @@ __device__ inline unsigned node_mask() {
   return ((1U << lanes_per_node) - 1) << (lane_index() / lanes_per_node * lanes_per_node);
 }
 
-/// What is known of the particles of a node. With a length of an odd number of pairs of banks, so that those
+/// The sums over the particles of a node. With a length of an odd number of pairs of banks, so that those
 /// of a warp's lanes, one behind the other, are read and written without conflicts.
 template <bool with_extent>
 struct NodeSum {

@@ -96,7 +96,7 @@ struct ListPlaces {
   }
 };
 
-/// What a node waits for.
+/// The children that a node waits for.
 struct Family {
   std::uint32_t children = 0, divided = 0;
 };

@@ -26,7 +26,7 @@ class TreeUpdate {
   void run(const LeafParticleFields& particles, const GravityParameters& gravity, const WalkUnits& units,
            double median_acceleration, const LeafTrees& trees, std::uint32_t groups, std::uint32_t nodes);
 
-  /// Of a node's particles.
+  /// The extent of a node's particles.
   struct Extent {
     Vec3f low, high;
   };
@@ -34,7 +34,7 @@ class TreeUpdate {
   struct Place {
     std::uint32_t node, leaf;
   };
-  /// Of lists of nodes.
+  /// The sizes of lists of nodes.
   struct Sizes {
     static constexpr int passes = 3;
     std::uint32_t divided, wide;

@@ -15,8 +15,8 @@ struct WalkRule {
 
 enum class Fault : int { none, opened_pruned, stack_full };
 
-/// What is read once from many places, in loads of 16 bytes: the compiler would leave out what is not needed,
-/// at the price of more of them.
+/// Data that are read once from many places, in loads of 16 bytes. The compiler would leave out what is not
+/// needed, at the price of more loads.
 template <class T>
 __device__ inline T load_whole(const T* from) {
   static_assert(sizeof(T) % sizeof(int4) == 0 && alignof(T) >= sizeof(int4));
@@ -57,7 +57,7 @@ __device__ inline void put_force(const WalkRule& rule, const Pull<float>& pull, 
   }
 }
 
-/// Whether a stack may spill. In the pass through the own leaf's bisection it cannot: no node is below
+/// True if a stack may spill. In the pass through the own leaf's bisection it cannot: no node is below
 /// another one on the stack, so each has a bucket of its own.
 GROVE_HOST_DEVICE constexpr bool may_spill_nodes(bool own, LocalTreeKind kind) {
   static_assert(most_in_leaf / bucket_size <= NodeStack::size);
@@ -99,15 +99,15 @@ class GroupWalk {
   }
   __device__ Pull<float> total() const { return sums_.total(0); }
 
-  /// Of the group; interactions per target. What all parts test counts once.
+  /// Counts of the group; interactions per target. Tests that all parts make count once.
   std::uint32_t tests = 0, cell = 0, particle = 0;
 
-  /// Of the group, see grove::group_instructions().
+  /// The instructions of the group, see grove::group_instructions().
   __device__ unsigned long long instructions() const {
     return static_cast<unsigned long long>(group_instructions(cell, particle, tests));
   }
 
-  /// Of the group: particles that get forces.
+  /// The particles of the group that get forces.
   __device__ int count() const {
     return __popc(m_.active[0]) + (together > group_size ? __popc(m_.active[1]) : 0);
   }
@@ -142,7 +142,7 @@ class GroupWalk {
     stack_.keep(part_.number, part_.parts);
     is_divided_ = true;
   }
-  /// Whether what this lane finds is for this part to sum.
+  /// True if what this lane finds is for this part to sum.
   __device__ bool is_own_find() const { return !split || is_divided_ || lane_ % part_.parts == part_.number; }
   __device__ bool is_first_part() const { return !split || part_.number == 0; }
   __device__ bool is_last_part() const { return !split || part_.number == part_.parts - 1; }
@@ -198,7 +198,7 @@ class GroupWalk {
     }
   }
 
-  /// Where a node is. In the own leaf all have the frame of the targets.
+  /// The place of a node. In the own leaf all have the frame of the targets.
   struct Place {
     Vec3f shift;  ///< from the node's frame to that of the targets
     std::uint32_t node, particle;
@@ -244,7 +244,7 @@ class GroupWalk {
       return stack_.push<may_spill>(is_inner, left, right);
   }
 
-  /// Whether a bucket is of the group; what that does to itself is summed apart.
+  /// True if a bucket is of the group; what that does to itself is summed apart.
   __device__ bool is_within(const NodeLinks& links) const {
     return own &&
            static_cast<std::uint32_t>(links.first - group_.first) < static_cast<std::uint32_t>(group_.count);

@@ -11,7 +11,7 @@
 
 namespace grove::cuda {
 
-/// Where a force is wanted.
+/// A place where a force is wanted.
 struct LeafForceTarget {
   Vec3d position;
   double softening;  ///< Plummer-equivalent length; a pair uses the larger of the two
@@ -26,8 +26,8 @@ struct LeafForceSources {
   const ParticleId* id;
 };
 
-/// What the particles of each leaf do to each target, in double precision: terms whose sum over all leaves of
-/// all ranks is direct summation. Only the kernel and the softening lengths of `gravity` matter.
+/// The effect of the particles of each leaf on each target, in double precision: terms whose sum over all
+/// leaves of all ranks is direct summation. Only the kernel and the softening lengths of `gravity` matter.
 ///
 /// targets (device): `count`. forces (out, device): a row of `count` per leaf, for G = 1. The order of
 /// summation in a leaf depends on the number of its particles alone. Cost: targets x particles; memory for

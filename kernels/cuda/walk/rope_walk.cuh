@@ -4,7 +4,7 @@
 
 namespace grove::cuda {
 
-/// Where a thread's walk starts from.
+/// The start of a thread's walk.
 struct RopeTarget {
   std::int32_t leaf;   ///< number in the ORB
   std::int32_t place;  ///< in its leaf

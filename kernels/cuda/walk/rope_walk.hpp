@@ -6,7 +6,7 @@
 
 namespace grove::cuda {
 
-/// Of no node: codes of cells above the leaves have no node number.
+/// The code of no node: codes of cells above the leaves have no node number.
 inline constexpr std::uint32_t no_code = ~0u;
 
 /// By cell of the ORB: the code (node_code.hpp) of where a walk goes on when it is done with what is below;

@@ -12,7 +12,8 @@ namespace grove::cuda {
 
 /// Sources in a batch: one per lane.
 inline constexpr int batch_size = 32;
-/// What sums take at a time; batches are filled up to multiples with sources of no mass.
+/// The number of sources that sums take at a time; batches are filled up to multiples with sources of no
+/// mass.
 inline constexpr int round_size = 4;
 
 /// A batch in shared memory: first those beyond the reach of softening, at the very end the others.
@@ -35,13 +36,13 @@ GROVE_HOST_DEVICE inline float scale_of(Spline, float length) {
   const float radius = static_cast<float>(spline_radius_over_softening) * length;
   return radius * radius;
 }
-/// Of a cell.
+/// The scale of a cell.
 GROVE_HOST_DEVICE inline float scale_of(Plummer, const CellSource& cell) { return cell.softening2; }
 GROVE_HOST_DEVICE inline float scale_of(Spline, const CellSource& cell) {
   return scale_of(Spline{}, cell.softening);
 }
 
-/// What acts on a group of up to `most` targets, 32 or 64, in batches of sources.
+/// The sums over all that acts on a group of up to `most` targets, 32 or 64, in batches of sources.
 ///
 /// Each lane has two targets. Of 32, the lanes are parted in two: each part takes every second source of a
 /// batch. So a source that is read from shared memory, 48 bytes to each lane of a part, serves two targets of
@@ -65,7 +66,7 @@ class TargetSums {
     }
   }
 
-  /// What acts on the target with the number of the lane, or 32 * row more.
+  /// The sum for the target with the number of the lane, or 32 * row more.
   __device__ Pull<float> total(int row) const {
     if constexpr (parts == 1) {
       return pull_[row];
@@ -131,7 +132,7 @@ class TargetSums {
     __syncwarp();
   }
 
-  /// What the targets do to each other; to themselves nothing. targets: the group's `count`.
+  /// Adds the effect of the targets on each other, not on themselves. targets: the group's `count`.
   __device__ void add_within(int count, const SourceParticle* targets) {
     if constexpr (parts == 1)
       add_within_by_rows(count, targets);
@@ -144,7 +145,7 @@ class TargetSums {
   /// The shape of what is not near.
   using Far = std::conditional_t<std::is_same_v<Shape, Spline>, Newton, Shape>;
 
-  /// Whether softening may matter to a target. Plummer's always does: one shape serves all.
+  /// True if softening may matter to a target. Plummer's always does: one shape serves all.
   __device__ static bool is_near(Plummer, const Vec3f&, float, const TargetBounds&) { return false; }
   __device__ static bool is_near(Spline, const Vec3f& place, float softening, const TargetBounds& targets) {
     const float scale = scale_of(Spline{}, larger(softening, targets.softening));

@@ -67,7 +67,7 @@ OwnWalk::OwnWalk(const GravityParameters& gravity, const WalkUnits& units, const
   impl_->done.record(background);
 }
 
-// What is asked for next, such as the freeing of memory, must not overtake it.
+// The next request, such as the freeing of memory, must not overtake it.
 OwnWalk::~OwnWalk() { impl_->done.hold(stream()); }
 
 WalkCounts OwnWalk::finish() {

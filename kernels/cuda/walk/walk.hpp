@@ -10,8 +10,8 @@
 
 namespace grove::cuda {
 
-/// What forces come from; device memory, walk units. Own leaves and imported ones alike. Of each leaf at
-/// least the root is here, pruned if no group of this rank opens it.
+/// The sources of forces; device memory, walk units. Own leaves and imported ones alike. At least the
+/// root of each leaf is here, pruned if no group of this rank opens it.
 struct WalkSources {
   NodeArrays nodes[2];  ///< of the leaves, with frames by number in the ORB; of the cells above them
   const SourceParticle* particles;
@@ -26,7 +26,7 @@ struct WalkSources {
 /// (docs/measurements/gpu-forces.md).
 inline constexpr int most_walk_parts = 32, most_useful_parts = 16;
 
-/// Where forces are wanted: active particles of the leaves of this rank (Group::active). Device memory.
+/// The targets of forces: active particles of the leaves of this rank (Group::active). Device memory.
 struct WalkTargets {
   LeafTrees trees;
   const std::uint32_t* leaf_of_group;  ///< of all groups; among the leaves of this rank

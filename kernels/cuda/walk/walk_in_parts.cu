@@ -9,7 +9,7 @@ constexpr int part_warps = part_threads / 32;
 /// That leaves 64 registers to a thread.
 constexpr int blocks_per_processor = 8;
 
-/// What each part of each group sums.
+/// The sums of each part of each group.
 struct PartSums {
   Pull<float>* pull;    ///< [groups][parts][32]
   std::uint32_t* work;  ///< [groups][parts]

@@ -6,16 +6,16 @@
 /// The kernel of walk_groups(), for the files that instantiate it.
 namespace grove::cuda {
 
-/// Whether blocks are brief, so that urgent kernels find processors while this one runs, and the grid holds
+/// True if blocks are brief, so that urgent kernels find processors while this one runs, and the grid holds
 /// all groups. Else there are as many blocks as run at a time, since each warp has memory for a stack that
 /// spills.
 GROVE_HOST_DEVICE constexpr bool is_brief(bool own, LocalTreeKind kind) {
   return !may_spill_nodes(own, kind);
 }
-/// Of a brief block: two save some of what a block costs; few groups would not end together then.
+/// Groups of a brief block: two save some of its cost, but few groups would not end together then.
 constexpr std::uint32_t groups_of_block(std::uint32_t groups) { return groups < (1U << 15) ? 1 : 2; }
 
-/// Of a block. In a brief one no warp waits for another one's end.
+/// Warps of a block. In a brief one no warp waits for another one's end.
 GROVE_HOST_DEVICE constexpr int warps_of(bool own, LocalTreeKind kind) { return is_brief(own, kind) ? 1 : 4; }
 
 /// Nine blocks leave 56 registers to a thread, a few bytes less than two targets take; 8 or 10 are not

@@ -13,7 +13,7 @@ struct WalkState {
   int fault;
 };
 
-/// What the kernels of a walk work with, to be kept until they are done.
+/// The memory of the kernels of a walk, to be kept until they are done.
 struct WalkMemory {
   DeviceArray<WalkState> state{1};
   DeviceArray<std::uint32_t> spill;  ///< [warps at a time][NodeStack::most_spilled]

@@ -72,7 +72,7 @@ class DeviceParticles {
   std::size_t size_;
 };
 
-/// What steps read and write of particles that have all fields.
+/// The fields that steps read and write.
 cuda::StepFields step_fields(const DeviceParticles& particles);
 
 }  // namespace grove

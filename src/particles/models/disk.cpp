@@ -19,7 +19,7 @@ namespace {
 /// In scale lengths and scale heights: where the disk ends, and no draw of 52 bits is higher.
 constexpr double disk_edge = 10, top = 20;
 
-/// Of f(z) over the stars at one radius.
+/// The mean of f(z) over the stars at one radius.
 template <class F>
 double mean_over_height(const DiskShape& disk, const F& f) {
   const auto weighted = [&](double s) {  // z = s z0

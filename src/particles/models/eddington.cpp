@@ -13,7 +13,7 @@
 namespace grove {
 namespace {
 
-/// Of the integral of absolute values: what quadrature and interpolation may leave where f vanishes.
+/// The share of the integral of absolute values that quadrature and interpolation may leave where f vanishes.
 constexpr double noise = 1e-6;
 
 }  // namespace

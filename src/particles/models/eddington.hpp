@@ -27,7 +27,7 @@ class EddingtonModel : public SphericalModel {
   EddingtonModel(std::shared_ptr<const TaperedProfile> profile,
                  std::shared_ptr<const SphericalPotential> potential, const std::string& name);
 
-  /// Of all its particles.
+  /// The mass of all its particles.
   double mass() const { return own_.gm(own_.grid().outer); }
 
   double radius(double fraction) const override;

@@ -19,7 +19,7 @@ struct PhasePoint {
   Vec3d position, velocity;
 };
 
-/// Where the particles of one component come from: independent draws of position and velocity.
+/// The source of the particles of one component: independent draws of position and velocity.
 class Sampler {
  public:
   virtual ~Sampler() = default;
@@ -75,7 +75,7 @@ class Model {
   Count count() const { return offsets_.back(); }
   const std::vector<Component>& components() const { return components_; }
 
-  /// Where the particles of a component begin; of the one behind the last: count().
+  /// The first particle of a component; count() for the one behind the last.
   Count first_of(std::size_t component) const { return offsets_[component]; }
 
   /// First and second moments of position, radius and velocity over particles [first, last),

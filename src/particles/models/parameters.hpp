@@ -7,7 +7,7 @@
 
 namespace grove {
 
-/// What `grove ic` and the section `initial_conditions` of a parameter file say about a model. Where 0 is no
+/// The choices of `grove ic` and the section `initial_conditions` about a model. Where 0 is no
 /// sensible value it means "the model's own default". Lengths, masses and so on in the units of the run.
 struct ModelParameters {
   std::string model = "plummer";

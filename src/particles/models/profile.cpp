@@ -10,7 +10,7 @@ using std::numbers::pi;
 
 namespace {
 
-/// What makes the mass within a radius that asked for.
+/// The factor that makes the mass within a radius as asked for.
 double nfw_factor(double mass_within, double radius, double scale) {
   const double c = radius / scale;
   return mass_within / (4 * pi * scale * scale * scale * (std::log1p(c) - c / (1 + c)));

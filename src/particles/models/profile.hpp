@@ -54,7 +54,7 @@ class TaperedProfile : public DensityProfile {
 
   double rmax() const { return rmax_; }
   double taper() const { return taper_; }
-  /// Where the density has fallen by e^-32 against that at rmax: nothing lies beyond.
+  /// The radius where the density has fallen by e^-32 against that at rmax: nothing lies beyond.
   double outer_radius() const { return outer_; }
 
  private:

@@ -10,7 +10,7 @@ namespace {
 constexpr int grid_intervals = 512;
 /// Nobody draws from the innermost part of this mass: 10^9 particles have a chance of 1 in 1000.
 constexpr double least_fraction = 1e-12;
-/// What a maximum between two radii of the grid may exceed those found at them.
+/// The factor by which a maximum between two radii of the grid may exceed those found at them.
 constexpr double margin = 1.1;
 
 }  // namespace

@@ -100,7 +100,7 @@ struct StagedKeys {
   std::uint32_t key[staged_keys], place[staged_keys];
 };
 
-/// What a warp finds in a piece; each lane counts its own keys.
+/// The findings of a warp in a piece; each lane counts its own keys.
 struct Found {
   std::uint32_t less = 0, left_of_middle = 0;
 };

@@ -12,18 +12,18 @@
 /// "Expected time bounds for selection".) All pointers are to device memory.
 namespace grove::cuda {
 
-/// What the pass may list of a cell, and counts.
+/// The keys of a cell that the pass may list, and counts.
 struct Bracket {
   std::uint64_t room;
   unsigned long long below, inside, left_of_middle;
 
-  /// Whether the first record to go right, of this rank in the cell, is in the list.
+  /// True if the first record to go right, of this rank in the cell, is in the list.
   __device__ bool holds(std::uint64_t rank) const {
     return rank >= below && rank - below < inside && inside <= room;
   }
 };
 
-/// Where a piece's keys of the bracket are listed, in the list of its cell.
+/// The place of a piece's keys of the bracket in the list of its cell.
 struct PieceList {
   std::uint32_t begin, count;
 };

@@ -24,7 +24,7 @@ struct Keys {
   std::uint32_t count;
 
   __device__ ParticleId id(std::uint32_t i) const { return id_of(ids, index[place ? place[i] : i]); }
-  /// Whether element i, with this key, goes left.
+  /// True if element i, with this key, goes left.
   __device__ bool is_left(std::uint32_t i, Coordinate own, const Cut& cut) const {
     return own < cut.coordinate || (own == cut.coordinate && id(i) < cut.id);
   }

@@ -27,7 +27,7 @@ struct LevelSize {
   friend GROVE_HOST_DEVICE LevelSize operator+(LevelSize a, const LevelSize& b) { return a += b; }
 };
 
-/// Of one cell; nothing if it is a leaf.
+/// The size of one cell; nothing if it is a leaf.
 GROVE_HOST_DEVICE inline LevelSize size_of(const OrbCell& cell, const CutScheme& scheme) {
   LevelSize size{};
   if (scheme.is_leaf(static_cast<Count>(cell.count), cell.leaves)) return size;
@@ -41,7 +41,7 @@ GROVE_HOST_DEVICE inline LevelSize size_of(const OrbCell& cell, const CutScheme&
   return size;
 }
 
-/// What is known of a level before it is cut.
+/// The facts about a level before it is cut.
 struct LevelHead {
   LevelSize size;
   std::int32_t most_leaves;               ///< of a cell
@@ -49,7 +49,7 @@ struct LevelHead {
   std::uint64_t records, records_before;  ///< in its cells, and in those of the levels before, together
 };
 
-/// Where a cell that is being cut belongs.
+/// The place of a cell that is being cut.
 struct TaskPlace {
   std::int32_t cell;  ///< its number on the host
   std::uint32_t first_piece;

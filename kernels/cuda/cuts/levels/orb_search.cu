@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(1024)
   if (threadIdx.x == 0) *progress = {begin, again};
 }
 
-/// What the gathered keys of all cells are: one after the other, in no order.
+/// The gathered keys of all cells: one after the other, in no order.
 struct Lists {
   std::uint32_t *keys, *indices, *pieces;
 };

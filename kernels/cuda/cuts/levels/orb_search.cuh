@@ -7,7 +7,7 @@
 
 namespace grove::cuda {
 
-/// What the host needs to know of a round of the search.
+/// The facts about a round of the search that the host needs.
 struct SearchProgress {
   std::uint64_t gathered;  ///< keys in all lists
   std::uint64_t again;     ///< records of cells whose bin should be divided again

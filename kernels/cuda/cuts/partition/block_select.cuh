@@ -19,7 +19,7 @@ struct Selection {
 
 constexpr int select_bits = 11;
 
-/// What narrowing needs of shared memory.
+/// The shared memory that narrowing needs.
 template <int threads>
 struct SelectMemory {
   std::uint32_t bins[1 << select_bits];

@@ -43,7 +43,7 @@ struct Piece {
   }
 };
 
-/// What lies left of the middle, and in the bins around it.
+/// Counts what lies left of the middle, and in the bins around it.
 __global__ void __launch_bounds__(threads)
     near_middle(const AxisSegment* axes, const AxisChoice* all, const std::uint64_t* answer_begin,
                 const Tile* tiles, std::uint64_t tile_size, Count* answers) {
@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Where the answers to each question begin; the last element is their number.
+/// The begins of the answers to each question; the last element is their number.
 template <class Question>
 std::vector<std::uint64_t> begins_of(std::span<const Question> questions) {
   std::vector<std::uint64_t> begins{0};

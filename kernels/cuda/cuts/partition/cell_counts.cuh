@@ -20,7 +20,7 @@ struct AxisSegment {
   std::uint64_t first, count;  ///< in both
 };
 
-/// What the passes need, kept from one to the next.
+/// The memory of the passes, kept from one to the next.
 struct PassMemory {
   Parcel parcel;
   DeviceArray<std::byte> answers;
@@ -45,7 +45,7 @@ void count_tied(PassMemory& memory, std::span<const AxisSegment> axes, std::span
                 const Tiles& tiles, const ParticleId* ids, const std::uint32_t* weights,
                 std::span<Tally> answer);
 
-/// What a cut divides a cell into.
+/// The two sides into which a cut divides a cell.
 struct SideTally {
   std::uint64_t left;         ///< records that go left,
   std::uint64_t weight_left;  ///< and their weight, if there are weights

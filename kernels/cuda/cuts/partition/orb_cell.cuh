@@ -8,7 +8,7 @@
 #include "kernels/math/cell_questions.hpp"
 #include "kernels/math/cut_rule.hpp"
 
-/// What kernels of the bisection share. All pointers are to device memory.
+/// The common data of the kernels of the bisection. All pointers are to device memory.
 namespace grove::cuda {
 
 /// Coordinates x, y, z and the particles' indices, parallel.

@@ -10,7 +10,7 @@
 namespace grove::cuda {
 namespace {
 
-/// Where ranges begin: in the list, and among all particles.
+/// The begin of a range: in the list, and among all particles.
 struct RangePlace {
   std::uint64_t in_list, first;
 };

@@ -8,7 +8,7 @@
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/particles/records.hpp"
 
-/// What is done to some ranges of the particles, joined to one list, while all others stay.
+/// Work on some ranges of the particles, joined to one list, while all others stay.
 namespace grove::cuda {
 
 /// Particles first .. first + count - 1.

@@ -26,11 +26,11 @@ constexpr std::uint64_t capacity_per_run = 64, task_capacity_per_run = 8;
 /// Room for cuts where their number is not known: for so many times as many as there are at least, and some
 /// more. A Plummer sphere has 4.2 to 1.8 times as many where the least number is 32 to 256.
 constexpr std::uint64_t cuts_per_least = 4, more_cuts = 1024;
-/// Of fewer records there is little to win; where leaves have fewer in the mean, runs become very short;
+/// With fewer records there is little to win; where leaves have fewer in the mean, runs become very short;
 /// larger ones are too much for the one block that gathers them.
 constexpr std::uint64_t least_records = 1u << 16, least_leaf = 2 * run_size, most_leaf = 1u << 18;
 
-/// Whether all is in vain. All threads of a block, which may see it at different times but agree.
+/// True if all is in vain. All threads of a block, which may see it at different times but agree.
 __device__ bool is_in_vain(const RunWork& work) {
   return __syncthreads_or(static_cast<int>(work.head->overflow)) != 0;
 }

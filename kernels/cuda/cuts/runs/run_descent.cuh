@@ -27,7 +27,7 @@ class RunDescent {
   RunDescent(const Columns& records, const Columns& sorted, const ParticleId* ids, const CutScheme& scheme)
       : records_(records), sorted_(sorted), ids_(ids), scheme_(scheme) {}
 
-  /// Whether records that are neighbours are close together, so that run() will be fast. Cost: a look at a
+  /// True if records that are neighbours are close together, so that run() will be fast. Cost: a look at a
   /// thousand runs.
   bool suits(std::span<const OrbCell> roots) const;
 

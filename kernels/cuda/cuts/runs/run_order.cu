@@ -11,7 +11,7 @@ namespace {
 
 constexpr int sampling_block = 256;
 constexpr std::uint32_t sampling_warps = 1024;
-/// Of the longest extent of all, in the mean of the axes.
+/// The share of the longest extent of all, in the mean of the axes.
 constexpr double longest = 0.2;
 
 /// How long runs are.

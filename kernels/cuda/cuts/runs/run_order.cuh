@@ -6,7 +6,7 @@
 
 namespace grove::cuda {
 
-/// Whether runs of records, at least one, are short, as they are in the order of a tree; those of records in
+/// True if runs of records, at least one, are short, as they are in the order of a tree; those of records in
 /// no order reach through most of space. Cost: a look at a thousand runs.
 bool neighbours_are_close(const Columns& records, std::uint64_t count);
 

@@ -3,7 +3,7 @@
 #include "kernels/cuda/cuts/partition/block_select.cuh"
 #include "kernels/cuda/cuts/runs/runs.cuh"
 
-/// Where in a cell its cut is, from the bounds of its runs alone; then a look at the runs that lie there.
+/// The search of a cell's cut by the bounds of its runs alone; then a look at the runs that lie there.
 namespace grove::cuda {
 
 /// The tight bounds of a cell. All threads of a block; every one gets the answer.
@@ -30,7 +30,7 @@ __device__ CellBounds bounds_of(const Runs& runs, const RunCell& cell) {
   return {{low[0], low[1], low[2]}, {high[0], high[1], high[2]}};
 }
 
-/// Of all threads of a block; every one gets the sum.
+/// The sum over all threads of a block; every one gets it.
 template <int threads>
 __device__ std::uint32_t block_sum(std::uint32_t own) {
   __shared__ std::uint32_t all;
@@ -74,7 +74,7 @@ __device__ RankedBin bin_of_rank(const std::uint32_t* bins, std::uint32_t rank) 
 /// Narrows the place of a cut by the bounds of runs: at most as many records are less than x as are in runs
 /// that begin left of x, at least as many as are in runs that end there. So the key of rank k is at least
 /// the k-th smallest of the runs' lower bounds, counted by records, and at most that of their upper bounds.
-/// Where the rank depends on how many records lie left of the middle, the same is known of that.
+/// The rank may depend on how many records lie left of the middle: then the same is known of that.
 ///
 /// Sets the cell's bounds and its search, and lists the runs of which keys have to be read: where in
 /// work.listings, every thread gets; nowhere if there is no room. By one block. Cost: reads the bounds of the
@@ -160,7 +160,7 @@ struct RunKeys {
   }
 };
 
-/// Of the keys of a run on one axis. By one warp; every lane gets the answer.
+/// The bounds of the keys of a run on one axis. By one warp; every lane gets the answer.
 struct RunBounds {
   Coordinate low, high;
 

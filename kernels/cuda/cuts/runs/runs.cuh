@@ -58,7 +58,7 @@ __device__ inline int bin_shift(Coordinate first, Coordinate last) {
   return max(0, 32 - __clz(static_cast<int>(last - first)) - run_bin_bits);
 }
 
-/// What has been given out of arrays that blocks share, and which cells a level has.
+/// The parts given out of arrays that blocks share, and the cells of a level.
 struct RunHead {
   std::uint32_t level_begin, level_end;  ///< numbers of cells
   std::uint32_t most_count;              ///< records of one of them that is not small; 0: there is none

@@ -8,7 +8,8 @@
 #include "kernels/math/cell.hpp"
 #include "kernels/math/delegated_record.hpp"
 
-/// What a rank does to its part of cells that another one cuts. Spans are the host's, pointers the device's.
+/// The work of a rank on its part of cells that another one cuts. Spans are the host's, pointers the
+/// device's.
 namespace grove::cuda {
 
 /// The records of a cell.

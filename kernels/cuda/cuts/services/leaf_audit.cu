@@ -12,12 +12,12 @@ namespace {
 
 using Atomic = unsigned long long;
 
-/// Of all leaves.
+/// The sums over all leaves.
 struct Totals {
   Atomic leaves_of_ids, misplaced, least_misplaced;
 };
 
-/// Of a leaf.
+/// The sums over a leaf.
 struct LeafTotals {
   CellBounds bounds;
   Atomic weight;

@@ -32,7 +32,7 @@ struct PathStep {
   std::int32_t goes_left;
 };
 
-/// What is counted again of a decomposition.
+/// The recount of a decomposition.
 struct LeafCounts {
   std::vector<Count> left_of_middle;  ///< by cell: particles left of its middle
   std::vector<Count> first_right;     ///< by cell: weight of the particle that its cut names

@@ -37,7 +37,7 @@ class ResidentCells {
   /// In no order. Cost: one pass over the axis.
   std::vector<GatheredKey> gather_keys(std::span<const KeyInterval> intervals) const;
 
-  /// Of all particles. Cost: one pass over the ids.
+  /// The greatest id of all particles. Cost: one pass over the ids.
   ParticleId greatest_id() const;
 
   /// answer: the candidates of all questions, one after the other. Cost: one pass over the axis.
