@@ -48,7 +48,7 @@ struct ForceResult {
 /// The table for people.
 std::string force_table(const ForceResult& result);
 
-/// The same for scripts (keys: design, section 4).
+/// The same for scripts, as JSON.
 std::string force_json(const ForceResult& result);
 
 }  // namespace grove

@@ -9,7 +9,7 @@
 #include "kernels/host/bisection.hpp"
 #include "kernels/math/cut_rule.hpp"
 
-/// The naive bisection: sorts every cell, and states the rules once more in the words of the design.
+/// The naive bisection: sorts every cell, and states the rules once more in other words.
 namespace grove::testing {
 
 using Records = std::vector<Record>;
