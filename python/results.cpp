@@ -29,7 +29,7 @@ class Meeting {
     for (std::size_t i = 0; i < ids.size(); ++i) order_[static_cast<std::size_t>(next[place(ids[i])]++)] = i;
   }
 
-  /// What make(i) gives for particle i, as it arrives.
+  /// The array of make(i) for each particle i, as it arrives.
   template <class T, class Make>
   Array<T> bring(const Make& make) const {
     Array<T> there(order_.size());

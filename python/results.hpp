@@ -8,7 +8,7 @@
 
 namespace grove::python {
 
-/// What a force evaluation finds, by particle.
+/// The results of a force evaluation, by particle.
 struct Results {
   Array<Vec3f> acceleration;
   Array<float> potential;

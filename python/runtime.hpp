@@ -8,7 +8,7 @@
 
 namespace grove::python {
 
-/// What has to be let go before MPI ends.
+/// A resource that has to be let go before MPI ends.
 class Resource {
  public:
   Resource();

@@ -29,7 +29,7 @@ namespace py = pybind11;
 namespace grove::python {
 namespace {
 
-/// Where the parameters come from: a file, or a text made from a dictionary.
+/// The source of the parameters: a file, or a text made from a dictionary.
 struct ParameterSource {
   std::optional<std::string> path;
   std::string text;
@@ -149,7 +149,7 @@ class PythonSimulation : public Resource {
   const std::vector<std::string>& remarks() const { return remarks_; }
 
  private:
-  /// Whether the callback wants so on any rank. If it fails on one it does on all.
+  /// True if the callback wants so on any rank. If it fails on one it does on all.
   bool ends(const py::object& callback) const {
     enum Outcome : int { goes_on, ends, fails };
     int outcome = goes_on;

@@ -4,8 +4,8 @@
 
 namespace grove {
 
-/// What a process has had its machine do: the bytes that the algorithms must move, read and written, without
-/// what caches or sectors add, and what was asked of the GPU.
+/// The work that a process gave its machine: the bytes that the algorithms must move, read and written,
+/// without what caches or sectors add, and what was asked of the GPU.
 struct Activity {
   std::uint64_t host_bytes = 0;    ///< in the memory of the host, by passes over particles
   std::uint64_t device_bytes = 0;  ///< in the memory of the GPU, by kernels
@@ -28,7 +28,7 @@ struct Activity {
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 
-/// Of this process since its start; whoever moves bytes adds them. Not for several threads.
+/// The activity of this process since its start; whoever moves bytes adds them. Not for several threads.
 Activity& activity();
 
 }  // namespace grove

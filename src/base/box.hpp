@@ -54,7 +54,7 @@ struct Box {
   /// rounding.
   static Box around(const Vec3d& low, const Vec3d& high);
 
-  /// Whether integer coordinates exist for this position.
+  /// True if integer coordinates exist for this position.
   GROVE_HOST_DEVICE bool contains(const Vec3d& p) const {
     return p.x >= low.x && p.y >= low.y && p.z >= low.z && p.x < low.x + edge && p.y < low.y + edge &&
            p.z < low.z + edge;

@@ -2,7 +2,7 @@
 
 namespace grove {
 
-/// What this build was made of and with.
+/// The sources and the compiler of this build.
 struct BuildInfo {
   const char* version;  ///< "0.1.0"
   const char* commit;  ///< of git when the build was configured, "-dirty" with changes; "unknown" without git

@@ -38,8 +38,8 @@ double number_of(const std::string& path, const std::string& wanted) {
   return 0;
 }
 
-/// What a group and those above it leave, by the files that tell its limit and its use. Pages of files that
-/// were not used for a while are given up for anything else.
+/// The memory that a group and those above it leave, by the files that tell its limit and its use. Pages of
+/// files that were not used for a while are given up for anything else.
 double room_of_group(const std::string& root, std::string group, const std::string& limit,
                      const std::string& usage, const std::string& idle) {
   double room = std::numeric_limits<double>::infinity();

@@ -25,7 +25,7 @@ constexpr std::size_t page = std::size_t{2} << 20;
 
 constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
-/// Of so many new bytes the system is asked whether it has them, which takes as long as to clear a page.
+/// The system is asked if it has so many new bytes, which takes as long as to clear a page.
 constexpr std::size_t many = 32 * page;
 
 void require_room(std::size_t bytes) {

@@ -8,8 +8,8 @@
 
 namespace grove {
 
-/// What the main thread of this process is at, kept for a thread that watches it. Main thread: all calls;
-/// others: state() alone. Cost of a call: some 50 ns.
+/// The progress of the main thread of this process, kept for a thread that watches it. Main thread: all
+/// calls; others: state() alone. Cost of a call: some 50 ns.
 class Progress {
  public:
   struct State {
@@ -37,7 +37,7 @@ class Progress {
   std::atomic<double> expected_{0};
 };
 
-/// Of this process.
+/// The progress of this process.
 Progress& progress();
 
 /// Predicts how long what follows takes, for its own life.

@@ -54,7 +54,7 @@ class PhaseTimers {
   void add(const std::string& phase, double seconds) { costs_[phase].seconds += seconds; }
   void clear() { costs_.clear(); }
 
-  /// Of one phase; nothing if it never ran.
+  /// The cost of one phase; nothing if it never ran.
   Cost cost(const std::string& phase) const {
     const auto found = costs_.find(phase);
     return found == costs_.end() ? Cost{} : found->second;

@@ -6,7 +6,7 @@
 
 namespace grove {
 
-/// What a value measures, as exponents of length, mass and time.
+/// The dimension of a value, as exponents of length, mass and time.
 struct Dimension {
   int length = 0, mass = 0, time = 0;
   friend bool operator==(const Dimension&, const Dimension&) = default;

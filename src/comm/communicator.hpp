@@ -17,7 +17,7 @@
 
 namespace grove {
 
-/// What can be sent as bytes.
+/// Types that can be sent as bytes.
 template <class T>
 concept Wire = std::is_trivially_copyable_v<T>;
 

@@ -38,11 +38,11 @@ class ExchangePlan {
     return std::max<std::size_t>(round_bytes_ / element_size, 1);
   }
 
-  /// Where elements are taken from and brought to, piece by piece. Each element is asked for once.
+  /// The memory that elements are taken from and brought to, piece by piece. Each element is asked for once.
   struct Rounds {
-    /// Where `count` elements to send lie, from number `begin` on; valid until the next call.
+    /// The place of `count` elements to send, from number `begin` on; valid until the next call.
     std::function<const void*(std::size_t begin, std::size_t count)> source;
-    /// Where `count` received elements may be put, from number `begin` on.
+    /// The place for `count` received elements, from number `begin` on.
     std::function<void*(std::size_t begin, std::size_t count)> target;
     /// They are there.
     std::function<void(std::size_t begin, std::size_t count)> arrived;

@@ -19,7 +19,7 @@ namespace grove {
 std::uint32_t select_key(const Communicator& comm, std::span<const std::uint32_t> keys, Count k);
 std::uint64_t select_key(const Communicator& comm, std::span<const std::uint64_t> keys, Count k);
 
-/// What select_key() needs to know of the keys of this rank, wherever they are.
+/// The question of select_key() about the keys of this rank, wherever they are.
 struct DigitQuestion {
   std::uint64_t prefix;  ///< only keys whose bits from `high` on are these count
   int high, low;         ///< the digit: bits low .. high - 1

@@ -12,7 +12,7 @@ class App;
 
 namespace grove {
 
-/// What the command line asked for; called with all ranks together.
+/// The work that the command line asked for; called with all ranks together.
 using Action = std::function<void(const Communicator&)>;
 
 /// Each adds one subcommand to the program and, when the user names it, stores what to do. One file a

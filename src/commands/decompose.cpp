@@ -43,7 +43,7 @@ void apply_gpu_schedule(DecomposeOptions& options) {
   options.parameters.schedule = is_ours ? Schedule::straddling : Schedule::master;
 }
 
-/// What does not go together; and what can fail before all the work does.
+/// Refuses options that do not go together, and all that can fail before the work does.
 void check(const Communicator& comm, const DecomposeOptions& options) {
   if (options.file.empty() && options.uniform == 0)
     throw InputError("nothing to decompose: give a snapshot or --uniform N");

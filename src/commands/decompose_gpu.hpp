@@ -8,7 +8,7 @@
 
 namespace grove {
 
-/// What `grove decompose` does with GPUs.
+/// The work of `grove decompose` with GPUs.
 class GpuDecompose {
  public:
   virtual ~GpuDecompose() = default;
@@ -16,7 +16,7 @@ class GpuDecompose {
   virtual void run(bool is_last, std::vector<DecomposeResult>& runs) = 0;
   /// The rates of GPU and bus.
   virtual void calibrate(MachineRates& rates) = 0;
-  /// What GPUs are used, into the result.
+  /// Writes into the result which GPUs are used.
   virtual void describe(DecomposeResult& result) const = 0;
 };
 

@@ -10,7 +10,7 @@
 #include "decomposition/rank_storage.hpp"
 #include "particles/particles.hpp"
 
-/// What `grove decompose` does with particles in the memory of the host.
+/// The work of `grove decompose` with particles in the memory of the host.
 namespace grove {
 
 /// Random stream of the points of --uniform.

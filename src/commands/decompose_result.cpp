@@ -10,7 +10,7 @@
 namespace grove {
 namespace {
 
-/// Of the busiest rank, each figure by itself.
+/// The activity of the busiest rank, each figure by itself.
 Activity busiest(const Communicator& comm, const Activity& own) {
   std::uint64_t figures[] = {own.host_bytes, own.device_bytes, own.to_device, own.to_host,
                              own.sent,       own.launches,     own.transfers};

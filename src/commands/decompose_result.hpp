@@ -33,7 +33,7 @@ struct DecomposeOptions {
   bool counts_on_gpu() const { return schedule == GpuSchedule::b || schedule == GpuSchedule::c; }
 };
 
-/// What a machine does in a second, as far as it matters here; of each rank while all are busy.
+/// The rates of a machine in a second, as far as they matter here; of each rank while all are busy.
 struct MachineRates {
   double host_bytes = 0, device_bytes = 0;  ///< read or written in memory
   double to_device = 0, to_host = 0;        ///< bytes over the bus, from and to pinned memory
@@ -51,7 +51,7 @@ struct PhaseResult {
   Activity activity;
 };
 
-/// What the command has to say; times are medians over the repetitions, each of the slowest rank, and
+/// The result of the command; times are medians over the repetitions, each of the slowest rank, and
 /// activities those of the busiest.
 struct DecomposeResult {
   std::string devices;      ///< a line per rank; empty: no GPU

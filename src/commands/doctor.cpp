@@ -18,7 +18,7 @@
 namespace grove {
 namespace {
 
-/// What there is to say of a machine; complete on the master.
+/// The findings about a machine; complete on the master.
 struct Report {
   std::vector<RankPlace> places;
   GpuLibraries gpu;
@@ -27,7 +27,7 @@ struct Report {
   std::vector<std::string> warnings;
 };
 
-/// Whether this rank is the first of its host.
+/// True if this rank is the first of its host.
 bool speaks_for_host(const std::vector<RankPlace>& places, int rank) {
   const auto own = static_cast<std::size_t>(rank);
   return std::none_of(places.begin(), places.begin() + rank,

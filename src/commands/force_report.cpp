@@ -15,7 +15,7 @@
 namespace grove {
 namespace {
 
-/// What the processor calls itself.
+/// The name that the processor gives itself.
 std::string device_name() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);)

@@ -23,7 +23,7 @@ struct InfoOptions {
   bool parameters = false;
 };
 
-/// What the particles of all ranks together say.
+/// A summary of the particles of all ranks together.
 struct Summary {
   Vec3d low, high;  ///< bounds of the positions; not finite if a position is not
   std::vector<double> mass;

@@ -30,7 +30,7 @@ struct RenderOptions {
   int pixels = 0;
 };
 
-/// Where each picture goes: beside its snapshot or into a folder, with .png for the ending of the snapshot's
+/// The path of each picture: beside its snapshot or into a folder, with .png for the ending of the snapshot's
 /// name; or to the file that is named. InputError if two would be one.
 std::vector<std::string> outputs(const RenderOptions& options) {
   std::error_code error;

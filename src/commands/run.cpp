@@ -30,7 +30,7 @@ namespace grove {
 
 namespace {
 
-/// What `work` gives, in a phase that takes so long at most.
+/// The result of `work`, in a phase that takes so long at most.
 template <class Work>
 auto watched(const char* phase, double seconds, const Work& work) {
   PhaseTimers timers;
@@ -59,7 +59,7 @@ void run(Simulation& simulation, StopRequests& requests) {
                                       simulation.time_text(), requests.reason()));
 }
 
-/// Whether nothing is left to do, which is said.
+/// True if nothing is left to do, which is said.
 bool says_complete(const Communicator& comm, const Parameters& parameters, const Checkpoint& from) {
   if (!is_complete(from, parameters)) return false;
   if (comm.is_master())

@@ -131,7 +131,7 @@ void check_snapshot(const Communicator& comm, Checks& checks, const std::string&
   }
 }
 
-/// Of a folder, as OUTPUT/checkpoints has them.
+/// Checks a checkpoint in a folder, as OUTPUT/checkpoints has them.
 void check_checkpoint(const Communicator& comm, Checks& checks, const std::string& path) {
   std::optional<Checkpoint> checkpoint;
   Particles particles;

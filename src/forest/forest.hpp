@@ -48,7 +48,7 @@ class Forest {
   void update(const Particles& particles, const GravityParameters& gravity, const WalkUnits& units,
               double median_acceleration, std::int32_t first_leaf, int first_active = 0);
 
-  /// What new trees have that update() does not find anew: it goes along when leaves change their owner.
+  /// The part of new trees that update() does not find anew: it goes along when leaves change their owner.
   struct Shape {
     std::vector<Vec3d> origins;  ///< [leaves]
     TreeShapes trees;
@@ -63,7 +63,7 @@ class Forest {
 
   std::int32_t leaves() const { return static_cast<std::int32_t>(origins_.size()); }
 
-  /// Of own leaf i: its tree; its particles as targets; where its results go; its root for the top tree.
+  /// For own leaf i: its tree; its particles as targets; the place of its results; its root for the top tree.
   SourceTree tree(std::int32_t i) const;
   TargetLeaf target(std::int32_t i) const;
   ForceOutput output(std::int32_t i, Particles& particles) const;

@@ -10,7 +10,7 @@
 namespace grove {
 namespace {
 
-/// What is used of NVML, as its documentation declares it.
+/// The part of NVML that is used, as its documentation declares it.
 class Nvml {
  public:
   using Device = struct DeviceOfNvml*;
@@ -40,7 +40,7 @@ class Nvml {
     int status = -1;
     return p2p_status_(a, b, nvlink, &status) == success && status == ok;
   }
-  /// Where the paths of two devices to the processors meet; -1: not known.
+  /// The level at which the paths of two devices to the processors meet; -1: not known.
   int common_ancestor(Device a, Device b) const {
     int level = -1;
     return common_ancestor_(a, b, &level) == success ? level : -1;

@@ -18,7 +18,7 @@ struct RankGpu {
   std::int32_t numa = -1;  ///< the node that it is attached to; -1: not known, or there is one only
 };
 
-/// Where a rank runs.
+/// The place where a rank runs.
 struct RankPlace {
   std::array<char, 64> host{};
   CpuSet cpus;   ///< logical processors that it may run on
@@ -27,7 +27,7 @@ struct RankPlace {
   RankGpu gpu;
 };
 
-/// Of this process; gpu: without its NUMA node, which is added. From the scheduler's mask and /sys.
+/// The place of this process; gpu: without its NUMA node, which is added. From the scheduler's mask and /sys.
 RankPlace place_of_this_rank(const RankGpu& gpu);
 
 /// Collective. By rank, everywhere.
@@ -36,7 +36,7 @@ std::vector<RankPlace> all_places(const Communicator& comm, const RankGpu& own_g
 /// A line per rank, with a head: rank, host, processors, NUMA nodes, GPU with its address and node.
 std::string table_of(const std::vector<RankPlace>& places);
 
-/// What of this placement costs speed, each in a sentence that says what to do.
+/// Warnings about what costs speed in this placement, each a sentence that says what to do.
 std::vector<std::string> warnings_about(const std::vector<RankPlace>& places);
 
 }  // namespace grove

@@ -14,18 +14,18 @@ namespace grove {
 struct SelfCheck {
   std::string name;
   double found, expected, tolerance;
-  /// What is not a number has not passed.
+  /// A value that is not a number has not passed.
   bool passed() const { return std::abs(found - expected) <= tolerance; }
 };
 
-/// What takes the checks, one after the other; the same on every rank.
+/// A function that takes the checks, one after the other; the same on every rank.
 using SelfCheckReport = std::function<void(const SelfCheck&)>;
 
-/// What computes, of these ranks.
+/// Makes the backend of these ranks.
 using BackendMaker =
     std::function<std::unique_ptr<Backend>(const Communicator&, Particles, const GravityParameters&)>;
 
-/// Where the checks compute.
+/// The machine that the checks compute on.
 struct SelfTestMachine {
   const Communicator& comm;
   BackendMaker make;

@@ -129,7 +129,7 @@ void check_sphere(const Sphere& sphere, const ByRadius& sorted, const Totals& to
   if (sphere.model == std::string("hernquist")) {
     const double half = 1 + std::numbers::sqrt2, whole = 2500.0 / (51 * 51);
     check_half_mass_radius(sphere.name, sorted, half, whole, 2 * half / std::pow(1 + half, 3), report);
-    // What lies beyond 50 scale lengths would add 2 int r^2 / (r + 1)^5 dr to 1/6: 3.8e-4, or 0.23 %.
+    // The mass beyond 50 scale lengths would add 2 int r^2 / (r + 1)^5 dr to 1/6: 3.8e-4, or 0.23 %.
     check_energies(sphere.name, totals, -1.0 / 6, 0.0035, report);
   }
 }

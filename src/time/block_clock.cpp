@@ -56,7 +56,7 @@ Prediction BlockClock::prediction(Integrator integrator, double to) const {
     }
     const Span span = this->span(level);
     const double step = step_of(level), now = duration(state_.tick - span.begin), then = now + result.ahead;
-    // Where the parabola through the step is beside the straight line; the leapfrog is on the line now.
+    // The distance of the parabola through the step from the straight line; the leapfrog is on the line now.
     const auto below = [step](double into) { return 0.5 * into * (step - into); };
     result.position.of[level] = integrator == Integrator::leapfrog ? -below(then) : below(now) - below(then);
     result.velocity.of[level] = then - 0.5 * step;

@@ -7,10 +7,10 @@
 
 namespace grove {
 
-/// Where a run under block time steps is on its timeline, in whole numbers: every longest step has
+/// The time of a run under block time steps on its timeline, in whole numbers: every longest step has
 /// 2^deepest_level ticks, and a particle of level k is synchronised when 2^(deepest_level - k) divides them.
 ///
-/// What changes velocities and positions are durations, from differences of ticks: relative to their own
+/// Durations change velocities and positions. They are differences of ticks: relative to their own
 /// length exact, however late it is and however short they are.
 class BlockClock {
  public:
@@ -39,7 +39,7 @@ class BlockClock {
   /// The longest steps that begin now, and that end now if any does, are of this level.
   int first_active() const;
 
-  /// What begins the steps that begin now, and what ends those that end now.
+  /// The kick that begins the steps that begin now, and ends those that end now.
   Kick half_kick() const;
   /// To the end of the shortest steps. deepest: the deepest level that has particles.
   Drift drift(Integrator integrator, int deepest) const;

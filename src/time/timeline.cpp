@@ -12,7 +12,7 @@
 namespace grove {
 namespace {
 
-/// Whether so many steps lead from begin to end, as far as the constructor takes a step as it is; and a step
+/// True if so many steps lead from begin to end, as far as the constructor takes a step as it is; and a step
 /// that came from a difference of times, such as of 1000000.3 and 1000000, has their rounding.
 bool lead_to(double begin, double number, double step, double end) {
   const double rounding = 1e-12 * (end - begin) + number * rounding_of_times(begin, end);
