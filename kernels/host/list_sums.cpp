@@ -35,14 +35,14 @@ template <class Shape>
 struct Chunk {
   Vec3<Lanes> position[registers];
   Lanes scale[registers];
-  Pull<Lanes> pull[registers];
+  Accumulator<Lanes> sum[registers];
 
   GROVE_INLINE Chunk(const GroupLanes& lanes, int from) {
     for (int r = 0; r < registers; ++r) {
       const int i = from + r * lane_count;
       position[r] = {Lanes::load(lanes.x + i), Lanes::load(lanes.y + i), Lanes::load(lanes.z + i)};
       scale[r] = Lanes::load(target_scale(Shape{}, lanes) + i);
-      pull[r] = {{Lanes(0.F), Lanes(0.F), Lanes(0.F)}, Lanes(0.F)};
+      sum[r] = {{Lanes(0.F), Lanes(0.F), Lanes(0.F)}, Lanes(0.F)};
     }
   }
 
@@ -54,10 +54,10 @@ struct Chunk {
   GROVE_INLINE void add(GroupLanes& lanes, int from) const {
     for (int r = 0; r < registers; ++r) {
       const int i = from + r * lane_count;
-      (Lanes::load(lanes.ax + i) + pull[r].acceleration.x).store(lanes.ax + i);
-      (Lanes::load(lanes.ay + i) + pull[r].acceleration.y).store(lanes.ay + i);
-      (Lanes::load(lanes.az + i) + pull[r].acceleration.z).store(lanes.az + i);
-      (Lanes::load(lanes.potential + i) + pull[r].potential).store(lanes.potential + i);
+      (Lanes::load(lanes.ax + i) + sum[r].acceleration.x).store(lanes.ax + i);
+      (Lanes::load(lanes.ay + i) + sum[r].acceleration.y).store(lanes.ay + i);
+      (Lanes::load(lanes.az + i) + sum[r].acceleration.z).store(lanes.az + i);
+      (Lanes::load(lanes.potential + i) + sum[r].potential).store(lanes.potential + i);
     }
   }
 };
@@ -73,9 +73,9 @@ void sum_cells(Shape shape, const LocalTree& tree, const Array<std::int32_t>& li
         const Lanes scale = pair_scale(shape, part.scale[r], source_scale);
         const Vec3<Lanes> d = part.separation(r, cell.centre);
         if constexpr (order == Order::quadrupole)
-          add_quadrupole(shape, d, cell, scale, part.pull[r]);
+          add_quadrupole(shape, d, cell, scale, part.sum[r]);
         else
-          add_particle(shape, d, Lanes(cell.mass), scale, part.pull[r]);
+          add_particle(shape, d, Lanes(cell.mass), scale, part.sum[r]);
       }
     }
     part.add(lanes, from);
@@ -97,7 +97,7 @@ void sum_buckets(Shape shape, const SofteningTable& softening, const LocalTree& 
         const Lanes source_scale(particle_scale(shape, softening, tree.types[p]));
         for (int r = 0; r < registers; ++r)
           add_particle(shape, part.separation(r, source.position), Lanes(source.mass),
-                       pair_scale(shape, part.scale[r], source_scale), part.pull[r]);
+                       pair_scale(shape, part.scale[r], source_scale), part.sum[r]);
       }
     }
     part.add(lanes, from);
@@ -120,7 +120,7 @@ void sum_own_group(Shape shape, const SofteningTable& softening, const TargetLea
         const Lanes mass = select(before, Lanes(source.mass), select(after, Lanes(source.mass), Lanes(0.F)));
         Vec3<Lanes> d = part.separation(r, source.position);
         d.x = select(before, d.x, select(after, d.x, Lanes(1.F)));
-        add_particle(shape, d, mass, pair_scale(shape, part.scale[r], source_scale), part.pull[r]);
+        add_particle(shape, d, mass, pair_scale(shape, part.scale[r], source_scale), part.sum[r]);
       }
     }
     part.add(lanes, from);

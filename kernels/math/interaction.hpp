@@ -12,7 +12,7 @@ namespace grove {
 
 /// All that acts on a target, summed so far. The potential with its sign changed.
 template <class T>
-struct Pull {
+struct Accumulator {
   Vec3<T> acceleration;
   T potential;
 };
@@ -63,20 +63,20 @@ GROVE_INLINE SoftenedPair<T> softened_pair(Spline, T r2, T scale) {
   return softened_pair(Newton{}, r2, scale);
 }
 
-/// Adds the pull of a point mass at separation d, given the psi.
+/// Adds the force of a point mass at separation d, given the psi.
 template <class T>
-GROVE_INLINE void add_pair(const SoftenedPair<T>& pair, const Vec3<T>& d, T mass, Pull<T>& pull) {
-  pull.potential += mass * pair.potential;
+GROVE_INLINE void add_pair(const SoftenedPair<T>& pair, const Vec3<T>& d, T mass, Accumulator<T>& sum) {
+  sum.potential += mass * pair.potential;
   const T f = mass * pair.force;
-  pull.acceleration.x += f * d.x;
-  pull.acceleration.y += f * d.y;
-  pull.acceleration.z += f * d.z;
+  sum.acceleration.x += f * d.x;
+  sum.acceleration.y += f * d.y;
+  sum.acceleration.z += f * d.z;
 }
 
-/// Adds the pull of a point mass at separation d.
+/// Adds the force of a point mass at separation d.
 template <class Shape, class T>
-GROVE_INLINE void add_particle(Shape shape, const Vec3<T>& d, T mass, T scale, Pull<T>& pull) {
-  add_pair(softened_pair(shape, T(d.x * d.x + d.y * d.y + d.z * d.z), scale), d, mass, pull);
+GROVE_INLINE void add_particle(Shape shape, const Vec3<T>& d, T mass, T scale, Accumulator<T>& sum) {
+  add_pair(softened_pair(shape, T(d.x * d.x + d.y * d.y + d.z * d.z), scale), d, mass, sum);
 }
 
 /// A node as a source, for Newtonian forces with traceless second moments Q = 3 M - tr(M), from which the raw
@@ -100,16 +100,17 @@ struct alignas(64) CellSource {
 
 /// Adds along n - across q.
 template <class T>
-GROVE_INLINE void add_along_and_across(T along, const Vec3<T>& n, T across, const Vec3<T>& q, Pull<T>& pull) {
-  pull.acceleration.x += along * n.x;
-  pull.acceleration.x -= across * q.x;
-  pull.acceleration.y += along * n.y;
-  pull.acceleration.y -= across * q.y;
-  pull.acceleration.z += along * n.z;
-  pull.acceleration.z -= across * q.z;
+GROVE_INLINE void add_along_and_across(T along, const Vec3<T>& n, T across, const Vec3<T>& q,
+                                       Accumulator<T>& sum) {
+  sum.acceleration.x += along * n.x;
+  sum.acceleration.x -= across * q.x;
+  sum.acceleration.y += along * n.y;
+  sum.acceleration.y -= across * q.y;
+  sum.acceleration.z += along * n.z;
+  sum.acceleration.z -= across * q.z;
 }
 
-/// Adds the pull of a node far enough to be Newtonian: with q = Q d, h = d q/r^2 and v = m r^2,
+/// Adds the force of a node far enough to be Newtonian: with q = Q d, h = d q/r^2 and v = m r^2,
 /// P = (v + h/2)/r^3, a = [(v + 5h/2) d - q]/r^5.
 ///
 /// No power leaves the range of a float: in walk units r is between the spline's radius of the least
@@ -117,7 +118,7 @@ GROVE_INLINE void add_along_and_across(T along, const Vec3<T>& n, T across, cons
 /// below 4 m r^2, so that d q stays below 2^103. Near the least r d q may fall below the smallest float,
 /// 2^-149: for masses above 2^-30 an error of 2^-17 of m r^4.
 template <class T>
-GROVE_INLINE void add_quadrupole(Newton, const Vec3<T>& d, const CellSource& s, T, Pull<T>& pull) {
+GROVE_INLINE void add_quadrupole(Newton, const Vec3<T>& d, const CellSource& s, T, Accumulator<T>& sum) {
   const T r2 = d.x * d.x + d.y * d.y + d.z * d.z;
   const T inverse = inverse_sqrt(r2), inverse2 = inverse * inverse;
   const T inverse3 = inverse * inverse2, inverse5 = inverse3 * inverse2;
@@ -126,10 +127,10 @@ GROVE_INLINE void add_quadrupole(Newton, const Vec3<T>& d, const CellSource& s, 
   const T qz = T(s.xz) * d.x + T(s.yz) * d.y + T(s.zz) * d.z;
   const T h = (d.x * qx + d.y * qy + d.z * qz) * inverse2;
   const T v = T(s.mass) * r2, along = multiply_add(T(2.5F), h, v);
-  pull.potential += inverse3 * multiply_add(T(0.5F), h, v);
-  pull.acceleration.x += inverse5 * (along * d.x - qx);
-  pull.acceleration.y += inverse5 * (along * d.y - qy);
-  pull.acceleration.z += inverse5 * (along * d.z - qz);
+  sum.potential += inverse3 * multiply_add(T(0.5F), h, v);
+  sum.acceleration.x += inverse5 * (along * d.x - qx);
+  sum.acceleration.y += inverse5 * (along * d.y - qy);
+  sum.acceleration.z += inverse5 * (along * d.z - qz);
 }
 
 template <class T>
@@ -141,10 +142,11 @@ GROVE_INLINE SoftenedSeries<T> softened_series(Spline, T r2, T scale) {
   return spline_series(r2, inverse_sqrt(larger(r2, T(least_distance2))), inverse_sqrt(scale));
 }
 
-/// Adds the pull of a node under softening, raw second moments M:
+/// Adds the force of a node under softening, raw second moments M:
 /// P = m psi_0 + (d M d psi_2 - tr M psi_1)/2, a = (m psi_1 + (d M d psi_3 - tr M psi_2)/2) d - psi_2 M d.
 template <class Shape, class T>
-GROVE_INLINE void add_quadrupole(Shape shape, const Vec3<T>& d, const CellSource& s, T scale, Pull<T>& pull) {
+GROVE_INLINE void add_quadrupole(Shape shape, const Vec3<T>& d, const CellSource& s, T scale,
+                                 Accumulator<T>& sum) {
   const auto [inverse, c0, c1, c2, c3] = softened_series(shape, T(d.x * d.x + d.y * d.y + d.z * d.z), scale);
   const T inverse2 = inverse * inverse;
   const T x = d.x * inverse, y = d.y * inverse, z = d.z * inverse;
@@ -156,11 +158,11 @@ GROVE_INLINE void add_quadrupole(Shape shape, const Vec3<T>& d, const CellSource
   const T qz = xz * x + yz * y + zz * z;
   const T half_a = T(0.5F) * (x * qx + y * qy + z * qz) * inverse2, mass(s.mass);
   const T half_trace = T(0.5F * s.trace) * inverse2;
-  pull.potential += inverse * (mass * c0 + half_a * c2 - half_trace * c1);
+  sum.potential += inverse * (mass * c0 + half_a * c2 - half_trace * c1);
   const T along = inverse2 * (mass * c1 + half_a * c3 - half_trace * c2);
   // In this order: close to a spline's centre 1/r^4 would leave the range, but c2 is small there.
   const T across = inverse2 * c2 * inverse2;
-  add_along_and_across(along, {x, y, z}, across, {qx, qy, qz}, pull);
+  add_along_and_across(along, {x, y, z}, across, {qx, qy, qz}, sum);
 }
 
 }  // namespace grove

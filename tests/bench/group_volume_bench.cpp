@@ -162,13 +162,13 @@ class Model {
     return trees_[static_cast<std::size_t>(leaf)].origin * (1 / units().length);
   }
   void walk(const Sampled& sampled, const Volume& volume, float strictness, Tally& tally,
-            std::vector<Pull<double>>& pulls) const;
+            std::vector<Accumulator<double>>& sums) const;
   void walk_leaf(std::int32_t leaf, const Sampled& sampled, const Volume& volume, float strictness,
-                 Tally& tally, std::vector<Pull<double>>& pulls) const;
+                 Tally& tally, std::vector<Accumulator<double>>& sums) const;
   void add_node(const Vec3d& centre, const NodeCore& core, const NodeMoments& moments, const Sampled& sampled,
-                std::vector<Pull<double>>& pulls) const;
+                std::vector<Accumulator<double>>& sums) const;
   void add_bucket(std::int32_t leaf, const NodeLinks& links, const Sampled& sampled,
-                  std::vector<Pull<double>>& pulls) const;
+                  std::vector<Accumulator<double>>& sums) const;
 
   GravityParameters gravity_;
   Particles particles_;
@@ -216,33 +216,33 @@ std::vector<Sampled> Model::sample(std::size_t wanted) const {
 }
 
 void Model::add_node(const Vec3d& centre, const NodeCore& core, const NodeMoments& moments,
-                     const Sampled& sampled, std::vector<Pull<double>>& pulls) const {
+                     const Sampled& sampled, std::vector<Accumulator<double>>& sums) const {
   const CellSource source = CellSource::of({0, 0, 0}, core.mass, moments, core.softening, moments.softening2);
-  for (std::size_t k = 0; k < pulls.size(); ++k) {
+  for (std::size_t k = 0; k < sums.size(); ++k) {
     const Vec3d d = centre - sampled.points[k * stride];
     if (norm2(d) < softening2_)
-      add_quadrupole(Spline{}, d, source, softening2_, pulls[k]);
+      add_quadrupole(Spline{}, d, source, softening2_, sums[k]);
     else
-      add_quadrupole(Newton{}, d, source, softening2_, pulls[k]);
+      add_quadrupole(Newton{}, d, source, softening2_, sums[k]);
   }
 }
 
 void Model::add_bucket(std::int32_t leaf, const NodeLinks& links, const Sampled& sampled,
-                       std::vector<Pull<double>>& pulls) const {
+                       std::vector<Accumulator<double>>& sums) const {
   const SourceTree& tree = trees_[static_cast<std::size_t>(leaf)];
   for (std::int32_t i = links.first; i < links.first + links.count; ++i) {
     const Vec3d place = origin(leaf) + tree.particles[i].position.as<double>();
-    for (std::size_t k = 0; k < pulls.size(); ++k) {
+    for (std::size_t k = 0; k < sums.size(); ++k) {
       const std::int32_t target = sampled.group.first + static_cast<std::int32_t>(k * stride);
       if (leaf == sampled.leaf && i == target) continue;
       add_particle(Spline{}, place - sampled.points[k * stride], static_cast<double>(tree.particles[i].mass),
-                   softening2_, pulls[k]);
+                   softening2_, sums[k]);
     }
   }
 }
 
 void Model::walk_leaf(std::int32_t leaf, const Sampled& sampled, const Volume& volume, float strictness,
-                      Tally& tally, std::vector<Pull<double>>& pulls) const {
+                      Tally& tally, std::vector<Accumulator<double>>& sums) const {
   const SourceTree& tree = trees_[static_cast<std::size_t>(leaf)];
   for (std::int32_t n = 0; n >= 0;) {
     const NodeCore& core = tree.core[n];
@@ -251,20 +251,20 @@ void Model::walk_leaf(std::int32_t leaf, const Sampled& sampled, const Volume& v
     ++tally.tests;
     if (accepts(core, static_cast<float>(volume.distance2(centre)), strictness, 0)) {
       ++tally.cells;
-      add_node(centre, core, tree.moments[n], sampled, pulls);
+      add_node(centre, core, tree.moments[n], sampled, sums);
       n = links.next;
     } else if (links.child >= 0) {
       n = links.child;
     } else {
       tally.particles += links.count;
-      add_bucket(leaf, links, sampled, pulls);
+      add_bucket(leaf, links, sampled, sums);
       n = links.next;
     }
   }
 }
 
 void Model::walk(const Sampled& sampled, const Volume& volume, float strictness, Tally& tally,
-                 std::vector<Pull<double>>& pulls) const {
+                 std::vector<Accumulator<double>>& sums) const {
   const TopTree top = grown_.top.view();
   std::vector<std::int32_t> stack{0};
   while (!stack.empty()) {
@@ -272,7 +272,7 @@ void Model::walk(const Sampled& sampled, const Volume& volume, float strictness,
     stack.pop_back();
     const TopLinks& links = top.links[n];
     if (links.child < 0) {
-      walk_leaf(links.first_leaf, sampled, volume, strictness, tally, pulls);
+      walk_leaf(links.first_leaf, sampled, volume, strictness, tally, sums);
       continue;
     }
     const Vec3d centre = top.centre[n] * (1 / units().length);
@@ -280,7 +280,7 @@ void Model::walk(const Sampled& sampled, const Volume& volume, float strictness,
     if (!links.holds(sampled.leaf) &&
         accepts(top.core[n], static_cast<float>(volume.distance2(centre)), strictness, 0)) {
       ++tally.cells;
-      add_node(centre, top.core[n], top.moments[n], sampled, pulls);
+      add_node(centre, top.core[n], top.moments[n], sampled, sums);
     } else {
       stack.push_back(links.child);
       stack.push_back(links.child + 1);
@@ -295,12 +295,12 @@ Tally Model::measure(const std::vector<Sampled>& groups, const std::vector<Volum
   // To (G/(Delta |a_old|))^(2/5), of the delta that the groups were prepared with.
   const double factor = std::pow(gravity_.delta / delta, 0.4);
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    std::vector<Pull<double>> pulls(groups[g].exact.size() / 3, Pull<double>{{0, 0, 0}, 0});
-    walk(groups[g], volumes[g], static_cast<float>(factor * groups[g].group.bounds.strictness), tally, pulls);
-    for (std::size_t k = 0; k < pulls.size(); ++k) {
+    std::vector<Accumulator<double>> sums(groups[g].exact.size() / 3, Accumulator<double>{{0, 0, 0}, 0});
+    walk(groups[g], volumes[g], static_cast<float>(factor * groups[g].group.bounds.strictness), tally, sums);
+    for (std::size_t k = 0; k < sums.size(); ++k) {
       const double* const e = &groups[g].exact[3 * k];
       const Vec3d exact{e[0], e[1], e[2]};
-      errors.push_back(norm(pulls[k].acceleration - exact) / norm(exact));
+      errors.push_back(norm(sums[k].acceleration - exact) / norm(exact));
     }
   }
   std::sort(errors.begin(), errors.end());

@@ -102,12 +102,12 @@ double seconds_per_interaction() {
   for (auto& axis : coordinates)
     for (float& c : axis) c = uniform(random);
   Vec3<Lanes> position[registers];
-  Pull<Lanes> pull[registers];
+  Accumulator<Lanes> sum[registers];
   for (int r = 0; r < registers; ++r) {
     const int i = r * lane_count;
     position[r] = {Lanes::load(coordinates[0] + i), Lanes::load(coordinates[1] + i),
                    Lanes::load(coordinates[2] + i)};
-    pull[r] = {{Lanes(0.F), Lanes(0.F), Lanes(0.F)}, Lanes(0.F)};
+    sum[r] = {{Lanes(0.F), Lanes(0.F), Lanes(0.F)}, Lanes(0.F)};
   }
   const double start = now();
   for (int round = 0; round < rounds; ++round) {
@@ -116,16 +116,15 @@ double seconds_per_interaction() {
         const Vec3<Lanes> d{Lanes(s.centre.x) - position[r].x, Lanes(s.centre.y) - position[r].y,
                             Lanes(s.centre.z) - position[r].z};
         if constexpr (cells)
-          add_quadrupole(Newton{}, d, s, d.x, pull[r]);
+          add_quadrupole(Newton{}, d, s, d.x, sum[r]);
         else
-          add_particle(Newton{}, d, Lanes(s.mass), d.x, pull[r]);
+          add_particle(Newton{}, d, Lanes(s.mass), d.x, sum[r]);
       }
   }
   const double seconds = now() - start;
   float sink[lane_count];
   for (int r = 0; r < registers; ++r) {
-    (pull[r].acceleration.x + pull[r].acceleration.y + pull[r].acceleration.z + pull[r].potential)
-        .store(sink);
+    (sum[r].acceleration.x + sum[r].acceleration.y + sum[r].acceleration.z + sum[r].potential).store(sink);
     if (sink[0] == 12345) std::puts("");
   }
   return seconds / rounds / sources / group_size;

@@ -50,7 +50,8 @@ __device__ Vec3f on_sphere(int i, float radius) {
 
 /// rounds times a batch of cells or particles on a group of targets, in each warp.
 template <Order order, class Shape, bool cells>
-__global__ void __launch_bounds__(threads) sum(const Setting setting, int rounds, Pull<float>* pulls) {
+__global__ void __launch_bounds__(threads)
+    sum(const Setting setting, int rounds, Accumulator<float>* totals) {
   __shared__ StagedBatch batches[warps];
   __shared__ SourceParticle targets[warps][batch_size];
   __shared__ float softening[warps][batch_size];
@@ -73,7 +74,7 @@ __global__ void __launch_bounds__(threads) sum(const Setting setting, int rounds
       sums.add_cells(counts);
     else
       sums.add_particles(counts);
-  pulls[blockIdx.x * threads + threadIdx.x] = sums.total(0);
+  totals[blockIdx.x * threads + threadIdx.x] = sums.total(0);
 }
 
 /// Interactions per second.
@@ -85,10 +86,10 @@ double rate(const char* name, Reach reach) {
   GROVE_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   GROVE_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sum<order, Shape, cells>, threads, 0));
   const auto grid = static_cast<std::size_t>(processors * blocks);
-  const DeviceArray<Pull<float>> pulls(grid * threads);
+  const DeviceArray<Accumulator<float>> totals(grid * threads);
   const double time = bench::milliseconds(repeats, [&] {
     sum<order, Shape, cells>
-        <<<static_cast<unsigned>(grid), threads>>>(setting_of(reach), rounds, pulls.data());
+        <<<static_cast<unsigned>(grid), threads>>>(setting_of(reach), rounds, totals.data());
     launched("bench_walk_ceiling_gpu::sum");
   });
   const double found = static_cast<double>(grid * threads) * batch_size * rounds / time * 1e3;

@@ -47,17 +47,17 @@ double scale_of(double softening) {
 }
 
 template <class Shape>
-Pull<double> direct(const std::vector<Body>& bodies, const Vec3d& target, double scale) {
-  Pull<double> pull{{0, 0, 0}, 0};
-  for (const Body& b : bodies) add_particle(Shape{}, b.position - target, b.mass, scale, pull);
-  return pull;
+Accumulator<double> direct(const std::vector<Body>& bodies, const Vec3d& target, double scale) {
+  Accumulator<double> sum{{0, 0, 0}, 0};
+  for (const Body& b : bodies) add_particle(Shape{}, b.position - target, b.mass, scale, sum);
+  return sum;
 }
 
 template <class Shape>
-Pull<double> expanded(const CellSource& cell, const Vec3d& target, double scale) {
-  Pull<double> pull{{0, 0, 0}, 0};
-  add_quadrupole(Shape{}, cell.centre.as<double>() - target, cell, scale, pull);
-  return pull;
+Accumulator<double> expanded(const CellSource& cell, const Vec3d& target, double scale) {
+  Accumulator<double> sum{{0, 0, 0}, 0};
+  add_quadrupole(Shape{}, cell.centre.as<double>() - target, cell, scale, sum);
+  return sum;
 }
 
 template <class Shape>
@@ -72,8 +72,8 @@ TYPED_TEST(Softened, accelerationIsTheGradientOfThePotential) {
   const CellSource cell = source_of(bodies, 0.3F);
   const double scale = scale_of<TypeParam>(0.3), h = 1e-4;
   for (const Vec3d target : {Vec3d{0.5, 0.1, -0.2}, Vec3d{0.3, 0.5, 0.2}, Vec3d{-0.7, 0.4, 0.6}}) {
-    const Pull<double> cells = expanded<TypeParam>(cell, target, scale);
-    const Pull<double> points = direct<TypeParam>(bodies, target, scale);
+    const Accumulator<double> cells = expanded<TypeParam>(cell, target, scale);
+    const Accumulator<double> points = direct<TypeParam>(bodies, target, scale);
     for (int axis = 0; axis < 3; ++axis) {
       Vec3d up = target, down = target;
       up[axis] += h;
@@ -92,8 +92,8 @@ TYPED_TEST(Softened, accelerationIsTheGradientOfThePotential) {
 
 /// What a quadrupole leaves out is of third order in the size of the cluster: an eighth when it is halved,
 /// and a sixteenth of fourth order. At d > 0.92 and x = size/d < 0.22 the remainder x^3 (4 - 3x)/(1 - x)^2
-/// m/d^2 is 7 size^3 at the most; the softened pull is at least (1 + 0.3^2/d^2)^(-3/2) = 0.86 of m/d^2. Float
-/// moments round at 1e-7 of the pull.
+/// m/d^2 is 7 size^3 at the most; the softened force is at least (1 + 0.3^2/d^2)^(-3/2) = 0.86 of m/d^2.
+/// Float moments round at 1e-7 of the force.
 TYPED_TEST(Softened, quadrupoleErrsInThirdOrder) {
   double before = 0;
   for (const double size : {0.2, 0.1, 0.05}) {
@@ -101,8 +101,8 @@ TYPED_TEST(Softened, quadrupoleErrsInThirdOrder) {
     double worst = 0;
     for (const Vec3d target : {Vec3d{0.9, 0.1, -0.2}, Vec3d{0.3, 0.9, 0.4}, Vec3d{-0.7, 0.4, 0.6}}) {
       const double scale = scale_of<TypeParam>(0.3);
-      const Pull<double> exact = direct<TypeParam>(bodies, target, scale);
-      const Pull<double> cell = expanded<TypeParam>(source_of(bodies, 0.3F), target, scale);
+      const Accumulator<double> exact = direct<TypeParam>(bodies, target, scale);
+      const Accumulator<double> cell = expanded<TypeParam>(source_of(bodies, 0.3F), target, scale);
       worst = std::max(worst, norm(cell.acceleration - exact.acceleration) / norm(exact.acceleration));
     }
     if (before > 0) {
@@ -155,8 +155,8 @@ TYPED_TEST(Softened, lanesAgreeWithNumbers) {
   const CellSource cell = source_of(cluster(0.2), 0.3F);
   const auto scale = static_cast<float>(scale_of<TypeParam>(0.3));
   for (const Vec3f d : {Vec3f{0.5F, 0.1F, -0.2F}, Vec3f{0.3F, 1.5F, 0.2F}, Vec3f{-0.7F, 0.4F, 0.6F}}) {
-    Pull<float> one{{0, 0, 0}, 0};
-    Pull<Lanes> many{{Lanes(0.F), Lanes(0.F), Lanes(0.F)}, Lanes(0.F)};
+    Accumulator<float> one{{0, 0, 0}, 0};
+    Accumulator<Lanes> many{{Lanes(0.F), Lanes(0.F), Lanes(0.F)}, Lanes(0.F)};
     const Vec3<Lanes> lanes{Lanes(d.x), Lanes(d.y), Lanes(d.z)};
     add_quadrupole(TypeParam{}, d, cell, scale, one);
     add_quadrupole(TypeParam{}, lanes, cell, Lanes(scale), many);
@@ -178,11 +178,11 @@ TYPED_TEST(Softened, staysFiniteAtExtremeDistances) {
   for (const double size : {2.3e-8, 1e-6, 1.0, 1e3, 2.9e7}) {
     const auto bodies = cluster(0.2 * size);
     const CellSource cell = source_of(bodies, static_cast<float>(0.3 * size));
-    Pull<Lanes> pull{{Lanes(0.F), Lanes(0.F), Lanes(0.F)}, Lanes(0.F)};
+    Accumulator<Lanes> sum{{Lanes(0.F), Lanes(0.F), Lanes(0.F)}, Lanes(0.F)};
     const Lanes scale(scale_of<TypeParam>(0.3 * size));
-    add_quadrupole(TypeParam{}, {Lanes(static_cast<float>(size)), Lanes(0.F), Lanes(0.F)}, cell, scale, pull);
+    add_quadrupole(TypeParam{}, {Lanes(static_cast<float>(size)), Lanes(0.F), Lanes(0.F)}, cell, scale, sum);
     float x[lane_count];
-    pull.acceleration.x.store(x);
+    sum.acceleration.x.store(x);
     const double expected = direct<TypeParam>(bodies, cell.centre.as<double>() - Vec3d{size, 0, 0},
                                               scale_of<TypeParam>(0.3 * size))
                                 .acceleration.x;

@@ -99,7 +99,7 @@ class TileSum {
       scale_[k] = from_.scale[p];
       if (p < from_.count) widen(bounds_, target.position, target.position, 0, 0);
       scale = larger(scale, scale_[k]);
-      pull_[k] = {{0, 0, 0}, 0};
+      sum_[k] = {{0, 0, 0}, 0};
       total_[k] = {{0, 0, 0}, 0};
     }
     is_wanted_ = __any_sync(~0u, is_any_wanted);
@@ -123,7 +123,7 @@ class TileSum {
   __device__ void store(float4* sums) const {
 #pragma unroll
     for (int k = 0; k < slots; ++k) {
-      const Pull<double>& total = total_[k];
+      const Accumulator<double>& total = total_[k];
       const Vec3f a = total.acceleration.as<float>();
       sums[warp_ * (batch * slots) + batch * k + lane_] = {a.x, a.y, a.z,
                                                            static_cast<float>(total.potential)};
@@ -187,7 +187,7 @@ class TileSum {
 #pragma unroll
     for (int k = 0; k < slots; ++k)
       add_particle(softening, Vec3f{s.x, s.y, s.z} - position_[k], s.w,
-                   pair_scale(softening, scale_[k], scale), pull_[k]);
+                   pair_scale(softening, scale_[k], scale), sum_[k]);
   }
 
   /// A batch that is also the targets of this slot.
@@ -201,7 +201,7 @@ class TileSum {
         const bool is_self = k == slot && j == lane_;
         Vec3f d = Vec3f{s.x, s.y, s.z} - position_[k];
         if (is_self) d.x = 1;
-        add_particle(Shape{}, d, is_self ? 0 : s.w, pair_scale(Shape{}, scale_[k], scale), pull_[k]);
+        add_particle(Shape{}, d, is_self ? 0 : s.w, pair_scale(Shape{}, scale_[k], scale), sum_[k]);
       }
     }
   }
@@ -209,9 +209,9 @@ class TileSum {
   __device__ void flush() {
 #pragma unroll
     for (int k = 0; k < slots; ++k) {
-      total_[k].acceleration += pull_[k].acceleration.template as<double>();
-      total_[k].potential += pull_[k].potential;
-      pull_[k] = {{0, 0, 0}, 0};
+      total_[k].acceleration += sum_[k].acceleration.template as<double>();
+      total_[k].potential += sum_[k].potential;
+      sum_[k] = {{0, 0, 0}, 0};
     }
   }
 
@@ -222,11 +222,11 @@ class TileSum {
 
   Vec3f position_[slots];
   float scale_[slots];
-  Pull<float> pull_[slots];    ///< of this tile of sources
-  Pull<double> total_[slots];  ///< of those before
-  TargetBounds bounds_;        ///< around the targets of the warp
-  float largest_scale_;        ///< of theirs
-  bool is_wanted_;             ///< whether any of them is
+  Accumulator<float> sum_[slots];     ///< of this tile of sources
+  Accumulator<double> total_[slots];  ///< of those before
+  TargetBounds bounds_;               ///< around the targets of the warp
+  float largest_scale_;               ///< of theirs
+  bool is_wanted_;                    ///< whether any of them is
 };
 
 /// parts: [parts][tiles of the launch][tile_size].
@@ -251,11 +251,11 @@ struct Factors {
 __global__ void __launch_bounds__(columns* rows)
     add_parts(const Factors factors, const Wanted wanted, const float4* parts, Vec3f* acceleration,
               float* potential) {
-  __shared__ Pull<double> sums[rows][columns];
+  __shared__ Accumulator<double> sums[rows][columns];
   const int column = static_cast<int>(threadIdx.x) % columns, row = static_cast<int>(threadIdx.x) / columns;
   const std::uint64_t place = std::uint64_t{blockIdx.x} * columns + static_cast<std::uint64_t>(column);
   const std::uint64_t width = std::uint64_t{wanted.tiles} * tile_size;
-  Pull<double> sum{{0, 0, 0}, 0};
+  Accumulator<double> sum{{0, 0, 0}, 0};
   for (auto part = static_cast<std::uint32_t>(row); part < wanted.parts; part += rows) {
     const float4 one = parts[part * width + place];
     sum.acceleration += Vec3d{one.x, one.y, one.z};

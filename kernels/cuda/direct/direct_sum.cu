@@ -29,26 +29,26 @@ struct alignas(32) Source {
 };
 
 /// A pair that is neither near nor a particle with itself.
-__device__ void add_far(Plummer, const Vec3d& d, double mass, double a, double b, Pull<double>& pull) {
-  add_particle(Plummer{}, d, mass, larger(a, b), pull);
+__device__ void add_far(Plummer, const Vec3d& d, double mass, double a, double b, Accumulator<double>& sum) {
+  add_particle(Plummer{}, d, mass, larger(a, b), sum);
 }
-__device__ void add_far(Spline, const Vec3d& d, double mass, double, double, Pull<double>& pull) {
-  add_particle(Newton{}, d, mass, 0.0, pull);
+__device__ void add_far(Spline, const Vec3d& d, double mass, double, double, Accumulator<double>& sum) {
+  add_particle(Newton{}, d, mass, 0.0, sum);
 }
 
-__device__ void add_near(Plummer, const Vec3d& d, double mass, double a, double b, Pull<double>& pull) {
-  add_far(Plummer{}, d, mass, a, b, pull);
+__device__ void add_near(Plummer, const Vec3d& d, double mass, double a, double b, Accumulator<double>& sum) {
+  add_far(Plummer{}, d, mass, a, b, sum);
 }
-__device__ void add_near(Spline, const Vec3d& d, double mass, double a, double b, Pull<double>& pull) {
+__device__ void add_near(Spline, const Vec3d& d, double mass, double a, double b, Accumulator<double>& sum) {
   const double r2 = norm2(d);
-  add_pair(spline_pair(r2, r2 > 0 ? inverse_sqrt(r2) : 0, a < b ? a : b), d, mass, pull);
+  add_pair(spline_pair(r2, r2 > 0 ? inverse_sqrt(r2) : 0, a < b ? a : b), d, mass, sum);
 }
 
 /// The effect of a portion of the particles on each target.
 template <class Shape>
 __global__ void __launch_bounds__(sum_threads)
     add_up(const SumScales scales, const DirectParticles particles, const std::uint32_t* targets,
-           std::uint32_t count, Pull<double>* parts) {
+           std::uint32_t count, Accumulator<double>* parts) {
   __shared__ Source source[sum_threads];
   __shared__ double scale[sum_threads];
   const std::uint32_t target_blocks = blocks_for(count, sum_threads);
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(sum_threads)
   const Vec3d place = particles.position[own];
   const double own_scale = scales.of_type[particles.type[own]];
   const std::uint64_t begin = part * portion, end = min(begin + portion, std::uint64_t{particles.count});
-  Pull<double> pull{{0, 0, 0}, 0};
+  Accumulator<double> sum{{0, 0, 0}, 0};
   for (std::uint64_t tile = begin; tile < end; tile += sum_threads) {
     __syncthreads();
     if (const std::uint64_t j = tile + threadIdx.x; j < end) {
@@ -71,25 +71,26 @@ __global__ void __launch_bounds__(sum_threads)
       const auto [position, mass] = source[j];
       const Vec3d d = position - place;
       if (norm2(d) > scales.near2) [[likely]]
-        add_far(Shape{}, d, mass, own_scale, scale[j], pull);
+        add_far(Shape{}, d, mass, own_scale, scale[j], sum);
       else if (tile + static_cast<std::uint64_t>(j) != own)
-        add_near(Shape{}, d, mass, own_scale, scale[j], pull);
+        add_near(Shape{}, d, mass, own_scale, scale[j], sum);
     }
   }
-  if (t < count) parts[static_cast<std::uint64_t>(part) * count + t] = pull;
+  if (t < count) parts[static_cast<std::uint64_t>(part) * count + t] = sum;
 }
 
 constexpr int sum_columns = 32, sum_rows = 8;
 
 /// 32 targets a block: eight threads each add every eighth part, then one adds their sums.
 __global__ void __launch_bounds__(sum_columns* sum_rows)
-    add_parts(const Pull<double>* parts, std::uint32_t number, std::uint32_t count, DirectForce* forces) {
-  __shared__ Pull<double> sums[sum_rows][sum_columns];
+    add_parts(const Accumulator<double>* parts, std::uint32_t number, std::uint32_t count,
+              DirectForce* forces) {
+  __shared__ Accumulator<double> sums[sum_rows][sum_columns];
   const std::uint32_t column = threadIdx.x % sum_columns, row = threadIdx.x / sum_columns,
                       t = blockIdx.x * sum_columns + column;
-  Pull<double> sum{{0, 0, 0}, 0};
+  Accumulator<double> sum{{0, 0, 0}, 0};
   for (std::uint32_t part = row; part < number && t < count; part += sum_rows) {
-    const Pull<double>& one = parts[static_cast<std::uint64_t>(part) * count + t];
+    const Accumulator<double>& one = parts[static_cast<std::uint64_t>(part) * count + t];
     sum.acceleration += one.acceleration;
     sum.potential += one.potential;
   }
@@ -123,7 +124,7 @@ void direct_sum(const GravityParameters& gravity, const DirectParticles& particl
   const auto parts = static_cast<std::uint32_t>((particles.count + portion - 1) / portion);
   const std::size_t at_once =
       std::min(count, std::max<std::size_t>(most_sums / parts / sum_threads, 1) * sum_threads);
-  const DeviceArray<Pull<double>> sums(parts * at_once);
+  const DeviceArray<Accumulator<double>> sums(parts * at_once);
   const auto kernel = gravity.kernel == SofteningKernel::spline ? add_up<Spline> : add_up<Plummer>;
   for (std::size_t first = 0; first < count; first += at_once) {
     const auto now = static_cast<std::uint32_t>(std::min(at_once, count - first));

@@ -42,10 +42,10 @@ struct WalkPart {
 
 /// Adds what acts on particle p to the output, or begins with it.
 template <bool own>
-__device__ inline void put_force(const WalkRule& rule, const Pull<float>& pull, std::uint32_t work,
+__device__ inline void put_force(const WalkRule& rule, const Accumulator<float>& sum, std::uint32_t work,
                                  std::uint32_t p, const WalkOutput& out) {
-  const Vec3f a = (pull.acceleration.template as<double>() * rule.acceleration).template as<float>();
-  const auto potential = static_cast<float>(-rule.potential * pull.potential);
+  const Vec3f a = (sum.acceleration.template as<double>() * rule.acceleration).template as<float>();
+  const auto potential = static_cast<float>(-rule.potential * sum.potential);
   if (own) {
     out.acceleration[p] = a;
     out.potential[p] = potential;
@@ -97,7 +97,7 @@ class GroupWalk {
     load(to_.active ? to_.active[number] : number);
     return sum_sources();
   }
-  __device__ Pull<float> total() const { return sums_.total(0); }
+  __device__ Accumulator<float> total() const { return sums_.total(0); }
 
   /// Counts of the group; interactions per target. Tests that all parts make count once.
   std::uint32_t tests = 0, cell = 0, particle = 0;
@@ -315,10 +315,10 @@ class GroupWalk {
   __device__ void store(const WalkOutput& out) const {
 #pragma unroll
     for (int row = 0; row < together / 32; ++row) {
-      const Pull<float> pull = sums_.total(row);
+      const Accumulator<float> sum = sums_.total(row);
       const int i = lane_ + 32 * row;
       if (i < group_.count && m_.active[row] >> lane_ & 1U)
-        put_force<own>(rule_, pull, cell + particle, first_ + static_cast<std::uint32_t>(i), out);
+        put_force<own>(rule_, sum, cell + particle, first_ + static_cast<std::uint32_t>(i), out);
     }
   }
 

@@ -53,10 +53,10 @@ class GravityVisitor {
 
   __device__ void particle(float mass, float softening, const Vec3f& d) {
     const float scale = scale_of(Shape{}, larger(softening, least_softening));
-    add_particle(Shape{}, d, mass, pair_scale(Shape{}, scale_, scale), pull);
+    add_particle(Shape{}, d, mass, pair_scale(Shape{}, scale_, scale), sum);
   }
 
-  Pull<float> pull{{0, 0, 0}, 0};
+  Accumulator<float> sum{{0, 0, 0}, 0};
 
  private:
   /// Plummer softening has no end.
@@ -66,9 +66,9 @@ class GravityVisitor {
   template <class Softening>
   __device__ void add_node(Softening softening, const Vec3f& d, const CellSource& source, float scale) {
     if constexpr (order == Order::quadrupole)
-      add_quadrupole(softening, d, source, scale, pull);
+      add_quadrupole(softening, d, source, scale, sum);
     else
-      add_particle(softening, d, source.mass, scale, pull);
+      add_particle(softening, d, source.mass, scale, sum);
   }
 
   const float strictness_, scale_;
@@ -130,9 +130,9 @@ __global__ void __launch_bounds__(rope_threads)
   RopeWalk walk(sources, above, target, gravity);
   if (t < targets.count) {
     if (!walk.run()) atomicMax(&state->is_pruned, 1);
-    const Vec3d a = gravity.pull.acceleration.template as<double>() * rule.acceleration;
+    const Vec3d a = gravity.sum.acceleration.template as<double>() * rule.acceleration;
     out.acceleration[p] = a.as<float>();
-    out.potential[p] = static_cast<float>(-rule.potential * gravity.pull.potential);
+    out.potential[p] = static_cast<float>(-rule.potential * gravity.sum.potential);
     out.work[p] = walk.nodes + walk.particles;
   }
   __syncwarp();

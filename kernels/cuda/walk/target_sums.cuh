@@ -62,22 +62,22 @@ class TargetSums {
       const int t = min(column_ + width * k, count - 1);
       position_[k] = targets[t].position;
       scale_[k] = scale_of(Shape{}, larger(softening[t], least_softening));
-      pull_[k] = {{0, 0, 0}, 0};
+      sum_[k] = {{0, 0, 0}, 0};
     }
   }
 
   /// The sum for the target with the number of the lane, or 32 * row more.
-  __device__ Pull<float> total(int row) const {
+  __device__ Accumulator<float> total(int row) const {
     if constexpr (parts == 1) {
-      return pull_[row];
+      return sum_[row];
     } else {
-      Pull<float> sum[per_lane];
+      Accumulator<float> sum[per_lane];
 #pragma unroll
       for (int k = 0; k < per_lane; ++k) {
         const auto add_parts = [](float own) { return own + __shfl_xor_sync(~0u, own, width); };
-        sum[k].acceleration = {add_parts(pull_[k].acceleration.x), add_parts(pull_[k].acceleration.y),
-                               add_parts(pull_[k].acceleration.z)};
-        sum[k].potential = add_parts(pull_[k].potential);
+        sum[k].acceleration = {add_parts(sum_[k].acceleration.x), add_parts(sum_[k].acceleration.y),
+                               add_parts(sum_[k].acceleration.z)};
+        sum[k].potential = add_parts(sum_[k].potential);
       }
       return part_ == 0 ? sum[0] : sum[1];
     }
@@ -185,14 +185,13 @@ class TargetSums {
       const CellSource s{{a.x, a.y, a.z}, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, 0, 0};
 #pragma unroll
       for (int k = 0; k < per_lane; ++k)
-        add_quadrupole(softening, s.centre - position_[k], s, pair_scale(softening, scale_[k], c.w),
-                       pull_[k]);
+        add_quadrupole(softening, s.centre - position_[k], s, pair_scale(softening, scale_[k], c.w), sum_[k]);
     } else {
       const float scale = batch_.rest[j].w;
 #pragma unroll
       for (int k = 0; k < per_lane; ++k)
         add_particle(softening, Vec3f{a.x, a.y, a.z} - position_[k], a.w,
-                     pair_scale(softening, scale_[k], scale), pull_[k]);
+                     pair_scale(softening, scale_[k], scale), sum_[k]);
     }
   }
 
@@ -219,7 +218,7 @@ class TargetSums {
 #pragma unroll
     for (int k = 0; k < per_lane; ++k) {
       const float scale = std::is_same_v<Far, Newton> ? 0 : larger(scale_[k], batch_.rest[j].w);
-      add_particle(Far{}, Vec3f{a.x, a.y, a.z} - position_[k], a.w, scale, pull_[k]);
+      add_particle(Far{}, Vec3f{a.x, a.y, a.z} - position_[k], a.w, scale, sum_[k]);
     }
   }
 
@@ -229,7 +228,7 @@ class TargetSums {
     const float scale = batch_.rest[j].w;
 #pragma unroll
     for (int k = 0; k < per_lane; ++k)
-      add_near_pair(Vec3f{a.x, a.y, a.z} - position_[k], a.w, larger(scale_[k], scale), pull_[k]);
+      add_near_pair(Vec3f{a.x, a.y, a.z} - position_[k], a.w, larger(scale_[k], scale), sum_[k]);
   }
 
   /// Target i takes i + 1, i + 3, ... in one part, i + 2, i + 4, ... in the other.
@@ -275,17 +274,17 @@ class TargetSums {
   __device__ void add_within_group(int k, int j, bool exists) {
     const float4 a = batch_.place[j];
     add_near_pair(Vec3f{a.x, a.y, a.z} - position_[k], exists ? a.w : 0, larger(scale_[k], batch_.rest[j].w),
-                  pull_[k]);
+                  sum_[k]);
   }
 
-  __device__ static void add_near_pair(const Vec3f& d, float mass, float scale, Pull<float>& pull) {
+  __device__ static void add_near_pair(const Vec3f& d, float mass, float scale, Accumulator<float>& sum) {
     const float r2 = norm2(d);
     if constexpr (std::is_same_v<Far, Newton>)
       add_pair(
           __any_sync(~0u, r2 < scale) ? pair_within(Shape{}, r2, scale) : softened_pair(Newton{}, r2, scale),
-          d, mass, pull);
+          d, mass, sum);
     else
-      add_pair(softened_pair(Shape{}, r2, scale), d, mass, pull);
+      add_pair(softened_pair(Shape{}, r2, scale), d, mass, sum);
   }
 
   static constexpr int per_lane = 2, width = most / per_lane, parts = 32 / width;
@@ -296,7 +295,7 @@ class TargetSums {
             column_ = static_cast<int>(threadIdx.x) % width;
   Vec3f position_[per_lane];  ///< of targets column_ and column_ + width, and the next likewise
   float scale_[per_lane];
-  Pull<float> pull_[per_lane];
+  Accumulator<float> sum_[per_lane];
 };
 
 }  // namespace grove::cuda

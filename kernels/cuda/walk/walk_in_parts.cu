@@ -11,8 +11,8 @@ constexpr int blocks_per_processor = 8;
 
 /// The sums of each part of each group.
 struct PartSums {
-  Pull<float>* pull;    ///< [groups][parts][32]
-  std::uint32_t* work;  ///< [groups][parts]
+  Accumulator<float>* sum;  ///< [groups][parts][32]
+  std::uint32_t* work;      ///< [groups][parts]
 };
 
 template <Order order, class Shape, bool own, LocalTreeKind kind>
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(part_threads, blocks_per_processor)
       if (lane == 0) atomicMax(&state->fault, static_cast<int>(fault));
       break;
     }
-    sums.pull[std::size_t{unit} * 32 + static_cast<std::size_t>(lane)] = group.total();
+    sums.sum[std::size_t{unit} * 32 + static_cast<std::size_t>(lane)] = group.total();
     if (lane == 0) sums.work[unit] = group.cell + group.particle;
     cell += static_cast<std::uint64_t>(group.cell) * static_cast<std::uint64_t>(group.count());
     particle += static_cast<std::uint64_t>(group.particle) * static_cast<std::uint64_t>(group.count());
@@ -61,18 +61,18 @@ __global__ void __launch_bounds__(part_threads)
   const std::uint32_t g = targets.active ? targets.active[number] : number;
   const Group& group = targets.trees.groups[g];
   if (static_cast<std::int32_t>(lane) >= group.count || !(group.active >> lane & 1U)) return;
-  Pull<float> pull{{0, 0, 0}, 0};
+  Accumulator<float> sum{{0, 0, 0}, 0};
   std::uint32_t work = 0;
   const auto parts = static_cast<std::uint32_t>(targets.parts);
   for (std::size_t unit = std::size_t{number} * parts; unit < std::size_t{number + 1} * parts; ++unit) {
-    const Pull<float> one = sums.pull[unit * 32 + lane];
-    pull.acceleration += one.acceleration;
-    pull.potential += one.potential;
+    const Accumulator<float> one = sums.sum[unit * 32 + lane];
+    sum.acceleration += one.acceleration;
+    sum.potential += one.potential;
     work += sums.work[unit];
   }
   const std::uint64_t first =
       targets.trees.leaves[targets.leaf_of_group[g]].first + static_cast<std::uint64_t>(group.first);
-  put_force<own>(rule, pull, work, static_cast<std::uint32_t>(first) + lane, out);
+  put_force<own>(rule, sum, work, static_cast<std::uint32_t>(first) + lane, out);
 }
 
 template <Order order, class Shape, bool own, LocalTreeKind kind>
@@ -83,7 +83,7 @@ void launch_kind(const WalkRule& rule, const WalkSources& sources, const WalkTar
   memory.spill =
       DeviceArray<std::uint32_t>(static_cast<std::size_t>(grid) * part_warps * NodeStack::most_spilled);
   kernel<<<grid, part_threads, 0, stream()>>>(rule, sources, targets,
-                                              PartSums{memory.pull.data(), memory.work.data()},
+                                              PartSums{memory.sum.data(), memory.work.data()},
                                               memory.spill.data(), memory.state.data());
   launched("Grove::cuda::sum_parts");
 }
@@ -102,7 +102,7 @@ template <bool own>
 void walk_in_parts(const GravityParameters& gravity, const WalkRule& rule, const WalkSources& sources,
                    const WalkTargets& targets, const WalkOutput& output, WalkMemory& memory) {
   const std::size_t units = std::size_t{targets.groups} * static_cast<std::size_t>(targets.parts);
-  memory.pull = DeviceArray<Pull<float>>(units * 32);
+  memory.sum = DeviceArray<Accumulator<float>>(units * 32);
   memory.work = DeviceArray<std::uint32_t>(units);
   const bool has_spline = gravity.kernel == SofteningKernel::spline;
   const auto by_kind =
@@ -111,7 +111,7 @@ void walk_in_parts(const GravityParameters& gravity, const WalkRule& rule, const
           : (has_spline ? launch<Order::monopole, Spline, own> : launch<Order::monopole, Plummer, own>);
   by_kind(rule, sources, targets, memory);
   add_parts<own><<<(targets.groups + part_warps - 1) / part_warps, part_threads, 0, stream()>>>(
-      rule, targets, PartSums{memory.pull.data(), memory.work.data()}, output);
+      rule, targets, PartSums{memory.sum.data(), memory.work.data()}, output);
   launched("Grove::cuda::add_parts");
 }
 

@@ -16,9 +16,9 @@ struct WalkState {
 /// The memory of the kernels of a walk, to be kept until they are done.
 struct WalkMemory {
   DeviceArray<WalkState> state{1};
-  DeviceArray<std::uint32_t> spill;  ///< [warps at a time][NodeStack::most_spilled]
-  DeviceArray<Pull<float>> pull;     ///< [groups][parts][32] what each part of each group sums
-  DeviceArray<std::uint32_t> work;   ///< [groups][parts]
+  DeviceArray<std::uint32_t> spill;     ///< [warps at a time][NodeStack::most_spilled]
+  DeviceArray<Accumulator<float>> sum;  ///< [groups][parts][32] what each part of each group sums
+  DeviceArray<std::uint32_t> work;      ///< [groups][parts]
 };
 
 /// Blocks of a kernel that run at a time.
