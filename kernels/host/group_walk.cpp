@@ -28,7 +28,7 @@ void push_children(const LocalNode& node, Ends& ends) {
 /// accepts() and TargetBounds::distance2() for 16 nodes at once.
 struct Tester {
   const LocalTree& tree;
-  __m512 low_x, low_y, low_z, high_x, high_y, high_z, strictness;
+  __m512 low_x, low_y, low_z, high_x, high_y, high_z, inverse_tolerance;
 
   Tester(const LocalTree& t, const TargetBounds& b)
       : tree(t),
@@ -38,7 +38,7 @@ struct Tester {
         high_x(_mm512_set1_ps(b.high.x)),
         high_y(_mm512_set1_ps(b.high.y)),
         high_z(_mm512_set1_ps(b.high.z)),
-        strictness(_mm512_set1_ps(b.strictness)) {}
+        inverse_tolerance(_mm512_set1_ps(b.inverse_tolerance)) {}
 
   static __m512 max(__m512 a, __m512 b) { return _mm512_maskz_max_ps(0xffff, a, b); }
   static __m512 outside(__m512 p, __m512 low, __m512 high) { return max(max(low - p, p - high), __m512{}); }
@@ -95,7 +95,7 @@ struct Tester {
     const __m512 x = outside(f.x, low_x, high_x), y = outside(f.y, low_y, high_y),
                  z = outside(f.z, low_z, high_z);
     const __m512 distance2 = x * x + y * y + z * z;
-    const __m512 needed = max(f.power * strictness, f.reach2);
+    const __m512 needed = max(f.power * inverse_tolerance, f.reach2);
     const unsigned accepted = valid & _mm512_cmp_ps_mask(distance2, needed, _CMP_GT_OQ);
     const unsigned far = _mm512_cmp_ps_mask(distance2, f.near2, _CMP_GT_OQ);
     append(ends.far_cells, accepted & far, index);
@@ -132,7 +132,7 @@ struct Tester {
       const LocalNode& node = tree.node(index);
       const float distance2 = target.distance2({node.x, node.y, node.z});
       const bool far = distance2 > node.near2;
-      if (accepts(node.reach2, node.power, distance2, target.strictness, 0)) {
+      if (accepts(node.reach2, node.power, distance2, target.inverse_tolerance, 0)) {
         *(far ? ends.far_cells : ends.near_cells)++ = index;
       } else if (node.child >= 0) {
         push_children(node, ends);

@@ -68,7 +68,7 @@ class Gatherer {
   bool needs_opening(std::int32_t i) const {
     const LocalNode& node = local_.node(i);
     const float distance2 = target_.bounds.distance2({node.x, node.y, node.z});
-    return !accepts(node.reach2, node.power, distance2, target_.bounds.strictness, leaf_margin);
+    return !accepts(node.reach2, node.power, distance2, target_.bounds.inverse_tolerance, leaf_margin);
   }
 
   void put(std::int32_t i, const NodeCore& core, const Vec3f& centre, const NodeMoments& m,

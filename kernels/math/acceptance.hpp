@@ -9,10 +9,10 @@
 
 /// The acceptance test, one for walks and for the selection of locally essential trees. All criteria become
 ///
-///     d^2 > max(reach2, power * strictness),
+///     d^2 > max(reach2, power * inverse_tolerance),
 ///
-/// where reach2 and power are prepared once per node and strictness once per target, d being the distance of
-/// the node's centre of mass from the target's box:
+/// where reach2 and power are prepared once per node and inverse_tolerance once per target, d being the
+/// distance of the node's centre of mass from the target's box:
 ///   opening_edge    reach = l/theta + s
 ///   opening_radius  reach = b/theta
 ///   multipole       reach = b/2 + sqrt(b^2/4 + sqrt(3 G B2/Delta)), B2 the trace of the second moments,
@@ -20,7 +20,7 @@
 ///                   a fraction of the median |a_old| (Warren and Salmon 1993, Supercomputing '93, eq. 8)
 ///   acceleration    reach = b, and G m b^p/d^(p+2) <= Delta |a_old| (Springel 2005, MNRAS 364, 1105, eq. 18,
 ///                   with b in place of the edge; p = 2 for monopoles, 3 for quadrupoles):
-///                   power = (m b^p)^(2/(p+2)), strictness = (G/(Delta |a_old|))^(2/(p+2))
+///                   power = (m b^p)^(2/(p+2)), inverse_tolerance = (G/(Delta |a_old|))^(2/(p+2))
 /// and reach >= b always, so that no node that holds a target stands for it; and for nodes of mixed softening
 /// reach >= the distance at which softening no longer matters.
 namespace grove {
@@ -33,13 +33,14 @@ inline constexpr float selection_margin = 2e-5F;
 
 /// True if a node may stand for its particles, for all targets in bounds whose squared distance (of the box,
 /// see TargetBounds) from its centre of mass is distance2. What is not a number opens.
-GROVE_HOST_DEVICE inline bool accepts(float reach2, float power, float distance2, float strictness,
+GROVE_HOST_DEVICE inline bool accepts(float reach2, float power, float distance2, float inverse_tolerance,
                                       float margin) {
-  const float needed = power * strictness > reach2 ? power * strictness : reach2;
+  const float needed = power * inverse_tolerance > reach2 ? power * inverse_tolerance : reach2;
   return distance2 > needed * (1 + margin);
 }
-GROVE_HOST_DEVICE inline bool accepts(const NodeCore& node, float distance2, float strictness, float margin) {
-  return accepts(node.reach2, node.power, distance2, strictness, margin);
+GROVE_HOST_DEVICE inline bool accepts(const NodeCore& node, float distance2, float inverse_tolerance,
+                                      float margin) {
+  return accepts(node.reach2, node.power, distance2, inverse_tolerance, margin);
 }
 
 /// The data of a criterion that are the same for all nodes and targets, in walk units.
@@ -59,8 +60,8 @@ struct AcceptanceRule {
   /// from the middle of the box; second_moment: the trace B2.
   GROVE_HOST_DEVICE void prepare(NodeCore& node, float edge, float offset, float second_moment) const;
 
-  /// Strictness of a target whose smallest |a_old| is this, in walk units.
-  GROVE_HOST_DEVICE float strictness(float least_acceleration) const;
+  /// Inverse tolerance of a target whose smallest |a_old| is this, in walk units.
+  GROVE_HOST_DEVICE float inverse_tolerance(float least_acceleration) const;
 };
 
 /// Size of an acceleration of the run in walk units.
@@ -112,7 +113,7 @@ GROVE_HOST_DEVICE inline void AcceptanceRule::prepare(NodeCore& node, float edge
   node.reach2 = reach * reach * round_up;
 }
 
-GROVE_HOST_DEVICE inline float AcceptanceRule::strictness(float least_acceleration) const {
+GROVE_HOST_DEVICE inline float AcceptanceRule::inverse_tolerance(float least_acceleration) const {
   if (criterion != Criterion::acceleration) return 0;
   const float a = least_acceleration > acceleration_floor ? least_acceleration : acceleration_floor;
   constexpr float largest = 1e30F;  // finite, so that a node of no extent gives 0 and not NaN

@@ -19,7 +19,7 @@ GROVE_HOST_DEVICE inline float longest_side(const TargetBounds& box) {
 
 /// Calls use(run) for the parts of a group whose boxes are as long as the critical separation at most: in
 /// tree order, as many buckets as that allows, but one at least. Parts without active particles are left out.
-/// They are as strict as the group.
+/// They have the tolerance of the group.
 ///
 /// particles: of the group; buckets: bit i: one begins with its particle i; critical: walk units. Cost: one
 /// pass over the particles, nothing for a group that need not be split.
@@ -33,7 +33,7 @@ GROVE_HOST_DEVICE void for_runs(const Group& group, const SourceParticle* partic
   const auto end_run = [&](TargetBounds box, std::int32_t begin, std::int32_t end) {
     const std::uint32_t members = ~0U >> (group_size - (end - begin));
     const std::uint32_t active = group.active >> begin & members;
-    box.strictness = group.bounds.strictness;
+    box.inverse_tolerance = group.bounds.inverse_tolerance;
     box.softening = group.bounds.softening;
     if (active != 0) use(Group{box, group.first + begin, end - begin, active});
   };

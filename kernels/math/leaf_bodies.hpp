@@ -31,9 +31,9 @@ GROVE_HOST_DEVICE void widen(Box& box, const Vec3f& low, const Vec3f& high) {
 }
 
 GROVE_HOST_DEVICE inline void widen(TargetBounds& bounds, const Vec3f& low, const Vec3f& high,
-                                    float strictness, float softening) {
+                                    float inverse_tolerance, float softening) {
   widen(bounds, low, high);
-  if (bounds.strictness < strictness) bounds.strictness = strictness;
+  if (bounds.inverse_tolerance < inverse_tolerance) bounds.inverse_tolerance = inverse_tolerance;
   if (bounds.softening < softening) bounds.softening = softening;
 }
 
@@ -62,7 +62,7 @@ struct SourceBody {
   }
 };
 
-/// Group g of a leaf: its bounds, who is active, and how strict its tests are for these.
+/// Group g of a leaf: its bounds, who is active, and the least tolerance of these.
 struct GroupBody {
   AcceptanceRule rule;
   double per_acceleration;        ///< from units of the run to walk units
@@ -89,7 +89,7 @@ struct GroupBody {
       float least = largest_float;
       for (std::int32_t i = first; i < last; ++i)
         if ((active >> (i - first) & 1) != 0 && old_acceleration[i] < least) least = old_acceleration[i];
-      bounds.strictness = rule.strictness(static_cast<float>(least * per_acceleration));
+      bounds.inverse_tolerance = rule.inverse_tolerance(static_cast<float>(least * per_acceleration));
     }
     groups[g] = {bounds, first, last - first, active};
   }

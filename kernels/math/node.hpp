@@ -38,15 +38,15 @@ struct WalkUnits {
 
 /// The data of a node that an acceptance test reads, and its mass: half a cache line.
 ///
-/// Every criterion has the form d^2 > max(reach2, power * strictness), d the distance of the target's box
-/// from the centre of mass, strictness a property of the target (see acceptance.hpp).
+/// Every criterion has the form d^2 > max(reach2, power * inverse_tolerance), d the distance of the target's
+/// box from the centre of mass, inverse_tolerance a property of the target (see acceptance.hpp).
 struct alignas(32) NodeCore {
   Vec3f centre;     ///< centre of mass (of massless particles: of their positions)
   float mass;       ///< sum of masses
   float radius;     ///< b: no particle is farther from the centre of mass; rounded up
   float softening;  ///< largest Plummer-equivalent softening inside; with a minus sign if it differs inside
   float reach2;     ///< the node is opened where d^2 <= this
-  float power;      ///< and where d^2 <= this times the strictness
+  float power;      ///< and where d^2 <= this times the inverse tolerance
 };
 
 /// Raw second moments about the centre of mass, sum over particles of m d d^T; not traceless, because under
@@ -79,8 +79,8 @@ struct alignas(16) SourceParticle {
 /// The place where a force is wanted: the tight box of a group or of all groups of a leaf.
 struct TargetBounds {
   Vec3f low, high;
-  float strictness;  ///< what multiplies NodeCore::power: from the smallest |a_old| (see acceptance.hpp)
-  float softening;   ///< largest Plummer-equivalent softening of its particles
+  float inverse_tolerance;  ///< what multiplies NodeCore::power: from the least |a_old| (acceptance.hpp)
+  float softening;          ///< largest Plummer-equivalent softening of its particles
 
   /// Squared distance of a point from the box, 0 inside. Monotone: not larger for a box that holds this one,
   /// roundings included.
@@ -104,7 +104,7 @@ struct TightBox {
 /// Particles that are walked together, at most group_size (kernels/math/cut_rule.hpp), inside one leaf, if
 /// any of them is active.
 struct Group {
-  TargetBounds bounds;  ///< the box of all its particles; strict enough for the active ones
+  TargetBounds bounds;  ///< the box of all its particles, with the least tolerance of the active ones
   std::int32_t first;   ///< its first particle, counted from the first of the leaf
   std::int32_t count;
   std::uint32_t active = ~0U;  ///< bit i: whether its particle i is, and gets a force

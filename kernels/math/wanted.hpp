@@ -14,12 +14,12 @@ inline constexpr double place_margin = 1e-6;
 
 /// The wishes of the leaves of a cell of the ORB, together, for other ranks' trees.
 struct Wanted {
-  Vec3d low, high;   ///< box of their targets and their origins, length units of the run
-  float strictness;  ///< the largest
+  Vec3d low, high;          ///< box of their targets and their origins, length units of the run
+  float inverse_tolerance;  ///< the largest
 
   GROVE_HOST_DEVICE static Wanted of_leaf(const TargetBounds& bounds, const Vec3d& origin,
                                           double unit_length) {
-    Wanted wanted{origin, origin, bounds.strictness};
+    Wanted wanted{origin, origin, bounds.inverse_tolerance};
     const Vec3d low = origin + unit_length * bounds.low.as<double>(),
                 high = origin + unit_length * bounds.high.as<double>();
     wanted.take(low, high);
@@ -27,7 +27,7 @@ struct Wanted {
   }
   GROVE_HOST_DEVICE static Wanted united(Wanted a, const Wanted& b) {
     a.take(b.low, b.high);
-    if (b.strictness > a.strictness) a.strictness = b.strictness;
+    if (b.inverse_tolerance > a.inverse_tolerance) a.inverse_tolerance = b.inverse_tolerance;
     return a;
   }
 
@@ -42,7 +42,7 @@ struct Wanted {
       distance2 += outside * outside;
     }
     // Rounded down on the way to single precision by at most 2^-24, which selection_margin covers.
-    return !accepts(core, static_cast<float>(distance2), strictness, 2 * selection_margin);
+    return !accepts(core, static_cast<float>(distance2), inverse_tolerance, 2 * selection_margin);
   }
 
  private:

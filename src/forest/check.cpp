@@ -136,7 +136,8 @@ std::string check_groups(const TargetLeaf& target, const SourceTree& tree, std::
       }
     if (group.bounds.low != low || group.bounds.high != high)
       return "group " + std::to_string(g) + ": box not tight";
-    if (group.bounds.strictness > target.bounds.strictness) return "leaf is less strict than a group";
+    if (group.bounds.inverse_tolerance > target.bounds.inverse_tolerance)
+      return "leaf is more tolerant than a group";
     for (int axis = 0; axis < 3; ++axis) {
       leaf_low[axis] = std::min(leaf_low[axis], low[axis]);
       leaf_high[axis] = std::max(leaf_high[axis], high[axis]);

@@ -160,7 +160,7 @@ void Forest::make_groups(std::size_t leaf, const Particles& particles, const Gra
     const TargetBounds& bounds = make.groups[g].bounds;
     widen(boxes_[leaf], bounds.low, bounds.high);
     if (make.groups[g].active != 0)
-      widen(bounds_[leaf], bounds.low, bounds.high, bounds.strictness, bounds.softening);
+      widen(bounds_[leaf], bounds.low, bounds.high, bounds.inverse_tolerance, bounds.softening);
   }
 }
 

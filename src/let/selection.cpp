@@ -71,7 +71,7 @@ class Descent {
       const float distance2 = receiver.bounds.distance2(core.centre + receiver.shift);
       openers_[kept] = openers_[i];
       // Without a branch, which could not be predicted.
-      kept += accepts(core, distance2, receiver.bounds.strictness, selection_margin) ? 0 : 1;
+      kept += accepts(core, distance2, receiver.bounds.inverse_tolerance, selection_margin) ? 0 : 1;
     }
     openers_.resize(kept);
   }

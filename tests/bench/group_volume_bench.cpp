@@ -161,9 +161,9 @@ class Model {
   Vec3d origin(std::int32_t leaf) const {
     return trees_[static_cast<std::size_t>(leaf)].origin * (1 / units().length);
   }
-  void walk(const Sampled& sampled, const Volume& volume, float strictness, Tally& tally,
+  void walk(const Sampled& sampled, const Volume& volume, float inverse_tolerance, Tally& tally,
             std::vector<Accumulator<double>>& sums) const;
-  void walk_leaf(std::int32_t leaf, const Sampled& sampled, const Volume& volume, float strictness,
+  void walk_leaf(std::int32_t leaf, const Sampled& sampled, const Volume& volume, float inverse_tolerance,
                  Tally& tally, std::vector<Accumulator<double>>& sums) const;
   void add_node(const Vec3d& centre, const NodeCore& core, const NodeMoments& moments, const Sampled& sampled,
                 std::vector<Accumulator<double>>& sums) const;
@@ -241,15 +241,15 @@ void Model::add_bucket(std::int32_t leaf, const NodeLinks& links, const Sampled&
   }
 }
 
-void Model::walk_leaf(std::int32_t leaf, const Sampled& sampled, const Volume& volume, float strictness,
-                      Tally& tally, std::vector<Accumulator<double>>& sums) const {
+void Model::walk_leaf(std::int32_t leaf, const Sampled& sampled, const Volume& volume,
+                      float inverse_tolerance, Tally& tally, std::vector<Accumulator<double>>& sums) const {
   const SourceTree& tree = trees_[static_cast<std::size_t>(leaf)];
   for (std::int32_t n = 0; n >= 0;) {
     const NodeCore& core = tree.core[n];
     const NodeLinks& links = tree.links[n];
     const Vec3d centre = origin(leaf) + core.centre.as<double>();
     ++tally.tests;
-    if (accepts(core, static_cast<float>(volume.distance2(centre)), strictness, 0)) {
+    if (accepts(core, static_cast<float>(volume.distance2(centre)), inverse_tolerance, 0)) {
       ++tally.cells;
       add_node(centre, core, tree.moments[n], sampled, sums);
       n = links.next;
@@ -263,7 +263,7 @@ void Model::walk_leaf(std::int32_t leaf, const Sampled& sampled, const Volume& v
   }
 }
 
-void Model::walk(const Sampled& sampled, const Volume& volume, float strictness, Tally& tally,
+void Model::walk(const Sampled& sampled, const Volume& volume, float inverse_tolerance, Tally& tally,
                  std::vector<Accumulator<double>>& sums) const {
   const TopTree top = grown_.top.view();
   std::vector<std::int32_t> stack{0};
@@ -272,13 +272,13 @@ void Model::walk(const Sampled& sampled, const Volume& volume, float strictness,
     stack.pop_back();
     const TopLinks& links = top.links[n];
     if (links.child < 0) {
-      walk_leaf(links.first_leaf, sampled, volume, strictness, tally, sums);
+      walk_leaf(links.first_leaf, sampled, volume, inverse_tolerance, tally, sums);
       continue;
     }
     const Vec3d centre = top.centre[n] * (1 / units().length);
     ++tally.tests;
     if (!links.holds(sampled.leaf) &&
-        accepts(top.core[n], static_cast<float>(volume.distance2(centre)), strictness, 0)) {
+        accepts(top.core[n], static_cast<float>(volume.distance2(centre)), inverse_tolerance, 0)) {
       ++tally.cells;
       add_node(centre, top.core[n], top.moments[n], sampled, sums);
     } else {
@@ -296,7 +296,8 @@ Tally Model::measure(const std::vector<Sampled>& groups, const std::vector<Volum
   const double factor = std::pow(gravity_.delta / delta, 0.4);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     std::vector<Accumulator<double>> sums(groups[g].exact.size() / 3, Accumulator<double>{{0, 0, 0}, 0});
-    walk(groups[g], volumes[g], static_cast<float>(factor * groups[g].group.bounds.strictness), tally, sums);
+    walk(groups[g], volumes[g], static_cast<float>(factor * groups[g].group.bounds.inverse_tolerance), tally,
+         sums);
     for (std::size_t k = 0; k < sums.size(); ++k) {
       const double* const e = &groups[g].exact[3 * k];
       const Vec3d exact{e[0], e[1], e[2]};

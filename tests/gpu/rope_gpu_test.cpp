@@ -153,8 +153,8 @@ TEST_F(GpuRopeWalk, errs_as_the_criterion_of_acceleration_allows) {
   }
 }
 
-/// A group's box is as near as its nearest particle and it is as strict as its strictest, and the tests are
-/// rounded alike, so it never accepts what one of its particles opens.
+/// A group's box is as near as its nearest particle and its tolerance is the least of theirs, and the tests
+/// are rounded alike, so it never accepts what one of its particles opens.
 TEST_F(GpuRopeWalk, opens_no_more_than_groups_do) {
   for (const Criterion criterion :
        {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration}) {

@@ -25,7 +25,7 @@ struct PrunedTrees {
       links.emplace_back(tree.links, tree.links + tree.nodes);
       for (std::int32_t n = 0; n < tree.nodes; ++n) {
         const float distance2 = target.bounds.distance2(tree.core[n].centre + shift);
-        if (prune_all || accepts(tree.core[n], distance2, target.bounds.strictness, selection_margin))
+        if (prune_all || accepts(tree.core[n], distance2, target.bounds.inverse_tolerance, selection_margin))
           links.back()[static_cast<std::size_t>(n)].child = NodeLinks::pruned;
       }
       tree.links = links.back().data();

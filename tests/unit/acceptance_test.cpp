@@ -22,7 +22,7 @@ bool accepted(NodeCore node, const AcceptanceRule& rule, double d, float a = 1, 
               float offset = 0, float second = 0) {
   rule.prepare(node, edge, offset, second);
   const auto distance2 = static_cast<float>(d * d);
-  return accepts(node, distance2, rule.strictness(a), 0);
+  return accepts(node, distance2, rule.inverse_tolerance(a), 0);
 }
 
 /// Accepted just outside the distance, opened just inside it; a dozen roundings of 6e-8 in the squares, and
@@ -72,8 +72,8 @@ TEST(Acceptance, opensMixedSofteningWithinTheSpline) {
 
 TEST(Acceptance, floorsTheAccelerationAtATinyPartOfTheMedian) {
   const AcceptanceRule rule = rule_of(Criterion::acceleration, Order::quadrupole, 1e-3, 2);
-  EXPECT_EQ(rule.strictness(0), rule.strictness(2e-3F));
-  EXPECT_GT(rule.strictness(2e-3F), rule.strictness(3e-3F));
+  EXPECT_EQ(rule.inverse_tolerance(0), rule.inverse_tolerance(2e-3F));
+  EXPECT_GT(rule.inverse_tolerance(2e-3F), rule.inverse_tolerance(3e-3F));
 }
 
 TEST(Acceptance, withoutAnyAccelerationOpensAllThatHasExtent) {

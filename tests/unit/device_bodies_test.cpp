@@ -160,7 +160,7 @@ TEST(DeviceBodies, sourcesAndGroupsAreTheHosts) {
   for (std::size_t i = 0; i < groups; ++i) {
     EXPECT_EQ(device_groups[i].bounds.low, made[i].bounds.low) << i;
     EXPECT_EQ(device_groups[i].bounds.high, made[i].bounds.high) << i;
-    EXPECT_FLOAT_EQ(device_groups[i].bounds.strictness, made[i].bounds.strictness) << i;
+    EXPECT_FLOAT_EQ(device_groups[i].bounds.inverse_tolerance, made[i].bounds.inverse_tolerance) << i;
     EXPECT_EQ(device_groups[i].count, made[i].count) << i;
     EXPECT_EQ(device_groups[i].active, made[i].active) << i;
     for (std::int32_t k = 0; k < made[i].count; ++k)

@@ -19,7 +19,7 @@ struct Problem {
     std::uniform_real_distribution<float> step(-0.1F, 0.1F), chance(0, 1);
     Vec3f place{0, 0, 0};
     group = {no_bounds(), 320, count, 0};
-    group.bounds.strictness = 3;
+    group.bounds.inverse_tolerance = 3;
     group.bounds.softening = 0.5F;
     for (int i = 0; i < count; ++i) {
       const float reach = chance(random) < 0.1F ? 20.F : 1.F;
@@ -79,7 +79,7 @@ TEST(GroupRuns, are_the_longest_runs_of_buckets_that_are_small_enough) {
       const TargetBounds box = problem.box(first, last);
       EXPECT_EQ(run.bounds.low, box.low);
       EXPECT_EQ(run.bounds.high, box.high);
-      EXPECT_EQ(run.bounds.strictness, problem.group.bounds.strictness);
+      EXPECT_EQ(run.bounds.inverse_tolerance, problem.group.bounds.inverse_tolerance);
       EXPECT_EQ(run.bounds.softening, problem.group.bounds.softening);
       EXPECT_TRUE(longest_side(box) <= critical || problem.end_of_bucket(first) == last);
       if (last < problem.group.count) {

@@ -62,7 +62,7 @@ void open(const SourceTree& tree, const Receiver& receiver, std::int32_t node,
   if (links.child == NodeLinks::bucket) return;
   for (std::int32_t child = links.child; child != links.next; child = tree.links[child].next) {
     const float distance2 = receiver.bounds.distance2(tree.core[child].centre + receiver.shift);
-    if (!accepts(tree.core[child], distance2, receiver.bounds.strictness, selection_margin))
+    if (!accepts(tree.core[child], distance2, receiver.bounds.inverse_tolerance, selection_margin))
       open(tree, receiver, child, opened);
   }
 }

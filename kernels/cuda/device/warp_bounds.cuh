@@ -12,9 +12,9 @@ __device__ inline TargetBounds warp_union(TargetBounds bounds) {
       b.low[axis] = __shfl_xor_sync(~0u, bounds.low[axis], other);
       b.high[axis] = __shfl_xor_sync(~0u, bounds.high[axis], other);
     }
-    b.strictness = __shfl_xor_sync(~0u, bounds.strictness, other);
+    b.inverse_tolerance = __shfl_xor_sync(~0u, bounds.inverse_tolerance, other);
     b.softening = __shfl_xor_sync(~0u, bounds.softening, other);
-    widen(bounds, b.low, b.high, b.strictness, b.softening);
+    widen(bounds, b.low, b.high, b.inverse_tolerance, b.softening);
   }
   return bounds;
 }

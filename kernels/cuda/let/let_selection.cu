@@ -30,7 +30,8 @@ __device__ bool is_opened(const LetReceivers& to, const std::uint32_t* receivers
       const std::uint32_t leaf = receivers[r];
       const TargetBounds bounds = to.notices[leaf].bounds;
       const Vec3f shift = shift_between(frame, to.frames[leaf]);
-      opens |= !accepts(core, bounds.distance2(core.centre + shift), bounds.strictness, selection_margin);
+      opens |=
+          !accepts(core, bounds.distance2(core.centre + shift), bounds.inverse_tolerance, selection_margin);
     }
     if (__any_sync(~0u, opens)) return true;
   }

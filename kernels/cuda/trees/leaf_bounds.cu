@@ -11,7 +11,8 @@ namespace grove::cuda {
 namespace {
 
 __device__ void widen(LeafBounds& all, const LeafBounds& more) {
-  grove::widen(all.active, more.active.low, more.active.high, more.active.strictness, more.active.softening);
+  grove::widen(all.active, more.active.low, more.active.high, more.active.inverse_tolerance,
+               more.active.softening);
   grove::widen(all.all, more.all.low, more.all.high, 0, 0);
 }
 __device__ LeafBounds union_of_leaf_bounds(const LeafBounds& own) {

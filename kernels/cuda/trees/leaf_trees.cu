@@ -118,7 +118,7 @@ struct LeafUpdate {
       TargetBounds bounds = no_bounds();
       widen(bounds, particle.position, particle.position, 0, own.softening);
       bounds = warp_union(bounds);
-      const std::uint32_t active = make_strict(rule, own.active && i < count, own.old_acceleration, bounds);
+      const std::uint32_t active = set_tolerance(rule, own.active && i < count, own.old_acceleration, bounds);
       if (lane == 0) groups[first / group_size] = {bounds, first, min(group_size, count - first), active};
       if (i >= count) continue;
       source.sources[i] = s.staged[staged_place(i)] = particle;
@@ -134,7 +134,8 @@ struct LeafUpdate {
     TargetBounds all = no_bounds();
     for (auto g = static_cast<std::int32_t>(threadIdx.x % 32); g * group_size < count; g += 32) {
       const TargetBounds own = groups[g].bounds;
-      if (!active_ones || groups[g].active != 0) widen(all, own.low, own.high, own.strictness, own.softening);
+      if (!active_ones || groups[g].active != 0)
+        widen(all, own.low, own.high, own.inverse_tolerance, own.softening);
     }
     return warp_union(all);
   }

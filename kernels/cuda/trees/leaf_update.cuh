@@ -31,14 +31,15 @@ __device__ inline bool is_active(const LeafParticleFields& particles, std::uint6
   return !particles.level || particles.level[i] >= particles.first_active;
 }
 
-/// A group's bounds become strict enough for its active particles. By a warp, a lane per particle. least: its
-/// |a_old|. Returns Group::active.
-__device__ inline std::uint32_t make_strict(const UpdateRule& rule, bool is_active, float least,
-                                            TargetBounds& bounds) {
+/// A group's bounds get the least tolerance of its active particles. By a warp, a lane per particle. least:
+/// its |a_old|. Returns Group::active.
+__device__ inline std::uint32_t set_tolerance(const UpdateRule& rule, bool is_active, float least,
+                                              TargetBounds& bounds) {
   const unsigned active = __ballot_sync(~0U, is_active);
   least = __uint_as_float(__reduce_min_sync(~0U, __float_as_uint(is_active ? least : largest_float)));
   if (active != 0)
-    bounds.strictness = rule.acceptance.strictness(static_cast<float>(least * rule.per_acceleration));
+    bounds.inverse_tolerance =
+        rule.acceptance.inverse_tolerance(static_cast<float>(least * rule.per_acceleration));
   return active;
 }
 

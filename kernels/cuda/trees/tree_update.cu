@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(threads)
       active = is_active(particles, leaf.first + static_cast<std::uint64_t>(i));
     }
     bounds = warp_union(bounds);
-    const std::uint32_t who = make_strict(rule, active, least, bounds);
+    const std::uint32_t who = set_tolerance(rule, active, least, bounds);
     if (lane_index() == 0) trees.groups[leaf.group + g] = {bounds, first, count, who};
   }
 }

@@ -184,7 +184,8 @@ class GroupWalk {
       group_ = next;
       return 0;
     }
-    widen(group_.bounds, next.bounds.low, next.bounds.high, next.bounds.strictness, next.bounds.softening);
+    widen(group_.bounds, next.bounds.low, next.bounds.high, next.bounds.inverse_tolerance,
+          next.bounds.softening);
     group_.count += next.count;
     return next.active;
   }
@@ -227,7 +228,7 @@ class GroupWalk {
     if (is_octree && !place.is_top) children = from_.children[place.node];
     const float distance2 = group_.bounds.distance2(moved(core.centre, place));
     const bool active = lane_ < count;
-    const bool accepted = active && accepts(core, distance2, group_.bounds.strictness, 0);
+    const bool accepted = active && accepts(core, distance2, group_.bounds.inverse_tolerance, 0);
     const bool opened = active && !accepted, is_inner = opened && (place.is_top || links.child >= 0);
     opened_pruned |= opened && !is_inner && links.child == NodeLinks::pruned;
     if (is_divided_ || is_first_part()) tests += static_cast<std::uint32_t>(count);

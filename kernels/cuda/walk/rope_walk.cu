@@ -32,11 +32,12 @@ template <Order order, class Shape>
 class GravityVisitor {
  public:
   /// softening: of the target.
-  __device__ GravityVisitor(float strictness, float softening)
-      : strictness_(strictness), scale_(scale_of(Shape{}, larger(softening, least_softening))) {}
+  __device__ GravityVisitor(float inverse_tolerance, float softening)
+      : inverse_tolerance_(inverse_tolerance),
+        scale_(scale_of(Shape{}, larger(softening, least_softening))) {}
 
   __device__ bool accepts(const NodeCore& core, const Vec3f& d) const {
-    return grove::accepts(core, norm2(d), strictness_, 0);
+    return grove::accepts(core, norm2(d), inverse_tolerance_, 0);
   }
 
   __device__ void node(const NodeCore& core, const NodeMoments& moments, const Vec3f& d) {
@@ -71,7 +72,7 @@ class GravityVisitor {
       add_particle(softening, d, source.mass, scale, sum);
   }
 
-  const float strictness_, scale_;
+  const float inverse_tolerance_, scale_;
 };
 
 /// The leaf of a particle: the last one that begins at or before it.
@@ -125,7 +126,7 @@ __global__ void __launch_bounds__(rope_threads)
                           static_cast<std::int32_t>(p - targets.trees.leaves[leaf].first),
                           targets.trees.sources[p].position};
   const auto old_acceleration = static_cast<float>(targets.old_acceleration[p] * rule.per_acceleration);
-  GravityVisitor<order, Shape> gravity(rule.acceptance.strictness(old_acceleration),
+  GravityVisitor<order, Shape> gravity(rule.acceptance.inverse_tolerance(old_acceleration),
                                        targets.trees.softening[p]);
   RopeWalk walk(sources, above, target, gravity);
   if (t < targets.count) {
