@@ -112,8 +112,8 @@ struct BackendChoice {
   std::string name = "auto";           ///< "kokkos": the host; "cuda": a GPU per rank; "auto": see below
   bool share_gpu = false;              ///< several ranks may use the same GPU
   std::optional<PayloadPath> payload;  ///< how arrays travel between GPUs; default: the first that works
-  std::optional<int> together = {};    ///< particles that a warp of a GPU walks together, 32 or 64: for
-                                       ///< measurements; default: what is fastest for so many
+  std::optional<int> targets_per_warp = {};  ///< particles that a warp of a GPU walks together, 32 or 64: for
+                                             ///< measurements; default: what is fastest for so many
 };
 
 /// Collective. "auto" becomes "cuda" if Grove was built with CUDA and every rank can have a GPU of its own,

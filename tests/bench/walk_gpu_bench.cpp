@@ -1,18 +1,17 @@
 // Tree forces on one GPU: time by phase, interactions, and the error against direct summation, as a step of a
 // run makes them.
 //
-//   bench_walk_gpu LOG2_PARTICLES MODEL DELTA[,DELTA...] [ORDER] [LEAF] [REPEATS] [TREE] [TOGETHER]
+//   bench_walk_gpu LOG2_PARTICLES MODEL DELTA[,DELTA...] [ORDER] [LEAF] [REPEATS] [TREE] [TARGETS_PER_WARP]
 //
 // MODEL: plummer (99.9 % of the mass), hernquist (r < 100 a), nfw (c = 15); equal masses, G = M = a = 1,
 // softening 1e-3. DELTA: of the criterion `acceleration`. ORDER: quadrupole, monopole. LEAF: 4096; octrees
 // take any, such as all particles. TREE: bisection, octree (Hilbert), morton; centre: octree in leaves by
-// rule `centre`. TOGETHER: particles that a warp walks together, 32 or 64; else what is fastest for so many.
-// Particles move between passes, at about
-// the speed of a circular orbit in any direction, for a time of 0.01: a step of sqrt(2 * 0.025 * softening /
-// |a|) in the middle of the Plummer sphere. Prints the medians of REPEATS (5) passes after a first one, which
-// walks with an opening angle, and another one; milliseconds on the slowest rank. The forces have the same
-// bits on any number of ranks. The host's threads make the model: with `mpirun --bind-to none` that is
-// quicker.
+// rule `centre`. TARGETS_PER_WARP: particles that a warp walks together, 32 or 64; else what is fastest for
+// so many. Particles move between passes, at about the speed of a circular orbit in any direction, for a time
+// of 0.01: a step of sqrt(2 * 0.025 * softening / |a|) in the middle of the Plummer sphere. Prints the
+// medians of REPEATS (5) passes after a first one, which walks with an opening angle, and another one;
+// milliseconds on the slowest rank. The forces have the same bits on any number of ranks. The host's threads
+// make the model: with `mpirun --bind-to none` that is quicker.
 
 #include <algorithm>
 #include <cmath>
@@ -149,7 +148,7 @@ struct Setting {
   Count leaf;
   int repeats;
   std::string tree;
-  std::optional<int> together;
+  std::optional<int> targets_per_warp;
 };
 
 void measure(const Communicator& comm, const Setting& setting, double delta, const Particles& own) {
@@ -159,11 +158,11 @@ void measure(const Communicator& comm, const Setting& setting, double delta, con
   if (setting.tree != "bisection") gravity.tree = LocalTreeKind::octree;
   if (setting.tree == "morton") gravity.curve = Curve::morton;
   gravity.softening.fill(1e-3);
-  const auto backend = make_backend(comm, {"cuda", true, {}, setting.together}, own, gravity);
-  const int together = gravity.tree == LocalTreeKind::octree
-                           ? group_size
-                           : setting.together.value_or(cuda::walked_together(
-                                 static_cast<std::int64_t>(std::uint64_t{1} << setting.log2)));
+  const auto backend = make_backend(comm, {"cuda", true, {}, setting.targets_per_warp}, own, gravity);
+  const int targets_per_warp = gravity.tree == LocalTreeKind::octree
+                                   ? group_size
+                                   : setting.targets_per_warp.value_or(cuda::default_targets_per_warp(
+                                         static_cast<std::int64_t>(std::uint64_t{1} << setting.log2)));
   DecompositionParameters parameters;
   parameters.leaf_size = setting.leaf;
   if (setting.tree == "centre") parameters.rule = CutRule::centre;
@@ -188,7 +187,7 @@ void measure(const Communicator& comm, const Setting& setting, double delta, con
       "%s 2^%d on %d, delta %g, %s, %s in leaves of %lld: %.2f ms, %.1f bytes a particle, groups of %d\n",
       setting.model.c_str(), setting.log2, comm.size(), delta,
       setting.order == Order::quadrupole ? "quadrupole" : "monopole", setting.tree.c_str(),
-      static_cast<long long>(setting.leaf), median(times["total"]), peak * comm.size() / n, together);
+      static_cast<long long>(setting.leaf), median(times["total"]), peak * comm.size() / n, targets_per_warp);
   for (const char* phase : phases) std::printf("  %-10s %8.3f ms\n", phase, median(times[phase]));
   for (auto part = times.lower_bound(of_others); part != times.end(); ++part)
     if (part->first.starts_with(of_others))
@@ -196,7 +195,7 @@ void measure(const Communicator& comm, const Setting& setting, double delta, con
   std::printf("per particle: %.1f cells, %.1f particles; per group: %.1f tests; received %.2f MB in all\n",
               static_cast<double>(report.interactions.cell) / n,
               static_cast<double>(report.interactions.particle) / n,
-              static_cast<double>(report.interactions.tests) / n * together,
+              static_cast<double>(report.interactions.tests) / n * targets_per_warp,
               1e-6 * static_cast<double>(report.let_bytes));
   std::printf("error: median %.4f %%, 99th percentile %.4f %%, largest %.4f %%; forces %016llx\n",
               100 * audit.median, 100 * audit.p99, 100 * audit.max, static_cast<unsigned long long>(hash));
@@ -217,7 +216,7 @@ int main(int argc, char** argv) {
   if (argc < 4) {
     std::puts(
         "usage: bench_walk_gpu LOG2_PARTICLES MODEL DELTA[,DELTA...] [ORDER] [LEAF] [REPEATS] [TREE] "
-        "[TOGETHER]");
+        "[TARGETS_PER_WARP]");
     return 2;
   }
   MPI_Init(&argc, &argv);

@@ -198,8 +198,9 @@ TEST_F(GpuBackend, has_the_same_bits_with_groups_of_64) {
   const GravityParameters gravity =
       gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);
   constexpr std::size_t count = 300000;
-  const auto evaluate = [&](const Communicator& comm, int together) {
-    const auto backend = make_backend(comm, {"cuda", true, {}, together}, make_cloud(comm, count), gravity);
+  const auto evaluate = [&](const Communicator& comm, int targets_per_warp) {
+    const auto backend =
+        make_backend(comm, {"cuda", true, {}, targets_per_warp}, make_cloud(comm, count), gravity);
     return steps(comm, *backend, 1000, 1);
   };
   const Outcome one = evaluate(Communicator(MPI_COMM_SELF), 64), all = evaluate(comm_, 64);

@@ -20,10 +20,10 @@ namespace {
 
 class BlockStepsOnGpu : public testing::GpuRanks {
  protected:
-  void check(const GravityParameters& kind, int together = 32) const {
+  void check(const GravityParameters& kind, int targets_per_warp = 32) const {
     testing::check_active_through_trees(
         comm_, kind, [&](const Communicator& ranks, Particles own, const GravityParameters& gravity) {
-          return make_backend(ranks, {"cuda", true, {}, together}, std::move(own), gravity);
+          return make_backend(ranks, {"cuda", true, {}, targets_per_warp}, std::move(own), gravity);
         });
   }
 };

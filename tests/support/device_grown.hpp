@@ -60,8 +60,8 @@ struct DeviceGrown {
   cuda::TreeUpdate tree_update;
   bool has_octrees = false;
 
-  /// Brings the particles into tree order. together: of cut_leaves().
-  void build(Particles& particles, Count quantum, std::int32_t together = group_size) {
+  /// Brings the particles into tree order. targets_per_warp: of cut_leaves().
+  void build(Particles& particles, Count quantum, std::int32_t targets_per_warp = group_size) {
     host.sort(particles, quantum);
     for (std::size_t i = 0; i + 1 < host.leaf_begin.size(); ++i)
       node_begin.push_back(node_begin.back() + local_cells(static_cast<std::int32_t>(host.leaf_begin[i + 1] -
@@ -70,7 +70,8 @@ struct DeviceGrown {
     const cuda::DeviceArray<ParticleId> ids{std::span<const ParticleId>(particles.id)};
     cuda::DeviceArray<std::uint32_t> order(particles.size());
     links = cuda::DeviceArray<NodeLinks>(static_cast<std::size_t>(node_begin.back()));
-    cuda::cut_leaves(host.leaf_begin, node_begin, records, ids.data(), order.data(), links.data(), together);
+    cuda::cut_leaves(host.leaf_begin, node_begin, records, ids.data(), order.data(), links.data(),
+                     targets_per_warp);
     particles.reorder(download(order));
     lay_out();
   }
@@ -154,13 +155,13 @@ struct DeviceGrown {
   /// Sets acceleration, potential and work of the particles; active: of those in these groups.
   WalkCounts walk(Particles& particles, const GravityParameters& gravity, double median_acceleration,
                   int parts = 1, const std::vector<std::uint32_t>& active = {},
-                  int together = group_size) const {
+                  int targets_per_warp = group_size) const {
     const DeviceSources sources_of_all(*this, gravity, median_acceleration);
     const cuda::WalkSources from = sources_of_all.view(*this);
     const auto group_leaves = upload(leaf_of_group);
     const auto some = upload(active);
     const auto walked = static_cast<std::uint32_t>(active.empty() ? leaf_of_group.size() : active.size());
-    const cuda::WalkTargets to{trees, group_leaves.data(), walked, 0, some.data(), parts, together};
+    const cuda::WalkTargets to{trees, group_leaves.data(), walked, 0, some.data(), parts, targets_per_warp};
     const cuda::DeviceArray<Vec3f> acceleration{std::span<const Vec3f>(particles.acceleration)};
     const cuda::DeviceArray<float> potential{std::span<const float>(particles.potential)};
     const cuda::DeviceArray<std::uint32_t> work{std::span<const std::uint32_t>(particles.work)};

@@ -62,10 +62,10 @@ class LeafBisection {
 
  public:
   __device__ LeafBisection(S& shared, const Leaf& leaf, const Columns& records, const ParticleId* ids,
-                           int together, std::uint32_t* order, NodeLinks* links)
+                           int targets_per_warp, std::uint32_t* order, NodeLinks* links)
       : s_(shared),
         count_(leaf.count),
-        together_(together),
+        targets_per_warp_(targets_per_warp),
         index_(records.at[3] + leaf.first),
         ids_(ids),
         order_(order + leaf.first),
@@ -190,7 +190,9 @@ class LeafBisection {
       }
       const int axis = longest_axis(low, high);
       const int less = number_less(axis, c.first, c.count, middle_in_leaf(low[axis], high[axis]));
-      const int quantum = c.count > together_ ? together_ : c.count > group_size ? group_size : bucket_size;
+      const int quantum = c.count > targets_per_warp_ ? targets_per_warp_
+                          : c.count > group_size      ? group_size
+                                                      : bucket_size;
       const int left = static_cast<int>(middle_left_count(c.count, less, quantum));
       c.axis = static_cast<std::uint16_t>(axis);
       c.split = static_cast<std::uint16_t>(c.first + left);
@@ -317,7 +319,7 @@ class LeafBisection {
   }
 
   S& s_;
-  int count_, together_;
+  int count_, targets_per_warp_;
   const std::uint32_t* index_;  ///< of the leaf, and the next likewise
   const ParticleId* ids_;       ///< of all
   std::uint32_t* order_;
@@ -327,30 +329,30 @@ class LeafBisection {
 
 template <int items>
 __global__ void __launch_bounds__(cut_threads, 2)
-    cut(const Leaf* leaves, const Columns records, const ParticleId* ids, int together, std::uint32_t* order,
-        NodeLinks* links) {
+    cut(const Leaf* leaves, const Columns records, const ParticleId* ids, int targets_per_warp,
+        std::uint32_t* order, NodeLinks* links) {
   extern __shared__ __align__(16) std::byte memory[];
   const Leaf& leaf = leaves[blockIdx.x];
   if (leaf.count == 0) return;
-  LeafBisection<items>(*reinterpret_cast<CutMemory<items>*>(memory), leaf, records, ids, together, order,
-                       links)
+  LeafBisection<items>(*reinterpret_cast<CutMemory<items>*>(memory), leaf, records, ids, targets_per_warp,
+                       order, links)
       .run();
 }
 
 template <int items>
-void launch(const DeviceArray<Leaf>& leaves, const Columns& records, const ParticleId* ids, int together,
-            std::uint32_t* order, NodeLinks* links) {
+void launch(const DeviceArray<Leaf>& leaves, const Columns& records, const ParticleId* ids,
+            int targets_per_warp, std::uint32_t* order, NodeLinks* links) {
   GROVE_CUDA(cudaFuncSetAttribute(cut<items>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   sizeof(CutMemory<items>)));
   cut<items><<<static_cast<unsigned>(leaves.size()), cut_threads, sizeof(CutMemory<items>)>>>(
-      leaves.data(), records, ids, together, order, links);
+      leaves.data(), records, ids, targets_per_warp, order, links);
 }
 
 }  // namespace
 
 void cut_leaves(std::span<const Count> leaf_begin, std::span<const Count> node_begin,
                 const DeviceRecords& records, const ParticleId* ids, std::uint32_t* order, NodeLinks* links,
-                std::int32_t together) {
+                std::int32_t targets_per_warp) {
   std::vector<Leaf> leaves;
   std::int32_t largest = 0;
   for (std::size_t i = 0; i + 1 < leaf_begin.size(); ++i) {
@@ -365,7 +367,7 @@ void cut_leaves(std::span<const Count> leaf_begin, std::span<const Count> node_b
                        : largest <= 2 * cut_threads ? launch<2>
                        : largest <= 4 * cut_threads ? launch<4>
                                                     : launch<8>;
-  by_size(device_leaves, columns_of(records), ids, together, order, links);
+  by_size(device_leaves, columns_of(records), ids, targets_per_warp, order, links);
   const auto bytes = static_cast<std::uint64_t>(24 * leaf_begin.back() + 16 * node_begin.back());
   launched("Grove::cuda::cut_leaves", bytes);
 }

@@ -52,9 +52,9 @@ struct IsActive {
 
 }  // namespace
 
-ActiveList active_groups(const Group* groups, std::uint32_t count, int together) {
-  return together == group_size ? select(count, HasActive{groups})
-                                : select(count, PairHasActive{groups, count});
+ActiveList active_groups(const Group* groups, std::uint32_t count, int targets_per_warp) {
+  return targets_per_warp == group_size ? select(count, HasActive{groups})
+                                        : select(count, PairHasActive{groups, count});
 }
 
 ActiveList active_particles(const std::uint8_t* level, std::size_t count, int first_active) {

@@ -15,10 +15,10 @@ struct ActiveList {
   std::uint32_t count = 0;
 };
 
-/// Groups that have active particles. groups (device): `count`, as an update leaves them. together:
+/// Groups that have active particles. groups (device): `count`, as an update leaves them. targets_per_warp:
 /// group_size; or twice that: of each pair of groups of a leaf, the first, if either has any. Cost: one pass
 /// over the groups.
-ActiveList active_groups(const Group* groups, std::uint32_t count, int together);
+ActiveList active_groups(const Group* groups, std::uint32_t count, int targets_per_warp);
 
 /// Particles on levels of at least first_active. level (device): `count`. Cost: one pass.
 ActiveList active_particles(const std::uint8_t* level, std::size_t count, int first_active);

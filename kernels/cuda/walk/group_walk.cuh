@@ -65,8 +65,8 @@ GROVE_HOST_DEVICE constexpr bool may_spill_nodes(bool own, LocalTreeKind kind) {
 }
 
 /// A group of targets, and all that acts on it in one pass, or, split, a part of that; in the leaves are
-/// trees of this kind. together: group_size, or two groups of so many walk as one.
-template <Order order, class Shape, bool own, LocalTreeKind kind, int together = group_size,
+/// trees of this kind. targets_per_warp: group_size, or two groups of so many walk as one.
+template <Order order, class Shape, bool own, LocalTreeKind kind, int targets_per_warp = group_size,
           bool split = false>
 class GroupWalk {
  public:
@@ -84,7 +84,8 @@ class GroupWalk {
   __device__ Fault run(std::uint32_t number, const WalkOutput& output) {
     tests = cell = particle = 0;
     const std::uint32_t g = to_.active ? to_.active[number] : number;
-    if (together > group_size && to_.trees.groups[g].first % together != 0) return Fault::none;
+    if (targets_per_warp > group_size && to_.trees.groups[g].first % targets_per_warp != 0)
+      return Fault::none;
     load(g);
     const Fault fault = sum_sources();
     if (fault == Fault::none) store(output);
@@ -109,7 +110,7 @@ class GroupWalk {
 
   /// The particles of the group that get forces.
   __device__ int count() const {
-    return __popc(m_.active[0]) + (together > group_size ? __popc(m_.active[1]) : 0);
+    return __popc(m_.active[0]) + (targets_per_warp > group_size ? __popc(m_.active[1]) : 0);
   }
 
  private:
@@ -160,7 +161,7 @@ class GroupWalk {
     leaf_ = to_.first_leaf + static_cast<std::int32_t>(leaf);
     const LeafPlaces& places = to_.trees.leaves[leaf];
     std::uint32_t joined = 0;
-    if (together > group_size && group_.first + group_size < places.count)
+    if (targets_per_warp > group_size && group_.first + group_size < places.count)
       joined = join(to_.trees.groups[g + 1]);
     __syncwarp();
     if (lane_ == 0) m_.active[0] = group_.active, m_.active[1] = joined;
@@ -315,7 +316,7 @@ class GroupWalk {
 
   __device__ void store(const WalkOutput& out) const {
 #pragma unroll
-    for (int row = 0; row < together / 32; ++row) {
+    for (int row = 0; row < targets_per_warp / 32; ++row) {
       const Accumulator<float> sum = sums_.total(row);
       const int i = lane_ + 32 * row;
       if (i < group_.count && m_.active[row] >> lane_ & 1U)
@@ -328,7 +329,7 @@ class GroupWalk {
   const WalkTargets& to_;
   WarpMemory& m_;
   NodeStack stack_;
-  TargetSums<order, Shape, together> sums_;
+  TargetSums<order, Shape, targets_per_warp> sums_;
   const int lane_ = static_cast<int>(threadIdx.x % 32);
 
   Group group_;

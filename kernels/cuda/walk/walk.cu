@@ -18,7 +18,7 @@ WalkMemory begin(const GravityParameters& gravity, const WalkUnits& units, const
   const WalkRule rule{potential / units.length, potential};
   if (targets.parts > 1)
     walk_in_parts<own>(gravity, rule, sources, targets, output, memory);
-  else if (targets.together == group_size)
+  else if (targets.targets_per_warp == group_size)
     walk_groups<own, group_size>(gravity, rule, sources, targets, output, memory);
   else
     walk_groups<own, 2 * group_size>(gravity, rule, sources, targets, output, memory);

@@ -38,7 +38,7 @@ struct WalkTargets {
   /// Particles that walk as one: group_size; or, of bisections, twice as many, if parts is 1: the groups of a
   /// leaf in pairs, the first with the second and so on. Of a pair the first one is to be walked; the second
   /// one may be among those to be walked and is passed over.
-  int together = group_size;
+  int targets_per_warp = group_size;
 };
 
 /// As many parts as keep a GPU busy with so many groups, of which all ranks together walk those that are
@@ -56,7 +56,7 @@ constexpr int walk_parts(std::int64_t groups_of_all_ranks) {
 /// errors, which pays where there are warps enough (docs/measurements/gpu-forces.md). Who walks together
 /// decides the last bits of the forces: the number must not depend on how many ranks there are, nor on the
 /// GPU.
-constexpr int walked_together(std::int64_t particles_of_all_ranks) {
+constexpr int default_targets_per_warp(std::int64_t particles_of_all_ranks) {
   constexpr std::int64_t enough = std::int64_t{1} << 20;
   return particles_of_all_ranks >= enough ? 2 * group_size : group_size;
 }

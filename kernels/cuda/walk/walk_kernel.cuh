@@ -33,14 +33,14 @@ __device__ inline std::uint32_t next_group(WalkState* state) {
 }
 
 /// The sources are indexed by lanes, which without __grid_constant__ would take a copy in memory.
-template <Order order, class Shape, bool own, LocalTreeKind kind, int together>
+template <Order order, class Shape, bool own, LocalTreeKind kind, int targets_per_warp>
 __global__ void __launch_bounds__(32 * warps_of(own, kind), blocks_per_processor(own, kind))
     walk(const WalkRule rule, const __grid_constant__ WalkSources sources, const WalkTargets targets,
          const WalkOutput output, std::uint32_t of_brief_block, std::uint32_t* spill, WalkState* state) {
   constexpr int warps = warps_of(own, kind);
   __shared__ WarpMemory memory[warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  GroupWalk<order, Shape, own, kind, together> group(
+  GroupWalk<order, Shape, own, kind, targets_per_warp> group(
       rule, sources, targets, memory[warp],
       spill + static_cast<std::size_t>(blockIdx.x * warps + warp) * NodeStack::most_spilled);
   unsigned long long cell = 0, particle = 0, tests = 0, instructions = 0, longest = 0;
@@ -66,11 +66,11 @@ __global__ void __launch_bounds__(32 * warps_of(own, kind), blocks_per_processor
   atomicMax(&state->longest, longest);
 }
 
-template <Order order, class Shape, bool own, LocalTreeKind kind, int together>
+template <Order order, class Shape, bool own, LocalTreeKind kind, int targets_per_warp>
 void launch_kind(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
                  const WalkOutput& output, WalkMemory& memory) {
   constexpr int warps = warps_of(own, kind), threads = 32 * warps;
-  const auto kernel = walk<order, Shape, own, kind, together>;
+  const auto kernel = walk<order, Shape, own, kind, targets_per_warp>;
   const std::uint32_t of_brief_block = groups_of_block(targets.groups);
   std::uint32_t grid = (targets.groups + of_brief_block - 1) / of_brief_block;
   if constexpr (!is_brief(own, kind)) {
@@ -83,25 +83,25 @@ void launch_kind(const WalkRule& rule, const WalkSources& sources, const WalkTar
 }
 
 /// Groups of octrees are no cells, and never walk in pairs.
-template <Order order, class Shape, bool own, int together>
+template <Order order, class Shape, bool own, int targets_per_warp>
 void launch_order(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
                   const WalkOutput& output, WalkMemory& memory) {
-  auto of_kind = launch_kind<order, Shape, own, LocalTreeKind::bisection, together>;
-  if constexpr (together == group_size) {
-    if (sources.children) of_kind = launch_kind<order, Shape, own, LocalTreeKind::octree, together>;
+  auto of_kind = launch_kind<order, Shape, own, LocalTreeKind::bisection, targets_per_warp>;
+  if constexpr (targets_per_warp == group_size) {
+    if (sources.children) of_kind = launch_kind<order, Shape, own, LocalTreeKind::octree, targets_per_warp>;
   }
   of_kind(rule, sources, targets, output, memory);
 }
 
-template <bool own, int together>
+template <bool own, int targets_per_warp>
 void walk_groups(const GravityParameters& gravity, const WalkRule& rule, const WalkSources& sources,
                  const WalkTargets& targets, const WalkOutput& output, WalkMemory& memory) {
   const bool has_spline = gravity.kernel == SofteningKernel::spline;
   const auto of_order = gravity.order == Order::quadrupole
-                            ? (has_spline ? launch_order<Order::quadrupole, Spline, own, together>
-                                          : launch_order<Order::quadrupole, Plummer, own, together>)
-                            : (has_spline ? launch_order<Order::monopole, Spline, own, together>
-                                          : launch_order<Order::monopole, Plummer, own, together>);
+                            ? (has_spline ? launch_order<Order::quadrupole, Spline, own, targets_per_warp>
+                                          : launch_order<Order::quadrupole, Plummer, own, targets_per_warp>)
+                            : (has_spline ? launch_order<Order::monopole, Spline, own, targets_per_warp>
+                                          : launch_order<Order::monopole, Plummer, own, targets_per_warp>);
   of_order(rule, sources, targets, output, memory);
 }
 

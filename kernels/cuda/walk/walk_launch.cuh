@@ -31,9 +31,9 @@ int blocks_at_a_time(Kernel kernel, int threads) {
   return processors * blocks;
 }
 
-/// walk_own() or walk_others(), a warp for each group, or, together = 2 * group_size, for two. memory: the
-/// state of zeroes.
-template <bool own, int together>
+/// walk_own() or walk_others(), a warp for each group, or, targets_per_warp = 2 * group_size, for two.
+/// memory: the state of zeroes.
+template <bool own, int targets_per_warp>
 void walk_groups(const GravityParameters& gravity, const WalkRule& rule, const WalkSources& sources,
                  const WalkTargets& targets, const WalkOutput& output, WalkMemory& memory);
 

@@ -35,7 +35,7 @@ class DeviceBackend : public Backend {
         devices_(take_devices(comm, choice.share_gpu)),
         exchange_(comm, devices_.shared, choice.payload),
         particles_(upload(comm, particles)),
-        gravity_(comm, exchange_, gravity, choice.together) {}
+        gravity_(comm, exchange_, gravity, choice.targets_per_warp) {}
 
   std::string name() const override { return "cuda"; }
   void set_external(std::vector<ExternalPotential> potentials) override {

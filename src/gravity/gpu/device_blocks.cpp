@@ -70,7 +70,7 @@ void DeviceBlocks::count(const DeviceForest& forest, const DeviceParticles& part
 }
 
 void DeviceBlocks::recut(DeviceParticles& particles, DeviceForest& forest, Domain& domain, int first_active,
-                         double cut_rate, std::int32_t together) {
+                         double cut_rate, std::int32_t targets_per_warp) {
   std::vector<bool> is_due;
   for (std::size_t b = 0; b < blocks_.size(); ++b)
     is_due.push_back(excess_.is_due(b, first_active, cut_rate));
@@ -81,7 +81,7 @@ void DeviceBlocks::recut(DeviceParticles& particles, DeviceForest& forest, Domai
     std::fill_n(is_new.begin() + cell.first_leaf, cell.leaves, true);
   }
   const std::vector<std::vector<Cell>> subtrees =
-      grove::recut(comm_, exchange_, particles, forest, domain, cells, together);
+      grove::recut(comm_, exchange_, particles, forest, domain, cells, targets_per_warp);
   replace_subtrees(domain.cells, cells, subtrees);
   for (std::size_t c = 0; c < domain.cells.size(); ++c)
     if (domain.cells[c].is_leaf())

@@ -39,10 +39,10 @@ class DeviceBlocks {
   BlockExcess::Due due(int first_active, double cut_rate) const {
     return excess_.due(first_active, cut_rate);
   }
-  /// Collective. grove::recut() where most blocks are due. domain (in/out): its cells change there. together:
-  /// as for DeviceForest::cut().
+  /// Collective. grove::recut() where most blocks are due. domain (in/out): its cells change there.
+  /// targets_per_warp: as for DeviceForest::cut().
   void recut(DeviceParticles& particles, DeviceForest& forest, Domain& domain, int first_active,
-             double cut_rate, std::int32_t together);
+             double cut_rate, std::int32_t targets_per_warp);
 
  private:
   void list(const Domain& domain, const std::vector<bool>& is_new);

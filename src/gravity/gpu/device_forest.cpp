@@ -63,7 +63,7 @@ std::int32_t DeviceForest::largest_tree() const {
 }
 
 void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> leaf_begin,
-                       const cuda::DeviceRecords& records, std::int32_t together) {
+                       const cuda::DeviceRecords& records, std::int32_t targets_per_warp) {
   const ParticleId* const ids = particles.values(fields::id);
   links_ = {};
   if (octrees_) {
@@ -81,7 +81,7 @@ void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> 
     node_begin_ = begin_of_nodes(leaf_begin);
     links_ = cuda::DeviceArray<NodeLinks>(nodes());
     order_ = cuda::DeviceArray<std::uint32_t>(particles.size());
-    cuda::cut_leaves(leaf_begin, node_begin_, records, ids, order_.data(), links_.data(), together);
+    cuda::cut_leaves(leaf_begin, node_begin_, records, ids, order_.data(), links_.data(), targets_per_warp);
   }
   lay_out(leaf_begin);
 }
@@ -92,7 +92,7 @@ void DeviceForest::arrange(DeviceParticles& particles) {
 }
 
 void DeviceForest::recut(std::span<const std::int32_t> leaves, const cuda::DeviceRecords& records,
-                         const ParticleId* ids, std::int32_t together, std::uint32_t* order) {
+                         const ParticleId* ids, std::int32_t targets_per_warp, std::uint32_t* order) {
   std::vector<Count> leaf_begin{0}, node_begin;
   for (const std::int32_t leaf : leaves) {
     const cuda::LeafPlaces& place = places_[static_cast<std::size_t>(leaf)];
@@ -100,7 +100,7 @@ void DeviceForest::recut(std::span<const std::int32_t> leaves, const cuda::Devic
     leaf_begin.push_back(leaf_begin.back() + place.count);
   }
   node_begin.push_back(static_cast<Count>(nodes()));
-  cuda::cut_leaves(leaf_begin, node_begin, records, ids, order, links_.data(), together);
+  cuda::cut_leaves(leaf_begin, node_begin, records, ids, order, links_.data(), targets_per_warp);
 }
 
 TreeShapes DeviceForest::shapes() const {

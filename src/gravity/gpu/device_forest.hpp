@@ -26,17 +26,17 @@ class DeviceForest {
 
   /// Cuts the leaves into groups and buckets, or grows their octrees. leaf_begin: first particle of each own
   /// leaf, length leaves + 1. records: of the particles, in leaf order; Record::index tells where each
-  /// particle is now. together: particles that will walk as one, see cuda::cut_leaves(). InputError: a leaf
-  /// has more particles than bisections on a GPU take.
+  /// particle is now. targets_per_warp: particles that will walk as one, see cuda::cut_leaves(). InputError:
+  /// a leaf has more particles than bisections on a GPU take.
   void cut(const DeviceParticles& particles, std::span<const Count> leaf_begin,
-           const cuda::DeviceRecords& records, std::int32_t together);
+           const cuda::DeviceRecords& records, std::int32_t targets_per_warp);
   /// Brings the particles into tree order, once after cut().
   void arrange(DeviceParticles& particles);
   /// Cuts some leaves anew into groups and buckets, once cut(): as many as before. leaves: own ones,
   /// ascending; records: of their particles, leaf by leaf; ids (device): by Record::index; order (out,
   /// device): indices in tree order.
   void recut(std::span<const std::int32_t> leaves, const cuda::DeviceRecords& records, const ParticleId* ids,
-             std::int32_t together, std::uint32_t* order);
+             std::int32_t targets_per_warp, std::uint32_t* order);
   /// What new trees have that update() does not find anew: a copy for the host, for adopt().
   TreeShapes shapes() const;
   /// Takes the trees of other leaves, as they were cut: all else is found anew by update(). links: of the

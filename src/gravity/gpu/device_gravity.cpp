@@ -93,9 +93,9 @@ std::int32_t DeviceGravity::first_leaf(const Domain& domain) const {
 }
 
 /// Particles that a warp walks together where so many walk, unless several warps walk a group.
-int DeviceGravity::together(Count particles) const {
+int DeviceGravity::targets_per_warp(Count particles) const {
   if (parameters_.tree == LocalTreeKind::octree) return group_size;
-  return together_.value_or(cuda::walked_together(particles));
+  return targets_per_warp_.value_or(cuda::default_targets_per_warp(particles));
 }
 
 /// What is walked, and how nodes are numbered on all ranks.
@@ -109,7 +109,8 @@ cuda::WalkTargets DeviceGravity::agree_on_targets(const Domain& domain, int firs
   if (!all) active_ = cuda::active_groups(groups, forest_.groups(), group_size);
   const Count walked = comm_.sum(Count{all ? forest_.groups() : active_.count});
   const int parts = cuda::walk_parts(walked);
-  const int wide = parts > 1 ? group_size : together(all ? domain.cells[0].count : walked * group_size);
+  const int wide =
+      parts > 1 ? group_size : targets_per_warp(all ? domain.cells[0].count : walked * group_size);
   if (!all && wide > group_size) active_ = cuda::active_groups(groups, forest_.groups(), wide);
   return {forest_.trees(),
           forest_.leaf_of_group(),
@@ -255,7 +256,7 @@ void DeviceGravity::grow(DeviceParticles& particles, const Domain& domain, cuda:
       cuda::make_records(domain.box, particles.values(fields::position), particles.size(), 0, records);
     }
     comm_.together(
-        [&] { forest_.cut(particles, domain.leaf_begin, records, together(domain.cells[0].count)); });
+        [&] { forest_.cut(particles, domain.leaf_begin, records, targets_per_warp(domain.cells[0].count)); });
     records = {};
   });
   timed(timers, "sort", [&] { forest_.arrange(particles); });
@@ -265,7 +266,8 @@ void DeviceGravity::grow(DeviceParticles& particles, const Domain& domain, cuda:
 void DeviceGravity::recut(DeviceParticles& particles, Domain& domain, int first_active, double cut_rate,
                           PhaseTimers& timers) {
   timed(timers, "build", [&] {
-    blocks_.recut(particles, forest_, domain, first_active, cut_rate, together(domain.cells[0].count));
+    blocks_.recut(particles, forest_, domain, first_active, cut_rate,
+                  targets_per_warp(domain.cells[0].count));
   });
   has_new_cells_ = true;
 }

@@ -23,18 +23,18 @@ namespace grove {
 
 /// Gravity on particles in the memory of GPUs: what Gravity does on the host, pass for pass. Every bit of the
 /// result is the same for any number of ranks; beside the host's it differs by rounding, where pairs of
-/// groups are walked (cuda::walked_together()) within the error of the tree.
+/// groups are walked (cuda::default_targets_per_warp()) within the error of the tree.
 class DeviceGravity {
  public:
-  /// exchange: made with the same communicator. All must outlive this. together: particles that a warp walks
-  /// together through bisections where one warp walks a group and not several, group_size or twice that;
-  /// default: cuda::walked_together().
+  /// exchange: made with the same communicator. All must outlive this. targets_per_warp: particles that a
+  /// warp walks together through bisections where one warp walks a group and not several, group_size or twice
+  /// that; default: cuda::default_targets_per_warp().
   DeviceGravity(const Communicator& comm, const DeviceExchange& exchange, const GravityParameters& parameters,
-                std::optional<int> together = {})
+                std::optional<int> targets_per_warp = {})
       : comm_(comm),
         exchange_(exchange),
         parameters_(parameters),
-        together_(together),
+        targets_per_warp_(targets_per_warp),
         forest_(parameters),
         blocks_(comm, exchange, parameters.tree),
         critical_separation_(parameters.critical_separation) {}
@@ -92,7 +92,7 @@ class DeviceGravity {
                       std::vector<cuda::LeafPlace>& places, ForceReport& report);
   void sum_directly(const DeviceParticles& particles, int first_active) const;
   std::int32_t first_leaf(const Domain& domain) const;
-  int together(Count particles) const;
+  int targets_per_warp(Count particles) const;
   cuda::WalkTargets agree_on_targets(const Domain& domain, int first_active);
   cuda::WalkTargets split_targets(const Domain& domain);
   void tune_groups(const DeviceParticles& particles, const Domain& domain);
@@ -106,7 +106,7 @@ class DeviceGravity {
   const Communicator& comm_;
   const DeviceExchange& exchange_;
   GravityParameters parameters_;
-  std::optional<int> together_;
+  std::optional<int> targets_per_warp_;
   GravitySetup setup_;
   std::vector<ExternalPotential> external_;
   cuda::DeviceArray<ExternalPotential> on_device_;  ///< external_

@@ -31,14 +31,14 @@ class Recut {
     }
   }
 
-  std::vector<std::vector<Cell>> run(std::int32_t together) {
+  std::vector<std::vector<Cell>> run(std::int32_t targets_per_warp) {
     fetch_foreign();
     comm_.together([&] {
       if (own_.empty()) return;
       make_records();
       subtrees_ =
           cuda::cut_to_leaves({CutRule::middle, domain_.leaf_size}, joint_roots_, records_, spare_, ids());
-      order_own(together);
+      order_own(targets_per_warp);
     });
     return gathered();
   }
@@ -172,7 +172,7 @@ class Recut {
   }
 
   /// Of the records in the order of the leaves, those of the own leaves; their trees; the fields.
-  void order_own(std::int32_t together) {
+  void order_own(std::int32_t targets_per_warp) {
     std::vector<std::int32_t> leaves;
     std::vector<cuda::SegmentCopy> copies;
     std::uint64_t end = 0;
@@ -193,7 +193,7 @@ class Recut {
       std::swap(records_, spare_);
     }
     const cuda::DeviceArray<std::uint32_t> order(end);
-    forest_.recut(leaves, records_, ids(), together, order.data());
+    forest_.recut(leaves, records_, ids(), targets_per_warp, order.data());
     particles_.reorder(numbers_.data(), order.data(), end, foreign_);
   }
 
@@ -235,8 +235,8 @@ class Recut {
 
 std::vector<std::vector<Cell>> recut(const Communicator& comm, const DeviceExchange& exchange,
                                      DeviceParticles& particles, DeviceForest& forest, const Domain& domain,
-                                     std::span<const std::int32_t> cells, std::int32_t together) {
-  return Recut(comm, exchange, particles, forest, domain, cells).run(together);
+                                     std::span<const std::int32_t> cells, std::int32_t targets_per_warp) {
+  return Recut(comm, exchange, particles, forest, domain, cells).run(targets_per_warp);
 }
 
 }  // namespace grove
