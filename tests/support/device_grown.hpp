@@ -6,7 +6,7 @@
 #include "kernels/cuda/trees/device_top.hpp"
 #include "kernels/cuda/trees/leaf_bisection.hpp"
 #include "kernels/cuda/trees/octree.hpp"
-#include "kernels/cuda/trees/tree_update.hpp"
+#include "kernels/cuda/trees/octree_refit.hpp"
 #include "kernels/cuda/walk/walk.hpp"
 #include "support/device_records.hpp"
 #include "support/grown.hpp"
@@ -57,7 +57,7 @@ struct DeviceGrown {
   cuda::DeviceArray<NodeMoments> moments;
   cuda::DeviceArray<std::uint8_t> children;
   cuda::LeafTrees trees{};
-  cuda::TreeUpdate tree_update;
+  cuda::OctreeRefit octree_refit;
   bool has_octrees = false;
 
   /// Brings the particles into tree order. targets_per_warp: of cut_leaves().
@@ -135,9 +135,9 @@ struct DeviceGrown {
              moments.data(),   children.data()};
     const cuda::LeafParticleFields fields{position.data(), mass.data(), type.data(), old_acceleration.data()};
     if (has_octrees)
-      tree_update.run(fields, gravity, host.units, median_acceleration, trees,
-                      static_cast<std::uint32_t>(leaf_of_group.size()),
-                      static_cast<std::uint32_t>(node_begin.back()));
+      octree_refit.run(fields, gravity, host.units, median_acceleration, trees,
+                       static_cast<std::uint32_t>(leaf_of_group.size()),
+                       static_cast<std::uint32_t>(node_begin.back()));
     else
       cuda::update_leaves(fields, gravity, host.units, median_acceleration, trees);
     const auto all_core = download(core);

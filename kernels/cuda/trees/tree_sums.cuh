@@ -2,15 +2,15 @@
 
 #include "kernels/cuda/device/warp.cuh"
 #include "kernels/cuda/trees/leaf_update.cuh"
-#include "kernels/cuda/trees/tree_update.hpp"
+#include "kernels/cuda/trees/octree_refit.hpp"
 #include "kernels/math/cut_rule.hpp"
 
-/// How the kernels of TreeUpdate sum up nodes.
+/// How the kernels of OctreeRefit sum up nodes.
 namespace grove::cuda {
 
 /// The data that kernels need beside the trees. Nodes by their number among all. Wide nodes hold the whole of
 /// some group of particles.
-struct TreeUpdate::View {
+struct OctreeRefit::View {
   std::uint32_t* parent;   ///< [nodes] no_node: a root
   std::uint32_t* pending;  ///< [nodes] children that are divided and not done
   std::uint32_t* slot;     ///< [nodes] of those that are divided, among the sums of these
@@ -52,8 +52,8 @@ struct NodeSum {
   MomentSum sum;
 
   __device__ void add(const NodeSum& other) { sum = sum + other.sum; }
-  __device__ void set_extent(const TreeUpdate::Extent&) {}
-  __device__ TreeUpdate::Extent extent() const { return {{0, 0, 0}, {0, 0, 0}}; }
+  __device__ void set_extent(const OctreeRefit::Extent&) {}
+  __device__ OctreeRefit::Extent extent() const { return {{0, 0, 0}, {0, 0, 0}}; }
 };
 template <>
 struct NodeSum<true> {
@@ -67,8 +67,8 @@ struct NodeSum<true> {
     widen(box, other.low, other.high, 0, 0);
     low = box.low, high = box.high;
   }
-  __device__ void set_extent(const TreeUpdate::Extent& extent) { low = extent.low, high = extent.high; }
-  __device__ TreeUpdate::Extent extent() const { return {low, high}; }
+  __device__ void set_extent(const OctreeRefit::Extent& extent) { low = extent.low, high = extent.high; }
+  __device__ OctreeRefit::Extent extent() const { return {low, high}; }
 };
 static_assert(sizeof(NodeSum<false>) % 16 == 8 && sizeof(NodeSum<true>) % 16 == 8);
 
@@ -88,7 +88,7 @@ __device__ inline unsigned largest_distance2(const SourceParticle* sources, std:
 
 /// Completes a node. radius2: bits.
 __device__ inline void prepare(const AcceptanceRule& rule, NodeCore& node, const NodeMoments& m,
-                               unsigned radius2, const TreeUpdate::Extent& extent) {
+                               unsigned radius2, const OctreeRefit::Extent& extent) {
   constexpr float round_up = 1 + 1e-6F;
   node.radius = std::sqrt(__uint_as_float(radius2)) * round_up;
   const Vec3f side = extent.high - extent.low;
@@ -103,7 +103,7 @@ struct LeafSums {
 
   const AcceptanceRule& rule;
   const LeafTrees& trees;
-  const TreeUpdate::View& v;
+  const OctreeRefit::View& v;
   const LeafPlaces& leaf;
   Sum* memory;  ///< [lanes_per_node] shared
 
@@ -129,7 +129,7 @@ struct LeafSums {
   /// Completes a node with its particles, of which each of the lanes that share it has found the largest
   /// distance; by one of them.
   __device__ void complete(std::uint32_t n, NodeCore core, const NodeMoments& moments, unsigned radius2,
-                           const TreeUpdate::Extent& extent) const {
+                           const OctreeRefit::Extent& extent) const {
     prepare(rule, core, moments, radius2, extent);
     trees.core[n] = core;
     trees.moments[n] = moments;

@@ -9,7 +9,7 @@
 #include "kernels/cuda/let/leaf_lists.hpp"
 #include "kernels/cuda/trees/group_runs.hpp"
 #include "kernels/cuda/trees/leaf_bisection.hpp"
-#include "kernels/cuda/trees/tree_update.hpp"
+#include "kernels/cuda/trees/octree_refit.hpp"
 #include "kernels/math/cut_rule.hpp"
 
 namespace grove {
@@ -140,8 +140,8 @@ void DeviceForest::update(const DeviceParticles& particles, const GravityParamet
     return;
   }
   renew(children_, nodes());
-  cuda::TreeUpdate().run(fields, gravity, units, median_acceleration, trees(), groups(),
-                         static_cast<std::uint32_t>(nodes()));
+  cuda::OctreeRefit().run(fields, gravity, units, median_acceleration, trees(), groups(),
+                          static_cast<std::uint32_t>(nodes()));
 }
 
 cuda::LeafTrees DeviceForest::trees() const {

@@ -20,7 +20,7 @@ namespace grove::cuda {
 ///
 /// Keeps its memory as long as it lives: some 80 bytes per node. Cost: O(nodes) in double precision,
 /// O(particles x depth) in single precision.
-class TreeUpdate {
+class OctreeRefit {
  public:
   /// groups, nodes: of all leaves together. The rest as for update_leaves().
   void run(const LeafParticleFields& particles, const GravityParameters& gravity, const WalkUnits& units,

@@ -1,5 +1,5 @@
 // The update of octrees on the GPU against the invariants of trees and the host's update.
-#include "kernels/cuda/trees/tree_update.hpp"
+#include "kernels/cuda/trees/octree_refit.hpp"
 
 #include <cstring>
 #include <string>
@@ -47,9 +47,9 @@ void expect_those_of_the_host(const DeviceGrown& grown, const Grown& host) {
   }
 }
 
-using GpuTreeUpdate = GpuTest;
+using GpuOctreeRefit = GpuTest;
 
-TEST_F(GpuTreeUpdate, of_octrees_is_sound_for_all_shapes_and_sizes) {
+TEST_F(GpuOctreeRefit, of_octrees_is_sound_for_all_shapes_and_sizes) {
   for (const Shape shape : all_shapes)
     for (const std::size_t count : {1U, 2U, 7U, 33U, 65U, 3001U})
       for (const Count quantum : {64, 1 << 20}) {
@@ -65,7 +65,7 @@ TEST_F(GpuTreeUpdate, of_octrees_is_sound_for_all_shapes_and_sizes) {
 }
 
 /// Of which several blocks find the bounds.
-TEST_F(GpuTreeUpdate, of_an_octree_of_many_groups_is_sound) {
+TEST_F(GpuOctreeRefit, of_an_octree_of_many_groups_is_sound) {
   const GravityParameters gravity = gravity_of(Criterion::opening_edge);
   Particles particles = make_shape(Shape::clumps, 17001);
   DeviceGrown grown;
@@ -75,7 +75,7 @@ TEST_F(GpuTreeUpdate, of_an_octree_of_many_groups_is_sound) {
   expect_sound(grown, particles, gravity);
 }
 
-TEST_F(GpuTreeUpdate, of_octrees_is_that_of_the_host) {
+TEST_F(GpuOctreeRefit, of_octrees_is_that_of_the_host) {
   for (const Criterion criterion :
        {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration}) {
     const GravityParameters gravity = gravity_of(criterion);

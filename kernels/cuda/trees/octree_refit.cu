@@ -1,4 +1,4 @@
-#include "kernels/cuda/trees/tree_update.hpp"
+#include "kernels/cuda/trees/octree_refit.hpp"
 
 #include <algorithm>
 
@@ -102,7 +102,7 @@ struct Family {
 };
 
 /// Tells the children of a divided node who their parent is. root: of the leaf.
-__device__ Family adopt(const LeafTrees& trees, const TreeUpdate::View& v, std::uint32_t root,
+__device__ Family adopt(const LeafTrees& trees, const OctreeRefit::View& v, std::uint32_t root,
                         std::uint32_t n, const NodeLinks& link) {
   Family family;
   for (bool last = false; !last; ++family.children) {
@@ -117,7 +117,7 @@ __device__ Family adopt(const LeafTrees& trees, const TreeUpdate::View& v, std::
 
 /// Parents, which children they wait for, and the bucket that each group begins with. Blocks along y share a
 /// leaf.
-__global__ void __launch_bounds__(threads) find_parents(const LeafTrees trees, const TreeUpdate::View v) {
+__global__ void __launch_bounds__(threads) find_parents(const LeafTrees trees, const OctreeRefit::View v) {
   const LeafPlaces leaf = trees.leaves[blockIdx.x];
   const auto root = static_cast<std::uint32_t>(leaf.node),
              end = root + static_cast<std::uint32_t>(leaf.nodes);
@@ -150,9 +150,9 @@ __global__ void __launch_bounds__(threads) find_parents(const LeafTrees trees, c
 
 /// Nodes that wait for no other, in a list, and where to list those that will then wait for none.
 struct Pass {
-  const TreeUpdate::Place* ready;
+  const OctreeRefit::Place* ready;
   const std::uint32_t* size;
-  TreeUpdate::Place* next;
+  OctreeRefit::Place* next;
   std::uint32_t* next_size;
 };
 
@@ -161,11 +161,11 @@ struct Pass {
 /// it.
 template <bool with_extents, bool is_last_pass>
 __global__ void __launch_bounds__(threads, 4)
-    combine(const AcceptanceRule rule, const LeafTrees trees, const TreeUpdate::View v, const Pass pass) {
+    combine(const AcceptanceRule rule, const LeafTrees trees, const OctreeRefit::View v, const Pass pass) {
   __shared__ NodeSum<with_extents> memory[threads];
   const std::uint32_t size = *pass.size, step = gridDim.x * (threads / lanes_per_node);
   for (std::uint32_t i = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; i < size; i += step) {
-    const TreeUpdate::Place start = pass.ready[i];
+    const OctreeRefit::Place start = pass.ready[i];
     const LeafPlaces& leaf = trees.leaves[start.leaf];
     const LeafSums<with_extents> sums{rule, trees, v, leaf,
                                       memory + threadIdx.x / lanes_per_node * lanes_per_node};
@@ -196,10 +196,10 @@ __global__ void __launch_bounds__(threads, 4)
 
 /// A few passes leave few nodes for the last one.
 template <bool with_extents>
-void combine_all(const AcceptanceRule& rule, const LeafTrees& trees, const TreeUpdate::View& v,
+void combine_all(const AcceptanceRule& rule, const LeafTrees& trees, const OctreeRefit::View& v,
                  unsigned blocks) {
   std::uint32_t* const sizes = v.sizes->ready;
-  static_assert(TreeUpdate::Sizes::passes == 3);
+  static_assert(OctreeRefit::Sizes::passes == 3);
   combine<with_extents, false>
       <<<blocks, threads>>>(rule, trees, v, {v.ready[0], sizes, v.ready[1], sizes + 1});
   combine<with_extents, false>
@@ -213,7 +213,7 @@ constexpr int groups_of_warp = 32 / lanes_per_node, particles_of_lane = group_si
 constexpr std::int32_t particles_of_warp = groups_of_warp * group_size;
 
 /// Tells a node how far it reaches to particles that are all its own; by the lanes of the mask.
-__device__ void tell_radius(const LeafTrees& trees, const TreeUpdate::View& v, std::uint32_t n,
+__device__ void tell_radius(const LeafTrees& trees, const OctreeRefit::View& v, std::uint32_t n,
                             const Vec3f (&position)[particles_of_lane], unsigned mask) {
   const Vec3f centre = trees.core[n].centre;
   const unsigned known = v.radius2[n];
@@ -227,7 +227,7 @@ __device__ void tell_radius(const LeafTrees& trees, const TreeUpdate::View& v, s
 
 /// Tells all wide nodes that hold the whole of a group, but not those of the whole warp, [begin, end).
 /// Returns the first one that does, or none.
-__device__ std::uint32_t climb_alone(const LeafTrees& trees, const TreeUpdate::View& v, std::uint32_t n,
+__device__ std::uint32_t climb_alone(const LeafTrees& trees, const OctreeRefit::View& v, std::uint32_t n,
                                      std::int32_t group_end, std::int32_t begin, std::int32_t end,
                                      const Vec3f (&position)[particles_of_lane]) {
   while (n != no_node) {
@@ -243,7 +243,7 @@ __device__ std::uint32_t climb_alone(const LeafTrees& trees, const TreeUpdate::V
 
 /// The particles of groups for all wide nodes that hold the whole of a group. Blocks along y share a leaf.
 __global__ void __launch_bounds__(threads)
-    find_radii_of_groups(const LeafTrees trees, const TreeUpdate::View v) {
+    find_radii_of_groups(const LeafTrees trees, const OctreeRefit::View v) {
   const LeafPlaces leaf = trees.leaves[blockIdx.x];
   const SourceParticle* const sources = trees.sources + leaf.first;
   const std::uint32_t packs = (groups_of(leaf) + groups_of_warp - 1) / groups_of_warp;
@@ -272,10 +272,10 @@ __global__ void __launch_bounds__(threads)
 /// Completes wide nodes, with the particles of groups that are not wholly in the node. Eight lanes each.
 template <bool with_extents>
 __global__ void __launch_bounds__(threads)
-    complete(const AcceptanceRule rule, const LeafTrees trees, const TreeUpdate::View v) {
+    complete(const AcceptanceRule rule, const LeafTrees trees, const OctreeRefit::View v) {
   const std::uint32_t wide = v.sizes->wide, step = gridDim.x * (threads / lanes_per_node);
   for (std::uint32_t k = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; k < wide; k += step) {
-    const TreeUpdate::Place place = v.wide[k];
+    const OctreeRefit::Place place = v.wide[k];
     const LeafPlaces& leaf = trees.leaves[place.leaf];
     const SourceParticle* sources = trees.sources + leaf.first;
     const std::uint32_t n = place.node;
@@ -286,7 +286,7 @@ __global__ void __launch_bounds__(threads)
     largest = max(largest, largest_distance2(sources, whole.end, link.first + link.count, node.centre));
     largest = max(v.radius2[n], __reduce_max_sync(node_mask(), largest));
     if (node_lane() != 0) continue;
-    TreeUpdate::Extent extent{{0, 0, 0}, {0, 0, 0}};
+    OctreeRefit::Extent extent{{0, 0, 0}, {0, 0, 0}};
     if (with_extents) extent = v.extents[v.slot[n]];
     prepare(rule, node, trees.moments[n], largest, extent);
     trees.core[n] = node;
@@ -295,15 +295,15 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-TreeUpdate::View TreeUpdate::view() {
+OctreeRefit::View OctreeRefit::view() {
   return {parent_.data(), pending_.data(), slot_.data(),    {ready_[0].data(), ready_[1].data()},
           wide_.data(),   sizes_.data(),   radius2_.data(), first_bucket_.data(),
           sums_.data(),   extents_.data()};
 }
 
-void TreeUpdate::run(const LeafParticleFields& particles, const GravityParameters& gravity,
-                     const WalkUnits& units, double median_acceleration, const LeafTrees& trees,
-                     std::uint32_t groups, std::uint32_t nodes) {
+void OctreeRefit::run(const LeafParticleFields& particles, const GravityParameters& gravity,
+                      const WalkUnits& units, double median_acceleration, const LeafTrees& trees,
+                      std::uint32_t groups, std::uint32_t nodes) {
   if (trees.count == 0) return;
   const UpdateRule rule = UpdateRule::of(gravity, units, median_acceleration);
   const bool needs_extents = rule.acceptance.criterion == Criterion::opening_edge;
