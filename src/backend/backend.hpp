@@ -23,7 +23,7 @@
 #include "kernels/math/potentials.hpp"
 #include "particles/particles.hpp"
 #include "tuning/block_excess.hpp"
-#include "tuning/repair.hpp"
+#include "tuning/tree_update.hpp"
 
 namespace grove {
 
@@ -51,7 +51,7 @@ class Backend {
                            DecompositionReport& report) = 0;
 
   /// What new trees in blocks would save in a step of this first active level, the same on all ranks;
-  /// nothing, where all leaves are rebuilt together. rate: of these trees, RepairRates::rebuild.
+  /// nothing, where all leaves are rebuilt together. rate: of these trees, TreeUpdateRates::rebuild.
   virtual BlockExcess::Due due(const Domain& domain, int first_active, double rate) const = 0;
   /// Collective. Between two evaluations: new trees in the blocks of the domain that are due, whose cells
   /// then change; or, if the evaluation that follows has to grow them, in all leaves: returns true.
@@ -76,8 +76,8 @@ class Backend {
   virtual void kick(const Kick& kick) = 0;
   virtual void drift(const Drift& drift) = 0;
 
-  /// What a repair of the trees costs here, on one rank.
-  virtual RepairRates repair_rates() const = 0;
+  /// What an update of the trees costs here, on one rank.
+  virtual TreeUpdateRates update_rates() const = 0;
 
   /// Of the particles of this rank. Cost: one pass over them.
   virtual Census census() const = 0;

@@ -28,9 +28,9 @@ class HostBackend : public Backend {
   void kick(const Kick& kick) override;
   void drift(const Drift& drift) override;
   /// Per particle a rebuild takes 60 ns more than a refit (sort 22, build 25, moments 14), with new cuts 80
-  /// (sort 40), on a core that makes 1.24 interactions a nanosecond: medians by `repair` in timing.csv of
-  /// grove run jobs/examples/merger.yml -P time.end=2.56 -P audit.every=0.
-  RepairRates repair_rates() const override { return {75, 0, 100, false}; }
+  /// (sort 40), on a core that makes 1.24 interactions a nanosecond: medians by `tree_update` in timing.csv
+  /// of grove run jobs/examples/merger.yml -P time.end=2.56 -P audit.every=0.
+  TreeUpdateRates update_rates() const override { return {75, 0, 100, false}; }
   Census census() const override;
   Totals totals(const Domain& domain) const override;
   AuditResult audit(const Domain& domain, Count sample, int first_active) const override;

@@ -68,7 +68,7 @@ Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& pa
                                                          timeline.begin(), timeline.end(), parameters.shown);
                            })),
       backend_(std::move(backend)),
-      tuning_(backend_->repair_rates(), parameters.tuning.rebuild_interval),
+      tuning_(backend_->update_rates(), parameters.tuning.rebuild_interval),
       is_audited_(parameters.audit.every > 0),
       leaf_moves_(comm, backend_->move_rates()),
       checkpoints_(comm, parameters.output.folder, parameters.checkpoint),
@@ -124,7 +124,7 @@ Ended Simulation::run(StopRequests* requests) {
 Ended Simulation::to_the_end(StopRequests* requests) {
   if (!resumed_at_) introduce();
   start_reporting();
-  if (!resumed_at_) report(Repair::cuts);
+  if (!resumed_at_) report(TreeUpdate::redecompose);
   if (requests) requests->steps_go_on(expected_checkpoint_seconds());
   while (!is_done()) {
     step();
@@ -168,9 +168,9 @@ void Simulation::step() {
   if (tunes_groups) groups_tuned_at_ = steps_done_;
   const Expected expected((tunes_groups ? 1 + tuning_evaluations : 1) *
                           forecast_.seconds(bins_.particles, clock_.first_active()));
-  const Repair repair = plan_repair(deepest);
+  const TreeUpdate update = plan_update(deepest);
   evaluate_forces(
-      {.grows = carry_out(repair), .first_active = clock_.first_active(), .tunes_groups = tunes_groups});
+      {.grows = carry_out(update), .first_active = clock_.first_active(), .tunes_groups = tunes_groups});
   {
     const auto timer = timers_.time("advance");
     backend_->kick(clock_.half_kick());
@@ -180,7 +180,7 @@ void Simulation::step() {
   tuning_.walked(forces_, measured());
   leaf_moves_.walked(forces_);
   if (is_synchronised()) leaf_moves_.synchronised();
-  if (reporting_) report(repair);
+  if (reporting_) report(update);
   forecast_.add(forces_, seconds_since(step_start_));
 }
 
@@ -219,27 +219,27 @@ void Simulation::advance(int deepest) {
   has_levels_ = false;
 }
 
-Repair Simulation::plan_repair(int deepest) {
+TreeUpdate Simulation::plan_update(int deepest) {
   const BlockExcess::Due due = backend_->due(domain_, clock_.first_active(), tuning_.rates().rebuild);
   // The same on all ranks, unless their processors' mathematical libraries round differently.
-  const Repair repair = comm_.broadcast(tuning_.plan(bins_.particles, clock_, deepest, due));
-  tuning_.begin(repair, due);
-  return repair;
+  const TreeUpdate update = comm_.broadcast(tuning_.plan(bins_.particles, clock_, deepest, due));
+  tuning_.begin(update, due);
+  return update;
 }
 
 /// Returns whether the evaluation that follows has to grow the trees.
-bool Simulation::carry_out(Repair repair) {
+bool Simulation::carry_out(TreeUpdate update) {
   leaves_moved_ = 0;
-  if (repair == Repair::cuts) {
+  if (update == TreeUpdate::redecompose) {
     decompose();
     return true;
   }
   leaves_moved_ = leaf_moves_.move(*backend_, domain_, longest_steps(), timers_);
-  return repair == Repair::rebuild &&
+  return update == TreeUpdate::rebuild &&
          backend_->rebuild(domain_, clock_.first_active(), tuning_.rates().rebuild, timers_);
 }
 
-/// What the step took on the slowest rank, if that is to tell what repairs cost.
+/// What the step took on the slowest rank, if that is to tell what tree updates cost.
 std::optional<StepSeconds> Simulation::measured() const {
   if (parameters_.tuning.cost == TuningCost::counted) return std::nullopt;
   std::array<double, 2> seconds{};

@@ -27,8 +27,8 @@
 #include "time/block_clock.hpp"
 #include "time/output_times.hpp"
 #include "time/timeline.hpp"
-#include "tuning/repair.hpp"
 #include "tuning/tree_tuning.hpp"
+#include "tuning/tree_update.hpp"
 
 namespace grove {
 
@@ -102,8 +102,8 @@ class Simulation {
   void require_levels() const;
   int deepest() const;
   void advance(int deepest);
-  Repair plan_repair(int deepest);
-  bool carry_out(Repair repair);
+  TreeUpdate plan_update(int deepest);
+  bool carry_out(TreeUpdate update);
   std::optional<StepSeconds> measured() const;
   void decompose();
   double longest_steps() const { return (time() - timeline_.begin()) / timeline_.step(); }
@@ -117,7 +117,7 @@ class Simulation {
   bool measures_radii() const;
   std::uint8_t types_with_mass() const;
   void report_tuning() const;
-  void report(Repair repair);
+  void report(TreeUpdate update);
   Request asked(StopRequests* requests);
   void write_outputs(double end, PhaseTimers& timers);
   void write_output(double time, std::int64_t number);

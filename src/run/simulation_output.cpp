@@ -193,9 +193,9 @@ Verdict Simulation::verdict() {
   return verdict_on(conservation_, turning, forces_.particles, parameters_);
 }
 
-void Simulation::report(Repair repair) {
+void Simulation::report(TreeUpdate update) {
   StepReport report;
-  report.repair = repair;
+  report.tree_update = update;
   report.leaves_moved = leaves_moved_;
   if (is_synchronised()) {
     report.totals = totals();
@@ -261,9 +261,9 @@ void Simulation::report_tuning() const {
     say("groups were split into parts that reach {} at most\n",
         parameters_.shown.text(forces_.critical_separation, dimension::length));
   if (parameters_.tuning.cost == TuningCost::counted) return;
-  const RepairRates& rates = tuning_.rates();
+  const TreeUpdateRates& rates = tuning_.rates();
   say("measured in interactions: new trees {:.0f} per particle, new cuts {:.0f}\n", rates.rebuild,
-      rates.cuts);
+      rates.redecompose);
 }
 
 /// Those due before a time. If one cannot be written the run ends, and its state is saved, from which it goes

@@ -16,7 +16,7 @@ TreeTuning::TreeTuning(const State& state, Count interval)
       cuts_(state.cuts),
       last_(state.last),
       particles_(state.particles),
-      repaired_(state.repaired),
+      rebuilt_(state.rebuilt),
       since_rebuild_(state.since_rebuild),
       age_(state.age),
       walked_(state.walked),
@@ -24,12 +24,12 @@ TreeTuning::TreeTuning(const State& state, Count interval)
       fresh_(state.fresh) {}
 
 TreeTuning::State TreeTuning::state() const {
-  return {prices_, choice_.state(), cuts_, last_, particles_, repaired_, since_rebuild_,
+  return {prices_, choice_.state(), cuts_, last_, particles_, rebuilt_, since_rebuild_,
           age_,    walked_,         step_, fresh_};
 }
 
-Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, int deepest,
-                        const BlockExcess::Due& due) {
+TreeUpdate TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, int deepest,
+                            const BlockExcess::Due& due) {
   BlockClock later = clock;
   std::vector<StepWork> coming;
   while (coming.size() < RebuildInterval::horizon) {
@@ -38,33 +38,34 @@ Repair TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, i
   }
   step_ = coming.front();
   particles_ = static_cast<double>(std::accumulate(particles.begin(), particles.end(), Count{0}));
-  if (interval_ > 0) return age_ + 1 >= interval_ ? Repair::cuts : Repair::refit;
-  return choose({rates().cost(Repair::rebuild, particles_), rates().cost(Repair::cuts, particles_)}, coming,
-                due);
+  if (interval_ > 0) return age_ + 1 >= interval_ ? TreeUpdate::redecompose : TreeUpdate::refit;
+  return choose(
+      {rates().cost(TreeUpdate::rebuild, particles_), rates().cost(TreeUpdate::redecompose, particles_)},
+      coming, due);
 }
 
-void TreeTuning::begin(Repair repair, const BlockExcess::Due& due) {
-  last_ = repair;
-  if (!rates().in_blocks) choice_.repaired(repair);
-  if (repair == Repair::cuts) {
+void TreeTuning::begin(TreeUpdate update, const BlockExcess::Due& due) {
+  last_ = update;
+  if (!rates().in_blocks) choice_.updated(update);
+  if (update == TreeUpdate::redecompose) {
     cuts_.cut();
     walked_ = 0;
   }
-  const bool is_part = repair == Repair::rebuild && rates().in_blocks;
-  repaired_ = is_part ? static_cast<double>(due.particles) : particles_;
-  since_rebuild_ = repair == Repair::refit ? since_rebuild_ + 1 : 0;
-  age_ = repair == Repair::cuts ? 0 : age_ + 1;
+  const bool is_part = update == TreeUpdate::rebuild && rates().in_blocks;
+  rebuilt_ = is_part ? static_cast<double>(due.particles) : particles_;
+  since_rebuild_ = update == TreeUpdate::refit ? since_rebuild_ + 1 : 0;
+  age_ = update == TreeUpdate::redecompose ? 0 : age_ + 1;
 }
 
-Repair TreeTuning::choose(const RepairCosts& costs, std::span<const StepWork> coming,
-                          const BlockExcess::Due& due) const {
-  if (walked_ >= most_cuts_walked * costs.cuts) return Repair::cuts;
+TreeUpdate TreeTuning::choose(const TreeUpdateCosts& costs, std::span<const StepWork> coming,
+                              const BlockExcess::Due& due) const {
+  if (walked_ >= most_cuts_walked * costs.redecompose) return TreeUpdate::redecompose;
   if (!rates().in_blocks) return choice_.choose(costs, coming);
-  if (cuts_.pays(costs.cuts, coming.front().fresh_cost)) return Repair::cuts;
+  if (cuts_.pays(costs.redecompose, coming.front().fresh_cost)) return TreeUpdate::redecompose;
   // As for each block (BlockExcess): before the first step whose excess is above the mean cost per step.
   const double mean =
       static_cast<double>(due.mean) + rates().rebuild_once / static_cast<double>(since_rebuild_ + 1);
-  return static_cast<double>(due.excess) > mean ? Repair::rebuild : Repair::refit;
+  return static_cast<double>(due.excess) > mean ? TreeUpdate::rebuild : TreeUpdate::refit;
 }
 
 void TreeTuning::walked(const ForceReport& forces, const std::optional<StepSeconds>& seconds) {
@@ -74,10 +75,10 @@ void TreeTuning::walked(const ForceReport& forces, const std::optional<StepSecon
   walked_ += cost;
   const StepWork work{step_.fresh_cost > 0 ? step_.fresh_cost : cost, step_.level};
   if (rates().in_blocks)
-    cuts_.step(cost, work.fresh_cost, last_ == Repair::rebuild ? rates().cost(last_, repaired_) : 0);
+    cuts_.step(cost, work.fresh_cost, last_ == TreeUpdate::rebuild ? rates().cost(last_, rebuilt_) : 0);
   else
     choice_.step(cost, work);
-  if (seconds) prices_.add(last_, repaired_, cost, *seconds);
+  if (seconds) prices_.add(last_, rebuilt_, cost, *seconds);
 }
 
 /// Levels that are seldom active may never be in fresh trees: the least that was seen stands for that, and is
@@ -89,7 +90,7 @@ void TreeTuning::learn(const ForceReport& forces) {
     const double seen =
         static_cast<double>(forces.work[level]) / static_cast<double>(forces.active_of[level]);
     double& fresh = fresh_[level];
-    fresh = last_ == Repair::cuts || fresh == 0 ? seen : std::min(seen, fresh * (1 + forgotten));
+    fresh = last_ == TreeUpdate::redecompose || fresh == 0 ? seen : std::min(seen, fresh * (1 + forgotten));
   }
 }
 

@@ -8,13 +8,13 @@
 #include "time/block_clock.hpp"
 #include "tuning/block_excess.hpp"
 #include "tuning/cut_timing.hpp"
-#include "tuning/repair.hpp"
-#include "tuning/repair_prices.hpp"
+#include "tuning/tree_update.hpp"
+#include "tuning/tree_update_prices.hpp"
 
 namespace grove {
 
 /// Decides how trees follow the particles: from counted interactions, so the same on any number of ranks
-/// while prices of repairs are assumed ones, and not measured.
+/// while prices of tree updates are assumed ones, and not measured.
 ///
 /// All is cut anew at the latest when the walks since the last cuts have cost as much as most_cuts_walked
 /// cuts, which costs 3 % more at most, for two reasons. Cuts that stay keep the errors of the large nodes,
@@ -27,12 +27,12 @@ class TreeTuning {
   /// All there is to save, beside the interval: restored from it, the answers are the same to the bit.
   /// Trivially copyable.
   struct State {
-    RepairPrices prices;
-    RepairChoice::State choice;  ///< where all leaves are rebuilt together
-    CutTiming cuts;              ///< where blocks are, one by one
-    Repair last;
+    TreeUpdatePrices prices;
+    TreeUpdateChoice::State choice;  ///< where all leaves are rebuilt together
+    CutTiming cuts;                  ///< where blocks are, one by one
+    TreeUpdate last;
     double particles;                       ///< of the run
-    double repaired;                        ///< of these got new trees for the step under way
+    double rebuilt;                         ///< of these got new trees for the step under way
     Count since_rebuild;                    ///< steps since blocks were rebuilt
     Count age;                              ///< steps since the last decomposition
     double walked;                          ///< interactions since the last decomposition
@@ -42,39 +42,39 @@ class TreeTuning {
 
   /// rates: assumed prices. interval: steps from one decomposition to the next, with nothing but refits
   /// between them; 0: whatever costs least.
-  TreeTuning(RepairRates rates, Count interval) : prices_(rates), interval_(interval) {}
+  TreeTuning(TreeUpdateRates rates, Count interval) : prices_(rates), interval_(interval) {}
   TreeTuning(const State& state, Count interval);
   State state() const;
 
-  const RepairRates& rates() const { return prices_.rates(); }
+  const TreeUpdateRates& rates() const { return prices_.rates(); }
 
   /// What forces cost each level, after new cuts or not.
   void learn(const ForceReport& forces);
   /// What to do before the walk of the step that ends now. particles: by level; deepest: the deepest level of
   /// these, which the next steps will have, too; due: of the blocks before that walk.
-  Repair plan(const LevelCounts& particles, const BlockClock& clock, int deepest,
-              const BlockExcess::Due& due);
+  TreeUpdate plan(const LevelCounts& particles, const BlockClock& clock, int deepest,
+                  const BlockExcess::Due& due);
   /// That this will be done.
-  void begin(Repair repair, const BlockExcess::Due& due);
+  void begin(TreeUpdate update, const BlockExcess::Due& due);
   /// After that walk. seconds: the same on all ranks; none: prices stay.
   void walked(const ForceReport& forces, const std::optional<StepSeconds>& seconds);
 
   static constexpr double most_cuts_walked = 32;  ///< see above
 
  private:
-  Repair choose(const RepairCosts& costs, std::span<const StepWork> coming,
-                const BlockExcess::Due& due) const;
+  TreeUpdate choose(const TreeUpdateCosts& costs, std::span<const StepWork> coming,
+                    const BlockExcess::Due& due) const;
   double fresh_of(std::size_t level) const;
   /// Interactions that a step costs in fresh trees.
   double fresh_cost(const LevelCounts& particles, int first_active) const;
 
-  RepairPrices prices_;
+  TreeUpdatePrices prices_;
   Count interval_;
-  RepairChoice choice_;  ///< where all leaves are rebuilt together
-  CutTiming cuts_;       ///< where blocks are, one by one
-  Repair last_ = Repair::cuts;
+  TreeUpdateChoice choice_;  ///< where all leaves are rebuilt together
+  CutTiming cuts_;           ///< where blocks are, one by one
+  TreeUpdate last_ = TreeUpdate::redecompose;
   double particles_ = 0;                     ///< of the run
-  double repaired_ = 0;                      ///< of these got new trees for the step under way
+  double rebuilt_ = 0;                       ///< of these got new trees for the step under way
   Count since_rebuild_ = 0;                  ///< steps since blocks were rebuilt
   Count age_ = 0;                            ///< steps since the last decomposition
   double walked_ = 0;                        ///< interactions since the last decomposition

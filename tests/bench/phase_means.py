@@ -22,6 +22,11 @@ def seconds_of(row, phase):
     return float(row.get(phase, 0))  # "move" is younger than some files
 
 
+def update_of(row):
+    older = row.get("repair")
+    return row["tree_update"] if older is None else older.replace("cuts", "redecompose")
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
@@ -30,7 +35,8 @@ def main():
     later = rows[len(rows) // 2:]
     mean = {phase: 1e3 * sum(seconds_of(row, phase) for row in later) / len(later) for phase in PHASES}
     seconds = sum(seconds_of(row, phase) for row in rows for phase in PHASES)
-    kinds = {kind: sum(row["repair"] == kind for row in rows) for kind in ("refit", "rebuild", "cuts")}
+    done = [update_of(row) for row in rows]
+    kinds = {kind: done.count(kind) for kind in ("refit", "rebuild", "redecompose")}
     few = sorted(sum(1e3 * seconds_of(row, phase) for phase in PHASES)
                  for row in later if int(row["active"]) < 10000)
     print(

@@ -149,7 +149,7 @@ struct Sphere {
       interactions = evaluate({.grows = false, .first_active = step % 2 == 0 ? 2 : 0});
     }
     const Particles before = testing::shown(comm, *backend);
-    const double rate = backend->repair_rates().rebuild;
+    const double rate = backend->update_rates().rebuild;
     EXPECT_GT(backend->due(domain, first_active, rate).excess, 0);
     EXPECT_FALSE(backend->rebuild(domain, first_active, rate, timers)) << "trees in blocks do not wait";
     const Particles after = testing::shown(comm, *backend);

@@ -67,19 +67,19 @@ TEST_F(CheckpointOnHost, restores_a_backend_after_each_step) {
   testing::check_change(testing::OnTheWay::restores, comm_, on_host, gravity, 5000);
 }
 
-TEST_F(CheckpointOnHost, has_seen_all_repairs_of_trees) {
+TEST_F(CheckpointOnHost, has_seen_all_updates_of_trees) {
   for (const std::string& gravity : {bisections, octrees}) {
     std::string rows;
     for (const std::string& time : {block_steps, shared_steps}) {
-      const testing::TestFolder folder(comm_, "repairs");
+      const testing::TestFolder folder(comm_, "updates");
       CheckedRun run(on_host, gravity + time + "output: {render: false}\n", 2000);
       run.parameters.output.folder = folder.path();
       run.begin(comm_).run();
       comm_.barrier();  // the master writes the last lines
       rows += testing::bytes_of(folder / "timing.csv");
     }
-    for (const char* repair : {",refit,", ",rebuild,", ",cuts,"})
-      EXPECT_NE(rows.find(repair), std::string::npos) << repair << gravity;
+    for (const char* update : {",refit,", ",rebuild,", ",redecompose,"})
+      EXPECT_NE(rows.find(update), std::string::npos) << update << gravity;
   }
 }
 

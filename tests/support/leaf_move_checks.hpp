@@ -78,7 +78,7 @@ class AgeingRun {
       backend_->drift({.factor = 0.05});
       move_leaves();
       const bool grows =
-          step == 3 && backend_->rebuild(domain_, first_active, backend_->repair_rates().rebuild, timers_);
+          step == 3 && backend_->rebuild(domain_, first_active, backend_->update_rates().rebuild, timers_);
       if (step == 3) move_leaves();
       evaluate({.grows = grows, .first_active = first_active});
       if (restores_) restore();

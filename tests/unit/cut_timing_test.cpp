@@ -11,9 +11,9 @@ namespace {
 
 constexpr double cut_cost = 100;
 
-/// Mean cost per step beyond the fresh one, with cuts and repairs, when cut as CutTiming says. Every fourth
+/// Mean cost per step beyond the fresh one, with cuts and rebuilds, when cut as CutTiming says. Every fourth
 /// step costs `dear` times as much as others.
-double mean_cost(const std::function<double(int)>& growth, double dear, double repairs) {
+double mean_cost(const std::function<double(int)>& growth, double dear, double rebuilds) {
   CutTiming timing;
   double sum = 0;
   constexpr int steps = 4000;
@@ -24,15 +24,15 @@ double mean_cost(const std::function<double(int)>& growth, double dear, double r
       sum += cut_cost;
       age = 0;
     }
-    const double cost = fresh * growth(age), repair = age > 0 ? repairs : 0;
-    timing.step(cost, fresh, repair);
-    sum += cost - fresh + repair;
+    const double cost = fresh * growth(age), rebuild = age > 0 ? rebuilds : 0;
+    timing.step(cost, fresh, rebuild);
+    sum += cost - fresh + rebuild;
   }
   return sum / steps;
 }
 
 /// The least of all fixed intervals, the dear steps at their best.
-double best_cost(const std::function<double(int)>& growth, double dear, double repairs) {
+double best_cost(const std::function<double(int)>& growth, double dear, double rebuilds) {
   double best = 1e300;
   for (int interval = 1; interval <= 128; ++interval)
     for (int phase = 0; phase < 4; ++phase) {
@@ -40,7 +40,7 @@ double best_cost(const std::function<double(int)>& growth, double dear, double r
       constexpr int steps = 3840;  // any interval that matters divides it nearly
       for (int step = 0; step < steps; ++step) {
         const int age = (step + phase) % interval;
-        sum += (step % 4 == 0 ? 10 * dear : 10) * (growth(age) - 1) + (age > 0 ? repairs : cut_cost);
+        sum += (step % 4 == 0 ? 10 * dear : 10) * (growth(age) - 1) + (age > 0 ? rebuilds : cut_cost);
       }
       best = std::min(best, sum / steps);
     }
@@ -55,9 +55,9 @@ TEST(CutTiming, costs_little_more_than_the_best_fixed_interval) {
       [](int t) { return 1 + 0.004 * t * t; }, [](int t) { return std::pow(1.05, t); }};
   for (const auto& growth : growths)
     for (const double dear : {1.0, 8.0})
-      for (const double repairs : {0.0, 3.0})
-        EXPECT_LT(mean_cost(growth, dear, repairs), 1.15 * best_cost(growth, dear, repairs))
-            << growth(1) << " " << growth(10) << ", " << dear << ", " << repairs;
+      for (const double rebuilds : {0.0, 3.0})
+        EXPECT_LT(mean_cost(growth, dear, rebuilds), 1.15 * best_cost(growth, dear, rebuilds))
+            << growth(1) << " " << growth(10) << ", " << dear << ", " << rebuilds;
 }
 
 TEST(CutTiming, cuts_each_time_where_one_step_costs_more_than_that) {

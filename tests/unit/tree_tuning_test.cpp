@@ -10,27 +10,27 @@ namespace {
 constexpr Count particles = 1000;
 constexpr double fresh = 500, growth = 0.02;  // interactions per particle; of these per step of age
 
-/// Interactions per particle and step, beyond those of fresh trees, of steps 200 to 999; `price`: of a repair
-/// of any kind, per particle, while 75 and 100 are assumed.
+/// Interactions per particle and step, beyond those of fresh trees, of steps 200 to 999; `price`: of an
+/// update of any kind, per particle, while 75 and 100 are assumed.
 double mean_cost(double price, bool measured) {
   constexpr double speed = 1e6, refit = 0.01;
-  TreeTuning tuning({.rebuild = 75, .rebuild_once = 0, .cuts = 100, .in_blocks = false}, 0);
+  TreeTuning tuning({.rebuild = 75, .rebuild_once = 0, .redecompose = 100, .in_blocks = false}, 0);
   BlockClock clock(Timeline(0, 1000, 1));
   double cost = 0;
   for (int step = 0, age = 0; step < 1000; ++step) {
     clock.advance(0);
-    const Repair repair = step == 0 ? Repair::cuts : tuning.plan({particles}, clock, 0, {});
-    tuning.begin(repair, {});
-    age = repair == Repair::refit ? age + 1 : 0;
+    const TreeUpdate update = step == 0 ? TreeUpdate::redecompose : tuning.plan({particles}, clock, 0, {});
+    tuning.begin(update, {});
+    age = update == TreeUpdate::refit ? age + 1 : 0;
     ForceReport forces;
     forces.active_of[0] = particles;
     forces.work[0] = forces.interactions.cell = static_cast<Count>(particles * fresh * (1 + growth * age));
-    const double repairs = repair == Repair::refit ? 0 : price;
+    const double updates = update == TreeUpdate::refit ? 0 : price;
     std::optional<StepSeconds> seconds;
     if (measured)
-      seconds = {refit + repairs * particles / speed, static_cast<double>(forces.interactions.cell) / speed};
+      seconds = {refit + updates * particles / speed, static_cast<double>(forces.interactions.cell) / speed};
     tuning.walked(forces, seconds);
-    if (step >= 200) cost += repairs + fresh * growth * age;
+    if (step >= 200) cost += updates + fresh * growth * age;
   }
   return cost / 800;
 }
@@ -42,7 +42,7 @@ double best_cost(double price) {
   return best;
 }
 
-// 200 steps are some 13 of the longest best intervals, 15: enough for three repairs of each kind that pays,
+// 200 steps are some 13 of the longest best intervals, 15: enough for three updates of each kind that pays,
 // as the fit of the growth has no scatter. The tenth allows for the looks at longer intervals now and then.
 TEST(TreeTuning, measured_prices_find_the_interval_that_is_best_on_this_machine) {
   for (const double price : {10.0, 100.0, 1200.0})
@@ -61,13 +61,13 @@ TEST(TreeTuning, renews_trees_by_the_work_done_in_them_though_nothing_is_seen_to
   static_assert(TreeTuning::most_cuts_walked == 32);
   for (const bool in_blocks : {false, true}) {
     SCOPED_TRACE(in_blocks ? "in blocks" : "together");
-    TreeTuning tuning({.rebuild = 75, .rebuild_once = 0, .cuts = 100, .in_blocks = in_blocks}, 0);
+    TreeTuning tuning({.rebuild = 75, .rebuild_once = 0, .redecompose = 100, .in_blocks = in_blocks}, 0);
     BlockClock clock(Timeline(0, 100, 1));
     for (int step = 0; step < 100; ++step) {
       clock.advance(0);
-      const Repair repair = step == 0 ? Repair::cuts : tuning.plan({particles}, clock, 0, {});
-      EXPECT_EQ(repair == Repair::cuts, step % 7 == 0) << "step " << step;
-      tuning.begin(repair, {});
+      const TreeUpdate update = step == 0 ? TreeUpdate::redecompose : tuning.plan({particles}, clock, 0, {});
+      EXPECT_EQ(update == TreeUpdate::redecompose, step % 7 == 0) << "step " << step;
+      tuning.begin(update, {});
       ForceReport forces;
       forces.active_of[0] = particles;
       forces.work[0] = forces.interactions.cell = static_cast<Count>(particles * fresh);

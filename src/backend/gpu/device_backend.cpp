@@ -102,7 +102,7 @@ class DeviceBackend : public Backend {
   /// On an H200, which makes 8e11 interactions a second: new cuts and trees of the m31 of 2^23 particles 6.4
   /// ms, trees alone 0.24 ns per particle, cuts of cells 0.7 ms and 0.5 ns per particle of them
   /// (docs/measurements/block-steps.md, "On GPUs").
-  RepairRates repair_rates() const override {
+  TreeUpdateRates update_rates() const override {
     if (gravity_.parameters().tree == LocalTreeKind::bisection) return {400, 6e8, 600, true};
     return {190, 0, 600, false};
   }

@@ -26,10 +26,10 @@ static_assert(Offsets<17>{offsetof(R, begin), offsetof(R, longest_step), offseto
               Offsets<17>{0, 8, 16, 24, 40, 48, 56, 64, 72, 80, 88, 208, 216, 224, 7944, 9584, 10384});
 
 using T = TreeTuning::State;
-static_assert(sizeof(T) == 7720 && sizeof(RepairPrices) == 2080 && sizeof(RepairChoice::State) == 5200 &&
-              sizeof(CutTiming) == 48 && sizeof(StepWork) == 16);
+static_assert(sizeof(T) == 7720 && sizeof(TreeUpdatePrices) == 2080 &&
+              sizeof(TreeUpdateChoice::State) == 5200 && sizeof(CutTiming) == 48 && sizeof(StepWork) == 16);
 static_assert(Offsets<11>{offsetof(T, prices), offsetof(T, choice), offsetof(T, cuts), offsetof(T, last),
-                          offsetof(T, particles), offsetof(T, repaired), offsetof(T, since_rebuild),
+                          offsetof(T, particles), offsetof(T, rebuilt), offsetof(T, since_rebuild),
                           offsetof(T, age), offsetof(T, walked), offsetof(T, step), offsetof(T, fresh)} ==
               Offsets<11>{0, 2080, 7280, 7328, 7336, 7344, 7352, 7360, 7368, 7376, 7392});
 

@@ -73,7 +73,7 @@ std::string energy_header(const DisplayUnits& shown, const std::vector<int>& typ
 
 std::string timing_header(const DisplayUnits& shown) {
   return fmt::format(
-      "step,{},level,active,repair,leaves_moved,total [s],{} [s],walk_imbalance,cell_interactions,"
+      "step,{},level,active,tree_update,leaves_moved,total [s],{} [s],walk_imbalance,cell_interactions,"
       "particle_interactions\n",
       shown.heading("time", dimension::time), fmt::join(step_phases, " [s],"));
 }
@@ -122,9 +122,9 @@ LogFile open_table(const std::filesystem::path& path, const std::string& header,
 
 }  // namespace
 
-const char* name_of(Repair repair) {
-  constexpr const char* names[] = {"refit", "rebuild", "cuts"};
-  return names[static_cast<int>(repair)];
+const char* name_of(TreeUpdate update) {
+  constexpr const char* names[] = {"refit", "rebuild", "redecompose"};
+  return names[static_cast<int>(update)];
 }
 
 RunLog::RunLog(const std::filesystem::path& folder, const DisplayUnits& shown, std::uint8_t types,
@@ -172,7 +172,7 @@ void RunLog::add(const StepReport& report) {
   if (report.totals) add_totals(report);
   if (report.audit) add_audit(report);
   fmt::print(timing_.get(), "{},{:.12g},{},{},{},{},{:.6f}", report.step, time(report.time), report.level,
-             report.active, name_of(report.repair), report.leaves_moved, report.wall_seconds);
+             report.active, name_of(report.tree_update), report.leaves_moved, report.wall_seconds);
   for (const double seconds : report.phases) fmt::print(timing_.get(), ",{:.6f}", seconds);
   fmt::print(timing_.get(), ",{:.4f},{:.1f},{:.1f}\n", report.imbalance, report.cell_interactions,
              report.particle_interactions);

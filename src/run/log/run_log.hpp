@@ -17,7 +17,7 @@
 #include "log_file.hpp"
 #include "telemetry.hpp"
 #include "time_bins.hpp"
-#include "tuning/repair.hpp"
+#include "tuning/tree_update.hpp"
 #include "verdict.hpp"
 
 namespace grove {
@@ -27,8 +27,8 @@ inline constexpr std::array step_phases = {"advance", "decompose", "migrate", "m
                                            "build",   "moments",   "let",     "walk",      "tune",
                                            "wait",    "audit",     "output",  "checkpoint"};
 
-/// "refit", "rebuild" or "cuts".
-const char* name_of(Repair repair);
+/// "refit", "rebuild" or "redecompose".
+const char* name_of(TreeUpdate update);
 
 /// Bytes of the rank that has most.
 struct MemoryReport {
@@ -41,7 +41,7 @@ struct StepReport {
   double time = 0, dt = 0;                                  ///< after the step; its length
   double done = 0;                                          ///< fraction of the run's time
   int level = 0;                                            ///< of the longest steps that end with it
-  Repair repair = Repair::cuts;                             ///< what was done to the trees
+  TreeUpdate tree_update = TreeUpdate::redecompose;         ///< what was done to the trees
   Count leaves_moved = 0;                                   ///< to other ranks, without new cuts
   Count active = 0;                                         ///< particles that got forces
   double wall_seconds = 0;                                  ///< since the report before

@@ -129,7 +129,7 @@ void Telemetry::add(const StepReport& report) {
             {"dt", shown_.shown(report.dt, dimension::time)},
             {"level", report.level},
             {"active", report.active},
-            {"repair", name_of(report.repair)},
+            {"tree_update", name_of(report.tree_update)},
             {"leaves_moved", report.leaves_moved},
             {"seconds", report.wall_seconds},
             {"run_seconds", report.run_seconds},

@@ -1,4 +1,4 @@
-#include "tuning/repair.hpp"
+#include "tuning/tree_update.hpp"
 
 #include <algorithm>
 
@@ -13,19 +13,20 @@ double growth(const RebuildInterval& interval, std::int64_t age) {
 
 }  // namespace
 
-Repair RepairChoice::choose(const RepairCosts& costs, std::span<const StepWork> coming) const {
+TreeUpdate TreeUpdateChoice::choose(const TreeUpdateCosts& costs, std::span<const StepWork> coming) const {
   const bool rebuild = trees_.pays(costs.rebuild, coming);
   // When the trees are to be built anyway, new cuts cost only what they cost beyond that.
-  if (cuts_.pays(rebuild ? costs.cuts - costs.rebuild : costs.cuts, coming)) return Repair::cuts;
-  return rebuild ? Repair::rebuild : Repair::refit;
+  if (cuts_.pays(rebuild ? costs.redecompose - costs.rebuild : costs.redecompose, coming))
+    return TreeUpdate::redecompose;
+  return rebuild ? TreeUpdate::rebuild : TreeUpdate::refit;
 }
 
-void RepairChoice::repaired(Repair repair) {
-  if (repair != Repair::refit) trees_.built();
-  if (repair == Repair::cuts) cuts_.built();
+void TreeUpdateChoice::updated(TreeUpdate update) {
+  if (update != TreeUpdate::refit) trees_.built();
+  if (update == TreeUpdate::redecompose) cuts_.built();
 }
 
-void RepairChoice::step(double cost, const StepWork& work) {
+void TreeUpdateChoice::step(double cost, const StepWork& work) {
   // The trees' factor takes in what the cuts aged since the last rebuild. Were it divided out too, new cuts
   // each time would leave nothing to the trees, and a rebuild would never be tried again.
   const double of_cuts = growth(cuts_, cuts_.age() - trees_.age());

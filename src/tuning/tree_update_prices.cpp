@@ -1,4 +1,4 @@
-#include "tuning/repair_prices.hpp"
+#include "tuning/tree_update_prices.hpp"
 
 #include <algorithm>
 
@@ -14,21 +14,22 @@ double factor_of(const RunningMedian& measured, double otherwise) {
 
 }  // namespace
 
-void RepairPrices::add(Repair repair, double particles, double interactions, const StepSeconds& seconds) {
+void TreeUpdatePrices::add(TreeUpdate update, double particles, double interactions,
+                           const StepSeconds& seconds) {
   if (seconds.forces > 0) speed_.add(interactions / seconds.forces, interactions);
-  if (repair == Repair::refit) return refit_.add(seconds.trees);
-  const double assumed = assumed_.cost(repair, particles);
+  if (update == TreeUpdate::refit) return refit_.add(seconds.trees);
+  const double assumed = assumed_.cost(update, particles);
   if (refit_.size() < fewest || speed_.size() < fewest || assumed == 0) return;
   const double cost = std::max(0.0, seconds.trees - refit_.median()) * speed_.median();
-  (repair == Repair::cuts ? cuts_ : rebuild_).add(cost / assumed);
+  (update == TreeUpdate::redecompose ? cuts_ : rebuild_).add(cost / assumed);
 
-  // A repair that was not measured yet is likely to be as much dearer as the other one.
+  // An update that was not measured yet is likely to be as much dearer as the other one.
   const double of_rebuild = factor_of(rebuild_, factor_of(cuts_, 1));
   rates_.rebuild = assumed_.rebuild * of_rebuild;
   rates_.rebuild_once = assumed_.rebuild_once * of_rebuild;
-  rates_.cuts = assumed_.cuts * factor_of(cuts_, of_rebuild);
+  rates_.redecompose = assumed_.redecompose * factor_of(cuts_, of_rebuild);
   // Cuts take all that a rebuild of all leaves takes.
-  if (!rates_.in_blocks) rates_.cuts = std::max(rates_.cuts, rates_.rebuild);
+  if (!rates_.in_blocks) rates_.redecompose = std::max(rates_.redecompose, rates_.rebuild);
 }
 
 }  // namespace grove
