@@ -12,7 +12,8 @@ namespace grove {
 /// step costs when fresh, and the mean cost of rebuilds.
 class CutTiming {
  public:
-  /// Whether to cut before a step that costs so much when fresh. cut_cost: of the cuts; one unit for all.
+  /// True if it pays to cut before a step that costs so much when fresh. cut_cost: of the cuts; one unit for
+  /// all.
   bool pays(double cut_cost, double fresh_cost) const {
     if (steps_ == 0) return false;
     const double steps = static_cast<double>(steps_);

@@ -7,7 +7,7 @@ namespace {
 
 using Points = std::span<const GrowthPoint>;
 
-// What all laws need first: the weighted means, and the spread of the ages about theirs.
+// All laws need these first: the weighted means, and the spread of the ages about theirs.
 struct Summary {
   int points = 0;
   double weight = 0, age = 0, cost = 0;

@@ -20,7 +20,7 @@ constexpr double memory = 0.9375;
 // longer.
 constexpr std::int64_t builds_between_looks = 32;
 constexpr std::int64_t fewest_ages = 3;
-// What is known of a level's growth counts fully from this part of the growth of all. The dearest steps,
+// The growth of a level counts fully from this part of the growth of all. The dearest steps,
 // those of the lowest levels, tend to follow a build and are seldom seen old: then the next deeper level
 // stands in.
 constexpr double borrowed = 1.0 / 16;

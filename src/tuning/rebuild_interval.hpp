@@ -11,7 +11,7 @@ namespace grove {
 
 /// A step of a hierarchy of block time steps.
 struct StepWork {
-  /// What its walks would cost directly after a build: positive, counted work in a unit of the caller's
+  /// The cost of its walks directly after a build: positive, counted work in a unit of the caller's
   /// (interactions, say).
   double fresh_cost;
   /// The lowest level whose steps end with it; 0: the longest steps, so all particles are active, and a cycle
@@ -78,10 +78,10 @@ class RebuildInterval {
   /// A step was done. cost: what its walks cost, in the unit of the fresh cost. Cost of the call: one fit.
   void step(double cost, const StepWork& work);
 
-  /// Whether to build before the next step. build_cost: of one build, in the unit of the steps' costs.
-  /// coming: the next steps, as many as are known, next one first; those beyond `horizon` are not read. Never
-  /// directly after a build; always at age `longest`; not before three ages are known. Cost: one fit and some
-  /// 600 additions, microseconds.
+  /// True if it pays to build before the next step. build_cost: of one build, in the unit of the steps'
+  /// costs. coming: the next steps, as many as are known, next one first; those beyond `horizon` are not
+  /// read. Never directly after a build; always at age `longest`; not before three ages are known. Cost: one
+  /// fit and some 600 additions, microseconds.
   bool pays(double build_cost, std::span<const StepWork> coming) const;
 
   std::int64_t age() const { return state_.age; }

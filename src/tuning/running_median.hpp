@@ -16,7 +16,7 @@ class RunningMedian {
   void add(double value, double weight = 1) { samples_[added_++ % window] = {value, weight}; }
   std::size_t size() const { return std::min(added_, window); }
 
-  /// Of at least one value. Cost: sorts them.
+  /// The median of at least one value. Cost: sorts them.
   double median() const {
     std::array<Sample, window> sorted = samples_;
     const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(size());

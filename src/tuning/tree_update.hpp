@@ -6,14 +6,14 @@
 
 namespace grove {
 
-/// What is done to the trees before a step, from cheap to dear. Each includes the ones before it.
+/// The work on the trees before a step, from cheap to dear. Each includes the ones before it.
 enum class TreeUpdate {
   refit,        ///< nodes are moved and resized
   rebuild,      ///< local trees are built anew inside their leaves
   redecompose,  ///< new cuts of the ORB: new leaves
 };
 
-/// What tree updates cost beyond refitting, in interactions.
+/// The cost of tree updates beyond refitting, in interactions.
 struct TreeUpdateRates {
   double rebuild;       ///< per particle that gets new trees
   double rebuild_once;  ///< on top, however few do

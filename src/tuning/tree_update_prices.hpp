@@ -5,16 +5,16 @@
 
 namespace grove {
 
-/// What a step took of the clock, seconds on the slowest rank.
+/// The time of a step, seconds on the slowest rank.
 struct StepSeconds {
   double trees;   ///< to refit trees, or to make new ones, with their leaves
   double forces;  ///< to exchange and to walk them
 };
 
-/// What updates of trees cost in interactions: first as assumed, then as measured. The seconds of an update,
-/// less those of a refit, are worth the interactions that the forces of this run get in that time. Of each
-/// kind of update it is measured how many times dearer it is than assumed, and the median of the last ones
-/// counts, from the third on: so a step that something else has held up does not.
+/// The cost of updates of trees in interactions: first as assumed, then as measured. The seconds of an
+/// update, less those of a refit, are worth the interactions that the forces of this run get in that time. Of
+/// each kind of update it is measured how many times dearer it is than assumed, and the median of the last
+/// ones counts, from the third on: so a step that something else has held up does not.
 class TreeUpdatePrices {
  public:
   TreeUpdatePrices() : TreeUpdatePrices(TreeUpdateRates{}) {}
