@@ -98,7 +98,7 @@ Domain evaluate(Backend& backend, DecompositionParameters decomposition) {
       PhaseTimers timers;
       DecompositionReport report;
       domain = backend.decompose(decomposition, box, report);
-      backend.evaluate(domain, {}, timers);
+      backend.gravity().evaluate(domain, {}, timers);
     });
     box = domain.box;
     check_interrupt();
@@ -146,7 +146,7 @@ py::dict forces(const ParticleInput& input, const ForceChoice& choice) {
   result["accelerations"] = handed_over(std::move(results.acceleration));
   result["potentials"] = handed_over(std::move(results.potential));
   result["softening"] = gravity.softening;
-  result["backend"] = backend->name();
+  result["backend"] = backend->traits().name;
   return result;
 }
 

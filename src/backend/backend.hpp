@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/box.hpp"
@@ -13,50 +14,40 @@
 #include "decomposition/decompose.hpp"
 #include "decomposition/domain.hpp"
 #include "decomposition/leaf_balance.hpp"
-#include "forest/forest.hpp"
 #include "gravity/audit.hpp"
 #include "gravity/gravity.hpp"
 #include "gravity/totals.hpp"
 #include "kernels/math/census.hpp"
 #include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
-#include "kernels/math/potentials.hpp"
 #include "particles/particles.hpp"
-#include "tuning/block_excess.hpp"
 #include "tuning/tree_update.hpp"
 
 namespace grove {
 
-/// What a backend keeps from one evaluation of forces to the next, beside particles and domain.
-struct BackendState {
-  GravityState gravity;  ///< the same on all ranks
-  std::vector<BlockExcess::Block>
-      blocks;           ///< of all ranks, the same on all; none where leaves have no blocks
-  Forest::Shape trees;  ///< of the own leaves; origins on the host alone
+/// What a backend is, beside what it does.
+struct BackendTraits {
+  std::string name;              ///< what computes, as BackendChoice::name has it
+  TreeUpdateRates update_rates;  ///< what an update of the trees costs here, on one rank
+  MoveRates move_rates;          ///< what it takes to move leaves between ranks
+  std::string devices{};         ///< a line per rank about the devices that compute; empty: the host does
 };
 
 /// The particles of this rank, in the memory of the host or of a GPU, and what a step does with them there.
+/// Forces are those of gravity().
 class Backend {
  public:
   virtual ~Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
 
-  /// What computes, as BackendChoice::name has it.
-  virtual std::string name() const = 0;
+  const BackendTraits& traits() const { return traits_; }
+  /// On these particles.
+  Gravity& gravity() { return gravity_; }
 
-  /// External potentials that act from the next evaluation on; see Gravity::set_external().
-  virtual void set_external(std::vector<ExternalPotential> potentials) = 0;
-
-  /// Collective. grove::decompose(); the particles' order is that of the leaves after evaluate().
+  /// Collective. grove::decompose(); the particles' order is that of the leaves after the next new trees.
   virtual Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                            DecompositionReport& report) = 0;
-
-  /// What new trees in blocks would save in a step of this first active level, the same on all ranks;
-  /// nothing, where all leaves are rebuilt together. rate: of these trees, TreeUpdateRates::rebuild.
-  virtual BlockExcess::Due due(const Domain& domain, int first_active, double rate) const = 0;
-  /// Collective. Between two evaluations: new trees in the blocks of the domain that are due, whose cells
-  /// then change; or, if the evaluation that follows has to grow them, in all leaves: returns true.
-  virtual bool rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) = 0;
-
   /// Work of each own leaf: the sum of Particles::work.
   virtual std::vector<Count> leaf_work(const Domain& domain) const = 0;
   /// Collective. Between two evaluations: gives the ranks these runs of leaves (Domain::give_out). Particles
@@ -64,24 +55,14 @@ class Backend {
   /// to wait for slower ranks. InputError on all ranks together if one would hold more particles than records
   /// can number.
   virtual void move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) = 0;
-  /// What that takes here.
-  virtual MoveRates move_rates() const = 0;
-
-  /// Collective. Gravity on the active particles, in the domain that decompose() gave last; see
-  /// Gravity::evaluate().
-  virtual ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) = 0;
 
   /// See time/leapfrog.hpp.
   virtual LevelCounts choose_levels(const StepRule& rule, int first_active) = 0;
   virtual void kick(const Kick& kick) = 0;
   virtual void drift(const Drift& drift) = 0;
 
-  /// What an update of the trees costs here, on one rank.
-  virtual TreeUpdateRates update_rates() const = 0;
-
   /// Of the particles of this rank. Cost: one pass over them.
   virtual Census census() const = 0;
-
   /// Collective. Particles in the order of the last evaluation; see compute_totals() and grove::audit().
   virtual Totals totals(const Domain& domain) const = 0;
   virtual AuditResult audit(const Domain& domain, Count sample, int first_active = 0) const = 0;
@@ -89,23 +70,26 @@ class Backend {
   /// Hands the particles out, in the memory of the host, as they are, or, if `to` is given, at another time.
   /// They are valid during the call only.
   virtual void show(const Prediction* to, const std::function<void(const Particles&)>& use) = 0;
+  /// Collective. Takes these in place of its own, as they were handed out; Gravity::restore() then has what
+  /// else a run needs to go on.
+  virtual void replace(Particles particles) = 0;
 
-  /// Between two steps. With the particles as show() hands them out, and the domain, all there is to save.
-  virtual BackendState state() const = 0;
-  /// Collective, before anything else: goes on from there, in the domain that the particles and trees are of,
-  /// with any number of ranks. Every bit of all later results is as it would have been.
-  virtual void restore(const Domain& domain, Particles particles, BackendState state) = 0;
+ protected:
+  /// gravity: a member of what is derived from this.
+  Backend(BackendTraits traits, Gravity& gravity) : traits_(std::move(traits)), gravity_(gravity) {}
 
-  /// A line per rank about the devices that compute; empty: the host does.
-  virtual std::string devices() const { return {}; }
-  /// Bytes of device memory that this rank has used at most so far.
-  virtual std::uint64_t peak_device_memory() const { return 0; }
+ private:
+  BackendTraits traits_;
+  Gravity& gravity_;
 };
 
 /// Device memory that a step of one rank takes at most, fields, records and trees together: what was measured
 /// on one GPU, and an estimate for several (docs/measurements/gpu-forces.md). Where there are others, nearly
 /// all particles travel before the first step.
 constexpr double device_bytes_per_particle(int ranks) { return ranks == 1 ? 290 : 320; }
+
+/// Bytes of device memory that this rank has used at most so far.
+std::uint64_t peak_device_memory();
 
 /// Which backend computes, and how it uses GPUs.
 struct BackendChoice {

@@ -18,6 +18,8 @@ std::string fault_of_gpus(const Communicator&, bool) { return "built without CUD
 
 DeviceMemory gpu_memory(const Communicator&, bool) { refuse_gpus(); }
 
+std::uint64_t peak_device_memory() { return 0; }
+
 std::unique_ptr<Backend> make_gpu_backend(const Communicator&, const BackendChoice&, Particles,
                                           const GravityParameters&) {
   refuse_gpus();

@@ -88,7 +88,7 @@ MeasuredPass measure(const Communicator& comm, Backend& backend, Domain& domain,
     timers.add("sort", sort);
     timers.add("wait", wait);
     timers.add("decompose", report.timers.seconds("total") - sort - wait);
-    pass.report = backend.evaluate(domain, {}, timers);
+    pass.report = backend.gravity().evaluate(domain, {}, timers);
   }
   box = domain.box;
   for (const char* phase : force_phases) pass.seconds[phase] = comm.max(timers.seconds(phase));
@@ -161,7 +161,7 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
 
   const std::unique_ptr<Backend> backend =
       make_backend(comm, choice, std::move(snapshot.particles), result.gravity);
-  result.devices = backend->devices();
+  result.devices = backend->traits().devices;
   DecompositionParameters decomposition;
   result.rule = decomposition.rule = options.rule;
   decomposition.leaf_size = options.leaf_size > 0           ? options.leaf_size
@@ -176,7 +176,7 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
   result.second = median_of(std::move(passes));
   result.leaves = domain.leaves();
   result.peak_bytes = comm.max(peak_memory());
-  result.peak_device_bytes = static_cast<double>(comm.max(backend->peak_device_memory()));
+  result.peak_device_bytes = static_cast<double>(comm.max(peak_device_memory()));
   if (options.audit > 0) result.audit = backend->audit(domain, options.audit);
   backend->show(0, [&](const Particles& particles) {
     result.forces_hash = force_hash(comm, particles);

@@ -59,8 +59,8 @@ std::vector<DirectForce> direct_forces(const Communicator& comm, const Particles
                          of_leaves);
 }
 
-Count evaluate_directly(const Communicator& comm, Particles& particles, const Domain& domain,
-                        const GravityParameters& parameters, int first_active) {
+void evaluate_directly(const Communicator& comm, Particles& particles, const Domain& domain,
+                       const GravityParameters& parameters, int first_active) {
   std::vector<std::size_t> active;
   for (std::size_t i = 0; i < particles.size(); ++i)
     if (particles.level[i] >= first_active) active.push_back(i);
@@ -77,7 +77,6 @@ Count evaluate_directly(const Communicator& comm, Particles& particles, const Do
     particles.potential[i] = static_cast<float>(forces[first + k].potential);
     particles.work[i] = static_cast<std::uint32_t>(sources);
   }
-  return static_cast<Count>(active.size()) * sources;
 }
 
 }  // namespace grove

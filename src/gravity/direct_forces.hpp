@@ -32,9 +32,9 @@ std::vector<DirectForce> direct_forces(const Communicator& comm, const Particles
                                        std::span<const DirectTarget> targets);
 
 /// Sets accelerations, potentials and work of the particles of all ranks that are active, on levels from
-/// first_active on, by direct summation. Returns the interactions of this rank's. Collective. The same bits
-/// for any number of ranks, as above. Cost: N_active * N / P pairs, and memory for N_active targets.
-Count evaluate_directly(const Communicator& comm, Particles& particles, const Domain& domain,
-                        const GravityParameters& parameters, int first_active);
+/// first_active on, by direct summation. Collective. The same bits for any number of ranks, as above. Cost:
+/// N_active * N / P pairs, and memory for N_active targets.
+void evaluate_directly(const Communicator& comm, Particles& particles, const Domain& domain,
+                       const GravityParameters& parameters, int first_active);
 
 }  // namespace grove

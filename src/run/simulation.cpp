@@ -68,12 +68,12 @@ Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& pa
                                                          timeline.begin(), timeline.end(), parameters.shown);
                            })),
       backend_(std::move(backend)),
-      tuning_(backend_->update_rates(), parameters.tuning.rebuild_interval),
+      tuning_(backend_->traits().update_rates, parameters.tuning.rebuild_interval),
       is_audited_(parameters.audit.every > 0),
-      leaf_moves_(comm, backend_->move_rates()),
+      leaf_moves_(comm, backend_->traits().move_rates),
       checkpoints_(comm, parameters.output.folder, parameters.checkpoint),
       start_time_(timeline.begin()) {
-  backend_->set_external(
+  backend_->gravity().set_external(
       external_potentials(parameters.potentials, parameters.gravity.gravitational_constant));
 }
 
@@ -220,7 +220,8 @@ void Simulation::advance(int deepest) {
 }
 
 TreeUpdate Simulation::plan_update(int deepest) {
-  const BlockExcess::Due due = backend_->due(domain_, clock_.first_active(), tuning_.rates().rebuild);
+  const BlockExcess::Due due =
+      backend_->gravity().due(domain_, clock_.first_active(), tuning_.rates().rebuild);
   // The same on all ranks, unless their processors' mathematical libraries round differently.
   const TreeUpdate update = comm_.broadcast(tuning_.plan(bins_.particles, clock_, deepest, due));
   tuning_.begin(update, due);
@@ -236,7 +237,7 @@ bool Simulation::carry_out(TreeUpdate update) {
   }
   leaves_moved_ = leaf_moves_.move(*backend_, domain_, longest_steps(), timers_);
   return update == TreeUpdate::rebuild &&
-         backend_->rebuild(domain_, clock_.first_active(), tuning_.rates().rebuild, timers_);
+         backend_->gravity().rebuild(domain_, clock_.first_active(), tuning_.rates().rebuild, timers_);
 }
 
 /// What the step took on the slowest rank, if that is to tell what tree updates cost.
@@ -273,7 +274,7 @@ void Simulation::decompose() {
 }
 
 void Simulation::evaluate_forces(const EvaluationPlan& plan) {
-  forces_ = backend_->evaluate(domain_, plan, timers_);
+  forces_ = backend_->gravity().evaluate(domain_, plan, timers_);
   if (const auto before = std::exchange(before_cuts_, std::nullopt)) {
     before->particles.check("a decomposition");
     if (before->box) require_no_runaway(comm_, *backend_, *before->box, domain_.box, now());

@@ -57,7 +57,8 @@ void Simulation::restore(const Checkpoint& from) {
 
   domain_ = from.domain;
   Checkpoint::Own own = from.read_own(comm_);
-  backend_->restore(domain_, std::move(own.particles), {from.gravity, from.blocks, std::move(own.trees)});
+  backend_->replace(std::move(own.particles));
+  backend_->gravity().restore({from.gravity, {from.blocks, std::move(own.trees)}}, domain_);
   leaf_moves_.decomposed(longest_steps());
   checkpoints_.resumed(from);
 }

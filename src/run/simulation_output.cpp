@@ -48,9 +48,9 @@ double imbalance(const std::vector<RankStep>& ranks) {
 }
 
 /// Collective.
-MemoryReport memory(const Communicator& comm, const Backend& backend) {
+MemoryReport memory(const Communicator& comm) {
   const MemoryUse use = memory_use();
-  std::array<double, 3> most{use.now, use.peak, static_cast<double>(backend.peak_device_memory())};
+  std::array<double, 3> most{use.now, use.peak, static_cast<double>(peak_device_memory())};
   comm.max(std::span<double>(most));
   return {most[0], most[1], most[2]};
 }
@@ -125,11 +125,11 @@ void Simulation::start_reporting() {
         forces_.particles, domain_.leaves(), comm_.size(), timeline_.steps(),
         shown.text(timeline_.step(), dimension::time), shown.text(timeline_.begin(), dimension::time),
         shown.text(timeline_.end(), dimension::time), folder);
-    say("{}", backend_->devices());
+    say("{}", backend_->traits().devices);
     if (resumed_at_) say("goes on after step {}, time {}\n", *resumed_at_, time_text());
     log_ = std::make_unique<RunLog>(folder, shown, types, resumed_at_);
     log_->telemetry().start(where, {forces_.particles, domain_.leaves(), timeline_.begin(), timeline_.end(),
-                                    timeline_.step(), backend_->devices()});
+                                    timeline_.step(), backend_->traits().devices});
   });
   reporting_ = true;
   run_start_ = reported_at_ = Clock::now();
@@ -160,7 +160,7 @@ AuditResult Simulation::audit() const {
 /// run; from a GPU all particles have to be copied, as for a snapshot, so there only with those.
 bool Simulation::measures_radii() const {
   if (steps_done_ == 0 || is_done()) return true;
-  if (backend_->name() == "cuda")
+  if (backend_->traits().name == "cuda")
     return outputs_done_ < output_times_.all().size() &&
            std::abs(output_times_.all()[outputs_done_] - time()) <= timeline_.same();
   constexpr std::int64_t times = 256;
@@ -199,7 +199,7 @@ void Simulation::report(TreeUpdate update) {
   report.leaves_moved = leaves_moved_;
   if (is_synchronised()) {
     report.totals = totals();
-    report.memory = memory(comm_, *backend_);
+    report.memory = memory(comm_);
     report.energy_error = (report.totals->total_energy() - first_energy_) / energy_scale_;
     conservation_.add(*report.totals, report.energy_error);
     if (measures_radii()) {
@@ -242,7 +242,7 @@ void Simulation::report(TreeUpdate update) {
 
 void Simulation::report_end() {
   const Verdict verdict = this->verdict();
-  const auto [now, peak, on_device] = memory(comm_, *backend_);
+  const auto [now, peak, on_device] = memory(comm_);
   const auto phases = slowest(comm_, since_report_);
   const double share = static_cast<double>(forces_.particles) / comm_.size();
   if (!comm_.is_master()) return;

@@ -89,7 +89,7 @@ struct Evaluated {
     std::optional<Box> box;
     for (int pass = 0; pass < 2; ++pass) {
       domain = backend->decompose(parameters, box, report);
-      backend->evaluate(domain, {}, timers);
+      backend->gravity().evaluate(domain, {}, timers);
       box = domain.box;
     }
   }

@@ -4,9 +4,9 @@
 #include <optional>
 #include <span>
 
+#include "gravity/block_excess.hpp"
 #include "gravity/gravity.hpp"
 #include "time/block_clock.hpp"
-#include "tuning/block_excess.hpp"
 #include "tuning/cut_timing.hpp"
 #include "tuning/tree_update.hpp"
 #include "tuning/tree_update_prices.hpp"

@@ -127,7 +127,7 @@ ForceReport pass(const Communicator& comm, Backend& backend, const Decomposition
   {
     const auto timer = timers.time("total");
     domain = backend.decompose(parameters, box, decomposition);
-    report = backend.evaluate(domain, {.tunes_groups = tunes_groups}, timers);
+    report = backend.gravity().evaluate(domain, {.tunes_groups = tunes_groups}, timers);
   }
   timers.add("records", decomposition.timers.seconds("records"));
   timers.add("top cuts", decomposition.timers.seconds("local"));
@@ -180,7 +180,7 @@ void measure(const Communicator& comm, const Setting& setting, double delta, con
   const AuditResult audit = backend->audit(domain, 4096);
   std::uint64_t hash = 0;
   backend->show(nullptr, [&](const Particles& particles) { hash = force_hash(comm, particles); });
-  const auto peak = static_cast<double>(comm.max(backend->peak_device_memory()));
+  const auto peak = static_cast<double>(comm.max(peak_device_memory()));
   if (!comm.is_master()) return;
   const double n = std::ldexp(1.0, setting.log2);
   std::printf(

@@ -85,7 +85,7 @@ Outcome steps(const Communicator& comm, Backend& backend, Count leaf_size, int c
     DecompositionReport report;
     domain = backend.decompose(parameters, box, report);
     box = domain.box;
-    outcome.report = backend.evaluate(domain, {.tunes_groups = true}, timers);
+    outcome.report = backend.gravity().evaluate(domain, {.tunes_groups = true}, timers);
   };
   evaluate();
   evaluate();

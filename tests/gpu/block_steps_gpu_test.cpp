@@ -139,7 +139,7 @@ struct Sphere {
     interactions = evaluate({});
   }
   Count evaluate(const EvaluationPlan& plan) {
-    const ForceReport forces = backend->evaluate(domain, plan, timers);
+    const ForceReport forces = backend->gravity().evaluate(domain, plan, timers);
     return forces.interactions.cell + forces.interactions.particle;
   }
   /// Moves on, all active every other time; then cuts anew what is due before a step of these levels.
@@ -149,9 +149,10 @@ struct Sphere {
       interactions = evaluate({.grows = false, .first_active = step % 2 == 0 ? 2 : 0});
     }
     const Particles before = testing::shown(comm, *backend);
-    const double rate = backend->update_rates().rebuild;
-    EXPECT_GT(backend->due(domain, first_active, rate).excess, 0);
-    EXPECT_FALSE(backend->rebuild(domain, first_active, rate, timers)) << "trees in blocks do not wait";
+    const double rate = backend->traits().update_rates.rebuild;
+    EXPECT_GT(backend->gravity().due(domain, first_active, rate).excess, 0);
+    EXPECT_FALSE(backend->gravity().rebuild(domain, first_active, rate, timers))
+        << "trees in blocks do not wait";
     const Particles after = testing::shown(comm, *backend);
     for (std::size_t i = 0; i < before.size(); ++i) {
       ASSERT_EQ(after.id[i], before.id[i]) << i;
@@ -205,7 +206,7 @@ TEST_F(BlockStepsOnGpu, direct_sums_have_no_blocks) {
   gravity.direct_below = 50000;
   const Sphere sphere(comm_, 40000, gravity);
   EXPECT_EQ(sphere.interactions, Count{40000} * 40000);
-  EXPECT_EQ(sphere.backend->due(sphere.domain, 0, 1).excess, 0);
+  EXPECT_EQ(sphere.backend->gravity().due(sphere.domain, 0, 1).excess, 0);
 }
 
 /// The state after a small merger has gone some way.

@@ -42,15 +42,15 @@ std::vector<ExternalPotential> all_kinds() {
 /// A backend that has evaluated forces on all once, and again on levels from 2 on.
 struct Evaluated {
   Evaluated(const Communicator& comm, std::unique_ptr<Backend> of) : backend(std::move(of)) {
-    backend->set_external(all_kinds());
+    backend->gravity().set_external(all_kinds());
     DecompositionReport report;
     domain = backend->decompose({}, {}, report);
     PhaseTimers timers;
-    backend->evaluate(domain, {}, timers);
-    backend->evaluate(domain, {.grows = false}, timers);
+    backend->gravity().evaluate(domain, {}, timers);
+    backend->gravity().evaluate(domain, {.grows = false}, timers);
     first = testing::shown(comm, *backend);
     totals = backend->totals(domain);
-    backend->evaluate(domain, {.grows = false, .first_active = 2}, timers);
+    backend->gravity().evaluate(domain, {.grows = false, .first_active = 2}, timers);
     second = testing::shown(comm, *backend);
   }
   std::unique_ptr<Backend> backend;

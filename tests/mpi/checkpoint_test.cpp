@@ -1,11 +1,14 @@
 // Runs that are saved and go on elsewhere, on the host.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "backend/host_backend.hpp"
+#include "gravity/force_hash.hpp"
+#include "run/start/initial_conditions.hpp"
 #include "support/checkpoint_checks.hpp"
 #include "support/leaf_move_checks.hpp"
 
@@ -116,47 +119,52 @@ TEST_F(CheckpointWithout, the_separation_of_groups_walks_otherwise) {
                       [](Checkpoint& checkpoint) { checkpoint.gravity.critical_separation = 0.05; }));
 }
 
-/// Grows new trees when it goes on.
-class ForgetfulOfTrees : public HostBackend {
- public:
-  using HostBackend::HostBackend;
-  void restore(const Domain& domain, Particles particles, BackendState state) override {
-    HostBackend::restore(domain, std::move(particles), std::move(state));
-    is_restored_ = true;
-  }
-  ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) override {
-    EvaluationPlan other = plan;
-    other.grows |= std::exchange(is_restored_, false);
-    return HostBackend::evaluate(domain, other, timers);
+/// What gravity keeps beside the particles, with a change: whether the forces that come next are others.
+class GravityWithout : public ::testing::Test {
+ protected:
+  bool matters(LocalTreeKind tree, const EvaluationPlan& next,
+               const std::function<void(Gravity::State&)>& change) const {
+    GravityParameters parameters;
+    parameters.softening.fill(0.02);
+    parameters.tree = tree;
+    HostBackend backend(comm_, make_initial_conditions(comm_, {.model = "merger", .particles = 2000}),
+                        parameters);
+    DecompositionReport report;
+    PhaseTimers timers;
+    Domain domain = backend.decompose({}, {}, report);
+    backend.gravity().evaluate(domain, {}, timers);
+    backend.drift({.factor = 0.2});
+    Particles present;
+    backend.show(nullptr, [&](const Particles& own) { present = own; });
+    const Gravity::State state = backend.gravity().state();
+    const auto hash_after = [&](Gravity::State from, const EvaluationPlan& plan) {
+      backend.replace(present);
+      backend.gravity().restore(std::move(from), domain);
+      backend.gravity().evaluate(domain, plan, timers);
+      std::uint64_t hash = 0;
+      backend.show(nullptr, [&](const Particles& own) { hash = force_hash(comm_, own); });
+      return hash;
+    };
+    const std::uint64_t expected = hash_after(state, {.grows = false});
+    EXPECT_EQ(hash_after(state, {.grows = false}), expected);
+    Gravity::State changed = state;
+    if (change) change(changed);
+    return hash_after(std::move(changed), next) != expected;
   }
 
  private:
-  bool is_restored_ = false;
+  const Communicator comm_{MPI_COMM_SELF};
 };
 
-TEST_F(CheckpointWithout, the_shapes_of_trees_walks_otherwise) {
-  const auto forgetful = [](const Communicator& comm, Particles own, const GravityParameters& gravity) {
-    return std::make_unique<ForgetfulOfTrees>(comm, std::move(own), gravity);
-  };
-  EXPECT_TRUE(matters(forgetful, bisections + few_steps, {}));
-  EXPECT_TRUE(matters(forgetful, octrees + few_steps, {}));
+TEST_F(GravityWithout, the_shapes_of_trees_walks_otherwise) {
+  EXPECT_TRUE(matters(LocalTreeKind::bisection, {.grows = true}, {}));
+  EXPECT_TRUE(matters(LocalTreeKind::octree, {.grows = true}, {}));
 }
 
-/// Moves the origins of leaves by what their sizes are.
-class ForgetfulOfOrigins : public HostBackend {
- public:
-  using HostBackend::HostBackend;
-  void restore(const Domain& domain, Particles particles, BackendState state) override {
-    for (Vec3d& origin : state.trees.origins) origin = origin + Vec3d{0.01, 0.01, 0.01};
-    HostBackend::restore(domain, std::move(particles), std::move(state));
-  }
-};
-
-TEST_F(CheckpointWithout, the_origins_of_leaves_rounds_otherwise) {
-  const auto forgetful = [](const Communicator& comm, Particles own, const GravityParameters& gravity) {
-    return std::make_unique<ForgetfulOfOrigins>(comm, std::move(own), gravity);
-  };
-  EXPECT_TRUE(matters(forgetful, bisections + few_steps, {}));
+TEST_F(GravityWithout, the_origins_of_leaves_rounds_otherwise) {
+  EXPECT_TRUE(matters(LocalTreeKind::bisection, {.grows = false}, [](Gravity::State& state) {
+    for (Vec3d& origin : state.stored.trees.origins) origin += Vec3d{0.01, 0.01, 0.01};
+  }));
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 #include "base/errors.hpp"
 #include "base/hash.hpp"
 #include "gravity/force_hash.hpp"
-#include "gravity/gravity.hpp"
 #include "gravity/suggested_softening.hpp"
 #include "kernels/math/softening.hpp"
+#include "support/host_forces.hpp"
 #include "support/shared_domain.hpp"
 
 namespace grove {
@@ -53,12 +53,10 @@ GravityParameters parameters_of(Criterion criterion, Order order) {
 /// critical separation found then.
 ForceReport evaluate_twice(const Communicator& comm, const GravityParameters& parameters,
                            SharedDomain& shared) {
-  Gravity gravity(comm, parameters);
-  PhaseTimers timers;
-  gravity.evaluate(shared.particles, shared.domain, timers);
-  if (parameters.splits_groups())
-    gravity.evaluate(shared.particles, shared.domain, timers, {}, {.tunes_groups = true});
-  return gravity.evaluate(shared.particles, shared.domain, timers);
+  HostForces forces(comm, parameters, shared.particles);
+  forces.evaluate(shared.domain);
+  if (parameters.splits_groups()) forces.evaluate(shared.domain, {.tunes_groups = true});
+  return forces.evaluate(shared.domain);
 }
 
 /// What direct summation gives: the acceleration, and the sum of the sizes of its terms.
@@ -176,8 +174,7 @@ TEST(Gravity, is_direct_summation_when_everything_is_opened) {
     parameters.theta = 1e-4;
     parameters.softening = {0.01, 0.03};
     SharedDomain shared = share_out(comm, all, 64);
-    PhaseTimers timers;
-    const ForceReport report = Gravity(comm, parameters).evaluate(shared.particles, shared.domain, timers);
+    const ForceReport report = HostForces(comm, parameters, shared.particles).evaluate(shared.domain);
     EXPECT_LT(report.interactions.cell,
               report.interactions.particle / 100);  // single particles have no extent
     EXPECT_EQ(report.particles, 1000);
@@ -239,15 +236,14 @@ TEST(Gravity, has_the_same_bits_when_particles_have_left_the_places_of_their_lea
   const Particles all = make_cloud(2000);
   SharedDomain shared = share_out(comm, all, 64), whole = share_out(alone, all, 64);
   for (SharedDomain* some : {&shared, &whole}) {
-    Gravity gravity(some == &shared ? comm : alone, parameters);
-    PhaseTimers timers;
-    gravity.evaluate(some->particles, some->domain, timers);
+    HostForces forces(some == &shared ? comm : alone, parameters, some->particles);
+    forces.evaluate(some->domain);
     const Vec3d centre = some->domain.box.low + 0.5 * some->domain.box.edge * Vec3d{1, 1, 1};
     for (std::size_t i = 0; i < some->particles.size(); ++i) {  // towards the centre, each by its own amount
       const double share = static_cast<double>(mixed(some->particles.id[i]) % 1000) / 2000;
       some->particles.position[i] += share * (centre - some->particles.position[i]);
     }
-    gravity.evaluate(some->particles, some->domain, timers);
+    forces.evaluate(some->domain);
   }
   EXPECT_EQ(force_hash(comm, shared.particles), force_hash(alone, whole.particles));
   EXPECT_TRUE(all_finite(whole.particles));
@@ -383,15 +379,14 @@ TEST(Gravity, imports_nothing_of_a_far_and_small_cluster) {
 TEST(Gravity, uses_the_opening_angle_until_there_is_an_acceleration) {
   const Communicator comm(MPI_COMM_WORLD);
   SharedDomain shared = share_out(comm, make_cloud(500), 64);
-  Gravity gravity(comm, parameters_of(Criterion::acceleration, Order::quadrupole));
-  PhaseTimers timers;
-  const ForceReport first = gravity.evaluate(shared.particles, shared.domain, timers);
+  HostForces forces(comm, parameters_of(Criterion::acceleration, Order::quadrupole), shared.particles);
+  const ForceReport first = forces.evaluate(shared.domain);
   EXPECT_TRUE(first.opening_angle);
   EXPECT_EQ(first.median_acceleration, 0);
-  const ForceReport second = gravity.evaluate(shared.particles, shared.domain, timers);
+  const ForceReport second = forces.evaluate(shared.domain);
   EXPECT_FALSE(second.opening_angle);
   EXPECT_GT(second.median_acceleration, 0);
-  EXPECT_GT(timers.seconds("walk"), 0);
+  EXPECT_GT(forces.timers.seconds("walk"), 0);
 }
 
 }  // namespace

@@ -168,15 +168,14 @@ TEST_F(Guards, end_a_run_whose_forces_are_lost) {
   }
 }
 
-/// Has lost the forces of a particle at the end of a step.
+/// Fails after some steps, on all ranks together.
 class Unlucky : public HostBackend {
  public:
-  Unlucky(const Communicator& comm, Particles own, int evaluations)
-      : HostBackend(comm, std::move(own), {}), left_(evaluations) {}
-  ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) override {
-    ForceReport report = HostBackend::evaluate(domain, plan, timers);
-    if (--left_ < 0) report.not_finite = 1;
-    return report;
+  Unlucky(const Communicator& comm, Particles own, int steps)
+      : HostBackend(comm, std::move(own), {}), left_(steps) {}
+  void drift(const Drift& drift) override {
+    if (--left_ < 0) throw Agreed<std::runtime_error>("no luck");
+    HostBackend::drift(drift);
   }
 
  private:

@@ -52,10 +52,10 @@ struct Sphere {
     backend = on_host(comm, testing::share_of(comm, make_particles(sphere)), gravity);
     DecompositionReport report;
     domain = backend->decompose({.leaf_size = 32}, {}, report);
-    backend->evaluate(domain, {}, timers);
+    backend->gravity().evaluate(domain, {}, timers);
     evaluate();
   }
-  void evaluate() { forces = backend->evaluate(domain, {.grows = false}, timers); }
+  void evaluate() { forces = backend->gravity().evaluate(domain, {.grows = false}, timers); }
 
   std::unique_ptr<Backend> backend;
   Domain domain;
@@ -65,7 +65,7 @@ struct Sphere {
 
 TEST_F(LeafMovesOnHost, take_leaves_from_a_slow_rank_when_it_was_slow_for_three_longest_steps) {
   Sphere sphere(comm_, gravity_);
-  LeafMoves moves(comm_, sphere.backend->move_rates());
+  LeafMoves moves(comm_, sphere.backend->traits().move_rates);
   moves.decomposed(0);
   const Runs first = sphere.domain.first_leaf;
   // As by the clock of another machine: the first rank makes 400 interactions a second, all others 1000.
@@ -101,7 +101,7 @@ TEST_F(LeafMovesOnHost, take_leaves_from_a_slow_rank_when_it_was_slow_for_three_
 
 TEST_F(LeafMovesOnHost, count_no_waiting_as_moving_where_nothing_moves) {
   Sphere sphere(comm_, gravity_);
-  LeafMoves moves(comm_, sphere.backend->move_rates());
+  LeafMoves moves(comm_, sphere.backend->traits().move_rates);
   moves.synchronised();
   PhaseTimers timers;
   EXPECT_EQ(moves.move(*sphere.backend, sphere.domain, 1, timers), 0);
@@ -111,26 +111,45 @@ TEST_F(LeafMovesOnHost, count_no_waiting_as_moving_where_nothing_moves) {
   EXPECT_TRUE(timers.all().empty()) << "once in a longest step";
 }
 
-/// A host with a clock of its own: the first rank makes 400 interactions a second, all others 1000.
+/// Says that it walks slowly: the first rank makes 400 interactions a second, all others 1000.
+class SlowGravity : public HostGravity {
+ public:
+  SlowGravity(const Communicator& comm, const GravityParameters& gravity, Particles& particles,
+              Array<Record>& records)
+      : HostGravity(comm, gravity, particles, records), seconds_(comm.is_master() ? 1.0 / 400 : 1.0 / 1000) {}
+
+  WalkCounts walk_own(const GravitySetup& setup, PhaseTimers& timers) override {
+    return slowly(HostGravity::walk_own(setup, timers), timers);
+  }
+  WalkCounts walk_others(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) override {
+    return slowly(HostGravity::walk_others(setup, domain, timers), timers);
+  }
+
+ private:
+  WalkCounts slowly(const WalkCounts& counts, PhaseTimers& timers) const {
+    timers.add("other walk", seconds_ * static_cast<double>(counts.cell + counts.particle));
+    return counts;
+  }
+  double seconds_;  ///< per interaction
+};
+
+/// A host with ranks of uneven speeds.
 class UnevenHost : public HostBackend {
  public:
   UnevenHost(const Communicator& comm, Particles own, const GravityParameters& gravity, int& moves)
-      : HostBackend(comm, std::move(own), gravity),
-        interactions_per_second_(comm.is_master() ? 400 : 1000),
+      : HostBackend(
+            comm, std::move(own), gravity,
+            [&comm](const GravityParameters& parameters, Particles& particles, Array<Record>& records) {
+              return std::make_unique<SlowGravity>(comm, parameters, particles, records);
+            }),
         moves_(moves) {}
 
-  ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) override {
-    ForceReport forces = HostBackend::evaluate(domain, plan, timers);
-    forces.own.seconds = static_cast<double>(forces.own.interactions) / interactions_per_second_;
-    return forces;
-  }
   void move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) override {
     ++moves_;
     HostBackend::move_leaves(domain, std::move(first_leaf), timers);
   }
 
  private:
-  double interactions_per_second_;
   int& moves_;
 };
 

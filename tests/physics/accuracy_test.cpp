@@ -7,21 +7,19 @@
 
 #include "decomposition/decompose.hpp"
 #include "gravity/audit.hpp"
-#include "gravity/gravity.hpp"
 #include "run/start/initial_conditions.hpp"
+#include "support/host_forces.hpp"
 
 namespace grove {
 namespace {
 
 /// Decomposes and evaluates, as one step of a run does. `box` is kept from call to call.
-Domain evaluate(const Communicator& comm, Gravity& gravity, Particles& particles, std::optional<Box>& box) {
+Domain evaluate(const Communicator& comm, HostForces& forces, Particles& particles, std::optional<Box>& box) {
   DecompositionParameters decomposition;
   decomposition.leaf_size = default_leaf_size(static_cast<Count>(particles.size()));
   DecompositionReport report;
-  PhaseTimers timers;
-  Array<Record> records;
-  Domain domain = decompose(comm, particles, decomposition, box, report, &records);
-  gravity.evaluate(particles, domain, timers, std::move(records));
+  Domain domain = decompose(comm, particles, decomposition, box, report, &forces.records);
+  forces.evaluate(domain);
   box = domain.box;
   return domain;
 }
@@ -30,10 +28,10 @@ Domain evaluate(const Communicator& comm, Gravity& gravity, Particles& particles
 AuditResult errors_of(const Communicator& comm, const std::string& model,
                       const GravityParameters& parameters) {
   Particles particles = make_initial_conditions(comm, {.model = model, .particles = 20000});
-  Gravity gravity(comm, parameters);
+  HostForces forces(comm, parameters, particles);
   std::optional<Box> box;
-  evaluate(comm, gravity, particles, box);
-  const Domain domain = evaluate(comm, gravity, particles, box);
+  evaluate(comm, forces, particles, box);
+  const Domain domain = evaluate(comm, forces, particles, box);
   return audit(comm, particles, domain, parameters, 4000);
 }
 

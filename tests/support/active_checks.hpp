@@ -35,13 +35,14 @@ inline void check_active(const Communicator& comm, Particles particles, const Ma
   PhaseTimers timers;
   DecompositionReport report;
   const Domain domain = backend->decompose({.leaf_size = 256}, {}, report);
-  backend->evaluate(domain, {}, timers);
-  backend->evaluate(domain, {.grows = false}, timers);
+  backend->gravity().evaluate(domain, {}, timers);
+  backend->gravity().evaluate(domain, {.grows = false}, timers);
   const Particles before = shown(comm, *backend);
   backend->drift({.factor = 0.02});
-  const ForceReport some = backend->evaluate(domain, {.grows = false, .first_active = first_active}, timers);
+  const ForceReport some =
+      backend->gravity().evaluate(domain, {.grows = false, .first_active = first_active}, timers);
   const Particles after = shown(comm, *backend);
-  backend->evaluate(domain, {.grows = true}, timers);
+  backend->gravity().evaluate(domain, {.grows = true}, timers);
   const Particles expected = shown(comm, *backend);
 
   double largest = 0;

@@ -78,7 +78,8 @@ class AgeingRun {
       backend_->drift({.factor = 0.05});
       move_leaves();
       const bool grows =
-          step == 3 && backend_->rebuild(domain_, first_active, backend_->update_rates().rebuild, timers_);
+          step == 3 && backend_->gravity().rebuild(domain_, first_active,
+                                                   backend_->traits().update_rates.rebuild, timers_);
       if (step == 3) move_leaves();
       evaluate({.grows = grows, .first_active = first_active});
       if (restores_) restore();
@@ -101,11 +102,12 @@ class AgeingRun {
     check_leaf_work();
   }
   void restore() {
-    BackendState state = backend_->state();
+    Gravity::State state = backend_->gravity().state();
     Particles own;
     backend_->show(nullptr, [&](const Particles& particles) { own = particles; });
     backend_ = make_empty_();
-    backend_->restore(domain_, std::move(own), std::move(state));
+    backend_->replace(std::move(own));
+    backend_->gravity().restore(std::move(state), domain_);
   }
   void check_leaf_work() const {
     const std::vector<Count> work = backend_->leaf_work(domain_);
@@ -119,7 +121,7 @@ class AgeingRun {
     });
   }
   void evaluate(const EvaluationPlan& plan) {
-    const ForceReport forces = backend_->evaluate(domain_, plan, timers_);
+    const ForceReport forces = backend_->gravity().evaluate(domain_, plan, timers_);
     interactions_.insert(interactions_.end(), {forces.interactions.cell, forces.interactions.particle});
     EXPECT_EQ(comm_.sum(forces.own.interactions), interactions_.back() + forces.interactions.cell);
     // In direct sums all ranks wait for each other, so that their seconds would tell no speeds.

@@ -1,4 +1,4 @@
-#include "tuning/block_excess.hpp"
+#include "gravity/block_excess.hpp"
 
 #include <gtest/gtest.h>
 

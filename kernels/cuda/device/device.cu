@@ -64,11 +64,8 @@ std::optional<int> selected_device() { return selected; }
 
 namespace {
 
-/// The data of the MemoryPurpose that lives.
-struct Purpose {
-  const char* what = nullptr;
-  double particles = 0, bytes_per_particle = 0;
-} purpose;
+/// Of the MemoryPurpose that was made last.
+MemoryPurpose::Text purpose;
 
 std::string out_of_memory(std::size_t bytes, cudaError_t status) {
   std::size_t free = 0, all = 0;
@@ -89,10 +86,9 @@ std::string out_of_memory(std::size_t bytes, cudaError_t status) {
 
 }  // namespace
 
-MemoryPurpose::MemoryPurpose(const char* what, std::size_t particles, double bytes_per_particle) {
-  purpose = {what, static_cast<double>(particles), bytes_per_particle};
-}
-MemoryPurpose::~MemoryPurpose() { purpose = {}; }
+MemoryPurpose::MemoryPurpose(const char* what, std::size_t particles, double bytes_per_particle)
+    : before_(std::exchange(purpose, {what, static_cast<double>(particles), bytes_per_particle})) {}
+MemoryPurpose::~MemoryPurpose() { purpose = before_; }
 
 void* device_allocate(std::size_t bytes) {
   void* memory = nullptr;

@@ -30,7 +30,7 @@ void select_device(int device, bool is_shared);
 std::optional<int> selected_device();
 
 /// While it lives, errors of device_allocate() say that the memory was wanted for this many particles and how
-/// many would fit. One at a time.
+/// many would fit. The one made last counts; after its end the one before.
 class MemoryPurpose {
  public:
   /// what: "particles", "trees", ...; bytes_per_particle: of device memory, at most, in all.
@@ -38,6 +38,14 @@ class MemoryPurpose {
   ~MemoryPurpose();
   MemoryPurpose(const MemoryPurpose&) = delete;
   MemoryPurpose& operator=(const MemoryPurpose&) = delete;
+
+  struct Text {
+    const char* what = nullptr;
+    double particles = 0, bytes_per_particle = 0;
+  };
+
+ private:
+  Text before_;
 };
 
 void* device_allocate(std::size_t bytes);

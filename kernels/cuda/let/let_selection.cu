@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(selection_threads)
 }  // namespace
 
 LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers)
-    : trees_(trees), receivers_(receivers), largest_tree_(largest_tree) {
+    : trees_(trees), largest_tree_(largest_tree) {
   if (trees.count == 0) return;
   const LetPairs found = find_let_pairs(trees, receivers);
   const DeviceArray<LetPair>& pairs = found.pairs;

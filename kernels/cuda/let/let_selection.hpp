@@ -62,8 +62,8 @@ struct LetArrays {
 /// one block's down to a level of 256 nodes, below each of which one of many warps goes on.
 class LetSelection {
  public:
-  /// trees: of this rank, up to date, the first one leaf receivers.first_leaf[own_rank] of the ORB.
-  /// largest_tree: nodes of the largest one. All must outlive this.
+  /// trees: of this rank, up to date, the first one leaf receivers.first_leaf[own_rank] of the ORB;
+  /// they must outlive this. largest_tree: nodes of the largest one.
   LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers);
 
   /// The selected trees, in order of rank and leaf.
@@ -76,7 +76,6 @@ class LetSelection {
   LetMarks marks() const;
 
   LeafTrees trees_;
-  LetReceivers receivers_;
   std::int32_t largest_tree_;
   std::vector<SelectedTree> selected_;
   std::vector<std::uint32_t> pair_of_;  ///< number of each selected tree's pair

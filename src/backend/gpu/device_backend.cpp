@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -25,39 +26,33 @@ double bytes_per_particle(const Communicator& comm) { return device_bytes_per_pa
 /// So few that a block is of one density, and so many that what it costs does not scatter.
 constexpr std::int32_t most_block_leaves = 16;
 
+/// Moves are a first guess: a dozen exchanges, of 106 bytes per particle through the memory of the host. On
+/// an H200, which makes 8e11 interactions a second: new cuts and trees of the m31 of 2^23 particles 6.4 ms,
+/// trees alone 0.24 ns per particle, cuts of cells 0.7 ms and 0.5 ns per particle of them
+/// (docs/measurements/block-steps.md, "On GPUs").
+BackendTraits traits_of(const RankDevices& devices, LocalTreeKind tree) {
+  const TreeUpdateRates rates = tree == LocalTreeKind::bisection ? TreeUpdateRates{400, 6e8, 600, true}
+                                                                 : TreeUpdateRates{190, 0, 600, false};
+  return {"cuda", rates, {2e-3, 2e-8}, devices.table()};
+}
+
 /// Particles in the memory of GPUs; only scalars, cuts, cells, what leaves tell each other and snapshots
 /// cross to the host.
 class DeviceBackend : public Backend {
  public:
   DeviceBackend(const Communicator& comm, const BackendChoice& choice, const Particles& particles,
                 const GravityParameters& gravity)
-      : comm_(comm),
-        devices_(take_devices(comm, choice.share_gpu)),
-        exchange_(comm, devices_.shared, choice.payload),
-        particles_(upload(comm, particles)),
-        gravity_(comm, exchange_, gravity, choice.targets_per_warp) {}
+      : DeviceBackend(comm, take_devices(comm, choice.share_gpu), choice, particles, gravity) {}
 
-  std::string name() const override { return "cuda"; }
-  void set_external(std::vector<ExternalPotential> potentials) override {
-    gravity_.set_external(std::move(potentials));
-  }
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override {
     const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle(comm_));
     DecompositionParameters in_blocks = parameters;
-    if (gravity_.parameters().tree == LocalTreeKind::bisection && parameters.rule == CutRule::middle)
+    if (parameters_.tree == LocalTreeKind::bisection && parameters.rule == CutRule::middle)
       in_blocks.most_block_leaves = most_block_leaves;
-    return grove::decompose(comm_, particles_, exchange_, in_blocks, previous, report, &records_);
-  }
-
-  BlockExcess::Due due(const Domain& domain, int first_active, double rate) const override {
-    return gravity_.can_recut(domain) ? gravity_.due(first_active, rate) : BlockExcess::Due{};
-  }
-  bool rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) override {
-    if (!gravity_.can_recut(domain)) return true;
-    const cuda::MemoryPurpose purpose("new cuts of cells", particles_.size(), bytes_per_particle(comm_));
-    gravity_.recut(particles_, domain, first_active, rate, timers);
-    return false;
+    Domain domain = grove::decompose(comm_, particles_, exchange_, in_blocks, previous, report, &records_);
+    expect_trees();
+    return domain;
   }
 
   std::vector<Count> leaf_work(const Domain& domain) const override {
@@ -79,17 +74,10 @@ class DeviceBackend : public Backend {
     const LeafTransfer of_particles(comm_, before, domain.first_leaf, leaf_begin);
     comm_.together([&] { check_size(of_particles.size()); });
     transfer(exchange_, of_particles, particles_);
-    gravity_.move_leaves(before, domain);
+    trees_.move_leaves(before, domain);
+    expect_trees();
     cuda::device_synchronise();
   }
-  /// A first guess: a dozen exchanges, of 106 bytes per particle through the memory of the host.
-  MoveRates move_rates() const override { return {2e-3, 2e-8}; }
-
-  ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) override {
-    const cuda::MemoryPurpose purpose("the trees", particles_.size(), bytes_per_particle(comm_));
-    return gravity_.evaluate(particles_, domain, std::move(records_), plan, timers);
-  }
-
   LevelCounts choose_levels(const StepRule& rule, int first_active) override {
     return cuda::choose_levels(particles_.size(), rule, first_active, step_fields(particles_));
   }
@@ -99,25 +87,16 @@ class DeviceBackend : public Backend {
     cuda::device_synchronise();  // what follows is counted apart
   }
 
-  /// On an H200, which makes 8e11 interactions a second: new cuts and trees of the m31 of 2^23 particles 6.4
-  /// ms, trees alone 0.24 ns per particle, cuts of cells 0.7 ms and 0.5 ns per particle of them
-  /// (docs/measurements/block-steps.md, "On GPUs").
-  TreeUpdateRates update_rates() const override {
-    if (gravity_.parameters().tree == LocalTreeKind::bisection) return {400, 6e8, 600, true};
-    return {190, 0, 600, false};
-  }
-
   Census census() const override {
     return cuda::take_census(particles_.size(), particles_.values(fields::id),
                              particles_.values(fields::mass), particles_.values(fields::position),
                              particles_.values(fields::velocity));
   }
   Totals totals(const Domain& domain) const override {
-    return compute_totals(comm_, particles_, domain, gravity_.device_external());
+    return compute_totals(comm_, particles_, domain, trees_.device_external());
   }
   AuditResult audit(const Domain& domain, Count sample, int first_active) const override {
-    return grove::audit(comm_, particles_, domain, gravity_.parameters(), sample, gravity_.external(),
-                        first_active);
+    return grove::audit(comm_, particles_, domain, parameters_, sample, trees_.external(), first_active);
   }
 
   void show(const Prediction* to, const std::function<void(const Particles&)>& use) override {
@@ -126,31 +105,39 @@ class DeviceBackend : public Backend {
     use(copy);
   }
 
-  BackendState state() const override {
-    return {gravity_.state(), gravity_.blocks(), {{}, gravity_.forest().shapes()}};
-  }
-  void restore(const Domain& domain, Particles particles, BackendState state) override {
+  void replace(Particles particles) override {
     const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle(comm_));
     particles_ = DeviceParticles(particles);
-    gravity_.restore(state.gravity, std::move(state.blocks), std::move(state.trees.trees), domain);
+    expect_trees();
     cuda::device_synchronise();
   }
 
-  std::string devices() const override { return devices_.table(); }
-  std::uint64_t peak_device_memory() const override { return cuda::device_memory_use().peak; }
-
  private:
+  DeviceBackend(const Communicator& comm, RankDevices devices, const BackendChoice& choice,
+                const Particles& particles, const GravityParameters& gravity)
+      : Backend(traits_of(devices, gravity.tree), gravity_),
+        comm_(comm),
+        exchange_(comm, devices.shared, choice.payload),
+        particles_(upload(comm, particles)),
+        parameters_(gravity),
+        trees_(comm, exchange_, parameters_, particles_, records_, choice.targets_per_warp),
+        gravity_(comm, gravity, trees_) {}
   static DeviceParticles upload(const Communicator& comm, const Particles& particles) {
     const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle(comm));
     return DeviceParticles(particles);
   }
 
+  /// What memory is wanted for from here on, where nothing else is said.
+  void expect_trees() { trees_memory_.emplace("the trees", particles_.size(), bytes_per_particle(comm_)); }
+
   const Communicator& comm_;
-  RankDevices devices_;
+  std::optional<cuda::MemoryPurpose> trees_memory_;
   DeviceExchange exchange_;
   DeviceParticles particles_;
   cuda::DeviceRecords records_;  ///< of the particles, from decompose() to the trees
-  DeviceGravity gravity_;
+  GravityParameters parameters_;
+  DeviceGravity trees_;
+  Gravity gravity_;
 };
 
 }  // namespace
@@ -167,6 +154,8 @@ DeviceMemory gpu_memory(const Communicator& comm, bool may_share) {
   });
   return {cuda::available_device_memory(), static_cast<int>(users)};
 }
+
+std::uint64_t peak_device_memory() { return cuda::selected_device() ? cuda::device_memory_use().peak : 0; }
 
 std::unique_ptr<Backend> make_gpu_backend(const Communicator& comm, const BackendChoice& choice,
                                           Particles particles, const GravityParameters& gravity) {

@@ -7,10 +7,10 @@
 #include "decomposition/blocks.hpp"
 #include "decomposition/domain.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
+#include "gravity/block_excess.hpp"
 #include "gravity/gpu/device_forest.hpp"
 #include "kernels/math/opening.hpp"
 #include "particles/gpu/device_particles.hpp"
-#include "tuning/block_excess.hpp"
 
 namespace grove {
 

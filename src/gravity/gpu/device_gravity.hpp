@@ -4,73 +4,69 @@
 #include <span>
 #include <vector>
 
-#include "base/timers.hpp"
 #include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
 #include "gravity/gpu/device_blocks.hpp"
 #include "gravity/gpu/device_forest.hpp"
-#include "gravity/gravity.hpp"
+#include "gravity/gravity_storage.hpp"
+#include "kernels/cuda/device/urgent_work.hpp"
 #include "kernels/cuda/let/let_selection.hpp"
 #include "kernels/cuda/trees/device_top.hpp"
 #include "kernels/cuda/trees/group_runs.hpp"
 #include "kernels/cuda/walk/active.hpp"
 #include "kernels/cuda/walk/walk.hpp"
 #include "particles/gpu/device_particles.hpp"
-#include "tuning/block_excess.hpp"
 
 namespace grove {
 
-/// Gravity on particles in the memory of GPUs: what Gravity does on the host, pass for pass. Every bit of the
-/// result is the same for any number of ranks; beside the host's it differs by rounding, where pairs of
-/// groups are walked (cuda::default_targets_per_warp()) within the error of the tree.
-class DeviceGravity {
+/// Particles and trees in the memory of GPUs. Only scalars, cells and what leaves tell each other cross to
+/// the host.
+class DeviceGravity : public GravityStorage {
  public:
-  /// exchange: made with the same communicator. All must outlive this. targets_per_warp: particles that a
-  /// warp walks together through bisections where one warp walks a group and not several, group_size or twice
-  /// that; default: cuda::default_targets_per_warp().
+  /// particles, records: as for HostGravity; without records the particles lie leaf by leaf. exchange: made
+  /// with the same communicator. All must outlive this. targets_per_warp: particles that a warp walks
+  /// together through bisections where one warp walks a group and not several, group_size or twice that;
+  /// default: cuda::default_targets_per_warp().
   DeviceGravity(const Communicator& comm, const DeviceExchange& exchange, const GravityParameters& parameters,
-                std::optional<int> targets_per_warp = {})
+                DeviceParticles& particles, cuda::DeviceRecords& records, std::optional<int> targets_per_warp)
       : comm_(comm),
         exchange_(exchange),
         parameters_(parameters),
+        particles_(particles),
+        records_(records),
         targets_per_warp_(targets_per_warp),
         forest_(parameters),
-        blocks_(comm, exchange, parameters.tree),
-        critical_separation_(parameters.critical_separation) {}
+        blocks_(comm, exchange, parameters.tree) {}
 
-  const GravityParameters& parameters() const { return parameters_; }
-  /// As Gravity::set_external().
-  void set_external(std::vector<ExternalPotential> potentials);
+  Sums reduce(bool with_median) const override;
+  FarParticle farthest() const override { return farthest_particle(comm_, particles_.download()); }
+  void grow(const Domain& domain, PhaseTimers& timers) override;
+  void refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
+             PhaseTimers& timers) override;
+  void begin_walk(const GravitySetup& setup, const Domain& domain, int first_active) override;
+  void publish(const GravitySetup& setup, const Domain& domain) override;
+  void select(const GravitySetup& setup, const Domain& domain) override;
+  WalkCounts walk_own(const GravitySetup&, PhaseTimers&) override { return {}; }
+  Imported import(const GravitySetup& setup, const Domain& domain) override;
+  WalkCounts walk_others(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) override;
+  std::array<WalkCounts, 2> try_walk(const GravitySetup& setup, const Domain& domain) override;
+  void end_walk() override { joint_.reset(); }
+  void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
+                    PhaseTimers& timers) override;
+  Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
+                      bool walked) override;
+  void set_external(std::vector<ExternalPotential> potentials) override;
+  BlockExcess::Due due(const Domain& domain, int first_active, double rate) const override;
+  bool rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) override;
+  State state() const override { return {blocks_.state(), {{}, forest_.shapes()}}; }
+  void restore(State state, const Domain& domain) override;
+
   /// In the memory of the host, and of the device.
   ExternalField external() const { return {external_.data(), static_cast<int>(external_.size())}; }
   ExternalField device_external() const { return {on_device_.data(), static_cast<int>(external_.size())}; }
-
-  /// As Gravity::evaluate(). records: as decompose() gives them, used up; none: the particles lie leaf by
-  /// leaf.
-  ForceReport evaluate(DeviceParticles& particles, const Domain& domain, cuda::DeviceRecords records,
-                       const EvaluationPlan& plan, PhaseTimers& timers);
-
-  /// Whether recut() is to be had.
-  bool can_recut(const Domain& domain) const { return blocks_.can_recut(domain); }
-  /// See DeviceBlocks.
-  BlockExcess::Due due(int first_active, double cut_rate) const {
-    return blocks_.due(first_active, cut_rate);
-  }
-  /// Collective. Cuts anew where most blocks are due. domain (in/out): of the last
-  /// evaluation; its cells change there.
-  void recut(DeviceParticles& particles, Domain& domain, int first_active, double cut_rate,
-             PhaseTimers& timers);
-
-  /// Collective. As Gravity::move_leaves(). from: first leaf of each rank before; domain: with the new runs.
+  /// Collective. As HostGravity::move_leaves().
   void move_leaves(std::span<const std::int32_t> from, const Domain& domain);
-
-  /// As those of Gravity, with the blocks; the trees' origins are none.
-  GravityState state() const { return {setup_, critical_separation_}; }
-  const DeviceForest& forest() const { return forest_; }
-  const std::vector<BlockExcess::Block>& blocks() const { return blocks_.state(); }
-  void restore(const GravityState& state, std::vector<BlockExcess::Block> blocks, TreeShapes trees,
-               const Domain& domain);
 
  private:
   /// Sources of all leaves: the own ones, what was imported, and the roots of all leaves.
@@ -82,45 +78,44 @@ class DeviceGravity {
     cuda::DeviceArray<SourceParticle> particles;
     cuda::DeviceArray<float> softening;
   };
-  GravitySetup agree_on_setup(const DeviceParticles& particles, const Domain& domain) const;
-  void grow(DeviceParticles& particles, const Domain& domain, cuda::DeviceRecords records,
-            PhaseTimers& timers);
-  void check_separations(const DeviceParticles& particles) const;
-  void publish(const Domain& domain);
-  void import(const Domain& domain, ForceReport& report);
-  void exchange_trees(const Domain& domain, const cuda::LetSelection& selection,
-                      std::vector<cuda::LeafPlace>& places, ForceReport& report);
-  void sum_directly(const DeviceParticles& particles, int first_active) const;
+  void check_separations() const;
+  Imported exchange_trees(const Domain& domain, const cuda::LetSelection& selection);
+  void make_frames(const GravitySetup& setup, const Domain& domain);
   std::int32_t first_leaf(const Domain& domain) const;
   int targets_per_warp(Count particles) const;
-  cuda::WalkTargets agree_on_targets(const Domain& domain, int first_active);
-  cuda::WalkTargets split_targets(const Domain& domain);
-  void tune_groups(const DeviceParticles& particles, const Domain& domain);
+  cuda::WalkTargets agree_on_targets(const GravitySetup& setup, const Domain& domain, int first_active);
+  cuda::WalkTargets split_targets(const GravitySetup& setup, const Domain& domain);
+  cuda::WalkOutput output() const;
   cuda::WalkSources own_sources() const;
   cuda::WalkSources sources() const;
-  WalkCounts walk_along_ropes(const DeviceParticles& particles, const Domain& domain, int first_active,
-                              const cuda::WalkOutput& output) const;
-  void walk_trees(const DeviceParticles& particles, const Domain& domain, const EvaluationPlan& plan,
-                  ForceReport& report, PhaseTimers& timers);
+  WalkCounts walk_along_ropes(const GravitySetup& setup, const Domain& domain) const;
 
   const Communicator& comm_;
   const DeviceExchange& exchange_;
-  GravityParameters parameters_;
+  const GravityParameters& parameters_;
+  DeviceParticles& particles_;
+  cuda::DeviceRecords& records_;
   std::optional<int> targets_per_warp_;
-  GravitySetup setup_;
   std::vector<ExternalPotential> external_;
   cuda::DeviceArray<ExternalPotential> on_device_;  ///< external_
   DeviceForest forest_;
   DeviceBlocks blocks_;
-  double critical_separation_;  ///< of parts of groups; 0: not known yet
-  cuda::ActiveList active_;     ///< groups to be walked, where not all are
-  cuda::GroupRuns runs_;        ///< or the parts of them
-  cuda::NodeCodes codes_ = cuda::bisection_codes;
   cuda::DeviceTop top_;
-  bool has_new_cells_ = true;              ///< since top_ was made
-  cuda::DeviceArray<LeafNotice> notices_;  ///< by leaf of the ORB, and the next likewise
+  bool has_new_cells_ = true;  ///< since top_ was made
+
+  // During a walk.
+  int first_active_ = 0;
+  cuda::ActiveList active_;  ///< groups to be walked, where not all are
+  cuda::GroupRuns runs_;     ///< or the parts of them
+  cuda::WalkTargets targets_;
+  cuda::NodeCodes codes_ = cuda::bisection_codes;
+  std::optional<cuda::OwnWalk> own_;        ///< goes on beside what comes next
+  std::optional<cuda::UrgentWork> urgent_;  ///< what comes next
+  cuda::DeviceArray<LeafNotice> notices_;   ///< by leaf of the ORB, and the next two likewise
+  std::vector<cuda::LeafPlace> places_;     ///< where trees begin in what own_sources() or joint_ have
   cuda::DeviceArray<SourceFrame> frames_;
-  std::optional<Sources> joint_;  ///< where other ranks have leaves
+  std::optional<cuda::LetSelection> selection_;  ///< for other ranks
+  std::optional<Sources> joint_;                 ///< where other ranks have leaves
 };
 
 }  // namespace grove

@@ -29,20 +29,21 @@ void place_trees(std::span<const cuda::SelectedTree> trees, std::size_t node, st
 }  // namespace
 
 /// What all leaves tell, on every rank; the moments of the cells above them.
-void DeviceGravity::publish(const Domain& domain) {
+void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain) {
   notices_ = forest_.notices();
   if (comm_.size() > 1) notices_ = gathered(comm_, exchange_, notices_.data(), notices_.size());
   if (has_new_cells_) top_ = cuda::DeviceTop(domain.cells, codes_);
   has_new_cells_ = false;
-  const WalkSetup& walk = setup_.walk;
+  const WalkSetup& walk = setup.walk;
   top_.combine(notices_.data(), walk.units,
-               AcceptanceRule::of(walk.gravity, walk.units, setup_.median_acceleration),
+               AcceptanceRule::of(walk.gravity, walk.units, setup.median_acceleration),
                middle_of(domain.box));
 }
 
 /// Sends what is selected for other ranks, and enters where the trees of other ranks have come to.
-void DeviceGravity::exchange_trees(const Domain& domain, const cuda::LetSelection& selection,
-                                   std::vector<cuda::LeafPlace>& places, ForceReport& report) {
+GravityStorage::Imported DeviceGravity::exchange_trees(const Domain& domain,
+                                                       const cuda::LetSelection& selection) {
+  Imported imported;
   const auto rank = static_cast<std::size_t>(comm_.rank());
   const auto& selected = selection.trees();
   std::vector<cuda::SelectedTree> sent(selected.begin(), selected.end());
@@ -70,50 +71,60 @@ void DeviceGravity::exchange_trees(const Domain& domain, const cuda::LetSelectio
     joint = cuda::DeviceArray<T>(own_count + static_cast<std::size_t>(plan.receive_total()) + more);
     cuda::device_copy(joint.data(), own_values, own_count * sizeof(T));
     transfers.push_back({plan, values.data(), joint.data() + own_count, sizeof(T)});
-    report.let_bytes += plan.receive_total() * static_cast<Count>(sizeof(T));
+    imported.bytes += plan.receive_total() * static_cast<Count>(sizeof(T));
   };
   joint_.emplace();
-  exchange(of_nodes, places.size(), own.core, own_nodes, packed.core, joint_->core);
-  exchange(of_nodes, places.size(), own.moments, own_nodes, packed.moments, joint_->moments);
-  exchange(of_nodes, places.size(), own.links, own_nodes, packed.links, joint_->links);
+  exchange(of_nodes, places_.size(), own.core, own_nodes, packed.core, joint_->core);
+  exchange(of_nodes, places_.size(), own.moments, own_nodes, packed.moments, joint_->moments);
+  exchange(of_nodes, places_.size(), own.links, own_nodes, packed.links, joint_->links);
   if (parameters_.tree == LocalTreeKind::octree)
-    exchange(of_nodes, places.size(), own.children, own_nodes, packed.children, joint_->children);
+    exchange(of_nodes, places_.size(), own.children, own_nodes, packed.children, joint_->children);
   exchange(of_particles, 0, own.sources, own_particles, packed.particles, joint_->particles);
   exchange(of_particles, 0, own.softening, own_particles, packed.softening, joint_->softening);
   exchange_.apply(transfers);
-  cuda::place_roots(notices_.data(), places.size(), joint_->core.data() + roots,
+  cuda::place_roots(notices_.data(), places_.size(), joint_->core.data() + roots,
                     joint_->moments.data() + roots, joint_->links.data() + roots);
 
   const auto begin = static_cast<std::size_t>(domain.first_leaf[rank]),
              end = static_cast<std::size_t>(domain.first_leaf[rank + 1]);
-  for (std::size_t leaf = 0; leaf < places.size(); ++leaf)
-    if (leaf < begin || leaf >= end) places[leaf] = {static_cast<std::uint32_t>(roots + leaf), 0};
-  place_trees(received, own_nodes, own_particles, places);
-  report.let = {of_trees.receive_total(), of_nodes.receive_total(), of_particles.receive_total()};
+  for (std::size_t leaf = 0; leaf < places_.size(); ++leaf)
+    if (leaf < begin || leaf >= end) places_[leaf] = {static_cast<std::uint32_t>(roots + leaf), 0};
+  place_trees(received, own_nodes, own_particles, places_);
+  imported.counts = {of_trees.receive_total(), of_nodes.receive_total(), of_particles.receive_total()};
+  return imported;
 }
 
-void DeviceGravity::import(const Domain& domain, ForceReport& report) {
-  const WalkUnits& units = setup_.walk.units;
-  const auto first = static_cast<std::size_t>(domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
-  std::vector<cuda::LeafPlace> places(static_cast<std::size_t>(domain.leaves()));
+void DeviceGravity::make_frames(const GravitySetup& setup, const Domain& domain) {
+  const cuda::DeviceArray<cuda::LeafPlace> device_places{std::span<const cuda::LeafPlace>(places_)};
+  cuda::make_frames(notices_.data(), device_places.data(), places_.size(), middle_of(domain.box),
+                    setup.walk.units, frames_.data());
+}
+
+void DeviceGravity::select(const GravitySetup& setup, const Domain& domain) {
+  const auto first = static_cast<std::size_t>(first_leaf(domain));
+  places_.assign(static_cast<std::size_t>(domain.leaves()), {});
   for (std::size_t i = 0; i < forest_.places().size(); ++i)
-    places[first + i] = {static_cast<std::uint32_t>(forest_.places()[i].node),
-                         static_cast<std::uint32_t>(forest_.places()[i].first)};
-  frames_ = cuda::DeviceArray<SourceFrame>(places.size());
-  const auto frame = [&] {
-    const cuda::DeviceArray<cuda::LeafPlace> device_places{std::span<const cuda::LeafPlace>(places)};
-    cuda::make_frames(notices_.data(), device_places.data(), places.size(), middle_of(domain.box), units,
-                      frames_.data());
-  };
-  frame();
-  joint_.reset();
+    places_[first + i] = {static_cast<std::uint32_t>(forest_.places()[i].node),
+                          static_cast<std::uint32_t>(forest_.places()[i].first)};
+  frames_ = cuda::DeviceArray<SourceFrame>(places_.size());
+  make_frames(setup, domain);
   if (comm_.size() == 1) return;
   const cuda::DeviceArray<std::int32_t> first_leaf{std::span<const std::int32_t>(domain.first_leaf)};
   const cuda::LetReceivers receivers{top_.cells(),      notices_.data(), frames_.data(),
-                                     first_leaf.data(), comm_.rank(),    units.length};
-  exchange_trees(domain, cuda::LetSelection(forest_.trees(), forest_.largest_tree(), receivers), places,
-                 report);
-  frame();
+                                     first_leaf.data(), comm_.rank(),    setup.walk.units.length};
+  selection_.emplace(forest_.trees(), forest_.largest_tree(), receivers);
+}
+
+GravityStorage::Imported DeviceGravity::import(const GravitySetup& setup, const Domain& domain) {
+  Imported imported;
+  if (selection_) {
+    imported = exchange_trees(domain, *selection_);
+    selection_.reset();
+    make_frames(setup, domain);
+  }
+  urgent_->wait();
+  urgent_.reset();
+  return imported;
 }
 
 }  // namespace grove

@@ -50,16 +50,16 @@ void write_part(const std::string& path, const Particles& particles, const Fores
 }
 
 /// What all ranks know alike.
-void write_state(const std::string& path, const CheckpointSource& source, const BackendState& backend,
+void write_state(const std::string& path, const CheckpointSource& source, const Gravity::State& gravity,
                  const std::vector<Count>& leaf_work) {
   const Domain& domain = source.domain;
-  ArrayFileWriter file(path, static_cast<std::int64_t>(sizeof(RunState) + sizeof(GravityState) +
-                                                       backend.blocks.size() * sizeof(backend.blocks[0]) +
-                                                       domain.cells.size() * sizeof(Cell) +
-                                                       leaf_work.size() * 2 * sizeof(Count)));
+  const std::vector<BlockExcess::Block>& blocks = gravity.stored.blocks;
+  ArrayFileWriter file(path, static_cast<std::int64_t>(
+                                 sizeof(RunState) + sizeof(GravityState) + blocks.size() * sizeof(blocks[0]) +
+                                 domain.cells.size() * sizeof(Cell) + leaf_work.size() * 2 * sizeof(Count)));
   file.put_value(arrays::run, source.run);
-  file.put_value(arrays::gravity, backend.gravity);
-  file.put(arrays::blocks, backend.blocks);
+  file.put_value(arrays::gravity, gravity.agreed);
+  file.put(arrays::blocks, blocks);
   file.put_value(arrays::domain, DomainHead{domain.box, domain.leaf_size, domain.block_leaves});
   file.put(arrays::cells, domain.cells);
   file.put(arrays::leaf_cells, domain.leaf_cell);
@@ -75,7 +75,7 @@ CheckpointPiece piece_of(const std::string& folder, const std::string& name, std
 
 /// Writes this rank's part, if it has leaves. Returns those of all ranks, on the master.
 std::vector<CheckpointPiece> write_parts(const Communicator& comm, const std::string& folder,
-                                         const CheckpointSource& source, const BackendState& state) {
+                                         const CheckpointSource& source, const Forest::Shape& trees) {
   const auto name = [](int rank) { return fmt::format("part_{:04}.hdf5", rank); };
   const auto rank = static_cast<std::size_t>(comm.rank());
   const std::int32_t first = source.domain.first_leaf[rank], end = source.domain.first_leaf[rank + 1];
@@ -83,7 +83,7 @@ std::vector<CheckpointPiece> write_parts(const Communicator& comm, const std::st
   comm.together([&] {
     if (first == end) return;
     source.backend.show(nullptr, [&](const Particles& particles) {
-      write_part(folder + "/" + name(comm.rank()), particles, state.trees);
+      write_part(folder + "/" + name(comm.rank()), particles, trees);
     });
     const CheckpointPiece piece = piece_of(folder, name(comm.rank()), first, end - first);
     own = {piece.size, piece.first_leaf, piece.leaves, {}};
@@ -101,7 +101,7 @@ CheckpointManifest manifest_of(const CheckpointSource& source) {
   CheckpointManifest manifest;
   manifest.grove = build_info().version;
   manifest.instruction_set = compiled_instruction_set();
-  manifest.backend = source.backend.name();
+  manifest.backend = source.backend.traits().name;
   manifest.step = source.run.steps_done;
   manifest.time = source.time;
   manifest.time_text = source.parameters.shown.text(source.time, dimension::time);
@@ -116,18 +116,18 @@ void write_all(const Communicator& comm, const CheckpointFolder& folder, const s
                const CheckpointSource& source) {
   const std::int64_t step = source.run.steps_done;
   const std::string temporary = folder.temporary(step);
-  BackendState state;
+  Gravity::State gravity;
   std::vector<Count> work;
   comm.together([&] {
     if (comm.is_master()) folder.make_temporary(step);
-    state = source.backend.state();
+    gravity = source.backend.gravity().state();
     work = source.backend.leaf_work(source.domain);
   });
   const std::vector<Count> leaf_work = comm.all_gather_arrays(std::span<const Count>(work));
-  const std::vector<CheckpointPiece> parts = write_parts(comm, temporary, source, state);
+  const std::vector<CheckpointPiece> parts = write_parts(comm, temporary, source, gravity.stored.trees);
   comm.together([&] {
     if (!comm.is_master()) return;
-    write_state(temporary + "/" + state_file, source, state, leaf_work);
+    write_state(temporary + "/" + state_file, source, gravity, leaf_work);
     CheckpointManifest manifest = manifest_of(source);
     manifest.pieces = {piece_of(temporary, state_file, 0, 0)};
     manifest.pieces.insert(manifest.pieces.end(), parts.begin(), parts.end());

@@ -121,7 +121,7 @@ double virial_ratio(const Communicator& comm, Particles sample, double gravitati
   DecompositionReport report;
   PhaseTimers timers;
   const Domain domain = backend->decompose(decomposition, std::nullopt, report);
-  backend->evaluate(domain, {}, timers);
+  backend->gravity().evaluate(domain, {}, timers);
   const Totals totals = backend->totals(domain);
   return totals.potential_energy < 0 ? 2 * totals.kinetic_energy / -totals.potential_energy : 0;
 }

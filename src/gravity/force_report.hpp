@@ -1,0 +1,44 @@
+#pragma once
+
+#include "base/types.hpp"
+#include "comm/communicator.hpp"
+#include "decomposition/rank_speeds.hpp"
+#include "kernels/math/block_steps.hpp"
+#include "kernels/math/opening.hpp"
+#include "let/let_message.hpp"
+
+namespace grove {
+
+/// What is asked of a force evaluation.
+struct EvaluationPlan {
+  /// Whether trees are made anew, as they have to be after decompose(); else they are those of the last
+  /// evaluation, with the moments and boxes of the particles' present places.
+  bool grows = true;
+  int first_active = 0;  ///< the level (Particles::level) from which on particles get forces
+  /// Whether then to look for the critical separation of least cost, where groups may be split and none is
+  /// set. Cost: some 15 walks, of all particles.
+  bool tunes_groups = false;
+};
+
+/// What a force evaluation did: sums over all ranks, the same on every rank, unless it says otherwise.
+struct ForceReport {
+  Count particles = 0;
+  Count active = 0;                 ///< particles that got forces
+  LevelCounts active_of{}, work{};  ///< active particles by level, and their interactions
+  Count not_finite = 0;             ///< active particles whose acceleration is no finite number
+  WalkCounts interactions;
+  Count busiest = 0;  ///< interactions of the rank that has most
+  Walked own;         ///< of this rank alone; of direct sums no seconds, as ranks wait for each other in them
+  LetCounts let;      ///< received: trees, nodes, particles
+  Count let_bytes = 0;  ///< received
+  /// Nodes and particles that a rank received, over its share N/P of the particles; mean over ranks.
+  double let_fraction = 0;
+  float median_acceleration = 0;   ///< of |a_old|; 0 where the criterion does not need it
+  bool opening_angle = false;      ///< it stood in for a criterion that needs |a_old|, as there was none yet
+  double critical_separation = 0;  ///< that parts of groups reached; 0: groups were not split
+
+  /// Turns what each rank counted into sums over all ranks, and keeps its own interactions. Collective.
+  void add_over_ranks(const Communicator& comm);
+};
+
+}  // namespace grove

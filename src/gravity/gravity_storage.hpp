@@ -1,0 +1,111 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "base/timers.hpp"
+#include "base/types.hpp"
+#include "decomposition/domain.hpp"
+#include "forest/forest.hpp"
+#include "gravity/block_excess.hpp"
+#include "gravity/resolution.hpp"
+#include "kernels/host/walk.hpp"
+#include "kernels/math/block_steps.hpp"
+#include "kernels/math/opening.hpp"
+#include "kernels/math/potentials.hpp"
+#include "let/let_message.hpp"
+
+namespace grove {
+
+/// What all ranks know before they walk; kept while trees are, unless all particles are active.
+struct GravitySetup {
+  WalkSetup walk;
+  Count particles = 0;
+  float median_acceleration = 0;  ///< of |a_old|
+  bool opening_angle = false;     ///< it stands in for a criterion that needs |a_old|
+};
+
+/// The particles of this rank and their trees, in the memory of the host or of a GPU: the passes that
+/// Gravity::evaluate() is made of, in the order in which they come there. All are collective. Errors of one
+/// rank are agreed on, so that all ranks end together (Communicator::together).
+class GravityStorage {
+ public:
+  virtual ~GravityStorage() = default;
+
+  /// New trees of the own leaves. It comes first after a decomposition, which leaves particles in disorder.
+  /// Adds to build and sort.
+  virtual void grow(const Domain& domain, PhaseTimers& timers) = 0;
+  /// Of the particles of all ranks.
+  struct Sums {
+    Count particles = 0;
+    double largest_mass = 0;
+    float median_acceleration = 0;  ///< the lower median of |a_old|; 0: it was not asked for
+  };
+  virtual Sums reduce(bool with_median) const = 0;
+  /// Only asked for where a message names it.
+  virtual FarParticle farthest() const = 0;
+
+  /// Moments and boxes of the particles' present places. checks: InputError where single precision loses
+  /// separations (lost_separation()). Adds to moments.
+  virtual void refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
+                     PhaseTimers& timers) = 0;
+
+  /// Chooses the groups that walk, those with particles from this level on. A GPU begins to walk the own
+  /// trees, beside the passes that come next.
+  virtual void begin_walk(const GravitySetup& setup, const Domain& domain, int first_active) = 0;
+  /// Tells all ranks the roots and bounds of the own leaves, and makes the moments of the cells above them.
+  virtual void publish(const GravitySetup& setup, const Domain& domain) = 0;
+  /// Chooses what walks of other ranks need of the own trees. On the host that is under way from here on.
+  virtual void select(const GravitySetup& setup, const Domain& domain) = 0;
+  /// Lets the own trees act. A GPU is at it already, and counts with the others. Adds to own walk.
+  virtual WalkCounts walk_own(const GravitySetup& setup, PhaseTimers& timers) = 0;
+  /// What came from other ranks.
+  struct Imported {
+    LetCounts counts;
+    Count bytes = 0;
+  };
+  virtual Imported import(const GravitySetup& setup, const Domain& domain) = 0;
+  /// Lets the cells above and the trees of other leaves act. Adds to own walk (GPU) and other walk.
+  virtual WalkCounts walk_others(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) = 0;
+  /// Walks all particles again, through all that is there after walk_others(), and keeps no forces: counts
+  /// of the own trees, and of the others.
+  virtual std::array<WalkCounts, 2> try_walk(const GravitySetup& setup, const Domain& domain) = 0;
+  /// Frees what came from other ranks.
+  virtual void end_walk() = 0;
+
+  /// In place of all from refit() on: direct summation over the particles of all ranks. Adds to other walk.
+  virtual void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
+                            PhaseTimers& timers) = 0;
+
+  /// Of the active particles of this rank.
+  struct Remembered {
+    LevelCounts particles{}, interactions{};  ///< by level
+    Count not_finite = 0;                     ///< particles
+  };
+  /// Adds external potentials to the new accelerations, and keeps what the next evaluation needs of them.
+  /// walked: through trees whose cost counts, that of the criterion that is set.
+  virtual Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
+                              bool walked) = 0;
+
+  /// Potentials that act from the next evaluation on. The same on every rank.
+  virtual void set_external(std::vector<ExternalPotential> potentials) = 0;
+
+  /// What blocks of leaves are known to cost, the same on all ranks; none where leaves have no blocks.
+  virtual BlockExcess::Due due(const Domain& domain, int first_active, double rate) const = 0;
+  /// Between two evaluations: new trees in the blocks of the domain that are due, whose cells then change; or
+  /// returns true, if the evaluation that follows has to grow them, in all leaves. rate: of these trees,
+  /// TreeUpdateRates::rebuild. Adds to build.
+  virtual bool rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) = 0;
+
+  /// What it keeps from one evaluation to the next beside the particles.
+  struct State {
+    std::vector<BlockExcess::Block> blocks;  ///< of all ranks, the same on all; none where leaves have none
+    Forest::Shape trees;                     ///< of the own leaves; origins on the host alone
+  };
+  /// Not collective.
+  virtual State state() const = 0;
+  /// Goes on from there, with the particles of just this domain.
+  virtual void restore(State state, const Domain& domain) = 0;
+};
+
+}  // namespace grove

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/array.hpp"
+#include "comm/communicator.hpp"
+#include "forest/forest.hpp"
+#include "forest/top_tree.hpp"
+#include "gravity/gravity_storage.hpp"
+#include "kernels/math/record.hpp"
+#include "let/message_exchange.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+
+/// Particles and trees in the memory of the host.
+class HostGravity : public GravityStorage {
+ public:
+  /// particles: those of the own leaves, leaf by leaf as Domain::leaf_begin says; new trees reorder them
+  /// inside leaves. records: as decompose() gives them, used up by new trees; the particles may then be in
+  /// any order before. Empty: they are made. All must outlive this.
+  HostGravity(const Communicator& comm, const GravityParameters& parameters, Particles& particles,
+              Array<Record>& records)
+      : comm_(comm), parameters_(parameters), particles_(particles), records_(records) {}
+
+  Sums reduce(bool with_median) const override;
+  FarParticle farthest() const override { return farthest_particle(comm_, particles_); }
+  void grow(const Domain& domain, PhaseTimers& timers) override;
+  void refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
+             PhaseTimers& timers) override;
+  void begin_walk(const GravitySetup&, const Domain&, int) override {}  // groups tell by themselves
+  void publish(const GravitySetup& setup, const Domain& domain) override;
+  void select(const GravitySetup& setup, const Domain& domain) override;
+  WalkCounts walk_own(const GravitySetup& setup, PhaseTimers& timers) override;
+  Imported import(const GravitySetup& setup, const Domain& domain) override;
+  WalkCounts walk_others(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) override;
+  std::array<WalkCounts, 2> try_walk(const GravitySetup& setup, const Domain& domain) override;
+  void end_walk() override;
+  void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
+                    PhaseTimers& timers) override;
+  Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
+                      bool walked) override;
+  void set_external(std::vector<ExternalPotential> potentials) override { external_ = std::move(potentials); }
+  BlockExcess::Due due(const Domain&, int, double) const override { return {}; }
+  bool rebuild(Domain&, int, double, PhaseTimers&) override { return true; }
+  State state() const override { return {{}, forest_.shape()}; }
+  void restore(State state, const Domain& domain) override;
+
+  ExternalField external() const { return {external_.data(), static_cast<int>(external_.size())}; }
+  /// Frees the trees. The next evaluation has to grow new ones.
+  void forget_trees() { forest_ = {}; }
+  /// Collective. The trees of own leaves that others own from now on go there, as they are. from: first leaf
+  /// of each rank before, length P + 1; domain: with the new runs.
+  void move_leaves(std::span<const std::int32_t> from, const Domain& domain);
+
+ private:
+  /// The own leaves, in order: what walks, what acts, and where forces go.
+  struct OwnLeaves {
+    std::vector<TargetLeaf> targets;
+    std::vector<SourceTree> trees;
+    std::vector<ForceOutput> outputs;
+  };
+  OwnLeaves own_leaves(Particles& particles) const;
+  std::size_t first_leaf(const Domain& domain) const;
+
+  const Communicator& comm_;
+  const GravityParameters& parameters_;
+  Particles& particles_;
+  Array<Record>& records_;
+  std::vector<ExternalPotential> external_;
+  Forest forest_;
+  TopMoments top_;
+  std::vector<TargetBounds> bounds_;  ///< by number of the leaf in the ORB, and the next two likewise
+  std::vector<Vec3d> origins_;
+  std::vector<SourceTree> trees_;            ///< of the own leaves and of those that were imported
+  OwnLeaves own_;                            ///< during a walk, and the next two likewise
+  std::optional<MessageExchange> exchange_;  ///< under way
+  std::vector<Message> imported_;            ///< what trees_ of other ranks point to
+};
+
+}  // namespace grove
