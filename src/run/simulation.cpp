@@ -10,7 +10,10 @@
 #include <utility>
 
 #include "backend/host_backend.hpp"
+#include "base/console.hpp"
 #include "base/errors.hpp"
+#include "base/progress.hpp"
+#include "comm/agreed.hpp"
 #include "time/audit_schedule.hpp"
 
 namespace grove {
@@ -21,14 +24,6 @@ constexpr std::int64_t tuning_interval = 1024, tuning_evaluations = 15;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// What `make` makes, or its error on all ranks together.
-template <class Make>
-auto agreed(const Communicator& comm, const Make& make) {
-  std::optional<decltype(make())> made;
-  comm.together([&] { made = make(); });
-  return *std::move(made);
 }
 
 }  // namespace
@@ -62,17 +57,13 @@ Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& pa
       timeline_(timeline),
       clock_(timeline_),
       step_rule_(parameters.time.rule(timeline_.step(), parameters.gravity.softening)),
-      output_times_(agreed(comm,
-                           [&] {
-                             return OutputTimes::planned(parameters.output.times, parameters.output.every,
-                                                         timeline.begin(), timeline.end(), parameters.shown);
-                           })),
       backend_(std::move(backend)),
       tuning_(backend_->traits().update_rates, parameters.tuning.rebuild_interval),
       is_audited_(parameters.audit.every > 0),
       leaf_moves_(comm, backend_->traits().move_rates),
-      checkpoints_(comm, parameters.output.folder, parameters.checkpoint),
-      start_time_(timeline.begin()) {
+      outputs_({comm_, parameters_, timeline_, clock_, *backend_, domain_, forces_}),
+      reports_({comm_, parameters_, timeline_, clock_, *backend_, domain_, forces_}, outputs_),
+      checkpoints_(comm, parameters.output.folder, parameters.checkpoint) {
   backend_->gravity().set_external(
       external_potentials(parameters.potentials, parameters.gravity.gravitational_constant));
 }
@@ -88,15 +79,32 @@ void Simulation::start() {
   if (parameters_.gravity.splits_groups()) evaluate_forces({.grows = false});
   tuning_.learn(forces_);
   forecast_.add(forces_, seconds_since(step_start_));
-  const Totals first = totals();
-  first_energy_ = first.total_energy();
-  // A parabolic pair has no energy, a particle alone nothing at all; where the zero of an external potential
-  // is arbitrary, so is that of the energy.
-  energy_scale_ = vanishes_far_away(parameters_.potentials)
-                      ? std::abs(first_energy_)
-                      : first.kinetic_energy + std::abs(first.potential_energy);
-  conservation_.begin(first);
-  if (energy_scale_ == 0) energy_scale_ = first.kinetic_energy > 0 ? first.kinetic_energy : 1;
+  reports_.begin();
+}
+
+PhysicalSummary Simulation::summary() {
+  if (!has_levels_) choose_levels();
+  const Totals all = totals();
+  PhysicalSummary summary;
+  backend_->show(nullptr, [&](const Particles& particles) {
+    summary = physical_summary(comm_, particles, all, bins_.particles, timeline_.step(),
+                               parameters_.gravity.gravitational_constant);
+  });
+  return summary;
+}
+
+/// Says what the run begins with. Agreed<InputError> if it would not get on.
+void Simulation::introduce() {
+  const PhysicalSummary beginning = summary();
+  if (comm_.is_master()) say("{}", beginning.text(parameters_.shown));
+  for (const std::string& fault :
+       {fault_of_steps(beginning, parameters_), fault_of_pictures(beginning, parameters_.output)})
+    if (!fault.empty()) throw Agreed<InputError>(fault);
+  const double span = timeline_.end() - timeline_.begin();
+  if (const std::string doubt = doubt_about_units(beginning, parameters_, span);
+      !doubt.empty() && comm_.is_master())
+    fmt::print(stderr, "warning: {}\n", doubt);
+  require_levels();
 }
 
 Particles Simulation::particles() const {
@@ -122,9 +130,10 @@ Ended Simulation::run(StopRequests* requests) {
 }
 
 Ended Simulation::to_the_end(StopRequests* requests) {
-  if (!resumed_at_) introduce();
-  start_reporting();
-  if (!resumed_at_) report(TreeUpdate::redecompose);
+  const bool is_new = !reports_.resumed_at();
+  if (is_new) introduce();
+  reports_.open();
+  if (is_new) report(TreeUpdate::redecompose);
   if (requests) requests->steps_go_on(expected_checkpoint_seconds());
   while (!is_done()) {
     step();
@@ -139,7 +148,7 @@ Ended Simulation::to_the_end(StopRequests* requests) {
   write_outputs(std::numeric_limits<double>::infinity(), since_report_);
   save(requests);  // a later time.end goes on from here
   report_tuning();
-  report_end();
+  reports_.end(since_report_);
   return Ended::complete;
 }
 
@@ -149,7 +158,10 @@ Request Simulation::asked(StopRequests* requests) {
   while (true) {
     const Request request = requests->poll(checkpoints_.is_due());
     if (request != Request::snapshot) return request;
-    write_requested_snapshot();
+    {
+      const auto timer = since_report_.time("output");
+      outputs_.write_requested(steps_done_);
+    }
     requests->steps_go_on(expected_checkpoint_seconds());
   }
 }
@@ -160,7 +172,7 @@ void Simulation::step() {
   if (!has_levels_) choose_levels();
   require_levels();
   const int deepest = this->deepest();
-  if (reporting_) write_outputs(clock_.end_of(deepest), timers_);
+  if (reports_.is_open()) write_outputs(clock_.end_of(deepest), timers_);
   const BlockClock::State before = clock_.state();
   advance(deepest);
   is_audited_ = AuditSchedule(parameters_.audit.every).is_due(before, clock_.state());
@@ -180,8 +192,32 @@ void Simulation::step() {
   tuning_.walked(forces_, measured());
   leaf_moves_.walked(forces_);
   if (is_synchronised()) leaf_moves_.synchronised();
-  if (reporting_) report(update);
+  if (reports_.is_open()) report(update);
   forecast_.add(forces_, seconds_since(step_start_));
+}
+
+void Simulation::report(TreeUpdate update) {
+  reports_.step({steps_done_, update, leaves_moved_, dt_, is_audited_, bins_}, timers_);
+  if (is_synchronised()) bins_ = {.particles = bins_.particles};
+}
+
+/// As they have been measured last.
+void Simulation::report_tuning() const {
+  if (!comm_.is_master()) return;
+  if (forces_.critical_separation > 0 && forces_.critical_separation < domain_.box.edge)
+    say("groups were split into parts that reach {} at most\n",
+        parameters_.shown.text(forces_.critical_separation, dimension::length));
+  if (parameters_.tuning.cost == TuningCost::counted) return;
+  const TreeUpdateRates& rates = tuning_.rates();
+  say("measured in interactions: new trees {:.0f} per particle, new cuts {:.0f}\n", rates.rebuild,
+      rates.redecompose);
+}
+
+/// Those due before a time. If one cannot be written the run ends, and its state is saved, from which it goes
+/// on with just that one.
+void Simulation::write_outputs(double end, PhaseTimers& timers) {
+  const auto timer = timers.time("output");
+  outputs_.write_due(end, [&] { save(nullptr); });
 }
 
 /// The deepest level that has particles.

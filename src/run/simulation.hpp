@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,20 +11,17 @@
 #include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
 #include "io/parameters.hpp"
-#include "io/render.hpp"
-#include "io/snapshot.hpp"
 #include "leaf_moves.hpp"
 #include "run/checkpoint/checkpoint.hpp"
 #include "run/checkpoint/checkpoints.hpp"
 #include "run/guard/guards.hpp"
 #include "run/guard/step_forecast.hpp"
 #include "run/guard/stop_requests.hpp"
-#include "run/log/conservation.hpp"
-#include "run/log/run_log.hpp"
 #include "run/log/time_bins.hpp"
+#include "run/run_outputs.hpp"
+#include "run/run_reports.hpp"
 #include "run/start/physical_summary.hpp"
 #include "time/block_clock.hpp"
-#include "time/output_times.hpp"
 #include "time/timeline.hpp"
 #include "tuning/tree_tuning.hpp"
 #include "tuning/tree_update.hpp"
@@ -48,6 +44,8 @@ class Simulation {
   /// particles; those of the checkpoint are read.
   Simulation(const Communicator& comm, const Parameters& parameters, std::unique_ptr<Backend> backend,
              const Checkpoint& from);
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
 
   /// Steps to the end of the run, writing what is due into the output folder, or, after any step, to where
   /// `requests` asks to stop.
@@ -61,7 +59,7 @@ class Simulation {
   PhysicalSummary summary();
 
   /// Seconds of a picture of the present, which is not written; 0: there are none. Collective.
-  double seconds_of_picture();
+  double seconds_of_picture() const { return outputs_.seconds_of_picture(); }
 
   /// Between two steps: saves all that it takes to go on from here. Agreed<InputError> if that fails.
   void write_checkpoint();
@@ -109,32 +107,20 @@ class Simulation {
   double longest_steps() const { return (time() - timeline_.begin()) / timeline_.step(); }
   void evaluate_forces(const EvaluationPlan& plan);
   Moment now() const { return {steps_done_, time(), parameters_.shown}; }
-  void start_reporting();
-  void remove_earlier_results() const;
-  void report_end();
-  AuditResult audit() const;
-  Verdict verdict();
-  bool measures_radii() const;
-  std::uint8_t types_with_mass() const;
-  void report_tuning() const;
   void report(TreeUpdate update);
+  void report_tuning() const;
   Request asked(StopRequests* requests);
   void write_outputs(double end, PhaseTimers& timers);
-  void write_output(double time, std::int64_t number);
   RunState state() const;
   void save(StopRequests* requests);
-  void log_checkpoint();
   double expected_checkpoint_seconds() const;
   void restore(const Checkpoint& from);
-  void write_requested_snapshot();
-  WriteOptions snapshot_options(double time) const;
 
   const Communicator& comm_;
   Parameters parameters_;
   Timeline timeline_;
   BlockClock clock_;
   StepRule step_rule_;
-  OutputTimes output_times_;
   std::unique_ptr<Backend> backend_;
   Domain domain_;
   /// What was before a decomposition. It is compared behind the evaluation that follows: until then particles
@@ -150,29 +136,18 @@ class Simulation {
   bool is_audited_;  ///< the step under way; at the begin, if any is
   LeafMoves leaf_moves_;
   StepForecast forecast_;
-  Count leaves_moved_ = 0;    ///< before the last walk, but for decompositions
-  bool has_levels_ = false;   ///< for the step that comes
-  double dt_ = 0;             ///< length of the last step
-  PhaseTimers timers_;        ///< of the present step and what came before it
-  PhaseTimers since_report_;  ///< of what is done between steps
-  bool reporting_ = false;
-  std::unique_ptr<RunLog> log_;   ///< on the master, while reporting
-  double first_energy_ = 0;       ///< total
-  double energy_scale_ = 1;       ///< what its changes are compared with
-  Conservation conservation_;     ///< so far
-  std::int64_t steps_done_ = 0;   ///< of all lengths
-  std::uint64_t bytes_sent_ = 0;  ///< by this rank until the last report
+  Count leaves_moved_ = 0;       ///< before the last walk, but for decompositions
+  bool has_levels_ = false;      ///< for the step that comes
+  double dt_ = 0;                ///< length of the last step
+  PhaseTimers timers_;           ///< of the present step and what came before it
+  PhaseTimers since_report_;     ///< of what is done between steps
+  std::int64_t steps_done_ = 0;  ///< of all lengths
   std::int64_t groups_tuned_at_ = 0;
-  std::size_t outputs_done_ = 0;  ///< of output_times_, which another part of the run may have had otherwise
-  std::int64_t snapshots_ = 0;    ///< that were due and are written, of all parts of the run
-  double last_output_ = -std::numeric_limits<double>::infinity();  ///< time of the last one
-  Frame frame_;                                                    ///< of the last picture
+  RunOutputs outputs_;
+  RunReports reports_;
   Checkpoints checkpoints_;
-  double checkpoint_seconds_ = 0;           ///< that the last one took; 0: none was written yet
-  Count hosts_ = 1;                         ///< that the ranks are on
-  std::optional<std::int64_t> resumed_at_;  ///< steps done, where the run goes on
-  double start_time_;                       ///< of this process' part of the run
-  Clock::time_point run_start_, step_start_, reported_at_;
+  double checkpoint_seconds_ = 0;  ///< that the last one took; 0: none was written yet
+  Clock::time_point step_start_;
 };
 
 }  // namespace grove

@@ -1,0 +1,120 @@
+#include "run/run_outputs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <vector>
+
+#include "base/console.hpp"
+#include "base/errors.hpp"
+#include "base/progress.hpp"
+#include "comm/agreed.hpp"
+#include "run/guard/step_forecast.hpp"
+
+namespace grove {
+
+RunOutputs::RunOutputs(const RunView& run)
+    : run_(run), times_(agreed(run.comm, [&] {
+        const OutputParameters& output = run.parameters.output;
+        return OutputTimes::planned(output.times, output.every, run.timeline.begin(), run.timeline.end(),
+                                    run.parameters.shown);
+      })) {}
+
+void RunOutputs::restore(const State& state) {
+  state_ = state;
+  done_ = times_.count_passed(run_.clock.time(), state.last, run_.timeline.same());
+}
+
+bool RunOutputs::is_due_now() const {
+  return done_ < times_.all().size() &&
+         std::abs(times_.all()[done_] - run_.clock.time()) <= run_.timeline.same();
+}
+
+void RunOutputs::write_due(double end, const std::function<void()>& save) {
+  const Expected expected(at_most(longest_writing_seconds(run_.forces.particles)));
+  const double same = std::max(1e-9 * (end - run_.clock.time()), run_.timeline.rounding());
+  const std::size_t due = run_.clock.is_done() ? times_.all().size() : times_.count_before(end - same);
+  for (; done_ < due; ++done_) {
+    const double time = times_.all()[done_];
+    try {
+      write(time);
+    } catch (const Agreed<InputError>&) {
+      save();
+      throw;
+    }
+    state_.last = time;
+    ++state_.snapshots;
+  }
+}
+
+void RunOutputs::write(double time) {
+  const Parameters& parameters = run_.parameters;
+  const Prediction to = run_.clock.prediction(parameters.time.integrator, time);
+  const std::string name = fmt::format("{}/snapshot_{:03}", parameters.output.folder, state_.snapshots);
+  run_.backend.show(is_synchronised_at(time) ? nullptr : &to, [&](const Particles& particles) {
+    write_snapshot(run_.comm, name + ".hdf5", particles, options(time));
+    if (!parameters.output.render) return;
+    const Caption caption{time, parameters.shown};
+    state_.frame =
+        render_png(run_.comm, particles, parameters.output.view, caption, name + ".png", state_.frame);
+  });
+}
+
+void RunOutputs::write_requested(std::int64_t step) const {
+  const Expected expected(at_most(longest_writing_seconds(run_.forces.particles)));
+  const double time = run_.clock.time();
+  const std::string name = fmt::format("{}/requested_step_{:08}.hdf5", run_.parameters.output.folder, step);
+  const Prediction now = run_.clock.prediction(run_.parameters.time.integrator, time);
+  try {
+    run_.backend.show(run_.clock.is_synchronised() ? nullptr : &now, [&](const Particles& particles) {
+      write_snapshot(run_.comm, name, particles, options(time));
+    });
+  } catch (const Agreed<InputError>& error) {
+    if (run_.comm.is_master())
+      fmt::print(stderr, "warning: no snapshot as asked: {}; the run goes on\n", error.what());
+    return;
+  }
+  if (run_.comm.is_master()) say("as asked: {}\n", name);
+}
+
+double RunOutputs::seconds_of_picture() const {
+  if (!run_.parameters.output.render) return 0;
+  const auto start = std::chrono::steady_clock::now();
+  run_.backend.show(nullptr, [&](const Particles& particles) {
+    measure(run_.comm, particles, run_.parameters.output.view);
+  });
+  return run_.comm.max(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
+
+bool RunOutputs::is_synchronised_at(double time) const {
+  return run_.clock.is_synchronised() && std::abs(time - run_.clock.time()) <= run_.timeline.same();
+}
+
+WriteOptions RunOutputs::options(double time) const {
+  WriteOptions options;
+  options.time = time;
+  options.units = run_.parameters.units;
+  options.fields = run_.parameters.output.fields;
+  options.types = run_.parameters.output.types;
+  options.files = static_cast<int>(run_.parameters.output.files);
+  options.leaf_size = run_.domain.leaf_size;
+  return options;
+}
+
+std::string fault_of_pictures(const PhysicalSummary& summary, const OutputParameters& output) {
+  if (!output.render || output.view.types == 0) return {};
+  std::vector<std::size_t> asked, present;
+  for (std::size_t type = 0; type < summary.counts.size(); ++type) {
+    const bool is_asked = (output.view.types >> type & 1) != 0;
+    if (is_asked && summary.counts[type] > 0) return {};
+    if (is_asked) asked.push_back(type);
+    if (summary.counts[type] > 0) present.push_back(type);
+  }
+  return fmt::format("output.render.types: there are no particles of type {}; their types are {}",
+                     fmt::join(asked, ", "), fmt::join(present, ", "));
+}
+
+}  // namespace grove

@@ -1,0 +1,252 @@
+#include "run/run_reports.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/activity.hpp"
+#include "base/console.hpp"
+#include "base/memory.hpp"
+#include "base/progress.hpp"
+#include "io/checkpoint_folder.hpp"
+#include "io/file.hpp"
+#include "run/guard/step_forecast.hpp"
+#include "run/log/environment.hpp"
+#include "run/start/earlier_results.hpp"
+
+namespace grove {
+namespace {
+
+/// Seconds of every phase on the slowest rank.
+std::array<double, step_phases.size()> slowest(const Communicator& comm, const PhaseTimers& timers) {
+  std::array<double, step_phases.size()> seconds{};
+  std::transform(step_phases.begin(), step_phases.end(), seconds.begin(),
+                 [&](const char* phase) { return timers.seconds(phase); });
+  comm.max(std::span<double>(seconds));
+  return seconds;
+}
+
+/// What a rank did in a step.
+struct RankStep {
+  double walk_seconds;
+  std::uint64_t bytes_sent;
+};
+
+/// The slowest rank's time over the mean.
+double imbalance(const std::vector<RankStep>& ranks) {
+  double sum = 0, most = 0;
+  for (const RankStep& rank : ranks) sum += rank.walk_seconds, most = std::max(most, rank.walk_seconds);
+  return sum > 0 ? most * static_cast<double>(ranks.size()) / sum : 1;
+}
+
+/// Collective.
+MemoryReport memory(const Communicator& comm) {
+  const MemoryUse use = memory_use();
+  std::array<double, 3> most{use.now, use.peak, static_cast<double>(peak_device_memory())};
+  comm.max(std::span<double>(most));
+  return {most[0], most[1], most[2]};
+}
+
+/// Shown however quiet the run is.
+void print_verdict(const Verdict& verdict) {
+  for (const std::string& line : verdict.lines) fmt::print(stderr, "verdict: {}\n", line);
+  for (const std::string& text : verdict.warnings) fmt::print(stderr, "\n*** WARNING: {}\n", text);
+}
+
+double seconds_between(std::chrono::steady_clock::time_point start,
+                       std::chrono::steady_clock::time_point end) {
+  return std::chrono::duration<double>(end - start).count();
+}
+
+}  // namespace
+
+void RunReports::begin() {
+  const Totals first = run_.backend.totals(run_.domain);
+  state_.first_energy = first.total_energy();
+  // A parabolic pair has no energy, a particle alone nothing at all; where the zero of an external potential
+  // is arbitrary, so is that of the energy.
+  state_.energy_scale = vanishes_far_away(run_.parameters.potentials)
+                            ? std::abs(state_.first_energy)
+                            : first.kinetic_energy + std::abs(first.potential_energy);
+  if (state_.energy_scale == 0) state_.energy_scale = first.kinetic_energy > 0 ? first.kinetic_energy : 1;
+  state_.conservation.begin(first);
+  start_time_ = run_.timeline.begin();
+}
+
+void RunReports::resume(const State& state, std::int64_t steps_done) {
+  state_ = state;
+  resumed_at_ = steps_done;
+  start_time_ = run_.clock.time();
+}
+
+void RunReports::open() {
+  const Environment where = environment(run_.comm);
+  const std::uint8_t types = types_with_mass();
+  hosts_ = static_cast<Count>(where.hosts.size());
+  run_.comm.together([&] {
+    if (!run_.comm.is_master()) return;
+    const std::string& folder = run_.parameters.output.folder;
+    make_output_folder(folder);
+    remove_earlier_results();
+    write_text(folder + "/used-parameters.yml", used_parameters(run_.parameters));
+    const DisplayUnits& shown = run_.parameters.shown;
+    const Timeline& timeline = run_.timeline;
+    const auto time_text = [&](double time) { return shown.text(time, dimension::time); };
+    say("particles: {}, leaves: {}, ranks: {}; longest steps: {} of {}, from time {} to {}; results: {}\n",
+        run_.forces.particles, run_.domain.leaves(), run_.comm.size(), timeline.steps(),
+        time_text(timeline.step()), time_text(timeline.begin()), time_text(timeline.end()), folder);
+    const std::string& devices = run_.backend.traits().devices;
+    say("{}", devices);
+    if (resumed_at_) say("goes on after step {}, time {}\n", *resumed_at_, time_text(run_.clock.time()));
+    log_ = std::make_unique<RunLog>(folder, shown, types, resumed_at_);
+    log_->telemetry().start(where, {run_.forces.particles, run_.domain.leaves(), timeline.begin(),
+                                    timeline.end(), timeline.step(), devices});
+  });
+  is_open_ = true;
+  opened_at_ = reported_at_ = Clock::now();
+}
+
+/// Of the run that this one replaces; or, of the one that it goes on with, what came behind the checkpoint,
+/// as its times may be others now. On the master.
+void RunReports::remove_earlier_results() const {
+  const std::string& folder = run_.parameters.output.folder;
+  if (!resumed_at_) CheckpointFolder(folder).clear();
+  const EarlierResults earlier(folder);
+  const std::size_t removed =
+      resumed_at_ ? earlier.remove_from(outputs_.state().snapshots) : earlier.remove_all();
+  if (removed > 0)
+    say("{} removed that {}\n",
+        removed == 1 ? "a snapshot or picture is" : fmt::format("{} snapshots and pictures are", removed),
+        resumed_at_ ? "came behind the checkpoint" : "an earlier run left");
+}
+
+/// Those of all ranks, as a mask.
+std::uint8_t RunReports::types_with_mass() const {
+  std::array<Count, particle_types> counts{};
+  run_.backend.show(nullptr, [&](const Particles& particles) {
+    for (std::size_t i = 0; i < particles.size(); ++i)
+      counts[particles.type[i]] += particles.mass[i] > 0 ? 1 : 0;
+  });
+  run_.comm.sum(std::span<Count>(counts));
+  std::uint8_t mask = 0;
+  for (std::size_t type = 0; type < counts.size(); ++type)
+    if (counts[type] > 0) mask = static_cast<std::uint8_t>(mask | 1u << type);
+  return mask;
+}
+
+void RunReports::step(const Step& step, PhaseTimers& timers) {
+  StepReport report;
+  report.tree_update = step.tree_update;
+  report.leaves_moved = step.leaves_moved;
+  measure(step, report, timers);
+  report.phases = slowest(run_.comm, timers);
+  const std::uint64_t sent = activity().sent;
+  const std::vector<RankStep> ranks =
+      run_.comm.all_gather(RankStep{timers.seconds("walk"), sent - std::exchange(bytes_sent_, sent)});
+  report.imbalance = imbalance(ranks);
+  for (const RankStep& rank : ranks) report.sent_bytes += static_cast<Count>(rank.bytes_sent);
+  report.tree_bytes = run_.forces.let_bytes;
+  if (log_) log(step, report);
+}
+
+/// What is known only where all particles are synchronised, and of the forces if they are audited.
+void RunReports::measure(const Step& step, StepReport& report, PhaseTimers& timers) {
+  if (run_.clock.is_synchronised()) {
+    report.totals = run_.backend.totals(run_.domain);
+    report.memory = memory(run_.comm);
+    report.energy_error = (report.totals->total_energy() - state_.first_energy) / state_.energy_scale;
+    state_.conservation.add(*report.totals, report.energy_error);
+    if (measures_radii(step.number)) {
+      const auto timer = timers.time("output");
+      run_.backend.show(nullptr, [&](const Particles& particles) {
+        report.radii = lagrange_radii(run_.comm, particles, report.totals->mass);
+      });
+    }
+  }
+  if (step.is_audited) {
+    const auto timer = timers.time("audit");
+    report.audit = audit();
+    state_.conservation.add(*report.audit);
+  }
+}
+
+/// Lagrange radii, which cost some passes over all particles. On the host they are measured 256 times in a
+/// run; from a GPU all particles have to be copied, as for a snapshot, so there only with those.
+bool RunReports::measures_radii(std::int64_t step) const {
+  if (step == 0 || run_.clock.is_done()) return true;
+  if (run_.backend.traits().name == "cuda") return outputs_.is_due_now();
+  constexpr std::int64_t times = 256;
+  return run_.clock.steps_done() % ((run_.timeline.steps() + times - 1) / times) == 0;
+}
+
+/// Audits the active particles, whose forces are of the present.
+AuditResult RunReports::audit() const {
+  const Count sample = std::min(run_.parameters.audit.particles, run_.forces.active);
+  const auto pairs =
+      static_cast<double>(sample) * static_cast<double>(run_.forces.particles) / run_.comm.size();
+  const Expected expected(at_most(slow_seconds(pairs)));
+  return run_.backend.audit(run_.domain, sample, run_.clock.first_active());
+}
+
+/// On the master.
+void RunReports::log(const Step& step, StepReport& report) {
+  const auto now = Clock::now();
+  const auto n = static_cast<double>(std::max<Count>(1, run_.forces.active));
+  const double time = run_.clock.time();
+  report.step = step.number;
+  report.time = time;
+  report.done = (time - start_time_) / (run_.timeline.end() - start_time_);
+  report.dt = step.length;
+  report.level = run_.clock.first_active();
+  report.active = run_.forces.active;
+  report.wall_seconds = seconds_between(std::exchange(reported_at_, now), now);
+  report.run_seconds = seconds_between(opened_at_, now);
+  report.cell_interactions = static_cast<double>(run_.forces.interactions.cell) / n;
+  report.particle_interactions = static_cast<double>(run_.forces.interactions.particle) / n;
+  log_->add(report);
+  if (run_.clock.is_synchronised() && step.number > 0)
+    log_->add(step.bins, run_.timeline.step(), run_.comm.size());
+}
+
+void RunReports::end(PhaseTimers& timers) {
+  const Verdict verdict = this->verdict(timers);
+  const auto [now, peak, on_device] = memory(run_.comm);
+  const auto phases = slowest(run_.comm, timers);
+  const double share = static_cast<double>(run_.forces.particles) / run_.comm.size();
+  if (!run_.comm.is_master()) return;
+  log_->telemetry().end({seconds_between(opened_at_, Clock::now()), peak, on_device, phases, verdict});
+  say("peak memory {:.1f} MB on one rank, {:.0f} bytes per particle\n", 1e-6 * peak, peak / share);
+  if (on_device > 0)
+    say("peak memory of a GPU {:.1f} MB, {:.0f} bytes per particle\n", 1e-6 * on_device, on_device / share);
+  print_verdict(verdict);
+}
+
+/// A run that has never looked at its forces does so now.
+Verdict RunReports::verdict(PhaseTimers& timers) {
+  if (state_.conservation.audits == 0 && !run_.parameters.gravity.is_direct(run_.forces.particles)) {
+    const auto timer = timers.time("audit");
+    state_.conservation.add(audit());
+  }
+  Turning turning;
+  const Totals now = run_.backend.totals(run_.domain);
+  run_.backend.show(nullptr,
+                    [&](const Particles& particles) { turning = turning_of(run_.comm, particles, now); });
+  return verdict_on(state_.conservation, turning, run_.forces.particles, run_.parameters);
+}
+
+void RunReports::keep() const {
+  if (log_) log_->keep();
+}
+
+void RunReports::checkpoint_written(std::int64_t steps_done) const {
+  run_.comm.together([&] {
+    if (log_) log_->telemetry().checkpoint(steps_done);
+  });
+}
+
+}  // namespace grove
