@@ -8,7 +8,7 @@
 #include "base/box.hpp"
 #include "comm/communicator.hpp"
 #include "decomposition/migration.hpp"
-#include "decomposition/rank_particles.hpp"
+#include "decomposition/services/rank_particles.hpp"
 #include "decomposition/shares.hpp"
 #include "kernels/math/cell.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/array.hpp"
-#include "decomposition/rank_particles.hpp"
+#include "decomposition/services/rank_particles.hpp"
 #include "kernels/math/cell.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/delegated_record.hpp"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "decomposition/decompose.hpp"
-#include "decomposition/rank_particles.hpp"
 #include "decomposition/rank_storage.hpp"
+#include "decomposition/services/rank_particles.hpp"
 
 namespace grove {
 

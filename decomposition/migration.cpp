@@ -1,6 +1,6 @@
 #include "decomposition/migration.hpp"
 
-#include "decomposition/rank_particles.hpp"
+#include "decomposition/services/rank_particles.hpp"
 
 namespace grove {
 namespace {

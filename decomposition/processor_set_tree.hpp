@@ -10,7 +10,7 @@
 #include "base/timers.hpp"
 #include "comm/communicator.hpp"
 #include "decomposition/decompose.hpp"
-#include "decomposition/service.hpp"
+#include "decomposition/services/service.hpp"
 
 namespace grove {
 

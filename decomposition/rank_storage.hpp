@@ -8,7 +8,7 @@
 #include "comm/communicator.hpp"
 #include "decomposition/delegated_cells.hpp"
 #include "decomposition/frontier.hpp"
-#include "decomposition/service.hpp"
+#include "decomposition/services/service.hpp"
 #include "kernels/math/cell.hpp"
 #include "kernels/math/cut_rule.hpp"
 

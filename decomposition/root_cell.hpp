@@ -5,7 +5,7 @@
 #include "base/box.hpp"
 #include "comm/communicator.hpp"
 #include "decomposition/decompose.hpp"
-#include "decomposition/rank_particles.hpp"
+#include "decomposition/services/rank_particles.hpp"
 #include "kernels/math/cell.hpp"
 #include "kernels/math/cell_questions.hpp"
 #include "kernels/math/cut_rule.hpp"

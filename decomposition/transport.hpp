@@ -6,7 +6,7 @@
 
 #include "comm/communicator.hpp"
 #include "decomposition/decompose.hpp"
-#include "decomposition/service.hpp"
+#include "decomposition/services/service.hpp"
 
 namespace grove {
 

@@ -9,9 +9,9 @@
 
 #include "base/errors.hpp"
 #include "decomposition/processor_set_tree.hpp"
-#include "decomposition/rank_particles.hpp"
 #include "decomposition/root_cell.hpp"
 #include "decomposition/services/all.hpp"
+#include "decomposition/services/rank_particles.hpp"
 #include "decomposition/shares.hpp"
 #include "decomposition/top_cells.hpp"
 #include "kernels/cuda/cuts/bisection.hpp"

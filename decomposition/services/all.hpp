@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "decomposition/service.hpp"
 #include "decomposition/services/count_left.hpp"
 #include "decomposition/services/gather_keys.hpp"
 #include "decomposition/services/greatest_id.hpp"
@@ -10,6 +9,7 @@
 #include "decomposition/services/make_axis.hpp"
 #include "decomposition/services/partition.hpp"
 #include "decomposition/services/select_tie.hpp"
+#include "decomposition/services/service.hpp"
 
 namespace grove::services {
 

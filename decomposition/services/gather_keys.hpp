@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "decomposition/rank_particles.hpp"
+#include "decomposition/services/rank_particles.hpp"
 #include "kernels/math/cell_questions.hpp"
 
 namespace grove::services {

@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-#include "decomposition/rank_particles.hpp"
+#include "decomposition/services/rank_particles.hpp"
 #include "kernels/math/cell_questions.hpp"
 
 namespace grove::services {

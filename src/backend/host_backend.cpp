@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "decomposition/leaf_transfer.hpp"
-#include "decomposition/rank_particles.hpp"
+#include "decomposition/services/rank_particles.hpp"
 #include "time/leapfrog.hpp"
 
 namespace grove {

@@ -9,7 +9,7 @@
 #include "decomposition/gpu/device_rank.hpp"
 #include "decomposition/gpu/device_transfer.hpp"
 #include "decomposition/gpu/devices.hpp"
-#include "decomposition/rank_particles.hpp"
+#include "decomposition/services/rank_particles.hpp"
 #include "gravity/gpu/device_audit.hpp"
 #include "gravity/gpu/device_gravity.hpp"
 #include "kernels/cuda/device/available_memory.hpp"

@@ -6,7 +6,7 @@
 
 #include "checkpoint.hpp"
 #include "checkpoint_arrays.hpp"
-#include "decomposition/rank_particles.hpp"
+#include "decomposition/services/rank_particles.hpp"
 #include "decomposition/shares.hpp"
 #include "io/array_file.hpp"
 #include "io/file.hpp"

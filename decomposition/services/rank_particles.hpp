@@ -8,8 +8,8 @@
 #include "base/array.hpp"
 #include "base/errors.hpp"
 #include "base/types.hpp"
-#include "decomposition/domain.hpp"
 #include "kernels/host/bisection.hpp"
+#include "kernels/math/cell.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {

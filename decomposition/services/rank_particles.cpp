@@ -1,4 +1,4 @@
-#include "decomposition/rank_particles.hpp"
+#include "decomposition/services/rank_particles.hpp"
 
 #include <algorithm>
 #include <numeric>
