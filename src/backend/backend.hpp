@@ -25,7 +25,7 @@
 
 namespace grove {
 
-/// What a backend is, beside what it does.
+/// Properties of a backend that do not change.
 struct BackendTraits {
   std::string name;              ///< what computes, as BackendChoice::name has it
   TreeUpdateRates update_rates;  ///< what an update of the trees costs here, on one rank
@@ -61,7 +61,7 @@ class Backend {
   virtual void kick(const Kick& kick) = 0;
   virtual void drift(const Drift& drift) = 0;
 
-  /// Of the particles of this rank. Cost: one pass over them.
+  /// Takes the census of the particles of this rank. Cost: one pass over them.
   virtual Census census() const = 0;
   /// Collective. Particles in the order of the last evaluation; see compute_totals() and grove::audit().
   virtual Totals totals(const Domain& domain) const = 0;

@@ -28,7 +28,7 @@ class HostBackend : public Backend {
   void replace(Particles particles) override { particles_ = std::move(particles); }
 
  protected:
-  /// What makes the trees of these particles and records, which it refers to.
+  /// Makes the storage of trees. It refers to the parameters, particles and records that it is given.
   using MakeTrees =
       std::function<std::unique_ptr<HostGravity>(const GravityParameters&, Particles&, Array<Record>&)>;
   /// With trees of another kind.

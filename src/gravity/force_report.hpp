@@ -9,18 +9,19 @@
 
 namespace grove {
 
-/// What is asked of a force evaluation.
+/// The choices that a caller has for one evaluation of forces.
 struct EvaluationPlan {
-  /// Whether trees are made anew, as they have to be after decompose(); else they are those of the last
-  /// evaluation, with the moments and boxes of the particles' present places.
+  /// True: new trees are built. This is needed after decompose(). False: the trees of the last evaluation get
+  /// the moments and boxes of the particles' present places.
   bool grows = true;
   int first_active = 0;  ///< the level (Particles::level) from which on particles get forces
-  /// Whether then to look for the critical separation of least cost, where groups may be split and none is
-  /// set. Cost: some 15 walks, of all particles.
+  /// True: the critical separation of least cost is looked for behind the walk, if groups may be split and
+  /// the parameters set none. Cost: some 15 walks of all particles.
   bool tunes_groups = false;
 };
 
-/// What a force evaluation did: sums over all ranks, the same on every rank, unless it says otherwise.
+/// The work and the outcome of one evaluation of forces. Values are sums over all ranks, the same on every
+/// rank, unless a line says otherwise.
 struct ForceReport {
   Count particles = 0;
   Count active = 0;                 ///< particles that got forces

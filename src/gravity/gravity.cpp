@@ -61,7 +61,7 @@ GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
   return setup;
 }
 
-/// What the leaves' trees do to the active particles. The own ones act while those of others are under way.
+/// Lets all trees act on the active particles. The own ones act while those of others are under way.
 void Gravity::walk(const Domain& domain, const EvaluationPlan& plan, ForceReport& report,
                    PhaseTimers& timers) {
   const auto walked = [&] { return timers.seconds("own walk") + timers.seconds("other walk"); };
@@ -98,7 +98,7 @@ void Gravity::walk(const Domain& domain, const EvaluationPlan& plan, ForceReport
   storage_.end_walk();
 }
 
-/// Whether the plan's search for the critical separation is to be made.
+/// True if the plan's search for the critical separation is to be made.
 bool Gravity::tunes_groups(const EvaluationPlan& plan) const {
   return plan.tunes_groups && parameters_.splits_groups() && parameters_.critical_separation == 0 &&
          !setup_.opening_angle;

@@ -13,7 +13,7 @@
 
 namespace grove {
 
-/// What all ranks know alike from one evaluation to the next. Trivially copyable.
+/// The state that all ranks keep alike from one evaluation to the next. Trivially copyable.
 struct GravityState {
   GravitySetup setup;
   double critical_separation;  ///< of parts of groups; 0: not known yet
@@ -49,8 +49,8 @@ class Gravity {
   /// (gravity/resolution.hpp). Cost: O(N/P log N), and messages for a surface of the rank's part of space.
   ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers);
 
-  /// What new trees in blocks would save in a step of this first active level, the same on all ranks;
-  /// nothing, where all leaves are rebuilt together. rate: of these trees, TreeUpdateRates::rebuild.
+  /// The cost that new trees in blocks would save in a step of this first active level, the same on all
+  /// ranks; nothing, where all leaves are rebuilt together. rate: of these trees, TreeUpdateRates::rebuild.
   BlockExcess::Due due(const Domain& domain, int first_active, double rate) const {
     return storage_.due(domain, first_active, rate);
   }

@@ -17,7 +17,8 @@
 
 namespace grove {
 
-/// What all ranks know before they walk; kept while trees are, unless all particles are active.
+/// Values that all ranks agree on before they walk. They last as long as trees do, but for steps in which all
+/// particles are active: those agree anew.
 struct GravitySetup {
   WalkSetup walk;
   Count particles = 0;
@@ -35,7 +36,7 @@ class GravityStorage {
   /// New trees of the own leaves. It comes first after a decomposition, which leaves particles in disorder.
   /// Adds to build and sort.
   virtual void grow(const Domain& domain, PhaseTimers& timers) = 0;
-  /// Of the particles of all ranks.
+  /// Sums and extremes over the particles of all ranks.
   struct Sums {
     Count particles = 0;
     double largest_mass = 0;
@@ -59,7 +60,7 @@ class GravityStorage {
   virtual void select(const GravitySetup& setup, const Domain& domain) = 0;
   /// Lets the own trees act. A GPU is at it already, and counts with the others. Adds to own walk.
   virtual WalkCounts walk_own(const GravitySetup& setup, PhaseTimers& timers) = 0;
-  /// What came from other ranks.
+  /// Parts of trees that came from other ranks.
   struct Imported {
     LetCounts counts;
     Count bytes = 0;
@@ -77,7 +78,7 @@ class GravityStorage {
   virtual void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
                             PhaseTimers& timers) = 0;
 
-  /// Of the active particles of this rank.
+  /// Counts of the active particles of this rank.
   struct Remembered {
     LevelCounts particles{}, interactions{};  ///< by level
     Count not_finite = 0;                     ///< particles
@@ -90,14 +91,14 @@ class GravityStorage {
   /// Potentials that act from the next evaluation on. The same on every rank.
   virtual void set_external(std::vector<ExternalPotential> potentials) = 0;
 
-  /// What blocks of leaves are known to cost, the same on all ranks; none where leaves have no blocks.
+  /// The excess cost of blocks of leaves, the same on all ranks. It is none where leaves have no blocks.
   virtual BlockExcess::Due due(const Domain& domain, int first_active, double rate) const = 0;
   /// Between two evaluations: new trees in the blocks of the domain that are due, whose cells then change; or
   /// returns true, if the evaluation that follows has to grow them, in all leaves. rate: of these trees,
   /// TreeUpdateRates::rebuild. Adds to build.
   virtual bool rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) = 0;
 
-  /// What it keeps from one evaluation to the next beside the particles.
+  /// Everything that it keeps from one evaluation to the next beside the particles.
   struct State {
     std::vector<BlockExcess::Block> blocks;  ///< of all ranks, the same on all; none where leaves have none
     Forest::Shape trees;                     ///< of the own leaves; origins on the host alone

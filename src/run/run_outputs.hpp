@@ -22,7 +22,7 @@ class RunOutputs {
   /// Agreed<InputError> if the times that were asked for are none.
   explicit RunOutputs(const RunView& run);
 
-  /// What a checkpoint keeps of it, and goes on from.
+  /// The part of it that a checkpoint keeps.
   struct State {
     std::int64_t snapshots = 0;  ///< that were due and are written, of all parts of the run
     double last = -std::numeric_limits<double>::infinity();  ///< time of the last one
@@ -31,7 +31,7 @@ class RunOutputs {
   const State& state() const { return state_; }
   void restore(const State& state);
 
-  /// Whether a snapshot is due at the present time.
+  /// True if a snapshot is due at the present time.
   bool is_due_now() const;
   /// Writes those due before a time, or, where the run is done, all that are left. If one cannot be written,
   /// the state still has it before it: `save` is called, then the error goes on.

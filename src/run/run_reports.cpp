@@ -31,7 +31,7 @@ std::array<double, step_phases.size()> slowest(const Communicator& comm, const P
   return seconds;
 }
 
-/// What a rank did in a step.
+/// The share of one rank in a step.
 struct RankStep {
   double walk_seconds;
   std::uint64_t bytes_sent;
@@ -111,8 +111,8 @@ void RunReports::open() {
   opened_at_ = reported_at_ = Clock::now();
 }
 
-/// Of the run that this one replaces; or, of the one that it goes on with, what came behind the checkpoint,
-/// as its times may be others now. On the master.
+/// Removes the results of the run that this one replaces. A run that goes on removes those behind its
+/// checkpoint, as their times may be others in this part of it. On the master.
 void RunReports::remove_earlier_results() const {
   const std::string& folder = run_.parameters.output.folder;
   if (!resumed_at_) CheckpointFolder(folder).clear();
@@ -154,7 +154,7 @@ void RunReports::step(const Step& step, PhaseTimers& timers) {
   if (log_) log(step, report);
 }
 
-/// What is known only where all particles are synchronised, and of the forces if they are audited.
+/// Measures totals, memory and radii where all particles are synchronised, and forces where they are audited.
 void RunReports::measure(const Step& step, StepReport& report, PhaseTimers& timers) {
   if (run_.clock.is_synchronised()) {
     report.totals = run_.backend.totals(run_.domain);

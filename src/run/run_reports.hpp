@@ -20,13 +20,13 @@
 
 namespace grove {
 
-/// What a run tells of itself, on the console and in its logs, and what it must measure for that. All calls
-/// are collective but those that only tell.
+/// Reports of a run on the console and in its logs, with the measurements that they need. All calls are
+/// collective but those that only return a value.
 class RunReports {
  public:
   RunReports(const RunView& run, const RunOutputs& outputs) : run_(run), outputs_(outputs) {}
 
-  /// What a checkpoint keeps of it, and goes on from.
+  /// The part of it that a checkpoint keeps.
   struct State {
     double first_energy = 0;      ///< total
     double energy_scale = 1;      ///< what its changes are compared with

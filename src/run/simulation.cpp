@@ -73,9 +73,9 @@ void Simulation::start() {
   step_start_ = Clock::now();
   decompose();
   evaluate_forces({.tunes_groups = true});
-  // What stood in for a criterion that needs |a_old| has now supplied it.
+  // A criterion that needs |a_old| has it only after an opening angle has stood in.
   if (forces_.opening_angle) evaluate_forces({.grows = false, .tunes_groups = true});
-  // What the tuning learns is the cost of groups in the parts that were found.
+  // The tuning must learn the cost of groups in the parts that were found.
   if (parameters_.gravity.splits_groups()) evaluate_forces({.grows = false});
   tuning_.learn(forces_);
   forecast_.add(forces_, seconds_since(step_start_));
@@ -276,7 +276,7 @@ bool Simulation::carry_out(TreeUpdate update) {
          backend_->gravity().rebuild(domain_, clock_.first_active(), tuning_.rates().rebuild, timers_);
 }
 
-/// What the step took on the slowest rank, if that is to tell what tree updates cost.
+/// Seconds of the step on the slowest rank, if tree updates are judged by measured time.
 std::optional<StepSeconds> Simulation::measured() const {
   if (parameters_.tuning.cost == TuningCost::counted) return std::nullopt;
   std::array<double, 2> seconds{};

@@ -28,7 +28,7 @@
 
 namespace grove {
 
-/// How a run ended.
+/// The way in which a run ended.
 enum class Ended { complete, stopped };
 
 /// A run: particles, the forces between them, and their way through time. Every call is collective.
@@ -69,9 +69,9 @@ class Simulation {
   /// The same, at time() also where only some are synchronised; for looking at, not to go on from.
   Particles present_particles() const;
   const Domain& domain() const { return domain_; }
-  /// What the last evaluation of forces did.
+  /// The report of the last evaluation of forces.
   const ForceReport& forces() const { return forces_; }
-  /// How many of the longest steps are done. At their ends all particles are synchronised.
+  /// Number of longest steps that are done. At their ends all particles are synchronised.
   std::int64_t longest_steps_done() const { return clock_.steps_done(); }
   bool is_synchronised() const { return clock_.is_synchronised(); }
   /// The longest steps that ended with the last one are of this level.
@@ -123,8 +123,8 @@ class Simulation {
   StepRule step_rule_;
   std::unique_ptr<Backend> backend_;
   Domain domain_;
-  /// What was before a decomposition. It is compared behind the evaluation that follows: until then particles
-  /// on GPUs are not in order.
+  /// State before a decomposition. It is compared behind the evaluation that follows: until then particles on
+  /// GPUs are not in order.
   struct BeforeCuts {
     ExchangeGuard particles;
     std::optional<Box> box;  ///< there was one

@@ -1,4 +1,4 @@
-// How a run is saved, and goes on.
+// Simulation: saving a run, and going on with it.
 #include <algorithm>
 #include <utility>
 

@@ -22,7 +22,8 @@ std::unique_ptr<Backend> on_host(const Communicator& comm, Particles own, const 
   return std::make_unique<HostBackend>(comm, std::move(own), gravity);
 }
 
-/// Of several levels; by the end trees have been refitted, grown anew in old leaves, and cut anew.
+/// Runs with several time levels; by the end trees have been refitted, grown anew in old leaves, and cut
+/// anew.
 const std::string block_steps = "time: {begin: 0, end: 0.15, step: 0.05, eta: 0.1}\n",
                   few_steps = "time: {begin: 0, end: 0.1, step: 0.05, eta: 0.1}\n",
                   shared_steps = "time: {begin: 0, end: 1.4, step: 0.05, steps: shared}\n",
@@ -89,7 +90,7 @@ TEST_F(CheckpointOnHost, has_seen_all_updates_of_trees) {
 /// Each part of the state is needed: without it the run takes another way.
 class CheckpointWithout : public CheckpointOnHost {
  protected:
-  /// Whether a change of what is read is seen in the interactions, or, from any bit on, in the particles.
+  /// True if a change of what is read is seen in the interactions, or in any bit of the particles.
   bool matters(const testing::MakeGravity& make, const std::string& sections,
                const std::function<void(Checkpoint&)>& change) const {
     CheckedRun run(make, sections, 2000);
@@ -119,7 +120,7 @@ TEST_F(CheckpointWithout, the_separation_of_groups_walks_otherwise) {
                       [](Checkpoint& checkpoint) { checkpoint.gravity.critical_separation = 0.05; }));
 }
 
-/// What gravity keeps beside the particles, with a change: whether the forces that come next are others.
+/// Changes the state that gravity keeps beside the particles, and compares the next forces.
 class GravityWithout : public ::testing::Test {
  protected:
   bool matters(LocalTreeKind tree, const EvaluationPlan& next,

@@ -64,7 +64,7 @@ std::optional<int> selected_device() { return selected; }
 
 namespace {
 
-/// Of the MemoryPurpose that was made last.
+/// The text of the MemoryPurpose that was made last.
 MemoryPurpose::Text purpose;
 
 std::string out_of_memory(std::size_t bytes, cudaError_t status) {

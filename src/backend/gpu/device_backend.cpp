@@ -127,7 +127,8 @@ class DeviceBackend : public Backend {
     return DeviceParticles(particles);
   }
 
-  /// What memory is wanted for from here on, where nothing else is said.
+  /// From here on an error for want of memory says that it was wanted for trees, unless a narrower purpose
+  /// lives.
   void expect_trees() { trees_memory_.emplace("the trees", particles_.size(), bytes_per_particle(comm_)); }
 
   const Communicator& comm_;

@@ -81,7 +81,7 @@ int DeviceGravity::targets_per_warp(Count particles) const {
   return targets_per_warp_.value_or(cuda::default_targets_per_warp(particles));
 }
 
-/// What is walked, and how nodes are numbered on all ranks.
+/// Chooses the groups that walk, and the numbers of nodes, which are alike on all ranks.
 cuda::WalkTargets DeviceGravity::agree_on_targets(const GravitySetup& setup, const Domain& domain,
                                                   int first_active) {
   if (parameters_.tree == LocalTreeKind::octree)

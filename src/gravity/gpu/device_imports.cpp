@@ -1,5 +1,5 @@
-// What DeviceGravity has from other ranks: what their leaves tell, and their trees as far as they are walked
-// here.
+// DeviceGravity's exchange with other ranks: notices of their leaves, and their trees as far as they are
+// walked here.
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace grove {
 namespace {
 
-/// Where all frames have their reference.
+/// The point that all frames refer to.
 Vec3d middle_of(const Box& box) { return box.low + Vec3d{1, 1, 1} * (box.edge / 2); }
 
 /// Enters where trees are whose nodes and particles come one after the other, from these on.
@@ -28,7 +28,7 @@ void place_trees(std::span<const cuda::SelectedTree> trees, std::size_t node, st
 
 }  // namespace
 
-/// What all leaves tell, on every rank; the moments of the cells above them.
+/// Gathers the notices of all leaves on every rank, and makes the moments of the cells above them.
 void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain) {
   notices_ = forest_.notices();
   if (comm_.size() > 1) notices_ = gathered(comm_, exchange_, notices_.data(), notices_.size());
