@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 
 #include "base/box.hpp"
-#include "kernels/math/softening.hpp"
+#include "kernels/math/direct_pair.hpp"
+#include "kernels/math/softening_shape.hpp"
 
 namespace grove {
 namespace {
@@ -15,13 +15,6 @@ constexpr std::size_t block_size = 256;  // a block of sources and its results s
 constexpr std::size_t lanes = 8;
 
 using BlockArray = std::array<double, block_size>;
-
-/// A pair's scale of softening, such that the larger of two lengths has the larger (Plummer) or the smaller
-/// (spline) scale: the length, or 1/h, which is infinite without softening.
-template <SofteningKernel kernel>
-double scale_of(double softening) {
-  return kernel == SofteningKernel::plummer ? softening : 1 / (spline_radius_over_softening * softening);
-}
 
 /// Sources as a structure of arrays, padded with massless ones to a multiple of the lanes.
 struct Block {
@@ -35,7 +28,7 @@ struct Contributions {
   alignas(64) BlockArray x, y, z, potential;
 };
 
-template <SofteningKernel kernel>
+template <class Shape>
 void load(const DirectSources& sources, std::size_t first, Block& block) {
   const std::size_t count = std::min(block_size, sources.count - first);
   block.padded = (count + lanes - 1) / lanes * lanes;
@@ -45,26 +38,19 @@ void load(const DirectSources& sources, std::size_t first, Block& block) {
     block.y[j] = sources.position[source].y;
     block.z[j] = sources.position[source].z;
     block.mass[j] = j < count ? sources.mass[source] : 0;
-    block.scale[j] = scale_of<kernel>(sources.softening[source]);
+    block.scale[j] = direct_scale(Shape{}, sources.softening[source]);
     block.id[j] = sources.id[source];
   }
 }
 
-template <SofteningKernel kernel>
-SoftenedPair<double> pair(double r2, double scale, double other_scale) {
-  if constexpr (kernel == SofteningKernel::plummer) return plummer_pair(r2, std::max(scale, other_scale));
-  const double r = std::sqrt(r2);
-  return spline_pair(r2, r > 0 ? 1 / r : 0, std::min(scale, other_scale));
-}
-
 /// Vectorised by the compiler: no iteration depends on another.
-template <SofteningKernel kernel>
+template <class Shape>
 void evaluate(const Block& block, const DirectTarget& target, Contributions& out) {
-  const double scale = scale_of<kernel>(target.softening);
+  const double scale = direct_scale(Shape{}, target.softening);
   for (std::size_t j = 0; j < block.padded; ++j) {
     const Vec3d d = Box::nearest(Vec3d{block.x[j] - target.position.x, block.y[j] - target.position.y,
                                        block.z[j] - target.position.z});
-    const auto [potential, force] = pair<kernel>(norm2(d), block.scale[j], scale);
+    const auto [potential, force] = direct_pair(Shape{}, norm2(d), block.scale[j], scale);
     const bool self = block.id[j] == target.id;
     const double f = self ? 0 : block.mass[j] * force;
     out.x[j] = f * d.x;
@@ -86,15 +72,15 @@ double sum(const BlockArray& values, std::size_t count) {
   return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-template <SofteningKernel kernel>
+template <class Shape>
 void add_all(const DirectSources& sources, std::span<const DirectTarget> targets,
              std::span<DirectForce> forces) {
   Block block;
   Contributions c;
   for (std::size_t first = 0; first < sources.count; first += block_size) {
-    load<kernel>(sources, first, block);
+    load<Shape>(sources, first, block);
     for (std::size_t i = 0; i < targets.size(); ++i) {
-      evaluate<kernel>(block, targets[i], c);
+      evaluate<Shape>(block, targets[i], c);
       forces[i].acceleration += {sum(c.x, block.padded), sum(c.y, block.padded), sum(c.z, block.padded)};
       forces[i].potential += sum(c.potential, block.padded);
     }
@@ -105,10 +91,7 @@ void add_all(const DirectSources& sources, std::span<const DirectTarget> targets
 
 void direct_sum(SofteningKernel kernel, const DirectSources& sources, std::span<const DirectTarget> targets,
                 std::span<DirectForce> forces) {
-  if (kernel == SofteningKernel::plummer)
-    add_all<SofteningKernel::plummer>(sources, targets, forces);
-  else
-    add_all<SofteningKernel::spline>(sources, targets, forces);
+  with_shape(kernel, [&](auto shape) { add_all<decltype(shape)>(sources, targets, forces); });
 }
 
 }  // namespace grove

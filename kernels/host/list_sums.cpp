@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/math/lanes.hpp"
+#include "kernels/math/softening_shape.hpp"
 
 namespace grove {
 namespace {
@@ -20,11 +21,9 @@ inline float cell_scale(Spline, const CellSource& cell) {
   return radius * radius;
 }
 inline float particle_scale(Newton, const SofteningTable&, std::uint8_t) { return 0; }
-inline float particle_scale(Plummer, const SofteningTable& table, std::uint8_t type) {
-  return table.length2[type];
-}
-inline float particle_scale(Spline, const SofteningTable& table, std::uint8_t type) {
-  return table.radius2[type];
+template <class Shape>
+float particle_scale(Shape shape, const SofteningTable& table, std::uint8_t type) {
+  return table.scales(shape)[type];
 }
 inline const float* target_scale(Newton, const GroupLanes& lanes) { return lanes.x; }
 inline const float* target_scale(Plummer, const GroupLanes& lanes) { return lanes.plummer; }
@@ -168,24 +167,17 @@ void GroupLanes::load(const TargetLeaf& target, const Group& group, const Soften
 std::int64_t sum_lists(const SumSetup& setup, const LocalTree& tree, const InteractionLists& lists,
                        std::int32_t skip_first, std::int32_t skip_last, GroupLanes& lanes) {
   sum_cells(Newton{}, setup.order, tree, lists.far_cells, lanes);
-  if (setup.kernel == SofteningKernel::plummer)
-    sum_cells(Plummer{}, setup.order, tree, lists.near_cells, lanes);
-  else
-    sum_cells(Spline{}, setup.order, tree, lists.near_cells, lanes);
+  with_shape(setup.kernel, [&](auto shape) { sum_cells(shape, setup.order, tree, lists.near_cells, lanes); });
   sum_buckets(Newton{}, setup.softening, tree, lists.far_buckets, skip_first, skip_last, lanes);
-  if (setup.kernel == SofteningKernel::plummer)
-    sum_buckets(Plummer{}, setup.softening, tree, lists.near_buckets, skip_first, skip_last, lanes);
-  else
-    sum_buckets(Spline{}, setup.softening, tree, lists.near_buckets, skip_first, skip_last, lanes);
+  with_shape(setup.kernel, [&](auto shape) {
+    sum_buckets(shape, setup.softening, tree, lists.near_buckets, skip_first, skip_last, lanes);
+  });
   return count_particles(tree, lists.far_buckets, skip_first, skip_last) +
          count_particles(tree, lists.near_buckets, skip_first, skip_last);
 }
 
 void sum_within(const SumSetup& setup, const TargetLeaf& target, const Group& group, GroupLanes& lanes) {
-  if (setup.kernel == SofteningKernel::plummer)
-    sum_own_group(Plummer{}, setup.softening, target, group, lanes);
-  else
-    sum_own_group(Spline{}, setup.softening, target, group, lanes);
+  with_shape(setup.kernel, [&](auto shape) { sum_own_group(shape, setup.softening, target, group, lanes); });
 }
 
 }  // namespace grove

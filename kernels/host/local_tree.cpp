@@ -95,10 +95,20 @@ class Gatherer {
     if (needs_opening(i)) local_.opened.push_back(i);
   }
 
-  /// Plummer softening has no end. beyond: how much closer a particle may be than the centre.
+  /// Where softening ends, over its length. Plummer softening has no end.
+  float softened_radii() const {
+    switch (setup_.kernel) {
+      case SofteningKernel::plummer:
+        return std::numeric_limits<float>::infinity();
+      case SofteningKernel::spline:
+        return static_cast<float>(spline_radius_over_softening);
+    }
+    throw std::logic_error("no such softening kernel");
+  }
+
+  /// beyond: how much closer a particle may be than the centre.
   float near2(const NodeCore& core, float beyond) const {
-    if (setup_.kernel == SofteningKernel::plummer) return std::numeric_limits<float>::infinity();
-    constexpr auto radii = static_cast<float>(spline_radius_over_softening);
+    const float radii = softened_radii();
     const float softening =
         larger(larger(std::abs(core.softening), target_.bounds.softening), least_softening);
     const float reach = radii * softening + beyond;

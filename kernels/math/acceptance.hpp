@@ -5,7 +5,7 @@
 #include "base/host_device.hpp"
 #include "kernels/math/node.hpp"
 #include "kernels/math/opening.hpp"
-#include "kernels/math/softening.hpp"
+#include "kernels/math/softening_shape.hpp"
 
 /// The acceptance test, one for walks and for the selection of locally essential trees. All criteria become
 ///
@@ -69,11 +69,14 @@ inline double to_walk_acceleration(double acceleration, double gravitational_con
   return acceleration / (gravitational_constant * u.mass / u.length / u.length);
 }
 
+/// The distance from which a node of mixed softening may act as a whole, over the largest length in it.
+/// Beyond the spline's radius there is no softening. Plummer's never ends: at 8 eps the nodes' mean eps^2
+/// leaves an error of fourth order, 15/8 / 8^4 = 5e-4 of the node's force.
+constexpr double mixed_reach_over_softening(Spline) { return spline_radius_over_softening; }
+constexpr double mixed_reach_over_softening(Plummer) { return 8; }
+
 inline AcceptanceRule AcceptanceRule::of(const GravityParameters& gravity, const WalkUnits& units,
                                          double median_acceleration) {
-  // Beyond the spline's radius there is no softening. Plummer's never ends: at 8 eps the nodes' mean eps^2
-  // leaves an error of fourth order, 15/8 / 8^4 = 5e-4 of the node's force.
-  constexpr double plummer_reach = 8;
   const double median = to_walk_acceleration(median_acceleration, gravity.gravitational_constant, units);
   AcceptanceRule rule;
   rule.criterion = gravity.criterion;
@@ -83,7 +86,7 @@ inline AcceptanceRule AcceptanceRule::of(const GravityParameters& gravity, const
       static_cast<float>(gravity.criterion == Criterion::multipole ? gravity.delta * median : gravity.delta);
   rule.acceleration_floor = static_cast<float>(1e-3 * median);
   rule.mixed_reach = static_cast<float>(
-      gravity.kernel == SofteningKernel::spline ? spline_radius_over_softening : plummer_reach);
+      with_shape(gravity.kernel, [](auto shape) { return mixed_reach_over_softening(shape); }));
   return rule;
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <stdexcept>
 
 #include "base/types.hpp"
 
@@ -26,6 +27,18 @@ enum class LocalTreeKind : std::uint8_t {
   bisection,  ///< the bisection of the ORB continued
   octree,     ///< the octree of the root cube, as much of it as the leaf holds
 };
+
+/// True if the nodes, buckets and groups of a leaf follow from its number of particles. Then pairs of groups
+/// are cells, too, and cells of leaves may be cut anew by themselves.
+inline bool follows_from_counts(LocalTreeKind kind) {
+  switch (kind) {
+    case LocalTreeKind::bisection:
+      return true;
+    case LocalTreeKind::octree:
+      return false;
+  }
+  throw std::logic_error("no such kind of tree");
+}
 
 /// The order of the octants of an octree, and so of the particles of a leaf.
 enum class Curve : std::uint8_t { hilbert, morton };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/types.hpp"
+#include "kernels/math/interaction.hpp"
 #include "kernels/math/node.hpp"
 #include "kernels/math/opening.hpp"
 #include "kernels/math/scalars.hpp"
@@ -12,6 +13,9 @@ namespace grove {
 struct SofteningTable {
   float length2[particle_types];  ///< eps^2, walk units: Plummer's scale of a pair
   float radius2[particle_types];  ///< h^2, h = 2.8 eps: the spline's scale of a pair
+
+  const float* scales(Plummer) const { return length2; }
+  const float* scales(Spline) const { return radius2; }
 };
 
 /// No softening length counts for less, in walk units (1e-15 of the box): its fourth power, which a softened

@@ -17,13 +17,41 @@ std::optional<DeviceMemory> device_memory(const Communicator& comm, const Backen
   return gpu_memory(comm, choice.share_gpu);
 }
 
+namespace {
+
+/// The kinds of walks that the host has.
+void require_walk_on_host(WalkKind walk) {
+  switch (walk) {
+    case WalkKind::groups:
+      return;
+    case WalkKind::rope:
+      throw Agreed<InputError>(
+          "walks along ropes run on GPUs alone: choose --backend cuda, or the walk of groups (gravity.walk, "
+          "--walk)");
+  }
+  throw Agreed<InputError>("the host has no walk of this kind (gravity.walk, --walk): choose another");
+}
+
+/// The kinds of trees that GPUs have.
+void require_tree_on_gpus(LocalTreeKind tree) {
+  switch (tree) {
+    case LocalTreeKind::bisection:
+    case LocalTreeKind::octree:
+      return;
+  }
+  throw Agreed<InputError>(
+      "GPUs have no trees of this kind: choose --backend kokkos, or another tree (gravity.tree, --tree)");
+}
+
+}  // namespace
+
 std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
                                       Particles particles, const GravityParameters& gravity) {
-  if (choice.name == "kokkos" && gravity.walk == WalkKind::rope)
-    throw Agreed<InputError>(
-        "walks along ropes run on GPUs alone: choose --backend cuda, or the walk of groups (gravity.walk, "
-        "--walk)");
-  if (choice.name == "cuda") return make_gpu_backend(comm, choice, std::move(particles), gravity);
+  if (choice.name == "cuda") {
+    require_tree_on_gpus(gravity.tree);
+    return make_gpu_backend(comm, choice, std::move(particles), gravity);
+  }
+  require_walk_on_host(gravity.walk);
   if (choice.payload || choice.share_gpu)
     throw Agreed<InputError>("--payload and --share-gpu are for GPUs; here the host does it all");
   return std::make_unique<HostBackend>(comm, std::move(particles), gravity);

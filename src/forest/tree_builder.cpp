@@ -1,5 +1,7 @@
 #include "forest/tree_builder.hpp"
 
+#include <stdexcept>
+
 namespace grove {
 namespace {
 
@@ -44,7 +46,13 @@ const TreeBuilder& bisection_builder() {
 }
 
 const TreeBuilder& tree_builder(const GravityParameters& gravity) {
-  return gravity.tree == LocalTreeKind::octree ? octree_builder(gravity.curve) : bisection_builder();
+  switch (gravity.tree) {
+    case LocalTreeKind::bisection:
+      return bisection_builder();
+    case LocalTreeKind::octree:
+      return octree_builder(gravity.curve);
+  }
+  throw std::logic_error("no builder for this kind of tree");
 }
 
 }  // namespace grove

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/backend.hpp"
 #include "base/errors.hpp"
 #include "io/snapshot.hpp"
 #include "support/particles.hpp"
@@ -92,6 +93,21 @@ TEST(Force, refuses_walks_along_ropes_on_the_host) {
     ADD_FAILURE() << "ropes on the host";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("ropes"), std::string::npos) << error.what();
+  }
+}
+
+// A number behind all kinds stands for a kind that only the host has.
+TEST(Force, refuses_trees_that_gpus_lack_before_it_looks_for_gpus) {
+  const Communicator comm(MPI_COMM_WORLD);
+  BackendChoice choice;
+  choice.name = "cuda";
+  GravityParameters gravity;
+  gravity.tree = LocalTreeKind{255};
+  try {
+    make_backend(comm, choice, Particles{}, gravity);
+    ADD_FAILURE() << "bisections in place of these trees";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("gravity.tree"), std::string::npos) << error.what();
   }
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/cuda/device/warp_bounds.cuh"
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/interaction.hpp"
+#include "kernels/math/softening_shape.hpp"
 #include "kernels/math/softening_table.hpp"
 
 namespace grove::cuda {
@@ -284,14 +285,14 @@ void direct_force(const GravityParameters& gravity, const WalkUnits& units, cons
   if (count == 0) return;
   const std::uint64_t tiles = quotient_up(particles.count, tile_size),
                       stages = quotient_up(particles.count, stage_size);
-  const bool has_spline = gravity.kernel == SofteningKernel::spline;
   const DeviceArray<Vec3d> origin(tiles);
   const DeviceArray<SourceParticle> sources(tiles * tile_size);
   const DeviceArray<float> scale(tiles * tile_size);
   const DirectTiles prepared{1 / units.length, particles.count, origin.data(), sources.data(), scale.data()};
   const SofteningTable table = softening_table(gravity, units);
   PrepareRule rule{1 / units.mass, {}};
-  std::copy_n(has_spline ? table.radius2 : table.length2, particle_types, rule.scale_of_type);
+  const float* const scales = with_shape(gravity.kernel, [&](auto shape) { return table.scales(shape); });
+  std::copy_n(scales, particle_types, rule.scale_of_type);
   prepare<<<static_cast<std::uint32_t>(tiles * slots), force_threads>>>(rule, particles, prepared);
   launched("Grove::cuda::direct_force::prepare", particles.count * 53);
 
@@ -302,6 +303,7 @@ void direct_force(const GravityParameters& gravity, const WalkUnits& units, cons
   const DeviceArray<float4> sums(std::min(tiles_at_once, last_tile - first_tile) * parts * tile_size);
   const double factor = gravity.gravitational_constant * units.mass / units.length;
   const Factors factors{factor / units.length, factor};
+  const auto kernel = with_shape(gravity.kernel, [](auto shape) { return sum_tiles<decltype(shape)>; });
   for (std::uint64_t tile = first_tile; tile < last_tile; tile += tiles_at_once) {
     const auto now = static_cast<std::uint32_t>(std::min(tiles_at_once, last_tile - tile));
     const Wanted wanted{first,
@@ -313,10 +315,7 @@ void direct_force(const GravityParameters& gravity, const WalkUnits& units, cons
                         static_cast<std::uint32_t>(stages),
                         static_cast<std::uint32_t>(per_part),
                         static_cast<std::uint32_t>(parts)};
-    if (has_spline)
-      sum_tiles<Spline><<<wanted.tiles * wanted.parts, force_threads>>>(prepared, wanted, sums.data());
-    else
-      sum_tiles<Plummer><<<wanted.tiles * wanted.parts, force_threads>>>(prepared, wanted, sums.data());
+    kernel<<<wanted.tiles * wanted.parts, force_threads>>>(prepared, wanted, sums.data());
     launched("Grove::cuda::direct_force::sum_tiles");
     add_parts<<<wanted.tiles*(tile_size / columns), columns * rows>>>(factors, wanted, sums.data(),
                                                                       acceleration, potential);

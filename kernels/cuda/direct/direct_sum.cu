@@ -5,7 +5,9 @@
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/launch.cuh"
+#include "kernels/math/direct_pair.hpp"
 #include "kernels/math/interaction.hpp"
+#include "kernels/math/softening_shape.hpp"
 
 namespace grove::cuda {
 namespace {
@@ -40,8 +42,7 @@ __device__ void add_near(Plummer, const Vec3d& d, double mass, double a, double 
   add_far(Plummer{}, d, mass, a, b, sum);
 }
 __device__ void add_near(Spline, const Vec3d& d, double mass, double a, double b, Accumulator<double>& sum) {
-  const double r2 = norm2(d);
-  add_pair(spline_pair(r2, r2 > 0 ? inverse_sqrt(r2) : 0, a < b ? a : b), d, mass, sum);
+  add_pair(direct_pair(Spline{}, norm2(d), a, b), d, mass, sum);
 }
 
 /// The effect of a portion of the particles on each target.
@@ -104,13 +105,18 @@ __global__ void __launch_bounds__(sum_columns* sum_rows)
   forces[t] = {sum.acceleration, -sum.potential};
 }
 
-SumScales scales_of(const GravityParameters& gravity) {
+double sum_scale(Plummer, double length) { return length * length; }
+double sum_scale(Spline, double length) { return direct_scale(Spline{}, length); }
+double reach(Plummer, double) { return 0; }
+double reach(Spline, double length) { return spline_radius_over_softening * length; }
+
+template <class Shape>
+SumScales scales_of(Shape shape, const GravityParameters& gravity) {
   SumScales scales{};
   for (std::size_t type = 0; type < particle_types; ++type) {
-    const double length = gravity.softening[type], radius = spline_radius_over_softening * length;
-    const bool has_spline = gravity.kernel == SofteningKernel::spline;
-    scales.of_type[type] = has_spline ? 1 / radius : length * length;
-    if (has_spline) scales.near2 = std::max(scales.near2, radius * radius);
+    const double length = gravity.softening[type], radius = reach(shape, length);
+    scales.of_type[type] = sum_scale(shape, length);
+    scales.near2 = std::max(scales.near2, radius * radius);
   }
   return scales;
 }
@@ -120,12 +126,12 @@ SumScales scales_of(const GravityParameters& gravity) {
 void direct_sum(const GravityParameters& gravity, const DirectParticles& particles,
                 const std::uint32_t* targets, std::size_t count, DirectForce* forces) {
   if (count == 0) return;
-  const SumScales scales = scales_of(gravity);
+  const SumScales scales = with_shape(gravity.kernel, [&](auto shape) { return scales_of(shape, gravity); });
   const auto parts = static_cast<std::uint32_t>((particles.count + portion - 1) / portion);
   const std::size_t at_once =
       std::min(count, std::max<std::size_t>(most_sums / parts / sum_threads, 1) * sum_threads);
   const DeviceArray<Accumulator<double>> sums(parts * at_once);
-  const auto kernel = gravity.kernel == SofteningKernel::spline ? add_up<Spline> : add_up<Plummer>;
+  const auto kernel = with_shape(gravity.kernel, [](auto shape) { return add_up<decltype(shape)>; });
   for (std::size_t first = 0; first < count; first += at_once) {
     const auto now = static_cast<std::uint32_t>(std::min(at_once, count - first));
     const std::uint32_t blocks = blocks_for(now, sum_threads);

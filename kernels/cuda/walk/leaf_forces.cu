@@ -1,12 +1,10 @@
 #include "kernels/cuda/walk/leaf_forces.hpp"
 
-#include <type_traits>
-
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/launch.cuh"
-#include "kernels/math/scalars.hpp"
-#include "kernels/math/softening.hpp"
+#include "kernels/math/direct_pair.hpp"
+#include "kernels/math/softening_shape.hpp"
 
 namespace grove::cuda {
 namespace {
@@ -15,27 +13,13 @@ namespace {
 constexpr int targets_of_block = 32;
 constexpr int slices = 8;
 
-/// By type: what of two lengths decides has the larger (Plummer: the length) or the smaller (spline: 1/h)
-/// scale.
+/// As direct_scale() gives them.
 struct Scales {
   double of_type[particle_types];
 };
 
-template <SofteningKernel kernel>
-__device__ double scale_in_double(double softening) {
-  return kernel == SofteningKernel::spline ? 1 / (spline_radius_over_softening * softening) : softening;
-}
-
-template <SofteningKernel kernel>
-__device__ SoftenedPair<double> softened(double r2, double a, double b) {
-  if constexpr (kernel == SofteningKernel::plummer)
-    return plummer_pair(r2, a > b ? a : b);
-  else
-    return spline_pair(r2, r2 > 0 ? inverse_sqrt(r2) : 0, a < b ? a : b);
-}
-
 /// A block per piece of a leaf and 32 targets; a slice takes every slices-th particle.
-template <SofteningKernel kernel>
+template <class Shape>
 __global__ void __launch_bounds__(targets_of_block* slices)
     sum(const Scales scales, const LeafForceSources sources, const std::uint64_t* begin,
         const LeafForceTarget* targets, std::uint32_t count, DirectForce* forces) {
@@ -44,11 +28,12 @@ __global__ void __launch_bounds__(targets_of_block* slices)
   DirectForce force;
   if (t < count) {
     const LeafForceTarget target = targets[t];
-    const double own_scale = scale_in_double<kernel>(target.softening);
+    const double own_scale = direct_scale(Shape{}, target.softening);
     for (std::uint64_t j = begin[blockIdx.x] + threadIdx.y; j < begin[blockIdx.x + 1]; j += slices) {
       if (sources.id[j] == target.id) continue;
       const Vec3d d = sources.position[j] - target.position;
-      const auto [potential, pull] = softened<kernel>(norm2(d), own_scale, scales.of_type[sources.type[j]]);
+      const auto [potential, pull] =
+          direct_pair(Shape{}, norm2(d), own_scale, scales.of_type[sources.type[j]]);
       force.acceleration += d * (sources.mass[j] * pull);
       force.potential -= sources.mass[j] * potential;
     }
@@ -85,22 +70,17 @@ void sum_leaf_forces(const GravityParameters& gravity, const LeafForceSources& s
                      const LeafPieces& pieces, const LeafForceTarget* targets, std::size_t count,
                      DirectForce* forces) {
   if (count == 0 || pieces.leaves == 0) return;
-  const bool has_spline = gravity.kernel == SofteningKernel::spline;
-  Scales scales;
-  for (std::size_t type = 0; type < particle_types; ++type)
-    scales.of_type[type] =
-        has_spline ? 1 / (spline_radius_over_softening * gravity.softening[type]) : gravity.softening[type];
   const dim3 grid(pieces.count, static_cast<unsigned>((count + targets_of_block - 1) / targets_of_block));
   const dim3 block(targets_of_block, slices);
   const auto number = static_cast<std::uint32_t>(count);
   const DeviceArray<DirectForce> of_pieces(pieces.are_leaves() ? 0 : pieces.count * count);
   DirectForce* const sums = pieces.are_leaves() ? forces : of_pieces.data();
-  if (has_spline)
-    sum<SofteningKernel::spline>
-        <<<grid, block>>>(scales, sources, pieces.begin.data(), targets, number, sums);
-  else
-    sum<SofteningKernel::plummer>
-        <<<grid, block>>>(scales, sources, pieces.begin.data(), targets, number, sums);
+  with_shape(gravity.kernel, [&](auto shape) {
+    Scales scales;
+    for (std::size_t type = 0; type < particle_types; ++type)
+      scales.of_type[type] = direct_scale(shape, gravity.softening[type]);
+    sum<decltype(shape)><<<grid, block>>>(scales, sources, pieces.begin.data(), targets, number, sums);
+  });
   launched("Grove::cuda::sum_leaf_forces");
   if (pieces.are_leaves()) return;
   constexpr unsigned threads = targets_of_block * slices;

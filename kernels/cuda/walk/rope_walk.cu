@@ -9,6 +9,7 @@
 #include "kernels/cuda/walk/target_sums.cuh"
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/interaction.hpp"
+#include "kernels/math/softening_shape.hpp"
 #include "kernels/math/softening_table.hpp"
 
 namespace grove::cuda {
@@ -162,11 +163,8 @@ WalkCounts rope_walk(const GravityParameters& gravity, const WalkUnits& units, d
                       potential / units.length, potential};
   DeviceArray<RopeState> state(1);
   state.clear();
-  const bool has_spline = gravity.kernel == SofteningKernel::spline;
-  const auto kernel =
-      gravity.order == Order::quadrupole
-          ? (has_spline ? follow<Order::quadrupole, Spline> : follow<Order::quadrupole, Plummer>)
-          : (has_spline ? follow<Order::monopole, Spline> : follow<Order::monopole, Plummer>);
+  const auto kernel = with_order_and_shape(
+      gravity, [](auto order, auto shape) { return follow<decltype(order)::value, decltype(shape)>; });
   kernel<<<blocks_for(targets.count, rope_threads), rope_threads>>>(rule, sources, above, targets, output,
                                                                     state.data());
   launched("Grove::cuda::rope_walk");

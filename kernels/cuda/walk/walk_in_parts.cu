@@ -104,12 +104,9 @@ void walk_in_parts(const GravityParameters& gravity, const WalkRule& rule, const
   const std::size_t units = std::size_t{targets.groups} * static_cast<std::size_t>(targets.parts);
   memory.sum = DeviceArray<Accumulator<float>>(units * 32);
   memory.work = DeviceArray<std::uint32_t>(units);
-  const bool has_spline = gravity.kernel == SofteningKernel::spline;
-  const auto by_kind =
-      gravity.order == Order::quadrupole
-          ? (has_spline ? launch<Order::quadrupole, Spline, own> : launch<Order::quadrupole, Plummer, own>)
-          : (has_spline ? launch<Order::monopole, Spline, own> : launch<Order::monopole, Plummer, own>);
-  by_kind(rule, sources, targets, memory);
+  with_order_and_shape(gravity, [&](auto order, auto shape) {
+    launch<decltype(order)::value, decltype(shape), own>(rule, sources, targets, memory);
+  });
   add_parts<own><<<(targets.groups + part_warps - 1) / part_warps, part_threads, 0, stream()>>>(
       rule, targets, PartSums{memory.sum.data(), memory.work.data()}, output);
   launched("Grove::cuda::add_parts");

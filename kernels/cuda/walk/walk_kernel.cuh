@@ -96,13 +96,10 @@ void launch_order(const WalkRule& rule, const WalkSources& sources, const WalkTa
 template <bool own, int targets_per_warp>
 void walk_groups(const GravityParameters& gravity, const WalkRule& rule, const WalkSources& sources,
                  const WalkTargets& targets, const WalkOutput& output, WalkMemory& memory) {
-  const bool has_spline = gravity.kernel == SofteningKernel::spline;
-  const auto of_order = gravity.order == Order::quadrupole
-                            ? (has_spline ? launch_order<Order::quadrupole, Spline, own, targets_per_warp>
-                                          : launch_order<Order::quadrupole, Plummer, own, targets_per_warp>)
-                            : (has_spline ? launch_order<Order::monopole, Spline, own, targets_per_warp>
-                                          : launch_order<Order::monopole, Plummer, own, targets_per_warp>);
-  of_order(rule, sources, targets, output, memory);
+  with_order_and_shape(gravity, [&](auto order, auto shape) {
+    launch_order<decltype(order)::value, decltype(shape), own, targets_per_warp>(rule, sources, targets,
+                                                                                 output, memory);
+  });
 }
 
 }  // namespace grove::cuda

@@ -3,6 +3,7 @@
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/walk/group_walk.cuh"
+#include "kernels/math/softening_shape.hpp"
 
 namespace grove::cuda {
 

@@ -31,8 +31,8 @@ constexpr std::int32_t most_block_leaves = 16;
 /// trees alone 0.24 ns per particle, cuts of cells 0.7 ms and 0.5 ns per particle of them
 /// (docs/measurements/block-steps.md, "On GPUs").
 BackendTraits traits_of(const RankDevices& devices, LocalTreeKind tree) {
-  const TreeUpdateRates rates = tree == LocalTreeKind::bisection ? TreeUpdateRates{400, 6e8, 600, true}
-                                                                 : TreeUpdateRates{190, 0, 600, false};
+  const TreeUpdateRates rates =
+      follows_from_counts(tree) ? TreeUpdateRates{400, 6e8, 600, true} : TreeUpdateRates{190, 0, 600, false};
   return {"cuda", rates, {2e-3, 2e-8}, devices.table()};
 }
 
@@ -48,7 +48,7 @@ class DeviceBackend : public Backend {
                    DecompositionReport& report) override {
     const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle(comm_));
     DecompositionParameters in_blocks = parameters;
-    if (parameters_.tree == LocalTreeKind::bisection && parameters.rule == CutRule::middle)
+    if (follows_from_counts(parameters_.tree) && parameters.rule == CutRule::middle)
       in_blocks.most_block_leaves = most_block_leaves;
     Domain domain = grove::decompose(comm_, particles_, exchange_, in_blocks, previous, report, &records_);
     expect_trees();

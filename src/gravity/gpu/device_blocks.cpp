@@ -12,7 +12,7 @@
 namespace grove {
 
 bool DeviceBlocks::can_recut(const Domain& domain) const {
-  return domain.block_leaves > 1 && tree_ == LocalTreeKind::bisection;
+  return domain.block_leaves > 1 && follows_from_counts(tree_);
 }
 
 void DeviceBlocks::begin(const Domain& domain) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -34,7 +35,14 @@ std::vector<Count> begin_of_nodes(std::span<const Count> leaf_begin) {
 }  // namespace
 
 DeviceForest::DeviceForest(const GravityParameters& gravity) {
-  if (gravity.tree == LocalTreeKind::octree) octrees_.emplace(gravity.curve);
+  switch (gravity.tree) {
+    case LocalTreeKind::bisection:
+      return;
+    case LocalTreeKind::octree:
+      octrees_.emplace(gravity.curve);
+      return;
+  }
+  throw std::logic_error("no builder on GPUs for this kind of tree");
 }
 
 /// Of nodes that are there: where all else of them is.

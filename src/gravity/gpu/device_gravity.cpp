@@ -77,14 +77,14 @@ std::int32_t DeviceGravity::first_leaf(const Domain& domain) const {
 
 /// Particles that a warp walks together where so many walk, unless several warps walk a group.
 int DeviceGravity::targets_per_warp(Count particles) const {
-  if (parameters_.tree == LocalTreeKind::octree) return group_size;
+  if (!follows_from_counts(parameters_.tree)) return group_size;
   return targets_per_warp_.value_or(cuda::default_targets_per_warp(particles));
 }
 
 /// Chooses the groups that walk, and the numbers of nodes, which are alike on all ranks.
 cuda::WalkTargets DeviceGravity::agree_on_targets(const GravitySetup& setup, const Domain& domain,
                                                   int first_active) {
-  if (parameters_.tree == LocalTreeKind::octree)
+  if (!follows_from_counts(parameters_.tree))
     codes_ = cuda::NodeCodes::for_trees(comm_.max(forest_.largest_tree()));
   if (setup.walk.critical_separation > 0) return split_targets(setup, domain);
   const bool all = first_active == 0;

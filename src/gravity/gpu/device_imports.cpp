@@ -77,7 +77,7 @@ GravityStorage::Imported DeviceGravity::exchange_trees(const Domain& domain,
   exchange(of_nodes, places_.size(), own.core, own_nodes, packed.core, joint_->core);
   exchange(of_nodes, places_.size(), own.moments, own_nodes, packed.moments, joint_->moments);
   exchange(of_nodes, places_.size(), own.links, own_nodes, packed.links, joint_->links);
-  if (parameters_.tree == LocalTreeKind::octree)
+  if (!follows_from_counts(parameters_.tree))
     exchange(of_nodes, places_.size(), own.children, own_nodes, packed.children, joint_->children);
   exchange(of_particles, 0, own.sources, own_particles, packed.particles, joint_->particles);
   exchange(of_particles, 0, own.softening, own_particles, packed.softening, joint_->softening);

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <stdexcept>
+#include <type_traits>
+
+#include "kernels/math/interaction.hpp"
+#include "kernels/math/opening.hpp"
+
+/// From values of enumerations to the types that sums are compiled for. The switches name each value, so that
+/// the compiler warns of one that is new.
+namespace grove {
+
+/// use(Plummer{}) or use(Spline{}).
+template <class Use>
+auto with_shape(SofteningKernel kernel, Use use) {
+  switch (kernel) {
+    case SofteningKernel::plummer:
+      return use(Plummer{});
+    case SofteningKernel::spline:
+      return use(Spline{});
+  }
+  throw std::logic_error("no such softening kernel");
+}
+
+/// use(order, shape), with the order as a std::integral_constant.
+template <class Use>
+auto with_order_and_shape(const GravityParameters& gravity, Use use) {
+  const auto with_order = [&](auto order) {
+    return with_shape(gravity.kernel, [&](auto shape) { return use(order, shape); });
+  };
+  switch (gravity.order) {
+    case Order::monopole:
+      return with_order(std::integral_constant<Order, Order::monopole>{});
+    case Order::quadrupole:
+      return with_order(std::integral_constant<Order, Order::quadrupole>{});
+  }
+  throw std::logic_error("no such order");
+}
+
+}  // namespace grove
