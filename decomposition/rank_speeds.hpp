@@ -20,7 +20,7 @@ struct Walked {
   }
 };
 
-/// How fast the ranks walk, of the last longest steps: a whole one has all levels of time steps, so its speed
+/// How fast the ranks walk, of the last longest steps: a whole one has all rungs, so its speed
 /// says how long the next will take. Steps in which a rank has little to do are a part of it and count as
 /// much as they take.
 class RankSpeeds {

@@ -226,7 +226,7 @@ StepRule TimeParameters::rule(double longest, const std::array<double, particle_
   for (std::size_t type = 0; type < particle_types; ++type)
     rule.length[type] = length[type] > 0 ? length[type] : softening[type];
   if (steps == StepKind::shared) return rule;
-  rule.deepest = deepest_level;
+  rule.deepest = deepest_rung;
   while (rule.deepest > 0 && std::ldexp(longest, -rule.deepest) < min_step * (1 - 1e-12)) --rule.deepest;
   return rule;
 }

@@ -41,7 +41,7 @@ class ShareReader {
     std::fill(particles_.potential.begin(), particles_.potential.end(), 0.0f);
     std::fill(particles_.old_acceleration.begin(), particles_.old_acceleration.end(), 0.0f);
     std::fill(particles_.work.begin(), particles_.work.end(), 0u);
-    std::fill(particles_.level.begin(), particles_.level.end(), std::uint8_t{0});
+    std::fill(particles_.rung.begin(), particles_.rung.end(), std::uint8_t{0});
     std::fill(particles_.previous_acceleration.begin(), particles_.previous_acceleration.end(),
               Vec3f{0, 0, 0});
   }

@@ -14,8 +14,8 @@ void run_on_host(const char* label, std::size_t count, const Body& body) {
 
 }  // namespace
 
-void run(std::size_t count, const ChooseLevelBody& body) {
-  run_on_host("Grove::time::choose_levels", count, body);
+void run(std::size_t count, const ChooseRungBody& body) {
+  run_on_host("Grove::time::choose_rungs", count, body);
 }
 void run(std::size_t count, const ExternalBody& body) { run_on_host("Grove::let::external", count, body); }
 void run(std::size_t count, const KickBody& body) { run_on_host("Grove::time::kick", count, body); }

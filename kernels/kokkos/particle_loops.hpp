@@ -27,17 +27,17 @@ struct RecordBody {
 };
 
 /// Active particles choose their next step, and remember their accelerations.
-struct ChooseLevelBody {
+struct ChooseRungBody {
   StepRule rule;
   int first_active;
   const Vec3f* acceleration;  ///< in
   const std::uint8_t* type;   ///< in
-  std::uint8_t* level;        ///< in/out, and the next
+  std::uint8_t* rung;         ///< in/out, and the next
   Vec3f* previous_acceleration;
 
   GROVE_HOST_DEVICE void operator()(std::size_t i) const {
-    if (level[i] < first_active) return;
-    level[i] = rule.next_level(acceleration[i], previous_acceleration[i], type[i], level[i], first_active);
+    if (rung[i] < first_active) return;
+    rung[i] = rule.next_rung(acceleration[i], previous_acceleration[i], type[i], rung[i], first_active);
     previous_acceleration[i] = acceleration[i];
   }
 };
@@ -46,57 +46,57 @@ struct ChooseLevelBody {
 struct ExternalBody {
   ExternalField field;
   int first_active;
-  const std::uint8_t* level;  ///< in, and the next
+  const std::uint8_t* rung;  ///< in, and the next
   const Vec3d* position;
   Vec3f* acceleration;  ///< in/out
 
   GROVE_HOST_DEVICE void operator()(std::size_t i) const {
-    if (level[i] >= first_active) acceleration[i] = field.added(acceleration[i], position[i]);
+    if (rung[i] >= first_active) acceleration[i] = field.added(acceleration[i], position[i]);
   }
 };
 
 struct KickBody {
   Kick kick;
-  const std::uint8_t* level;  ///< in
+  const std::uint8_t* rung;   ///< in
   const Vec3f* acceleration;  ///< in
   Vec3d* velocity;            ///< in/out
 
   GROVE_HOST_DEVICE void operator()(std::size_t i) const {
-    if (level[i] < kick.first_active) return;
-    velocity[i] = kicked(velocity[i], acceleration[i], kick.factor.of[level[i]]);
+    if (rung[i] < kick.first_active) return;
+    velocity[i] = kicked(velocity[i], acceleration[i], kick.factor.of[rung[i]]);
   }
 };
 
 struct DriftBody {
   Drift drift;
-  const std::uint8_t* level;  ///< in, and the next
+  const std::uint8_t* rung;  ///< in, and the next
   const Vec3f* acceleration;
   const Vec3d* velocity;
   Vec3d* position;  ///< in/out
 
   GROVE_HOST_DEVICE void operator()(std::size_t i) const {
     position[i] = drift.has_lag ? drifted(position[i], velocity[i], acceleration[i], drift.factor,
-                                          drift.lag.of[level[i]])
+                                          drift.lag.of[rung[i]])
                                 : drifted(position[i], velocity[i], drift.factor);
   }
 };
 
 struct PredictBody {
   Prediction to;
-  const std::uint8_t* level;  ///< in, and the next
+  const std::uint8_t* rung;  ///< in, and the next
   const Vec3f* acceleration;
   Vec3d* position;  ///< in/out
   Vec3d* velocity;  ///< in/out
 
   GROVE_HOST_DEVICE void operator()(std::size_t i) const {
     position[i] =
-        kicked(drifted(position[i], velocity[i], to.ahead), acceleration[i], to.position.of[level[i]]);
-    velocity[i] = kicked(velocity[i], acceleration[i], to.velocity.of[level[i]]);
+        kicked(drifted(position[i], velocity[i], to.ahead), acceleration[i], to.position.of[rung[i]]);
+    velocity[i] = kicked(velocity[i], acceleration[i], to.velocity.of[rung[i]]);
   }
 };
 
 /// Runs a body for particles 0 .. count - 1 of arrays in host memory, and waits.
-void run(std::size_t count, const ChooseLevelBody& body);
+void run(std::size_t count, const ChooseRungBody& body);
 void run(std::size_t count, const ExternalBody& body);
 void run(std::size_t count, const KickBody& body);
 void run(std::size_t count, const DriftBody& body);

@@ -8,8 +8,8 @@
 #include "base/types.hpp"
 #include "base/vec3.hpp"
 
-/// Block time steps: a particle of level k has steps of the run's longest one over 2^k (McMillan 1986, in The
-/// Use of Supercomputers in Stellar Dynamics, 156). Levels of at least first_active have a step that begins
+/// Block time steps: a particle of rung k has steps of the run's longest one over 2^k (McMillan 1986, in The
+/// Use of Supercomputers in Stellar Dynamics, 156). Rungs of at least first_active have a step that begins
 /// or ends at the present time; particles on them are active, and synchronised.
 namespace grove {
 
@@ -19,13 +19,13 @@ enum class StepKind : std::uint8_t {
   block,   ///< those that want one of about the same length
 };
 
-inline constexpr int deepest_level = 40, time_levels = deepest_level + 1;
+inline constexpr int deepest_rung = 40, rung_count = deepest_rung + 1;
 
-/// A number by level; counts by level.
-using LevelCounts = std::array<Count, time_levels>;
+/// A number by rung; counts by rung.
+using RungCounts = std::array<Count, rung_count>;
 /// The same for devices, which take it by value.
-struct LevelTable {
-  double of[time_levels] = {};
+struct RungTable {
+  double of[rung_count] = {};
 };
 
 /// How long a particle's step is: at most eta sqrt(l / |a|), l a length of its type, |a| the mean of those at
@@ -38,31 +38,31 @@ struct LevelTable {
 /// error of the energy (docs/measurements/block-steps.md).
 struct StepRule {
   double eta = 0;
-  double longest = 0;               ///< the step of level 0, time
+  double longest = 0;               ///< the step of rung 0, time
   double length[particle_types]{};  ///< l, by type
-  int deepest = 0;                  ///< no particle gets a deeper level
+  int deepest = 0;                  ///< no particle gets a deeper rung
 
-  /// The level of the next step of an active particle: the one that it wants, or that of the longest step
-  /// that begins now. acceleration: now; previous: at the beginning of its last step, of level `last`; 0 if
+  /// The rung of the next step of an active particle: the one that it wants, or that of the longest step
+  /// that begins now. acceleration: now; previous: at the beginning of its last step, of rung `last`; 0 if
   /// there was none. What is not a number gets the deepest.
-  GROVE_HOST_DEVICE std::uint8_t next_level(const Vec3f& acceleration, const Vec3f& previous,
-                                            std::uint8_t type, int last, int first_active) const {
+  GROVE_HOST_DEVICE std::uint8_t next_rung(const Vec3f& acceleration, const Vec3f& previous,
+                                           std::uint8_t type, int last, int first_active) const {
     const Vec3d now = acceleration.as<double>(), before = previous.as<double>();
     const Vec3d change = norm2(before) > 0 ? now - before : Vec3d{0, 0, 0};
     const double size = norm(now), most = eta * eta * length[type];
     double step = std::ldexp(longest, -first_active), of_last = std::ldexp(1.0, last - first_active);
-    int level = first_active;
-    while (level < deepest && !(0.5 * (size + norm(now + of_last * change)) * step * step <= most))
-      ++level, step *= 0.5, of_last *= 0.5;
-    return static_cast<std::uint8_t>(level);
+    int rung = first_active;
+    while (rung < deepest && !(0.5 * (size + norm(now + of_last * change)) * step * step <= most))
+      ++rung, step *= 0.5, of_last *= 0.5;
+    return static_cast<std::uint8_t>(rung);
   }
 };
 
-/// Interactions in a longest step of a particle of this level, from those of one evaluation; at most what the
+/// Interactions in a longest step of a particle of this rung, from those of one evaluation; at most what the
 /// type holds.
-GROVE_HOST_DEVICE inline std::uint32_t work_per_cycle(std::uint32_t interactions, int level) {
+GROVE_HOST_DEVICE inline std::uint32_t work_per_cycle(std::uint32_t interactions, int rung) {
   constexpr std::uint32_t most = ~std::uint32_t{0};
-  return level < 32 && interactions <= most >> level ? interactions << level : most;
+  return rung < 32 && interactions <= most >> rung ? interactions << rung : most;
 }
 
 }  // namespace grove

@@ -70,8 +70,8 @@ struct GroupBody {
   const SourceParticle* sources;  ///< in, and the next: particles of the leaf, walk units
   const float* softening;
   const float* old_acceleration;  ///< in: particles of the leaf, units of the run
-  const std::uint8_t* level;      ///< in: particles of the leaf
-  int first_active;               ///< the level from which on particles are active
+  const std::uint8_t* rung;       ///< in: particles of the leaf
+  int first_active;               ///< the rung from which on particles are active
   Group* groups;                  ///< out: groups of the leaf
 
   GROVE_HOST_DEVICE void operator()(std::size_t g) const {
@@ -84,7 +84,7 @@ struct GroupBody {
     }
     std::uint32_t active = 0;
     for (std::int32_t i = first; i < last; ++i)
-      active |= static_cast<std::uint32_t>(level[i] >= first_active) << (i - first);
+      active |= static_cast<std::uint32_t>(rung[i] >= first_active) << (i - first);
     if (active != 0) {
       float least = largest_float;
       for (std::int32_t i = first; i < last; ++i)

@@ -14,24 +14,24 @@ namespace grove {
 
 enum class Integrator : std::uint8_t { leapfrog, predictor_corrector };
 
-/// v += a times the factor of the level, of active particles.
+/// v += a times the factor of the rung, of active particles.
 struct Kick {
   int first_active = 0;
-  LevelTable factor{};  ///< time
+  RungTable factor{};  ///< time
 };
 
-/// x += factor (v - lag a), the lag by level.
+/// x += factor (v - lag a), the lag by rung.
 struct Drift {
   double factor = 0;  ///< time
   bool has_lag = false;
-  LevelTable lag{};  ///< time
+  RungTable lag{};  ///< time
 };
 
-/// Position and velocity at another time: x + ahead v + position a, v + velocity a, both by level.
+/// Position and velocity at another time: x + ahead v + position a, v + velocity a, both by rung.
 struct Prediction {
-  double ahead = 0;       ///< time
-  LevelTable position{};  ///< time squared
-  LevelTable velocity{};  ///< time
+  double ahead = 0;      ///< time
+  RungTable position{};  ///< time squared
+  RungTable velocity{};  ///< time
 };
 
 /// v += a dt, in double precision.

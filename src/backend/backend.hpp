@@ -57,7 +57,7 @@ class Backend {
   virtual void move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) = 0;
 
   /// See time/leapfrog.hpp.
-  virtual LevelCounts choose_levels(const StepRule& rule, int first_active) = 0;
+  virtual RungCounts choose_rungs(const StepRule& rule, int first_active) = 0;
   virtual void kick(const Kick& kick) = 0;
   virtual void drift(const Drift& drift) = 0;
 

@@ -75,8 +75,8 @@ void HostBackend::move_leaves(Domain& domain, std::vector<std::int32_t> first_le
   trees_->move_leaves(before, domain);
 }
 
-LevelCounts HostBackend::choose_levels(const StepRule& rule, int first_active) {
-  return grove::choose_levels(particles_, rule, first_active);
+RungCounts HostBackend::choose_rungs(const StepRule& rule, int first_active) {
+  return grove::choose_rungs(particles_, rule, first_active);
 }
 void HostBackend::kick(const Kick& kick) { grove::kick(particles_, kick); }
 void HostBackend::drift(const Drift& drift) { grove::drift(particles_, drift); }

@@ -18,7 +18,7 @@ class HostBackend : public Backend {
                    DecompositionReport& report) override;
   std::vector<Count> leaf_work(const Domain& domain) const override;
   void move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) override;
-  LevelCounts choose_levels(const StepRule& rule, int first_active) override;
+  RungCounts choose_rungs(const StepRule& rule, int first_active) override;
   void kick(const Kick& kick) override;
   void drift(const Drift& drift) override;
   Census census() const override;

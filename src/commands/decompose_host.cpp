@@ -46,7 +46,7 @@ Particles uniform_particles(const Communicator& comm, const DecomposeOptions& op
     particles.acceleration[at] = {0, 0, 0};
     particles.potential[at] = particles.old_acceleration[at] = 0;
     particles.work[at] = 0;
-    particles.level[at] = 0;
+    particles.rung[at] = 0;
     particles.previous_acceleration[at] = {0, 0, 0};
   }
   return particles;

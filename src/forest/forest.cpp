@@ -152,7 +152,7 @@ void Forest::make_groups(std::size_t leaf, const Particles& particles, const Gra
                        sources_.data() + first,
                        softening_.data() + first,
                        particles.old_acceleration.data() + first,
-                       particles.level.data() + first,
+                       particles.rung.data() + first,
                        first_active_,
                        groups_.data() + group};
   for (std::size_t g = 0; g < groups; ++g) {

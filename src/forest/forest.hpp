@@ -43,7 +43,7 @@ class Forest {
   /// criterion. May be repeated without build() when particles have moved or the criterion changes: leaves
   /// keep their origins, particles their masses and softening. Softening is the same from call to call.
   /// median_acceleration (in): global median of |a_old|, units of the run (0 for the opening angles);
-  /// first_leaf (in): number in the ORB of the first own leaf; first_active (in): the level from which on
+  /// first_leaf (in): number in the ORB of the first own leaf; first_active (in): the rung from which on
   /// particles are targets.
   void update(const Particles& particles, const GravityParameters& gravity, const WalkUnits& units,
               double median_acceleration, std::int32_t first_leaf, int first_active = 0);

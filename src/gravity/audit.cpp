@@ -48,7 +48,7 @@ AuditResult audit(const Communicator& comm, const Particles& particles, const Do
                   int first_active) {
   sample = std::min(sample, comm.sum(static_cast<Count>(particles.size())));
   if (sample <= 0) return {};
-  const auto is_active = [&](std::size_t i) { return particles.level[i] >= first_active; };
+  const auto is_active = [&](std::size_t i) { return particles.rung[i] >= first_active; };
   std::vector<std::uint64_t> hashes;
   for (std::size_t i = 0; i < particles.size(); ++i)
     if (is_active(i)) hashes.push_back(mixed(particles.id[i]));

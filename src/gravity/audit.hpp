@@ -39,7 +39,7 @@ AuditResult compare(const Communicator& comm, std::span<const AuditedParticle> o
 /// Compares the particles' accelerations with direct summation in double precision over all particles of all
 /// ranks, with the same softening, and external potentials: errors are relative to all that acts on a
 /// particle. The sample, and every bit of the result, is the same for any number of ranks: of the particles
-/// on levels of at least first_active, whose accelerations must be of the present, those with the smallest
+/// on rungs of at least first_active, whose accelerations must be of the present, those with the smallest
 /// hashes of their ids, exactly `sample` of them (all, if there are fewer particles; at most as many as are
 /// active), and sums per leaf that are added exactly. Collective. Particles in the order of the last force
 /// evaluation. Cost: sample * N / P pair interactions in double precision.

@@ -29,37 +29,37 @@ void BlockExcess::Block::cut() {
   growth = 1;
 }
 
-/// Of a level that was not the first active one of a fresh block yet: as that of the nearest which was.
-double BlockExcess::Block::fresh_like(std::size_t level) const {
-  for (std::size_t distance = 0; distance < time_levels; ++distance) {
-    if (level >= distance && fresh[level - distance] > 0) return fresh[level - distance];
-    if (level + distance < time_levels && fresh[level + distance] > 0) return fresh[level + distance];
+/// Of a rung that was not the first active one of a fresh block yet: as that of the nearest which was.
+double BlockExcess::Block::fresh_like(std::size_t rung) const {
+  for (std::size_t distance = 0; distance < rung_count; ++distance) {
+    if (rung >= distance && fresh[rung - distance] > 0) return fresh[rung - distance];
+    if (rung + distance < rung_count && fresh[rung + distance] > 0) return fresh[rung + distance];
   }
   return 0;
 }
 
-void BlockExcess::Block::walked(const Work& work, std::size_t level) {
+void BlockExcess::Block::walked(const Work& work, std::size_t rung) {
   const std::size_t at = std::min(static_cast<std::size_t>(age), ages - 1);
   ++age;
-  active[level] = static_cast<double>(work.active);
+  active[rung] = static_cast<double>(work.active);
   if (work.active == 0) return;
   constexpr double weight_of_new = 0.5;
-  const double mean = static_cast<double>(work.interactions) / active[level];
-  if (at == 0) fresh[level] = mean;
-  const double like = fresh_like(level);
+  const double mean = static_cast<double>(work.interactions) / active[rung];
+  if (at == 0) fresh[rung] = mean;
+  const double like = fresh_like(rung);
   growth = like > 0 ? mean / like : 1;
   growth_at[at] = growth_at[at] == 0 ? growth : growth_at[at] + weight_of_new * (growth - growth_at[at]);
-  excess = std::max(0.0, excess + (growth - 1) * like * active[level]);
+  excess = std::max(0.0, excess + (growth - 1) * like * active[rung]);
 }
 
-double BlockExcess::Block::expected_excess(std::size_t level) const {
+double BlockExcess::Block::expected_excess(std::size_t rung) const {
   const std::size_t at = std::min(static_cast<std::size_t>(age), ages - 1);
   double expected = growth_at[at];
   if (expected == 0) {  // it goes on as it did
     const double last = at > 0 ? growth_at[at - 1] : 0, before = at > 1 ? growth_at[at - 2] : 1;
     expected = last > 0 && before > 0 ? last * std::max(1.0, last / before) : growth;
   }
-  return std::max(0.0, expected - 1) * fresh_like(level) * active[level];
+  return std::max(0.0, expected - 1) * fresh_like(rung) * active[rung];
 }
 
 void BlockExcess::walked(std::span<const Work> work, int first_active) {

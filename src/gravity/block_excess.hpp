@@ -16,9 +16,9 @@ namespace grove {
 ///
 /// The mean cost per step, (cut + excess of the steps since) / steps, is least if a block is cut just before
 /// the first step whose own excess is above that mean. That of the coming step is expected from what the
-/// block cost at this age after earlier cuts, times its active particles when last the same levels were
+/// block cost at this age after earlier cuts, times its active particles when last the same rungs were
 /// active. Blocks of different densities thus each find their own interval. Interactions per active particle
-/// count relative to those of the fresh block, by the first active level, as deep levels are its dense parts.
+/// count relative to those of the fresh block, by the first active rung, as deep rungs are its dense parts.
 class BlockExcess {
  public:
   /// A step of one block: its active particles and their interactions.
@@ -36,14 +36,14 @@ class BlockExcess {
     double excess = 0;  ///< interactions, of these
     double growth = 1;  ///< interactions per particle over those of the fresh block, when last walked
     std::array<double, ages> growth_at{};  ///< by age; 0: not known
-    /// By first active level: interactions per active particle of the fresh block, and active particles; 0:
+    /// By first active rung: interactions per active particle of the fresh block, and active particles; 0:
     /// not known.
-    std::array<double, time_levels> fresh{}, active{};
+    std::array<double, rung_count> fresh{}, active{};
 
-    void walked(const Work& work, std::size_t level);
+    void walked(const Work& work, std::size_t rung);
     void cut();
-    double fresh_like(std::size_t level) const;
-    double expected_excess(std::size_t level) const;
+    double fresh_like(std::size_t rung) const;
+    double expected_excess(std::size_t rung) const;
     double mean(double cut_rate) const { return (cut_rate * particles + excess) / static_cast<double>(age); }
   };
 
@@ -62,10 +62,10 @@ class BlockExcess {
 
   std::size_t size() const { return blocks_.size(); }
 
-  /// A step was walked. work: by block; first_active: its first active level.
+  /// A step was walked. work: by block; first_active: its first active rung.
   void walked(std::span<const Work> work, int first_active);
 
-  /// Whether a block should be cut before a step of this first active level. cut_rate: interactions per
+  /// Whether a block should be cut before a step of this first active rung. cut_rate: interactions per
   /// particle that that costs.
   bool is_due(std::size_t block, int first_active, double cut_rate) const;
   /// Of all blocks that should be: excess expected of that step; their mean costs per step, less if they

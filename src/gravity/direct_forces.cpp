@@ -63,7 +63,7 @@ void evaluate_directly(const Communicator& comm, Particles& particles, const Dom
                        const GravityParameters& parameters, int first_active) {
   std::vector<std::size_t> active;
   for (std::size_t i = 0; i < particles.size(); ++i)
-    if (particles.level[i] >= first_active) active.push_back(i);
+    if (particles.rung[i] >= first_active) active.push_back(i);
   std::vector<DirectTarget> own;
   for (const std::size_t i : active)
     own.push_back({particles.position[i], parameters.softening[particles.type[i]], particles.id[i]});

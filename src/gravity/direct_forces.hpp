@@ -31,7 +31,7 @@ std::vector<DirectForce> direct_forces(const Communicator& comm, const Particles
                                        const Domain& domain, const GravityParameters& parameters,
                                        std::span<const DirectTarget> targets);
 
-/// Sets accelerations, potentials and work of the particles of all ranks that are active, on levels from
+/// Sets accelerations, potentials and work of the particles of all ranks that are active, on rungs from
 /// first_active on, by direct summation. Collective. The same bits for any number of ranks, as above. Cost:
 /// N_active * N / P pairs, and memory for N_active targets.
 void evaluate_directly(const Communicator& comm, Particles& particles, const Domain& domain,

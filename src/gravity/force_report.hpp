@@ -14,7 +14,7 @@ struct EvaluationPlan {
   /// True: new trees are built. This is needed after decompose(). False: the trees of the last evaluation get
   /// the moments and boxes of the particles' present places.
   bool grows = true;
-  int first_active = 0;  ///< the level (Particles::level) from which on particles get forces
+  int first_active = 0;  ///< the rung (Particles::rung) from which on particles get forces
   /// True: the critical separation of least cost is looked for behind the walk, if groups may be split and
   /// the parameters set none. Cost: some 15 walks of all particles.
   bool tunes_groups = false;
@@ -24,9 +24,9 @@ struct EvaluationPlan {
 /// rank, unless a line says otherwise.
 struct ForceReport {
   Count particles = 0;
-  Count active = 0;                 ///< particles that got forces
-  LevelCounts active_of{}, work{};  ///< active particles by level, and their interactions
-  Count not_finite = 0;             ///< active particles whose acceleration is no finite number
+  Count active = 0;                ///< particles that got forces
+  RungCounts active_of{}, work{};  ///< active particles by rung, and their interactions
+  Count not_finite = 0;            ///< active particles whose acceleration is no finite number
   WalkCounts interactions;
   Count busiest = 0;  ///< interactions of the rank that has most
   Walked own;         ///< of this rank alone; of direct sums no seconds, as ranks wait for each other in them

@@ -49,7 +49,7 @@ class Gravity {
   /// (gravity/resolution.hpp). Cost: O(N/P log N), and messages for a surface of the rank's part of space.
   ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers);
 
-  /// The cost that new trees in blocks would save in a step of this first active level, the same on all
+  /// The cost that new trees in blocks would save in a step of this first active rung, the same on all
   /// ranks; nothing, where all leaves are rebuilt together. rate: of these trees, TreeUpdateRates::rebuild.
   BlockExcess::Due due(const Domain& domain, int first_active, double rate) const {
     return storage_.due(domain, first_active, rate);

@@ -51,7 +51,7 @@ class GravityStorage {
   virtual void refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
                      PhaseTimers& timers) = 0;
 
-  /// Chooses the groups that walk, those with particles from this level on. A GPU begins to walk the own
+  /// Chooses the groups that walk, those with particles from this rung on. A GPU begins to walk the own
   /// trees, beside the passes that come next.
   virtual void begin_walk(const GravitySetup& setup, const Domain& domain, int first_active) = 0;
   /// Tells all ranks the roots and bounds of the own leaves, and makes the moments of the cells above them.
@@ -80,8 +80,8 @@ class GravityStorage {
 
   /// Counts of the active particles of this rank.
   struct Remembered {
-    LevelCounts particles{}, interactions{};  ///< by level
-    Count not_finite = 0;                     ///< particles
+    RungCounts particles{}, interactions{};  ///< by rung
+    Count not_finite = 0;                    ///< particles
   };
   /// Adds external potentials to the new accelerations, and keeps what the next evaluation needs of them.
   /// walked: through trees whose cost counts, that of the criterion that is set.

@@ -153,15 +153,15 @@ void HostGravity::sum_directly(const GravitySetup&, const Domain& domain, int fi
 
 GravityStorage::Remembered HostGravity::remember(const GravitySetup&, const Domain&, int first_active, bool) {
   if (!external_.empty())
-    run(particles_.size(), ExternalBody{external(), first_active, particles_.level.data(),
+    run(particles_.size(), ExternalBody{external(), first_active, particles_.rung.data(),
                                         particles_.position.data(), particles_.acceleration.data()});
   Remembered remembered;
   for (std::size_t i = 0; i < particles_.size(); ++i) {
-    const std::uint8_t level = particles_.level[i];
-    if (level < first_active) continue;
-    ++remembered.particles[level];
-    remembered.interactions[level] += particles_.work[i];
-    particles_.work[i] = work_per_cycle(particles_.work[i], level);
+    const std::uint8_t rung = particles_.rung[i];
+    if (rung < first_active) continue;
+    ++remembered.particles[rung];
+    remembered.interactions[rung] += particles_.work[i];
+    particles_.work[i] = work_per_cycle(particles_.work[i], rung);
     const auto strength = static_cast<float>(norm(particles_.acceleration[i].as<double>()));
     particles_.old_acceleration[i] = strength;
     if (!std::isfinite(strength)) ++remembered.not_finite;

@@ -21,8 +21,8 @@ struct Particles {
   Array<float> potential;         ///< of the last force evaluation, without the particle's own; times G
   Array<float> old_acceleration;  ///< |acceleration| of the last force evaluation; 0 before the first
   Array<std::uint32_t> work;      ///< interactions per longest time step: of the last force evaluation, times
-                                  ///< the steps of the level, at most 2^32 - 1; 0 before the first
-  Array<std::uint8_t> level;      ///< of its time step (kernels/math/block_steps.hpp)
+                                  ///< the steps of the rung, at most 2^32 - 1; 0 before the first
+  Array<std::uint8_t> rung;       ///< of its time step (kernels/math/block_steps.hpp)
   Array<Vec3f> previous_acceleration;  ///< at the beginning of that step; 0 before the first
 
   std::size_t size() const { return position.size(); }
@@ -65,8 +65,8 @@ inline constexpr Field<float> old_acceleration{
     {"OldAcceleration", dimension::acceleration, all_types, true, true, false, false}};
 inline constexpr Field<std::uint32_t> work{&Particles::work,
                                            {"Work", dimension::none, all_types, true, true, false, false}};
-inline constexpr Field<std::uint8_t> level{
-    &Particles::level, {"TimeStepLevel", dimension::none, all_types, true, true, true, false}};
+inline constexpr Field<std::uint8_t> rung{
+    &Particles::rung, {"TimeStepRung", dimension::none, all_types, true, true, true, false}};
 inline constexpr Field<Vec3f> previous_acceleration{
     &Particles::previous_acceleration,
     {"PreviousAcceleration", dimension::acceleration, all_types, true, true, false, false}};
@@ -84,7 +84,7 @@ void for_each_field(Visitor&& visit) {
   visit(fields::potential);
   visit(fields::old_acceleration);
   visit(fields::work);
-  visit(fields::level);
+  visit(fields::rung);
   visit(fields::previous_acceleration);
 }
 

@@ -64,27 +64,27 @@ Parameters parameters_of_sample(Parameters parameters, Count particles, Count sa
   return parameters;
 }
 
-/// Seconds of steps, by the longest level that ended with them.
+/// Seconds of steps, by the longest rung that ended with them.
 class StepTimes {
  public:
-  void add(int level, double seconds) {
-    ++count_[static_cast<std::size_t>(level)];
-    sum_[static_cast<std::size_t>(level)] += seconds;
+  void add(int rung, double seconds) {
+    ++count_[static_cast<std::size_t>(rung)];
+    sum_[static_cast<std::size_t>(rung)] += seconds;
   }
-  /// Seconds of a longest step. A level that did not come yet is rare: it counts as the one below it.
+  /// Seconds of a longest step. A rung that did not come yet is rare: it counts as the one below it.
   double of_longest_step() const {
     std::size_t deepest = count_.size() - 1;
     while (deepest > 0 && count_[deepest] == 0) --deepest;
     double seconds = 0, mean = 0;
-    for (std::size_t level = deepest + 1; level-- > 0;) {
-      if (count_[level] > 0) mean = sum_[level] / count_[level];
-      seconds += mean * (level > 0 ? std::exp2(static_cast<double>(level) - 1) : 1);
+    for (std::size_t rung = deepest + 1; rung-- > 0;) {
+      if (count_[rung] > 0) mean = sum_[rung] / count_[rung];
+      seconds += mean * (rung > 0 ? std::exp2(static_cast<double>(rung) - 1) : 1);
     }
     return seconds;
   }
 
  private:
-  std::array<double, time_levels> count_{}, sum_{};
+  std::array<double, rung_count> count_{}, sum_{};
 };
 
 double measured(const Communicator& comm, Simulation& simulation) {
@@ -96,7 +96,7 @@ double measured(const Communicator& comm, Simulation& simulation) {
     const auto start = Clock::now();
     simulation.step();
     const double seconds = comm.max(std::chrono::duration<double>(Clock::now() - start).count());
-    times.add(simulation.level_of_last_step(), seconds);
+    times.add(simulation.rung_of_last_step(), seconds);
     all += seconds;
   }
   return times.of_longest_step();
@@ -121,9 +121,9 @@ FirstSteps measure_first_steps(const Communicator& comm, const Parameters& param
   Simulation simulation(comm, own, make_backend(comm, choice, std::move(sample.particles), own.gravity),
                         sample.time);
   first.summary = simulation.summary();
-  const LevelCounts& levels = first.summary.levels;
-  for (std::size_t level = 0; level < levels.size(); ++level)
-    if (levels[level] > 0) first.deepest = static_cast<int>(level);
+  const RungCounts& rungs = first.summary.rungs;
+  for (std::size_t rung = 0; rung < rungs.size(); ++rung)
+    if (rungs[rung] > 0) first.deepest = static_cast<int>(rung);
   if (const std::string fault = fault_of_steps(first.summary, parameters); !fault.empty())
     throw Agreed<InputError>(fault);
   first.picture = simulation.seconds_of_picture();

@@ -14,7 +14,7 @@ namespace grove {
 struct FirstSteps {
   PhysicalSummary summary;  ///< of the particles that were taken
   Count sample = 0;         ///< how many these are
-  int deepest = 0;          ///< level of a particle
+  int deepest = 0;          ///< rung of a particle
   double seconds = 0;       ///< of a longest step of the sample, all shorter ones in it included
   double picture = 0;       ///< seconds of a picture of the sample; 0: there are none
 

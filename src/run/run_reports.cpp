@@ -202,7 +202,7 @@ void RunReports::log(const Step& step, StepReport& report) {
   report.time = time;
   report.done = (time - start_time_) / (run_.timeline.end() - start_time_);
   report.dt = step.length;
-  report.level = run_.clock.first_active();
+  report.rung = run_.clock.first_active();
   report.active = run_.forces.active;
   report.wall_seconds = seconds_between(std::exchange(reported_at_, now), now);
   report.run_seconds = seconds_between(opened_at_, now);
@@ -210,7 +210,7 @@ void RunReports::log(const Step& step, StepReport& report) {
   report.particle_interactions = static_cast<double>(run_.forces.interactions.particle) / n;
   log_->add(report);
   if (run_.clock.is_synchronised() && step.number > 0)
-    log_->add(step.bins, run_.timeline.step(), run_.comm.size());
+    log_->add(step.rung_costs, run_.timeline.step(), run_.comm.size());
 }
 
 void RunReports::end(PhaseTimers& timers) {

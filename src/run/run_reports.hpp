@@ -12,7 +12,7 @@
 #include "gravity/totals.hpp"
 #include "run/log/conservation.hpp"
 #include "run/log/run_log.hpp"
-#include "run/log/time_bins.hpp"
+#include "run/log/rung_costs.hpp"
 #include "run/log/verdict.hpp"
 #include "run/run_outputs.hpp"
 #include "run/run_view.hpp"
@@ -51,7 +51,7 @@ class RunReports {
     Count leaves_moved;      ///< before the walk, but for decompositions
     double length;
     bool is_audited;
-    const TimeBins& bins;
+    const RungCosts& rung_costs;
   };
   /// timers: of the step; adds to audit and output.
   void step(const Step& step, PhaseTimers& timers);

@@ -83,11 +83,11 @@ void Simulation::start() {
 }
 
 PhysicalSummary Simulation::summary() {
-  if (!has_levels_) choose_levels();
+  if (!has_rungs_) choose_rungs();
   const Totals all = totals();
   PhysicalSummary summary;
   backend_->show(nullptr, [&](const Particles& particles) {
-    summary = physical_summary(comm_, particles, all, bins_.particles, timeline_.step(),
+    summary = physical_summary(comm_, particles, all, rung_costs_.particles, timeline_.step(),
                                parameters_.gravity.gravitational_constant);
   });
   return summary;
@@ -104,7 +104,7 @@ void Simulation::introduce() {
   if (const std::string doubt = doubt_about_units(beginning, parameters_, span);
       !doubt.empty() && comm_.is_master())
     fmt::print(stderr, "warning: {}\n", doubt);
-  require_levels();
+  require_rungs();
 }
 
 Particles Simulation::particles() const {
@@ -169,8 +169,8 @@ Request Simulation::asked(StopRequests* requests) {
 void Simulation::step() {
   step_start_ = Clock::now();
   timers_ = std::exchange(since_report_, {});
-  if (!has_levels_) choose_levels();
-  require_levels();
+  if (!has_rungs_) choose_rungs();
+  require_rungs();
   const int deepest = this->deepest();
   if (reports_.is_open()) write_outputs(clock_.end_of(deepest), timers_);
   const BlockClock::State before = clock_.state();
@@ -179,7 +179,7 @@ void Simulation::step() {
   const bool tunes_groups = is_synchronised() && steps_done_ >= groups_tuned_at_ + tuning_interval;
   if (tunes_groups) groups_tuned_at_ = steps_done_;
   const Expected expected((tunes_groups ? 1 + tuning_evaluations : 1) *
-                          forecast_.seconds(bins_.particles, clock_.first_active()));
+                          forecast_.seconds(rung_costs_.particles, clock_.first_active()));
   const TreeUpdate update = plan_update(deepest);
   evaluate_forces(
       {.grows = carry_out(update), .first_active = clock_.first_active(), .tunes_groups = tunes_groups});
@@ -188,7 +188,7 @@ void Simulation::step() {
     backend_->kick(clock_.half_kick());
   }
   ++steps_done_;
-  bins_.add_step(forces_, clock_.first_active());
+  rung_costs_.add_step(forces_, clock_.first_active());
   tuning_.walked(forces_, measured());
   leaf_moves_.walked(forces_);
   if (is_synchronised()) leaf_moves_.synchronised();
@@ -197,8 +197,8 @@ void Simulation::step() {
 }
 
 void Simulation::report(TreeUpdate update) {
-  reports_.step({steps_done_, update, leaves_moved_, dt_, is_audited_, bins_}, timers_);
-  if (is_synchronised()) bins_ = {.particles = bins_.particles};
+  reports_.step({steps_done_, update, leaves_moved_, dt_, is_audited_, rung_costs_}, timers_);
+  if (is_synchronised()) rung_costs_ = {.particles = rung_costs_.particles};
 }
 
 /// As they have been measured last.
@@ -220,28 +220,28 @@ void Simulation::write_outputs(double end, PhaseTimers& timers) {
   outputs_.write_due(end, [&] { save(nullptr); });
 }
 
-/// The deepest level that has particles.
+/// The deepest rung that has particles.
 int Simulation::deepest() const {
-  int deepest = deepest_level;
-  while (deepest > 0 && bins_.particles[static_cast<std::size_t>(deepest)] == 0) --deepest;
+  int deepest = deepest_rung;
+  while (deepest > 0 && rung_costs_.particles[static_cast<std::size_t>(deepest)] == 0) --deepest;
   return deepest;
 }
 
 /// The active particles choose their next steps.
-void Simulation::choose_levels() {
+void Simulation::choose_rungs() {
   const auto timer = timers_.time("advance");
-  bins_.particles = backend_->choose_levels(step_rule_, clock_.first_active());
-  comm_.sum(std::span<Count>(bins_.particles));
-  has_levels_ = true;
+  rung_costs_.particles = backend_->choose_rungs(step_rule_, clock_.first_active());
+  comm_.sum(std::span<Count>(rung_costs_.particles));
+  has_rungs_ = true;
 }
 
-void Simulation::require_levels() const {
-  if (deepest() == deepest_level)
+void Simulation::require_rungs() const {
+  if (deepest() == deepest_rung)
     throw Agreed<InputError>(fmt::format(
         "at time {} {} of the particles want a time step below 2^-{} of the longest, {}: their "
         "accelerations are too large for their softening; give a larger gravity.softening or time.length, or "
         "time.min_step",
-        time_text(), bins_.particles[deepest_level], deepest_level - 1,
+        time_text(), rung_costs_.particles[deepest_rung], deepest_rung - 1,
         parameters_.shown.text(timeline_.step(), dimension::time)));
 }
 
@@ -252,14 +252,14 @@ void Simulation::advance(int deepest) {
   backend_->drift(clock_.drift(parameters_.time.integrator, deepest));
   dt_ = clock_.step_of(deepest);
   clock_.advance(deepest);
-  has_levels_ = false;
+  has_rungs_ = false;
 }
 
 TreeUpdate Simulation::plan_update(int deepest) {
   const BlockExcess::Due due =
       backend_->gravity().due(domain_, clock_.first_active(), tuning_.rates().rebuild);
   // The same on all ranks, unless their processors' mathematical libraries round differently.
-  const TreeUpdate update = comm_.broadcast(tuning_.plan(bins_.particles, clock_, deepest, due));
+  const TreeUpdate update = comm_.broadcast(tuning_.plan(rung_costs_.particles, clock_, deepest, due));
   tuning_.begin(update, due);
   return update;
 }

@@ -17,7 +17,7 @@
 #include "run/guard/guards.hpp"
 #include "run/guard/step_forecast.hpp"
 #include "run/guard/stop_requests.hpp"
-#include "run/log/time_bins.hpp"
+#include "run/log/rung_costs.hpp"
 #include "run/run_outputs.hpp"
 #include "run/run_reports.hpp"
 #include "run/start/physical_summary.hpp"
@@ -74,8 +74,8 @@ class Simulation {
   /// Number of longest steps that are done. At their ends all particles are synchronised.
   std::int64_t longest_steps_done() const { return clock_.steps_done(); }
   bool is_synchronised() const { return clock_.is_synchronised(); }
-  /// The longest steps that ended with the last one are of this level.
-  int level_of_last_step() const { return clock_.first_active(); }
+  /// The longest steps that ended with the last one are of this rung.
+  int rung_of_last_step() const { return clock_.first_active(); }
   bool is_done() const { return clock_.is_done(); }
   double time() const { return clock_.time(); }
   /// As it is shown to the user.
@@ -96,8 +96,8 @@ class Simulation {
   void start();
   Ended to_the_end(StopRequests* requests);
   void introduce();
-  void choose_levels();
-  void require_levels() const;
+  void choose_rungs();
+  void require_rungs() const;
   int deepest() const;
   void advance(int deepest);
   TreeUpdate plan_update(int deepest);
@@ -131,13 +131,13 @@ class Simulation {
   };
   std::optional<BeforeCuts> before_cuts_;
   ForceReport forces_;
-  TimeBins bins_;
+  RungCosts rung_costs_;
   TreeTuning tuning_;
   bool is_audited_;  ///< the step under way; at the begin, if any is
   LeafMoves leaf_moves_;
   StepForecast forecast_;
   Count leaves_moved_ = 0;       ///< before the last walk, but for decompositions
-  bool has_levels_ = false;      ///< for the step that comes
+  bool has_rungs_ = false;       ///< for the step that comes
   double dt_ = 0;                ///< length of the last step
   PhaseTimers timers_;           ///< of the present step and what came before it
   PhaseTimers since_report_;     ///< of what is done between steps

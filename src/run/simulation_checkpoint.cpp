@@ -15,7 +15,7 @@ RunState Simulation::state() const {
           .clock = clock_.state(),
           .steps_done = steps_done_,
           .groups_tuned_at = groups_tuned_at_,
-          .has_levels = has_levels_,
+          .has_rungs = has_rungs_,
           .snapshots = outputs_.state().snapshots,
           .first_energy = reports_.state().first_energy,
           .energy_scale = reports_.state().energy_scale,
@@ -23,7 +23,7 @@ RunState Simulation::state() const {
           .last_output = outputs_.state().last,
           .checkpoint_seconds = checkpoint_seconds_,
           .tuning = tuning_.state(),
-          .bins = bins_,
+          .rung_costs = rung_costs_,
           .forces = forces_,
           .frame = outputs_.state().frame};
 }
@@ -36,7 +36,7 @@ void Simulation::restore(const Checkpoint& from) {
   steps_done_ = run.steps_done;
   groups_tuned_at_ = run.groups_tuned_at;
   tuning_ = TreeTuning(run.tuning, parameters_.tuning.rebuild_interval);
-  bins_ = run.bins;
+  rung_costs_ = run.rung_costs;
   forces_ = run.forces;
   outputs_.restore({run.snapshots, run.last_output, run.frame});
   reports_.resume({run.first_energy, run.energy_scale, run.conservation}, run.steps_done);
@@ -44,7 +44,7 @@ void Simulation::restore(const Checkpoint& from) {
   const bool is_direct = parameters_.gravity.is_direct(forces_.particles);
   const double share = static_cast<double>(forces_.particles) / comm_.size();
   forecast_.add(forces_, at_most(first_evaluation_seconds(share, forces_.particles, is_direct)));
-  has_levels_ = run.has_levels;
+  has_rungs_ = run.has_rungs;
   checkpoint_seconds_ = run.checkpoint_seconds;
 
   domain_ = from.domain;

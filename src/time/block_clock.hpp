@@ -8,14 +8,14 @@
 namespace grove {
 
 /// The time of a run under block time steps on its timeline, in whole numbers: every longest step has
-/// 2^deepest_level ticks, and a particle of level k is synchronised when 2^(deepest_level - k) divides them.
+/// 2^deepest_rung ticks, and a particle of rung k is synchronised when 2^(deepest_rung - k) divides them.
 ///
 /// Durations change velocities and positions. They are differences of ticks: relative to their own
 /// length exact, however late it is and however short they are.
 class BlockClock {
  public:
-  static constexpr std::int64_t ticks_per_step = std::int64_t{1} << deepest_level;
-  static constexpr std::int64_t ticks_of(int level) { return ticks_per_step >> level; }
+  static constexpr std::int64_t ticks_per_step = std::int64_t{1} << deepest_rung;
+  static constexpr std::int64_t ticks_of(int rung) { return ticks_per_step >> rung; }
 
   /// All there is to save, beside the timeline. Trivially copyable.
   struct State {
@@ -31,31 +31,31 @@ class BlockClock {
   bool is_synchronised() const { return state_.tick == 0; }
   bool is_done() const { return state_.step == timeline_.steps(); }
   double time() const { return time_at(state_.tick); }
-  /// Length of the steps of a level.
-  double step_of(int level) const { return duration(ticks_of(level)); }
-  /// Time when a step of this level, of those that begin or go on now, ends.
-  double end_of(int level) const { return time_at(state_.tick + ticks_of(level)); }
+  /// Length of the steps of a rung.
+  double step_of(int rung) const { return duration(ticks_of(rung)); }
+  /// Time when a step of this rung, of those that begin or go on now, ends.
+  double end_of(int rung) const { return time_at(state_.tick + ticks_of(rung)); }
 
-  /// The longest steps that begin now, and that end now if any does, are of this level.
+  /// The longest steps that begin now, and that end now if any does, are of this rung.
   int first_active() const;
 
   /// The kick that begins the steps that begin now, and ends those that end now.
   Kick half_kick() const;
-  /// To the end of the shortest steps. deepest: the deepest level that has particles.
+  /// To the end of the shortest steps. deepest: the deepest rung that has particles.
   Drift drift(Integrator integrator, int deepest) const;
   /// Goes on to there.
   void advance(int deepest);
 
-  /// From the particles as they are now, levels chosen but not kicked, to what they are at a time before the
+  /// From the particles as they are now, rungs chosen but not kicked, to what they are at a time before the
   /// next advance.
   Prediction prediction(Integrator integrator, double time) const;
 
  private:
-  /// The step of a level that holds the present; begins now, if one does.
+  /// The step of a rung that holds the present; begins now, if one does.
   struct Span {
     std::int64_t begin, end;  ///< ticks
   };
-  Span span(int level) const;
+  Span span(int rung) const;
   double time_at(std::int64_t tick) const { return timeline_.time(state_.step, tick, ticks_per_step); }
   double duration(std::int64_t ticks) const;
 

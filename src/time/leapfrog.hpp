@@ -8,9 +8,9 @@ namespace grove {
 /// The parts of a step, see kernels/math/leapfrog.hpp. Second order; symplectic and reversible while all
 /// steps are equal and do not change. Cost of each: one pass over the particles.
 
-/// Active particles get the level of the step that begins now, and remember their accelerations. Returns how
-/// many particles there are of each level.
-LevelCounts choose_levels(Particles& particles, const StepRule& rule, int first_active);
+/// Active particles get the rung of the step that begins now, and remember their accelerations. Returns how
+/// many particles there are of each rung.
+RungCounts choose_rungs(Particles& particles, const StepRule& rule, int first_active);
 
 void kick(Particles& particles, const Kick& kick);
 void drift(Particles& particles, const Drift& drift);

@@ -20,8 +20,8 @@ constexpr double memory = 0.9375;
 // longer.
 constexpr std::int64_t builds_between_looks = 32;
 constexpr std::int64_t fewest_ages = 3;
-// The growth of a level counts fully from this part of the growth of all. The dearest steps,
-// those of the lowest levels, tend to follow a build and are seldom seen old: then the next deeper level
+// The growth of a rung counts fully from this part of the growth of all. The dearest steps,
+// those of the lowest rungs, tend to follow a build and are seldom seen old: then the next deeper rung
 // stands in.
 constexpr double borrowed = 1.0 / 16;
 
@@ -32,8 +32,8 @@ std::size_t age_class(std::int64_t age) {
   return 16 + 8 * (bits - 5) + (static_cast<std::size_t>(age) >> (bits - 4)) - 8;
 }
 
-std::size_t level_class(int level) {
-  return std::min(static_cast<std::size_t>(std::max(level, 0)), RebuildInterval::levels - 1);
+std::size_t rung_class(int rung) {
+  return std::min(static_cast<std::size_t>(std::max(rung, 0)), RebuildInterval::rungs - 1);
 }
 
 // The best moment of the next build under a known growth: the dynamic programme of a process that each build
@@ -102,7 +102,7 @@ void RebuildInterval::built() {
     c.fresh_cost_times_age *= memory;
     c.cost *= memory;
   }
-  for (LevelGrowth& g : state_.growths) {
+  for (RungGrowth& g : state_.growths) {
     g.seen *= memory;
     g.expected *= memory;
   }
@@ -111,11 +111,11 @@ void RebuildInterval::built() {
 }
 
 void RebuildInterval::step(double cost, const StepWork& work) {
-  const std::size_t level = level_class(work.level);
+  const std::size_t rung = rung_class(work.rung);
   const auto age = static_cast<double>(state_.age);
   if (const std::optional<GrowthFit> growth = fit()) {
-    state_.growths[level].seen += cost - work.fresh_cost * growth->cost(0);
-    state_.growths[level].expected += work.fresh_cost * (growth->cost(age) - growth->cost(0));
+    state_.growths[rung].seen += cost - work.fresh_cost * growth->cost(0);
+    state_.growths[rung].expected += work.fresh_cost * (growth->cost(age) - growth->cost(0));
   }
   AgeClass& c = state_.classes[age_class(state_.age)];
   c.fresh_cost += work.fresh_cost;
@@ -123,9 +123,9 @@ void RebuildInterval::step(double cost, const StepWork& work) {
   c.cost += cost;
   ++state_.age;
 
-  state_.cycle_cost += work.fresh_cost * factors()[level];
+  state_.cycle_cost += work.fresh_cost * factors()[rung];
   ++state_.cycle_steps;
-  if (level > 0 && state_.cycle_steps < longest) return;
+  if (rung > 0 && state_.cycle_steps < longest) return;
   state_.mean_cost = mean_of_cycle();
   state_.cycle_cost = 0;
   state_.cycle_steps = 0;
@@ -135,17 +135,17 @@ double RebuildInterval::mean_of_cycle() const {
   return state_.cycle_cost / static_cast<double>(state_.cycle_steps);
 }
 
-std::array<double, RebuildInterval::levels> RebuildInterval::factors() const {
+std::array<double, RebuildInterval::rungs> RebuildInterval::factors() const {
   double expected = 0;
-  for (const LevelGrowth& g : state_.growths) expected += g.expected;
+  for (const RungGrowth& g : state_.growths) expected += g.expected;
   const double lent = borrowed * expected;
-  std::array<double, levels> result;
+  std::array<double, rungs> result;
   double factor = 1;
-  for (std::size_t level = levels; level-- > 0;) {
-    const LevelGrowth& g = state_.growths[level];
+  for (std::size_t rung = rungs; rung-- > 0;) {
+    const RungGrowth& g = state_.growths[rung];
     if (expected > 0 && g.expected + lent > 0)
       factor = std::max(0.0, (g.seen + lent * factor) / (g.expected + lent));
-    result[level] = factor;
+    result[rung] = factor;
   }
   return result;
 }
@@ -165,10 +165,10 @@ bool RebuildInterval::pays(double build_cost, std::span<const StepWork> coming) 
   if (state_.age >= longest) return true;
   const std::optional<GrowthFit> growth = fit();
   if (!growth) return false;
-  const std::array<double, levels> factor = factors();
+  const std::array<double, rungs> factor = factors();
   std::vector<double> costs;
   for (const StepWork& work : coming.first(std::min(coming.size(), horizon)))
-    costs.push_back(work.fresh_cost * factor[level_class(work.level)]);
+    costs.push_back(work.fresh_cost * factor[rung_class(work.rung)]);
   const bool first_cycle = state_.mean_cost == 0 && state_.cycle_steps > 0;
   const double mean = first_cycle ? mean_of_cycle() : state_.mean_cost;
   return Plan(*growth, build_cost, mean, state_.age + std::ssize(costs)).build_now(state_.age, costs);

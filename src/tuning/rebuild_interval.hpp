@@ -14,9 +14,9 @@ struct StepWork {
   /// The cost of its walks directly after a build: positive, counted work in a unit of the caller's
   /// (interactions, say).
   double fresh_cost;
-  /// The lowest level whose steps end with it; 0: the longest steps, so all particles are active, and a cycle
+  /// The lowest rung whose steps end with it; 0: the longest steps, so all particles are active, and a cycle
   /// ends.
-  int level;
+  int rung;
 };
 
 /// When to build something anew whose ageing makes steps dearer (the trees; the cuts): so that the mean cost
@@ -26,7 +26,7 @@ struct StepWork {
 /// much as they cost, so that those of few particles, which scatter, hardly count. Steps of the last
 /// intervals stay in the fit with a weight that falls by a sixteenth at each build: a new interval is thus
 /// judged from its begin, and short ones are fitted well. The particles of short steps move faster, so what
-/// is walked for them ages faster: each level has a factor on the growth.
+/// is walked for them ages faster: each rung has a factor on the growth.
 ///
 /// With block time steps the best moment is just before a dear step, not after a fixed number of steps:
 /// pays() looks at what the coming steps cost. Builds at a fixed age cost up to 20 % more.
@@ -49,19 +49,19 @@ class RebuildInterval {
     bool operator==(const AgeClass&) const = default;
   };
 
-  /// Levels that are told apart; deeper ones count as the last.
-  static constexpr std::size_t levels = 64;
+  /// Rungs that are told apart; deeper ones count as the last.
+  static constexpr std::size_t rungs = 64;
 
-  /// Growth of the steps of a level, in the unit of the costs, summed like an AgeClass.
-  struct LevelGrowth {
+  /// Growth of the steps of a rung, in the unit of the costs, summed like an AgeClass.
+  struct RungGrowth {
     double seen, expected;  ///< expected: by the fit of its time
-    bool operator==(const LevelGrowth&) const = default;
+    bool operator==(const RungGrowth&) const = default;
   };
 
   /// All there is to save: restored from it, the answers are the same to the bit. Trivially copyable.
   struct State {
     std::array<AgeClass, ages> classes;
-    std::array<LevelGrowth, levels> growths;
+    std::array<RungGrowth, rungs> growths;
     double cycle_cost, mean_cost;  ///< fresh cost times factor: of this cycle; per step of the last whole one
     std::int64_t cycle_steps;      ///< of this cycle so far
     std::int64_t age, builds;      ///< steps since the last build; builds so far
@@ -89,7 +89,7 @@ class RebuildInterval {
   std::optional<GrowthFit> fit() const;
 
  private:
-  std::array<double, levels> factors() const;
+  std::array<double, rungs> factors() const;
   double mean_of_cycle() const;
 
   State state_;

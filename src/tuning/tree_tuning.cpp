@@ -28,7 +28,7 @@ TreeTuning::State TreeTuning::state() const {
           age_,    walked_,         step_, fresh_};
 }
 
-TreeUpdate TreeTuning::plan(const LevelCounts& particles, const BlockClock& clock, int deepest,
+TreeUpdate TreeTuning::plan(const RungCounts& particles, const BlockClock& clock, int deepest,
                             const BlockExcess::Due& due) {
   BlockClock later = clock;
   std::vector<StepWork> coming;
@@ -73,7 +73,7 @@ void TreeTuning::walked(const ForceReport& forces, const std::optional<StepSecon
   const double cost = static_cast<double>(forces.interactions.cell + forces.interactions.particle);
   if (cost == 0) return;
   walked_ += cost;
-  const StepWork work{step_.fresh_cost > 0 ? step_.fresh_cost : cost, step_.level};
+  const StepWork work{step_.fresh_cost > 0 ? step_.fresh_cost : cost, step_.rung};
   if (rates().in_blocks)
     cuts_.step(cost, work.fresh_cost, last_ == TreeUpdate::rebuild ? rates().cost(last_, rebuilt_) : 0);
   else
@@ -81,32 +81,31 @@ void TreeTuning::walked(const ForceReport& forces, const std::optional<StepSecon
   if (seconds) prices_.add(last_, rebuilt_, cost, *seconds);
 }
 
-/// Levels that are seldom active may never be in fresh trees: the least that was seen stands for that, and is
+/// Rungs that are seldom active may never be in fresh trees: the least that was seen stands for that, and is
 /// slowly forgotten.
 void TreeTuning::learn(const ForceReport& forces) {
   constexpr double forgotten = 1.0 / 1024;
-  for (std::size_t level = 0; level < time_levels; ++level) {
-    if (forces.active_of[level] == 0) continue;
-    const double seen =
-        static_cast<double>(forces.work[level]) / static_cast<double>(forces.active_of[level]);
-    double& fresh = fresh_[level];
+  for (std::size_t rung = 0; rung < rung_count; ++rung) {
+    if (forces.active_of[rung] == 0) continue;
+    const double seen = static_cast<double>(forces.work[rung]) / static_cast<double>(forces.active_of[rung]);
+    double& fresh = fresh_[rung];
     fresh = last_ == TreeUpdate::redecompose || fresh == 0 ? seen : std::min(seen, fresh * (1 + forgotten));
   }
 }
 
-/// Of a level that was not active yet, as of the nearest one that was.
-double TreeTuning::fresh_of(std::size_t level) const {
-  for (std::size_t distance = 0; distance < time_levels; ++distance) {
-    if (level >= distance && fresh_[level - distance] > 0) return fresh_[level - distance];
-    if (level + distance < time_levels && fresh_[level + distance] > 0) return fresh_[level + distance];
+/// Of a rung that was not active yet, as of the nearest one that was.
+double TreeTuning::fresh_of(std::size_t rung) const {
+  for (std::size_t distance = 0; distance < rung_count; ++distance) {
+    if (rung >= distance && fresh_[rung - distance] > 0) return fresh_[rung - distance];
+    if (rung + distance < rung_count && fresh_[rung + distance] > 0) return fresh_[rung + distance];
   }
   return 0;
 }
 
-double TreeTuning::fresh_cost(const LevelCounts& particles, int first_active) const {
+double TreeTuning::fresh_cost(const RungCounts& particles, int first_active) const {
   double sum = 0;
-  for (auto level = static_cast<std::size_t>(first_active); level < time_levels; ++level)
-    if (particles[level] > 0) sum += static_cast<double>(particles[level]) * fresh_of(level);
+  for (auto rung = static_cast<std::size_t>(first_active); rung < rung_count; ++rung)
+    if (particles[rung] > 0) sum += static_cast<double>(particles[rung]) * fresh_of(rung);
   return sum;
 }
 

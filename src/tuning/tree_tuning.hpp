@@ -20,7 +20,7 @@ namespace grove {
 /// cuts, which costs 3 % more at most, for two reasons. Cuts that stay keep the errors of the large nodes,
 /// which add up to a torque (docs/measurements/accuracy.md, "Torques"). And how much dearer aged trees are is
 /// judged against what was seen of fresh ones, which says nothing where much changes at once: in the bounce
-/// of a collapse most particles are on levels that no fresh tree has seen, and trees of before it would be
+/// of a collapse most particles are on rungs that no fresh tree has seen, and trees of before it would be
 /// kept through it, at twice the cost and the error.
 class TreeTuning {
  public:
@@ -31,13 +31,13 @@ class TreeTuning {
     TreeUpdateChoice::State choice;  ///< where all leaves are rebuilt together
     CutTiming cuts;                  ///< where blocks are, one by one
     TreeUpdate last;
-    double particles;                       ///< of the run
-    double rebuilt;                         ///< of these got new trees for the step under way
-    Count since_rebuild;                    ///< steps since blocks were rebuilt
-    Count age;                              ///< steps since the last decomposition
-    double walked;                          ///< interactions since the last decomposition
-    StepWork step;                          ///< the one under way
-    std::array<double, time_levels> fresh;  ///< interactions per particle in fresh trees; 0: not known yet
+    double particles;                      ///< of the run
+    double rebuilt;                        ///< of these got new trees for the step under way
+    Count since_rebuild;                   ///< steps since blocks were rebuilt
+    Count age;                             ///< steps since the last decomposition
+    double walked;                         ///< interactions since the last decomposition
+    StepWork step;                         ///< the one under way
+    std::array<double, rung_count> fresh;  ///< interactions per particle in fresh trees; 0: not known yet
   };
 
   /// rates: assumed prices. interval: steps from one decomposition to the next, with nothing but refits
@@ -48,11 +48,11 @@ class TreeTuning {
 
   const TreeUpdateRates& rates() const { return prices_.rates(); }
 
-  /// What forces cost each level, after new cuts or not.
+  /// What forces cost each rung, after new cuts or not.
   void learn(const ForceReport& forces);
-  /// What to do before the walk of the step that ends now. particles: by level; deepest: the deepest level of
+  /// What to do before the walk of the step that ends now. particles: by rung; deepest: the deepest rung of
   /// these, which the next steps will have, too; due: of the blocks before that walk.
-  TreeUpdate plan(const LevelCounts& particles, const BlockClock& clock, int deepest,
+  TreeUpdate plan(const RungCounts& particles, const BlockClock& clock, int deepest,
                   const BlockExcess::Due& due);
   /// That this will be done.
   void begin(TreeUpdate update, const BlockExcess::Due& due);
@@ -64,22 +64,22 @@ class TreeTuning {
  private:
   TreeUpdate choose(const TreeUpdateCosts& costs, std::span<const StepWork> coming,
                     const BlockExcess::Due& due) const;
-  double fresh_of(std::size_t level) const;
+  double fresh_of(std::size_t rung) const;
   /// Interactions that a step costs in fresh trees.
-  double fresh_cost(const LevelCounts& particles, int first_active) const;
+  double fresh_cost(const RungCounts& particles, int first_active) const;
 
   TreeUpdatePrices prices_;
   Count interval_;
   TreeUpdateChoice choice_;  ///< where all leaves are rebuilt together
   CutTiming cuts_;           ///< where blocks are, one by one
   TreeUpdate last_ = TreeUpdate::redecompose;
-  double particles_ = 0;                     ///< of the run
-  double rebuilt_ = 0;                       ///< of these got new trees for the step under way
-  Count since_rebuild_ = 0;                  ///< steps since blocks were rebuilt
-  Count age_ = 0;                            ///< steps since the last decomposition
-  double walked_ = 0;                        ///< interactions since the last decomposition
-  StepWork step_{};                          ///< the one under way
-  std::array<double, time_levels> fresh_{};  ///< interactions per particle in fresh trees; 0: not known yet
+  double particles_ = 0;                    ///< of the run
+  double rebuilt_ = 0;                      ///< of these got new trees for the step under way
+  Count since_rebuild_ = 0;                 ///< steps since blocks were rebuilt
+  Count age_ = 0;                           ///< steps since the last decomposition
+  double walked_ = 0;                       ///< interactions since the last decomposition
+  StepWork step_{};                         ///< the one under way
+  std::array<double, rung_count> fresh_{};  ///< interactions per particle in fresh trees; 0: not known yet
 };
 
 }  // namespace grove

@@ -31,8 +31,8 @@ void TreeUpdateChoice::step(double cost, const StepWork& work) {
   // each time would leave nothing to the trees, and a rebuild would never be tried again.
   const double of_cuts = growth(cuts_, cuts_.age() - trees_.age());
   const double of_trees = growth(trees_, trees_.age());
-  trees_.step(cost, {work.fresh_cost * of_cuts, work.level});
-  cuts_.step(cost, {work.fresh_cost * of_trees, work.level});
+  trees_.step(cost, {work.fresh_cost * of_cuts, work.rung});
+  cuts_.step(cost, {work.fresh_cost * of_trees, work.rung});
 }
 
 }  // namespace grove

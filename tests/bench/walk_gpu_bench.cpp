@@ -76,7 +76,7 @@ void sample(const std::string& model, std::uint64_t count, std::uint64_t begin, 
     particles.acceleration[i] = {};
     particles.potential[i] = particles.old_acceleration[i] = 0;
     particles.work[i] = 0;
-    particles.level[i] = 0;
+    particles.rung[i] = 0;
   }
 }
 

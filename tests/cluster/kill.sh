@@ -28,7 +28,7 @@ run() { # RANKS OUTPUT
 }
 # What must be the same, whatever happened on the way; no measured times, and nothing that depends on ranks.
 results() { # OUTPUT
-  (cd "$1" && sha256sum snapshot_*.hdf5 energy.csv && cut -d, -f1-5 timing.csv && cut -d, -f1-8 timebins.csv)
+  (cd "$1" && sha256sum snapshot_*.hdf5 energy.csv && cut -d, -f1-5 timing.csv && cut -d, -f1-8 rungs.csv)
 }
 milliseconds() { date +%s%3N; }
 

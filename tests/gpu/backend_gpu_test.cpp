@@ -42,7 +42,7 @@ Particles make_cloud(const Communicator& comm, std::size_t count) {
     own.acceleration[last] = {};
     own.potential[last] = own.old_acceleration[last] = 0;
     own.work[last] = 0;
-    own.level[last] = 0;
+    own.rung[last] = 0;
   }
   return own;
 }
@@ -91,7 +91,7 @@ Outcome steps(const Communicator& comm, Backend& backend, Count leaf_size, int c
   evaluate();
   for (int i = 0; i < count; ++i) {
     Kick kick;
-    std::fill_n(kick.factor.of, time_levels, 0.005);
+    std::fill_n(kick.factor.of, rung_count, 0.005);
     backend.kick(kick);
     backend.drift({.factor = 0.01});
     evaluate();

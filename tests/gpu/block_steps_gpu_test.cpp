@@ -60,12 +60,12 @@ Particles random_particles(std::size_t count) {
     p.mass[i] = 1, p.id[i] = i + 1, p.potential[i] = 0, p.old_acceleration[i] = 0;
     p.type[i] = static_cast<std::uint8_t>(i % 2);
     p.work[i] = static_cast<std::uint32_t>(random());
-    p.level[i] = static_cast<std::uint8_t>(random() % 12);
+    p.rung[i] = static_cast<std::uint8_t>(random() % 12);
   }
   return p;
 }
 
-TEST_F(BlockStepsOnGpu, levels_kicks_and_drifts_are_the_hosts) {
+TEST_F(BlockStepsOnGpu, rungs_kicks_and_drifts_are_the_hosts) {
   constexpr int first_active = 4;
   Particles host = random_particles(100003);
   const DeviceParticles device(host);
@@ -73,16 +73,16 @@ TEST_F(BlockStepsOnGpu, levels_kicks_and_drifts_are_the_hosts) {
   const StepRule rule{.eta = 0.1, .longest = 0.5, .length = {0.1, 0.5}, .deepest = 20};
   Kick kick{.first_active = first_active};
   Drift drift{.factor = 0.3, .has_lag = true};
-  for (int k = 0; k < time_levels; ++k) kick.factor.of[k] = 0.01 * k, drift.lag.of[k] = 0.001 * k;
+  for (int k = 0; k < rung_count; ++k) kick.factor.of[k] = 0.01 * k, drift.lag.of[k] = 0.001 * k;
 
-  EXPECT_EQ(cuda::choose_levels(host.size(), rule, first_active, fields),
-            choose_levels(host, rule, first_active));
+  EXPECT_EQ(cuda::choose_rungs(host.size(), rule, first_active, fields),
+            choose_rungs(host, rule, first_active));
   cuda::kick(host.size(), kick, fields);
   cuda::drift(host.size(), drift, fields);
   grove::kick(host, kick);
   grove::drift(host, drift);
   const Particles there = device.download();
-  EXPECT_EQ(std::memcmp(there.level.data(), host.level.data(), host.size()), 0);
+  EXPECT_EQ(std::memcmp(there.rung.data(), host.rung.data(), host.size()), 0);
   EXPECT_EQ(there.previous_acceleration, host.previous_acceleration);
   for (std::size_t i = 0; i < host.size(); ++i) {
     // Products and sums may be fused on one side: a few roundings of 2^-52 of accelerations up to 2000 times
@@ -92,27 +92,27 @@ TEST_F(BlockStepsOnGpu, levels_kicks_and_drifts_are_the_hosts) {
   }
 }
 
-TEST_F(BlockStepsOnGpu, work_is_counted_by_level_and_kept_per_longest_step) {
+TEST_F(BlockStepsOnGpu, work_is_counted_by_rung_and_kept_per_longest_step) {
   constexpr int first_active = 7;
   Particles host = random_particles(70001);
   const auto active = static_cast<std::size_t>(
-      std::find_if(host.level.begin(), host.level.end(), [](int level) { return level >= first_active; }) -
-      host.level.begin());
+      std::find_if(host.rung.begin(), host.rung.end(), [](int rung) { return rung >= first_active; }) -
+      host.rung.begin());
   host.acceleration[active].y = std::numeric_limits<float>::infinity();
   const DeviceParticles device(host);
-  const cuda::LevelWork found = cuda::remember(host.size(), first_active, step_fields(device));
-  cuda::LevelWork expected{};
+  const cuda::RungWork found = cuda::remember(host.size(), first_active, step_fields(device));
+  cuda::RungWork expected{};
   const Particles after = device.download();
   for (std::size_t i = 0; i < host.size(); ++i) {
-    const int level = host.level[i];
-    if (level < first_active) {
+    const int rung = host.rung[i];
+    if (rung < first_active) {
       EXPECT_EQ(after.work[i], host.work[i]);
       EXPECT_EQ(after.old_acceleration[i], 0);
       continue;
     }
-    ++expected.particles[static_cast<std::size_t>(level)];
-    expected.interactions[static_cast<std::size_t>(level)] += host.work[i];
-    EXPECT_EQ(after.work[i], work_per_cycle(host.work[i], level));
+    ++expected.particles[static_cast<std::size_t>(rung)];
+    expected.interactions[static_cast<std::size_t>(rung)] += host.work[i];
+    EXPECT_EQ(after.work[i], work_per_cycle(host.work[i], rung));
     EXPECT_FLOAT_EQ(after.old_acceleration[i], norm(host.acceleration[i]));
   }
   EXPECT_EQ(found.particles, expected.particles);
@@ -128,7 +128,7 @@ struct Sphere {
     model.particles = count;
     Particles all = make_particles(model);
     for (std::size_t i = 0; i < all.size(); ++i)
-      all.level[i] = static_cast<std::uint8_t>(norm(all.position[i]) < 0.7 ? i % 4 : 0);
+      all.rung[i] = static_cast<std::uint8_t>(norm(all.position[i]) < 0.7 ? i % 4 : 0);
     backend = make_backend(comm, {"cuda", true, {}}, testing::share_of(comm, all), gravity);
     decompose();
   }
@@ -142,7 +142,7 @@ struct Sphere {
     const ForceReport forces = backend->gravity().evaluate(domain, plan, timers);
     return forces.interactions.cell + forces.interactions.particle;
   }
-  /// Moves on, all active every other time; then cuts anew what is due before a step of these levels.
+  /// Moves on, all active every other time; then cuts anew what is due before a step of these rungs.
   void age_and_recut(int first_active) {
     for (int step = 0; step < 4; ++step) {
       backend->drift({.factor = 0.05});
@@ -160,7 +160,7 @@ struct Sphere {
       ASSERT_EQ(after.velocity[i], before.velocity[i]) << i;
       ASSERT_EQ(after.old_acceleration[i], before.old_acceleration[i]) << i;
       ASSERT_EQ(after.work[i], before.work[i]) << i;
-      ASSERT_EQ(after.level[i], before.level[i]) << i;
+      ASSERT_EQ(after.rung[i], before.rung[i]) << i;
     }
     const Count fresh = evaluate({.grows = false});
     EXPECT_LT(fresh, interactions);
@@ -194,7 +194,7 @@ TEST_F(BlockStepsOnGpu, blocks_are_cut_anew_alike_on_any_number_of_ranks) {
   both([](Sphere& sphere) { sphere.age_and_recut(0); });
   compare("a first recut");
   both([](Sphere& sphere) { sphere.age_and_recut(2); });
-  compare("another one, before a step of deep levels");
+  compare("another one, before a step of deep rungs");
   both([](Sphere& sphere) { sphere.decompose(); });
   compare("new cuts of all");
   both([](Sphere& sphere) { sphere.age_and_recut(0); });

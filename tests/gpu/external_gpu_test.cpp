@@ -17,7 +17,7 @@
 namespace grove {
 namespace {
 
-/// Particles of four levels.
+/// Particles of four rungs.
 Particles scattered(std::size_t count, double mass) {
   std::mt19937 random(5);
   std::normal_distribution<double> normal;
@@ -25,7 +25,7 @@ Particles scattered(std::size_t count, double mass) {
   for (std::size_t i = 0; i < count; ++i) {
     p.position[i] = {normal(random), normal(random), normal(random)};
     p.mass[i] = mass;
-    p.level[i] = static_cast<std::uint8_t>(i % 4);
+    p.rung[i] = static_cast<std::uint8_t>(i % 4);
   }
   return p;
 }
@@ -39,7 +39,7 @@ std::vector<ExternalPotential> all_kinds() {
   return external_potentials(parameters.potentials, 1);
 }
 
-/// A backend that has evaluated forces on all once, and again on levels from 2 on.
+/// A backend that has evaluated forces on all once, and again on rungs from 2 on.
 struct Evaluated {
   Evaluated(const Communicator& comm, std::unique_ptr<Backend> of) : backend(std::move(of)) {
     backend->gravity().set_external(all_kinds());

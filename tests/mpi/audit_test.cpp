@@ -37,7 +37,7 @@ Particles make_exact() {
     p.type[i] = static_cast<std::uint8_t>(i % 2);
     p.potential[i] = p.old_acceleration[i] = 0;
     p.work[i] = 0;
-    p.level[i] = 0;
+    p.rung[i] = 0;
   }
   for (std::size_t i = 0; i < count; ++i) {
     Vec3d sum{};
@@ -105,20 +105,20 @@ TEST(Audit, counts_external_potentials_among_what_is_exact) {
 TEST(Audit, takes_its_sample_from_active_particles) {
   const Communicator comm(MPI_COMM_WORLD);
   Particles all = make_exact();
-  for (std::size_t i = 0; i < count; ++i) all.level[i] = static_cast<std::uint8_t>((i + 3) % 4);
+  for (std::size_t i = 0; i < count; ++i) all.rung[i] = static_cast<std::uint8_t>((i + 3) % 4);
   const std::size_t wrong = always_sampled(all);
   all.acceleration[wrong] *= 1.01f;
   const SharedDomain shared = share_out(comm, all, 64);
   const auto largest = [&](int first_active) {
     const AuditResult result =
         audit(comm, shared.particles, shared.domain, parameters(), 100, {}, first_active);
-    EXPECT_EQ(result.sample, 100);  // as many are on each level
+    EXPECT_EQ(result.sample, 100);  // as many are on each rung
     return result.max;
   };
-  const int level = all.level[wrong];
-  ASSERT_LT(level, 3);
-  EXPECT_GT(largest(level), 0.009);
-  EXPECT_LT(largest(level + 1), 1e-6) << "its acceleration is of an earlier time";
+  const int rung = all.rung[wrong];
+  ASSERT_LT(rung, 3);
+  EXPECT_GT(largest(rung), 0.009);
+  EXPECT_LT(largest(rung + 1), 1e-6) << "its acceleration is of an earlier time";
 }
 
 TEST(Audit, has_the_same_bits_on_any_number_of_ranks) {

@@ -22,7 +22,7 @@ std::unique_ptr<Backend> on_host(const Communicator& comm, Particles own, const 
   return std::make_unique<HostBackend>(comm, std::move(own), gravity);
 }
 
-/// Runs with several time levels; by the end trees have been refitted, grown anew in old leaves, and cut
+/// Runs with several rungs; by the end trees have been refitted, grown anew in old leaves, and cut
 /// anew.
 const std::string block_steps = "time: {begin: 0, end: 0.15, step: 0.05, eta: 0.1}\n",
                   few_steps = "time: {begin: 0, end: 0.1, step: 0.05, eta: 0.1}\n",

@@ -42,7 +42,7 @@ TEST_F(Extension, goes_on_in_the_units_that_its_tables_have) {
                                     "time.end=" + end};
   };
   run({"never"}, until("0.4 Myr"));
-  const std::string tables[] = {"energy.csv", "timing.csv", "timebins.csv", "audit.csv"};
+  const std::string tables[] = {"energy.csv", "timing.csv", "rungs.csv", "audit.csv"};
   for (const std::string& table : tables)
     EXPECT_NE(bytes_of(folder_ / table).find("step,time [Myr],"), std::string::npos) << table;
   EXPECT_GT(run_auto(until("0.0008 Gyr")), 0);

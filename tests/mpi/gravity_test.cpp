@@ -33,7 +33,7 @@ Particles make_cloud(std::size_t count, int types = 1) {
     particles.acceleration[i] = {};
     particles.potential[i] = particles.old_acceleration[i] = 0;
     particles.work[i] = 0;
-    particles.level[i] = 0;
+    particles.rung[i] = 0;
   }
   return particles;
 }

@@ -30,10 +30,10 @@ TEST(PhysicalSummary, of_a_plummer_sphere_is_known_and_the_same_on_any_number_of
   model.particles = 20000;
   const Particles all = make_initial_conditions(alone, model), own = make_initial_conditions(comm, model);
   const Totals totals = totals_of(all);
-  LevelCounts levels{};
-  levels[0] = 5000, levels[3] = 15000;
-  const PhysicalSummary one = physical_summary(alone, all, totals, levels, 0.5, 1),
-                        many = physical_summary(comm, own, totals, levels, 0.5, 1);
+  RungCounts rungs{};
+  rungs[0] = 5000, rungs[3] = 15000;
+  const PhysicalSummary one = physical_summary(alone, all, totals, rungs, 0.5, 1),
+                        many = physical_summary(comm, own, totals, rungs, 0.5, 1);
   EXPECT_NEAR(one.half_mass_radius, 1.3048, 4 * 0.013);
   EXPECT_NEAR(one.crossing_time(), std::sqrt(2 * std::pow(one.half_mass_radius, 3) / 0.999), 1e-12);
   EXPECT_EQ(one.counts[1], 20000);
@@ -57,14 +57,14 @@ TEST(PhysicalSummary, virial_ratio_is_without_the_motion_of_the_whole) {
   EXPECT_NE(summary.text(DisplayUnits::none()).find("virial ratio 2T/|W|: 1\n"), std::string::npos);
 }
 
-/// A galaxy like ours, whose particles all want this level.
-PhysicalSummary galaxy(std::size_t level) {
+/// A galaxy like ours, whose particles all want this rung.
+PhysicalSummary galaxy(std::size_t rung) {
   PhysicalSummary summary;
   summary.counts[1] = 1000;
   summary.totals.mass = 100;  // 1e10 Msun
   summary.half_mass_radius = 10;
   summary.circular_speed = 147;
-  summary.levels[level] = 1000;
+  summary.rungs[rung] = 1000;
   summary.longest_step = 0.001;
   return summary;
 }
@@ -87,7 +87,7 @@ TEST(PhysicalSummary, says_why_steps_are_too_short) {
   };
   EXPECT_EQ(fault_of_steps(galaxy(10), parameters), "");
   PhysicalSummary half = galaxy(10);
-  half.levels[11] = 1000;
+  half.rungs[11] = 1000;
   EXPECT_EQ(fault_of_steps(half, parameters), "") << "not most";
   expect_cause(galaxy(11), "give a larger gravity.softening");
   expect_cause(galaxy(11), "the external potentials pull too hard", &pulled);
@@ -117,7 +117,7 @@ TEST(PhysicalSummary, doubts_units_where_nothing_would_move_or_motions_do_not_fi
   EXPECT_NE(doubt(0.0005).find("0.007 of the crossing time"), std::string::npos) << doubt(0.0005);
   EXPECT_NE(doubt(0.0005).find("Bare numbers are in 1e10 Msun, kpc and km/s"), std::string::npos);
   EXPECT_EQ(doubt(0.0005, "units: {system: none}\n"), "");
-  summary.levels[3] = 2000;
+  summary.rungs[3] = 2000;
   EXPECT_EQ(doubt(0.0005), "") << "the inner parts move";
   summary.totals.kinetic_energy = 1e-6;
   EXPECT_NE(doubt(1).find("the virial ratio 2T/|W| is 2e-08"), std::string::npos) << doubt(1);

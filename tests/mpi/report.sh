@@ -29,7 +29,7 @@ page='a & b/report.html'
 [ "$(cat out)" = "$page" ] || fail "said $(cat out)"
 has "$page" '<h1>a &amp; b</h1>' '<b>1,000</b>' '<b>0.2 of 0.2</b>' 'data:image/png;base64,' 'snapshot_002' 'model: plummer' \
   'commit' 'Verdict' 'largest |dE/E|' 'Lagrange radii' 'total energy is from its begin' 'Energies at the ends' 'Conserved quantities' 'Forces of a sample' \
-  'Phases of the steps' 'circular velocity' 'spherical shells' 'interacts with' 'Memory of the rank' 'Particles by level' 'What the levels cost'
+  'Phases of the steps' 'circular velocity' 'spherical shells' 'interacts with' 'Memory of the rank' 'Particles by rung' 'What the rungs cost'
 # One rank sends nothing and is in balance: these are all figures that there are.
 [ "$(grep -c '<svg' "$page")" -eq 13 ] || fail "$(grep -c '<svg' "$page") figures"
 grep -qE '(src|href)="[^#d]' "$page" && fail "needs other files"
@@ -51,9 +51,16 @@ EOF
 has cluster/report.html '<!-- radius [pc] -->' '<!-- density [Msun/pc³] -->' '<!-- energy [Msun (km/s)²] -->'
 grep -qF 'virial ratio' cluster/report.html && fail "a virial ratio in an external potential"
 
+# The names of Grove 0.1.
+cp -r 'a & b' older
+mv older/rungs.csv older/timebins.csv
+sed -i '1s/,rung,/,level,/' older/timebins.csv older/timing.csv older/audit.csv
+"$grove" report older >out || fail "no report of an older run"
+has older/report.html 'What the rungs cost' 'Phases of the steps'
+
 # Killed while it wrote: the last lines are torn, and there is no end.
 cp -r 'a & b' killed
-for file in killed/energy.csv killed/timing.csv killed/timebins.csv; do truncate -s -5 "$file"; done
+for file in killed/energy.csv killed/timing.csv killed/rungs.csv; do truncate -s -5 "$file"; done
 sed -i '/"event":"end"/d' killed/log.jsonl
 truncate -s -5 killed/log.jsonl
 "$grove" report killed -o killed.html >out || fail "no report of a killed run"

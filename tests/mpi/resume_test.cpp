@@ -58,7 +58,7 @@ TEST_F(Resume, goes_on_from_the_last_valid_checkpoint_to_the_same_files) {
   const std::string snapshot = bytes_of(folder_ / "snapshot_002.hdf5"),
                     picture = bytes_of(folder_ / "snapshot_002.png"),
                     energy = bytes_of(folder_ / "energy.csv"), audit = bytes_of(folder_ / "audit.csv"),
-                    timing = rows_of(folder_ / "timing.csv", 5), bins = rows_of(folder_ / "timebins.csv", 8);
+                    timing = rows_of(folder_ / "timing.csv", 5), rungs = rows_of(folder_ / "rungs.csv", 8);
   const std::vector<std::string> log = steps_of(folder_ / "log.jsonl");
   EXPECT_EQ(log.size(), static_cast<std::size_t>(steps) + 1);
   ASSERT_FALSE(snapshot.empty() || picture.empty() || energy.empty());
@@ -79,7 +79,7 @@ TEST_F(Resume, goes_on_from_the_last_valid_checkpoint_to_the_same_files) {
   EXPECT_EQ(bytes_of(folder_ / "energy.csv"), energy);
   EXPECT_EQ(bytes_of(folder_ / "audit.csv"), audit);
   EXPECT_EQ(rows_of(folder_ / "timing.csv", 5), timing);
-  EXPECT_EQ(rows_of(folder_ / "timebins.csv", 8), bins);
+  EXPECT_EQ(rows_of(folder_ / "rungs.csv", 8), rungs);
   EXPECT_EQ(steps_of(folder_ / "log.jsonl"), log);
   EXPECT_EQ(checkpoints().size(), 2u);
   EXPECT_FALSE(fs::exists(folder_ / "checkpoints/step_000000123.tmp"));

@@ -118,7 +118,7 @@ double plummer_error(const std::string& integrator) {
 // Half of the particles have steps of at most 0.125. In the core omega = 1, and the leapfrog's energy goes
 // up and down by (omega h)^2 / 12 = 1.3e-3 of the kinetic energy, which is |E|. Forces between particles of
 // different steps do not cancel, nor does all of what switching between steps changes; if every crossing left
-// as much with any sign, 100 would add up to 1.3e-2. Measured: 1.1e-2 (levels that never change: 0.7e-2);
+// as much with any sign, 100 would add up to 1.3e-2. Measured: 1.1e-2 (rungs that never change: 0.7e-2);
 // 9.7e-2 if steps are chosen by the acceleration at their beginning.
 TEST(BlockSteps, plummer_sphere_keeps_its_energy_for_a_hundred_crossing_times) {
   EXPECT_LT(plummer_error("leapfrog"), 2e-2);

@@ -25,12 +25,12 @@ inline Particles shown(const Communicator& comm, Backend& backend) {
 
 /// Forces on active particles, in the old trees, after all have moved: those that all particles get in new
 /// trees, within `tolerance` of the largest |a|; and nothing happens to the others. particles: of all ranks;
-/// they get levels by turns.
+/// they get rungs by turns.
 inline void check_active(const Communicator& comm, Particles particles, const MakeBackend& make,
                          double tolerance) {
   constexpr int first_active = 2;
   for (std::size_t i = 0; i < particles.size(); ++i)  // every 32 in tree order have some of each; or none
-    particles.level[i] = static_cast<std::uint8_t>(norm(particles.position[i]) < 0.7 ? i % 4 : 0);
+    particles.rung[i] = static_cast<std::uint8_t>(norm(particles.position[i]) < 0.7 ? i % 4 : 0);
   const auto backend = make(comm, share_of(comm, particles));
   PhaseTimers timers;
   DecompositionReport report;
@@ -49,7 +49,7 @@ inline void check_active(const Communicator& comm, Particles particles, const Ma
   for (const Vec3f& a : expected.acceleration) largest = std::max(largest, norm(a.as<double>()));
   Count active = 0, work = 0;
   for (std::size_t i = 0; i < before.size(); ++i) {
-    if (before.level[i] < first_active) {
+    if (before.rung[i] < first_active) {
       EXPECT_EQ(after.acceleration[i], before.acceleration[i]) << i;
       EXPECT_EQ(after.potential[i], before.potential[i]) << i;
       EXPECT_EQ(after.work[i], before.work[i]) << i;
@@ -57,7 +57,7 @@ inline void check_active(const Communicator& comm, Particles particles, const Ma
       continue;
     }
     ++active;
-    work += after.work[i] >> after.level[i];
+    work += after.work[i] >> after.rung[i];
     EXPECT_LT(norm((after.acceleration[i] - expected.acceleration[i]).as<double>()), tolerance * largest)
         << i;
     EXPECT_NEAR(after.potential[i], expected.potential[i], tolerance * std::abs(expected.potential[i])) << i;

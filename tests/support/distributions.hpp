@@ -103,7 +103,7 @@ inline Particles make_shape(Shape shape, std::size_t count, unsigned seed = 1) {
     p.acceleration[i] = {0, 0, 0};
     p.potential[i] = p.old_acceleration[i] = 0;
     p.work[i] = 0;
-    p.level[i] = 0;
+    p.rung[i] = 0;
     p.previous_acceleration[i] = {0, 0, 0};
   }
   return p;

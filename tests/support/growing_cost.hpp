@@ -12,7 +12,7 @@
 
 namespace grove {
 
-/// Steps of a hierarchy of levels 0 (the longest steps) .. deepest, with as many particles at each level as
+/// Steps of a hierarchy of rungs 0 (the longest steps) .. deepest, with as many particles at each rung as
 /// at all deeper ones together, whose cost is a common one per particle and step: so all are active at the
 /// begin of a cycle of 2^deepest steps, half of them half a cycle later, a quarter at each odd quarter, and
 /// so on.
@@ -20,8 +20,8 @@ inline std::vector<StepWork> block_steps(int count, int deepest) {
   const std::uint64_t cycle = std::uint64_t{1} << deepest;
   std::vector<StepWork> steps;
   for (std::uint64_t n = 0; n < static_cast<std::uint64_t>(count); ++n) {
-    const int level = n % cycle ? deepest - std::countr_zero(n % cycle) : 0;
-    steps.push_back({std::ldexp(1.0, -level), level});
+    const int rung = n % cycle ? deepest - std::countr_zero(n % cycle) : 0;
+    steps.push_back({std::ldexp(1.0, -rung), rung});
   }
   return steps;
 }
@@ -36,7 +36,7 @@ inline std::span<const StepWork> coming(const std::vector<StepWork>& steps, std:
 inline StepWork estimated(const StepWork& step, double mean, double noise, std::mt19937_64& random) {
   std::normal_distribution<double> normal;
   const double error = noise * std::fmin(4, std::sqrt(mean / step.fresh_cost)) * normal(random);
-  return {step.fresh_cost * (1 + error), step.level};
+  return {step.fresh_cost * (1 + error), step.rung};
 }
 
 /// Mean over a cycle of the above.

@@ -41,7 +41,7 @@ enum class OnTheWay {
   restores  ///< from all that its backend has, into a new one
 };
 
-/// A merger in the hands of a backend, by steps of two levels, through trees that age.
+/// A merger in the hands of a backend, by steps of two rungs, through trees that age.
 class AgeingRun {
  public:
   AgeingRun(const Communicator& comm, const MakeGravity& make, const GravityParameters& gravity,
@@ -56,7 +56,7 @@ class AgeingRun {
     merger.particles = particles;
     Particles all = make_particles(merger);
     for (std::size_t i = 0; i < all.size(); ++i)
-      all.level[i] = static_cast<std::uint8_t>(norm(all.position[i]) < 1 ? i % 3 : 0);
+      all.rung[i] = static_cast<std::uint8_t>(norm(all.position[i]) < 1 ? i % 3 : 0);
     backend_ = make(comm, share_of(comm, all), gravity);
   }
 
@@ -73,7 +73,7 @@ class AgeingRun {
     for (int step = 0; step < steps; ++step) {
       const int first_active = step % 3;
       Kick kick{.first_active = first_active};
-      std::fill_n(kick.factor.of, time_levels, 0.01);
+      std::fill_n(kick.factor.of, rung_count, 0.01);
       backend_->kick(kick);
       backend_->drift({.factor = 0.05});
       move_leaves();

@@ -52,7 +52,7 @@ inline void set_particle(Particles& particles, std::size_t at, Shape shape, std:
   particles.potential[at] = static_cast<float>(i) + 1;
   particles.old_acceleration[at] = static_cast<float>(i) + 2;
   particles.work[at] = weighted ? static_cast<std::uint32_t>(1 + mixed(i) % 1000) : 0;
-  particles.level[at] = static_cast<std::uint8_t>(i % 41);
+  particles.rung[at] = static_cast<std::uint8_t>(i % 41);
   particles.previous_acceleration[at] = {static_cast<float>(i), 3, 4};
 }
 

@@ -32,7 +32,7 @@ inline void set_particle(Particles& particles, std::size_t at, ParticleId id) {
   particles.potential[at] = static_cast<float>(number(10));
   particles.old_acceleration[at] = 0;
   particles.work[at] = 0;
-  particles.level[at] = 0;
+  particles.rung[at] = 0;
 }
 
 /// The share of one rank of particles with ids step, 2 step, ..., n step; rank 1 of several holds none.

@@ -10,13 +10,13 @@ namespace grove {
 namespace {
 
 /// Longest step, counted from 1, and the part of it that has passed when its forces are checked.
-std::vector<std::pair<std::int64_t, double>> checked(Count every, int level, std::int64_t longest_steps) {
+std::vector<std::pair<std::int64_t, double>> checked(Count every, int rung, std::int64_t longest_steps) {
   const AuditSchedule schedule(every);
   BlockClock clock(Timeline(0, static_cast<double>(longest_steps), 1));
   std::vector<std::pair<std::int64_t, double>> result;
   while (!clock.is_done()) {
     const BlockClock::State before = clock.state();
-    clock.advance(level);
+    clock.advance(rung);
     if (schedule.is_due(before, clock.state()))
       result.emplace_back(before.step + 1, clock.time() - static_cast<double>(before.step));
   }
@@ -31,9 +31,9 @@ TEST(AuditSchedule, checks_the_end_of_longest_steps_and_steps_inside_of_them_in_
 }
 
 TEST(AuditSchedule, checks_each_due_longest_step_once_however_long_steps_are) {
-  for (const int level : {0, 1, 2, 6}) {
-    const auto found = checked(2, level, 64);
-    ASSERT_EQ(found.size(), 32u) << "level " << level;
+  for (const int rung : {0, 1, 2, 6}) {
+    const auto found = checked(2, rung, 64);
+    ASSERT_EQ(found.size(), 32u) << "rung " << rung;
     for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i].first, 2 * (static_cast<int>(i) + 1));
   }
 }

@@ -81,12 +81,12 @@ TEST(BlockExcess, blocks_are_due_one_by_one) {
   EXPECT_FALSE(blocks.is_due(0, 0, rate));
 }
 
-TEST(BlockExcess, a_level_counts_beside_the_nearest_one_that_was_seen_fresh) {
+TEST(BlockExcess, a_rung_counts_beside_the_nearest_one_that_was_seen_fresh) {
   const Count one[] = {particles};
   BlockExcess blocks(one);
-  const auto walk = [&](Count active, Count mean, int level) {
+  const auto walk = [&](Count active, Count mean, int rung) {
     const BlockExcess::Work work{active, active * mean};
-    blocks.walked(std::span(&work, 1), level);
+    blocks.walked(std::span(&work, 1), rung);
   };
   walk(1000, 500, 0);
   walk(100, 600, 4);  // 1.2 times that of a fresh block; and so the next one is expected

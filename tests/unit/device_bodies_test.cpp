@@ -58,11 +58,11 @@ std::vector<Vec3f> random_floats(unsigned seed) {
   return floats;
 }
 
-/// Levels 0 to 4.
-std::vector<std::uint8_t> some_levels() {
-  std::vector<std::uint8_t> level(particles);
-  for (std::size_t i = 0; i < particles; ++i) level[i] = static_cast<std::uint8_t>(i * 7 % 5);
-  return level;
+/// Rungs 0 to 4.
+std::vector<std::uint8_t> some_rungs() {
+  std::vector<std::uint8_t> rung(particles);
+  for (std::size_t i = 0; i < particles; ++i) rung[i] = static_cast<std::uint8_t>(i * 7 % 5);
+  return rung;
 }
 
 // Sizes are below 8 after kicks of up to 6 times accelerations below 1, a compiler may fuse products with
@@ -89,28 +89,28 @@ TEST(DeviceBodies, leapfrogIsTheHosts) {
   const auto x = copy(position);
   const auto v = copy(velocity);
   const auto a = copy(acceleration);
-  std::vector<std::uint8_t> level = some_levels();
+  std::vector<std::uint8_t> rung = some_rungs();
   const std::vector<std::uint8_t> type(particles, 0);
   std::vector<Vec3f> previous = random_floats(5);
-  const auto l = copy(level);
+  const auto l = copy(rung);
   const auto p = copy(previous);
   const auto t = copy(type);
   const StepRule rule{.eta = 0.1, .longest = 1, .length = {0.5}, .deepest = 20};
   Kick kick{.first_active = 2, .factor = {}};
   Drift drift{.factor = 0.3, .has_lag = true, .lag = {}};
   Prediction to{.ahead = 0.1, .position = {}, .velocity = {}};
-  for (int k = 0; k < time_levels; ++k)
+  for (int k = 0; k < rung_count; ++k)
     kick.factor.of[k] = 0.125 + k, drift.lag.of[k] = 0.01 * k, to.position.of[k] = 0.02 * k,
     to.velocity.of[k] = 0.03 * k;
-  run(particles, ChooseLevelBody{rule, 2, acceleration.data(), type.data(), level.data(), previous.data()});
-  run(particles, KickBody{kick, level.data(), acceleration.data(), velocity.data()});
-  run(particles, DriftBody{drift, level.data(), acceleration.data(), velocity.data(), position.data()});
-  run(particles, PredictBody{to, level.data(), acceleration.data(), position.data(), velocity.data()});
-  run_on_device(particles, ChooseLevelBody{rule, 2, a.data(), t.data(), l.data(), p.data()});
+  run(particles, ChooseRungBody{rule, 2, acceleration.data(), type.data(), rung.data(), previous.data()});
+  run(particles, KickBody{kick, rung.data(), acceleration.data(), velocity.data()});
+  run(particles, DriftBody{drift, rung.data(), acceleration.data(), velocity.data(), position.data()});
+  run(particles, PredictBody{to, rung.data(), acceleration.data(), position.data(), velocity.data()});
+  run_on_device(particles, ChooseRungBody{rule, 2, a.data(), t.data(), l.data(), p.data()});
   run_on_device(particles, KickBody{kick, l.data(), a.data(), v.data()});
   run_on_device(particles, DriftBody{drift, l.data(), a.data(), v.data(), x.data()});
   run_on_device(particles, PredictBody{to, l.data(), a.data(), x.data(), v.data()});
-  EXPECT_EQ(fetch(l), level);
+  EXPECT_EQ(fetch(l), rung);
   EXPECT_EQ(fetch(p), previous);
   expect_near(fetch(x), position);
   expect_near(fetch(v), velocity);
@@ -121,7 +121,7 @@ TEST(DeviceBodies, sourcesAndGroupsAreTheHosts) {
   const std::vector<double> mass(particles, 0.001);
   const std::vector<std::uint8_t> type(particles, 1);
   const std::vector<float> old(particles, 0.5F);
-  const std::vector<std::uint8_t> level = some_levels();
+  const std::vector<std::uint8_t> rung = some_rungs();
   std::vector<SourceParticle> sources(particles);
   std::vector<float> softening(particles);
   std::vector<Group> made(groups);
@@ -130,7 +130,7 @@ TEST(DeviceBodies, sourcesAndGroupsAreTheHosts) {
   const auto t = copy(type);
   const auto a = copy(old);
   std::vector<Vec3f> previous = random_floats(5);
-  const auto l = copy(level);
+  const auto l = copy(rung);
   const auto p = copy(previous);
   const auto eps = copy(softening);
   const auto s = copy(sources);
@@ -140,15 +140,15 @@ TEST(DeviceBodies, sourcesAndGroupsAreTheHosts) {
   source.softening_of[1] = 0.25F;
   AcceptanceRule rule;
   rule.criterion = Criterion::acceleration;
-  GroupBody group{rule,         1, particles,  sources.data(), softening.data(), old.data(),
-                  level.data(), 3, made.data()};
+  GroupBody group{rule,       1,           particles, sources.data(), softening.data(),
+                  old.data(), rung.data(), 3,         made.data()};
   for (std::size_t i = 0; i < particles; ++i) source(i);
   for (std::size_t i = 0; i < groups; ++i) group(i);
 
   source.position = x.data(), source.mass = m.data(), source.type = t.data();
   source.sources = s.data(), source.softening = eps.data();
   group.sources = s.data(), group.softening = eps.data(), group.old_acceleration = a.data();
-  group.level = l.data(), group.groups = g.data();
+  group.rung = l.data(), group.groups = g.data();
   run_on_device(particles, source);
   run_on_device(groups, group);
   const std::vector<SourceParticle> device_sources = fetch(s);
@@ -164,7 +164,7 @@ TEST(DeviceBodies, sourcesAndGroupsAreTheHosts) {
     EXPECT_EQ(device_groups[i].count, made[i].count) << i;
     EXPECT_EQ(device_groups[i].active, made[i].active) << i;
     for (std::int32_t k = 0; k < made[i].count; ++k)
-      EXPECT_EQ(made[i].active >> k & 1U, level[static_cast<std::size_t>(made[i].first + k)] >= 3) << i;
+      EXPECT_EQ(made[i].active >> k & 1U, rung[static_cast<std::size_t>(made[i].first + k)] >= 3) << i;
   }
 }
 

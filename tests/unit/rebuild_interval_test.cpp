@@ -71,20 +71,20 @@ TEST(RebuildInterval, costs_at_most_a_percent_more_than_the_best_fixed_interval)
 }
 
 TEST(RebuildInterval, knows_that_short_steps_age_faster) {
-  // A level's growth halves (or falls by 0.7) from each level to the next lower one. The dearest steps follow
-  // a build, so their growth is taken from that of the next deeper level, up to twice as fast: the interval
-  // may be a part 0.4 off, which costs 0.4^2/2 = 8 % of the excess of 10 to 40 %. Were all levels taken to
+  // A rung's growth halves (or falls by 0.7) from each rung to the next lower one. The dearest steps follow
+  // a build, so their growth is taken from that of the next deeper rung, up to twice as fast: the interval
+  // may be a part 0.4 off, which costs 0.4^2/2 = 8 % of the excess of 10 to 40 %. Were all rungs taken to
   // age alike, the worst case here would cost 7 % more than the best interval.
   for (const int deepest : {3, 6, 9})
     for (const double ratio : {0.7, 0.5})
       for (const double build_per_step : {0.3, 3.0}) {
         const Steps steps = block_steps(4096, deepest);
-        std::vector<double> speed(deepest + 1);  // of the steps whose lowest level is given
-        for (int level = deepest; level >= 0; --level) {
-          const double own = std::pow(ratio, deepest - level);
-          speed[level] = level == deepest ? own : 0.5 * (own + speed[level + 1]);
+        std::vector<double> speed(deepest + 1);  // of the steps whose lowest rung is given
+        for (int rung = deepest; rung >= 0; --rung) {
+          const double own = std::pow(ratio, deepest - rung);
+          speed[rung] = rung == deepest ? own : 0.5 * (own + speed[rung + 1]);
         }
-        const auto growth = [&](int n, int age) { return 1 + 0.05 * speed[steps[n].level] * age; };
+        const auto growth = [&](int n, int age) { return 1 + 0.05 * speed[steps[n].rung] * age; };
         const double build = build_per_step * mean_block_step_cost(deepest);
         EXPECT_LT(run(steps, deepest, build, growth).cost, 1.03 * best_fixed_interval(steps, build, growth))
             << "deepest " << deepest << ", ratio " << ratio << ", build " << build_per_step;

@@ -34,7 +34,7 @@ struct Cube {
       particles.acceleration[i] = {};
       particles.potential[i] = 0;
       particles.work[i] = 0;
-      particles.level[i] = 0;
+      particles.rung[i] = 0;
       particles.previous_acceleration[i] = {};
     }
     grown.prepare(particles);

@@ -111,7 +111,7 @@ double oscillator_error(int steps, Integrator integrator = Integrator::leapfrog)
   p.resize(1);
   p.position[0] = {1, 0, 0};
   p.velocity[0] = {0, 0, 0};
-  p.level[0] = 0;
+  p.rung[0] = 0;
   const auto accelerate = [&] { p.acceleration[0] = -p.position[0].as<float>(); };
   const double dt = 1.0 / steps;
   accelerate();
@@ -137,7 +137,7 @@ TEST(Leapfrog, integrators_agree_while_steps_are_shared) {
             oscillator_error(20, Integrator::leapfrog));
 }
 
-TEST(BlockClock, levels_are_synchronised_when_their_steps_divide_the_time) {
+TEST(BlockClock, rungs_are_synchronised_when_their_steps_divide_the_time) {
   BlockClock clock(Timeline(0, 2, 1));
   EXPECT_EQ(clock.first_active(), 0);
   clock.advance(3);
@@ -157,42 +157,42 @@ TEST(BlockClock, levels_are_synchronised_when_their_steps_divide_the_time) {
   EXPECT_TRUE(clock.is_done());
 }
 
-TEST(BlockClock, kicks_of_a_longest_step_add_up_to_it_on_the_deepest_level) {
+TEST(BlockClock, kicks_of_a_longest_step_add_up_to_it_on_the_deepest_rung) {
   // The shortest step is 2^-40; a power of two of them is left out, the last of which is the longest step's
   // end: time goes on exactly.
   BlockClock clock(Timeline(0, 1, 1));
-  clock.advance(deepest_level);
-  EXPECT_EQ(clock.first_active(), deepest_level);
-  EXPECT_EQ(clock.time(), std::ldexp(1.0, -deepest_level));
-  EXPECT_EQ(clock.half_kick().factor.of[deepest_level], std::ldexp(1.0, -deepest_level - 1));
-  for (int level = deepest_level; level >= 1; --level) clock.advance(level);
+  clock.advance(deepest_rung);
+  EXPECT_EQ(clock.first_active(), deepest_rung);
+  EXPECT_EQ(clock.time(), std::ldexp(1.0, -deepest_rung));
+  EXPECT_EQ(clock.half_kick().factor.of[deepest_rung], std::ldexp(1.0, -deepest_rung - 1));
+  for (int rung = deepest_rung; rung >= 1; --rung) clock.advance(rung);
   EXPECT_TRUE(clock.is_done());
   EXPECT_EQ(clock.half_kick().factor.of[0], 0.5);
 }
 
-// After 2^20, where a last bit is 2^-32, differences of times would give a step of level 30 in one bit, and
-// one of level 35 none. Steps are divided by powers of two: exact.
+// After 2^20, where a last bit is 2^-32, differences of times would give a step of rung 30 in one bit, and
+// one of rung 35 none. Steps are divided by powers of two: exact.
 TEST(BlockClock, steps_have_all_their_digits_however_late_and_short) {
   const Timeline timeline(1048576, 1048577, 1.0 / 3);
-  for (const int level : {0, 30, 35, deepest_level}) {
+  for (const int rung : {0, 30, 35, deepest_rung}) {
     BlockClock clock(timeline);
     clock.advance(0);
-    const double half_step = std::ldexp(1.0 / 3, -level - 1);
-    EXPECT_EQ(clock.half_kick().factor.of[level], half_step) << "level " << level;
-    EXPECT_EQ(clock.drift(Integrator::leapfrog, level).factor, 2 * half_step) << "level " << level;
-    clock.advance(level);
-    EXPECT_EQ(clock.half_kick().factor.of[level], half_step) << "at the end, level " << level;
+    const double half_step = std::ldexp(1.0 / 3, -rung - 1);
+    EXPECT_EQ(clock.half_kick().factor.of[rung], half_step) << "rung " << rung;
+    EXPECT_EQ(clock.drift(Integrator::leapfrog, rung).factor, 2 * half_step) << "rung " << rung;
+    clock.advance(rung);
+    EXPECT_EQ(clock.half_kick().factor.of[rung], half_step) << "at the end, rung " << rung;
   }
 }
 
-TEST(BlockClock, steps_of_a_level_are_shared_ones_of_that_length_bit_for_bit) {
+TEST(BlockClock, steps_of_a_rung_are_shared_ones_of_that_length_bit_for_bit) {
   const BlockClock block(Timeline(0.1, 0.7, 0.3)), shared(Timeline(0.1, 0.7, 0.3 / 8));
   EXPECT_EQ(block.half_kick().factor.of[3], shared.half_kick().factor.of[0]);
   EXPECT_EQ(block.drift(Integrator::leapfrog, 3).factor, shared.drift(Integrator::leapfrog, 0).factor);
   EXPECT_EQ(block.end_of(3), shared.end_of(0));
 }
 
-// A particle on level 0 under constant acceleration a, while others take it through four short steps; in the
+// A particle on rung 0 under constant acceleration a, while others take it through four short steps; in the
 // middle of its step it is at v t + a t^2 / 2 as the predictor has it, and on the straight line as the
 // leapfrog has it; at the end both are at v + a / 2.
 void follow_constant_acceleration(Integrator integrator, double expected_at_half) {
@@ -201,7 +201,7 @@ void follow_constant_acceleration(Integrator integrator, double expected_at_half
   p.position[0] = {0, 0, 0};
   p.velocity[0] = {1, 0, 0};
   p.acceleration[0] = {2, 0, 0};
-  p.level[0] = 0;
+  p.rung[0] = 0;
   BlockClock clock(Timeline(0, 1, 1));
   kick(p, clock.half_kick());
   const auto go = [&] {
@@ -235,49 +235,49 @@ TEST(BlockClock, leads_particles_between_their_steps_as_the_integrator_says) {
 
 TEST(StepRule, gives_the_longest_step_that_the_criterion_allows) {
   StepRule rule{.eta = 0.5, .longest = 1, .length = {1, 4}, .deepest = 10};
-  const auto level = [&](const Vec3f& acceleration, std::uint8_t type = 0) {
-    return int{rule.next_level(acceleration, {0, 0, 0}, type, 0, 0)};
+  const auto rung = [&](const Vec3f& acceleration, std::uint8_t type = 0) {
+    return int{rule.next_rung(acceleration, {0, 0, 0}, type, 0, 0)};
   };
   // 0.5 sqrt(1 / |a|): 1/2, 1/4, and between them.
-  EXPECT_EQ(level({1, 0, 0}), 1);
-  EXPECT_EQ(level({4, 0, 0}), 2);
-  EXPECT_EQ(level({0, 1.001F, 0}), 2);
-  EXPECT_EQ(level({0, 1, 0}, 1), 0) << "four times the length, twice the step";
-  EXPECT_EQ(level({0, 0, 0}), 0);
-  EXPECT_EQ(level({0, 0, 1e30F}), 10);
-  EXPECT_EQ(level({0, 0, std::numeric_limits<float>::quiet_NaN()}), 10);
-  EXPECT_EQ(level({0, 0, std::numeric_limits<float>::infinity()}), 10);
+  EXPECT_EQ(rung({1, 0, 0}), 1);
+  EXPECT_EQ(rung({4, 0, 0}), 2);
+  EXPECT_EQ(rung({0, 1.001F, 0}), 2);
+  EXPECT_EQ(rung({0, 1, 0}, 1), 0) << "four times the length, twice the step";
+  EXPECT_EQ(rung({0, 0, 0}), 0);
+  EXPECT_EQ(rung({0, 0, 1e30F}), 10);
+  EXPECT_EQ(rung({0, 0, std::numeric_limits<float>::quiet_NaN()}), 10);
+  EXPECT_EQ(rung({0, 0, std::numeric_limits<float>::infinity()}), 10);
   rule.deepest = 0;
-  EXPECT_EQ(level({4, 0, 0}), 0) << "shared steps";
+  EXPECT_EQ(rung({4, 0, 0}), 0) << "shared steps";
 }
 
 // Steps of 2^-k are allowed where the mean of |a| at both ends is at most 4^k / 4.
 TEST(StepRule, looks_ahead_to_the_end_of_the_step) {
   const StepRule rule{.eta = 0.5, .longest = 1, .length = {1}, .deepest = 10};
-  const auto level = [&](float now, float before, int last) {
-    return int{rule.next_level({now, 0, 0}, {before, 0, 0}, 0, last, 0)};
+  const auto rung = [&](float now, float before, int last) {
+    return int{rule.next_rung({now, 0, 0}, {before, 0, 0}, 0, last, 0)};
   };
-  EXPECT_EQ(level(0.9F, 0.9F, 1), 1) << "nothing changes";
+  EXPECT_EQ(rung(0.9F, 0.9F, 1), 1) << "nothing changes";
   // After a step of 1/2: another half would end at 1.2, mean 1.05; a quarter at 1.05, mean 0.975.
-  EXPECT_EQ(level(0.9F, 0.6F, 1), 2) << "on the way in";
-  EXPECT_EQ(level(1.1F, 1.4F, 1), 1) << "on the way out: ends at 0.8, mean 0.95";
+  EXPECT_EQ(rung(0.9F, 0.6F, 1), 2) << "on the way in";
+  EXPECT_EQ(rung(1.1F, 1.4F, 1), 1) << "on the way out: ends at 0.8, mean 0.95";
   // Through the centre: from -0.3 to 0.3, |a| does not change.
-  EXPECT_EQ(level(-0.3F, -0.9F, 1), 1) << "in steps of 1/2 on to 0.3; in one of 1 to 0.9";
-  EXPECT_EQ(level(-0.1F, -0.2F, 0), 0) << "ends at 0";
+  EXPECT_EQ(rung(-0.3F, -0.9F, 1), 1) << "in steps of 1/2 on to 0.3; in one of 1 to 0.9";
+  EXPECT_EQ(rung(-0.1F, -0.2F, 0), 0) << "ends at 0";
 }
 
-TEST(Levels, become_longer_only_when_a_longer_step_begins) {
+TEST(Rungs, become_longer_only_when_a_longer_step_begins) {
   Particles p;
   p.resize(3);
   for (std::size_t i = 0; i < 3; ++i)
     p.acceleration[i] = p.previous_acceleration[i] = {0, 0, 0}, p.type[i] = 0;
-  p.level[0] = 1, p.level[1] = 3, p.level[2] = 3;
+  p.rung[0] = 1, p.rung[1] = 3, p.rung[2] = 3;
   p.acceleration[2] = {256, 0, 0};
   const StepRule rule{.eta = 1, .longest = 1, .length = {1}, .deepest = 10};
-  const LevelCounts counts = choose_levels(p, rule, 2);
-  EXPECT_EQ(p.level[0], 1) << "inside of its step";
-  EXPECT_EQ(p.level[1], 2) << "wants 0, and a step of level 2 begins";
-  EXPECT_EQ(p.level[2], 4) << "may always become shorter";
+  const RungCounts counts = choose_rungs(p, rule, 2);
+  EXPECT_EQ(p.rung[0], 1) << "inside of its step";
+  EXPECT_EQ(p.rung[1], 2) << "wants 0, and a step of rung 2 begins";
+  EXPECT_EQ(p.rung[2], 4) << "may always become shorter";
   EXPECT_EQ(p.previous_acceleration[2], p.acceleration[2]);
   EXPECT_EQ(counts[1], 1);
   EXPECT_EQ(counts[2], 1);

@@ -77,17 +77,17 @@ TEST(Progress, expects_what_was_predicted_for_the_inner_block) {
   EXPECT_EQ(progress().state().expected, 3);
 }
 
-ForceReport walked(std::size_t level, Count active, Count work) {
+ForceReport walked(std::size_t rung, Count active, Count work) {
   ForceReport forces;
-  forces.active_of[level] = active;
-  forces.work[level] = work;
+  forces.active_of[rung] = active;
+  forces.work[rung] = work;
   return forces;
 }
 
 TEST(StepForecast, grows_with_the_interactions_to_come) {
   StepForecast forecast;
   forecast.add(walked(0, 1000, 500000), 2);
-  LevelCounts particles{};
+  RungCounts particles{};
   particles[0] = 1000;
   EXPECT_DOUBLE_EQ(forecast.seconds(particles, 0), 2);
   particles[0] = 4000;
@@ -100,7 +100,7 @@ TEST(StepForecast, of_a_long_step_is_not_shortened_by_any_number_of_short_ones) 
   StepForecast forecast;
   forecast.add(walked(0, 1000000, 500000000), 10);
   for (int step = 0; step < 100000; ++step) forecast.add(walked(9, 10, 5000), 0.001);
-  LevelCounts particles{};
+  RungCounts particles{};
   particles[0] = 1000000;
   EXPECT_GE(forecast.seconds(particles, 0), 10);
 }
@@ -109,7 +109,7 @@ TEST(StepForecast, forgets_what_was_slow_once) {
   StepForecast forecast;
   forecast.add(walked(0, 1000, 500000), 1000);
   for (int step = 0; step < 200; ++step) forecast.add(walked(0, 1000, 500000), 1);
-  LevelCounts particles{};
+  RungCounts particles{};
   particles[0] = 1000;
   EXPECT_NEAR(forecast.seconds(particles, 0), 1, 1e-9);  // 1000 x 0.95^200 < 0.04
 }

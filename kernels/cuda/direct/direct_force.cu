@@ -65,13 +65,13 @@ __global__ void __launch_bounds__(force_threads)
 /// The task of this launch: tiles first_tile .. first_tile + tiles - 1, of them targets first .. last - 1.
 struct Wanted {
   std::uint64_t first, last;
-  const std::uint8_t* level;  ///< of these; or null
+  const std::uint8_t* rung;  ///< of these; or null
   int first_active;
   std::uint32_t first_tile, tiles;
   std::uint32_t stages, stages_per_part, parts;
 
   __device__ bool holds(std::uint64_t p) const {
-    return p >= first && p < last && (!level || level[p - first] >= first_active);
+    return p >= first && p < last && (!rung || rung[p - first] >= first_active);
   }
 };
 
@@ -281,7 +281,7 @@ constexpr std::uint64_t quotient_up(std::uint64_t a, std::uint64_t b) { return (
 
 void direct_force(const GravityParameters& gravity, const WalkUnits& units, const DirectParticles& particles,
                   const DirectTargets& targets, Vec3f* acceleration, float* potential) {
-  const auto [first, count, level, first_active] = targets;
+  const auto [first, count, rung, first_active] = targets;
   if (count == 0) return;
   const std::uint64_t tiles = quotient_up(particles.count, tile_size),
                       stages = quotient_up(particles.count, stage_size);
@@ -308,7 +308,7 @@ void direct_force(const GravityParameters& gravity, const WalkUnits& units, cons
     const auto now = static_cast<std::uint32_t>(std::min(tiles_at_once, last_tile - tile));
     const Wanted wanted{first,
                         first + count,
-                        level,
+                        rung,
                         first_active,
                         static_cast<std::uint32_t>(tile),
                         now,

@@ -13,8 +13,8 @@ namespace grove::cuda {
 /// Which particles want forces: those of numbers first .. first + count - 1 that are active. Device memory.
 struct DirectTargets {
   std::size_t first, count;
-  const std::uint8_t* level = nullptr;  ///< [count] of their time steps; null: all are active
-  int first_active = 0;                 ///< the level from which on they are
+  const std::uint8_t* rung = nullptr;  ///< [count] of their time steps; null: all are active
+  int first_active = 0;                ///< the rung from which on they are
 };
 
 /// Forces by direct summation in single precision: what all particles do to the targets, to themselves

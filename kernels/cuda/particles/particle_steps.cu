@@ -29,9 +29,9 @@ struct KickBody {
   Kick kick;
   StepFields fields;
   __device__ void operator()(std::size_t i) const {
-    const int level = fields.level[i];
-    if (level < kick.first_active) return;
-    fields.velocity[i] = kicked(fields.velocity[i], fields.acceleration[i], kick.factor.of[level]);
+    const int rung = fields.rung[i];
+    if (rung < kick.first_active) return;
+    fields.velocity[i] = kicked(fields.velocity[i], fields.acceleration[i], kick.factor.of[rung]);
   }
 };
 
@@ -48,85 +48,85 @@ struct LaggingDriftBody {
   StepFields fields;
   __device__ void operator()(std::size_t i) const {
     fields.position[i] = drifted(fields.position[i], fields.velocity[i], fields.acceleration[i], drift.factor,
-                                 drift.lag.of[fields.level[i]]);
+                                 drift.lag.of[fields.rung[i]]);
   }
 };
 
 using Counter = unsigned long long;
 
-/// Counts by level, of a block and then of all. Levels of neighbours are mostly the same: of the lanes of a
+/// Counts by rung, of a block and then of all. Rungs of neighbours are mostly the same: of the lanes of a
 /// warp that share one, one adds for all.
-struct LevelSums {
-  Counter* own;  ///< [time_levels] shared
+struct RungSums {
+  Counter* own;  ///< [rung_count] shared
 
   __device__ void clear() const {
-    for (int k = static_cast<int>(threadIdx.x); k < time_levels; k += threads) own[k] = 0;
+    for (int k = static_cast<int>(threadIdx.x); k < rung_count; k += threads) own[k] = 0;
     __syncthreads();
   }
-  /// By all lanes of a warp; level < 0: nothing.
-  __device__ void add(int level, std::uint32_t value) const {
-    const unsigned peers = __match_any_sync(~0U, level);
+  /// By all lanes of a warp; rung < 0: nothing.
+  __device__ void add(int rung, std::uint32_t value) const {
+    const unsigned peers = __match_any_sync(~0U, rung);
     const int first = __ffs(static_cast<int>(peers)) - 1, lane = static_cast<int>(threadIdx.x % 32);
     Counter sum = 0;  // 32 values fit 37 bits
     const std::uint32_t low = __reduce_add_sync(peers, value & 0xffffU),
                         high = __reduce_add_sync(peers, value >> 16);
     sum = low + (Counter{high} << 16);
-    if (level >= 0 && lane == first) atomicAdd(&own[level], sum);
+    if (rung >= 0 && lane == first) atomicAdd(&own[rung], sum);
   }
   __device__ void add_to(Counter* all) const {
     __syncthreads();
-    for (int k = static_cast<int>(threadIdx.x); k < time_levels; k += threads)
+    for (int k = static_cast<int>(threadIdx.x); k < rung_count; k += threads)
       if (own[k] > 0) atomicAdd(&all[k], own[k]);
   }
 };
 
 __global__ void __launch_bounds__(threads) choose(std::size_t count, const StepRule rule, int first_active,
                                                   const StepFields fields, Counter* counts) {
-  __shared__ Counter own[time_levels];
-  const LevelSums sums{own};
+  __shared__ Counter own[rung_count];
+  const RungSums sums{own};
   sums.clear();
   for (std::size_t base = std::size_t{blockIdx.x} * threads; base < count;
        base += std::size_t{gridDim.x} * threads) {
     const std::size_t i = base + threadIdx.x;
-    int level = i < count ? fields.level[i] : -1;
-    if (level >= first_active) {
+    int rung = i < count ? fields.rung[i] : -1;
+    if (rung >= first_active) {
       const Vec3f acceleration = fields.acceleration[i];
-      level =
-          rule.next_level(acceleration, fields.previous_acceleration[i], fields.type[i], level, first_active);
-      fields.level[i] = static_cast<std::uint8_t>(level);
+      rung =
+          rule.next_rung(acceleration, fields.previous_acceleration[i], fields.type[i], rung, first_active);
+      fields.rung[i] = static_cast<std::uint8_t>(rung);
       fields.previous_acceleration[i] = acceleration;
     }
-    sums.add(level, 1);
+    sums.add(rung, 1);
   }
   sums.add_to(counts);
 }
 
-/// counts: particles, then interactions, by level; accelerations that are not finite.
+/// counts: particles, then interactions, by rung; accelerations that are not finite.
 __global__ void __launch_bounds__(threads)
     remember_forces(std::size_t count, int first_active, const StepFields fields, Counter* counts) {
-  __shared__ Counter own[2][time_levels];
-  const LevelSums particles{own[0]}, interactions{own[1]};
+  __shared__ Counter own[2][rung_count];
+  const RungSums particles{own[0]}, interactions{own[1]};
   particles.clear();
   interactions.clear();
   for (std::size_t base = std::size_t{blockIdx.x} * threads; base < count;
        base += std::size_t{gridDim.x} * threads) {
     const std::size_t i = base + threadIdx.x;
-    int level = i < count ? fields.level[i] : -1;
-    if (level < first_active) level = -1;
-    if (__all_sync(~0U, level < 0)) continue;
+    int rung = i < count ? fields.rung[i] : -1;
+    if (rung < first_active) rung = -1;
+    if (__all_sync(~0U, rung < 0)) continue;
     std::uint32_t work = 0;
-    if (level >= 0) {
+    if (rung >= 0) {
       work = fields.work[i];
-      fields.work[i] = work_per_cycle(work, level);
+      fields.work[i] = work_per_cycle(work, rung);
       const auto strength = static_cast<float>(norm(fields.acceleration[i].as<double>()));
       fields.old_acceleration[i] = strength;
-      if (!isfinite(strength)) atomicAdd(counts + 2 * time_levels, Counter{1});
+      if (!isfinite(strength)) atomicAdd(counts + 2 * rung_count, Counter{1});
     }
-    particles.add(level, 1);
-    interactions.add(level, work);
+    particles.add(rung, 1);
+    interactions.add(rung, work);
   }
   particles.add_to(counts);
-  interactions.add_to(counts + time_levels);
+  interactions.add_to(counts + rung_count);
 }
 
 unsigned blocks_of_steps(std::size_t count) { return std::min(enough_blocks, blocks_for(count)); }
@@ -134,21 +134,21 @@ unsigned blocks_of_steps(std::size_t count) { return std::min(enough_blocks, blo
 struct AddExternal {
   ExternalField field;
   int first_active;
-  const std::uint8_t* level;
+  const std::uint8_t* rung;
   const Vec3d* position;
   Vec3f* acceleration;
   __device__ void operator()(std::size_t i) const {
-    if (level[i] >= first_active) acceleration[i] = field.added(acceleration[i], position[i]);
+    if (rung[i] >= first_active) acceleration[i] = field.added(acceleration[i], position[i]);
   }
 };
 
 struct SetWork {
-  const std::uint8_t* level;
+  const std::uint8_t* rung;
   int first_active;
   std::uint32_t value;
   std::uint32_t* work;
   __device__ void operator()(std::size_t i) const {
-    if (level[i] >= first_active) work[i] = value;
+    if (rung[i] >= first_active) work[i] = value;
   }
 };
 
@@ -184,14 +184,13 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-LevelCounts choose_levels(std::size_t count, const StepRule& rule, int first_active,
-                          const StepFields& fields) {
-  LevelCounts counts{};
+RungCounts choose_rungs(std::size_t count, const StepRule& rule, int first_active, const StepFields& fields) {
+  RungCounts counts{};
   if (count == 0) return counts;
-  DeviceArray<Counter> sums(time_levels);
+  DeviceArray<Counter> sums(rung_count);
   sums.clear();
   choose<<<blocks_of_steps(count), threads>>>(count, rule, first_active, fields, sums.data());
-  launched("Grove::cuda::choose_levels");
+  launched("Grove::cuda::choose_rungs");
   device_download(counts.data(), sums.data(), sizeof(counts));
   return counts;
 }
@@ -207,28 +206,28 @@ void drift(std::size_t count, const Drift& drift, const StepFields& fields) {
     run(count, "Grove::cuda::drift", 3 * sizeof(Vec3d), DriftBody{drift.factor, fields});
 }
 
-void add_external(std::size_t count, int first_active, const ExternalField& field, const std::uint8_t* level,
+void add_external(std::size_t count, int first_active, const ExternalField& field, const std::uint8_t* rung,
                   const Vec3d* position, Vec3f* acceleration) {
   if (field.count == 0) return;
   run(count, "Grove::cuda::add_external", sizeof(Vec3d) + 2 * sizeof(Vec3f),
-      AddExternal{field, first_active, level, position, acceleration});
+      AddExternal{field, first_active, rung, position, acceleration});
 }
 
-LevelWork remember(std::size_t count, int first_active, const StepFields& fields) {
-  LevelWork result{};
+RungWork remember(std::size_t count, int first_active, const StepFields& fields) {
+  RungWork result{};
   if (count == 0) return result;
-  DeviceArray<Counter> sums(2 * time_levels + 1);
+  DeviceArray<Counter> sums(2 * rung_count + 1);
   sums.clear();
   remember_forces<<<blocks_of_steps(count), threads>>>(count, first_active, fields, sums.data());
   launched("Grove::cuda::remember");
-  static_assert(sizeof(result) == (2 * time_levels + 1) * sizeof(Counter));
+  static_assert(sizeof(result) == (2 * rung_count + 1) * sizeof(Counter));
   device_download(&result, sums.data(), sizeof(result));
   return result;
 }
 
-void set_work(const std::uint8_t* level, std::size_t count, int first_active, std::uint32_t value,
+void set_work(const std::uint8_t* rung, std::size_t count, int first_active, std::uint32_t value,
               std::uint32_t* work) {
-  run(count, "Grove::cuda::set_work", sizeof(value), SetWork{level, first_active, value, work});
+  run(count, "Grove::cuda::set_work", sizeof(value), SetWork{rung, first_active, value, work});
 }
 
 double largest_of(const double* values, std::size_t count) {

@@ -18,7 +18,7 @@ namespace grove::cuda {
 struct StepFields {
   const Vec3f* acceleration;
   const std::uint8_t* type;
-  std::uint8_t* level;
+  std::uint8_t* rung;
   Vec3d *position, *velocity;
   float* old_acceleration;
   std::uint32_t* work;
@@ -26,24 +26,23 @@ struct StepFields {
 };
 
 /// The same as src/time/leapfrog.hpp on the host.
-LevelCounts choose_levels(std::size_t count, const StepRule& rule, int first_active,
-                          const StepFields& fields);
+RungCounts choose_rungs(std::size_t count, const StepRule& rule, int first_active, const StepFields& fields);
 void kick(std::size_t count, const Kick& kick, const StepFields& fields);
 void drift(std::size_t count, const Drift& drift, const StepFields& fields);
 
 /// Adds what external potentials do to active particles. acceleration: in/out.
-void add_external(std::size_t count, int first_active, const ExternalField& field, const std::uint8_t* level,
+void add_external(std::size_t count, int first_active, const ExternalField& field, const std::uint8_t* rung,
                   const Vec3d* position, Vec3f* acceleration);
 
 /// For active particles old_acceleration becomes |acceleration|, work that of a longest step.
-struct LevelWork {
-  LevelCounts particles, interactions;  ///< active ones; theirs, before
-  Count not_finite;                     ///< of the active ones, accelerations that are no finite numbers
+struct RungWork {
+  RungCounts particles, interactions;  ///< active ones; theirs, before
+  Count not_finite;                    ///< of the active ones, accelerations that are no finite numbers
 };
-LevelWork remember(std::size_t count, int first_active, const StepFields& fields);
+RungWork remember(std::size_t count, int first_active, const StepFields& fields);
 
 /// work (out): of active particles.
-void set_work(const std::uint8_t* level, std::size_t count, int first_active, std::uint32_t value,
+void set_work(const std::uint8_t* rung, std::size_t count, int first_active, std::uint32_t value,
               std::uint32_t* work);
 
 /// The largest value; 0 of none.

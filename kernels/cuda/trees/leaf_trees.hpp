@@ -23,8 +23,8 @@ struct LeafParticleFields {
   const double* mass;
   const std::uint8_t* type;
   const float* old_acceleration;
-  const std::uint8_t* level = nullptr;  ///< Particles::level; null: all are active
-  int first_active = 0;                 ///< the level from which on particles are
+  const std::uint8_t* rung = nullptr;  ///< Particles::rung; null: all are active
+  int first_active = 0;                ///< the rung from which on particles are
 };
 
 /// The data that walks read; walk units, offsets from the leaf's origin. Device memory.

@@ -28,7 +28,7 @@ struct UpdateRule {
 
 /// True if particle i of all leaves is active.
 __device__ inline bool is_active(const LeafParticleFields& particles, std::uint64_t i) {
-  return !particles.level || particles.level[i] >= particles.first_active;
+  return !particles.rung || particles.rung[i] >= particles.first_active;
 }
 
 /// A group's bounds get the least tolerance of its active particles. By a warp, a lane per particle. least:

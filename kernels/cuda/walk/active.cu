@@ -45,9 +45,9 @@ struct PairHasActive {
 };
 
 struct IsActive {
-  const std::uint8_t* level;
+  const std::uint8_t* rung;
   int first_active;
-  __device__ bool operator()(std::uint32_t i) const { return level[i] >= first_active; }
+  __device__ bool operator()(std::uint32_t i) const { return rung[i] >= first_active; }
 };
 
 }  // namespace
@@ -57,8 +57,8 @@ ActiveList active_groups(const Group* groups, std::uint32_t count, int targets_p
                                         : select(count, PairHasActive{groups, count});
 }
 
-ActiveList active_particles(const std::uint8_t* level, std::size_t count, int first_active) {
-  return select(static_cast<std::uint32_t>(count), IsActive{level, first_active});
+ActiveList active_particles(const std::uint8_t* rung, std::size_t count, int first_active) {
+  return select(static_cast<std::uint32_t>(count), IsActive{rung, first_active});
 }
 
 }  // namespace grove::cuda

@@ -20,7 +20,7 @@ struct ActiveList {
 /// over the groups.
 ActiveList active_groups(const Group* groups, std::uint32_t count, int targets_per_warp);
 
-/// Particles on levels of at least first_active. level (device): `count`. Cost: one pass.
-ActiveList active_particles(const std::uint8_t* level, std::size_t count, int first_active);
+/// Particles on rungs of at least first_active. rung (device): `count`. Cost: one pass.
+ActiveList active_particles(const std::uint8_t* rung, std::size_t count, int first_active);
 
 }  // namespace grove::cuda

@@ -78,8 +78,8 @@ class DeviceBackend : public Backend {
     expect_trees();
     cuda::device_synchronise();
   }
-  LevelCounts choose_levels(const StepRule& rule, int first_active) override {
-    return cuda::choose_levels(particles_.size(), rule, first_active, step_fields(particles_));
+  RungCounts choose_rungs(const StepRule& rule, int first_active) override {
+    return cuda::choose_rungs(particles_.size(), rule, first_active, step_fields(particles_));
   }
   void kick(const Kick& kick) override { cuda::kick(particles_.size(), kick, step_fields(particles_)); }
   void drift(const Drift& drift) override {

@@ -2,7 +2,7 @@
 
     grove-report FOLDER OUTPUT.html
 
-Reads energy.csv, timing.csv, timebins.csv, audit.csv, log.jsonl, used-parameters.yml, the pictures of snapshots and, with h5py, the last
+Reads energy.csv, timing.csv, rungs.csv (of Grove 0.1 timebins.csv), audit.csv, log.jsonl, used-parameters.yml, the pictures of snapshots and, with h5py, the last
 snapshot. What is missing leaves its part of the page out.
 """
 
@@ -14,9 +14,9 @@ import re
 import sys
 
 import profiles
-from figures import (draw_audit, draw_energies, draw_energy_error, draw_imbalance, draw_interactions, draw_lagrange, draw_levels, draw_log,
-                     draw_momentum, draw_phases, draw_virial, figure, phase_table)
-from reading import Log, numbers, read_table
+from figures import (draw_audit, draw_energies, draw_energy_error, draw_imbalance, draw_interactions, draw_lagrange, draw_log,
+                     draw_momentum, draw_phases, draw_rungs, draw_virial, figure, phase_table)
+from reading import Log, numbers, read_rungs, read_table
 
 MOST_PICTURES = 12
 
@@ -154,7 +154,8 @@ def environment(page, log):
 
 
 def make_page(folder):
-    energy, timing, bins, audit = (read_table(folder / f"{name}.csv") for name in ("energy", "timing", "timebins", "audit"))
+    energy, timing, audit = (read_table(folder / f"{name}.csv") for name in ("energy", "timing", "audit"))
+    rungs = read_rungs(folder)
     log = Log(folder / "log.jsonl")
     page = Page()
     page.add(f"<h1>{html.escape(folder.name)}</h1><p class='sub'>A run of Grove in {html.escape(str(folder))}</p>")
@@ -193,13 +194,13 @@ def make_page(folder):
         figure(draw_log(log, [("all", ("bytes", "sent")), ("trees", ("bytes", "trees"))], "megabytes per step", 1e-6),
                "What ranks send each other."),
     ])
-    levels = [
-        figure(draw_levels(bins, "particles", "particles"), "Particles by level: a step of level k is the longest over 2^k."),
-        figure(draw_levels(bins, "cost_share", "share of interactions"), "What the levels cost."),
+    by_rung = [
+        figure(draw_rungs(rungs, "particles", "particles"), "Particles by rung: a step of rung k is the longest over 2^k."),
+        figure(draw_rungs(rungs, "cost_share", "share of interactions"), "What the rungs cost."),
     ]
-    if any(levels):
+    if any(by_rung):
         page.heading("Time steps of particles")
-        page.figures(levels)
+        page.figures(by_rung)
     body = "\n".join(page.parts)
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
             f"<title>{html.escape(folder.name)}: a run of Grove</title><style>{STYLE}</style></head>\n"

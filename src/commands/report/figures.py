@@ -244,25 +244,25 @@ def draw_interactions(timing):
     return draw
 
 
-def by_level(bins, name):
-    """times, and for each level a list of values at these times."""
-    times = sorted(set(numbers(bins, "time")))
+def by_rung(table, name):
+    """times, and for each rung a list of values at these times."""
+    times = sorted(set(numbers(table, "time")))
     place = {time: i for i, time in enumerate(times)}
-    levels = {}
-    for time, level, value in zip(numbers(bins, "time"), numbers(bins, "level"), numbers(bins, name)):
-        levels.setdefault(int(level), [0.0] * len(times))[place[time]] = value
-    return times, dict(sorted(levels.items()))
+    rungs = {}
+    for time, rung, value in zip(numbers(table, "time"), numbers(table, "rung"), numbers(table, name)):
+        rungs.setdefault(int(rung), [0.0] * len(times))[place[time]] = value
+    return times, dict(sorted(rungs.items()))
 
 
-def draw_levels(bins, name, label):
+def draw_rungs(table, name, label):
     def draw(axes):
-        times, levels = by_level(bins, name)
-        if len(times) < 2 or len(levels) < 2:
+        times, rungs = by_rung(table, name)
+        if len(times) < 2 or len(rungs) < 2:
             return False
-        columns = thinned(times, *levels.values())
-        colours = plt.get_cmap("viridis")([i / max(1, len(levels) - 1) for i in range(len(levels))])
-        axes.stackplot(columns[0], columns[1:], colors=colours, labels=[f"level {level}" for level in levels])
-        axes.set(xlabel=bins.label("time"), ylabel=label)
+        columns = thinned(times, *rungs.values())
+        colours = plt.get_cmap("viridis")([i / max(1, len(rungs) - 1) for i in range(len(rungs))])
+        axes.stackplot(columns[0], columns[1:], colors=colours, labels=[f"rung {rung}" for rung in rungs])
+        axes.set(xlabel=table.label("time"), ylabel=label)
         axes.margins(x=0, y=0)
         handles, labels = axes.get_legend_handles_labels()
         axes.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)

@@ -46,6 +46,14 @@ def read_table(path):
     return Table(zip(names, columns), units) if columns and columns[0] else Table()
 
 
+def read_rungs(folder):
+    """rungs.csv; Grove 0.1 called it timebins.csv, and its column level."""
+    table = read_table(folder / "rungs.csv") or read_table(folder / "timebins.csv")
+    if "level" in table:
+        table["rung"] = table.pop("level")
+    return table
+
+
 def numbers(table, name):
     return table.get(name, [])
 

@@ -54,7 +54,7 @@ AuditResult audit(const Communicator& comm, const DeviceParticles& particles, co
   sample = std::min(sample, comm.sum(static_cast<Count>(particles.size())));
   if (sample <= 0) return {};
   const ParticleId* const id = particles.values(fields::id);
-  const cuda::ActiveIds ids{id, particles.values(fields::level), first_active};
+  const cuda::ActiveIds ids{id, particles.values(fields::rung), first_active};
   const DigitCounter count_digits = [&](const DigitQuestion& question) {
     std::vector<Count> counts(std::size_t{1} << (question.high - question.low));
     cuda::count_digits(ids, particles.size(), {question.prefix, question.high, question.low}, counts);

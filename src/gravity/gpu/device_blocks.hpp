@@ -29,7 +29,7 @@ class DeviceBlocks {
   void begin(const Domain& domain);
   /// Ranks have other runs of leaves now.
   void give_out(const Domain& domain);
-  /// Collective. A step was walked, from this first active level: takes its work from the particles. Cost:
+  /// Collective. A step was walked, from this first active rung: takes its work from the particles. Cost:
   /// cuda::sum_block_work(), and a sum over ranks of two numbers per block.
   void count(const DeviceForest& forest, const DeviceParticles& particles, int first_active);
   const std::vector<BlockExcess::Block>& state() const { return excess_.state(); }

@@ -142,7 +142,7 @@ void DeviceForest::update(const DeviceParticles& particles, const GravityParamet
   const cuda::LeafParticleFields fields{
       particles.values(grove::fields::position), particles.values(grove::fields::mass),
       particles.values(grove::fields::type),     particles.values(grove::fields::old_acceleration),
-      particles.values(grove::fields::level),    first_active};
+      particles.values(grove::fields::rung),     first_active};
   if (!octrees_) {
     cuda::update_leaves(fields, gravity, units, median_acceleration, trees());
     return;

@@ -166,7 +166,7 @@ WalkCounts DeviceGravity::walk_along_ropes(const GravitySetup& setup, const Doma
   const cuda::TopCells cells = top_.cells();
   const auto ropes = cuda::top_ropes(top_.sources(), cells, static_cast<std::size_t>(domain.leaves()));
   const cuda::ActiveList active =
-      cuda::active_particles(particles_.values(fields::level), particles_.size(), first_active_);
+      cuda::active_particles(particles_.values(fields::rung), particles_.size(), first_active_);
   return cuda::rope_walk(setup.walk.gravity, setup.walk.units, setup.median_acceleration, sources(),
                          {cells, ropes.data()},
                          {forest_.trees(), first_leaf(domain), particles_.values(fields::old_acceleration),
@@ -247,9 +247,9 @@ void DeviceGravity::sum_directly(const GravitySetup& setup, const Domain&, int f
   }
   const auto first = static_cast<std::size_t>(comm_.exclusive_scan(static_cast<Count>(count)));
   cuda::direct_force(setup.walk.gravity, setup.walk.units, all,
-                     {first, count, particles_.values(fields::level), first_active},
+                     {first, count, particles_.values(fields::rung), first_active},
                      particles_.values(fields::acceleration), particles_.values(fields::potential));
-  cuda::set_work(particles_.values(fields::level), count, first_active,
+  cuda::set_work(particles_.values(fields::rung), count, first_active,
                  static_cast<std::uint32_t>(setup.particles), particles_.values(fields::work));
   cuda::device_synchronise();
 }
@@ -257,9 +257,9 @@ void DeviceGravity::sum_directly(const GravitySetup& setup, const Domain&, int f
 GravityStorage::Remembered DeviceGravity::remember(const GravitySetup&, const Domain& domain,
                                                    int first_active, bool walked) {
   if (walked && blocks_.can_recut(domain)) blocks_.count(forest_, particles_, first_active);
-  cuda::add_external(particles_.size(), first_active, device_external(), particles_.values(fields::level),
+  cuda::add_external(particles_.size(), first_active, device_external(), particles_.values(fields::rung),
                      particles_.values(fields::position), particles_.values(fields::acceleration));
-  const cuda::LevelWork work = cuda::remember(particles_.size(), first_active, step_fields(particles_));
+  const cuda::RungWork work = cuda::remember(particles_.size(), first_active, step_fields(particles_));
   cuda::device_synchronise();
   return {work.particles, work.interactions, work.not_finite};
 }

@@ -54,7 +54,7 @@ Particles DeviceParticles::download() const {
 
 cuda::StepFields step_fields(const DeviceParticles& particles) {
   return {particles.values(fields::acceleration), particles.values(fields::type),
-          particles.values(fields::level),        particles.values(fields::position),
+          particles.values(fields::rung),         particles.values(fields::position),
           particles.values(fields::velocity),     particles.values(fields::old_acceleration),
           particles.values(fields::work),         particles.values(fields::previous_acceleration)};
 }

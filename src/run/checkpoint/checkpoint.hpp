@@ -13,7 +13,7 @@
 #include "io/parameters.hpp"
 #include "io/view.hpp"
 #include "run/log/conservation.hpp"
-#include "run/log/time_bins.hpp"
+#include "run/log/rung_costs.hpp"
 #include "time/block_clock.hpp"
 #include "tuning/tree_tuning.hpp"
 
@@ -30,14 +30,14 @@ struct RunState {
   Count leaf_size;      ///< that was asked for, or recorded by the snapshot that the run began with
   BlockClock::State clock;
   std::int64_t steps_done, groups_tuned_at;
-  bool has_levels;         ///< the active particles have chosen their next steps; else that comes first
+  bool has_rungs;          ///< the active particles have chosen their next steps; else that comes first
   std::int64_t snapshots;  ///< that were due and are written: the number of the next one
   double first_energy, energy_scale;
   Conservation conservation;
   double last_output;         ///< time of the last snapshot that was written; -infinity: none
   double checkpoint_seconds;  ///< that the checkpoint before this one took; 0: there was none
   TreeTuning::State tuning;
-  TimeBins bins;
+  RungCosts rung_costs;
   ForceReport forces;
   Frame frame;  ///< of the last picture
 };

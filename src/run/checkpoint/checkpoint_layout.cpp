@@ -13,15 +13,15 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 4);
+static_assert(checkpoint_format == 5);
 
 using R = RunState;
 static_assert(sizeof(R) == 10440 && sizeof(Conservation) == 120);
 static_assert(Offsets<17>{offsetof(R, begin), offsetof(R, longest_step), offsetof(R, leaf_size),
                           offsetof(R, clock), offsetof(R, steps_done), offsetof(R, groups_tuned_at),
-                          offsetof(R, has_levels), offsetof(R, snapshots), offsetof(R, first_energy),
+                          offsetof(R, has_rungs), offsetof(R, snapshots), offsetof(R, first_energy),
                           offsetof(R, energy_scale), offsetof(R, conservation), offsetof(R, last_output),
-                          offsetof(R, checkpoint_seconds), offsetof(R, tuning), offsetof(R, bins),
+                          offsetof(R, checkpoint_seconds), offsetof(R, tuning), offsetof(R, rung_costs),
                           offsetof(R, forces), offsetof(R, frame)} ==
               Offsets<17>{0, 8, 16, 24, 40, 48, 56, 64, 72, 80, 88, 208, 216, 224, 7944, 9584, 10384});
 
@@ -33,7 +33,7 @@ static_assert(Offsets<11>{offsetof(T, prices), offsetof(T, choice), offsetof(T, 
                           offsetof(T, age), offsetof(T, walked), offsetof(T, step), offsetof(T, fresh)} ==
               Offsets<11>{0, 2080, 7280, 7328, 7336, 7344, 7352, 7360, 7368, 7376, 7392});
 
-using B = TimeBins;
+using B = RungCosts;
 static_assert(sizeof(B) == 1640);
 static_assert(Offsets<5>{offsetof(B, particles), offsetof(B, steps), offsetof(B, interactions),
                          offsetof(B, walked), offsetof(B, busiest)} == Offsets<5>{0, 328, 656, 984, 1312});

@@ -18,20 +18,20 @@ double longest_recent(double longest, double now, double keep) { return std::max
 
 }  // namespace
 
-double StepForecast::seconds(const LevelCounts& particles, int first_active) const {
+double StepForecast::seconds(const RungCounts& particles, int first_active) const {
   const double most = *std::max_element(interactions_.begin(), interactions_.end());
   double work = 0;
-  for (auto level = static_cast<std::size_t>(first_active); level < time_levels; ++level)
-    work += static_cast<double>(particles[level]) * (interactions_[level] > 0 ? interactions_[level] : most);
+  for (auto rung = static_cast<std::size_t>(first_active); rung < rung_count; ++rung)
+    work += static_cast<double>(particles[rung]) * (interactions_[rung] > 0 ? interactions_[rung] : most);
   return besides_ + per_interaction_ * work;
 }
 
 void StepForecast::add(const ForceReport& forces, double seconds) {
   double work = 0;
-  for (std::size_t level = 0; level < time_levels; ++level) {
-    const auto active = static_cast<double>(forces.active_of[level]);
-    if (active > 0) interactions_[level] = static_cast<double>(forces.work[level]) / active;
-    work += static_cast<double>(forces.work[level]);
+  for (std::size_t rung = 0; rung < rung_count; ++rung) {
+    const auto active = static_cast<double>(forces.active_of[rung]);
+    if (active > 0) interactions_[rung] = static_cast<double>(forces.work[rung]) / active;
+    work += static_cast<double>(forces.work[rung]);
   }
   most_work_ = std::max(most_work_, work);
   if (work > 0 && work >= 0.5 * most_work_)

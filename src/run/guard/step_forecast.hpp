@@ -18,14 +18,14 @@ struct ForceReport;
 /// what a step takes besides. Both are the longest of recent times.
 class StepForecast {
  public:
-  /// Seconds of a step in which these levels' particles are active, first_active and deeper; 0 before the
+  /// Seconds of a step in which these rungs' particles are active, first_active and deeper; 0 before the
   /// first step was measured.
-  double seconds(const LevelCounts& particles, int first_active) const;
+  double seconds(const RungCounts& particles, int first_active) const;
   /// What the last step did, and took.
   void add(const ForceReport& forces, double seconds);
 
  private:
-  std::array<double, time_levels> interactions_{};  ///< per particle, at each level's last walk; 0: none yet
+  std::array<double, rung_count> interactions_{};  ///< per particle, at each rung's last walk; 0: none yet
   double most_work_ = 0, per_interaction_ = 0, besides_ = 0;
 };
 

@@ -73,18 +73,18 @@ std::string energy_header(const DisplayUnits& shown, const std::vector<int>& typ
 
 std::string timing_header(const DisplayUnits& shown) {
   return fmt::format(
-      "step,{},level,active,tree_update,leaves_moved,total [s],{} [s],walk_imbalance,cell_interactions,"
+      "step,{},rung,active,tree_update,leaves_moved,total [s],{} [s],walk_imbalance,cell_interactions,"
       "particle_interactions\n",
       shown.heading("time", dimension::time), fmt::join(step_phases, " [s],"));
 }
 
-std::string time_bins_header(const DisplayUnits& shown) {
-  return fmt::format("step,{},level,{},particles,steps,interactions,cost_share,imbalance\n",
+std::string rungs_header(const DisplayUnits& shown) {
+  return fmt::format("step,{},rung,{},particles,steps,interactions,cost_share,imbalance\n",
                      shown.heading("time", dimension::time), shown.heading("dt", dimension::time));
 }
 
 std::string audit_header(const DisplayUnits& shown) {
-  return fmt::format("step,{},level,active,sample,median,p99,max\n", shown.heading("time", dimension::time));
+  return fmt::format("step,{},rung,active,sample,median,p99,max\n", shown.heading("time", dimension::time));
 }
 
 /// Whether it is a table of other columns: of another version of Grove.
@@ -134,9 +134,11 @@ RunLog::RunLog(const std::filesystem::path& folder, const DisplayUnits& shown, s
       radii_of_(several_types(types)),
       energy_(open_table(folder / "energy.csv", energy_header(shown, radii_of_), resumed_at)),
       timing_(open_table(folder / "timing.csv", timing_header(shown), resumed_at)),
-      time_bins_(open_table(folder / "timebins.csv", time_bins_header(shown), resumed_at)),
+      rungs_(open_table(folder / "rungs.csv", rungs_header(shown), resumed_at)),
       audit_(open_table(folder / "audit.csv", audit_header(shown), resumed_at)),
       telemetry_(folder, shown, resumed_at) {
+  std::error_code none;
+  if (!resumed_at) std::filesystem::remove(folder / "timebins.csv", none);  // rungs.csv of grove 0.1
   print_header();
 }
 
@@ -171,7 +173,7 @@ void RunLog::require_no_earlier_run(const std::filesystem::path& folder) {
 void RunLog::add(const StepReport& report) {
   if (report.totals) add_totals(report);
   if (report.audit) add_audit(report);
-  fmt::print(timing_.get(), "{},{:.12g},{},{},{},{},{:.6f}", report.step, time(report.time), report.level,
+  fmt::print(timing_.get(), "{},{:.12g},{},{},{},{},{:.6f}", report.step, time(report.time), report.rung,
              report.active, name_of(report.tree_update), report.leaves_moved, report.wall_seconds);
   for (const double seconds : report.phases) fmt::print(timing_.get(), ",{:.6f}", seconds);
   fmt::print(timing_.get(), ",{:.4f},{:.1f},{:.1f}\n", report.imbalance, report.cell_interactions,
@@ -216,28 +218,28 @@ void RunLog::add_radii(const std::optional<LagrangeRadii>& radii) {
 void RunLog::add_audit(const StepReport& report) {
   const AuditResult& audit = *report.audit;
   fmt::print(audit_.get(), "{},{:.12g},{},{},{},{:.6g},{:.6g},{:.6g}\n", report.step, time(report.time),
-             report.level, report.active, audit.sample, audit.median, audit.p99, audit.max);
+             report.rung, report.active, audit.sample, audit.median, audit.p99, audit.max);
   flush(audit_, "audit.csv");
 }
 
-void RunLog::add(const TimeBins& bins, double longest_step, int ranks) {
+void RunLog::add(const RungCosts& costs, double longest_step, int ranks) {
   const auto all = static_cast<double>(
-      std::max<Count>(1, std::accumulate(bins.interactions.begin(), bins.interactions.end(), Count{0})));
-  for (std::size_t level = 0; level < bins.particles.size(); ++level) {
-    if (bins.particles[level] == 0 && bins.interactions[level] == 0) continue;
-    const auto walked = static_cast<double>(std::max<Count>(1, bins.walked[level]));
+      std::max<Count>(1, std::accumulate(costs.interactions.begin(), costs.interactions.end(), Count{0})));
+  for (std::size_t rung = 0; rung < costs.particles.size(); ++rung) {
+    if (costs.particles[rung] == 0 && costs.interactions[rung] == 0) continue;
+    const auto walked = static_cast<double>(std::max<Count>(1, costs.walked[rung]));
     const double imbalance =
-        bins.walked[level] > 0 ? static_cast<double>(bins.busiest[level]) * ranks / walked : 1;
-    fmt::print(time_bins_.get(), "{},{:.12g},{},{:.12g},{},{},{},{:.4f},{:.4f}\n", last_step_,
-               time(last_time_), level, time(std::ldexp(longest_step, -static_cast<int>(level))),
-               bins.particles[level], bins.steps[level], bins.interactions[level],
-               static_cast<double>(bins.interactions[level]) / all, imbalance);
+        costs.walked[rung] > 0 ? static_cast<double>(costs.busiest[rung]) * ranks / walked : 1;
+    fmt::print(rungs_.get(), "{},{:.12g},{},{:.12g},{},{},{},{:.4f},{:.4f}\n", last_step_, time(last_time_),
+               rung, time(std::ldexp(longest_step, -static_cast<int>(rung))), costs.particles[rung],
+               costs.steps[rung], costs.interactions[rung],
+               static_cast<double>(costs.interactions[rung]) / all, imbalance);
   }
-  flush(time_bins_, "timebins.csv");
+  flush(rungs_, "rungs.csv");
 }
 
 void RunLog::keep() const {
-  for (const LogFile* file : {&energy_, &timing_, &time_bins_, &audit_}) ::fsync(::fileno(file->get()));
+  for (const LogFile* file : {&energy_, &timing_, &rungs_, &audit_}) ::fsync(::fileno(file->get()));
   telemetry_.keep();
 }
 
@@ -251,7 +253,7 @@ void RunLog::print_header() const {
   const std::string when = shown_.heading("time", dimension::time),
                     dt = shown_.heading("dt", dimension::time);
   if (verbosity() == Verbosity::verbose)
-    say("{:>9} {:>12} {:>10} {:>5} {:>10} {:>9} {:>9} {:>9} {:>10} {:>9}\n", "step", when, dt, "level",
+    say("{:>9} {:>12} {:>10} {:>5} {:>10} {:>9} {:>9} {:>9} {:>10} {:>9}\n", "step", when, dt, "rung",
         "active", "wall ms", "cells/p", "parts/p", "dE/E", "ETA");
   else
     say("{:>9} {:>12} {:>8} {:>7} {:>9} {:>10} {:>9}\n", "step", when, "substeps", "deepest", "wall s",
@@ -260,7 +262,7 @@ void RunLog::print_header() const {
 
 void RunLog::print_step(const StepReport& report) const {
   say("{:>9} {:>12.6g} {:>10.4g} {:>5} {:>10} {:>9.1f} {:>9.1f} {:>9.1f} {:>10} {:>9}\n", report.step,
-      time(report.time), time(report.dt), report.level, report.active, 1e3 * report.wall_seconds,
+      time(report.time), time(report.dt), report.rung, report.active, 1e3 * report.wall_seconds,
       report.cell_interactions, report.particle_interactions,
       report.totals ? fmt::format("{:.2e}", report.energy_error) : "", time_left(report));
   if (report.audit) print_audit(*report.audit);
@@ -269,7 +271,7 @@ void RunLog::print_step(const StepReport& report) const {
 /// Prints all steps since the last time that all particles were synchronised.
 void RunLog::print_longest_step(const StepReport& report) {
   if (report.step > 0) ++passed_.steps;
-  passed_.deepest = std::max(passed_.deepest, report.level);
+  passed_.deepest = std::max(passed_.deepest, report.rung);
   passed_.seconds += report.wall_seconds;
   if (report.totals) {
     say("{:>9} {:>12.6g} {:>8} {:>7} {:>9.3g} {:>10.2e} {:>9}\n", report.step, time(report.time),

@@ -15,8 +15,8 @@
 #include "gravity/lagrange_radii.hpp"
 #include "gravity/totals.hpp"
 #include "log_file.hpp"
+#include "rung_costs.hpp"
 #include "telemetry.hpp"
-#include "time_bins.hpp"
 #include "tuning/tree_update.hpp"
 #include "verdict.hpp"
 
@@ -40,7 +40,7 @@ struct StepReport {
   std::int64_t step = 0;                                    ///< steps done, of all lengths
   double time = 0, dt = 0;                                  ///< after the step; its length
   double done = 0;                                          ///< fraction of the run's time
-  int level = 0;                                            ///< of the longest steps that end with it
+  int rung = 0;                                             ///< of the longest steps that end with it
   TreeUpdate tree_update = TreeUpdate::redecompose;         ///< what was done to the trees
   Count leaves_moved = 0;                                   ///< to other ranks, without new cuts
   Count active = 0;                                         ///< particles that got forces
@@ -68,8 +68,8 @@ struct RunEnd {
 };
 
 /// The progress of a run: a line per longest step, or per step where verbosity() asks for it, to standard
-/// error, and in the output folder timing.csv, a row per step; energy.csv and timebins.csv, for each longest
-/// step a row, and a row per level of time steps; audit.csv, a row per audit; and log.jsonl, all of that for
+/// error, and in the output folder timing.csv, a row per step; energy.csv and rungs.csv, for each longest
+/// step a row, and a row per rung; audit.csv, a row per audit; and log.jsonl, all of that for
 /// programs. Lives on the master. Rows are flushed as they come, so that a run that dies leaves all it did.
 class RunLog {
  public:
@@ -95,7 +95,7 @@ class RunLog {
   /// All rows so far will survive a power failure, where the file system can do that.
   void keep() const;
   /// After a longest step of this length, of which the last report was.
-  void add(const TimeBins& bins, double longest_step, int ranks);
+  void add(const RungCosts& costs, double longest_step, int ranks);
 
   Telemetry& telemetry() { return telemetry_; }
 
@@ -113,7 +113,7 @@ class RunLog {
   std::filesystem::path folder_;
   DisplayUnits shown_;
   std::vector<int> radii_of_;  ///< types that have columns
-  LogFile energy_, timing_, time_bins_, audit_;
+  LogFile energy_, timing_, rungs_, audit_;
   Telemetry telemetry_;
   std::int64_t last_step_ = 0;
   double last_time_ = 0;

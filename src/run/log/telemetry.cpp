@@ -127,7 +127,7 @@ void Telemetry::add(const StepReport& report) {
             {"step", report.step},
             {"time", shown_.shown(report.time, dimension::time)},
             {"dt", shown_.shown(report.dt, dimension::time)},
-            {"level", report.level},
+            {"rung", report.rung},
             {"active", report.active},
             {"tree_update", name_of(report.tree_update)},
             {"leaves_moved", report.leaves_moved},

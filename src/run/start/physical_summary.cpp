@@ -54,15 +54,15 @@ std::string percent(Count part, Count all) {
   return share < 0.1 ? fmt::format("{:.1g} %", share) : fmt::format("{:.1f} %", share);
 }
 
-std::string text_of_levels(const PhysicalSummary& summary, const DisplayUnits& shown) {
-  const Count all = std::accumulate(summary.levels.begin(), summary.levels.end(), Count{0});
-  std::vector<std::string> levels;
-  for (std::size_t level = 0; level < summary.levels.size(); ++level)
-    if (const Count n = summary.levels[level]; n > 0) {
-      const double step = std::ldexp(summary.longest_step, -static_cast<int>(level));
-      levels.push_back(fmt::format("{} {}", shown.text(step, dimension::time, 3), percent(n, all)));
+std::string text_of_rungs(const PhysicalSummary& summary, const DisplayUnits& shown) {
+  const Count all = std::accumulate(summary.rungs.begin(), summary.rungs.end(), Count{0});
+  std::vector<std::string> rungs;
+  for (std::size_t rung = 0; rung < summary.rungs.size(); ++rung)
+    if (const Count n = summary.rungs[rung]; n > 0) {
+      const double step = std::ldexp(summary.longest_step, -static_cast<int>(rung));
+      rungs.push_back(fmt::format("{} {}", shown.text(step, dimension::time, 3), percent(n, all)));
     }
-  return fmt::format("{}", fmt::join(levels, ", "));
+  return fmt::format("{}", fmt::join(rungs, ", "));
 }
 
 /// Length in the criterion of the steps, of the type that has most particles.
@@ -109,7 +109,7 @@ std::string likely_cause(const PhysicalSummary& summary, const Parameters& param
 }  // namespace
 
 PhysicalSummary physical_summary(const Communicator& comm, const Particles& particles, const Totals& totals,
-                                 const LevelCounts& levels, double longest_step,
+                                 const RungCounts& rungs, double longest_step,
                                  double gravitational_constant) {
   PhysicalSummary summary;
   const WholeMasses masses(comm, particles);
@@ -123,7 +123,7 @@ PhysicalSummary physical_summary(const Communicator& comm, const Particles& part
   for (std::size_t type = 0; type < whole.size(); ++type)
     summary.mass[type] = masses.unit() * static_cast<double>(whole[type]);
   summary.totals = totals;
-  summary.levels = levels;
+  summary.rungs = rungs;
   summary.longest_step = longest_step;
   const std::int64_t all = std::accumulate(whole.begin(), whole.end(), std::int64_t{0});
   summary.half_mass_radius = masses.half_mass_radius(totals.centre_of_mass(), all);
@@ -143,13 +143,13 @@ std::string PhysicalSummary::text(const DisplayUnits& shown) const {
                      fmt::join(types, ", "), shown.text(half_mass_radius, dimension::length, 4),
                      shown.text(crossing_time(), dimension::time, 4),
                      std::isnan(virial) ? "" : fmt::format(", virial ratio 2T/|W|: {:.3g}", virial),
-                     text_of_levels(*this, shown));
+                     text_of_rungs(*this, shown));
 }
 
 std::string fault_of_steps(const PhysicalSummary& summary, const Parameters& parameters) {
   constexpr std::size_t deepest = 10;
-  const Count all = std::accumulate(summary.levels.begin(), summary.levels.end(), Count{0});
-  const Count deeper = std::accumulate(summary.levels.begin() + deepest + 1, summary.levels.end(), Count{0});
+  const Count all = std::accumulate(summary.rungs.begin(), summary.rungs.end(), Count{0});
+  const Count deeper = std::accumulate(summary.rungs.begin() + deepest + 1, summary.rungs.end(), Count{0});
   if (2 * deeper <= all) return {};
   return fmt::format(
       "{} of the particles want more than {} steps in each longest one, of {}. The likely cause: {}",
@@ -161,8 +161,8 @@ std::string doubt_about_units(const PhysicalSummary& summary, const Parameters& 
   const DisplayUnits& shown = parameters.shown;
   const double crossing = summary.crossing_time(), virial = summary.totals.virial_ratio();
   if (parameters.units.is_dimensionless() || !parameters.potentials.empty()) return {};
-  const Count all = std::accumulate(summary.levels.begin(), summary.levels.end(), Count{0});
-  const bool is_slow = 2 * summary.levels[0] > all;  // not so what is short beside a large halo alone
+  const Count all = std::accumulate(summary.rungs.begin(), summary.rungs.end(), Count{0});
+  const bool is_slow = 2 * summary.rungs[0] > all;  // not so what is short beside a large halo alone
   if (is_slow && span < 0.01 * crossing)
     return fmt::format("the run spans {}, {:.1g} of the crossing time, {}, so hardly anything will move: {}",
                        shown.text(span, dimension::time, 3), span / crossing,

@@ -21,8 +21,8 @@ struct PhysicalSummary {
   Totals totals;
   double half_mass_radius = 0;  ///< about the centre of mass
   double circular_speed = 0;    ///< there: v^2 = G M / (2 r)
-  LevelCounts levels{};         ///< particles by the level of their first step
-  double longest_step = 0;      ///< that of level 0
+  RungCounts rungs{};           ///< particles by the rung of their first step
+  double longest_step = 0;      ///< that of rung 0
 
   /// Radius over circular speed; 0: there is no mass.
   double crossing_time() const { return circular_speed > 0 ? half_mass_radius / circular_speed : 0; }
@@ -30,11 +30,10 @@ struct PhysicalSummary {
   std::string text(const DisplayUnits& shown) const;
 };
 
-/// particles: of this rank; totals, levels: of all. Collective. Masses are added as integers, so that sums
+/// particles: of this rank; totals, rungs: of all. Collective. Masses are added as integers, so that sums
 /// are exact to one in 10^9 or better. Cost: 32 passes over the particles, 12 bytes each.
 PhysicalSummary physical_summary(const Communicator& comm, const Particles& particles, const Totals& totals,
-                                 const LevelCounts& levels, double longest_step,
-                                 double gravitational_constant);
+                                 const RungCounts& rungs, double longest_step, double gravitational_constant);
 
 /// Why a run will not get on: most particles want more than 2^10 steps in each longest one. Says what they
 /// want, and what is the likely cause; empty: it will.

@@ -33,9 +33,9 @@ constexpr double megabyte = 1e6;
 /// Disk: a checkpoint, of which two are kept while the next is written.
 constexpr double checkpoint_bytes_per_particle = 110;
 constexpr int checkpoints_at_once = 3;
-/// Rows and lines of a longest step, with energies and levels, and of another.
+/// Rows and lines of a longest step, with energies and rungs, and of another.
 constexpr double log_bytes_per_longest_step = 2000, log_bytes_per_step = 750;
-/// Where nothing tells how short steps become: down to level 6.
+/// Where nothing tells how short steps become: down to rung 6.
 constexpr double guessed_steps_each = 64;
 
 /// At most; measured are 0.44 to 0.52 bytes per pixel of the panels.
@@ -67,7 +67,7 @@ RunAhead afresh(const Parameters& parameters, const Beginning& start) {
   if (time.steps == StepKind::block) {
     ahead.is_guess = true;
     ahead.steps_each = guessed_steps_each;
-    // A level halves the steps of the one above it.
+    // A rung halves the steps of the one above it.
     if (time.min_step > 0)
       ahead.steps_each = std::min(
           ahead.steps_each, std::exp2(std::max(0.0, std::floor(std::log2(timeline.step() / time.min_step)))));

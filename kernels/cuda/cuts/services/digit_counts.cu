@@ -22,7 +22,7 @@ struct BitsOf {
 };
 struct HashOf {
   ActiveIds ids;
-  __device__ bool has(std::size_t i) const { return ids.level[i] >= ids.first_active; }
+  __device__ bool has(std::size_t i) const { return ids.rung[i] >= ids.first_active; }
   __device__ std::uint64_t operator()(std::size_t i) const { return mixed(ids.id[i]); }
 };
 

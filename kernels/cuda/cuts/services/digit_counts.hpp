@@ -19,10 +19,10 @@ struct Digit {
 /// 2^(high - low). Cost: one pass.
 void count_digits(const float* values, std::size_t count, const Digit& digit, std::span<Count> counts);
 
-/// Particles on levels of at least first_active. Device memory, both of the same length.
+/// Particles on rungs of at least first_active. Device memory, both of the same length.
 struct ActiveIds {
   const ParticleId* id;
-  const std::uint8_t* level;
+  const std::uint8_t* rung;
   int first_active;
 };
 /// The same with their mixed ids (base/hash.hpp) as keys.
