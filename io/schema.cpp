@@ -96,7 +96,7 @@ std::vector<Row> gravity_rows() {
        "order of an octree's cells and of the particles in its leaves"},
       {"gravity", "walk", choice(in, &G::walk), dimension::none, any, optional,
        "what goes through the trees: groups of particles, or each particle along the links of the nodes "
-       "(`rope`), which tests it at its own place, is slower, and needs a GPU"},
+       "(`rope`), which tests it at its own place and is several times as slow"},
       {"gravity", "critical_separation", at(in, &G::critical_separation), dimension::length, not_negative,
        optional,
        "groups of particles that walk octrees are split into parts that reach no farther than this; 0: what "

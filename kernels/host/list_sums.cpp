@@ -13,13 +13,7 @@ namespace {
 constexpr int registers = group_size / lane_count < 2 ? 1 : 2;
 constexpr int chunk = registers * lane_count;
 
-/// Softening scale of a source.
-inline float cell_scale(Newton, const CellSource&) { return 0; }
-inline float cell_scale(Plummer, const CellSource& cell) { return cell.softening2; }
-inline float cell_scale(Spline, const CellSource& cell) {
-  const float radius = static_cast<float>(spline_radius_over_softening) * cell.softening;
-  return radius * radius;
-}
+/// Softening scale of a particle as a source, and as a target.
 inline float particle_scale(Newton, const SofteningTable&, std::uint8_t) { return 0; }
 template <class Shape>
 float particle_scale(Shape shape, const SofteningTable& table, std::uint8_t type) {
@@ -67,7 +61,7 @@ void sum_cells(Shape shape, const LocalTree& tree, const Array<std::int32_t>& li
     Chunk<Shape> part(lanes, from);
     for (const std::int32_t index : list) {
       const CellSource& cell = tree.cells[static_cast<std::size_t>(index)];
-      const Lanes source_scale(cell_scale(shape, cell));
+      const Lanes source_scale(scale_of(shape, cell));
       for (int r = 0; r < registers; ++r) {
         const Lanes scale = pair_scale(shape, part.scale[r], source_scale);
         const Vec3<Lanes> d = part.separation(r, cell.centre);
@@ -130,10 +124,7 @@ template <class Shape>
 void sum_cells(Shape shape, Order order, const LocalTree& tree, const Array<std::int32_t>& list,
                GroupLanes& lanes) {
   if (list.empty()) return;
-  if (order == Order::quadrupole)
-    sum_cells<Shape, Order::quadrupole>(shape, tree, list, lanes);
-  else
-    sum_cells<Shape, Order::monopole>(shape, tree, list, lanes);
+  with_order(order, [&](auto of) { sum_cells<Shape, decltype(of)::value>(shape, tree, list, lanes); });
 }
 
 std::int64_t count_particles(const LocalTree& tree, const Array<std::int32_t>& list, std::int32_t skip_first,

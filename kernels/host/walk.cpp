@@ -1,12 +1,9 @@
 #include "kernels/host/walk.hpp"
 
-#include <exception>
-#include <mutex>
-
 #include "kernels/host/group_walk.hpp"
+#include "kernels/host/leaf_loop.hpp"
 #include "kernels/host/list_sums.hpp"
 #include "kernels/host/local_tree.hpp"
-#include "kernels/kokkos/host_loop.hpp"
 #include "kernels/math/group_runs.hpp"
 
 namespace grove {
@@ -22,49 +19,25 @@ struct Walker {
 struct PassSetup {
   GatherSetup gather;
   SumSetup sums;
-  double acceleration, potential;  ///< factors from walk units to units of the run
+  ForceUnits force;
   float critical_separation;
 
   explicit PassSetup(const WalkSetup& setup)
       : gather{setup.units, softening_table(setup.gravity, setup.units), setup.gravity.kernel},
         sums{setup.gravity.kernel, setup.gravity.order, gather.softening},
-        critical_separation(setup.critical_separation) {
-    potential = setup.gravity.gravitational_constant * setup.units.mass / setup.units.length;
-    acceleration = potential / setup.units.length;
-  }
-
-  // In double precision: the factors may be out of the range of a float where the results are not.
-  Vec3f acceleration_of(const GroupLanes& lanes, int i) const {
-    return Vec3d{acceleration * lanes.ax[i], acceleration * lanes.ay[i], acceleration * lanes.az[i]}
-        .as<float>();
-  }
-  float potential_of(const GroupLanes& lanes, int i) const {
-    return static_cast<float>(-potential * lanes.potential[i]);
-  }
+        force(ForceUnits::of(setup.gravity, setup.units)),
+        critical_separation(setup.critical_separation) {}
 };
 
-/// Calls put(particle, lane) for the particles of a group that get a force.
-template <class Put>
-void for_targets(const Group& group, const GroupLanes& lanes, const Put& put) {
-  for (int i = 0; i < lanes.count; ++i) put(group.first + static_cast<std::int32_t>(lanes.number[i]), i);
-}
-
-void set_results(const PassSetup& setup, const Group& group, const GroupLanes& lanes, std::uint32_t work,
-                 const ForceOutput& out) {
-  for_targets(group, lanes, [&](std::int32_t p, int i) {
-    out.acceleration[p] = setup.acceleration_of(lanes, i);
-    out.potential[p] = setup.potential_of(lanes, i);
-    out.work[p] = work;
-  });
-}
-
-void add_results(const PassSetup& setup, const Group& group, const GroupLanes& lanes, std::uint32_t work,
-                 const ForceOutput& out) {
-  for_targets(group, lanes, [&](std::int32_t p, int i) {
-    out.acceleration[p] += setup.acceleration_of(lanes, i);
-    out.potential[p] += setup.potential_of(lanes, i);
-    out.work[p] += work;
-  });
+/// Gives the particles of a group that get a force what acts on them, or adds it.
+void put_results(const PassSetup& setup, const Group& group, const GroupLanes& lanes, std::uint32_t work,
+                 bool adds, const ForceOutput& out) {
+  for (int i = 0; i < lanes.count; ++i) {
+    const auto p = static_cast<std::size_t>(group.first + static_cast<std::int32_t>(lanes.number[i]));
+    const Vec3f a = setup.force.acceleration_of({lanes.ax[i], lanes.ay[i], lanes.az[i]});
+    const float potential = setup.force.potential_of(lanes.potential[i]);
+    adds ? out.add(p, a, potential, work) : out.set(p, a, potential, work);
+  }
 }
 
 /// A group of a leaf, or a part of one, through the leaf's gathered tree. own: the tree is the leaf's own.
@@ -83,8 +56,7 @@ WalkCounts walk_group(const PassSetup& setup, const TargetLeaf& target, const Gr
   }
   const auto cells =
       static_cast<std::int64_t>(walker.lists.far_cells.size() + walker.lists.near_cells.size());
-  (own ? set_results : add_results)(setup, group, walker.lanes, static_cast<std::uint32_t>(cells + particles),
-                                    out);
+  put_results(setup, group, walker.lanes, static_cast<std::uint32_t>(cells + particles), !own, out);
   return {cells * walker.lanes.count, particles * walker.lanes.count, walker.lists.tests,
           group_instructions(cells, particles, walker.lists.tests)};
 }
@@ -104,34 +76,12 @@ WalkCounts walk_groups(const PassSetup& setup, const TargetLeaf& target, bool ow
   return counts;
 }
 
-/// Calls walk_leaf(i, walker) for every leaf, in parallel on the host; sums the counts; passes the first
-/// exception on.
-template <class WalkLeaf>
-WalkCounts for_leaves(const char* label, std::size_t leaves, const WalkLeaf& walk_leaf) {
-  WalkCounts sum;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  host_loop(label, leaves, [&](std::size_t i) {
-    thread_local Walker walker;
-    try {
-      const WalkCounts counts = walk_leaf(i, walker);
-      const std::lock_guard lock(mutex);
-      sum += counts;
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-    }
-  });
-  if (failure) std::rethrow_exception(failure);
-  return sum;
-}
-
 }  // namespace
 
 WalkCounts walk_own(const WalkSetup& setup, std::span<const TargetLeaf> targets,
                     std::span<const SourceTree> trees, std::span<const ForceOutput> outputs) {
   const PassSetup pass(setup);
-  return for_leaves("Grove::walk::own", targets.size(), [&](std::size_t i, Walker& walker) {
+  return for_leaves<Walker>("Grove::walk::own", targets.size(), [&](std::size_t i, Walker& walker) {
     gather_own(pass.gather, targets[i], trees[i], walker.tree);
     return walk_groups(pass, targets[i], true, walker, outputs[i]);
   });
@@ -140,7 +90,7 @@ WalkCounts walk_own(const WalkSetup& setup, std::span<const TargetLeaf> targets,
 WalkCounts walk_others(const WalkSetup& setup, std::span<const TargetLeaf> targets, const TopTree& top,
                        std::span<const SourceTree> trees, std::span<const ForceOutput> outputs) {
   const PassSetup pass(setup);
-  return for_leaves("Grove::walk::others", targets.size(), [&](std::size_t i, Walker& walker) {
+  return for_leaves<Walker>("Grove::walk::others", targets.size(), [&](std::size_t i, Walker& walker) {
     gather_others(pass.gather, targets[i], top, trees, walker.tree);
     return walk_groups(pass, targets[i], false, walker, outputs[i]);
   });

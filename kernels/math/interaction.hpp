@@ -98,6 +98,19 @@ struct alignas(64) CellSource {
   }
 };
 
+/// The scale of a softening length.
+GROVE_HOST_DEVICE inline float scale_of(Plummer, float length) { return length * length; }
+GROVE_HOST_DEVICE inline float scale_of(Spline, float length) {
+  const float radius = static_cast<float>(spline_radius_over_softening) * length;
+  return radius * radius;
+}
+/// The scale of a cell.
+GROVE_HOST_DEVICE inline float scale_of(Newton, const CellSource&) { return 0; }
+GROVE_HOST_DEVICE inline float scale_of(Plummer, const CellSource& cell) { return cell.softening2; }
+GROVE_HOST_DEVICE inline float scale_of(Spline, const CellSource& cell) {
+  return scale_of(Spline{}, cell.softening);
+}
+
 /// Adds along n - across q.
 template <class T>
 GROVE_INLINE void add_along_and_across(T along, const Vec3<T>& n, T across, const Vec3<T>& q,

@@ -46,7 +46,7 @@ enum class Curve : std::uint8_t { hilbert, morton };
 /// The kind of walk through the trees.
 enum class WalkKind : std::uint8_t {
   groups,  ///< groups of particles, with a test for all of one
-  rope,    ///< each particle for itself, along the links of the nodes; on GPUs alone
+  rope,    ///< each particle for itself, along the links of the nodes
 };
 
 /// The parameters of a force evaluation.

@@ -22,19 +22,24 @@ auto with_shape(SofteningKernel kernel, Use use) {
   throw std::logic_error("no such softening kernel");
 }
 
-/// use(order, shape), with the order as a std::integral_constant.
+/// use(order), as a std::integral_constant.
 template <class Use>
-auto with_order_and_shape(const GravityParameters& gravity, Use use) {
-  const auto with_order = [&](auto order) {
-    return with_shape(gravity.kernel, [&](auto shape) { return use(order, shape); });
-  };
-  switch (gravity.order) {
+auto with_order(Order order, Use use) {
+  switch (order) {
     case Order::monopole:
-      return with_order(std::integral_constant<Order, Order::monopole>{});
+      return use(std::integral_constant<Order, Order::monopole>{});
     case Order::quadrupole:
-      return with_order(std::integral_constant<Order, Order::quadrupole>{});
+      return use(std::integral_constant<Order, Order::quadrupole>{});
   }
   throw std::logic_error("no such order");
+}
+
+/// use(order, shape).
+template <class Use>
+auto with_order_and_shape(const GravityParameters& gravity, Use use) {
+  return with_order(gravity.order, [&](auto order) {
+    return with_shape(gravity.kernel, [&](auto shape) { return use(order, shape); });
+  });
 }
 
 }  // namespace grove

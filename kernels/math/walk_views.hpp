@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/host_device.hpp"
 #include "base/types.hpp"
 #include "base/vec3.hpp"
 #include "kernels/math/node.hpp"
+#include "kernels/math/opening.hpp"
 
 /// The data that a walk reads and writes: plain pointers into arrays that others own.
 namespace grove {
@@ -29,7 +31,9 @@ struct TopLinks {
   std::int32_t leaves;      ///< leaves below it; 1 for a leaf
 
   /// True if a leaf is below it, or is it.
-  bool holds(std::int32_t leaf) const { return leaf >= first_leaf && leaf < first_leaf + leaves; }
+  GROVE_HOST_DEVICE bool holds(std::int32_t leaf) const {
+    return leaf >= first_leaf && leaf < first_leaf + leaves;
+  }
 };
 
 /// The tree over the leaves of the ORB, the same on every rank.
@@ -52,13 +56,44 @@ struct TargetLeaf {
   const std::uint8_t* types = nullptr;        ///< of the same length
   /// [group_count] bit i: a bucket begins with particle i of the group; nullptr: groups are not split
   const std::uint32_t* buckets = nullptr;
+  const float* old_acceleration = nullptr;  ///< of the particles, units of the run; for walks of single ones
 };
 
-/// The results of one leaf go here, in tree order, in units of the run (times G).
+/// Factors from walk units to units of the run. In double precision: they may be out of the range of a float
+/// where the results are not.
+struct ForceUnits {
+  double acceleration, potential;
+
+  static ForceUnits of(const GravityParameters& gravity, const WalkUnits& units) {
+    const double potential = gravity.gravitational_constant * units.mass / units.length;
+    return {potential / units.length, potential};
+  }
+  GROVE_HOST_DEVICE Vec3f acceleration_of(const Vec3f& walked) const {
+    return (walked.as<double>() * acceleration).as<float>();
+  }
+  /// walked: with its sign changed, as sums are.
+  GROVE_HOST_DEVICE float potential_of(float walked) const { return static_cast<float>(-potential * walked); }
+};
+
+/// The results of some particles in tree order, those of a leaf or of all leaves, in units of the run (times
+/// G). In the memory of whatever walks.
 struct ForceOutput {
   Vec3f* acceleration = nullptr;
   float* potential = nullptr;
   std::uint32_t* work = nullptr;  ///< interactions with cells and particles
+
+  GROVE_HOST_DEVICE void set(std::size_t particle, const Vec3f& a, float phi,
+                             std::uint32_t interactions) const {
+    acceleration[particle] = a;
+    potential[particle] = phi;
+    work[particle] = interactions;
+  }
+  GROVE_HOST_DEVICE void add(std::size_t particle, const Vec3f& a, float phi,
+                             std::uint32_t interactions) const {
+    acceleration[particle] += a;
+    potential[particle] += phi;
+    work[particle] += interactions;
+  }
 };
 
 /// Totals of a walk. Integers, so they may be summed over ranks in any order.

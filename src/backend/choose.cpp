@@ -19,19 +19,6 @@ std::optional<DeviceMemory> device_memory(const Communicator& comm, const Backen
 
 namespace {
 
-/// The kinds of walks that the host has.
-void require_walk_on_host(WalkKind walk) {
-  switch (walk) {
-    case WalkKind::groups:
-      return;
-    case WalkKind::rope:
-      throw Agreed<InputError>(
-          "walks along ropes run on GPUs alone: choose --backend cuda, or the walk of groups (gravity.walk, "
-          "--walk)");
-  }
-  throw Agreed<InputError>("the host has no walk of this kind (gravity.walk, --walk): choose another");
-}
-
 /// The kinds of trees that GPUs have.
 void require_tree_on_gpus(LocalTreeKind tree) {
   switch (tree) {
@@ -51,7 +38,6 @@ std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendCho
     require_tree_on_gpus(gravity.tree);
     return make_gpu_backend(comm, choice, std::move(particles), gravity);
   }
-  require_walk_on_host(gravity.walk);
   if (choice.payload || choice.share_gpu)
     throw Agreed<InputError>("--payload and --share-gpu are for GPUs; here the host does it all");
   return std::make_unique<HostBackend>(comm, std::move(particles), gravity);

@@ -176,7 +176,7 @@ SourceTree Forest::tree(std::int32_t i) const {
           static_cast<std::int32_t>(shapes_.node_begin[leaf + 1] - node)};
 }
 
-TargetLeaf Forest::target(std::int32_t i) const {
+TargetLeaf Forest::target(std::int32_t i, const float* old_acceleration) const {
   const auto leaf = static_cast<std::size_t>(i);
   const Count first = leaf_begin_[leaf], group = group_begin_[leaf];
   return {first_leaf_ + i,
@@ -186,7 +186,8 @@ TargetLeaf Forest::target(std::int32_t i) const {
           static_cast<std::int32_t>(group_begin_[leaf + 1] - group),
           sources_.data() + first,
           types_.data() + first,
-          buckets_.empty() ? nullptr : buckets_.data() + group};
+          buckets_.empty() ? nullptr : buckets_.data() + group,
+          old_acceleration ? old_acceleration + first : nullptr};
 }
 
 ForceOutput Forest::output(std::int32_t i, Particles& particles) const {

@@ -64,8 +64,9 @@ class Forest {
   std::int32_t leaves() const { return static_cast<std::int32_t>(origins_.size()); }
 
   /// For own leaf i: its tree; its particles as targets; the place of its results; its root for the top tree.
+  /// old_acceleration: of all particles, where single ones walk.
   SourceTree tree(std::int32_t i) const;
-  TargetLeaf target(std::int32_t i) const;
+  TargetLeaf target(std::int32_t i, const float* old_acceleration = nullptr) const;
   ForceOutput output(std::int32_t i, Particles& particles) const;
   LeafRoot root(std::int32_t i) const;
 

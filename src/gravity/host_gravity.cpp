@@ -11,6 +11,7 @@
 #include "comm/radix_select.hpp"
 #include "decomposition/leaf_transfer.hpp"
 #include "gravity/direct_forces.hpp"
+#include "kernels/host/rope_walk.hpp"
 #include "kernels/kokkos/particle_loops.hpp"
 #include "let/receivers.hpp"
 #include "let/selection.hpp"
@@ -53,16 +54,16 @@ void HostGravity::publish(const GravitySetup& setup, const Domain& domain) {
     own.push_back({forest_.root(i), forest_.target(i).bounds});
   const std::vector<LeafNotice> all = comm_.all_gather_arrays(std::span<const LeafNotice>(own));
 
-  std::vector<LeafRoot> roots;
+  roots_.clear();
   bounds_.clear();
   origins_.clear();
   for (const LeafNotice& notice : all) {
     origins_.push_back(notice.root.origin);
-    roots.push_back(notice.root);
+    roots_.push_back(notice.root);
     bounds_.push_back(notice.bounds);
   }
   const WalkSetup& walk = setup.walk;
-  top_.combine(domain.cells, roots, walk.units,
+  top_.combine(domain.cells, roots_, walk.units,
                AcceptanceRule::of(walk.gravity, walk.units, setup.median_acceleration));
 }
 
@@ -91,12 +92,14 @@ void HostGravity::select(const GravitySetup& setup, const Domain& domain) {
   exchange_.emplace(comm_, std::move(messages));
 }
 
-/// With looks at the messages in between: MPI moves them only when it is called.
+/// With looks at the messages in between: MPI moves them only when it is called. Walks along ropes have one
+/// pass alone, that of the others.
 WalkCounts HostGravity::walk_own(const GravitySetup& setup, PhaseTimers& timers) {
   constexpr std::size_t leaves_per_look = 8;
   const auto timer = timers.time("own walk");
   own_ = own_leaves(particles_);
   WalkCounts counts;
+  if (parameters_.walk == WalkKind::rope) return counts;
   const std::size_t leaves = own_.targets.size();
   for (std::size_t first = 0; first < leaves; first += leaves_per_look) {
     const std::size_t some = std::min(leaves_per_look, leaves - first);
@@ -127,6 +130,9 @@ GravityStorage::Imported HostGravity::import(const GravitySetup&, const Domain& 
 
 WalkCounts HostGravity::walk_others(const GravitySetup& setup, const Domain&, PhaseTimers& timers) {
   const auto timer = timers.time("other walk");
+  if (parameters_.walk == WalkKind::rope)
+    return rope_walk(setup.walk, setup.median_acceleration, RopeForest(top_.view(), trees_, roots_),
+                     own_.targets, own_.outputs);
   return grove::walk_others(setup.walk, own_.targets, top_.view(), trees_, own_.outputs);
 }
 
@@ -186,7 +192,7 @@ void HostGravity::move_leaves(std::span<const std::int32_t> from, const Domain& 
 HostGravity::OwnLeaves HostGravity::own_leaves(Particles& particles) const {
   OwnLeaves own;
   for (std::int32_t i = 0; i < forest_.leaves(); ++i) {
-    own.targets.push_back(forest_.target(i));
+    own.targets.push_back(forest_.target(i, particles_.old_acceleration.data()));
     own.trees.push_back(forest_.tree(i));
     own.outputs.push_back(forest_.output(i, particles));
   }

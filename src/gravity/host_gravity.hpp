@@ -73,7 +73,8 @@ class HostGravity : public GravityStorage {
   std::vector<ExternalPotential> external_;
   Forest forest_;
   TopMoments top_;
-  std::vector<TargetBounds> bounds_;  ///< by number of the leaf in the ORB, and the next two likewise
+  std::vector<LeafRoot> roots_;  ///< by number of the leaf in the ORB, and the next three likewise
+  std::vector<TargetBounds> bounds_;
   std::vector<Vec3d> origins_;
   std::vector<SourceTree> trees_;            ///< of the own leaves and of those that were imported
   OwnLeaves own_;                            ///< during a walk, and the next two likewise

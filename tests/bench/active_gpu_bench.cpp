@@ -60,7 +60,7 @@ struct Walkable {
             int parts) const {
     const cuda::WalkTargets to{grown.trees, leaf_of_group.data(), static_cast<std::uint32_t>(active.size()),
                                0,           numbers.data(),       parts};
-    const cuda::WalkOutput out{acceleration.data(), potential.data(), work.data()};
+    const ForceOutput out{acceleration.data(), potential.data(), work.data()};
     cuda::walk_own(gravity, grown.host.units, sources.view(grown), to, out);
     cuda::walk_others(gravity, grown.host.units, sources.view(grown), to, out);
   }

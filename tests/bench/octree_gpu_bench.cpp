@@ -228,7 +228,7 @@ class Bench {
     const DeviceArray<Vec3f> acceleration(count_);
     const DeviceArray<float> potential(count_);
     const DeviceArray<std::uint32_t> work(count_);
-    const cuda::WalkOutput out{acceleration.data(), potential.data(), work.data()};
+    const ForceOutput out{acceleration.data(), potential.data(), work.data()};
     const cuda::TopCells cells = top.cells();
     const auto ropes = cuda::top_ropes(above, cells, leaves());
     watch.start();

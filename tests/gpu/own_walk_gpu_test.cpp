@@ -57,7 +57,7 @@ struct Output {
     potential.clear();
     work.clear();
   }
-  cuda::WalkOutput view() const { return {acceleration.data(), potential.data(), work.data()}; }
+  ForceOutput view() const { return {acceleration.data(), potential.data(), work.data()}; }
 
   cuda::DeviceArray<Vec3f> acceleration;
   cuda::DeviceArray<float> potential;

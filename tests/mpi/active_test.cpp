@@ -23,6 +23,12 @@ TEST(ActiveParticles, get_the_forces_that_all_would_with_octrees) {
   check(kind);
 }
 
+TEST(ActiveParticles, get_the_forces_that_all_would_along_ropes) {
+  GravityParameters kind;
+  kind.walk = WalkKind::rope;
+  check(kind);
+}
+
 TEST(ActiveParticles, get_the_forces_that_all_would_by_direct_summation) {
   GravityParameters kind;
   kind.direct_below = 10000;

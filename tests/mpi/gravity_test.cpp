@@ -97,6 +97,7 @@ struct Variant {
   LocalTreeKind tree = LocalTreeKind::bisection;
   Curve curve = Curve::hilbert;
   CutRule rule = CutRule::middle;
+  WalkKind walk = WalkKind::groups;
 };
 class GravityVariants : public testing::TestWithParam<Variant> {};
 
@@ -106,6 +107,7 @@ TEST_P(GravityVariants, have_the_same_bits_on_any_number_of_ranks) {
   parameters.kernel = GetParam().kernel;
   parameters.tree = GetParam().tree;
   parameters.curve = GetParam().curve;
+  parameters.walk = GetParam().walk;
   parameters.softening = {0.01, 0.1};
   if (parameters.curve == Curve::morton) parameters.critical_separation = 0.1;
   Particles all = make_cloud(3000, 2);
@@ -136,6 +138,10 @@ std::vector<Variant> all_variants() {
       for (const CutRule rule : {CutRule::middle, CutRule::centre})
         variants.push_back(
             {criterion, Order::quadrupole, SofteningKernel::spline, LocalTreeKind::octree, curve, rule});
+  for (const Criterion criterion : {Criterion::multipole, Criterion::acceleration})
+    for (const LocalTreeKind tree : {LocalTreeKind::bisection, LocalTreeKind::octree})
+      variants.push_back({criterion, Order::quadrupole, SofteningKernel::spline, tree, Curve::hilbert,
+                          CutRule::middle, WalkKind::rope});
   return variants;
 }
 INSTANTIATE_TEST_SUITE_P(All, GravityVariants, testing::ValuesIn(all_variants()));

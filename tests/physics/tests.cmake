@@ -1,4 +1,4 @@
-grove_test(walk physics/walk_test.cpp physics/walk_softening_test.cpp physics/walk_pruned_test.cpp
+grove_test(walk physics/walk_test.cpp physics/walk_softening_test.cpp physics/walk_pruned_test.cpp physics/rope_walk_test.cpp
            LINK grove::forest grove::decomposition grove::direct)
 grove_test(simulation physics/simulation_test.cpp
            LINK grove_test_runs LABELS physics)

@@ -165,7 +165,7 @@ struct DeviceGrown {
     const cuda::DeviceArray<Vec3f> acceleration{std::span<const Vec3f>(particles.acceleration)};
     const cuda::DeviceArray<float> potential{std::span<const float>(particles.potential)};
     const cuda::DeviceArray<std::uint32_t> work{std::span<const std::uint32_t>(particles.work)};
-    const cuda::WalkOutput out{acceleration.data(), potential.data(), work.data()};
+    const ForceOutput out{acceleration.data(), potential.data(), work.data()};
     WalkCounts counts = cuda::walk_own(gravity, host.units, from, to, out);
     counts += cuda::walk_others(gravity, host.units, from, to, out);
     acceleration.download(particles.acceleration);

@@ -56,21 +56,30 @@ inline double remember_accelerations(Particles& particles) {
   return sizes[sizes.size() / 2];
 }
 
-/// A forest over the particles, walked as `grove force` does: first with the opening angle if the criterion
-/// needs a history.
-inline WalkCounts evaluate(Particles& particles, const GravityParameters& gravity, Count quantum) {
+/// A forest over the particles, with the history that the criterion needs: of a first evaluation with the
+/// opening angle.
+struct History {
   Grown grown;
-  grown.prepare(particles, *std::max_element(gravity.softening.begin(), gravity.softening.end()));
-  grown.sort(particles, quantum);
-  grown.build(particles, tree_builder(gravity));
   double median = 0;
-  if (gravity.needs_old_acceleration()) {
-    grown.moments(particles, gravity.first_evaluation(), 0);
-    grown.walk(particles, gravity.first_evaluation());
-    median = remember_accelerations(particles);
+
+  History(Particles& particles, const GravityParameters& gravity, Count quantum) {
+    grown.prepare(particles, *std::max_element(gravity.softening.begin(), gravity.softening.end()));
+    grown.sort(particles, quantum);
+    grown.build(particles, tree_builder(gravity));
+    if (gravity.needs_old_acceleration()) {
+      grown.moments(particles, gravity.first_evaluation(), 0);
+      grown.walk(particles, gravity.first_evaluation());
+      median = remember_accelerations(particles);
+    }
+    grown.moments(particles, gravity, median);
   }
-  grown.moments(particles, gravity, median);
-  return grown.walk(particles, gravity);
+};
+
+/// Walks as `grove force` does.
+inline WalkCounts evaluate(Particles& particles, const GravityParameters& gravity, Count quantum) {
+  const History history(particles, gravity, quantum);
+  return gravity.walk == WalkKind::rope ? history.grown.walk_along_ropes(particles, gravity, history.median)
+                                        : history.grown.walk(particles, gravity);
 }
 
 }  // namespace grove::testing

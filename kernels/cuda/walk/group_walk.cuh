@@ -9,10 +9,6 @@
 
 namespace grove::cuda {
 
-struct WalkRule {
-  double acceleration, potential;  ///< from walk units to units of the run
-};
-
 enum class Fault : int { none, opened_pruned, stack_full };
 
 /// Data that are read once from many places, in loads of 16 bytes. The compiler would leave out what is not
@@ -42,19 +38,14 @@ struct WalkPart {
 
 /// Adds what acts on particle p to the output, or begins with it.
 template <bool own>
-__device__ inline void put_force(const WalkRule& rule, const Accumulator<float>& sum, std::uint32_t work,
-                                 std::uint32_t p, const WalkOutput& out) {
-  const Vec3f a = (sum.acceleration.template as<double>() * rule.acceleration).template as<float>();
-  const auto potential = static_cast<float>(-rule.potential * sum.potential);
-  if (own) {
-    out.acceleration[p] = a;
-    out.potential[p] = potential;
-    out.work[p] = work;
-  } else {
-    out.acceleration[p] += a;
-    out.potential[p] += potential;
-    out.work[p] += work;
-  }
+__device__ inline void put_force(const ForceUnits& units, const Accumulator<float>& sum, std::uint32_t work,
+                                 std::uint32_t p, const ForceOutput& out) {
+  const Vec3f a = units.acceleration_of(sum.acceleration);
+  const float potential = units.potential_of(sum.potential);
+  if (own)
+    out.set(p, a, potential, work);
+  else
+    out.add(p, a, potential, work);
 }
 
 /// True if a stack may spill. In the pass through the own leaf's bisection it cannot: no node is below
@@ -70,9 +61,9 @@ template <Order order, class Shape, bool own, LocalTreeKind kind, int targets_pe
           bool split = false>
 class GroupWalk {
  public:
-  __device__ GroupWalk(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
+  __device__ GroupWalk(const ForceUnits& units, const WalkSources& sources, const WalkTargets& targets,
                        WarpMemory& memory, std::uint32_t* spill)
-      : rule_(rule),
+      : units_(units),
         from_(sources),
         to_(targets),
         m_(memory),
@@ -81,7 +72,7 @@ class GroupWalk {
 
   /// number: of the group among those to be walked. Nothing is to be done for one that walks with the group
   /// before it.
-  __device__ Fault run(std::uint32_t number, const WalkOutput& output) {
+  __device__ Fault run(std::uint32_t number, const ForceOutput& output) {
     tests = cell = particle = 0;
     const std::uint32_t g = to_.active ? to_.active[number] : number;
     if (targets_per_warp > group_size && to_.trees.groups[g].first % targets_per_warp != 0)
@@ -314,17 +305,17 @@ class GroupWalk {
     particle += static_cast<std::uint32_t>(group_.count);
   }
 
-  __device__ void store(const WalkOutput& out) const {
+  __device__ void store(const ForceOutput& out) const {
 #pragma unroll
     for (int row = 0; row < targets_per_warp / 32; ++row) {
       const Accumulator<float> sum = sums_.total(row);
       const int i = lane_ + 32 * row;
       if (i < group_.count && m_.active[row] >> lane_ & 1U)
-        put_force<own>(rule_, sum, cell + particle, first_ + static_cast<std::uint32_t>(i), out);
+        put_force<own>(units_, sum, cell + particle, first_ + static_cast<std::uint32_t>(i), out);
     }
   }
 
-  const WalkRule& rule_;
+  const ForceUnits& units_;
   const WalkSources& from_;
   const WalkTargets& to_;
   WarpMemory& m_;

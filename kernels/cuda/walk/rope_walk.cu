@@ -5,12 +5,11 @@
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/launch.cuh"
-#include "kernels/cuda/walk/rope_walk.cuh"
-#include "kernels/cuda/walk/target_sums.cuh"
+#include "kernels/cuda/walk/rope_trees.cuh"
 #include "kernels/math/acceptance.hpp"
-#include "kernels/math/interaction.hpp"
+#include "kernels/math/rope_walk.hpp"
 #include "kernels/math/softening_shape.hpp"
-#include "kernels/math/softening_table.hpp"
+#include "kernels/math/target_visitor.hpp"
 
 namespace grove::cuda {
 namespace {
@@ -19,61 +18,13 @@ constexpr int rope_threads = 128;
 
 struct RopeRule {
   AcceptanceRule acceptance;
-  double per_acceleration;         ///< from units of the run to walk units
-  double acceleration, potential;  ///< from walk units to units of the run
+  double per_acceleration;  ///< from units of the run to walk units
+  ForceUnits units;
 };
 
 struct RopeState {
   unsigned long long node, particle, tests;
   int is_pruned;  ///< whether a pruned node was to be opened
-};
-
-/// Gravity as what a walk adds up.
-template <Order order, class Shape>
-class GravityVisitor {
- public:
-  /// softening: of the target.
-  __device__ GravityVisitor(float inverse_tolerance, float softening)
-      : inverse_tolerance_(inverse_tolerance),
-        scale_(scale_of(Shape{}, larger(softening, least_softening))) {}
-
-  __device__ bool accepts(const NodeCore& core, const Vec3f& d) const {
-    return grove::accepts(core, norm2(d), inverse_tolerance_, 0);
-  }
-
-  __device__ void node(const NodeCore& core, const NodeMoments& moments, const Vec3f& d) {
-    constexpr float least2 = least_softening * least_softening;
-    const float softening = larger(std::abs(core.softening), least_softening);
-    const CellSource source =
-        CellSource::of(core.centre, core.mass, moments, softening, larger(moments.softening2, least2));
-    const float scale = pair_scale(Shape{}, scale_, scale_of(Shape{}, source));
-    if (is_near(Shape{}, d, scale))
-      add_node(Shape{}, d, source, scale);
-    else
-      add_node(Newton{}, d, source, scale);
-  }
-
-  __device__ void particle(float mass, float softening, const Vec3f& d) {
-    const float scale = scale_of(Shape{}, larger(softening, least_softening));
-    add_particle(Shape{}, d, mass, pair_scale(Shape{}, scale_, scale), sum);
-  }
-
-  Accumulator<float> sum{{0, 0, 0}, 0};
-
- private:
-  /// Plummer softening has no end.
-  __device__ static bool is_near(Plummer, const Vec3f&, float) { return true; }
-  __device__ static bool is_near(Spline, const Vec3f& d, float scale) { return !(norm2(d) > scale); }
-
-  template <class Softening>
-  __device__ void add_node(Softening softening, const Vec3f& d, const CellSource& source, float scale) {
-    if constexpr (order == Order::quadrupole)
-      add_quadrupole(softening, d, source, scale, sum);
-    else
-      add_particle(softening, d, source.mass, scale, sum);
-  }
-
-  const float inverse_tolerance_, scale_;
 };
 
 /// The leaf of a particle: the last one that begins at or before it.
@@ -94,7 +45,7 @@ __global__ void __launch_bounds__(rope_threads)
     make_ropes(const TopLinks* cells, const NodeLinks* links, std::int32_t leaves, std::uint32_t* next) {
   const auto leaf = static_cast<std::int32_t>(blockIdx.x * rope_threads + threadIdx.x);
   if (leaf >= leaves) return;
-  std::uint32_t rope = no_code;
+  std::uint32_t rope = rope_end;
   for (std::int32_t c = 0;;) {
     const TopLinks own = cells[c];
     if (own.first_leaf == leaf) next[c] = rope;
@@ -118,7 +69,7 @@ __device__ void add_to_state(std::uint32_t node, std::uint32_t particle, std::ui
 template <Order order, class Shape>
 __global__ void __launch_bounds__(rope_threads)
     follow(const RopeRule rule, const WalkSources sources, const RopeCells above, const RopeTargets targets,
-           const WalkOutput out, RopeState* state) {
+           const ForceOutput out, RopeState* state) {
   const std::uint32_t t = blockIdx.x * rope_threads + threadIdx.x;
   const std::uint32_t number = min(t, targets.count - 1);
   const std::uint64_t p = targets.particles ? targets.particles[number] : number;
@@ -127,15 +78,14 @@ __global__ void __launch_bounds__(rope_threads)
                           static_cast<std::int32_t>(p - targets.trees.leaves[leaf].first),
                           targets.trees.sources[p].position};
   const auto old_acceleration = static_cast<float>(targets.old_acceleration[p] * rule.per_acceleration);
-  GravityVisitor<order, Shape> gravity(rule.acceptance.inverse_tolerance(old_acceleration),
-                                       targets.trees.softening[p]);
-  RopeWalk walk(sources, above, target, gravity);
+  TargetVisitor gravity(TargetAcceptance(rule.acceptance.inverse_tolerance(old_acceleration)),
+                        TargetExpansion<order, Shape>(targets.trees.softening[p]));
+  const DeviceRopeTrees trees(sources, above, target.leaf);
+  RopeWalk walk(trees, target, gravity);
   if (t < targets.count) {
     if (!walk.run()) atomicMax(&state->is_pruned, 1);
-    const Vec3d a = gravity.sum.acceleration.template as<double>() * rule.acceleration;
-    out.acceleration[p] = a.as<float>();
-    out.potential[p] = static_cast<float>(-rule.potential * gravity.sum.potential);
-    out.work[p] = walk.nodes + walk.particles;
+    out.set(p, rule.units.acceleration_of(gravity.sum.acceleration),
+            rule.units.potential_of(gravity.sum.potential), walk.nodes + walk.particles);
   }
   __syncwarp();
   add_to_state(walk.nodes, walk.particles, walk.tests, state);
@@ -155,12 +105,11 @@ DeviceArray<std::uint32_t> top_ropes(const TopSources& above, const TopCells& ce
 
 WalkCounts rope_walk(const GravityParameters& gravity, const WalkUnits& units, double median_acceleration,
                      const WalkSources& sources, const RopeCells& above, const RopeTargets& targets,
-                     const WalkOutput& output) {
+                     const ForceOutput& output) {
   if (targets.count == 0) return {};
-  const double potential = gravity.gravitational_constant * units.mass / units.length;
   const RopeRule rule{AcceptanceRule::of(gravity, units, median_acceleration),
                       to_walk_acceleration(1, gravity.gravitational_constant, units),
-                      potential / units.length, potential};
+                      ForceUnits::of(gravity, units)};
   DeviceArray<RopeState> state(1);
   state.clear();
   const auto kernel = with_order_and_shape(

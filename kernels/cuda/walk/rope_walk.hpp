@@ -6,11 +6,8 @@
 
 namespace grove::cuda {
 
-/// The code of no node: codes of cells above the leaves have no node number.
-inline constexpr std::uint32_t no_code = ~0u;
-
 /// By cell of the ORB: the code (node_code.hpp) of where a walk goes on when it is done with what is below;
-/// no_code at the end. above, cells: of one DeviceTop; leaves: of the ORB. Cost: O(leaves x depth).
+/// rope_end at the end. above, cells: of one DeviceTop; leaves: of the ORB. Cost: O(leaves x depth).
 DeviceArray<std::uint32_t> top_ropes(const TopSources& above, const TopCells& cells, std::size_t leaves);
 
 /// The ORB as walks along ropes follow it. Device memory.
@@ -38,6 +35,6 @@ struct RopeTargets {
 /// alone. Source: Nakasato 2012, J. Comput. Sci. 3, 132.
 WalkCounts rope_walk(const GravityParameters& gravity, const WalkUnits& units, double median_acceleration,
                      const WalkSources& sources, const RopeCells& above, const RopeTargets& targets,
-                     const WalkOutput& output);
+                     const ForceOutput& output);
 
 }  // namespace grove::cuda

@@ -30,18 +30,6 @@ struct BatchCounts {
   int near;
 };
 
-/// Scale of a softening length in the formulas of interaction.hpp.
-GROVE_HOST_DEVICE inline float scale_of(Plummer, float length) { return length * length; }
-GROVE_HOST_DEVICE inline float scale_of(Spline, float length) {
-  const float radius = static_cast<float>(spline_radius_over_softening) * length;
-  return radius * radius;
-}
-/// The scale of a cell.
-GROVE_HOST_DEVICE inline float scale_of(Plummer, const CellSource& cell) { return cell.softening2; }
-GROVE_HOST_DEVICE inline float scale_of(Spline, const CellSource& cell) {
-  return scale_of(Spline{}, cell.softening);
-}
-
 /// The sums over all that acts on a group of up to `most` targets, 32 or 64, in batches of sources.
 ///
 /// Each lane has two targets. Of 32, the lanes are parted in two: each part takes every second source of a

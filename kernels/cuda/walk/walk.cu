@@ -10,18 +10,17 @@ namespace {
 
 template <bool own>
 WalkMemory begin(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
-                 const WalkTargets& targets, const WalkOutput& output) {
+                 const WalkTargets& targets, const ForceOutput& output) {
   WalkMemory memory;
   memory.state.clear();
   if (targets.groups == 0) return memory;
-  const double potential = gravity.gravitational_constant * units.mass / units.length;
-  const WalkRule rule{potential / units.length, potential};
+  const ForceUnits force = ForceUnits::of(gravity, units);
   if (targets.parts > 1)
-    walk_in_parts<own>(gravity, rule, sources, targets, output, memory);
+    walk_in_parts<own>(gravity, force, sources, targets, output, memory);
   else if (targets.targets_per_warp == group_size)
-    walk_groups<own, group_size>(gravity, rule, sources, targets, output, memory);
+    walk_groups<own, group_size>(gravity, force, sources, targets, output, memory);
   else
-    walk_groups<own, 2 * group_size>(gravity, rule, sources, targets, output, memory);
+    walk_groups<own, 2 * group_size>(gravity, force, sources, targets, output, memory);
   return memory;
 }
 
@@ -41,12 +40,12 @@ WalkCounts end(const WalkMemory& memory) {
 }  // namespace
 
 WalkCounts walk_own(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
-                    const WalkTargets& targets, const WalkOutput& output) {
+                    const WalkTargets& targets, const ForceOutput& output) {
   return end(begin<true>(gravity, units, sources, targets, output));
 }
 
 WalkCounts walk_others(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
-                       const WalkTargets& targets, const WalkOutput& output) {
+                       const WalkTargets& targets, const ForceOutput& output) {
   return end(begin<false>(gravity, units, sources, targets, output));
 }
 
@@ -56,7 +55,7 @@ struct OwnWalk::Impl {
 };
 
 OwnWalk::OwnWalk(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
-                 const WalkTargets& targets, const WalkOutput& output)
+                 const WalkTargets& targets, const ForceOutput& output)
     : impl_(std::make_unique<Impl>()) {
   const cudaStream_t background = background_stream();
   impl_->ready.record(stream());

@@ -61,13 +61,6 @@ constexpr int default_targets_per_warp(std::int64_t particles_of_all_ranks) {
   return particles_of_all_ranks >= enough ? 2 * group_size : group_size;
 }
 
-/// Forces in units of the run, by particle in tree order; device memory.
-struct WalkOutput {
-  Vec3f* acceleration;
-  float* potential;
-  std::uint32_t* work;  ///< interactions with cells and particles
-};
-
 /// Forces on groups, one warp each; the passes, and who acts on whom, are those of kernels/host/walk.hpp.
 ///
 /// A warp keeps a stack of nodes to be tested and takes up to 32 at a time from its top, a lane each; what is
@@ -86,9 +79,9 @@ struct WalkOutput {
 /// Sets the output of the active particles of the groups walked. Throws std::logic_error if a pruned node
 /// would have to be opened.
 WalkCounts walk_own(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
-                    const WalkTargets& targets, const WalkOutput& output);
+                    const WalkTargets& targets, const ForceOutput& output);
 WalkCounts walk_others(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
-                       const WalkTargets& targets, const WalkOutput& output);
+                       const WalkTargets& targets, const ForceOutput& output);
 
 /// walk_own() in the background, while trees are exchanged: beside all that the GPU is asked for until
 /// finish(). Of sources it needs the own leaves' nodes, particles and codes; no frames, no cells above, no
@@ -98,7 +91,7 @@ WalkCounts walk_others(const GravityParameters& gravity, const WalkUnits& units,
 class OwnWalk {
  public:
   OwnWalk(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
-          const WalkTargets& targets, const WalkOutput& output);
+          const WalkTargets& targets, const ForceOutput& output);
   ~OwnWalk();
   OwnWalk(const OwnWalk&) = delete;
   OwnWalk& operator=(const OwnWalk&) = delete;

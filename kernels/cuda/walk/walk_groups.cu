@@ -2,9 +2,9 @@
 
 namespace grove::cuda {
 
-template void walk_groups<true, group_size>(const GravityParameters&, const WalkRule&, const WalkSources&,
-                                            const WalkTargets&, const WalkOutput&, WalkMemory&);
-template void walk_groups<false, group_size>(const GravityParameters&, const WalkRule&, const WalkSources&,
-                                             const WalkTargets&, const WalkOutput&, WalkMemory&);
+template void walk_groups<true, group_size>(const GravityParameters&, const ForceUnits&, const WalkSources&,
+                                            const WalkTargets&, const ForceOutput&, WalkMemory&);
+template void walk_groups<false, group_size>(const GravityParameters&, const ForceUnits&, const WalkSources&,
+                                             const WalkTargets&, const ForceOutput&, WalkMemory&);
 
 }  // namespace grove::cuda

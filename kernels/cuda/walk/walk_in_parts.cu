@@ -17,12 +17,12 @@ struct PartSums {
 
 template <Order order, class Shape, bool own, LocalTreeKind kind>
 __global__ void __launch_bounds__(part_threads, blocks_per_processor)
-    sum_parts(const WalkRule rule, const __grid_constant__ WalkSources sources, const WalkTargets targets,
+    sum_parts(const ForceUnits units, const __grid_constant__ WalkSources sources, const WalkTargets targets,
               const PartSums sums, std::uint32_t* spill, WalkState* state) {
   __shared__ WarpMemory memory[part_warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   GroupWalk<order, Shape, own, kind, group_size, true> group(
-      rule, sources, targets, memory[warp],
+      units, sources, targets, memory[warp],
       spill + static_cast<std::size_t>(blockIdx.x * part_warps + warp) * NodeStack::most_spilled);
   unsigned long long cell = 0, particle = 0, tests = 0, instructions = 0, longest = 0;
   const auto parts = static_cast<std::uint32_t>(targets.parts);
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(part_threads, blocks_per_processor)
 /// A warp per group, a lane per target.
 template <bool own>
 __global__ void __launch_bounds__(part_threads)
-    add_parts(const WalkRule rule, const WalkTargets targets, const PartSums sums, const WalkOutput out) {
+    add_parts(const ForceUnits units, const WalkTargets targets, const PartSums sums, const ForceOutput out) {
   const std::uint32_t number = blockIdx.x * part_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (number >= targets.groups) return;
   const std::uint32_t g = targets.active ? targets.active[number] : number;
@@ -72,49 +72,49 @@ __global__ void __launch_bounds__(part_threads)
   }
   const std::uint64_t first =
       targets.trees.leaves[targets.leaf_of_group[g]].first + static_cast<std::uint64_t>(group.first);
-  put_force<own>(rule, sum, work, static_cast<std::uint32_t>(first) + lane, out);
+  put_force<own>(units, sum, work, static_cast<std::uint32_t>(first) + lane, out);
 }
 
 template <Order order, class Shape, bool own, LocalTreeKind kind>
-void launch_kind(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
+void launch_kind(const ForceUnits& units, const WalkSources& sources, const WalkTargets& targets,
                  WalkMemory& memory) {
   const auto kernel = sum_parts<order, Shape, own, kind>;
   const int grid = blocks_at_a_time(kernel, part_threads);
   memory.spill =
       DeviceArray<std::uint32_t>(static_cast<std::size_t>(grid) * part_warps * NodeStack::most_spilled);
-  kernel<<<grid, part_threads, 0, stream()>>>(rule, sources, targets,
+  kernel<<<grid, part_threads, 0, stream()>>>(units, sources, targets,
                                               PartSums{memory.sum.data(), memory.work.data()},
                                               memory.spill.data(), memory.state.data());
   launched("Grove::cuda::sum_parts");
 }
 
 template <Order order, class Shape, bool own>
-void launch(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
+void launch(const ForceUnits& units, const WalkSources& sources, const WalkTargets& targets,
             WalkMemory& memory) {
   const auto of_kind = sources.children ? launch_kind<order, Shape, own, LocalTreeKind::octree>
                                         : launch_kind<order, Shape, own, LocalTreeKind::bisection>;
-  of_kind(rule, sources, targets, memory);
+  of_kind(units, sources, targets, memory);
 }
 
 }  // namespace
 
 template <bool own>
-void walk_in_parts(const GravityParameters& gravity, const WalkRule& rule, const WalkSources& sources,
-                   const WalkTargets& targets, const WalkOutput& output, WalkMemory& memory) {
-  const std::size_t units = std::size_t{targets.groups} * static_cast<std::size_t>(targets.parts);
-  memory.sum = DeviceArray<Accumulator<float>>(units * 32);
-  memory.work = DeviceArray<std::uint32_t>(units);
+void walk_in_parts(const GravityParameters& gravity, const ForceUnits& units, const WalkSources& sources,
+                   const WalkTargets& targets, const ForceOutput& output, WalkMemory& memory) {
+  const std::size_t shares = std::size_t{targets.groups} * static_cast<std::size_t>(targets.parts);
+  memory.sum = DeviceArray<Accumulator<float>>(shares * 32);
+  memory.work = DeviceArray<std::uint32_t>(shares);
   with_order_and_shape(gravity, [&](auto order, auto shape) {
-    launch<decltype(order)::value, decltype(shape), own>(rule, sources, targets, memory);
+    launch<decltype(order)::value, decltype(shape), own>(units, sources, targets, memory);
   });
   add_parts<own><<<(targets.groups + part_warps - 1) / part_warps, part_threads, 0, stream()>>>(
-      rule, targets, PartSums{memory.sum.data(), memory.work.data()}, output);
+      units, targets, PartSums{memory.sum.data(), memory.work.data()}, output);
   launched("Grove::cuda::add_parts");
 }
 
-template void walk_in_parts<true>(const GravityParameters&, const WalkRule&, const WalkSources&,
-                                  const WalkTargets&, const WalkOutput&, WalkMemory&);
-template void walk_in_parts<false>(const GravityParameters&, const WalkRule&, const WalkSources&,
-                                   const WalkTargets&, const WalkOutput&, WalkMemory&);
+template void walk_in_parts<true>(const GravityParameters&, const ForceUnits&, const WalkSources&,
+                                  const WalkTargets&, const ForceOutput&, WalkMemory&);
+template void walk_in_parts<false>(const GravityParameters&, const ForceUnits&, const WalkSources&,
+                                   const WalkTargets&, const ForceOutput&, WalkMemory&);
 
 }  // namespace grove::cuda

@@ -35,13 +35,13 @@ __device__ inline std::uint32_t next_group(WalkState* state) {
 /// The sources are indexed by lanes, which without __grid_constant__ would take a copy in memory.
 template <Order order, class Shape, bool own, LocalTreeKind kind, int targets_per_warp>
 __global__ void __launch_bounds__(32 * warps_of(own, kind), blocks_per_processor(own, kind))
-    walk(const WalkRule rule, const __grid_constant__ WalkSources sources, const WalkTargets targets,
-         const WalkOutput output, std::uint32_t of_brief_block, std::uint32_t* spill, WalkState* state) {
+    walk(const ForceUnits units, const __grid_constant__ WalkSources sources, const WalkTargets targets,
+         const ForceOutput output, std::uint32_t of_brief_block, std::uint32_t* spill, WalkState* state) {
   constexpr int warps = warps_of(own, kind);
   __shared__ WarpMemory memory[warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   GroupWalk<order, Shape, own, kind, targets_per_warp> group(
-      rule, sources, targets, memory[warp],
+      units, sources, targets, memory[warp],
       spill + static_cast<std::size_t>(blockIdx.x * warps + warp) * NodeStack::most_spilled);
   unsigned long long cell = 0, particle = 0, tests = 0, instructions = 0, longest = 0;
   for (std::uint32_t turn = 0; !is_brief(own, kind) || turn < of_brief_block; ++turn) {
@@ -67,8 +67,8 @@ __global__ void __launch_bounds__(32 * warps_of(own, kind), blocks_per_processor
 }
 
 template <Order order, class Shape, bool own, LocalTreeKind kind, int targets_per_warp>
-void launch_kind(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
-                 const WalkOutput& output, WalkMemory& memory) {
+void launch_kind(const ForceUnits& units, const WalkSources& sources, const WalkTargets& targets,
+                 const ForceOutput& output, WalkMemory& memory) {
   constexpr int warps = warps_of(own, kind), threads = 32 * warps;
   const auto kernel = walk<order, Shape, own, kind, targets_per_warp>;
   const std::uint32_t of_brief_block = groups_of_block(targets.groups);
@@ -77,27 +77,27 @@ void launch_kind(const WalkRule& rule, const WalkSources& sources, const WalkTar
     grid = static_cast<std::uint32_t>(blocks_at_a_time(kernel, threads));
     memory.spill = DeviceArray<std::uint32_t>(std::size_t{grid} * warps * NodeStack::most_spilled);
   }
-  kernel<<<grid, threads, 0, stream()>>>(rule, sources, targets, output, of_brief_block, memory.spill.data(),
+  kernel<<<grid, threads, 0, stream()>>>(units, sources, targets, output, of_brief_block, memory.spill.data(),
                                          memory.state.data());
   launched("Grove::cuda::walk");
 }
 
 /// Groups of octrees are no cells, and never walk in pairs.
 template <Order order, class Shape, bool own, int targets_per_warp>
-void launch_order(const WalkRule& rule, const WalkSources& sources, const WalkTargets& targets,
-                  const WalkOutput& output, WalkMemory& memory) {
+void launch_order(const ForceUnits& units, const WalkSources& sources, const WalkTargets& targets,
+                  const ForceOutput& output, WalkMemory& memory) {
   auto of_kind = launch_kind<order, Shape, own, LocalTreeKind::bisection, targets_per_warp>;
   if constexpr (targets_per_warp == group_size) {
     if (sources.children) of_kind = launch_kind<order, Shape, own, LocalTreeKind::octree, targets_per_warp>;
   }
-  of_kind(rule, sources, targets, output, memory);
+  of_kind(units, sources, targets, output, memory);
 }
 
 template <bool own, int targets_per_warp>
-void walk_groups(const GravityParameters& gravity, const WalkRule& rule, const WalkSources& sources,
-                 const WalkTargets& targets, const WalkOutput& output, WalkMemory& memory) {
+void walk_groups(const GravityParameters& gravity, const ForceUnits& units, const WalkSources& sources,
+                 const WalkTargets& targets, const ForceOutput& output, WalkMemory& memory) {
   with_order_and_shape(gravity, [&](auto order, auto shape) {
-    launch_order<decltype(order)::value, decltype(shape), own, targets_per_warp>(rule, sources, targets,
+    launch_order<decltype(order)::value, decltype(shape), own, targets_per_warp>(units, sources, targets,
                                                                                  output, memory);
   });
 }

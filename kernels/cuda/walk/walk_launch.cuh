@@ -35,12 +35,12 @@ int blocks_at_a_time(Kernel kernel, int threads) {
 /// walk_own() or walk_others(), a warp for each group, or, targets_per_warp = 2 * group_size, for two.
 /// memory: the state of zeroes.
 template <bool own, int targets_per_warp>
-void walk_groups(const GravityParameters& gravity, const WalkRule& rule, const WalkSources& sources,
-                 const WalkTargets& targets, const WalkOutput& output, WalkMemory& memory);
+void walk_groups(const GravityParameters& gravity, const ForceUnits& units, const WalkSources& sources,
+                 const WalkTargets& targets, const ForceOutput& output, WalkMemory& memory);
 
 /// The same with the sources of each group split among targets.parts warps.
 template <bool own>
-void walk_in_parts(const GravityParameters& gravity, const WalkRule& rule, const WalkSources& sources,
-                   const WalkTargets& targets, const WalkOutput& output, WalkMemory& memory);
+void walk_in_parts(const GravityParameters& gravity, const ForceUnits& units, const WalkSources& sources,
+                   const WalkTargets& targets, const ForceOutput& output, WalkMemory& memory);
 
 }  // namespace grove::cuda

@@ -2,10 +2,11 @@
 
 namespace grove::cuda {
 
-template void walk_groups<true, 2 * group_size>(const GravityParameters&, const WalkRule&, const WalkSources&,
-                                                const WalkTargets&, const WalkOutput&, WalkMemory&);
-template void walk_groups<false, 2 * group_size>(const GravityParameters&, const WalkRule&,
-                                                 const WalkSources&, const WalkTargets&, const WalkOutput&,
+template void walk_groups<true, 2 * group_size>(const GravityParameters&, const ForceUnits&,
+                                                const WalkSources&, const WalkTargets&, const ForceOutput&,
+                                                WalkMemory&);
+template void walk_groups<false, 2 * group_size>(const GravityParameters&, const ForceUnits&,
+                                                 const WalkSources&, const WalkTargets&, const ForceOutput&,
                                                  WalkMemory&);
 
 }  // namespace grove::cuda

@@ -115,7 +115,7 @@ cuda::WalkTargets DeviceGravity::split_targets(const GravitySetup& setup, const 
   return {trees, runs_.leaf_of_run.data(), runs_.count, first_leaf(domain), nullptr, parts};
 }
 
-cuda::WalkOutput DeviceGravity::output() const {
+ForceOutput DeviceGravity::output() const {
   return {particles_.values(fields::acceleration), particles_.values(fields::potential),
           particles_.values(fields::work)};
 }
@@ -128,7 +128,7 @@ std::array<WalkCounts, 2> DeviceGravity::try_walk(const GravitySetup& setup, con
     const cuda::DeviceArray<Vec3f> acceleration(particles_.size());
     const cuda::DeviceArray<float> potential(particles_.size());
     const cuda::DeviceArray<std::uint32_t> work(particles_.size());
-    const cuda::WalkOutput unused{acceleration.data(), potential.data(), work.data()};
+    const ForceOutput unused{acceleration.data(), potential.data(), work.data()};
     counts = {cuda::walk_own(gravity, units, own_sources(), targets, unused),
               cuda::walk_others(gravity, units, sources(), targets, unused)};
   });

@@ -85,7 +85,7 @@ class DeviceGravity : public GravityStorage {
   int targets_per_warp(Count particles) const;
   cuda::WalkTargets agree_on_targets(const GravitySetup& setup, const Domain& domain, int first_active);
   cuda::WalkTargets split_targets(const GravitySetup& setup, const Domain& domain);
-  cuda::WalkOutput output() const;
+  ForceOutput output() const;
   cuda::WalkSources own_sources() const;
   cuda::WalkSources sources() const;
   WalkCounts walk_along_ropes(const GravitySetup& setup, const Domain& domain) const;

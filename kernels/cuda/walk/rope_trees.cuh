@@ -1,0 +1,76 @@
+#pragma once
+
+#include "kernels/cuda/walk/rope_walk.hpp"
+#include "kernels/math/rope_walk.hpp"
+
+namespace grove::cuda {
+
+/// The trees of a RopeWalk in device memory, seen from a leaf.
+class DeviceRopeTrees {
+ public:
+  GROVE_HOST_DEVICE DeviceRopeTrees(const WalkSources& from, const RopeCells& above, std::int32_t target_leaf)
+      : from_(from), above_(above), frame_(from.nodes[0].frames[target_leaf]) {}
+
+  /// A leaf that is walked.
+  struct Leaf {
+    Vec3f shift;  ///< from its frame to that of the target's leaf
+    std::uint32_t first_node, first_particle;
+  };
+
+  GROVE_HOST_DEVICE std::uint32_t begin() const {
+    return above_.cells.links[0].child < 0 ? from_.codes.root_of(0) : from_.codes.of_cell(0);
+  }
+
+  GROVE_HOST_DEVICE bool is_cell(std::uint32_t code) const { return code & of_top; }
+  GROVE_HOST_DEVICE std::uint32_t cell_of(std::uint32_t code) const { return from_.codes.frame(code); }
+  GROVE_HOST_DEVICE TopLinks cell_links(std::uint32_t cell) const { return above_.cells.links[cell]; }
+  GROVE_HOST_DEVICE NodeCore cell_core(std::uint32_t cell) const { return from_.nodes[1].core[cell]; }
+  GROVE_HOST_DEVICE Vec3f cell_place(std::uint32_t cell, const NodeCore& core) const {
+    return core.centre + shift_between(from_.nodes[1].frames[cell], frame_);
+  }
+  GROVE_HOST_DEVICE const NodeMoments& cell_moments(std::uint32_t cell) const {
+    return from_.nodes[1].moments[cell];
+  }
+  GROVE_HOST_DEVICE std::uint32_t below(std::uint32_t cell) const {
+    return static_cast<std::uint32_t>(from_.nodes[1].links[cell].child);
+  }
+  GROVE_HOST_DEVICE std::uint32_t after_cell(std::uint32_t cell) const { return above_.next[cell]; }
+
+  GROVE_HOST_DEVICE std::int32_t leaf_of(std::uint32_t code) const {
+    return static_cast<std::int32_t>(from_.codes.frame(code));
+  }
+  GROVE_HOST_DEVICE Leaf enter(std::int32_t leaf) const {
+    const SourceFrame frame = from_.nodes[0].frames[leaf];
+    return {shift_between(frame, frame_), frame.node, frame.particle};
+  }
+  GROVE_HOST_DEVICE std::uint32_t after_leaf(std::int32_t leaf) const {
+    return above_.next[above_.cells.leaf_cell[leaf]];
+  }
+
+  GROVE_HOST_DEVICE const NodeCore& core(const Leaf& leaf, std::int32_t n) const {
+    return from_.nodes[0].core[place(leaf.first_node, n)];
+  }
+  GROVE_HOST_DEVICE const NodeLinks& links(const Leaf& leaf, std::int32_t n) const {
+    return from_.nodes[0].links[place(leaf.first_node, n)];
+  }
+  GROVE_HOST_DEVICE const NodeMoments& moments(const Leaf& leaf, std::int32_t n) const {
+    return from_.nodes[0].moments[place(leaf.first_node, n)];
+  }
+  GROVE_HOST_DEVICE const SourceParticle& particle(const Leaf& leaf, std::int32_t i) const {
+    return from_.particles[place(leaf.first_particle, i)];
+  }
+  GROVE_HOST_DEVICE float softening(const Leaf& leaf, std::int32_t i) const {
+    return from_.softening[place(leaf.first_particle, i)];
+  }
+
+ private:
+  GROVE_HOST_DEVICE static std::uint64_t place(std::uint32_t first, std::int32_t i) {
+    return std::uint64_t{first} + static_cast<std::uint64_t>(i);
+  }
+
+  const WalkSources& from_;
+  const RopeCells& above_;
+  const SourceFrame frame_;  ///< of the target's leaf
+};
+
+}  // namespace grove::cuda

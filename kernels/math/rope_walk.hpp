@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/host_device.hpp"
+#include "base/vec3.hpp"
+#include "kernels/math/node.hpp"
+#include "kernels/math/walk_views.hpp"
+
+/// The walk of single targets along the ropes of trees, for the host and for GPUs. What is opened and what is
+/// added up is the visitor's, where nodes are is known to the trees alone.
+namespace grove {
+
+/// The code behind the last node of all.
+inline constexpr std::uint32_t rope_end = ~0U;
+
+/// The start of a walk.
+struct RopeTarget {
+  std::int32_t leaf;   ///< number in the ORB
+  std::int32_t place;  ///< in its leaf
+  Vec3f position;      ///< in the frame of its leaf
+};
+
+/// One target's way through the trees of all leaves, along their ropes: no stack, no other target (Nakasato
+/// 2012, J. Comput. Sci. 3, 132). The cells of the ORB are followed to a leaf, that leaf's tree to its end,
+/// and then the cells again; what holds the target is opened.
+///
+/// The Visitor decides and adds up; d are separations from the target in walk units:
+///   bool accepts(const NodeCore&, const Vec3f& d) const   true if a node may stand for its particles
+///   void node(const NodeCore&, const NodeMoments&, const Vec3f& d)   an accepted one; of a cell above the
+///       leaves the centre in NodeCore is not used
+///   void particle(float mass, float softening, const Vec3f& d)   of a node that is not, never the target
+///
+/// Trees say where nodes are, in the frame of the target. Codes are theirs, but for rope_end:
+///   code begin() const                     of the root
+///   bool is_cell(code) const               of a cell above the leaves; else of a leaf
+///   cell cell_of(code) const               and of a cell `cell_links` (TopLinks), `cell_core`,
+///   Vec3f cell_place(cell, core) const     its centre of mass, `cell_moments`,
+///   code below(cell) const                 its left child,
+///   code after_cell(cell) const            and what comes when all below it is done
+///   std::int32_t leaf_of(code) const       number in the ORB, and of that leaf
+///   Leaf enter(leaf) const                 with a member `shift` from its frame to that of the target,
+///   code after_leaf(leaf) const
+///   links(Leaf, n), core(Leaf, n), moments(Leaf, n)   of its nodes; at least the root is there
+///   particle(Leaf, i), softening(Leaf, i)             of its particles
+template <class Trees, class Visitor>
+class RopeWalk {
+ public:
+  GROVE_HOST_DEVICE RopeWalk(const Trees& trees, const RopeTarget& target, Visitor& visitor)
+      : trees_(trees), target_(target), visitor_(visitor), code_(trees.begin()) {}
+
+  /// Returns false if a pruned node would have to be opened. One loop for leaves and what is above them:
+  /// threads of a warp that are in one or the other go on side by side.
+  GROVE_HOST_DEVICE bool run() {
+    while (true) {
+      if (node_ < 0) {
+        if (code_ == rope_end) return true;
+        if (trees_.is_cell(code_)) {
+          step_above();
+          continue;
+        }
+        enter(trees_.leaf_of(code_));
+      }
+      if (!step_in_leaf()) return false;
+    }
+  }
+
+  std::uint32_t tests = 0, nodes = 0, particles = 0;  ///< the target itself among the particles
+
+ private:
+  GROVE_HOST_DEVICE void step_above() {
+    const auto cell = trees_.cell_of(code_);
+    const bool holds = trees_.cell_links(cell).holds(target_.leaf);
+    const NodeCore core = trees_.cell_core(cell);
+    const Vec3f d = trees_.cell_place(cell, core) - target_.position;
+    ++tests;
+    if (!holds && visitor_.accepts(core, d)) {
+      visitor_.node(core, trees_.cell_moments(cell), d);
+      ++nodes;
+      code_ = trees_.after_cell(cell);
+    } else {
+      code_ = trees_.below(cell);
+    }
+  }
+
+  /// Begins with the root of a leaf's tree.
+  GROVE_HOST_DEVICE void enter(std::int32_t leaf) {
+    leaf_ = trees_.enter(leaf);
+    own_place_ = leaf == target_.leaf ? target_.place : -1;
+    node_ = 0;
+    code_ = trees_.after_leaf(leaf);
+  }
+
+  GROVE_HOST_DEVICE bool step_in_leaf() {
+    const NodeCore core = trees_.core(leaf_, node_);
+    const NodeLinks links = trees_.links(leaf_, node_);
+    const Vec3f d = core.centre + leaf_.shift - target_.position;
+    ++tests;
+    if (visitor_.accepts(core, d)) {
+      visitor_.node(core, trees_.moments(leaf_, node_), d);
+      ++nodes;
+      node_ = links.next;
+    } else if (links.child >= 0) {
+      node_ = links.child;
+    } else {
+      if (links.child != NodeLinks::bucket) return false;
+      open_bucket(links);
+      node_ = links.next;
+    }
+    return true;
+  }
+
+  GROVE_HOST_DEVICE void open_bucket(const NodeLinks& links) {
+    for (std::int32_t i = links.first; i < links.first + links.count; ++i) {
+      if (i == own_place_) continue;
+      const SourceParticle source = trees_.particle(leaf_, i);
+      visitor_.particle(source.mass, trees_.softening(leaf_, i),
+                        source.position + leaf_.shift - target_.position);
+    }
+    particles += static_cast<std::uint32_t>(links.count);
+  }
+
+  const Trees& trees_;
+  const RopeTarget target_;
+  Visitor& visitor_;
+
+  std::uint32_t code_;           ///< the next one when the leaf is done
+  std::int32_t node_ = -1;       ///< the next one of the leaf; -1: none
+  typename Trees::Leaf leaf_{};  ///< the one that the walk is in
+  std::int32_t own_place_ = -1;  ///< of the target, if the leaf is its own
+};
+
+}  // namespace grove
