@@ -31,7 +31,7 @@ if(GROVE_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${GROVE_CCACHE})
 endif()
 
-# What the device's compiler takes in its place stands below.
+# Those of the device's compiler stand below.
 add_library(grove_options INTERFACE)
 function(grove_cxx_options)
   foreach(option IN LISTS ARGN)
@@ -112,7 +112,7 @@ if(NOT CMAKE_UNITY_BUILD_BATCH_SIZE)
 endif()
 
 # grove_gather_cuda(NAME SOURCES EXCLUDED...): removes the excluded files from SOURCES and, in a unity build, puts files that
-# include several of CUDA in the place of these. What CUB alone includes takes longer to read than most files. CMake does so itself
+# include several of CUDA in the place of these. The headers that CUB alone includes take longer to read than most files. CMake does so itself
 # from 3.31 on, but here the same files are together whatever is excluded: else names might clash on a machine without NCCL only.
 function(grove_gather_cuda name in_place)
   if(NOT CMAKE_UNITY_BUILD)

@@ -19,10 +19,10 @@ struct MoveRates {
 /// Shares the leaves out by measured time: which runs the ranks should have for the longest steps to come,
 /// and whether it pays to move leaves for that before the next decomposition, which shares all out anyway.
 ///
-/// Whatever is chosen must save a thirty-second of the time by the speeds of each longest step that is
-/// remembered: so what happened in one alone moves nothing, and where speeds scatter around equal ones
-/// nothing moves to and fro. What a rank gets for its speed is bounded (most_of_mean), as its memory is. Runs
-/// of leaves never change a bit of any result. One rank decides for all: its clock is not that of the others.
+/// A choice must save a thirty-second of the time by the speeds of each longest step that is remembered. So
+/// an event in one step alone moves nothing, and speeds that scatter around equal ones move nothing to and
+/// fro. The work that a rank gets for its speed is bounded (most_of_mean), as its memory is. Runs of leaves
+/// never change a bit of any result. One rank decides for all: its clock is not that of the others.
 class LeafBalance {
  public:
   LeafBalance(int ranks, MoveRates rates) : rates_(rates), in_force_(static_cast<std::size_t>(ranks), 1.0) {}

@@ -21,7 +21,7 @@ class ServiceTransport;
 ///
 /// The master runs a script that calls services; every other rank serves until the script ends. If a service
 /// throws on a rank, or the script throws, the script ends and every rank throws the error of the lowest such
-/// rank (as Communicator::together does). What goes wrong on a call's way (no memory for an answer, say)
+/// rank (as Communicator::together does). A fault on a call's way (no memory for an answer, say)
 /// leaves other ranks waiting, so it is thrown as it is, there alone: the program must abort.
 class ProcessorSetTree {
  public:

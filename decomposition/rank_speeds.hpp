@@ -25,11 +25,11 @@ struct Walked {
 /// much as they take.
 class RankSpeeds {
  public:
-  /// Longest steps that are remembered. What one of them alone has is noise.
+  /// Longest steps that are remembered. One of them alone has noise.
   static constexpr std::size_t remembered = 3;
 
-  /// A longest step was made. walked: by rank. Of a rank that had nothing to walk what was known is forgotten
-  /// little by little, in favour of the median of the others: so it gets leaves again one day. A step in
+  /// A longest step was made. walked: by rank. A rank that had nothing to walk comes
+  /// closer to the median of the others each time, so it gets leaves again one day. A step in
   /// which no rank has seconds tells nothing.
   void add(std::span<const Walked> walked);
 

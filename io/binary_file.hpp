@@ -27,8 +27,8 @@ struct Column {
   NumberType number;
 };
 
-/// A file of plain binary numbers in either byte order, read by this rank alone. What the properties are and
-/// where they lie is up to the format.
+/// A file of plain binary numbers in either byte order, read by this rank alone. The format says which
+/// properties there are and where they lie.
 class BinaryFile : public SnapshotFile {
  public:
   explicit BinaryFile(const std::string& path);

@@ -50,8 +50,8 @@ bool is_unfinished(std::string_view name) {
 }
 
 /// First takes its name away, so that a process that ends on the way leaves no half of a checkpoint. Returns
-/// what is left, and why; empty: nothing. What has lost its name is for begin() to remove: on NFS a file that
-/// any process has open stays in its folder.
+/// what is left, and why; empty: nothing. begin() removes files that have lost their names: on NFS a file
+/// that any process has open stays in its folder.
 std::string discard(const std::string& checkpoint) {
   const std::string removed = checkpoint + std::string(removed_suffix);
   std::error_code error;

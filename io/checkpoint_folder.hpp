@@ -9,8 +9,8 @@
 namespace grove {
 
 /// The folder OUTPUT/checkpoints and what is in it: a folder step_NNNNNNNNN for each checkpoint, complete
-/// under that name or not there. Whatever has another name is left alone. By one process. What the file
-/// system refuses is an InputError that names the path, if nothing else is said.
+/// under that name or not there. Files of other names are left alone. By one process. A refusal of the
+/// file system is an InputError that names the path, if nothing else is said.
 class CheckpointFolder {
  public:
   explicit CheckpointFolder(const std::string& output_folder) : path_(output_folder + "/checkpoints") {}

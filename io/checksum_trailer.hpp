@@ -16,7 +16,7 @@ namespace grove {
 void append_checksum(const Communicator& comm, const std::string& path);
 
 /// True if the file ends with a checksum, which then is right: InputError on all ranks together if it is
-/// wrong, or cut off behind the eighth of its bytes. Collective; same cost. What is no file has no checksum.
+/// wrong, or cut off behind the eighth of its bytes. Collective; same cost. Only a file has a checksum.
 /// pause: see ReadOptions.
 bool has_right_checksum(const Communicator& comm, const std::string& path,
                         const std::function<void()>& pause = {});

@@ -28,7 +28,7 @@ class Font {
   Font(Font&&) noexcept;
   Font& operator=(Font&&) noexcept;
 
-  /// One line of Latin-1, its letters `size` pixels high (em). What stands in ^{} is raised, as in 10^{-3}.
+  /// One line of Latin-1, its letters `size` pixels high (em). Text in ^{} is raised, as in 10^{-3}.
   /// The height is the same for all texts of a size: ascender to descender.
   TextImage draw(const std::string& text, double size) const;
   const std::string& path() const { return path_; }

@@ -7,7 +7,7 @@
 namespace grove {
 
 /// The frame of a picture: the view's wishes, and the particles' choice of all else but the limits of the
-/// colours. What the picture before showed (width 0: there was none) stays, unless the view has it otherwise,
+/// colours. The cube of the picture before (width 0: there was none) stays, unless the view has it otherwise,
 /// until fewer than three quarters of the particles are in its cube: then a middle that is not given is
 /// chosen anew, and a width that is not given grows to what it would be in a first picture. Collective; the
 /// same on all ranks and on any number of them.

@@ -6,7 +6,7 @@
 namespace grove {
 
 /// Does work on a file in a child process. InputError if the child dies, or takes more processor time than so
-/// many seconds. What the work throws is not told of. By this rank alone.
+/// many seconds. Exceptions of the work are not reported. By this rank alone.
 void try_in_child(const std::string& path, unsigned processor_seconds, const std::function<void()>& work);
 
 /// Opens an HDF5 file in a child process first, with all its datasets, and reads what HDF5 has to search for:

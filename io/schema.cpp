@@ -102,9 +102,8 @@ std::vector<Row> gravity_rows() {
        "groups of particles that walk octrees are split into parts that reach no farther than this; 0: what "
        "costs least"},
       {"gravity", "direct_below", at(in, &G::direct_below), dimension::none, Range{0, 1e9}, optional,
-       "fewer particles than this attract each other directly, without a tree; 0: never. Where that is "
-       "faster: "
-       "docs/performance.md"},
+       "fewer particles than this attract each other directly, without a tree; 0: never. docs/performance.md "
+       "says where that is faster"},
       {"gravity", "softening",
        MapOfTypes{at(in, &G::softening), [](Parameters& p) -> std::uint8_t& { return p.softened; }},
        dimension::length, not_negative, required,

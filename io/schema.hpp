@@ -158,7 +158,7 @@ bool is_of_placement(const Row& row);
 /// says something.
 std::set<std::string> left_out(const Parameters& parameters);
 
-/// A parameter's value as it stands in a parameter file; empty if it is unset. Of a list of maps: how many
+/// A parameter's value as it stands in a parameter file; empty if it is unset. A list of maps: how many
 /// there are.
 std::string text_of(const Row& row, const Parameters& parameters);
 

@@ -15,7 +15,7 @@ namespace cuda {
 class NcclGroup;
 }
 
-/// Collective. Whether MPI sends from device memory to device memory: asks it, then sends numbers around the
+/// Collective. True if MPI sends from device memory to device memory. Asks it, then sends numbers around the
 /// ring of ranks.
 bool mpi_takes_device_memory(const Communicator& comm);
 

@@ -72,8 +72,8 @@ Bracket narrow(Bracket b, std::size_t k, Keys keys, Coordinate* selected) {
   return b;
 }
 
-/// A sorted sample of many keys, evenly spaced in memory; it says roughly where a rank lies. Whatever it
-/// says, the result of a search is exact.
+/// A sorted sample of many keys, evenly spaced in memory; it says roughly where a rank lies. The result of a
+/// search is exact all the same.
 class KeySample {
  public:
   KeySample(const Coordinate* keys, std::size_t count) : spacing_(count / size) {

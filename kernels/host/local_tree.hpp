@@ -43,8 +43,8 @@ struct GatherSetup {
 /// leaf: gathered once per leaf by the test of the whole leaf, so that groups go through small arrays of one
 /// frame. Breadth first, root first; children behind their parents.
 ///
-/// A node that is accepted for the whole leaf has no children here. What a group opens does not depend on
-/// whether a tree came whole or pruned.
+/// A node that is accepted for the whole leaf has no children here. A group opens the same nodes of a whole
+/// tree and of a pruned one.
 struct LocalTree {
   Array<LocalPair> pairs;
   Array<CellSource> cells;  ///< [size()]

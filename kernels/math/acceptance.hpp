@@ -32,7 +32,7 @@ inline constexpr float leaf_margin = 1e-5F;
 inline constexpr float selection_margin = 2e-5F;
 
 /// True if a node may stand for its particles, for all targets in bounds whose squared distance (of the box,
-/// see TargetBounds) from its centre of mass is distance2. What is not a number opens.
+/// see TargetBounds) from its centre of mass is distance2. NaN opens.
 GROVE_HOST_DEVICE inline bool accepts(float reach2, float power, float distance2, float inverse_tolerance,
                                       float margin) {
   const float needed = power * inverse_tolerance > reach2 ? power * inverse_tolerance : reach2;

@@ -44,7 +44,7 @@ struct StepRule {
 
   /// The rung of the next step of an active particle: the one that it wants, or that of the longest step
   /// that begins now. acceleration: now; previous: at the beginning of its last step, of rung `last`; 0 if
-  /// there was none. What is not a number gets the deepest.
+  /// there was none. NaN gets the deepest.
   GROVE_HOST_DEVICE std::uint8_t next_rung(const Vec3f& acceleration, const Vec3f& previous,
                                            std::uint8_t type, int last, int first_active) const {
     const Vec3d now = acceleration.as<double>(), before = previous.as<double>();

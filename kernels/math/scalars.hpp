@@ -27,7 +27,7 @@ GROVE_HOST_DEVICE constexpr T select(bool condition, T a, T b) {
   return condition ? a : b;
 }
 
-/// On a GPU one instruction. Of what is not a number it gives the other, on the host sometimes not.
+/// On a GPU one instruction. If one is NaN it gives the other, on the host sometimes not.
 GROVE_HOST_DEVICE inline float larger(float a, float b) {
 #if defined(__CUDA_ARCH__)
   return fmaxf(a, b);

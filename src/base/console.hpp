@@ -18,8 +18,8 @@ enum class Verbosity {
 Verbosity verbosity();
 void set_verbosity(Verbosity verbosity);
 
-/// Progress, and remarks that nobody has to act upon: to standard error, unless this process is quiet. What a
-/// user must see is printed there without this.
+/// Progress, and remarks that nobody has to act upon: to standard error, unless this process is quiet. Text
+/// that a user must see is printed there without this.
 template <class... Values>
 void say(fmt::format_string<Values...> format, Values&&... values) {
   if (verbosity() != Verbosity::quiet) fmt::print(stderr, format, std::forward<Values>(values)...);

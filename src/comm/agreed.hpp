@@ -7,8 +7,8 @@
 
 namespace grove {
 
-/// Collective. What `make` makes on this rank, or the error of the lowest rank that has one, on all ranks
-/// together.
+/// Collective. Returns what `make` makes on this rank, or throws the error of the lowest rank that has one,
+/// on all ranks together.
 template <class Make>
 auto agreed(const Communicator& comm, const Make& make) {
   std::optional<decltype(make())> made;

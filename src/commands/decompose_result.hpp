@@ -95,8 +95,8 @@ inline constexpr Phase decompose_phases[] = {{"set_up", "add up particles and wo
                                              {"total", "total"},
                                              {"cuts", "of that without cube, moves, order"}};
 
-/// Collective. Adds a run with what it reports. Of phases, "other" is what rank 0 spent in none of them;
-/// "cuts" is the total without the phases that depend on what particles carry.
+/// Collective. Adds a run with what it reports. The phase "other" is the time that rank 0 spent in none of
+/// the others; "cuts" is the total without the phases that depend on what particles carry.
 void add_run(const Communicator& comm, const DecompositionReport& report, const Domain& domain,
              std::vector<DecomposeResult>& runs);
 /// The last run, with the median of each phase and level in place of its seconds.

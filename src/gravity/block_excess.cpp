@@ -29,7 +29,7 @@ void BlockExcess::Block::cut() {
   growth = 1;
 }
 
-/// Of a rung that was not the first active one of a fresh block yet: as that of the nearest which was.
+/// A rung that was not the first active one of a fresh block yet counts as the nearest that was.
 double BlockExcess::Block::fresh_like(std::size_t rung) const {
   for (std::size_t distance = 0; distance < rung_count; ++distance) {
     if (rung >= distance && fresh[rung - distance] > 0) return fresh[rung - distance];

@@ -11,7 +11,7 @@
 
 namespace grove {
 
-/// What blocks of leaves cost beyond what they would if they had just been cut, and so when to cut which
+/// The excess of each block of leaves over its cost just after cuts, and from that when to cut which block
 /// anew.
 ///
 /// The mean cost per step, (cut + excess of the steps since) / steps, is least if a block is cut just before
@@ -26,8 +26,8 @@ class BlockExcess {
     Count active, interactions;
   };
 
-  /// What is known of a block: all there is to save, restored from which the answers are the same to the bit.
-  /// Trivially copyable.
+  /// The state of a block, to be saved: restored from it, this gives the same answers to the bit. Trivially
+  /// copyable.
   struct Block {
     static constexpr std::size_t ages = 16;  ///< that are told apart; beyond them the last one holds
 
@@ -65,11 +65,11 @@ class BlockExcess {
   /// A step was walked. work: by block; first_active: its first active rung.
   void walked(std::span<const Work> work, int first_active);
 
-  /// Whether a block should be cut before a step of this first active rung. cut_rate: interactions per
-  /// particle that that costs.
+  /// True if a block should be cut before a step of this first active rung. cut_rate: the price of cuts,
+  /// interactions per particle.
   bool is_due(std::size_t block, int first_active, double cut_rate) const;
-  /// Of all blocks that should be: excess expected of that step; their mean costs per step, less if they
-  /// wait; their particles.
+  /// Sums over all blocks that should be cut: the excess expected of that step; their mean costs per step,
+  /// less if they wait; their particles.
   struct Due {
     Count excess = 0, mean = 0, particles = 0;
   };

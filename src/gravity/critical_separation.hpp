@@ -12,7 +12,7 @@
 /// How far the parts of a group of an octree may reach (kernels/math/group_runs.hpp).
 namespace grove {
 
-/// What passes of a walk that followed one another cost, in instructions: those of all warps that run at a
+/// The cost of passes of a walk that followed one another, in instructions: those of all warps that run at a
 /// time, and at the end of each pass those of the longest one alone. counts: of this rank, by pass.
 /// Collective; the same on all ranks, whatever their number.
 double walk_cost(const Communicator& comm, std::span<const WalkCounts> counts);
@@ -27,8 +27,8 @@ inline float in_walk_units(double separation, const WalkUnits& units) {
 inline constexpr int most_separation_trials = 21;
 
 /// The separation of least cost, from `largest`, where nothing is split, down to 2^-22 of that: to a factor
-/// of 4 by steps, then by Brent's method on its logarithm to a few per cent. Of equal costs the largest. cost
-/// is called with the master's separations. Collective.
+/// of 4 by steps, then by Brent's method on its logarithm to a few per cent. Among equal costs the largest
+/// wins. cost is called with the master's separations. Collective.
 double find_critical_separation(const Communicator& comm, double largest,
                                 const std::function<double(double)>& cost);
 

@@ -10,8 +10,8 @@
 #include "kernels/math/opening.hpp"
 #include "particles/particles.hpp"
 
-/// Forces are computed in single precision. What that cannot hold is refused here, so that no force is
-/// silently wrong.
+/// Forces are computed in single precision. Positions that it cannot hold are refused here, so that no
+/// force is silently wrong.
 namespace grove {
 
 /// A particle's distance from the mean place of all.
@@ -27,7 +27,7 @@ struct FarParticle {
 void check_range(const std::function<FarParticle()>& farthest, const GravityParameters& gravity,
                  const WalkUnits& units, double box_edge, Count count, bool has_mass);
 
-/// Of all ranks. Collective.
+/// The farthest one of all ranks. Collective.
 FarParticle farthest_particle(const Communicator& comm, const Particles& particles);
 
 /// Finds two particles whose separation is lost when their places are rounded relative to the origin of their
@@ -38,8 +38,8 @@ FarParticle farthest_particle(const Communicator& comm, const Particles& particl
 std::string lost_separation(const Particles& particles, std::span<const Count> leaf_begin,
                             const Forest& forest, const GravityParameters& gravity);
 
-/// What is wrong with two such particles, and what would be right. from_origin: the first one's place
-/// relative to the origin of its leaf.
+/// A message: what is wrong with two such particles, and what would be right. from_origin: the first one's
+/// place relative to the origin of its leaf.
 std::string describe_lost_separation(ParticleId first, ParticleId second, const Vec3d& separation,
                                      const Vec3d& from_origin);
 

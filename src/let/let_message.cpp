@@ -14,7 +14,7 @@ static_assert(std::is_trivially_copyable_v<NodeCore> && std::is_trivially_copyab
               std::is_trivially_copyable_v<NodeLinks> && std::is_trivially_copyable_v<SourceParticle> &&
               std::is_trivially_copyable_v<Selection::Tree> && std::is_trivially_copyable_v<LetCounts>);
 
-/// Where the arrays of a message are, in blocks; `blocks` is the length of all.
+/// Places of the arrays of a message, in blocks; `blocks` is the length of all.
 struct Layout {
   std::size_t table, core, moments, links, particles, types, blocks;
 

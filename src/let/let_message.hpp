@@ -11,7 +11,7 @@
 
 namespace grove {
 
-/// What a message with locally essential trees holds.
+/// Numbers of trees, nodes and particles in a message with locally essential trees.
 struct LetCounts {
   Count trees = 0;
   Count nodes = 0;

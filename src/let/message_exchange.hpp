@@ -11,7 +11,7 @@
 
 namespace grove {
 
-/// What messages are made of: a cache line, so that arrays of any type inside a message can be aligned.
+/// The unit of messages: a cache line, so that arrays of any type inside a message can be aligned.
 struct alignas(64) MessageBlock {
   std::byte bytes[64];
 };

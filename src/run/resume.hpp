@@ -9,7 +9,7 @@
 
 namespace grove {
 
-/// What a run is to begin with.
+/// The user's choice of how a run begins.
 struct ResumeChoice {
   std::string from = "never";  ///< "never": afresh; "auto": the last valid checkpoint of the output folder,
                                ///< or afresh if there is none; else the folder of a checkpoint
@@ -32,7 +32,7 @@ std::string results_in_the_way(const Communicator& comm, const ResumeChoice& cho
 std::optional<Checkpoint> find_checkpoint(const Communicator& comm, const ResumeChoice& choice,
                                           const Parameters& parameters, const std::string& backend);
 
-/// Whether nothing is left to do: neither steps nor, where one of the end could not be written, a snapshot.
+/// True if nothing is left to do: no steps, and no snapshot of the end that could not be written.
 bool is_complete(const Checkpoint& checkpoint, const Parameters& parameters);
 
 }  // namespace grove

@@ -111,8 +111,8 @@ void check_collapse(const SelfTestMachine& machine, const SelfCheckReport& repor
 
 /// For two crossing times, with block steps of four rungs, eta sqrt(l / |a|) for eta = 1/8, l = 0.1. The
 /// leapfrog's energy differs from the conserved one by (omega dt)^2 / 12 of the kinetic energy at most; omega
-/// <= 1 and |a| = omega^2 r, so by eta^2 l / (12 r), and the mean of 1 / r is 1: 1.3e-4. What changes of
-/// rung leave behind is of that size and of either sign: of ten, sqrt(10) 1.3e-4 = 4e-4. If all force
+/// <= 1 and |a| = omega^2 r, so by eta^2 l / (12 r), and the mean of 1 / r is 1: 1.3e-4. A change of
+/// rung leaves an error of that size and of either sign: ten leave sqrt(10) 1.3e-4 = 4e-4. If all force
 /// errors, 4e-4 |a|, pointed along the velocities while the core is crossed, and changed sign then, the
 /// energy would walk sqrt(12.6) 4e-4 v |a| / sqrt(N / 64), 64 particles sharing their error: 1e-4 of |E|.
 /// 5e-4 holds both. Momentum: a mean error of at most a quarter of the 99th percentile, 0.001, for 12.6, of

@@ -67,7 +67,7 @@ class Plan {
     }
   }
 
-  // Whether, at an age, a build before the first of the coming steps costs no more than the best later one.
+  // True if, at an age, a build before the first of the coming steps costs no more than the best later one.
   bool build_now(std::int64_t age, std::span<const double> coming) const {
     std::vector<double> rebuilt(coming.size() + 1);  // value of a build before each of the coming steps
     rebuilt[coming.size()] = 0;

@@ -93,7 +93,7 @@ void TreeTuning::learn(const ForceReport& forces) {
   }
 }
 
-/// Of a rung that was not active yet, as of the nearest one that was.
+/// A rung that was not active yet counts as the nearest one that was.
 double TreeTuning::fresh_of(std::size_t rung) const {
   for (std::size_t distance = 0; distance < rung_count; ++distance) {
     if (rung >= distance && fresh_[rung - distance] > 0) return fresh_[rung - distance];

@@ -48,9 +48,9 @@ class TreeTuning {
 
   const TreeUpdateRates& rates() const { return prices_.rates(); }
 
-  /// What forces cost each rung, after new cuts or not.
+  /// Learns the cost of forces by rung, after new cuts or not.
   void learn(const ForceReport& forces);
-  /// What to do before the walk of the step that ends now. particles: by rung; deepest: the deepest rung of
+  /// The update before the walk of the step that ends now. particles: by rung; deepest: the deepest rung of
   /// these, which the next steps will have, too; due: of the blocks before that walk.
   TreeUpdate plan(const RungCounts& particles, const BlockClock& clock, int deepest,
                   const BlockExcess::Due& due);

@@ -12,9 +12,9 @@ struct StepSeconds {
 };
 
 /// The cost of updates of trees in interactions: first as assumed, then as measured. The seconds of an
-/// update, less those of a refit, are worth the interactions that the forces of this run get in that time. Of
-/// each kind of update it is measured how many times dearer it is than assumed, and the median of the last
-/// ones counts, from the third on: so a step that something else has held up does not.
+/// update, less those of a refit, are worth the interactions that the forces of this run get in that time.
+/// Each kind of update is measured: how many times dearer it is than assumed. The median of the last ones
+/// counts, from the third on, so a step that something else has held up does not.
 class TreeUpdatePrices {
  public:
   TreeUpdatePrices() : TreeUpdatePrices(TreeUpdateRates{}) {}

@@ -36,7 +36,7 @@ Particles make_model(const std::string& name, std::size_t count) {
   return particles;
 }
 
-/// Of `groups` so many, at even distances.
+/// Numbers of `active` groups out of `groups`, at even distances.
 std::vector<std::uint32_t> spread(std::uint64_t groups, std::uint64_t active) {
   std::vector<std::uint32_t> numbers;
   for (std::uint64_t k = 0; k < active; ++k)

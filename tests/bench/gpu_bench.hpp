@@ -10,7 +10,7 @@
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/direct/direct_sum.hpp"
 
-/// What benchmarks on a GPU share.
+/// Code that benchmarks on a GPU share.
 namespace grove::bench {
 
 /// Median of so many runs after one more.
@@ -34,7 +34,7 @@ struct Errors {
   double median, p99, largest;
 };
 
-/// Of up to 1024 of particles first, first + 1, ..., whose accelerations (G = 1) these are.
+/// Errors of up to 1024 of particles first, first + 1, ..., whose accelerations (G = 1) these are.
 inline Errors errors_of(const GravityParameters& gravity, const cuda::DirectParticles& particles,
                         std::size_t first, std::span<const Vec3f> acceleration) {
   const std::size_t count = acceleration.size(), sample = std::min<std::size_t>(count, 1024);
@@ -54,7 +54,7 @@ inline Errors errors_of(const GravityParameters& gravity, const cuda::DirectPart
   return {errors[sample / 2], errors[(sample - 1) * 99 / 100], errors[sample - 1]};
 }
 
-/// Of the bits (FNV-1a, by word).
+/// A hash of the bits (FNV-1a, by word).
 template <class T>
 std::uint64_t checksum(std::span<const T> values) {
   std::uint64_t sum = 0xcbf29ce484222325;

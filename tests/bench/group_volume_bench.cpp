@@ -1,13 +1,13 @@
-// What stands for a group of particles in the opening test: its tight box against the balls of GOTHIC (Miki
+// The volume that stands for a group in the opening test: its tight box against the balls of GOTHIC (Miki
 // and Umemura 2017, New Astron. 52, 65). Interactions, tests and errors, on the host.
 //
 //   bench_group_volume [LOG2_PARTICLES] [MODEL] [DELTA] [GROUPS]
 //
 // 2^LOG2_PARTICLES (18) particles, MODEL: plummer, hernquist, uniform; equal masses, G = M = a = 1, softening
-// 1e-3 (spline), leaves of 4096, quadrupoles, criterion `acceleration` with DELTA (0.007). Of GROUPS (1024)
-// groups at even distances: per group, cells, particles and tests; warp instructions at 34 a cell, 15.4 a
-// particle and 120 per 32 tests; the 99th percentile of the errors of eight particles of each against direct
-// summation. Then the same with that delta, for each volume, which gives the error of the box.
+// 1e-3 (spline), leaves of 4096, quadrupoles, criterion `acceleration` with DELTA (0.007). Prints of GROUPS
+// (1024) groups at even distances: per group, cells, particles and tests; warp instructions at 34 a
+// cell, 15.4 a particle and 120 per 32 tests; the 99th percentile of the errors of eight particles of each
+// against direct summation. Then the same with that delta, for each volume, which gives the error of the box.
 
 #include <algorithm>
 #include <cmath>

@@ -68,7 +68,7 @@ class Watch {
   std::chrono::steady_clock::time_point last_;
 };
 
-/// What an update of trees makes.
+/// The results of an update of trees.
 struct TreeArrays {
   TreeArrays(std::size_t leaves, std::size_t all_groups, std::size_t particles, std::size_t nodes)
       : origin(leaves),
@@ -93,7 +93,7 @@ struct TreeArrays {
   DeviceArray<std::uint8_t> children;
 };
 
-/// What a walk did.
+/// The result of a walk.
 struct Walked {
   WalkCounts counts;
   bench::Errors errors;

@@ -4,7 +4,7 @@
 //   bench_orb_gpu LOG2_POINTS 0 SHAPE [REPEATS [STEP]]          rule middle, leaves of 4096
 //
 // SHAPE: uniform, plummer (99.9 % of the mass), hernquist, cusp (r^-3), plane, identical (10^6 points in one
-// place, the rest uniform). Of few points the time is that of starting kernels and of asking the host:
+// place, the rest uniform). With few points the time goes into starting kernels and asking the host:
 // LOG2_POINTS 20, 22, 24 with LEAVES 0 show it. STEP: points come in the order of a tree with leaves of 512,
 // and have moved since, on each axis by up to so much of the cube's edge, as in the steps of a simulation.
 // Points have three 32-bit coordinates and a 64-bit id in no order. Prints the median and the least time in
@@ -112,7 +112,7 @@ Inspection inspect(const DeviceRecords& records, const std::vector<LeafBox>& lea
   return {host[0], host[1]};
 }
 
-/// What is wrong with the cells; empty: nothing.
+/// The first fault of the cells; empty: none.
 std::string fault(const CutScheme& scheme, const std::vector<Cell>& cells, std::int64_t leaves_wanted) {
   std::int64_t leaves = 0;
   for (const Cell& cell : cells) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What it costs that one core of two is shared with another program, with leaves shared out by measured time: the merger
+# The price of sharing one core of two with another program, with leaves shared out by measured time: the merger
 # of 40,000 particles on two ranks, each bound to a core. Compare builds; give the machine no other work.
 #
 #   slow_rank.sh BUILD_FOLDER...

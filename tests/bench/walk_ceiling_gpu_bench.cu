@@ -24,7 +24,7 @@ namespace {
 constexpr int threads = 128;
 constexpr int warps = threads / 32;
 
-/// Where the sources lie, seen from targets in the unit cube.
+/// The places of the sources, seen from targets in the unit cube.
 enum class Reach : int {
   beyond,  ///< of softening
   near,    ///< beyond it, which shows only when pairs are looked at

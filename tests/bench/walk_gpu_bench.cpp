@@ -140,7 +140,7 @@ ForceReport pass(const Communicator& comm, Backend& backend, const Decomposition
   return report;
 }
 
-/// What is measured.
+/// The walk that is measured.
 struct Setting {
   int log2;
   std::string model;

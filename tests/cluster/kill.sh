@@ -26,7 +26,7 @@ EOF
 run() { # RANKS OUTPUT
   mpirun -n "$1" "$grove" run run.yml --resume auto -P output.folder="$2"
 }
-# What must be the same, whatever happened on the way; no measured times, and nothing that depends on ranks.
+# Results that must be the same, whatever happened on the way; no measured times, and nothing that depends on ranks.
 results() { # OUTPUT
   (cd "$1" && sha256sum snapshot_*.hdf5 energy.csv && cut -d, -f1-5 timing.csv && cut -d, -f1-8 rungs.csv)
 }
@@ -90,6 +90,6 @@ done
 echo "$((kills - failures)) of $kills ended as the run that was left alone; $begun were killed on their way," \
   "$unfinished of them while they wrote, $fresh began afresh"
 [ "$begun" -gt 0 ] || { echo "FAILED: none was killed in time" && failures=$((failures + 1)); }
-# Of some 50 a good part hits a write; of few, none may.
+# Some 50 kills hit many writes; a few may hit none.
 [ "$kills" -lt 20 ] || [ "$unfinished" -gt 0 ] || { echo "FAILED: none was killed while it wrote" && failures=$((failures + 1)); }
 exit $((failures > 0))

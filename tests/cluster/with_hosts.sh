@@ -43,7 +43,7 @@ done
 time_to() { ip netns exec "$tag-1" ping -qc 2 -i 0.2 "10.77.0.$1" 2>/dev/null | sed -n 's/.*= [^/]*\/\([^/]*\).*/\1/p'; }
 if command -v ping >/dev/null; then echo "round trips from host 1: $(time_to 2) ms to host 2, $(time_to 3) ms to host 3"; fi
 
-# What mpirun starts its daemons with, in the place of ssh: "agent HOST COMMAND...". A host name of its own keeps Open MPI
+# mpirun starts its daemons with this, in the place of ssh: "agent HOST COMMAND...". A host name of its own keeps Open MPI
 # from taking all of them for one host.
 cat >"$state/agent" <<END
 #!/usr/bin/env bash

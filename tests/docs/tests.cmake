@@ -1,4 +1,4 @@
-# What the pages of the documentation say, as commands that are run.
+# The commands in the pages of the documentation are run.
 if(NOT GROVE_HAS_PYTHON)
   return()
 endif()

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-/// What the fuzzers call with bytes of their making: each reads them as one kind of input. Any input may be
+/// The fuzzers call these with bytes of their making: each reads them as one kind of input. Any input may be
 /// refused with an InputError; all else that may happen (another exception, a crash, a hang, memory without
 /// bound) is a fault. Needs MPI.
 namespace grove::fuzz {

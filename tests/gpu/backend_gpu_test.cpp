@@ -65,7 +65,7 @@ GravityParameters octrees(GravityParameters gravity, Curve curve = Curve::hilber
   return gravity;
 }
 
-/// What a few steps left.
+/// The state after a few steps.
 struct Outcome {
   std::uint64_t forces_hash = 0;
   ForceReport report;
@@ -193,7 +193,7 @@ TEST_F(GpuBackend, has_the_same_bits_by_every_way_of_exchange) {
   }
 }
 
-/// Of so many particles that one warp walks a group.
+/// There are so many particles that one warp walks a group.
 TEST_F(GpuBackend, has_the_same_bits_with_groups_of_64) {
   const GravityParameters gravity =
       gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);

@@ -204,7 +204,7 @@ TEST_F(GpuBisection, cuts_cells_whose_sample_misleads) {
   expect_same(misleading(), {CutRule::centre, 4096}, 0);
 }
 
-// The host helps with the first cuts. Where most records are in one place, no sample does.
+// The host helps with the first cuts. No sample helps if most records are in one place.
 TEST_F(GpuBisection, cuts_cells_too_large_for_one_block) {
   const std::size_t count = (std::size_t{1} << 24) + 5000;
   for (const unsigned one_in : {1u, 8u}) {

@@ -54,7 +54,7 @@ TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_where_leaves_have_blocks) {
   check(bisections + block_steps, 36000);  // in 563 leaves at least, so blocks have two
 }
 
-/// What runs of so few particles never come to: blocks that are cut anew.
+/// Covers blocks that are cut anew, which runs of so few particles never come to.
 TEST_F(CheckpointOnGpu, restores_a_backend_after_each_step) {
   GravityParameters gravity;
   gravity.softening.fill(0.02);

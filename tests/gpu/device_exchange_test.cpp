@@ -1,4 +1,4 @@
-// What travels from GPU to GPU, by each of the ways that work where the test runs.
+// Exchanges from GPU to GPU, by each of the ways that work where the test runs.
 #include <vector>
 
 #include "decomposition/gpu/device_rank.hpp"

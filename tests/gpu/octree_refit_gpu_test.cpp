@@ -64,7 +64,7 @@ TEST_F(GpuOctreeRefit, of_octrees_is_sound_for_all_shapes_and_sizes) {
       }
 }
 
-/// Of which several blocks find the bounds.
+/// Several blocks find the bounds of such an octree.
 TEST_F(GpuOctreeRefit, of_an_octree_of_many_groups_is_sound) {
   const GravityParameters gravity = gravity_of(Criterion::opening_edge);
   Particles particles = make_shape(Shape::clumps, 17001);

@@ -70,7 +70,7 @@ void expect_equal(const Output& a, const Output& b) {
   EXPECT_EQ(download(a.work), download(b.work));
 }
 
-/// What an exchange asks of the GPU meanwhile: kernels, copies, memory that is taken and given back.
+/// The GPU's work for an exchange meanwhile: kernels, copies, memory that is taken and given back.
 void work_urgently(const Problem& problem) {
   const cuda::UrgentWork urgent;
   for (int i = 0; i < 10; ++i) {
@@ -103,7 +103,7 @@ TEST_F(GpuOwnWalk, has_the_same_bits_in_the_background) {
   }
 }
 
-/// What is asked for after its end comes after it.
+/// Work that is asked for after its end comes after it.
 TEST_F(GpuOwnWalk, is_done_before_what_follows_its_end) {
   const Problem problem(LocalTreeKind::bisection);
   const Output expected(problem.particles.size()), found(problem.particles.size());

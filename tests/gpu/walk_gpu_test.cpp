@@ -186,7 +186,7 @@ TEST_F(GpuWalk, sums_groups_of_all_sizes_under_mixed_softening) {
       const auto exact = direct_forces(particles, gravity);
       for (std::size_t i = 0; i < count; ++i) {
         const double bound = 1.25 * rounding_bound(particles, gravity, i, 2);
-        // Of the potential besides what is within softening, up to the particle itself.
+        // The error of the potential also has the terms within softening, up to the particle itself.
         const double potential = count * particles.mass[i] / 0.01 * 40 * unit_roundoff;
         ASSERT_LE(norm(particles.acceleration[i].as<double>() - exact[i].acceleration), bound) << i;
         ASSERT_NEAR(particles.potential[i], exact[i].potential, potential) << i;

@@ -38,7 +38,7 @@ class DamagedCheckpoint : public ::testing::Test {
     manifest_ = text_of(open_checkpoint(comm_, path_).manifest);
   }
 
-  /// Whether reading fails as it should. If it does not, what was read must be what was written.
+  /// True if reading fails as it should. If it does not, the state that was read must be the one written.
   bool is_found() const {
     try {
       const Checkpoint read = open_checkpoint(comm_, path_);

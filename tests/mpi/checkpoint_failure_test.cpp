@@ -33,7 +33,8 @@ class Forgetful : public HostBackend {
 
 class FailedCheckpoint : public ::testing::Test {
  protected:
-  /// Of some ten steps, with a checkpoint after each; returns what is left of them, the latest first.
+  /// Makes some ten steps, with a checkpoint after each; returns the checkpoints that are left, the latest
+  /// first.
   std::vector<std::string> run(int failures) {
     CheckedRun merger(
         [failures](const Communicator& comm, Particles own, const GravityParameters& gravity) {

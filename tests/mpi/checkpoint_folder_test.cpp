@@ -134,7 +134,7 @@ TEST(FolderLock, lets_one_process_write) {
   EXPECT_NO_THROW(FolderLock{output}) << "it ended with its owner";
 }
 
-/// What the system takes no more than so many bytes of, for its life.
+/// While it lives the system writes at most so many bytes of a file.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

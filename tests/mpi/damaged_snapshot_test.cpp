@@ -37,7 +37,7 @@ class DamagedSnapshot : public ::testing::Test {
     bytes = testing::bytes_of(folder / "good.hdf5");
   }
 
-  /// What reading these bytes leads to, the same on all ranks; anything but an InputError on all of them
+  /// The result of reading these bytes, the same on all ranks; anything but an InputError on all of them
   /// fails.
   Outcome read(const std::string& damaged) {
     testing::put(comm, folder / "bad.hdf5", [&] { return damaged; });

@@ -1,4 +1,4 @@
-// What a decomposition keeps, refuses and reports.
+// Limits of a decomposition: what it keeps, refuses and reports.
 #include <gtest/gtest.h>
 
 #include <limits>

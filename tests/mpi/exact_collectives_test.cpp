@@ -1,4 +1,4 @@
-// What gives the same bits on any number of ranks: each test deals the same items out to the ranks in a way
+// Collectives that give the same bits on any number of ranks: each test deals the same items out in a way
 // that depends on their number, and compares with what one rank computes alone from all items.
 #include <gtest/gtest.h>
 

@@ -68,7 +68,7 @@ expect 2 'the run does not fit' run good.yml --overwrite -P initial_conditions.n
 expect 2 'the run does not fit: memory' ic plummer -n 2e10 -o huge.hdf5
 done_at_end
 
-# What ends before its first step leaves nothing in the way.
+# A run that ends before its first step leaves nothing in the way.
 galaxy=(-P units.system=galactic -P time.step=0.001 -P time.end=0.002 -P initial_conditions.scale='1 kpc' -P output.folder=out-galaxy)
 expect 2 'was a unit forgotten' run good.yml "${galaxy[@]}" -P initial_conditions.mass=1e11
 expect 3 'stopped before its first step, as asked by limits.wall_clock' run good.yml "${galaxy[@]}" -P limits.wall_clock=1e-3
@@ -128,7 +128,7 @@ expect 0 'checksum   right' validate good.hdf5 good.hdf5
 expect 1 '1 of 2 are not valid' validate bad/nan-position.hdf5 good.hdf5
 expect 2 '2 of 3 are not valid' validate bad/nan-position.hdf5 missing.hdf5 good.hdf5
 
-# What is written under a link goes where it leads; what is no file stays what it is.
+# A file written under a link goes where the link leads; something that is no file stays as it is.
 ln -s target.json link.json
 expect 0 'exact' decompose good.hdf5 --backend kokkos --json link.json
 mkfifo pipe

@@ -33,7 +33,7 @@ class FileCommands : public ::testing::Test {
   }
   std::string write_cusp() { return write("cusp.hdf5", make_particles(comm_, Shape::cusp, 3000)); }
 
-  /// What `grove decompose` writes; alone: each rank for itself.
+  /// The JSON of `grove decompose`; alone: each rank for itself.
   nlohmann::json decompose(std::vector<std::string> words, bool alone = false) {
     const std::string path = folder_ / (alone ? "alone" + std::to_string(comm_.rank()) : "all") + ".json";
     words.insert(words.begin(), "decompose");
@@ -64,7 +64,7 @@ TEST_F(FileCommands, decompose_tells_what_scripts_rely_on) {
   EXPECT_GT(json["rounds"], 0);
 }
 
-/// What each phase should take is what it moves, divided by what was measured.
+/// A phase should take the bytes that it moves over the rate that was measured.
 TEST_F(FileCommands, decompose_models_its_phases) {
   const nlohmann::json json =
       decompose({"--uniform", "20000", "-d", "64", "--rule", "halves", "--schedule-gpu", "a", "--calibrate"});

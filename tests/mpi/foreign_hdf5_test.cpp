@@ -39,7 +39,7 @@ class ForeignHdf5 : public ::testing::Test {
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
     }
   }
-  /// What `grove validate` prints.
+  /// The output of `grove validate`.
   std::string validated(const std::string& name, bool is_valid) const {
     bool passed = true;
     ::testing::internal::CaptureStdout();

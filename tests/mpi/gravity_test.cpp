@@ -59,7 +59,7 @@ ForceReport evaluate_twice(const Communicator& comm, const GravityParameters& pa
   return forces.evaluate(shared.domain);
 }
 
-/// What direct summation gives: the acceleration, and the sum of the sizes of its terms.
+/// Direct sums: the acceleration, and the sum of the sizes of its terms.
 struct Direct {
   Vec3d acceleration{};
   double sizes = 0, potential = 0;

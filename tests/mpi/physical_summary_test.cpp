@@ -126,7 +126,7 @@ TEST(PhysicalSummary, doubts_units_where_nothing_would_move_or_motions_do_not_fi
   EXPECT_EQ(doubt(1), "") << "a cold start is meant";
 }
 
-/// What turns in a model, on all ranks and on one, which is the same. change: of its particles.
+/// The types that turn in a model, alike on all ranks and on one. change: of its particles.
 template <class Change>
 Turning turning_in(const char* name, Count particles, const Change& change) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);

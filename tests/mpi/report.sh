@@ -130,7 +130,7 @@ ln -s linked.html link.html
 [ -L link.html ] || fail "the link was replaced"
 [ -f linked.html ] || fail "the link was not followed"
 
-# Of a run by an older version that had not made a step.
+# A run by an older version that had not made a step.
 cp -r 'a & b' old
 rm old/log.jsonl old/*.png old/used-parameters.yml
 for file in old/*.csv; do head -n 1 "$file" >header && mv header "$file"; done

@@ -1,4 +1,4 @@
-// What a run begins with: checkpoints that are whole or not, of this run or of another.
+// The start of a run: from checkpoints that are whole or not, of this run or of another.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -39,7 +39,7 @@ class RunCheck : public ::testing::Test {
     testing::grove(comm, words);
     comm.barrier();
   }
-  /// What is printed; error: what the InputError says, if there is one.
+  /// The output; error: the message of the InputError, if there is one.
   std::string told(const std::string& file, const std::vector<std::string>& more = {},
                    std::string* error = nullptr) {
     ::testing::internal::CaptureStdout();
@@ -256,7 +256,7 @@ TEST_F(RunCheck, looks_into_the_files_of_particles) {
                  {.units = Units::dimensionless()});
   const std::string file = write_parameters("file: " + folder / "a.hdf5");
   const double all = numbers(told(file), "disk +([0-9.]+) MB")[0];
-  // Of type 4 are those whose id is a multiple of 7; 64 bytes of each, in 11 snapshots, that is 10 MB, of 70.
+  // Every seventh id is of type 4; 64 bytes of each, in 11 snapshots, are 10 MB, of 70.
   const double some = numbers(told(write_parameters("file: " + folder / "a.hdf5", "every: 0.1, types: [4]")),
                               "disk +([0-9.]+) MB")[0];
   EXPECT_NEAR(all - some, 11 * 64 * 0.1 * 6 / 7, 1) << "megabytes, rounded";

@@ -41,7 +41,7 @@ refused() {
   [ $status -eq "$1" ] || fail "$3, $2: status $status"
   grep -q "$2" "$folder/log" || fail "$3: no message '$2'"
 }
-# What was measured is not taken for runs of other settings, nor removed.
+# Measured runs are not taken for runs of other settings, nor removed.
 N=2000 refused 2 '> particles: plummer, 2000 in all' strong
 N=2000 refused 2 '> particles: plummer, 2000 on each rank' weak
 N=3000 MODEL=uniform refused 2 '> particles: uniform' strong

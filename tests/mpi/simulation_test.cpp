@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Steps, SimulationOnRanks,
                                            "end: 0.2, step: 0.1, eta: 0.1",
                                            "end: 0.2, step: 0.1, eta: 0.1, integrator: predictor_corrector"));
 
-/// Of a Plummer sphere of 1000 particles after two crossing times.
+/// The energy error of a Plummer sphere of 1000 particles after two crossing times.
 double energy_error(const char* cost) {
   ModelParameters plummer;
   plummer.model = "plummer";

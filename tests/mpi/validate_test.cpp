@@ -21,7 +21,7 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 class Validate : public ::testing::Test {
  protected:
-  /// What the command prints, on the master; empty if it finds no fault and `fault` is set, and vice versa.
+  /// The output of the command, on the master; empty if it finds no fault and `fault` is set, and vice versa.
   std::string told(const std::string& path, bool fault) {
     bool failed = false;
     ::testing::internal::CaptureStdout();

@@ -70,11 +70,11 @@ std::string block(double eta, const char* integrator) {
 
 // |a| = 1 / (2 r^2), so steps are h = sqrt(2) eta r: (omega h)^2 = 2 eta^2 / r, at the pericentre 2e-3.
 //
-// Where a step doubles, what the leapfrog conserves differs from the energy by (3/4) h^2 / (8 r^4) more, at
-// most 5e-3 of E = 1/2. The way out gives back what the way in took but for where the two switches are: with
-// steps chosen at their beginning a step apart, which is h v / r = 0.06 of the way at the pericentre, 3e-4 of
-// E per orbit (measured: 2e-4); expecting the end takes that to the next order, 0.06 of it: 1e-3 in 60
-// orbits, if all were of one sign. Measured: 5e-4. 3e-3 tells the one from the other, 1.2e-2.
+// When a step doubles, the quantity that the leapfrog conserves moves off the energy by (3/4) h^2 / (8 r^4),
+// at most 5e-3 of E = 1/2. The way out gives back what the way in took but for where the two switches are:
+// with steps chosen at their beginning a step apart, which is h v / r = 0.06 of the way at the pericentre,
+// 3e-4 of E per orbit (measured: 2e-4); expecting the end takes that to the next order, 0.06 of it: 1e-3 in
+// 60 orbits, if all were of one sign. Measured: 5e-4. 3e-3 tells the one from the other, 1.2e-2.
 TEST(BlockSteps, kepler_orbit_keeps_its_energy_and_its_pericentre) {
   const KeplerResult result = kepler(orbits, block(0.01, "leapfrog"));
   EXPECT_LT(std::abs(1 / result.last.semi_major - 1), 3e-3);

@@ -16,7 +16,7 @@ struct EnergyErrors {
   double largest = 0, last = 0;
 };
 
-/// Of a uniform sphere at rest that collapses at t = 1.11, to t = 2; nothing but model, softening and span of
+/// A uniform sphere at rest that collapses at t = 1.11, to t = 2; nothing but model, softening and span of
 /// time is given.
 EnergyErrors cold_collapse() {
   const Parameters parameters = parse_parameters(
@@ -39,7 +39,7 @@ EnergyErrors cold_collapse() {
   return errors;
 }
 
-// What docs/measurements/accuracy.md promises of the default accuracy in violent problems: 2 % at most, 0.5 %
+// docs/measurements/accuracy.md promises for the default accuracy in violent problems: 2 % at most, 0.5 %
 // at the end. Measured: 0.41 and 0.39 %; `accuracy: fast` leaves 1.0 %, eta 0.5 more.
 TEST(Defaults, keep_the_energy_of_a_cold_collapse) {
   const EnergyErrors errors = cold_collapse();

@@ -45,7 +45,7 @@ Parameters in_potential(const std::string& potential, double end, double step) {
                           "test", {});
 }
 
-/// Where massless particles are after so many steps.
+/// Massless particles after so many steps.
 Particles moved(const std::string& potential, const std::vector<State>& states, double step, int steps) {
   const Communicator comm(MPI_COMM_WORLD);
   Simulation run(comm, in_potential(potential, steps * step, step), tracers(states), 0);

@@ -98,7 +98,7 @@ TEST(Softening, expandsNodesDeepInsideTheSofteningRadius) {
     EXPECT_GT(counts.cell, 4000);
     EXPECT_LT(counts.particle, 4000 * 2000) << "half of all pairs";
     EXPECT_LT(excess(particles, gravity, counts), 1);
-    // Of a potential node_error() leaves out R/sqrt((n + 1)(2n + 1)), a third at R < 1.9.
+    // node_error() leaves out R/sqrt((n + 1)(2n + 1)) of a potential, a third at R < 1.9.
     const auto exact = direct_forces(particles, gravity);
     for (std::size_t i = 0; i < particles.size(); i += 3)
       ASSERT_NEAR(particles.potential[i], exact[i].potential,

@@ -148,7 +148,7 @@ class Files(unittest.TestCase):
                 read.positions.to(unit)
         bare = read.positions * 2
         self.assertIs(type(bare), np.ndarray)
-        # What has lost its units is in those of the rest; what has others is converted.
+        # An array without units is in those of the rest; one in other units is converted.
         for masses in (read.masses, galactic.masses):
             found = grove.forces(bare / 2 if masses is read.masses else read.positions, masses, softening="0.1 pc", audit=0)
             np.testing.assert_allclose(found.potentials, other.potentials, rtol=1e-5)  # 32-bit floats again

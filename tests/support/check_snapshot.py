@@ -89,7 +89,7 @@ def main():
     for path in paths:
         with h5py.File(path, "r") as file:
             check_header(file["Header"].attrs, len(paths), n)
-            # Where yt, pynbody and readers of GADGET-4's files look for them.
+            # yt, pynbody and readers of GADGET-4's files look for them here.
             for group in ("Units", "Header", "Parameters"):
                 for name, value in UNITS.items():
                     check(file[group].attrs[name] == value, f"wrong {group}/{name}")

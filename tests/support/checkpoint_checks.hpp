@@ -19,7 +19,7 @@
 
 namespace grove::testing {
 
-/// What a run did.
+/// The outcome of a run.
 struct Evolution {
   std::vector<Count> interactions;  ///< of each step, with cells and particles
   Particles particles;              ///< at its end, by id

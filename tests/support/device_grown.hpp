@@ -26,7 +26,7 @@ std::vector<T> download(const cuda::DeviceArray<T>& array) {
 
 struct DeviceGrown;
 
-/// What walks read of a DeviceGrown besides its own arrays.
+/// Arrays that walks read besides those of a DeviceGrown.
 struct DeviceSources {
   cuda::DeviceTop top;
   cuda::DeviceArray<SourceFrame> frames;  ///< of the leaves

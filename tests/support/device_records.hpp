@@ -8,7 +8,7 @@
 #include "kernels/cuda/particles/records.hpp"
 #include "kernels/host/bisection.hpp"
 
-/// What tests on GPUs share.
+/// Code that tests on GPUs share.
 namespace grove::testing {
 
 /// Skips where there is no GPU, and says so.

@@ -9,7 +9,7 @@
 
 namespace grove::test {
 
-/// What can go wrong with a rank: it throws, exits, or hangs.
+/// Makes a rank fail: it throws, exits, or hangs.
 inline void fault(std::string_view kind) {
   if (kind == "throw") throw std::runtime_error("a fault on purpose");
   if (kind == "exit") {

@@ -7,7 +7,7 @@
 #include "kernels/math/opening.hpp"
 #include "particles/particles.hpp"
 
-/// What the forces of a walk may err by, particle by particle.
+/// Bounds of the errors of a walk's forces, particle by particle.
 namespace grove::testing {
 
 inline constexpr double unit_roundoff = 1.0 / (1 << 24);  // of single precision
@@ -17,7 +17,7 @@ inline double pair_softening(const Particles& p, const GravityParameters& gravit
   return std::max(gravity.softening[p.type[i]], gravity.softening[p.type[j]]);
 }
 
-/// What rounding may do to the acceleration of particle i, everything opened. Each pair: offsets, shift and
+/// The error of particle i's acceleration by rounding, everything opened. Each pair: offsets, shift and
 /// difference are rounded, 4 units of at most the extent L each, in a separation r, of which the force is the
 /// power -2, its derivative at most 3 (2 along, 1 across) times force/r, and less under softening, so r
 /// counts as at least eps; the formula itself: rounded a dozen times. Sum: `additions`.
@@ -38,7 +38,7 @@ inline double rounding_bound(const Particles& p, const GravityParameters& gravit
   return rounding_bound(p, gravity, i, extent, p.size());
 }
 
-/// What the expansion of nodes may do to the acceleration of particle i, nodes being accepted from the
+/// The error of particle i's acceleration by the expansion of nodes, which are accepted from the
 /// distance d = b/theta on. A node's expansion to order n - 1 (n = 2: monopole, the dipole being zero; n = 3:
 /// quadrupole) leaves out at most y^n/n! times the largest n-th derivative of the acceleration on the way
 /// from its centre to a particle at y. That is below (n + 1)! m/R^(n+2): of Newton's force with R = r, of
@@ -66,8 +66,8 @@ inline double expansion_bound(const Particles& p, const GravityParameters& gravi
 /// box of sides 2:1:1: sqrt(0.25^2 + 0.17^2) = 0.30.
 inline double node_error(Order order) { return order == Order::quadrupole ? 2 * 0.23 : std::sqrt(3) * 0.30; }
 
-/// Of a Gaussian in three dimensions 99 % lie within so many root mean squares: the errors of many nodes add
-/// up to one, as their directions are independent.
+/// So many root mean squares hold 99 % of a Gaussian in three dimensions: the errors of many nodes add up to
+/// one, as their directions are independent.
 inline constexpr double percentile_99 = 1.95;
 
 /// Bound of the 99th percentile of the error of particle i, nodes being accepted from b/theta on, `cells` of

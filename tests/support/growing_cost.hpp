@@ -31,7 +31,7 @@ inline std::span<const StepWork> coming(const std::vector<StepWork>& steps, std:
   return std::span(steps).subspan(n, std::min(RebuildInterval::horizon, steps.size() - n));
 }
 
-/// What a run is told of a step: its fresh cost is off by the part `noise` where the step has mean cost, by
+/// A step as a run learns of it: its fresh cost is off by the part `noise` where the step has mean cost, by
 /// more where it is cheaper.
 inline StepWork estimated(const StepWork& step, double mean, double noise, std::mt19937_64& random) {
   std::normal_distribution<double> normal;

@@ -34,7 +34,7 @@ inline std::vector<std::int32_t> odd_runs(int kind, int ranks, std::int32_t leav
   return runs;
 }
 
-/// What is done to a run on the way, and changes no bit of it.
+/// Interventions in a run that change no bit of it.
 enum class OnTheWay {
   nothing,
   moves,    ///< of leaves, to other ranks
@@ -146,7 +146,7 @@ class AgeingRun {
   std::vector<Count> interactions_;  ///< of each evaluation, with cells and particles
 };
 
-/// What happens on the way changes nothing else: all is as on one rank to which nothing does.
+/// An intervention changes nothing else: all is as on one rank without any.
 inline void check_change(OnTheWay change, const Communicator& comm, const MakeGravity& make,
                          const GravityParameters& gravity, Count particles) {
   const Communicator self(MPI_COMM_SELF);

@@ -51,7 +51,7 @@ inline Count naive_middle(const Records& sorted, int axis, const CutScheme& sche
 }
 
 /// The first halving of the cube, on z, y and x in turn, that leaves particles on either side: the axis, and
-/// how many go left. Of one point half, as under `middle`.
+/// how many go left. One point is halved, as under `middle`.
 struct NaiveHalving {
   int axis;
   Count left;

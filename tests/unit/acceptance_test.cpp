@@ -81,7 +81,7 @@ TEST(Acceptance, withoutAnyAccelerationOpensAllThatHasExtent) {
   EXPECT_FALSE(accepted(node_of(1e-3F, 0.01F), rule, 1000, 0));
 }
 
-/// What one box accepts every box inside it accepts, bit for bit: distances are monotone.
+/// Every box inside a box accepts what that one accepts, bit for bit: distances are monotone.
 TEST(Acceptance, holdsForBoxesInsideTheBox) {
   std::mt19937 random(5);
   std::uniform_real_distribution<float> uniform(-1, 1);

@@ -1,4 +1,4 @@
-// What stands at the edges of pictures: fonts, ticks, layout.
+// The edges of pictures: fonts, ticks, layout.
 #include "io/chart.hpp"
 
 #include <gtest/gtest.h>

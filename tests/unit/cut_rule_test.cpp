@@ -36,7 +36,7 @@ TEST(CutRule, cuts_lie_in_the_middle_quarter) {
   }
 }
 
-/// Where cuts lie, as chi^2 of 16 parts of the quarter; shares are of the extent.
+/// The scatter of cuts, as chi^2 of 16 parts of the quarter; shares are of the extent.
 class Scatter {
  public:
   void add(Coordinate low, Coordinate high, Coordinate middle) {

@@ -61,7 +61,7 @@ Cell cell_of(std::int32_t child, std::int32_t first_leaf, std::int32_t leaves, C
 
 TEST(DelegatedCells, are_those_that_straddle_and_a_rank_cuts_one) {
   // Weights 26 | 23 | 2 | 49 of 100 on four ranks: the first reaches to rank 1, as does the third, a leaf;
-  // the last is on ranks 2 and 3. Of 26 the middle is rank 0's.
+  // the last is on ranks 2 and 3. The middle of 26 is rank 0's.
   const std::vector<Cell> top = {cell_of(1, 0, 11, 100), cell_of(3, 0, 6, 49),  cell_of(5, 6, 5, 51),
                                  cell_of(-1, 0, 3, 26),  cell_of(-1, 3, 3, 23), cell_of(-1, 6, 1, 2),
                                  cell_of(-1, 7, 4, 49)};
@@ -173,7 +173,7 @@ TEST(JoinCells, puts_subtrees_into_breadth_first_order) {
                                       cell(-1, 4, 1), cell(-1, 2, 1), cell(-1, 3, 1)};
   EXPECT_EQ(join_cells(top, uncut, subtrees), expected);
 
-  // Of leaves that are not known before, the top has at most as many.
+  // If the leaves are not known before, the top has at most as many.
   const std::vector<Cell> least = {cell(1, 0, 3), cell(-1, 0, 2), cell(-1, 2, 2)};
   EXPECT_EQ(join_cells(least, uncut, subtrees), expected);
 }

@@ -90,7 +90,7 @@ TYPED_TEST(Softened, accelerationIsTheGradientOfThePotential) {
   }
 }
 
-/// What a quadrupole leaves out is of third order in the size of the cluster: an eighth when it is halved,
+/// The error of a quadrupole is of third order in the size of the cluster: an eighth when it is halved,
 /// and a sixteenth of fourth order. At d > 0.92 and x = size/d < 0.22 the remainder x^3 (4 - 3x)/(1 - x)^2
 /// m/d^2 is 7 size^3 at the most; the softened force is at least (1 + 0.3^2/d^2)^(-3/2) = 0.86 of m/d^2.
 /// Float moments round at 1e-7 of the force.

@@ -40,7 +40,7 @@ TEST(RankSpeeds, of_an_idle_rank_are_those_of_others_in_the_end) {
   speeds.add(std::vector<Walked>{{10, 1}, {10, 1}, {}});
   EXPECT_LT(speeds.seen().front()[2], 2);
   for (int i = 0; i < 100; ++i) speeds.add(std::vector<Walked>{{10, 1}, {10, 1}, {}});
-  // What is missing, a factor of 10, is forgotten by an eighth each time: (7/8)^100 ln 10 = 4e-6.
+  // The error, a factor of 10, is forgotten by an eighth each time: (7/8)^100 ln 10 = 4e-6.
   EXPECT_NEAR(speeds.seen().front()[2], 10, 1e-4);
   const RankSpeeds before = speeds;
   speeds.add(std::vector<Walked>(3));
@@ -71,7 +71,7 @@ class Cluster {
     double longest = 0;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const Count own = std::accumulate(work.begin() + runs[rank], work.begin() + runs[rank + 1], Count{0});
-      // What a machine does besides: up to one per cent.
+      // Other work of a machine: up to one per cent.
       const double noise = 1 + 1e-5 * static_cast<double>(mixed(1000 * steps + rank) % 1000);
       walked.push_back({own, noise * static_cast<double>(own) / speed(rank, steps)});
       longest = std::max(longest, walked.back().seconds);

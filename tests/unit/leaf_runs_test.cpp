@@ -14,8 +14,8 @@ namespace {
 
 using Runs = std::vector<std::int32_t>;
 
-/// Whether no rank has more than half as many particles again as the mean, or more than before if that is
-/// more.
+/// True if each rank has at most half as many particles again as the mean, or at most as many as before if
+/// that is more.
 bool have_room(const std::vector<Count>& particles, const Runs& runs, const Runs& before) {
   const Count all = std::accumulate(particles.begin(), particles.end(), Count{0});
   const auto ranks = static_cast<Count>(runs.size() - 1);

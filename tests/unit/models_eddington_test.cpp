@@ -106,7 +106,7 @@ TEST(Nfw, velocity_dispersion_solves_the_jeans_equation) {
 }
 
 TEST(Nfw, refuses_a_taper_too_short_for_a_positive_distribution_function) {
-  // Where f is negative only in a narrow range of energies beside rmax, too: it is for all tapers up to 0.6.
+  // Also if f is negative only in a narrow range of energies beside rmax: it is for all tapers up to 0.6.
   ModelParameters p = parameters("nfw", 10);
   for (const double taper : {0.015, 0.1, 0.3, 0.4, 0.5, 0.6}) {
     p.taper = taper;

@@ -236,7 +236,7 @@ TEST(DiskGalaxy, parts_get_the_particles_that_they_are_given) {
     for (const Component& component : model.components()) result.push_back(component.count);
     return result;
   };
-  // What is left is shared 5 : 1, and the halo gets what rounding leaves.
+  // The rest is shared 5 : 1, and the halo gets what rounding leaves.
   EXPECT_EQ(counts(), (std::vector<Count>{3334, 6000, 666}));
   p.halo_particles = 3000;
   EXPECT_EQ(counts(), (std::vector<Count>{3000, 6000, 1000}));
@@ -278,7 +278,7 @@ TEST(DiskGalaxy, bulge_has_the_scale_asked_for) {
   p.bulge_particles = 10000;
   p.bulge_scale = 0.07;
   const Particles bulge = of_type(make_particles(p), 3);
-  // Of the mass within 50 a the taper leaves Hernquist's profile to well below the limit, 2 %: beyond there
+  // The taper changes the mass within 50 a of Hernquist's profile by well below the limit, 2 %: beyond there
   // are 4 % of the endless sphere, and the taper adds about 0.4 %.
   const auto hernquist = [](double r) {
     const double x = r / 0.07;

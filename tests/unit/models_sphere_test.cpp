@@ -31,7 +31,7 @@ TEST(Hernquist, radii_follow_the_mass_profile_within_50_scale_lengths) {
 }
 
 TEST(Hernquist, half_mass_radius_is_2_4142_a) {
-  // Of the endless sphere: the radius within which half of M lies, not half of what is left by truncation.
+  // The half-mass radius of the endless sphere: it holds half of M, not half of what truncation leaves.
   // The error of a quantile: sqrt(q (1 - q) / n) / (dM/dr), with dM/dr = 2 a r / (r + a)^3; four of them.
   std::vector<double> r = radii(make_particles(parameters("hernquist", many)));
   std::sort(r.begin(), r.end());

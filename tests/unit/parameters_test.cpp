@@ -129,7 +129,7 @@ TEST(Parameters, pictures_are_a_word_or_a_map) {
   EXPECT_EQ(output.view.pixels, 300);
   EXPECT_NEAR(output.view.limits[0], 1e-4, 1e-12) << "1e6 Msun/kpc^2";
   EXPECT_EQ(pictures("{centre: [1, 2, 3 pc]}").view.centre, (Vec3d{1, 2, 0.003}));
-  // What comes later wins over what it contradicts.
+  // A later value wins over an earlier one that it contradicts.
   EXPECT_FALSE(pictures("{width: 1}", {"output.render=false"}).render);
   EXPECT_TRUE(pictures("false", {"output.render={width: 2}"}).render);
   EXPECT_EQ(*pictures("{width: 1, axes: x}", {"output.render.width=2"}).view.width, 2);

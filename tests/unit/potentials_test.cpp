@@ -39,7 +39,8 @@ const std::vector<NamedPotential>& named_potentials() {
 
 /// Differences of fourth order: h^4 / 30 of the fifth derivative, which for potentials of up to 4 that vary
 /// over lengths of at least L = 0.4 is below 5! 4 / L^5 = 5e4, so 2e-9 for h = 1e-3; and rounding, 1.5 2^-52
-/// 4 / h = 1e-12. Where the density ends, it and the second derivative jump: places within 2 h are left out.
+/// 4 / h = 1e-12. The density and the second derivative jump where the density ends: places within 2 h are
+/// left out.
 TEST(Potentials, accelerations_are_minus_the_gradient) {
   constexpr double h = 1e-3, tolerance = 5e-9;
   std::mt19937 random(3);

@@ -1,4 +1,4 @@
-// What a child process does with a file, and how it may end.
+// A child process that tries a file, and how it may end.
 #include "io/probe.hpp"
 
 #include <gtest/gtest.h>

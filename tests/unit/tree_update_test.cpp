@@ -84,7 +84,7 @@ TEST(TreeUpdateChoice, renews_what_has_aged) {
   const UpdateOutcome trees = run(steps, 0, {1, 5}, {0.02, 0}, 0);
   EXPECT_NEAR(trees.rebuilds, 100, 5);
   EXPECT_EQ(trees.cuts, 1);
-  // Cuts alone: every sqrt(2 * 5 / 0.02) = 22 steps, 45 times. What the cuts age within an interval of the
+  // Cuts alone: every sqrt(2 * 5 / 0.02) = 22 steps, 45 times. Ageing of the cuts within an interval of the
   // trees counts as the trees', so there are rebuilds too; but their cost does not reach that of the cuts.
   const UpdateOutcome cuts = run(steps, 0, {1, 5}, {0, 0.02}, 0);
   EXPECT_NEAR(cuts.cuts, 45, 15);

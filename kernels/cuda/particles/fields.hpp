@@ -26,7 +26,7 @@ void gather_elements(void* to, const TwoParts& from, const std::uint32_t* index,
 /// index[i] = i, i < count.
 void number_elements(std::uint32_t* index, std::size_t count);
 
-/// Bounds of positions; is_finite: all coordinates are numbers. Of no positions: low > high. Cost: one pass.
+/// Bounds of positions; is_finite: all coordinates are numbers. No positions: low > high. Cost: one pass.
 struct Extent {
   Vec3d low, high;
   bool is_finite;

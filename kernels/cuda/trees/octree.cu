@@ -54,8 +54,8 @@ struct OctreeView {
     cell.leaf = leaf, cell.first = first, cell.count = count;
   }
 
-  /// Orders at most bucket_size particles by id. What one load needs of another is asked for all particles
-  /// at a time: they wait three times in all.
+  /// Orders at most bucket_size particles by id. Loads that depend on others are issued for all
+  /// particles at a time: they wait three times in all.
   __device__ void order_by_id(std::uint32_t first, std::uint32_t count) const {
     constexpr std::uint32_t most = bucket_size;
     std::uint32_t index[most], rank[most];

@@ -32,9 +32,9 @@ struct BatchCounts {
 
 /// The sums over all that acts on a group of up to `most` targets, 32 or 64, in batches of sources.
 ///
-/// Each lane has two targets. Of 32, the lanes are parted in two: each part takes every second source of a
-/// batch. So a source that is read from shared memory, 48 bytes to each lane of a part, serves two targets of
-/// it: with one, that memory is 86 % busy beside the sums, with two 72 %.
+/// Each lane has two targets. With 32 targets the lanes are parted in two: each part takes every second
+/// source of a batch. So a source that is read from shared memory, 48 bytes to each lane of a part, serves
+/// two targets of it: with one, that memory is 86 % busy beside the sums, with two 72 %.
 template <Order order, class Shape, int most>
 class TargetSums {
  public:

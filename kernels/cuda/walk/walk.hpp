@@ -36,8 +36,8 @@ struct WalkTargets {
       nullptr;    ///< [groups] numbers of those to be walked, each once; null: the first
   int parts = 1;  ///< among which the sources of a group are split: 1, 2, 4, ... most_walk_parts
   /// Particles that walk as one: group_size; or, of bisections, twice as many, if parts is 1: the groups of a
-  /// leaf in pairs, the first with the second and so on. Of a pair the first one is to be walked; the second
-  /// one may be among those to be walked and is passed over.
+  /// leaf in pairs, the first with the second and so on. The first one of a pair is to be walked; the
+  /// second one may be among those to be walked and is passed over.
   int targets_per_warp = group_size;
 };
 
@@ -66,9 +66,9 @@ constexpr int default_targets_per_warp(std::int64_t particles_of_all_ranks) {
 /// A warp keeps a stack of nodes to be tested and takes up to 32 at a time from its top, a lane each; what is
 /// accepted and the buckets of what is opened go to two lists, and each list is summed whenever it fills a
 /// batch of 32 sources: a lane loads one, then all lanes, a target each, read them one after the other, first
-/// those beyond the reach of softening, then the others. Of octrees, which have more and smaller buckets, a
-/// batch of particles joins as many buckets as it holds; and where a stack is nearly full fewer nodes are
-/// taken at a time, so that it never overflows. The order of summation depends on the trees and targets.parts
+/// those beyond the reach of softening, then the others. Octrees have more and smaller buckets: there a
+/// batch of particles joins as many buckets as it holds. Where a stack is nearly full fewer nodes are taken
+/// at a time, so that it never overflows. The order of summation depends on the trees and targets.parts
 /// alone.
 ///
 /// With several parts as many warps walk each group. They test the same nodes until there are two to eight
@@ -84,10 +84,10 @@ WalkCounts walk_others(const GravityParameters& gravity, const WalkUnits& units,
                        const WalkTargets& targets, const ForceOutput& output);
 
 /// walk_own() in the background, while trees are exchanged: beside all that the GPU is asked for until
-/// finish(). Of sources it needs the own leaves' nodes, particles and codes; no frames, no cells above, no
+/// finish(). It needs the nodes, particles and codes of the own leaves; no frames, no cells above, no
 /// beginnings. Through bisections it goes in brief blocks, so that UrgentWork finds processors after some 0.1
-/// ms; through octrees UrgentWork may have to wait for its end. What targets and output point to must outlive
-/// this; the end of this holds whatever comes next until the walk is done.
+/// ms; through octrees UrgentWork may have to wait for its end. The arrays of targets and output must outlive
+/// this. Its end holds all that comes next until the walk is done.
 class OwnWalk {
  public:
   OwnWalk(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,

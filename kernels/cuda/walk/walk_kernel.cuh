@@ -19,8 +19,8 @@ constexpr std::uint32_t groups_of_block(std::uint32_t groups) { return groups < 
 GROVE_HOST_DEVICE constexpr int warps_of(bool own, LocalTreeKind kind) { return is_brief(own, kind) ? 1 : 4; }
 
 /// Nine blocks leave 56 registers to a thread, a few bytes less than two targets take; 8 or 10 are not
-/// faster. Octrees, whose nodes have families of any size, take a few more. Of brief blocks no processor
-/// takes more than 32.
+/// faster. Octrees, whose nodes have families of any size, take a few more. A processor takes at most 32
+/// brief blocks.
 GROVE_HOST_DEVICE constexpr int blocks_per_processor(bool own, LocalTreeKind kind) {
   return is_brief(own, kind) ? 32 : kind == LocalTreeKind::octree ? 8 : 9;
 }

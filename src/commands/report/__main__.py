@@ -3,7 +3,7 @@
     grove-report FOLDER OUTPUT.html
 
 Reads energy.csv, timing.csv, rungs.csv (of Grove 0.1 timebins.csv), audit.csv, log.jsonl, used-parameters.yml, the pictures of snapshots and, with h5py, the last
-snapshot. What is missing leaves its part of the page out.
+snapshot. A missing file leaves its part of the page out.
 """
 
 import base64

@@ -77,7 +77,7 @@ class Curve:
         return self.kept if not self.kept or self.kept[-1] == self.last else self.kept + [self.last]
 
 
-# Of the lines of steps, what there are curves of: by these keys.
+# The values of steps that curves are drawn of: by these keys.
 STEP_CURVES = [("memory", "host"), ("memory", "host_peak"), ("memory", "device_peak"), ("bytes", "sent"), ("bytes", "trees")]
 
 

@@ -22,7 +22,7 @@ class DeviceBlocks {
   DeviceBlocks(const Communicator& comm, const DeviceExchange& exchange, LocalTreeKind tree)
       : comm_(comm), exchange_(exchange), tree_(tree) {}
 
-  /// Whether the domain has blocks that can be cut one by one. Of other domains nothing below may be asked.
+  /// True if the domain has blocks that can be cut one by one. All below is for such domains.
   bool can_recut(const Domain& domain) const;
 
   /// All leaves have been cut.

@@ -16,7 +16,7 @@
 namespace grove {
 namespace {
 
-/// Where the nodes of each leaf's bisection begin.
+/// The first node of each leaf's bisection.
 std::vector<Count> begin_of_nodes(std::span<const Count> leaf_begin) {
   std::vector<Count> begin{0};
   for (std::size_t i = 0; i + 1 < leaf_begin.size(); ++i) {
@@ -45,7 +45,7 @@ DeviceForest::DeviceForest(const GravityParameters& gravity) {
   throw std::logic_error("no builder on GPUs for this kind of tree");
 }
 
-/// Of nodes that are there: where all else of them is.
+/// Places of groups and tables for nodes that are there.
 void DeviceForest::lay_out(std::span<const Count> leaf_begin) {
   places_.clear();
   Count group = 0;

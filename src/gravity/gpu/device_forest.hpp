@@ -37,7 +37,7 @@ class DeviceForest {
   /// device): indices in tree order.
   void recut(std::span<const std::int32_t> leaves, const cuda::DeviceRecords& records, const ParticleId* ids,
              std::int32_t targets_per_warp, std::uint32_t* order);
-  /// What new trees have that update() does not find anew: a copy for the host, for adopt().
+  /// The part of new trees that update() does not find anew: a copy for the host, for adopt().
   TreeShapes shapes() const;
   /// Takes the trees of other leaves, as they were cut: all else is found anew by update(). links: of the
   /// nodes of all leaves; node_begin: where those of each begin, leaf_begin likewise for particles, length
@@ -52,7 +52,7 @@ class DeviceForest {
   std::uint32_t groups() const { return static_cast<std::uint32_t>(leaf_of_group_.size()); }
   const std::vector<cuda::LeafPlaces>& places() const { return places_; }
   std::size_t nodes() const { return static_cast<std::size_t>(node_begin_.back()); }
-  /// Where those of each leaf begin, length leaves + 1.
+  /// The first one of each leaf, length leaves + 1.
   const std::vector<Count>& node_begin() const { return node_begin_; }
   /// Nodes of the largest tree.
   std::int32_t largest_tree() const;
@@ -60,9 +60,9 @@ class DeviceForest {
 
   cuda::LeafTrees trees() const;
   const std::uint32_t* leaf_of_group() const { return leaf_of_group_.data(); }
-  /// Of octrees, see cuda::mark_buckets().
+  /// For octrees, see cuda::mark_buckets().
   const std::uint32_t* buckets() const { return buckets_.data(); }
-  /// What each leaf tells all ranks.
+  /// The notices of the leaves, for all ranks.
   cuda::DeviceArray<LeafNotice> notices() const;
 
  private:

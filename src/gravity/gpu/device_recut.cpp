@@ -67,13 +67,13 @@ class Recut {
   std::uint64_t count(const Portion& p) const {
     return first_of_leaf(p.last_leaf) - first_of_leaf(p.first_leaf);
   }
-  /// Where its particles are among those of its rank.
+  /// The place of its particles among those of its rank.
   cuda::ParticleRange range(const Portion& p) const {
     const std::int32_t first = domain_.first_leaf[static_cast<std::size_t>(p.rank)];
     return {first_of_leaf(p.first_leaf) - first_of_leaf(first), count(p)};
   }
 
-  /// Of cells on several ranks, all ranks get all fields of the others' portions: by rank, then by cell.
+  /// All ranks get all fields of the others' portions of cells on several ranks: by rank, then by cell.
   void fetch_foreign() {
     for (std::size_t i = 0; i < roots_.size(); ++i)
       if (const Portion* own = own_portion(i)) own_.push_back(range(*own));
@@ -120,8 +120,8 @@ class Recut {
 
   const ParticleId* ids() const { return foreign_count_ > 0 ? ids_.data() : particles_.values(fields::id); }
 
-  /// Of all particles of the cells that have leaves here, cell by cell, in the order of their ranks. Foreign
-  /// ones are numbered from the own ones' end on.
+  /// Records of all particles of the cells that have leaves here, cell by cell, in the order of their ranks.
+  /// Foreign ones are numbered from the own ones' end on.
   void make_records() {
     numbers_ = cuda::list_ranges(own_);
     cuda::DeviceRecords own(numbers_.size()), foreign_records(foreign_count_);
@@ -171,7 +171,7 @@ class Recut {
     return first;
   }
 
-  /// Of the records in the order of the leaves, those of the own leaves; their trees; the fields.
+  /// Selects the records of the own leaves, in the order of the leaves; makes their trees; orders the fields.
   void order_own(std::int32_t targets_per_warp) {
     std::vector<std::int32_t> leaves;
     std::vector<cuda::SegmentCopy> copies;

@@ -22,8 +22,8 @@
 /// know alike. Leaves and trees do not depend on the ranks, so going on elsewhere is what LeafMoves do.
 namespace grove {
 
-/// What a run knows between two steps beside its domain and its backend. Stored as it is in memory: where
-/// this changes, or what it consists of, checkpoint_format does (checkpoint_layout.cpp).
+/// The state of a run between two steps, besides its domain and its backend. It is stored as it is in memory:
+/// a change of this or of a member raises checkpoint_format (checkpoint_layout.cpp).
 struct RunState {
   double begin;         ///< time
   double longest_step;  ///< of all
@@ -42,7 +42,7 @@ struct RunState {
   Frame frame;  ///< of the last picture
 };
 
-/// What is to be written.
+/// The sources of a checkpoint.
 struct CheckpointSource {
   const RunState& run;
   double time;
@@ -66,8 +66,8 @@ struct Checkpoint {
   std::vector<BlockExcess::Block> blocks;
   Domain domain;  ///< with runs of leaves for these ranks
 
-  /// What the backend needs of the own leaves. InputError if a file does not hold what it should: together on
-  /// all ranks. Memory: nothing beside the result.
+  /// The own leaves, as the backend takes them. InputError if a file does not hold what it should: together
+  /// on all ranks. Memory: nothing beside the result.
   struct Own {
     Particles particles;
     Forest::Shape trees;

@@ -5,10 +5,10 @@
 #include "base/box.hpp"
 #include "base/types.hpp"
 
-/// What is in the files of a checkpoint, beside the fields of particles under their names.
+/// Arrays in the files of a checkpoint, besides the fields of particles under their names.
 namespace grove {
 
-/// Of a Domain, beside its arrays.
+/// The members of a Domain besides its arrays.
 struct DomainHead {
   Box box;
   Count leaf_size;

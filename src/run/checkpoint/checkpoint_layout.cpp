@@ -1,6 +1,7 @@
-// What is stored as it is in memory, as checkpoint_format has it. Where one of these fails, a checkpoint of
-// before would be read as something else: raise checkpoint_format (io/checkpoint_manifest.hpp), then correct
-// the numbers. Fields of one size that change places within a type that is only measured here need that, too.
+// Layout of the types that are stored as they are in memory, in this checkpoint_format. If one of these
+// fails, an older checkpoint would be misread: raise checkpoint_format (io/checkpoint_manifest.hpp), then
+// correct the numbers. Fields of one size that change places within a type that is only measured here need
+// that, too.
 #include <array>
 #include <cstddef>
 

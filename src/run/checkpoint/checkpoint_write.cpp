@@ -49,7 +49,7 @@ void write_part(const std::string& path, const Particles& particles, const Fores
   file.close();
 }
 
-/// What all ranks know alike.
+/// Writes what all ranks know alike.
 void write_state(const std::string& path, const CheckpointSource& source, const Gravity::State& gravity,
                  const std::vector<Count>& leaf_work) {
   const Domain& domain = source.domain;

@@ -22,10 +22,10 @@ class Checkpoints {
   /// The run goes on from this one.
   void resumed(const Checkpoint& from);
 
-  /// Where the last one is, for a message.
+  /// The path of the last one, for a message.
   std::string last_text() const;
 
-  /// Whether it is time for the next one by the clock of this rank: the master's counts.
+  /// True if the next one is due by the clock of this rank: the master's counts.
   bool is_due() const;
   /// Writes one, unless that of this state is there; returns whether it did. Errors: of write_checkpoint().
   bool write(const CheckpointSource& source);

@@ -39,7 +39,7 @@ struct Suspect {
   }
 };
 
-/// Of the suspects of all ranks.
+/// The first of the suspects of all ranks.
 Suspect first_of_all(const Communicator& comm, const Suspect& own) {
   const std::vector<Suspect> all = comm.all_gather(own);
   return *std::min_element(all.begin(), all.end(),
@@ -75,7 +75,7 @@ std::string Moment::text() const {
 ExchangeGuard::ExchangeGuard(const Communicator& comm, const Backend& backend)
     : comm_(comm), backend_(backend), before_(census()) {}
 
-/// Of the particles of all ranks.
+/// Census of the particles of all ranks.
 Census ExchangeGuard::census() const {
   if (comm_.size() == 1) return {};
   const Census own = backend_.census();

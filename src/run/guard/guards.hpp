@@ -8,11 +8,11 @@
 #include "base/display_units.hpp"
 #include "comm/communicator.hpp"
 
-/// What must hold at all times in a run. Every check is collective; what breaks it is a
+/// Conditions that hold at all times in a run. Every check is collective. A condition that fails throws an
 /// Agreed<std::runtime_error> that names it: the run ends before anything of it is written.
 namespace grove {
 
-/// Where a run is.
+/// The place of a run in time.
 struct Moment {
   std::int64_t steps = 0;  ///< done
   double time = 0;
@@ -47,7 +47,7 @@ void require_finite(const Communicator& comm, Backend& backend, Count number, co
 /// a copy of the particles.
 void require_finite_positions(const Communicator& comm, Backend& backend, const Moment& now);
 
-/// Whether the root cube grew because of a few particles that are beyond all others: 32 edges of the cube of
+/// True if the root cube grew because of a few particles that are beyond all others: 32 edges of the cube of
 /// the decomposition before away from it, and fewer than one in a thousand. Steps that fit the accelerations
 /// do not bring a particle there; a system that expands takes most of its particles along. Cost, where the
 /// cube grew so much: a copy of the particles.

@@ -20,7 +20,7 @@ std::optional<std::int64_t> whole(std::string_view text) {
   return value;
 }
 
-/// What squeue calls this job: a task of an array shares its number with all of them.
+/// The name of this job for squeue: a task of an array shares its number with all of them.
 std::string job_of_squeue(std::int64_t job) {
   const char *const array = std::getenv("SLURM_ARRAY_JOB_ID"), *const task =
                                                                    std::getenv("SLURM_ARRAY_TASK_ID");

@@ -16,8 +16,8 @@ struct SlurmTime {
 /// One process of a job should ask, once: the answer costs SLURM's controller a query.
 SlurmTime slurm_time_left();
 
-/// What squeue prints for the time left, "[[DAYS-]HOURS:]MINUTES:SECONDS", as seconds; UNLIMITED or NOT_SET:
-/// no limit, as infinity; nothing: it is none of these.
+/// Seconds of the time left as squeue prints it, "[[DAYS-]HOURS:]MINUTES:SECONDS"; infinity for UNLIMITED or
+/// NOT_SET, no limit; nothing if it is none of these.
 std::optional<double> parse_slurm_time(std::string_view text);
 
 }  // namespace grove

@@ -10,7 +10,7 @@
 namespace grove {
 namespace {
 
-/// Of a slow file system, for all ranks together.
+/// The rate of a slow file system, for all ranks together.
 constexpr double bytes_per_second = 1e8;
 
 /// The longest of recent times: an old one counts half after some 15 others that decide, or 700.

@@ -21,7 +21,7 @@ class StepForecast {
   /// Seconds of a step in which these rungs' particles are active, first_active and deeper; 0 before the
   /// first step was measured.
   double seconds(const RungCounts& particles, int first_active) const;
-  /// What the last step did, and took.
+  /// Learns from the last step.
   void add(const ForceReport& forces, double seconds);
 
  private:
@@ -29,8 +29,8 @@ class StepForecast {
   double most_work_ = 0, per_interaction_ = 0, besides_ = 0;
 };
 
-/// What to tell the watchdog to expect where all that is known is a time that is not exceeded, such as those
-/// below: it allows times_predicted (20) times what it expects, and a rank that hangs in a file system would
+/// The time to tell the watchdog, where only an upper limit is known, such as those below. The watchdog
+/// allows times_predicted (20) times as much: with the limit itself a rank that hangs in a file system would
 /// not be found for hours.
 double at_most(double seconds);
 

@@ -9,7 +9,7 @@
 
 namespace grove {
 
-/// What someone outside, or the clock, wants of a running simulation.
+/// A request to a running simulation, from outside or from the clock.
 enum class Request { none, checkpoint, snapshot, stop };
 
 /// From now on SIGTERM, SIGUSR1 and SIGUSR2 do not end this process, but are kept for the StopRequests to
@@ -43,7 +43,7 @@ class StopRequests {
   /// on the master at most one look for the file per second.
   Request poll(bool checkpoint_due = false);
 
-  /// Collective, before the first step: whether to stop. What else was asked for is kept.
+  /// Collective, before the first step: true if the run is to stop. Other requests are kept.
   bool poll_stop();
 
   /// Who asked to stop, for a message: "signal SIGUSR1", "the file OUTPUT/stop", ... The same on all ranks.

@@ -8,7 +8,7 @@
 
 namespace grove {
 
-/// Where a run takes place.
+/// The machine and the program of a run.
 struct Environment {
   std::string started;                             ///< "2026-11-22T02:40:00Z", on the master
   std::vector<std::pair<std::string, int>> hosts;  ///< and the ranks on each, in the order of the first ranks

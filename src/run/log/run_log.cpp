@@ -40,7 +40,7 @@ std::string three(const DisplayUnits& shown, const std::string& name, const Dime
   return columns;
 }
 
-/// Types whose bits are set. Of one type alone the radii are those of all.
+/// Types whose bits are set; none if it is one alone, whose radii are those of all.
 std::vector<int> several_types(std::uint8_t mask) {
   std::vector<int> types;
   for (int type = 0; type < particle_types; ++type)
@@ -87,7 +87,7 @@ std::string audit_header(const DisplayUnits& shown) {
   return fmt::format("step,{},rung,active,sample,median,p99,max\n", shown.heading("time", dimension::time));
 }
 
-/// Whether it is a table of other columns: of another version of Grove.
+/// True if it is a table of other columns, from another version of Grove.
 bool is_other_table(const std::filesystem::path& path, const std::string& header) {
   std::ifstream file(path, std::ios::binary);
   std::string row;

@@ -47,7 +47,7 @@ struct StepReport {
   double wall_seconds = 0;                                  ///< since the report before
   double run_seconds = 0;                                   ///< since the first step began
   double cell_interactions = 0, particle_interactions = 0;  ///< per active particle
-  /// Where all particles are synchronised, and relative change of the total energy since the begin.
+  /// If all particles are synchronised: these, and the relative change of the total energy since the begin.
   std::optional<Totals> totals;
   double energy_error = 0;
   std::optional<LagrangeRadii> radii;  ///< where they were measured
@@ -59,7 +59,7 @@ struct StepReport {
   double imbalance = 1;  ///< walk: slowest rank over mean; on GPUs what the exchange leaves of it
 };
 
-/// What is reported behind the last step of a run that is complete.
+/// The report behind the last step of a run that is complete.
 struct RunEnd {
   double seconds = 0;                               ///< since the first step began
   double host_peak = 0, device_peak = 0;            ///< bytes of the rank that has most
@@ -80,11 +80,11 @@ class RunLog {
   RunLog(const std::filesystem::path& folder, const DisplayUnits& shown, std::uint8_t types,
          std::optional<std::int64_t> resumed_at = {});
 
-  /// Whether the folder holds logs of a run.
+  /// True if the folder holds logs of a run.
   static bool is_there(const std::filesystem::path& folder);
   /// True if a run did more there than begin: its log.jsonl, if there is one, tells of a step.
   static bool has_steps(const std::filesystem::path& folder);
-  /// Whether they tell of a checkpoint, or of the end, where there is one.
+  /// True if they tell of a checkpoint, or of the end, where there is one.
   static bool has_checkpoints(const std::filesystem::path& folder);
   /// InputError if the folder holds results of an earlier run, whose snapshots would mix with new ones; what
   /// one left that ended before its first step can be replaced.

@@ -5,13 +5,13 @@
 
 namespace grove {
 
-/// What the rungs of block time steps have cost since all particles were last synchronised; all counts are
-/// of all ranks.
+/// Costs of the rungs of block time steps since all particles were last synchronised; all counts are of all
+/// ranks.
 struct RungCosts {
   RungCounts particles{};     ///< of each rung, as they were chosen last
   RungCounts steps{};         ///< that particles of the rung have made
   RungCounts interactions{};  ///< of the particles of the rung
-  /// Of the steps in which this was the first active rung: the interactions, and those of the busiest rank.
+  /// Interactions of the steps in which this was the first active rung, and those of the busiest rank.
   RungCounts walked{}, busiest{};
 
   /// After a step whose active rungs begin with this one.

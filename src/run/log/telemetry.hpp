@@ -16,7 +16,7 @@ struct Environment;
 struct RunEnd;
 struct StepReport;
 
-/// What a run begins with.
+/// The setup of a run at its begin.
 struct RunStart {
   Count particles = 0, leaves = 0;
   double begin = 0, end = 0, step = 0;  ///< of the run's time; its longest step

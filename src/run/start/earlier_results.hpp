@@ -16,7 +16,7 @@ class EarlierResults {
 
   /// The last one that was due, of its set the first file; empty: there is none.
   std::string latest_snapshot() const;
-  /// Whether a file is one of them.
+  /// True if a file is one of them.
   bool hold(const std::filesystem::path& file) const;
 
   /// Bytes of all.

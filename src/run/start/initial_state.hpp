@@ -14,7 +14,7 @@
 
 namespace grove {
 
-/// What a run starts from; each rank holds a share of the particles.
+/// The start of a run; each rank holds a share of the particles.
 struct InitialState {
   Particles particles;
   Count leaf_size = 0;  ///< that a snapshot records; 0: none

@@ -35,7 +35,7 @@ constexpr double checkpoint_bytes_per_particle = 110;
 constexpr int checkpoints_at_once = 3;
 /// Rows and lines of a longest step, with energies and rungs, and of another.
 constexpr double log_bytes_per_longest_step = 2000, log_bytes_per_step = 750;
-/// Where nothing tells how short steps become: down to rung 6.
+/// The deepest rung, if nothing tells how short steps become.
 constexpr double guessed_steps_each = 64;
 
 /// At most; measured are 0.44 to 0.52 bytes per pixel of the panels.
@@ -132,7 +132,7 @@ double bytes_of_fields() {
   return static_cast<double>(bytes);
 }
 
-/// What the master finds in the output folder; bytes: below 0 where the system does not tell.
+/// The output folder, as the master finds it; bytes: below 0 if the system does not tell.
 struct Folder {
   double available = -1;
   int checkpoints = 0;

@@ -12,7 +12,7 @@
 
 namespace grove {
 
-/// What a run has before it.
+/// The size of a run.
 struct RunAhead {
   Count particles = 0;
   double written = 0;  ///< particles in a snapshot; of a run that goes on, whose types nobody has read, all
@@ -31,8 +31,8 @@ struct Beginning {
   std::optional<Units> file_units{};           ///< that the first of the files states
 };
 
-/// Collective. Of the model, which is not made, or of the file, which is opened and checked, and whose
-/// particles are not read. InputError on all ranks together.
+/// Collective. Reads it from the model, which is not made, or from the file, which is opened and checked, and
+/// whose particles are not read. InputError on all ranks together.
 Beginning beginning_of(const Communicator& comm, const Parameters& parameters);
 
 /// All that a run that begins afresh, or goes on, has before it. Collective; InputError on all ranks
