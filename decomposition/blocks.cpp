@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/math/cell_walk.hpp"
 #include "kernels/math/leaf_numbers.hpp"
 
 namespace grove {
@@ -39,15 +40,11 @@ void bound_by_children(std::vector<Cell>& cells) {
 std::vector<Block> blocks_of(const Domain& domain) {
   std::vector<Block> blocks;
   if (domain.cells.empty()) return blocks;
-  for (std::vector<std::int32_t> stack{0}; !stack.empty();) {
-    const std::int32_t index = stack.back();
-    const Cell& cell = domain.cells[static_cast<std::size_t>(index)];
-    stack.pop_back();
-    if (cell.leaves > domain.block_leaves && !cell.is_leaf())
-      stack.insert(stack.end(), {cell.child + 1, cell.child});
-    else
-      blocks.push_back({index, cell.first_leaf, cell.leaves});
-  }
+  walk_cells(domain.cells, 0, [&](std::int32_t index, const Cell& cell) {
+    if (cell.leaves > domain.block_leaves && !cell.is_leaf()) return true;
+    blocks.push_back({index, cell.first_leaf, cell.leaves});
+    return false;
+  });
   return blocks;
 }
 
@@ -64,17 +61,12 @@ std::vector<std::int32_t> mostly_due(const Domain& domain, std::span<const Block
     if (const Cell& cell = domain.cells[c]; !cell.is_leaf() && !is_block[c])
       due[c] = due[static_cast<std::size_t>(cell.child)] + due[static_cast<std::size_t>(cell.child) + 1];
   std::vector<std::int32_t> chosen;
-  for (std::vector<std::int32_t> stack{0}; !stack.empty();) {
-    const std::int32_t index = stack.back();
-    const Cell& cell = domain.cells[static_cast<std::size_t>(index)];
-    stack.pop_back();
+  walk_cells(domain.cells, 0, [&](std::int32_t index, const Cell& cell) {
     const Count own = due[static_cast<std::size_t>(index)];
-    if (own == 0) continue;
-    if (2 * own >= cell.count)
-      chosen.push_back(index);
-    else if (!is_block[static_cast<std::size_t>(index)])
-      stack.insert(stack.end(), {cell.child + 1, cell.child});
-  }
+    const bool is_chosen = own > 0 && 2 * own >= cell.count;
+    if (is_chosen) chosen.push_back(index);
+    return own > 0 && !is_chosen && !is_block[static_cast<std::size_t>(index)];
+  });
   return chosen;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/math/cell_walk.hpp"
 #include "kernels/math/leaf_numbers.hpp"
 
 namespace grove {
@@ -10,14 +11,7 @@ namespace grove {
 DelegatedCells::DelegatedCells(std::span<const Cell> top, const Shares& shares) {
   Count before = 0;
   int previous = -1;
-  for (std::vector<std::int32_t> stack{0}; !stack.empty();) {
-    const std::int32_t index = stack.back();
-    const Cell& cell = top[static_cast<std::size_t>(index)];
-    stack.pop_back();
-    if (!cell.is_leaf()) {
-      stack.insert(stack.end(), {cell.child + 1, cell.child});
-      continue;
-    }
+  for_each_leaf(top, 0, [&](std::int32_t index, const Cell& cell) {
     if (cell.leaves > 1 && shares.straddles(before, cell.weight)) {
       const int middle = shares.owner(before, cell.weight);
       previous = middle > previous ? middle : shares.last_owner(before, cell.weight);
@@ -25,7 +19,7 @@ DelegatedCells::DelegatedCells(std::span<const Cell> top, const Shares& shares) 
       rank_.push_back(previous);
     }
     before += cell.weight;
-  }
+  });
 }
 
 std::optional<std::int32_t> DelegatedCells::cell_of(int rank) const {

@@ -2,23 +2,18 @@
 
 #include <algorithm>
 
+#include "kernels/math/cell_walk.hpp"
+
 namespace grove {
 
 Frontier::Frontier(std::span<const Cell> top, const Shares& shares) {
   Count before = 0;
-  for (std::vector<std::int32_t> stack{0}; !stack.empty();) {
-    const std::int32_t index = stack.back();
-    const Cell& cell = top[static_cast<std::size_t>(index)];
-    stack.pop_back();
-    if (!cell.is_leaf()) {
-      stack.insert(stack.end(), {cell.child + 1, cell.child});
-      continue;
-    }
+  for_each_leaf(top, 0, [&](std::int32_t index, const Cell& cell) {
     cell_.push_back(index);
     owner_.push_back(shares.owner(before, cell.weight));
     uncut_.push_back(cell.leaves > 1);
     before += cell.weight;
-  }
+  });
 }
 
 std::vector<std::int32_t> Frontier::uncut() const {

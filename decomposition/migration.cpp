@@ -1,5 +1,9 @@
 #include "decomposition/migration.hpp"
 
+#include <algorithm>
+#include <numeric>
+#include <type_traits>
+
 #include "decomposition/services/rank_particles.hpp"
 
 namespace grove {
@@ -56,6 +60,20 @@ void Migration::apply(Particles& particles) const {
     else
       values.resize(size_);
   });
+}
+
+Particles gathered_by_id(const Communicator& comm, const Particles& mine) {
+  Particles all;
+  for_each_field([&](const auto& field) {
+    using T = typename std::decay_t<decltype(field)>::Value;
+    const auto values = comm.all_gather_arrays(std::span<const T>(mine.*field.array));
+    (all.*field.array).assign(values.begin(), values.end());
+  });
+  std::vector<std::uint32_t> order(all.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return all.id[a] < all.id[b]; });
+  all.reorder(order);
+  return all;
 }
 
 }  // namespace grove

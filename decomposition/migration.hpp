@@ -55,4 +55,7 @@ class Migration {
   std::vector<std::uint32_t> new_place_;  ///< of particles from index size_ on, if they stay
 };
 
+/// Collective. The particles of all ranks in the order of their ids, on every rank. For few particles.
+Particles gathered_by_id(const Communicator& comm, const Particles& mine);
+
 }  // namespace grove

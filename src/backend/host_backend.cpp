@@ -4,8 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "decomposition/leaf_transfer.hpp"
-#include "decomposition/services/rank_particles.hpp"
+#include "backend/move_leaves.hpp"
 #include "time/leapfrog.hpp"
 
 namespace grove {
@@ -61,18 +60,11 @@ std::vector<Count> HostBackend::leaf_work(const Domain& domain) const {
 
 void HostBackend::move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) {
   if (!records_.empty()) throw std::logic_error("leaves that have no trees yet do not move");
-  {
-    const auto timer = timers.time("wait");
-    comm_.barrier();
-  }
-  const auto timer = timers.time("move");
-  const std::vector<std::int32_t> before = domain.first_leaf;
-  const std::vector<Count> leaf_begin = domain.leaf_begin;
-  domain.give_out(std::move(first_leaf), comm_);
-  const LeafTransfer of_particles(comm_, before, domain.first_leaf, leaf_begin);
-  comm_.together([&] { check_size(of_particles.size()); });
-  of_particles.apply(particles_);
-  trees_->move_leaves(before, domain);
+  grove::move_leaves(comm_, domain, std::move(first_leaf), timers,
+                     [&](const LeafTransfer& of_particles, const std::vector<std::int32_t>& before) {
+                       of_particles.apply(particles_);
+                       trees_->move_leaves(before, domain);
+                     });
 }
 
 RungCounts HostBackend::choose_rungs(const StepRule& rule, int first_active) {

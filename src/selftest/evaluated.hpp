@@ -4,32 +4,16 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "decomposition/migration.hpp"
 #include "run/start/initial_conditions.hpp"
 #include "selftest/selftest.hpp"
 
 namespace grove {
-
-/// The particles of all ranks in the order of their ids, on every rank. For few particles.
-inline Particles gathered(const Communicator& comm, const Particles& mine) {
-  Particles all;
-  for_each_field([&](const auto& field) {
-    using T = typename std::decay_t<decltype(field)>::Value;
-    const auto values = comm.all_gather_arrays(std::span<const T>(mine.*field.array));
-    (all.*field.array).assign(values.begin(), values.end());
-  });
-  std::vector<std::uint32_t> order(all.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return all.id[a] < all.id[b]; });
-  all.reorder(order);
-  return all;
-}
 
 inline Particles model_particles(const Communicator& comm, const std::string& name, Count n) {
   ModelParameters parameters;
@@ -96,7 +80,7 @@ struct Evaluated {
 
   Particles all(const Communicator& comm) const {
     Particles result;
-    backend->show(nullptr, [&](const Particles& mine) { result = gathered(comm, mine); });
+    backend->show(nullptr, [&](const Particles& mine) { result = gathered_by_id(comm, mine); });
     return result;
   }
 };

@@ -44,7 +44,7 @@ PhasePoint after_one_period(const SelfTestMachine& machine, const Particles& bod
   const auto run = simulation(
       machine, bodies, {.begin = {}, .end = 2 * pi, .step = 2 * pi / steps, .steps = StepKind::shared}, 0);
   while (!run->is_done()) run->step();
-  return relative(gathered(machine.comm, run->particles()));
+  return relative(gathered_by_id(machine.comm, run->particles()));
 }
 
 /// The leapfrog is of second order: with steps half as long all errors are a quarter. Terms of fourth order
@@ -57,7 +57,7 @@ void check_kepler(const SelfTestMachine& machine, const SelfCheckReport& report)
   model.particles = 2;
   model.eccentricity = 0.3;
   const Particles bodies = make_initial_conditions(machine.comm, model);
-  const PhasePoint first = relative(gathered(machine.comm, bodies));
+  const PhasePoint first = relative(gathered_by_id(machine.comm, bodies));
   const PhasePoint coarse = after_one_period(machine, bodies, 400),
                    fine = after_one_period(machine, bodies, 800);
   const Vec3d coarse_error = coarse.position - first.position, fine_error = fine.position - first.position;
@@ -94,7 +94,7 @@ double half_mass_radius(const Particles& all) {
 void check_collapse(const SelfTestMachine& machine, const SelfCheckReport& report) {
   constexpr Count n = 10000;
   const Particles particles = model_particles(machine.comm, "cold-sphere", n);
-  const double r0 = half_mass_radius(gathered(machine.comm, particles)), end = 0.9 * 1.110721;
+  const double r0 = half_mass_radius(gathered_by_id(machine.comm, particles)), end = 0.9 * 1.110721;
   const auto run = simulation(machine, particles,
                               {.begin = {}, .end = end, .step = end / 200, .steps = StepKind::shared}, 0.01);
   for (int half = 1; half <= 2; ++half) {
@@ -103,9 +103,10 @@ void check_collapse(const SelfTestMachine& machine, const SelfCheckReport& repor
     double b = 0.5;
     for (int i = 0; i < 50; ++i) b -= (b + 0.5 * std::sin(2 * b) - std::sqrt(2) * t) / (1 + std::cos(2 * b));
     const double shift = std::sqrt(0.5) * t * std::tan(b) / std::pow(std::cos(b), 2);
-    report({fmt::format("cold sphere, radius of half the mass at t = {:.2f}, over the formula's", t),
-            half_mass_radius(gathered(machine.comm, run->particles())) / (r0 * std::cos(b) * std::cos(b)), 1,
-            3 * std::sqrt(2.0 / n) * shift + 4e-4});
+    report(
+        {fmt::format("cold sphere, radius of half the mass at t = {:.2f}, over the formula's", t),
+         half_mass_radius(gathered_by_id(machine.comm, run->particles())) / (r0 * std::cos(b) * std::cos(b)),
+         1, 3 * std::sqrt(2.0 / n) * shift + 4e-4});
   }
 }
 

@@ -15,15 +15,6 @@ namespace {
 
 using namespace testing;
 
-GravityParameters gravity_of(Criterion criterion, Order order, SofteningKernel kernel, double softening) {
-  GravityParameters gravity;
-  gravity.criterion = criterion;
-  gravity.order = order;
-  gravity.kernel = kernel;
-  gravity.softening.fill(softening);
-  return gravity;
-}
-
 GravityParameters octrees(GravityParameters gravity) {
   gravity.tree = LocalTreeKind::octree;
   return gravity;
@@ -48,11 +39,7 @@ TEST_F(GpuForest, is_sound_for_all_shapes_and_sizes) {
 }
 
 TEST_F(GpuForest, is_sound_with_mixed_softening_and_massless_particles) {
-  Particles particles = make_shape(Shape::clumps, 3000);
-  for (std::size_t i = 0; i < particles.size(); ++i) {
-    particles.type[i] = static_cast<std::uint8_t>(1 + particles.id[i] % 2);
-    if (particles.position[i].x > 2) particles.mass[i] = 0;
-  }
+  const Particles particles = make_mixed_clumps(3000);
   for (const Criterion criterion :
        {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration}) {
     GravityParameters gravity = gravity_of(criterion, Order::quadrupole, SofteningKernel::spline, 0.01);
@@ -170,17 +157,10 @@ TEST_F(GpuWalk, sums_groups_of_all_sizes_under_mixed_softening) {
   for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
     for (std::size_t count = 1; count <= 2 * group_size + 1; ++count) {
       SCOPED_TRACE(count);
-      Particles particles = make_shape(Shape::uniform, count);
+      Particles particles = make_lattice(count);
       GravityParameters gravity = gravity_of(Criterion::opening_radius, Order::quadrupole, kernel, 0.01);
-      gravity.softening = {
-          0.01, 0.25 / spline_radius_over_softening, 0.5 / spline_radius_over_softening, 0.01, 0.01, 0.01};
+      gravity.softening = lattice_softening;
       gravity.theta = 1e-6;
-      for (std::size_t i = 0; i < count; ++i) {
-        particles.type[i] = static_cast<std::uint8_t>(i / 5 % 3);
-        particles.position[i] = Vec3d{static_cast<double>(i % 3), static_cast<double>(i / 3 % 4),
-                                      static_cast<double>(i / 12 % 4)} *
-                                0.25;
-      }
       const WalkCounts counts = evaluate_on_device(particles, gravity, 4096);
       EXPECT_EQ(counts.cell + counts.particle, static_cast<std::int64_t>(count * count));
       const auto exact = direct_forces(particles, gravity);

@@ -26,17 +26,6 @@ TEST(WalkParts, follow_from_the_number_of_active_groups) {
 
 using GpuWalkParts = GpuTest;
 
-DeviceGrown grow(Particles& particles, const GravityParameters& gravity, Count quantum) {
-  DeviceGrown grown;
-  grown.host.prepare(particles, *std::max_element(gravity.softening.begin(), gravity.softening.end()));
-  if (gravity.tree == LocalTreeKind::octree)
-    grown.build_octrees(particles, quantum, gravity.curve);
-  else
-    grown.build(particles, quantum);
-  grown.update(particles, gravity, 0);
-  return grown;
-}
-
 /// Tolerances as of the walk of one warp a group (walk_gpu_test.cpp); adding the parts takes 31 more.
 TEST_F(GpuWalkParts, equal_direct_summation_when_everything_is_opened) {
   for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
@@ -47,7 +36,7 @@ TEST_F(GpuWalkParts, equal_direct_summation_when_everything_is_opened) {
       gravity.kernel = kernel;
       gravity.softening.fill(0.02);
       gravity.theta = 1e-6;  // no node is as far as that
-      const DeviceGrown grown = grow(particles, gravity, 256);
+      const DeviceGrown grown = grow_on_device(particles, gravity, 256);
       const auto exact = direct_forces(particles, gravity);
       for (int parts = 2; parts <= cuda::most_walk_parts; parts *= 2) {
         SCOPED_TRACE(std::to_string(count) + " in " + std::to_string(parts));
@@ -68,7 +57,7 @@ TEST_F(GpuWalkParts, equal_direct_summation_when_everything_is_opened) {
 /// moments of 2 m b^2 at most, adds 7 (b/d)^2: 2.75 x 9/4 < 6.2 times what the bound counts for it.
 void expect_the_sums_of_one_warp(const GravityParameters& gravity) {
   Particles one = make_shape(Shape::plummer, 4000);
-  const DeviceGrown grown = grow(one, gravity, 512);
+  const DeviceGrown grown = grow_on_device(one, gravity, 512);
   const WalkCounts expected = grown.walk(one, gravity, 0);
   for (int parts = 2; parts <= cuda::most_walk_parts; parts *= 2) {
     SCOPED_TRACE(parts);
@@ -108,7 +97,7 @@ TEST_F(GpuWalkParts, have_the_same_bits_whenever_and_whichever_groups_are_walked
   gravity.criterion = Criterion::opening_radius;
   gravity.softening.fill(0.01);
   Particles all = make_shape(Shape::clumps, 3000);
-  const DeviceGrown grown = grow(all, gravity, 512);
+  const DeviceGrown grown = grow_on_device(all, gravity, 512);
   const auto groups = static_cast<std::uint32_t>(grown.leaf_of_group.size());
   std::vector<std::uint32_t> active;  // in no order; 7919 is prime
   for (std::uint32_t i = 0; i < groups / 3; ++i) active.push_back(i * 7919 % groups);
@@ -143,7 +132,7 @@ TEST_F(GpuWalkParts, refuse_to_open_what_is_pruned) {
   gravity.softening.fill(0.01);
   gravity.theta = 1e-6;
   Particles particles = make_shape(Shape::uniform, 1000);
-  DeviceGrown grown = grow(particles, gravity, 256);
+  DeviceGrown grown = grow_on_device(particles, gravity, 256);
   auto links = download(grown.links);
   links[grown.places[1].node + 1].child = NodeLinks::pruned;
   grown.links.upload(links);

@@ -86,16 +86,9 @@ TEST_F(GpuWideGroups, of_all_sizes_are_summed_under_mixed_softening) {
   for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
     for (std::size_t count = 1; count <= 2 * wide + 1; ++count) {
       SCOPED_TRACE(count);
-      Particles particles = make_shape(Shape::uniform, count);
+      Particles particles = make_lattice(count);
       GravityParameters gravity = gravity_of(kernel, 1e-6);
-      gravity.softening = {
-          0.01, 0.25 / spline_radius_over_softening, 0.5 / spline_radius_over_softening, 0.01, 0.01, 0.01};
-      for (std::size_t i = 0; i < count; ++i) {
-        particles.type[i] = static_cast<std::uint8_t>(i / 5 % 3);
-        particles.position[i] = Vec3d{static_cast<double>(i % 3), static_cast<double>(i / 3 % 4),
-                                      static_cast<double>(i / 12 % 4)} *
-                                0.25;
-      }
+      gravity.softening = lattice_softening;
       const DeviceGrown grown = grow(particles, gravity, 4096);
       walk(grown, particles, gravity);
       const auto exact = direct_forces(particles, gravity);

@@ -19,20 +19,6 @@ Particles share_of(const Communicator& comm, const Particles& all) {
   return share;
 }
 
-Particles gathered_by_id(const Communicator& comm, const Particles& mine) {
-  Particles all;
-  for_each_field([&](const auto& field) {
-    using T = typename std::decay_t<decltype(field)>::Value;
-    const auto values = comm.all_gather_arrays(std::span<const T>(mine.*field.array));
-    (all.*field.array).assign(values.begin(), values.end());
-  });
-  std::vector<std::uint32_t> order(all.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return all.id[a] < all.id[b]; });
-  all.reorder(order);
-  return all;
-}
-
 void expect_same(const Particles& actual, const Particles& expected) {
   ASSERT_EQ(actual.size(), expected.size());
   for_each_field([&](const auto& field) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "decomposition/migration.hpp"
 #include "io/parameters.hpp"
 #include "particles/particles.hpp"
 #include "run/simulation.hpp"
@@ -13,8 +14,7 @@ namespace grove::testing {
 /// Rank's share of a set of particles that every rank holds whole.
 Particles share_of(const Communicator& comm, const Particles& all);
 
-/// The particles of all ranks in the order of their ids, on every rank.
-Particles gathered_by_id(const Communicator& comm, const Particles& mine);
+using grove::gathered_by_id;
 
 /// All fields, bit for bit.
 void expect_same(const Particles& actual, const Particles& expected);

@@ -15,15 +15,6 @@ namespace {
 
 using namespace testing;
 
-GravityParameters gravity_of(Criterion criterion, Order order, SofteningKernel kernel, double softening) {
-  GravityParameters gravity;
-  gravity.criterion = criterion;
-  gravity.order = order;
-  gravity.kernel = kernel;
-  gravity.softening.fill(softening);
-  return gravity;
-}
-
 /// Every node is opened: nothing is farther than b/theta = 1e6 b, and no b is as small as 1e-6 of the box.
 GravityParameters everything_opened(SofteningKernel kernel, double softening) {
   GravityParameters gravity = gravity_of(Criterion::opening_radius, Order::quadrupole, kernel, softening);

@@ -201,9 +201,9 @@ inline cuda::WalkSources DeviceSources::view(const DeviceGrown& grown) const {
           above.codes};
 }
 
-/// evaluate() on the GPU.
-inline WalkCounts evaluate_on_device(Particles& particles, const GravityParameters& gravity, Count quantum,
-                                     double median_acceleration = 0) {
+/// Particles are brought into tree order.
+inline DeviceGrown grow_on_device(Particles& particles, const GravityParameters& gravity, Count quantum,
+                                  double median_acceleration = 0) {
   DeviceGrown grown;
   grown.host.prepare(particles, *std::max_element(gravity.softening.begin(), gravity.softening.end()));
   if (gravity.tree == LocalTreeKind::octree)
@@ -211,7 +211,14 @@ inline WalkCounts evaluate_on_device(Particles& particles, const GravityParamete
   else
     grown.build(particles, quantum);
   grown.update(particles, gravity, median_acceleration);
-  return grown.walk(particles, gravity, median_acceleration);
+  return grown;
+}
+
+/// evaluate() on the GPU.
+inline WalkCounts evaluate_on_device(Particles& particles, const GravityParameters& gravity, Count quantum,
+                                     double median_acceleration = 0) {
+  return grow_on_device(particles, gravity, quantum, median_acceleration)
+      .walk(particles, gravity, median_acceleration);
 }
 
 }  // namespace grove::testing

@@ -109,4 +109,14 @@ inline Particles make_shape(Shape shape, std::size_t count, unsigned seed = 1) {
   return p;
 }
 
+/// Clumps of particles of types 1 and 2, without mass beyond x = 2.
+inline Particles make_mixed_clumps(std::size_t count) {
+  Particles particles = make_shape(Shape::clumps, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    particles.type[i] = static_cast<std::uint8_t>(1 + particles.id[i] % 2);
+    if (particles.position[i].x > 2) particles.mass[i] = 0;
+  }
+  return particles;
+}
+
 }  // namespace grove::testing

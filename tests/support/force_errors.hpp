@@ -1,15 +1,42 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <vector>
 
 #include "kernels/direct/direct_sum.hpp"
 #include "particles/particles.hpp"
+#include "support/distributions.hpp"
 #include "support/grown.hpp"
 
 namespace grove::testing {
+
+inline GravityParameters gravity_of(Criterion criterion, Order order, SofteningKernel kernel,
+                                    double softening) {
+  GravityParameters gravity;
+  gravity.criterion = criterion;
+  gravity.order = order;
+  gravity.kernel = kernel;
+  gravity.softening.fill(softening);
+  return gravity;
+}
+
+/// Particles of types 0, 1 and 2 on a lattice of step 0.25.
+inline Particles make_lattice(std::size_t count) {
+  Particles particles = make_shape(Shape::uniform, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    particles.type[i] = static_cast<std::uint8_t>(i / 5 % 3);
+    particles.position[i] =
+        Vec3d{static_cast<double>(i % 3), static_cast<double>(i / 3 % 4), static_cast<double>(i / 12 % 4)} *
+        0.25;
+  }
+  return particles;
+}
+/// The radii of the splines of types 1 and 2 are distances on that lattice, within rounding.
+inline constexpr std::array<double, particle_types> lattice_softening{
+    0.01, 0.25 / spline_radius_over_softening, 0.5 / spline_radius_over_softening, 0.01, 0.01, 0.01};
 
 /// Direct sums for all particles, in their order.
 inline std::vector<DirectForce> direct_forces(const Particles& particles, const GravityParameters& gravity) {

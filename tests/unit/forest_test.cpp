@@ -56,11 +56,7 @@ TEST(Forest, isSoundForAllShapesAndSizes) {
 }
 
 TEST(Forest, isSoundWithMixedSofteningAndMassless) {
-  Particles particles = make_shape(Shape::clumps, 3000);
-  for (std::size_t i = 0; i < particles.size(); ++i) {
-    particles.type[i] = static_cast<std::uint8_t>(1 + particles.id[i] % 2);
-    if (particles.position[i].x > 2) particles.mass[i] = 0;
-  }
+  Particles particles = testing::make_mixed_clumps(3000);
   for (const Criterion criterion :
        {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration}) {
     const GravityParameters gravity = opening(criterion);

@@ -8,19 +8,11 @@ namespace {
 
 cudaStream_t current = nullptr;
 
-cudaStream_t make_urgent() {
+cudaStream_t make_stream(unsigned flags, bool is_urgent) {
   int least = 0, greatest = 0;
   cudaStream_t made = nullptr;
   GROVE_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-  GROVE_CUDA(cudaStreamCreateWithPriority(&made, cudaStreamDefault, greatest));
-  return made;
-}
-
-cudaStream_t make_background() {
-  int least = 0, greatest = 0;
-  cudaStream_t made = nullptr;
-  GROVE_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-  GROVE_CUDA(cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, least));
+  GROVE_CUDA(cudaStreamCreateWithPriority(&made, flags, is_urgent ? greatest : least));
   return made;
 }
 
@@ -30,11 +22,11 @@ cudaStream_t stream() { return current; }
 
 // Both are of the GPU of this process, and last as long as that.
 cudaStream_t urgent_stream() {
-  static const cudaStream_t urgent = make_urgent();
+  static const cudaStream_t urgent = make_stream(cudaStreamDefault, true);
   return urgent;
 }
 cudaStream_t background_stream() {
-  static const cudaStream_t background = make_background();
+  static const cudaStream_t background = make_stream(cudaStreamNonBlocking, false);
   return background;
 }
 

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "backend/gpu_backend.hpp"
+#include "backend/move_leaves.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
 #include "decomposition/gpu/device_rank.hpp"
 #include "decomposition/gpu/device_transfer.hpp"
 #include "decomposition/gpu/devices.hpp"
-#include "decomposition/services/rank_particles.hpp"
 #include "gravity/gpu/device_audit.hpp"
 #include "gravity/gpu/device_gravity.hpp"
 #include "kernels/cuda/device/available_memory.hpp"
@@ -62,21 +62,14 @@ class DeviceBackend : public Backend {
   }
   void move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) override {
     if (records_.size() > 0) throw std::logic_error("leaves that have no trees yet do not move");
-    {
-      const auto timer = timers.time("wait");
-      comm_.barrier();
-    }
-    const auto timer = timers.time("move");
-    const cuda::MemoryPurpose purpose("leaves that move", particles_.size(), bytes_per_particle(comm_));
-    const std::vector<std::int32_t> before = domain.first_leaf;
-    const std::vector<Count> leaf_begin = domain.leaf_begin;
-    domain.give_out(std::move(first_leaf), comm_);
-    const LeafTransfer of_particles(comm_, before, domain.first_leaf, leaf_begin);
-    comm_.together([&] { check_size(of_particles.size()); });
-    transfer(exchange_, of_particles, particles_);
-    trees_.move_leaves(before, domain);
-    expect_trees();
-    cuda::device_synchronise();
+    const auto carry = [&](const LeafTransfer& of_particles, const std::vector<std::int32_t>& before) {
+      const cuda::MemoryPurpose purpose("leaves that move", particles_.size(), bytes_per_particle(comm_));
+      transfer(exchange_, of_particles, particles_);
+      trees_.move_leaves(before, domain);
+      expect_trees();
+      cuda::device_synchronise();
+    };
+    grove::move_leaves(comm_, domain, std::move(first_leaf), timers, carry);
   }
   RungCounts choose_rungs(const StepRule& rule, int first_active) override {
     return cuda::choose_rungs(particles_.size(), rule, first_active, step_fields(particles_));

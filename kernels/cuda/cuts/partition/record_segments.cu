@@ -61,21 +61,13 @@ __global__ void __launch_bounds__(threads)
       to.at[c][segment.to + i] = from.at[c][segment.from + i];
 }
 
-template <class Piece>
-Tiles tiles_of(std::span<const Piece> pieces) {
-  constexpr std::uint64_t tile_size = 1u << 16;
-  std::vector<std::uint64_t> counts;
-  for (const Piece& piece : pieces) counts.push_back(piece.count);
-  Tiles tiles(tile_size);
-  tiles.make(counts);
-  return tiles;
-}
+constexpr std::uint64_t records_of_tile = 1u << 16;
 
 }  // namespace
 
 void find_bounds(const DeviceRecords& records, std::span<const Segment> segments,
                  std::span<CellBounds> bounds) {
-  const Tiles tiles = tiles_of(segments);
+  const Tiles tiles(records_of_tile, segments);
   const std::vector<CellBounds> nothing(segments.size(), CellBounds::of_nothing());
   const DeviceArray<Segment> on_device(segments);
   const DeviceArray<CellBounds> found{std::span(nothing)};
@@ -89,7 +81,7 @@ void find_bounds(const DeviceRecords& records, std::span<const Segment> segments
 
 void sum_weights(const DeviceRecords& records, const std::uint32_t* weights,
                  std::span<const Segment> segments, std::span<Count> weight) {
-  const Tiles tiles = tiles_of(segments);
+  const Tiles tiles(records_of_tile, segments);
   const DeviceArray<Segment> on_device(segments);
   DeviceArray<unsigned long long> sums(segments.size());
   sums.clear();
@@ -102,7 +94,7 @@ void sum_weights(const DeviceRecords& records, const std::uint32_t* weights,
 }
 
 void copy_segments(const DeviceRecords& from, const DeviceRecords& to, std::span<const SegmentCopy> copies) {
-  const Tiles tiles = tiles_of(copies);
+  const Tiles tiles(records_of_tile, copies);
   if (tiles.size() == 0) return;
   const DeviceArray<SegmentCopy> on_device(copies);
   copy<<<tiles.size(), threads>>>(columns_of(from), columns_of(to), on_device.data(), tiles.data(),

@@ -14,6 +14,13 @@ namespace grove::cuda {
 class Tiles {
  public:
   explicit Tiles(std::uint64_t tile_size) : tile_size_(tile_size) {}
+  /// Made, of pieces with a count of records each.
+  template <class Piece>
+  Tiles(std::uint64_t tile_size, std::span<const Piece> pieces) : Tiles(tile_size) {
+    std::vector<std::uint64_t> counts;
+    for (const Piece& piece : pieces) counts.push_back(piece.count);
+    make(counts);
+  }
 
   /// counts: records of each cell. Cost: a tile table in device memory, written there.
   void make(std::span<const std::uint64_t> counts);

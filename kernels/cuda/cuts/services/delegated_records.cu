@@ -116,14 +116,7 @@ __global__ void count_before(const std::uint32_t* sorted, std::uint32_t count, c
   before[i] = low;
 }
 
-Tiles tiles_of(std::span<const DelegatedSegment> segments) {
-  constexpr std::uint64_t tile_size = 1u << 12;
-  std::vector<std::uint64_t> counts;
-  for (const DelegatedSegment& segment : segments) counts.push_back(segment.count);
-  Tiles tiles(tile_size);
-  tiles.make(counts);
-  return tiles;
-}
+constexpr std::uint64_t records_of_tile = 1u << 12;
 
 std::vector<Step> steps_of(std::span<const Cell> cells) {
   std::vector<Step> steps;
@@ -151,7 +144,7 @@ void sort_pairs(const DeviceArray<std::uint32_t> (&key)[2], const DeviceArray<st
 
 void pack_delegated(const Columns (&columns)[2], std::span<const DelegatedSegment> segments,
                     const ParticleId* ids, const std::uint32_t* weights, DelegatedRecord* to) {
-  const Tiles tiles = tiles_of(segments);
+  const Tiles tiles(records_of_tile, segments);
   if (tiles.size() == 0) return;
   const DeviceArray<DelegatedSegment> on_device(segments);
   pack<<<tiles.size(), threads>>>(columns[0], columns[1], on_device.data(), tiles.data(), tiles.tile_size(),
@@ -170,7 +163,7 @@ std::vector<std::uint32_t> sort_by_leaf(const Columns (&columns)[2],
                                         std::span<const DelegatedSegment> segments, const ParticleId* ids,
                                         std::span<const Cell> cells, std::span<const std::int32_t> leaves) {
   std::vector<std::uint32_t> before(leaves.size(), 0), wanted;
-  const Tiles tiles = tiles_of(segments);
+  const Tiles tiles(records_of_tile, segments);
   if (tiles.size() == 0) return before;
   const std::vector<Step> steps = steps_of(cells);
   const DeviceArray<Step> device_steps{std::span(steps)};

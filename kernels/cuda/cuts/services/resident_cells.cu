@@ -9,6 +9,7 @@
 #include "kernels/cuda/cuts/partition/record_segments.hpp"
 #include "kernels/cuda/cuts/services/delegated_records.cuh"
 #include "kernels/cuda/device/check.cuh"
+#include "kernels/math/cell_walk.hpp"
 
 namespace grove::cuda {
 namespace {
@@ -211,17 +212,10 @@ void ResidentCells::divide_into_leaves(std::span<const std::int32_t> cells, std:
   std::vector<std::int32_t> leaves;
   std::vector<std::size_t> segment_of;
   for (std::size_t i = 0; i < cells.size(); ++i)
-    for (std::vector<std::int32_t> stack{cells[i]}; !stack.empty();) {
-      const std::int32_t number = stack.back();
-      const Cell& c = top[static_cast<std::size_t>(number)];
-      stack.pop_back();
-      if (!c.is_leaf()) {
-        stack.insert(stack.end(), {c.child + 1, c.child});
-        continue;
-      }
+    for_each_leaf(top, cells[i], [&](std::int32_t number, const Cell&) {
       leaves.push_back(number);
       segment_of.push_back(i);
-    }
+    });
   const std::vector<std::uint32_t> before = sort_by_leaf(my.columns, segments, my.ids, top, leaves);
   for (std::size_t l = 0; l < leaves.size(); ++l) {
     const DelegatedSegment& segment = segments[segment_of[l]];

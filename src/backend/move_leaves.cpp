@@ -1,0 +1,26 @@
+#include "backend/move_leaves.hpp"
+
+#include <utility>
+
+#include "decomposition/services/rank_particles.hpp"
+
+namespace grove {
+
+void move_leaves(const Communicator& comm, Domain& domain, std::vector<std::int32_t> first_leaf,
+                 PhaseTimers& timers,
+                 const std::function<void(const LeafTransfer& particles,
+                                          const std::vector<std::int32_t>& before)>& carry) {
+  {
+    const auto timer = timers.time("wait");
+    comm.barrier();
+  }
+  const auto timer = timers.time("move");
+  const std::vector<std::int32_t> before = domain.first_leaf;
+  const std::vector<Count> leaf_begin = domain.leaf_begin;
+  domain.give_out(std::move(first_leaf), comm);
+  const LeafTransfer of_particles(comm, before, domain.first_leaf, leaf_begin);
+  comm.together([&] { check_size(of_particles.size()); });
+  carry(of_particles, before);
+}
+
+}  // namespace grove
