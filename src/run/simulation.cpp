@@ -257,7 +257,7 @@ void Simulation::advance(int deepest) {
 
 TreeUpdate Simulation::plan_update(int deepest) {
   const BlockExcess::Due due =
-      backend_->gravity().due(domain_, clock_.first_active(), tuning_.rates().rebuild);
+      backend_->gravity().due(domain_, clock_.first_active(), tuning_.chosen_by().rebuild);
   // The same on all ranks, unless their processors' mathematical libraries round differently.
   const TreeUpdate update = comm_.broadcast(tuning_.plan(rung_costs_.particles, clock_, deepest, due));
   tuning_.begin(update, due);
@@ -273,7 +273,7 @@ bool Simulation::carry_out(TreeUpdate update) {
   }
   leaves_moved_ = leaf_moves_.move(*backend_, domain_, longest_steps(), timers_);
   return update == TreeUpdate::rebuild &&
-         backend_->gravity().rebuild(domain_, clock_.first_active(), tuning_.rates().rebuild, timers_);
+         backend_->gravity().rebuild(domain_, clock_.first_active(), tuning_.chosen_by().rebuild, timers_);
 }
 
 /// Seconds of the step on the slowest rank, if tree updates are judged by measured time.

@@ -39,9 +39,7 @@ TreeUpdate TreeTuning::plan(const RungCounts& particles, const BlockClock& clock
   step_ = coming.front();
   particles_ = static_cast<double>(std::accumulate(particles.begin(), particles.end(), Count{0}));
   if (interval_ > 0) return age_ + 1 >= interval_ ? TreeUpdate::redecompose : TreeUpdate::refit;
-  return choose(
-      {rates().cost(TreeUpdate::rebuild, particles_), rates().cost(TreeUpdate::redecompose, particles_)},
-      coming, due);
+  return choose(coming, due);
 }
 
 void TreeTuning::begin(TreeUpdate update, const BlockExcess::Due& due) {
@@ -57,14 +55,23 @@ void TreeTuning::begin(TreeUpdate update, const BlockExcess::Due& due) {
   age_ = update == TreeUpdate::redecompose ? 0 : age_ + 1;
 }
 
-TreeUpdate TreeTuning::choose(const TreeUpdateCosts& costs, std::span<const StepWork> coming,
-                              const BlockExcess::Due& due) const {
-  if (walked_ >= most_cuts_walked * costs.redecompose) return TreeUpdate::redecompose;
-  if (!rates().in_blocks) return choice_.choose(costs, coming);
+TreeUpdateRates TreeTuning::chosen_by() const {
+  TreeUpdateRates result = rates();
+  for (double* rate : {&result.rebuild, &result.rebuild_once, &result.redecompose}) *rate /= excess_weight;
+  return result;
+}
+
+TreeUpdate TreeTuning::choose(std::span<const StepWork> coming, const BlockExcess::Due& due) const {
+  if (walked_ >= most_cuts_walked * rates().cost(TreeUpdate::redecompose, particles_))
+    return TreeUpdate::redecompose;
+  const TreeUpdateRates by = chosen_by();
+  const TreeUpdateCosts costs{by.cost(TreeUpdate::rebuild, particles_),
+                              by.cost(TreeUpdate::redecompose, particles_)};
+  if (!by.in_blocks) return choice_.choose(costs, coming);
   if (cuts_.pays(costs.redecompose, coming.front().fresh_cost)) return TreeUpdate::redecompose;
   // As for each block (BlockExcess): before the first step whose excess is above the mean cost per step.
   const double mean =
-      static_cast<double>(due.mean) + rates().rebuild_once / static_cast<double>(since_rebuild_ + 1);
+      static_cast<double>(due.mean) + by.rebuild_once / static_cast<double>(since_rebuild_ + 1);
   return static_cast<double>(due.excess) > mean ? TreeUpdate::rebuild : TreeUpdate::refit;
 }
 
@@ -75,7 +82,7 @@ void TreeTuning::walked(const ForceReport& forces, const std::optional<StepSecon
   walked_ += cost;
   const StepWork work{step_.fresh_cost > 0 ? step_.fresh_cost : cost, step_.rung};
   if (rates().in_blocks)
-    cuts_.step(cost, work.fresh_cost, last_ == TreeUpdate::rebuild ? rates().cost(last_, rebuilt_) : 0);
+    cuts_.step(cost, work.fresh_cost, last_ == TreeUpdate::rebuild ? chosen_by().cost(last_, rebuilt_) : 0);
   else
     choice_.step(cost, work);
   if (seconds) prices_.add(last_, rebuilt_, cost, *seconds);

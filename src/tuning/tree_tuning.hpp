@@ -47,6 +47,8 @@ class TreeTuning {
   State state() const;
 
   const TreeUpdateRates& rates() const { return prices_.rates(); }
+  /// Those by which updates are chosen: interactions beyond those of fresh trees count excess_weight times.
+  TreeUpdateRates chosen_by() const;
 
   /// Learns the cost of forces by rung, after new cuts or not.
   void learn(const ForceReport& forces);
@@ -60,10 +62,12 @@ class TreeTuning {
   void walked(const ForceReport& forces, const std::optional<StepSeconds>& seconds);
 
   static constexpr double most_cuts_walked = 32;  ///< see above
+  /// Aged trees are not only dearer: shear draws their nodes out along the motion, so that errors follow it
+  /// and add up (docs/measurements/accuracy.md, "Tuned trees beside fixed intervals").
+  static constexpr double excess_weight = 2;
 
  private:
-  TreeUpdate choose(const TreeUpdateCosts& costs, std::span<const StepWork> coming,
-                    const BlockExcess::Due& due) const;
+  TreeUpdate choose(std::span<const StepWork> coming, const BlockExcess::Due& due) const;
   double fresh_of(std::size_t rung) const;
   /// Interactions that a step costs in fresh trees.
   double fresh_cost(const RungCounts& particles, int first_active) const;

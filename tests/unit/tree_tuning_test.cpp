@@ -8,10 +8,11 @@ namespace grove {
 namespace {
 
 constexpr Count particles = 1000;
-constexpr double fresh = 500, growth = 0.02;  // interactions per particle; of these per step of age
+constexpr double fresh = 500, growth = 0.01;  // interactions per particle; of these per step of age
 
-/// Interactions per particle and step, beyond those of fresh trees, of steps 200 to 999; `price`: of an
-/// update of any kind, per particle, while 75 and 100 are assumed.
+/// What is to be least, per particle and step, of steps 200 to 999: updates, and interactions beyond those of
+/// fresh trees, excess_weight times. price: of an update of any kind, per particle, while 75 and 100 are
+/// assumed.
 double mean_cost(double price, bool measured) {
   constexpr double speed = 1e6, refit = 0.01;
   TreeTuning tuning({.rebuild = 75, .rebuild_once = 0, .redecompose = 100, .in_blocks = false}, 0);
@@ -30,7 +31,7 @@ double mean_cost(double price, bool measured) {
     if (measured)
       seconds = {refit + updates * particles / speed, static_cast<double>(forces.interactions.cell) / speed};
     tuning.walked(forces, seconds);
-    if (step >= 200) cost += updates + fresh * growth * age;
+    if (step >= 200) cost += updates + TreeTuning::excess_weight * fresh * growth * age;
   }
   return cost / 800;
 }
@@ -38,7 +39,7 @@ double mean_cost(double price, bool measured) {
 double best_cost(double price) {
   double best = 1e300;
   for (int interval = 1; interval < 100; ++interval)
-    best = std::min(best, price / interval + fresh * growth * (interval - 1) / 2);
+    best = std::min(best, price / interval + TreeTuning::excess_weight * fresh * growth * (interval - 1) / 2);
   return best;
 }
 
