@@ -31,19 +31,12 @@ class ShareReader {
         count = std::max<Count>(1, std::llround(share * static_cast<double>(count)));
   }
 
-  /// Makes room for the share, which read_part() fills.
+  /// Makes room for the share. read_part() fills what files have; all other fields are 0.
   void prepare() {
     Count mine = 0;
     for (std::size_t t = 0; t < header_.counts.size(); ++t) mine += end(t) - begin(t);
     make_room(mine);
     for (std::size_t t = 0; t < header_.counts.size(); ++t) list_parts(t);
-    std::fill(particles_.acceleration.begin(), particles_.acceleration.end(), Vec3f{0, 0, 0});
-    std::fill(particles_.potential.begin(), particles_.potential.end(), 0.0f);
-    std::fill(particles_.old_acceleration.begin(), particles_.old_acceleration.end(), 0.0f);
-    std::fill(particles_.work.begin(), particles_.work.end(), 0u);
-    std::fill(particles_.rung.begin(), particles_.rung.end(), std::uint8_t{0});
-    std::fill(particles_.previous_acceleration.begin(), particles_.previous_acceleration.end(),
-              Vec3f{0, 0, 0});
   }
   Count parts() const { return static_cast<Count>(parts_.size()); }
   /// In order; beyond the last one nothing happens.
@@ -66,7 +59,7 @@ class ShareReader {
     const double room = available_memory();
     try {
       if (room > 0 && bytes > room) throw std::bad_alloc();
-      particles_.resize(static_cast<std::size_t>(count));
+      particles_.reset(static_cast<std::size_t>(count));
     } catch (const std::exception&) {
       throw InputError(
           fmt::format("{}: a rank has no memory for its share, {} of {} particles; use more ranks or nodes",
@@ -161,14 +154,16 @@ void convert(Snapshot& snapshot, const Units& to, const std::string& path) {
                                  to.is_dimensionless() ? "dimensionless (G = 1)" : "physical",
                                  from.is_dimensionless() ? "none" : "galactic"));
   const auto factor = [&](const Dimension& d) { return from.cgs(d) / to.cgs(d); };
-  const double length = factor(dimension::length), velocity = factor(dimension::velocity),
-               mass = factor(dimension::mass);
-  Particles& particles = snapshot.particles;
-  for (Vec3d& x : particles.position) x *= length;
-  for (Vec3d& v : particles.velocity) v *= velocity;
-  for (double& m : particles.mass) m *= mass;
-  for (double& m : snapshot.header.mass_table) m *= mass;
-  snapshot.header.box_size *= length;
+  for_each_field([&](const auto& field) {
+    using T = typename std::decay_t<decltype(field)>::Value;
+    // Files are read in double precision; fields in single precision are results, and still 0.
+    if constexpr (std::is_same_v<T, Vec3d> || std::is_same_v<T, double>) {
+      const double by = factor(field.info.dimension);
+      for (T& value : snapshot.particles.*field.array) value *= by;
+    }
+  });
+  for (double& m : snapshot.header.mass_table) m *= factor(dimension::mass);
+  snapshot.header.box_size *= factor(dimension::length);
   snapshot.header.time *= factor(dimension::time);
   snapshot.header.units = to;
 }

@@ -89,11 +89,7 @@ py::dict arrays_of(Particles particles) {
 Particles particles_of(const Communicator& comm, const ParticleInput& input) {
   comm.together([&] { check_shapes(input); });
   Particles particles;
-  particles.resize(static_cast<std::size_t>(input.positions.shape(0)));
-  for_each_field([&](const auto& field) {
-    auto& values = particles.*field.array;
-    std::fill(values.begin(), values.end(), typename std::decay_t<decltype(field)>::Value{});
-  });
+  particles.reset(static_cast<std::size_t>(input.positions.shape(0)));
   copy(input.positions, particles.position);
   copy(input.masses, particles.mass);
   if (input.velocities) copy(*input.velocities, particles.velocity);

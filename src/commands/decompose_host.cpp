@@ -29,7 +29,7 @@ Particles uniform_particles(const Communicator& comm, const DecomposeOptions& op
   Particles particles;
   comm.together([&] {
     try {
-      particles.resize(static_cast<std::size_t>(end - begin));
+      particles.reset(static_cast<std::size_t>(end - begin));
     } catch (const std::exception&) {  // bad_alloc, length_error
       throw InputError(fmt::format("--uniform {}: no memory for {} particles on rank {}: use more ranks",
                                    count, end - begin, comm.rank()));
@@ -39,15 +39,9 @@ Particles uniform_particles(const Communicator& comm, const DecomposeOptions& op
     const auto at = static_cast<std::size_t>(i - begin);
     const auto number = static_cast<std::uint64_t>(i);
     particles.position[at] = uniform_point(stream, number);
-    particles.velocity[at] = {0, 0, 0};
     particles.mass[at] = 1.0 / static_cast<double>(count);
     particles.id[at] = number + 1;
     particles.type[at] = 1;
-    particles.acceleration[at] = {0, 0, 0};
-    particles.potential[at] = particles.old_acceleration[at] = 0;
-    particles.work[at] = 0;
-    particles.rung[at] = 0;
-    particles.previous_acceleration[at] = {0, 0, 0};
   }
   return particles;
 }

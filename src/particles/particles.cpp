@@ -8,6 +8,13 @@ void Particles::resize(std::size_t count) {
   for_each_field([&](const auto& field) { (this->*field.array).resize(count); });
 }
 
+void Particles::reset(std::size_t count) {
+  for_each_field([&](const auto& field) {
+    using T = typename std::remove_cvref_t<decltype(field)>::Value;
+    (this->*field.array).assign(count, T{});
+  });
+}
+
 // Leaves room, so that the few particles that a rank gains at the next migration do not move all the others
 // to a larger array. Pages that are never written cost no memory.
 void Particles::reorder(std::span<const std::uint32_t> order) {

@@ -30,6 +30,8 @@ struct Particles {
 
   /// Changes the length of all fields; new elements are uninitialised.
   void resize(std::size_t count);
+  /// Changes the length of all fields and sets all elements to 0.
+  void reset(std::size_t count);
 
   /// Element i of every field becomes what was element order[i]. Length of order: the new length of the
   /// fields. Cost: one gather per field, one field's memory on top.

@@ -28,16 +28,12 @@ Particles make_exact() {
   std::mt19937_64 random(3);
   std::normal_distribution<double> normal;
   Particles p;
-  p.resize(count);
+  p.reset(count);
   for (std::size_t i = 0; i < count; ++i) {
     p.position[i] = {normal(random), normal(random), normal(random)};
-    p.velocity[i] = {};
     p.mass[i] = 1 + 0.5 * std::sin(static_cast<double>(i));
     p.id[i] = 5 * i;
     p.type[i] = static_cast<std::uint8_t>(i % 2);
-    p.potential[i] = p.old_acceleration[i] = 0;
-    p.work[i] = 0;
-    p.rung[i] = 0;
   }
   for (std::size_t i = 0; i < count; ++i) {
     Vec3d sum{};

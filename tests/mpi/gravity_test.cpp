@@ -22,18 +22,13 @@ Particles make_cloud(std::size_t count, int types = 1) {
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform;
   Particles particles;
-  particles.resize(count);
+  particles.reset(count);
   for (std::size_t i = 0; i < count; ++i) {
     const Vec3d direction{normal(random), normal(random) + 0.3, 0.5 * normal(random)};
     particles.position[i] = 3 * std::pow(uniform(random), 3) * direction;
-    particles.velocity[i] = {};
     particles.mass[i] = (0.5 + uniform(random)) / static_cast<double>(count);
     particles.id[i] = mixed(i);
     particles.type[i] = static_cast<std::uint8_t>(i % static_cast<std::size_t>(types));
-    particles.acceleration[i] = {};
-    particles.potential[i] = particles.old_acceleration[i] = 0;
-    particles.work[i] = 0;
-    particles.rung[i] = 0;
   }
   return particles;
 }

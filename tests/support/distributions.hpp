@@ -93,18 +93,12 @@ class ShapeSampler {
 inline Particles make_shape(Shape shape, std::size_t count, unsigned seed = 1) {
   ShapeSampler sample(shape, seed);
   Particles p;
-  p.resize(count);
+  p.reset(count);
   for (std::size_t i = 0; i < count; ++i) {
     p.position[i] = sample(i);
-    p.velocity[i] = {0, 0, 0};
     p.mass[i] = 1 / static_cast<double>(count);
     p.id[i] = (i * 7919) % count + 1;  // 7919 is prime and larger than any factor of the counts in tests
     p.type[i] = 1;
-    p.acceleration[i] = {0, 0, 0};
-    p.potential[i] = p.old_acceleration[i] = 0;
-    p.work[i] = 0;
-    p.rung[i] = 0;
-    p.previous_acceleration[i] = {0, 0, 0};
   }
   return p;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 
 #include "particles/particles.hpp"
@@ -10,11 +9,7 @@ namespace grove::testing {
 /// Particles with zeros in all fields, and ids that count up.
 inline Particles blank_particles(std::size_t count) {
   Particles p;
-  p.resize(count);
-  for_each_field([&](const auto& field) {
-    std::fill((p.*field.array).begin(), (p.*field.array).end(),
-              typename std::decay_t<decltype(field)>::Value{});
-  });
+  p.reset(count);
   for (std::size_t i = 0; i < count; ++i) p.id[i] = i;
   return p;
 }

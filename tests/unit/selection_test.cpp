@@ -23,19 +23,13 @@ struct Cube {
   Cube() {
     std::mt19937_64 random(5);
     std::uniform_real_distribution<double> uniform;
-    particles.resize(8 * leaf_size - 3);
+    particles.reset(8 * leaf_size - 3);
     for (std::size_t i = 0; i < particles.size(); ++i) {
       particles.position[i] = {uniform(random), uniform(random), uniform(random)};
-      particles.velocity[i] = {};
       particles.mass[i] = 1 + uniform(random);
       particles.id[i] = i;
       particles.type[i] = static_cast<std::uint8_t>(i % 3);
       particles.old_acceleration[i] = 1;
-      particles.acceleration[i] = {};
-      particles.potential[i] = 0;
-      particles.work[i] = 0;
-      particles.rung[i] = 0;
-      particles.previous_acceleration[i] = {};
     }
     grown.prepare(particles);
     grown.sort(particles, leaf_size);

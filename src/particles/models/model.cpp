@@ -146,11 +146,7 @@ void Model::centre(std::span<const std::int64_t> total) {
 }
 
 void Model::make(Count first, Count last, Particles& out) const {
-  out.resize(static_cast<std::size_t>(last - first));
-  for_each_field([&](const auto& field) {
-    auto& values = out.*field.array;
-    std::fill(values.begin(), values.end(), typename std::decay_t<decltype(field)>::Value{});
-  });
+  out.reset(static_cast<std::size_t>(last - first));
   for (Count i = first; i < last; ++i) {
     const std::size_t c = component_of(i), k = static_cast<std::size_t>(i - first);
     const Component& component = components_[c];
