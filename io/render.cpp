@@ -151,4 +151,9 @@ Frame measure(const Communicator& comm, const Particles& particles, const View& 
   return measured(comm, particles, view, before).frame;
 }
 
+bool is_drawn(const FieldInfo& info) {
+  return info.name == fields::position.info.name || info.name == fields::mass.info.name ||
+         info.name == fields::type.info.name;
+}
+
 }  // namespace grove

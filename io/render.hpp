@@ -15,6 +15,9 @@ struct Caption {
   DisplayUnits shown;
 };
 
+/// True for the fields that render_png() reads.
+bool is_drawn(const FieldInfo& info);
+
 /// Draws the particles of all ranks into a PNG file: the logarithm of their column density in a square, from
 /// as many sides as the view has axes. Collective; InputError on all ranks together if the view cannot be
 /// drawn or the file cannot be written. before: what the picture before showed, or nothing. Returns what this

@@ -107,6 +107,9 @@ struct WriteOptions {
 void write_snapshot(const Communicator& comm, const std::string& path, const Particles& particles,
                     const WriteOptions& options);
 
+/// The fields that write_snapshot() reads.
+FieldChoice fields_read(const WriteOptions& options);
+
 /// The bytes that these options write of each particle of a type, one of options.types.
 std::int64_t bytes_per_particle(const WriteOptions& options);
 

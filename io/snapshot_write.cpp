@@ -345,6 +345,13 @@ std::int64_t bytes_per_particle(const WriteOptions& options) {
   return sum;
 }
 
+FieldChoice fields_read(const WriteOptions& options) {
+  return [options](const FieldInfo& info) {
+    return info.name == fields::position.info.name || info.name == fields::type.info.name ||
+           is_written(info, options);
+  };
+}
+
 void write_snapshot(const Communicator& comm, const std::string& path, const Particles& particles,
                     const WriteOptions& options) {
   comm.together([&] { check_options(options, path); });

@@ -68,8 +68,10 @@ class Backend {
   virtual AuditResult audit(const Domain& domain, Count sample, int first_active = 0) const = 0;
 
   /// Hands the particles out, in the memory of the host, as they are, or, if `to` is given, at another time.
-  /// They are valid during the call only.
-  virtual void show(const Prediction* to, const std::function<void(const Particles&)>& use) = 0;
+  /// They are valid during the call only. fields: those that `use` looks at besides positions; from a GPU no
+  /// others come, and their arrays are empty.
+  virtual void show(const Prediction* to, const std::function<void(const Particles&)>& use,
+                    const FieldChoice& fields = {}) = 0;
   /// Collective. Takes these in place of its own, as they were handed out; Gravity::restore() then has what
   /// else a run needs to go on.
   virtual void replace(Particles particles) = 0;

@@ -89,7 +89,8 @@ AuditResult HostBackend::audit(const Domain& domain, Count sample, int first_act
   return grove::audit(comm_, particles_, domain, parameters_, sample, trees_->external(), first_active);
 }
 
-void HostBackend::show(const Prediction* to, const std::function<void(const Particles&)>& use) {
+void HostBackend::show(const Prediction* to, const std::function<void(const Particles&)>& use,
+                       const FieldChoice&) {
   if (!to) return use(particles_);
   const Present present(particles_);
   predict(particles_, *to);

@@ -24,7 +24,8 @@ class HostBackend : public Backend {
   Census census() const override;
   Totals totals(const Domain& domain) const override;
   AuditResult audit(const Domain& domain, Count sample, int first_active) const override;
-  void show(const Prediction* to, const std::function<void(const Particles&)>& use) override;
+  void show(const Prediction* to, const std::function<void(const Particles&)>& use,
+            const FieldChoice& fields) override;
   void replace(Particles particles) override { particles_ = std::move(particles); }
 
  protected:

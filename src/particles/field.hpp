@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "base/units.hpp"
@@ -18,6 +19,9 @@ struct FieldInfo {
   bool output;             ///< may be written to snapshots
   bool output_by_default;  ///< is written to snapshots unless the user says otherwise
 };
+
+/// A choice of rows of the table; unset: all.
+using FieldChoice = std::function<bool(const FieldInfo&)>;
 
 inline constexpr std::uint8_t all_types = 0x3f;
 

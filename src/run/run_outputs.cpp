@@ -54,13 +54,18 @@ void RunOutputs::write(double time) {
   const Parameters& parameters = run_.parameters;
   const Prediction to = run_.clock.prediction(parameters.time.integrator, time);
   const std::string name = fmt::format("{}/snapshot_{:03}", parameters.output.folder, state_.snapshots);
-  run_.backend.show(is_synchronised_at(time) ? nullptr : &to, [&](const Particles& particles) {
+  const auto use = [&](const Particles& particles) {
     write_snapshot(run_.comm, name + ".hdf5", particles, options(time));
     if (!parameters.output.render) return;
     const Caption caption{time, parameters.shown};
     state_.frame =
         render_png(run_.comm, particles, parameters.output.view, caption, name + ".png", state_.frame);
-  });
+  };
+  const FieldChoice written = fields_read(options(time));
+  const auto is_used = [&](const FieldInfo& info) {
+    return written(info) || (parameters.output.render && is_drawn(info));
+  };
+  run_.backend.show(is_synchronised_at(time) ? nullptr : &to, use, is_used);
 }
 
 void RunOutputs::write_requested(std::int64_t step) const {
@@ -69,9 +74,10 @@ void RunOutputs::write_requested(std::int64_t step) const {
   const std::string name = fmt::format("{}/requested_step_{:08}.hdf5", run_.parameters.output.folder, step);
   const Prediction now = run_.clock.prediction(run_.parameters.time.integrator, time);
   try {
-    run_.backend.show(run_.clock.is_synchronised() ? nullptr : &now, [&](const Particles& particles) {
+    const auto write = [&](const Particles& particles) {
       write_snapshot(run_.comm, name, particles, options(time));
-    });
+    };
+    run_.backend.show(run_.clock.is_synchronised() ? nullptr : &now, write, fields_read(options(time)));
   } catch (const Agreed<InputError>& error) {
     if (run_.comm.is_master())
       fmt::print(stderr, "warning: no snapshot as asked: {}; the run goes on\n", error.what());
@@ -83,9 +89,10 @@ void RunOutputs::write_requested(std::int64_t step) const {
 double RunOutputs::seconds_of_picture() const {
   if (!run_.parameters.output.render) return 0;
   const auto start = std::chrono::steady_clock::now();
-  run_.backend.show(nullptr, [&](const Particles& particles) {
+  const auto use = [&](const Particles& particles) {
     measure(run_.comm, particles, run_.parameters.output.view);
-  });
+  };
+  run_.backend.show(nullptr, use, is_drawn);
   return run_.comm.max(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 

@@ -28,4 +28,9 @@ void predict(Particles& particles, const Prediction& to) {
                                     particles.position.data(), particles.velocity.data()});
 }
 
+bool is_read_by_predict(const FieldInfo& info) {
+  return info.name == fields::position.info.name || info.name == fields::velocity.info.name ||
+         info.name == fields::acceleration.info.name || info.name == fields::rung.info.name;
+}
+
 }  // namespace grove

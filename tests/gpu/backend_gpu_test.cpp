@@ -360,6 +360,27 @@ TEST_F(GpuBackend, names_two_particles_whose_separation_is_lost) {
   EXPECT_EQ(message(*make_backend(comm_, {"cuda", true, {}}, particles, gravity)), expected);
 }
 
+TEST_F(GpuBackend, hands_out_the_fields_that_are_asked_for) {
+  const auto backend = make_backend(comm_, {"cuda", true, {}}, make_cloud(comm_, 1000), {});
+  Particles all;
+  backend->show(nullptr, [&](const Particles& particles) { all = particles; });
+  const auto is_mass = [](const FieldInfo& info) { return info.name == fields::mass.info.name; };
+  const auto expect_masses = [&](const Particles& particles) {
+    EXPECT_EQ(particles.position, all.position);
+    EXPECT_EQ(particles.mass, all.mass);
+    EXPECT_TRUE(particles.id.empty() && particles.type.empty() && particles.work.empty());
+  };
+  backend->show(nullptr, expect_masses, is_mass);
+  // To the present: the prediction changes nothing, but reads what it needs.
+  const Prediction present{};
+  const auto expect_more = [&](const Particles& particles) {
+    EXPECT_EQ(particles.velocity, all.velocity);
+    EXPECT_EQ(particles.mass, all.mass);
+    EXPECT_TRUE(particles.id.empty() && particles.work.empty());
+  };
+  backend->show(&present, expect_more, is_mass);
+}
+
 /// All memory of the GPU but little.
 std::vector<cuda::DeviceArray<std::byte>> take_all_memory() {
   std::vector<cuda::DeviceArray<std::byte>> taken;

@@ -136,14 +136,14 @@ class GravityWithout : public ::testing::Test {
     backend.gravity().evaluate(domain, {}, timers);
     backend.drift({.factor = 0.2});
     Particles present;
-    backend.show(nullptr, [&](const Particles& own) { present = own; });
+    backend.show(nullptr, [&](const Particles& own) { present = own; }, {});
     const Gravity::State state = backend.gravity().state();
     const auto hash_after = [&](Gravity::State from, const EvaluationPlan& plan) {
       backend.replace(present);
       backend.gravity().restore(std::move(from), domain);
       backend.gravity().evaluate(domain, plan, timers);
       std::uint64_t hash = 0;
-      backend.show(nullptr, [&](const Particles& own) { hash = force_hash(comm_, own); });
+      backend.show(nullptr, [&](const Particles& own) { hash = force_hash(comm_, own); }, {});
       return hash;
     };
     const std::uint64_t expected = hash_after(state, {.grows = false});

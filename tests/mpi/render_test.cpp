@@ -250,6 +250,21 @@ TEST(Frame, stays_until_a_quarter_of_the_particles_have_left_it) {
   EXPECT_EQ(frame_of(comm, moved(9, 1), view, first).width, 2) << "as it was asked for";
 }
 
+TEST(Render, reads_no_fields_but_those_that_are_drawn) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const Folder folder(comm);
+  const Particles all = share_of(comm, small_merger());
+  Particles part;
+  for_each_field([&](const auto& field) {
+    if (is_drawn(field.info)) part.*field.array = all.*field.array;
+  });
+  EXPECT_TRUE(part.velocity.empty());
+  render_png(comm, all, small_view(), {}, folder.file("all.png"));
+  render_png(comm, part, small_view(), {}, folder.file("part.png"));
+  comm.barrier();
+  EXPECT_TRUE(bytes_of(folder.file("part.png")) == bytes_of(folder.file("all.png")));
+}
+
 TEST(Render, gives_the_same_bytes_on_any_number_of_ranks) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
   const Folder folder(comm);

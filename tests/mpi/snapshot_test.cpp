@@ -58,6 +58,31 @@ TEST(Snapshot, round_trip_keeps_every_bit_and_the_header) {
   }
 }
 
+/// The chosen fields alone.
+Particles part_of(const Particles& all, const FieldChoice& chosen) {
+  Particles part;
+  for_each_field([&](const auto& field) {
+    if (chosen(field.info)) part.*field.array = all.*field.array;
+  });
+  return part;
+}
+
+TEST(Snapshot, is_written_from_the_fields_that_it_needs) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "part");
+  const Particles all = scattered_particles(comm, n);
+  for (const auto& fields : {std::vector<std::string>{}, std::vector<std::string>{"Potential"}}) {
+    const WriteOptions options{.fields = fields};
+    const Particles part = part_of(all, fields_read(options));
+    EXPECT_EQ(part.rung.size(), 0u);
+    EXPECT_TRUE(fields.empty() || part.mass.empty());
+    write_snapshot(comm, folder / "all.hdf5", all, options);
+    write_snapshot(comm, folder / "part.hdf5", part, options);
+    EXPECT_EQ(testing::bytes_of(folder / "part.hdf5"), testing::bytes_of(folder / "all.hdf5"));
+    comm.barrier();
+  }
+}
+
 TEST(Snapshot, can_be_left_while_it_is_read) {
   const Communicator comm(MPI_COMM_WORLD);
   const TestFolder folder(comm, "left");

@@ -92,8 +92,12 @@ class DeviceBackend : public Backend {
     return grove::audit(comm_, particles_, domain, parameters_, sample, trees_.external(), first_active);
   }
 
-  void show(const Prediction* to, const std::function<void(const Particles&)>& use) override {
-    Particles copy = particles_.download();
+  void show(const Prediction* to, const std::function<void(const Particles&)>& use,
+            const FieldChoice& fields) override {
+    FieldChoice chosen = fields;
+    if (to && fields)
+      chosen = [&](const FieldInfo& info) { return fields(info) || is_read_by_predict(info); };
+    Particles copy = particles_.download(chosen);
     if (to) predict(copy, *to);
     use(copy);
   }

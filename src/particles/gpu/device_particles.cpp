@@ -38,11 +38,12 @@ void DeviceParticles::reorder(const std::uint32_t* numbers, const std::uint32_t*
   cuda::reorder_listed(fields, numbers, order, count);
 }
 
-Particles DeviceParticles::download() const {
+Particles DeviceParticles::download(const FieldChoice& chosen) const {
   Particles particles;
-  particles.resize(size_);
   for_each_field([&](const auto& field) {
+    if (chosen && !chosen(field.info) && field.info.name != fields::position.info.name) return;
     auto& host = particles.*field.array;
+    host.resize(size_);
     const std::span<std::byte> bytes = std::as_writable_bytes(std::span(host));
     if (const auto* device = values(field))
       cuda::device_download(bytes.data(), device, bytes.size());

@@ -64,8 +64,9 @@ class DeviceParticles {
   void reorder(const std::uint32_t* numbers, const std::uint32_t* order, std::size_t count,
                std::span<const cuda::DeviceArray<std::byte>> rest);
 
-  /// A copy for the host; fields that are not held are 0.
-  Particles download() const;
+  /// A copy of these fields for the host, and of the positions; those that are not held are 0. The arrays of
+  /// all others are empty.
+  Particles download(const FieldChoice& chosen = {}) const;
 
  private:
   std::vector<Column> columns_;
