@@ -20,13 +20,6 @@ struct DirectSources {
   std::size_t count;
 };
 
-/// A place where the force is wanted.
-struct DirectTarget {
-  Vec3d position;
-  double softening;  ///< Plummer-equivalent length; a pair uses the larger of the two
-  ParticleId id;     ///< the source of this id is left out
-};
-
 /// Adds to forces[i] what the sources do to targets[i]; both have the same length.
 ///
 /// The order of summation depends on the order of the sources alone: blocks of fixed size, in each of them

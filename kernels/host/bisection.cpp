@@ -22,7 +22,7 @@ std::vector<Cell> cut_to_leaves(const CutScheme& scheme, const Cell& root, std::
 }
 
 void cut_leaf(Record* records, std::int32_t count, const ParticleId* id, LocalCell* cells) {
-  bisection::cut_leaf<Simd>(records, count, id, cells);
+  bisection::cut_leaf<Simd>(GroupCuts{}, records, count, id, cells);
 }
 
 void cut_leaves(std::span<const Count> leaf_begin, Record* records, const ParticleId* id,

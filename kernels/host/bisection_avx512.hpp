@@ -149,24 +149,24 @@ struct Avx512 {
     return {left, pack(low, high), copy(end - right, right, records + left)};
   }
 
-  /// Divides 4 * vectors records, a multiple of a bucket, by rule `middle` in buckets, in registers. False if
+  /// Divides 4 * vectors records, a multiple of a bucket, in registers. False if
   /// equal coordinates straddle the cut; then nothing has been done.
-  template <int vectors>
-  static bool divide_group(Record* records, const Bounds& bounds, Parts& parts) {
+  template <int vectors, class Rule>
+  static bool divide_group(const Rule& rule, Record* records, const Bounds& bounds, Parts& parts) {
     constexpr int halves = (vectors + 3) / 4;
     constexpr int count = 4 * vectors;
     __m512i v[4 * halves], key[halves];
     for (int i = 0; i < 4 * halves; ++i)
       v[i] = i < vectors ? _mm512_loadu_si512(records + 4 * i) : _mm512_setzero_si512();
-    const int axis = bounds.longest_axis();
+    const int axis = rule.axis(bounds.low_corner(), bounds.high_corner());
     gather_keys<halves>(v, axis, key);
-    const __m512i middle = splat(middle_in_leaf(bounds.low[axis], bounds.high[axis]));
+    const __m512i middle = splat(rule.middle(bounds.low[axis], bounds.high[axis]));
     std::uint32_t less = 0;
     for (int h = 0; h < halves; ++h)
       less |= static_cast<std::uint32_t>(_mm512_cmplt_epu32_mask(key[h], middle)) << 16 * h;
     constexpr auto valid = static_cast<std::uint32_t>((std::uint64_t{1} << count) - 1);
-    const auto k = static_cast<std::size_t>(
-        middle_left_count(count, static_cast<Count>(popcount(less & valid)), bucket_size));
+    const auto k =
+        static_cast<std::size_t>(rule.left_count(count, static_cast<Count>(popcount(less & valid))));
     const std::uint32_t left = lowest<vectors>(key, static_cast<std::uint32_t>(k)) & valid;
     if (popcount(left) != k) return false;
     parts = move_group<vectors>(records, v, left, k);

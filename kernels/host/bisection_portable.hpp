@@ -19,7 +19,6 @@ struct Bounds {
   alignas(16) Coordinate low[4];
   alignas(16) Coordinate high[4];
 
-  int longest_axis() const { return grove::longest_axis(low_corner(), high_corner()); }
   IntegerPosition low_corner() const { return {low[0], low[1], low[2]}; }
   IntegerPosition high_corner() const { return {high[0], high[1], high[2]}; }
 };

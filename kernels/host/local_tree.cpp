@@ -121,7 +121,7 @@ class Gatherer {
     if (links.child == NodeLinks::pruned)
       throw std::logic_error("walk: a pruned node of leaf " + std::to_string(origin.tree) +
                              " would have to be opened for leaf " + std::to_string(target_.leaf));
-    if (links.child == NodeLinks::bucket) {
+    if (links.is_bucket()) {
       LocalNode& node = local_.node(i);
       const NodeCore& core = tree.core[origin.node];
       node.near2 = near2(core, core.radius);

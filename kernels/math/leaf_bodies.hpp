@@ -66,7 +66,7 @@ struct SourceBody {
 struct GroupBody {
   AcceptanceRule rule;
   double per_acceleration;        ///< from units of the run to walk units
-  std::int32_t particles;         ///< of the leaf
+  const GroupRun* runs;           ///< in: groups of the leaf
   const SourceParticle* sources;  ///< in, and the next: particles of the leaf, walk units
   const float* softening;
   const float* old_acceleration;  ///< in: particles of the leaf, units of the run
@@ -75,8 +75,7 @@ struct GroupBody {
   Group* groups;                  ///< out: groups of the leaf
 
   GROVE_HOST_DEVICE void operator()(std::size_t g) const {
-    const auto first = static_cast<std::int32_t>(g) * group_size;
-    const std::int32_t last = first + group_size < particles ? first + group_size : particles;
+    const std::int32_t first = runs[g].first, last = first + runs[g].count;
     TargetBounds bounds = no_bounds();
     for (std::int32_t i = first; i < last; ++i) {
       widen(bounds, sources[i].position, sources[i].position);

@@ -68,6 +68,14 @@ struct alignas(16) NodeLinks {
   std::int32_t next;   ///< where a walk goes on when this node's subtree is done; -1 at the end
   std::int32_t first;  ///< its first particle; of a pruned node: 0
   std::int32_t count;  ///< its particles, here or not
+
+  GROVE_HOST_DEVICE bool is_bucket() const { return child == bucket; }
+};
+
+/// The particles of a group in tree order, counted from the first of the leaf; at most group_size
+/// (kernels/math/cut_rule.hpp).
+struct GroupRun {
+  std::int32_t first, count;
 };
 
 /// The data of a source particle that walks read.

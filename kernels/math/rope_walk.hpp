@@ -103,7 +103,7 @@ class RopeWalk {
     } else if (links.child >= 0) {
       node_ = links.child;
     } else {
-      if (links.child != NodeLinks::bucket) return false;
+      if (!links.is_bucket()) return false;
       open_bucket(links);
       node_ = links.next;
     }

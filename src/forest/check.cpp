@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "kernels/math/cut_rule.hpp"
 
@@ -101,7 +102,7 @@ std::string check_shape(const SourceTree& tree, std::int32_t particles) {
   for (std::int32_t n = 0; n < tree.nodes; ++n) {
     const NodeLinks& link = tree.links[n];
     if (link.count < 1) return at_node(n, "empty");
-    if (link.child == NodeLinks::bucket) {
+    if (link.is_bucket()) {
       if (link.count > bucket_size) return at_node(n, "bucket too large");
       continue;
     }
@@ -125,8 +126,8 @@ std::string check_groups(const TargetLeaf& target, const SourceTree& tree, std::
   std::int32_t next = 0;
   for (std::int32_t g = 0; g < target.group_count; ++g) {
     const Group& group = target.groups[g];
-    if (group.first != next || group.count != std::min<std::int32_t>(group_size, particles - next))
-      return "group " + std::to_string(g) + ": not a full run of particles";
+    if (group.first != next || group.count < 1 || group.count > group_size)
+      return "group " + std::to_string(g) + ": no run of particles behind those of the group before";
     next += group.count;
     Vec3f low = target.particles[group.first].position, high = low;
     for (std::int32_t i = group.first; i < next; ++i)
@@ -145,10 +146,13 @@ std::string check_groups(const TargetLeaf& target, const SourceTree& tree, std::
   }
   if (next != particles) return "groups do not hold all particles";
   if (target.bounds.low != leaf_low || target.bounds.high != leaf_high) return "box of the leaf not tight";
+  std::vector<std::int32_t> group_of;  // by particle
+  for (std::int32_t g = 0; g < target.group_count; ++g)
+    group_of.insert(group_of.end(), static_cast<std::size_t>(target.groups[g].count), g);
+  const auto of = [&](std::int32_t particle) { return group_of[static_cast<std::size_t>(particle)]; };
   for (std::int32_t n = 0; n < tree.nodes; ++n) {
     const NodeLinks& link = tree.links[n];
-    if (link.child == NodeLinks::bucket &&
-        link.first / group_size != (link.first + link.count - 1) / group_size)
+    if (link.is_bucket() && of(link.first) != of(link.first + link.count - 1))
       return at_node(n, "bucket reaches over two groups");
   }
   return {};

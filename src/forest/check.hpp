@@ -21,8 +21,9 @@ std::string check_shape(const SourceTree& tree, std::int32_t particles);
 std::string check_moments(const SourceTree& tree, const GravityParameters& gravity, const WalkUnits& units,
                           bool exact_radius);
 
-/// Groups are the runs of group_size particles, in order, their boxes tight; the leaf's bounds are those of
-/// all its groups; no bucket of the tree reaches over two groups. Cost: O(particles).
+/// Groups of at most group_size particles follow one another and hold all of the leaf, their boxes tight; the
+/// leaf's bounds are those of all its groups; no bucket of the tree reaches over two groups. Cost:
+/// O(particles).
 std::string check_groups(const TargetLeaf& target, const SourceTree& tree, std::int32_t particles);
 
 }  // namespace grove

@@ -12,12 +12,6 @@
 #include "kernels/math/leaf_bodies.hpp"
 
 namespace grove {
-namespace {
-
-Count groups_of(Count particles) { return (particles + group_size - 1) / group_size; }
-
-}  // namespace
-
 void Forest::build(Particles& particles, const Box& box, std::span<const Count> leaf_begin,
                    std::span<Record> records, const TreeBuilder& builder, PhaseTimers* timers) {
   if (leaf_begin.empty() || leaf_begin.back() != static_cast<Count>(particles.size()))
@@ -36,6 +30,7 @@ void Forest::build(Particles& particles, const Box& box, std::span<const Count> 
   {
     const auto timer = (timers ? *timers : unwanted).time("build");
     builder.build(leaf_begin, records, particles.id.data(), shapes_);
+    builder.group(leaf_begin, shapes_);
   }
   const auto timer = (timers ? *timers : unwanted).time("sort");
   Array<std::uint32_t> order(particles.size());
@@ -45,20 +40,18 @@ void Forest::build(Particles& particles, const Box& box, std::span<const Count> 
 
 void Forest::lay_out(std::span<const Count> leaf_begin) {
   leaf_begin_.assign(leaf_begin.begin(), leaf_begin.end());
-  group_begin_.assign(1, 0);
-  for (std::size_t i = 0; i + 1 < leaf_begin.size(); ++i)
-    group_begin_.push_back(group_begin_.back() + groups_of(leaf_begin[i + 1] - leaf_begin[i]));
   has_sources_ = false;
 }
 
 Forest::Shape Forest::take_shape() { return {std::exchange(origins_, {}), std::exchange(shapes_, {})}; }
 
-void Forest::adopt(Shape shape, std::span<const Count> leaf_begin) {
+void Forest::adopt(Shape shape, std::span<const Count> leaf_begin, const TreeBuilder& builder) {
   if (shape.origins.size() + 1 != leaf_begin.size())
     throw std::logic_error("Forest::adopt: trees of other leaves");
   origins_ = std::move(shape.origins);
   has_origins_ = true;
   shapes_ = std::move(shape.trees);
+  builder.group(leaf_begin, shapes_);
   lay_out(leaf_begin);
 }
 
@@ -74,7 +67,7 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
   const bool moves = has_sources_ && units.length == units_.length && units.mass == units_.mass;
   if (!moves) types_.assign(particles.type.begin(), particles.type.end());
   units_ = units;
-  groups_.resize(static_cast<std::size_t>(group_begin_.back()));
+  groups_.resize(shapes_.groups.size());
   bounds_.assign(origins_.size(), no_bounds());
   boxes_.assign(origins_.size(), {no_bounds().low, no_bounds().high});
   const AcceptanceRule rule = AcceptanceRule::of(gravity, units, median_acceleration);
@@ -98,13 +91,18 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
 
 void Forest::mark_buckets() {
   buckets_.assign(groups_.size(), 0);
-  for (std::size_t leaf = 0; leaf < origins_.size(); ++leaf)
+  for (std::size_t leaf = 0; leaf < origins_.size(); ++leaf) {
+    const auto begin = shapes_.groups.begin() + shapes_.group_begin[leaf],
+               end = shapes_.groups.begin() + shapes_.group_begin[leaf + 1];
     for (Count n = shapes_.node_begin[leaf]; n < shapes_.node_begin[leaf + 1]; ++n) {
       const NodeLinks& link = shapes_.links[static_cast<std::size_t>(n)];
-      if (link.child == NodeLinks::bucket)
-        buckets_[static_cast<std::size_t>(group_begin_[leaf] + link.first / group_size)] |=
-            1U << link.first % group_size;
+      if (!link.is_bucket()) continue;
+      const auto behind = std::upper_bound(
+          begin, end, link.first, [](std::int32_t first, const GroupRun& run) { return first < run.first; });
+      const auto group = behind - 1;
+      buckets_[static_cast<std::size_t>(group - shapes_.groups.begin())] |= 1U << (link.first - group->first);
     }
+  }
 }
 
 Vec3d Forest::find_origin(std::size_t leaf, const Particles& particles) const {
@@ -144,11 +142,11 @@ SourceBody Forest::source_body(std::size_t leaf, const Particles& particles,
 
 void Forest::make_groups(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
                          const AcceptanceRule& rule) {
-  const Count first = leaf_begin_[leaf], group = group_begin_[leaf];
-  const auto groups = static_cast<std::size_t>(group_begin_[leaf + 1] - group);
+  const Count first = leaf_begin_[leaf], group = shapes_.group_begin[leaf];
+  const auto groups = static_cast<std::size_t>(shapes_.group_begin[leaf + 1] - group);
   const GroupBody make{rule,
                        to_walk_acceleration(1, gravity.gravitational_constant, units_),
-                       static_cast<std::int32_t>(leaf_begin_[leaf + 1] - first),
+                       shapes_.groups.data() + group,
                        sources_.data() + first,
                        softening_.data() + first,
                        particles.old_acceleration.data() + first,
@@ -178,12 +176,12 @@ SourceTree Forest::tree(std::int32_t i) const {
 
 TargetLeaf Forest::target(std::int32_t i, const float* old_acceleration) const {
   const auto leaf = static_cast<std::size_t>(i);
-  const Count first = leaf_begin_[leaf], group = group_begin_[leaf];
+  const Count first = leaf_begin_[leaf], group = shapes_.group_begin[leaf];
   return {first_leaf_ + i,
           origins_[leaf],
           bounds_[leaf],
           groups_.data() + group,
-          static_cast<std::int32_t>(group_begin_[leaf + 1] - group),
+          static_cast<std::int32_t>(shapes_.group_begin[leaf + 1] - group),
           sources_.data() + first,
           types_.data() + first,
           buckets_.empty() ? nullptr : buckets_.data() + group,

@@ -57,9 +57,10 @@ class Forest {
   /// Gives it away; what is left are no trees.
   Shape take_shape();
   /// Takes the trees of these leaves, of which the next update() makes what build() and the updates since
-  /// would have made. shape: of trees that have been updated, or never will be; leaf_begin: as for build();
-  /// the particles are in tree order already.
-  void adopt(Shape shape, std::span<const Count> leaf_begin);
+  /// would have made. shape: of trees that have been updated, or never will be, groups or none; leaf_begin:
+  /// as for build(); builder: of the trees; the particles are in tree order already.
+  void adopt(Shape shape, std::span<const Count> leaf_begin,
+             const TreeBuilder& builder = bisection_builder());
 
   std::int32_t leaves() const { return static_cast<std::int32_t>(origins_.size()); }
 
@@ -88,8 +89,7 @@ class Forest {
   /// trees are new: until the next ones particles move by less than the size of a leaf.
   std::vector<Vec3d> origins_;
   std::vector<Count> leaf_begin_;       ///< [leaves + 1] first particle
-  std::vector<Count> group_begin_;      ///< [leaves + 1] first group
-  TreeShapes shapes_;                   ///< links of all nodes
+  TreeShapes shapes_;                   ///< links of all nodes, and groups
   Array<NodeCore> core_;                ///< [nodes]
   Array<NodeMoments> moments_;          ///< [nodes]
   Array<SourceParticle> sources_;       ///< [particles]

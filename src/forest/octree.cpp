@@ -173,6 +173,9 @@ class OctreeBuilder : public TreeBuilder {
     for (std::size_t leaf = 0; leaf < leaves; ++leaf)
       std::copy(links[leaf].begin(), links[leaf].end(), shapes.links.begin() + shapes.node_begin[leaf]);
   }
+  void group(std::span<const Count> leaf_begin, TreeShapes& shapes) const override {
+    make_full_groups(leaf_begin, shapes);
+  }
 
  private:
   CurveState state_;

@@ -1,5 +1,6 @@
 #include "forest/tree_builder.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace grove {
@@ -22,6 +23,9 @@ class BisectionBuilder : public TreeBuilder {
       link(cells_.data() + shapes.node_begin[i], shapes.links.data() + shapes.node_begin[i],
            shapes.node_begin[i + 1] - shapes.node_begin[i]);
   }
+  void group(std::span<const Count> leaf_begin, TreeShapes& shapes) const override {
+    make_full_groups(leaf_begin, shapes);
+  }
 
  private:
   static void link(const LocalCell* cells, NodeLinks* links, Count nodes) {
@@ -39,6 +43,17 @@ class BisectionBuilder : public TreeBuilder {
 };
 
 }  // namespace
+
+void make_full_groups(std::span<const Count> leaf_begin, TreeShapes& shapes) {
+  shapes.groups.clear();
+  shapes.group_begin.assign(1, 0);
+  for (std::size_t leaf = 0; leaf + 1 < leaf_begin.size(); ++leaf) {
+    const auto count = static_cast<std::int32_t>(leaf_begin[leaf + 1] - leaf_begin[leaf]);
+    for (std::int32_t first = 0; first < count; first += group_size)
+      shapes.groups.push_back({first, std::min(group_size, count - first)});
+    shapes.group_begin.push_back(static_cast<Count>(shapes.groups.size()));
+  }
+}
 
 const TreeBuilder& bisection_builder() {
   static const BisectionBuilder builder;

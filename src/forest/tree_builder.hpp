@@ -11,10 +11,13 @@
 
 namespace grove {
 
-/// The shape of the trees of some leaves, before it has moments.
+/// The trees of some leaves as a builder leaves them, before they have moments: its nodes, among them the
+/// buckets (NodeLinks::is_bucket()), and its groups. Nothing else follows from the number of particles.
 struct TreeShapes {
-  Array<NodeLinks> links;         ///< of all leaves; indices count from each leaf's first node and particle
-  std::vector<Count> node_begin;  ///< [leaves + 1] first node of each leaf
+  Array<NodeLinks> links;          ///< of all leaves; indices count from each leaf's first node and particle
+  std::vector<Count> node_begin;   ///< [leaves + 1] first node of each leaf
+  Array<GroupRun> groups;          ///< of all leaves, one after the other
+  std::vector<Count> group_begin;  ///< [leaves + 1] first group of each leaf
 };
 
 /// Grows the trees of the leaves of the ORB: how a leaf is divided is all that bisection, octree and kd-tree
@@ -24,11 +27,18 @@ class TreeBuilder {
   virtual ~TreeBuilder() = default;
 
   /// leaf_begin (in): first record of each leaf, length leaves + 1. records (in/out): returned in tree order,
-  /// which may not depend on the order given within a leaf. id (in): ids by Record::index.
-  /// Groups are the runs of group_size particles from each leaf's first on; no bucket may reach over two.
+  /// which may not depend on the order given within a leaf. id (in): ids by Record::index. shapes (out):
+  /// links and node_begin.
   virtual void build(std::span<const Count> leaf_begin, std::span<Record> records, const ParticleId* id,
                      TreeShapes& shapes) const = 0;
+  /// Parts the particles into groups: shapes (in/out) has the nodes, which build() made here or elsewhere,
+  /// and gets groups and group_begin. Groups follow one another, and no bucket reaches over two.
+  virtual void group(std::span<const Count> leaf_begin, TreeShapes& shapes) const = 0;
 };
+
+/// group() of trees whose buckets end wherever a group is full: runs of group_size particles from each leaf's
+/// first on. Those of the trees that GPUs know.
+void make_full_groups(std::span<const Count> leaf_begin, TreeShapes& shapes);
 
 /// The bisection of the ORB continued down to groups and buckets (kernels/host/bisection.hpp).
 const TreeBuilder& bisection_builder();

@@ -67,7 +67,7 @@ Array<MessageBlock> pack_let(const Selection& selection,
       *core++ = from.core[node];
       *moments++ = from.moments[node];
       const NodeLinks &to = selection.links[next], &bucket = from.links[node];
-      if (to.child != NodeLinks::bucket) continue;
+      if (!to.is_bucket()) continue;
       std::copy_n(from.particles + bucket.first, bucket.count, particles + to.first);
       std::copy_n(from.types + bucket.first, bucket.count, types + to.first);
     }

@@ -41,7 +41,7 @@ class Descent {
   void open(std::int32_t node, std::int32_t number, std::size_t begin) {
     const NodeLinks& from = tree_.links[node];
     link(number).first = particles_;
-    if (from.child == NodeLinks::bucket) {
+    if (from.is_bucket()) {
       link(number).child = NodeLinks::bucket;
       particles_ += from.count;
       return;

@@ -29,6 +29,7 @@
 #include "kernels/cuda/trees/octree_refit.hpp"
 #include "kernels/cuda/walk/rope_walk.hpp"
 #include "kernels/cuda/walk/walk.hpp"
+#include "kernels/math/group_cuts.hpp"
 #include "particles/models/model.hpp"
 
 namespace grove {
@@ -177,7 +178,7 @@ class Bench {
                          static_cast<std::uint64_t>(node_begin_[i]), static_cast<std::uint64_t>(group),
                          static_cast<std::int32_t>(count),
                          static_cast<std::int32_t>(node_begin_[i + 1] - node_begin_[i])});
-      group += (count + group_size - 1) / group_size;
+      group += full_groups(static_cast<std::int32_t>(count));
     }
     device_places_ = upload(places_);
     trees_.emplace(leaves(), static_cast<std::size_t>(group), count_, static_cast<std::size_t>(nodes()));

@@ -48,9 +48,7 @@ class GpuLeafSums : public GpuTest {
     const cuda::DeviceArray<double> mass{std::span<const double>(particles_.mass)};
     const cuda::DeviceArray<std::uint8_t> type{std::span<const std::uint8_t>(particles_.type)};
     const cuda::DeviceArray<ParticleId> id{std::span<const ParticleId>(particles_.id)};
-    std::vector<cuda::LeafForceTarget> wanted;
-    for (const DirectTarget& t : targets_) wanted.push_back({t.position, t.softening, t.id});
-    const cuda::DeviceArray<cuda::LeafForceTarget> on_gpu{std::span<const cuda::LeafForceTarget>(wanted)};
+    const cuda::DeviceArray<DirectTarget> on_gpu{std::span<const DirectTarget>(targets_)};
     const cuda::DeviceArray<DirectForce> sums((begin.size() - 1) * target_count);
     cuda::sum_leaf_forces(gravity_, {position.data(), mass.data(), type.data(), id.data()},
                           cuda::LeafPieces(begin), on_gpu.data(), target_count, sums.data());

@@ -62,6 +62,48 @@ TEST(Walk, ofOctreesEqualsDirectSummationWhenEverythingIsOpened) {
         }
 }
 
+/// Bisections with groups of one to four buckets.
+class UnevenGroups : public TreeBuilder {
+ public:
+  void build(std::span<const Count> leaf_begin, std::span<Record> records, const ParticleId* id,
+             TreeShapes& shapes) const override {
+    bisection_builder().build(leaf_begin, records, id, shapes);
+  }
+  void group(std::span<const Count> leaf_begin, TreeShapes& shapes) const override {
+    shapes.groups.clear();
+    shapes.group_begin.assign(1, 0);
+    for (std::size_t leaf = 0; leaf + 1 < leaf_begin.size(); ++leaf) {
+      const auto count = static_cast<std::int32_t>(leaf_begin[leaf + 1] - leaf_begin[leaf]);
+      for (std::int32_t first = 0, buckets = 1; first < count; buckets = buckets % 4 + 1) {
+        shapes.groups.push_back({first, std::min(buckets * bucket_size, count - first)});
+        first += shapes.groups.back().count;
+      }
+      shapes.group_begin.push_back(static_cast<Count>(shapes.groups.size()));
+    }
+  }
+};
+
+/// Groups need not be cells of the tree.
+TEST(Walk, takes_groups_as_their_builder_makes_them) {
+  for (const double theta : {1e-6, 0.5}) {
+    GravityParameters gravity =
+        gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::spline, 0.02);
+    gravity.theta = theta;
+    Particles particles = make_shape(Shape::clumps, 1500);
+    Grown grown;
+    grown.prepare(particles, 0.02);
+    grown.sort(particles, 256);
+    grown.build(particles, UnevenGroups());
+    grown.moments(particles, gravity, 0);
+    EXPECT_EQ(grown.forest.target(0).groups[1].count, 2 * bucket_size);
+    grown.walk(particles, gravity);
+    const auto exact = direct_forces(particles, gravity);
+    for (std::size_t i = 0; i < particles.size(); ++i)
+      ASSERT_LE(norm(particles.acceleration[i].as<double>() - exact[i].acceleration),
+                expansion_bound(particles, gravity, i) + rounding_bound(particles, gravity, i, 5));
+  }
+}
+
 /// The halo of a Hernquist sphere has groups that reach over its core.
 TEST(Walk, hasFewerInteractionsWhereGroupsOfOctreesAreSplit) {
   GravityParameters gravity =

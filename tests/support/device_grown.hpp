@@ -8,6 +8,7 @@
 #include "kernels/cuda/trees/octree.hpp"
 #include "kernels/cuda/trees/octree_refit.hpp"
 #include "kernels/cuda/walk/walk.hpp"
+#include "kernels/math/group_cuts.hpp"
 #include "support/device_records.hpp"
 #include "support/grown.hpp"
 
@@ -71,7 +72,7 @@ struct DeviceGrown {
     cuda::DeviceArray<std::uint32_t> order(particles.size());
     links = cuda::DeviceArray<NodeLinks>(static_cast<std::size_t>(node_begin.back()));
     cuda::cut_leaves(host.leaf_begin, node_begin, records, ids.data(), order.data(), links.data(),
-                     targets_per_warp);
+                     GroupCuts{targets_per_warp});
     particles.reorder(download(order));
     lay_out();
   }
@@ -100,7 +101,7 @@ struct DeviceGrown {
       places.push_back({static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(node_begin[i]),
                         static_cast<std::uint64_t>(group_begin.back()), static_cast<std::int32_t>(count),
                         static_cast<std::int32_t>(node_begin[i + 1] - node_begin[i])});
-      group_begin.push_back(group_begin.back() + (count + group_size - 1) / group_size);
+      group_begin.push_back(group_begin.back() + full_groups(static_cast<std::int32_t>(count)));
       leaf_of_group.resize(static_cast<std::size_t>(group_begin.back()), static_cast<std::uint32_t>(i));
     }
   }

@@ -21,6 +21,11 @@ namespace {
 
 using namespace testing;
 
+template <class Simd>
+void cut_by(Record* records, std::int32_t count, const ParticleId* id, LocalCell* cells) {
+  bisection::cut_leaf<Simd>(GroupCuts{}, records, count, id, cells);
+}
+
 /// The code under test on either instruction set.
 struct LeafPath {
   const char* name;
@@ -28,9 +33,9 @@ struct LeafPath {
 };
 
 const LeafPath leaf_paths[] = {
-    {"portable", bisection::cut_leaf<bisection::Portable>},
+    {"portable", cut_by<bisection::Portable>},
 #ifdef GROVE_BISECTION_AVX512
-    {"avx512", bisection::cut_leaf<bisection::Avx512>},
+    {"avx512", cut_by<bisection::Avx512>},
 #endif
 };
 

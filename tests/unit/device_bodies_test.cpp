@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -140,15 +141,20 @@ TEST(DeviceBodies, sourcesAndGroupsAreTheHosts) {
   source.softening_of[1] = 0.25F;
   AcceptanceRule rule;
   rule.criterion = Criterion::acceleration;
-  GroupBody group{rule,       1,           particles, sources.data(), softening.data(),
-                  old.data(), rung.data(), 3,         made.data()};
+  std::vector<GroupRun> runs;
+  for (std::size_t first = 0; first < particles; first += group_size)
+    runs.push_back({static_cast<std::int32_t>(first),
+                    static_cast<std::int32_t>(std::min<std::size_t>(group_size, particles - first))});
+  const auto r = copy(runs);
+  GroupBody group{rule,       1,           runs.data(), sources.data(), softening.data(),
+                  old.data(), rung.data(), 3,           made.data()};
   for (std::size_t i = 0; i < particles; ++i) source(i);
   for (std::size_t i = 0; i < groups; ++i) group(i);
 
   source.position = x.data(), source.mass = m.data(), source.type = t.data();
   source.sources = s.data(), source.softening = eps.data();
   group.sources = s.data(), group.softening = eps.data(), group.old_acceleration = a.data();
-  group.rung = l.data(), group.groups = g.data();
+  group.runs = r.data(), group.rung = l.data(), group.groups = g.data();
   run_on_device(particles, source);
   run_on_device(groups, group);
   const std::vector<SourceParticle> device_sources = fetch(s);

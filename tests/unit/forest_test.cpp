@@ -44,6 +44,14 @@ void expect_sound(const Grown& grown, const GravityParameters& gravity) {
   }
 }
 
+/// As GPUs take them for granted.
+void expect_full_groups(const Grown& grown) {
+  for (std::int32_t leaf = 0; leaf < grown.forest.leaves(); ++leaf) {
+    const TargetLeaf target = grown.forest.target(leaf);
+    for (std::int32_t g = 0; g + 1 < target.group_count; ++g) ASSERT_EQ(target.groups[g].count, group_size);
+  }
+}
+
 TEST(Forest, isSoundForAllShapesAndSizes) {
   for (const Shape shape : all_shapes)
     for (const std::size_t count : {1U, 2U, 7U, 33U, 4097U}) {
@@ -51,7 +59,9 @@ TEST(Forest, isSoundForAllShapesAndSizes) {
       Particles particles = make_shape(shape, count);
       const GravityParameters gravity = opening(Criterion::opening_radius);
       expect_sound(grow(particles, gravity, 4096), gravity);
-      expect_sound(grow(particles, gravity, 64), gravity);
+      const Grown grown = grow(particles, gravity, 64);
+      expect_sound(grown, gravity);
+      expect_full_groups(grown);
     }
 }
 

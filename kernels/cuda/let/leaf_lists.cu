@@ -5,7 +5,7 @@
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
 #include "kernels/cuda/device/streams.cuh"
-#include "kernels/math/cut_rule.hpp"
+#include "kernels/math/group_cuts.hpp"
 
 namespace grove::cuda {
 namespace {
@@ -16,7 +16,7 @@ constexpr int list_threads = 128;
 __global__ void __launch_bounds__(list_threads)
     number(const LeafPlaces* leaves, std::uint32_t* leaf_of_group) {
   const LeafPlaces leaf = leaves[blockIdx.x];
-  const auto groups = static_cast<std::uint32_t>((leaf.count + group_size - 1) / group_size);
+  const auto groups = static_cast<std::uint32_t>(full_groups(leaf.count));
   for (std::uint32_t g = blockIdx.y * list_threads + threadIdx.x; g < groups; g += gridDim.y * list_threads)
     leaf_of_group[leaf.group + g] = blockIdx.x;
 }

@@ -30,7 +30,7 @@ struct TreePacking {
                         to = place.node + static_cast<std::uint64_t>(number[n]);
     out.core[to] = trees.core[from];
     out.moments[to] = trees.moments[from];
-    if (trees.children) out.children[to] = trees.children[from];
+    if (!trees.are_binary()) out.children[to] = trees.children[from];
     NodeLinks link = trees.links[from];
     // The next node is a sibling of a selected node, or of one above it: selected, too.
     if (link.next >= 0) link.next = number[link.next];

@@ -43,7 +43,7 @@ struct Family {
   std::int32_t first, count;
 };
 __device__ Family family_of(const LeafTrees& trees, std::uint64_t node, const NodeLinks& links) {
-  return {links.child, trees.children ? trees.children[node] : 2};
+  return {links.child, trees.are_binary() ? 2 : trees.children[node]};
 }
 
 __device__ void set_bit(std::uint32_t* bits, std::int32_t n) { atomicOr(&bits[n / 32], 1u << (n % 32)); }
@@ -223,7 +223,7 @@ LetArrays LetSelection::pack() const {
   }
   LetArrays arrays{
       DeviceArray<NodeCore>(node),           DeviceArray<NodeMoments>(node),
-      DeviceArray<NodeLinks>(node),          DeviceArray<std::uint8_t>(trees_.children ? node : 0),
+      DeviceArray<NodeLinks>(node),          DeviceArray<std::uint8_t>(trees_.are_binary() ? 0 : node),
       DeviceArray<SourceParticle>(particle), DeviceArray<float>(particle)};
   pack_trees(trees_, largest_tree_, places, marks(),
              {arrays.core.data(), arrays.moments.data(), arrays.links.data(), arrays.children.data(),

@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/cuts/partition/orb_cell.cuh"
 #include "kernels/cuda/device/check.cuh"
-#include "kernels/math/cut_rule.hpp"
+#include "kernels/math/group_cuts.hpp"
 
 namespace grove::cuda {
 namespace {
@@ -62,10 +62,10 @@ class LeafBisection {
 
  public:
   __device__ LeafBisection(S& shared, const Leaf& leaf, const Columns& records, const ParticleId* ids,
-                           int targets_per_warp, std::uint32_t* order, NodeLinks* links)
+                           const GroupCuts& rule, std::uint32_t* order, NodeLinks* links)
       : s_(shared),
         count_(leaf.count),
-        targets_per_warp_(targets_per_warp),
+        rule_(rule),
         index_(records.at[3] + leaf.first),
         ids_(ids),
         order_(order + leaf.first),
@@ -167,7 +167,7 @@ class LeafBisection {
   __device__ ParticleId id_of(std::uint16_t particle) const { return ids_[index_[particle]]; }
 
   __device__ void start() {
-    const bool is_cut = count_ > bucket_size;
+    const bool is_cut = !rule_.is_bucket(count_);
     if (threadIdx.x == 0) {
       s_.active[0] = is_cut ? 1 : 0;
       s_.cut.cells[0][0] = {0,     static_cast<std::uint16_t>(count_), 1, no_cell, 0, 0, {no_cell, no_cell},
@@ -188,15 +188,12 @@ class LeafBisection {
         low[axis] = s_.coordinate[axis][s_.list[axis][c.first]];
         high[axis] = s_.coordinate[axis][s_.list[axis][last]];
       }
-      const int axis = longest_axis(low, high);
-      const int less = number_less(axis, c.first, c.count, middle_in_leaf(low[axis], high[axis]));
-      const int quantum = c.count > targets_per_warp_ ? targets_per_warp_
-                          : c.count > group_size      ? group_size
-                                                      : bucket_size;
-      const int left = static_cast<int>(middle_left_count(c.count, less, quantum));
+      const int axis = rule_.axis(low, high);
+      const int less = number_less(axis, c.first, c.count, rule_.middle(low[axis], high[axis]));
+      const int left = static_cast<int>(rule_.left_count(c.count, less));
       c.axis = static_cast<std::uint16_t>(axis);
       c.split = static_cast<std::uint16_t>(c.first + left);
-      const int below_right = c.below + 2 + local_cells(left) - 1;
+      const int below_right = c.below + 2 + rule_.cells(left) - 1;
       add_child(level, c, 0, c.first, left, c.below + 2, c.below + 1);
       add_child(level, c, 1, c.split, c.count - left, below_right, c.next);
     }
@@ -217,7 +214,7 @@ class LeafBisection {
 
   __device__ void add_child(int level, ActiveCell& parent, int side, int first, int count, int below,
                             int next) {
-    const bool is_cut = count > bucket_size;
+    const bool is_cut = !rule_.is_bucket(count);
     links_[parent.below + side] = {is_cut ? below : NodeLinks::bucket, next, first, count};
     parent.child[side] = no_cell;
     if (!is_cut) return;
@@ -319,7 +316,8 @@ class LeafBisection {
   }
 
   S& s_;
-  int count_, targets_per_warp_;
+  int count_;
+  const GroupCuts rule_;
   const std::uint32_t* index_;  ///< of the leaf, and the next likewise
   const ParticleId* ids_;       ///< of all
   std::uint32_t* order_;
@@ -329,30 +327,29 @@ class LeafBisection {
 
 template <int items>
 __global__ void __launch_bounds__(cut_threads, 2)
-    cut(const Leaf* leaves, const Columns records, const ParticleId* ids, int targets_per_warp,
+    cut(const Leaf* leaves, const Columns records, const ParticleId* ids, const GroupCuts rule,
         std::uint32_t* order, NodeLinks* links) {
   extern __shared__ __align__(16) std::byte memory[];
   const Leaf& leaf = leaves[blockIdx.x];
   if (leaf.count == 0) return;
-  LeafBisection<items>(*reinterpret_cast<CutMemory<items>*>(memory), leaf, records, ids, targets_per_warp,
-                       order, links)
+  LeafBisection<items>(*reinterpret_cast<CutMemory<items>*>(memory), leaf, records, ids, rule, order, links)
       .run();
 }
 
 template <int items>
 void launch(const DeviceArray<Leaf>& leaves, const Columns& records, const ParticleId* ids,
-            int targets_per_warp, std::uint32_t* order, NodeLinks* links) {
+            const GroupCuts& rule, std::uint32_t* order, NodeLinks* links) {
   GROVE_CUDA(cudaFuncSetAttribute(cut<items>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   sizeof(CutMemory<items>)));
   cut<items><<<static_cast<unsigned>(leaves.size()), cut_threads, sizeof(CutMemory<items>)>>>(
-      leaves.data(), records, ids, targets_per_warp, order, links);
+      leaves.data(), records, ids, rule, order, links);
 }
 
 }  // namespace
 
 void cut_leaves(std::span<const Count> leaf_begin, std::span<const Count> node_begin,
                 const DeviceRecords& records, const ParticleId* ids, std::uint32_t* order, NodeLinks* links,
-                std::int32_t targets_per_warp) {
+                const GroupCuts& rule) {
   std::vector<Leaf> leaves;
   std::int32_t largest = 0;
   for (std::size_t i = 0; i + 1 < leaf_begin.size(); ++i) {
@@ -367,7 +364,7 @@ void cut_leaves(std::span<const Count> leaf_begin, std::span<const Count> node_b
                        : largest <= 2 * cut_threads ? launch<2>
                        : largest <= 4 * cut_threads ? launch<4>
                                                     : launch<8>;
-  by_size(device_leaves, columns_of(records), ids, targets_per_warp, order, links);
+  by_size(device_leaves, columns_of(records), ids, rule, order, links);
   const auto bytes = static_cast<std::uint64_t>(24 * leaf_begin.back() + 16 * node_begin.back());
   launched("Grove::cuda::cut_leaves", bytes);
 }

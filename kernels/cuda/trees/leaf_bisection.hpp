@@ -5,7 +5,7 @@
 
 #include "base/types.hpp"
 #include "kernels/cuda/particles/records.hpp"
-#include "kernels/math/cut_rule.hpp"
+#include "kernels/math/group_cuts.hpp"
 #include "kernels/math/node.hpp"
 
 namespace grove::cuda {
@@ -23,13 +23,13 @@ inline constexpr std::int32_t most_in_leaf = 4096;
 /// leaf_begin (host): first record of each leaf, length leaves + 1, at most most_in_leaf in each; node_begin
 /// (host): first node of each leaf, length leaves + 1, running sums of local_cells(). records (device): in
 /// leaf order. ids (device): by Record::index.
-/// targets_per_warp: group_size; twice that: cells of more particles are cut at multiples of it first, so
-/// that the first and the second group of a leaf are a cell, and so on. order (out, device): indices of the
-/// particles in tree order; links (out, device): of the nodes, as TreeShapes has them.
+/// rule: with twice group_size for targets_per_warp the first and the second group of a leaf are a cell, and
+/// so on. order (out, device): indices of the particles in tree order; links (out, device): of the nodes, as
+/// TreeShapes has them.
 ///
 /// Cost: 20 bytes read and 4 written per particle, 16 per node; some 2000 instructions per particle.
 void cut_leaves(std::span<const Count> leaf_begin, std::span<const Count> node_begin,
                 const DeviceRecords& records, const ParticleId* ids, std::uint32_t* order, NodeLinks* links,
-                std::int32_t targets_per_warp = group_size);
+                const GroupCuts& rule = {});
 
 }  // namespace grove::cuda

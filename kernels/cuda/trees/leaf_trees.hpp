@@ -41,7 +41,10 @@ struct LeafTrees {
   float* softening;         ///< Plummer-equivalent lengths
   NodeCore* core;
   NodeMoments* moments;
-  std::uint8_t* children = nullptr;  ///< of nodes of octrees, unless buckets; not there: bisections, two each
+  std::uint8_t* children = nullptr;  ///< of nodes, unless buckets; not there where all have two
+
+  /// True if all nodes that are divided have two children.
+  GROVE_HOST_DEVICE bool are_binary() const { return children == nullptr; }
 };
 
 /// Forest::update() on the GPU: origins, sources, groups, moments combined bottom-up in a fixed order with

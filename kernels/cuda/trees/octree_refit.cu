@@ -8,6 +8,7 @@
 #include "kernels/cuda/trees/leaf_bounds.hpp"
 #include "kernels/cuda/trees/leaf_update.cuh"
 #include "kernels/cuda/trees/tree_sums.cuh"
+#include "kernels/math/group_cuts.hpp"
 
 namespace grove::cuda {
 namespace {
@@ -26,7 +27,7 @@ dim3 blocks_of_leaves(std::uint32_t leaves, std::uint64_t items, unsigned per_bl
 __device__ std::uint32_t first_of_warp() { return blockIdx.y * warps + threadIdx.x / 32; }
 __device__ std::uint32_t step_of_warps() { return gridDim.y * warps; }
 __device__ std::uint32_t groups_of(const LeafPlaces& leaf) {
-  return static_cast<std::uint32_t>((leaf.count + group_size - 1) / group_size);
+  return static_cast<std::uint32_t>(full_groups(leaf.count));
 }
 
 /// A warp per leaf.

@@ -22,12 +22,12 @@ struct Scales {
 template <class Shape>
 __global__ void __launch_bounds__(targets_of_block* slices)
     sum(const Scales scales, const LeafForceSources sources, const std::uint64_t* begin,
-        const LeafForceTarget* targets, std::uint32_t count, DirectForce* forces) {
+        const DirectTarget* targets, std::uint32_t count, DirectForce* forces) {
   __shared__ DirectForce part[slices][targets_of_block];
   const std::uint32_t t = blockIdx.y * targets_of_block + threadIdx.x;
   DirectForce force;
   if (t < count) {
-    const LeafForceTarget target = targets[t];
+    const DirectTarget target = targets[t];
     const double own_scale = direct_scale(Shape{}, target.softening);
     for (std::uint64_t j = begin[blockIdx.x] + threadIdx.y; j < begin[blockIdx.x + 1]; j += slices) {
       if (sources.id[j] == target.id) continue;
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(targets_of_block* slices)
 }  // namespace
 
 void sum_leaf_forces(const GravityParameters& gravity, const LeafForceSources& sources,
-                     const LeafPieces& pieces, const LeafForceTarget* targets, std::size_t count,
+                     const LeafPieces& pieces, const DirectTarget* targets, std::size_t count,
                      DirectForce* forces) {
   if (count == 0 || pieces.leaves == 0) return;
   const dim3 grid(pieces.count, static_cast<unsigned>((count + targets_of_block - 1) / targets_of_block));

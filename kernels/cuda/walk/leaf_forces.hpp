@@ -11,13 +11,6 @@
 
 namespace grove::cuda {
 
-/// A place where a force is wanted.
-struct LeafForceTarget {
-  Vec3d position;
-  double softening;  ///< Plummer-equivalent length; a pair uses the larger of the two
-  ParticleId id;     ///< the source of this id is left out
-};
-
 /// Particles in device memory, units of the run.
 struct LeafForceSources {
   const Vec3d* position;
@@ -33,7 +26,7 @@ struct LeafForceSources {
 /// summation in a leaf depends on the number of its particles alone. Cost: targets x particles; memory for
 /// leaves of several pieces: 32 bytes per piece and target.
 void sum_leaf_forces(const GravityParameters& gravity, const LeafForceSources& sources,
-                     const LeafPieces& pieces, const LeafForceTarget* targets, std::size_t count,
+                     const LeafPieces& pieces, const DirectTarget* targets, std::size_t count,
                      DirectForce* forces);
 
 }  // namespace grove::cuda

@@ -16,10 +16,13 @@ struct WalkSources {
   NodeArrays nodes[2];  ///< of the leaves, with frames by number in the ORB; of the cells above them
   const SourceParticle* particles;
   const float* softening;                ///< by particle
-  const std::uint8_t* children;          ///< by node of octrees, unless it is a bucket; nullptr: bisections
+  const std::uint8_t* children;          ///< by node, as LeafTrees::children
   const std::uint32_t* beginnings;       ///< those of TopSources, and the next likewise
   const std::uint32_t* first_beginning;  ///< [leaves + 1]
   NodeCodes codes;
+
+  /// As LeafTrees::are_binary().
+  bool are_binary() const { return children == nullptr; }
 };
 
 /// Numbers of parts: the most that the kernels take, and the most that saves time

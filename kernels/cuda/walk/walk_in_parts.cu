@@ -22,14 +22,11 @@ __global__ void __launch_bounds__(part_threads, blocks_per_processor)
   __shared__ WarpMemory memory[part_warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   GroupWalk<order, Shape, own, kind, group_size, true> group(
-      units, sources, targets, memory[warp],
-      spill + static_cast<std::size_t>(blockIdx.x * part_warps + warp) * NodeStack::most_spilled);
-  unsigned long long cell = 0, particle = 0, tests = 0, instructions = 0, longest = 0;
+      units, sources, targets, memory[warp], spill_of_warp(spill, blockIdx.x * part_warps + warp));
+  WarpTotals totals;
   const auto parts = static_cast<std::uint32_t>(targets.parts);
   while (true) {
-    std::uint32_t unit = 0;
-    if (lane == 0) unit = atomicAdd(&state->next_group, 1u);
-    unit = __shfl_sync(~0u, unit, 0);
+    const std::uint32_t unit = next_unit(state);
     if (unit >= targets.groups * parts) break;
     const Fault fault = group.run_part(unit / parts, {static_cast<int>(unit % parts), targets.parts});
     if (fault != Fault::none) {
@@ -38,18 +35,9 @@ __global__ void __launch_bounds__(part_threads, blocks_per_processor)
     }
     sums.sum[std::size_t{unit} * 32 + static_cast<std::size_t>(lane)] = group.total();
     if (lane == 0) sums.work[unit] = group.cell + group.particle;
-    cell += static_cast<std::uint64_t>(group.cell) * static_cast<std::uint64_t>(group.count());
-    particle += static_cast<std::uint64_t>(group.particle) * static_cast<std::uint64_t>(group.count());
-    tests += group.tests;
-    instructions += group.instructions();
-    longest = max(longest, group.instructions());
+    totals.add(group);
   }
-  if (lane != 0) return;
-  atomicAdd(&state->cell, cell);
-  atomicAdd(&state->particle, particle);
-  atomicAdd(&state->tests, tests);
-  atomicAdd(&state->instructions, instructions);
-  atomicMax(&state->longest, longest);
+  if (lane == 0) totals.put(state);
 }
 
 /// A warp per group, a lane per target.
@@ -80,8 +68,7 @@ void launch_kind(const ForceUnits& units, const WalkSources& sources, const Walk
                  WalkMemory& memory) {
   const auto kernel = sum_parts<order, Shape, own, kind>;
   const int grid = blocks_at_a_time(kernel, part_threads);
-  memory.spill =
-      DeviceArray<std::uint32_t>(static_cast<std::size_t>(grid) * part_warps * NodeStack::most_spilled);
+  memory.spill = spill_of(static_cast<std::uint32_t>(grid * part_warps));
   kernel<<<grid, part_threads, 0, stream()>>>(units, sources, targets,
                                               PartSums{memory.sum.data(), memory.work.data()},
                                               memory.spill.data(), memory.state.data());
@@ -91,8 +78,8 @@ void launch_kind(const ForceUnits& units, const WalkSources& sources, const Walk
 template <Order order, class Shape, bool own>
 void launch(const ForceUnits& units, const WalkSources& sources, const WalkTargets& targets,
             WalkMemory& memory) {
-  const auto of_kind = sources.children ? launch_kind<order, Shape, own, LocalTreeKind::octree>
-                                        : launch_kind<order, Shape, own, LocalTreeKind::bisection>;
+  const auto of_kind = sources.are_binary() ? launch_kind<order, Shape, own, LocalTreeKind::bisection>
+                                            : launch_kind<order, Shape, own, LocalTreeKind::octree>;
   of_kind(units, sources, targets, memory);
 }
 

@@ -25,13 +25,6 @@ GROVE_HOST_DEVICE constexpr int blocks_per_processor(bool own, LocalTreeKind kin
   return is_brief(own, kind) ? 32 : kind == LocalTreeKind::octree ? 8 : 9;
 }
 
-/// By all lanes of a warp.
-__device__ inline std::uint32_t next_group(WalkState* state) {
-  std::uint32_t g = 0;
-  if (threadIdx.x % 32 == 0) g = atomicAdd(&state->next_group, 1u);
-  return __shfl_sync(~0u, g, 0);
-}
-
 /// The sources are indexed by lanes, which without __grid_constant__ would take a copy in memory.
 template <Order order, class Shape, bool own, LocalTreeKind kind, int targets_per_warp>
 __global__ void __launch_bounds__(32 * warps_of(own, kind), blocks_per_processor(own, kind))
@@ -40,30 +33,20 @@ __global__ void __launch_bounds__(32 * warps_of(own, kind), blocks_per_processor
   constexpr int warps = warps_of(own, kind);
   __shared__ WarpMemory memory[warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  GroupWalk<order, Shape, own, kind, targets_per_warp> group(
-      units, sources, targets, memory[warp],
-      spill + static_cast<std::size_t>(blockIdx.x * warps + warp) * NodeStack::most_spilled);
-  unsigned long long cell = 0, particle = 0, tests = 0, instructions = 0, longest = 0;
+  GroupWalk<order, Shape, own, kind, targets_per_warp> group(units, sources, targets, memory[warp],
+                                                             spill_of_warp(spill, blockIdx.x * warps + warp));
+  WarpTotals totals;
   for (std::uint32_t turn = 0; !is_brief(own, kind) || turn < of_brief_block; ++turn) {
-    const std::uint32_t g = is_brief(own, kind) ? blockIdx.x * of_brief_block + turn : next_group(state);
+    const std::uint32_t g = is_brief(own, kind) ? blockIdx.x * of_brief_block + turn : next_unit(state);
     if (g >= targets.groups) break;
     const Fault fault = group.run(g, output);
     if (fault != Fault::none) {
       if (lane == 0) atomicMax(&state->fault, static_cast<int>(fault));
       break;
     }
-    cell += static_cast<std::uint64_t>(group.cell) * static_cast<std::uint64_t>(group.count());
-    particle += static_cast<std::uint64_t>(group.particle) * static_cast<std::uint64_t>(group.count());
-    tests += group.tests;
-    instructions += group.instructions();
-    longest = max(longest, group.instructions());
+    totals.add(group);
   }
-  if (lane != 0) return;
-  atomicAdd(&state->cell, cell);
-  atomicAdd(&state->particle, particle);
-  atomicAdd(&state->tests, tests);
-  atomicAdd(&state->instructions, instructions);
-  atomicMax(&state->longest, longest);
+  if (lane == 0) totals.put(state);
 }
 
 template <Order order, class Shape, bool own, LocalTreeKind kind, int targets_per_warp>
@@ -75,7 +58,7 @@ void launch_kind(const ForceUnits& units, const WalkSources& sources, const Walk
   std::uint32_t grid = (targets.groups + of_brief_block - 1) / of_brief_block;
   if constexpr (!is_brief(own, kind)) {
     grid = static_cast<std::uint32_t>(blocks_at_a_time(kernel, threads));
-    memory.spill = DeviceArray<std::uint32_t>(std::size_t{grid} * warps * NodeStack::most_spilled);
+    memory.spill = spill_of(grid * warps);
   }
   kernel<<<grid, threads, 0, stream()>>>(units, sources, targets, output, of_brief_block, memory.spill.data(),
                                          memory.state.data());
@@ -88,7 +71,8 @@ void launch_order(const ForceUnits& units, const WalkSources& sources, const Wal
                   const ForceOutput& output, WalkMemory& memory) {
   auto of_kind = launch_kind<order, Shape, own, LocalTreeKind::bisection, targets_per_warp>;
   if constexpr (targets_per_warp == group_size) {
-    if (sources.children) of_kind = launch_kind<order, Shape, own, LocalTreeKind::octree, targets_per_warp>;
+    if (!sources.are_binary())
+      of_kind = launch_kind<order, Shape, own, LocalTreeKind::octree, targets_per_warp>;
   }
   of_kind(units, sources, targets, output, memory);
 }

@@ -10,7 +10,7 @@ namespace grove::cuda {
 /// Totals and the way from warp to warp.
 struct WalkState {
   unsigned long long cell, particle, tests, instructions, longest;
-  std::uint32_t next_group;  ///< and part of it
+  std::uint32_t next_unit;  ///< group, or part of one
   int fault;
 };
 
@@ -21,6 +21,45 @@ struct WalkMemory {
   DeviceArray<Accumulator<float>> sum;  ///< [groups][parts][32] what each part of each group sums
   DeviceArray<std::uint32_t> work;      ///< [groups][parts]
 };
+
+/// The number of the next unit of work, for all lanes of a warp.
+__device__ inline std::uint32_t next_unit(WalkState* state) {
+  std::uint32_t unit = 0;
+  if (threadIdx.x % 32 == 0) unit = atomicAdd(&state->next_unit, 1u);
+  return __shfl_sync(~0u, unit, 0);
+}
+
+/// The totals of a warp's groups.
+struct WarpTotals {
+  unsigned long long cell = 0, particle = 0, tests = 0, instructions = 0, longest = 0;
+
+  /// group: a GroupWalk that has been run.
+  template <class Walk>
+  __device__ void add(const Walk& group) {
+    cell += static_cast<std::uint64_t>(group.cell) * static_cast<std::uint64_t>(group.count());
+    particle += static_cast<std::uint64_t>(group.particle) * static_cast<std::uint64_t>(group.count());
+    tests += group.tests;
+    instructions += group.instructions();
+    longest = max(longest, group.instructions());
+  }
+  /// By one lane.
+  __device__ void put(WalkState* state) const {
+    atomicAdd(&state->cell, cell);
+    atomicAdd(&state->particle, particle);
+    atomicAdd(&state->tests, tests);
+    atomicAdd(&state->instructions, instructions);
+    atomicMax(&state->longest, longest);
+  }
+};
+
+/// Memory for the stacks of the warps of a grid, where these may spill.
+inline DeviceArray<std::uint32_t> spill_of(std::uint32_t warps) {
+  return DeviceArray<std::uint32_t>(std::size_t{warps} * NodeStack::most_spilled);
+}
+/// The part of it of a warp.
+__device__ inline std::uint32_t* spill_of_warp(std::uint32_t* spill, std::uint32_t warp) {
+  return spill + static_cast<std::size_t>(warp) * NodeStack::most_spilled;
+}
 
 /// Blocks of a kernel that run at a time.
 template <class Kernel>

@@ -67,10 +67,7 @@ AuditResult audit(const Communicator& comm, const DeviceParticles& particles, co
   const cuda::LeafForceSources sources{particles.values(fields::position), particles.values(fields::mass),
                                        particles.values(fields::type), id};
   const LeafForces of_leaves = [&](std::span<const DirectTarget> some, std::span<DirectForce> forces) {
-    std::vector<cuda::LeafForceTarget> targets;
-    for (const DirectTarget& t : some) targets.push_back({t.position, t.softening, t.id});
-    const cuda::DeviceArray<cuda::LeafForceTarget> device_targets{
-        std::span<const cuda::LeafForceTarget>(targets)};
+    const cuda::DeviceArray<DirectTarget> device_targets{some};
     const cuda::DeviceArray<DirectForce> device_forces(forces.size());
     cuda::sum_leaf_forces(parameters, sources, pieces, device_targets.data(), some.size(),
                           device_forces.data());

@@ -1,49 +1,16 @@
 #include "gravity/gpu/device_forest.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
-#include "base/errors.hpp"
 #include "kernels/cuda/let/leaf_lists.hpp"
 #include "kernels/cuda/trees/group_runs.hpp"
-#include "kernels/cuda/trees/leaf_bisection.hpp"
-#include "kernels/cuda/trees/octree_refit.hpp"
-#include "kernels/math/cut_rule.hpp"
+#include "kernels/math/group_cuts.hpp"
 
 namespace grove {
-namespace {
 
-/// The first node of each leaf's bisection.
-std::vector<Count> begin_of_nodes(std::span<const Count> leaf_begin) {
-  std::vector<Count> begin{0};
-  for (std::size_t i = 0; i + 1 < leaf_begin.size(); ++i) {
-    const Count count = leaf_begin[i + 1] - leaf_begin[i];
-    if (count > cuda::most_in_leaf)
-      throw InputError(
-          fmt::format("a leaf has {} particles; on a GPU leaves have at most {}: give a smaller leaf size "
-                      "(decomposition.leaf_size, --leaf), or more leaves, or octrees (gravity.tree, --tree), "
-                      "or --backend kokkos",
-                      count, cuda::most_in_leaf));
-    begin.push_back(begin.back() + local_cells(static_cast<std::int32_t>(count)));
-  }
-  return begin;
-}
-
-}  // namespace
-
-DeviceForest::DeviceForest(const GravityParameters& gravity) {
-  switch (gravity.tree) {
-    case LocalTreeKind::bisection:
-      return;
-    case LocalTreeKind::octree:
-      octrees_.emplace(gravity.curve);
-      return;
-  }
-  throw std::logic_error("no builder on GPUs for this kind of tree");
-}
+DeviceForest::DeviceForest(const GravityParameters& gravity)
+    : kind_(gravity.tree), builder_(device_tree_builder(gravity)) {}
 
 /// Places of groups and tables for nodes that are there.
 void DeviceForest::lay_out(std::span<const Count> leaf_begin) {
@@ -54,12 +21,12 @@ void DeviceForest::lay_out(std::span<const Count> leaf_begin) {
     places_.push_back({static_cast<std::uint64_t>(leaf_begin[i]), static_cast<std::uint64_t>(node_begin_[i]),
                        static_cast<std::uint64_t>(group), static_cast<std::int32_t>(count),
                        static_cast<std::int32_t>(node_begin_[i + 1] - node_begin_[i])});
-    group += (count + group_size - 1) / group_size;
+    group += full_groups(static_cast<std::int32_t>(count));
   }
   device_places_ = cuda::DeviceArray<cuda::LeafPlaces>{std::span<const cuda::LeafPlaces>(places_)};
   leaf_of_group_ = cuda::DeviceArray<std::uint32_t>(static_cast<std::size_t>(group));
   cuda::number_groups(device_places_.data(), leaves(), leaf_of_group_.data());
-  if (!octrees_) return;
+  if (follows_from_counts(kind_)) return;
   buckets_ = cuda::DeviceArray<std::uint32_t>(groups());
   cuda::mark_buckets(trees(), groups(), buckets_.data());
 }
@@ -72,25 +39,17 @@ std::int32_t DeviceForest::largest_tree() const {
 
 void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> leaf_begin,
                        const cuda::DeviceRecords& records, std::int32_t targets_per_warp) {
-  const ParticleId* const ids = particles.values(fields::id);
   links_ = {};
-  if (octrees_) {
-    // Sorting takes memory, and the next trees have other sizes.
+  if (!follows_from_counts(kind_)) {
+    // New nodes take memory, and the next trees have other sizes.
     core_ = {};
     moments_ = {};
     children_ = {};
     sources_ = {};
     softening_ = {};
-    octrees_->sort(leaf_begin, records, ids);
-    order_ = cuda::DeviceArray<std::uint32_t>(particles.size());
-    node_begin_ = octrees_->build(order_.data(), links_);
-    octrees_->release();
-  } else {
-    node_begin_ = begin_of_nodes(leaf_begin);
-    links_ = cuda::DeviceArray<NodeLinks>(nodes());
-    order_ = cuda::DeviceArray<std::uint32_t>(particles.size());
-    cuda::cut_leaves(leaf_begin, node_begin_, records, ids, order_.data(), links_.data(), targets_per_warp);
   }
+  node_begin_ =
+      builder_->build(leaf_begin, records, particles.values(fields::id), targets_per_warp, order_, links_);
   lay_out(leaf_begin);
 }
 
@@ -108,11 +67,13 @@ void DeviceForest::recut(std::span<const std::int32_t> leaves, const cuda::Devic
     leaf_begin.push_back(leaf_begin.back() + place.count);
   }
   node_begin.push_back(static_cast<Count>(nodes()));
-  cuda::cut_leaves(leaf_begin, node_begin, records, ids, order, links_.data(), targets_per_warp);
+  builder_->rebuild(leaf_begin, node_begin, records, ids, targets_per_warp, order, links_.data());
 }
 
 TreeShapes DeviceForest::shapes() const {
-  TreeShapes shapes{Array<NodeLinks>(nodes()), node_begin_};
+  TreeShapes shapes;
+  shapes.links.resize(nodes());
+  shapes.node_begin = node_begin_;
   cuda::device_download(shapes.links.data(), links_.data(), nodes() * sizeof(NodeLinks));
   return shapes;
 }
@@ -143,19 +104,16 @@ void DeviceForest::update(const DeviceParticles& particles, const GravityParamet
       particles.values(grove::fields::position), particles.values(grove::fields::mass),
       particles.values(grove::fields::type),     particles.values(grove::fields::old_acceleration),
       particles.values(grove::fields::rung),     first_active};
-  if (!octrees_) {
-    cuda::update_leaves(fields, gravity, units, median_acceleration, trees());
-    return;
-  }
-  renew(children_, nodes());
-  cuda::OctreeRefit().run(fields, gravity, units, median_acceleration, trees(), groups(),
-                          static_cast<std::uint32_t>(nodes()));
+  if (!follows_from_counts(kind_)) renew(children_, nodes());
+  builder_->refit(fields, gravity, units, median_acceleration, trees(), groups(),
+                  static_cast<std::uint32_t>(nodes()));
 }
 
 cuda::LeafTrees DeviceForest::trees() const {
-  return {device_places_.data(), leaves(),      links_.data(),   origin_.data(),
-          bounds_.data(),        boxes_.data(), groups_.data(),  sources_.data(),
-          softening_.data(),     core_.data(),  moments_.data(), octrees_ ? children_.data() : nullptr};
+  return {device_places_.data(), leaves(),        links_.data(),
+          origin_.data(),        bounds_.data(),  boxes_.data(),
+          groups_.data(),        sources_.data(), softening_.data(),
+          core_.data(),          moments_.data(), follows_from_counts(kind_) ? nullptr : children_.data()};
 }
 
 cuda::DeviceArray<LeafNotice> DeviceForest::notices() const {

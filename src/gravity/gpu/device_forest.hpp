@@ -1,15 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "forest/tree_builder.hpp"
+#include "gravity/gpu/device_tree_builder.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/particles/records.hpp"
 #include "kernels/cuda/trees/leaf_trees.hpp"
-#include "kernels/cuda/trees/octree.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/leaf_root.hpp"
 #include "kernels/math/opening.hpp"
@@ -26,7 +26,7 @@ class DeviceForest {
 
   /// Cuts the leaves into groups and buckets, or grows their octrees. leaf_begin: first particle of each own
   /// leaf, length leaves + 1. records: of the particles, in leaf order; Record::index tells where each
-  /// particle is now. targets_per_warp: particles that will walk as one, see cuda::cut_leaves(). InputError:
+  /// particle is now. targets_per_warp: particles that will walk as one, see GroupCuts. InputError:
   /// a leaf has more particles than bisections on a GPU take.
   void cut(const DeviceParticles& particles, std::span<const Count> leaf_begin,
            const cuda::DeviceRecords& records, std::int32_t targets_per_warp);
@@ -68,7 +68,8 @@ class DeviceForest {
  private:
   void lay_out(std::span<const Count> leaf_begin);
 
-  std::optional<cuda::OctreeBuilder> octrees_;  ///< not there: bisections
+  LocalTreeKind kind_;
+  std::unique_ptr<DeviceTreeBuilder> builder_;
   std::vector<cuda::LeafPlaces> places_;
   std::vector<Count> node_begin_{0};  ///< [leaves + 1]
   cuda::DeviceArray<cuda::LeafPlaces> device_places_;

@@ -1,0 +1,94 @@
+#include "gravity/gpu/device_tree_builder.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "base/errors.hpp"
+#include "kernels/cuda/trees/leaf_bisection.hpp"
+#include "kernels/cuda/trees/octree.hpp"
+#include "kernels/cuda/trees/octree_refit.hpp"
+#include "kernels/math/group_cuts.hpp"
+
+namespace grove {
+namespace {
+
+class DeviceBisections : public DeviceTreeBuilder {
+ public:
+  std::vector<Count> build(std::span<const Count> leaf_begin, const cuda::DeviceRecords& records,
+                           const ParticleId* ids, std::int32_t targets_per_warp,
+                           cuda::DeviceArray<std::uint32_t>& order,
+                           cuda::DeviceArray<NodeLinks>& links) override {
+    const GroupCuts rule{targets_per_warp};
+    std::vector<Count> node_begin{0};
+    for (std::size_t i = 0; i + 1 < leaf_begin.size(); ++i) {
+      const Count count = leaf_begin[i + 1] - leaf_begin[i];
+      if (count > cuda::most_in_leaf)
+        throw InputError(
+            fmt::format("a leaf has {} particles; on a GPU leaves have at most {}: give a smaller leaf size "
+                        "(decomposition.leaf_size, --leaf), or more leaves, or octrees (gravity.tree, "
+                        "--tree), or --backend kokkos",
+                        count, cuda::most_in_leaf));
+      node_begin.push_back(node_begin.back() + rule.cells(static_cast<std::int32_t>(count)));
+    }
+    links = cuda::DeviceArray<NodeLinks>(static_cast<std::size_t>(node_begin.back()));
+    order = cuda::DeviceArray<std::uint32_t>(static_cast<std::size_t>(leaf_begin.back()));
+    cuda::cut_leaves(leaf_begin, node_begin, records, ids, order.data(), links.data(), rule);
+    return node_begin;
+  }
+
+  void rebuild(std::span<const Count> leaf_begin, std::span<const Count> node_begin,
+               const cuda::DeviceRecords& records, const ParticleId* ids, std::int32_t targets_per_warp,
+               std::uint32_t* order, NodeLinks* links) const override {
+    cuda::cut_leaves(leaf_begin, node_begin, records, ids, order, links, GroupCuts{targets_per_warp});
+  }
+
+  void refit(const cuda::LeafParticleFields& particles, const GravityParameters& gravity,
+             const WalkUnits& units, double median_acceleration, const cuda::LeafTrees& trees, std::uint32_t,
+             std::uint32_t) const override {
+    cuda::update_leaves(particles, gravity, units, median_acceleration, trees);
+  }
+};
+
+class DeviceOctrees : public DeviceTreeBuilder {
+ public:
+  explicit DeviceOctrees(Curve curve) : octrees_(curve) {}
+
+  std::vector<Count> build(std::span<const Count> leaf_begin, const cuda::DeviceRecords& records,
+                           const ParticleId* ids, std::int32_t, cuda::DeviceArray<std::uint32_t>& order,
+                           cuda::DeviceArray<NodeLinks>& links) override {
+    octrees_.sort(leaf_begin, records, ids);
+    order = cuda::DeviceArray<std::uint32_t>(static_cast<std::size_t>(leaf_begin.back()));
+    std::vector<Count> node_begin = octrees_.build(order.data(), links);
+    octrees_.release();
+    return node_begin;
+  }
+
+  void refit(const cuda::LeafParticleFields& particles, const GravityParameters& gravity,
+             const WalkUnits& units, double median_acceleration, const cuda::LeafTrees& trees,
+             std::uint32_t groups, std::uint32_t nodes) const override {
+    cuda::OctreeRefit().run(particles, gravity, units, median_acceleration, trees, groups, nodes);
+  }
+
+ private:
+  cuda::OctreeBuilder octrees_;
+};
+
+}  // namespace
+
+void DeviceTreeBuilder::rebuild(std::span<const Count>, std::span<const Count>, const cuda::DeviceRecords&,
+                                const ParticleId*, std::int32_t, std::uint32_t*, NodeLinks*) const {
+  throw std::logic_error("trees of this kind are not grown leaf by leaf");
+}
+
+std::unique_ptr<DeviceTreeBuilder> device_tree_builder(const GravityParameters& gravity) {
+  switch (gravity.tree) {
+    case LocalTreeKind::bisection:
+      return std::make_unique<DeviceBisections>();
+    case LocalTreeKind::octree:
+      return std::make_unique<DeviceOctrees>(gravity.curve);
+  }
+  throw std::logic_error("no builder on GPUs for this kind of tree");
+}
+
+}  // namespace grove
