@@ -89,11 +89,20 @@ std::vector<Row> gravity_rows() {
       {"gravity", "kernel", choice(in, &G::kernel), dimension::none, any, optional,
        "shape of softened particles"},
       {"gravity", "tree", choice(in, &G::tree), dimension::none, any, optional,
-       "what stands in each leaf of the decomposition: its bisection continued, or an octree; with "
-       "`decomposition.rule: centre` that is the global octree, as in one leaf that holds all particles "
-       "(`decomposition.leaf_size`)"},
+       "what stands in each leaf of the decomposition: its bisection continued, an octree, or a kd-tree "
+       "(`kd`, on the host). With `decomposition.rule: centre` octrees are the global one, as in one leaf "
+       "that "
+       "holds all particles (`decomposition.leaf_size`)"},
       {"gravity", "curve", choice(in, &G::curve), dimension::none, any, optional,
        "order of an octree's cells and of the particles in its leaves"},
+      {"gravity", "split", choice(in, &G::split), dimension::none, any, optional,
+       "where a kd-tree cuts nodes of fewer than 256 particles: where volume times mass of both parts is "
+       "least, "
+       "in the box that the cuts above leave (`vmh`) or in the particles' tight box (`vmh-tight`), in the "
+       "spatial middle, or at the median"},
+      {"gravity", "bucket", at(in, &G::bucket), dimension::none, Range{1, group_size}, optional,
+       "largest number of particles of a node that an octree or a kd-tree does not divide; on GPUs octrees "
+       "have 8"},
       {"gravity", "walk", choice(in, &G::walk), dimension::none, any, optional,
        "what goes through the trees: groups of particles, or each particle along the links of the nodes "
        "(`rope`), which tests it at its own place and is several times as slow"},

@@ -23,9 +23,11 @@ inline constexpr std::array words<Order>{"monopole", "quadrupole"};
 template <>
 inline constexpr std::array words<SofteningKernel>{"plummer", "spline"};
 template <>
-inline constexpr std::array words<LocalTreeKind>{"bisection", "octree"};
+inline constexpr std::array words<LocalTreeKind>{"bisection", "octree", "kd"};
 template <>
 inline constexpr std::array words<Curve>{"hilbert", "morton"};
+template <>
+inline constexpr std::array words<KdSplit>{"vmh", "vmh-tight", "middle", "median"};
 template <>
 inline constexpr std::array words<WalkKind>{"groups", "rope"};
 template <>

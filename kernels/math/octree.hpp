@@ -10,11 +10,12 @@
 /// The octree of a leaf, as functions of integers, for all who build one.
 ///
 /// Cells are those of the root cube halved on all axes: level l has the leading l bits of the coordinates in
-/// common. A cell of more than bucket_size particles is divided into its octants that are not empty, in the
-/// order of a curve; where only one is, into that one's octants. A cell of at most bucket_size particles is
-/// a bucket, its particles ordered by id, but cut in two where a group ends in it. Particles that coincide
-/// are divided by number: ordered by id, at multiples of the largest 8^k that lies between two of them. So
-/// tree and order depend on coordinates and ids alone, not on how many levels a builder looks at.
+/// common. A cell of more particles than a bucket may have is divided into its octants that are not empty, in
+/// the order of a curve; where only one is, into that one's octants. Any other cell is a bucket, its
+/// particles ordered by id, but cut in two where a group ends in it. Particles that coincide are divided by
+/// number: ordered by id, at multiples of the largest 8^k p that lies between two of them, p the largest
+/// power of two that a bucket may have. So tree and order depend on coordinates and ids alone, not on how
+/// many levels a builder looks at.
 namespace grove {
 
 /// The state of a curve in a cell: one of the 24 ways in which Hilbert's may run through it, or Morton's.
@@ -54,13 +55,15 @@ GROVE_HOST_DEVICE constexpr CurveStep curve_step(CurveState state, unsigned octa
 }
 
 /// The size of the pieces that particles [first, last] of a leaf, more than one, are divided into by number.
-GROVE_HOST_DEVICE constexpr std::int32_t piece_size(std::int32_t first, std::int32_t last) {
-  std::int32_t size = bucket_size;
+GROVE_HOST_DEVICE constexpr std::int32_t piece_size(std::int32_t first, std::int32_t last,
+                                                    std::int32_t bucket) {
+  std::int32_t size = 1;
+  while (2 * size <= bucket) size *= 2;  // so that pieces end where groups do
   while (first / size / 8 != last / size / 8) size *= 8;
   return size;
 }
 
-/// The end of a group among particles [first, last] of a leaf, at most bucket_size of them: where the second
+/// The end of a group among particles [first, last] of a leaf, no more than a group: where the second
 /// one's begin, or last + 1.
 GROVE_HOST_DEVICE constexpr std::int32_t group_end(std::int32_t first, std::int32_t last) {
   const std::int32_t end = last / group_size * group_size;

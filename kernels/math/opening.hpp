@@ -26,6 +26,15 @@ enum class SofteningKernel : std::uint8_t { plummer, spline };
 enum class LocalTreeKind : std::uint8_t {
   bisection,  ///< the bisection of the ORB continued
   octree,     ///< the octree of the root cube, as much of it as the leaf holds
+  kd,         ///< a kd-tree, its small nodes cut as KdSplit says
+};
+
+/// How a kd-tree cuts nodes of few particles (kernels/math/kd_cut.hpp).
+enum class KdSplit : std::uint8_t {
+  vmh,        ///< least volume times mass of both parts, in the box that the cuts above leave
+  vmh_tight,  ///< the same in the tight box
+  middle,     ///< spatial middle of the tight box
+  median,     ///< half of the particles on each side
 };
 
 /// True if the nodes, buckets and groups of a leaf follow from its number of particles. Then pairs of groups
@@ -35,6 +44,7 @@ inline bool follows_from_counts(LocalTreeKind kind) {
     case LocalTreeKind::bisection:
       return true;
     case LocalTreeKind::octree:
+    case LocalTreeKind::kd:
       return false;
   }
   throw std::logic_error("no such kind of tree");
@@ -65,7 +75,9 @@ struct GravityParameters {
       softening{};  ///< Plummer-equivalent length by type; a pair uses the larger
   LocalTreeKind tree = LocalTreeKind::bisection;
   Curve curve = Curve::hilbert;  ///< of an octree
+  KdSplit split = KdSplit::vmh;  ///< of a kd-tree
   WalkKind walk = WalkKind::groups;
+  Count bucket = 8;  ///< of an octree or a kd-tree: particles of a node that is not divided, at most
   /// Groups that walk octrees: no part of one reaches farther, units of the run; 0: the reach of least cost.
   double critical_separation = 0;
   Count direct_below = 0;  ///< fewer particles than this are summed directly

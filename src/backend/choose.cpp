@@ -1,7 +1,10 @@
+#include <fmt/format.h>
+
 #include "backend/backend.hpp"
 #include "backend/gpu_backend.hpp"
 #include "backend/host_backend.hpp"
 #include "base/errors.hpp"
+#include "kernels/math/cut_rule.hpp"
 
 namespace grove {
 
@@ -20,11 +23,18 @@ std::optional<DeviceMemory> device_memory(const Communicator& comm, const Backen
 namespace {
 
 /// The kinds of trees that GPUs have.
-void require_tree_on_gpus(LocalTreeKind tree) {
-  switch (tree) {
+void require_tree_on_gpus(const GravityParameters& gravity) {
+  switch (gravity.tree) {
     case LocalTreeKind::bisection:
-    case LocalTreeKind::octree:
       return;
+    case LocalTreeKind::octree:
+      if (gravity.bucket == bucket_size) return;
+      throw Agreed<InputError>(fmt::format(
+          "octrees on GPUs have buckets of {}, not of {} (gravity.bucket, --bucket): leave it out, or choose "
+          "--backend kokkos",
+          bucket_size, gravity.bucket));
+    case LocalTreeKind::kd:
+      break;
   }
   throw Agreed<InputError>(
       "GPUs have no trees of this kind: choose --backend kokkos, or another tree (gravity.tree, --tree)");
@@ -35,7 +45,7 @@ void require_tree_on_gpus(LocalTreeKind tree) {
 std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
                                       Particles particles, const GravityParameters& gravity) {
   if (choice.name == "cuda") {
-    require_tree_on_gpus(gravity.tree);
+    require_tree_on_gpus(gravity);
     return make_gpu_backend(comm, choice, std::move(particles), gravity);
   }
   if (choice.payload || choice.share_gpu)

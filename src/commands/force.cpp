@@ -51,6 +51,7 @@ const std::map<std::string, Order> orders = values_by_word<Order>();
 const std::map<std::string, CutRule> cut_rules = values_by_word<CutRule>();
 const std::map<std::string, LocalTreeKind> trees = values_by_word<LocalTreeKind>();
 const std::map<std::string, Curve> curves = values_by_word<Curve>();
+const std::map<std::string, KdSplit> splits = values_by_word<KdSplit>();
 const std::map<std::string, WalkKind> walks = values_by_word<WalkKind>();
 const std::map<std::string, SofteningKernel> kernels = values_by_word<SofteningKernel>();
 
@@ -214,9 +215,15 @@ void add_force(CLI::App& app, Action& action) {
   add_choice(*force, "--kernel", options->gravity.kernel, kernels, "Shape of softened particles");
   add_choice(*force, "--tree", options->gravity.tree, trees, "What stands in each leaf");
   add_choice(*force, "--curve", options->gravity.curve, curves, "Order of an octree's cells");
+  add_choice(*force, "--split", options->gravity.split, splits,
+             "Where a kd-tree cuts nodes of fewer than 256 particles");
+  force
+      ->add_option("--bucket", options->gravity.bucket,
+                   "Largest number of particles of a node that an octree or a kd-tree does not divide")
+      ->check(CLI::Range(1, group_size))
+      ->capture_default_str();
   add_choice(*force, "--walk", options->gravity.walk, walks,
-             "What goes through the trees: groups of particles, or each along the links of the nodes (rope), "
-             "which needs a GPU");
+             "What goes through the trees: groups of particles, or each along the links of the nodes (rope)");
   force
       ->add_option("--units", options->unstated_units,
                    "Units of a file that states none: kpc, 1e10 Msun, km/s, or G = 1")

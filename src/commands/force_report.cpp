@@ -132,6 +132,8 @@ std::string force_json(const ForceResult& result) {
                                  {"walk", word_of(result.gravity.walk)},
                                  {"softening", softening_json(result)}};
   if (result.gravity.tree == LocalTreeKind::octree) json["curve"] = word_of(result.gravity.curve);
+  if (result.gravity.tree == LocalTreeKind::kd) json["split"] = word_of(result.gravity.split);
+  if (result.gravity.tree != LocalTreeKind::bisection) json["bucket"] = result.gravity.bucket;
   if (result.gravity.needs_old_acceleration())
     json["delta"] = result.gravity.delta;
   else

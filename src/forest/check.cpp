@@ -93,7 +93,7 @@ std::string check_node(const SourceTree& tree, std::int32_t n, const Truth& t, b
 
 }  // namespace
 
-std::string check_shape(const SourceTree& tree, std::int32_t particles) {
+std::string check_shape(const SourceTree& tree, std::int32_t particles, std::int32_t bucket) {
   if (tree.nodes < 1) return "no root";
   if (tree.links[0].first != 0 || tree.links[0].count != particles)
     return at_node(0, "root does not hold all");
@@ -103,7 +103,7 @@ std::string check_shape(const SourceTree& tree, std::int32_t particles) {
     const NodeLinks& link = tree.links[n];
     if (link.count < 1) return at_node(n, "empty");
     if (link.is_bucket()) {
-      if (link.count > bucket_size) return at_node(n, "bucket too large");
+      if (link.count > bucket) return at_node(n, "bucket too large");
       continue;
     }
     if (const std::string wrong = check_children(tree, n, met); !wrong.empty()) return wrong;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "kernels/math/cut_rule.hpp"
 #include "kernels/math/opening.hpp"
 #include "kernels/math/walk_views.hpp"
 
@@ -10,10 +11,10 @@
 namespace grove {
 
 /// A tree that is whole: children adjacent, behind their parent, chained by `next`; the ranges of children
-/// follow one another and make up the parent's; no node is empty, no bucket larger than bucket_size; the root
-/// holds all particles; a walk that opens everything meets every node once. particles: of the leaf.
+/// follow one another and make up the parent's; no node is empty, no bucket has more particles than `bucket`;
+/// the root holds all particles; a walk that opens everything meets every node once. particles: of the leaf.
 /// Cost: O(nodes).
-std::string check_shape(const SourceTree& tree, std::int32_t particles);
+std::string check_shape(const SourceTree& tree, std::int32_t particles, std::int32_t bucket = bucket_size);
 
 /// Mass, centre, second moments, radius and softening of every node, against sums over its particles in
 /// double precision, to single-precision rounding. exact_radius: no larger than needed. Cost: O(particles x

@@ -29,7 +29,7 @@ void Forest::build(Particles& particles, const Box& box, std::span<const Count> 
   PhaseTimers unwanted;
   {
     const auto timer = (timers ? *timers : unwanted).time("build");
-    builder.build(leaf_begin, records, particles.id.data(), shapes_);
+    builder.build(leaf_begin, records, particles.id.data(), particles.mass.data(), shapes_);
     builder.group(leaf_begin, shapes_);
   }
   const auto timer = (timers ? *timers : unwanted).time("sort");

@@ -5,8 +5,7 @@
 #include <bit>
 #include <cstddef>
 
-#include "forest/tree_builder.hpp"
-#include "kernels/kokkos/host_loop.hpp"
+#include "forest/leaf_by_leaf.hpp"
 
 namespace grove {
 namespace {
@@ -31,16 +30,16 @@ struct Scratch {
 /// Grows the tree of one leaf. Cells are divided depth first, their particles sorted by octant on the way.
 class LeafOctree {
  public:
-  LeafOctree(Record* records, std::int32_t count, const ParticleId* id, Scratch& scratch,
+  LeafOctree(Record* records, std::int32_t count, const ParticleId* id, std::int32_t bucket, Scratch& scratch,
              std::vector<NodeLinks>& links)
-      : records_(records), id_(id), scratch_(scratch), links_(links) {
+      : records_(records), id_(id), bucket_(bucket), scratch_(scratch), links_(links) {
     scratch.records.resize(static_cast<std::size_t>(count));
     scratch.octants.resize(static_cast<std::size_t>(count));
   }
 
   void grow(std::int32_t count, CurveState state) {
     links_.push_back({NodeLinks::bucket, -1, 0, count});
-    if (count <= bucket_size)
+    if (count <= bucket_)
       sort_by_id(0, count);
     else
       divide(0, 31, state);
@@ -74,13 +73,13 @@ class LeafOctree {
     for (unsigned octant = 0; octant < 8; ++octant)
       state_of[steps[state][octant].digit()] = steps[state][octant].state();
     for (std::size_t digit = 0; digit < 8; ++digit)
-      if (counts[digit] > bucket_size) divide(node_of[digit], bit - 1, state_of[digit]);
+      if (counts[digit] > bucket_) divide(node_of[digit], bit - 1, state_of[digit]);
   }
 
   /// Divides a node whose particles coincide and are ordered by id.
   void divide_by_number(std::int32_t node) {
     const std::int32_t first = link(node).first, last = first + link(node).count - 1;
-    const std::int32_t size = piece_size(first, last), child = nodes();
+    const std::int32_t size = piece_size(first, last, bucket_), child = nodes();
     for (std::int32_t begin = first; begin <= last;) {
       const std::int32_t end = std::min(last + 1, (begin / size + 1) * size);
       links_.push_back({NodeLinks::bucket, 0, begin, end - begin});
@@ -89,13 +88,13 @@ class LeafOctree {
     const std::int32_t end = nodes();
     close(node, child);
     for (std::int32_t c = child; c < end; ++c)
-      if (link(c).count > bucket_size) divide_by_number(c);
+      if (link(c).count > bucket_) divide_by_number(c);
   }
 
   /// Appends the node of a cell, if there are particles in it: two buckets where a group ends in it.
   void add_cell(std::int32_t first, std::int32_t count) {
     if (count == 0) return;
-    if (count > bucket_size) {
+    if (count > bucket_) {
       links_.push_back({NodeLinks::bucket, 0, first, count});
       return;
     }
@@ -148,30 +147,24 @@ class LeafOctree {
 
   Record* records_;
   const ParticleId* id_;
+  std::int32_t bucket_;  ///< particles of a node that is not divided, at most
   Scratch& scratch_;
   std::vector<NodeLinks>& links_;
 };
 
 class OctreeBuilder : public TreeBuilder {
  public:
-  explicit OctreeBuilder(Curve curve) : state_(first_state(curve)) {}
+  OctreeBuilder(Curve curve, std::int32_t bucket) : state_(first_state(curve)), bucket_(bucket) {}
 
   void build(std::span<const Count> leaf_begin, std::span<Record> records, const ParticleId* id,
-             TreeShapes& shapes) const override {
-    const std::size_t leaves = leaf_begin.size() - 1;
-    std::vector<std::vector<NodeLinks>> links(leaves);
-    host_loop("Grove::forest::octree", leaves, [&](std::size_t leaf) {
-      thread_local Scratch scratch;
-      const auto count = static_cast<std::int32_t>(leaf_begin[leaf + 1] - leaf_begin[leaf]);
-      if (count > 0)
-        LeafOctree(records.data() + leaf_begin[leaf], count, id, scratch, links[leaf]).grow(count, state_);
-    });
-    shapes.node_begin.assign(1, 0);
-    for (const auto& of_leaf : links)
-      shapes.node_begin.push_back(shapes.node_begin.back() + static_cast<Count>(of_leaf.size()));
-    shapes.links.resize(static_cast<std::size_t>(shapes.node_begin.back()));
-    for (std::size_t leaf = 0; leaf < leaves; ++leaf)
-      std::copy(links[leaf].begin(), links[leaf].end(), shapes.links.begin() + shapes.node_begin[leaf]);
+             const double*, TreeShapes& shapes) const override {
+    build_leaf_by_leaf(
+        "Grove::forest::octree", leaf_begin, shapes, [&](std::size_t leaf, std::vector<NodeLinks>& links) {
+          thread_local Scratch scratch;
+          const auto count = static_cast<std::int32_t>(leaf_begin[leaf + 1] - leaf_begin[leaf]);
+          LeafOctree(records.data() + leaf_begin[leaf], count, id, bucket_, scratch, links)
+              .grow(count, state_);
+        });
   }
   void group(std::span<const Count> leaf_begin, TreeShapes& shapes) const override {
     make_full_groups(leaf_begin, shapes);
@@ -179,13 +172,13 @@ class OctreeBuilder : public TreeBuilder {
 
  private:
   CurveState state_;
+  std::int32_t bucket_;
 };
 
 }  // namespace
 
-const TreeBuilder& octree_builder(Curve curve) {
-  static const OctreeBuilder hilbert(Curve::hilbert), morton(Curve::morton);
-  return curve == Curve::morton ? morton : hilbert;
+std::unique_ptr<TreeBuilder> octree_builder(Curve curve, std::int32_t bucket) {
+  return std::make_unique<OctreeBuilder>(curve, bucket);
 }
 
 }  // namespace grove

@@ -9,7 +9,7 @@ namespace {
 class BisectionBuilder : public TreeBuilder {
  public:
   void build(std::span<const Count> leaf_begin, std::span<Record> records, const ParticleId* id,
-             TreeShapes& shapes) const override {
+             const double*, TreeShapes& shapes) const override {
     const std::size_t leaves = leaf_begin.size() - 1;
     shapes.node_begin.assign(1, 0);
     for (std::size_t i = 0; i < leaves; ++i)
@@ -60,12 +60,14 @@ const TreeBuilder& bisection_builder() {
   return builder;
 }
 
-const TreeBuilder& tree_builder(const GravityParameters& gravity) {
+std::unique_ptr<TreeBuilder> tree_builder(const GravityParameters& gravity) {
   switch (gravity.tree) {
     case LocalTreeKind::bisection:
-      return bisection_builder();
+      return std::make_unique<BisectionBuilder>();
     case LocalTreeKind::octree:
-      return octree_builder(gravity.curve);
+      return octree_builder(gravity.curve, static_cast<std::int32_t>(gravity.bucket));
+    case LocalTreeKind::kd:
+      return kd_tree_builder(gravity.split, static_cast<std::int32_t>(gravity.bucket));
   }
   throw std::logic_error("no builder for this kind of tree");
 }

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/array.hpp"
 #include "base/types.hpp"
 #include "kernels/host/bisection.hpp"
+#include "kernels/math/cut_rule.hpp"
 #include "kernels/math/node.hpp"
 #include "kernels/math/opening.hpp"
 
@@ -27,10 +29,10 @@ class TreeBuilder {
   virtual ~TreeBuilder() = default;
 
   /// leaf_begin (in): first record of each leaf, length leaves + 1. records (in/out): returned in tree order,
-  /// which may not depend on the order given within a leaf. id (in): ids by Record::index. shapes (out):
+  /// which may not depend on the order given within a leaf. id, mass (in): by Record::index. shapes (out):
   /// links and node_begin.
   virtual void build(std::span<const Count> leaf_begin, std::span<Record> records, const ParticleId* id,
-                     TreeShapes& shapes) const = 0;
+                     const double* mass, TreeShapes& shapes) const = 0;
   /// Parts the particles into groups: shapes (in/out) has the nodes, which build() made here or elsewhere,
   /// and gets groups and group_begin. Groups follow one another, and no bucket reaches over two.
   virtual void group(std::span<const Count> leaf_begin, TreeShapes& shapes) const = 0;
@@ -45,11 +47,16 @@ const TreeBuilder& bisection_builder();
 
 /// As much as a leaf holds of the octree of the root cube (kernels/math/octree.hpp), particles in the order
 /// of a curve; of a single leaf the classic global octree. Nodes as those of the bisection: the children of a
-/// node, then all below the first one, then all below the next. Cost: O(count) per level that divides, 21
-/// bytes per particle of the largest leaf.
-const TreeBuilder& octree_builder(Curve curve);
+/// node, then all below the first one, then all below the next. bucket: particles of a node that is not
+/// divided, at most. Cost: O(count) per level that divides, 21 bytes per particle of the largest leaf.
+std::unique_ptr<TreeBuilder> octree_builder(Curve curve, std::int32_t bucket = bucket_size);
+
+/// The kd-tree of each leaf (kernels/math/kd_cut.hpp); of a single leaf the published tree. Nodes as those of
+/// the bisection. Groups are the largest nodes of at most group_size particles. Cost: O(count) per level of
+/// large nodes, O(count log count) per level of small ones.
+std::unique_ptr<TreeBuilder> kd_tree_builder(KdSplit split, std::int32_t bucket);
 
 /// The builder of the trees that the parameters ask for.
-const TreeBuilder& tree_builder(const GravityParameters& gravity);
+std::unique_ptr<TreeBuilder> tree_builder(const GravityParameters& gravity);
 
 }  // namespace grove

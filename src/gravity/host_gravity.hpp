@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -68,6 +69,7 @@ class HostGravity : public GravityStorage {
 
   const Communicator& comm_;
   const GravityParameters& parameters_;
+  const std::unique_ptr<TreeBuilder> builder_{tree_builder(parameters_)};
   Particles& particles_;
   Array<Record>& records_;
   std::vector<ExternalPotential> external_;

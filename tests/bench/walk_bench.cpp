@@ -50,7 +50,7 @@ Seconds evaluate(testing::Grown& grown, Particles& particles, const GravityParam
   const double t0 = now();
   grown.sort(particles, leaf);
   const double t1 = now();
-  grown.build(particles, tree_builder(gravity));
+  grown.build(particles, *tree_builder(gravity));
   const double t2 = now();
   grown.moments(particles, gravity, median);
   const double t3 = now();

@@ -20,7 +20,7 @@ using namespace testing;
 void expect_same(const Sample& sample, const std::vector<Count>& leaf_begin) {
   Records records = sample.records;
   TreeShapes shapes;
-  bisection_builder().build(leaf_begin, records, sample.id.data(), shapes);
+  bisection_builder().build(leaf_begin, records, sample.id.data(), nullptr, shapes);
 
   const cuda::DeviceRecords on_gpu = on_device(sample.records);
   const cuda::DeviceArray<ParticleId> id{std::span(sample.id)};

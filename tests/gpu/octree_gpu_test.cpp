@@ -21,7 +21,7 @@ void expect_same(cuda::OctreeBuilder& builder, Curve curve, const Sample& sample
                  const std::vector<Count>& leaf_begin) {
   Records records = sample.records;
   TreeShapes shapes;
-  octree_builder(curve).build(leaf_begin, records, sample.id.data(), shapes);
+  octree_builder(curve)->build(leaf_begin, records, sample.id.data(), nullptr, shapes);
 
   const cuda::DeviceRecords on_gpu = on_device(sample.records);
   const cuda::DeviceArray<ParticleId> id{std::span(sample.id)};

@@ -89,7 +89,7 @@ TEST_F(GpuOctreeRefit, of_octrees_is_that_of_the_host) {
     Grown host;
     host.prepare(on_host);
     host.sort(on_host, 700);
-    host.build(on_host, tree_builder(gravity));
+    host.build(on_host, *tree_builder(gravity));
     host.moments(on_host, gravity, 4);
 
     DeviceGrown grown;

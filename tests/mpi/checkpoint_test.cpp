@@ -46,6 +46,11 @@ TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_octrees) {
   check(octrees + shared_steps);
 }
 
+TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_kd_trees) {
+  check("gravity: {softening: 0.02, delta: 0.0005, tree: kd, split: median, bucket: 5}\n" + block_steps);
+  check("gravity: {softening: 0.02, delta: 0.0005, tree: kd}\n" + few_steps);
+}
+
 TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_other_parameters) {
   check(bisections + "time: {begin: 0, end: 0.1, step: 0.05, eta: 0.1, integrator: predictor_corrector}\n");
   check(bisections + "decomposition: {rule: halves, leaves: 33}\n" + few_steps);

@@ -134,9 +134,11 @@ std::vector<Variant> all_variants() {
         variants.push_back(
             {criterion, Order::quadrupole, SofteningKernel::spline, LocalTreeKind::octree, curve, rule});
   for (const Criterion criterion : {Criterion::multipole, Criterion::acceleration})
-    for (const LocalTreeKind tree : {LocalTreeKind::bisection, LocalTreeKind::octree})
+    for (const LocalTreeKind tree : {LocalTreeKind::bisection, LocalTreeKind::octree, LocalTreeKind::kd})
       variants.push_back({criterion, Order::quadrupole, SofteningKernel::spline, tree, Curve::hilbert,
                           CutRule::middle, WalkKind::rope});
+  for (const Criterion criterion : {Criterion::opening_edge, Criterion::acceleration})
+    variants.push_back({criterion, Order::quadrupole, SofteningKernel::spline, LocalTreeKind::kd});
   return variants;
 }
 INSTANTIATE_TEST_SUITE_P(All, GravityVariants, testing::ValuesIn(all_variants()));
@@ -219,7 +221,7 @@ TEST(Gravity, does_not_depend_on_who_owns_the_leaves) {
 TEST(Gravity, works_with_fewer_leaves_than_ranks) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
   GravityParameters parameters = parameters_of(Criterion::acceleration, Order::quadrupole);
-  for (const LocalTreeKind tree : {LocalTreeKind::bisection, LocalTreeKind::octree})
+  for (const LocalTreeKind tree : {LocalTreeKind::bisection, LocalTreeKind::octree, LocalTreeKind::kd})
     for (const std::size_t count : {1, 5, 130}) {
       parameters.tree = tree;
       const Particles all = make_cloud(count);

@@ -92,7 +92,7 @@ struct History {
   History(Particles& particles, const GravityParameters& gravity, Count quantum) {
     grown.prepare(particles, *std::max_element(gravity.softening.begin(), gravity.softening.end()));
     grown.sort(particles, quantum);
-    grown.build(particles, tree_builder(gravity));
+    grown.build(particles, *tree_builder(gravity));
     if (gravity.needs_old_acceleration()) {
       grown.moments(particles, gravity.first_evaluation(), 0);
       grown.walk(particles, gravity.first_evaluation());

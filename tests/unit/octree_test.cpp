@@ -69,11 +69,15 @@ int common_level(const Record* r, std::int32_t count) {
 /// Every node is a whole cell of the octree, divided into its octants along the curve, or by number if all
 /// its particles coincide.
 void expect_octree(const NodeLinks* links, std::int32_t node, const Record* records, std::int32_t count,
-                   const ParticleId* id, Curve curve) {
+                   const ParticleId* id, Curve curve, std::int32_t bucket) {
   const NodeLinks& at = links[node];
   const Record* own = records + at.first;
-  if (at.child == NodeLinks::bucket) return;
-  ASSERT_GT(at.count, bucket_size);
+  if (at.child == NodeLinks::bucket) {
+    ASSERT_LE(at.count, bucket);
+    ASSERT_EQ(at.first / group_size, (at.first + at.count - 1) / group_size) << "a group ends in it";
+    return;
+  }
+  ASSERT_GT(at.count, bucket);
   const int level = common_level(own, at.count);
   const auto key = [&](std::int32_t i) { return key_of(curve, records[i].x, records[i].y, records[i].z); };
   const auto is_inside = [&](std::int32_t i) {
@@ -91,7 +95,7 @@ void expect_octree(const NodeLinks* links, std::int32_t node, const Record* reco
         EXPECT_LT(id[records[i - 1].index], id[records[i].index]);
       else
         EXPECT_EQ(key(i)[static_cast<std::size_t>(level)], digits.back());
-    expect_octree(links, c, records, count, id, curve);
+    expect_octree(links, c, records, count, id, curve, bucket);
   }
   EXPECT_TRUE(std::is_sorted(digits.begin(), digits.end()));
   EXPECT_GE(digits.size(), 2u);
@@ -100,16 +104,17 @@ void expect_octree(const NodeLinks* links, std::int32_t node, const Record* reco
 
 TEST(Octree, is_made_of_the_cells_of_the_root_cube) {
   for (const Curve curve : {Curve::hilbert, Curve::morton})
-    for (const std::size_t count : {1U, 8U, 9U, 33U, 600U, 3001U})
-      for (const Sample& sample : samples(count)) {
-        SCOPED_TRACE(sample.name + " " + std::to_string(count));
-        Records records = sample.records;
-        TreeShapes shapes;
-        const std::vector<Count> leaf_begin{0, static_cast<Count>(count)};
-        octree_builder(curve).build(leaf_begin, records, sample.id.data(), shapes);
-        expect_octree(shapes.links.data(), 0, records.data(), static_cast<std::int32_t>(count),
-                      sample.id.data(), curve);
-      }
+    for (const std::int32_t bucket : {1, 5, 8, 32})
+      for (const std::size_t count : {1U, 8U, 9U, 33U, 600U, 3001U})
+        for (const Sample& sample : samples(count)) {
+          SCOPED_TRACE(sample.name + " " + std::to_string(count) + " bucket " + std::to_string(bucket));
+          Records records = sample.records;
+          TreeShapes shapes;
+          const std::vector<Count> leaf_begin{0, static_cast<Count>(count)};
+          octree_builder(curve, bucket)->build(leaf_begin, records, sample.id.data(), nullptr, shapes);
+          expect_octree(shapes.links.data(), 0, records.data(), static_cast<std::int32_t>(count),
+                        sample.id.data(), curve, bucket);
+        }
 }
 
 /// The particles of those nodes of a leaf's octree that are divided into octants, by level and place along
@@ -137,7 +142,7 @@ std::size_t strangers(const Sample& sample, CutRule rule, Count quantum, Curve c
   Records all = sample.records, sorted = sample.records;
   const auto size = static_cast<Count>(all.size());
   TreeShapes global, local;
-  octree_builder(curve).build(std::vector<Count>{0, size}, all, sample.id.data(), global);
+  octree_builder(curve)->build(std::vector<Count>{0, size}, all, sample.id.data(), nullptr, global);
   const CellCounts wanted = counts_by_cell(global, 0, all.data(), curve, true);
 
   const CutScheme scheme{rule, quantum};
@@ -147,7 +152,7 @@ std::size_t strangers(const Sample& sample, CutRule rule, Count quantum, Curve c
   for (const Cell& cell : cells)
     if (cell.is_leaf())
       leaf_begin[static_cast<std::size_t>(cell.first_leaf - first_leaf_of_root)] = cell.first - first_of_root;
-  octree_builder(curve).build(leaf_begin, sorted, sample.id.data(), local);
+  octree_builder(curve)->build(leaf_begin, sorted, sample.id.data(), nullptr, local);
   std::size_t found = 0, strange = 0;
   for (std::size_t leaf = 0; leaf + 1 < leaf_begin.size(); ++leaf)
     for (const auto& [cell, count] :
@@ -177,8 +182,8 @@ TEST(Octree, does_not_depend_on_the_order_of_records) {
     const std::vector<Count> leaf_begin{0, 0, 700, 2000};
     std::reverse(reversed.begin(), reversed.begin() + 700);
     std::reverse(reversed.begin() + 700, reversed.end());
-    octree_builder(Curve::hilbert).build(leaf_begin, records, sample.id.data(), shapes);
-    octree_builder(Curve::hilbert).build(leaf_begin, reversed, sample.id.data(), others);
+    octree_builder(Curve::hilbert)->build(leaf_begin, records, sample.id.data(), nullptr, shapes);
+    octree_builder(Curve::hilbert)->build(leaf_begin, reversed, sample.id.data(), nullptr, others);
     EXPECT_EQ(records, reversed) << sample.name;
     EXPECT_EQ(shapes.node_begin, others.node_begin);
     EXPECT_EQ(shapes.node_begin[1], 0);
@@ -202,7 +207,7 @@ TEST(Octree, is_sound_for_all_shapes_sizes_and_leaves) {
             Grown grown;
             grown.prepare(particles);
             grown.sort(particles, quantum, curve == Curve::hilbert ? CutRule::middle : CutRule::centre);
-            grown.build(particles, octree_builder(curve));
+            grown.build(particles, *octree_builder(curve));
             grown.moments(particles, gravity, 0);
             for (std::int32_t leaf = 0; leaf < grown.forest.leaves(); ++leaf) {
               const SourceTree tree = grown.forest.tree(leaf);

@@ -133,7 +133,7 @@ __device__ std::uint32_t find_begin(const OctreeView& v, const OctreeCell& cell)
     const std::uint32_t leaf_first = v.leaf_first(cell.leaf);
     const auto a = static_cast<std::int32_t>(cell.first - leaf_first);
     const auto size =
-        static_cast<std::uint64_t>(piece_size(a, a + static_cast<std::int32_t>(cell.count) - 1));
+        static_cast<std::uint64_t>(piece_size(a, a + static_cast<std::int32_t>(cell.count) - 1, bucket_size));
     const std::uint64_t begin = (static_cast<std::uint64_t>(a) / size + lane) * size;
     return static_cast<std::uint32_t>(min(leaf_first + begin, static_cast<std::uint64_t>(end)));
   }

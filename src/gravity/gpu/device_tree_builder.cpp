@@ -87,6 +87,8 @@ std::unique_ptr<DeviceTreeBuilder> device_tree_builder(const GravityParameters& 
       return std::make_unique<DeviceBisections>();
     case LocalTreeKind::octree:
       return std::make_unique<DeviceOctrees>(gravity.curve);
+    case LocalTreeKind::kd:
+      break;
   }
   throw std::logic_error("no builder on GPUs for this kind of tree");
 }

@@ -14,7 +14,7 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 5);
+static_assert(checkpoint_format == 6);
 
 using R = RunState;
 static_assert(sizeof(R) == 10440 && sizeof(Conservation) == 120);
@@ -48,8 +48,8 @@ static_assert(Offsets<14>{offsetof(F, particles), offsetof(F, active), offsetof(
                           offsetof(F, opening_angle), offsetof(F, critical_separation)} ==
               Offsets<14>{0, 8, 16, 344, 672, 680, 720, 728, 744, 768, 776, 784, 788, 792});
 
-static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 160 &&
-              sizeof(GravitySetup) == 152 && sizeof(WalkSetup) == 136 && sizeof(BlockExcess::Block) == 816 &&
+static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 168 &&
+              sizeof(GravitySetup) == 160 && sizeof(WalkSetup) == 144 && sizeof(BlockExcess::Block) == 816 &&
               sizeof(DomainHead) == 120 && sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
 
 }  // namespace
