@@ -79,11 +79,13 @@ std::vector<Row> gravity_rows() {
       {"gravity", "criterion", choice(in, &G::criterion), dimension::none, any, optional,
        "when a node may stand for its particles: opening angle with the node's edge or with its radius, or "
        "an "
-       "error relative to the median acceleration (`multipole`) or to the particle's own (`acceleration`)"},
+       "error relative to the median acceleration (`multipole`) or to the particle's own (`acceleration`; "
+       "with the "
+       "edge of the node's box `relative_edge`, on the host)"},
       {"gravity", "theta", at(in, &G::theta), dimension::none, Range{0, 2}, optional,
        "opening angle; of the first evaluation also where the criterion is an accuracy"},
       {"gravity", "delta", at(in, &G::delta), dimension::none, Range{0, 1, false}, optional,
-       "accuracy of `multipole` and `acceleration`; unset: as `accuracy` says"},
+       "accuracy of `multipole`, `acceleration` and `relative_edge`; unset: as `accuracy` says"},
       {"gravity", "order", choice(in, &G::order), dimension::none, any, optional,
        "terms of the expansion of a node's force"},
       {"gravity", "kernel", choice(in, &G::kernel), dimension::none, any, optional,

@@ -24,11 +24,11 @@ struct RopePass {
   std::array<float, particle_types> softening;  ///< walk units
 };
 
-template <Order order, class Shape>
+template <class Acceptance, Order order, class Shape>
 WalkCounts follow_particle(const RopePass& pass, const TargetLeaf& leaf, std::int32_t place,
                            const ForceOutput& out) {
   const auto old_acceleration = static_cast<float>(leaf.old_acceleration[place] * pass.per_acceleration);
-  TargetVisitor gravity(TargetAcceptance(pass.acceptance.inverse_tolerance(old_acceleration)),
+  TargetVisitor gravity(Acceptance(pass.acceptance.inverse_tolerance(old_acceleration)),
                         TargetExpansion<order, Shape>(pass.softening[leaf.types[place]]));
   const HostRopeTrees trees(pass.forest, pass.units, pass.softening.data(), leaf.origin);
   RopeWalk walk(trees, {leaf.leaf, place, leaf.particles[place].position}, gravity);
@@ -40,13 +40,13 @@ WalkCounts follow_particle(const RopePass& pass, const TargetLeaf& leaf, std::in
   return {walk.nodes, walk.particles, walk.tests};
 }
 
-template <Order order, class Shape>
+template <class Acceptance, Order order, class Shape>
 WalkCounts follow_leaf(const RopePass& pass, const TargetLeaf& leaf, const ForceOutput& out) {
   WalkCounts counts;
   for (std::int32_t g = 0; g < leaf.group_count; ++g)
     for (std::int32_t i = 0; i < leaf.groups[g].count; ++i)
       if (leaf.groups[g].active >> i & 1U)
-        counts += follow_particle<order, Shape>(pass, leaf, leaf.groups[g].first + i, out);
+        counts += follow_particle<Acceptance, order, Shape>(pass, leaf, leaf.groups[g].first + i, out);
   return counts;
 }
 
@@ -57,11 +57,14 @@ RopeForest::RopeForest(const TopTree& top_tree, std::span<const SourceTree> here
     : top(top_tree),
       next(static_cast<std::size_t>(top.nodes), rope_end),
       leaf_cell(here.size()),
-      trees(here.begin(), here.end()) {
+      trees(here.begin(), here.end()),
+      root_boxes(here.size()) {
   for (std::size_t leaf = 0; leaf < trees.size(); ++leaf) {
     const LeafRoot& root = roots[leaf];
-    if (trees[leaf].nodes == 0)
-      trees[leaf] = {root.origin, &root.core, &root.moments, &pruned_root, nullptr, nullptr, 1};
+    if (trees[leaf].nodes > 0) continue;
+    root_boxes[leaf] = root.box();
+    trees[leaf] = {root.origin,  &root.core, &root.moments, &root_boxes[leaf],
+                   &pruned_root, nullptr,    nullptr,       1};
   }
   for (std::size_t c = 0; c < next.size(); ++c) {  // children lie behind their parents
     const TopLinks& links = top.links[c];
@@ -88,9 +91,11 @@ WalkCounts rope_walk(const WalkSetup& setup, double median_acceleration, const R
     pass.softening[type] = static_cast<float>(gravity.softening[type] / setup.units.length);
   struct Nothing {};
   return with_order_and_shape(gravity, [&](auto order, auto shape) {
-    return for_leaves<Nothing>("Grove::walk::ropes", targets.size(), [&](std::size_t i, Nothing&) {
-      return follow_leaf<decltype(order)::value, decltype(shape)>(pass, targets[i], outputs[i]);
-    });
+    const auto follow = pass.acceptance.needs_boxes()
+                            ? follow_leaf<EdgeAcceptance, decltype(order)::value, decltype(shape)>
+                            : follow_leaf<TargetAcceptance, decltype(order)::value, decltype(shape)>;
+    return for_leaves<Nothing>("Grove::walk::ropes", targets.size(),
+                               [&](std::size_t i, Nothing&) { return follow(pass, targets[i], outputs[i]); });
   });
 }
 

@@ -19,6 +19,7 @@ struct RopeForest {
   std::vector<std::uint32_t> next;       ///< [cells] the cell behind all below it; rope_end at the end
   std::vector<std::uint32_t> leaf_cell;  ///< [leaves] the cell that is the leaf
   std::vector<SourceTree> trees;         ///< by number of the leaf; of each at least the root is there
+  std::vector<NodeBox> root_boxes;       ///< by number of the leaf, of those that are roots alone
 
   /// trees: by number of the leaf; of those that no target opens nodes may be 0. roots: of all leaves, the
   /// same on every rank, so that forces do not depend on which trees came whole. All must outlive this.
@@ -50,6 +51,7 @@ class HostRopeTrees {
     return shift_between(forest_.top.centre[cell], origin_, units_);
   }
   const NodeMoments& cell_moments(std::uint32_t cell) const { return forest_.top.moments[cell]; }
+  const NodeBox& cell_box(std::uint32_t cell) const { return forest_.top.boxes[cell]; }
   std::uint32_t below(std::uint32_t cell) const {
     return static_cast<std::uint32_t>(forest_.top.links[cell].child);
   }
@@ -67,6 +69,7 @@ class HostRopeTrees {
   const NodeCore& core(const Leaf& leaf, std::int32_t n) const { return leaf.tree->core[n]; }
   const NodeLinks& links(const Leaf& leaf, std::int32_t n) const { return leaf.tree->links[n]; }
   const NodeMoments& moments(const Leaf& leaf, std::int32_t n) const { return leaf.tree->moments[n]; }
+  const NodeBox& box(const Leaf& leaf, std::int32_t n) const { return leaf.tree->boxes[n]; }
   const SourceParticle& particle(const Leaf& leaf, std::int32_t i) const { return leaf.tree->particles[i]; }
   float softening(const Leaf& leaf, std::int32_t i) const { return softening_[leaf.tree->types[i]]; }
 

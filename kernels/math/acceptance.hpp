@@ -21,6 +21,12 @@
 ///   acceleration    reach = b, and G m b^p/d^(p+2) <= Delta |a_old| (Springel 2005, MNRAS 364, 1105, eq. 18,
 ///                   with b in place of the edge; p = 2 for monopoles, 3 for quadrupoles):
 ///                   power = (m b^p)^(2/(p+2)), inverse_tolerance = (G/(Delta |a_old|))^(2/(p+2))
+///   relative_edge   G m l^2/d^4 <= Delta |a_old|, l the longest side of the node's tight box, and the target
+///   is
+///                   on some axis at least 0.6 of that side from the middle of the box (Springel 2005, eq.
+///                   18; Kofler et al. 2014). Single targets (EdgeAcceptance) are tested so. For boxes of
+///                   targets reach is the radius of a ball about the centre of mass that holds the widened
+///                   box.
 /// and reach >= b always, so that no node that holds a target stands for it; and for nodes of mixed softening
 /// reach >= the distance at which softening no longer matters.
 namespace grove {
@@ -59,6 +65,9 @@ struct AcceptanceRule {
   /// Fills reach2 and power. edge: longest side of the node's box; offset: distance of the centre of mass
   /// from the middle of the box; second_moment: the trace B2.
   GROVE_HOST_DEVICE void prepare(NodeCore& node, float edge, float offset, float second_moment) const;
+
+  /// True if nodes must come with their boxes.
+  bool needs_boxes() const { return criterion == Criterion::relative_edge; }
 
   /// Inverse tolerance of a target whose smallest |a_old| is this, in walk units.
   GROVE_HOST_DEVICE float inverse_tolerance(float least_acceleration) const;
@@ -110,6 +119,10 @@ GROVE_HOST_DEVICE inline void AcceptanceRule::prepare(NodeCore& node, float edge
       node.power =
           order == Order::quadrupole ? std::pow(node.mass * b * b * b, 0.4F) : std::sqrt(node.mass) * b;
       break;
+    case Criterion::relative_edge:
+      node.power = std::sqrt(node.mass) * edge;
+      reach = 0.6F * std::sqrt(3.F) * edge + offset;
+      break;
   }
   if (b > reach) reach = b;
   if (node.softening < 0 && -node.softening * mixed_reach > reach) reach = -node.softening * mixed_reach;
@@ -117,11 +130,12 @@ GROVE_HOST_DEVICE inline void AcceptanceRule::prepare(NodeCore& node, float edge
 }
 
 GROVE_HOST_DEVICE inline float AcceptanceRule::inverse_tolerance(float least_acceleration) const {
-  if (criterion != Criterion::acceleration) return 0;
+  if (criterion != Criterion::acceleration && criterion != Criterion::relative_edge) return 0;
   const float a = least_acceleration > acceleration_floor ? least_acceleration : acceleration_floor;
   constexpr float largest = 1e30F;  // finite, so that a node of no extent gives 0 and not NaN
   if (!(a * delta > 0)) return largest;
-  const float s = order == Order::quadrupole ? std::pow(1 / (a * delta), 0.4F) : 1 / std::sqrt(a * delta);
+  const bool is_of_third_power = criterion == Criterion::acceleration && order == Order::quadrupole;
+  const float s = is_of_third_power ? std::pow(1 / (a * delta), 0.4F) : 1 / std::sqrt(a * delta);
   return s < largest ? s : largest;
 }
 

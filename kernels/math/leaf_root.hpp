@@ -11,6 +11,8 @@ struct LeafRoot {
   NodeMoments moments;
   Vec3f low, high;  ///< tight box of the leaf's particles, offset from its origin, walk units
   Vec3d origin;     ///< units of the run
+
+  GROVE_HOST_DEVICE NodeBox box() const { return {low - core.centre, high - core.centre}; }
 };
 
 /// A leaf tells this to all ranks.

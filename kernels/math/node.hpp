@@ -57,6 +57,22 @@ struct alignas(32) NodeMoments {
   float unused;
 };
 
+/// The tight box of a node's particles: offsets of its corners from the centre of mass, the same in any
+/// frame.
+struct NodeBox {
+  Vec3f low, high;
+
+  /// True if a target is outside of the box widened by a tenth of its sides on all of them. d: the centre of
+  /// mass less the target's place.
+  GROVE_HOST_DEVICE bool is_far_from(const Vec3f& d) const {
+    for (int axis = 0; axis < 3; ++axis) {
+      const float from_middle = d[axis] + 0.5F * (low[axis] + high[axis]);
+      if (std::abs(from_middle) >= 0.6F * (high[axis] - low[axis])) return true;
+    }
+    return false;
+  }
+};
+
 /// How nodes hang together, and which particles they hold. Indices count from the first node and from the
 /// first particle of the tree. Children of a node are adjacent: `child`, `child` + 1, ... ; each one's `next`
 /// is the following one, the last one's `next` is the parent's.

@@ -14,6 +14,7 @@ enum class Criterion : std::uint8_t {
   opening_radius,  ///< b / d <= theta
   multipole,       ///< Warren and Salmon 1993
   acceleration,    ///< Springel 2005, Miki and Umemura 2017
+  relative_edge,   ///< the same with the edge of the node's box, for targets outside of that
 };
 
 /// Terms of the expansion of a node's force.
@@ -63,9 +64,9 @@ enum class WalkKind : std::uint8_t {
 struct GravityParameters {
   double gravitational_constant = 1;
   Criterion criterion = Criterion::acceleration;
-  /// Opening angle; also of the first evaluation under `acceleration` and `multipole`.
+  /// Opening angle; also of the first evaluation under criteria that need |a_old|.
   double theta = 0.5;
-  /// Accuracy of `acceleration` and `multipole` (the latter: as a fraction of the median |a_old|). The
+  /// Accuracy of these criteria: a fraction of |a_old|, for `multipole` of its median. The
   /// default keeps the 99th percentile of the error within 0.1 % on five models:
   /// docs/measurements/accuracy.md.
   double delta = 2.5e-4;
@@ -88,7 +89,8 @@ struct GravityParameters {
 
   /// True if the criterion needs |a_old|: an evaluation before the first one then uses first_evaluation().
   bool needs_old_acceleration() const {
-    return criterion == Criterion::acceleration || criterion == Criterion::multipole;
+    return criterion == Criterion::acceleration || criterion == Criterion::multipole ||
+           criterion == Criterion::relative_edge;
   }
   /// The same with an opening angle for a criterion.
   GravityParameters first_evaluation() const {

@@ -26,7 +26,8 @@ struct RopeTarget {
 /// and then the cells again; what holds the target is opened.
 ///
 /// The Visitor decides and adds up; d are separations from the target in walk units:
-///   bool accepts(const NodeCore&, const Vec3f& d) const   true if a node may stand for its particles
+///   bool accepts(const NodeCore&, const Vec3f& d) const   true if a node may stand for its particles; with a
+///       const NodeBox& as third argument where `needs_box`, a static constant, says so
 ///   void node(const NodeCore&, const NodeMoments&, const Vec3f& d)   an accepted one; of a cell above the
 ///       leaves the centre in NodeCore is not used
 ///   void particle(float mass, float softening, const Vec3f& d)   of a node that is not, never the target
@@ -35,13 +36,13 @@ struct RopeTarget {
 ///   code begin() const                     of the root
 ///   bool is_cell(code) const               of a cell above the leaves; else of a leaf
 ///   cell cell_of(code) const               and of a cell `cell_links` (TopLinks), `cell_core`,
-///   Vec3f cell_place(cell, core) const     its centre of mass, `cell_moments`,
+///   Vec3f cell_place(cell, core) const     its centre of mass, `cell_moments`, `cell_box`,
 ///   code below(cell) const                 its left child,
 ///   code after_cell(cell) const            and what comes when all below it is done
 ///   std::int32_t leaf_of(code) const       number in the ORB, and of that leaf
 ///   Leaf enter(leaf) const                 with a member `shift` from its frame to that of the target,
 ///   code after_leaf(leaf) const
-///   links(Leaf, n), core(Leaf, n), moments(Leaf, n)   of its nodes; at least the root is there
+///   links(Leaf, n), core(Leaf, n), moments(Leaf, n), box(Leaf, n)   of its nodes; at least the root is there
 ///   particle(Leaf, i), softening(Leaf, i)             of its particles
 template <class Trees, class Visitor>
 class RopeWalk {
@@ -74,13 +75,21 @@ class RopeWalk {
     const NodeCore core = trees_.cell_core(cell);
     const Vec3f d = trees_.cell_place(cell, core) - target_.position;
     ++tests;
-    if (!holds && visitor_.accepts(core, d)) {
+    if (!holds && accepts(core, d, [&] { return trees_.cell_box(cell); })) {
       visitor_.node(core, trees_.cell_moments(cell), d);
       ++nodes;
       code_ = trees_.after_cell(cell);
     } else {
       code_ = trees_.below(cell);
     }
+  }
+
+  template <class BoxOf>
+  GROVE_HOST_DEVICE bool accepts(const NodeCore& core, const Vec3f& d, const BoxOf& box_of) const {
+    if constexpr (Visitor::needs_box)
+      return visitor_.accepts(core, d, box_of());
+    else
+      return visitor_.accepts(core, d);
   }
 
   /// Begins with the root of a leaf's tree.
@@ -96,7 +105,7 @@ class RopeWalk {
     const NodeLinks links = trees_.links(leaf_, node_);
     const Vec3f d = core.centre + leaf_.shift - target_.position;
     ++tests;
-    if (visitor_.accepts(core, d)) {
+    if (accepts(core, d, [&] { return trees_.box(leaf_, node_); })) {
       visitor_.node(core, trees_.moments(leaf_, node_), d);
       ++nodes;
       node_ = links.next;

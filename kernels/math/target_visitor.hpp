@@ -15,11 +15,30 @@ namespace grove {
 /// The criteria of acceptance.hpp, at the target's own place and tolerance.
 class TargetAcceptance {
  public:
+  static constexpr bool needs_box = false;
   GROVE_HOST_DEVICE explicit TargetAcceptance(float inverse_tolerance)
       : inverse_tolerance_(inverse_tolerance) {}
 
   GROVE_HOST_DEVICE bool accepts(const NodeCore& core, const Vec3f& d) const {
     return grove::accepts(core, norm2(d), inverse_tolerance_, 0);
+  }
+
+ private:
+  float inverse_tolerance_;
+};
+
+/// The criterion relative_edge.
+class EdgeAcceptance {
+ public:
+  static constexpr bool needs_box = true;
+  GROVE_HOST_DEVICE explicit EdgeAcceptance(float inverse_tolerance)
+      : inverse_tolerance_(inverse_tolerance) {}
+
+  /// Nodes of mixed softening stand for their particles beyond the ball about their box only.
+  GROVE_HOST_DEVICE bool accepts(const NodeCore& core, const Vec3f& d, const NodeBox& box) const {
+    const float distance2 = norm2(d);
+    if (!(distance2 > core.power * inverse_tolerance_)) return false;
+    return distance2 > core.reach2 || (core.softening >= 0 && box.is_far_from(d));
   }
 
  private:

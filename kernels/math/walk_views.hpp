@@ -18,6 +18,7 @@ struct SourceTree {
   Vec3d origin{0, 0, 0};                      ///< of the leaf, in length units of the run
   const NodeCore* core = nullptr;             ///< [nodes]; the root is the first
   const NodeMoments* moments = nullptr;       ///< [nodes]
+  const NodeBox* boxes = nullptr;             ///< [nodes] if the criterion needs them
   const NodeLinks* links = nullptr;           ///< [nodes]
   const SourceParticle* particles = nullptr;  ///< of the buckets
   const std::uint8_t* types = nullptr;        ///< particle types, of the same length
@@ -41,6 +42,7 @@ struct TopTree {
   const Vec3d* centre = nullptr;         ///< [nodes] centres of mass, in length units of the run
   const NodeCore* core = nullptr;        ///< [nodes] in walk units; `centre` there is not used
   const NodeMoments* moments = nullptr;  ///< [nodes] in walk units
+  const NodeBox* boxes = nullptr;        ///< [nodes] in walk units
   const TopLinks* links = nullptr;       ///< [nodes]; the root is the first
   std::int32_t nodes = 0;
 };

@@ -22,6 +22,21 @@ std::optional<DeviceMemory> device_memory(const Communicator& comm, const Backen
 
 namespace {
 
+void require_criterion_on_gpus(Criterion criterion) {
+  switch (criterion) {
+    case Criterion::opening_edge:
+    case Criterion::opening_radius:
+    case Criterion::multipole:
+    case Criterion::acceleration:
+      return;
+    case Criterion::relative_edge:
+      break;
+  }
+  throw Agreed<InputError>(
+      "GPUs have no such criterion: choose --backend kokkos, or another one (gravity.criterion, "
+      "--criterion)");
+}
+
 /// The kinds of trees that GPUs have.
 void require_tree_on_gpus(const GravityParameters& gravity) {
   switch (gravity.tree) {
@@ -46,6 +61,7 @@ std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendCho
                                       Particles particles, const GravityParameters& gravity) {
   if (choice.name == "cuda") {
     require_tree_on_gpus(gravity);
+    require_criterion_on_gpus(gravity.criterion);
     return make_gpu_backend(comm, choice, std::move(particles), gravity);
   }
   if (choice.payload || choice.share_gpu)

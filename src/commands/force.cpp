@@ -208,7 +208,9 @@ void add_force(CLI::App& app, Action& action) {
   force->add_option("--theta", options->gravity.theta, "Opening angle; also of the first pass")
       ->check(in_range_of("gravity.theta"))
       ->capture_default_str();
-  force->add_option("--delta", options->gravity.delta, "Accuracy of `acceleration` and `multipole`")
+  force
+      ->add_option("--delta", options->gravity.delta,
+                   "Accuracy of `acceleration`, `multipole` and `relative_edge`")
       ->check(in_range_of("gravity.delta"))
       ->capture_default_str();
   add_choice(*force, "--order", options->gravity.order, orders, "Terms of the expansion of a node's force");

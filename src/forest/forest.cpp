@@ -71,6 +71,7 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
   bounds_.assign(origins_.size(), no_bounds());
   boxes_.assign(origins_.size(), {no_bounds().low, no_bounds().high});
   const AcceptanceRule rule = AcceptanceRule::of(gravity, units, median_acceleration);
+  node_boxes_.resize(rule.needs_boxes() ? nodes : 0);
 
   host_loop("Grove::forest::update", origins_.size(), [&](std::size_t leaf) {
     thread_local LeafMoments combiner;
@@ -83,7 +84,7 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
     const auto first = static_cast<std::size_t>(leaf_begin_[leaf]);
     combiner.combine(rule, tree(static_cast<std::int32_t>(leaf)).nodes, &shapes_.links[node],
                      static_cast<std::int32_t>(count), &sources_[first], &softening_[first], &core_[node],
-                     &moments_[node]);
+                     &moments_[node], node_boxes_.data() + node);
   });
   if (gravity.splits_groups() && !has_sources_) mark_buckets();
   has_origins_ = has_sources_ = true;
@@ -168,6 +169,7 @@ SourceTree Forest::tree(std::int32_t i) const {
   return {origins_[leaf],
           core_.data() + node,
           moments_.data() + node,
+          node_boxes_.empty() ? nullptr : node_boxes_.data() + node,
           shapes_.links.data() + node,
           sources_.data() + first,
           types_.data() + first,

@@ -92,6 +92,7 @@ class Forest {
   TreeShapes shapes_;                   ///< links of all nodes, and groups
   Array<NodeCore> core_;                ///< [nodes]
   Array<NodeMoments> moments_;          ///< [nodes]
+  Array<NodeBox> node_boxes_;           ///< [nodes] if the criterion needs them
   Array<SourceParticle> sources_;       ///< [particles]
   Array<float> softening_;              ///< [particles] Plummer-equivalent lengths, walk units
   Array<std::uint8_t> types_;           ///< [particles]

@@ -15,7 +15,7 @@ constexpr float round_up = 1 + 1e-6F;
 // One pass over the nodes for each step: none of them waits for what the one before does to its node.
 void LeafMoments::combine(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links,
                           std::int32_t particles, const SourceParticle* sources, const float* softening,
-                          NodeCore* core, NodeMoments* moments) {
+                          NodeCore* core, NodeMoments* moments, NodeBox* boxes) {
   load(particles, sources);
   sums_.resize(static_cast<std::size_t>(nodes));
   for (std::int32_t n = nodes - 1; n >= 0; --n) {
@@ -33,7 +33,7 @@ void LeafMoments::combine(const AcceptanceRule& rule, std::int32_t nodes, const 
   }
   for (std::int32_t n = 0; n < nodes; ++n) core[n].radius = radius(links[n], core[n].centre);
   const auto trace = [&](std::int32_t n) { return moments[n].xx + moments[n].yy + moments[n].zz; };
-  if (rule.criterion != Criterion::opening_edge) {
+  if (rule.criterion != Criterion::opening_edge && !rule.needs_boxes()) {
     for (std::int32_t n = 0; n < nodes; ++n) rule.prepare(core[n], 0, 0, trace(n));
     return;
   }
@@ -43,6 +43,7 @@ void LeafMoments::combine(const AcceptanceRule& rule, std::int32_t nodes, const 
     const Vec3f side = box.high - box.low;
     rule.prepare(core[n], std::max({side.x, side.y, side.z}),
                  norm(core[n].centre - (box.low + box.high) * 0.5F), trace(n));
+    if (rule.needs_boxes()) boxes[n] = {box.low - core[n].centre, box.high - core[n].centre};
   }
 }
 

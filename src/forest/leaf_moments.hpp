@@ -18,9 +18,10 @@ namespace grove {
 class LeafMoments {
  public:
   /// links (in): nodes; sources (in): particles in tree order; softening (in): Plummer-equivalent lengths,
-  /// walk units, by particle; core, moments (out): nodes.
+  /// walk units, by particle; core, moments, boxes (out): nodes, boxes if the rule needs_boxes().
   void combine(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links, std::int32_t particles,
-               const SourceParticle* sources, const float* softening, NodeCore* core, NodeMoments* moments);
+               const SourceParticle* sources, const float* softening, NodeCore* core, NodeMoments* moments,
+               NodeBox* boxes);
 
  private:
   struct Extent {

@@ -25,6 +25,7 @@ class TopMoments {
   std::vector<Vec3d> centre_;
   std::vector<NodeCore> core_;
   std::vector<NodeMoments> moments_;
+  std::vector<NodeBox> boxes_;
   std::vector<TopLinks> links_;
 };
 

@@ -3,35 +3,51 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <stdexcept>
 #include <type_traits>
 
+#include "let/let_fields.hpp"
+
 namespace grove {
 namespace {
 
-static_assert(std::is_trivially_copyable_v<NodeCore> && std::is_trivially_copyable_v<NodeMoments> &&
-              std::is_trivially_copyable_v<NodeLinks> && std::is_trivially_copyable_v<SourceParticle> &&
-              std::is_trivially_copyable_v<Selection::Tree> && std::is_trivially_copyable_v<LetCounts>);
+using let_fields::OfNodes;
+using let_fields::OfParticles;
+
+/// A message begins so. The arrays that travel: bit i for the i-th of OfNodes.
+struct Head {
+  LetCounts counts;
+  std::uint64_t of_nodes;
+};
+
+static_assert(std::is_trivially_copyable_v<NodeLinks> && std::is_trivially_copyable_v<Selection::Tree> &&
+              std::is_trivially_copyable_v<Head>);
 
 /// Places of the arrays of a message, in blocks; `blocks` is the length of all.
 struct Layout {
-  std::size_t table, core, moments, links, particles, types, blocks;
+  std::size_t table, links, blocks;
+  std::array<std::size_t, OfNodes::size> of_nodes{};
+  std::array<std::size_t, OfParticles::size> of_particles{};
 
-  explicit Layout(const LetCounts& counts) {
+  explicit Layout(const Head& head) {
     std::size_t end = 0;
     const auto place = [&end](std::size_t size, Count count) {
       const std::size_t begin = end;
       end += (size * static_cast<std::size_t>(count) + sizeof(MessageBlock) - 1) / sizeof(MessageBlock);
       return begin;
     };
-    place(sizeof(LetCounts), 1);
+    const LetCounts& counts = head.counts;
+    place(sizeof(Head), 1);
     table = place(sizeof(Selection::Tree), counts.trees);
-    core = place(sizeof(NodeCore), counts.nodes);
-    moments = place(sizeof(NodeMoments), counts.nodes);
+    OfNodes::for_each([&](auto field, std::size_t i) {
+      if (head.of_nodes >> i & 1) of_nodes[i] = place(sizeof(typename decltype(field)::Value), counts.nodes);
+    });
     links = place(sizeof(NodeLinks), counts.nodes);
-    particles = place(sizeof(SourceParticle), counts.particles);
-    types = place(1, counts.particles);
+    OfParticles::for_each([&](auto field, std::size_t i) {
+      of_particles[i] = place(sizeof(typename decltype(field)::Value), counts.particles);
+    });
     blocks = end;
   }
 };
@@ -42,64 +58,79 @@ auto* at(Blocks& blocks, std::size_t block) {
   return reinterpret_cast<Pointer>(blocks.data() + block);
 }
 
+Head head_of(const Selection& selection, const std::function<SourceTree(std::int32_t leaf)>& tree) {
+  Head head{{.trees = static_cast<Count>(selection.trees.size()),
+             .nodes = static_cast<Count>(selection.source.size())},
+            0};
+  for (const Selection::Tree& entry : selection.trees) head.counts.particles += entry.particles;
+  if (selection.trees.empty()) return head;
+  const SourceTree any = tree(selection.trees.front().leaf);
+  OfNodes::for_each([&](auto field, std::size_t i) {
+    if (any.*field.member) head.of_nodes |= std::uint64_t{1} << i;
+  });
+  return head;
+}
+
 }  // namespace
 
 Array<MessageBlock> pack_let(const Selection& selection,
                              const std::function<SourceTree(std::int32_t leaf)>& tree) {
-  LetCounts counts{.trees = static_cast<Count>(selection.trees.size()),
-                   .nodes = static_cast<Count>(selection.source.size())};
-  for (const Selection::Tree& entry : selection.trees) counts.particles += entry.particles;
-  const Layout layout(counts);
+  const Head head = head_of(selection, tree);
+  const Layout layout(head);
   Array<MessageBlock> blocks(layout.blocks);
-  *at<LetCounts>(blocks, 0) = counts;
+  *at<Head>(blocks, 0) = head;
   std::copy(selection.trees.begin(), selection.trees.end(), at<Selection::Tree>(blocks, layout.table));
   std::copy(selection.links.begin(), selection.links.end(), at<NodeLinks>(blocks, layout.links));
 
-  auto* core = at<NodeCore>(blocks, layout.core);
-  auto* moments = at<NodeMoments>(blocks, layout.moments);
-  auto* particles = at<SourceParticle>(blocks, layout.particles);
-  auto* types = at<std::uint8_t>(blocks, layout.types);
-  std::size_t next = 0;
+  std::size_t node = 0, particle = 0;
   for (const Selection::Tree& entry : selection.trees) {
     const SourceTree from = tree(entry.leaf);
-    for (const std::size_t end = next + static_cast<std::size_t>(entry.nodes); next < end; ++next) {
-      const std::int32_t node = selection.source[next];
-      *core++ = from.core[node];
-      *moments++ = from.moments[node];
-      const NodeLinks &to = selection.links[next], &bucket = from.links[node];
-      if (!to.is_bucket()) continue;
-      std::copy_n(from.particles + bucket.first, bucket.count, particles + to.first);
-      std::copy_n(from.types + bucket.first, bucket.count, types + to.first);
-    }
-    particles += entry.particles;
-    types += entry.particles;
+    const std::int32_t* const source = selection.source.data() + node;
+    const NodeLinks* const links = selection.links.data() + node;
+    OfNodes::for_each([&](auto field, std::size_t i) {
+      if (!(head.of_nodes >> i & 1)) return;
+      auto* const to = at<typename decltype(field)::Value>(blocks, layout.of_nodes[i]) + node;
+      for (std::int32_t n = 0; n < entry.nodes; ++n) to[n] = (from.*field.member)[source[n]];
+    });
+    OfParticles::for_each([&](auto field, std::size_t i) {
+      auto* const to = at<typename decltype(field)::Value>(blocks, layout.of_particles[i]) + particle;
+      for (std::int32_t n = 0; n < entry.nodes; ++n)
+        if (links[n].is_bucket())
+          std::copy_n(from.*field.member + from.links[source[n]].first, links[n].count, to + links[n].first);
+    });
+    node += static_cast<std::size_t>(entry.nodes);
+    particle += static_cast<std::size_t>(entry.particles);
   }
   return blocks;
 }
 
 LetCounts unpack_let(const Message& message, std::span<const Vec3d> origins, std::span<SourceTree> trees) {
   const Array<MessageBlock>& blocks = message.blocks;
-  const LetCounts counts = *at<LetCounts>(blocks, 0);
-  const Layout layout(counts);
+  const Head head = *at<Head>(blocks, 0);
+  const Layout layout(head);
   if (layout.blocks != blocks.size())
     throw std::runtime_error(fmt::format("rank {} sent {} bytes of trees instead of {}", message.rank,
                                          blocks.size() * sizeof(MessageBlock),
                                          layout.blocks * sizeof(MessageBlock)));
   const auto* table = at<Selection::Tree>(blocks, layout.table);
   std::size_t node = 0, particle = 0;
-  for (const Selection::Tree& entry : std::span(table, static_cast<std::size_t>(counts.trees))) {
-    trees[static_cast<std::size_t>(entry.leaf)] = {
-        .origin = origins[static_cast<std::size_t>(entry.leaf)],
-        .core = at<NodeCore>(blocks, layout.core) + node,
-        .moments = at<NodeMoments>(blocks, layout.moments) + node,
-        .links = at<NodeLinks>(blocks, layout.links) + node,
-        .particles = at<SourceParticle>(blocks, layout.particles) + particle,
-        .types = at<std::uint8_t>(blocks, layout.types) + particle,
-        .nodes = entry.nodes};
+  for (const Selection::Tree& entry : std::span(table, static_cast<std::size_t>(head.counts.trees))) {
+    SourceTree& to = trees[static_cast<std::size_t>(entry.leaf)];
+    to = {};
+    to.origin = origins[static_cast<std::size_t>(entry.leaf)];
+    to.links = at<NodeLinks>(blocks, layout.links) + node;
+    to.nodes = entry.nodes;
+    OfNodes::for_each([&](auto field, std::size_t i) {
+      if (head.of_nodes >> i & 1)
+        to.*field.member = at<typename decltype(field)::Value>(blocks, layout.of_nodes[i]) + node;
+    });
+    OfParticles::for_each([&](auto field, std::size_t i) {
+      to.*field.member = at<typename decltype(field)::Value>(blocks, layout.of_particles[i]) + particle;
+    });
     node += static_cast<std::size_t>(entry.nodes);
     particle += static_cast<std::size_t>(entry.particles);
   }
-  return counts;
+  return head.counts;
 }
 
 }  // namespace grove

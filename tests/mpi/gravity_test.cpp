@@ -139,6 +139,10 @@ std::vector<Variant> all_variants() {
                           CutRule::middle, WalkKind::rope});
   for (const Criterion criterion : {Criterion::opening_edge, Criterion::acceleration})
     variants.push_back({criterion, Order::quadrupole, SofteningKernel::spline, LocalTreeKind::kd});
+  for (const LocalTreeKind tree : {LocalTreeKind::bisection, LocalTreeKind::kd})
+    for (const WalkKind walk : {WalkKind::groups, WalkKind::rope})
+      variants.push_back({Criterion::relative_edge, Order::monopole, SofteningKernel::spline, tree,
+                          Curve::hilbert, CutRule::middle, walk});
   return variants;
 }
 INSTANTIATE_TEST_SUITE_P(All, GravityVariants, testing::ValuesIn(all_variants()));

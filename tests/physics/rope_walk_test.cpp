@@ -99,7 +99,7 @@ class Recursion {
       return;
     }
     const Vec3f d = shift_between(top_.centre[c], leaf_.origin, units_) - leaf_.particles[place_].position;
-    if (!links.holds(leaf_.leaf) && visitor_.accepts(top_.core[c], d)) {
+    if (!links.holds(leaf_.leaf) && accepts(top_.core[c], d, top_.boxes, c)) {
       visitor_.node(top_.core[c], top_.moments[c], d);
       return;
     }
@@ -108,13 +108,20 @@ class Recursion {
   }
 
  private:
+  bool accepts(const NodeCore& core, const Vec3f& d, const NodeBox* boxes, std::int32_t n) const {
+    if constexpr (Visitor::needs_box)
+      return visitor_.accepts(core, d, boxes[n]);
+    else
+      return visitor_.accepts(core, d);
+  }
+
   void node(std::int32_t leaf, std::int32_t n) {
     const SourceTree& tree = trees_[static_cast<std::size_t>(leaf)];
     const Vec3f shift = shift_between(tree.origin, leaf_.origin, units_);
     const Vec3f target = leaf_.particles[place_].position;
     const NodeLinks& links = tree.links[n];
     const Vec3f d = tree.core[n].centre + shift - target;
-    if (visitor_.accepts(tree.core[n], d)) {
+    if (accepts(tree.core[n], d, tree.boxes, n)) {
       visitor_.node(tree.core[n], tree.moments[n], d);
     } else if (links.child == NodeLinks::bucket) {
       for (std::int32_t i = links.first; i < links.first + links.count; ++i)
@@ -138,12 +145,12 @@ class Recursion {
   Visitor& visitor_;
 };
 
-using Quadrupoles = TargetVisitor<TargetAcceptance, TargetExpansion<Order::quadrupole, Spline>>;
-
 /// The same nodes and particles in the same order. The forces are those of rope_walk() but for rounding, as
 /// it may be compiled with other instructions. Where rounding decides about a node that changes less: some
 /// 1e-4 of a force, of which the node is one of hundreds.
+template <class Acceptance>
 void expect_steps_of_recursion(LocalTreeKind kind, Criterion criterion, Count quantum) {
+  using Quadrupoles = TargetVisitor<Acceptance, TargetExpansion<Order::quadrupole, Spline>>;
   GravityParameters gravity = along_ropes(kind);
   gravity.criterion = criterion;
   gravity.delta = 0.002;
@@ -163,7 +170,7 @@ void expect_steps_of_recursion(LocalTreeKind kind, Criterion criterion, Count qu
     for (std::int32_t i = 0; i < count; i += 5) {
       const double walked =
           to_walk_acceleration(leaf.old_acceleration[i], gravity.gravitational_constant, grown.units);
-      const Quadrupoles fresh(TargetAcceptance(rule.inverse_tolerance(static_cast<float>(walked))),
+      const Quadrupoles fresh(Acceptance(rule.inverse_tolerance(static_cast<float>(walked))),
                               TargetExpansion<Order::quadrupole, Spline>(softening[0]));
       Recorder recorder(fresh), reference(fresh);
       const HostRopeTrees trees(forest, grown.units, softening.data(), leaf.origin);
@@ -181,9 +188,12 @@ void expect_steps_of_recursion(LocalTreeKind kind, Criterion criterion, Count qu
 }
 
 TEST(RopeWalk, takes_the_steps_of_plain_recursion) {
-  for (const LocalTreeKind kind : {LocalTreeKind::bisection, LocalTreeKind::octree})
-    for (const Criterion criterion : {Criterion::opening_radius, Criterion::acceleration})
-      for (const Count quantum : {100, 2000}) expect_steps_of_recursion(kind, criterion, quantum);
+  for (const LocalTreeKind kind : {LocalTreeKind::bisection, LocalTreeKind::octree, LocalTreeKind::kd})
+    for (const Count quantum : {100, 2000}) {
+      for (const Criterion criterion : {Criterion::opening_radius, Criterion::acceleration})
+        expect_steps_of_recursion<TargetAcceptance>(kind, criterion, quantum);
+      expect_steps_of_recursion<EdgeAcceptance>(kind, Criterion::relative_edge, quantum);
+    }
 }
 
 TEST(RopeWalk, errors_stay_below_the_bound_of_the_opening_angle) {
@@ -205,8 +215,8 @@ TEST(RopeWalk, errors_stay_below_the_bound_of_the_opening_angle) {
 /// A group's box is as near as its nearest particle and its tolerance is the least of theirs. Where rounding
 /// decides otherwise that is one node of hundreds, and groups have twice as many interactions.
 TEST(RopeWalk, opens_no_more_than_groups_do) {
-  for (const Criterion criterion :
-       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration}) {
+  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
+                                    Criterion::acceleration, Criterion::relative_edge}) {
     GravityParameters gravity = along_ropes();
     gravity.criterion = criterion;
     gravity.delta = 0.002;

@@ -229,6 +229,7 @@ double accuracy_of(Criterion criterion, bool fine) {
     case Criterion::multipole:
       return fine ? 1e-4 : 1e-3;
     case Criterion::acceleration:
+    case Criterion::relative_edge:
       return fine ? 1e-3 : 1e-2;
   }
   return 0;
@@ -239,10 +240,11 @@ double accuracy_of(Criterion criterion, bool fine) {
 /// acceleration: a node leaves out node_error() times q Delta |a|, q = m b^n/(d^(n+2) Delta |a|) < 1. It was
 /// reached because its parent, of twice the mass and volume, had q > 1: q lies between 1/2^(1 + n/3) and 1,
 /// its logarithm evenly, so its root mean square is 0.6. d is taken from the nearest point of the group's
-/// box: the distances of particles are larger, which covers the later terms. multipole: what a node leaves
-/// out is below Delta times the median |a| if the terms of all its particles point the same way, 3 m
-/// <y^2>/d^4; over all directions it is sqrt(3) of its quadrupole, 0.63 m <y^2> as in node_error() (0.39 by
-/// chance, 0.5 by shape): 0.36 of that, for either order.
+/// box: the distances of particles are larger, which covers the later terms. relative_edge: likewise, as b is
+/// at most 0.87 l in an evenly filled box. multipole: what a node leaves out is below Delta times the median
+/// |a| if the terms of all its particles point the same way, 3 m <y^2>/d^4; over all directions it is sqrt(3)
+/// of its quadrupole, 0.63 m <y^2> as in node_error() (0.39 by chance, 0.5 by shape): 0.36 of that, for
+/// either order.
 double percentile_bound(const Case& c, double delta, double cells) {
   const double node = c.criterion == Criterion::multipole ? 0.36 : node_error(c.order);
   return percentile_99 * std::sqrt(cells) * 0.6 * node * delta;
@@ -288,8 +290,8 @@ TEST_P(WalkCase, errorsFallWithTheAccuracyParameter) {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const Criterion criterion :
-       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration})
+  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
+                                    Criterion::acceleration, Criterion::relative_edge})
     for (const Order order : {Order::monopole, Order::quadrupole})
       for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
         cases.push_back({criterion, order, kernel});

@@ -47,6 +47,24 @@ TEST(Acceptance, accelerationBoundsTheNextTerm) {
                std::pow(m * b * b * b / (delta * a), 0.2), 0.7F);
 }
 
+TEST(Acceptance, relativeEdgeBoundsTheNextTermOutsideOfABallAboutTheBox) {
+  const double delta = 1e-3, m = 0.02, l = 0.5, a = 0.7;
+  expect_reach(node_of(0.02F, 0.3F), rule_of(Criterion::relative_edge, Order::quadrupole, delta),
+               std::pow(m * l * l / (delta * a), 0.25), 0.7F, 0.5F);
+  expect_reach(node_of(0.02F, 0.3F), rule_of(Criterion::relative_edge, Order::monopole, 1e6),
+               0.6 * std::sqrt(3) * l + 0.1, 0.7F, 0.5F, 0.1F);
+}
+
+TEST(Acceptance, boxesAreWidenedByATenthOfTheirSides) {
+  const NodeBox box{{-1, -1, -4}, {1, 3, 2}};  // middle 0, 1, -1; sides 2, 4, 6
+  const auto is_far = [&](float x, float y, float z) { return box.is_far_from({-x, -y, -z}); };
+  EXPECT_FALSE(is_far(1.19F, 3.39F, -4.59F));
+  EXPECT_FALSE(is_far(-1.19F, -1.39F, 2.59F));
+  EXPECT_TRUE(is_far(1.21F, 1, -1));
+  EXPECT_TRUE(is_far(0, -1.41F, -1));
+  EXPECT_TRUE(is_far(0, 1, 2.61F));
+}
+
 TEST(Acceptance, multipoleFollowsWarrenAndSalmon) {
   const double delta = 1e-3, median = 2, b = 0.3, b2 = 0.001;
   expect_reach(node_of(0.02F, 0.3F), rule_of(Criterion::multipole, Order::monopole, delta, median),
@@ -54,8 +72,8 @@ TEST(Acceptance, multipoleFollowsWarrenAndSalmon) {
 }
 
 TEST(Acceptance, neverFromInside) {
-  for (const Criterion criterion :
-       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration}) {
+  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
+                                    Criterion::acceleration, Criterion::relative_edge}) {
     const AcceptanceRule rule = rule_of(criterion, Order::quadrupole, 1e6);
     EXPECT_FALSE(accepted(node_of(1e-6F, 0.5F), rule, 0.4999, 1e6F));
   }
