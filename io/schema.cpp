@@ -86,6 +86,10 @@ std::vector<Row> gravity_rows() {
        "opening angle; of the first evaluation also where the criterion is an accuracy"},
       {"gravity", "delta", at(in, &G::delta), dimension::none, Range{0, 1, false}, optional,
        "accuracy of `multipole`, `acceleration` and `relative_edge`; unset: as `accuracy` says"},
+      {"gravity", "first", choice(in, &G::first), dimension::none, any, optional,
+       "forces from which a criterion that needs an acceleration has its first one: by the opening angle "
+       "`theta` "
+       "(`angle`), or direct sums"},
       {"gravity", "order", choice(in, &G::order), dimension::none, any, optional,
        "terms of the expansion of a node's force"},
       {"gravity", "kernel", choice(in, &G::kernel), dimension::none, any, optional,

@@ -32,6 +32,8 @@ inline constexpr std::array words<KdSplit>{"vmh", "vmh-tight", "middle", "median
 template <>
 inline constexpr std::array words<WalkKind>{"groups", "rope"};
 template <>
+inline constexpr std::array words<FirstForces>{"angle", "direct"};
+template <>
 inline constexpr std::array words<CutRule>{"middle", "halves", "centre"};
 template <>
 inline constexpr std::array words<CutMethod>{"bisection", "histogram"};

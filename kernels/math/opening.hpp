@@ -60,6 +60,12 @@ enum class WalkKind : std::uint8_t {
   rope,    ///< each particle for itself, along the links of the nodes
 };
 
+/// The stand-in, once, for a criterion that needs |a_old|.
+enum class FirstForces : std::uint8_t {
+  angle,   ///< the opening angle
+  direct,  ///< direct sums
+};
+
 /// The parameters of a force evaluation.
 struct GravityParameters {
   double gravitational_constant = 1;
@@ -78,6 +84,7 @@ struct GravityParameters {
   Curve curve = Curve::hilbert;  ///< of an octree
   KdSplit split = KdSplit::vmh;  ///< of a kd-tree
   WalkKind walk = WalkKind::groups;
+  FirstForces first = FirstForces::angle;
   Count bucket = 8;  ///< of an octree or a kd-tree: particles of a node that is not divided, at most
   /// Groups that walk octrees: no part of one reaches farther, units of the run; 0: the reach of least cost.
   double critical_separation = 0;
@@ -94,9 +101,9 @@ struct GravityParameters {
   }
   /// The same with an opening angle for a criterion.
   GravityParameters first_evaluation() const {
-    GravityParameters first = *this;
-    if (needs_old_acceleration()) first.criterion = Criterion::opening_radius;
-    return first;
+    GravityParameters result = *this;
+    if (needs_old_acceleration()) result.criterion = Criterion::opening_radius;
+    return result;
   }
 };
 

@@ -30,7 +30,7 @@ namespace grove {
 namespace {
 
 struct ForceOptions {
-  std::string file, output, json, softening, unstated_units = "galactic";
+  std::string file, output, json, errors, softening, unstated_units = "galactic";
   GravityParameters gravity;
   BackendChoice backend;
   CutRule rule = CutRule::middle;
@@ -52,6 +52,7 @@ const std::map<std::string, CutRule> cut_rules = values_by_word<CutRule>();
 const std::map<std::string, LocalTreeKind> trees = values_by_word<LocalTreeKind>();
 const std::map<std::string, Curve> curves = values_by_word<Curve>();
 const std::map<std::string, KdSplit> splits = values_by_word<KdSplit>();
+const std::map<std::string, FirstForces> first_forces = values_by_word<FirstForces>();
 const std::map<std::string, WalkKind> walks = values_by_word<WalkKind>();
 const std::map<std::string, SofteningKernel> kernels = values_by_word<SofteningKernel>();
 
@@ -138,6 +139,9 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
     if (!comm.is_master()) return;
     require_output(options.output, {options.file});
     require_output(options.json, {options.file, options.output});
+    require_output(options.errors, {options.file, options.output, options.json});
+    if (!options.errors.empty() && options.audit == 0)
+      throw InputError("--errors lists the particles of an audit: give --audit more than 0");
   });
   BackendChoice choice = options.backend;
   ForceResult result;
@@ -186,7 +190,9 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
   });
   if (comm.is_master()) fmt::print("{}", force_table(result));
   comm.together([&] {
-    if (comm.is_master() && !options.json.empty()) write_text(options.json, force_json(result));
+    if (!comm.is_master()) return;
+    if (!options.json.empty()) write_text(options.json, force_json(result));
+    if (!options.errors.empty()) write_text(options.errors, errors_table(result));
   });
 }
 
@@ -213,6 +219,8 @@ void add_force(CLI::App& app, Action& action) {
                    "Accuracy of `acceleration`, `multipole` and `relative_edge`")
       ->check(in_range_of("gravity.delta"))
       ->capture_default_str();
+  add_choice(*force, "--first", options->gravity.first, first_forces,
+             "First pass of a criterion that needs accelerations: by the opening angle, or direct sums");
   add_choice(*force, "--order", options->gravity.order, orders, "Terms of the expansion of a node's force");
   add_choice(*force, "--kernel", options->gravity.kernel, kernels, "Shape of softened particles");
   add_choice(*force, "--tree", options->gravity.tree, trees, "What stands in each leaf");
@@ -240,6 +248,8 @@ void add_force(CLI::App& app, Action& action) {
   add_count(*force, "--audit", options->audit, Count{0},
             "Particles to compare with direct summation; 0: none")
       ->capture_default_str();
+  force->add_option("--errors", options->errors,
+                    "Write the errors of the audited particles to this table (CSV), the largest last");
   force->add_flag("--direct", options->direct, "Sum directly, without a tree");
   add_count(*force, "--repeat", options->repeat, 1,
             "Passes after the first one, of which the one of median duration is reported; default: 1");

@@ -162,4 +162,18 @@ std::string force_json(const ForceResult& result) {
   return json.dump(2) + "\n";
 }
 
+std::string errors_table(const ForceResult& result) {
+  const DisplayUnits shown(result.units);
+  std::string table = "id";
+  for (const char* axis : {"x", "y", "z"})
+    table += fmt::format(",{}", shown.heading(axis, dimension::length));
+  table += fmt::format(",{},error\n", shown.heading("acceleration", dimension::acceleration));
+  const double length = shown.factor(dimension::length), acceleration = shown.factor(dimension::acceleration);
+  for (const AuditedError& e : result.audit->errors)
+    table +=
+        fmt::format("{},{:.10g},{:.10g},{:.10g},{:.6g},{:.6g}\n", e.id, e.position.x * length,
+                    e.position.y * length, e.position.z * length, e.acceleration * acceleration, e.error);
+  return table;
+}
+
 }  // namespace grove

@@ -51,4 +51,8 @@ std::string force_table(const ForceResult& result);
 /// The same for scripts, as JSON.
 std::string force_json(const ForceResult& result);
 
+/// The errors of the audited particles as a table (CSV): id, place, |a_direct| and |a - a_direct| /
+/// |a_direct|, the largest last.
+std::string errors_table(const ForceResult& result);
+
 }  // namespace grove

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "base/hash.hpp"
@@ -12,9 +13,9 @@
 namespace grove {
 namespace {
 
-double relative_error(const Vec3d& found, const Vec3d& exact) {
-  const double difference = norm(found - exact);
-  return difference == 0 ? 0 : difference / norm(exact);
+AuditedError error_of(const AuditedParticle& particle, const Vec3d& exact) {
+  const double difference = norm(particle.acceleration - exact), size = norm(exact);
+  return {particle.target.id, particle.target.position, size, difference == 0 ? 0 : difference / size};
 }
 
 }  // namespace
@@ -31,16 +32,17 @@ AuditResult compare(const Communicator& comm, std::span<const AuditedParticle> o
                  [](const AuditedParticle& s) { return s.target; });
   const std::vector<DirectForce> exact = direct(targets);
 
-  std::vector<double> errors(chosen.size());
+  std::vector<AuditedError> errors;
   for (std::size_t i = 0; i < chosen.size(); ++i)
-    errors[i] = relative_error(chosen[i].acceleration,
-                               exact[i].acceleration + field.at(targets[i].position).acceleration);
-  std::sort(errors.begin(), errors.end());
+    errors.push_back(error_of(chosen[i], exact[i].acceleration + field.at(targets[i].position).acceleration));
+  std::stable_sort(errors.begin(), errors.end(),
+                   [](const AuditedError& a, const AuditedError& b) { return a.error < b.error; });
   const std::size_t n = errors.size();
-  return {.median = errors[(n - 1) / 2],
-          .p99 = errors[(99 * n + 99) / 100 - 1],
-          .max = errors.back(),
-          .sample = static_cast<Count>(n)};
+  return {.median = errors[(n - 1) / 2].error,
+          .p99 = errors[(99 * n + 99) / 100 - 1].error,
+          .max = errors.back().error,
+          .sample = static_cast<Count>(n),
+          .errors = std::move(errors)};
 }
 
 AuditResult audit(const Communicator& comm, const Particles& particles, const Domain& domain,

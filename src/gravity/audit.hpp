@@ -15,12 +15,23 @@
 
 namespace grove {
 
+/// A particle that was compared; units of the run.
+struct AuditedError {
+  ParticleId id;
+  Vec3d position;
+  double acceleration;  ///< |a_direct|
+  double error;         ///< |a - a_direct| / |a_direct|
+  friend bool operator==(const AuditedError&, const AuditedError&) = default;
+};
+
 /// How far the accelerations of a sample of particles are from direct summation: |a - a_direct| / |a_direct|.
 struct AuditResult {
   double median = 0;
   double p99 = 0;  ///< 99 % of the sample have at most this
   double max = 0;
-  Count sample = 0;  ///< particles compared
+  Count sample = 0;                    ///< particles compared
+  std::vector<AuditedError> errors{};  ///< [sample] the largest last
+  friend bool operator==(const AuditResult&, const AuditResult&) = default;
 };
 
 /// A particle of the sample, with what the force evaluation found.

@@ -35,7 +35,7 @@ struct ForceReport {
   /// Nodes and particles that a rank received, over its share N/P of the particles; mean over ranks.
   double let_fraction = 0;
   float median_acceleration = 0;   ///< of |a_old|; 0 where the criterion does not need it
-  bool opening_angle = false;      ///< it stood in for a criterion that needs |a_old|, as there was none yet
+  bool stands_in = false;          ///< for a criterion that needs |a_old|, as there was none yet
   double critical_separation = 0;  ///< that parts of groups reached; 0: groups were not split
 
   /// Turns what each rank counted into sums over all ranks, and keeps its own interactions. Collective.

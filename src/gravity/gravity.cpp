@@ -21,9 +21,10 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
   ForceReport report;
   report.particles = setup_.particles;
   report.median_acceleration = setup_.median_acceleration;
-  report.opening_angle = setup_.opening_angle;
+  report.stands_in = setup_.stands_in;
 
-  const bool is_direct = parameters_.is_direct(setup_.particles);
+  const bool is_direct = parameters_.is_direct(setup_.particles) ||
+                         (setup_.stands_in && parameters_.first == FirstForces::direct);
   if (is_direct) {
     const auto timer = timers.time("walk");
     storage_.sum_directly(setup_, domain, plan.first_active, timers);
@@ -33,7 +34,7 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
   }
   {
     const auto timer = timers.time("advance");
-    const bool counts = !is_direct && !setup_.opening_angle;
+    const bool counts = !is_direct && !setup_.stands_in;
     const auto remembered = storage_.remember(setup_, domain, plan.first_active, counts);
     report.active_of = remembered.particles;
     report.work = remembered.interactions;
@@ -52,12 +53,12 @@ GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
   GravitySetup setup;
   setup.particles = sums.particles;
   setup.median_acceleration = sums.median_acceleration;
-  setup.opening_angle = with_median && sums.median_acceleration == 0;
+  setup.stands_in = with_median && sums.median_acceleration == 0;
   const double softening = *std::max_element(parameters_.softening.begin(), parameters_.softening.end());
   const WalkUnits units = WalkUnits::of(domain.box.edge, softening, sums.largest_mass, setup.particles);
   check_range([&] { return storage_.farthest(); }, parameters_, units, domain.box.edge, setup.particles,
               sums.largest_mass > 0);
-  setup.walk = {setup.opening_angle ? parameters_.first_evaluation() : parameters_, units};
+  setup.walk = {setup.stands_in ? parameters_.first_evaluation() : parameters_, units};
   return setup;
 }
 
@@ -101,7 +102,7 @@ void Gravity::walk(const Domain& domain, const EvaluationPlan& plan, ForceReport
 /// True if the plan's search for the critical separation is to be made.
 bool Gravity::tunes_groups(const EvaluationPlan& plan) const {
   return plan.tunes_groups && parameters_.splits_groups() && parameters_.critical_separation == 0 &&
-         !setup_.opening_angle;
+         !setup_.stands_in;
 }
 
 /// Finds it for all particles, while the trees of the last walk are there.

@@ -23,7 +23,7 @@ struct GravitySetup {
   WalkSetup walk;
   Count particles = 0;
   float median_acceleration = 0;  ///< of |a_old|
-  bool opening_angle = false;     ///< it stands in for a criterion that needs |a_old|
+  bool stands_in = false;         ///< the forces are to stand in for those of a criterion that needs |a_old|
 };
 
 /// The particles of this rank and their trees, in the memory of the host or of a GPU: the passes that

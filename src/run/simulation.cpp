@@ -73,8 +73,8 @@ void Simulation::start() {
   step_start_ = Clock::now();
   decompose();
   evaluate_forces({.tunes_groups = true});
-  // A criterion that needs |a_old| has it only after an opening angle has stood in.
-  if (forces_.opening_angle) evaluate_forces({.grows = false, .tunes_groups = true});
+  // A criterion that needs |a_old| has it only after others have stood in.
+  if (forces_.stands_in) evaluate_forces({.grows = false, .tunes_groups = true});
   // The tuning must learn the cost of groups in the parts that were found.
   if (parameters_.gravity.splits_groups()) evaluate_forces({.grows = false});
   tuning_.learn(forces_);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <random>
 #include <vector>
 
@@ -135,7 +134,8 @@ TEST(Audit, has_the_same_bits_on_any_number_of_ranks) {
   const SharedDomain a = by_id(shared), b = by_id(whole);
   const AuditResult on_all = audit(comm, a.particles, a.domain, parameters(), 100);
   const AuditResult on_one = audit(alone, b.particles, b.domain, parameters(), 100);
-  EXPECT_EQ(std::memcmp(&on_all, &on_one, sizeof(AuditResult)), 0);
+  EXPECT_EQ(on_all, on_one);
+  EXPECT_EQ(on_all.errors.size(), 100);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -66,6 +67,31 @@ TEST(Force, reports_the_same_forces_from_any_number_of_ranks) {
   ReadOptions options;
   const Snapshot forces = read_snapshot(comm, folder / "forces.hdf5", options);
   EXPECT_EQ(forces.header.count(), 2000);
+}
+
+/// Every line of a table, its heading first.
+std::vector<std::string> lines_of(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(Force, lists_the_errors_of_particles_the_same_from_any_number_of_ranks) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  const testing::TestFolder folder(comm, "force");
+  write_cube(comm, folder / "cube.hdf5", 500);
+  force(comm, {folder / "cube.hdf5", "--audit", "100", "--errors", folder / "all.csv", "--json",
+               folder / "all.json"});
+  const std::string mine = folder / ("alone" + std::to_string(comm.rank()) + ".csv");
+  force(alone, {folder / "cube.hdf5", "--audit", "100", "--errors", mine});
+  const std::vector<std::string> lines = lines_of(folder / "all.csv");
+  EXPECT_EQ(lines, lines_of(mine));
+  ASSERT_EQ(lines.size(), 101);
+  EXPECT_EQ(lines[0], "id,x,y,z,acceleration,error");
+  // Six digits are written: a relative difference of 5e-6.
+  const double largest = read_json(folder / "all.json")["error"]["max"];
+  EXPECT_NEAR(std::stod(lines.back().substr(lines.back().rfind(',') + 1)), largest, 5e-6 * largest);
 }
 
 TEST(Force, of_octrees_is_as_accurate_and_the_same_from_any_number_of_ranks) {

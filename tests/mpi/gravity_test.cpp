@@ -388,12 +388,29 @@ TEST(Gravity, uses_the_opening_angle_until_there_is_an_acceleration) {
   SharedDomain shared = share_out(comm, make_cloud(500), 64);
   HostForces forces(comm, parameters_of(Criterion::acceleration, Order::quadrupole), shared.particles);
   const ForceReport first = forces.evaluate(shared.domain);
-  EXPECT_TRUE(first.opening_angle);
+  EXPECT_TRUE(first.stands_in);
   EXPECT_EQ(first.median_acceleration, 0);
   const ForceReport second = forces.evaluate(shared.domain);
-  EXPECT_FALSE(second.opening_angle);
+  EXPECT_FALSE(second.stands_in);
   EXPECT_GT(second.median_acceleration, 0);
   EXPECT_GT(forces.timers.seconds("walk"), 0);
+}
+
+TEST(Gravity, sums_directly_until_there_is_an_acceleration_if_asked_for) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const Particles all = make_cloud(500);
+  SharedDomain shared = share_out(comm, all, 64), direct = share_out(comm, all, 64);
+  GravityParameters parameters = parameters_of(Criterion::relative_edge, Order::quadrupole);
+  parameters.first = FirstForces::direct;
+  HostForces forces(comm, parameters, shared.particles);
+  EXPECT_TRUE(forces.evaluate(shared.domain).stands_in);
+  GravityParameters sums = parameters;
+  sums.direct_below = 1000;
+  HostForces(comm, sums, direct.particles).evaluate(direct.domain);
+  EXPECT_EQ(force_hash(comm, shared.particles), force_hash(comm, direct.particles));
+  const ForceReport second = forces.evaluate(shared.domain);
+  EXPECT_FALSE(second.stands_in);
+  EXPECT_GT(second.interactions.cell, 0);
 }
 
 }  // namespace

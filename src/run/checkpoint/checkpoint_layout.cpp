@@ -44,8 +44,8 @@ static_assert(sizeof(F) == 800);
 static_assert(Offsets<14>{offsetof(F, particles), offsetof(F, active), offsetof(F, active_of),
                           offsetof(F, work), offsetof(F, not_finite), offsetof(F, interactions),
                           offsetof(F, busiest), offsetof(F, own), offsetof(F, let), offsetof(F, let_bytes),
-                          offsetof(F, let_fraction), offsetof(F, median_acceleration),
-                          offsetof(F, opening_angle), offsetof(F, critical_separation)} ==
+                          offsetof(F, let_fraction), offsetof(F, median_acceleration), offsetof(F, stands_in),
+                          offsetof(F, critical_separation)} ==
               Offsets<14>{0, 8, 16, 344, 672, 680, 720, 728, 744, 768, 776, 784, 788, 792});
 
 static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 168 &&
