@@ -36,13 +36,14 @@ struct RopeTarget {
 ///   code begin() const                     of the root
 ///   bool is_cell(code) const               of a cell above the leaves; else of a leaf
 ///   cell cell_of(code) const               and of a cell `cell_links` (TopLinks), `cell_core`,
-///   Vec3f cell_place(cell, core) const     its centre of mass, `cell_moments`, `cell_box`,
+///   Vec3f cell_place(cell, core) const     its centre of mass, `cell_moments`, where needed `cell_box`,
 ///   code below(cell) const                 its left child,
 ///   code after_cell(cell) const            and what comes when all below it is done
 ///   std::int32_t leaf_of(code) const       number in the ORB, and of that leaf
 ///   Leaf enter(leaf) const                 with a member `shift` from its frame to that of the target,
 ///   code after_leaf(leaf) const
-///   links(Leaf, n), core(Leaf, n), moments(Leaf, n), box(Leaf, n)   of its nodes; at least the root is there
+///   links(Leaf, n), core(Leaf, n), moments(Leaf, n)   of its nodes, and where needed box(Leaf, n); at least
+///       the root is there
 ///   particle(Leaf, i), softening(Leaf, i)             of its particles
 template <class Trees, class Visitor>
 class RopeWalk {
@@ -75,7 +76,7 @@ class RopeWalk {
     const NodeCore core = trees_.cell_core(cell);
     const Vec3f d = trees_.cell_place(cell, core) - target_.position;
     ++tests;
-    if (!holds && accepts(core, d, [&] { return trees_.cell_box(cell); })) {
+    if (!holds && accepts_cell(cell, core, d)) {
       visitor_.node(core, trees_.cell_moments(cell), d);
       ++nodes;
       code_ = trees_.after_cell(cell);
@@ -84,10 +85,18 @@ class RopeWalk {
     }
   }
 
-  template <class BoxOf>
-  GROVE_HOST_DEVICE bool accepts(const NodeCore& core, const Vec3f& d, const BoxOf& box_of) const {
+  template <class Cell>
+  GROVE_HOST_DEVICE bool accepts_cell(const Cell& cell, const NodeCore& core, const Vec3f& d) const {
     if constexpr (Visitor::needs_box)
-      return visitor_.accepts(core, d, box_of());
+      return visitor_.accepts(core, d, trees_.cell_box(cell));
+    else
+      return visitor_.accepts(core, d);
+  }
+
+  /// The node that the walk is at.
+  GROVE_HOST_DEVICE bool accepts_node(const NodeCore& core, const Vec3f& d) const {
+    if constexpr (Visitor::needs_box)
+      return visitor_.accepts(core, d, trees_.box(leaf_, node_));
     else
       return visitor_.accepts(core, d);
   }
@@ -105,7 +114,7 @@ class RopeWalk {
     const NodeLinks links = trees_.links(leaf_, node_);
     const Vec3f d = core.centre + leaf_.shift - target_.position;
     ++tests;
-    if (accepts(core, d, [&] { return trees_.box(leaf_, node_); })) {
+    if (accepts_node(core, d)) {
       visitor_.node(core, trees_.moments(leaf_, node_), d);
       ++nodes;
       node_ = links.next;
