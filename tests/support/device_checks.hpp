@@ -19,13 +19,12 @@ inline void expect_sound(const DeviceGrown& grown, const Particles& particles,
   const auto bounds = download(grown.bounds);
   for (std::size_t i = 0; i < grown.places.size(); ++i) {
     const cuda::LeafPlaces& leaf = grown.places[i];
-    const SourceTree tree{{},
-                          &core[leaf.node],
-                          &moments[leaf.node],
-                          &links[leaf.node],
-                          &sources[leaf.first],
-                          &particles.type[leaf.first],
-                          leaf.nodes};
+    const SourceTree tree{.core = &core[leaf.node],
+                          .moments = &moments[leaf.node],
+                          .links = &links[leaf.node],
+                          .particles = &sources[leaf.first],
+                          .types = &particles.type[leaf.first],
+                          .nodes = leaf.nodes};
     TargetLeaf target;
     target.bounds = bounds[i];
     target.groups = &groups[leaf.group];
