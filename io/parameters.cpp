@@ -101,6 +101,17 @@ void check_splitting(const Parameters& p, const std::vector<Entry>& entries) {
          "leave it out");
 }
 
+/// What is asked for of trees that the run has not got would be lost.
+void check_tree(const Parameters& p, const std::vector<Entry>& entries) {
+  const GravityParameters other;
+  if (p.gravity.bucket != other.bucket && follows_from_counts(p.gravity.tree))
+    fail(*find(entries, "gravity.bucket"),
+         "bisections end at buckets of 8; give gravity.tree: octree or kd, or leave it out");
+  if (p.gravity.split != other.split && p.gravity.tree != LocalTreeKind::kd)
+    fail(*find(entries, "gravity.split"),
+         "only kd-trees are cut by it; give gravity.tree: kd, or leave it out");
+}
+
 /// InputError if a list that is there has not got the element of which the entry is a key.
 void require_element(const Entry& entry, const Parameters& p) {
   const auto element = schema::element_of(entry.name);
@@ -205,6 +216,7 @@ void check_together(const Parameters& p, const std::vector<Entry>& entries, cons
                      p.shown.text(*p.time.begin, dimension::time)));
   check_step_lengths(p, entries);
   check_splitting(p, entries);
+  check_tree(p, entries);
   check_potentials(p, entries);
   check_pictures(p, entries);
 }

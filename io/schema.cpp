@@ -80,8 +80,7 @@ std::vector<Row> gravity_rows() {
        "when a node may stand for its particles: opening angle with the node's edge or with its radius, or "
        "an "
        "error relative to the median acceleration (`multipole`) or to the particle's own (`acceleration`; "
-       "with the "
-       "edge of the node's box `relative_edge`, on the host)"},
+       "with the edge of the node's box `relative_edge`, on the host)"},
       {"gravity", "theta", at(in, &G::theta), dimension::none, Range{0, 2}, optional,
        "opening angle; of the first evaluation also where the criterion is an accuracy"},
       {"gravity", "delta", at(in, &G::delta), dimension::none, Range{0, 1, false}, optional,

@@ -95,7 +95,7 @@ class Gatherer {
     if (needs_opening(i)) local_.opened.push_back(i);
   }
 
-  /// Where softening ends, over its length. Plummer softening has no end.
+  /// The distance at which softening ends, over its length. Plummer softening has no end.
   float softened_radii() const {
     switch (setup_.kernel) {
       case SofteningKernel::plummer:

@@ -60,8 +60,8 @@ RopeForest::RopeForest(const TopTree& top_tree, std::span<const SourceTree> here
       trees(here.begin(), here.end()),
       root_boxes(here.size()) {
   for (std::size_t leaf = 0; leaf < trees.size(); ++leaf) {
-    const LeafRoot& root = roots[leaf];
     if (trees[leaf].nodes > 0) continue;
+    const LeafRoot& root = roots[leaf];
     root_boxes[leaf] = root.box();
     trees[leaf] = {root.origin,  &root.core, &root.moments, &root_boxes[leaf],
                    &pruned_root, nullptr,    nullptr,       1};

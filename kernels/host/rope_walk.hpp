@@ -18,13 +18,15 @@ struct RopeForest {
   TopTree top;
   std::vector<std::uint32_t> next;       ///< [cells] the cell behind all below it; rope_end at the end
   std::vector<std::uint32_t> leaf_cell;  ///< [leaves] the cell that is the leaf
-  std::vector<SourceTree> trees;         ///< by number of the leaf; of each at least the root is there
+  std::vector<SourceTree> trees;         ///< by number of the leaf; at least the root of each is there
   std::vector<NodeBox> root_boxes;       ///< by number of the leaf, of those that are roots alone
 
   /// trees: by number of the leaf; of those that no target opens nodes may be 0. roots: of all leaves, the
   /// same on every rank, so that forces do not depend on which trees came whole. All must outlive this.
   /// Cost: O(leaves).
   RopeForest(const TopTree& top, std::span<const SourceTree> trees, std::span<const LeafRoot> roots);
+  RopeForest(const RopeForest&) = delete;  ///< trees that are roots alone point into root_boxes
+  RopeForest& operator=(const RopeForest&) = delete;
 };
 
 /// The trees of a RopeWalk in the memory of the host, seen from a leaf.

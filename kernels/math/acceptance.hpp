@@ -21,10 +21,9 @@
 ///   acceleration    reach = b, and G m b^p/d^(p+2) <= Delta |a_old| (Springel 2005, MNRAS 364, 1105, eq. 18,
 ///                   with b in place of the edge; p = 2 for monopoles, 3 for quadrupoles):
 ///                   power = (m b^p)^(2/(p+2)), inverse_tolerance = (G/(Delta |a_old|))^(2/(p+2))
-///   relative_edge   G m l^2/d^4 <= Delta |a_old|, l the longest side of the node's tight box, and the target
-///   is
-///                   on some axis at least 0.6 of that side from the middle of the box (Springel 2005, eq.
-///                   18; Kofler et al. 2014). Single targets (EdgeAcceptance) are tested so. For boxes of
+///   relative_edge   G m l^2/d^4 <= Delta |a_old|, l the longest side of the node's tight box, and on some
+///                   axis the target is at least 0.6 of that side from the middle of the box (Springel 2005,
+///                   eq. 18; Kofler et al. 2014). Single targets (EdgeAcceptance) are tested so. For boxes of
 ///                   targets reach is the radius of a ball about the centre of mass that holds the widened
 ///                   box.
 /// and reach >= b always, so that no node that holds a target stands for it; and for nodes of mixed softening

@@ -69,6 +69,12 @@ CLI::Validator in_range_of(const std::string& name) {
   return {check, ""};
 }
 
+/// An option of trees that are not asked for would do nothing.
+void require_tree_of(const CLI::Option& option, bool has_it, const std::string& right) {
+  if (option.count() > 0 && !has_it)
+    throw CLI::ValidationError(option.get_name(), "says nothing here; give " + right + ", or leave it out");
+}
+
 /// Memory that this process has used at most so far, in bytes.
 double peak_memory() {
   rusage usage{};
@@ -225,13 +231,15 @@ void add_force(CLI::App& app, Action& action) {
   add_choice(*force, "--kernel", options->gravity.kernel, kernels, "Shape of softened particles");
   add_choice(*force, "--tree", options->gravity.tree, trees, "What stands in each leaf");
   add_choice(*force, "--curve", options->gravity.curve, curves, "Order of an octree's cells");
-  add_choice(*force, "--split", options->gravity.split, splits,
-             "Where a kd-tree cuts nodes of fewer than 256 particles");
-  force
-      ->add_option("--bucket", options->gravity.bucket,
-                   "Largest number of particles of a node that an octree or a kd-tree does not divide")
-      ->check(CLI::Range(1, group_size))
-      ->capture_default_str();
+  const CLI::Option* split =
+      add_choice(*force, "--split", options->gravity.split, splits,
+                 "Where a kd-tree cuts nodes of fewer than 256 particles; of --tree kd");
+  const CLI::Option* bucket =
+      force
+          ->add_option("--bucket", options->gravity.bucket,
+                       "Largest number of particles of a node that --tree octree or kd does not divide")
+          ->check(CLI::Range(1, group_size))
+          ->capture_default_str();
   add_choice(*force, "--walk", options->gravity.walk, walks,
              "What goes through the trees: groups of particles, or each along the links of the nodes (rope)");
   force
@@ -255,8 +263,11 @@ void add_force(CLI::App& app, Action& action) {
             "Passes after the first one, of which the one of median duration is reported; default: 1");
   add_backend_options(*force, options->backend);
   force->add_option("--json", options->json, "Write the results to this file");
-  force->callback(
-      [&action, options] { action = [options](const Communicator& comm) { run_force(comm, *options); }; });
+  force->callback([&action, options, bucket, split] {
+    require_tree_of(*bucket, !follows_from_counts(options->gravity.tree), "--tree octree or kd");
+    require_tree_of(*split, options->gravity.tree == LocalTreeKind::kd, "--tree kd");
+    action = [options](const Communicator& comm) { run_force(comm, *options); };
+  });
 }
 
 }  // namespace grove

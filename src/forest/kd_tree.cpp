@@ -8,8 +8,9 @@
 namespace grove {
 namespace {
 
-/// What a node is cut by: its particles' tight box, and the box that the cuts above it leave.
-struct NodeBoxes {
+/// The two boxes of a node that cuts go by: its particles' tight one, and the one that the cuts above it
+/// leave.
+struct KdBoxes {
   IntegerPosition tight_low, tight_high, cut_low, cut_high;
 };
 
@@ -23,7 +24,7 @@ class LeafKdTree {
   void grow() {
     const auto count = static_cast<std::int32_t>(records_.size());
     links_.push_back({NodeLinks::bucket, -1, 0, count});
-    NodeBoxes boxes = tight(0, count);
+    KdBoxes boxes = tight(0, count);
     boxes.cut_low = boxes.tight_low, boxes.cut_high = boxes.tight_high;
     divide(0, boxes);
   }
@@ -36,7 +37,7 @@ class LeafKdTree {
   };
 
   /// Brings the particles of a node into their final order, and appends all below it.
-  void divide(std::int32_t node, const NodeBoxes& boxes) {
+  void divide(std::int32_t node, const KdBoxes& boxes) {
     const std::int32_t first = link(node).first, count = link(node).count;
     if (count <= bucket_) {
       std::sort(begin(first), begin(first + count), Before{-1, id_});
@@ -48,7 +49,7 @@ class LeafKdTree {
     links_.push_back({NodeLinks::bucket, child + 1, first, left});
     links_.push_back({NodeLinks::bucket, link(node).next, first + left, count - left});
     link(node).child = child;
-    NodeBoxes of_left = tight(first, left), of_right = tight(first + left, count - left);
+    KdBoxes of_left = tight(first, left), of_right = tight(first + left, count - left);
     of_left.cut_low = of_right.cut_low = boxes.cut_low;
     of_left.cut_high = of_right.cut_high = boxes.cut_high;
     of_left.cut_high[axis] = of_right.cut_low[axis] = parting.plane;
@@ -56,7 +57,7 @@ class LeafKdTree {
     divide(child + 1, of_right);
   }
 
-  Parting part(std::int32_t first, std::int32_t count, int axis, const NodeBoxes& boxes) {
+  Parting part(std::int32_t first, std::int32_t count, int axis, const KdBoxes& boxes) {
     const Coordinate low = boxes.tight_low[axis], high = boxes.tight_high[axis];
     if (low == high) return order(first, count, count / 2, axis);
     if (count >= kd_large || split_ == KdSplit::middle)
@@ -94,7 +95,7 @@ class LeafKdTree {
         count, low, high, all, [&](std::int32_t i) { return at(first + i, axis); }, mass_of);
   }
 
-  NodeBoxes tight(std::int32_t first, std::int32_t count) const {
+  KdBoxes tight(std::int32_t first, std::int32_t count) const {
     const Record& any = records_[static_cast<std::size_t>(first)];
     IntegerPosition low{any.x, any.y, any.z}, high = low;
     for (std::int32_t i = first + 1; i < first + count; ++i)

@@ -7,9 +7,9 @@
 
 #include "kernels/math/walk_views.hpp"
 
-/// What travels with locally essential trees beside their links: arrays of SourceTree, by node and by
-/// particle. One more is a member there and a row here. An array that the trees of a run have not got is
-/// nullptr in all of them, on every rank, and does not travel.
+/// The arrays of SourceTree, by node and by particle, that travel with locally essential trees beside their
+/// links. One more is a member there and a row here. An array that the trees of a run have not got is nullptr
+/// in all of them, on every rank, and does not travel.
 namespace grove::let_fields {
 
 /// An array of SourceTree.

@@ -94,6 +94,8 @@ expect 2 '/proc/nowhere' ic plummer -n 200 -o /proc/nowhere/file.hdf5
 expect 2 'nowhere: the output folder does not exist' decompose good.hdf5 --json nowhere/x.json
 expect 2 'is the input too' decompose good.hdf5 --json good.hdf5
 expect 2 'is the input too' info good.hdf5 --json ./good.hdf5
+expect 2 'give --tree octree or kd' force good.hdf5 --bucket 4
+expect 2 'give --tree kd' force good.hdf5 --tree octree --split median
 expect 2 'is the input too' force good.hdf5 -o good.hdf5
 expect 2 '--candidates' decompose good.hdf5 --candidates 4
 expect 2 '--payload' decompose good.hdf5 --backend kokkos --payload nccl

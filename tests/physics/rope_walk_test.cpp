@@ -55,7 +55,7 @@ TEST(RopeWalk, equals_direct_summation_when_everything_is_opened) {
         }
 }
 
-/// What a walk does, step by step: a node or particle by its mass, and the separation.
+/// A step of a walk: a node or particle is told by its mass and the separation.
 struct Step {
   char what;
   float mass;

@@ -66,8 +66,8 @@ inline double expansion_bound(const Particles& p, const GravityParameters& gravi
 /// box of sides 2:1:1: sqrt(0.25^2 + 0.17^2) = 0.30.
 inline double node_error(Order order) { return order == Order::quadrupole ? 2 * 0.23 : std::sqrt(3) * 0.30; }
 
-/// So many root mean squares hold 99 % of a Gaussian in three dimensions: the errors of many nodes add up to
-/// one, as their directions are independent.
+/// The 99th percentile of a Gaussian in three dimensions, over its root mean square. The errors of many nodes
+/// add up to one, as their directions are independent.
 inline constexpr double percentile_99 = 1.95;
 
 /// Bound of the 99th percentile of the error of particle i, nodes being accepted from b/theta on, `cells` of

@@ -83,8 +83,8 @@ TEST(KdCut, volume_mass_is_the_least_of_all_cuts) {
     }
 }
 
-// Where more than half of the mass and of the extent are on one side, moving the plane to that side lessens
-// both products. One particle: the plane stands at particles only.
+// A plane with more than half of the mass and of the extent on one side costs less when it moves to that
+// side: both products shrink. The plane stands at particles only, which leaves one particle of room.
 TEST(KdCut, volume_mass_lies_between_middle_and_median) {
   std::mt19937 random(2);
   for (int i = 0; i < 10000; ++i) {

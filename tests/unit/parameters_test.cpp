@@ -194,6 +194,14 @@ TEST(Parameters, critical_separation_is_for_groups_of_octrees) {
   EXPECT_EQ(message(minimal, {given, octree}), "");
 }
 
+TEST(Parameters, keys_of_trees_are_for_runs_that_have_them) {
+  const std::string bucket = "gravity.bucket=4", split = "gravity.split=median";
+  EXPECT_MESSAGE(message(minimal, {bucket}), "gravity.bucket", "gravity.tree: octree or kd");
+  EXPECT_MESSAGE(message(minimal, {split, "gravity.tree=octree"}), "gravity.split", "gravity.tree: kd");
+  EXPECT_EQ(message(minimal, {bucket, "gravity.tree=octree"}), "");
+  EXPECT_EQ(message(minimal, {bucket, split, "gravity.tree=kd"}), "");
+}
+
 TEST(Parameters, unknown_key_suggests_the_nearest) {
   EXPECT_MESSAGE(message(minimal, {"gravity.thta=1"}), "unknown key 'gravity.thta'", "'gravity.theta'");
   EXPECT_MESSAGE(message(minimal + "  folder: x\n"), "run.yml:9", "'output.folder'");

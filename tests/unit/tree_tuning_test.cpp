@@ -10,9 +10,9 @@ namespace {
 constexpr Count particles = 1000;
 constexpr double fresh = 500, growth = 0.01;  // interactions per particle; of these per step of age
 
-/// What is to be least, per particle and step, of steps 200 to 999: updates, and interactions beyond those of
-/// fresh trees, excess_weight times. price: of an update of any kind, per particle, while 75 and 100 are
-/// assumed.
+/// The cost that tuning makes least, per particle and step, of steps 200 to 999: updates, and excess_weight
+/// times the interactions beyond those of fresh trees. price: of an update of any kind, per particle, while
+/// 75 and 100 are assumed.
 double mean_cost(double price, bool measured) {
   constexpr double speed = 1e6, refit = 0.01;
   TreeTuning tuning({.rebuild = 75, .rebuild_once = 0, .redecompose = 100, .in_blocks = false}, 0);
