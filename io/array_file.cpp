@@ -97,6 +97,10 @@ hdf5::Handle ArrayFileReader::open(const std::string& name) const {
   return dataset;
 }
 
+bool ArrayFileReader::has(const std::string& name) const {
+  return static_cast<bool>(hdf5::open_dataset(file_, name, path_));
+}
+
 std::size_t ArrayFileReader::rows(const std::string& name) const {
   return static_cast<std::size_t>(hdf5::info(open(name), path_).shape.at(0));
 }

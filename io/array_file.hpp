@@ -88,6 +88,7 @@ class ArrayFileReader {
   /// InputError if there is no such file, or it is none of HDF5.
   explicit ArrayFileReader(std::string path);
 
+  bool has(const std::string& name) const;
   std::size_t rows(const std::string& name) const;
   /// Values [first, first + values.size()) of an array. InputError: it has not so many, is not there, or was
   /// not stored as an array of these.

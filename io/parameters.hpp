@@ -112,6 +112,9 @@ enum class TuningCost : std::uint8_t {
 /// How trees follow the particles.
 struct TuningParameters {
   Count rebuild_interval = 0;  ///< steps between decompositions; 0: chosen as the run goes
+  /// New cuts and trees when walks cost (1 + this) times as many interactions per active particle as after
+  /// the last ones. Not beside an interval.
+  std::optional<double> rebuild_above;
   TuningCost cost = TuningCost::counted;
 };
 

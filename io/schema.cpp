@@ -188,6 +188,11 @@ std::vector<Row> time_and_output_rows() {
        "steps from one decomposition and growth of trees to the next; between them trees are refitted; 0: "
        "what "
        "costs least, see `tuning.cost`"},
+      {"tuning", "rebuild_above", at(&Parameters::tuning, &TuningParameters::rebuild_above), dimension::none,
+       positive, optional,
+       "new cuts and trees when the walk takes more than 1 + this times the interactions per active particle "
+       "that it took after the last ones; between them trees are refitted; 0.2 is the rule of the published "
+       "kd-tree"},
       {"tuning", "cost", choice(&Parameters::tuning, &TuningParameters::cost), dimension::none, any, optional,
        "what new trees and cuts cost there: as many interactions as on a reference machine (`counted`), or "
        "as "
@@ -310,6 +315,7 @@ const std::vector<Exclusion>& exclusions() {
     std::vector<Exclusion> list = {
         {"output.every", "output.times", "snapshots come at regular times or at listed ones"},
         {"decomposition.leaf_size", "decomposition.leaves", "one follows from the other"},
+        {"tuning.rebuild_interval", "tuning.rebuild_above", "trees are renewed by one rule"},
     };
     for (const Exclusion& exclusion : initial_conditions_exclusions()) list.push_back(exclusion);
     return list;

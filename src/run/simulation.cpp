@@ -58,7 +58,7 @@ Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& pa
       clock_(timeline_),
       step_rule_(parameters.time.rule(timeline_.step(), parameters.gravity.softening)),
       backend_(std::move(backend)),
-      tuning_(backend_->traits().update_rates, parameters.tuning.rebuild_interval),
+      tuning_(backend_->traits().update_rates, rule_of(parameters.tuning)),
       is_audited_(parameters.audit.every > 0),
       leaf_moves_(comm, backend_->traits().move_rates),
       outputs_({comm_, parameters_, timeline_, clock_, *backend_, domain_, forces_}),

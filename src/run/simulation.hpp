@@ -111,7 +111,9 @@ class Simulation {
   void report_tuning() const;
   Request asked(StopRequests* requests);
   void write_outputs(double end, PhaseTimers& timers);
+  static TreeTuning::Rule rule_of(const TuningParameters& tuning, const RebuildAbove::State& above = {});
   RunState state() const;
+  CheckpointSource source(const RunState& run) const;
   void save(StopRequests* requests);
   double expected_checkpoint_seconds() const;
   void restore(const Checkpoint& from);

@@ -28,6 +28,18 @@ RunState Simulation::state() const {
           .frame = outputs_.state().frame};
 }
 
+CheckpointSource Simulation::source(const RunState& run) const {
+  CheckpointSource source{run, time(), parameters_, domain_, *backend_, {}};
+  if (const auto& above = tuning_.rule().above) source.rebuild_above = above->state();
+  return source;
+}
+
+TreeTuning::Rule Simulation::rule_of(const TuningParameters& tuning, const RebuildAbove::State& above) {
+  TreeTuning::Rule rule{.interval = tuning.rebuild_interval, .above = {}};
+  if (tuning.rebuild_above) rule.above.emplace(*tuning.rebuild_above, above);
+  return rule;
+}
+
 void Simulation::restore(const Checkpoint& from) {
   const RunState& run = from.run;
   parameters_.decomposition.leaf_size = run.leaf_size;
@@ -35,7 +47,8 @@ void Simulation::restore(const Checkpoint& from) {
   clock_ = BlockClock(timeline_, run.clock);
   steps_done_ = run.steps_done;
   groups_tuned_at_ = run.groups_tuned_at;
-  tuning_ = TreeTuning(run.tuning, parameters_.tuning.rebuild_interval);
+  tuning_ =
+      TreeTuning(run.tuning, rule_of(parameters_.tuning, from.rebuild_above.value_or(RebuildAbove::State{})));
   rung_costs_ = run.rung_costs;
   forces_ = run.forces;
   outputs_.restore({run.snapshots, run.last_output, run.frame});
@@ -60,8 +73,7 @@ void Simulation::write_checkpoint() {
   const Expected expected(at_most(longest_writing_seconds(forces_.particles)));
   reports_.keep();
   const RunState run = state();
-  if (checkpoints_.write({run, time(), parameters_, domain_, *backend_}))
-    reports_.checkpoint_written(steps_done_);
+  if (checkpoints_.write(source(run))) reports_.checkpoint_written(steps_done_);
 }
 
 /// On the way, and at the end: the run does not fail with it. requests (optional): are told what it took.
@@ -71,7 +83,7 @@ void Simulation::save(StopRequests* requests) {
   const auto start = Clock::now();
   reports_.keep();
   const RunState run = state();
-  const bool is_written = checkpoints_.try_to_write({run, time(), parameters_, domain_, *backend_});
+  const bool is_written = checkpoints_.try_to_write(source(run));
   if (is_written) {
     checkpoint_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
     reports_.checkpoint_written(steps_done_);

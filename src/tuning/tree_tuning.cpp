@@ -9,9 +9,9 @@ namespace grove {
 
 static_assert(std::is_trivially_copyable_v<TreeTuning::State>);
 
-TreeTuning::TreeTuning(const State& state, Count interval)
+TreeTuning::TreeTuning(const State& state, Rule rule)
     : prices_(state.prices),
-      interval_(interval),
+      rule_(rule),
       choice_(state.choice),
       cuts_(state.cuts),
       last_(state.last),
@@ -38,8 +38,10 @@ TreeUpdate TreeTuning::plan(const RungCounts& particles, const BlockClock& clock
   }
   step_ = coming.front();
   particles_ = static_cast<double>(std::accumulate(particles.begin(), particles.end(), Count{0}));
-  if (interval_ > 0) return age_ + 1 >= interval_ ? TreeUpdate::redecompose : TreeUpdate::refit;
-  return choose(coming, due);
+  const bool has_rule = rule_.interval > 0 || rule_.above;
+  if (!has_rule) return choose(coming, due);
+  const bool renews = rule_.above ? rule_.above->is_due() : age_ + 1 >= rule_.interval;
+  return renews ? TreeUpdate::redecompose : TreeUpdate::refit;
 }
 
 void TreeTuning::begin(TreeUpdate update, const BlockExcess::Due& due) {
@@ -48,6 +50,7 @@ void TreeTuning::begin(TreeUpdate update, const BlockExcess::Due& due) {
   if (update == TreeUpdate::redecompose) {
     cuts_.cut();
     walked_ = 0;
+    if (rule_.above) rule_.above->rebuilt();
   }
   const bool is_part = update == TreeUpdate::rebuild && rates().in_blocks;
   rebuilt_ = is_part ? static_cast<double>(due.particles) : particles_;
@@ -77,6 +80,7 @@ TreeUpdate TreeTuning::choose(std::span<const StepWork> coming, const BlockExces
 
 void TreeTuning::walked(const ForceReport& forces, const std::optional<StepSeconds>& seconds) {
   learn(forces);
+  if (rule_.above) rule_.above->walked(forces);
   const double cost = static_cast<double>(forces.interactions.cell + forces.interactions.particle);
   if (cost == 0) return;
   walked_ += cost;

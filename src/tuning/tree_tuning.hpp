@@ -8,6 +8,7 @@
 #include "gravity/gravity.hpp"
 #include "time/block_clock.hpp"
 #include "tuning/cut_timing.hpp"
+#include "tuning/rebuild_above.hpp"
 #include "tuning/tree_update.hpp"
 #include "tuning/tree_update_prices.hpp"
 
@@ -24,7 +25,7 @@ namespace grove {
 /// kept through it, at twice the cost and the error.
 class TreeTuning {
  public:
-  /// All there is to save, beside the interval: restored from it, the answers are the same to the bit.
+  /// All there is to save, beside the rule: restored from it, the answers are the same to the bit.
   /// Trivially copyable.
   struct State {
     TreeUpdatePrices prices;
@@ -40,11 +41,17 @@ class TreeTuning {
     std::array<double, rung_count> fresh;  ///< interactions per particle in fresh trees; 0: not known yet
   };
 
-  /// rates: assumed prices. interval: steps from one decomposition to the next, with nothing but refits
-  /// between them; 0: whatever costs least.
-  TreeTuning(TreeUpdateRates rates, Count interval) : prices_(rates), interval_(interval) {}
-  TreeTuning(const State& state, Count interval);
+  /// When all is cut anew, with nothing but refits between; neither: whatever costs least.
+  struct Rule {
+    Count interval = 0;                 ///< steps from one decomposition to the next
+    std::optional<RebuildAbove> above;  ///< or by what the walks cost
+  };
+
+  /// rates: assumed prices.
+  TreeTuning(TreeUpdateRates rates, Rule rule) : prices_(rates), rule_(rule) {}
+  TreeTuning(const State& state, Rule rule);
   State state() const;
+  const Rule& rule() const { return rule_; }
 
   const TreeUpdateRates& rates() const { return prices_.rates(); }
   /// Those by which updates are chosen: interactions beyond those of fresh trees count excess_weight times.
@@ -73,7 +80,7 @@ class TreeTuning {
   double fresh_cost(const RungCounts& particles, int first_active) const;
 
   TreeUpdatePrices prices_;
-  Count interval_;
+  Rule rule_;
   TreeUpdateChoice choice_;  ///< where all leaves are rebuilt together
   CutTiming cuts_;           ///< where blocks are, one by one
   TreeUpdate last_ = TreeUpdate::redecompose;

@@ -57,6 +57,7 @@ TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_other_parameters) {
   check("gravity: {softening: 0.02, criterion: multipole, delta: 1e-3}\n" + few_steps);
   check(octrees + "decomposition: {rule: centre, leaf_size: 100}\n" + few_steps);
   check(bisections + "tuning: {rebuild_interval: 5}\n" + few_steps);
+  check(bisections + "tuning: {rebuild_above: 0.02}\n" + few_steps);
 }
 
 /// On other ranks it comes to the same, so steps do in external potentials.
@@ -110,8 +111,13 @@ class CheckpointWithout : public CheckpointOnHost {
 
 TEST_F(CheckpointWithout, tuning_renews_trees_at_other_steps) {
   EXPECT_TRUE(matters(on_host, bisections + block_steps, [](Checkpoint& checkpoint) {
-    checkpoint.run.tuning = TreeTuning(checkpoint.run.tuning.prices.rates(), 0).state();
+    checkpoint.run.tuning = TreeTuning(checkpoint.run.tuning.prices.rates(), {}).state();
   }));
+}
+
+TEST_F(CheckpointWithout, the_rule_of_rebuilds_renews_trees_at_other_steps) {
+  EXPECT_TRUE(matters(on_host, bisections + "tuning: {rebuild_above: 0.02}\n" + few_steps,
+                      [](Checkpoint& checkpoint) { checkpoint.rebuild_above.reset(); }));
 }
 
 TEST_F(CheckpointWithout, the_setup_of_trees_that_are_kept_walks_otherwise) {

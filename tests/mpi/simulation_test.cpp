@@ -49,6 +49,15 @@ TEST(SimulationOfOctrees, ends_in_the_same_state_on_any_number_of_ranks) {
   expect_same(actual, expected);
 }
 
+TEST(SimulationOfRebuildsAbove, ends_in_the_same_state_on_any_number_of_ranks) {
+  for (const std::string steps : {"steps: shared", "eta: 0.1"}) {
+    const std::string time = "end: 0.2, step: 0.1, " + steps + "}\ntuning: {rebuild_above: 0.02";
+    const Particles expected = evolved(Communicator(MPI_COMM_SELF), time);
+    const Particles actual = evolved(Communicator(MPI_COMM_WORLD), time);
+    expect_same(actual, expected);
+  }
+}
+
 // Particles that hardly move in 40 steps, each with new cuts.
 TEST(Simulation, cuts_elsewhere_every_16_steps) {
   ModelParameters sphere;

@@ -216,6 +216,8 @@ TEST(Parameters, contradictory_keys_name_both) {
   EXPECT_MESSAGE(message(minimal, {"units.system=galactic", "units.length=1"}), "units.length",
                  "units.system");
   EXPECT_MESSAGE(message(minimal, {"decomposition.leaves=4", "decomposition.leaf_size=64"}), "give one");
+  EXPECT_MESSAGE(message(minimal, {"tuning.rebuild_interval=4", "tuning.rebuild_above=0.2"}),
+                 "tuning.rebuild_above", "contradicts tuning.rebuild_interval", "give one");
   EXPECT_MESSAGE(message(minimal + "  step: 2\n"), "run.yml:9", "run.yml:8", "once");
 }
 
@@ -263,6 +265,8 @@ TEST(Parameters, used_parameters_resolve_to_the_same) {
        "audit.every=8"},
       {"gravity.tree=octree", "gravity.curve=morton"},
       {"tuning.cost=measured"},
+      {"tuning.rebuild_above=0.2"},
+      {"tuning.rebuild_interval=4"},
       {"output.render=false", "output.render.width=10 kpc"},
       {"output.render={axes: [y], centre: [1, 2 pc, 3], types: [2], limits: [1e5 Msun/kpc^2, 1], width: 3 "
        "kpc}"},

@@ -15,7 +15,7 @@ constexpr double fresh = 500, growth = 0.01;  // interactions per particle; of t
 /// 75 and 100 are assumed.
 double mean_cost(double price, bool measured) {
   constexpr double speed = 1e6, refit = 0.01;
-  TreeTuning tuning({.rebuild = 75, .rebuild_once = 0, .redecompose = 100, .in_blocks = false}, 0);
+  TreeTuning tuning({.rebuild = 75, .rebuild_once = 0, .redecompose = 100, .in_blocks = false}, {});
   BlockClock clock(Timeline(0, 1000, 1));
   double cost = 0;
   for (int step = 0, age = 0; step < 1000; ++step) {
@@ -62,7 +62,7 @@ TEST(TreeTuning, renews_trees_by_the_work_done_in_them_though_nothing_is_seen_to
   static_assert(TreeTuning::most_cuts_walked == 32);
   for (const bool in_blocks : {false, true}) {
     SCOPED_TRACE(in_blocks ? "in blocks" : "together");
-    TreeTuning tuning({.rebuild = 75, .rebuild_once = 0, .redecompose = 100, .in_blocks = in_blocks}, 0);
+    TreeTuning tuning({.rebuild = 75, .rebuild_once = 0, .redecompose = 100, .in_blocks = in_blocks}, {});
     BlockClock clock(Timeline(0, 100, 1));
     for (int step = 0; step < 100; ++step) {
       clock.advance(0);
@@ -74,6 +74,24 @@ TEST(TreeTuning, renews_trees_by_the_work_done_in_them_though_nothing_is_seen_to
       forces.work[0] = forces.interactions.cell = static_cast<Count>(particles * fresh);
       tuning.walked(forces, std::nullopt);
     }
+  }
+}
+
+// Growth by 3 % a step is above 1.2 at age 7, so each interval has ages 0 to 7.
+TEST(TreeTuning, renews_all_when_the_rule_of_rebuilds_says_so_and_never_else) {
+  TreeTuning tuning({.rebuild = 75, .rebuild_once = 0, .redecompose = 100, .in_blocks = true},
+                    {.interval = 0, .above = RebuildAbove(0.2)});
+  BlockClock clock(Timeline(0, 100, 1));
+  for (int step = 0, age = 0; step < 40; ++step) {
+    clock.advance(0);
+    const TreeUpdate update = tuning.plan({particles}, clock, 0, {});
+    EXPECT_EQ(update, step % 8 == 0 ? TreeUpdate::redecompose : TreeUpdate::refit) << step;
+    tuning.begin(update, {});
+    age = update == TreeUpdate::refit ? age + 1 : 0;
+    ForceReport forces;
+    forces.particles = forces.active_of[0] = particles;
+    forces.work[0] = forces.interactions.cell = static_cast<Count>(particles * fresh * (1 + 0.03 * age));
+    tuning.walked(forces, std::nullopt);
   }
 }
 

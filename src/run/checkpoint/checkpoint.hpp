@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,7 @@ struct CheckpointSource {
   const Parameters& parameters;
   const Domain& domain;
   Backend& backend;
+  std::optional<RebuildAbove::State> rebuild_above;  ///< of runs with that rule
 };
 
 /// Collective. Writes a checkpoint, flushed to disk, and removes all others but `kept`. If a file cannot be
@@ -64,7 +66,8 @@ struct Checkpoint {
   RunState run;
   GravityState gravity;
   std::vector<BlockExcess::Block> blocks;
-  Domain domain;  ///< with runs of leaves for these ranks
+  std::optional<RebuildAbove::State> rebuild_above;  ///< of runs with that rule
+  Domain domain;                                     ///< with runs of leaves for these ranks
 
   /// The own leaves, as the backend takes them. InputError if a file does not hold what it should: together
   /// on all ranks. Memory: nothing beside the result.

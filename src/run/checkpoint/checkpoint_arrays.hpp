@@ -20,6 +20,7 @@ namespace arrays {
 inline constexpr const char* run = "Run";               // RunState
 inline constexpr const char* gravity = "Gravity";       // GravityState
 inline constexpr const char* blocks = "Blocks";         // [blocks] BlockExcess::Block
+inline constexpr const char* above = "RebuildAbove";    // RebuildAbove::State; only where that is the rule
 inline constexpr const char* domain = "Domain";         // DomainHead
 inline constexpr const char* cells = "Cells";           // [cells] Cell
 inline constexpr const char* leaf_cells = "LeafCells";  // [leaves]

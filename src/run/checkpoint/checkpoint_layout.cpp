@@ -34,6 +34,11 @@ static_assert(Offsets<11>{offsetof(T, prices), offsetof(T, choice), offsetof(T, 
                           offsetof(T, age), offsetof(T, walked), offsetof(T, step), offsetof(T, fresh)} ==
               Offsets<11>{0, 2080, 7280, 7328, 7336, 7344, 7352, 7360, 7368, 7376, 7392});
 
+using A = RebuildAbove::State;
+static_assert(sizeof(A) == 992);
+static_assert(Offsets<4>{offsetof(A, fresh), offsetof(A, active), offsetof(A, work), offsetof(A, is_due)} ==
+              Offsets<4>{0, 328, 656, 984});
+
 using B = RungCosts;
 static_assert(sizeof(B) == 1640);
 static_assert(Offsets<5>{offsetof(B, particles), offsetof(B, steps), offsetof(B, interactions),

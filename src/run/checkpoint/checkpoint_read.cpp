@@ -75,6 +75,7 @@ void read_state(const Communicator& comm, Checkpoint& checkpoint) {
   checkpoint.run = file.value<RunState>(arrays::run);
   checkpoint.gravity = file.value<GravityState>(arrays::gravity);
   checkpoint.blocks = file.all<BlockExcess::Block>(arrays::blocks);
+  if (file.has(arrays::above)) checkpoint.rebuild_above = file.value<RebuildAbove::State>(arrays::above);
   Domain& domain = checkpoint.domain;
   const auto head = file.value<DomainHead>(arrays::domain);
   domain.box = head.box;

@@ -54,12 +54,14 @@ void write_state(const std::string& path, const CheckpointSource& source, const 
                  const std::vector<Count>& leaf_work) {
   const Domain& domain = source.domain;
   const std::vector<BlockExcess::Block>& blocks = gravity.stored.blocks;
-  ArrayFileWriter file(path, static_cast<std::int64_t>(
-                                 sizeof(RunState) + sizeof(GravityState) + blocks.size() * sizeof(blocks[0]) +
-                                 domain.cells.size() * sizeof(Cell) + leaf_work.size() * 2 * sizeof(Count)));
+  ArrayFileWriter file(
+      path, static_cast<std::int64_t>(sizeof(RunState) + sizeof(GravityState) + sizeof(RebuildAbove::State) +
+                                      blocks.size() * sizeof(blocks[0]) + domain.cells.size() * sizeof(Cell) +
+                                      leaf_work.size() * 2 * sizeof(Count)));
   file.put_value(arrays::run, source.run);
   file.put_value(arrays::gravity, gravity.agreed);
   file.put(arrays::blocks, blocks);
+  if (source.rebuild_above) file.put_value(arrays::above, *source.rebuild_above);
   file.put_value(arrays::domain, DomainHead{domain.box, domain.leaf_size, domain.block_leaves});
   file.put(arrays::cells, domain.cells);
   file.put(arrays::leaf_cells, domain.leaf_cell);
