@@ -15,6 +15,16 @@ constexpr std::int32_t piece = 16384;
 
 __device__ bool has_bit(const std::uint32_t* bits, std::int32_t n) { return bits[n / 32] >> (n % 32) & 1; }
 
+/// Copies an element of each array of a list that is there.
+template <class... Fields>
+__device__ void copy_fields(FieldList<Fields...>, const LeafTrees& trees, std::uint64_t from,
+                            const LeafTrees& out, std::uint64_t to) {
+  const auto copy = [&](auto field) {
+    if (out.*field.member) (out.*field.member)[to] = (trees.*field.member)[from];
+  };
+  (copy(Fields{}), ...);
+}
+
 /// A tree that is packed.
 struct TreePacking {
   const LeafTrees& trees;
@@ -22,15 +32,14 @@ struct TreePacking {
   const PackPlaces& place;
   const std::uint32_t *selected, *opened;
   std::int32_t* number;  ///< of a node among those selected
-  const LetPointers& out;
+  const LeafTrees& out;
+  NodeLinks* out_links;
 
   /// before: opened buckets' particles before this node.
   __device__ void store(std::int32_t n, std::int32_t before) const {
     const std::uint64_t from = leaf.node + static_cast<std::uint64_t>(n),
                         to = place.node + static_cast<std::uint64_t>(number[n]);
-    out.core[to] = trees.core[from];
-    out.moments[to] = trees.moments[from];
-    if (!trees.are_binary()) out.children[to] = trees.children[from];
+    copy_fields(let_fields::OfNodes{}, trees, from, out, to);
     NodeLinks link = trees.links[from];
     // The next node is a sibling of a selected node, or of one above it: selected, too.
     if (link.next >= 0) link.next = number[link.next];
@@ -43,15 +52,14 @@ struct TreePacking {
       link.child = number[link.child];
     else
       copy_particles(first, before, link.count);
-    out.links[to] = link;
+    out_links[to] = link;
   }
 
   __device__ void copy_particles(std::int32_t first, std::int32_t before, std::int32_t count) const {
     for (std::int32_t i = 0; i < count; ++i) {
       const std::uint64_t from = leaf.first + static_cast<std::uint64_t>(first + i),
                           to = place.particle + static_cast<std::uint64_t>(before + i);
-      out.particles[to] = trees.sources[from];
-      out.softening[to] = trees.softening[from];
+      copy_fields(let_fields::OfParticles{}, trees, from, out, to);
     }
   }
 
@@ -116,14 +124,16 @@ __device__ void store_nodes(const TreePacking& tree, std::int32_t first, std::in
 
 /// One block per tree that a block holds: first numbers, then all else.
 __global__ void __launch_bounds__(pack_threads)
-    pack_tree(const LeafTrees trees, const PackPlaces* places, const LetMarks marks, const LetPointers out) {
+    pack_tree(const LeafTrees trees, const PackPlaces* places, const LetMarks marks, const LeafTrees out,
+              NodeLinks* out_links) {
   __shared__ RoundSums::Scan::TempStorage storage;
   __shared__ std::int32_t memory[most_in_block];
   const PackPlaces place = places[blockIdx.x];
   const LeafPlaces leaf = trees.leaves[place.leaf];
   if (leaf.nodes > most_in_block) return;
   const TreePacking tree{
-      trees, leaf, place, marks.selected + place.marks / 32, marks.opened + place.marks / 32, memory, out};
+      trees,  leaf, place,    marks.selected + place.marks / 32, marks.opened + place.marks / 32,
+      memory, out,  out_links};
   number_nodes(tree, 0, leaf.nodes, {storage, 0});
   __syncthreads();
   store_nodes(tree, 0, leaf.nodes, {storage, 0});
@@ -136,7 +146,7 @@ enum class PackStep { count, number, store };
 template <PackStep step>
 __global__ void __launch_bounds__(pack_threads)
     pack_piece(const LeafTrees trees, const PackPlaces* places, const LetMarks marks, PackCounts* counts,
-               const LetPointers out) {
+               const LeafTrees out, NodeLinks* out_links) {
   __shared__ RoundSums::Scan::TempStorage storage;
   const PackPlaces place = places[blockIdx.x];
   const LeafPlaces leaf = trees.leaves[place.leaf];
@@ -146,7 +156,8 @@ __global__ void __launch_bounds__(pack_threads)
                          marks.selected + place.marks / 32,
                          marks.opened + place.marks / 32,
                          marks.number + place.marks,
-                         out};
+                         out,
+                         out_links};
   PackCounts* const of_tree = counts + blockIdx.x * std::size_t{gridDim.y};
   const bool is_large = leaf.nodes > most_in_block;
   const std::int32_t first = static_cast<std::int32_t>(blockIdx.y) * piece,
@@ -172,12 +183,12 @@ __global__ void __launch_bounds__(pack_threads)
 }
 
 void pack_large(const LeafTrees& trees, std::int32_t largest, const DeviceArray<PackPlaces>& places,
-                const LetMarks& marks, const LetPointers& out) {
+                const LetMarks& marks, const LetArrays& out) {
   const dim3 blocks(static_cast<unsigned>(places.size()), static_cast<unsigned>((largest - 1) / piece + 1));
   const std::size_t pieces = places.size() * blocks.y;
   const DeviceArray<PackCounts> counts(pieces), before(pieces);
-  pack_piece<PackStep::count>
-      <<<blocks, pack_threads, 0, stream()>>>(trees, places.data(), marks, counts.data(), out);
+  pack_piece<PackStep::count><<<blocks, pack_threads, 0, stream()>>>(trees, places.data(), marks,
+                                                                     counts.data(), out.trees(), out.links());
   std::size_t bytes = 0;
   const auto scan = [&](void* scratch) {
     GROVE_CUDA(cub::DeviceScan::ExclusiveScan(scratch, bytes, counts.data(), before.data(), AddCounts{},
@@ -186,21 +197,21 @@ void pack_large(const LeafTrees& trees, std::int32_t largest, const DeviceArray<
   scan(nullptr);
   const DeviceArray<std::byte> scratch(bytes);
   scan(scratch.data());
-  pack_piece<PackStep::number>
-      <<<blocks, pack_threads, 0, stream()>>>(trees, places.data(), marks, before.data(), out);
-  pack_piece<PackStep::store>
-      <<<blocks, pack_threads, 0, stream()>>>(trees, places.data(), marks, before.data(), out);
+  pack_piece<PackStep::number><<<blocks, pack_threads, 0, stream()>>>(
+      trees, places.data(), marks, before.data(), out.trees(), out.links());
+  pack_piece<PackStep::store><<<blocks, pack_threads, 0, stream()>>>(trees, places.data(), marks,
+                                                                     before.data(), out.trees(), out.links());
   launched("Grove::cuda::pack_large");
 }
 
 }  // namespace
 
 void pack_trees(const LeafTrees& trees, std::int32_t largest, std::span<const PackPlaces> places,
-                const LetMarks& marks, const LetPointers& out) {
+                const LetMarks& marks, const LetArrays& out) {
   if (places.empty()) return;
   const DeviceArray<PackPlaces> device_places(places);
-  pack_tree<<<static_cast<unsigned>(places.size()), pack_threads, 0, stream()>>>(trees, device_places.data(),
-                                                                                 marks, out);
+  pack_tree<<<static_cast<unsigned>(places.size()), pack_threads, 0, stream()>>>(
+      trees, device_places.data(), marks, out.trees(), out.links());
   launched("Grove::cuda::pack_trees");
   if (largest > most_in_block) pack_large(trees, largest, device_places, marks, out);
 }

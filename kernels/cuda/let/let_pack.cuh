@@ -17,20 +17,11 @@ struct PackPlaces {
   std::int32_t leaf;
 };
 
-struct LetPointers {
-  NodeCore* core;
-  NodeMoments* moments;
-  NodeLinks* links;
-  std::uint8_t* children;
-  SourceParticle* particles;
-  float* softening;
-};
-
 /// Copies what is marked of each tree to its places; nodes keep their order. largest: nodes of the largest
-/// tree. marks: their numbers are overwritten; `out`: device memory. A tree that a block holds is one
-/// block's, the others are packed in pieces, after counting what is in these. Cost: a pass over the nodes,
-/// for large trees three.
+/// tree. marks: their numbers are overwritten; `out` (out): of the length of all that is marked. A tree that
+/// a block holds is one block's, the others are packed in pieces, after counting what is in these. Cost: a
+/// pass over the nodes, for large trees three.
 void pack_trees(const LeafTrees& trees, std::int32_t largest, std::span<const PackPlaces> places,
-                const LetMarks& marks, const LetPointers& out);
+                const LetMarks& marks, const LetArrays& out);
 
 }  // namespace grove::cuda

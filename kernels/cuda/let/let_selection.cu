@@ -213,7 +213,7 @@ LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, co
 
 LetMarks LetSelection::marks() const { return {selected_bits_.data(), opened_bits_.data(), number_.data()}; }
 
-LetArrays LetSelection::pack() const {
+LetArrays LetSelection::pack(const GravityParameters& gravity) const {
   std::vector<PackPlaces> places;
   std::uint64_t node = 0, particle = 0;
   for (std::size_t i = 0; i < selected_.size(); ++i) {
@@ -221,13 +221,8 @@ LetArrays LetSelection::pack() const {
     node += static_cast<std::uint64_t>(selected_[i].nodes);
     particle += static_cast<std::uint64_t>(selected_[i].particles);
   }
-  LetArrays arrays{
-      DeviceArray<NodeCore>(node),           DeviceArray<NodeMoments>(node),
-      DeviceArray<NodeLinks>(node),          DeviceArray<std::uint8_t>(trees_.are_binary() ? 0 : node),
-      DeviceArray<SourceParticle>(particle), DeviceArray<float>(particle)};
-  pack_trees(trees_, largest_tree_, places, marks(),
-             {arrays.core.data(), arrays.moments.data(), arrays.links.data(), arrays.children.data(),
-              arrays.particles.data(), arrays.softening.data()});
+  LetArrays arrays(gravity, node, particle);
+  pack_trees(trees_, largest_tree_, places, marks(), arrays);
   return arrays;
 }
 

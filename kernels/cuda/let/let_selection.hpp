@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/let/let_fields.hpp"
 #include "kernels/cuda/trees/device_top.hpp"
 #include "kernels/cuda/trees/leaf_trees.hpp"
 
@@ -40,16 +41,6 @@ struct LetMarks {
   std::int32_t* number;              ///< working memory for trees that no block holds
 };
 
-/// The arrays of the selected trees, those for one rank after those for another. Device memory.
-struct LetArrays {
-  DeviceArray<NodeCore> core;
-  DeviceArray<NodeMoments> moments;
-  DeviceArray<NodeLinks> links;
-  DeviceArray<std::uint8_t> children;  ///< of octrees
-  DeviceArray<SourceParticle> particles;
-  DeviceArray<float> softening;
-};
-
 /// Selects, for every other rank, the parts of this rank's trees that its walks may open: the locally
 /// essential trees.
 ///
@@ -69,8 +60,9 @@ class LetSelection {
   /// The selected trees, in order of rank and leaf.
   std::span<const SelectedTree> trees() const { return selected_; }
 
-  /// The selected parts, in that order: links count from the first node and particle of each tree.
-  LetArrays pack() const;
+  /// The selected parts, in that order: links count from the first node and particle of each tree. gravity:
+  /// what the trees were made with.
+  LetArrays pack(const GravityParameters& gravity) const;
 
  private:
   LetMarks marks() const;

@@ -129,19 +129,18 @@ std::array<WalkCounts, 2> DeviceGravity::try_walk(const GravitySetup& setup, con
     const cuda::DeviceArray<float> potential(particles_.size());
     const cuda::DeviceArray<std::uint32_t> work(particles_.size());
     const ForceOutput unused{acceleration.data(), potential.data(), work.data()};
-    counts = {cuda::walk_own(gravity, units, own_sources(), targets, unused),
+    counts = {cuda::walk_own(gravity, units, sources_of(forest_.trees()), targets, unused),
               cuda::walk_others(gravity, units, sources(), targets, unused)};
   });
   return counts;
 }
 
-/// As far as the own leaves have them.
-cuda::WalkSources DeviceGravity::own_sources() const {
-  const cuda::LeafTrees own = forest_.trees();
-  return {{{nullptr, own.core, own.moments, own.links}, {}},
-          own.sources,
-          own.softening,
-          own.children,
+/// The nodes and particles of some trees as sources, without frames.
+cuda::WalkSources DeviceGravity::sources_of(const cuda::LeafTrees& trees) const {
+  return {{{nullptr, trees.core, trees.moments, trees.links}, {}},
+          trees.sources,
+          trees.softening,
+          trees.children,
           nullptr,
           nullptr,
           codes_};
@@ -149,16 +148,11 @@ cuda::WalkSources DeviceGravity::own_sources() const {
 
 cuda::WalkSources DeviceGravity::sources() const {
   const cuda::TopSources top = top_.sources();
-  cuda::WalkSources from = own_sources();
+  cuda::WalkSources from = sources_of(joint_ ? joint_->trees() : forest_.trees());
   from.nodes[0].frames = frames_.data();
   from.nodes[1] = top.cells;
   from.beginnings = top.beginnings;
   from.first_beginning = top.first_beginning;
-  if (!joint_) return from;
-  from.nodes[0] = {frames_.data(), joint_->core.data(), joint_->moments.data(), joint_->links.data()};
-  from.particles = joint_->particles.data();
-  from.softening = joint_->softening.data();
-  from.children = joint_->children.data();
   return from;
 }
 
@@ -208,8 +202,9 @@ void DeviceGravity::begin_walk(const GravitySetup& setup, const Domain& domain, 
   first_active_ = first_active;
   targets_ = agree_on_targets(setup, domain, first_active);
   if (parameters_.walk == WalkKind::groups)
-    comm_.together(
-        [&] { own_.emplace(setup.walk.gravity, setup.walk.units, own_sources(), targets_, output()); });
+    comm_.together([&] {
+      own_.emplace(setup.walk.gravity, setup.walk.units, sources_of(forest_.trees()), targets_, output());
+    });
   urgent_.emplace();
 }
 

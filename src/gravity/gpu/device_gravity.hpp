@@ -69,15 +69,6 @@ class DeviceGravity : public GravityStorage {
   void move_leaves(std::span<const std::int32_t> from, const Domain& domain);
 
  private:
-  /// Sources of all leaves: the own ones, what was imported, and the roots of all leaves.
-  struct Sources {
-    cuda::DeviceArray<NodeCore> core;
-    cuda::DeviceArray<NodeMoments> moments;
-    cuda::DeviceArray<NodeLinks> links;
-    cuda::DeviceArray<std::uint8_t> children;  ///< of octrees
-    cuda::DeviceArray<SourceParticle> particles;
-    cuda::DeviceArray<float> softening;
-  };
   void check_separations() const;
   Imported exchange_trees(const Domain& domain, const cuda::LetSelection& selection);
   void make_frames(const GravitySetup& setup, const Domain& domain);
@@ -86,7 +77,7 @@ class DeviceGravity : public GravityStorage {
   cuda::WalkTargets agree_on_targets(const GravitySetup& setup, const Domain& domain, int first_active);
   cuda::WalkTargets split_targets(const GravitySetup& setup, const Domain& domain);
   ForceOutput output() const;
-  cuda::WalkSources own_sources() const;
+  cuda::WalkSources sources_of(const cuda::LeafTrees& trees) const;
   cuda::WalkSources sources() const;
   WalkCounts walk_along_ropes(const GravitySetup& setup, const Domain& domain) const;
 
@@ -112,10 +103,11 @@ class DeviceGravity : public GravityStorage {
   std::optional<cuda::OwnWalk> own_;        ///< goes on beside what comes next
   std::optional<cuda::UrgentWork> urgent_;  ///< what comes next
   cuda::DeviceArray<LeafNotice> notices_;   ///< by leaf of the ORB, and the next two likewise
-  std::vector<cuda::LeafPlace> places_;     ///< where trees begin in what own_sources() or joint_ have
+  std::vector<cuda::LeafPlace> places_;     ///< where trees begin in forest_ or joint_
   cuda::DeviceArray<SourceFrame> frames_;
   std::optional<cuda::LetSelection> selection_;  ///< for other ranks
-  std::optional<Sources> joint_;                 ///< where other ranks have leaves
+  /// Sources of all leaves where other ranks have some: the own ones, what was imported, and all roots.
+  std::optional<cuda::LetArrays> joint_;
 };
 
 }  // namespace grove

@@ -8,6 +8,7 @@
 #include "gravity/gpu/device_gravity.hpp"
 #include "gravity/gpu/gathered.hpp"
 #include "kernels/cuda/let/leaf_lists.hpp"
+#include "kernels/cuda/let/let_fields.hpp"
 
 namespace grove {
 namespace {
@@ -60,30 +61,32 @@ GravityStorage::Imported DeviceGravity::exchange_trees(const Domain& domain,
   std::vector<cuda::SelectedTree> received(static_cast<std::size_t>(of_trees.receive_total()));
   of_trees.apply(std::span<const cuda::SelectedTree>(sent), std::span(received));
 
-  const cuda::LetArrays packed = selection.pack();
+  const cuda::LetArrays packed = selection.pack(parameters_);
   const cuda::LeafTrees own = forest_.trees();
   const std::size_t own_nodes = forest_.nodes(), own_particles = forest_.particles();
   const std::size_t roots = own_nodes + static_cast<std::size_t>(of_nodes.receive_total());
+  joint_.emplace(parameters_, roots + places_.size(),
+                 own_particles + static_cast<std::size_t>(of_particles.receive_total()));
   std::vector<DeviceExchange::Transfer> transfers;
-  const auto exchange = [&](const ExchangePlan& plan, std::size_t more, const auto* own_values,
-                            std::size_t own_count, const auto& values, auto& joint) {
-    using T = std::remove_cvref_t<decltype(*own_values)>;
-    joint = cuda::DeviceArray<T>(own_count + static_cast<std::size_t>(plan.receive_total()) + more);
-    cuda::device_copy(joint.data(), own_values, own_count * sizeof(T));
-    transfers.push_back({plan, values.data(), joint.data() + own_count, sizeof(T)});
-    imported.bytes += plan.receive_total() * static_cast<Count>(sizeof(T));
+  const auto exchange = [&](const ExchangePlan& plan, std::size_t own_count, const auto* own_values,
+                            const auto* sent_values, auto* joint) {
+    cuda::device_copy(joint, own_values, own_count * sizeof(*joint));
+    transfers.push_back({plan, sent_values, joint + own_count, sizeof(*joint)});
+    imported.bytes += plan.receive_total() * static_cast<Count>(sizeof(*joint));
   };
-  joint_.emplace();
-  exchange(of_nodes, places_.size(), own.core, own_nodes, packed.core, joint_->core);
-  exchange(of_nodes, places_.size(), own.moments, own_nodes, packed.moments, joint_->moments);
-  exchange(of_nodes, places_.size(), own.links, own_nodes, packed.links, joint_->links);
-  if (!follows_from_counts(parameters_.tree))
-    exchange(of_nodes, places_.size(), own.children, own_nodes, packed.children, joint_->children);
-  exchange(of_particles, 0, own.sources, own_particles, packed.particles, joint_->particles);
-  exchange(of_particles, 0, own.softening, own_particles, packed.softening, joint_->softening);
+  const auto exchange_field = [&](const ExchangePlan& plan, std::size_t own_count, auto field) {
+    if (field.is_there(parameters_))
+      exchange(plan, own_count, own.*field.member, packed.trees().*field.member,
+               joint_->trees().*field.member);
+  };
+  exchange(of_nodes, own_nodes, own.links, packed.links(), joint_->links());
+  cuda::let_fields::OfNodes::for_each(
+      [&](auto field, std::size_t) { exchange_field(of_nodes, own_nodes, field); });
+  cuda::let_fields::OfParticles::for_each(
+      [&](auto field, std::size_t) { exchange_field(of_particles, own_particles, field); });
   exchange_.apply(transfers);
-  cuda::place_roots(notices_.data(), places_.size(), joint_->core.data() + roots,
-                    joint_->moments.data() + roots, joint_->links.data() + roots);
+  cuda::place_roots(notices_.data(), places_.size(), joint_->trees().core + roots,
+                    joint_->trees().moments + roots, joint_->links() + roots);
 
   const auto begin = static_cast<std::size_t>(domain.first_leaf[rank]),
              end = static_cast<std::size_t>(domain.first_leaf[rank + 1]);
