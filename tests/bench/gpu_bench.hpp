@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "kernels/cuda/device/device.hpp"
@@ -52,6 +54,19 @@ inline Errors errors_of(const GravityParameters& gravity, const cuda::DirectPart
                      norm(exact[k].acceleration));
   std::sort(errors.begin(), errors.end());
   return {errors[sample / 2], errors[(sample - 1) * 99 / 100], errors[sample - 1]};
+}
+
+/// Parts of a list with commas.
+inline std::vector<std::string> items_of(const std::string& list) {
+  std::vector<std::string> items;
+  std::istringstream stream(list);
+  for (std::string item; std::getline(stream, item, ',');) items.push_back(item);
+  return items;
+}
+
+/// 800000, or 2^20.
+inline std::size_t number_of(const std::string& text) {
+  return text.starts_with("2^") ? std::size_t{1} << std::stoul(text.substr(2)) : std::stoul(text);
 }
 
 /// A hash of the bits (FNV-1a, by word).

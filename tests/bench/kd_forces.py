@@ -7,12 +7,11 @@ Prints the tables in Markdown, and leaves them in FOLDER/forces.md and the curve
 has a row that says so. Needs nothing but Python.
 """
 import argparse
-import csv
-import json
 import math
 import pathlib
-import subprocess
 import tempfile
+
+from paper_bench import Forces, Refused, Report, interactions_of, p99_of, percents
 
 ALPHAS = (2.5e-3, 1e-3, 5e-4, 2.5e-4, 1e-4)
 # One tree over all, buckets of one particle, monopoles, each particle for itself.
@@ -31,90 +30,29 @@ HD_7950 = {2097152: (698, 651)}
 CURVE_POINTS = 120
 
 
-class Refused(Exception):
-    """Grove's message."""
+def forces_of(forces, n, tree, delta, audit=0):
+    """Of a Hernquist sphere that is not softened."""
+    return forces.run("hernquist", n, f"--softening 0 --delta {delta:.6g} {tree}", audit)
 
 
-class Forces:
-    """Runs `grove force` on Hernquist spheres without softening."""
-
-    def __init__(self, options, work):
-        self.options, self.work = options, work
-
-    def snapshot(self, n):
-        path = self.work / f"hernquist-{n}.hdf5"
-        if not path.exists():
-            subprocess.run([self.options.grove, "ic", "hernquist", "-n", str(n), "-o", path], check=True, stdout=subprocess.DEVNULL)
-        return path
-
-    def run(self, n, tree, delta, audit=0):
-        """The JSON of one run, and the errors of the audited particles."""
-        out, errors = self.work / "force.json", self.work / "errors.csv"
-        words = tree.split() + ([str(n)] if tree.endswith("--leaf") else [])
-        words += ["--softening", "0", "--delta", f"{delta:.6g}", "--audit", str(audit), "--repeat", str(self.options.repeat)]
-        if audit:
-            words += ["--errors", errors]
-        words = [self.options.grove, "force", self.snapshot(n), "--json", out, *words]
-        done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        if done.returncode != 0:
-            raise Refused((done.stderr.strip().splitlines() or ["?"])[-1])
-        result = json.loads(out.read_text())
-        if not audit:
-            return result, []
-        with open(errors, newline="") as table:
-            return result, sorted((float(row["error"]) for row in csv.DictReader(table)), reverse=True)
-
-    def delta_of(self, n, tree, quantity, target):
-        """The delta at which this quantity of the result is the target, to 1 %: both go with a power of delta."""
-        delta, known = 1e-3, []
-        for _ in range(8):
-            value = quantity(self.run(n, tree, delta, self.options.audit if quantity is p99_of else 0)[0])
-            if abs(value / target - 1) < 0.01:
-                break
-            known.append((math.log(delta), math.log(value)))
-            (x0, y0), (x1, y1) = known[-2] if len(known) > 1 else (0, 0), known[-1]
-            slope = (y1 - y0) / (x1 - x0) if len(known) > 1 and y1 != y0 else (0.5 if quantity is p99_of else -0.5)
-            delta = math.exp(min(max(x1 + (math.log(target) - y1) / slope, math.log(1e-6)), math.log(0.5)))
-        return delta
-
-
-def interactions_of(result):
-    return result["interactions_per_particle"]["cell"] + result["interactions_per_particle"]["particle"]
-
-
-def p99_of(result):
-    return result["error"]["p99"]
+def delta_of(forces, n, tree, quantity, target):
+    """The delta at which this quantity of the result is the target, to 1 %: both go with a power of delta."""
+    delta, known = 1e-3, []
+    for _ in range(8):
+        value = quantity(forces_of(forces, n, tree, delta, forces.options.audit if quantity is p99_of else 0)[0])
+        if abs(value / target - 1) < 0.01:
+            break
+        known.append((math.log(delta), math.log(value)))
+        (x0, y0), (x1, y1) = known[-2] if len(known) > 1 else (0, 0), known[-1]
+        slope = (y1 - y0) / (x1 - x0) if len(known) > 1 and y1 != y0 else (0.5 if quantity is p99_of else -0.5)
+        delta = math.exp(min(max(x1 + (math.log(target) - y1) / slope, math.log(1e-6)), math.log(0.5)))
+    return delta
 
 
 def curve(errors):
     """Points (error, fraction of particles with a larger one), few where they lie close in the logarithm."""
     ranks = {round(len(errors) ** (k / CURVE_POINTS)) for k in range(CURVE_POINTS + 1)}
     return [(errors[rank - 1], rank / len(errors)) for rank in sorted(ranks)]
-
-
-class Report:
-    """Tables on the console, to be kept, and points of curves."""
-
-    def __init__(self):
-        self.lines, self.points = [], []
-
-    def say(self, *lines):
-        self.lines += lines
-        print("\n".join(lines), flush=True)
-
-    def head(self, title, *columns):
-        self.say("", title, "", "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns))
-
-    def row(self, *cells):
-        self.say("| " + " | ".join(map(str, cells)) + " |")
-
-    def add(self, figure, series, points):
-        self.points += [(figure, series, f"{x:.6g}", f"{y:.6g}") for x, y in points]
-
-    def save(self, folder):
-        (folder / "forces.md").write_text("\n".join(self.lines) + "\n")
-        with open(folder / "figures.csv", "w", encoding="utf-8", newline="") as table:
-            csv.writer(table).writerows([("figure", "series", "x", "y"), *self.points])
 
 
 def errors_by_alpha(forces, report, n):
@@ -124,7 +62,7 @@ def errors_by_alpha(forces, report, n):
         points = []
         for alpha in ALPHAS:
             try:
-                result, errors = forces.run(n, tree, alpha, forces.options.audit)
+                result, errors = forces_of(forces, n, tree, alpha, forces.options.audit)
             except Refused as fault:
                 report.row(name, f"{alpha:g}", fault, "", "")
                 break
@@ -135,17 +73,13 @@ def errors_by_alpha(forces, report, n):
         report.add(2, name, points)
 
 
-def percents(result):
-    return (f"{100 * result['error'][key]:.3f} %" for key in ("median", "p99"))
-
-
 def errors_at_1000(forces, report, n):
     """Figure 3."""
     report.head(f"{n} particles, 1000 interactions, figure 3", "tree", "delta", "interactions", "error, median", "99th percentile")
     for name, tree in TREES.items():
         try:
-            delta = forces.delta_of(n, tree, interactions_of, 1000)
-            result, errors = forces.run(n, tree, delta, forces.options.audit)
+            delta = delta_of(forces, n, tree, interactions_of, 1000)
+            result, errors = forces_of(forces, n, tree, delta, forces.options.audit)
         except Refused as fault:
             report.row(name, "", fault, "", "")
             continue
@@ -160,7 +94,7 @@ def times(forces, report, sizes):
         *("N", "kd-tree", "cuts", "trees", "moments", "build, all of these", "HD 7950", "walk", "HD 7950", "whole pass", "99th percentile"),
     )
     try:
-        grouped = forces.delta_of(sizes[0], WITH_GROUPS, p99_of, 0.004)
+        grouped = delta_of(forces, sizes[0], WITH_GROUPS, p99_of, 0.004)
     except Refused as fault:
         report.row(sizes[0], "groups", fault, *[""] * 8)
         grouped = None
@@ -168,7 +102,7 @@ def times(forces, report, sizes):
     for name, tree, delta in rows:
         for n in sizes if delta else []:
             try:
-                result, _ = forces.run(n, tree, delta, forces.options.audit)
+                result, _ = forces_of(forces, n, tree, delta, forces.options.audit)
             except Refused as fault:
                 report.row(n, name, fault, *[""] * 8)
                 continue

@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -298,24 +297,14 @@ void measure(const Setting& setting, std::size_t count, std::optional<double> th
   std::puts("");
 }
 
-std::vector<std::string> items_of(const std::string& list) {
-  std::vector<std::string> items;
-  std::istringstream stream(list);
-  for (std::string item; std::getline(stream, item, ',');) items.push_back(item);
-  return items;
-}
-
-std::size_t number_of(const std::string& text) {
-  return text.starts_with("2^") ? std::size_t{1} << std::stoul(text.substr(2)) : std::stoul(text);
-}
-
 void run(const Setting& setting, const std::string& counts, const std::string& thetas) {
   std::printf("%s\n        N  leaves", setting.model.c_str());
   for (const char* phase : phases) std::printf(" %9s", phase);
   std::puts("  nodes  bytes  theta   cells particles tests, errors");
-  for (const std::string& count : items_of(counts)) {
-    if (thetas.empty()) measure(setting, number_of(count), {});
-    for (const std::string& theta : items_of(thetas)) measure(setting, number_of(count), std::stod(theta));
+  for (const std::string& count : bench::items_of(counts)) {
+    if (thetas.empty()) measure(setting, bench::number_of(count), {});
+    for (const std::string& theta : bench::items_of(thetas))
+      measure(setting, bench::number_of(count), std::stod(theta));
   }
 }
 

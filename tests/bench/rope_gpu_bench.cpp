@@ -1,27 +1,29 @@
 // The walk along ropes on one GPU: time against the number of particles, the opening angle and the order in
 // which threads take the particles.
 //
-//   bench_rope_gpu [ORDER] [MOST] [REPEATS] [TREE]
+//   bench_rope_gpu [ORDER [PARTICLES,... [REPEATS [TREE [MODEL [CRITERION [THETA,...]]]]]]]
 //
-// ORDER: quadrupole, monopole. TREE: bisection, in leaves of 4096; octree, one for all (Hilbert). A Plummer
-// model of 50 000, 100 000, ... MOST (800 000) particles, equal masses, G = M = a = 1, softening 1e-3;
-// criterion opening_radius. Milliseconds, medians of REPEATS (5) after one more: unsorted, along a Morton
-// curve, along a Hilbert curve, in the order of the tree. Errors of 1024 accelerations; the bits of all four
-// orders must be the same.
+// ORDER: quadrupole, monopole. PARTICLES: 50000,100000,200000,400000,800000. TREE: bisection, in leaves of
+// 4096; octree, one for all (Hilbert). MODEL (plummer): one of `grove ic`, with particles of equal mass, G =
+// M = 1, softening 1e-3. CRITERION (opening_radius): an opening angle. THETA: 0.2,0.4,0.6,0.8,1.
+// Milliseconds, medians of REPEATS (5) after one more: unsorted, along a Morton curve, along a Hilbert curve,
+// in the order of the tree. Errors of 1024 accelerations; the bits of all four orders must be the same.
 
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <numeric>
 #include <random>
+#include <stdexcept>
 #include <string>
 
 #include "bench/curve_order.hpp"
 #include "bench/gpu_bench.hpp"
+#include "io/words.hpp"
 #include "kernels/cuda/walk/rope_walk.hpp"
 #include "kernels/kokkos/runtime.hpp"
+#include "particles/models/model.hpp"
 #include "support/device_grown.hpp"
-#include "support/distributions.hpp"
 
 namespace grove {
 namespace {
@@ -73,24 +75,41 @@ void measure(testing::DeviceGrown& grown, const Particles& particles, const std:
               std::equal(bits.begin() + 1, bits.end(), bits.begin()) ? "the same bits" : "BITS DIFFER");
 }
 
-void run(Order order, std::size_t most, int repeats, bool octrees) {
+struct Setting {
+  std::string order = "quadrupole", counts = "50000,100000,200000,400000,800000", repeats = "5",
+              tree = "bisection", model = "plummer", criterion = "opening_radius",
+              thetas = "0.2,0.4,0.6,0.8,1";
+};
+
+template <class Enum>
+Enum choice(const std::string& word) {
+  const auto found = std::find(words<Enum>.begin(), words<Enum>.end(), word);
+  if (found == words<Enum>.end()) throw std::invalid_argument(word + " is not known");
+  return static_cast<Enum>(found - words<Enum>.begin());
+}
+
+void run(const Setting& setting) {
   std::puts("      N theta   unsorted    Morton   Hilbert      tree    cells particles tests, errors");
-  for (std::size_t count = 50000; count <= most; count *= 2) {
-    GravityParameters gravity;
-    gravity.criterion = Criterion::opening_radius;
-    gravity.order = order;
-    gravity.softening.fill(1e-3);
-    Particles particles = testing::make_shape(testing::Shape::plummer, count);
+  GravityParameters gravity;
+  gravity.criterion = choice<Criterion>(setting.criterion);
+  gravity.order = choice<Order>(setting.order);
+  gravity.softening.fill(1e-3);
+  for (const std::string& number : bench::items_of(setting.counts)) {
+    const std::size_t count = bench::number_of(number);
+    ModelParameters model;
+    model.model = setting.model;
+    model.particles = static_cast<Count>(count);
+    Particles particles = make_particles(model);
     testing::DeviceGrown grown;
     grown.host.prepare(particles, gravity.softening[0]);
-    if (octrees)
+    if (choice<LocalTreeKind>(setting.tree) == LocalTreeKind::octree)
       grown.build_octrees(particles, static_cast<Count>(count), Curve::hilbert);
     else
       grown.build(particles, 4096);
     const std::vector<Targets> orders = orders_of(particles);
-    for (const double theta : {0.2, 0.4, 0.6, 0.8, 1.0}) {
-      gravity.theta = theta;
-      measure(grown, particles, orders, gravity, repeats);
+    for (const std::string& theta : bench::items_of(setting.thetas)) {
+      gravity.theta = std::stod(theta);
+      measure(grown, particles, orders, gravity, std::stoi(setting.repeats));
     }
   }
 }
@@ -102,10 +121,12 @@ int main(int argc, char** argv) {
   const grove::KokkosRuntime kokkos;
   try {
     grove::cuda::select_device(0, false);
-    grove::run(
-        argc > 1 && std::string(argv[1]) == "monopole" ? grove::Order::monopole : grove::Order::quadrupole,
-        argc > 2 ? static_cast<std::size_t>(std::atoll(argv[2])) : 800000, argc > 3 ? std::atoi(argv[3]) : 5,
-        argc > 4 && std::string(argv[4]) == "octree");
+    grove::Setting setting;
+    int next = 1;
+    for (std::string* word : {&setting.order, &setting.counts, &setting.repeats, &setting.tree,
+                              &setting.model, &setting.criterion, &setting.thetas})
+      if (next < argc) *word = argv[next++];
+    grove::run(setting);
   } catch (const std::exception& error) {
     std::puts(error.what());
     return 1;
