@@ -38,6 +38,10 @@ TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_with_octrees) {
   check(octrees + shared_steps);
 }
 
+TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_with_rebuilds_by_what_walks_cost) {
+  check(bisections + "tuning: {rebuild_above: 0.02}\n" + block_steps);
+}
+
 TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_in_external_potentials) {
   check(bisections + block_steps + testing::external_potentials_of_all_kinds);
 }
