@@ -49,8 +49,8 @@ void BinaryFile::decode(const char* raw, std::int64_t stride, std::size_t compon
 }
 
 template <class Out>
-void BinaryFile::read_column(const Column& column, std::size_t components, Count first, Count count,
-                             Out* out) {
+void BinaryFile::read_column(const Column& column, Count first, Count count, Out* out) {
+  const std::size_t components = column.components;
   const Count piece = std::max<Count>(1, piece_bytes / column.stride);
   const std::int64_t used = static_cast<std::int64_t>(components) * bytes_of(column.number);
   std::vector<char> raw;
@@ -76,12 +76,7 @@ void BinaryFile::read_column(const Column& column, std::size_t components, Count
   }
 }
 
-void BinaryFile::read(int type, Property property, Count first, Count count, double* out) {
-  read_column(columns_.at({type, property}), components(property), first, count, out);
-}
-
-void BinaryFile::read_ids(int type, Count first, Count count, ParticleId* out) {
-  read_column(columns_.at({type, Property::id}), 1, first, count, out);
-}
+template void BinaryFile::read_column(const Column&, Count, Count, double*);
+template void BinaryFile::read_column(const Column&, Count, Count, std::uint64_t*);
 
 }  // namespace grove

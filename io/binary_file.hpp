@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "io/snapshot_file.hpp"
@@ -20,21 +21,27 @@ constexpr std::int64_t bytes_of(NumberType type) {
 }
 std::string name_of(NumberType type);
 
-/// The place of the numbers of one property of one type of particles in a binary file.
+/// The place of the numbers of one field of one type of particles in a binary file.
 struct Column {
-  std::int64_t offset;  ///< of the first particle's, bytes from the beginning of the file
-  std::int64_t stride;  ///< bytes from one particle to the next
+  std::size_t components;  ///< numbers per particle
+  std::int64_t offset;     ///< of the first particle's, bytes from the beginning of the file
+  std::int64_t stride;     ///< bytes from one particle to the next
   NumberType number;
 };
 
 /// A file of plain binary numbers in either byte order, read by this rank alone. The format says which
-/// properties there are and where they lie.
+/// fields there are and where they lie.
 class BinaryFile : public SnapshotFile {
  public:
   explicit BinaryFile(const std::string& path);
 
-  void read(int type, Property property, Count first, Count count, double* out) override;
-  void read_ids(int type, Count first, Count count, ParticleId* out) override;
+  bool has(int type, std::string_view field) const override { return columns_.contains({type, field}); }
+  void read(int type, std::string_view field, Count first, Count count, double* out) override {
+    read_column(columns_.at({type, field}), first, count, out);
+  }
+  void read(int type, std::string_view field, Count first, Count count, std::uint64_t* out) override {
+    read_column(columns_.at({type, field}), first, count, out);
+  }
 
  protected:
   const std::string& path() const { return path_; }
@@ -50,7 +57,7 @@ class BinaryFile : public SnapshotFile {
     return decoded<T>(raw);
   }
 
-  std::map<std::pair<int, Property>, Column> columns_;
+  std::map<std::pair<int, std::string_view>, Column> columns_;  ///< by type and FieldInfo::name
 
  private:
   template <class T>
@@ -63,7 +70,7 @@ class BinaryFile : public SnapshotFile {
     return value;
   }
   template <class Out>
-  void read_column(const Column& column, std::size_t components, Count first, Count count, Out* out);
+  void read_column(const Column& column, Count first, Count count, Out* out);
   template <class In, class Out>
   void decode(const char* raw, std::int64_t stride, std::size_t components, Count count, Out* out) const;
 

@@ -3,7 +3,10 @@
 // each block; in format 1 their order tells what they are.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "base/errors.hpp"
 #include "io/binary_file.hpp"
@@ -21,9 +24,20 @@ struct Block {
   std::int64_t end() const { return begin + size + 4; }
 };
 
+/// The blocks that are read, in the order that format 1 has them in: label, and FieldInfo::name.
+struct KnownBlock {
+  const char *label, *name;
+  std::string_view field;
+};
+constexpr std::array<KnownBlock, 4> known_blocks{{{"POS ", "POS", fields::position.info.name},
+                                                  {"VEL ", "VEL", fields::velocity.info.name},
+                                                  {"ID  ", "ID", fields::id.info.name},
+                                                  {"MASS", "MASS", fields::mass.info.name}}};
+
 class GadgetBinary final : public BinaryFile {
  public:
-  using BinaryFile::BinaryFile;
+  GadgetBinary(const std::string& path, std::span<const FileField> fields)
+      : BinaryFile(path), fields_(fields) {}
 
   bool recognise() {
     if (size() < 8) return false;
@@ -108,11 +122,17 @@ class GadgetBinary final : public BinaryFile {
     for (const Count c : header_.counts) sum += c;
     return sum;
   }
-  bool has_own_mass(std::size_t type) const { return header_.mass_table[type] == 0; }
-  Count count_with_own_mass() const {
+  /// True if the block of a field has particles of a type.
+  bool is_in_block(const FileField& field, std::size_t type) const {
+    const bool is_in_header = field.info.name == fields::mass.info.name && header_.mass_table[type] != 0;
+    return header_.counts[type] > 0 && field.info.is_of(type) && !is_in_header;
+  }
+  /// The particles that a block has: 0 for fields that are not read.
+  Count count_in(const KnownBlock& block) const {
+    const FileField* const field = find_field(fields_, block.field);
     Count sum = 0;
-    for (std::size_t t = 0; t < header_.counts.size(); ++t)
-      if (has_own_mass(t)) sum += header_.counts[t];
+    for (std::size_t t = 0; field && t < header_.counts.size(); ++t)
+      if (is_in_block(*field, t)) sum += header_.counts[t];
     return sum;
   }
 
@@ -129,58 +149,61 @@ class GadgetBinary final : public BinaryFile {
     fail_size(name, numbers * 4, marker);
   }
 
-  /// Notes where the property lies for each type that has it; returns where the next block begins.
-  std::int64_t read_property(std::int64_t offset, Property property, const char* name) {
-    const Count width = static_cast<Count>(components(property));
-    const Count particles = property == Property::mass ? count_with_own_mass() : count();
-    const std::int64_t bytes = size_of_numbers(offset, particles * width, name);
-    const Block block = block_at(offset, bytes, name);
-    const bool wide = particles > 0 && bytes == particles * width * 8;
-    const NumberType number = property == Property::id ? (wide ? NumberType::uint64 : NumberType::uint32)
-                                                       : (wide ? NumberType::float64 : NumberType::float32);
+  /// Notes where a block that has particles lies, for each type that is in it; returns where the next block
+  /// begins.
+  std::int64_t read_block(std::int64_t offset, const KnownBlock& known) {
+    const FileField& field = *find_field(fields_, known.field);
+    const Count width = static_cast<Count>(field.components), particles = count_in(known);
+    const std::int64_t bytes = size_of_numbers(offset, particles * width, known.name);
+    const Block block = block_at(offset, bytes, known.name);
+    const bool wide = bytes == particles * width * 8;
+    const NumberType number = field.is_whole ? (wide ? NumberType::uint64 : NumberType::uint32)
+                                             : (wide ? NumberType::float64 : NumberType::float32);
     const std::int64_t stride = width * bytes_of(number);
     std::int64_t begin = block.begin;
     for (std::size_t t = 0; t < header_.counts.size(); ++t) {
-      if (header_.counts[t] == 0 || (property == Property::mass && !has_own_mass(t))) continue;
-      columns_[{static_cast<int>(t), property}] = {begin, stride, number};
-      header_.fields.push_back({static_cast<int>(t), name, name_of(number)});
+      if (!is_in_block(field, t)) continue;
+      columns_[{static_cast<int>(t), known.field}] = {field.components, begin, stride, number};
+      header_.fields.push_back({static_cast<int>(t), known.name, name_of(number)});
       begin += header_.counts[t] * stride;
     }
     return block.end();
   }
 
   void read_in_order(std::int64_t offset) {
-    offset = read_property(offset, Property::position, "POS");
-    offset = read_property(offset, Property::velocity, "VEL");
-    header_.has_ids = offset < size();
-    if (header_.has_ids) offset = read_property(offset, Property::id, "ID");
-    if (count_with_own_mass() > 0) {
-      if (offset >= size()) fail_missing("MASS");
-      offset = read_property(offset, Property::mass, "MASS");
+    int block = 1;
+    for (const KnownBlock& known : known_blocks) {
+      if (count_in(known) == 0) continue;
+      if (offset >= size())
+        lacks(known);
+      else
+        offset = read_block(offset, known), ++block;
     }
-    for (int block = header_.has_ids ? 4 : 3; offset < size(); ++block)
+    for (; offset < size(); ++block)
       offset = block_at(offset, std::nullopt, fmt::format("block {} after the header", block)).end();
   }
 
   void read_labelled(std::int64_t offset) {
-    bool has_position = false, has_velocity = false, has_mass = count_with_own_mass() == 0;
-    header_.has_ids = false;
+    std::array<bool, known_blocks.size()> is_there{};
     while (offset < size()) {
       const std::string label = label_at(offset + 4);
-      if (label == "POS ")
-        offset = read_property(offset, Property::position, "POS"), has_position = true;
-      else if (label == "VEL ")
-        offset = read_property(offset, Property::velocity, "VEL"), has_velocity = true;
-      else if (label == "ID  ")
-        offset = read_property(offset, Property::id, "ID"), header_.has_ids = true;
-      else if (label == "MASS" && count_with_own_mass() > 0)
-        offset = read_property(offset, Property::mass, "MASS"), has_mass = true;
-      else
+      const auto known = std::find_if(known_blocks.begin(), known_blocks.end(),
+                                      [&](const KnownBlock& block) { return block.label == label; });
+      if (known == known_blocks.end() || count_in(*known) == 0) {
         offset = block_at(offset, std::nullopt, "block '" + label + "'").end();
+      } else {
+        offset = read_block(offset, *known);
+        is_there[static_cast<std::size_t>(known - known_blocks.begin())] = true;
+      }
     }
-    if (!has_position) fail_missing("POS");
-    if (!has_velocity) fail_missing("VEL");
-    if (!has_mass) fail_missing("MASS");
+    for (std::size_t b = 0; b < known_blocks.size(); ++b)
+      if (!is_there[b] && count_in(known_blocks[b]) > 0) lacks(known_blocks[b]);
+  }
+
+  /// Only ids may be missing.
+  void lacks(const KnownBlock& block) {
+    if (block.field != fields::id.info.name) fail_missing(block.name);
+    header_.has_ids = false;
   }
 
   [[noreturn]] void fail_missing(const std::string& name) const {
@@ -188,12 +211,14 @@ class GadgetBinary final : public BinaryFile {
         "{}: no block {}{}", path(), name,
         name == "MASS" ? ", and the header's mass table has no mass for some type with particles" : ""));
   }
+
+  std::span<const FileField> fields_;
 };
 
 }  // namespace
 
-std::unique_ptr<SnapshotFile> open_gadget_binary(const std::string& path) {
-  auto file = std::make_unique<GadgetBinary>(path);
+std::unique_ptr<SnapshotFile> open_gadget_binary(const std::string& path, std::span<const FileField> fields) {
+  auto file = std::make_unique<GadgetBinary>(path, fields);
   if (!file->recognise()) return nullptr;
   file->read_blocks();
   return file;

@@ -19,23 +19,23 @@
 namespace grove {
 namespace {
 
-constexpr std::array<const char*, 4> dataset_of{"Coordinates", "Velocities", "Masses", "ParticleIDs"};
-
 class GadgetHdf5 final : public SnapshotFile {
  public:
-  explicit GadgetHdf5(const std::string& path) : path_(path), file_(hdf5::open_file(path)) {
+  GadgetHdf5(const std::string& path, std::span<const FileField> fields)
+      : path_(path), file_(hdf5::open_file(path)) {
     read_header();
     read_units();
     read_comoving();
     for (int type = 0; type < particle_types; ++type)
-      if (header_.counts[static_cast<std::size_t>(type)] > 0) open_type(type);
+      if (header_.counts[static_cast<std::size_t>(type)] > 0) open_type(type, fields);
   }
 
-  void read(int type, Property property, Count first, Count count, double* out) override {
-    read_rows(type, property, H5T_NATIVE_DOUBLE, first, count, out);
+  bool has(int type, std::string_view field) const override { return datasets_.contains({type, field}); }
+  void read(int type, std::string_view field, Count first, Count count, double* out) override {
+    read_rows(type, field, H5T_NATIVE_DOUBLE, first, count, out);
   }
-  void read_ids(int type, Count first, Count count, ParticleId* out) override {
-    read_rows(type, Property::id, H5T_NATIVE_UINT64, first, count, out);
+  void read(int type, std::string_view field, Count first, Count count, std::uint64_t* out) override {
+    read_rows(type, field, H5T_NATIVE_UINT64, first, count, out);
   }
 
   /// The bytes of other files that datasets are mapped to.
@@ -55,13 +55,13 @@ class GadgetHdf5 final : public SnapshotFile {
     constexpr Count piece = 1 << 16;
     std::vector<double> rows(3 * static_cast<std::size_t>(piece));
     for (const auto& [key, dataset] : datasets_) {
-      const auto [type, property] = key;
+      const auto [type, field] = key;
       const Count count = header_.counts[static_cast<std::size_t>(type)];
       const bool is_searched = hdf5::is_searched(dataset, path_);
+      const hid_t number = hdf5::info(dataset, path_).is_integer ? H5T_NATIVE_UINT64 : H5T_NATIVE_DOUBLE;
       const Count step = is_searched ? piece : std::max<Count>(1, count - 1);
       for (Count first = 0; first < count; first += step)
-        read_rows(type, property, property == Property::id ? H5T_NATIVE_UINT64 : H5T_NATIVE_DOUBLE, first,
-                  is_searched ? std::min(piece, count - first) : 1, rows.data());
+        read_rows(type, field, number, first, is_searched ? std::min(piece, count - first) : 1, rows.data());
     }
   }
 
@@ -208,53 +208,54 @@ class GadgetHdf5 final : public SnapshotFile {
                                         parameters ? scalar<double>(parameters, "HubbleParam", 0) : 0.0));
   }
 
-  void open_type(int type) {
+  void open_type(int type, std::span<const FileField> fields) {
     const std::string group_name = fmt::format("PartType{}", type);
     const auto t = static_cast<std::size_t>(type);
     hdf5::Handle group = hdf5::open_group(file_, group_name, path_);
     if (!group)
       throw InputError(fmt::format("{}: no group {}, but the header has {} particles of this type", path_,
                                    group_name, header_.counts[t]));
-    for (const Property property : {Property::position, Property::velocity, Property::mass, Property::id})
-      open_property(group, type, property);
+    for (const FileField& field : fields)
+      if (field.info.is_of(t)) open_field(group, type, field);
     for (const std::string& name : hdf5::dataset_names(group, path_)) {
       const hdf5::Handle dataset = hdf5::open_dataset(group, name, path_);
       header_.fields.push_back({type, name, hdf5::info(dataset, path_).type_name()});
     }
   }
 
-  void open_property(hid_t group, int type, Property property) {
+  void open_field(hid_t group, int type, const FileField& field) {
     const auto t = static_cast<std::size_t>(type);
-    hdf5::Handle dataset = hdf5::open_dataset(group, dataset_of[static_cast<std::size_t>(property)], path_);
+    const bool is_mass = field.info.name == fields::mass.info.name,
+               is_id = field.info.name == fields::id.info.name;
+    hdf5::Handle dataset = hdf5::open_dataset(group, std::string(field.info.name), path_);
     // SWIFT's black holes attract with these; they have other masses besides.
-    if (!dataset && property == Property::mass) dataset = hdf5::open_dataset(group, "DynamicalMasses", path_);
-    const std::string what = name_of(type, property);
+    if (!dataset && is_mass) dataset = hdf5::open_dataset(group, "DynamicalMasses", path_);
+    const std::string what = name_of(type, field.info.name);
     if (!dataset) {
-      if (property == Property::id) {
+      if (is_id) {
         header_.has_ids = false;
-      } else if (property != Property::mass || header_.mass_table[t] == 0) {
-        throw InputError(fmt::format("{}: no dataset {}{}", path_, what,
-                                     property == Property::mass
-                                         ? fmt::format(", and Header/MassTable has no mass for type {}", type)
-                                         : ""));
+      } else if (!is_mass || header_.mass_table[t] == 0) {
+        throw InputError(
+            fmt::format("{}: no dataset {}{}", path_, what,
+                        is_mass ? fmt::format(", and Header/MassTable has no mass for type {}", type) : ""));
       }
       return;
     }
-    if (property == Property::mass) header_.mass_table[t] = 0;  // the dataset counts
+    if (is_mass) header_.mass_table[t] = 0;  // the dataset counts
     const hdf5::DatasetInfo info = hdf5::info(dataset, path_);
     std::vector<hsize_t> shape{static_cast<hsize_t>(header_.counts[t])};
-    if (components(property) == 3) shape.push_back(3);
+    if (field.components > 1) shape.push_back(field.components);
     std::vector<hsize_t> found = info.shape;
-    if (components(property) == 1 && found.size() == 2 && found[1] == 1) found.pop_back();
+    if (field.components == 1 && found.size() == 2 && found[1] == 1) found.pop_back();
     if (found != shape)
       throw InputError(fmt::format("{}: dataset {} has shape [{}], but the header's counts ask for [{}]",
                                    path_, what, fmt::join(info.shape, ", "), fmt::join(shape, ", ")));
     check_stored(dataset, what);
-    const bool right_kind = property == Property::id ? info.is_integer : info.is_float;
+    const bool right_kind = field.is_whole ? info.is_integer : info.is_float;
     if (!right_kind)
       throw InputError(fmt::format("{}: dataset {} has numbers of type {}; expected {}", path_, what,
-                                   info.type_name(), property == Property::id ? "whole numbers" : "floats"));
-    datasets_[{type, property}] = std::move(dataset);
+                                   info.type_name(), field.is_whole ? "whole numbers" : "floats"));
+    datasets_[{type, field.info.name}] = std::move(dataset);
   }
 
   /// HDF5 fills with a value, zero, what nobody has written, and what is in a file that is not there any
@@ -275,32 +276,32 @@ class GadgetHdf5 final : public SnapshotFile {
     }
   }
 
-  std::string name_of(int type, Property property) const {
-    return fmt::format("PartType{}/{}", type, dataset_of[static_cast<std::size_t>(property)]);
+  static std::string name_of(int type, std::string_view field) {
+    return fmt::format("PartType{}/{}", type, field);
   }
 
-  void read_rows(int type, Property property, hid_t number, Count first, Count count, void* out) {
-    hdf5::read_rows(datasets_.at({type, property}), number, static_cast<hsize_t>(first),
+  void read_rows(int type, std::string_view field, hid_t number, Count first, Count count, void* out) {
+    hdf5::read_rows(datasets_.at({type, field}), number, static_cast<hsize_t>(first),
                     static_cast<hsize_t>(count), out,
-                    fmt::format("{}: dataset {} cannot be read", path_, name_of(type, property)));
+                    fmt::format("{}: dataset {} cannot be read", path_, name_of(type, field)));
   }
 
   std::string path_;
   hdf5::Handle file_;
-  std::map<std::pair<int, Property>, hdf5::Handle> datasets_;
+  std::map<std::pair<int, std::string_view>, hdf5::Handle> datasets_;  ///< by type and FieldInfo::name
   std::set<std::string> mapped_;  ///< files that virtual datasets are mapped to
 };
 
 }  // namespace
 
-std::unique_ptr<SnapshotFile> open_gadget_hdf5(const std::string& path) {
+std::unique_ptr<SnapshotFile> open_gadget_hdf5(const std::string& path, std::span<const FileField> fields) {
   if (!hdf5::is_hdf5(path)) return nullptr;
-  return std::make_unique<GadgetHdf5>(path);
+  return std::make_unique<GadgetHdf5>(path, fields);
 }
 
 void try_gadget_hdf5(const std::string& path,
                      const std::function<void(std::uintmax_t mapped)>& before_reading) {
-  GadgetHdf5 file(path);
+  GadgetHdf5 file(path, file_fields());
   before_reading(file.bytes_mapped_to());
   file.try_out();
 }

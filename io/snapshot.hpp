@@ -111,7 +111,7 @@ void write_snapshot(const Communicator& comm, const std::string& path, const Par
 FieldChoice fields_read(const WriteOptions& options);
 
 /// The bytes that these options write of each particle of a type, one of options.types.
-std::int64_t bytes_per_particle(const WriteOptions& options);
+std::int64_t bytes_per_particle(const WriteOptions& options, std::size_t type);
 
 /// Names of the files that write_snapshot makes.
 std::vector<std::string> snapshot_files(const std::string& path, int files);

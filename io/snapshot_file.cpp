@@ -32,10 +32,30 @@ void require_file(const std::string& path) {
     throw InputError(path + ": is a folder; expected a snapshot");
 }
 
-std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path) {
+namespace {
+
+/// Refuses a file whose format has no place for a field that its particles have.
+void require_fields(const SnapshotFile& file, std::span<const FileField> fields, const std::string& path) {
+  const FileHeader& header = file.header();
+  for (const auto& [info, components, is_whole] : fields)
+    for (std::size_t t = 0; t < header.counts.size(); ++t) {
+      const bool may_lack = info.name == fields::id.info.name ||
+                            (info.name == fields::mass.info.name && header.mass_table[t] != 0);
+      if (header.counts[t] > 0 && info.is_of(t) && !may_lack && !file.has(static_cast<int>(t), info.name))
+        throw InputError(fmt::format("{}: {} has no {}, which particles of type {} need", path,
+                                     name_of(header.format), info.name, t));
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path, std::span<const FileField> fields) {
   require_file(path);
   for (const auto open : {open_gadget_hdf5, open_gadget_binary, open_tipsy})
-    if (auto file = open(path)) return file;
+    if (auto file = open(path, fields)) {
+      require_fields(*file, fields, path);
+      return file;
+    }
   throw InputError(
       path +
       ": not a snapshot; known are HDF5 in GADGET's layout, GADGET binary (formats 1 and 2) and tipsy");

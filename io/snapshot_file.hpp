@@ -6,22 +6,18 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/types.hpp"
 #include "base/units.hpp"
+#include "io/file_fields.hpp"
 #include "io/snapshot.hpp"
 
 namespace grove {
-
-/// The properties that every format has, if anything.
-enum class Property : std::uint8_t { position, velocity, mass, id };
-
-/// Numbers per particle of a property.
-constexpr std::size_t components(Property property) {
-  return property == Property::position || property == Property::velocity ? 3 : 1;
-}
 
 /// The content of the header of one file of a snapshot.
 struct FileHeader {
@@ -43,24 +39,50 @@ struct FileHeader {
 };
 
 /// One file of particles, opened by this rank alone. Opening checks that everything the header promises is
-/// there; InputError names what is not.
+/// there, and the fields of the types that it has particles of; InputError names what is not.
 class SnapshotFile {
  public:
   virtual ~SnapshotFile() = default;
   const FileHeader& header() const { return header_; }
 
-  /// Particles [first, first + count) of a type. out: count * components(property) numbers. Masses only where
-  /// the mass table has none, ids only if the file has any.
-  virtual void read(int type, Property property, Count first, Count count, double* out) = 0;
-  virtual void read_ids(int type, Count first, Count count, ParticleId* out) = 0;
+  /// True if it holds the field (FieldInfo::name) for particles of a type: those of a type that it is opened
+  /// for, but for masses that the mass table has, and ids of files without any.
+  virtual bool has(int type, std::string_view field) const = 0;
+  /// Particles [first, first + count) of a type. out: the numbers of each, one after the other; of whole
+  /// numbers or of floats, as the field has them.
+  virtual void read(int type, std::string_view field, Count first, Count count, double* out) = 0;
+  virtual void read(int type, std::string_view field, Count first, Count count, std::uint64_t* out) = 0;
 
  protected:
   FileHeader header_;
 };
 
-/// Recognises the format by content. InputError if it is none, or if the file is damaged. HDF5 may crash on
-/// files that check_before_opening() has not let pass.
-std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path);
+/// Recognises the format by content. fields: to be read. InputError if it is none, or if the file is damaged
+/// or lacks a field for particles of a type that has it. HDF5 may crash on files that check_before_opening()
+/// has not let pass.
+std::unique_ptr<SnapshotFile> open_snapshot_file(const std::string& path,
+                                                 std::span<const FileField> fields = file_fields());
+
+/// Fills particles [at, at + count) with the rows of a table that they have and the file holds, from
+/// particles [first, first + count) of a type. for_each_row: as for file_fields_of(); the file was opened for
+/// its rows.
+template <class Rows>
+void read_fields(SnapshotFile& file, int type, Count first, Count count, Particles& particles, std::size_t at,
+                 const Rows& for_each_row) {
+  for_each_row([&](const auto& field) {
+    using T = typename std::remove_cvref_t<decltype(field)>::Value;
+    const FieldInfo& info = field.info;
+    if (!info.input || !info.is_of(static_cast<std::size_t>(type)) || !file.has(type, info.name)) return;
+    [[maybe_unused]] T* const out = &(particles.*field.array)[at];
+    static_assert(sizeof(Vec3d) == 3 * sizeof(double));
+    if constexpr (std::is_same_v<T, Vec3d>)
+      file.read(type, info.name, first, count, &out->x);
+    else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::uint64_t>)
+      file.read(type, info.name, first, count, out);
+    else
+      throw std::logic_error("a field of snapshots has numbers that are not read");
+  });
+}
 
 /// Checks the checksum of each file that has one; HDF5 without one is tried in a child process, each by one
 /// rank. Returns whether all have one. Collective; InputError on all ranks together if a file is damaged. A
@@ -80,9 +102,9 @@ std::string comoving_signs(double redshift, double time, double hubble);
 std::vector<std::string> files_of_set(const std::string& path, int files);
 
 // The formats; each returns nothing if the file is of another kind.
-std::unique_ptr<SnapshotFile> open_gadget_hdf5(const std::string& path);
-std::unique_ptr<SnapshotFile> open_gadget_binary(const std::string& path);
-std::unique_ptr<SnapshotFile> open_tipsy(const std::string& path);
+std::unique_ptr<SnapshotFile> open_gadget_hdf5(const std::string& path, std::span<const FileField> fields);
+std::unique_ptr<SnapshotFile> open_gadget_binary(const std::string& path, std::span<const FileField> fields);
+std::unique_ptr<SnapshotFile> open_tipsy(const std::string& path, std::span<const FileField> fields);
 
 /// Opens and reads as probe_hdf5() promises. before_reading: takes the bytes of other files that datasets are
 /// mapped to.

@@ -52,10 +52,7 @@ class ShareReader {
 
   /// A header, damaged or not, may ask for anything; the kernel ends a process that takes more than there is.
   void make_room(Count count) {
-    double bytes = 0;
-    for_each_field([&](const auto& field) {
-      bytes += sizeof(typename std::decay_t<decltype(field)>::Value) * static_cast<double>(count);
-    });
+    const double bytes = static_cast<double>(bytes_of_fields()) * static_cast<double>(count);
     const double room = available_memory();
     try {
       if (room > 0 && bytes > room) throw std::bad_alloc();
@@ -105,23 +102,16 @@ class ShareReader {
     }
     const auto [file, type, first, count] = part;
     const int t = static_cast<int>(type);
-    static_assert(sizeof(Vec3d) == 3 * sizeof(double));
-    file_->read(t, Property::position, first, count, &particles_.position[filled_].x);
-    file_->read(t, Property::velocity, first, count, &particles_.velocity[filled_].x);
+    read_fields(*file_, t, first, count, particles_, filled_, [](auto&& visit) { for_each_field(visit); });
     const auto at = static_cast<std::ptrdiff_t>(filled_);
     if (const double mass = header_.mass_table[type]; mass != 0)
       std::fill_n(particles_.mass.begin() + at, count, mass);
-    else
-      file_->read(t, Property::mass, first, count, &particles_.mass[filled_]);
     if (const Count all = header_.counts[type], some = sample_[type]; some < all)
       for (Count i = 0; i < count; ++i)
         particles_.mass[filled_ + static_cast<std::size_t>(i)] *=
             static_cast<double>(all) / static_cast<double>(some);
     std::fill_n(particles_.type.begin() + at, count, static_cast<std::uint8_t>(type));
-    if (header_.has_ids)
-      file_->read_ids(t, first, count, &particles_.id[filled_]);
-    else
-      number(part);
+    if (!header_.has_ids) number(part);
     filled_ += static_cast<std::size_t>(count);
   }
 

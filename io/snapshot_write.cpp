@@ -58,8 +58,9 @@ class Division {
   int ranks_, files_, groups_;
 };
 
+/// True if particles of some type are written with it.
 bool is_written(const FieldInfo& info, const WriteOptions& options) {
-  if (!info.output) return false;
+  if (!info.output || !(info.types & options.types)) return false;
   if (info.name == fields::id.info.name) return true;
   if (options.fields.empty()) return info.output_by_default;
   return std::find(options.fields.begin(), options.fields.end(), info.name) != options.fields.end();
@@ -227,7 +228,7 @@ class SnapshotWriter {
   std::int64_t bytes(const OutputFile& file) const {
     std::int64_t sum = 1 << 16;
     for (std::size_t t = 0; t < totals_.size(); ++t)
-      sum += (end(file, t) - begin(file, t)) * bytes_per_particle(options_);
+      sum += (end(file, t) - begin(file, t)) * bytes_per_particle(options_, t);
     return sum;
   }
 
@@ -248,7 +249,7 @@ class SnapshotWriter {
             [&] { groups[f] = hdf5::create_group(file.handle, fmt::format("PartType{}", type), file.path); });
     agree();
     for_each_field([&](const auto& field) {
-      if (!is_written(field.info, options_) || !(field.info.types >> type & 1)) return;
+      if (!is_written(field.info, options_) || !field.info.is_of(t)) return;
       const auto values = order.apply(particles_.*field.array);
       for (std::size_t f = 0; f < files_.size(); ++f)
         if (groups[f])
@@ -336,13 +337,9 @@ std::vector<std::string> snapshot_files(const std::string& path, int files) {
   return names;
 }
 
-std::int64_t bytes_per_particle(const WriteOptions& options) {
-  std::int64_t sum = 0;
-  for_each_field([&](const auto& field) {
-    using T = typename std::decay_t<decltype(field)>::Value;
-    if (is_written(field.info, options)) sum += static_cast<std::int64_t>(sizeof(T));
-  });
-  return sum;
+std::int64_t bytes_per_particle(const WriteOptions& options, std::size_t type) {
+  return static_cast<std::int64_t>(
+      bytes_of_fields([&](const FieldInfo& info) { return is_written(info, options) && info.is_of(type); }));
 }
 
 FieldChoice fields_read(const WriteOptions& options) {

@@ -53,9 +53,9 @@ class Tipsy final : public BinaryFile {
     std::int64_t offset = size() - body;
     for (const Kind& kind : kinds) {
       const Count count = header_.counts[static_cast<std::size_t>(kind.type)];
-      columns_[{kind.type, Property::mass}] = {offset, kind.bytes, NumberType::float32};
-      columns_[{kind.type, Property::position}] = {offset + 4, kind.bytes, NumberType::float32};
-      columns_[{kind.type, Property::velocity}] = {offset + 16, kind.bytes, NumberType::float32};
+      columns_[{kind.type, fields::mass.info.name}] = {1, offset, kind.bytes, NumberType::float32};
+      columns_[{kind.type, fields::position.info.name}] = {3, offset + 4, kind.bytes, NumberType::float32};
+      columns_[{kind.type, fields::velocity.info.name}] = {3, offset + 16, kind.bytes, NumberType::float32};
       if (count > 0)
         for (const char* name : {"mass", "position", "velocity"})
           header_.fields.push_back({kind.type, name, "float32"});
@@ -66,7 +66,7 @@ class Tipsy final : public BinaryFile {
 
 }  // namespace
 
-std::unique_ptr<SnapshotFile> open_tipsy(const std::string& path) {
+std::unique_ptr<SnapshotFile> open_tipsy(const std::string& path, std::span<const FileField>) {
   auto file = std::make_unique<Tipsy>(path);
   if (!file->recognise()) return nullptr;
   file->read_header();

@@ -48,35 +48,36 @@ struct Field {
 
 /// The table of fields. A new property of particles is a member above and a row here (and in for_each_field).
 namespace fields {
-inline constexpr Field<Vec3d> position{&Particles::position,
-                                       {"Coordinates", dimension::length, all_types, true, true, true, true}};
+inline constexpr Field<Vec3d> position{
+    &Particles::position, {"Coordinates", dimension::length, all_types, true, true, true, true, true}};
 inline constexpr Field<Vec3d> velocity{
-    &Particles::velocity, {"Velocities", dimension::velocity, all_types, true, true, true, true}};
+    &Particles::velocity, {"Velocities", dimension::velocity, all_types, true, true, true, true, true}};
 inline constexpr Field<double> mass{&Particles::mass,
-                                    {"Masses", dimension::mass, all_types, true, true, true, true}};
-inline constexpr Field<ParticleId> id{&Particles::id,
-                                      {"ParticleIDs", dimension::none, all_types, true, true, true, true}};
-inline constexpr Field<std::uint8_t> type{&Particles::type,
-                                          {"Type", dimension::none, all_types, true, true, false, false}};
+                                    {"Masses", dimension::mass, all_types, true, true, true, true, true}};
+inline constexpr Field<ParticleId> id{
+    &Particles::id, {"ParticleIDs", dimension::none, all_types, true, true, true, true, true}};
+inline constexpr Field<std::uint8_t> type{
+    &Particles::type, {"Type", dimension::none, all_types, false, true, true, false, false}};
 inline constexpr Field<Vec3f> acceleration{
-    &Particles::acceleration, {"Acceleration", dimension::acceleration, all_types, true, true, true, false}};
+    &Particles::acceleration,
+    {"Acceleration", dimension::acceleration, all_types, false, true, true, true, false}};
 inline constexpr Field<float> potential{
-    &Particles::potential, {"Potential", dimension::potential, all_types, true, true, true, false}};
+    &Particles::potential, {"Potential", dimension::potential, all_types, false, true, true, true, false}};
 inline constexpr Field<float> old_acceleration{
     &Particles::old_acceleration,
-    {"OldAcceleration", dimension::acceleration, all_types, true, true, false, false}};
-inline constexpr Field<std::uint32_t> work{&Particles::work,
-                                           {"Work", dimension::none, all_types, true, true, false, false}};
+    {"OldAcceleration", dimension::acceleration, all_types, false, true, true, false, false}};
+inline constexpr Field<std::uint32_t> work{
+    &Particles::work, {"Work", dimension::none, all_types, false, true, true, false, false}};
 inline constexpr Field<std::uint8_t> rung{
-    &Particles::rung, {"TimeStepRung", dimension::none, all_types, true, true, true, false}};
+    &Particles::rung, {"TimeStepRung", dimension::none, all_types, false, true, true, true, false}};
 inline constexpr Field<Vec3f> previous_acceleration{
     &Particles::previous_acceleration,
-    {"PreviousAcceleration", dimension::acceleration, all_types, true, true, false, false}};
+    {"PreviousAcceleration", dimension::acceleration, all_types, false, true, true, false, false}};
 }  // namespace fields
 
 /// Calls visit(field) for every row of the table, in a fixed order.
 template <class Visitor>
-void for_each_field(Visitor&& visit) {
+constexpr void for_each_field(Visitor&& visit) {
   visit(fields::position);
   visit(fields::velocity);
   visit(fields::mass);
@@ -88,6 +89,18 @@ void for_each_field(Visitor&& visit) {
   visit(fields::work);
   visit(fields::rung);
   visit(fields::previous_acceleration);
+}
+
+/// Bytes of a particle in the fields for which chosen(FieldInfo) is true.
+template <class Choice>
+constexpr std::size_t bytes_of_fields(const Choice& chosen) {
+  std::size_t bytes = 0;
+  for_each_field([&]<class T>(const Field<T>& field) { bytes += chosen(field.info) ? sizeof(T) : 0; });
+  return bytes;
+}
+/// And in all.
+constexpr std::size_t bytes_of_fields() {
+  return bytes_of_fields([](const FieldInfo&) { return true; });
 }
 
 }  // namespace grove

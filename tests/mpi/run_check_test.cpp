@@ -338,7 +338,7 @@ TEST_F(RunCheck, knows_how_long_snapshots_are) {
     const WriteOptions options{.fields = fields};
     write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, n), options);
     const auto found = static_cast<double>(std::filesystem::file_size(folder / "a.hdf5"));
-    EXPECT_NEAR(found, static_cast<double>(n * bytes_per_particle(options)), 30000);
+    EXPECT_NEAR(found, static_cast<double>(n * bytes_per_particle(options, 1)), 30000);
     comm.barrier();
   }
 }

@@ -45,6 +45,7 @@ struct GadgetStyle {
   bool ids = true;            ///< format 2 can do without
   bool mass_table = false;    ///< mass of type 1 (then 0.5 for all of it) in the header
   int files = 1;
+  std::uint8_t velocity_types = all_types;  ///< bit t set: velocities of type t are there
 };
 
 /// The particles of scattered_particles as one rank of one has them, sorted by type, then id; values rounded
@@ -100,8 +101,10 @@ inline std::string gadget_file(const Particles& p, const GadgetStyle& style, dou
     style.wide_numbers ? to.add(value) : to.add(static_cast<float>(value));
   };
   for (std::size_t i = begin; i < end; ++i) {
-    for (int axis = 0; axis < 3; ++axis)
-      add(position, p.position[i][axis]), add(velocity, p.velocity[i][axis]);
+    for (int axis = 0; axis < 3; ++axis) {
+      add(position, p.position[i][axis]);
+      if (style.velocity_types >> p.type[i] & 1) add(velocity, p.velocity[i][axis]);
+    }
     style.wide_ids ? id.add(p.id[i]) : id.add(static_cast<std::uint32_t>(p.id[i]));
     if (!(style.mass_table && p.type[i] == 1)) add(mass, p.mass[i]);
     energy.add(0.0f);

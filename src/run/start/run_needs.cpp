@@ -30,11 +30,14 @@ namespace grove {
 namespace {
 
 constexpr double megabyte = 1e6;
-/// Disk: a checkpoint, of which two are kept while the next is written.
-constexpr double checkpoint_bytes_per_particle = 110;
+/// Disk: a checkpoint, fields and trees, of which two are kept while the next is written.
+constexpr double checkpoint_bytes_per_particle =
+    8 + static_cast<double>(bytes_of_fields([](const FieldInfo& info) { return info.checkpoint; }));
 constexpr int checkpoints_at_once = 3;
 /// Rows and lines of a longest step, with energies and rungs, and of another.
 constexpr double log_bytes_per_longest_step = 2000, log_bytes_per_step = 750;
+/// Memory of a particle anywhere.
+constexpr auto of_fields = static_cast<double>(bytes_of_fields());
 /// The deepest rung, if nothing tells how short steps become.
 constexpr double guessed_steps_each = 64;
 
@@ -104,6 +107,17 @@ double particles_that_fit(double bytes, int ranks, bool pictures) {
   return fits * ranks;
 }
 
+/// The least and the most bytes of a particle in a snapshot, by type.
+std::pair<double, double> bytes_written(const WriteOptions& options) {
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (std::size_t t = 0; t < particle_types; ++t) {
+    if (!(options.types >> t & 1)) continue;
+    const auto bytes = static_cast<double>(bytes_per_particle(options, t));
+    least = std::min(least, bytes), most = std::max(most, bytes);
+  }
+  return {std::min(least, most), most};
+}
+
 /// The folder itself, or what is there of those above it. InputError if nothing can be written there.
 std::string existing_part_of(const std::string& folder) {
   std::error_code error;
@@ -123,13 +137,6 @@ std::string text_of(const std::vector<Need>& needs, const Meant& is_meant) {
   for (const Need& need : needs)
     if (is_meant(need)) texts.push_back(fmt::format("{}: {}; {}", need.name, need.text(), need.remedy));
   return fmt::format("{}", fmt::join(texts, "; "));
-}
-
-/// Bytes of a particle in memory, which it takes anywhere.
-double bytes_of_fields() {
-  std::size_t bytes = 0;
-  for_each_field([&]<class T>(const Field<T>&) { bytes += sizeof(T); });
-  return static_cast<double>(bytes);
 }
 
 /// The output folder, as the master finds it; bytes: below 0 if the system does not tell.
@@ -228,7 +235,7 @@ Need host_need(const Communicator& comm, Count particles, bool pictures) {
       .name = "memory",
       .where = fmt::format(" on host {}, {:.0f} MB on each of its {} ranks", name, of_rank / megabyte, ranks),
       .bytes = of_rank * ranks,
-      .at_least = bytes_of_fields() * static_cast<double>(particles) / comm.size() * ranks,
+      .at_least = of_fields * static_cast<double>(particles) / comm.size() * ranks,
       .available = room[worst],
       .remedy = fmt::format("{:.3g} particles fit on {} ranks like its {}; use more hosts",
                             particles_that_fit(share(worst), comm.size(), pictures), comm.size(), ranks)};
@@ -253,7 +260,7 @@ std::optional<Need> device_need(const Communicator& comm, const BackendChoice& c
                                          of_rank / megabyte, least.users)
                            : " on each GPU",
               .bytes = of_rank * least.users,
-              .at_least = bytes_of_fields() * static_cast<double>(particles) / comm.size() * least.users,
+              .at_least = of_fields * static_cast<double>(particles) / comm.size() * least.users,
               .available = least.available,
               .remedy = fmt::format("{:.3g} particles fit on such GPUs for {} ranks, or use more",
                                     least.share() * comm.size() / each, comm.size())};
@@ -263,16 +270,17 @@ Need disk_need(const Communicator& comm, const Parameters& parameters, const Run
   const Folder folder = look_at(comm, parameters.output.folder, replaces);
   WriteOptions options;
   options.fields = parameters.output.fields;
-  const auto of_particle = static_cast<double>(bytes_per_particle(options));
+  options.types = parameters.output.types;
+  const auto [least, most] = bytes_written(options);
   const double snapshot =
-      ahead.written * of_particle + (parameters.output.render ? bytes_of_picture(parameters.output.view) : 0);
+      ahead.written * most + (parameters.output.render ? bytes_of_picture(parameters.output.view) : 0);
   const double checkpoints = std::max(1, checkpoints_at_once - folder.checkpoints) *
                              checkpoint_bytes_per_particle * static_cast<double>(ahead.particles);
   const double beside = checkpoints + known_log_bytes(ahead);
   Need need{.name = "disk",
             .where = "",
             .bytes = ahead.snapshots * snapshot + beside,
-            .at_least = ahead.snapshots * ahead.certainly_written * of_particle,
+            .at_least = ahead.snapshots * ahead.certainly_written * least,
             .available = {},
             .remedy = ""};
   if (folder.available >= 0) {
