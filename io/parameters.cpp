@@ -110,6 +110,10 @@ void check_tree(const Parameters& p, const std::vector<Entry>& entries) {
   if (p.gravity.split != other.split && p.gravity.tree != LocalTreeKind::kd)
     fail(*find(entries, "gravity.split"),
          "only kd-trees are cut by it; give gravity.tree: kd, or leave it out");
+  if (p.gravity.criterion == Criterion::opening_cell && p.gravity.tree != LocalTreeKind::octree)
+    fail(*find(entries, "gravity.criterion"),
+         "opening_cell takes the cells of octrees; give gravity.tree: octree, or another criterion, such as "
+         "opening_edge");
 }
 
 /// InputError if a list that is there has not got the element of which the entry is a key.

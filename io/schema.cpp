@@ -77,9 +77,10 @@ std::vector<Row> gravity_rows() {
   constexpr auto in = &Parameters::gravity;
   return {
       {"gravity", "criterion", choice(in, &G::criterion), dimension::none, any, optional,
-       "when a node may stand for its particles: opening angle with the node's edge or with its radius, or "
-       "an "
-       "error relative to the median acceleration (`multipole`) or to the particle's own (`acceleration`; "
+       "when a node may stand for its particles: opening angle with the edge of the node's box "
+       "(`opening_edge`) or of the octree's cell (`opening_cell`, of octrees) or with its radius, or an "
+       "error "
+       "relative to the median acceleration (`multipole`) or to the particle's own (`acceleration`; "
        "with the edge of the node's box `relative_edge`, on the host)"},
       {"gravity", "theta", at(in, &G::theta), dimension::none, Range{0, 2}, optional,
        "opening angle; of the first evaluation also where the criterion is an accuracy"},

@@ -17,8 +17,8 @@ namespace grove {
 template <class Enum>
 inline constexpr std::array<const char*, 0> words{};
 template <>
-inline constexpr std::array words<Criterion>{"opening_edge", "opening_radius", "multipole", "acceleration",
-                                             "relative_edge"};
+inline constexpr std::array words<Criterion>{"opening_edge", "opening_radius", "multipole",
+                                             "acceleration", "relative_edge",  "opening_cell"};
 template <>
 inline constexpr std::array words<Order>{"monopole", "quadrupole"};
 template <>

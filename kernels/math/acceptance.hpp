@@ -13,7 +13,10 @@
 ///
 /// where reach2 and power are prepared once per node and inverse_tolerance once per target, d being the
 /// distance of the node's centre of mass from the target's box:
-///   opening_edge    reach = l/theta + s
+///   opening_edge    reach = l/theta + s, l the longest side of the node's tight box, s the distance of the
+///                   centre of mass from its middle
+///   opening_cell    the same with the smallest cell of the octree that holds the node (Nakasato 2012); of
+///                   cells above the leaves with their tight box
 ///   opening_radius  reach = b/theta
 ///   multipole       reach = b/2 + sqrt(b^2/4 + sqrt(3 G B2/Delta)), B2 the trace of the second moments,
 ///   Delta
@@ -61,12 +64,15 @@ struct AcceptanceRule {
   static AcceptanceRule of(const GravityParameters& gravity, const WalkUnits& units,
                            double median_acceleration);
 
-  /// Fills reach2 and power. edge: longest side of the node's box; offset: distance of the centre of mass
-  /// from the middle of the box; second_moment: the trace B2.
+  /// Fills reach2 and power. edge: longest side of the node's box or cell; offset: distance of the centre of
+  /// mass from its middle; second_moment: the trace B2.
   GROVE_HOST_DEVICE void prepare(NodeCore& node, float edge, float offset, float second_moment) const;
 
   /// True if nodes must come with their boxes.
   bool needs_boxes() const { return criterion == Criterion::relative_edge; }
+  /// True if prepare() takes edge and offset of nodes' tight boxes, or of their cells.
+  bool takes_box() const { return criterion == Criterion::opening_edge || needs_boxes(); }
+  bool takes_cell() const { return criterion == Criterion::opening_cell; }
 
   /// Inverse tolerance of a target whose smallest |a_old| is this, in walk units.
   GROVE_HOST_DEVICE float inverse_tolerance(float least_acceleration) const;
@@ -106,6 +112,7 @@ GROVE_HOST_DEVICE inline void AcceptanceRule::prepare(NodeCore& node, float edge
   node.power = 0;
   switch (criterion) {
     case Criterion::opening_edge:
+    case Criterion::opening_cell:
       reach = edge * inverse_theta + offset;
       break;
     case Criterion::opening_radius:

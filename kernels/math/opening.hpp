@@ -15,6 +15,7 @@ enum class Criterion : std::uint8_t {
   multipole,       ///< Warren and Salmon 1993
   acceleration,    ///< Springel 2005, Miki and Umemura 2017
   relative_edge,   ///< the same with the edge of the node's box, for targets outside of that
+  opening_cell,    ///< l / theta + s < d with the octree's cell, not the tight box
 };
 
 /// Terms of the expansion of a node's force.

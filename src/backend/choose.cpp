@@ -28,6 +28,7 @@ void require_criterion_on_gpus(Criterion criterion) {
     case Criterion::opening_radius:
     case Criterion::multipole:
     case Criterion::acceleration:
+    case Criterion::opening_cell:
       return;
     case Criterion::relative_edge:
       break;
@@ -35,6 +36,14 @@ void require_criterion_on_gpus(Criterion criterion) {
   throw Agreed<InputError>(
       "GPUs have no such criterion: choose --backend kokkos, or another one (gravity.criterion, "
       "--criterion)");
+}
+
+/// Only octrees have the cells that a criterion takes.
+void require_cells(const GravityParameters& gravity) {
+  if (gravity.criterion == Criterion::opening_cell && gravity.tree != LocalTreeKind::octree)
+    throw Agreed<InputError>(
+        "the criterion opening_cell takes the cells of octrees: choose these (gravity.tree: octree, --tree "
+        "octree), or another criterion (gravity.criterion, --criterion), such as opening_edge");
 }
 
 /// The kinds of trees that GPUs have.
@@ -59,6 +68,7 @@ void require_tree_on_gpus(const GravityParameters& gravity) {
 
 std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
                                       Particles particles, const GravityParameters& gravity) {
+  require_cells(gravity);
   if (choice.name == "cuda") {
     require_tree_on_gpus(gravity);
     require_criterion_on_gpus(gravity.criterion);

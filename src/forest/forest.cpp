@@ -16,6 +16,7 @@ void Forest::build(Particles& particles, const Box& box, std::span<const Count> 
                    std::span<Record> records, const TreeBuilder& builder, PhaseTimers* timers) {
   if (leaf_begin.empty() || leaf_begin.back() != static_cast<Count>(particles.size()))
     throw std::logic_error("Forest::build: leaves do not cover the particles");
+  box_ = box;
   origins_.assign(leaf_begin.size() - 1, Vec3d{0, 0, 0});
   has_origins_ = false;
   lay_out(leaf_begin);
@@ -45,9 +46,11 @@ void Forest::lay_out(std::span<const Count> leaf_begin) {
 
 Forest::Shape Forest::take_shape() { return {std::exchange(origins_, {}), std::exchange(shapes_, {})}; }
 
-void Forest::adopt(Shape shape, std::span<const Count> leaf_begin, const TreeBuilder& builder) {
+void Forest::adopt(Shape shape, const Box& box, std::span<const Count> leaf_begin,
+                   const TreeBuilder& builder) {
   if (shape.origins.size() + 1 != leaf_begin.size())
     throw std::logic_error("Forest::adopt: trees of other leaves");
+  box_ = box;
   origins_ = std::move(shape.origins);
   has_origins_ = true;
   shapes_ = std::move(shape.trees);
@@ -83,8 +86,9 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
     const auto node = static_cast<std::size_t>(shapes_.node_begin[leaf]);
     const auto first = static_cast<std::size_t>(leaf_begin_[leaf]);
     combiner.combine(rule, tree(static_cast<std::int32_t>(leaf)).nodes, &shapes_.links[node],
-                     static_cast<std::int32_t>(count), &sources_[first], &softening_[first], &core_[node],
-                     &moments_[node], node_boxes_.empty() ? nullptr : &node_boxes_[node]);
+                     static_cast<std::int32_t>(count), &sources_[first], &softening_[first],
+                     {box_, origins_[leaf], units_.length}, &core_[node], &moments_[node],
+                     node_boxes_.empty() ? nullptr : &node_boxes_[node]);
   });
   if (gravity.splits_groups() && !has_sources_) mark_buckets();
   has_origins_ = has_sources_ = true;

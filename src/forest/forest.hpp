@@ -57,9 +57,9 @@ class Forest {
   /// Gives it away; what is left are no trees.
   Shape take_shape();
   /// Takes the trees of these leaves, of which the next update() makes what build() and the updates since
-  /// would have made. shape: of trees that have been updated, or never will be, groups or none; leaf_begin:
-  /// as for build(); builder: of the trees; the particles are in tree order already.
-  void adopt(Shape shape, std::span<const Count> leaf_begin,
+  /// would have made. shape: of trees that have been updated, or never will be, groups or none; box,
+  /// leaf_begin: as for build(); builder: of the trees; the particles are in tree order already.
+  void adopt(Shape shape, const Box& box, std::span<const Count> leaf_begin,
              const TreeBuilder& builder = bisection_builder());
 
   std::int32_t leaves() const { return static_cast<std::int32_t>(origins_.size()); }
@@ -84,6 +84,7 @@ class Forest {
   bool has_origins_ = false;  ///< they have been found for these trees
   bool has_sources_ = false;  ///< masses and softening of these trees are copied
   WalkUnits units_;           ///< of what is copied
+  Box box_;                   ///< that gave the particles of these trees their coordinates
   /// [leaves] units of the run; where most of a leaf's particles are (the median of a sample in tree order),
   /// so that a distant one takes the precision from no other. The same whoever owns the leaf. Found when
   /// trees are new: until the next ones particles move by less than the size of a leaf.

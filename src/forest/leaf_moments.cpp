@@ -15,7 +15,7 @@ constexpr float round_up = 1 + 1e-6F;
 // One pass over the nodes for each step: none of them waits for what the one before does to its node.
 void LeafMoments::combine(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links,
                           std::int32_t particles, const SourceParticle* sources, const float* softening,
-                          NodeCore* core, NodeMoments* moments, NodeBox* boxes) {
+                          const RootFrame& frame, NodeCore* core, NodeMoments* moments, NodeBox* boxes) {
   load(particles, sources);
   sums_.resize(static_cast<std::size_t>(nodes));
   for (std::int32_t n = nodes - 1; n >= 0; --n) {
@@ -32,18 +32,41 @@ void LeafMoments::combine(const AcceptanceRule& rule, std::int32_t nodes, const 
     moments[n] = node_moments(sum);
   }
   for (std::int32_t n = 0; n < nodes; ++n) core[n].radius = radius(links[n], core[n].centre);
-  const auto trace = [&](std::int32_t n) { return moments[n].xx + moments[n].yy + moments[n].zz; };
-  if (rule.criterion != Criterion::opening_edge && !rule.needs_boxes()) {
-    for (std::int32_t n = 0; n < nodes; ++n) rule.prepare(core[n], 0, 0, trace(n));
-    return;
-  }
+  if (rule.takes_box()) return prepare_with_boxes(rule, nodes, links, core, moments, boxes);
+  if (rule.takes_cell()) return prepare_with_cells(rule, nodes, links, sources, frame, core, moments);
+  for (std::int32_t n = 0; n < nodes; ++n) rule.prepare(core[n], 0, 0, trace(moments[n]));
+}
+
+void LeafMoments::prepare_with_boxes(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links,
+                                     NodeCore* core, const NodeMoments* moments, NodeBox* boxes) {
   extents_.resize(static_cast<std::size_t>(nodes));
   for (std::int32_t n = nodes - 1; n >= 0; --n) {
     const Extent box = extents_[static_cast<std::size_t>(n)] = extent(n, links);
     const Vec3f side = box.high - box.low;
     rule.prepare(core[n], std::max({side.x, side.y, side.z}),
-                 norm(core[n].centre - (box.low + box.high) * 0.5F), trace(n));
+                 norm(core[n].centre - (box.low + box.high) * 0.5F), trace(moments[n]));
     if (rule.needs_boxes()) boxes[n] = {box.low - core[n].centre, box.high - core[n].centre};
+  }
+}
+
+void LeafMoments::prepare_with_cells(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links,
+                                     const SourceParticle* sources, const RootFrame& frame, NodeCore* core,
+                                     const NodeMoments* moments) {
+  cells_.resize(static_cast<std::size_t>(nodes));
+  for (std::int32_t n = nodes - 1; n >= 0; --n) {
+    const NodeLinks& link = links[n];
+    SmallestCell& cell = cells_[static_cast<std::size_t>(n)];
+    if (link.child < 0) {
+      cell = SmallestCell::of(frame, sources[link.first].position);
+      for (std::int32_t i = link.first + 1; i < link.first + link.count; ++i)
+        cell.add(SmallestCell::of(frame, sources[i].position));
+    } else {
+      cell = cells_[static_cast<std::size_t>(link.child)];
+      for (std::int32_t c = links[link.child].next; c != link.next; c = links[c].next)
+        cell.add(cells_[static_cast<std::size_t>(c)]);
+    }
+    const auto [edge, offset] = edge_and_offset(cell, frame, core[n].centre);
+    rule.prepare(core[n], edge, offset, trace(moments[n]));
   }
 }
 

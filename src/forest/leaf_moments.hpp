@@ -8,6 +8,7 @@
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/moments.hpp"
 #include "kernels/math/node.hpp"
+#include "kernels/math/octree_cell.hpp"
 
 namespace grove {
 
@@ -18,16 +19,23 @@ namespace grove {
 class LeafMoments {
  public:
   /// links (in): nodes; sources (in): particles in tree order; softening (in): Plummer-equivalent lengths,
-  /// walk units, by particle; core, moments, boxes (out): nodes, boxes if the rule needs_boxes().
+  /// walk units, by particle; frame (in): of the leaf; core, moments, boxes (out): nodes, boxes if the rule
+  /// needs_boxes().
   void combine(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links, std::int32_t particles,
-               const SourceParticle* sources, const float* softening, NodeCore* core, NodeMoments* moments,
-               NodeBox* boxes);
+               const SourceParticle* sources, const float* softening, const RootFrame& frame, NodeCore* core,
+               NodeMoments* moments, NodeBox* boxes);
 
  private:
   struct Extent {
     Vec3f low, high;
   };
+  static float trace(const NodeMoments& m) { return m.xx + m.yy + m.zz; }
 
+  void prepare_with_boxes(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links,
+                          NodeCore* core, const NodeMoments* moments, NodeBox* boxes);
+  void prepare_with_cells(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links,
+                          const SourceParticle* sources, const RootFrame& frame, NodeCore* core,
+                          const NodeMoments* moments);
   void load(std::int32_t particles, const SourceParticle* sources);
   float radius(const NodeLinks& links, const Vec3f& centre) const;
   Extent extent(std::int32_t node, const NodeLinks* links) const;
@@ -35,6 +43,7 @@ class LeafMoments {
   Array<float> x_, y_, z_;       ///< positions, one array per axis; lane_count - 1 more for whole registers
   std::vector<MomentSum> sums_;  ///< [nodes]
   std::vector<Extent> extents_;  ///< [nodes] tight boxes
+  std::vector<SmallestCell> cells_;  ///< [nodes]
 };
 
 }  // namespace grove

@@ -176,7 +176,7 @@ GravityStorage::Remembered HostGravity::remember(const GravitySetup&, const Doma
 }
 
 void HostGravity::restore(State state, const Domain& domain) {
-  forest_.adopt(std::move(state.trees), domain.leaf_begin, *builder_);
+  forest_.adopt(std::move(state.trees), domain.box, domain.leaf_begin, *builder_);
 }
 
 void HostGravity::move_leaves(std::span<const std::int32_t> from, const Domain& domain) {
@@ -186,7 +186,7 @@ void HostGravity::move_leaves(std::span<const std::int32_t> from, const Domain& 
   of_leaves.apply(shape.origins);
   of_nodes.apply(shape.trees.links);
   shape.trees.node_begin = of_leaves.beginnings(std::move(shape.trees.node_begin));
-  forest_.adopt(std::move(shape), domain.leaf_begin, *builder_);
+  forest_.adopt(std::move(shape), domain.box, domain.leaf_begin, *builder_);
 }
 
 HostGravity::OwnLeaves HostGravity::own_leaves(Particles& particles) const {

@@ -163,8 +163,8 @@ TEST_F(GpuBackend, has_the_same_bits_with_octrees_on_any_number_of_ranks) {
     EXPECT_EQ(all.audit.p99, one.audit.p99);
     EXPECT_EQ(all.report.let.nodes > 0, comm_.size() > 1 && static_cast<Count>(count) > leaf_size);
   };
-  for (const Criterion criterion :
-       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration})
+  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
+                                    Criterion::acceleration, Criterion::opening_cell})
     for (const Curve curve : {Curve::hilbert, Curve::morton}) {
       const GravityParameters gravity =
           octrees(gravity_of(criterion, Order::quadrupole, SofteningKernel::spline), curve);

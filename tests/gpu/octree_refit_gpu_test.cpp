@@ -76,8 +76,8 @@ TEST_F(GpuOctreeRefit, of_an_octree_of_many_groups_is_sound) {
 }
 
 TEST_F(GpuOctreeRefit, of_octrees_is_that_of_the_host) {
-  for (const Criterion criterion :
-       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration}) {
+  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
+                                    Criterion::acceleration, Criterion::opening_cell}) {
     const GravityParameters gravity = gravity_of(criterion);
     Particles particles = make_shape(Shape::clumps, 3000);
     for (std::size_t i = 0; i < particles.size(); ++i) {

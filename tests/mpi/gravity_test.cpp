@@ -143,6 +143,10 @@ std::vector<Variant> all_variants() {
     for (const WalkKind walk : {WalkKind::groups, WalkKind::rope})
       variants.push_back({Criterion::relative_edge, Order::monopole, SofteningKernel::spline, tree,
                           Curve::hilbert, CutRule::middle, walk});
+  for (const CutRule rule : {CutRule::middle, CutRule::centre})
+    for (const WalkKind walk : {WalkKind::groups, WalkKind::rope})
+      variants.push_back({Criterion::opening_cell, Order::monopole, SofteningKernel::spline,
+                          LocalTreeKind::octree, Curve::hilbert, rule, walk});
   return variants;
 }
 INSTANTIATE_TEST_SUITE_P(All, GravityVariants, testing::ValuesIn(all_variants()));

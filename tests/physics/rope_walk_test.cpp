@@ -193,6 +193,7 @@ TEST(RopeWalk, takes_the_steps_of_plain_recursion) {
       for (const Criterion criterion : {Criterion::opening_radius, Criterion::acceleration})
         expect_steps_of_recursion<TargetAcceptance>(kind, criterion, quantum);
       expect_steps_of_recursion<EdgeAcceptance>(kind, Criterion::relative_edge, quantum);
+      expect_steps_of_recursion<TargetAcceptance>(kind, Criterion::opening_cell, quantum);
     }
 }
 
@@ -215,8 +216,9 @@ TEST(RopeWalk, errors_stay_below_the_bound_of_the_opening_angle) {
 /// A group's box is as near as its nearest particle and its tolerance is the least of theirs. Where rounding
 /// decides otherwise that is one node of hundreds, and groups have twice as many interactions.
 TEST(RopeWalk, opens_no_more_than_groups_do) {
-  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
-                                    Criterion::acceleration, Criterion::relative_edge}) {
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration,
+        Criterion::relative_edge, Criterion::opening_cell}) {
     GravityParameters gravity = along_ropes();
     gravity.criterion = criterion;
     gravity.delta = 0.002;

@@ -56,8 +56,9 @@ struct Problem {
 };
 
 TEST(PrunedTrees, giveTheSameBits) {
-  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
-                                    Criterion::acceleration, Criterion::relative_edge})
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration,
+        Criterion::relative_edge, Criterion::opening_cell})
     for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline}) {
       Problem problem(criterion, kernel);
       Particles pruned = problem.particles;

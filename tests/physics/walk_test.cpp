@@ -225,6 +225,7 @@ double accuracy_of(Criterion criterion, bool fine) {
   switch (criterion) {
     case Criterion::opening_edge:
     case Criterion::opening_radius:
+    case Criterion::opening_cell:
       return fine ? 0.3 : 0.6;
     case Criterion::multipole:
       return fine ? 1e-4 : 1e-3;

@@ -134,7 +134,8 @@ struct DeviceGrown {
              groups.data(),    sources.data(),
              softening.data(), core.data(),
              moments.data(),   children.data()};
-    const cuda::LeafParticleFields fields{position.data(), mass.data(), type.data(), old_acceleration.data()};
+    const cuda::LeafParticleFields fields{position.data(), mass.data(), type.data(), old_acceleration.data(),
+                                          nullptr,         0,           host.box};
     if (has_octrees)
       octree_refit.run(fields, gravity, host.units, median_acceleration, trees,
                        static_cast<std::uint32_t>(leaf_of_group.size()),

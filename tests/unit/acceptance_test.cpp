@@ -35,8 +35,8 @@ void expect_reach(const NodeCore& node, const AcceptanceRule& rule, double d, fl
 
 TEST(Acceptance, openingAngles) {
   expect_reach(node_of(1, 0.5F), rule_of(Criterion::opening_radius, Order::monopole, 0.4), 0.5 / 0.4);
-  expect_reach(node_of(1, 0.5F), rule_of(Criterion::opening_edge, Order::monopole, 0.4), 0.7 / 0.4 + 0.1, 1,
-               0.7F, 0.1F);
+  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_cell})
+    expect_reach(node_of(1, 0.5F), rule_of(criterion, Order::monopole, 0.4), 0.7 / 0.4 + 0.1, 1, 0.7F, 0.1F);
 }
 
 TEST(Acceptance, accelerationBoundsTheNextTerm) {
@@ -72,8 +72,9 @@ TEST(Acceptance, multipoleFollowsWarrenAndSalmon) {
 }
 
 TEST(Acceptance, neverFromInside) {
-  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
-                                    Criterion::acceleration, Criterion::relative_edge}) {
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration,
+        Criterion::relative_edge, Criterion::opening_cell}) {
     const AcceptanceRule rule = rule_of(criterion, Order::quadrupole, 1e6);
     EXPECT_FALSE(accepted(node_of(1e-6F, 0.5F), rule, 0.4999, 1e6F));
   }

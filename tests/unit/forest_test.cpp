@@ -67,8 +67,9 @@ TEST(Forest, isSoundForAllShapesAndSizes) {
 
 TEST(Forest, isSoundWithMixedSofteningAndMassless) {
   Particles particles = testing::make_mixed_clumps(3000);
-  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
-                                    Criterion::acceleration, Criterion::relative_edge}) {
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration,
+        Criterion::relative_edge, Criterion::opening_cell}) {
     const GravityParameters gravity = opening(criterion);
     expect_sound(grow(particles, gravity, 1024), gravity);
   }

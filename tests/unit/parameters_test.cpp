@@ -199,6 +199,9 @@ TEST(Parameters, keys_of_trees_are_for_runs_that_have_them) {
   EXPECT_MESSAGE(message(minimal, {bucket}), "gravity.bucket", "gravity.tree: octree or kd");
   EXPECT_MESSAGE(message(minimal, {split, "gravity.tree=octree"}), "gravity.split", "gravity.tree: kd");
   EXPECT_EQ(message(minimal, {bucket, "gravity.tree=octree"}), "");
+  const std::string cells = "gravity.criterion=opening_cell";
+  EXPECT_MESSAGE(message(minimal, {cells}), "gravity.criterion", "gravity.tree: octree");
+  EXPECT_EQ(message(minimal, {cells, "gravity.tree=octree"}), "");
   EXPECT_EQ(message(minimal, {bucket, split, "gravity.tree=kd"}), "");
 }
 

@@ -18,7 +18,7 @@ grove_test(bisection unit/bisection_test.cpp unit/bisection_leaf_test.cpp unit/c
 grove_test(softening unit/softening_test.cpp LINK grove::math)
 grove_test(direct_sum unit/direct_sum_test.cpp LINK grove::direct)
 grove_test(forest unit/forest_test.cpp LINK grove::forest grove::decomposition)
-grove_test(octree unit/octree_test.cpp unit/kd_tree_test.cpp LINK grove::forest grove::decomposition)
+grove_test(octree unit/octree_test.cpp unit/octree_cell_test.cpp unit/kd_tree_test.cpp LINK grove::forest grove::decomposition)
 grove_test(device_bodies unit/device_bodies_test.cpp LINK grove::forest Kokkos::kokkos)
 grove_test(interaction unit/interaction_test.cpp unit/acceptance_test.cpp unit/frame_test.cpp LINK grove::math)
 grove_test(shares unit/decomposition_test.cpp unit/blocks_test.cpp unit/leaf_runs_test.cpp unit/leaf_balance_test.cpp

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/box.hpp"
 #include "base/types.hpp"
 #include "base/vec3.hpp"
 #include "kernels/math/node.hpp"
@@ -25,6 +26,7 @@ struct LeafParticleFields {
   const float* old_acceleration;
   const std::uint8_t* rung = nullptr;  ///< Particles::rung; null: all are active
   int first_active = 0;                ///< the rung from which on particles are
+  Box box{};                           ///< that gave the particles of these trees their coordinates
 };
 
 /// The data that walks read; walk units, offsets from the leaf's origin. Device memory.

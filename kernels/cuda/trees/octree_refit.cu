@@ -160,16 +160,17 @@ struct Pass {
 /// Sums up the nodes of a list that wait for no other, eight lanes each; lists the parents that have waited
 /// for the last of them, the next list. In the last pass who finishes the last child of a parent goes on with
 /// it.
-template <bool with_extents, bool is_last_pass>
+template <class Extent, bool is_last_pass>
 __global__ void __launch_bounds__(threads, 4)
-    combine(const AcceptanceRule rule, const LeafTrees trees, const OctreeRefit::View v, const Pass pass) {
-  __shared__ NodeSum<with_extents> memory[threads];
+    combine(const AcceptanceRule rule, const LeafTrees trees, const OctreeRefit::View v, const Pass pass,
+            const RootOfTrees root) {
+  __shared__ NodeSum<Extent> memory[threads];
   const std::uint32_t size = *pass.size, step = gridDim.x * (threads / lanes_per_node);
   for (std::uint32_t i = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; i < size; i += step) {
     const OctreeRefit::Place start = pass.ready[i];
     const LeafPlaces& leaf = trees.leaves[start.leaf];
-    const LeafSums<with_extents> sums{rule, trees, v, leaf,
-                                      memory + threadIdx.x / lanes_per_node * lanes_per_node};
+    const LeafSums<Extent> sums{
+        rule, trees, v, leaf, memory + threadIdx.x / lanes_per_node * lanes_per_node, root, start.leaf};
     std::uint32_t n = start.node;
     for (bool goes_on = true; goes_on;) {
       const NodeLinks link = trees.links[n];
@@ -196,16 +197,16 @@ __global__ void __launch_bounds__(threads, 4)
 }
 
 /// A few passes leave few nodes for the last one.
-template <bool with_extents>
+template <class Extent>
 void combine_all(const AcceptanceRule& rule, const LeafTrees& trees, const OctreeRefit::View& v,
-                 unsigned blocks) {
+                 const RootOfTrees& root, unsigned blocks) {
   std::uint32_t* const sizes = v.sizes->ready;
   static_assert(OctreeRefit::Sizes::passes == 3);
-  combine<with_extents, false>
-      <<<blocks, threads>>>(rule, trees, v, {v.ready[0], sizes, v.ready[1], sizes + 1});
-  combine<with_extents, false>
-      <<<blocks, threads>>>(rule, trees, v, {v.ready[1], sizes + 1, v.ready[0], sizes + 2});
-  combine<with_extents, true><<<blocks, threads>>>(rule, trees, v, {v.ready[0], sizes + 2, nullptr, nullptr});
+  combine<Extent, false>
+      <<<blocks, threads>>>(rule, trees, v, {v.ready[0], sizes, v.ready[1], sizes + 1}, root);
+  combine<Extent, false>
+      <<<blocks, threads>>>(rule, trees, v, {v.ready[1], sizes + 1, v.ready[0], sizes + 2}, root);
+  combine<Extent, true><<<blocks, threads>>>(rule, trees, v, {v.ready[0], sizes + 2, nullptr, nullptr}, root);
 }
 
 /// Groups that a warp takes to the nodes above them, a quarter of its lanes each; they are together as soon
@@ -271,9 +272,9 @@ __global__ void __launch_bounds__(threads)
 }
 
 /// Completes wide nodes, with the particles of groups that are not wholly in the node. Eight lanes each.
-template <bool with_extents>
-__global__ void __launch_bounds__(threads)
-    complete(const AcceptanceRule rule, const LeafTrees trees, const OctreeRefit::View v) {
+template <class Extent>
+__global__ void __launch_bounds__(threads) complete(const AcceptanceRule rule, const LeafTrees trees,
+                                                    const OctreeRefit::View v, const RootOfTrees root) {
   const std::uint32_t wide = v.sizes->wide, step = gridDim.x * (threads / lanes_per_node);
   for (std::uint32_t k = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; k < wide; k += step) {
     const OctreeRefit::Place place = v.wide[k];
@@ -287,9 +288,9 @@ __global__ void __launch_bounds__(threads)
     largest = max(largest, largest_distance2(sources, whole.end, link.first + link.count, node.centre));
     largest = max(v.radius2[n], __reduce_max_sync(node_mask(), largest));
     if (node_lane() != 0) continue;
-    OctreeRefit::Extent extent{{0, 0, 0}, {0, 0, 0}};
-    if (with_extents) extent = v.extents[v.slot[n]];
-    prepare(rule, node, trees.moments[n], largest, extent);
+    Extent extent{};
+    if constexpr (!std::is_same_v<Extent, NoExtent>) extent = v.extent<Extent>(v.slot[n]);
+    prepare(rule, node, trees.moments[n], largest, extent, root.frame_of(trees, place.leaf));
     trees.core[n] = node;
   }
 }
@@ -307,7 +308,7 @@ void OctreeRefit::run(const LeafParticleFields& particles, const GravityParamete
                       std::uint32_t groups, std::uint32_t nodes) {
   if (trees.count == 0) return;
   const UpdateRule rule = UpdateRule::of(gravity, units, median_acceleration);
-  const bool needs_extents = rule.acceptance.criterion == Criterion::opening_edge;
+  const RootOfTrees root{particles.box, units.length};
   for (auto* of_nodes : {&parent_, &pending_, &radius2_, &slot_}) of_nodes->reserve(nodes);
   const std::size_t most_divided = nodes / 2;  // they have two children at least
   wide_.reserve(most_divided);
@@ -316,7 +317,8 @@ void OctreeRefit::run(const LeafParticleFields& particles, const GravityParamete
   sizes_.clear();
   sums_.reserve(most_divided);
   first_bucket_.reserve(groups);
-  if (needs_extents) extents_.reserve(most_divided);
+  if (rule.acceptance.takes_box()) extents_.reserve(most_divided * sizeof(BoxExtent));
+  if (rule.acceptance.takes_cell()) extents_.reserve(most_divided * sizeof(CellExtent));
   const View v = view();
 
   find_origins<<<blocks_for(trees.count, warps), threads>>>(particles, trees);
@@ -325,16 +327,18 @@ void OctreeRefit::run(const LeafParticleFields& particles, const GravityParamete
     const unsigned of_divided = std::min(update_blocks, blocks_for(nodes));
     make_groups<<<of_groups, threads>>>(rule, particles, trees);
     find_parents<<<blocks_of_leaves(trees.count, nodes, threads), threads>>>(trees, v);
-    if (needs_extents)
-      combine_all<true>(rule.acceptance, trees, v, of_divided);
+    const auto sum_up = [&]<class Extent>(const Extent&) {
+      combine_all<Extent>(rule.acceptance, trees, v, root, of_divided);
+      find_radii_of_groups<<<blocks_of_leaves(trees.count, groups, warps * groups_of_warp), threads>>>(trees,
+                                                                                                       v);
+      complete<Extent><<<of_divided, threads>>>(rule.acceptance, trees, v, root);
+    };
+    if (rule.acceptance.takes_box())
+      sum_up(BoxExtent{});
+    else if (rule.acceptance.takes_cell())
+      sum_up(CellExtent{});
     else
-      combine_all<false>(rule.acceptance, trees, v, of_divided);
-    find_radii_of_groups<<<blocks_of_leaves(trees.count, groups, warps * groups_of_warp), threads>>>(trees,
-                                                                                                     v);
-    if (needs_extents)
-      complete<true><<<of_divided, threads>>>(rule.acceptance, trees, v);
-    else
-      complete<false><<<of_divided, threads>>>(rule.acceptance, trees, v);
+      sum_up(NoExtent{});
   }
   bound_leaves(trees, groups, parts_);
   launched("Grove::cuda::update_trees");

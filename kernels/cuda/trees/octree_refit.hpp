@@ -26,10 +26,6 @@ class OctreeRefit {
   void run(const LeafParticleFields& particles, const GravityParameters& gravity, const WalkUnits& units,
            double median_acceleration, const LeafTrees& trees, std::uint32_t groups, std::uint32_t nodes);
 
-  /// The extent of a node's particles.
-  struct Extent {
-    Vec3f low, high;
-  };
   /// A node, by its number among all, and its leaf.
   struct Place {
     std::uint32_t node, leaf;
@@ -49,7 +45,7 @@ class OctreeRefit {
   DeviceArray<Sizes> sizes_{1};
   DeviceArray<Place> ready_[2], wide_;
   DeviceArray<MomentSum> sums_;
-  DeviceArray<Extent> extents_;
+  DeviceArray<std::byte> extents_;
   DeviceArray<LeafBounds> parts_;
 };
 

@@ -4,6 +4,7 @@
 #include "kernels/cuda/trees/leaf_update.cuh"
 #include "kernels/cuda/trees/octree_refit.hpp"
 #include "kernels/math/cut_rule.hpp"
+#include "kernels/math/octree_cell.hpp"
 
 /// How the kernels of OctreeRefit sum up nodes.
 namespace grove::cuda {
@@ -21,7 +22,12 @@ struct OctreeRefit::View {
   std::uint32_t* radius2;  ///< [nodes] of wide ones: bits of a float, not negative, which sort as it does
   std::uint32_t* first_bucket;  ///< [groups]
   MomentSum* sums;              ///< by slot
-  Extent* extents;              ///< by slot: tight boxes; nullptr: not wanted
+  std::byte* extents;           ///< by slot: of the type that the criterion takes
+
+  template <class Extent>
+  __device__ Extent& extent(std::uint32_t at) const {
+    return reinterpret_cast<Extent*>(extents)[at];
+  }
 };
 
 /// Particles of a node that are in groups which it holds the whole of; from end to end if there are none.
@@ -45,32 +51,57 @@ __device__ inline unsigned node_mask() {
   return ((1U << lanes_per_node) - 1) << (lane_index() / lanes_per_node * lanes_per_node);
 }
 
-/// The sums over the particles of a node. With a length of an odd number of pairs of banks, so that those
-/// of a warp's lanes, one behind the other, are read and written without conflicts.
-template <bool with_extent>
-struct NodeSum {
-  MomentSum sum;
-
-  __device__ void add(const NodeSum& other) { sum = sum + other.sum; }
-  __device__ void set_extent(const OctreeRefit::Extent&) {}
-  __device__ OctreeRefit::Extent extent() const { return {{0, 0, 0}, {0, 0, 0}}; }
+/// The extents of the particles of a node, as criteria take them: not at all, tight boxes, or cells.
+struct NoExtent {
+  __device__ static NoExtent of(const RootFrame&, const Vec3f&) { return {}; }
+  __device__ void add(const NoExtent&) {}
 };
-template <>
-struct NodeSum<true> {
-  MomentSum sum;
+struct BoxExtent {
   Vec3f low, high;
   double unused;
 
-  __device__ void add(const NodeSum& other) {
-    sum = sum + other.sum;
+  __device__ static BoxExtent of(const RootFrame&, const Vec3f& position) { return {position, position, 0}; }
+  __device__ void add(const BoxExtent& other) {
     TargetBounds box{low, high, 0, 0};
     widen(box, other.low, other.high, 0, 0);
     low = box.low, high = box.high;
   }
-  __device__ void set_extent(const OctreeRefit::Extent& extent) { low = extent.low, high = extent.high; }
-  __device__ OctreeRefit::Extent extent() const { return {low, high}; }
 };
-static_assert(sizeof(NodeSum<false>) % 16 == 8 && sizeof(NodeSum<true>) % 16 == 8);
+using CellExtent = SmallestCell;
+
+__device__ inline EdgeAndOffset edge_and_offset(const NoExtent&, const RootFrame&, const Vec3f&) {
+  return {0, 0};
+}
+__device__ inline EdgeAndOffset edge_and_offset(const BoxExtent& box, const RootFrame&, const Vec3f& centre) {
+  const Vec3f side = box.high - box.low;
+  return {fmaxf(side.x, fmaxf(side.y, side.z)), norm(centre - (box.low + box.high) * 0.5F)};
+}
+
+/// The sums over the particles of a node. With a length of an odd number of pairs of banks, so that those
+/// of a warp's lanes, one behind the other, are read and written without conflicts.
+template <class Extent>
+struct NodeSum : Extent {
+  MomentSum sum;
+
+  __device__ void add(const NodeSum& other) {
+    sum = sum + other.sum;
+    Extent::add(other);
+  }
+  __device__ Extent& extent() { return *this; }
+  const __device__ Extent& extent() const { return *this; }
+};
+static_assert(sizeof(NodeSum<NoExtent>) % 16 == 8 && sizeof(NodeSum<BoxExtent>) % 16 == 8 &&
+              sizeof(NodeSum<CellExtent>) % 16 == 8);
+
+/// The root cube of the trees of all leaves.
+struct RootOfTrees {
+  Box box;
+  double unit;  ///< see RootFrame
+
+  __device__ RootFrame frame_of(const LeafTrees& trees, std::uint32_t leaf) const {
+    return {box, trees.origin[leaf], unit};
+  }
+};
 
 __device__ inline unsigned distance2_bits(const Vec3f& position, const Vec3f& centre) {
   return __float_as_uint(norm2(position - centre));
@@ -87,34 +118,34 @@ __device__ inline unsigned largest_distance2(const SourceParticle* sources, std:
 }
 
 /// Completes a node. radius2: bits.
-__device__ inline void prepare(const AcceptanceRule& rule, NodeCore& node, const NodeMoments& m,
-                               unsigned radius2, const OctreeRefit::Extent& extent) {
+template <class Extent>
+__device__ void prepare(const AcceptanceRule& rule, NodeCore& node, const NodeMoments& m, unsigned radius2,
+                        const Extent& extent, const RootFrame& frame) {
   constexpr float round_up = 1 + 1e-6F;
   node.radius = std::sqrt(__uint_as_float(radius2)) * round_up;
-  const Vec3f side = extent.high - extent.low;
-  rule.prepare(node, fmaxf(side.x, fmaxf(side.y, side.z)),
-               norm(node.centre - (extent.low + extent.high) * 0.5F), m.xx + m.yy + m.zz);
+  const auto [edge, offset] = edge_and_offset(extent, frame, node.centre);
+  rule.prepare(node, edge, offset, m.xx + m.yy + m.zz);
 }
 
 /// Sums of the nodes of one leaf.
-template <bool with_extents>
+template <class Extent>
 struct LeafSums {
-  using Sum = NodeSum<with_extents>;
+  using Sum = NodeSum<Extent>;
 
   const AcceptanceRule& rule;
   const LeafTrees& trees;
   const OctreeRefit::View& v;
   const LeafPlaces& leaf;
   Sum* memory;  ///< [lanes_per_node] shared
+  const RootOfTrees& root;
+  std::uint32_t number;  ///< of the leaf
 
   __device__ Sum sum_of_bucket(const NodeLinks& link) const {
     const SourceParticle* const own = sources() + link.first;
     Sum result;
     result.sum = bucket_moments(own, trees.softening + leaf.first + link.first, link.count);
-    if (!with_extents) return result;
-    TargetBounds box = no_bounds();
-    for (std::int32_t i = 0; i < link.count; ++i) widen(box, own[i].position, own[i].position, 0, 0);
-    result.set_extent({box.low, box.high});
+    result.extent() = Extent::of(frame(), own[0].position);
+    for (std::int32_t i = 1; i < link.count; ++i) result.extent().add(Extent::of(frame(), own[i].position));
     return result;
   }
 
@@ -122,15 +153,15 @@ struct LeafSums {
     const std::uint32_t slot = v.slot[n];
     Sum result;
     result.sum = v.sums[slot];
-    if (with_extents) result.set_extent(v.extents[slot]);
+    if constexpr (has_extents) result.extent() = v.extent<Extent>(slot);
     return result;
   }
 
   /// Completes a node with its particles, of which each of the lanes that share it has found the largest
   /// distance; by one of them.
   __device__ void complete(std::uint32_t n, NodeCore core, const NodeMoments& moments, unsigned radius2,
-                           const OctreeRefit::Extent& extent) const {
-    prepare(rule, core, moments, radius2, extent);
+                           const Extent& extent) const {
+    prepare(rule, core, moments, radius2, extent, frame());
     trees.core[n] = core;
     trees.moments[n] = moments;
   }
@@ -178,14 +209,16 @@ struct LeafSums {
     const NodeMoments moments = node_moments(s.sum);
     const std::uint32_t slot = v.slot[n];
     v.sums[slot] = s.sum;
-    if (with_extents) v.extents[slot] = s.extent();
+    if constexpr (has_extents) v.extent<Extent>(slot) = s.extent();
     if (!is_wide) return complete(n, core, moments, radius2, s.extent());
     trees.core[n] = core;
     trees.moments[n] = moments;
   }
 
  private:
+  static constexpr bool has_extents = !std::is_same_v<Extent, NoExtent>;
   __device__ SourceParticle* sources() const { return trees.sources + leaf.first; }
+  __device__ RootFrame frame() const { return root.frame_of(trees, number); }
 };
 
 }  // namespace grove::cuda

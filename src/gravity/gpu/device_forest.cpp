@@ -85,7 +85,7 @@ void DeviceForest::adopt(cuda::DeviceArray<NodeLinks> links, std::vector<Count> 
   lay_out(leaf_begin);
 }
 
-void DeviceForest::update(const DeviceParticles& particles, const GravityParameters& gravity,
+void DeviceForest::update(const DeviceParticles& particles, const Box& box, const GravityParameters& gravity,
                           const WalkUnits& units, double median_acceleration, int first_active) {
   const auto renew = [](auto& array, std::size_t size) {
     if (array.size() == size) return;
@@ -100,10 +100,13 @@ void DeviceForest::update(const DeviceParticles& particles, const GravityParamet
   renew(softening_, particles.size());
   renew(core_, nodes());
   renew(moments_, nodes());
-  const cuda::LeafParticleFields fields{
-      particles.values(grove::fields::position), particles.values(grove::fields::mass),
-      particles.values(grove::fields::type),     particles.values(grove::fields::old_acceleration),
-      particles.values(grove::fields::rung),     first_active};
+  const cuda::LeafParticleFields fields{particles.values(grove::fields::position),
+                                        particles.values(grove::fields::mass),
+                                        particles.values(grove::fields::type),
+                                        particles.values(grove::fields::old_acceleration),
+                                        particles.values(grove::fields::rung),
+                                        first_active,
+                                        box};
   if (!follows_from_counts(kind_)) renew(children_, nodes());
   builder_->refit(fields, gravity, units, median_acceleration, trees(), groups(),
                   static_cast<std::uint32_t>(nodes()));

@@ -44,9 +44,9 @@ class DeviceForest {
   /// leaves + 1.
   void adopt(cuda::DeviceArray<NodeLinks> links, std::vector<Count> node_begin,
              std::span<const Count> leaf_begin);
-  /// As Forest::update().
-  void update(const DeviceParticles& particles, const GravityParameters& gravity, const WalkUnits& units,
-              double median_acceleration, int first_active);
+  /// As Forest::update(). box: that gave the particles of these trees their coordinates.
+  void update(const DeviceParticles& particles, const Box& box, const GravityParameters& gravity,
+              const WalkUnits& units, double median_acceleration, int first_active);
 
   std::uint32_t leaves() const { return static_cast<std::uint32_t>(places_.size()); }
   std::uint32_t groups() const { return static_cast<std::uint32_t>(leaf_of_group_.size()); }

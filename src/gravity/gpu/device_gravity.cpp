@@ -188,11 +188,12 @@ void DeviceGravity::grow(const Domain& domain, PhaseTimers& timers) {
   cuda::device_synchronise();
 }
 
-void DeviceGravity::refit(const GravitySetup& setup, const Domain&, int first_active, bool checks,
+void DeviceGravity::refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
                           PhaseTimers& timers) {
   const auto timer = timers.time("moments");
   comm_.together([&] {
-    forest_.update(particles_, setup.walk.gravity, setup.walk.units, setup.median_acceleration, first_active);
+    forest_.update(particles_, domain.box, setup.walk.gravity, setup.walk.units, setup.median_acceleration,
+                   first_active);
     if (checks) check_separations();
   });
   cuda::device_synchronise();

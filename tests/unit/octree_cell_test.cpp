@@ -1,0 +1,168 @@
+// The criterion opening_cell: the cells of nodes, and walks against the octree of the root cube, divided
+// level by level without a tree of Grove's.
+#include "kernels/math/octree_cell.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "support/distributions.hpp"
+#include "support/grown.hpp"
+
+namespace grove {
+namespace {
+
+using testing::Grown;
+
+constexpr double theta = 0.6;
+
+GravityParameters cells_of_octrees(Count bucket) {
+  GravityParameters gravity;
+  gravity.criterion = Criterion::opening_cell;
+  gravity.theta = theta;
+  gravity.tree = LocalTreeKind::octree;
+  gravity.bucket = bucket;
+  gravity.order = Order::monopole;
+  gravity.walk = WalkKind::rope;
+  return gravity;
+}
+
+/// Places are multiples of 2^-12 of the box: offsets from each other are exact in single precision.
+Particles on_a_grid(testing::Shape shape, std::size_t count) {
+  Particles particles = testing::make_shape(shape, count);
+  for (Vec3d& x : particles.position)
+    for (int axis = 0; axis < 3; ++axis) x[axis] = std::round(x[axis] * 0x1p12) * 0x1p-12;
+  return particles;
+}
+
+Grown grow(Particles& particles, const GravityParameters& gravity, Count quantum, std::uint32_t turns = 0) {
+  Grown grown;
+  grown.prepare(particles);
+  grown.box.axes = CellAxes::turned(turns);
+  grown.sort(particles, quantum);
+  grown.build(particles, *tree_builder(gravity));
+  grown.moments(particles, gravity, 0);
+  return grown;
+}
+
+/// The length from which nodes of these particles are accepted, by the definition: the deepest level on which
+/// all are in one cell.
+double reach_by_definition(const Grown& grown, std::span<const Vec3d> positions, const Vec3d& centre) {
+  std::vector<IntegerPosition> places;
+  for (const Vec3d& x : positions) places.push_back(grown.box.coordinates(x));
+  int level = 32;
+  const auto cell_of = [&](Coordinate c) { return level == 0 ? 0 : c >> (32 - level); };
+  const auto is_divided = [&] {
+    return std::any_of(places.begin(), places.end(), [&](const IntegerPosition& p) {
+      for (int axis = 0; axis < 3; ++axis)
+        if (cell_of(p[axis]) != cell_of(places[0][axis])) return true;
+      return false;
+    });
+  };
+  while (is_divided()) --level;
+  // In units of the cell's edge, along the axes of the cells; turned coordinates are halved.
+  const CellAxes& axes = grown.box.axes;
+  const bool is_turned = !(axes == CellAxes());
+  const double one = 0x1p31, edge = std::ldexp(grown.box.edge, -level) * (is_turned ? 2 : 1);
+  const Vec3d middle = grown.box.low + Vec3d{1, 1, 1} * (grown.box.edge / 2);
+  double offset2 = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const Vec3<std::int64_t>& row = axis == 0 ? axes.x : axis == 1 ? axes.y : axes.z;
+    const double from_middle = dot(row.as<double>() * (1 / one), centre - middle) / grown.box.edge;
+    const double in_cell = std::ldexp(from_middle + 0.5, level) - cell_of(places[0][axis]) - 0.5;
+    offset2 += in_cell * in_cell;
+  }
+  return edge / theta + std::sqrt(offset2) * edge;
+}
+
+// reach2 is rounded up by 1e-6; places, edges, offsets and the square are rounded some ten times by 2^-24,
+// and the rows of turned axes are half of one but for 1e-9.
+TEST(OctreeCell, is_the_smallest_that_holds_the_node) {
+  for (const std::uint32_t turns : {0U, 1U, 3U})
+    for (const Count bucket : {1, 8})
+      for (const Count quantum : {2000, 250}) {
+        Particles particles = on_a_grid(testing::Shape::plummer, 2000);
+        const Grown grown = grow(particles, cells_of_octrees(bucket), quantum, turns);
+        for (std::int32_t leaf = 0; leaf < grown.forest.leaves(); ++leaf) {
+          const SourceTree tree = grown.forest.tree(leaf);
+          const Vec3d* const first =
+              particles.position.data() + grown.leaf_begin[static_cast<std::size_t>(leaf)];
+          for (std::int32_t n = 0; n < tree.nodes; ++n) {
+            const Vec3d centre = tree.origin + tree.core[n].centre.as<double>() * grown.units.length;
+            const double expected = std::max(
+                reach_by_definition(
+                    grown, {first + tree.links[n].first, static_cast<std::size_t>(tree.links[n].count)},
+                    centre),
+                tree.core[n].radius * grown.units.length);
+            ASSERT_NEAR(std::sqrt(tree.core[n].reach2) * grown.units.length, expected,
+                        2e-6 * expected + 1e-6 * grown.box.edge * 0x1p-20)
+                << "leaf " << leaf << ", node " << n;
+          }
+        }
+      }
+}
+
+/// The published walk: a cell is accepted, or divided into octants until one particle is left.
+class PublishedWalk {
+ public:
+  PublishedWalk(const Grown& grown, const Particles& particles) : box_(grown.box), particles_(particles) {
+    for (std::uint32_t i = 0; i < particles.size(); ++i) all_.push_back(i);
+  }
+
+  /// Interactions of a target, itself among them.
+  Count interactions(const Vec3d& target) const { return cell(all_, box_.low, box_.edge, target); }
+
+ private:
+  Count cell(const std::vector<std::uint32_t>& members, const Vec3d& low, double edge,
+             const Vec3d& target) const {
+    if (members.size() <= 1) return static_cast<Count>(members.size());
+    Vec3d centre{0, 0, 0};
+    double mass = 0;
+    for (const std::uint32_t i : members) {
+      centre += particles_.position[i] * particles_.mass[i];
+      mass += particles_.mass[i];
+    }
+    centre *= 1 / mass;
+    const Vec3d middle = low + Vec3d{1, 1, 1} * (edge / 2);
+    if (edge / theta + norm(centre - middle) < norm(target - centre)) return 1;
+    std::array<std::vector<std::uint32_t>, 8> octants;
+    for (const std::uint32_t i : members) {
+      const Vec3d& x = particles_.position[i];
+      octants[(x.x >= middle.x) + 2U * (x.y >= middle.y) + 4U * (x.z >= middle.z)].push_back(i);
+    }
+    Count sum = 0;
+    for (std::size_t octant = 0; octant < 8; ++octant) {
+      Vec3d corner = low;
+      for (int axis = 0; axis < 3; ++axis)
+        if (octant >> axis & 1) corner[axis] = middle[axis];
+      sum += cell(octants[octant], corner, edge / 2, target);
+    }
+    return sum;
+  }
+
+  const Box& box_;
+  const Particles& particles_;
+  std::vector<std::uint32_t> all_;
+};
+
+// The tree has one node where the published one has a chain of cells with the same particles: of these the
+// smallest is accepted first, as l/theta halves and s grows by less than half a diagonal. Only rounding may
+// decide otherwise: of 1e-7 of all tests, which is far less than one here.
+TEST(OctreeCell, walks_as_the_octree_of_the_root_cube) {
+  for (const testing::Shape shape : {testing::Shape::uniform, testing::Shape::hernquist}) {
+    Particles particles = testing::make_shape(shape, 1500);
+    const GravityParameters gravity = cells_of_octrees(1);
+    const Grown grown = grow(particles, gravity, 1500);
+    grown.walk_along_ropes(particles, gravity, 0);
+    const PublishedWalk published(grown, particles);
+    Count differing = 0;
+    for (std::size_t i = 0; i < particles.size(); i += 5)
+      differing += published.interactions(particles.position[i]) != particles.work[i];
+    EXPECT_LE(differing, 1);
+  }
+}
+
+}  // namespace
+}  // namespace grove
