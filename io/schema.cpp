@@ -107,8 +107,7 @@ std::vector<Row> gravity_rows() {
        "in the box that the cuts above leave (`vmh`) or in the particles' tight box (`vmh-tight`), in the "
        "spatial middle, or at the median"},
       {"gravity", "bucket", at(in, &G::bucket), dimension::none, Range{1, group_size}, optional,
-       "largest number of particles of a node that an octree or a kd-tree does not divide; on GPUs octrees "
-       "have 8"},
+       "largest number of particles of a node that an octree or a kd-tree does not divide"},
       {"gravity", "walk", choice(in, &G::walk), dimension::none, any, optional,
        "what goes through the trees: groups of particles, or each particle along the links of the nodes "
        "(`rope`), which tests it at its own place and is several times as slow"},

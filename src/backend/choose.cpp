@@ -1,10 +1,7 @@
-#include <fmt/format.h>
-
 #include "backend/backend.hpp"
 #include "backend/gpu_backend.hpp"
 #include "backend/host_backend.hpp"
 #include "base/errors.hpp"
-#include "kernels/math/cut_rule.hpp"
 
 namespace grove {
 
@@ -50,13 +47,8 @@ void require_cells(const GravityParameters& gravity) {
 void require_tree_on_gpus(const GravityParameters& gravity) {
   switch (gravity.tree) {
     case LocalTreeKind::bisection:
-      return;
     case LocalTreeKind::octree:
-      if (gravity.bucket == bucket_size) return;
-      throw Agreed<InputError>(fmt::format(
-          "octrees on GPUs have buckets of {}, not of {} (gravity.bucket, --bucket): leave it out, or choose "
-          "--backend kokkos",
-          bucket_size, gravity.bucket));
+      return;
     case LocalTreeKind::kd:
       break;
   }

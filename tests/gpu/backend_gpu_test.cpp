@@ -174,6 +174,14 @@ TEST_F(GpuBackend, has_the_same_bits_with_octrees_on_any_number_of_ranks) {
       split.critical_separation = 0.1;
       compare(split, 3000, 3000);
     }
+  for (const Count bucket : {1, 32})
+    for (const WalkKind walk : {WalkKind::groups, WalkKind::rope}) {
+      GravityParameters gravity =
+          octrees(gravity_of(Criterion::opening_cell, Order::monopole, SofteningKernel::spline));
+      gravity.bucket = bucket;
+      gravity.walk = walk;
+      compare(gravity, 3000, 500);
+    }
   compare(octrees(gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline)), 30000,
           12000);
   compare(octrees(gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline)), 90000,

@@ -18,10 +18,10 @@ using namespace testing;
 
 /// Leaves of these sizes, one after the other, of the records of a sample.
 void expect_same(cuda::OctreeBuilder& builder, Curve curve, const Sample& sample,
-                 const std::vector<Count>& leaf_begin) {
+                 const std::vector<Count>& leaf_begin, std::int32_t bucket = bucket_size) {
   Records records = sample.records;
   TreeShapes shapes;
-  octree_builder(curve)->build(leaf_begin, records, sample.id.data(), nullptr, shapes);
+  octree_builder(curve, bucket)->build(leaf_begin, records, sample.id.data(), nullptr, shapes);
 
   const cuda::DeviceRecords on_gpu = on_device(sample.records);
   const cuda::DeviceArray<ParticleId> id{std::span(sample.id)};
@@ -63,6 +63,22 @@ TEST_F(GpuOctree, of_one_leaf_of_any_size_is_that_of_the_host) {
       for (const Sample& sample : all) {
         SCOPED_TRACE(sample.name + " " + std::to_string(count));
         expect_same(builder, curve, sample, {0, static_cast<Count>(count)});
+      }
+    }
+  }
+}
+
+TEST_F(GpuOctree, with_buckets_of_any_size_is_that_of_the_host) {
+  for (const std::int32_t bucket : {1, 2, 3, 7, 9, 16, 31, 32}) {
+    cuda::OctreeBuilder builder(Curve::hilbert, bucket);
+    for (const std::size_t count : {1U, 2U, 9U, 31U, 32U, 33U, 65U, 600U, 5001U}) {
+      std::vector<Sample> all = samples(count);
+      all.push_back(nested(count));
+      const auto n = static_cast<Count>(count);
+      for (const Sample& sample : all) {
+        SCOPED_TRACE(sample.name + " " + std::to_string(count) + ", buckets of " + std::to_string(bucket));
+        expect_same(builder, Curve::hilbert, sample, {0, n}, bucket);
+        expect_same(builder, Curve::hilbert, sample, {0, n / 3, n / 3, n / 3 + n / 2, n}, bucket);
       }
     }
   }

@@ -64,6 +64,22 @@ TEST_F(GpuOctreeRefit, of_octrees_is_sound_for_all_shapes_and_sizes) {
       }
 }
 
+TEST_F(GpuOctreeRefit, of_octrees_is_sound_for_buckets_of_any_size) {
+  for (const Count bucket : {1, 3, 20, 32})
+    for (const Shape shape : {Shape::uniform, Shape::hernquist, Shape::pairs})
+      for (const std::size_t count : {1U, 33U, 3001U}) {
+        SCOPED_TRACE(name_of(shape) + " " + std::to_string(count) + ", buckets of " + std::to_string(bucket));
+        GravityParameters gravity = gravity_of(Criterion::opening_cell);
+        gravity.bucket = bucket;
+        Particles particles = make_shape(shape, count);
+        DeviceGrown grown;
+        grown.host.prepare(particles);
+        grown.build_octrees(particles, 1000, Curve::hilbert, static_cast<std::int32_t>(bucket));
+        grown.update(particles, gravity, 0);
+        expect_sound(grown, particles, gravity);
+      }
+}
+
 /// Several blocks find the bounds of such an octree.
 TEST_F(GpuOctreeRefit, of_an_octree_of_many_groups_is_sound) {
   const GravityParameters gravity = gravity_of(Criterion::opening_edge);

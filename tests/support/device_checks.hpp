@@ -31,7 +31,7 @@ inline void expect_sound(const DeviceGrown& grown, const Particles& particles,
     target.group_count = full_groups(leaf.count);
     target.particles = tree.particles;
     target.types = tree.types;
-    ASSERT_EQ(check_shape(tree, leaf.count), "");
+    ASSERT_EQ(check_shape(tree, leaf.count, static_cast<std::int32_t>(gravity.bucket)), "");
     ASSERT_EQ(check_moments(tree, gravity, grown.host.units, true), "");
     ASSERT_EQ(check_groups(target, tree, leaf.count), "");
   }

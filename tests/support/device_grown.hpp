@@ -78,12 +78,12 @@ struct DeviceGrown {
   }
 
   /// The same with octrees; update() then uses what serves all trees.
-  void build_octrees(Particles& particles, Count quantum, Curve curve) {
+  void build_octrees(Particles& particles, Count quantum, Curve curve, std::int32_t bucket = bucket_size) {
     host.sort(particles, quantum);
     const cuda::DeviceRecords records = upload_records();
     const cuda::DeviceArray<ParticleId> ids{std::span<const ParticleId>(particles.id)};
     cuda::DeviceArray<std::uint32_t> order(particles.size());
-    cuda::OctreeBuilder builder(curve);
+    cuda::OctreeBuilder builder(curve, bucket);
     builder.sort(host.leaf_begin, records, ids.data());
     node_begin = builder.build(order.data(), links);
     particles.reorder(download(order));

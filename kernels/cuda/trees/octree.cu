@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cub/device/device_scan.cuh>
+#include <type_traits>
 
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
@@ -37,6 +38,7 @@ struct OctreeView {
       largest_node;  ///< [particles] number of the largest node that begins here, but for first ones
   NodeLinks* links;
   std::uint32_t* order;
+  std::uint32_t bucket;  ///< particles of a node that is not divided, at most
 
   __device__ std::uint32_t leaf_first(std::uint32_t leaf) const { return from.begin[leaf]; }
 
@@ -54,10 +56,10 @@ struct OctreeView {
     cell.leaf = leaf, cell.first = first, cell.count = count;
   }
 
-  /// Orders at most bucket_size particles by id. Loads that depend on others are issued for all
-  /// particles at a time: they wait three times in all.
+  /// Orders at most so many particles by id. Loads that depend on others are issued for all particles at a
+  /// time: they wait three times in all.
+  template <std::uint32_t most>
   __device__ void order_by_id(std::uint32_t first, std::uint32_t count) const {
-    constexpr std::uint32_t most = bucket_size;
     std::uint32_t index[most], rank[most];
     ParticleId id[most];
 #pragma unroll
@@ -95,12 +97,13 @@ struct Part {
   std::uint32_t nodes;  ///< 0, 1, or 2: buckets of two groups
 };
 
-__device__ Part part_of(std::uint32_t leaf_first, std::uint32_t first, std::uint32_t end) {
+__device__ Part part_of(const OctreeView& v, std::uint32_t leaf_first, std::uint32_t first,
+                        std::uint32_t end) {
   Part part{first, end - first, 0};
   if (part.count == 0) return part;
   const auto a = static_cast<std::int32_t>(first - leaf_first),
              b = static_cast<std::int32_t>(end - leaf_first);
-  part.nodes = part.count > bucket_size || group_end(a, b - 1) == b ? 1 : 2;
+  part.nodes = part.count > v.bucket || group_end(a, b - 1) == b ? 1 : 2;
   return part;
 }
 
@@ -132,8 +135,8 @@ __device__ std::uint32_t find_begin(const OctreeView& v, const OctreeCell& cell)
   if (level == v.keys.levels()) {
     const std::uint32_t leaf_first = v.leaf_first(cell.leaf);
     const auto a = static_cast<std::int32_t>(cell.first - leaf_first);
-    const auto size =
-        static_cast<std::uint64_t>(piece_size(a, a + static_cast<std::int32_t>(cell.count) - 1, bucket_size));
+    const auto size = static_cast<std::uint64_t>(
+        piece_size(a, a + static_cast<std::int32_t>(cell.count) - 1, static_cast<std::int32_t>(v.bucket)));
     const std::uint64_t begin = (static_cast<std::uint64_t>(a) / size + lane) * size;
     return static_cast<std::uint32_t>(min(leaf_first + begin, static_cast<std::uint64_t>(end)));
   }
@@ -155,7 +158,7 @@ __global__ void start(const OctreeView v) {
   const std::uint32_t first = v.from.begin[leaf], count = v.from.begin[leaf + 1] - first;
   if (count == 0) return;
   v.node_counts[first] = 1;
-  if (count > bucket_size) v.append(0, 0, leaf, first, count);
+  if (count > v.bucket) v.append(0, 0, leaf, first, count);
 }
 
 /// Divides the cells of a level, eight lanes each.
@@ -169,7 +172,7 @@ __global__ void __launch_bounds__(threads) divide(const OctreeView v, int level)
     const std::uint32_t following =
         __shfl_sync(cell_mask(), part_first, min(cell_lane() + 1, lanes_per_cell - 1), lanes_per_cell);
     const std::uint32_t part_end = cell_lane() == lanes_per_cell - 1 ? cell_end : following;
-    const Part part = part_of(v.leaf_first(leaf), part_first, part_end);
+    const Part part = part_of(v, v.leaf_first(leaf), part_first, part_end);
     const NodeRank rank = rank_of(part.nodes);
     cell.begin[cell_lane()] = part_first;
     if (cell_lane() == 0) {
@@ -177,11 +180,13 @@ __global__ void __launch_bounds__(threads) divide(const OctreeView v, int level)
       cell.children = rank.all;
       v.node_counts[first] += rank.all;
     }
-    if (part.count > bucket_size) v.append(level + 1, next, leaf, part.first, part.count);
+    if (part.count > v.bucket) v.append(level + 1, next, leaf, part.first, part.count);
   }
 }
 
-/// Links the children of all cells, but for where walks go on behind the last one. Orders buckets.
+/// Links the children of all cells, but for where walks go on behind the last one. Orders buckets, of at most
+/// so many particles.
+template <std::uint32_t most>
 __global__ void __launch_bounds__(threads) link_children(const OctreeView v, std::uint32_t cells) {
   const std::uint32_t c = (blockIdx.x * threads + threadIdx.x) / lanes_per_cell;
   if (c >= cells) return;
@@ -189,7 +194,7 @@ __global__ void __launch_bounds__(threads) link_children(const OctreeView v, std
   const int lane = cell_lane();
   const std::uint32_t end = lane == lanes_per_cell - 1 ? cell.first + cell.count : cell.begin[lane + 1];
   const std::uint32_t leaf_first = v.leaf_first(cell.leaf);
-  const Part part = part_of(leaf_first, cell.begin[lane], end);
+  const Part part = part_of(v, leaf_first, cell.begin[lane], end);
   const NodeRank rank = rank_of(part.nodes);
   if (part.count == 0) return;
 
@@ -200,13 +205,13 @@ __global__ void __launch_bounds__(threads) link_children(const OctreeView v, std
              a = static_cast<std::int32_t>(part.first - leaf_first),
              count = static_cast<std::int32_t>(part.count);
   if (rank.before > 0) v.largest_node[part.first] = number - root;
-  if (part.count > bucket_size) {
+  if (part.count > v.bucket) {
     const std::uint32_t before = part.first == cell.first ? cell.before + cell.children : 0;
     const auto child = static_cast<std::int32_t>(v.node_counts[part.first] + before - root);
     v.links[number] = {child, own + 1, a, count};
     return;
   }
-  v.order_by_id(part.first, part.count);
+  v.order_by_id<most>(part.first, part.count);
   const std::int32_t of_first = part.nodes == 1 ? count : group_end(a, a + count - 1) - a;
   v.links[number] = {NodeLinks::bucket, own + 1, a, of_first};
   if (part.nodes == 1) return;
@@ -226,6 +231,7 @@ __global__ void link_last(const OctreeView v, std::uint32_t cells) {
       end == v.from.begin[cell.leaf + 1] ? -1 : static_cast<std::int32_t>(v.largest_node[end]);
 }
 
+template <std::uint32_t most>
 __global__ void link_roots(const OctreeView v, std::uint32_t* node_begin) {
   const std::uint32_t leaf = blockIdx.x * threads + threadIdx.x;
   if (leaf > v.from.leaves) return;
@@ -234,15 +240,16 @@ __global__ void link_roots(const OctreeView v, std::uint32_t* node_begin) {
   if (leaf == v.from.leaves) return;
   const std::uint32_t count = v.from.begin[leaf + 1] - first;
   if (count == 0) return;
-  v.links[number] = {count > bucket_size ? 1 : NodeLinks::bucket, -1, 0, static_cast<std::int32_t>(count)};
-  if (count <= bucket_size) v.order_by_id(first, count);
+  v.links[number] = {count > v.bucket ? 1 : NodeLinks::bucket, -1, 0, static_cast<std::int32_t>(count)};
+  if (count <= v.bucket) v.order_by_id<most>(first, count);
 }
 
 }  // namespace
 
 struct OctreeBuilder::Memory {
-  explicit Memory(Curve curve) : keys(curve) {}
+  Memory(Curve curve, std::uint32_t most) : bucket(most), keys(curve, most) {}
 
+  std::uint32_t bucket;
   OctreeKeys keys;
   LeafRecords from{};
   DeviceArray<std::uint32_t> leaf_begin, node_counts, largest_node, node_begin;
@@ -260,7 +267,8 @@ struct OctreeBuilder::Memory {
             node_counts.data(),
             largest_node.data(),
             nullptr,
-            nullptr};
+            nullptr,
+            bucket};
   }
 
   struct Sizes {
@@ -271,7 +279,7 @@ struct OctreeBuilder::Memory {
   Sizes divide_all() {
     // A cell that is divided has more particles than a bucket.
     const unsigned blocks =
-        std::min(enough_blocks, blocks_for(std::uint64_t{from.count} / bucket_size * lanes_per_cell + 1));
+        std::min(enough_blocks, blocks_for(std::uint64_t{from.count} / bucket * lanes_per_cell + 1));
     for (;;) {
       const OctreeView v = view();
       device_clear(node_counts.data(), (std::size_t{from.count} + 1) * sizeof(std::uint32_t));
@@ -302,7 +310,8 @@ struct OctreeBuilder::Memory {
   }
 };
 
-OctreeBuilder::OctreeBuilder(Curve curve) : memory_(std::make_unique<Memory>(curve)) {}
+OctreeBuilder::OctreeBuilder(Curve curve, std::int32_t bucket)
+    : memory_(std::make_unique<Memory>(curve, static_cast<std::uint32_t>(bucket))) {}
 OctreeBuilder::~OctreeBuilder() = default;
 
 void OctreeBuilder::release() {
@@ -330,18 +339,23 @@ std::vector<Count> OctreeBuilder::build(std::uint32_t* order, DeviceArray<NodeLi
   if (m.from.count == 0) return std::vector<Count>(leaves + std::size_t{1}, 0);
   m.node_counts.reserve(std::size_t{m.from.count} + 1);
   m.largest_node.reserve(m.from.count);
-  m.cells.reserve(m.from.count / 8);
+  m.cells.reserve(m.from.count / m.bucket);
   m.node_begin.reserve(std::size_t{leaves} + 1);
   const auto [cells, nodes] = m.divide_all();
 
   OctreeView v = m.view();
   links.reserve(nodes);
   v.links = links.data(), v.order = order;
-  link_roots<<<blocks_for(std::uint64_t{leaves} + 1), threads>>>(v, m.node_begin.data());
-  if (cells > 0) {
-    link_children<<<blocks_for(std::uint64_t{cells} * lanes_per_cell), threads>>>(v, cells);
+  const auto link = [&]<std::uint32_t most>(std::integral_constant<std::uint32_t, most>) {
+    link_roots<most><<<blocks_for(std::uint64_t{leaves} + 1), threads>>>(v, m.node_begin.data());
+    if (cells == 0) return;
+    link_children<most><<<blocks_for(std::uint64_t{cells} * lanes_per_cell), threads>>>(v, cells);
     link_last<<<blocks_for(cells), threads>>>(v, cells);
-  }
+  };
+  if (m.bucket <= bucket_size)
+    link(std::integral_constant<std::uint32_t, bucket_size>{});
+  else
+    link(std::integral_constant<std::uint32_t, group_size>{});
   launched("Grove::cuda::link_octree_nodes", std::uint64_t{16} * nodes + std::uint64_t{8} * m.from.count);
   std::vector<std::uint32_t> begin(leaves + std::size_t{1});
   device_download(begin.data(), m.node_begin.data(), begin.size() * sizeof(std::uint32_t));

@@ -8,6 +8,7 @@
 #include "base/types.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/particles/records.hpp"
+#include "kernels/math/cut_rule.hpp"
 #include "kernels/math/node.hpp"
 #include "kernels/math/opening.hpp"
 
@@ -23,11 +24,13 @@ namespace grove::cuda {
 /// each, by binary searches for the digits of their children. Every cell adds its children to a counter at
 /// its first particle; the running sums of these are the numbers of the nodes.
 ///
-/// Keeps its memory until release(): 32 bytes per particle and some 60 per cell that is divided.
-/// Cost of build(): a running sum over the particles; eight searches per cell; a few launches per level.
+/// Keeps its memory until release(): 32 bytes per particle, and some 60 per cell that is divided or bucket
+/// that would be full. Cost of build(): a running sum over the particles; eight searches per cell; a few
+/// launches per level.
 class OctreeBuilder {
  public:
-  explicit OctreeBuilder(Curve curve);
+  /// bucket: particles of a node that is not divided, at most: 1 .. group_size.
+  explicit OctreeBuilder(Curve curve, std::int32_t bucket = bucket_size);
   ~OctreeBuilder();
 
   /// leaf_begin (host): first record of each leaf, length leaves + 1, below 2^31. records, ids (device; ids

@@ -76,22 +76,22 @@ __device__ bool coincide(const Columns& columns, std::uint32_t i, std::uint32_t 
          columns.at[2][i] == columns.at[2][j];
 }
 
-/// A cell must be divided if the bucket_size-th particle after one of its own is in it too.
+/// A cell must be divided if the particle after as many of its own as a bucket may have is in it too.
 __global__ void __launch_bounds__(threads)
-    inspect(const LeafRecords from, const KeyView keys, const std::uint32_t* order, Findings* findings) {
+    inspect(const LeafRecords from, const KeyView keys, const std::uint32_t* order, std::uint32_t bucket,
+            Findings* findings) {
   __shared__ int most;
   if (threadIdx.x == 0) most = 0;
   __syncthreads();
   const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
   unsigned needed = 0;
-  if (i < from.count && i + bucket_size < from.begin[leaf_at(from.begin, from.leaves, i) + 1]) {
-    const int common = keys.common_levels(i, i + bucket_size);
+  if (i < from.count && i + bucket < from.begin[leaf_at(from.begin, from.leaves, i) + 1]) {
+    const int common = keys.common_levels(i, i + bucket);
     if (common < keys.levels()) {
       needed = static_cast<unsigned>(common + 1);
     } else {
       bool all = true;
-      for (int k = 1; k <= bucket_size; ++k)
-        all = all && coincide(from.columns, order[i], order[i + static_cast<unsigned>(k)]);
+      for (std::uint32_t k = 1; k <= bucket; ++k) all = all && coincide(from.columns, order[i], order[i + k]);
       if (all)
         findings->has_coincident = 1;
       else
@@ -174,7 +174,7 @@ void OctreeKeys::sort(const LeafRecords& from) {
   for (levels_ = wanted_;;) {
     sort_once(from);
     findings.clear();
-    inspect<<<blocks_for(from.count), threads>>>(from, view(), order(), findings.data());
+    inspect<<<blocks_for(from.count), threads>>>(from, view(), order(), bucket_, findings.data());
     launched("Grove::cuda::inspect_octree_keys", std::uint64_t{8} * from.count);
     Findings found{};
     findings.download(std::span(&found, 1));

@@ -56,20 +56,21 @@ struct LeafRecords {
 
 /// Sorts the particles of leaves along a curve, all leaves at once.
 ///
-/// Keys have as many levels as the trees need: cells of more than bucket_size particles are told apart as
+/// Keys have as many levels as the trees need: cells of more particles than a bucket are told apart as
 /// long as their coordinates differ. How many that is is found by trying, and remembered from call to call;
 /// it does not change the trees. Cost: a radix sort over the bits of the leaf's number and three per level,
 /// 24 bytes per 8 bits and particle; another one beyond 64 bits, or to order particles that coincide.
 class OctreeKeys {
  public:
-  explicit OctreeKeys(Curve curve) : curve_(curve) {}
+  /// bucket: particles of a cell that is not divided, at most.
+  OctreeKeys(Curve curve, std::uint32_t bucket) : curve_(curve), bucket_(bucket) {}
 
   void sort(const LeafRecords& from);
   /// Gives the memory back.
   void release();
 
   KeyView view() const;
-  /// Places of the records, in the order of (leaf, key). Where more than bucket_size particles coincide, they
+  /// Places of the records, in the order of (leaf, key). Where more particles than a bucket coincide, they
   /// are ordered by id.
   const std::uint32_t* order() const { return order_[now_].data(); }
   /// Levels of nodes that the deepest tree has at most.
@@ -83,6 +84,7 @@ class OctreeKeys {
   void sort_once(const LeafRecords& from);
 
   Curve curve_;
+  std::uint32_t bucket_;
   int wanted_ = 12;     ///< levels to try first
   bool by_id_ = false;  ///< particles coincide
   int levels_ = 0, depth_ = 0;

@@ -52,7 +52,7 @@ class DeviceBisections : public DeviceTreeBuilder {
 
 class DeviceOctrees : public DeviceTreeBuilder {
  public:
-  explicit DeviceOctrees(Curve curve) : octrees_(curve) {}
+  DeviceOctrees(Curve curve, Count bucket) : octrees_(curve, static_cast<std::int32_t>(bucket)) {}
 
   std::vector<Count> build(std::span<const Count> leaf_begin, const cuda::DeviceRecords& records,
                            const ParticleId* ids, std::int32_t, cuda::DeviceArray<std::uint32_t>& order,
@@ -86,7 +86,7 @@ std::unique_ptr<DeviceTreeBuilder> device_tree_builder(const GravityParameters& 
     case LocalTreeKind::bisection:
       return std::make_unique<DeviceBisections>();
     case LocalTreeKind::octree:
-      return std::make_unique<DeviceOctrees>(gravity.curve);
+      return std::make_unique<DeviceOctrees>(gravity.curve, gravity.bucket);
     case LocalTreeKind::kd:
       break;
   }
