@@ -17,7 +17,6 @@ namespace {
 using testing::GadgetStyle;
 using testing::TestFolder;
 
-constexpr Count n = 120;
 constexpr int with = 2, without = 1;  ///< types that have velocities, and have none
 constexpr std::uint8_t some_types = 1 << with;
 
@@ -46,7 +45,7 @@ class FileFields : public ::testing::Test {
   const Communicator comm{MPI_COMM_WORLD};
   const Communicator alone{comm.split(comm.rank())};
   const TestFolder folder{comm, "file-fields"};
-  const Particles all = testing::foreign_particles(alone, n);
+  const Particles all = testing::foreign_particles(alone, 120);
 
   /// A file of HDF5 without the velocities of a type.
   void write_without_velocities(int type) {
