@@ -4,7 +4,7 @@
 //   bench_node_layout_gpu [PARTICLES,... [THETA [REPEATS]]]
 //
 // A uniform sphere of equal masses, G = M = radius = 1, Plummer softening 1e-3; one octree in Hilbert's
-// order, made on the host, a particle in each bucket; monopoles; criterion opening_edge. A node takes 32
+// order, made on the host, a particle in each bucket; monopoles; criterion opening_cell. A node takes 32
 // bytes: what each visit reads (place, reach, ropes) and its mass. They lie in two records of 16 bytes in
 // arrays of their own, in one of 32, or in one of 64 whose other half is not read, as where higher moments
 // stand beside. Milliseconds, medians of REPEATS (9) after one more; interactions per particle. The bits must
@@ -97,7 +97,7 @@ class Bench {
     sphere.particles = static_cast<Count>(count);
     Particles particles = make_particles(sphere);
     GravityParameters gravity;
-    gravity.criterion = Criterion::opening_edge;
+    gravity.criterion = Criterion::opening_cell;
     gravity.theta = theta;
     gravity.softening.fill(softening);
     grown_.prepare(particles, softening);

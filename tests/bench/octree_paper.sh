@@ -54,11 +54,11 @@ on_gpu() {
   fi
   walk=(octree uniform-sphere opening_cell)
   printf '\nThe walk alone by the order in which threads take the particles, milliseconds\n\n'
-  "$rope" monopole "$sizes" "$repeats" "${walk[@]}" 0.6 | orders
+  "$rope" monopole "$sizes" "$repeats" "${walk[@]}" 0.6 1 | orders
   printf '\nCache hits of that walk, %s particles\n\n' "$most"
   if command -v ncu >/dev/null; then
     ncu --csv --kernel-name follow --metrics l1tex__t_sector_hit_rate.pct,lts__t_sector_hit_rate.pct \
-      "$rope" monopole "$most" 1 "${walk[@]}" 0.6 | hits
+      "$rope" monopole "$most" 1 "${walk[@]}" 0.6 1 | hits
   else
     echo "no ncu here"
   fi

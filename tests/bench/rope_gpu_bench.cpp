@@ -1,13 +1,14 @@
 // The walk along ropes on one GPU: time against the number of particles, the opening angle and the order in
 // which threads take the particles.
 //
-//   bench_rope_gpu [ORDER [PARTICLES,... [REPEATS [TREE [MODEL [CRITERION [THETA,...]]]]]]]
+//   bench_rope_gpu [ORDER [PARTICLES,... [REPEATS [TREE [MODEL [CRITERION [THETA,... [BUCKET]]]]]]]]
 //
 // ORDER: quadrupole, monopole. PARTICLES: 50000,100000,200000,400000,800000. TREE: bisection, in leaves of
 // 4096; octree, one for all (Hilbert). MODEL (plummer): one of `grove ic`, with particles of equal mass, G =
-// M = 1, softening 1e-3. CRITERION (opening_radius): an opening angle. THETA: 0.2,0.4,0.6,0.8,1.
-// Milliseconds, medians of REPEATS (5) after one more: unsorted, along a Morton curve, along a Hilbert curve,
-// in the order of the tree. Errors of 1024 accelerations; the bits of all four orders must be the same.
+// M = 1, softening 1e-3. CRITERION (opening_radius): an opening angle. THETA: 0.2,0.4,0.6,0.8,1. BUCKET (8):
+// of octrees. Milliseconds, medians of REPEATS (5) after one more: unsorted, along a Morton curve, along a
+// Hilbert curve, in the order of the tree. Errors of 1024 accelerations; the bits of all four orders must be
+// the same.
 
 #include <algorithm>
 #include <cstdio>
@@ -78,7 +79,7 @@ void measure(testing::DeviceGrown& grown, const Particles& particles, const std:
 struct Setting {
   std::string order = "quadrupole", counts = "50000,100000,200000,400000,800000", repeats = "5",
               tree = "bisection", model = "plummer", criterion = "opening_radius",
-              thetas = "0.2,0.4,0.6,0.8,1";
+              thetas = "0.2,0.4,0.6,0.8,1", bucket = "8";
 };
 
 template <class Enum>
@@ -103,7 +104,7 @@ void run(const Setting& setting) {
     testing::DeviceGrown grown;
     grown.host.prepare(particles, gravity.softening[0]);
     if (choice<LocalTreeKind>(setting.tree) == LocalTreeKind::octree)
-      grown.build_octrees(particles, static_cast<Count>(count), Curve::hilbert);
+      grown.build_octrees(particles, static_cast<Count>(count), Curve::hilbert, std::stoi(setting.bucket));
     else
       grown.build(particles, 4096);
     const std::vector<Targets> orders = orders_of(particles);
@@ -124,7 +125,7 @@ int main(int argc, char** argv) {
     grove::Setting setting;
     int next = 1;
     for (std::string* word : {&setting.order, &setting.counts, &setting.repeats, &setting.tree,
-                              &setting.model, &setting.criterion, &setting.thetas})
+                              &setting.model, &setting.criterion, &setting.thetas, &setting.bucket})
       if (next < argc) *word = argv[next++];
     grove::run(setting);
   } catch (const std::exception& error) {
