@@ -81,7 +81,7 @@ std::vector<Row> gravity_rows() {
        "(`opening_edge`) or of the octree's cell (`opening_cell`, of octrees) or with its radius, or an "
        "error "
        "relative to the median acceleration (`multipole`) or to the particle's own (`acceleration`; "
-       "with the edge of the node's box `relative_edge`, on the host)"},
+       "with the edge of the node's box `relative_edge`)"},
       {"gravity", "theta", at(in, &G::theta), dimension::none, Range{0, 2}, optional,
        "opening angle; of the first evaluation also where the criterion is an accuracy"},
       {"gravity", "delta", at(in, &G::delta), dimension::none, Range{0, 1, false}, optional,
@@ -96,7 +96,7 @@ std::vector<Row> gravity_rows() {
        "shape of softened particles"},
       {"gravity", "tree", choice(in, &G::tree), dimension::none, any, optional,
        "what stands in each leaf of the decomposition: its bisection continued, an octree, or a kd-tree "
-       "(`kd`, on the host). With `decomposition.rule: centre` octrees are the global one, as in one leaf "
+       "(`kd`). With `decomposition.rule: centre` octrees are the global one, as in one leaf "
        "that "
        "holds all particles (`decomposition.leaf_size`)"},
       {"gravity", "curve", choice(in, &G::curve), dimension::none, any, optional,

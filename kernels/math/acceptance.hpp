@@ -19,8 +19,8 @@
 ///                   cells above the leaves with their tight box
 ///   opening_radius  reach = b/theta
 ///   multipole       reach = b/2 + sqrt(b^2/4 + sqrt(3 G B2/Delta)), B2 the trace of the second moments,
-///   Delta
-///                   a fraction of the median |a_old| (Warren and Salmon 1993, Supercomputing '93, eq. 8)
+///                   Delta a fraction of the median |a_old| (Warren and Salmon 1993, Supercomputing '93, eq.
+///                   8)
 ///   acceleration    reach = b, and G m b^p/d^(p+2) <= Delta |a_old| (Springel 2005, MNRAS 364, 1105, eq. 18,
 ///                   with b in place of the edge; p = 2 for monopoles, 3 for quadrupoles):
 ///                   power = (m b^p)^(2/(p+2)), inverse_tolerance = (G/(Delta |a_old|))^(2/(p+2))
@@ -69,10 +69,10 @@ struct AcceptanceRule {
   GROVE_HOST_DEVICE void prepare(NodeCore& node, float edge, float offset, float second_moment) const;
 
   /// True if nodes must come with their boxes.
-  bool needs_boxes() const { return criterion == Criterion::relative_edge; }
+  GROVE_HOST_DEVICE bool needs_boxes() const { return grove::needs_boxes(criterion); }
   /// True if prepare() takes edge and offset of nodes' tight boxes, or of their cells.
-  bool takes_box() const { return criterion == Criterion::opening_edge || needs_boxes(); }
-  bool takes_cell() const { return criterion == Criterion::opening_cell; }
+  GROVE_HOST_DEVICE bool takes_box() const { return criterion == Criterion::opening_edge || needs_boxes(); }
+  GROVE_HOST_DEVICE bool takes_cell() const { return criterion == Criterion::opening_cell; }
 
   /// Inverse tolerance of a target whose smallest |a_old| is this, in walk units.
   GROVE_HOST_DEVICE float inverse_tolerance(float least_acceleration) const;

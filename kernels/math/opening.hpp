@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "base/host_device.hpp"
 #include "base/types.hpp"
 
 namespace grove {
@@ -17,6 +18,11 @@ enum class Criterion : std::uint8_t {
   relative_edge,   ///< the same with the edge of the node's box, for targets outside of that
   opening_cell,    ///< l / theta + s < d with the octree's cell, not the tight box
 };
+
+/// True if walks of single targets look at the boxes of nodes.
+GROVE_HOST_DEVICE constexpr bool needs_boxes(Criterion criterion) {
+  return criterion == Criterion::relative_edge;
+}
 
 /// Terms of the expansion of a node's force.
 enum class Order : std::uint8_t { monopole, quadrupole };

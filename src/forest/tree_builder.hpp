@@ -39,7 +39,7 @@ class TreeBuilder {
 };
 
 /// group() of trees whose buckets end wherever a group is full: runs of group_size particles from each leaf's
-/// first on. Those of the trees that GPUs know.
+/// first on.
 void make_full_groups(std::span<const Count> leaf_begin, TreeShapes& shapes);
 
 /// The bisection of the ORB continued down to groups and buckets (kernels/host/bisection.hpp).

@@ -73,8 +73,8 @@ struct TreeArrays {
   TreeArrays(std::size_t leaves, std::size_t all_groups, std::size_t particles, std::size_t nodes)
       : origin(leaves),
         bounds(leaves),
+        boxes(leaves),
         groups(all_groups),
-        leaf_of_group(all_groups),
         sources(particles),
         softening(particles),
         core(nodes),
@@ -85,7 +85,6 @@ struct TreeArrays {
   DeviceArray<TargetBounds> bounds;
   DeviceArray<TightBox> boxes;
   DeviceArray<Group> groups;
-  DeviceArray<std::uint32_t> leaf_of_group;
   DeviceArray<SourceParticle> sources;
   DeviceArray<float> softening;
   DeviceArray<NodeCore> core;
@@ -170,20 +169,18 @@ class Bench {
 
   void lay_out() {
     places_.clear();
-    Count group = 0;
     for (std::size_t i = 0; i < leaves(); ++i) {
       const Count count = leaf_begin_[i + 1] - leaf_begin_[i];
       places_.push_back({static_cast<std::uint64_t>(leaf_begin_[i]),
-                         static_cast<std::uint64_t>(node_begin_[i]), static_cast<std::uint64_t>(group),
-                         static_cast<std::int32_t>(count),
-                         static_cast<std::int32_t>(node_begin_[i + 1] - node_begin_[i])});
-      group += full_groups(static_cast<std::int32_t>(count));
+                         static_cast<std::uint64_t>(node_begin_[i]), 0, static_cast<std::int32_t>(count),
+                         static_cast<std::int32_t>(node_begin_[i + 1] - node_begin_[i]), 0});
     }
-    device_places_ = upload(places_);
-    trees_.emplace(leaves(), static_cast<std::size_t>(group), count_, static_cast<std::size_t>(nodes()));
-    view_ = {device_places_.data(),
+    leaf_groups_ = cuda::full_groups_of(places_);
+    trees_.emplace(leaves(), leaf_groups_.runs.size(), count_, static_cast<std::size_t>(nodes()));
+    view_ = {leaf_groups_.places.data(),
              static_cast<std::uint32_t>(leaves()),
              links_.data(),
+             leaf_groups_.runs.data(),
              trees_->origin.data(),
              trees_->bounds.data(),
              trees_->boxes.data(),
@@ -224,7 +221,6 @@ class Bench {
                                  above.beginnings,
                                  above.first_beginning,
                                  above.codes};
-    cuda::number_groups(view_.leaves, view_.count, trees_->leaf_of_group.data());
     const DeviceArray<Vec3f> acceleration(count_);
     const DeviceArray<float> potential(count_);
     const DeviceArray<std::uint32_t> work(count_);
@@ -235,7 +231,7 @@ class Bench {
     cuda::rope_walk(gravity_, units_, 0, from, {cells, ropes.data()},
                     {view_, 0, old_.data(), nullptr, static_cast<std::uint32_t>(count_)}, out);
     watch.lap("rope");
-    const cuda::WalkTargets to{view_,   trees_->leaf_of_group.data(), groups(), 0,
+    const cuda::WalkTargets to{view_,   leaf_groups_.leaf_of_group.data(), groups(), 0,
                                nullptr, cuda::walk_parts(groups())};
     WalkCounts counts = cuda::walk_own(gravity_, units_, from, to, out);
     counts += cuda::walk_others(gravity_, units_, from, to, out);
@@ -264,7 +260,7 @@ class Bench {
   DeviceArray<ParticleId> id_;
   DeviceArray<NodeLinks> links_;
   std::vector<cuda::LeafPlaces> places_;
-  DeviceArray<cuda::LeafPlaces> device_places_;
+  cuda::LeafGroups leaf_groups_;
   std::optional<TreeArrays> trees_;
   cuda::LeafTrees view_{};
   std::optional<Walked> walked_;

@@ -65,6 +65,12 @@ GravityParameters octrees(GravityParameters gravity, Curve curve = Curve::hilber
   return gravity;
 }
 
+GravityParameters kd_trees(GravityParameters gravity, Count bucket = bucket_size) {
+  gravity.tree = LocalTreeKind::kd;
+  gravity.bucket = bucket;
+  return gravity;
+}
+
 /// The state after a few steps.
 struct Outcome {
   std::uint64_t forces_hash = 0;
@@ -116,6 +122,20 @@ class GpuBackend : public testing::GpuRanks {
     const auto backend = make_backend(comm_, {"cuda", true, payload}, make_cloud(comm_, count), gravity);
     return steps(comm_, *backend, leaf_size, number);
   }
+
+  /// Two steps on all ranks as on one.
+  void compare_with_one_rank(const GravityParameters& gravity, std::size_t count, Count leaf_size) {
+    SCOPED_TRACE(std::to_string(static_cast<int>(gravity.criterion)) + ", " + std::to_string(count) +
+                 " in leaves of " + std::to_string(leaf_size));
+    const Outcome one = alone(count, gravity, leaf_size, 2);
+    const Outcome all = together(count, gravity, leaf_size, 2, {});
+    EXPECT_EQ(all.forces_hash, one.forces_hash);
+    EXPECT_EQ(all.report.interactions.cell, one.report.interactions.cell);
+    EXPECT_EQ(all.report.interactions.particle, one.report.interactions.particle);
+    EXPECT_EQ(all.totals.total_energy(), one.totals.total_energy());
+    EXPECT_EQ(all.audit.p99, one.audit.p99);
+    EXPECT_EQ(all.report.let.nodes > 0, comm_.size() > 1 && static_cast<Count>(count) > leaf_size);
+  }
 };
 
 TEST_F(GpuBackend, takes_the_census_that_the_host_takes) {
@@ -151,28 +171,16 @@ TEST_F(GpuBackend, has_the_same_bits_on_any_number_of_ranks) {
 /// find no room in a block of the selection (kernels/cuda/let/let_selection.cu); and of so many that it packs
 /// trees in pieces.
 TEST_F(GpuBackend, has_the_same_bits_with_octrees_on_any_number_of_ranks) {
-  const auto compare = [&](const GravityParameters& gravity, std::size_t count, Count leaf_size) {
-    SCOPED_TRACE(std::to_string(static_cast<int>(gravity.criterion)) + ", " + std::to_string(count) +
-                 " in leaves of " + std::to_string(leaf_size));
-    const Outcome one = alone(count, gravity, leaf_size, 2);
-    const Outcome all = together(count, gravity, leaf_size, 2, {});
-    EXPECT_EQ(all.forces_hash, one.forces_hash);
-    EXPECT_EQ(all.report.interactions.cell, one.report.interactions.cell);
-    EXPECT_EQ(all.report.interactions.particle, one.report.interactions.particle);
-    EXPECT_EQ(all.totals.total_energy(), one.totals.total_energy());
-    EXPECT_EQ(all.audit.p99, one.audit.p99);
-    EXPECT_EQ(all.report.let.nodes > 0, comm_.size() > 1 && static_cast<Count>(count) > leaf_size);
-  };
   for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
                                     Criterion::acceleration, Criterion::opening_cell})
     for (const Curve curve : {Curve::hilbert, Curve::morton}) {
       const GravityParameters gravity =
           octrees(gravity_of(criterion, Order::quadrupole, SofteningKernel::spline), curve);
-      compare(gravity, 3000, 96);
-      compare(gravity, 3000, 3000);
+      compare_with_one_rank(gravity, 3000, 96);
+      compare_with_one_rank(gravity, 3000, 3000);
       GravityParameters split = gravity;
       split.critical_separation = 0.1;
-      compare(split, 3000, 3000);
+      compare_with_one_rank(split, 3000, 3000);
     }
   for (const Count bucket : {1, 32})
     for (const WalkKind walk : {WalkKind::groups, WalkKind::rope}) {
@@ -180,12 +188,28 @@ TEST_F(GpuBackend, has_the_same_bits_with_octrees_on_any_number_of_ranks) {
           octrees(gravity_of(Criterion::opening_cell, Order::monopole, SofteningKernel::spline));
       gravity.bucket = bucket;
       gravity.walk = walk;
-      compare(gravity, 3000, 500);
+      compare_with_one_rank(gravity, 3000, 500);
     }
-  compare(octrees(gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline)), 30000,
-          12000);
-  compare(octrees(gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline)), 90000,
-          45000);
+  compare_with_one_rank(
+      octrees(gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline)), 30000, 12000);
+  compare_with_one_rank(
+      octrees(gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline)), 90000, 45000);
+}
+
+TEST_F(GpuBackend, has_the_same_bits_with_kd_trees_on_any_number_of_ranks) {
+  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
+                                    Criterion::acceleration, Criterion::relative_edge})
+    for (const WalkKind walk : {WalkKind::groups, WalkKind::rope}) {
+      GravityParameters gravity = gravity_of(criterion, Order::quadrupole, SofteningKernel::spline);
+      gravity.walk = walk;
+      compare_with_one_rank(kd_trees(gravity), 3000, 96);
+      compare_with_one_rank(kd_trees(gravity, 1), 3000, 3000);
+    }
+  GravityParameters gravity = gravity_of(Criterion::acceleration, Order::monopole, SofteningKernel::spline);
+  gravity.split = KdSplit::median;
+  compare_with_one_rank(kd_trees(gravity, 32), 30000, 12000);
+  gravity.split = KdSplit::middle;
+  compare_with_one_rank(kd_trees(gravity, 1), 30000, 12000);
 }
 
 /// So many particles that a rank's own groups would be split among more warps than those of all ranks are.
@@ -273,6 +297,19 @@ TEST_F(GpuBackend, does_with_octrees_what_the_host_does) {
     }
 }
 
+TEST_F(GpuBackend, does_with_kd_trees_what_the_host_does) {
+  for (const Criterion criterion : {Criterion::acceleration, Criterion::relative_edge})
+    for (const WalkKind walk : {WalkKind::groups, WalkKind::rope})
+      for (const Count leaf_size : {256, 6000}) {
+        GravityParameters gravity =
+            kd_trees(gravity_of(criterion, Order::quadrupole, SofteningKernel::spline), 4);
+        gravity.walk = walk;
+        HostBackend host(comm_, make_cloud(comm_, 6000), gravity);
+        const Outcome expected = steps(comm_, host, leaf_size, 0);
+        expect_that_of_the_host(together(6000, gravity, leaf_size, 0, {}), expected);
+      }
+}
+
 /// A sum errs by 512 x 2^-24 of the sizes of its terms at most (kernels/cuda/direct/direct_force.hpp); they
 /// cancel by a factor of 10 at most in nearly all particles of the sample of the audit.
 TEST_F(GpuBackend, sums_directly_if_there_are_fewer_particles_than_asked_for) {
@@ -288,8 +325,8 @@ TEST_F(GpuBackend, sums_directly_if_there_are_fewer_particles_than_asked_for) {
 
 /// A particle opens no more than its group does (rope_gpu_test.cpp), and tests for itself alone.
 TEST_F(GpuBackend, walks_along_ropes_with_the_same_bits_on_any_number_of_ranks) {
-  for (const Criterion criterion :
-       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration})
+  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
+                                    Criterion::acceleration, Criterion::relative_edge})
     for (const Order order : {Order::monopole, Order::quadrupole}) {
       SCOPED_TRACE(static_cast<int>(criterion) * 2 + static_cast<int>(order));
       GravityParameters gravity = gravity_of(criterion, order, SofteningKernel::spline);
@@ -328,7 +365,7 @@ TEST_F(GpuBackend, serves_ranks_without_particles) {
   GravityParameters bisections =
       gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::plummer);
   bisections.theta = 1e-6;  // everything is opened
-  for (const GravityParameters& gravity : {bisections, octrees(bisections)})
+  for (const GravityParameters& gravity : {bisections, octrees(bisections), kd_trees(bisections)})
     for (const std::size_t count : {1U, 2U, 31U, 33U, 65U}) {
       const Outcome one = alone(count, gravity, 64, 1);
       const Outcome all = together(count, gravity, 64, 1, {});

@@ -34,6 +34,8 @@ TEST_F(BlockStepsOnGpu, active_particles_get_the_forces_that_all_would) {
   GravityParameters kind;
   kind.tree = LocalTreeKind::octree;
   check(kind);
+  kind.tree = LocalTreeKind::kd;
+  check(kind);
 }
 
 TEST_F(BlockStepsOnGpu, active_particles_get_the_forces_that_all_would_along_ropes_and_directly) {
@@ -230,7 +232,7 @@ Particles evolved(const Communicator& comm, const std::string& more) {
 }
 
 TEST_F(BlockStepsOnGpu, end_in_the_same_state_on_any_number_of_ranks) {
-  for (const char* tree : {"tree: bisection", "tree: octree", "direct_below: 10000"}) {
+  for (const char* tree : {"tree: bisection", "tree: octree", "tree: kd", "direct_below: 10000"}) {
     SCOPED_TRACE(tree);
     const Particles expected = evolved(Communicator(MPI_COMM_SELF), tree), actual = evolved(comm_, tree);
     testing::expect_same(actual, expected);

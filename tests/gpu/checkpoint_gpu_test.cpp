@@ -19,7 +19,8 @@ std::unique_ptr<Backend> on_gpu(const Communicator& ranks, Particles own, const 
 const std::string block_steps = "time: {begin: 0, end: 0.1, step: 0.05, eta: 0.1}\n",
                   shared_steps = "time: {begin: 0, end: 0.15, step: 0.00625, steps: shared}\n",
                   bisections = "gravity: {softening: 0.02}\n",
-                  octrees = "gravity: {softening: 0.02, tree: octree}\n";
+                  octrees = "gravity: {softening: 0.02, tree: octree}\n",
+                  kd_trees = "gravity: {softening: 0.02, tree: kd, bucket: 4}\n";
 
 class CheckpointOnGpu : public testing::GpuRanks {
  protected:
@@ -41,6 +42,8 @@ TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_with_octrees) {
 TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_with_rebuilds_by_what_walks_cost) {
   check(bisections + "tuning: {rebuild_above: 0.02}\n" + block_steps);
 }
+
+TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_with_kd_trees) { check(kd_trees + block_steps); }
 
 TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_in_external_potentials) {
   check(bisections + block_steps + testing::external_potentials_of_all_kinds);

@@ -35,6 +35,11 @@ TEST_F(LeafMovesOnGpu, change_no_bit_with_octrees) {
   check(5000);
 }
 
+TEST_F(LeafMovesOnGpu, change_no_bit_with_kd_trees) {
+  gravity_.tree = LocalTreeKind::kd;
+  check(5000);
+}
+
 TEST_F(LeafMovesOnGpu, change_no_bit_along_ropes) {
   gravity_.walk = WalkKind::rope;
   check(5000);

@@ -1,4 +1,4 @@
-// The update of octrees on the GPU against the invariants of trees and the host's update.
+// The update of octrees and kd-trees on the GPU against the invariants of trees and the host's update.
 #include "kernels/cuda/trees/octree_refit.hpp"
 
 #include <cstring>
@@ -12,10 +12,12 @@ namespace {
 
 using namespace testing;
 
-GravityParameters gravity_of(Criterion criterion) {
+constexpr LocalTreeKind all_kinds[] = {LocalTreeKind::octree, LocalTreeKind::kd};
+
+GravityParameters gravity_of(Criterion criterion, LocalTreeKind kind) {
   GravityParameters gravity;
   gravity.criterion = criterion;
-  gravity.tree = LocalTreeKind::octree;
+  gravity.tree = kind;
   gravity.softening = {0.01, 0.01, 0.05, 0, 0, 0};
   return gravity;
 }
@@ -47,86 +49,96 @@ void expect_those_of_the_host(const DeviceGrown& grown, const Grown& host) {
   }
 }
 
-using GpuOctreeRefit = GpuTest;
-
-TEST_F(GpuOctreeRefit, of_octrees_is_sound_for_all_shapes_and_sizes) {
-  for (const Shape shape : all_shapes)
-    for (const std::size_t count : {1U, 2U, 7U, 33U, 65U, 3001U})
-      for (const Count quantum : {64, 1 << 20}) {
-        SCOPED_TRACE(name_of(shape) + " " + std::to_string(count));
-        const GravityParameters gravity = gravity_of(Criterion::opening_radius);
-        Particles particles = make_shape(shape, count);
-        DeviceGrown grown;
-        grown.host.prepare(particles);
-        grown.build_octrees(particles, quantum, Curve::hilbert);
-        grown.update(particles, gravity, 0);
-        expect_sound(grown, particles, gravity);
-      }
-}
-
-TEST_F(GpuOctreeRefit, of_octrees_is_sound_for_buckets_of_any_size) {
-  for (const Count bucket : {1, 3, 20, 32})
-    for (const Shape shape : {Shape::uniform, Shape::hernquist, Shape::pairs})
-      for (const std::size_t count : {1U, 33U, 3001U}) {
-        SCOPED_TRACE(name_of(shape) + " " + std::to_string(count) + ", buckets of " + std::to_string(bucket));
-        GravityParameters gravity = gravity_of(Criterion::opening_cell);
-        gravity.bucket = bucket;
-        Particles particles = make_shape(shape, count);
-        DeviceGrown grown;
-        grown.host.prepare(particles);
-        grown.build_octrees(particles, 1000, Curve::hilbert, static_cast<std::int32_t>(bucket));
-        grown.update(particles, gravity, 0);
-        expect_sound(grown, particles, gravity);
-      }
-}
-
-/// Several blocks find the bounds of such an octree.
-TEST_F(GpuOctreeRefit, of_an_octree_of_many_groups_is_sound) {
-  const GravityParameters gravity = gravity_of(Criterion::opening_edge);
-  Particles particles = make_shape(Shape::clumps, 17001);
+DeviceGrown grown_over(Particles& particles, const GravityParameters& gravity, Count quantum,
+                       double median_acceleration = 0) {
   DeviceGrown grown;
   grown.host.prepare(particles);
-  grown.build_octrees(particles, 1 << 20, Curve::hilbert);
-  grown.update(particles, gravity, 0);
-  expect_sound(grown, particles, gravity);
+  if (gravity.tree == LocalTreeKind::octree)
+    grown.build_octrees(particles, quantum, gravity.curve, static_cast<std::int32_t>(gravity.bucket));
+  else
+    grown.build_kd_trees(particles, quantum, gravity.split, static_cast<std::int32_t>(gravity.bucket));
+  grown.update(particles, gravity, median_acceleration);
+  return grown;
 }
 
-TEST_F(GpuOctreeRefit, of_octrees_is_that_of_the_host) {
-  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
-                                    Criterion::acceleration, Criterion::opening_cell}) {
-    const GravityParameters gravity = gravity_of(criterion);
-    Particles particles = make_shape(Shape::clumps, 3000);
-    for (std::size_t i = 0; i < particles.size(); ++i) {
-      particles.type[i] = static_cast<std::uint8_t>(1 + particles.id[i] % 2);
-      particles.old_acceleration[i] = 1 + static_cast<float>(particles.id[i] % 17);
-      if (particles.position[i].x > 2) particles.mass[i] = 0;
-    }
-    Particles on_host = particles;
-    Grown host;
-    host.prepare(on_host);
-    host.sort(on_host, 700);
-    host.build(on_host, *tree_builder(gravity));
-    host.moments(on_host, gravity, 4);
+using GpuTreeRefit = GpuTest;
 
-    DeviceGrown grown;
-    grown.host.prepare(particles);
-    grown.build_octrees(particles, 700, Curve::hilbert);
-    grown.update(particles, gravity, 4);
-    ASSERT_EQ(particles.id, on_host.id);
-    expect_those_of_the_host(grown, host);
-    expect_sound(grown, particles, gravity);
-    // The same formulas with products and sums that one may round together and the other apart: some 2^-24 of
-    // centres and radii, whose powers make up what is compared.
-    const auto core = download(grown.core);
-    for (std::int32_t i = 0; i < host.forest.leaves(); ++i) {
-      const SourceTree tree = host.forest.tree(i);
-      const NodeCore* found = &core[grown.places[static_cast<std::size_t>(i)].node];
-      for (std::int32_t n = 0; n < tree.nodes; ++n) {
-        ASSERT_NEAR(found[n].reach2, tree.core[n].reach2, 1e-5 * tree.core[n].reach2) << n;
-        ASSERT_NEAR(found[n].power, tree.core[n].power, 1e-5 * tree.core[n].power) << n;
-      }
+TEST_F(GpuTreeRefit, is_sound_for_all_shapes_and_sizes) {
+  for (const LocalTreeKind kind : all_kinds)
+    for (const Shape shape : all_shapes)
+      for (const std::size_t count : {1U, 2U, 7U, 33U, 65U, 3001U})
+        for (const Count quantum : {64, 1 << 20}) {
+          SCOPED_TRACE(name_of(shape) + " " + std::to_string(count));
+          const GravityParameters gravity = gravity_of(Criterion::opening_radius, kind);
+          Particles particles = make_shape(shape, count);
+          expect_sound(grown_over(particles, gravity, quantum), particles, gravity);
+        }
+}
+
+/// Several blocks find the bounds of such a tree.
+TEST_F(GpuTreeRefit, of_a_tree_of_many_groups_is_sound) {
+  for (const LocalTreeKind kind : all_kinds) {
+    const GravityParameters gravity = gravity_of(Criterion::opening_edge, kind);
+    Particles particles = make_shape(Shape::clumps, 17001);
+    expect_sound(grown_over(particles, gravity, 1 << 20), particles, gravity);
+  }
+}
+
+TEST_F(GpuTreeRefit, of_buckets_of_any_size_is_sound) {
+  for (const LocalTreeKind kind : all_kinds)
+    for (const Count bucket : {1, 3, 20, 32})
+      for (const Shape shape : {Shape::uniform, Shape::hernquist, Shape::pairs})
+        for (const std::size_t count : {1U, 33U, 3001U}) {
+          SCOPED_TRACE(name_of(shape) + " " + std::to_string(count) + ", buckets of " +
+                       std::to_string(bucket));
+          const bool has_cells = kind == LocalTreeKind::octree;
+          GravityParameters gravity =
+              gravity_of(has_cells ? Criterion::opening_cell : Criterion::opening_edge, kind);
+          gravity.bucket = bucket;
+          Particles particles = make_shape(shape, count);
+          expect_sound(grown_over(particles, gravity, 1000), particles, gravity);
+        }
+}
+
+/// A case of the test below.
+void expect_that_of_the_host(const GravityParameters& gravity) {
+  Particles particles = make_shape(Shape::clumps, 3000);
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    particles.type[i] = static_cast<std::uint8_t>(1 + particles.id[i] % 2);
+    particles.old_acceleration[i] = 1 + static_cast<float>(particles.id[i] % 17);
+    if (particles.position[i].x > 2) particles.mass[i] = 0;
+  }
+  Particles on_host = particles;
+  Grown host;
+  host.prepare(on_host);
+  host.sort(on_host, 700);
+  host.build(on_host, *tree_builder(gravity));
+  host.moments(on_host, gravity, 4);
+
+  const DeviceGrown grown = grown_over(particles, gravity, 700, 4);
+  ASSERT_EQ(particles.id, on_host.id);
+  expect_those_of_the_host(grown, host);
+  expect_sound(grown, particles, gravity);
+  // The same formulas with products and sums that one may round together and the other apart: some 2^-24 of
+  // centres and radii, whose powers make up what is compared.
+  const auto core = download(grown.core);
+  for (std::int32_t i = 0; i < host.forest.leaves(); ++i) {
+    const SourceTree tree = host.forest.tree(i);
+    const NodeCore* found = &core[grown.places[static_cast<std::size_t>(i)].node];
+    for (std::int32_t n = 0; n < tree.nodes; ++n) {
+      ASSERT_NEAR(found[n].reach2, tree.core[n].reach2, 1e-5 * tree.core[n].reach2) << n;
+      ASSERT_NEAR(found[n].power, tree.core[n].power, 1e-5 * tree.core[n].power) << n;
     }
   }
+}
+
+TEST_F(GpuTreeRefit, is_that_of_the_host) {
+  for (const LocalTreeKind kind : all_kinds)
+    for (const Criterion criterion :
+         {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration,
+          Criterion::relative_edge})
+      expect_that_of_the_host(gravity_of(criterion, kind));
+  expect_that_of_the_host(gravity_of(Criterion::opening_cell, LocalTreeKind::octree));
 }
 
 }  // namespace

@@ -156,8 +156,8 @@ TEST_F(GpuRopeWalk, errs_as_the_criterion_of_acceleration_allows) {
 /// A group's box is as near as its nearest particle and its tolerance is the least of theirs, and the tests
 /// are rounded alike, so it never accepts what one of its particles opens.
 TEST_F(GpuRopeWalk, opens_no_more_than_groups_do) {
-  for (const Criterion criterion :
-       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration}) {
+  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
+                                    Criterion::acceleration, Criterion::relative_edge}) {
     GravityParameters gravity;
     gravity.criterion = criterion;
     gravity.softening.fill(0.01);

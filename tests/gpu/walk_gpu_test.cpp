@@ -20,6 +20,12 @@ GravityParameters octrees(GravityParameters gravity) {
   return gravity;
 }
 
+GravityParameters kd_trees(GravityParameters gravity, Count bucket) {
+  gravity.tree = LocalTreeKind::kd;
+  gravity.bucket = bucket;
+  return gravity;
+}
+
 using GpuForest = GpuTest;
 
 TEST_F(GpuForest, is_sound_for_all_shapes_and_sizes) {
@@ -90,8 +96,10 @@ void expect_direct_sums(Shape shape, std::size_t count, GravityParameters gravit
   Particles particles = make_shape(shape, count);
   gravity.theta = 1e-6;  // no node is as far as that
   const WalkCounts counts = evaluate_on_device(particles, gravity, quantum);
-  // A bucket of one particle may count as a cell: it has no extent. An octree may have buckets of a pair.
-  const bool all_count = gravity.tree == LocalTreeKind::bisection || shape != Shape::pairs;
+  // A bucket of one particle may count as a cell: it has no extent. An octree may have buckets of a pair, and
+  // kd-trees have nodes of any two neighbours, of which some are nearer than 1e-6 of other separations.
+  const bool all_count = gravity.tree == LocalTreeKind::bisection ||
+                         (gravity.tree == LocalTreeKind::octree && shape != Shape::pairs);
   const auto interactions = static_cast<std::int64_t>(count * count);
   EXPECT_LE(counts.cell + counts.particle, interactions);
   EXPECT_TRUE(!all_count || counts.cell + counts.particle == interactions);
@@ -120,6 +128,18 @@ TEST_F(GpuWalk, of_octrees_equals_direct_summation_when_everything_is_opened) {
         for (const std::size_t count : {1U, 2U, 7U, 31U, 32U, 33U, 65U, 1500U})
           expect_direct_sums(shape, count,
                              octrees(gravity_of(Criterion::opening_radius, Order::quadrupole, kernel, 0.02)),
+                             quantum);
+}
+
+TEST_F(GpuWalk, of_kd_trees_equals_direct_summation_when_everything_is_opened) {
+  for (const Shape shape : {Shape::uniform, Shape::hernquist, Shape::clumps, Shape::plane, Shape::pairs})
+    for (const Count bucket : {1, 8, 32})
+      for (const Count quantum : {256, 1 << 20})
+        for (const std::size_t count : {1U, 2U, 7U, 31U, 33U, 65U, 1500U})
+          expect_direct_sums(shape, count,
+                             kd_trees(gravity_of(Criterion::opening_radius, Order::quadrupole,
+                                                 SofteningKernel::spline, 0.02),
+                                      bucket),
                              quantum);
 }
 
@@ -248,7 +268,7 @@ TEST_F(GpuWalk, does_what_the_hosts_walk_does) {
         expect_that_of_the_host(gravity_of(criterion, order, kernel, 0.01), 512);
 }
 
-TEST_F(GpuWalk, of_octrees_does_what_the_hosts_walk_does) {
+TEST_F(GpuWalk, of_octrees_and_kd_trees_does_what_the_hosts_walk_does) {
   for (const Criterion criterion :
        {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration})
     for (const Order order : {Order::monopole, Order::quadrupole})
@@ -257,6 +277,12 @@ TEST_F(GpuWalk, of_octrees_does_what_the_hosts_walk_does) {
         expect_that_of_the_host(gravity, 512);
         expect_that_of_the_host(gravity, 1 << 20);
       }
+  for (const Criterion criterion : {Criterion::acceleration, Criterion::relative_edge}) {
+    const GravityParameters gravity =
+        kd_trees(gravity_of(criterion, Order::quadrupole, SofteningKernel::spline, 0.01), 8);
+    expect_that_of_the_host(gravity, 512);
+    expect_that_of_the_host(gravity, 1 << 20);
+  }
   GravityParameters morton =
       octrees(gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::spline, 0.01));
   morton.curve = Curve::morton;

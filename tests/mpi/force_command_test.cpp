@@ -126,21 +126,6 @@ TEST(Force, along_ropes_is_the_same_from_any_number_of_ranks) {
   EXPECT_LT(all["error"]["p99"], 0.0025);
 }
 
-// A number behind all kinds stands for a kind that only the host has.
-TEST(Force, refuses_trees_that_gpus_lack_before_it_looks_for_gpus) {
-  const Communicator comm(MPI_COMM_WORLD);
-  BackendChoice choice;
-  choice.name = "cuda";
-  GravityParameters gravity;
-  gravity.tree = LocalTreeKind{255};
-  try {
-    make_backend(comm, choice, Particles{}, gravity);
-    ADD_FAILURE() << "bisections in place of these trees";
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("gravity.tree"), std::string::npos) << error.what();
-  }
-}
-
 TEST(Force, refuses_a_particle_without_mass_unless_its_type_is_a_tracer) {
   const Communicator comm(MPI_COMM_WORLD);
   const testing::TestFolder folder(comm, "force");

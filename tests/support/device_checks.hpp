@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "forest/check.hpp"
-#include "kernels/math/group_cuts.hpp"
 #include "support/device_grown.hpp"
 
 namespace grove::testing {
@@ -28,7 +27,7 @@ inline void expect_sound(const DeviceGrown& grown, const Particles& particles,
     TargetLeaf target;
     target.bounds = bounds[i];
     target.groups = &groups[leaf.group];
-    target.group_count = full_groups(leaf.count);
+    target.group_count = leaf.groups;
     target.particles = tree.particles;
     target.types = tree.types;
     ASSERT_EQ(check_shape(tree, leaf.count, static_cast<std::int32_t>(gravity.bucket)), "");

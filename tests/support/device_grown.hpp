@@ -4,7 +4,9 @@
 
 #include "kernels/cuda/let/leaf_lists.hpp"
 #include "kernels/cuda/trees/device_top.hpp"
+#include "kernels/cuda/trees/kd_tree.hpp"
 #include "kernels/cuda/trees/leaf_bisection.hpp"
+#include "kernels/cuda/trees/leaf_groups.hpp"
 #include "kernels/cuda/trees/octree.hpp"
 #include "kernels/cuda/trees/octree_refit.hpp"
 #include "kernels/cuda/walk/walk.hpp"
@@ -40,7 +42,7 @@ struct DeviceSources {
 /// Grown, with the leaves cut, prepared and walked on the GPU; the ORB above them is the host's.
 struct DeviceGrown {
   Grown host;
-  std::vector<Count> node_begin{0}, group_begin{0};
+  std::vector<Count> node_begin{0};
   std::vector<cuda::LeafPlaces> places;
   std::vector<std::uint32_t> leaf_of_group;
 
@@ -49,7 +51,7 @@ struct DeviceGrown {
   cuda::DeviceArray<double> mass;
   cuda::DeviceArray<std::uint8_t> type;
   cuda::DeviceArray<float> old_acceleration, softening;
-  cuda::DeviceArray<cuda::LeafPlaces> leaves;
+  cuda::LeafGroups leaf_groups;
   cuda::DeviceArray<TargetBounds> bounds;
   cuda::DeviceArray<TightBox> boxes;
   cuda::DeviceArray<Group> groups;
@@ -57,9 +59,10 @@ struct DeviceGrown {
   cuda::DeviceArray<NodeCore> core;
   cuda::DeviceArray<NodeMoments> moments;
   cuda::DeviceArray<std::uint8_t> children;
+  cuda::DeviceArray<NodeBox> node_boxes;
   cuda::LeafTrees trees{};
-  cuda::OctreeRefit octree_refit;
-  bool has_octrees = false;
+  cuda::OctreeRefit tree_refit;
+  LocalTreeKind kind = LocalTreeKind::bisection;
 
   /// Brings the particles into tree order. targets_per_warp: of cut_leaves().
   void build(Particles& particles, Count quantum, std::int32_t targets_per_warp = group_size) {
@@ -87,7 +90,23 @@ struct DeviceGrown {
     builder.sort(host.leaf_begin, records, ids.data());
     node_begin = builder.build(order.data(), links);
     particles.reorder(download(order));
-    has_octrees = true;
+    kind = LocalTreeKind::octree;
+    lay_out();
+  }
+
+  /// The same with kd-trees.
+  void build_kd_trees(Particles& particles, Count quantum, KdSplit split, std::int32_t bucket) {
+    host.sort(particles, quantum);
+    const cuda::DeviceRecords records = upload_records();
+    const cuda::DeviceArray<ParticleId> ids{std::span<const ParticleId>(particles.id)};
+    const cuda::DeviceArray<double> masses{std::span<const double>(particles.mass)};
+    cuda::DeviceArray<std::uint32_t> order(particles.size());
+    node_begin = cuda::KdTreeBuilder(split, bucket)
+                     .build(host.leaf_begin, {records, ids.data(), {masses.data(), masses.size()}},
+                            order.data(), links);
+    particles.reorder(download(order));
+    kind = LocalTreeKind::kd;
+    tree_refit = cuda::OctreeRefit(true);
     lay_out();
   }
 
@@ -98,16 +117,17 @@ struct DeviceGrown {
   void lay_out() {
     for (std::size_t i = 0; i + 1 < host.leaf_begin.size(); ++i) {
       const Count first = host.leaf_begin[i], count = host.leaf_begin[i + 1] - first;
-      places.push_back({static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(node_begin[i]),
-                        static_cast<std::uint64_t>(group_begin.back()), static_cast<std::int32_t>(count),
-                        static_cast<std::int32_t>(node_begin[i + 1] - node_begin[i])});
-      group_begin.push_back(group_begin.back() + full_groups(static_cast<std::int32_t>(count)));
-      leaf_of_group.resize(static_cast<std::size_t>(group_begin.back()), static_cast<std::uint32_t>(i));
+      places.push_back({static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(node_begin[i]), 0,
+                        static_cast<std::int32_t>(count),
+                        static_cast<std::int32_t>(node_begin[i + 1] - node_begin[i]), 0});
     }
+    leaf_groups = kind == LocalTreeKind::kd ? cuda::nodes_as_groups(places, links.data())
+                                            : cuda::full_groups_of(places);
+    leaf_of_group = download(leaf_groups.leaf_of_group);
   }
 
   cuda::NodeCodes codes() const {
-    if (!has_octrees) return cuda::bisection_codes;
+    if (follows_from_counts(kind)) return cuda::bisection_codes;
     std::int32_t most = 0;
     for (const cuda::LeafPlaces& leaf : places) most = std::max(most, leaf.nodes);
     return cuda::NodeCodes::for_trees(most);
@@ -118,7 +138,6 @@ struct DeviceGrown {
     mass = cuda::DeviceArray<double>{std::span<const double>(particles.mass)};
     type = cuda::DeviceArray<std::uint8_t>{std::span<const std::uint8_t>(particles.type)};
     old_acceleration = cuda::DeviceArray<float>{std::span<const float>(particles.old_acceleration)};
-    leaves = upload(places);
     origin = cuda::DeviceArray<Vec3d>(places.size());
     bounds = cuda::DeviceArray<TargetBounds>(places.size());
     boxes = cuda::DeviceArray<TightBox>(places.size());
@@ -127,19 +146,28 @@ struct DeviceGrown {
     softening = cuda::DeviceArray<float>(particles.size());
     core = cuda::DeviceArray<NodeCore>(links.size());
     moments = cuda::DeviceArray<NodeMoments>(links.size());
-    if (has_octrees) children = cuda::DeviceArray<std::uint8_t>(links.size());
-    trees = {leaves.data(),    static_cast<std::uint32_t>(places.size()),
-             links.data(),     origin.data(),
-             bounds.data(),    boxes.data(),
-             groups.data(),    sources.data(),
-             softening.data(), core.data(),
-             moments.data(),   children.data()};
+    if (needs_boxes(gravity.criterion)) node_boxes = cuda::DeviceArray<NodeBox>(links.size());
+    if (!follows_from_counts(kind)) children = cuda::DeviceArray<std::uint8_t>(links.size());
+    trees = {leaf_groups.places.data(),
+             static_cast<std::uint32_t>(places.size()),
+             links.data(),
+             leaf_groups.runs.data(),
+             origin.data(),
+             bounds.data(),
+             boxes.data(),
+             groups.data(),
+             sources.data(),
+             softening.data(),
+             core.data(),
+             moments.data(),
+             children.data(),
+             node_boxes.data()};
     const cuda::LeafParticleFields fields{position.data(), mass.data(), type.data(), old_acceleration.data(),
                                           nullptr,         0,           host.box};
-    if (has_octrees)
-      octree_refit.run(fields, gravity, host.units, median_acceleration, trees,
-                       static_cast<std::uint32_t>(leaf_of_group.size()),
-                       static_cast<std::uint32_t>(node_begin.back()));
+    if (!follows_from_counts(kind))
+      tree_refit.run(fields, gravity, host.units, median_acceleration, trees,
+                     static_cast<std::uint32_t>(leaf_of_group.size()),
+                     static_cast<std::uint32_t>(node_begin.back()));
     else
       cuda::update_leaves(fields, gravity, host.units, median_acceleration, trees);
     const auto all_core = download(core);
@@ -200,7 +228,8 @@ inline cuda::WalkSources DeviceSources::view(const DeviceGrown& grown) const {
           grown.trees.children,
           above.beginnings,
           above.first_beginning,
-          above.codes};
+          above.codes,
+          {grown.trees.node_boxes, above.boxes}};
 }
 
 /// Particles are brought into tree order.
@@ -209,7 +238,9 @@ inline DeviceGrown grow_on_device(Particles& particles, const GravityParameters&
   DeviceGrown grown;
   grown.host.prepare(particles, *std::max_element(gravity.softening.begin(), gravity.softening.end()));
   if (gravity.tree == LocalTreeKind::octree)
-    grown.build_octrees(particles, quantum, gravity.curve);
+    grown.build_octrees(particles, quantum, gravity.curve, static_cast<std::int32_t>(gravity.bucket));
+  else if (gravity.tree == LocalTreeKind::kd)
+    grown.build_kd_trees(particles, quantum, gravity.split, static_cast<std::int32_t>(gravity.bucket));
   else
     grown.build(particles, quantum);
   grown.update(particles, gravity, median_acceleration);

@@ -7,15 +7,12 @@
 
 namespace grove::cuda {
 
-/// The leaf of each group. leaves (device): `count`; leaf_of_group (out, device): of all groups.
-void number_groups(const LeafPlaces* leaves, std::uint32_t count, std::uint32_t* leaf_of_group);
-
 /// Collects what each leaf tells all ranks. trees: after update_leaves(); notices (out, device): trees.count.
 void collect_notices(const LeafTrees& trees, LeafNotice* notices);
 
-/// The roots of leaves as trees that have nothing else: pruned. notices (device), core, moments, links (out,
-/// device): `leaves`.
+/// The roots of leaves as trees that have nothing else: pruned. notices (device), core, moments, links, boxes
+/// (out, device): `leaves`; boxes: nullptr: not wanted.
 void place_roots(const LeafNotice* notices, std::size_t leaves, NodeCore* core, NodeMoments* moments,
-                 NodeLinks* links);
+                 NodeLinks* links, NodeBox* boxes);
 
 }  // namespace grove::cuda

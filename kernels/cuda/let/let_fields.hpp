@@ -26,7 +26,12 @@ struct Children : ArrayField<&LeafTrees::children> {
   static bool is_there(const GravityParameters& gravity) { return !follows_from_counts(gravity.tree); }
 };
 
-using OfNodes = FieldList<Always<&LeafTrees::core>, Always<&LeafTrees::moments>, Children>;
+/// The boxes of nodes, where walks look at them.
+struct Boxes : ArrayField<&LeafTrees::node_boxes> {
+  static bool is_there(const GravityParameters& gravity) { return needs_boxes(gravity.criterion); }
+};
+
+using OfNodes = FieldList<Always<&LeafTrees::core>, Always<&LeafTrees::moments>, Children, Boxes>;
 using OfParticles = FieldList<Always<&LeafTrees::sources>, Always<&LeafTrees::softening>>;
 
 }  // namespace let_fields

@@ -57,6 +57,7 @@ struct TopArrays {
   Vec3d* centre;
   NodeCore* core;
   NodeMoments* moments;
+  NodeBox* boxes;
 };
 
 struct CombineRule {
@@ -109,6 +110,7 @@ __global__ void __launch_bounds__(top_threads)
       SourceFrame::at(centre, rule.reference, 1 / rule.units.length, static_cast<std::uint32_t>(c), 0);
   out.core[c] = core;
   out.moments[c] = node_moments(sum.sum);
+  out.boxes[c] = {(sum.low - sum.sum.centre).as<float>(), (sum.high - sum.sum.centre).as<float>()};
 }
 
 __global__ void __launch_bounds__(top_threads)
@@ -149,6 +151,7 @@ DeviceTop::DeviceTop(std::span<const Cell> cells, const NodeCodes& codes) : code
   centre_ = DeviceArray<Vec3d>(cells.size());
   core_ = DeviceArray<NodeCore>(cells.size());
   moments_ = DeviceArray<NodeMoments>(cells.size());
+  boxes_ = DeviceArray<NodeBox>(cells.size());
   wanted_ = DeviceArray<Wanted>(cells.size());
   link<<<blocks_for(cells.size(), top_threads), top_threads, 0, stream()>>>(
       codes, cell_links_.data(), static_cast<std::int32_t>(cells.size()), parent_.data(), leaf_cell_.data(),
@@ -173,7 +176,7 @@ void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const
   show_cells<<<blocks_for(centre_.size(), top_threads), top_threads, 0, stream()>>>(
       CombineRule{units, rule, reference}, notices, cell_links_.data(),
       static_cast<std::int32_t>(centre_.size()), sums.data(),
-      TopArrays{frames_.data(), centre_.data(), core_.data(), moments_.data()});
+      TopArrays{frames_.data(), centre_.data(), core_.data(), moments_.data(), boxes_.data()});
   launched("Grove::cuda::show_cells");
 }
 

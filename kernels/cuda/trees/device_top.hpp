@@ -33,6 +33,7 @@ struct TopSources {
   const std::uint32_t* beginnings;
   const std::uint32_t* first_beginning;  ///< [leaves + 1]
   NodeCodes codes;
+  const NodeBox* boxes;  ///< [cells]
 };
 
 /// The data of the cells that the selection of trees for other ranks needs. Device memory.
@@ -61,7 +62,8 @@ class DeviceTop {
     return {{frames_.data(), core_.data(), moments_.data(), links_.data()},
             beginnings_.data(),
             first_beginning_.data(),
-            codes_};
+            codes_,
+            boxes_.data()};
   }
   TopCells cells() const {
     return {cell_links_.data(), leaf_cell_.data(), centre_.data(), core_.data(), wanted_.data()};
@@ -79,6 +81,7 @@ class DeviceTop {
   DeviceArray<Vec3d> centre_;
   DeviceArray<NodeCore> core_;
   DeviceArray<NodeMoments> moments_;
+  DeviceArray<NodeBox> boxes_;
   DeviceArray<Wanted> wanted_;
 };
 

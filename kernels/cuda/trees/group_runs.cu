@@ -7,6 +7,7 @@
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
 #include "kernels/cuda/device/streams.cuh"
+#include "kernels/cuda/trees/leaf_update.cuh"
 #include "kernels/math/group_runs.hpp"
 
 namespace grove::cuda {
@@ -21,8 +22,9 @@ __global__ void __launch_bounds__(threads) mark(const LeafTrees trees, std::uint
        n += static_cast<std::int32_t>(gridDim.y * threads)) {
     const NodeLinks link = trees.links[leaf.node + static_cast<std::uint64_t>(n)];
     if (link.child != NodeLinks::bucket) continue;
-    atomicOr(&buckets[leaf.group + static_cast<std::uint64_t>(link.first / group_size)],
-             1U << link.first % group_size);
+    const GroupRun* const runs = trees.runs + leaf.group;
+    const std::int32_t g = group_at(runs, leaf.groups, link.first);
+    atomicOr(&buckets[leaf.group + static_cast<std::uint64_t>(g)], 1U << (link.first - runs[g].first));
   }
 }
 

@@ -10,7 +10,7 @@
 namespace grove::cuda {
 
 /// The begins of the buckets of each group: bit i: one begins with its particle i. buckets (out, device): by
-/// group. trees: links and places are enough. Cost: one pass over the nodes.
+/// group. trees: links, runs and places are enough. Cost: one pass over the nodes.
 void mark_buckets(const LeafTrees& trees, std::uint32_t groups, std::uint32_t* buckets);
 
 /// Parts of groups, in tree order. Device memory.

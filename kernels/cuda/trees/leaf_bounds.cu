@@ -5,7 +5,6 @@
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
 #include "kernels/cuda/device/warp_bounds.cuh"
-#include "kernels/math/group_cuts.hpp"
 
 namespace grove::cuda {
 namespace {
@@ -24,7 +23,7 @@ __global__ void __launch_bounds__(threads) bound_parts(const LeafTrees trees, Le
   __shared__ LeafBounds of_warp[warps];
   const LeafPlaces& leaf = trees.leaves[blockIdx.x];
   const Group* groups = trees.groups + leaf.group;
-  const auto count = static_cast<std::uint32_t>(full_groups(leaf.count));
+  const auto count = static_cast<std::uint32_t>(leaf.groups);
   LeafBounds bounds{no_bounds(), no_bounds()};
   for (std::uint32_t g = blockIdx.y * threads + threadIdx.x; g < count; g += gridDim.y * threads) {
     const TargetBounds& b = groups[g].bounds;

@@ -47,6 +47,7 @@ struct LeafUpdate {
   const float* softening;
   NodeCore* core;
   NodeMoments* moments;
+  NodeBox* boxes;
 
   /// Like find_origin(), by all threads of the block: each finds the rank of one element of the sample.
   __device__ void find_origin(const Vec3d* position) const {
@@ -227,6 +228,7 @@ struct LeafUpdate {
       if (lane == 0) {
         core[n].reach2 = fmaxf(side.x, fmaxf(side.y, side.z));
         core[n].power = norm(s.centre[n] - (box.low + box.high) * 0.5F);
+        if (rule.acceptance.needs_boxes()) boxes[n] = {box.low - s.centre[n], box.high - s.centre[n]};
       }
     }
   }
@@ -264,7 +266,8 @@ __global__ void __launch_bounds__(tree_threads, 2)
                         trees.sources + leaf.first,
                         trees.softening + leaf.first,
                         trees.core + leaf.node,
-                        trees.moments + leaf.node};
+                        trees.moments + leaf.node,
+                        trees.node_boxes + leaf.node};
   tree.load_links();
   tree.find_origin(particles.position + leaf.first);
   if (threadIdx.x == 0) trees.origin[blockIdx.x] = s.origin;
@@ -281,7 +284,7 @@ __global__ void __launch_bounds__(tree_threads, 2)
   tree.sum_buckets();
   tree.combine();
   tree.find_radii();
-  if (rule.acceptance.criterion == Criterion::opening_edge) tree.find_edges();
+  if (rule.acceptance.takes_box()) tree.find_edges();
   __syncthreads();
   tree.prepare();
 }

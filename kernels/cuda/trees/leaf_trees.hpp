@@ -16,6 +16,7 @@ struct LeafPlaces {
   std::uint64_t node, group;
   std::int32_t count;  ///< particles
   std::int32_t nodes;
+  std::int32_t groups;
 };
 
 /// The fields of particles that an update reads: in tree order, units of the run. Device memory.
@@ -34,6 +35,7 @@ struct LeafTrees {
   const LeafPlaces* leaves;
   std::uint32_t count;     ///< of leaves
   const NodeLinks* links;  ///< [nodes], and core and moments likewise
+  const GroupRun* runs;    ///< [groups] their particles
 
   Vec3d* origin;            ///< [leaves] units of the run
   TargetBounds* bounds;     ///< [leaves] of the groups that are active
@@ -44,6 +46,7 @@ struct LeafTrees {
   NodeCore* core;
   NodeMoments* moments;
   std::uint8_t* children = nullptr;  ///< of nodes, unless buckets; not there where all have two
+  NodeBox* node_boxes = nullptr;     ///< of nodes; not there where no criterion needs them
 
   /// True if all nodes that are divided have two children.
   GROVE_HOST_DEVICE bool are_binary() const { return children == nullptr; }

@@ -43,6 +43,19 @@ __device__ inline std::uint32_t set_tolerance(const UpdateRule& rule, bool is_ac
   return active;
 }
 
+/// The group of a leaf that holds a particle.
+__device__ inline std::int32_t group_at(const GroupRun* runs, std::int32_t groups, std::int32_t particle) {
+  std::int32_t low = 0, high = groups;  // runs[low].first <= particle
+  while (high - low > 1) {
+    const std::int32_t middle = low + (high - low) / 2;
+    if (runs[middle].first <= particle)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 /// The body that makes sources of the particles of a leaf.
 __device__ inline SourceBody source_body(const UpdateRule& rule, const Vec3d& origin,
                                          const LeafParticleFields& particles, const LeafTrees& trees,

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/cuda/cuts/partition/orb_cell.cuh"
 #include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/trees/leaf_records.cuh"
 #include "kernels/math/octree.hpp"
 
 namespace grove::cuda {
@@ -30,28 +30,6 @@ struct KeyView {
     const std::uint64_t differing = low[i] ^ low[j];
     return differing == 0 ? levels() : levels() - 1 - (63 - __clzll(static_cast<long long>(differing))) / 3;
   }
-};
-
-/// The leaf that a place belongs to. begin: first place of each, length count + 1; empty leaves have none.
-__device__ inline std::uint32_t leaf_at(const std::uint32_t* begin, std::uint32_t count,
-                                        std::uint32_t place) {
-  std::uint32_t low = 0, high = count;  // begin[low] <= place < begin[high]
-  while (high - low > 1) {
-    const std::uint32_t middle = low + (high - low) / 2;
-    if (begin[middle] <= place)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-/// Leaves and the records of their particles, in leaf order. Device memory.
-struct LeafRecords {
-  const std::uint32_t* begin;  ///< [leaves + 1] first record
-  std::uint32_t leaves, count;
-  Columns columns;
-  const ParticleId* ids;  ///< by Record::index; nullptr: the index is the id
 };
 
 /// Sorts the particles of leaves along a curve, all leaves at once.

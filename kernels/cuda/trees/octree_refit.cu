@@ -8,7 +8,7 @@
 #include "kernels/cuda/trees/leaf_bounds.hpp"
 #include "kernels/cuda/trees/leaf_update.cuh"
 #include "kernels/cuda/trees/tree_sums.cuh"
-#include "kernels/math/group_cuts.hpp"
+#include "kernels/math/cut_rule.hpp"
 
 namespace grove::cuda {
 namespace {
@@ -26,9 +26,7 @@ dim3 blocks_of_leaves(std::uint32_t leaves, std::uint64_t items, unsigned per_bl
 /// The first item of the leaf that is this warp's, and how far the next one is.
 __device__ std::uint32_t first_of_warp() { return blockIdx.y * warps + threadIdx.x / 32; }
 __device__ std::uint32_t step_of_warps() { return gridDim.y * warps; }
-__device__ std::uint32_t groups_of(const LeafPlaces& leaf) {
-  return static_cast<std::uint32_t>(full_groups(leaf.count));
-}
+__device__ std::uint32_t groups_of(const LeafPlaces& leaf) { return static_cast<std::uint32_t>(leaf.groups); }
 
 /// A warp per leaf.
 __global__ void find_origins(const LeafParticleFields particles, const LeafTrees trees) {
@@ -49,12 +47,12 @@ __global__ void __launch_bounds__(threads)
   const LeafPlaces leaf = trees.leaves[l];
   const SourceBody body = source_body(rule, trees.origin[l], particles, trees, leaf);
   for (std::uint32_t g = first_of_warp(); g < groups_of(leaf); g += step_of_warps()) {
-    const auto first = static_cast<std::int32_t>(g) * group_size;
-    const std::int32_t i = first + lane_index(), count = min(group_size, leaf.count - first);
+    const GroupRun run = trees.runs[leaf.group + g];
+    const std::int32_t i = run.first + lane_index();
     TargetBounds bounds = no_bounds();
     float least = largest_float;
     bool active = false;
-    if (i < leaf.count) {  // what is stored is not read again
+    if (lane_index() < run.count) {  // what is stored is not read again
       const SourceParticle source = body.of(body.position[i], body.mass[i]);
       const float softening = rule.softening_of[body.type[i]];
       body.sources[i] = source;
@@ -65,7 +63,7 @@ __global__ void __launch_bounds__(threads)
     }
     bounds = warp_union(bounds);
     const std::uint32_t who = set_tolerance(rule, active, least, bounds);
-    if (lane_index() == 0) trees.groups[leaf.group + g] = {bounds, first, count, who};
+    if (lane_index() == 0) trees.groups[leaf.group + g] = {bounds, run.first, run.count, who};
   }
 }
 
@@ -102,21 +100,25 @@ struct Family {
   std::uint32_t children = 0, divided = 0;
 };
 
-/// Tells the children of a divided node who their parent is. root: of the leaf.
-__device__ Family adopt(const LeafTrees& trees, const OctreeRefit::View& v, std::uint32_t root,
+/// Tells the children of a divided node who their parent is.
+__device__ Family adopt(const LeafTrees& trees, const OctreeRefit::View& v, const LeafPlaces& leaf,
                         std::uint32_t n, const NodeLinks& link) {
+  const auto root = static_cast<std::uint32_t>(leaf.node);
   Family family;
   for (bool last = false; !last; ++family.children) {
     const std::uint32_t c = root + static_cast<std::uint32_t>(link.child) + family.children;
     const NodeLinks child = trees.links[c];
     v.parent[c] = n;
+    if (v.groups_are_nodes && link.count > group_size && child.count <= group_size)
+      v.first_node[leaf.group + static_cast<std::uint32_t>(
+                                    group_at(trees.runs + leaf.group, leaf.groups, child.first))] = c;
     family.divided += child.child != NodeLinks::bucket;
     last = child.next == link.next;
   }
   return family;
 }
 
-/// Parents, which children they wait for, and the bucket that each group begins with. Blocks along y share a
+/// Parents, which children they wait for, and the node that each group begins with. Blocks along y share a
 /// leaf.
 __global__ void __launch_bounds__(threads) find_parents(const LeafTrees trees, const OctreeRefit::View v) {
   const LeafPlaces leaf = trees.leaves[blockIdx.x];
@@ -127,16 +129,19 @@ __global__ void __launch_bounds__(threads) find_parents(const LeafTrees trees, c
     bool is_divided = false, is_start = false, is_wide = false;
     if (n < end) {
       const NodeLinks link = trees.links[n];
-      if (n == root) v.parent[n] = no_node;
+      if (n == root) {
+        v.parent[n] = no_node;
+        if (v.groups_are_nodes && link.count <= group_size) v.first_node[leaf.group] = n;
+      }
       is_divided = link.child != NodeLinks::bucket;
       Family family;
       if (is_divided) {
-        family = adopt(trees, v, root, n, link);
+        family = adopt(trees, v, leaf, n, link);
         v.pending[n] = family.divided;
-        is_wide = WholeGroups::of(link, leaf).exist();
+        is_wide = WholeGroups::of(link, leaf, v.groups_are_nodes).exist();
         if (is_wide) v.radius2[n] = 0;
-      } else if (link.first % group_size == 0) {
-        v.first_bucket[leaf.group + static_cast<std::uint32_t>(link.first / group_size)] = n;
+      } else if (!v.groups_are_nodes && link.first % group_size == 0) {
+        v.first_node[leaf.group + static_cast<std::uint32_t>(link.first / group_size)] = n;
       }
       trees.children[n] = static_cast<std::uint8_t>(family.children);
       is_start = is_divided ? family.divided == 0 : n == root;
@@ -212,7 +217,6 @@ void combine_all(const AcceptanceRule& rule, const LeafTrees& trees, const Octre
 /// Groups that a warp takes to the nodes above them, a quarter of its lanes each; they are together as soon
 /// as a node holds all of them.
 constexpr int groups_of_warp = 32 / lanes_per_node, particles_of_lane = group_size / lanes_per_node;
-constexpr std::int32_t particles_of_warp = groups_of_warp * group_size;
 
 /// Tells a node how far it reaches to particles that are all its own; by the lanes of the mask.
 __device__ void tell_radius(const LeafTrees& trees, const OctreeRefit::View& v, std::uint32_t n,
@@ -250,18 +254,20 @@ __global__ void __launch_bounds__(threads)
   const SourceParticle* const sources = trees.sources + leaf.first;
   const std::uint32_t packs = (groups_of(leaf) + groups_of_warp - 1) / groups_of_warp;
   for (std::uint32_t pack = first_of_warp(); pack < packs; pack += step_of_warps()) {
-    const auto begin = static_cast<std::int32_t>(pack) * particles_of_warp;
-    const std::int32_t end = min(begin + particles_of_warp, leaf.count),
-                       first = begin + lane_index() / lanes_per_node * group_size;
+    const std::uint32_t first = pack * groups_of_warp, g = first + lane_index() / lanes_per_node,
+                        last = min(first + groups_of_warp, groups_of(leaf)) - 1;
+    // Lanes beyond the last group look at that one, too.
+    const GroupRun run = trees.runs[leaf.group + min(g, last)];
+    const std::int32_t begin = __shfl_sync(~0U, run.first, 0),
+                       end = __shfl_sync(~0U, run.first + run.count, 31);
     Vec3f position[particles_of_lane];
 #pragma unroll
     for (int k = 0; k < particles_of_lane; ++k)
-      position[k] = sources[min(first + node_lane() + k * lanes_per_node, end - 1)].position;
+      position[k] = sources[run.first + min(node_lane() + k * lanes_per_node, run.count - 1)].position;
     std::uint32_t n = no_node;
-    if (first < end) {
-      const std::uint32_t bucket =
-          v.first_bucket[leaf.group + static_cast<std::uint32_t>(first / group_size)];
-      n = climb_alone(trees, v, v.parent[bucket], min(first + group_size, end), begin, end, position);
+    if (g <= last) {
+      const std::uint32_t start = v.first_node[leaf.group + g];
+      n = climb_alone(trees, v, v.parent[start], run.first + run.count, begin, end, position);
     }
     for (n = __shfl_sync(~0U, n, 0); n != no_node;) {
       const std::uint32_t parent = v.parent[n];
@@ -282,25 +288,24 @@ __global__ void __launch_bounds__(threads) complete(const AcceptanceRule rule, c
     const SourceParticle* sources = trees.sources + leaf.first;
     const std::uint32_t n = place.node;
     const NodeLinks link = trees.links[n];
-    const WholeGroups whole = WholeGroups::of(link, leaf);
-    NodeCore node = trees.core[n];
+    const WholeGroups whole = WholeGroups::of(link, leaf, v.groups_are_nodes);
+    const NodeCore node = trees.core[n];
     unsigned largest = largest_distance2(sources, link.first, whole.begin, node.centre);
     largest = max(largest, largest_distance2(sources, whole.end, link.first + link.count, node.centre));
     largest = max(v.radius2[n], __reduce_max_sync(node_mask(), largest));
     if (node_lane() != 0) continue;
     Extent extent{};
     if constexpr (!std::is_same_v<Extent, NoExtent>) extent = v.extent<Extent>(v.slot[n]);
-    prepare(rule, node, trees.moments[n], largest, extent, root.frame_of(trees, place.leaf));
-    trees.core[n] = node;
+    complete_node(rule, trees, n, node, trees.moments[n], largest, extent, root.frame_of(trees, place.leaf));
   }
 }
 
 }  // namespace
 
 OctreeRefit::View OctreeRefit::view() {
-  return {parent_.data(), pending_.data(), slot_.data(),    {ready_[0].data(), ready_[1].data()},
-          wide_.data(),   sizes_.data(),   radius2_.data(), first_bucket_.data(),
-          sums_.data(),   extents_.data()};
+  return {parent_.data(),    pending_.data(), slot_.data(),    {ready_[0].data(), ready_[1].data()},
+          wide_.data(),      sizes_.data(),   radius2_.data(), first_node_.data(),
+          groups_are_nodes_, sums_.data(),    extents_.data()};
 }
 
 void OctreeRefit::run(const LeafParticleFields& particles, const GravityParameters& gravity,
@@ -316,7 +321,7 @@ void OctreeRefit::run(const LeafParticleFields& particles, const GravityParamete
   ready_[1].reserve(most_divided);
   sizes_.clear();
   sums_.reserve(most_divided);
-  first_bucket_.reserve(groups);
+  first_node_.reserve(groups);
   if (rule.acceptance.takes_box()) extents_.reserve(most_divided * sizeof(BoxExtent));
   if (rule.acceptance.takes_cell()) extents_.reserve(most_divided * sizeof(CellExtent));
   const View v = view();

@@ -22,6 +22,9 @@ namespace grove::cuda {
 /// O(particles x depth) in single precision.
 class OctreeRefit {
  public:
+  /// groups_are_nodes: the largest nodes of at most group_size particles; else groups are full runs.
+  explicit OctreeRefit(bool groups_are_nodes = false) : groups_are_nodes_(groups_are_nodes) {}
+
   /// groups, nodes: of all leaves together. The rest as for update_leaves().
   void run(const LeafParticleFields& particles, const GravityParameters& gravity, const WalkUnits& units,
            double median_acceleration, const LeafTrees& trees, std::uint32_t groups, std::uint32_t nodes);
@@ -41,7 +44,8 @@ class OctreeRefit {
  private:
   View view();
 
-  DeviceArray<std::uint32_t> parent_, pending_, slot_, radius2_, first_bucket_;
+  bool groups_are_nodes_;
+  DeviceArray<std::uint32_t> parent_, pending_, slot_, radius2_, first_node_;
   DeviceArray<Sizes> sizes_{1};
   DeviceArray<Place> ready_[2], wide_;
   DeviceArray<MomentSum> sums_;

@@ -20,9 +20,11 @@ struct OctreeRefit::View {
   Place* wide;      ///< wide nodes that are divided
   Sizes* sizes;
   std::uint32_t* radius2;  ///< [nodes] of wide ones: bits of a float, not negative, which sort as it does
-  std::uint32_t* first_bucket;  ///< [groups]
-  MomentSum* sums;              ///< by slot
-  std::byte* extents;           ///< by slot: of the type that the criterion takes
+  /// [groups] a node that begins with the group; wide nodes that hold all of the group are above it
+  std::uint32_t* first_node;
+  bool groups_are_nodes;  ///< of at most group_size particles, the largest ones; else full runs
+  MomentSum* sums;        ///< by slot
+  std::byte* extents;     ///< by slot: of the type that the criterion takes
 
   template <class Extent>
   __device__ Extent& extent(std::uint32_t at) const {
@@ -30,12 +32,14 @@ struct OctreeRefit::View {
   }
 };
 
-/// Particles of a node that are in groups which it holds the whole of; from end to end if there are none.
+/// Particles of a node that are in groups which it holds the whole of, but for a group that is the node; from
+/// end to end if there are none.
 struct WholeGroups {
   std::int32_t begin, end;
 
-  __device__ static WholeGroups of(const NodeLinks& link, const LeafPlaces& leaf) {
+  __device__ static WholeGroups of(const NodeLinks& link, const LeafPlaces& leaf, bool groups_are_nodes) {
     const std::int32_t end = link.first + link.count;
+    if (groups_are_nodes) return {link.count > group_size ? link.first : end, end};
     // The leaf's last group is whole if it ends there.
     const std::int32_t first_whole = (link.first + group_size - 1) / group_size * group_size,
                        last_whole = end == leaf.count ? end : end / group_size * group_size;
@@ -117,14 +121,24 @@ __device__ inline unsigned largest_distance2(const SourceParticle* sources, std:
   return largest;
 }
 
-/// Completes a node. radius2: bits.
+/// The box of a node where its criterion takes one.
 template <class Extent>
-__device__ void prepare(const AcceptanceRule& rule, NodeCore& node, const NodeMoments& m, unsigned radius2,
-                        const Extent& extent, const RootFrame& frame) {
+__device__ void put_box(const Extent&, const Vec3f&, NodeBox&) {}
+__device__ inline void put_box(const BoxExtent& box, const Vec3f& centre, NodeBox& to) {
+  to = {box.low - centre, box.high - centre};
+}
+
+/// Stores a node when all of it is known. radius2: bits.
+template <class Extent>
+__device__ void complete_node(const AcceptanceRule& rule, const LeafTrees& trees, std::uint32_t n,
+                              NodeCore node, const NodeMoments& m, unsigned radius2, const Extent& extent,
+                              const RootFrame& frame) {
   constexpr float round_up = 1 + 1e-6F;
   node.radius = std::sqrt(__uint_as_float(radius2)) * round_up;
   const auto [edge, offset] = edge_and_offset(extent, frame, node.centre);
   rule.prepare(node, edge, offset, m.xx + m.yy + m.zz);
+  trees.core[n] = node;
+  if (rule.needs_boxes()) put_box(extent, node.centre, trees.node_boxes[n]);
 }
 
 /// Sums of the nodes of one leaf.
@@ -161,8 +175,7 @@ struct LeafSums {
   /// distance; by one of them.
   __device__ void complete(std::uint32_t n, NodeCore core, const NodeMoments& moments, unsigned radius2,
                            const Extent& extent) const {
-    prepare(rule, core, moments, radius2, extent, frame());
-    trees.core[n] = core;
+    complete_node(rule, trees, n, core, moments, radius2, extent, frame());
     trees.moments[n] = moments;
   }
 
@@ -200,7 +213,7 @@ struct LeafSums {
   __device__ void store(std::uint32_t n, const NodeLinks& link) const {
     const Sum& s = memory[0];
     const NodeCore core = node_core(s.sum);
-    const bool is_wide = WholeGroups::of(link, leaf).exist();
+    const bool is_wide = WholeGroups::of(link, leaf, v.groups_are_nodes).exist();
     unsigned radius2 = 0;
     if (!is_wide)
       radius2 = __reduce_max_sync(

@@ -31,6 +31,7 @@ class DeviceRopeTrees {
   GROVE_HOST_DEVICE const NodeMoments& cell_moments(std::uint32_t cell) const {
     return from_.nodes[1].moments[cell];
   }
+  GROVE_HOST_DEVICE const NodeBox& cell_box(std::uint32_t cell) const { return from_.boxes[1][cell]; }
   GROVE_HOST_DEVICE std::uint32_t below(std::uint32_t cell) const {
     return static_cast<std::uint32_t>(from_.nodes[1].links[cell].child);
   }
@@ -55,6 +56,9 @@ class DeviceRopeTrees {
   }
   GROVE_HOST_DEVICE const NodeMoments& moments(const Leaf& leaf, std::int32_t n) const {
     return from_.nodes[0].moments[place(leaf.first_node, n)];
+  }
+  GROVE_HOST_DEVICE const NodeBox& box(const Leaf& leaf, std::int32_t n) const {
+    return from_.boxes[0][place(leaf.first_node, n)];
   }
   GROVE_HOST_DEVICE const SourceParticle& particle(const Leaf& leaf, std::int32_t i) const {
     return from_.particles[place(leaf.first_particle, i)];

@@ -66,7 +66,7 @@ __device__ void add_to_state(std::uint32_t node, std::uint32_t particle, std::ui
   atomicAdd(&state->tests, std::uint64_t{all[2]});
 }
 
-template <Order order, class Shape>
+template <class Acceptance, Order order, class Shape>
 __global__ void __launch_bounds__(rope_threads)
     follow(const RopeRule rule, const WalkSources sources, const RopeCells above, const RopeTargets targets,
            const ForceOutput out, RopeState* state) {
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(rope_threads)
                           static_cast<std::int32_t>(p - targets.trees.leaves[leaf].first),
                           targets.trees.sources[p].position};
   const auto old_acceleration = static_cast<float>(targets.old_acceleration[p] * rule.per_acceleration);
-  TargetVisitor gravity(TargetAcceptance(rule.acceptance.inverse_tolerance(old_acceleration)),
+  TargetVisitor gravity(Acceptance(rule.acceptance.inverse_tolerance(old_acceleration)),
                         TargetExpansion<order, Shape>(targets.trees.softening[p]));
   const DeviceRopeTrees trees(sources, above, target.leaf);
   RopeWalk walk(trees, target, gravity);
@@ -112,8 +112,10 @@ WalkCounts rope_walk(const GravityParameters& gravity, const WalkUnits& units, d
                       ForceUnits::of(gravity, units)};
   DeviceArray<RopeState> state(1);
   state.clear();
-  const auto kernel = with_order_and_shape(
-      gravity, [](auto order, auto shape) { return follow<decltype(order)::value, decltype(shape)>; });
+  const auto kernel = with_order_and_shape(gravity, [&](auto order, auto shape) {
+    return rule.acceptance.needs_boxes() ? follow<EdgeAcceptance, decltype(order)::value, decltype(shape)>
+                                         : follow<TargetAcceptance, decltype(order)::value, decltype(shape)>;
+  });
   kernel<<<blocks_for(targets.count, rope_threads), rope_threads>>>(rule, sources, above, targets, output,
                                                                     state.data());
   launched("Grove::cuda::rope_walk");

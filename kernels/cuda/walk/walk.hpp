@@ -20,6 +20,7 @@ struct WalkSources {
   const std::uint32_t* beginnings;       ///< those of TopSources, and the next likewise
   const std::uint32_t* first_beginning;  ///< [leaves + 1]
   NodeCodes codes;
+  const NodeBox* boxes[2] = {nullptr, nullptr};  ///< of `nodes`, where the criterion needs them
 
   /// As LeafTrees::are_binary().
   bool are_binary() const { return children == nullptr; }

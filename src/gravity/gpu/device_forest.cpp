@@ -5,28 +5,26 @@
 
 #include "kernels/cuda/let/leaf_lists.hpp"
 #include "kernels/cuda/trees/group_runs.hpp"
-#include "kernels/math/group_cuts.hpp"
 
 namespace grove {
 
 DeviceForest::DeviceForest(const GravityParameters& gravity)
-    : kind_(gravity.tree), builder_(device_tree_builder(gravity)) {}
+    : kind_(gravity.tree),
+      splits_groups_(gravity.splits_groups()),
+      has_boxes_(needs_boxes(gravity.criterion)),
+      builder_(device_tree_builder(gravity)) {}
 
 /// Places of groups and tables for nodes that are there.
 void DeviceForest::lay_out(std::span<const Count> leaf_begin) {
   places_.clear();
-  Count group = 0;
   for (std::size_t i = 0; i + 1 < leaf_begin.size(); ++i) {
     const Count count = leaf_begin[i + 1] - leaf_begin[i];
     places_.push_back({static_cast<std::uint64_t>(leaf_begin[i]), static_cast<std::uint64_t>(node_begin_[i]),
-                       static_cast<std::uint64_t>(group), static_cast<std::int32_t>(count),
-                       static_cast<std::int32_t>(node_begin_[i + 1] - node_begin_[i])});
-    group += full_groups(static_cast<std::int32_t>(count));
+                       0, static_cast<std::int32_t>(count),
+                       static_cast<std::int32_t>(node_begin_[i + 1] - node_begin_[i]), 0});
   }
-  device_places_ = cuda::DeviceArray<cuda::LeafPlaces>{std::span<const cuda::LeafPlaces>(places_)};
-  leaf_of_group_ = cuda::DeviceArray<std::uint32_t>(static_cast<std::size_t>(group));
-  cuda::number_groups(device_places_.data(), leaves(), leaf_of_group_.data());
-  if (follows_from_counts(kind_)) return;
+  leaf_groups_ = builder_->group(places_, links_.data());
+  if (!splits_groups_) return;
   buckets_ = cuda::DeviceArray<std::uint32_t>(groups());
   cuda::mark_buckets(trees(), groups(), buckets_.data());
 }
@@ -45,11 +43,13 @@ void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> 
     core_ = {};
     moments_ = {};
     children_ = {};
+    node_boxes_ = {};
     sources_ = {};
     softening_ = {};
   }
   node_begin_ =
-      builder_->build(leaf_begin, records, particles.values(fields::id), targets_per_warp, order_, links_);
+      builder_->build(leaf_begin, {records, particles.values(fields::id), particles.in_parts(fields::mass)},
+                      targets_per_warp, order_, links_);
   lay_out(leaf_begin);
 }
 
@@ -58,8 +58,8 @@ void DeviceForest::arrange(DeviceParticles& particles) {
   order_ = {};
 }
 
-void DeviceForest::recut(std::span<const std::int32_t> leaves, const cuda::DeviceRecords& records,
-                         const ParticleId* ids, std::int32_t targets_per_warp, std::uint32_t* order) {
+void DeviceForest::recut(std::span<const std::int32_t> leaves, const TreeParticles& particles,
+                         std::int32_t targets_per_warp, std::uint32_t* order) {
   std::vector<Count> leaf_begin{0}, node_begin;
   for (const std::int32_t leaf : leaves) {
     const cuda::LeafPlaces& place = places_[static_cast<std::size_t>(leaf)];
@@ -67,7 +67,7 @@ void DeviceForest::recut(std::span<const std::int32_t> leaves, const cuda::Devic
     leaf_begin.push_back(leaf_begin.back() + place.count);
   }
   node_begin.push_back(static_cast<Count>(nodes()));
-  builder_->rebuild(leaf_begin, node_begin, records, ids, targets_per_warp, order, links_.data());
+  builder_->rebuild(leaf_begin, node_begin, particles, targets_per_warp, order, links_.data());
 }
 
 TreeShapes DeviceForest::shapes() const {
@@ -95,7 +95,7 @@ void DeviceForest::update(const DeviceParticles& particles, const Box& box, cons
   renew(origin_, places_.size());
   renew(bounds_, places_.size());
   renew(boxes_, places_.size());
-  renew(groups_, leaf_of_group_.size());
+  renew(groups_, leaf_groups_.leaf_of_group.size());
   renew(sources_, particles.size());
   renew(softening_, particles.size());
   renew(core_, nodes());
@@ -108,15 +108,26 @@ void DeviceForest::update(const DeviceParticles& particles, const Box& box, cons
                                         first_active,
                                         box};
   if (!follows_from_counts(kind_)) renew(children_, nodes());
+  if (has_boxes_) renew(node_boxes_, nodes());
   builder_->refit(fields, gravity, units, median_acceleration, trees(), groups(),
                   static_cast<std::uint32_t>(nodes()));
 }
 
 cuda::LeafTrees DeviceForest::trees() const {
-  return {device_places_.data(), leaves(),        links_.data(),
-          origin_.data(),        bounds_.data(),  boxes_.data(),
-          groups_.data(),        sources_.data(), softening_.data(),
-          core_.data(),          moments_.data(), follows_from_counts(kind_) ? nullptr : children_.data()};
+  return {leaf_groups_.places.data(),
+          leaves(),
+          links_.data(),
+          leaf_groups_.runs.data(),
+          origin_.data(),
+          bounds_.data(),
+          boxes_.data(),
+          groups_.data(),
+          sources_.data(),
+          softening_.data(),
+          core_.data(),
+          moments_.data(),
+          follows_from_counts(kind_) ? nullptr : children_.data(),
+          has_boxes_ ? node_boxes_.data() : nullptr};
 }
 
 cuda::DeviceArray<LeafNotice> DeviceForest::notices() const {

@@ -33,9 +33,8 @@ class DeviceForest {
   /// Brings the particles into tree order, once after cut().
   void arrange(DeviceParticles& particles);
   /// Cuts some leaves anew into groups and buckets, once cut(): as many as before. leaves: own ones,
-  /// ascending; records: of their particles, leaf by leaf; ids (device): by Record::index; order (out,
-  /// device): indices in tree order.
-  void recut(std::span<const std::int32_t> leaves, const cuda::DeviceRecords& records, const ParticleId* ids,
+  /// ascending; particles: theirs, leaf by leaf; order (out, device): indices in tree order.
+  void recut(std::span<const std::int32_t> leaves, const TreeParticles& particles,
              std::int32_t targets_per_warp, std::uint32_t* order);
   /// The part of new trees that update() does not find anew: a copy for the host, for adopt().
   TreeShapes shapes() const;
@@ -49,7 +48,7 @@ class DeviceForest {
               const WalkUnits& units, double median_acceleration, int first_active);
 
   std::uint32_t leaves() const { return static_cast<std::uint32_t>(places_.size()); }
-  std::uint32_t groups() const { return static_cast<std::uint32_t>(leaf_of_group_.size()); }
+  std::uint32_t groups() const { return static_cast<std::uint32_t>(leaf_groups_.leaf_of_group.size()); }
   const std::vector<cuda::LeafPlaces>& places() const { return places_; }
   std::size_t nodes() const { return static_cast<std::size_t>(node_begin_.back()); }
   /// The first one of each leaf, length leaves + 1.
@@ -59,8 +58,8 @@ class DeviceForest {
   std::size_t particles() const { return sources_.size(); }
 
   cuda::LeafTrees trees() const;
-  const std::uint32_t* leaf_of_group() const { return leaf_of_group_.data(); }
-  /// For octrees, see cuda::mark_buckets().
+  const std::uint32_t* leaf_of_group() const { return leaf_groups_.leaf_of_group.data(); }
+  /// Where groups may be split, see cuda::mark_buckets().
   const std::uint32_t* buckets() const { return buckets_.data(); }
   /// The notices of the leaves, for all ranks.
   cuda::DeviceArray<LeafNotice> notices() const;
@@ -69,15 +68,16 @@ class DeviceForest {
   void lay_out(std::span<const Count> leaf_begin);
 
   LocalTreeKind kind_;
+  bool splits_groups_;  ///< GravityParameters::splits_groups()
+  bool has_boxes_;      ///< of nodes
   std::unique_ptr<DeviceTreeBuilder> builder_;
   std::vector<cuda::LeafPlaces> places_;
   std::vector<Count> node_begin_{0};  ///< [leaves + 1]
-  cuda::DeviceArray<cuda::LeafPlaces> device_places_;
-  cuda::DeviceArray<std::uint32_t> leaf_of_group_;
+  cuda::LeafGroups leaf_groups_;
   cuda::DeviceArray<std::uint32_t> order_;  ///< of the particles, from cut() to arrange()
   cuda::DeviceArray<NodeLinks> links_;
-  cuda::DeviceArray<std::uint8_t> children_;  ///< of nodes of octrees
-  cuda::DeviceArray<std::uint32_t> buckets_;  ///< of groups of octrees
+  cuda::DeviceArray<std::uint8_t> children_;  ///< of nodes, unless they follow from counts
+  cuda::DeviceArray<std::uint32_t> buckets_;  ///< of groups that may be split
   cuda::DeviceArray<Vec3d> origin_;
   cuda::DeviceArray<TargetBounds> bounds_;
   cuda::DeviceArray<TightBox> boxes_;
@@ -86,6 +86,7 @@ class DeviceForest {
   cuda::DeviceArray<float> softening_;
   cuda::DeviceArray<NodeCore> core_;
   cuda::DeviceArray<NodeMoments> moments_;
+  cuda::DeviceArray<NodeBox> node_boxes_;  ///< where the criterion needs them
 };
 
 }  // namespace grove

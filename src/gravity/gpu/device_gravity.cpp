@@ -143,7 +143,8 @@ cuda::WalkSources DeviceGravity::sources_of(const cuda::LeafTrees& trees) const 
           trees.children,
           nullptr,
           nullptr,
-          codes_};
+          codes_,
+          {trees.node_boxes, nullptr}};
 }
 
 cuda::WalkSources DeviceGravity::sources() const {
@@ -151,6 +152,7 @@ cuda::WalkSources DeviceGravity::sources() const {
   cuda::WalkSources from = sources_of(joint_ ? joint_->trees() : forest_.trees());
   from.nodes[0].frames = frames_.data();
   from.nodes[1] = top.cells;
+  from.boxes[1] = top.boxes;
   from.beginnings = top.beginnings;
   from.first_beginning = top.first_beginning;
   return from;

@@ -86,7 +86,8 @@ GravityStorage::Imported DeviceGravity::exchange_trees(const Domain& domain,
       [&](auto field, std::size_t) { exchange_field(of_particles, own_particles, field); });
   exchange_.apply(transfers);
   cuda::place_roots(notices_.data(), places_.size(), joint_->trees().core + roots,
-                    joint_->trees().moments + roots, joint_->links() + roots);
+                    joint_->trees().moments + roots, joint_->links() + roots,
+                    joint_->trees().node_boxes ? joint_->trees().node_boxes + roots : nullptr);
 
   const auto begin = static_cast<std::size_t>(domain.first_leaf[rank]),
              end = static_cast<std::size_t>(domain.first_leaf[rank + 1]);

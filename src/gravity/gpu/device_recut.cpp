@@ -193,7 +193,8 @@ class Recut {
       std::swap(records_, spare_);
     }
     const cuda::DeviceArray<std::uint32_t> order(end);
-    forest_.recut(leaves, records_, ids(), targets_per_warp, order.data());
+    // The cuts of bisections do not ask for masses.
+    forest_.recut(leaves, {records_, ids(), {nullptr, 0}}, targets_per_warp, order.data());
     particles_.reorder(numbers_.data(), order.data(), end, foreign_);
   }
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "base/errors.hpp"
+#include "kernels/cuda/trees/kd_tree.hpp"
 #include "kernels/cuda/trees/leaf_bisection.hpp"
 #include "kernels/cuda/trees/octree.hpp"
 #include "kernels/cuda/trees/octree_refit.hpp"
@@ -15,9 +16,8 @@ namespace {
 
 class DeviceBisections : public DeviceTreeBuilder {
  public:
-  std::vector<Count> build(std::span<const Count> leaf_begin, const cuda::DeviceRecords& records,
-                           const ParticleId* ids, std::int32_t targets_per_warp,
-                           cuda::DeviceArray<std::uint32_t>& order,
+  std::vector<Count> build(std::span<const Count> leaf_begin, const TreeParticles& particles,
+                           std::int32_t targets_per_warp, cuda::DeviceArray<std::uint32_t>& order,
                            cuda::DeviceArray<NodeLinks>& links) override {
     const GroupCuts rule{targets_per_warp};
     std::vector<Count> node_begin{0};
@@ -33,14 +33,16 @@ class DeviceBisections : public DeviceTreeBuilder {
     }
     links = cuda::DeviceArray<NodeLinks>(static_cast<std::size_t>(node_begin.back()));
     order = cuda::DeviceArray<std::uint32_t>(static_cast<std::size_t>(leaf_begin.back()));
-    cuda::cut_leaves(leaf_begin, node_begin, records, ids, order.data(), links.data(), rule);
+    cuda::cut_leaves(leaf_begin, node_begin, particles.records, particles.id, order.data(), links.data(),
+                     rule);
     return node_begin;
   }
 
   void rebuild(std::span<const Count> leaf_begin, std::span<const Count> node_begin,
-               const cuda::DeviceRecords& records, const ParticleId* ids, std::int32_t targets_per_warp,
-               std::uint32_t* order, NodeLinks* links) const override {
-    cuda::cut_leaves(leaf_begin, node_begin, records, ids, order, links, GroupCuts{targets_per_warp});
+               const TreeParticles& particles, std::int32_t targets_per_warp, std::uint32_t* order,
+               NodeLinks* links) const override {
+    cuda::cut_leaves(leaf_begin, node_begin, particles.records, particles.id, order, links,
+                     GroupCuts{targets_per_warp});
   }
 
   void refit(const cuda::LeafParticleFields& particles, const GravityParameters& gravity,
@@ -54,10 +56,10 @@ class DeviceOctrees : public DeviceTreeBuilder {
  public:
   DeviceOctrees(Curve curve, Count bucket) : octrees_(curve, static_cast<std::int32_t>(bucket)) {}
 
-  std::vector<Count> build(std::span<const Count> leaf_begin, const cuda::DeviceRecords& records,
-                           const ParticleId* ids, std::int32_t, cuda::DeviceArray<std::uint32_t>& order,
+  std::vector<Count> build(std::span<const Count> leaf_begin, const TreeParticles& particles, std::int32_t,
+                           cuda::DeviceArray<std::uint32_t>& order,
                            cuda::DeviceArray<NodeLinks>& links) override {
-    octrees_.sort(leaf_begin, records, ids);
+    octrees_.sort(leaf_begin, particles.records, particles.id);
     order = cuda::DeviceArray<std::uint32_t>(static_cast<std::size_t>(leaf_begin.back()));
     std::vector<Count> node_begin = octrees_.build(order.data(), links);
     octrees_.release();
@@ -74,10 +76,44 @@ class DeviceOctrees : public DeviceTreeBuilder {
   cuda::OctreeBuilder octrees_;
 };
 
+class DeviceKdTrees : public DeviceTreeBuilder {
+ public:
+  DeviceKdTrees(KdSplit split, std::int32_t bucket) : trees_(split, bucket) {}
+
+  std::vector<Count> build(std::span<const Count> leaf_begin, const TreeParticles& particles, std::int32_t,
+                           cuda::DeviceArray<std::uint32_t>& order,
+                           cuda::DeviceArray<NodeLinks>& links) override {
+    order = cuda::DeviceArray<std::uint32_t>(static_cast<std::size_t>(leaf_begin.back()));
+    std::vector<Count> node_begin =
+        trees_.build(leaf_begin, {particles.records, particles.id, particles.mass}, order.data(), links);
+    trees_.release();
+    return node_begin;
+  }
+
+  cuda::LeafGroups group(std::span<cuda::LeafPlaces> places, const NodeLinks* links) const override {
+    return cuda::nodes_as_groups(places, links);
+  }
+
+  void refit(const cuda::LeafParticleFields& particles, const GravityParameters& gravity,
+             const WalkUnits& units, double median_acceleration, const cuda::LeafTrees& trees,
+             std::uint32_t groups, std::uint32_t nodes) const override {
+    constexpr bool groups_are_nodes = true;
+    cuda::OctreeRefit(groups_are_nodes)
+        .run(particles, gravity, units, median_acceleration, trees, groups, nodes);
+  }
+
+ private:
+  cuda::KdTreeBuilder trees_;
+};
+
 }  // namespace
 
-void DeviceTreeBuilder::rebuild(std::span<const Count>, std::span<const Count>, const cuda::DeviceRecords&,
-                                const ParticleId*, std::int32_t, std::uint32_t*, NodeLinks*) const {
+cuda::LeafGroups DeviceTreeBuilder::group(std::span<cuda::LeafPlaces> places, const NodeLinks*) const {
+  return cuda::full_groups_of(places);
+}
+
+void DeviceTreeBuilder::rebuild(std::span<const Count>, std::span<const Count>, const TreeParticles&,
+                                std::int32_t, std::uint32_t*, NodeLinks*) const {
   throw std::logic_error("trees of this kind are not grown leaf by leaf");
 }
 
@@ -88,7 +124,7 @@ std::unique_ptr<DeviceTreeBuilder> device_tree_builder(const GravityParameters& 
     case LocalTreeKind::octree:
       return std::make_unique<DeviceOctrees>(gravity.curve, gravity.bucket);
     case LocalTreeKind::kd:
-      break;
+      return std::make_unique<DeviceKdTrees>(gravity.split, static_cast<std::int32_t>(gravity.bucket));
   }
   throw std::logic_error("no builder on GPUs for this kind of tree");
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/particles/in_parts.hpp"
 #include "kernels/cuda/particles/particle_steps.hpp"
 #include "particles/particles.hpp"
 
@@ -44,6 +45,15 @@ class DeviceParticles {
       return reinterpret_cast<T*>(column.values.data());
     }
     return nullptr;
+  }
+  /// The same of a field in one part or two.
+  template <class T>
+  cuda::InParts<T> in_parts(const Field<T>& field) const {
+    for (const Column& column : columns_)
+      if (column.info.name == field.info.name)
+        return {reinterpret_cast<const T*>(column.values.data()), column.values.size() / sizeof(T),
+                reinterpret_cast<const T*>(column.rest.data())};
+    return {nullptr, 0};
   }
   std::span<Column> columns() { return columns_; }
   std::span<const Column> columns() const { return columns_; }
