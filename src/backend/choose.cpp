@@ -32,9 +32,7 @@ void require_cells(const GravityParameters& gravity) {
 std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
                                       Particles particles, const GravityParameters& gravity) {
   require_cells(gravity);
-  if (choice.name == "cuda") {
-    return make_gpu_backend(comm, choice, std::move(particles), gravity);
-  }
+  if (choice.name == "cuda") return make_gpu_backend(comm, choice, std::move(particles), gravity);
   if (choice.payload || choice.share_gpu)
     throw Agreed<InputError>("--payload and --share-gpu are for GPUs; here the host does it all");
   return std::make_unique<HostBackend>(comm, std::move(particles), gravity);

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.hpp"
 #include "base/errors.hpp"
 #include "io/snapshot.hpp"
 #include "support/particles.hpp"
