@@ -24,6 +24,7 @@
 #include "kernels/cuda/let/leaf_lists.hpp"
 #include "kernels/cuda/particles/fields.hpp"
 #include "kernels/cuda/trees/device_top.hpp"
+#include "kernels/cuda/trees/leaf_groups.hpp"
 #include "kernels/cuda/trees/octree.hpp"
 #include "kernels/cuda/trees/octree_refit.hpp"
 #include "kernels/cuda/walk/rope_walk.hpp"
