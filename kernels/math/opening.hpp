@@ -100,6 +100,10 @@ struct GravityParameters {
   /// True if groups may be split where they reach far.
   bool splits_groups() const { return tree == LocalTreeKind::octree && walk == WalkKind::groups; }
   bool is_direct(Count particles) const { return particles < direct_below; }
+  /// True if trees of so many particles keep the levels of their nodes' cells until there are new ones.
+  bool keeps_levels(Count particles) const {
+    return criterion == Criterion::opening_cell && !is_direct(particles);
+  }
 
   /// True if the criterion needs |a_old|: an evaluation before the first one then uses first_evaluation().
   bool needs_old_acceleration() const {

@@ -19,6 +19,7 @@ void Forest::build(Particles& particles, const Box& box, std::span<const Count> 
   box_ = box;
   origins_.assign(leaf_begin.size() - 1, Vec3d{0, 0, 0});
   has_origins_ = false;
+  shapes_.levels.clear();
   lay_out(leaf_begin);
 
   Array<Record> own_records;
@@ -75,6 +76,8 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
   boxes_.assign(origins_.size(), {no_bounds().low, no_bounds().high});
   const AcceptanceRule rule = AcceptanceRule::of(gravity, units, median_acceleration);
   node_boxes_.resize(rule.needs_boxes() ? nodes : 0);
+  const bool finds_levels = rule.takes_cell() && shapes_.levels.empty();
+  if (finds_levels) shapes_.levels.resize(nodes);
 
   host_loop("Grove::forest::update", origins_.size(), [&](std::size_t leaf) {
     thread_local LeafMoments combiner;
@@ -87,8 +90,8 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
     const auto first = static_cast<std::size_t>(leaf_begin_[leaf]);
     combiner.combine(rule, tree(static_cast<std::int32_t>(leaf)).nodes, &shapes_.links[node],
                      static_cast<std::int32_t>(count), &sources_[first], &softening_[first],
-                     {box_, origins_[leaf], units_.length}, &core_[node], &moments_[node],
-                     node_boxes_.empty() ? nullptr : &node_boxes_[node]);
+                     {{box_, origins_[leaf], units_.length}, shapes_.levels.data() + node, finds_levels},
+                     &core_[node], &moments_[node], node_boxes_.empty() ? nullptr : &node_boxes_[node]);
   });
   if (gravity.splits_groups() && !has_sources_) mark_buckets();
   has_origins_ = has_sources_ = true;

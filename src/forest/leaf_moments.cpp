@@ -15,7 +15,7 @@ constexpr float round_up = 1 + 1e-6F;
 // One pass over the nodes for each step: none of them waits for what the one before does to its node.
 void LeafMoments::combine(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links,
                           std::int32_t particles, const SourceParticle* sources, const float* softening,
-                          const RootFrame& frame, NodeCore* core, NodeMoments* moments, NodeBox* boxes) {
+                          const Cells& cells, NodeCore* core, NodeMoments* moments, NodeBox* boxes) {
   load(particles, sources);
   sums_.resize(static_cast<std::size_t>(nodes));
   for (std::int32_t n = nodes - 1; n >= 0; --n) {
@@ -33,7 +33,10 @@ void LeafMoments::combine(const AcceptanceRule& rule, std::int32_t nodes, const 
   }
   for (std::int32_t n = 0; n < nodes; ++n) core[n].radius = radius(links[n], core[n].centre);
   if (rule.takes_box()) return prepare_with_boxes(rule, nodes, links, core, moments, boxes);
-  if (rule.takes_cell()) return prepare_with_cells(rule, nodes, links, sources, frame, core, moments);
+  if (rule.takes_cell()) {
+    if (cells.is_new) find_levels(nodes, links, sources, cells);
+    return prepare_with_cells(rule, nodes, cells, core, moments);
+  }
   for (std::int32_t n = 0; n < nodes; ++n) rule.prepare(core[n], 0, 0, trace(moments[n]));
 }
 
@@ -49,24 +52,30 @@ void LeafMoments::prepare_with_boxes(const AcceptanceRule& rule, std::int32_t no
   }
 }
 
-void LeafMoments::prepare_with_cells(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links,
-                                     const SourceParticle* sources, const RootFrame& frame, NodeCore* core,
-                                     const NodeMoments* moments) {
+void LeafMoments::prepare_with_cells(const AcceptanceRule& rule, std::int32_t nodes, const Cells& cells,
+                                     NodeCore* core, const NodeMoments* moments) {
+  for (std::int32_t n = 0; n < nodes; ++n) {
+    const auto [edge, offset] = edge_and_offset(cells.levels[n], cells.frame, core[n].centre);
+    rule.prepare(core[n], edge, offset, trace(moments[n]));
+  }
+}
+
+void LeafMoments::find_levels(std::int32_t nodes, const NodeLinks* links, const SourceParticle* sources,
+                              const Cells& cells) {
   cells_.resize(static_cast<std::size_t>(nodes));
   for (std::int32_t n = nodes - 1; n >= 0; --n) {
     const NodeLinks& link = links[n];
     SmallestCell& cell = cells_[static_cast<std::size_t>(n)];
     if (link.child < 0) {
-      cell = SmallestCell::of(frame, sources[link.first].position);
+      cell = SmallestCell::of(cells.frame, sources[link.first].position);
       for (std::int32_t i = link.first + 1; i < link.first + link.count; ++i)
-        cell.add(SmallestCell::of(frame, sources[i].position));
+        cell.add(SmallestCell::of(cells.frame, sources[i].position));
     } else {
       cell = cells_[static_cast<std::size_t>(link.child)];
       for (std::int32_t c = links[link.child].next; c != link.next; c = links[c].next)
         cell.add(cells_[static_cast<std::size_t>(c)]);
     }
-    const auto [edge, offset] = edge_and_offset(cell, frame, core[n].centre);
-    rule.prepare(core[n], edge, offset, trace(moments[n]));
+    cells.levels[n] = cell.level();
   }
 }
 

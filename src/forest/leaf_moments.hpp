@@ -18,11 +18,17 @@ namespace grove {
 /// Keeps scratch arrays from leaf to leaf. Cost: O(particles x depth).
 class LeafMoments {
  public:
+  /// The cells of the nodes of a leaf.
+  struct Cells {
+    RootFrame frame;
+    std::uint8_t* levels;  ///< [nodes] in; out where the tree is new
+    bool is_new;
+  };
   /// links (in): nodes; sources (in): particles in tree order; softening (in): Plummer-equivalent lengths,
-  /// walk units, by particle; frame (in): of the leaf; core, moments, boxes (out): nodes, boxes if the rule
-  /// needs_boxes().
+  /// walk units, by particle; cells: used if the rule takes_cell(); core, moments, boxes (out): nodes, boxes
+  /// if the rule needs_boxes().
   void combine(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links, std::int32_t particles,
-               const SourceParticle* sources, const float* softening, const RootFrame& frame, NodeCore* core,
+               const SourceParticle* sources, const float* softening, const Cells& cells, NodeCore* core,
                NodeMoments* moments, NodeBox* boxes);
 
  private:
@@ -33,9 +39,10 @@ class LeafMoments {
 
   void prepare_with_boxes(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links,
                           NodeCore* core, const NodeMoments* moments, NodeBox* boxes);
-  void prepare_with_cells(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links,
-                          const SourceParticle* sources, const RootFrame& frame, NodeCore* core,
+  void prepare_with_cells(const AcceptanceRule& rule, std::int32_t nodes, const Cells& cells, NodeCore* core,
                           const NodeMoments* moments);
+  void find_levels(std::int32_t nodes, const NodeLinks* links, const SourceParticle* sources,
+                   const Cells& cells);
   void load(std::int32_t particles, const SourceParticle* sources);
   float radius(const NodeLinks& links, const Vec3f& centre) const;
   Extent extent(std::int32_t node, const NodeLinks* links) const;

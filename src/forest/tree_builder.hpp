@@ -20,6 +20,9 @@ struct TreeShapes {
   std::vector<Count> node_begin;   ///< [leaves + 1] first node of each leaf
   Array<GroupRun> groups;          ///< of all leaves, one after the other
   std::vector<Count> group_begin;  ///< [leaves + 1] first group of each leaf
+  /// [nodes] levels of their cells (kernels/math/octree_cell.hpp), where the criterion takes them and an
+  /// update has found them.
+  Array<std::uint8_t> levels;
 };
 
 /// Grows the trees of the leaves of the ORB: how a leaf is divided is all that bisection, octree and kd-tree

@@ -185,6 +185,7 @@ void HostGravity::move_leaves(std::span<const std::int32_t> from, const Domain& 
       of_nodes(comm_, from, domain.first_leaf, shape.trees.node_begin);
   of_leaves.apply(shape.origins);
   of_nodes.apply(shape.trees.links);
+  if (parameters_.keeps_levels(domain.cells[0].count)) of_nodes.apply(shape.trees.levels);
   shape.trees.node_begin = of_leaves.beginnings(std::move(shape.trees.node_begin));
   forest_.adopt(std::move(shape), domain.box, domain.leaf_begin, *builder_);
 }

@@ -37,6 +37,10 @@ TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_after_each_step_on_other_ranks) {
 TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_with_octrees) {
   check(octrees + block_steps);
   check(octrees + shared_steps);
+  check(
+      "gravity: {softening: 0.02, tree: octree, criterion: opening_cell, bucket: 2}\n"
+      "tuning: {rebuild_interval: 5}\n" +
+      shared_steps);
 }
 
 TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_with_rebuilds_by_what_walks_cost) {

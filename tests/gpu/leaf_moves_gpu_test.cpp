@@ -33,6 +33,8 @@ TEST_F(LeafMovesOnGpu, change_no_bit_with_octrees) {
   check(5000);
   gravity_.critical_separation = 0.2;  // so that groups are split
   check(5000);
+  gravity_.criterion = Criterion::opening_cell;
+  check(5000);
 }
 
 TEST_F(LeafMovesOnGpu, change_no_bit_with_kd_trees) {

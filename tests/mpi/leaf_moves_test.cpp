@@ -36,6 +36,8 @@ TEST_F(LeafMovesOnHost, change_no_bit_with_octrees) {
   check();
   gravity_.critical_separation = 0.2;  // so that groups are split
   check();
+  gravity_.criterion = Criterion::opening_cell;
+  check();
 }
 
 TEST_F(LeafMovesOnHost, change_no_bit_of_direct_sums) {

@@ -60,6 +60,7 @@ struct DeviceGrown {
   cuda::DeviceArray<NodeMoments> moments;
   cuda::DeviceArray<std::uint8_t> children;
   cuda::DeviceArray<NodeBox> node_boxes;
+  cuda::DeviceArray<std::uint8_t> levels;
   cuda::LeafTrees trees{};
   cuda::OctreeRefit tree_refit;
   LocalTreeKind kind = LocalTreeKind::bisection;
@@ -148,6 +149,8 @@ struct DeviceGrown {
     moments = cuda::DeviceArray<NodeMoments>(links.size());
     if (needs_boxes(gravity.criterion)) node_boxes = cuda::DeviceArray<NodeBox>(links.size());
     if (!follows_from_counts(kind)) children = cuda::DeviceArray<std::uint8_t>(links.size());
+    const bool finds_levels = gravity.criterion == Criterion::opening_cell && levels.size() == 0;
+    if (finds_levels) levels = cuda::DeviceArray<std::uint8_t>(links.size());
     trees = {leaf_groups.places.data(),
              static_cast<std::uint32_t>(places.size()),
              links.data(),
@@ -161,7 +164,9 @@ struct DeviceGrown {
              core.data(),
              moments.data(),
              children.data(),
-             node_boxes.data()};
+             node_boxes.data(),
+             levels.data(),
+             finds_levels};
     const cuda::LeafParticleFields fields{position.data(), mass.data(), type.data(), old_acceleration.data(),
                                           nullptr,         0,           host.box};
     if (!follows_from_counts(kind))

@@ -47,14 +47,13 @@ Grown grow(Particles& particles, const GravityParameters& gravity, Count quantum
   return grown;
 }
 
-/// The length from which nodes of these particles are accepted, by the definition: the deepest level on which
-/// all are in one cell.
-double reach_by_definition(const Grown& grown, std::span<const Vec3d> positions, const Vec3d& centre) {
+/// The deepest level on which all are in one cell.
+int level_by_definition(const Box& box, std::span<const Vec3d> positions) {
   std::vector<IntegerPosition> places;
-  for (const Vec3d& x : positions) places.push_back(grown.box.coordinates(x));
+  for (const Vec3d& x : positions) places.push_back(box.coordinates(x));
   int level = 32;
-  const auto cell_of = [&](Coordinate c) { return level == 0 ? 0 : c >> (32 - level); };
   const auto is_divided = [&] {
+    const auto cell_of = [&](Coordinate c) { return level == 0 ? 0 : c >> (32 - level); };
     return std::any_of(places.begin(), places.end(), [&](const IntegerPosition& p) {
       for (int axis = 0; axis < 3; ++axis)
         if (cell_of(p[axis]) != cell_of(places[0][axis])) return true;
@@ -62,45 +61,65 @@ double reach_by_definition(const Grown& grown, std::span<const Vec3d> positions,
     });
   };
   while (is_divided()) --level;
-  // In units of the cell's edge, along the axes of the cells; turned coordinates are halved.
-  const CellAxes& axes = grown.box.axes;
+  return level;
+}
+
+/// The length from which a node in a cell of a level is accepted.
+double reach_by_definition(const Box& box, int level, const Vec3d& centre) {
+  // Along the axes of the cells; turned coordinates are halved.
+  const CellAxes& axes = box.axes;
   const bool is_turned = !(axes == CellAxes());
-  const double one = 0x1p31, edge = std::ldexp(grown.box.edge, -level) * (is_turned ? 2 : 1);
-  const Vec3d middle = grown.box.low + Vec3d{1, 1, 1} * (grown.box.edge / 2);
+  const double edge = std::ldexp(box.edge, -level) * (is_turned ? 2 : 1);
+  const Vec3d middle = box.low + Vec3d{1, 1, 1} * (box.edge / 2);
   double offset2 = 0;
-  for (int axis = 0; axis < 3; ++axis) {
-    const Vec3<std::int64_t>& row = axis == 0 ? axes.x : axis == 1 ? axes.y : axes.z;
-    const double from_middle = dot(row.as<double>() * (1 / one), centre - middle) / grown.box.edge;
-    const double in_cell = std::ldexp(from_middle + 0.5, level) - cell_of(places[0][axis]) - 0.5;
+  for (const Vec3<std::int64_t>& row : {axes.x, axes.y, axes.z}) {
+    const double place = dot(row.as<double>() * 0x1p-31, centre - middle) / box.edge + 0.5;
+    const double in_cell = std::ldexp(place, level) - std::floor(std::ldexp(place, level)) - 0.5;
     offset2 += in_cell * in_cell;
   }
   return edge / theta + std::sqrt(offset2) * edge;
 }
 
-// reach2 is rounded up by 1e-6; places, edges, offsets and the square are rounded some ten times by 2^-24,
-// and the rows of turned axes are half of one but for 1e-9.
-TEST(OctreeCell, is_the_smallest_that_holds_the_node) {
+/// Nodes of a leaf are accepted from the definition's distance, in cells of these levels; or where these are
+/// empty, in the smallest that hold them, and their levels are entered.
+///
+/// reach2 is rounded up by 1e-6; places, edges, offsets and the square are rounded some ten times by 2^-24,
+/// and the rows of turned axes are half of one but for 1e-9.
+void expect_reaches(const Grown& grown, const Particles& particles, std::int32_t leaf,
+                    std::vector<int>& levels) {
+  const SourceTree tree = grown.forest.tree(leaf);
+  const Vec3d* const first = particles.position.data() + grown.leaf_begin[static_cast<std::size_t>(leaf)];
+  const bool is_new = levels.empty();
+  for (std::int32_t n = 0; n < tree.nodes; ++n) {
+    const NodeLinks& link = tree.links[n];
+    if (is_new)
+      levels.push_back(
+          level_by_definition(grown.box, {first + link.first, static_cast<std::size_t>(link.count)}));
+    const Vec3d centre = tree.origin + tree.core[n].centre.as<double>() * grown.units.length;
+    const double expected =
+        std::max(reach_by_definition(grown.box, levels[static_cast<std::size_t>(n)], centre),
+                 tree.core[n].radius * grown.units.length);
+    ASSERT_NEAR(std::sqrt(tree.core[n].reach2) * grown.units.length, expected,
+                2e-6 * expected + 0x1p-40 * grown.box.edge)
+        << "leaf " << leaf << ", node " << n;
+  }
+}
+
+TEST(OctreeCell, is_the_smallest_that_holds_the_node_and_keeps_its_size) {
   for (const std::uint32_t turns : {0U, 1U, 3U})
     for (const Count bucket : {1, 8})
       for (const Count quantum : {2000, 250}) {
         Particles particles = on_a_grid(testing::Shape::plummer, 2000);
-        const Grown grown = grow(particles, cells_of_octrees(bucket), quantum, turns);
-        for (std::int32_t leaf = 0; leaf < grown.forest.leaves(); ++leaf) {
-          const SourceTree tree = grown.forest.tree(leaf);
-          const Vec3d* const first =
-              particles.position.data() + grown.leaf_begin[static_cast<std::size_t>(leaf)];
-          for (std::int32_t n = 0; n < tree.nodes; ++n) {
-            const Vec3d centre = tree.origin + tree.core[n].centre.as<double>() * grown.units.length;
-            const double expected = std::max(
-                reach_by_definition(
-                    grown, {first + tree.links[n].first, static_cast<std::size_t>(tree.links[n].count)},
-                    centre),
-                tree.core[n].radius * grown.units.length);
-            ASSERT_NEAR(std::sqrt(tree.core[n].reach2) * grown.units.length, expected,
-                        2e-6 * expected + 1e-6 * grown.box.edge * 0x1p-20)
-                << "leaf " << leaf << ", node " << n;
-          }
-        }
+        const GravityParameters gravity = cells_of_octrees(bucket);
+        Grown grown = grow(particles, gravity, quantum, turns);
+        std::vector<std::vector<int>> levels(static_cast<std::size_t>(grown.forest.leaves()));
+        for (std::int32_t leaf = 0; leaf < grown.forest.leaves(); ++leaf)
+          expect_reaches(grown, particles, leaf, levels[static_cast<std::size_t>(leaf)]);
+        for (std::size_t i = 0; i < particles.size(); ++i)
+          particles.position[i] += Vec3d{0.05, -0.02, 0.03} * std::sin(static_cast<double>(i));
+        grown.moments(particles, gravity, 0);
+        for (std::int32_t leaf = 0; leaf < grown.forest.leaves(); ++leaf)
+          expect_reaches(grown, particles, leaf, levels[static_cast<std::size_t>(leaf)]);
       }
 }
 

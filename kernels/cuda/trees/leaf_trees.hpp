@@ -47,6 +47,8 @@ struct LeafTrees {
   NodeMoments* moments;
   std::uint8_t* children = nullptr;  ///< of nodes, unless buckets; not there where all have two
   NodeBox* node_boxes = nullptr;     ///< of nodes; not there where no criterion needs them
+  std::uint8_t* levels = nullptr;    ///< [nodes] of cells (octree_cell.hpp), where the criterion takes them
+  bool finds_levels = false;         ///< the trees are new: an update finds these
 
   /// True if all nodes that are divided have two children.
   GROVE_HOST_DEVICE bool are_binary() const { return children == nullptr; }

@@ -295,7 +295,7 @@ __global__ void __launch_bounds__(threads) complete(const AcceptanceRule rule, c
     largest = max(v.radius2[n], __reduce_max_sync(node_mask(), largest));
     if (node_lane() != 0) continue;
     Extent extent{};
-    if constexpr (!std::is_same_v<Extent, NoExtent>) extent = v.extent<Extent>(v.slot[n]);
+    if constexpr (is_stored<Extent>) extent = v.extent<Extent>(v.slot[n]);
     complete_node(rule, trees, n, node, trees.moments[n], largest, extent, root.frame_of(trees, place.leaf));
   }
 }
@@ -323,7 +323,8 @@ void OctreeRefit::run(const LeafParticleFields& particles, const GravityParamete
   sums_.reserve(most_divided);
   first_node_.reserve(groups);
   if (rule.acceptance.takes_box()) extents_.reserve(most_divided * sizeof(BoxExtent));
-  if (rule.acceptance.takes_cell()) extents_.reserve(most_divided * sizeof(CellExtent));
+  const bool finds_levels = rule.acceptance.takes_cell() && trees.finds_levels;
+  if (finds_levels) extents_.reserve(most_divided * sizeof(CellExtent));
   const View v = view();
 
   find_origins<<<blocks_for(trees.count, warps), threads>>>(particles, trees);
@@ -340,8 +341,10 @@ void OctreeRefit::run(const LeafParticleFields& particles, const GravityParamete
     };
     if (rule.acceptance.takes_box())
       sum_up(BoxExtent{});
-    else if (rule.acceptance.takes_cell())
+    else if (finds_levels)
       sum_up(CellExtent{});
+    else if (rule.acceptance.takes_cell())
+      sum_up(KeptCell{});
     else
       sum_up(NoExtent{});
   }

@@ -9,8 +9,8 @@
 
 namespace grove::cuda {
 
-/// update_leaves() for octrees in leaves of any size: the same results, moments to rounding; and how many
-/// children nodes have.
+/// update_leaves() for octrees in leaves of any size: the same results, moments to rounding; how many
+/// children nodes have, and in new trees the levels of their cells.
 ///
 /// Sums climb from the nodes above buckets, eight lanes each, a child a lane, added in a fixed order: a pass
 /// for those that have only buckets, one for the parents that then wait for no other, and a last one in which

@@ -55,7 +55,8 @@ __device__ inline unsigned node_mask() {
   return ((1U << lanes_per_node) - 1) << (lane_index() / lanes_per_node * lanes_per_node);
 }
 
-/// The extents of the particles of a node, as criteria take them: not at all, tight boxes, or cells.
+/// The extents of the particles of a node, as criteria take them: not at all, tight boxes, or cells, whose
+/// levels are found in new trees and kept in others.
 struct NoExtent {
   __device__ static NoExtent of(const RootFrame&, const Vec3f&) { return {}; }
   __device__ void add(const NoExtent&) {}
@@ -72,14 +73,33 @@ struct BoxExtent {
   }
 };
 using CellExtent = SmallestCell;
+struct KeptCell {
+  __device__ static KeptCell of(const RootFrame&, const Vec3f&) { return {}; }
+  __device__ void add(const KeptCell&) {}
+};
 
-__device__ inline EdgeAndOffset edge_and_offset(const NoExtent&, const RootFrame&, const Vec3f&) {
+/// level: of a node's cell.
+__device__ inline EdgeAndOffset edge_and_offset(const NoExtent&, const RootFrame&, const Vec3f&,
+                                                std::uint8_t*) {
   return {0, 0};
 }
-__device__ inline EdgeAndOffset edge_and_offset(const BoxExtent& box, const RootFrame&, const Vec3f& centre) {
+__device__ inline EdgeAndOffset edge_and_offset(const BoxExtent& box, const RootFrame&, const Vec3f& centre,
+                                                std::uint8_t*) {
   const Vec3f side = box.high - box.low;
   return {fmaxf(side.x, fmaxf(side.y, side.z)), norm(centre - (box.low + box.high) * 0.5F)};
 }
+__device__ inline EdgeAndOffset edge_and_offset(const CellExtent& cell, const RootFrame& frame,
+                                                const Vec3f& centre, std::uint8_t* level) {
+  *level = cell.level();
+  return edge_and_offset(*level, frame, centre);
+}
+__device__ inline EdgeAndOffset edge_and_offset(const KeptCell&, const RootFrame& frame, const Vec3f& centre,
+                                                const std::uint8_t* level) {
+  return edge_and_offset(*level, frame, centre);
+}
+
+template <class Extent>
+constexpr bool is_stored = !std::is_empty_v<Extent>;
 
 /// The sums over the particles of a node. With a length of an odd number of pairs of banks, so that those
 /// of a warp's lanes, one behind the other, are read and written without conflicts.
@@ -95,7 +115,7 @@ struct NodeSum : Extent {
   const __device__ Extent& extent() const { return *this; }
 };
 static_assert(sizeof(NodeSum<NoExtent>) % 16 == 8 && sizeof(NodeSum<BoxExtent>) % 16 == 8 &&
-              sizeof(NodeSum<CellExtent>) % 16 == 8);
+              sizeof(NodeSum<CellExtent>) % 16 == 8 && sizeof(NodeSum<KeptCell>) % 16 == 8);
 
 /// The root cube of the trees of all leaves.
 struct RootOfTrees {
@@ -135,7 +155,7 @@ __device__ void complete_node(const AcceptanceRule& rule, const LeafTrees& trees
                               const RootFrame& frame) {
   constexpr float round_up = 1 + 1e-6F;
   node.radius = std::sqrt(__uint_as_float(radius2)) * round_up;
-  const auto [edge, offset] = edge_and_offset(extent, frame, node.centre);
+  const auto [edge, offset] = edge_and_offset(extent, frame, node.centre, trees.levels + n);
   rule.prepare(node, edge, offset, m.xx + m.yy + m.zz);
   trees.core[n] = node;
   if (rule.needs_boxes()) put_box(extent, node.centre, trees.node_boxes[n]);
@@ -167,7 +187,7 @@ struct LeafSums {
     const std::uint32_t slot = v.slot[n];
     Sum result;
     result.sum = v.sums[slot];
-    if constexpr (has_extents) result.extent() = v.extent<Extent>(slot);
+    if constexpr (is_stored<Extent>) result.extent() = v.extent<Extent>(slot);
     return result;
   }
 
@@ -222,14 +242,13 @@ struct LeafSums {
     const NodeMoments moments = node_moments(s.sum);
     const std::uint32_t slot = v.slot[n];
     v.sums[slot] = s.sum;
-    if constexpr (has_extents) v.extent<Extent>(slot) = s.extent();
+    if constexpr (is_stored<Extent>) v.extent<Extent>(slot) = s.extent();
     if (!is_wide) return complete(n, core, moments, radius2, s.extent());
     trees.core[n] = core;
     trees.moments[n] = moments;
   }
 
  private:
-  static constexpr bool has_extents = !std::is_same_v<Extent, NoExtent>;
   __device__ SourceParticle* sources() const { return trees.sources + leaf.first; }
   __device__ RootFrame frame() const { return root.frame_of(trees, number); }
 };

@@ -38,6 +38,7 @@ std::int32_t DeviceForest::largest_tree() const {
 void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> leaf_begin,
                        const cuda::DeviceRecords& records, std::int32_t targets_per_warp) {
   links_ = {};
+  levels_ = {};
   if (!follows_from_counts(kind_)) {
     // New nodes take memory, and the next trees have other sizes.
     core_ = {};
@@ -75,12 +76,15 @@ TreeShapes DeviceForest::shapes() const {
   shapes.links.resize(nodes());
   shapes.node_begin = node_begin_;
   cuda::device_download(shapes.links.data(), links_.data(), nodes() * sizeof(NodeLinks));
+  shapes.levels.resize(levels_.size());
+  levels_.download(shapes.levels);
   return shapes;
 }
 
-void DeviceForest::adopt(cuda::DeviceArray<NodeLinks> links, std::vector<Count> node_begin,
-                         std::span<const Count> leaf_begin) {
+void DeviceForest::adopt(cuda::DeviceArray<NodeLinks> links, cuda::DeviceArray<std::uint8_t> levels,
+                         std::vector<Count> node_begin, std::span<const Count> leaf_begin) {
   links_ = std::move(links);
+  levels_ = std::move(levels);
   node_begin_ = std::move(node_begin);
   lay_out(leaf_begin);
 }
@@ -109,7 +113,11 @@ void DeviceForest::update(const DeviceParticles& particles, const Box& box, cons
                                         box};
   if (!follows_from_counts(kind_)) renew(children_, nodes());
   if (has_boxes_) renew(node_boxes_, nodes());
-  builder_->refit(fields, gravity, units, median_acceleration, trees(), groups(),
+  const bool finds_levels = gravity.criterion == Criterion::opening_cell && levels_.size() == 0;
+  if (finds_levels) renew(levels_, nodes());
+  cuda::LeafTrees updated = trees();
+  updated.finds_levels = finds_levels;
+  builder_->refit(fields, gravity, units, median_acceleration, updated, groups(),
                   static_cast<std::uint32_t>(nodes()));
 }
 
@@ -127,7 +135,8 @@ cuda::LeafTrees DeviceForest::trees() const {
           core_.data(),
           moments_.data(),
           follows_from_counts(kind_) ? nullptr : children_.data(),
-          has_boxes_ ? node_boxes_.data() : nullptr};
+          has_boxes_ ? node_boxes_.data() : nullptr,
+          levels_.data()};
 }
 
 cuda::DeviceArray<LeafNotice> DeviceForest::notices() const {

@@ -41,8 +41,9 @@ class DeviceForest {
   /// Takes the trees of other leaves, as they were cut: all else is found anew by update(). links: of the
   /// nodes of all leaves; node_begin: where those of each begin, leaf_begin likewise for particles, length
   /// leaves + 1.
-  void adopt(cuda::DeviceArray<NodeLinks> links, std::vector<Count> node_begin,
-             std::span<const Count> leaf_begin);
+  /// levels: of all nodes where GravityParameters::keeps_levels(), else empty.
+  void adopt(cuda::DeviceArray<NodeLinks> links, cuda::DeviceArray<std::uint8_t> levels,
+             std::vector<Count> node_begin, std::span<const Count> leaf_begin);
   /// As Forest::update(). box: that gave the particles of these trees their coordinates.
   void update(const DeviceParticles& particles, const Box& box, const GravityParameters& gravity,
               const WalkUnits& units, double median_acceleration, int first_active);
@@ -77,6 +78,7 @@ class DeviceForest {
   cuda::DeviceArray<std::uint32_t> order_;  ///< of the particles, from cut() to arrange()
   cuda::DeviceArray<NodeLinks> links_;
   cuda::DeviceArray<std::uint8_t> children_;  ///< of nodes, unless they follow from counts
+  cuda::DeviceArray<std::uint8_t> levels_;    ///< [nodes] of their cells, once found: TreeShapes::levels
   cuda::DeviceArray<std::uint32_t> buckets_;  ///< of groups that may be split
   cuda::DeviceArray<Vec3d> origin_;
   cuda::DeviceArray<TargetBounds> bounds_;

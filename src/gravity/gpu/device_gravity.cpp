@@ -280,13 +280,20 @@ void DeviceGravity::move_leaves(std::span<const std::int32_t> from, const Domain
       of_nodes(comm_, from, domain.first_leaf, forest_.node_begin());
   cuda::DeviceArray<NodeLinks> links(of_nodes.size());
   transfer(exchange_, of_nodes, forest_.trees().links, links.data(), sizeof(NodeLinks));
-  forest_.adopt(std::move(links), of_leaves.beginnings(forest_.node_begin()), domain.leaf_begin);
+  cuda::DeviceArray<std::uint8_t> levels;
+  if (parameters_.keeps_levels(domain.cells[0].count)) {
+    levels = cuda::DeviceArray<std::uint8_t>(of_nodes.size());
+    transfer(exchange_, of_nodes, forest_.trees().levels, levels.data(), 1);
+  }
+  forest_.adopt(std::move(links), std::move(levels), of_leaves.beginnings(forest_.node_begin()),
+                domain.leaf_begin);
   blocks_.give_out(domain);
 }
 
 void DeviceGravity::restore(State state, const Domain& domain) {
   TreeShapes& trees = state.trees.trees;
   forest_.adopt(cuda::DeviceArray<NodeLinks>{std::span<const NodeLinks>(trees.links)},
+                cuda::DeviceArray<std::uint8_t>{std::span<const std::uint8_t>(trees.levels)},
                 std::move(trees.node_begin), domain.leaf_begin);
   if (blocks_.can_recut(domain)) blocks_.restore(domain, std::move(state.blocks));
   has_new_cells_ = true;

@@ -28,6 +28,7 @@ inline constexpr const char* leaf_work = "LeafWork";    // [leaves] interactions
 // part_NNNN.hdf5
 inline constexpr const char* node_begin = "NodeBegin";  // [leaves + 1] of the part
 inline constexpr const char* links = "NodeLinks";       // [nodes] NodeLinks
+inline constexpr const char* levels = "NodeLevels";     // [nodes], where TreeShapes have them
 inline constexpr const char* origins = "LeafOrigins";   // [leaves], from the host alone
 }  // namespace arrays
 }  // namespace grove

@@ -52,6 +52,10 @@ void read_trees(const ArrayFileReader& file, const Overlap& part, Forest::Shape&
   const std::size_t before = trees.links.size(), count = static_cast<std::size_t>(begin.back() - begin[0]);
   trees.links.resize(before + count);
   file.read(arrays::links, begin[0], std::span(trees.links).subspan(before));
+  if (file.has(arrays::levels)) {
+    trees.levels.resize(before + count);
+    file.read(arrays::levels, begin[0], std::span(trees.levels).subspan(before));
+  }
   for (std::size_t leaf = 1; leaf <= part.leaves; ++leaf)
     trees.node_begin.push_back(static_cast<Count>(before) + begin[leaf] - begin[0]);
   if (file.rows(arrays::origins) == 0) return;

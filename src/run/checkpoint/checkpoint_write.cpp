@@ -33,7 +33,7 @@ std::int64_t bytes_of_part(const Particles& particles, const Forest::Shape& tree
   for_each_field([&](const auto& field) {
     if (field.info.checkpoint) add(particles.*field.array);
   });
-  add(trees.origins), add(trees.trees.links), add(trees.trees.node_begin);
+  add(trees.origins), add(trees.trees.links), add(trees.trees.node_begin), add(trees.trees.levels);
   return sum;
 }
 
@@ -45,6 +45,7 @@ void write_part(const std::string& path, const Particles& particles, const Fores
   });
   file.put(arrays::node_begin, trees.trees.node_begin);
   file.put(arrays::links, trees.trees.links);
+  if (!trees.trees.levels.empty()) file.put(arrays::levels, trees.trees.levels);
   file.put(arrays::origins, trees.origins);
   file.close();
 }
