@@ -70,6 +70,7 @@ class HostRopeTrees {
 
   const NodeCore& core(const Leaf& leaf, std::int32_t n) const { return leaf.tree->core[n]; }
   const NodeLinks& links(const Leaf& leaf, std::int32_t n) const { return leaf.tree->links[n]; }
+  const NodeLinks& way(const Leaf& leaf, std::int32_t n) const { return links(leaf, n); }
   const NodeMoments& moments(const Leaf& leaf, std::int32_t n) const { return leaf.tree->moments[n]; }
   const NodeBox& box(const Leaf& leaf, std::int32_t n) const { return leaf.tree->boxes[n]; }
   const SourceParticle& particle(const Leaf& leaf, std::int32_t i) const { return leaf.tree->particles[i]; }

@@ -49,6 +49,9 @@ struct alignas(32) NodeCore {
   float power;      ///< and where d^2 <= this times the inverse tolerance
 };
 
+/// Of this and of other types that are read like it.
+GROVE_HOST_DEVICE inline float softening_of(const NodeCore& core) { return core.softening; }
+
 /// Raw second moments about the centre of mass, sum over particles of m d d^T; not traceless, because under
 /// softening the trace enters the force.
 struct alignas(32) NodeMoments {

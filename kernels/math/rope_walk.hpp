@@ -26,10 +26,12 @@ struct RopeTarget {
 /// and then the cells again; what holds the target is opened.
 ///
 /// The Visitor decides and adds up; d are separations from the target in walk units:
-///   bool accepts(const NodeCore&, const Vec3f& d) const   true if a node may stand for its particles; with a
+///   bool accepts(const Core&, const Vec3f& d) const   true if a node may stand for its particles; with a
 ///       const NodeBox& as third argument where `needs_box`, a static constant, says so
-///   void node(const NodeCore&, const NodeMoments&, const Vec3f& d)   an accepted one; of a cell above the
-///       leaves the centre in NodeCore is not used
+///   void node(const Core&, const NodeMoments&, const Vec3f& d)   an accepted one; of a cell above the leaves
+///       the centre in Core is not used
+/// Core is NodeCore, or has its centre, mass, reach2 and power, and softening_of().
+///
 ///   void particle(float mass, float softening, const Vec3f& d)   of a node that is not, never the target
 ///
 /// Trees say where nodes are, in the frame of the target. Codes are theirs, but for rope_end:
@@ -43,7 +45,7 @@ struct RopeTarget {
 ///   Leaf enter(leaf) const                 with a member `shift` from its frame to that of the target,
 ///   code after_leaf(leaf) const
 ///   links(Leaf, n), core(Leaf, n), moments(Leaf, n)   of its nodes, and where needed box(Leaf, n); at least
-///       the root is there
+///       the root is there; way(Leaf, n): child and next of links(), all that most nodes are asked for
 ///   particle(Leaf, i), softening(Leaf, i)             of its particles
 template <class Trees, class Visitor>
 class RopeWalk {
@@ -94,7 +96,8 @@ class RopeWalk {
   }
 
   /// The node that the walk is at.
-  GROVE_HOST_DEVICE bool accepts_node(const NodeCore& core, const Vec3f& d) const {
+  template <class Core>
+  GROVE_HOST_DEVICE bool accepts_node(const Core& core, const Vec3f& d) const {
     if constexpr (Visitor::needs_box)
       return visitor_.accepts(core, d, trees_.box(leaf_, node_));
     else
@@ -110,25 +113,26 @@ class RopeWalk {
   }
 
   GROVE_HOST_DEVICE bool step_in_leaf() {
-    const NodeCore core = trees_.core(leaf_, node_);
-    const NodeLinks links = trees_.links(leaf_, node_);
+    const auto core = trees_.core(leaf_, node_);
+    const auto way = trees_.way(leaf_, node_);
     const Vec3f d = core.centre + leaf_.shift - target_.position;
     ++tests;
     if (accepts_node(core, d)) {
       visitor_.node(core, trees_.moments(leaf_, node_), d);
       ++nodes;
-      node_ = links.next;
-    } else if (links.child >= 0) {
-      node_ = links.child;
+      node_ = way.next;
+    } else if (way.child >= 0) {
+      node_ = way.child;
     } else {
-      if (!links.is_bucket()) return false;
-      open_bucket(links);
-      node_ = links.next;
+      if (way.child != NodeLinks::bucket) return false;
+      open_bucket(trees_.links(leaf_, node_));
+      node_ = way.next;
     }
     return true;
   }
 
-  GROVE_HOST_DEVICE void open_bucket(const NodeLinks& links) {
+  GROVE_HOST_DEVICE void open_bucket(const NodeLinks& bucket) {
+    const NodeLinks links = bucket;
     for (std::int32_t i = links.first; i < links.first + links.count; ++i) {
       if (i == own_place_) continue;
       const SourceParticle source = trees_.particle(leaf_, i);

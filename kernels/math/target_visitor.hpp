@@ -19,8 +19,9 @@ class TargetAcceptance {
   GROVE_HOST_DEVICE explicit TargetAcceptance(float inverse_tolerance)
       : inverse_tolerance_(inverse_tolerance) {}
 
-  GROVE_HOST_DEVICE bool accepts(const NodeCore& core, const Vec3f& d) const {
-    return grove::accepts(core, norm2(d), inverse_tolerance_, 0);
+  template <class Core>
+  GROVE_HOST_DEVICE bool accepts(const Core& core, const Vec3f& d) const {
+    return grove::accepts(core.reach2, core.power, norm2(d), inverse_tolerance_, 0);
   }
 
  private:
@@ -35,10 +36,11 @@ class EdgeAcceptance {
       : inverse_tolerance_(inverse_tolerance) {}
 
   /// Nodes of mixed softening stand for their particles beyond the ball about their box only.
-  GROVE_HOST_DEVICE bool accepts(const NodeCore& core, const Vec3f& d, const NodeBox& box) const {
+  template <class Core>
+  GROVE_HOST_DEVICE bool accepts(const Core& core, const Vec3f& d, const NodeBox& box) const {
     const float distance2 = norm2(d);
     if (!(distance2 > core.power * inverse_tolerance_)) return false;
-    return distance2 > core.reach2 || (core.softening >= 0 && box.is_far_from(d));
+    return distance2 > core.reach2 || (softening_of(core) >= 0 && box.is_far_from(d));
   }
 
  private:
@@ -53,9 +55,10 @@ class TargetExpansion {
   GROVE_HOST_DEVICE explicit TargetExpansion(float softening)
       : scale_(scale_of(Shape{}, larger(softening, least_softening))) {}
 
-  GROVE_HOST_DEVICE void node(const NodeCore& core, const NodeMoments& moments, const Vec3f& d) {
+  template <class Core>
+  GROVE_HOST_DEVICE void node(const Core& core, const NodeMoments& moments, const Vec3f& d) {
     constexpr float least2 = least_softening * least_softening;
-    const float softening = larger(std::abs(core.softening), least_softening);
+    const float softening = larger(std::abs(softening_of(core)), least_softening);
     const CellSource source =
         CellSource::of(core.centre, core.mass, moments, softening, larger(moments.softening2, least2));
     const float scale = pair_scale(Shape{}, scale_, scale_of(Shape{}, source));

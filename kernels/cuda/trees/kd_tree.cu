@@ -60,9 +60,19 @@ __global__ void __launch_bounds__(threads) bound_leaves(const KdView v, KdPartit
       high[axis] = max(high[axis], x);
     }
   warp_box(low, high);
-  if (lane_index() >= 3) return;
-  atomicMin(&boxes[leaf].low[0][lane_index()], low[lane_index()]);
-  atomicMax(&boxes[leaf].high[0][lane_index()], high[lane_index()]);
+  __shared__ IntegerPosition lows[warps], highs[warps];
+  if (lane_index() == 0) lows[threadIdx.x / 32] = low, highs[threadIdx.x / 32] = high;
+  __syncthreads();
+  // Many blocks meet at the box of a leaf: one thread for each of its sides goes there.
+  if (threadIdx.x >= 6) return;
+  const int axis = static_cast<int>(threadIdx.x % 3);
+  Coordinate side = threadIdx.x < 3 ? low[axis] : high[axis];  // the first warp's
+  for (int w = 1; w < warps; ++w)
+    side = threadIdx.x < 3 ? min(side, lows[w][axis]) : max(side, highs[w][axis]);
+  if (threadIdx.x < 3)
+    atomicMin(&boxes[leaf].low[0][axis], side);
+  else
+    atomicMax(&boxes[leaf].high[0][axis], side);
 }
 
 __global__ void empty_boxes(std::uint32_t leaves, KdPartition* boxes) {

@@ -1,9 +1,53 @@
 #pragma once
 
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
 #include "kernels/cuda/walk/rope_walk.hpp"
 #include "kernels/math/rope_walk.hpp"
 
 namespace grove::cuda {
+
+/// Loads a part of a node, aligned as Part is, in one piece. The compiler would load whole nodes.
+template <class Part, class Whole>
+GROVE_HOST_DEVICE Part load_part(const Whole& node, std::size_t offset) {
+  static_assert(sizeof(Part) == alignof(Part));
+  const auto* const from = reinterpret_cast<const Part*>(reinterpret_cast<const std::byte*>(&node) + offset);
+#if defined(__CUDA_ARCH__)
+  return __ldg(from);
+#else
+  return *from;
+#endif
+}
+
+/// The part of NodeCore that most nodes are asked for. Lanes are at different nodes: what they load is what
+/// limits the walk.
+struct RopeCore {
+  Vec3f centre;
+  float mass, reach2, power;
+  const NodeCore* all;
+
+  GROVE_HOST_DEVICE static RopeCore of(const NodeCore& core) {
+    static_assert(offsetof(NodeCore, centre) == 0 && offsetof(NodeCore, mass) == 12 &&
+                  offsetof(NodeCore, power) == offsetof(NodeCore, reach2) + 4);
+    const auto place = load_part<float4>(core, 0);
+    const auto reach = load_part<float2>(core, offsetof(NodeCore, reach2));
+    return {{place.x, place.y, place.z}, place.w, reach.x, reach.y, &core};
+  }
+};
+GROVE_HOST_DEVICE inline float softening_of(const RopeCore& core) { return core.all->softening; }
+
+/// The part of NodeLinks that most nodes are asked for.
+struct RopeWay {
+  std::int32_t child, next;
+
+  GROVE_HOST_DEVICE static RopeWay of(const NodeLinks& links) {
+    static_assert(offsetof(NodeLinks, child) == 0 && offsetof(NodeLinks, next) == 4);
+    const auto way = load_part<int2>(links, 0);
+    return {way.x, way.y};
+  }
+};
 
 /// The trees of a RopeWalk in device memory, seen from a leaf.
 class DeviceRopeTrees {
@@ -48,8 +92,11 @@ class DeviceRopeTrees {
     return above_.next[above_.cells.leaf_cell[leaf]];
   }
 
-  GROVE_HOST_DEVICE const NodeCore& core(const Leaf& leaf, std::int32_t n) const {
-    return from_.nodes[0].core[place(leaf.first_node, n)];
+  GROVE_HOST_DEVICE RopeCore core(const Leaf& leaf, std::int32_t n) const {
+    return RopeCore::of(from_.nodes[0].core[place(leaf.first_node, n)]);
+  }
+  GROVE_HOST_DEVICE RopeWay way(const Leaf& leaf, std::int32_t n) const {
+    return RopeWay::of(links(leaf, n));
   }
   GROVE_HOST_DEVICE const NodeLinks& links(const Leaf& leaf, std::int32_t n) const {
     return from_.nodes[0].links[place(leaf.first_node, n)];
