@@ -26,7 +26,7 @@
 #include "kernels/cuda/trees/device_top.hpp"
 #include "kernels/cuda/trees/leaf_groups.hpp"
 #include "kernels/cuda/trees/octree.hpp"
-#include "kernels/cuda/trees/octree_refit.hpp"
+#include "kernels/cuda/trees/tree_refit.hpp"
 #include "kernels/cuda/walk/rope_walk.hpp"
 #include "kernels/cuda/walk/walk.hpp"
 #include "kernels/math/group_cuts.hpp"
@@ -251,7 +251,7 @@ class Bench {
   WalkUnits units_;
   cuda::DeviceRecords records_;
   cuda::OctreeBuilder builder_;
-  cuda::OctreeRefit update_;
+  cuda::TreeRefit update_{cuda::TreeGroups::full};
   std::vector<Cell> cells_;
   std::vector<Count> leaf_begin_, node_begin_;
   DeviceArray<Vec3d> position_, ordered_position_;

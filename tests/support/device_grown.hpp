@@ -8,7 +8,7 @@
 #include "kernels/cuda/trees/leaf_bisection.hpp"
 #include "kernels/cuda/trees/leaf_groups.hpp"
 #include "kernels/cuda/trees/octree.hpp"
-#include "kernels/cuda/trees/octree_refit.hpp"
+#include "kernels/cuda/trees/tree_refit.hpp"
 #include "kernels/cuda/walk/walk.hpp"
 #include "kernels/math/group_cuts.hpp"
 #include "support/device_records.hpp"
@@ -62,7 +62,7 @@ struct DeviceGrown {
   cuda::DeviceArray<NodeBox> node_boxes;
   cuda::DeviceArray<std::uint8_t> levels;
   cuda::LeafTrees trees{};
-  cuda::OctreeRefit tree_refit;
+  cuda::TreeRefit tree_refit{cuda::TreeGroups::full};
   LocalTreeKind kind = LocalTreeKind::bisection;
 
   /// Brings the particles into tree order. targets_per_warp: of cut_leaves().
@@ -107,7 +107,7 @@ struct DeviceGrown {
                             order.data(), links);
     particles.reorder(download(order));
     kind = LocalTreeKind::kd;
-    tree_refit = cuda::OctreeRefit(true);
+    tree_refit = cuda::TreeRefit(cuda::TreeGroups::nodes);
     lay_out();
   }
 

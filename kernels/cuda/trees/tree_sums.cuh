@@ -2,16 +2,16 @@
 
 #include "kernels/cuda/device/warp.cuh"
 #include "kernels/cuda/trees/leaf_update.cuh"
-#include "kernels/cuda/trees/octree_refit.hpp"
+#include "kernels/cuda/trees/tree_refit.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/octree_cell.hpp"
 
-/// How the kernels of OctreeRefit sum up nodes.
+/// How the kernels of TreeRefit sum up nodes.
 namespace grove::cuda {
 
 /// The data that kernels need beside the trees. Nodes by their number among all. Wide nodes hold the whole of
 /// some group of particles.
-struct OctreeRefit::View {
+struct TreeRefit::View {
   std::uint32_t* parent;   ///< [nodes] no_node: a root
   std::uint32_t* pending;  ///< [nodes] children that are divided and not done
   std::uint32_t* slot;     ///< [nodes] of those that are divided, among the sums of these
@@ -168,7 +168,7 @@ struct LeafSums {
 
   const AcceptanceRule& rule;
   const LeafTrees& trees;
-  const OctreeRefit::View& v;
+  const TreeRefit::View& v;
   const LeafPlaces& leaf;
   Sum* memory;  ///< [lanes_per_node] shared
   const RootOfTrees& root;

@@ -8,7 +8,7 @@
 #include "kernels/cuda/trees/kd_tree.hpp"
 #include "kernels/cuda/trees/leaf_bisection.hpp"
 #include "kernels/cuda/trees/octree.hpp"
-#include "kernels/cuda/trees/octree_refit.hpp"
+#include "kernels/cuda/trees/tree_refit.hpp"
 #include "kernels/math/group_cuts.hpp"
 
 namespace grove {
@@ -69,7 +69,8 @@ class DeviceOctrees : public DeviceTreeBuilder {
   void refit(const cuda::LeafParticleFields& particles, const GravityParameters& gravity,
              const WalkUnits& units, double median_acceleration, const cuda::LeafTrees& trees,
              std::uint32_t groups, std::uint32_t nodes) const override {
-    cuda::OctreeRefit().run(particles, gravity, units, median_acceleration, trees, groups, nodes);
+    cuda::TreeRefit(cuda::TreeGroups::full)
+        .run(particles, gravity, units, median_acceleration, trees, groups, nodes);
   }
 
  private:
@@ -97,8 +98,7 @@ class DeviceKdTrees : public DeviceTreeBuilder {
   void refit(const cuda::LeafParticleFields& particles, const GravityParameters& gravity,
              const WalkUnits& units, double median_acceleration, const cuda::LeafTrees& trees,
              std::uint32_t groups, std::uint32_t nodes) const override {
-    constexpr bool groups_are_nodes = true;
-    cuda::OctreeRefit(groups_are_nodes)
+    cuda::TreeRefit(cuda::TreeGroups::nodes)
         .run(particles, gravity, units, median_acceleration, trees, groups, nodes);
   }
 

@@ -1,4 +1,4 @@
-#include "kernels/cuda/trees/octree_refit.hpp"
+#include "kernels/cuda/trees/tree_refit.hpp"
 
 #include <algorithm>
 
@@ -101,7 +101,7 @@ struct Family {
 };
 
 /// Tells the children of a divided node who their parent is.
-__device__ Family adopt(const LeafTrees& trees, const OctreeRefit::View& v, const LeafPlaces& leaf,
+__device__ Family adopt(const LeafTrees& trees, const TreeRefit::View& v, const LeafPlaces& leaf,
                         std::uint32_t n, const NodeLinks& link) {
   const auto root = static_cast<std::uint32_t>(leaf.node);
   Family family;
@@ -120,7 +120,7 @@ __device__ Family adopt(const LeafTrees& trees, const OctreeRefit::View& v, cons
 
 /// Parents, which children they wait for, and the node that each group begins with. Blocks along y share a
 /// leaf.
-__global__ void __launch_bounds__(threads) find_parents(const LeafTrees trees, const OctreeRefit::View v) {
+__global__ void __launch_bounds__(threads) find_parents(const LeafTrees trees, const TreeRefit::View v) {
   const LeafPlaces leaf = trees.leaves[blockIdx.x];
   const auto root = static_cast<std::uint32_t>(leaf.node),
              end = root + static_cast<std::uint32_t>(leaf.nodes);
@@ -156,9 +156,9 @@ __global__ void __launch_bounds__(threads) find_parents(const LeafTrees trees, c
 
 /// Nodes that wait for no other, in a list, and where to list those that will then wait for none.
 struct Pass {
-  const OctreeRefit::Place* ready;
+  const TreeRefit::Place* ready;
   const std::uint32_t* size;
-  OctreeRefit::Place* next;
+  TreeRefit::Place* next;
   std::uint32_t* next_size;
 };
 
@@ -167,12 +167,12 @@ struct Pass {
 /// it.
 template <class Extent, bool is_last_pass>
 __global__ void __launch_bounds__(threads, 4)
-    combine(const AcceptanceRule rule, const LeafTrees trees, const OctreeRefit::View v, const Pass pass,
+    combine(const AcceptanceRule rule, const LeafTrees trees, const TreeRefit::View v, const Pass pass,
             const RootOfTrees root) {
   __shared__ NodeSum<Extent> memory[threads];
   const std::uint32_t size = *pass.size, step = gridDim.x * (threads / lanes_per_node);
   for (std::uint32_t i = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; i < size; i += step) {
-    const OctreeRefit::Place start = pass.ready[i];
+    const TreeRefit::Place start = pass.ready[i];
     const LeafPlaces& leaf = trees.leaves[start.leaf];
     const LeafSums<Extent> sums{
         rule, trees, v, leaf, memory + threadIdx.x / lanes_per_node * lanes_per_node, root, start.leaf};
@@ -203,10 +203,10 @@ __global__ void __launch_bounds__(threads, 4)
 
 /// A few passes leave few nodes for the last one.
 template <class Extent>
-void combine_all(const AcceptanceRule& rule, const LeafTrees& trees, const OctreeRefit::View& v,
+void combine_all(const AcceptanceRule& rule, const LeafTrees& trees, const TreeRefit::View& v,
                  const RootOfTrees& root, unsigned blocks) {
   std::uint32_t* const sizes = v.sizes->ready;
-  static_assert(OctreeRefit::Sizes::passes == 3);
+  static_assert(TreeRefit::Sizes::passes == 3);
   combine<Extent, false>
       <<<blocks, threads>>>(rule, trees, v, {v.ready[0], sizes, v.ready[1], sizes + 1}, root);
   combine<Extent, false>
@@ -219,7 +219,7 @@ void combine_all(const AcceptanceRule& rule, const LeafTrees& trees, const Octre
 constexpr int groups_of_warp = 32 / lanes_per_node, particles_of_lane = group_size / lanes_per_node;
 
 /// Tells a node how far it reaches to particles that are all its own; by the lanes of the mask.
-__device__ void tell_radius(const LeafTrees& trees, const OctreeRefit::View& v, std::uint32_t n,
+__device__ void tell_radius(const LeafTrees& trees, const TreeRefit::View& v, std::uint32_t n,
                             const Vec3f (&position)[particles_of_lane], unsigned mask) {
   const Vec3f centre = trees.core[n].centre;
   const unsigned known = v.radius2[n];
@@ -233,7 +233,7 @@ __device__ void tell_radius(const LeafTrees& trees, const OctreeRefit::View& v, 
 
 /// Tells all wide nodes that hold the whole of a group, but not those of the whole warp, [begin, end).
 /// Returns the first one that does, or none.
-__device__ std::uint32_t climb_alone(const LeafTrees& trees, const OctreeRefit::View& v, std::uint32_t n,
+__device__ std::uint32_t climb_alone(const LeafTrees& trees, const TreeRefit::View& v, std::uint32_t n,
                                      std::int32_t group_end, std::int32_t begin, std::int32_t end,
                                      const Vec3f (&position)[particles_of_lane]) {
   while (n != no_node) {
@@ -249,7 +249,7 @@ __device__ std::uint32_t climb_alone(const LeafTrees& trees, const OctreeRefit::
 
 /// The particles of groups for all wide nodes that hold the whole of a group. Blocks along y share a leaf.
 __global__ void __launch_bounds__(threads)
-    find_radii_of_groups(const LeafTrees trees, const OctreeRefit::View v) {
+    find_radii_of_groups(const LeafTrees trees, const TreeRefit::View v) {
   const LeafPlaces leaf = trees.leaves[blockIdx.x];
   const SourceParticle* const sources = trees.sources + leaf.first;
   const std::uint32_t packs = (groups_of(leaf) + groups_of_warp - 1) / groups_of_warp;
@@ -280,10 +280,10 @@ __global__ void __launch_bounds__(threads)
 /// Completes wide nodes, with the particles of groups that are not wholly in the node. Eight lanes each.
 template <class Extent>
 __global__ void __launch_bounds__(threads) complete(const AcceptanceRule rule, const LeafTrees trees,
-                                                    const OctreeRefit::View v, const RootOfTrees root) {
+                                                    const TreeRefit::View v, const RootOfTrees root) {
   const std::uint32_t wide = v.sizes->wide, step = gridDim.x * (threads / lanes_per_node);
   for (std::uint32_t k = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; k < wide; k += step) {
-    const OctreeRefit::Place place = v.wide[k];
+    const TreeRefit::Place place = v.wide[k];
     const LeafPlaces& leaf = trees.leaves[place.leaf];
     const SourceParticle* sources = trees.sources + leaf.first;
     const std::uint32_t n = place.node;
@@ -302,15 +302,16 @@ __global__ void __launch_bounds__(threads) complete(const AcceptanceRule rule, c
 
 }  // namespace
 
-OctreeRefit::View OctreeRefit::view() {
-  return {parent_.data(),    pending_.data(), slot_.data(),    {ready_[0].data(), ready_[1].data()},
-          wide_.data(),      sizes_.data(),   radius2_.data(), first_node_.data(),
-          groups_are_nodes_, sums_.data(),    extents_.data()};
+TreeRefit::View TreeRefit::view() {
+  return {
+      parent_.data(), pending_.data(), slot_.data(),       {ready_[0].data(), ready_[1].data()}, wide_.data(),
+      sizes_.data(),  radius2_.data(), first_node_.data(), tree_groups_ == TreeGroups::nodes,    sums_.data(),
+      extents_.data()};
 }
 
-void OctreeRefit::run(const LeafParticleFields& particles, const GravityParameters& gravity,
-                      const WalkUnits& units, double median_acceleration, const LeafTrees& trees,
-                      std::uint32_t groups, std::uint32_t nodes) {
+void TreeRefit::run(const LeafParticleFields& particles, const GravityParameters& gravity,
+                    const WalkUnits& units, double median_acceleration, const LeafTrees& trees,
+                    std::uint32_t groups, std::uint32_t nodes) {
   if (trees.count == 0) return;
   const UpdateRule rule = UpdateRule::of(gravity, units, median_acceleration);
   const RootOfTrees root{particles.box, units.length};

@@ -9,8 +9,14 @@
 
 namespace grove::cuda {
 
-/// update_leaves() for octrees in leaves of any size: the same results, moments to rounding; how many
-/// children nodes have, and in new trees the levels of their cells.
+/// The groups of trees (kernels/cuda/trees/leaf_groups.hpp).
+enum class TreeGroups : std::uint8_t {
+  full,   ///< full_groups_of()
+  nodes,  ///< nodes_as_groups()
+};
+
+/// update_leaves() for trees of any kind in leaves of any size: the same results, moments to rounding; how
+/// many children nodes have, and in new octrees the levels of their cells.
 ///
 /// Sums climb from the nodes above buckets, eight lanes each, a child a lane, added in a fixed order: a pass
 /// for those that have only buckets, one for the parents that then wait for no other, and a last one in which
@@ -20,10 +26,9 @@ namespace grove::cuda {
 ///
 /// Keeps its memory as long as it lives: some 80 bytes per node. Cost: O(nodes) in double precision,
 /// O(particles x depth) in single precision.
-class OctreeRefit {
+class TreeRefit {
  public:
-  /// groups_are_nodes: the largest nodes of at most group_size particles; else groups are full runs.
-  explicit OctreeRefit(bool groups_are_nodes = false) : groups_are_nodes_(groups_are_nodes) {}
+  explicit TreeRefit(TreeGroups tree_groups) : tree_groups_(tree_groups) {}
 
   /// groups, nodes: of all leaves together. The rest as for update_leaves().
   void run(const LeafParticleFields& particles, const GravityParameters& gravity, const WalkUnits& units,
@@ -44,7 +49,7 @@ class OctreeRefit {
  private:
   View view();
 
-  bool groups_are_nodes_;
+  TreeGroups tree_groups_;
   DeviceArray<std::uint32_t> parent_, pending_, slot_, radius2_, first_node_;
   DeviceArray<Sizes> sizes_{1};
   DeviceArray<Place> ready_[2], wide_;

@@ -1,5 +1,5 @@
 // The update of octrees and kd-trees on the GPU against the invariants of trees and the host's update.
-#include "kernels/cuda/trees/octree_refit.hpp"
+#include "kernels/cuda/trees/tree_refit.hpp"
 
 #include <cmath>
 #include <cstring>
