@@ -8,7 +8,7 @@ namespace grove {
 namespace {
 
 constexpr Count particles = 1000;
-constexpr double fresh = 500, growth = 0.01;  // interactions per particle; of these per step of age
+constexpr double fresh = 500, growth_of_step = 0.01;  // interactions per particle; of these per step of age
 
 /// The cost that tuning makes least, per particle and step, of steps 200 to 999: updates, and excess_weight
 /// times the interactions beyond those of fresh trees. price: of an update of any kind, per particle, while
@@ -25,13 +25,14 @@ double mean_cost(double price, bool measured) {
     age = update == TreeUpdate::refit ? age + 1 : 0;
     ForceReport forces;
     forces.active_of[0] = particles;
-    forces.work[0] = forces.interactions.cell = static_cast<Count>(particles * fresh * (1 + growth * age));
+    forces.work[0] = forces.interactions.cell =
+        static_cast<Count>(particles * fresh * (1 + growth_of_step * age));
     const double updates = update == TreeUpdate::refit ? 0 : price;
     std::optional<StepSeconds> seconds;
     if (measured)
       seconds = {refit + updates * particles / speed, static_cast<double>(forces.interactions.cell) / speed};
     tuning.walked(forces, seconds);
-    if (step >= 200) cost += updates + TreeTuning::excess_weight * fresh * growth * age;
+    if (step >= 200) cost += updates + TreeTuning::excess_weight * fresh * growth_of_step * age;
   }
   return cost / 800;
 }
@@ -39,12 +40,14 @@ double mean_cost(double price, bool measured) {
 double best_cost(double price) {
   double best = 1e300;
   for (int interval = 1; interval < 100; ++interval)
-    best = std::min(best, price / interval + TreeTuning::excess_weight * fresh * growth * (interval - 1) / 2);
+    best = std::min(
+        best, price / interval + TreeTuning::excess_weight * fresh * growth_of_step * (interval - 1) / 2);
   return best;
 }
 
 // 200 steps are some 13 of the longest best intervals, 15: enough for three updates of each kind that pays,
-// as the fit of the growth has no scatter. The tenth allows for the looks at longer intervals now and then.
+// as the fit of the growth_of_step has no scatter. The tenth allows for the looks at longer intervals now and
+// then.
 TEST(TreeTuning, measured_prices_find_the_interval_that_is_best_on_this_machine) {
   for (const double price : {10.0, 100.0, 1200.0})
     EXPECT_LT(mean_cost(price, true), 1.1 * best_cost(price)) << "price " << price;
