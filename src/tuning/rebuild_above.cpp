@@ -17,7 +17,7 @@ void RebuildAbove::walked(const ForceReport& forces) {
     pass_verdict();
 }
 
-/// Of the rungs whose reference is known; 1: none is.
+/// Taken over the rungs whose reference is known; 1: none is.
 double RebuildAbove::growth() const {
   double expected = 0, seen = 0;
   for (std::size_t rung = 0; rung < rung_count; ++rung) {

@@ -6,9 +6,13 @@
 #   kd_figures.sh GROVE FOLDER [--small]
 #
 # GROVE: the program. FOLDER gets the tables (forces.md, energy.md), which are also printed, the curves (figures.csv, energy_*.csv)
-# and, where matplotlib is, figures.png; elsewhere `kd_plots.py FOLDER` draws it. --small: a trial of a minute on a CPU.
+# and, where matplotlib is, figures.png; elsewhere `kd_plots.py FOLDER` draws it. --small: a trial of a minute on a CPU; there are no
+# other options, as those of kd_forces.py and kd_energy.py differ.
 set -euo pipefail
-[ $# -ge 2 ] || { sed -n '2,10p' "$0"; exit 2; }
+if [ $# -lt 2 ] || [ $# -gt 3 ] || [ "${3:---small}" != --small ]; then
+  sed -n '2,10p' "$0"
+  exit 2
+fi
 here=$(dirname "$(realpath "$0")")
 grove=$1 folder=$2
 shift 2

@@ -3,8 +3,8 @@
 
     kd_forces.py GROVE FOLDER [--small]
 
-Prints the tables in Markdown, and leaves them in FOLDER/forces.md and the curves in FOLDER/figures.csv. What a backend refuses
-has a row that says so. Needs nothing but Python.
+Prints the tables in Markdown, and leaves them in FOLDER/forces.md and the curves in FOLDER/figures.csv. Where a backend refuses
+something, a row says so. Needs nothing but Python.
 """
 import argparse
 import math
@@ -31,7 +31,7 @@ CURVE_POINTS = 120
 
 
 def forces_of(forces, n, tree, delta, audit=0):
-    """Of a Hernquist sphere that is not softened."""
+    """A pass over a Hernquist sphere that is not softened."""
     return forces.run("hernquist", n, f"--softening 0 --delta {delta:.6g} {tree}", audit)
 
 

@@ -3,8 +3,8 @@
 
     octree_forces.py GROVE FOLDER [--small]
 
-Prints the tables in Markdown, and leaves them in FOLDER/forces.md and the curves in FOLDER/figures.csv. What a backend refuses
-has a row that says so. Needs nothing but Python.
+Prints the tables in Markdown, and leaves them in FOLDER/forces.md and the curves in FOLDER/figures.csv. Where a backend refuses
+something, a row says so. Needs nothing but Python.
 """
 import argparse
 import pathlib

@@ -9,7 +9,7 @@
 # tables (forces.md, orders.md), which are also printed, the curves (figures.csv) and, where matplotlib is, figures.png; elsewhere
 # `octree_plots.py FOLDER` draws it. --small: a trial of seconds on a CPU.
 set -euo pipefail
-[ $# -ge 2 ] || { sed -n '2,11p' "$0"; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,10p' "$0"; exit 2; }
 here=$(dirname "$(realpath "$0")")
 grove=$1 folder=$2 sizes=50000,100000,200000,400000,800000 repeats=9
 [ "${3:-}" != --small ] || { sizes=2500,5000 repeats=1; }

@@ -1,4 +1,4 @@
-"""What kd_forces.py and octree_forces.py share: passes of `grove force`, and tables of them in Markdown."""
+"""Common to kd_forces.py and octree_forces.py: passes of `grove force`, and tables of them in Markdown."""
 import csv
 import json
 import subprocess

@@ -14,7 +14,7 @@ constexpr std::array<Count, 4> of_rung{1000, 100, 10, 3};             // by rung
 constexpr std::array<double, 4> fresh_of_rung{400, 800, 1600, 3200};  // interactions of each in fresh trees
 constexpr std::array<int, 8> cycle{3, 2, 3, 1, 3, 2, 3, 0};           // first active rungs
 
-/// A step of these of_rung. growth: factors on the interactions, by rung.
+/// A step of these particles. growth: factors on the interactions, by rung.
 ForceReport step(int first_active, const std::array<double, 4>& growth) {
   ForceReport forces;
   for (std::size_t rung = 0; rung < of_rung.size(); ++rung) {
@@ -54,7 +54,7 @@ TEST(RebuildAbove, is_not_fooled_by_the_rungs_that_are_active) {
   }
 }
 
-// Three of_rung for twice as many interactions are 8 times 9600 of 5.7e5 in a cycle, less than a fifth.
+// Three particles for twice as many interactions are 8 times 9600 of 5.7e5 in a cycle, less than a fifth.
 TEST(RebuildAbove, weighs_rungs_by_their_work) {
   const auto is_due_after_a_cycle = [](const std::array<double, 4>& growth) {
     RebuildAbove rule = fresh_rule();
@@ -72,7 +72,7 @@ TEST(RebuildAbove, weighs_rungs_by_their_work) {
 TEST(RebuildAbove, takes_the_growth_off_the_first_counts_of_a_rung) {
   RebuildAbove rule = fresh_rule();
   for (int i = 0; i < 400; ++i) rule.walked(step(1, {1, 1, 1, 1}));
-  for (const double growth : {1.1, 1.1, 1.1}) rule.walked(step(0, {growth, growth, growth, growth}));
+  for (int i = 0; i < 3; ++i) rule.walked(step(0, {1.1, 1.1, 1.1, 1.1}));
   EXPECT_FALSE(rule.is_due());
   rule.walked(step(0, {1.265, 1.265, 1.265, 1.265}));
   EXPECT_TRUE(rule.is_due());
