@@ -137,7 +137,7 @@ void check_checkpoint(const Communicator& comm, Checks& checks, const std::strin
   Particles particles;
   if (!checks.run("structure", "complete, and every byte as it was written", [&] {
         checkpoint = open_checkpoint(comm, path);
-        particles = checkpoint->read_own(comm).particles;
+        particles = checkpoint->read_own(comm, false).particles;
       }))
     return;
   const CheckpointManifest& manifest = checkpoint->manifest;

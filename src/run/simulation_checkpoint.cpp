@@ -1,8 +1,12 @@
 // Simulation: saving a run, and going on with it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/progress.hpp"
+#include "run/checkpoint/checkpoint_arrays.hpp"
 #include "run/guard/step_forecast.hpp"
 #include "simulation.hpp"
 
@@ -47,6 +51,9 @@ void Simulation::restore(const Checkpoint& from) {
   clock_ = BlockClock(timeline_, run.clock);
   steps_done_ = run.steps_done;
   groups_tuned_at_ = run.groups_tuned_at;
+  if (parameters_.tuning.rebuild_above && !from.rebuild_above)
+    throw Agreed<InputError>(fmt::format("{}/{}: has no {}, the state of tuning.rebuild_above", from.path,
+                                         state_file, arrays::above));
   tuning_ =
       TreeTuning(run.tuning, rule_of(parameters_.tuning, from.rebuild_above.value_or(RebuildAbove::State{})));
   rung_costs_ = run.rung_costs;
@@ -61,7 +68,7 @@ void Simulation::restore(const Checkpoint& from) {
   checkpoint_seconds_ = run.checkpoint_seconds;
 
   domain_ = from.domain;
-  Checkpoint::Own own = from.read_own(comm_);
+  Checkpoint::Own own = from.read_own(comm_, parameters_.gravity.keeps_levels(from.manifest.particles));
   backend_->replace(std::move(own.particles));
   backend_->gravity().restore({from.gravity, {from.blocks, std::move(own.trees)}}, domain_);
   leaf_moves_.decomposed(longest_steps());

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backend/host_backend.hpp"
+#include "base/errors.hpp"
 #include "gravity/force_hash.hpp"
 #include "run/start/initial_conditions.hpp"
 #include "support/checkpoint_checks.hpp"
@@ -121,7 +122,7 @@ TEST_F(CheckpointWithout, tuning_renews_trees_at_other_steps) {
 
 TEST_F(CheckpointWithout, the_rule_of_rebuilds_renews_trees_at_other_steps) {
   EXPECT_TRUE(matters(on_host, bisections + "tuning: {rebuild_above: 0.02}\n" + few_steps,
-                      [](Checkpoint& checkpoint) { checkpoint.rebuild_above.reset(); }));
+                      [](Checkpoint& checkpoint) { checkpoint.rebuild_above = RebuildAbove::State{}; }));
 }
 
 TEST_F(CheckpointWithout, the_setup_of_trees_that_are_kept_walks_otherwise) {
@@ -133,6 +134,43 @@ TEST_F(CheckpointWithout, the_setup_of_trees_that_are_kept_walks_otherwise) {
 TEST_F(CheckpointWithout, the_separation_of_groups_walks_otherwise) {
   EXPECT_TRUE(matters(on_host, octrees + few_steps,
                       [](Checkpoint& checkpoint) { checkpoint.gravity.critical_separation = 0.05; }));
+}
+
+/// Parameters that need arrays which a checkpoint of others has not: the error names the file and the array.
+class CheckpointThatLacks : public CheckpointOnHost {
+ protected:
+  void expect_error(const std::string& written_with, const std::string& read_with, const std::string& file,
+                    const std::string& array) const {
+    const testing::TestFolder folder(comm_, "lacks");
+    CheckedRun writer(on_host, written_with, 2000);
+    writer.parameters.output.folder = folder.path();
+    Simulation run = writer.begin(comm_);
+    run.step();
+    run.write_checkpoint();
+    const std::string path = CheckpointFolder(folder.path()).latest_first().at(0);
+    EXPECT_NO_THROW(writer.resumed(comm_, path, {}));
+    CheckedRun reader(on_host, read_with, 2000);
+    reader.parameters.output.folder = folder.path();
+    try {
+      reader.resumed(comm_, path, {});
+      ADD_FAILURE() << "goes on without " << array;
+    } catch (const Agreed<InputError>& error) {
+      const std::string message = error.what();
+      EXPECT_NE(message.find(path + "/" + file), std::string::npos) << message;
+      EXPECT_NE(message.find("has no " + array), std::string::npos) << message;
+    }
+  }
+};
+
+TEST_F(CheckpointThatLacks, the_state_of_the_rule_of_rebuilds_is_refused) {
+  expect_error(bisections + few_steps, bisections + "tuning: {rebuild_above: 0.02}\n" + few_steps,
+               "state.hdf5", "RebuildAbove");
+}
+
+TEST_F(CheckpointThatLacks, the_levels_of_nodes_is_refused) {
+  expect_error(octrees + few_steps,
+               "gravity: {softening: 0.02, tree: octree, criterion: opening_cell}\n" + few_steps, "part_",
+               "NodeLevels");
 }
 
 /// Changes the state that gravity keeps beside the particles, and compares the next forces.

@@ -70,12 +70,13 @@ struct Checkpoint {
   Domain domain;                                     ///< with runs of leaves for these ranks
 
   /// The own leaves, as the backend takes them. InputError if a file does not hold what it should: together
-  /// on all ranks. Memory: nothing beside the result.
+  /// on all ranks. levels: whether those of nodes are read, which trees need where
+  /// GravityParameters::keeps_levels(). Memory: nothing beside the result.
   struct Own {
     Particles particles;
     Forest::Shape trees;
   };
-  Own read_own(const Communicator& comm) const;
+  Own read_own(const Communicator& comm, bool levels) const;
 };
 
 /// Collective. Checks the manifest and every byte of all pieces, shared among the ranks, before anything else

@@ -44,15 +44,15 @@ void read_particles(const ArrayFileReader& file, const Overlap& part, std::span<
   });
 }
 
-/// Appends the trees; parts come left to right.
-void read_trees(const ArrayFileReader& file, const Overlap& part, Forest::Shape& shape) {
+/// Appends the trees; parts come left to right. levels: whether nodes have these.
+void read_trees(const ArrayFileReader& file, const Overlap& part, bool levels, Forest::Shape& shape) {
   std::vector<Count> begin(part.leaves + 1);
   file.read(arrays::node_begin, part.in_piece, std::span(begin));
   TreeShapes& trees = shape.trees;
   const std::size_t before = trees.links.size(), count = static_cast<std::size_t>(begin.back() - begin[0]);
   trees.links.resize(before + count);
   file.read(arrays::links, begin[0], std::span(trees.links).subspan(before));
-  if (file.has(arrays::levels)) {
+  if (levels && count > 0) {
     trees.levels.resize(before + count);
     file.read(arrays::levels, begin[0], std::span(trees.levels).subspan(before));
   }
@@ -112,7 +112,7 @@ Checkpoint open_checkpoint(const Communicator& comm, const std::string& path) {
   return checkpoint;
 }
 
-Checkpoint::Own Checkpoint::read_own(const Communicator& comm) const {
+Checkpoint::Own Checkpoint::read_own(const Communicator& comm, bool levels) const {
   Own own;
   comm.together([&] {
     const auto rank = static_cast<std::size_t>(comm.rank());
@@ -125,7 +125,7 @@ Checkpoint::Own Checkpoint::read_own(const Communicator& comm) const {
       if (!part) continue;
       const ArrayFileReader file(path + "/" + piece.name);
       read_particles(file, *part, domain.leaf_begin, own.particles);
-      read_trees(file, *part, own.trees);
+      read_trees(file, *part, levels, own.trees);
     }
   });
   return own;
