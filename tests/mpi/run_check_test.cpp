@@ -208,6 +208,27 @@ TEST_F(RunCheck, says_what_would_fit) {
                        "disk: ", "there is room for 0 of 11 snapshots"});
 }
 
+// Bisections have a quarter of a node a particle, buckets of one particle two: 1.75 times 17 bytes more.
+TEST(Needs, grow_with_the_nodes_of_trees) {
+  GravityParameters bisections, kd, cells;
+  bisections.bucket = kd.bucket = cells.bucket = 1;
+  kd.tree = LocalTreeKind::kd, cells.tree = LocalTreeKind::octree;
+  EXPECT_EQ(nodes_per_particle(bisections), 0.25);
+  EXPECT_EQ(nodes_per_particle(kd), 2);
+  EXPECT_GT(nodes_per_particle(cells), nodes_per_particle(kd));
+  EXPECT_DOUBLE_EQ(checkpoint_bytes_per_particle(kd), checkpoint_bytes_per_particle(bisections) + 1.75 * 17);
+  const double before = checkpoint_bytes_per_particle(cells);
+  cells.criterion = Criterion::opening_cell;
+  EXPECT_DOUBLE_EQ(checkpoint_bytes_per_particle(cells), before + nodes_per_particle(cells));
+  const auto host = [](const GravityParameters& gravity) {
+    return host_bytes_of_rank(2e5, 1, false, gravity);
+  };
+  EXPECT_EQ(host(bisections), 60e6 + 232 * 2e5);
+  EXPECT_GE(host(kd), host(bisections) + 26e6) << "measured";
+  kd.walk = WalkKind::rope;
+  EXPECT_GE(host(kd), host(bisections) + 80e6) << "measured";
+}
+
 // A bound that is rough refuses nothing.
 TEST(Need, that_is_not_certain_is_warned_of) {
   const Communicator comm(MPI_COMM_WORLD);

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iterator>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -31,13 +32,20 @@ namespace {
 
 constexpr double megabyte = 1e6;
 /// Disk: a checkpoint, fields and trees, of which two are kept while the next is written.
-constexpr double checkpoint_bytes_per_particle =
+constexpr double checkpoint_bytes_with_bisections =
     8 + static_cast<double>(bytes_of_fields([](const FieldInfo& info) { return info.checkpoint; }));
 constexpr int checkpoints_at_once = 3;
 /// Rows and lines of a longest step, with energies and rungs, and of another.
 constexpr double log_bytes_per_longest_step = 2000, log_bytes_per_step = 750;
 /// Memory of a particle anywhere.
 constexpr auto of_fields = static_cast<double>(bytes_of_fields());
+/// Nodes of bisections, which the bytes of a particle include.
+constexpr double nodes_of_bisections = 2.0 / 8;
+
+double more_nodes(const GravityParameters& gravity) {
+  return std::max(0.0, nodes_per_particle(gravity) - nodes_of_bisections);
+}
+
 /// The deepest rung, if nothing tells how short steps become.
 constexpr double guessed_steps_each = 64;
 
@@ -98,11 +106,11 @@ RunAhead going_on(const Parameters& parameters, const Checkpoint& from) {
 }
 
 /// The most particles of all ranks of which a rank takes no more than these bytes.
-double particles_that_fit(double bytes, int ranks, bool pictures) {
+double particles_that_fit(double bytes, int ranks, bool pictures, const GravityParameters& gravity) {
   double fits = 0, too_many = bytes;
   for (int halvings = 0; halvings < 64; ++halvings) {
     const double middle = (fits + too_many) / 2;
-    (host_bytes_of_rank(middle, ranks, pictures) <= bytes ? fits : too_many) = middle;
+    (host_bytes_of_rank(middle, ranks, pictures, gravity) <= bytes ? fits : too_many) = middle;
   }
   return fits * ranks;
 }
@@ -194,11 +202,33 @@ RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const
   return ahead;
 }
 
-double host_bytes_of_rank(double particles, int ranks, bool pictures) {
+double nodes_per_particle(const GravityParameters& gravity) {
+  const double of_buckets = 2.0 / static_cast<double>(gravity.bucket);
+  switch (gravity.tree) {
+    case LocalTreeKind::bisection:
+      return nodes_of_bisections;
+    case LocalTreeKind::octree:
+      return 1.3 * of_buckets;
+    case LocalTreeKind::kd:
+      return of_buckets;
+  }
+  throw std::logic_error("no such kind of tree");
+}
+
+double checkpoint_bytes_per_particle(const GravityParameters& gravity) {
+  constexpr double links = 17, level = 1;  // of a node
+  const bool has_levels = gravity.criterion == Criterion::opening_cell;
+  return checkpoint_bytes_with_bisections + links * more_nodes(gravity) +
+         (has_levels ? level * nodes_per_particle(gravity) : 0);
+}
+
+double host_bytes_of_rank(double particles, int ranks, bool pictures, const GravityParameters& gravity) {
   // Particles, trees and what a decomposition takes; and the trees of other ranks, which grow as the surface
   // of a rank's share, and hardly with more than eight ranks.
   constexpr double program = 60e6, drawing = 60e6, per_particle = 232, per_surface = 2500;
-  return program + (pictures ? drawing : 0) + per_particle * particles +
+  // Measured with a kd-tree, bucket 1, of 200,000: 26 MB more than bisections, along ropes in one leaf 80 MB.
+  const double per_node = gravity.walk == WalkKind::rope ? 230 : 80;
+  return program + (pictures ? drawing : 0) + (per_particle + per_node * more_nodes(gravity)) * particles +
          per_surface * std::min(ranks - 1, 7) * std::pow(particles, 2.0 / 3);
 }
 
@@ -218,10 +248,10 @@ std::string Need::text() const {
                                : "what is available is not known");
 }
 
-Need host_need(const Communicator& comm, Count particles, bool pictures) {
+Need host_need(const Communicator& comm, Count particles, bool pictures, const GravityParameters& gravity) {
   const Environment machine = environment(comm);
   const double of_rank =
-      host_bytes_of_rank(static_cast<double>(particles) / comm.size(), comm.size(), pictures);
+      host_bytes_of_rank(static_cast<double>(particles) / comm.size(), comm.size(), pictures, gravity);
   const std::vector<double> room_of_rank = comm.all_gather(available_memory());
   std::vector<double> room(machine.hosts.size(), std::numeric_limits<double>::infinity());
   for (std::size_t rank = 0; rank < room_of_rank.size(); ++rank)
@@ -237,11 +267,13 @@ Need host_need(const Communicator& comm, Count particles, bool pictures) {
       .bytes = of_rank * ranks,
       .at_least = of_fields * static_cast<double>(particles) / comm.size() * ranks,
       .available = room[worst],
-      .remedy = fmt::format("{:.3g} particles fit on {} ranks like its {}; use more hosts",
-                            particles_that_fit(share(worst), comm.size(), pictures), comm.size(), ranks)};
+      .remedy =
+          fmt::format("{:.3g} particles fit on {} ranks like its {}; use more hosts",
+                      particles_that_fit(share(worst), comm.size(), pictures, gravity), comm.size(), ranks)};
 }
 
-std::optional<Need> device_need(const Communicator& comm, const BackendChoice& choice, Count particles) {
+std::optional<Need> device_need(const Communicator& comm, const BackendChoice& choice, Count particles,
+                                const GravityParameters& gravity) {
   struct Gpu {
     double available, users;
     double share() const { return available / users; }
@@ -252,7 +284,9 @@ std::optional<Need> device_need(const Communicator& comm, const BackendChoice& c
   const Gpu least = *std::min_element(gpus.begin(), gpus.end(),
                                       [](const Gpu& a, const Gpu& b) { return a.share() < b.share(); });
   if (least.available < 0) return std::nullopt;
-  const double each = device_bytes_per_particle(comm.size());
+  // Measured with a kd-tree, bucket 1, along ropes in one leaf: 391 bytes a particle more than bisections.
+  constexpr double per_node = 224;
+  const double each = device_bytes_per_particle(comm.size()) + per_node * more_nodes(gravity);
   const double of_rank = each * static_cast<double>(particles) / comm.size();
   return Need{.name = "GPU memory",
               .where = least.users > 1
@@ -275,7 +309,8 @@ Need disk_need(const Communicator& comm, const Parameters& parameters, const Run
   const double snapshot =
       ahead.written * most + (parameters.output.render ? bytes_of_picture(parameters.output.view) : 0);
   const double checkpoints = std::max(1, checkpoints_at_once - folder.checkpoints) *
-                             checkpoint_bytes_per_particle * static_cast<double>(ahead.particles);
+                             checkpoint_bytes_per_particle(parameters.gravity) *
+                             static_cast<double>(ahead.particles);
   const double beside = checkpoints + known_log_bytes(ahead);
   Need need{.name = "disk",
             .where = "",
@@ -296,8 +331,9 @@ Need disk_need(const Communicator& comm, const Parameters& parameters, const Run
 
 std::vector<Need> needs_of(const Communicator& comm, const Parameters& parameters,
                            const BackendChoice& choice, const RunAhead& ahead, bool replaces) {
-  std::vector<Need> needs{host_need(comm, ahead.particles, parameters.output.render)};
-  if (auto need = device_need(comm, choice, ahead.particles)) needs.push_back(*std::move(need));
+  std::vector<Need> needs{host_need(comm, ahead.particles, parameters.output.render, parameters.gravity)};
+  if (auto need = device_need(comm, choice, ahead.particles, parameters.gravity))
+    needs.push_back(*std::move(need));
   needs.push_back(disk_need(comm, parameters, ahead, replaces));
   return needs;
 }
