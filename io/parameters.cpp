@@ -101,7 +101,7 @@ void check_splitting(const Parameters& p, const std::vector<Entry>& entries) {
          "leave it out");
 }
 
-/// What is asked for of trees that the run has not got would be lost.
+/// A setting of trees that the run has not got would be lost.
 void check_tree(const Parameters& p, const std::vector<Entry>& entries) {
   const GravityParameters other;
   if (p.gravity.bucket != other.bucket && follows_from_counts(p.gravity.tree))
@@ -110,7 +110,7 @@ void check_tree(const Parameters& p, const std::vector<Entry>& entries) {
   if (p.gravity.split != other.split && p.gravity.tree != LocalTreeKind::kd)
     fail(*find(entries, "gravity.split"),
          "only kd-trees are cut by it; give gravity.tree: kd, or leave it out");
-  if (p.gravity.criterion == Criterion::opening_cell && p.gravity.tree != LocalTreeKind::octree)
+  if (p.gravity.criterion == Criterion::opening_cell && !has_cells(p.gravity.tree))
     fail(*find(entries, "gravity.criterion"),
          "opening_cell takes the cells of octrees; give gravity.tree: octree, or another criterion, such as "
          "opening_edge");

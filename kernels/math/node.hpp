@@ -49,7 +49,7 @@ struct alignas(32) NodeCore {
   float power;      ///< and where d^2 <= this times the inverse tolerance
 };
 
-/// Of this and of other types that are read like it.
+/// One name for NodeCore and for types that hold a part of it.
 GROVE_HOST_DEVICE inline float softening_of(const NodeCore& core) { return core.softening; }
 
 /// Raw second moments about the centre of mass, sum over particles of m d d^T; not traceless, because under

@@ -58,6 +58,9 @@ inline bool follows_from_counts(LocalTreeKind kind) {
   throw std::logic_error("no such kind of tree");
 }
 
+/// True if nodes are cells of the root cube.
+inline bool has_cells(LocalTreeKind kind) { return kind == LocalTreeKind::octree; }
+
 /// The order of the octants of an octree, and so of the particles of a leaf.
 enum class Curve : std::uint8_t { hilbert, morton };
 

@@ -30,9 +30,9 @@ struct RopeTarget {
 ///       const NodeBox& as third argument where `needs_box`, a static constant, says so
 ///   void node(const Core&, const NodeMoments&, const Vec3f& d)   an accepted one; of a cell above the leaves
 ///       the centre in Core is not used
-/// Core is NodeCore, or has its centre, mass, reach2 and power, and softening_of().
-///
 ///   void particle(float mass, float softening, const Vec3f& d)   of a node that is not, never the target
+/// Core is NodeCore for cells above the leaves; for nodes what the trees' core() gives, which has the centre,
+/// mass, reach2 and power of NodeCore, and a softening_of().
 ///
 /// Trees say where nodes are, in the frame of the target. Codes are theirs, but for rope_end:
 ///   code begin() const                     of the root
@@ -131,8 +131,7 @@ class RopeWalk {
     return true;
   }
 
-  GROVE_HOST_DEVICE void open_bucket(const NodeLinks& bucket) {
-    const NodeLinks links = bucket;
+  GROVE_HOST_DEVICE void open_bucket(const NodeLinks links) {
     for (std::int32_t i = links.first; i < links.first + links.count; ++i) {
       if (i == own_place_) continue;
       const SourceParticle source = trees_.particle(leaf_, i);

@@ -21,7 +21,7 @@ namespace {
 
 /// Only octrees have the cells that a criterion takes.
 void require_cells(const GravityParameters& gravity) {
-  if (gravity.criterion == Criterion::opening_cell && gravity.tree != LocalTreeKind::octree)
+  if (gravity.criterion == Criterion::opening_cell && !has_cells(gravity.tree))
     throw Agreed<InputError>(
         "the criterion opening_cell takes the cells of octrees: choose these (gravity.tree: octree, --tree "
         "octree), or another criterion (gravity.criterion, --criterion), such as opening_edge");

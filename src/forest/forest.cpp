@@ -91,7 +91,8 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
     combiner.combine(rule, tree(static_cast<std::int32_t>(leaf)).nodes, &shapes_.links[node],
                      static_cast<std::int32_t>(count), &sources_[first], &softening_[first],
                      {{box_, origins_[leaf], units_.length}, shapes_.levels.data() + node, finds_levels},
-                     &core_[node], &moments_[node], node_boxes_.empty() ? nullptr : &node_boxes_[node]);
+                     &core_[node], &moments_[node],
+                     node_boxes_.empty() ? nullptr : node_boxes_.data() + node);
   });
   if (gravity.splits_groups() && !has_sources_) mark_buckets();
   has_origins_ = has_sources_ = true;
@@ -176,7 +177,7 @@ SourceTree Forest::tree(std::int32_t i) const {
   return {origins_[leaf],
           core_.data() + node,
           moments_.data() + node,
-          node_boxes_.empty() ? nullptr : &node_boxes_[static_cast<std::size_t>(node)],
+          node_boxes_.empty() ? nullptr : node_boxes_.data() + node,
           shapes_.links.data() + node,
           sources_.data() + first,
           types_.data() + first,

@@ -29,7 +29,6 @@
 #include "kernels/cuda/trees/tree_refit.hpp"
 #include "kernels/cuda/walk/rope_walk.hpp"
 #include "kernels/cuda/walk/walk.hpp"
-#include "kernels/math/group_cuts.hpp"
 #include "particles/models/model.hpp"
 
 namespace grove {

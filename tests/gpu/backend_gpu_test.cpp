@@ -171,8 +171,9 @@ TEST_F(GpuBackend, has_the_same_bits_on_any_number_of_ranks) {
 /// find no room in a block of the selection (kernels/cuda/let/let_selection.cu); and of so many that it packs
 /// trees in pieces.
 TEST_F(GpuBackend, has_the_same_bits_with_octrees_on_any_number_of_ranks) {
-  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
-                                    Criterion::acceleration, Criterion::opening_cell})
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration,
+        Criterion::opening_cell, Criterion::relative_edge})
     for (const Curve curve : {Curve::hilbert, Curve::morton}) {
       const GravityParameters gravity =
           octrees(gravity_of(criterion, Order::quadrupole, SofteningKernel::spline), curve);

@@ -108,26 +108,28 @@ TEST_F(GpuKdTree, of_one_leaf_of_any_size_is_that_of_the_host) {
 TEST_F(GpuKdTree, of_many_leaves_are_those_of_the_host) {
   for (const Sample& sample : samples(20000)) {
     SCOPED_TRACE(sample.name);
-    cuda::KdTreeBuilder builder(KdSplit::vmh, 8);
     // Some empty, some of one particle, some that need no division, some of large nodes.
     std::vector<Count> leaf_begin{0, 0, 1, 9, 9, 18, 42, 4138};
     while (leaf_begin.back() < 20000) leaf_begin.push_back(std::min<Count>(leaf_begin.back() + 777, 20000));
     leaf_begin.push_back(20000);
-    expect_same(builder, KdSplit::vmh, 8, Masses::different, sample, leaf_begin);
+    cuda::KdTreeBuilder vmh(KdSplit::vmh, 8), middle(KdSplit::middle, 1);
+    expect_same(vmh, KdSplit::vmh, 8, Masses::different, sample, leaf_begin);
+    expect_same(middle, KdSplit::middle, 1, Masses::different, sample, leaf_begin);
   }
 }
 
-/// More small nodes than there is memory for at first, and more levels.
+/// Each of the first particles is cut off by itself, the others are at one place: more small nodes than there
+/// is memory for at first, and as many levels as there can be.
 TEST_F(GpuKdTree, of_particles_that_are_cut_off_one_by_one_is_that_of_the_host) {
   std::size_t number = 0;
-  const Sample spread = sample("spread", 3000, [&](std::mt19937_64& random) {
-    const int level = static_cast<int>(number++ % 96);
-    IntegerPosition at{static_cast<Coordinate>(random() % 2), 0, 0};
-    at[level % 3] |= 1U << (31 - level / 3);
+  const Sample spread = sample("spread", 360, [&](std::mt19937_64&) {
+    IntegerPosition at{0, 0, 0};
+    const auto i = static_cast<int>(number++);
+    if (i < 96) at[i % 3] = static_cast<Coordinate>((std::uint64_t{1} << (32 - i / 3)) - 1);
     return at;
   });
   cuda::KdTreeBuilder builder(KdSplit::vmh, 1);
-  for (int i = 0; i < 2; ++i) expect_same(builder, KdSplit::vmh, 1, Masses::equal, spread, {0, 3000});
+  for (int i = 0; i < 2; ++i) expect_same(builder, KdSplit::vmh, 1, Masses::equal, spread, {0, 360});
 }
 
 TEST_F(GpuKdTree, does_not_depend_on_what_was_built_before) {

@@ -46,7 +46,7 @@ double best_cost(double price) {
 }
 
 // 200 steps are some 13 of the longest best intervals, 15: enough for three updates of each kind that pays,
-// as the fit of the growth_of_step has no scatter. The tenth allows for the looks at longer intervals now and
+// as the fit of the growth has no scatter. The tenth allows for the looks at longer intervals now and
 // then.
 TEST(TreeTuning, measured_prices_find_the_interval_that_is_best_on_this_machine) {
   for (const double price : {10.0, 100.0, 1200.0})

@@ -170,8 +170,11 @@ class KdSmallTree {
       }
       if (equal > 1) {
         const ParticleId own = id(node.first + i);
-        for (std::int32_t j = 0; j < node.count; ++j)
-          if (axis < 0 || m_.key[j] == key) rank += id(node.first + j) < own;
+        for (std::int32_t j = 0; j < node.count; ++j) {
+          if (axis >= 0 && m_.key[j] != key) continue;
+          const ParticleId other = id(node.first + j);
+          rank += other < own || (other == own && j < i);
+        }
       }
       m_.next_slot[rank] = m_.slot[node.first + i];
     }

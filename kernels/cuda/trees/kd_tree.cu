@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
+#include "kernels/cuda/trees/kd_large.cuh"
 #include "kernels/cuda/trees/kd_small.cuh"
 #include "kernels/cuda/trees/kd_view.cuh"
 
@@ -13,196 +14,6 @@ namespace grove::cuda {
 namespace {
 
 constexpr int small_warps = 4;  ///< of a block
-
-/// Gives a node to those who will cut it. By all lanes of a warp.
-__device__ void hand_on(const KdView& v, int level, const KdNode& node) {
-  const int lane = lane_index();
-  if (node.count < kd_large) {
-    if (lane != 0) return;
-    const std::uint32_t at = atomicAdd(&v.sizes->small, 1U);
-    if (at < v.most_small) v.small[at] = node;  // else there will be another try
-    return;
-  }
-  if (node.tight_low == node.tight_high) {
-    if (lane == 0) v.coincident[atomicAdd(&v.sizes->coincident, 1U)] = node;
-    return;
-  }
-  const std::uint32_t pieces = (node.count + kd_piece - 1) / kd_piece;
-  std::uint32_t number = 0, piece = 0;
-  if (lane == 0) {
-    number = atomicAdd(&v.sizes->nodes[level], 1U);
-    piece = atomicAdd(&v.sizes->pieces[level], pieces);
-    v.node[level % 2][number] = node;
-    v.partition[level % 2][number] = {{0, 0}, {{~0U, ~0U, ~0U}, {~0U, ~0U, ~0U}}, {{0, 0, 0}, {0, 0, 0}}};
-  }
-  number = __shfl_sync(~0U, number, 0);
-  piece = __shfl_sync(~0U, piece, 0);
-  for (std::uint32_t p = static_cast<std::uint32_t>(lane); p < pieces; p += 32)
-    v.piece[level % 2][piece + p] = {number, node.first + p * kd_piece};
-}
-
-__device__ void warp_box(IntegerPosition& low, IntegerPosition& high) {
-  for (int axis = 0; axis < 3; ++axis) {
-    low[axis] = __reduce_min_sync(~0U, low[axis]);
-    high[axis] = __reduce_max_sync(~0U, high[axis]);
-  }
-}
-
-/// The tight boxes of leaves. Blocks along y share a leaf. partition: low[0] and high[0] of each, made empty.
-__global__ void __launch_bounds__(threads) bound_leaves(const KdView v, KdPartition* boxes) {
-  const std::uint32_t leaf = blockIdx.x, end = v.from.begin[leaf + 1];
-  IntegerPosition low{~0U, ~0U, ~0U}, high{0, 0, 0};
-  for (std::uint32_t i = v.from.begin[leaf] + blockIdx.y * threads + threadIdx.x; i < end;
-       i += gridDim.y * threads)
-    for (int axis = 0; axis < 3; ++axis) {
-      const Coordinate x = v.from.columns.at[axis][i];
-      low[axis] = min(low[axis], x);
-      high[axis] = max(high[axis], x);
-    }
-  warp_box(low, high);
-  __shared__ IntegerPosition lows[warps], highs[warps];
-  if (lane_index() == 0) lows[threadIdx.x / 32] = low, highs[threadIdx.x / 32] = high;
-  __syncthreads();
-  // Many blocks meet at the box of a leaf: one thread for each of its sides goes there.
-  if (threadIdx.x >= 6) return;
-  const int axis = static_cast<int>(threadIdx.x % 3);
-  Coordinate side = threadIdx.x < 3 ? low[axis] : high[axis];  // the first warp's
-  for (int w = 1; w < warps; ++w)
-    side = threadIdx.x < 3 ? min(side, lows[w][axis]) : max(side, highs[w][axis]);
-  if (threadIdx.x < 3)
-    atomicMin(&boxes[leaf].low[0][axis], side);
-  else
-    atomicMax(&boxes[leaf].high[0][axis], side);
-}
-
-__global__ void empty_boxes(std::uint32_t leaves, KdPartition* boxes) {
-  const std::uint32_t leaf = blockIdx.x * threads + threadIdx.x;
-  if (leaf < leaves) boxes[leaf].low[0] = {~0U, ~0U, ~0U}, boxes[leaf].high[0] = {0, 0, 0};
-}
-
-/// The roots of leaves. A warp each.
-__global__ void __launch_bounds__(threads) start(const KdView v, const KdPartition* boxes) {
-  const std::uint32_t leaf = (blockIdx.x * threads + threadIdx.x) / 32;
-  if (leaf >= v.from.leaves) return;
-  const std::uint32_t first = v.from.begin[leaf], count = v.from.begin[leaf + 1] - first;
-  if (count == 0) return;
-  if (lane_index() == 0) v.cut[first].end = 0;
-  const IntegerPosition low = boxes[leaf].low[0], high = boxes[leaf].high[0];
-  hand_on(v, 0, {first, count, leaf, 0, 0, low, high, low, high});
-}
-
-/// Where a block puts the particles of a piece, and what it has seen of them.
-struct PieceMemory {
-  std::uint32_t taken[2];
-  IntegerPosition low[2], high[2];
-};
-
-/// A particle on its way.
-struct KdRecord {
-  IntegerPosition at;
-  std::uint32_t index;
-  bool exists, is_right;
-};
-constexpr int records_of_thread = kd_piece / threads;
-
-/// Parts the particles of a level's pieces, a block each: the left ones go to the front of their node in the
-/// other columns, the others to its end, in any order.
-__global__ void __launch_bounds__(threads) part_large(const KdView v, int level) {
-  __shared__ PieceMemory m;
-  const Columns& from = v.columns[KdView::columns_of_level(level)];
-  const Columns& to = v.columns[KdView::columns_of_level(level + 1)];
-  const std::uint32_t pieces = v.sizes->pieces[level];
-  for (std::uint32_t p = blockIdx.x; p < pieces; p += gridDim.x) {
-    const KdPiece piece = v.piece[level % 2][p];
-    const KdNode& node = v.node[level % 2][piece.node];
-    KdPartition& partition = v.partition[level % 2][piece.node];
-    const std::uint32_t end = min(piece.first + kd_piece, node.end());
-    const int axis = longest_axis(node.tight_low, node.tight_high);
-    const Coordinate middle = kd_middle(node.tight_low[axis], node.tight_high[axis]);
-    if (threadIdx.x < 2) {
-      m.taken[threadIdx.x] = 0;
-      m.low[threadIdx.x] = {~0U, ~0U, ~0U};
-      m.high[threadIdx.x] = {0, 0, 0};
-    }
-    __syncthreads();
-
-    KdRecord record[records_of_thread];
-    std::uint32_t rank[records_of_thread], of_warp[2] = {0, 0};
-    for (int side = 0; side < 2; ++side) {
-      IntegerPosition low{~0U, ~0U, ~0U}, high{0, 0, 0};
-#pragma unroll
-      for (int k = 0; k < records_of_thread; ++k) {
-        KdRecord& r = record[k];
-        if (side == 0) {
-          const std::uint32_t i = piece.first + static_cast<std::uint32_t>(k) * threads + threadIdx.x;
-          r.exists = i < end;
-          const std::uint32_t from_i = min(i, end - 1);
-          r.at = {from.at[0][from_i], from.at[1][from_i], from.at[2][from_i]};
-          r.index = from.at[3][from_i];
-          r.is_right = r.at[axis] >= middle;
-        }
-        const bool is_here = r.exists && r.is_right == (side == 1);
-        const unsigned votes = __ballot_sync(~0U, is_here);
-        if (is_here) {
-          rank[k] = of_warp[side] + static_cast<std::uint32_t>(__popc(votes & lanes_before()));
-          for (int a = 0; a < 3; ++a) low[a] = min(low[a], r.at[a]), high[a] = max(high[a], r.at[a]);
-        }
-        of_warp[side] += static_cast<std::uint32_t>(__popc(votes));
-      }
-      warp_box(low, high);
-      if (lane_index() < 3) {
-        atomicMin(&m.low[side][lane_index()], low[lane_index()]);
-        atomicMax(&m.high[side][lane_index()], high[lane_index()]);
-      }
-    }
-    std::uint32_t base[2];
-    for (int side = 0; side < 2; ++side) {
-      base[side] = lane_index() == 0 ? atomicAdd(&m.taken[side], of_warp[side]) : 0;
-      base[side] = __shfl_sync(~0U, base[side], 0);
-    }
-    __syncthreads();
-    if (threadIdx.x < 2) {
-      const int side = static_cast<int>(threadIdx.x);
-      m.taken[side] = atomicAdd(&partition.taken[side], m.taken[side]);
-      for (int a = 0; a < 3; ++a) {
-        atomicMin(&partition.low[side][a], m.low[side][a]);
-        atomicMax(&partition.high[side][a], m.high[side][a]);
-      }
-    }
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < records_of_thread; ++k) {
-      const KdRecord& r = record[k];
-      if (!r.exists) continue;
-      const int side = r.is_right ? 1 : 0;
-      const std::uint32_t place = m.taken[side] + base[side] + rank[k];
-      const std::uint32_t i = side == 0 ? node.first + place : node.end() - 1 - place;
-      for (int a = 0; a < 3; ++a) to.at[a][i] = r.at[a];
-      to.at[3][i] = r.index;
-    }
-    __syncthreads();
-  }
-}
-
-/// Both parts of a level's nodes. A warp per node.
-__global__ void __launch_bounds__(threads) plan_next(const KdView v, int level) {
-  const std::uint32_t nodes = v.sizes->nodes[level];
-  for (std::uint32_t n = (blockIdx.x * threads + threadIdx.x) / 32; n < nodes; n += gridDim.x * warps) {
-    const KdNode node = v.node[level % 2][n];
-    const KdPartition parts = v.partition[level % 2][n];
-    const int axis = longest_axis(node.tight_low, node.tight_high);
-    const Coordinate middle = kd_middle(node.tight_low[axis], node.tight_high[axis]);
-    const std::uint32_t left = parts.taken[0], to = KdView::columns_of_level(level + 1);
-    if (lane_index() == 0) v.cut[node.first + left] = {node.first, node.end(), node.leaf, node.before};
-    KdNode of_left{node.first,   left,          node.leaf,    node.before + 1, to,
-                   parts.low[0], parts.high[0], node.cut_low, node.cut_high};
-    KdNode of_right{node.first + left, node.count - left, node.leaf,    0, to, parts.low[1],
-                    parts.high[1],     node.cut_low,      node.cut_high};
-    of_left.cut_high[axis] = of_right.cut_low[axis] = middle;
-    hand_on(v, level + 1, of_left);
-    hand_on(v, level + 1, of_right);
-  }
-}
 
 __global__ void __launch_bounds__(32 * small_warps) grow_small(const __grid_constant__ KdView v) {
   __shared__ KdSmallMemory memory[small_warps];
@@ -469,6 +280,7 @@ void KdTreeBuilder::release() {
   const Memory& old = *memory_;
   auto fresh = std::make_unique<Memory>(old.split, static_cast<std::int32_t>(old.bucket));
   fresh->depth = old.depth;
+  fresh->most_small = old.most_small;
   memory_ = std::move(fresh);
 }
 

@@ -29,8 +29,9 @@ struct KdParticles {
 /// right, where no other can be, and how many nodes that are divided begin at a particle, there: the running
 /// sums of these number the nodes, depth first.
 ///
-/// Keeps its memory until release(): 60 bytes per particle. Cost: 32 bytes of traffic per particle and level
-/// of large nodes; some 200 instructions of a warp per node below them; two launches per level.
+/// Keeps its memory until release(): some 75 bytes per particle. Cost: 32 bytes of traffic per particle and
+/// level of large nodes, two launches per level; below them a pass of a warp over each node's particles, and
+/// where it sorts them one over all pairs.
 class KdTreeBuilder {
  public:
   KdTreeBuilder(KdSplit split, std::int32_t bucket);
@@ -42,7 +43,8 @@ class KdTreeBuilder {
   std::vector<Count> build(std::span<const Count> leaf_begin, const KdParticles& particles,
                            std::uint32_t* order, DeviceArray<NodeLinks>& links);
 
-  /// Gives the memory back.
+  /// Gives the memory back. How deep large nodes lay and how many small ones there were stays known, which
+  /// saves the next trees a wait or a second try.
   void release();
 
  private:

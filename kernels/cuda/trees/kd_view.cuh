@@ -68,7 +68,7 @@ struct KdView {
   std::uint32_t* divided;  ///< [particles + 1] nodes that begin here and are divided; then sums before
   std::uint32_t* order;
 
-  /// Of the nodes of a level.
+  /// The set of columns that a level's nodes are in.
   GROVE_HOST_DEVICE static std::uint32_t columns_of_level(int level) {
     return level == 0 ? 0U : 1U + static_cast<std::uint32_t>(level - 1) % 2;
   }

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(threads)
 
 /// At the first particle of each group its size. sizes: cleared.
 __global__ void __launch_bounds__(threads)
-    mark(const LeafPlaces* places, const NodeLinks* links, std::int32_t* sizes) {
+    mark_groups(const LeafPlaces* places, const NodeLinks* links, std::int32_t* sizes) {
   const LeafPlaces leaf = places[blockIdx.x];
   const NodeLinks* const own = links + leaf.node;
   const auto put = [&](const NodeLinks& link) {
@@ -119,7 +119,7 @@ LeafGroups nodes_as_groups(std::span<LeafPlaces> places, const NodeLinks* links)
   const DeviceArray<LeafPlaces> device_places{std::span<const LeafPlaces>(places)};
   DeviceArray<std::int32_t> sizes(particles + 1);
   sizes.clear();
-  mark<<<blocks_of_leaves(places.size(), nodes), threads>>>(device_places.data(), links, sizes.data());
+  mark_groups<<<blocks_of_leaves(places.size(), nodes), threads>>>(device_places.data(), links, sizes.data());
   const DeviceArray<std::uint32_t> numbers = numbers_of(sizes);
   const auto leaves = static_cast<std::uint32_t>(places.size());
   const DeviceArray<std::uint32_t> device_first(places.size() + 1);

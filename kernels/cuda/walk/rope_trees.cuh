@@ -21,8 +21,8 @@ GROVE_HOST_DEVICE Part load_part(const Whole& node, std::size_t offset) {
 #endif
 }
 
-/// The part of NodeCore that most nodes are asked for. Lanes are at different nodes: what they load is what
-/// limits the walk.
+/// The part of NodeCore that most nodes are asked for. The lanes of a warp are at different nodes, and their
+/// loads limit the walk.
 struct RopeCore {
   Vec3f centre;
   float mass, reach2, power;

@@ -122,21 +122,21 @@ void DeviceForest::update(const DeviceParticles& particles, const Box& box, cons
 }
 
 cuda::LeafTrees DeviceForest::trees() const {
-  return {leaf_groups_.places.data(),
-          leaves(),
-          links_.data(),
-          leaf_groups_.runs.data(),
-          origin_.data(),
-          bounds_.data(),
-          boxes_.data(),
-          groups_.data(),
-          sources_.data(),
-          softening_.data(),
-          core_.data(),
-          moments_.data(),
-          follows_from_counts(kind_) ? nullptr : children_.data(),
-          has_boxes_ ? node_boxes_.data() : nullptr,
-          levels_.data()};
+  return {.leaves = leaf_groups_.places.data(),
+          .count = leaves(),
+          .links = links_.data(),
+          .runs = leaf_groups_.runs.data(),
+          .origin = origin_.data(),
+          .bounds = bounds_.data(),
+          .boxes = boxes_.data(),
+          .groups = groups_.data(),
+          .sources = sources_.data(),
+          .softening = softening_.data(),
+          .core = core_.data(),
+          .moments = moments_.data(),
+          .children = follows_from_counts(kind_) ? nullptr : children_.data(),
+          .node_boxes = has_boxes_ ? node_boxes_.data() : nullptr,
+          .levels = levels_.data()};
 }
 
 cuda::DeviceArray<LeafNotice> DeviceForest::notices() const {

@@ -61,8 +61,8 @@ class DeviceParticles {
   void set_size(std::size_t size) { size_ = size; }
 
   /// Columns have other numbers of elements than this now, in one part or two; reorder() will pick so many.
-  /// Until then nothing else is to be done with fields, but for reading those in one part. Those without
-  /// elements come uninitialised.
+  /// Until then nothing else is to be done with fields, but for reading those in one part, and all by
+  /// in_parts(). Those without elements come uninitialised.
   void leave_in_parts(std::size_t size) { size_ = size; }
 
   /// Element i of every field becomes what was element order[i] (device, size()), counted through values and
