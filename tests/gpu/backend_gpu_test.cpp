@@ -1,142 +1,20 @@
-// Whole steps on GPUs, through the interface that runs use: the same bits on any number of ranks by every way
-// of exchange, and beside the host's what rounding leaves. Ranks share GPUs if there are fewer.
+// Whole steps on GPUs: the same bits on any number of ranks by every way of exchange. Ranks share GPUs if
+// there are fewer.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <memory>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "backend/backend.hpp"
 #include "backend/host_backend.hpp"
 #include "base/errors.hpp"
-#include "base/hash.hpp"
-#include "gravity/force_hash.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "support/gpu_ranks.hpp"
+#include "support/gpu_backend.hpp"
 
 namespace grove {
 namespace {
 
-/// A concentration in the middle of a wide, lopsided cloud; two types, unequal masses, some without mass;
-/// those of one rank, dealt out in turn.
-Particles make_cloud(const Communicator& comm, std::size_t count) {
-  std::mt19937_64 random(7);
-  std::normal_distribution<double> normal;
-  std::uniform_real_distribution<double> uniform;
-  Particles own;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Vec3d direction{normal(random), normal(random) + 0.3, 0.5 * normal(random)};
-    const Vec3d position = 3 * std::pow(uniform(random), 3) * direction;
-    const double mass = i % 5 == 0 ? 0 : (0.5 + uniform(random)) / static_cast<double>(count);
-    if (i % static_cast<std::size_t>(comm.size()) != static_cast<std::size_t>(comm.rank())) continue;
-    const std::size_t last = own.size();
-    own.resize(last + 1);
-    own.position[last] = position;
-    own.velocity[last] = 0.1 * direction;
-    own.mass[last] = mass;
-    own.id[last] = mixed(i);
-    own.type[last] = static_cast<std::uint8_t>(i % 2);
-    own.acceleration[last] = {};
-    own.potential[last] = own.old_acceleration[last] = 0;
-    own.work[last] = 0;
-    own.rung[last] = 0;
-  }
-  return own;
-}
-
-GravityParameters gravity_of(Criterion criterion, Order order, SofteningKernel kernel) {
-  GravityParameters gravity;
-  gravity.gravitational_constant = 3;
-  gravity.criterion = criterion;
-  gravity.order = order;
-  gravity.kernel = kernel;
-  gravity.theta = 0.6;
-  gravity.delta = criterion == Criterion::multipole ? 0.02 : 0.002;
-  gravity.softening = {0.01, 0.1};
-  return gravity;
-}
-
-GravityParameters octrees(GravityParameters gravity, Curve curve = Curve::hilbert) {
-  gravity.tree = LocalTreeKind::octree;
-  gravity.curve = curve;
-  return gravity;
-}
-
-GravityParameters kd_trees(GravityParameters gravity, Count bucket = bucket_size) {
-  gravity.tree = LocalTreeKind::kd;
-  gravity.bucket = bucket;
-  return gravity;
-}
-
-/// The state after a few steps.
-struct Outcome {
-  std::uint64_t forces_hash = 0;
-  ForceReport report;
-  Totals totals;
-  AuditResult audit;
-};
-
-/// Evaluates, then makes steps of leapfrog with a new decomposition each.
-Outcome steps(const Communicator& comm, Backend& backend, Count leaf_size, int count) {
-  DecompositionParameters parameters;
-  parameters.leaf_size = leaf_size;
-  Outcome outcome;
-  PhaseTimers timers;
-  Domain domain;
-  std::optional<Box> box;
-  const auto evaluate = [&] {
-    DecompositionReport report;
-    domain = backend.decompose(parameters, box, report);
-    box = domain.box;
-    outcome.report = backend.gravity().evaluate(domain, {.tunes_groups = true}, timers);
-  };
-  evaluate();
-  evaluate();
-  for (int i = 0; i < count; ++i) {
-    Kick kick;
-    std::fill_n(kick.factor.of, rung_count, 0.005);
-    backend.kick(kick);
-    backend.drift({.factor = 0.01});
-    evaluate();
-    backend.kick(kick);
-  }
-  backend.show(nullptr, [&](const Particles& p) { outcome.forces_hash = force_hash(comm, p); });
-  outcome.totals = backend.totals(domain);
-  outcome.audit = backend.audit(domain, 500);
-  return outcome;
-}
-
-class GpuBackend : public testing::GpuRanks {
- protected:
-  /// On this rank alone.
-  Outcome alone(std::size_t count, const GravityParameters& gravity, Count leaf_size, int number) {
-    const Communicator self(MPI_COMM_SELF);
-    const auto backend = make_backend(self, {"cuda", true, {}}, make_cloud(self, count), gravity);
-    return steps(self, *backend, leaf_size, number);
-  }
-  Outcome together(std::size_t count, const GravityParameters& gravity, Count leaf_size, int number,
-                   std::optional<PayloadPath> payload) {
-    const auto backend = make_backend(comm_, {"cuda", true, payload}, make_cloud(comm_, count), gravity);
-    return steps(comm_, *backend, leaf_size, number);
-  }
-
-  /// Two steps on all ranks as on one.
-  void compare_with_one_rank(const GravityParameters& gravity, std::size_t count, Count leaf_size) {
-    SCOPED_TRACE(std::to_string(static_cast<int>(gravity.criterion)) + ", " + std::to_string(count) +
-                 " in leaves of " + std::to_string(leaf_size));
-    const Outcome one = alone(count, gravity, leaf_size, 2);
-    const Outcome all = together(count, gravity, leaf_size, 2, {});
-    EXPECT_EQ(all.forces_hash, one.forces_hash);
-    EXPECT_EQ(all.report.interactions.cell, one.report.interactions.cell);
-    EXPECT_EQ(all.report.interactions.particle, one.report.interactions.particle);
-    EXPECT_EQ(all.totals.total_energy(), one.totals.total_energy());
-    EXPECT_EQ(all.audit.p99, one.audit.p99);
-    EXPECT_EQ(all.report.let.nodes > 0, comm_.size() > 1 && static_cast<Count>(count) > leaf_size);
-  }
-};
+using namespace testing;
 
 TEST_F(GpuBackend, takes_the_census_that_the_host_takes) {
   const GravityParameters gravity =
@@ -244,72 +122,6 @@ TEST_F(GpuBackend, has_the_same_bits_with_groups_of_64) {
 }
 
 void expect_near(double a, double b, double relative) { EXPECT_NEAR(a, b, relative * std::abs(b)); }
-
-/// Nodes are opened alike but where rounding decides (see walk_gpu_test.cpp), for some 1e-6 of the tests; a
-/// hundred times that is allowed. Energies are sums of as many terms as there are particles: potentials that
-/// differ by the criterion's error of those few nodes, 2e-3 of 1e-4, and by roundings of 1e-6.
-void expect_totals_of_the_host(const Outcome& found, const Outcome& expected) {
-  expect_near(static_cast<double>(found.report.interactions.cell),
-              static_cast<double>(expected.report.interactions.cell), 1e-4);
-  expect_near(static_cast<double>(found.report.interactions.particle),
-              static_cast<double>(expected.report.interactions.particle), 1e-4);
-  expect_near(found.report.median_acceleration, expected.report.median_acceleration, 1e-5);
-  expect_near(found.totals.potential_energy, expected.totals.potential_energy, 2e-6);
-  expect_near(found.totals.kinetic_energy, expected.totals.kinetic_energy, 2e-6);
-}
-
-void expect_that_of_the_host(const Outcome& found, const Outcome& expected) {
-  expect_totals_of_the_host(found, expected);
-  expect_near(found.audit.p99, expected.audit.p99, 1e-2);
-  EXPECT_EQ(found.audit.sample, expected.audit.sample);
-}
-
-/// At the same places: cells inside of leaves are cut where a hash of their bounds says, so what rounding has
-/// moved has other nodes.
-TEST_F(GpuBackend, does_what_the_host_does) {
-  const GravityParameters gravity =
-      gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);
-  HostBackend host(comm_, make_cloud(comm_, 6000), gravity);
-  const Outcome expected = steps(comm_, host, 256, 0);
-  expect_that_of_the_host(together(6000, gravity, 256, 0, {}), expected);
-}
-
-/// Everything is opened, so that nodes do not matter.
-TEST_F(GpuBackend, steps_as_the_host_does) {
-  GravityParameters gravity =
-      gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::spline);
-  gravity.theta = 1e-6;
-  HostBackend host(comm_, make_cloud(comm_, 2000), gravity);
-  const Outcome expected = steps(comm_, host, 256, 3);
-  expect_totals_of_the_host(together(2000, gravity, 256, 3, {}), expected);
-}
-
-/// At the same places: a particle that rounding has moved over a side of a cell changes the groups that
-/// follow along the curve.
-TEST_F(GpuBackend, does_with_octrees_what_the_host_does) {
-  for (const Curve curve : {Curve::hilbert, Curve::morton})
-    for (const Count leaf_size : {256, 6000}) {
-      GravityParameters gravity =
-          octrees(gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline), curve);
-      gravity.critical_separation = leaf_size == 256 ? 100 : 0.05;  // none is split, or most are
-      HostBackend host(comm_, make_cloud(comm_, 6000), gravity);
-      const Outcome expected = steps(comm_, host, leaf_size, 0);
-      expect_that_of_the_host(together(6000, gravity, leaf_size, 0, {}), expected);
-    }
-}
-
-TEST_F(GpuBackend, does_with_kd_trees_what_the_host_does) {
-  for (const Criterion criterion : {Criterion::acceleration, Criterion::relative_edge})
-    for (const WalkKind walk : {WalkKind::groups, WalkKind::rope})
-      for (const Count leaf_size : {256, 6000}) {
-        GravityParameters gravity =
-            kd_trees(gravity_of(criterion, Order::quadrupole, SofteningKernel::spline), 4);
-        gravity.walk = walk;
-        HostBackend host(comm_, make_cloud(comm_, 6000), gravity);
-        const Outcome expected = steps(comm_, host, leaf_size, 0);
-        expect_that_of_the_host(together(6000, gravity, leaf_size, 0, {}), expected);
-      }
-}
 
 /// A sum errs by 512 x 2^-24 of the sizes of its terms at most (kernels/cuda/direct/direct_force.hpp); they
 /// cancel by a factor of 10 at most in nearly all particles of the sample of the audit.

@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(threads) start(const KdView v, const KdPartiti
   hand_on(v, 0, {first, count, leaf, 0, 0, low, high, low, high});
 }
 
-/// Where a block puts the particles of a piece, and their boxes, by side.
+/// A block's particles of a piece, by side: the first of their places, and their boxes.
 struct PieceMemory {
   std::uint32_t taken[2];
   IntegerPosition low[2], high[2];

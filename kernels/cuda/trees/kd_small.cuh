@@ -92,7 +92,7 @@ class KdSmallTree {
     return v_.from.ids ? v_.from.ids[index] : index;
   }
 
-  /// Where all are equal, which is usual, no node needs to look at them again.
+  /// Equal masses, the usual case, are looked at once: no node asks for them again.
   __device__ void load_masses() {
     bool differ = false;
     const double any = v_.mass[m_.index[0]];

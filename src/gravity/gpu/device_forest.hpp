@@ -60,7 +60,7 @@ class DeviceForest {
 
   cuda::LeafTrees trees() const;
   const std::uint32_t* leaf_of_group() const { return leaf_groups_.leaf_of_group.data(); }
-  /// Where groups may be split, see cuda::mark_buckets().
+  /// The begins of buckets, for groups that may be split: see cuda::mark_buckets().
   const std::uint32_t* buckets() const { return buckets_.data(); }
   /// The notices of the leaves, for all ranks.
   cuda::DeviceArray<LeafNotice> notices() const;

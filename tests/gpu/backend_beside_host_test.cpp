@@ -1,0 +1,79 @@
+// Whole steps on GPUs beside those of the host: what rounding leaves.
+#include <gtest/gtest.h>
+
+#include "backend/host_backend.hpp"
+#include "support/gpu_backend.hpp"
+
+namespace grove {
+namespace {
+
+using namespace testing;
+
+/// Nodes are opened alike but where rounding decides (see walk_gpu_test.cpp), for some 1e-6 of the tests; a
+/// hundred times that is allowed. Energies are sums of as many terms as there are particles: potentials that
+/// differ by the criterion's error of those few nodes, 2e-3 of 1e-4, and by roundings of 1e-6.
+void expect_totals_of_the_host(const Outcome& found, const Outcome& expected) {
+  expect_near(static_cast<double>(found.report.interactions.cell),
+              static_cast<double>(expected.report.interactions.cell), 1e-4);
+  expect_near(static_cast<double>(found.report.interactions.particle),
+              static_cast<double>(expected.report.interactions.particle), 1e-4);
+  expect_near(found.report.median_acceleration, expected.report.median_acceleration, 1e-5);
+  expect_near(found.totals.potential_energy, expected.totals.potential_energy, 2e-6);
+  expect_near(found.totals.kinetic_energy, expected.totals.kinetic_energy, 2e-6);
+}
+
+void expect_that_of_the_host(const Outcome& found, const Outcome& expected) {
+  expect_totals_of_the_host(found, expected);
+  expect_near(found.audit.p99, expected.audit.p99, 1e-2);
+  EXPECT_EQ(found.audit.sample, expected.audit.sample);
+}
+
+/// At the same places: cells inside of leaves are cut where a hash of their bounds says, so what rounding has
+/// moved has other nodes.
+TEST_F(GpuBackend, does_what_the_host_does) {
+  const GravityParameters gravity =
+      gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);
+  HostBackend host(comm_, make_cloud(comm_, 6000), gravity);
+  const Outcome expected = steps(comm_, host, 256, 0);
+  expect_that_of_the_host(together(6000, gravity, 256, 0, {}), expected);
+}
+
+/// Everything is opened, so that nodes do not matter.
+TEST_F(GpuBackend, steps_as_the_host_does) {
+  GravityParameters gravity =
+      gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::spline);
+  gravity.theta = 1e-6;
+  HostBackend host(comm_, make_cloud(comm_, 2000), gravity);
+  const Outcome expected = steps(comm_, host, 256, 3);
+  expect_totals_of_the_host(together(2000, gravity, 256, 3, {}), expected);
+}
+
+/// At the same places: a particle that rounding has moved over a side of a cell changes the groups that
+/// follow along the curve.
+TEST_F(GpuBackend, does_with_octrees_what_the_host_does) {
+  for (const Curve curve : {Curve::hilbert, Curve::morton})
+    for (const Count leaf_size : {256, 6000}) {
+      GravityParameters gravity =
+          octrees(gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline), curve);
+      gravity.critical_separation = leaf_size == 256 ? 100 : 0.05;  // none is split, or most are
+      HostBackend host(comm_, make_cloud(comm_, 6000), gravity);
+      const Outcome expected = steps(comm_, host, leaf_size, 0);
+      expect_that_of_the_host(together(6000, gravity, leaf_size, 0, {}), expected);
+    }
+}
+
+TEST_F(GpuBackend, does_with_kd_trees_what_the_host_does) {
+  for (const Criterion criterion : {Criterion::acceleration, Criterion::relative_edge})
+    for (const WalkKind walk : {WalkKind::groups, WalkKind::rope})
+      for (const Count leaf_size : {256, 6000}) {
+        GravityParameters gravity =
+            kd_trees(gravity_of(criterion, Order::quadrupole, SofteningKernel::spline), 4);
+        gravity.walk = walk;
+        HostBackend host(comm_, make_cloud(comm_, 6000), gravity);
+        const Outcome expected = steps(comm_, host, leaf_size, 0);
+        expect_that_of_the_host(together(6000, gravity, leaf_size, 0, {}), expected);
+      }
+}
+
+}  // namespace
+}  // namespace grove
