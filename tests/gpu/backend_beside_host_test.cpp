@@ -1,6 +1,8 @@
 // Whole steps on GPUs beside those of the host: what rounding leaves.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "backend/host_backend.hpp"
 #include "support/gpu_backend.hpp"
 
@@ -8,6 +10,8 @@ namespace grove {
 namespace {
 
 using namespace testing;
+
+void expect_near(double a, double b, double relative) { EXPECT_NEAR(a, b, relative * std::abs(b)); }
 
 /// Nodes are opened alike but where rounding decides (see walk_gpu_test.cpp), for some 1e-6 of the tests; a
 /// hundred times that is allowed. Energies are sums of as many terms as there are particles: potentials that

@@ -121,8 +121,6 @@ TEST_F(GpuBackend, has_the_same_bits_with_groups_of_64) {
   EXPECT_LT(all.report.interactions.tests, alone(count, gravity, 1000, 1).report.interactions.tests);
 }
 
-void expect_near(double a, double b, double relative) { EXPECT_NEAR(a, b, relative * std::abs(b)); }
-
 /// A sum errs by 512 x 2^-24 of the sizes of its terms at most (kernels/cuda/direct/direct_force.hpp); they
 /// cancel by a factor of 10 at most in nearly all particles of the sample of the audit.
 TEST_F(GpuBackend, sums_directly_if_there_are_fewer_particles_than_asked_for) {
