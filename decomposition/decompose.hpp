@@ -19,6 +19,8 @@ class RankStorage;
 
 /// The default leaf size for so many particles: 4096, for small numbers a 64th of them, but at least 64.
 Count default_leaf_size(Count particles);
+/// Particles in a full leaf of so many in all.
+Count leaf_size_of(const DecompositionParameters& parameters, Count particles);
 
 /// Measurements of a decomposition on this rank.
 struct DecompositionReport {

@@ -137,14 +137,18 @@ CutScheme scheme_of(const DecompositionParameters& parameters, Cell& root) {
   if (parameters.leaves > count)
     throw InputError(
         fmt::format("{} leaves were asked for, but there are only {} particles", parameters.leaves, count));
-  Count size = parameters.leaf_size;
-  if (size == 0) size = parameters.leaves > 0 ? quanta(count, parameters.leaves) : default_leaf_size(count);
+  const Count size = leaf_size_of(parameters, count);
   const bool exact = parameters.rule == CutRule::halves && parameters.leaf_size == 0 && parameters.leaves > 0;
   const Count leaves = exact ? parameters.leaves : quanta(count, size);
   if (leaves > std::numeric_limits<std::int32_t>::max() / 2)
     throw InputError(fmt::format("{} leaves are too many: choose larger leaves", leaves));
   root.leaves = static_cast<std::int32_t>(leaves);
   return {parameters.rule, size, parameters.epoch};
+}
+
+Count leaf_size_of(const DecompositionParameters& parameters, Count particles) {
+  if (parameters.leaf_size > 0) return parameters.leaf_size;
+  return parameters.leaves > 0 ? quanta(particles, parameters.leaves) : default_leaf_size(particles);
 }
 
 Count default_leaf_size(Count particles) {

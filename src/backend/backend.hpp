@@ -85,14 +85,6 @@ class Backend {
   Gravity& gravity_;
 };
 
-/// Device memory that a step of one rank takes at most, fields, records and trees together: what was measured
-/// on one GPU, and an estimate for several (docs/measurements/gpu-forces.md). Where there are others, nearly
-/// all particles travel before the first step.
-constexpr double device_bytes_per_particle(int ranks) {
-  constexpr auto of_fields = static_cast<double>(bytes_of_fields());
-  return of_fields + (ranks == 1 ? 188 : 218);
-}
-
 /// Bytes of device memory that this rank has used at most so far.
 std::uint64_t peak_device_memory();
 

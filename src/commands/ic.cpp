@@ -123,7 +123,7 @@ void make_file(const Communicator& comm, const InitialConditionsOptions& options
   });
   std::optional<Model> model;
   comm.together([&] { model = make_model(parameters); });
-  require_room(comm, {host_need(comm, model->count(), false, {})});
+  require_room(comm, {host_need(comm, model->count(), {})});
   const Particles particles = make_initial_conditions(comm, parameters);
   WriteOptions write;
   write.units = units;

@@ -208,25 +208,17 @@ TEST_F(RunCheck, says_what_would_fit) {
                        "disk: ", "there is room for 0 of 11 snapshots"});
 }
 
-// Bisections have a quarter of a node a particle, buckets of one particle two: 1.75 times 17 bytes more.
-TEST(Needs, grow_with_the_nodes_of_trees) {
-  GravityParameters bisections, kd, cells;
-  bisections.bucket = kd.bucket = cells.bucket = 1;
-  kd.tree = LocalTreeKind::kd, cells.tree = LocalTreeKind::octree;
-  EXPECT_EQ(nodes_per_particle(bisections), 0.25);
-  EXPECT_EQ(nodes_per_particle(kd), 2);
-  EXPECT_GT(nodes_per_particle(cells), nodes_per_particle(kd));
-  EXPECT_DOUBLE_EQ(checkpoint_bytes_per_particle(kd), checkpoint_bytes_per_particle(bisections) + 1.75 * 17);
-  const double before = checkpoint_bytes_per_particle(cells);
-  cells.criterion = Criterion::opening_cell;
-  EXPECT_DOUBLE_EQ(checkpoint_bytes_per_particle(cells), before + nodes_per_particle(cells));
-  const auto host = [](const GravityParameters& gravity) {
-    return host_bytes_of_rank(2e5, 1, false, gravity);
+TEST(Needs, grow_with_the_largest_leaf_and_with_other_ranks) {
+  const auto bytes = [](int ranks, Count leaf_size, bool pictures) {
+    return host_bytes_of_rank(2e5, ranks, {.pictures = pictures, .gravity = {}, .leaf_size = leaf_size});
   };
-  EXPECT_EQ(host(bisections), 60e6 + 232 * 2e5);
-  EXPECT_GE(host(kd), host(bisections) + 26e6) << "measured";
-  kd.walk = WalkKind::rope;
-  EXPECT_GE(host(kd), host(bisections) + 80e6) << "measured";
+  EXPECT_EQ(bytes(1, 0, false), 60e6 + 232 * 2e5);
+  EXPECT_EQ(bytes(1, 0, true), 120e6 + 232 * 2e5);
+  EXPECT_GT(bytes(1, 4096, false), bytes(1, 0, false));
+  EXPECT_GT(bytes(1, 200000, false), bytes(1, 4096, false) + 10e6) << "measured: 14.6 MB more in one leaf";
+  EXPECT_EQ(bytes(1, 1000000, false), bytes(1, 200000, false)) << "no leaf has more than all particles";
+  EXPECT_GT(bytes(2, 0, false), bytes(1, 0, false));
+  EXPECT_EQ(bytes(8, 0, false), bytes(16, 0, false));
 }
 
 // A bound that is rough refuses nothing.

@@ -3,6 +3,7 @@ grove_test(potentials unit/potentials_test.cpp LINK grove::math)
 grove_test(time unit/time_test.cpp unit/block_excess_test.cpp unit/cut_timing_test.cpp unit/growth_fit_test.cpp
            unit/rebuild_interval_test.cpp unit/tree_update_test.cpp unit/tree_update_prices_test.cpp unit/audit_schedule_test.cpp
            LINK grove::tuning)
+grove_test(memory_needs unit/memory_needs_test.cpp LINK grove::backend)
 grove_test(tree_tuning unit/tree_tuning_test.cpp unit/rebuild_above_test.cpp LINK grove::tuning)
 grove_test(machine unit/machine_test.cpp LINK grove::machine)
 grove_test(slurm_time unit/slurm_time_test.cpp LINK grove::run_guard)

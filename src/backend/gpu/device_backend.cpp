@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/gpu_backend.hpp"
+#include "backend/memory_needs.hpp"
 #include "backend/move_leaves.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
 #include "decomposition/gpu/device_rank.hpp"
@@ -20,8 +21,6 @@
 
 namespace grove {
 namespace {
-
-double bytes_per_particle(const Communicator& comm) { return device_bytes_per_particle(comm.size()); }
 
 /// So few that a block is of one density, and so many that what it costs does not scatter.
 constexpr std::int32_t most_block_leaves = 16;
@@ -46,7 +45,7 @@ class DeviceBackend : public Backend {
 
   Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
                    DecompositionReport& report) override {
-    const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle(comm_));
+    const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle());
     DecompositionParameters in_blocks = parameters;
     if (follows_from_counts(parameters_.tree) && parameters.rule == CutRule::middle)
       in_blocks.most_block_leaves = most_block_leaves;
@@ -63,7 +62,7 @@ class DeviceBackend : public Backend {
   void move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) override {
     if (records_.size() > 0) throw std::logic_error("leaves that have no trees yet do not move");
     const auto carry = [&](const LeafTransfer& of_particles, const std::vector<std::int32_t>& before) {
-      const cuda::MemoryPurpose purpose("leaves that move", particles_.size(), bytes_per_particle(comm_));
+      const cuda::MemoryPurpose purpose("leaves that move", particles_.size(), bytes_per_particle());
       transfer(exchange_, of_particles, particles_);
       trees_.move_leaves(before, domain);
       expect_trees();
@@ -103,7 +102,7 @@ class DeviceBackend : public Backend {
   }
 
   void replace(Particles particles) override {
-    const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle(comm_));
+    const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle());
     particles_ = DeviceParticles(particles);
     expect_trees();
     cuda::device_synchronise();
@@ -114,26 +113,27 @@ class DeviceBackend : public Backend {
                 const Particles& particles, const GravityParameters& gravity)
       : Backend(traits_of(devices, gravity.tree), gravity_),
         comm_(comm),
-        exchange_(comm, devices.shared, choice.payload),
-        particles_(upload(comm, particles)),
         parameters_(gravity),
+        exchange_(comm, devices.shared, choice.payload),
+        particles_(upload(particles)),
         trees_(comm, exchange_, parameters_, particles_, records_, choice.targets_per_warp),
         gravity_(comm, gravity, trees_) {}
-  static DeviceParticles upload(const Communicator& comm, const Particles& particles) {
-    const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle(comm));
+  double bytes_per_particle() const { return device_bytes_per_particle(comm_.size(), parameters_); }
+  DeviceParticles upload(const Particles& particles) const {
+    const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle());
     return DeviceParticles(particles);
   }
 
   /// From here on an error for want of memory says that it was wanted for trees, unless a narrower purpose
   /// lives.
-  void expect_trees() { trees_memory_.emplace("the trees", particles_.size(), bytes_per_particle(comm_)); }
+  void expect_trees() { trees_memory_.emplace("the trees", particles_.size(), bytes_per_particle()); }
 
   const Communicator& comm_;
+  GravityParameters parameters_;
   std::optional<cuda::MemoryPurpose> trees_memory_;
   DeviceExchange exchange_;
   DeviceParticles particles_;
   cuda::DeviceRecords records_;  ///< of the particles, from decompose() to the trees
-  GravityParameters parameters_;
   DeviceGravity trees_;
   Gravity gravity_;
 };

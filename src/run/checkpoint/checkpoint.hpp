@@ -55,7 +55,8 @@ struct CheckpointSource {
 
 /// Collective. Writes a checkpoint, flushed to disk, and removes all others but `kept`. If a file cannot be
 /// written: InputError, if something else fails, such as memory: std::runtime_error, on all ranks together;
-/// what was there before then stays, and nothing half-written. Disk: 110 bytes per particle.
+/// what was there before then stays, and nothing half-written. Disk:
+/// checkpoint_bytes_per_particle() (backend/memory_needs.hpp).
 void write_checkpoint(const Communicator& comm, const CheckpointFolder& folder, const std::string& kept,
                       const CheckpointSource& source);
 

@@ -9,12 +9,13 @@
 #include <filesystem>
 #include <iterator>
 #include <limits>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "backend/memory_needs.hpp"
 #include "base/errors.hpp"
 #include "base/memory.hpp"
+#include "decomposition/decompose.hpp"
 #include "earlier_results.hpp"
 #include "initial_conditions.hpp"
 #include "initial_state.hpp"
@@ -31,21 +32,12 @@ namespace grove {
 namespace {
 
 constexpr double megabyte = 1e6;
-/// Disk: a checkpoint, fields and trees, of which two are kept while the next is written.
-constexpr double checkpoint_bytes_with_bisections =
-    8 + static_cast<double>(bytes_of_fields([](const FieldInfo& info) { return info.checkpoint; }));
+/// On the disk: two are kept while the next is written.
 constexpr int checkpoints_at_once = 3;
 /// Rows and lines of a longest step, with energies and rungs, and of another.
 constexpr double log_bytes_per_longest_step = 2000, log_bytes_per_step = 750;
 /// Memory of a particle anywhere.
 constexpr auto of_fields = static_cast<double>(bytes_of_fields());
-/// Nodes of bisections, which the bytes of a particle include.
-constexpr double nodes_of_bisections = 2.0 / 8;
-
-double more_nodes(const GravityParameters& gravity) {
-  return std::max(0.0, nodes_per_particle(gravity) - nodes_of_bisections);
-}
-
 /// The deepest rung, if nothing tells how short steps become.
 constexpr double guessed_steps_each = 64;
 
@@ -106,11 +98,11 @@ RunAhead going_on(const Parameters& parameters, const Checkpoint& from) {
 }
 
 /// The most particles of all ranks of which a rank takes no more than these bytes.
-double particles_that_fit(double bytes, int ranks, bool pictures, const GravityParameters& gravity) {
+double particles_that_fit(double bytes, int ranks, const HostUse& use) {
   double fits = 0, too_many = bytes;
   for (int halvings = 0; halvings < 64; ++halvings) {
     const double middle = (fits + too_many) / 2;
-    (host_bytes_of_rank(middle, ranks, pictures, gravity) <= bytes ? fits : too_many) = middle;
+    (host_bytes_of_rank(middle, ranks, use) <= bytes ? fits : too_many) = middle;
   }
   return fits * ranks;
 }
@@ -202,33 +194,12 @@ RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const
   return ahead;
 }
 
-double nodes_per_particle(const GravityParameters& gravity) {
-  const double of_buckets = 2.0 / static_cast<double>(gravity.bucket);
-  switch (gravity.tree) {
-    case LocalTreeKind::bisection:
-      return nodes_of_bisections;
-    case LocalTreeKind::octree:
-      return 1.3 * of_buckets;
-    case LocalTreeKind::kd:
-      return of_buckets;
-  }
-  throw std::logic_error("no such kind of tree");
-}
-
-double checkpoint_bytes_per_particle(const GravityParameters& gravity) {
-  constexpr double links = 17, level = 1;  // of a node
-  const bool has_levels = gravity.criterion == Criterion::opening_cell;
-  return checkpoint_bytes_with_bisections + links * more_nodes(gravity) +
-         (has_levels ? level * nodes_per_particle(gravity) : 0);
-}
-
-double host_bytes_of_rank(double particles, int ranks, bool pictures, const GravityParameters& gravity) {
-  // Particles, trees and what a decomposition takes; and the trees of other ranks, which grow as the surface
-  // of a rank's share, and hardly with more than eight ranks.
-  constexpr double program = 60e6, drawing = 60e6, per_particle = 232, per_surface = 2500;
-  // Measured with a kd-tree, bucket 1, of 200,000: 26 MB more than bisections, along ropes in one leaf 80 MB.
-  const double per_node = gravity.walk == WalkKind::rope ? 230 : 80;
-  return program + (pictures ? drawing : 0) + (per_particle + per_node * more_nodes(gravity)) * particles +
+double host_bytes_of_rank(double particles, int ranks, const HostUse& use) {
+  // The trees of other ranks grow as the surface of a rank's share, and hardly with more than eight ranks.
+  constexpr double program = 60e6, drawing = 60e6, per_surface = 2500;
+  const double largest_leaf = std::min(particles, static_cast<double>(use.leaf_size));
+  return program + (use.pictures ? drawing : 0) + host_bytes_per_particle(use.gravity) * particles +
+         host_bytes_of_leaf(largest_leaf, use.gravity) +
          per_surface * std::min(ranks - 1, 7) * std::pow(particles, 2.0 / 3);
 }
 
@@ -248,10 +219,9 @@ std::string Need::text() const {
                                : "what is available is not known");
 }
 
-Need host_need(const Communicator& comm, Count particles, bool pictures, const GravityParameters& gravity) {
+Need host_need(const Communicator& comm, Count particles, const HostUse& use) {
   const Environment machine = environment(comm);
-  const double of_rank =
-      host_bytes_of_rank(static_cast<double>(particles) / comm.size(), comm.size(), pictures, gravity);
+  const double of_rank = host_bytes_of_rank(static_cast<double>(particles) / comm.size(), comm.size(), use);
   const std::vector<double> room_of_rank = comm.all_gather(available_memory());
   std::vector<double> room(machine.hosts.size(), std::numeric_limits<double>::infinity());
   for (std::size_t rank = 0; rank < room_of_rank.size(); ++rank)
@@ -267,9 +237,8 @@ Need host_need(const Communicator& comm, Count particles, bool pictures, const G
       .bytes = of_rank * ranks,
       .at_least = of_fields * static_cast<double>(particles) / comm.size() * ranks,
       .available = room[worst],
-      .remedy =
-          fmt::format("{:.3g} particles fit on {} ranks like its {}; use more hosts",
-                      particles_that_fit(share(worst), comm.size(), pictures, gravity), comm.size(), ranks)};
+      .remedy = fmt::format("{:.3g} particles fit on {} ranks like its {}; use more hosts",
+                            particles_that_fit(share(worst), comm.size(), use), comm.size(), ranks)};
 }
 
 std::optional<Need> device_need(const Communicator& comm, const BackendChoice& choice, Count particles,
@@ -284,9 +253,7 @@ std::optional<Need> device_need(const Communicator& comm, const BackendChoice& c
   const Gpu least = *std::min_element(gpus.begin(), gpus.end(),
                                       [](const Gpu& a, const Gpu& b) { return a.share() < b.share(); });
   if (least.available < 0) return std::nullopt;
-  // Measured with a kd-tree, bucket 1, along ropes in one leaf: 391 bytes a particle more than bisections.
-  constexpr double per_node = 224;
-  const double each = device_bytes_per_particle(comm.size()) + per_node * more_nodes(gravity);
+  const double each = device_bytes_per_particle(comm.size(), gravity);
   const double of_rank = each * static_cast<double>(particles) / comm.size();
   return Need{.name = "GPU memory",
               .where = least.users > 1
@@ -331,7 +298,10 @@ Need disk_need(const Communicator& comm, const Parameters& parameters, const Run
 
 std::vector<Need> needs_of(const Communicator& comm, const Parameters& parameters,
                            const BackendChoice& choice, const RunAhead& ahead, bool replaces) {
-  std::vector<Need> needs{host_need(comm, ahead.particles, parameters.output.render, parameters.gravity)};
+  std::vector<Need> needs{host_need(comm, ahead.particles,
+                                    {.pictures = parameters.output.render,
+                                     .gravity = parameters.gravity,
+                                     .leaf_size = leaf_size_of(parameters.decomposition, ahead.particles)})};
   if (auto need = device_need(comm, choice, ahead.particles, parameters.gravity))
     needs.push_back(*std::move(need));
   needs.push_back(disk_need(comm, parameters, ahead, replaces));

@@ -41,15 +41,15 @@ Beginning beginning_of(const Communicator& comm, const Parameters& parameters);
 RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Beginning& beginning);
 RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Checkpoint& from);
 
+/// What decides how much memory of the host a particle takes.
+struct HostUse {
+  bool pictures = false;
+  GravityParameters gravity{};
+  Count leaf_size = 0;  ///< particles of the largest leaf; 0: so few that they do not count
+};
 /// Bytes of RAM that a rank takes at its peak, program included: an upper envelope of what was measured on 1
-/// to 16 ranks, with bisections and octrees and the default accuracy (docs/measurements/cpu.md, "Memory of
-/// a run").
-double host_bytes_of_rank(double particles, int ranks, bool pictures, const GravityParameters& gravity);
-
-/// Nodes of trees: 2 / bucket, of octrees up to 1.3 times as many; of bisections 2 / 8.
-double nodes_per_particle(const GravityParameters& gravity);
-/// Bytes of a particle in a checkpoint, with its part of the trees.
-double checkpoint_bytes_per_particle(const GravityParameters& gravity);
+/// to 16 ranks with the default accuracy (backend/memory_needs.hpp).
+double host_bytes_of_rank(double particles, int ranks, const HostUse& use);
 
 /// Bytes that the logs of a run take: log.jsonl and four tables.
 double log_bytes(const RunAhead& ahead);
@@ -73,7 +73,7 @@ struct Need {
 
 /// Each collective, and the same on all ranks.
 /// RAM of the host that has least for what its ranks take.
-Need host_need(const Communicator& comm, Count particles, bool pictures, const GravityParameters& gravity);
+Need host_need(const Communicator& comm, Count particles, const HostUse& use);
 /// Memory of the GPU that has least for the ranks that use it; nothing: the host computes. choice: resolved.
 std::optional<Need> device_need(const Communicator& comm, const BackendChoice& choice, Count particles,
                                 const GravityParameters& gravity);
