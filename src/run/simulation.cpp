@@ -77,7 +77,7 @@ void Simulation::start() {
   if (forces_.stands_in) evaluate_forces({.grows = false, .tunes_groups = true});
   // The tuning must learn the cost of groups in the parts that were found.
   if (parameters_.gravity.splits_groups()) evaluate_forces({.grows = false});
-  tuning_.learn(forces_);
+  tuning_.began(forces_, parameters_.time.steps == StepKind::shared);
   forecast_.add(forces_, seconds_since(step_start_));
   reports_.begin();
 }

@@ -25,9 +25,7 @@ class RebuildAbove {
   struct State {
     std::array<double, rung_count> fresh{};  ///< interactions per particle after the rebuild; 0: not known
     RungCounts active{}, work{};             ///< since the last verdict: particles walked, interactions
-    /// Before the next step all is rebuilt. It is at the beginning: the first forces are counted before there
-    /// are rungs.
-    bool is_due = true;
+    bool is_due = false;                     ///< before the next step all is rebuilt
   };
 
   explicit RebuildAbove(double above) : above_(above) {}
@@ -36,8 +34,8 @@ class RebuildAbove {
 
   bool is_due() const { return state_.is_due; }
   /// Before the next step all is rebuilt.
-  void rebuilt() { state_ = {.is_due = false}; }
-  /// A step was done.
+  void rebuilt() { state_ = {}; }
+  /// Forces were evaluated, of particles that are on their rungs.
   void walked(const ForceReport& forces);
 
  private:

@@ -28,6 +28,11 @@ TreeTuning::State TreeTuning::state() const {
           age_,    walked_,         step_, fresh_};
 }
 
+void TreeTuning::began(const ForceReport& forces, bool have_rungs) {
+  learn(forces);
+  if (have_rungs && rule_.above) rule_.above->walked(forces);
+}
+
 TreeUpdate TreeTuning::plan(const RungCounts& particles, const BlockClock& clock, int deepest,
                             const BlockExcess::Due& due) {
   BlockClock later = clock;

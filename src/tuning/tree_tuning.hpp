@@ -57,8 +57,9 @@ class TreeTuning {
   /// Those by which updates are chosen: interactions beyond those of fresh trees count excess_weight times.
   TreeUpdateRates chosen_by() const;
 
-  /// Learns the cost of forces by rung, after new cuts or not.
-  void learn(const ForceReport& forces);
+  /// Learns from the first forces of a run. have_rungs: the particles are on the rungs that they will have,
+  /// as where all share one step; else the rule of rebuilds looks at the first steps for its reference.
+  void began(const ForceReport& forces, bool have_rungs);
   /// The update before the walk of the step that ends now. particles: by rung; deepest: the deepest rung of
   /// these, which the next steps will have, too; due: of the blocks before that walk.
   TreeUpdate plan(const RungCounts& particles, const BlockClock& clock, int deepest,
@@ -74,6 +75,8 @@ class TreeTuning {
   static constexpr double excess_weight = 2;
 
  private:
+  /// Learns the cost of forces by rung, after new cuts or not.
+  void learn(const ForceReport& forces);
   TreeUpdate choose(std::span<const StepWork> coming, const BlockExcess::Due& due) const;
   double fresh_of(std::size_t rung) const;
   /// Interactions that a step costs in fresh trees.

@@ -18,19 +18,26 @@ using testing::expect_same;
 using testing::gathered_by_id;
 using testing::share_of;
 
-/// The state after a small merger has gone some way; `time`, `gravity`: what is to be said of its steps and
+/// The particles of a small merger, and a run of them; `time`, `gravity`: what is to be said of its steps and
 /// forces.
-Particles evolved(const Communicator& comm, const std::string& time, const std::string& gravity = "") {
+ModelParameters small_merger() {
   ModelParameters merger;
   merger.model = "merger";
   merger.particles = 3000;
+  return merger;
+}
+Simulation begun(const Communicator& comm, const std::string& time, const std::string& gravity = "") {
   const Parameters parameters = parse_parameters(
       "units: {system: none}\n"
       "initial_conditions: {model: merger}\n"
       "gravity: {softening: 0.02" +
           gravity + "}\ntime: {begin: 0, " + time + "}\n",
       "test", {});
-  Simulation simulation(comm, parameters, share_of(comm, make_particles(merger)), 0);
+  return Simulation(comm, parameters, share_of(comm, make_particles(small_merger())), 0);
+}
+/// Its state at the end.
+Particles evolved(const Communicator& comm, const std::string& time, const std::string& gravity = "") {
+  Simulation simulation = begun(comm, time, gravity);
   while (!simulation.is_done()) simulation.step();
   return gathered_by_id(comm, simulation.particles());
 }
@@ -59,6 +66,26 @@ TEST(SimulationOfRebuildsAbove, ends_in_the_same_state_on_any_number_of_ranks) {
     expect_same(end(MPI_COMM_WORLD, "0.02"), expected);
     // Walks never cost 100 times those of fresh trees, so the first cuts stay, and forces are others.
     EXPECT_FALSE(std::ranges::equal(end(MPI_COMM_SELF, "99").velocity, expected.velocity)) << steps;
+  }
+}
+
+// Cells that differ from those of the step before count the decompositions: the particles move in each step,
+// and cuts with them. Walks never cost 100 times those of fresh trees, and the rule fires where 1.02 are
+// enough.
+TEST(SimulationOfRebuildsAbove, decomposes_once_where_trees_do_not_age) {
+  const Communicator comm(MPI_COMM_WORLD);
+  for (const std::string steps : {"step: 0.02, steps: shared", "step: 0.1, eta: 0.1"}) {
+    const auto decompositions = [&](const std::string& above) {
+      Simulation simulation = begun(comm, "end: 0.2, " + steps + "}\ntuning: {rebuild_above: " + above);
+      int count = 1;
+      for (std::vector<Cell> cells = simulation.domain().cells; !simulation.is_done();) {
+        simulation.step();
+        if (simulation.domain().cells != cells) ++count, cells = simulation.domain().cells;
+      }
+      return count;
+    };
+    EXPECT_EQ(decompositions("99"), 1) << steps;
+    EXPECT_GT(decompositions("0.02"), 1) << steps;
   }
 }
 

@@ -26,17 +26,9 @@ ForceReport step(int first_active, const std::array<double, 4>& growth) {
   return forces;
 }
 
-RebuildAbove fresh_rule() {
-  RebuildAbove rule(0.2);
-  EXPECT_TRUE(rule.is_due()) << "at the beginning";
-  rule.rebuilt();
-  EXPECT_FALSE(rule.is_due());
-  return rule;
-}
-
 // Shared steps: each has a verdict, so the first one above 1.2 is known at once.
 TEST(RebuildAbove, is_due_after_the_first_step_that_costs_more_than_it_allows) {
-  RebuildAbove rule = fresh_rule();
+  RebuildAbove rule(0.2);
   for (int interval = 0; interval < 3; ++interval, rule.rebuilt())
     for (int age = 0; age <= 7; ++age) {
       const double growth = (1 + interval) * (1 + 0.03 * age);  // relative to the last rebuild
@@ -47,7 +39,7 @@ TEST(RebuildAbove, is_due_after_the_first_step_that_costs_more_than_it_allows) {
 
 // Interactions per active particle go from 3200 to 433 and back, but nothing grows.
 TEST(RebuildAbove, is_not_fooled_by_the_rungs_that_are_active) {
-  RebuildAbove rule = fresh_rule();
+  RebuildAbove rule(0.2);
   for (std::size_t i = 0; i < 50 * cycle.size(); ++i) {
     rule.walked(step(cycle[i % cycle.size()], {1, 1, 1, 1}));
     ASSERT_FALSE(rule.is_due()) << i;
@@ -57,7 +49,7 @@ TEST(RebuildAbove, is_not_fooled_by_the_rungs_that_are_active) {
 // Three particles for twice as many interactions are 8 times 9600 of 5.7e5 in a cycle, less than a fifth.
 TEST(RebuildAbove, weighs_rungs_by_their_work) {
   const auto is_due_after_a_cycle = [](const std::array<double, 4>& growth) {
-    RebuildAbove rule = fresh_rule();
+    RebuildAbove rule(0.2);
     for (const int first_active : cycle) rule.walked(step(first_active, {1, 1, 1, 1}));
     for (const int first_active : cycle) rule.walked(step(first_active, growth));
     return rule.is_due();
@@ -70,7 +62,7 @@ TEST(RebuildAbove, weighs_rungs_by_their_work) {
 // Rung 0 is first walked when trees have aged: without the growth of the others its reference would hide
 // that, 1.1 * 1.15 = 1.265 of what fresh trees cost.
 TEST(RebuildAbove, takes_the_growth_off_the_first_counts_of_a_rung) {
-  RebuildAbove rule = fresh_rule();
+  RebuildAbove rule(0.2);
   for (int i = 0; i < 400; ++i) rule.walked(step(1, {1, 1, 1, 1}));
   for (int i = 0; i < 3; ++i) rule.walked(step(0, {1.1, 1.1, 1.1, 1.1}));
   EXPECT_FALSE(rule.is_due());
@@ -79,7 +71,7 @@ TEST(RebuildAbove, takes_the_growth_off_the_first_counts_of_a_rung) {
 }
 
 TEST(RebuildAbove, goes_on_from_its_state) {
-  RebuildAbove rule = fresh_rule();
+  RebuildAbove rule(0.2);
   std::vector<bool> expected, actual;
   RebuildAbove other = rule;
   for (std::size_t i = 0; i < 20 * cycle.size(); ++i) {

@@ -80,21 +80,26 @@ TEST(TreeTuning, renews_trees_by_the_work_done_in_them_though_nothing_is_seen_to
   }
 }
 
-// Growth by 3 % a step is above 1.2 at age 7, so each interval has ages 0 to 7.
+// Growth by 3 % a step is above 1.2 at age 7, so each interval has ages 0 to 7. The trees of the first forces
+// are the first interval's.
 TEST(TreeTuning, renews_all_when_the_rule_of_rebuilds_says_so_and_never_else) {
   TreeTuning tuning({.rebuild = 75, .rebuild_once = 0, .redecompose = 100, .in_blocks = true},
                     {.interval = 0, .above = RebuildAbove(0.2)});
   BlockClock clock(Timeline(0, 100, 1));
-  for (int step = 0, age = 0; step < 40; ++step) {
+  const auto forces_at = [](int age) {
+    ForceReport forces;
+    forces.particles = forces.active_of[0] = particles;
+    forces.work[0] = forces.interactions.cell = static_cast<Count>(particles * fresh * (1 + 0.03 * age));
+    return forces;
+  };
+  tuning.began(forces_at(0), true);
+  for (int step = 1, age = 0; step < 40; ++step) {
     clock.advance(0);
     const TreeUpdate update = tuning.plan({particles}, clock, 0, {});
     EXPECT_EQ(update, step % 8 == 0 ? TreeUpdate::redecompose : TreeUpdate::refit) << step;
     tuning.begin(update, {});
     age = update == TreeUpdate::refit ? age + 1 : 0;
-    ForceReport forces;
-    forces.particles = forces.active_of[0] = particles;
-    forces.work[0] = forces.interactions.cell = static_cast<Count>(particles * fresh * (1 + 0.03 * age));
-    tuning.walked(forces, std::nullopt);
+    tuning.walked(forces_at(age), std::nullopt);
   }
 }
 
