@@ -17,6 +17,7 @@
 #include "io/snapshot_file.hpp"
 #include "io/whole_number.hpp"
 #include "io/words.hpp"
+#include "kernels/math/tree_fault.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
@@ -110,10 +111,7 @@ void check_tree(const Parameters& p, const std::vector<Entry>& entries) {
   if (p.gravity.split != other.split && p.gravity.tree != LocalTreeKind::kd)
     fail(*find(entries, "gravity.split"),
          "only kd-trees are cut by it; give gravity.tree: kd, or leave it out");
-  if (p.gravity.criterion == Criterion::opening_cell && !has_cells(p.gravity.tree))
-    fail(*find(entries, "gravity.criterion"),
-         "opening_cell takes the cells of octrees; give gravity.tree: octree, or another criterion, such as "
-         "opening_edge");
+  if (const char* fault = fault_of_trees(p.gravity)) fail(*find(entries, "gravity.criterion"), fault);
 }
 
 /// InputError if a list that is there has not got the element of which the entry is a key.

@@ -56,6 +56,11 @@ GROVE_HOST_DEVICE inline TopSum operator+(const TopSum& a, const TopSum& b) {
   return top;
 }
 
+/// The tight box of a cell.
+GROVE_HOST_DEVICE inline NodeBox top_box(const TopSum& top) {
+  return {(top.low - top.sum.centre).as<float>(), (top.high - top.sum.centre).as<float>()};
+}
+
 /// The core of a cell above the leaves, prepared for the criterion.
 GROVE_HOST_DEVICE inline NodeCore top_core(const TopSum& top, const AcceptanceRule& rule) {
   constexpr double round_up = 1 + 1e-6;

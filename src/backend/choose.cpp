@@ -2,6 +2,7 @@
 #include "backend/gpu_backend.hpp"
 #include "backend/host_backend.hpp"
 #include "base/errors.hpp"
+#include "kernels/math/tree_fault.hpp"
 
 namespace grove {
 
@@ -17,21 +18,9 @@ std::optional<DeviceMemory> device_memory(const Communicator& comm, const Backen
   return gpu_memory(comm, choice.share_gpu);
 }
 
-namespace {
-
-/// Only octrees have the cells that a criterion takes.
-void require_cells(const GravityParameters& gravity) {
-  if (gravity.criterion == Criterion::opening_cell && !has_cells(gravity.tree))
-    throw Agreed<InputError>(
-        "the criterion opening_cell takes the cells of octrees: choose these (gravity.tree: octree, --tree "
-        "octree), or another criterion (gravity.criterion, --criterion), such as opening_edge");
-}
-
-}  // namespace
-
 std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
                                       Particles particles, const GravityParameters& gravity) {
-  require_cells(gravity);
+  if (const char* fault = fault_of_trees(gravity)) throw Agreed<InputError>(fault);
   if (choice.name == "cuda") return make_gpu_backend(comm, choice, std::move(particles), gravity);
   if (choice.payload || choice.share_gpu)
     throw Agreed<InputError>("--payload and --share-gpu are for GPUs; here the host does it all");

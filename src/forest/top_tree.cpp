@@ -10,7 +10,7 @@ void TopMoments::combine(std::span<const Cell> cells, std::span<const LeafRoot> 
   centre_.resize(cells.size());
   core_.resize(cells.size());
   moments_.resize(cells.size());
-  boxes_.resize(cells.size());
+  boxes_.resize(rule.needs_boxes() ? cells.size() : 0);
   links_.resize(cells.size());
   for (std::size_t n = cells.size(); n-- > 0;) {
     const Cell& cell = cells[n];
@@ -19,8 +19,7 @@ void TopMoments::combine(std::span<const Cell> cells, std::span<const LeafRoot> 
     links_[n] = {cell.child, cell.first_leaf, cell.leaves};
     centre_[n] = tops[n].sum.centre * units.length;
     moments_[n] = node_moments(tops[n].sum);
-    boxes_[n] = {(tops[n].low - tops[n].sum.centre).as<float>(),
-                 (tops[n].high - tops[n].sum.centre).as<float>()};
+    if (!boxes_.empty()) boxes_[n] = top_box(tops[n]);
     core_[n] = cell.is_leaf() ? roots[leaf].core : top_core(tops[n], rule);
   }
 }

@@ -57,7 +57,7 @@ struct TopArrays {
   Vec3d* centre;
   NodeCore* core;
   NodeMoments* moments;
-  NodeBox* boxes;
+  NodeBox* boxes;  ///< where the criterion needs them, else null
 };
 
 struct CombineRule {
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(top_threads)
       SourceFrame::at(centre, rule.reference, 1 / rule.units.length, static_cast<std::uint32_t>(c), 0);
   out.core[c] = core;
   out.moments[c] = node_moments(sum.sum);
-  out.boxes[c] = {(sum.low - sum.sum.centre).as<float>(), (sum.high - sum.sum.centre).as<float>()};
+  if (out.boxes) out.boxes[c] = top_box(sum);
 }
 
 __global__ void __launch_bounds__(top_threads)
@@ -151,7 +151,6 @@ DeviceTop::DeviceTop(std::span<const Cell> cells, const NodeCodes& codes) : code
   centre_ = DeviceArray<Vec3d>(cells.size());
   core_ = DeviceArray<NodeCore>(cells.size());
   moments_ = DeviceArray<NodeMoments>(cells.size());
-  boxes_ = DeviceArray<NodeBox>(cells.size());
   wanted_ = DeviceArray<Wanted>(cells.size());
   link<<<blocks_for(cells.size(), top_threads), top_threads, 0, stream()>>>(
       codes, cell_links_.data(), static_cast<std::int32_t>(cells.size()), parent_.data(), leaf_cell_.data(),
@@ -166,6 +165,8 @@ DeviceTop::DeviceTop(std::span<const Cell> cells, const NodeCodes& codes) : code
 void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const AcceptanceRule& rule,
                         const Vec3d& reference) {
   if (leaf_cell_.size() == 0) return;
+  if (const std::size_t boxes = rule.needs_boxes() ? centre_.size() : 0; boxes_.size() != boxes)
+    boxes_ = DeviceArray<NodeBox>(boxes);
   const DeviceArray<TopSum> sums(centre_.size());
   DeviceArray<int> arrivals(centre_.size());
   arrivals.clear();

@@ -33,7 +33,7 @@ struct TopSources {
   const std::uint32_t* beginnings;
   const std::uint32_t* first_beginning;  ///< [leaves + 1]
   NodeCodes codes;
-  const NodeBox* boxes;  ///< [cells]
+  const NodeBox* boxes;  ///< [cells] where the criterion needs them, else null
 };
 
 /// The data of the cells that the selection of trees for other ranks needs. Device memory.
