@@ -68,7 +68,10 @@ def main():
     parser.add_argument("--delta", type=float, default=0.001)
     parser.add_argument("--ages", nargs="*", type=int, default=[0, 7], help="steps since the trees were new")
     parser.add_argument("--snapshots", type=int, default=6)
+    parser.add_argument("--small", action="store_true", help="3000 particles, 2 snapshots: a trial of seconds")
     options = parser.parse_args()
+    if options.small:
+        options.n, options.snapshots = 3000, 2
     options.grove = os.path.abspath(options.grove)
     print("| age | type | correlation with the velocity | error, 99th percentile |")
     print("|---|---|---|---|", flush=True)

@@ -75,10 +75,10 @@ def main():
     parser.add_argument("--steps", type=int, default=10000)
     parser.add_argument("--delta", default="5e-4", help="the criterion's alpha")
     parser.add_argument("--rules", nargs="+", default=list(RULES), choices=list(RULES))
-    parser.add_argument("--small", action="store_true", help="5000 particles, 200 steps: a trial")
+    parser.add_argument("--small", action="store_true", help="1000 particles, 40 steps: a trial of seconds")
     options = parser.parse_args()
     if options.small:
-        options.n, options.steps = 5000, 200
+        options.n, options.steps = 1000, 40
     options.folder.mkdir(parents=True, exist_ok=True)
     lines = [
         "| trees are renewed | steps | renewed | seconds | trees and moments | walk | interactions a particle | largest dE/E | at the end |",

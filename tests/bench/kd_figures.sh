@@ -6,7 +6,7 @@
 #   kd_figures.sh GROVE FOLDER [--small]
 #
 # GROVE: the program. FOLDER gets the tables (forces.md, energy.md), which are also printed, the curves (figures.csv, energy_*.csv)
-# and, where matplotlib is, figures.png; elsewhere `kd_plots.py FOLDER` draws it. --small: a trial of a minute on a CPU; there are no
+# and, where matplotlib is, figures.png; elsewhere `kd_plots.py FOLDER` draws it. --small: a trial of seconds on a CPU; there are no
 # other options, as those of kd_forces.py and kd_energy.py differ.
 set -euo pipefail
 if [ $# -lt 2 ] || [ $# -gt 3 ] || [ "${3:---small}" != --small ]; then

@@ -3,6 +3,8 @@ import csv
 import json
 import subprocess
 
+ONE_LEAF = "--leaf {n}"  # all particles
+
 
 class Refused(Exception):
     """Grove's message."""
@@ -21,11 +23,10 @@ class Forces:
         return path
 
     def run(self, model, n, choices, audit=0):
-        """The JSON of one run, and the errors of the audited particles, the largest first. choices: options; if they end in --leaf,
-        one leaf for all."""
+        """The JSON of one run, and the errors of the audited particles, the largest first. choices: options; {n} in them is the
+        number of particles."""
         out, errors = self.work / "force.json", self.work / "errors.csv"
-        words = choices.split() + ([str(n)] if choices.endswith("--leaf") else [])
-        words += ["--audit", str(audit), "--repeat", str(self.options.repeat)]
+        words = choices.format(n=n).split() + ["--audit", str(audit), "--repeat", str(self.options.repeat)]
         if audit:
             words += ["--errors", errors]
         words = [self.options.grove, "force", self.snapshot(model, n), "--json", out, *words]

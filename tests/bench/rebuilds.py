@@ -87,7 +87,10 @@ def main():
     parser.add_argument("--cases", nargs="*", default=list(CASES), choices=list(CASES))
     parser.add_argument("--intervals", nargs="*", type=int, default=[1, 2, 4, 8, 16, 32, 64])
     parser.add_argument("--seeds", type=int, default=3, help="realisations")
+    parser.add_argument("--small", action="store_true", help="2000 particles of the shortest problem, once: a trial of seconds")
     options = parser.parse_args()
+    if options.small:
+        options.n, options.cases, options.intervals, options.seeds = 2000, ["m31"], [1, 64], 1
     options.grove = os.path.abspath(options.grove)
     lines = [(name, interval) for name in options.cases for interval in [0, *options.intervals]]
     jobs = [(*each, seed) for each in lines for seed in range(1, options.seeds + 1)]

@@ -3,11 +3,14 @@
 # with the bisection and octrees in leaves of the ORB by two rules, and with one global octree. Wall-clock times: run it on a quiet
 # machine.
 #
-#   trees.sh BUILD_FOLDER [DELTA...]
+#   trees.sh BUILD_FOLDER [--small] [DELTA...]
+#
+# --small: 4000 particles, a trial of seconds.
 set -euo pipefail
-[ $# -ge 1 ] || { sed -n '2,7p' "$0"; exit 2; }
-grove=$(realpath "$1")/grove
+[ $# -ge 1 ] || { sed -n '2,8p' "$0"; exit 2; }
+grove=$(realpath "$1")/grove n=1000000
 shift
+[ "${1:-}" != --small ] || { n=4000; shift; }
 deltas=${*:-0.007 0.0035 0.0005}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -24,10 +27,10 @@ print("| %s | %s | %d | %s | %g | %.3f %% | %.3f %% | %.0f + %.0f | %.1f | %.0f 
 
 echo "| tree | rule | leaves | order | delta | error, median | 99th percentile | cells + particles | tests | trees, ms | moments | walk | total |"
 echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
-"$grove" ic hernquist -n 1000000 -o "$work/ic.hdf5" >"$work/log"
+"$grove" ic hernquist -n "$n" -o "$work/ic.hdf5" >"$work/log"
 for choice in "--tree bisection" "--tree octree" "--tree octree --rule centre" "--tree octree --curve morton" \
-  "--tree octree --curve morton --rule centre" "--tree octree --leaf 1000000" \
-  "--tree octree --leaf 1000000 --order monopole"; do
+  "--tree octree --curve morton --rule centre" "--tree octree --leaf $n" \
+  "--tree octree --leaf $n --order monopole"; do
   for delta in $deltas; do
     # shellcheck disable=SC2086 # options and their values
     "$grove" force "$work/ic.hdf5" --backend kokkos --softening 1e-4 --delta "$delta" $choice --json "$work/f.json" >"$work/log"

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""The scripts behind docs/measurements still run: each with --small, and what it writes is there, whole, and as theory has it.
+
+    bench_test.py BUILD SCRIPT
+
+Counts and errors are looked at, times are not: a criterion that is stricter takes more interactions and errs less, trees that age
+take more, and what is asked for is found.
+"""
+import csv
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def expect(condition, text):
+    if not condition:
+        sys.exit(f"FAILED: {text}")
+
+
+def run(words, cwd=None):
+    interpreter = [sys.executable] if str(words[0]).endswith(".py") else []
+    done = subprocess.run([*interpreter, HERE / words[0], *words[1:]], cwd=cwd, capture_output=True, text=True)
+    expect(done.returncode == 0, f"{words}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def tables_of(text):
+    """The tables in Markdown: lists of rows, which are dictionaries of cells by the heads of columns."""
+    tables, head = [], None
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if not line.startswith("|"):
+            head = None
+        elif head is None:
+            head = cells
+            expect(len(set(head)) == len(head), f"two columns of one name: {line}")
+            tables.append([])
+        elif set(line) <= set("|-"):
+            continue
+        else:
+            expect(len(cells) == len(head), f"{len(head)} columns, but {line}")
+            tables[-1].append(dict(zip(head, cells)))
+    return tables
+
+
+def number(cell):
+    """The first number in it, or the sum of "cells + particles"."""
+    return sum(float(part.split()[0]) for part in cell.split(" + "))
+
+
+def expect_full(table, rows, but=()):
+    """Nothing refused and nothing left out, but for published figures of other sizes."""
+    expect(len(table) == rows, f"{rows} rows are expected, not {len(table)}")
+    for row in table:
+        expect(all(cell or name in but for name, cell in row.items()), f"a cell is empty: {row}")
+
+
+def column(table, name):
+    return [number(row[name]) for row in table]
+
+
+def expect_falling(values, what):
+    expect(all(a > b for a, b in zip(values, values[1:])), f"{what} should fall: {values}")
+
+
+def by(table, *names):
+    """Parts of a table, by the values in some of its columns."""
+    parts = {}
+    for row in table:
+        parts.setdefault(tuple(row[name] for name in names), []).append(row)
+    return parts
+
+
+def expect_stricter_is_dearer(part, interactions):
+    """delta falls from row to row: the same particles are audited, of errors that go with its power of 0.6 to 0.9. So a third of the
+    delta is seen in the median, which scatters by a tenth."""
+    expect_falling(column(part, "delta"), "delta")
+    expect_falling(column(part, "error, median"), "errors")
+    expect_falling([-count for count in column(part, interactions)], "the negative of interactions")
+
+
+def rows_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def kd_figures(build, folder):
+    printed = run(["kd_figures.sh", build / "grove", folder, "--small"])
+    forces, energy = (folder / "forces.md").read_text(), (folder / "energy.md").read_text()
+    expect(forces.strip() in printed and energy.strip() in printed, "what is kept is what is printed")
+    by_alpha, at_1000, times = tables_of(forces)
+    expect_full(by_alpha, 6 * 3)
+    for part in by(by_alpha, "tree").values():
+        expect_stricter_is_dearer(part, "interactions")
+    expect_full(at_1000, 6)
+    # delta_of() goes on until it is within 1 %, and the count is printed without decimals.
+    expect(all(abs(count - 1000) <= 10.5 for count in column(at_1000, "interactions")), f"1000 interactions: {at_1000}")
+    expect_full(times, 2 * 2, but=("HD 7950: build", "HD 7950: walk"))
+    points = by(rows_of(folder / "figures.csv"), "figure", "series")
+    expect(sorted(figure for figure, _ in points) == ["1"] * 3 + ["2"] * 6 + ["3"] * 6, f"curves: {list(points)}")
+    for (figure, series), curve in points.items():
+        if figure in "13":
+            expect_falling([float(point["x"]) for point in curve], f"errors of figure {figure}, {series}")
+            expect(float(curve[-1]["y"]) == 1, "all particles have larger errors than the least")
+    (rules,) = tables_of(energy)
+    expect_full(rules, 3)
+    above, each, tuned = (number(row["renewed"]) for row in rules)
+    expect(each == 40, f"renewed in each of 40 steps: {each}")
+    expect(above <= tuned <= each, f"trees renewed {above}, {tuned} and {each} times")
+    for rule in ("above", "each", "tuned"):
+        rows = rows_of(folder / f"energy_{rule}.csv")
+        expect(len(rows) == 41, f"energy_{rule}.csv has the begin and 40 steps, not {len(rows)} rows")
+        # Of a Hernquist sphere in equilibrium that goes 0.12 Myr, a ten-thousandth of its dynamical time.
+        expect(max(abs(float(row["energy_error"])) for row in rows) < 1e-3, f"energy of rule {rule}")
+
+
+def octree_paper(build, folder):
+    run(["octree_paper.sh", build / "grove", folder, "--small"])
+    by_number, by_angle, largest, direct = tables_of((folder / "forces.md").read_text())
+    expect_full(by_number, 2)
+    expect_falling(column(by_number[::-1], "interactions"), "interactions by the number of particles")
+    expect_full(by_angle, 4, but=("prototype",))
+    expect_falling([-theta for theta in column(by_angle, "theta")], "the negative of theta")
+    expect_falling(column(by_angle, "interactions"), "interactions by theta")
+    expect_falling([-error for error in column(by_angle, "error, median")], "the negative of errors by theta")
+    expect_full(largest, 2, but=("published",))
+    expect_full(direct, 4)
+    points = by(rows_of(folder / "figures.csv"), "figure", "series")
+    expect({key: len(curve) for key, curve in points.items()} == {("2", "direct sums"): 4, ("9", "direct sums"): 4, ("9", "octree"): 4}, "curves")
+    expect((folder / "orders.md").exists(), "orders.md")
+
+
+def trees_at_equal_error(build, _):
+    printed = run(["trees_at_equal_error.py", build / "grove", "--small"])
+    tables = tables_of(printed)
+    expect(len(tables) == 2, "a table for each model")
+    for table in tables:
+        expect_full(table, len(table))
+        expect({row["tree"] for row in table} >= {"bisection", "kd, vmh", "kd, vmh-tight", "kd, middle", "kd, median", "octree"}, "trees")
+        expect(any("bucket 16" in row["tree"] for row in table), "larger buckets are tried")
+        # Three starts, of which the second goes by a power law: not always within the 5 % that it seeks.
+        expect(all(0.3 < number(row["99th percentile"]) < 0.5 for row in table), f"0.4 % is asked for: {table}")
+    expect(printed.count("- Cheapest at 0.4 %: ") == 2, "the cheapest trees are named")
+
+
+def aged_trees(build, _):
+    (table,) = tables_of(run(["aged_trees.py", build / "grove", "--small"]))
+    expect_full(table, 4)
+    expect([(row["age"], row["type"]) for row in table] == [("0", "1"), ("0", "2"), ("7", "1"), ("7", "2")], "ages and types")
+    expect(all(abs(number(row["correlation with the velocity"])) < 1 for row in table), "correlations")
+    # By delta 0.001, whose percentile is 0.09 % for 50,000 particles (docs/measurements/accuracy.md); fewer have smaller ones.
+    expect(all(0 < error < 0.5 for error in column(table, "error, 99th percentile")), f"errors: {table}")
+
+
+def rebuilds(build, _):
+    (table,) = tables_of(run(["rebuilds.py", build / "grove", "--small"]))
+    expect_full(table, 3)
+    tuned, fresh, aged = column(table, "10^9 interactions")
+    expect(fresh < aged and tuned < aged, f"interactions of tuned, fresh and aged trees: {tuned}, {fresh}, {aged}")
+
+
+def accuracy(build, _):
+    (table,) = tables_of(run(["accuracy.sh", build, "--small"]))
+    expect_full(table, 5 * 2 * 2)
+    for row in table:
+        expect(number(row["median"]) < number(row["99th percentile"]) <= number(row["largest"]), f"errors: {row}")
+        # What the default promises.
+        expect(number(row["99th percentile"]) < 0.1, f"the default accuracy: {row}")
+
+
+def trees(build, _):
+    (table,) = tables_of(run(["trees.sh", build, "--small"]))
+    expect_full(table, 7 * 3)
+    for part in by(table, "tree", "rule", "leaves", "order").values():
+        expect(len(part) == 3, f"three deltas: {part}")
+        expect_stricter_is_dearer(part, "cells + particles")
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    scripts = {f.__name__: f for f in (kd_figures, octree_paper, trees_at_equal_error, aged_trees, rebuilds, accuracy, trees)}
+    with tempfile.TemporaryDirectory() as work:
+        scripts[sys.argv[2]](pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(work))
+
+
+if __name__ == "__main__":
+    main()
