@@ -116,7 +116,7 @@ std::string used_parameters(const Parameters& parameters) {
 std::string parameter_documentation() {
   std::string text = R"(# Parameters
 
-<!-- Made by `grove info --parameters` from the table in io/schema.cpp; do not edit. -->
+<!-- Made by `grove info --parameters` from the table in io/schema.hpp; do not edit. -->
 
 `grove run PARAMETERS.yml` reads a YAML file of the sections below. `-P section.key=value` on the command line wins
 over the file. A value that measures something may carry a unit (`16 pc`, `1e12 Msun`, `2 Gyr`, `220 km/s`); without

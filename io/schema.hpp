@@ -133,6 +133,12 @@ std::vector<Row> potential_rows(std::size_t index);
 /// Those of section `initial_conditions`, and what of them must not both be given.
 std::vector<Row> initial_conditions_rows();
 std::vector<Exclusion> initial_conditions_exclusions();
+/// Those of the sections of these names; output_rows(): also of `audit`, `checkpoint` and `limits`.
+std::vector<Row> gravity_rows();
+std::vector<Row> decomposition_rows();
+std::vector<Row> tuning_rows();
+std::vector<Row> time_rows();
+std::vector<Row> output_rows();
 
 /// The same with those of the elements that lists have in these parameters, behind the others.
 std::vector<Row> rows_of(const Parameters& parameters);

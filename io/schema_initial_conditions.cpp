@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "io/schema.hpp"
+#include "io/schema_slots.hpp"
 #include "particles/models/model.hpp"
 
 namespace grove::schema {
@@ -28,8 +29,8 @@ std::vector<std::string> names_of_models() {
   return names;
 }
 
-/// A file or a model. s: the section.
-std::vector<Row> source_rows(const std::string& s, const Source& source) {
+/// What all models, or many of them, take. s: the section.
+std::vector<Row> particle_rows(const std::string& s, const Source& source) {
   using M = ModelParameters;
   const auto of = [&](auto member) { return of_model(source, member); };
   return {
@@ -41,21 +42,18 @@ std::vector<Row> source_rows(const std::string& s, const Source& source) {
        "particles over all components; 0: the model's choice"},
       {s, "n_halo", of(&M::halo_particles), dimension::none, Range{0, 1e12}, optional,
        "disk-galaxy, merger (of the first galaxy): particles of the halo; 0: its share, 50 %, merger 60 %, "
-       "of "
-       "those that the others leave"},
+       "of those that the others leave"},
       {s, "n_disk", of(&M::disk_particles), dimension::none, Range{0, 1e12}, optional,
        "the same of the disk; its share is 40 %"},
       {s, "n_bulge", of(&M::bulge_particles), dimension::none, Range{0, 1e12}, optional,
        "disk-galaxy: the same of the bulge; its share is 10 %"},
       {s, "equal_masses", of(&M::equal_masses), dimension::none, any, optional,
        "disk-galaxy, merger: all particles have the same mass, so that parts have as many as their masses "
-       "ask "
-       "for"},
+       "ask for"},
       {s, "seed", of(&M::seed), dimension::none, not_negative, optional, "of the model's random numbers"},
       {s, "mass", of(&M::mass), dimension::mass, positive, optional,
        "M of the model's formulas; nfw, disk-galaxy: within rmax; merger: of the first galaxy; m31: the "
-       "galaxy's "
-       "unit, 1e10 Msun (all of it has 88)"},
+       "galaxy's unit, 1e10 Msun (all of it has 88)"},
       {s, "scale", of(&M::scale), dimension::length, positive, optional,
        "scale length, radius, edge or semi-major axis; m31: the galaxy's unit, 1 kpc"},
       {s, "rmax", of(&M::rmax), dimension::length, not_negative, optional,
@@ -65,6 +63,14 @@ std::vector<Row> source_rows(const std::string& s, const Source& source) {
        "of an nfw profile: rmax over scale length, unless rmax is given"},
       {s, "taper", of(&M::taper), dimension::length, not_negative, optional,
        "nfw, disk-galaxy, merger: length over which the halo falls off beyond rmax; 0: rmax / 10"},
+  };
+}
+
+/// The shapes of single models.
+std::vector<Row> shape_rows(const std::string& s, const Source& source) {
+  using M = ModelParameters;
+  const auto of = [&](auto member) { return of_model(source, member); };
+  return {
       {s, "eccentricity", of(&M::eccentricity), dimension::none, not_negative, optional, "of kepler"},
       {s, "mass_ratio", of(&M::mass_ratio), dimension::none, positive, optional,
        "second body or galaxy over the first: kepler, merger"},
@@ -75,9 +81,8 @@ std::vector<Row> source_rows(const std::string& s, const Source& source) {
       {s, "bulge_scale", of(&M::bulge_scale), dimension::length, not_negative, optional,
        "disk-galaxy: scale length of the bulge's Hernquist profile; 0: disk_scale / 5"},
       {s, "halo_spin", of(&M::halo_spin), dimension::none, any, optional,
-       "disk-galaxy, merger: J / (sqrt(2) M V R) of the halo (Bullock et al. 2001), V the circular speed at "
-       "R = "
-       "rmax; cosmological halos have 0.035; 0: it does not turn; below 0: against the disk"},
+       "disk-galaxy, merger: J / (sqrt(2) M V R) of the halo (Bullock et al. 2001), V the circular speed "
+       "at R = rmax; cosmological halos have 0.035; 0: it does not turn; below 0: against the disk"},
       {s, "disk_scale", of(&M::disk_scale), dimension::length, not_negative, optional,
        "exponential scale length of the disk; 0: scale / 5"},
       {s, "disk_height", of(&M::disk_height), dimension::length, not_negative, optional,
@@ -89,6 +94,11 @@ std::vector<Row> source_rows(const std::string& s, const Source& source) {
       {s, "separation", of(&M::separation), dimension::length, not_negative, optional,
        "merger: distance of the galaxies at the start; 0: 8 scale"},
   };
+}
+
+/// A file or a model.
+std::vector<Row> source_rows(const std::string& s, const Source& source) {
+  return together({particle_rows(s, source), shape_rows(s, source)});
 }
 
 constexpr const char* components_name = "initial_conditions.components";

@@ -69,12 +69,6 @@ CLI::Validator in_range_of(const std::string& name) {
   return {check, ""};
 }
 
-/// An option of trees that are not asked for would do nothing.
-void require_tree_of(const CLI::Option& option, bool has_it, const std::string& right) {
-  if (option.count() > 0 && !has_it)
-    throw CLI::ValidationError(option.get_name(), "says nothing here; give " + right + ", or leave it out");
-}
-
 /// Memory that this process has used at most so far, in bytes.
 double peak_memory() {
   rusage usage{};
@@ -140,14 +134,37 @@ void write_forces(const Communicator& comm, const std::string& path, const Snaps
   write_snapshot(comm, path, particles, options);
 }
 
+/// InputError if something cannot be written, or would be empty.
+void require_outputs(const ForceOptions& options) {
+  require_output(options.output, {options.file});
+  require_output(options.json, {options.file, options.output});
+  require_output(options.errors, {options.file, options.output, options.json});
+  if (!options.errors.empty() && options.audit == 0)
+    throw InputError("--errors lists the particles of an audit: give --audit more than 0");
+}
+
+/// All passes, and how accurate the forces are.
+void evaluate(const Communicator& comm, const ForceOptions& options, Backend& backend, Count leaf_size,
+              ForceResult& result) {
+  DecompositionParameters decomposition;
+  result.rule = decomposition.rule = options.rule;
+  decomposition.leaf_size = leaf_size;
+  std::optional<Box> box;
+  Domain domain;
+  result.first = measure(comm, backend, domain, decomposition, box);
+  std::vector<MeasuredPass> passes;
+  for (int i = 0; i < options.repeat; ++i)
+    passes.push_back(measure(comm, backend, domain, decomposition, box));
+  result.second = median_of(std::move(passes));
+  result.leaves = domain.leaves();
+  result.peak_bytes = comm.max(peak_memory());
+  result.peak_device_bytes = static_cast<double>(comm.max(peak_device_memory()));
+  if (options.audit > 0) result.audit = backend.audit(domain, options.audit);
+}
+
 void run_force(const Communicator& comm, const ForceOptions& options) {
   comm.together([&] {
-    if (!comm.is_master()) return;
-    require_output(options.output, {options.file});
-    require_output(options.json, {options.file, options.output});
-    require_output(options.errors, {options.file, options.output, options.json});
-    if (!options.errors.empty() && options.audit == 0)
-      throw InputError("--errors lists the particles of an audit: give --audit more than 0");
+    if (comm.is_master()) require_outputs(options);
   });
   BackendChoice choice = options.backend;
   ForceResult result;
@@ -173,26 +190,13 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
   const std::unique_ptr<Backend> backend =
       make_backend(comm, choice, std::move(snapshot.particles), result.gravity);
   result.devices = backend->traits().devices;
-  DecompositionParameters decomposition;
-  result.rule = decomposition.rule = options.rule;
-  decomposition.leaf_size = options.leaf_size > 0           ? options.leaf_size
-                            : snapshot.header.leaf_size > 0 ? snapshot.header.leaf_size
-                                                            : default_leaf_size(snapshot.header.count());
-  std::optional<Box> box;
-  Domain domain;
-  result.first = measure(comm, *backend, domain, decomposition, box);
-  std::vector<MeasuredPass> passes;
-  for (int i = 0; i < options.repeat; ++i)
-    passes.push_back(measure(comm, *backend, domain, decomposition, box));
-  result.second = median_of(std::move(passes));
-  result.leaves = domain.leaves();
-  result.peak_bytes = comm.max(peak_memory());
-  result.peak_device_bytes = static_cast<double>(comm.max(peak_device_memory()));
-  if (options.audit > 0) result.audit = backend->audit(domain, options.audit);
+  const Count leaf_size = options.leaf_size > 0           ? options.leaf_size
+                          : snapshot.header.leaf_size > 0 ? snapshot.header.leaf_size
+                                                          : default_leaf_size(snapshot.header.count());
+  evaluate(comm, options, *backend, leaf_size, result);
   backend->show(0, [&](const Particles& particles) {
     result.forces_hash = force_hash(comm, particles);
-    if (!options.output.empty())
-      write_forces(comm, options.output, snapshot.header, particles, decomposition.leaf_size);
+    if (!options.output.empty()) write_forces(comm, options.output, snapshot.header, particles, leaf_size);
   });
   if (comm.is_master()) fmt::print("{}", force_table(result));
   comm.together([&] {
@@ -200,6 +204,55 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
     if (!options.json.empty()) write_text(options.json, force_json(result));
     if (!options.errors.empty()) write_text(options.errors, errors_table(result));
   });
+}
+
+/// The options of trees, which say nothing of others.
+class TreeOptions {
+ public:
+  TreeOptions(CLI::App& force, GravityParameters& gravity) : gravity_(gravity) {
+    add_choice(force, "--tree", gravity.tree, trees, "What stands in each leaf");
+    add_choice(force, "--curve", gravity.curve, curves, "Order of an octree's cells");
+    split_ = add_choice(force, "--split", gravity.split, splits,
+                        "Where a kd-tree cuts nodes of fewer than 256 particles; of --tree kd");
+    bucket_ =
+        force
+            .add_option("--bucket", gravity.bucket,
+                        "Largest number of particles of a node that --tree octree or kd does not divide")
+            ->check(CLI::Range(1, group_size))
+            ->capture_default_str();
+    add_choice(
+        force, "--walk", gravity.walk, walks,
+        "What goes through the trees: groups of particles, or each along the links of the nodes (rope)");
+  }
+  /// Once all are read: an option of trees that are not asked for would do nothing.
+  void check() const {
+    require(*bucket_, !follows_from_counts(gravity_.tree), "--tree octree or kd");
+    require(*split_, gravity_.tree == LocalTreeKind::kd, "--tree kd");
+  }
+
+ private:
+  static void require(const CLI::Option& option, bool has_it, const std::string& right) {
+    if (option.count() > 0 && !has_it)
+      throw CLI::ValidationError(option.get_name(), "says nothing here; give " + right + ", or leave it out");
+  }
+
+  const GravityParameters& gravity_;
+  const CLI::Option *split_, *bucket_;
+};
+
+/// When a node acts, and how.
+void add_expansion_options(CLI::App& force, GravityParameters& gravity) {
+  add_choice(force, "--criterion", gravity.criterion, criteria, "When a node may stand for its particles");
+  force.add_option("--theta", gravity.theta, "Opening angle; also of the first pass")
+      ->check(in_range_of("gravity.theta"))
+      ->capture_default_str();
+  force.add_option("--delta", gravity.delta, "Accuracy of `acceleration`, `multipole` and `relative_edge`")
+      ->check(in_range_of("gravity.delta"))
+      ->capture_default_str();
+  add_choice(force, "--first", gravity.first, first_forces,
+             "First pass of a criterion that needs accelerations: by the opening angle, or direct sums");
+  add_choice(force, "--order", gravity.order, orders, "Terms of the expansion of a node's force");
+  add_choice(force, "--kernel", gravity.kernel, kernels, "Shape of softened particles");
 }
 
 }  // namespace
@@ -215,33 +268,8 @@ void add_force(CLI::App& app, Action& action) {
       "--softening", options->softening,
       "Plummer-equivalent length, such as 0.1 or '100 pc', or one by type, such as '{1: 0.1, 2: 30 pc}', as "
       "gravity.softening of a run; default: half of r / N^(1/3), r the radius of half of the particles");
-  add_choice(*force, "--criterion", options->gravity.criterion, criteria,
-             "When a node may stand for its particles");
-  force->add_option("--theta", options->gravity.theta, "Opening angle; also of the first pass")
-      ->check(in_range_of("gravity.theta"))
-      ->capture_default_str();
-  force
-      ->add_option("--delta", options->gravity.delta,
-                   "Accuracy of `acceleration`, `multipole` and `relative_edge`")
-      ->check(in_range_of("gravity.delta"))
-      ->capture_default_str();
-  add_choice(*force, "--first", options->gravity.first, first_forces,
-             "First pass of a criterion that needs accelerations: by the opening angle, or direct sums");
-  add_choice(*force, "--order", options->gravity.order, orders, "Terms of the expansion of a node's force");
-  add_choice(*force, "--kernel", options->gravity.kernel, kernels, "Shape of softened particles");
-  add_choice(*force, "--tree", options->gravity.tree, trees, "What stands in each leaf");
-  add_choice(*force, "--curve", options->gravity.curve, curves, "Order of an octree's cells");
-  const CLI::Option* split =
-      add_choice(*force, "--split", options->gravity.split, splits,
-                 "Where a kd-tree cuts nodes of fewer than 256 particles; of --tree kd");
-  const CLI::Option* bucket =
-      force
-          ->add_option("--bucket", options->gravity.bucket,
-                       "Largest number of particles of a node that --tree octree or kd does not divide")
-          ->check(CLI::Range(1, group_size))
-          ->capture_default_str();
-  add_choice(*force, "--walk", options->gravity.walk, walks,
-             "What goes through the trees: groups of particles, or each along the links of the nodes (rope)");
+  add_expansion_options(*force, options->gravity);
+  const TreeOptions of_trees(*force, options->gravity);
   force
       ->add_option("--units", options->unstated_units,
                    "Units of a file that states none: kpc, 1e10 Msun, km/s, or G = 1")
@@ -263,9 +291,8 @@ void add_force(CLI::App& app, Action& action) {
             "Passes after the first one, of which the one of median duration is reported; default: 1");
   add_backend_options(*force, options->backend);
   force->add_option("--json", options->json, "Write the results to this file");
-  force->callback([&action, options, bucket, split] {
-    require_tree_of(*bucket, !follows_from_counts(options->gravity.tree), "--tree octree or kd");
-    require_tree_of(*split, options->gravity.tree == LocalTreeKind::kd, "--tree kd");
+  force->callback([&action, options, of_trees] {
+    of_trees.check();
     action = [options](const Communicator& comm) { run_force(comm, *options); };
   });
 }

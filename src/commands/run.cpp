@@ -130,17 +130,41 @@ void check(const Communicator& comm, const Parameters& parameters, const ResumeC
   check_run(comm, parameters, choice, resume, from ? &*from : nullptr);
 }
 
+struct RunOptions {
+  std::string file;
+  std::vector<std::string> overrides;
+  ResumeChoice resume;
+  BackendChoice backend;
+  bool check = false, verbose = false, quiet = false;
+};
+
+void begin_or_go_on(const Communicator& comm, const RunOptions& options) {
+  set_verbosity(options.quiet ? Verbosity::quiet : options.verbose ? Verbosity::verbose : Verbosity::normal);
+  const Parameters parameters = read_parameters(comm, options.file, options.overrides);
+  if (options.check) {
+    drop_requests();
+    return check(comm, parameters, options.resume, options.backend);
+  }
+  const Watchdog watchdog(comm.rank(), parameters.limits.hang);
+  StopRequests requests(comm, parameters.output.folder, parameters.limits.wall_clock);
+  const BackendChoice choice = resolved(comm, options.backend);
+  std::optional<FolderLock> lock;  // before anything in there is read or removed
+  comm.together([&] {
+    if (comm.is_master()) lock.emplace(parameters.output.folder);
+  });
+  // Before the work that a folder without room for the results would waste.
+  const auto from = watched("checkpoint", seconds_of_checkpoints(comm, options.resume, parameters),
+                            [&] { return find_checkpoint(comm, options.resume, parameters, choice.name); });
+  if (from)
+    resume(comm, parameters, choice, *from, requests);
+  else
+    start(comm, parameters, choice, options.resume.overwrite, requests);
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, Action& action) {
-  struct Options {
-    std::string file;
-    std::vector<std::string> overrides;
-    ResumeChoice resume;
-    BackendChoice backend;
-    bool check = false, verbose = false, quiet = false;
-  };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run a simulation");
   command->add_option("parameters", options->file, "Parameter file (YAML); see docs/parameters.md")
       ->required();
@@ -166,31 +190,7 @@ void add_run(CLI::App& app, Action& action) {
       ->add_flag("--quiet", options->quiet, "Nothing on the way but warnings; the verdict at the end remains")
       ->excludes(verbose);
   command->callback([options, &action] {
-    action = [options](const Communicator& comm) {
-      set_verbosity(options->quiet     ? Verbosity::quiet
-                    : options->verbose ? Verbosity::verbose
-                                       : Verbosity::normal);
-      const Parameters parameters = read_parameters(comm, options->file, options->overrides);
-      if (options->check) {
-        drop_requests();
-        return check(comm, parameters, options->resume, options->backend);
-      }
-      const Watchdog watchdog(comm.rank(), parameters.limits.hang);
-      StopRequests requests(comm, parameters.output.folder, parameters.limits.wall_clock);
-      const BackendChoice choice = resolved(comm, options->backend);
-      std::optional<FolderLock> lock;  // before anything in there is read or removed
-      comm.together([&] {
-        if (comm.is_master()) lock.emplace(parameters.output.folder);
-      });
-      // Before the work that a folder without room for the results would waste.
-      const auto from = watched("checkpoint", seconds_of_checkpoints(comm, options->resume, parameters), [&] {
-        return find_checkpoint(comm, options->resume, parameters, choice.name);
-      });
-      if (from)
-        resume(comm, parameters, choice, *from, requests);
-      else
-        start(comm, parameters, choice, options->resume.overwrite, requests);
-    };
+    action = [options](const Communicator& comm) { begin_or_go_on(comm, *options); };
   });
 }
 
