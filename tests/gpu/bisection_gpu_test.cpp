@@ -138,21 +138,14 @@ void expect_refused(const Sample& sample, const CutScheme& scheme) {
 
 using GpuBisection = GpuTest;
 
-TEST_F(GpuBisection, middle_cuts_the_same_cells_as_the_host) {
+void expect_same_by(CutRule rule) {
   for (const std::size_t count : {1u, 2u, 9u, 1000u, 4097u, 300000u})
     for (const Sample& sample : samples(count))
       for (const Count quantum : {Count{1}, Count{64}, Count{4096}})
-        if (count / static_cast<std::size_t>(quantum) <= 5000)
-          expect_same(sample, {CutRule::middle, quantum}, 0);
+        if (count / static_cast<std::size_t>(quantum) <= 5000) expect_same(sample, {rule, quantum}, 0);
 }
-
-TEST_F(GpuBisection, centre_cuts_the_same_cells_as_the_host) {
-  for (const std::size_t count : {1u, 2u, 9u, 1000u, 4097u, 300000u})
-    for (const Sample& sample : samples(count))
-      for (const Count quantum : {Count{1}, Count{64}, Count{4096}})
-        if (count / static_cast<std::size_t>(quantum) <= 5000)
-          expect_same(sample, {CutRule::centre, quantum}, 0);
-}
+TEST_F(GpuBisection, middle_cuts_the_same_cells_as_the_host) { expect_same_by(CutRule::middle); }
+TEST_F(GpuBisection, centre_cuts_the_same_cells_as_the_host) { expect_same_by(CutRule::centre); }
 
 TEST_F(GpuBisection, halves_cuts_the_same_cells_as_the_host) {
   for (const std::size_t count : {1u, 2u, 7u, 4096u, 300000u})

@@ -1,6 +1,5 @@
 // `grove ic`, `grove decompose`, `grove info` and `grove render` as the command line runs them.
 #include <gtest/gtest.h>
-#include <png.h>
 
 #include <cstdio>
 #include <regex>
@@ -12,6 +11,7 @@
 #include "support/foreign_formats.hpp"
 #include "support/particle_sets.hpp"
 #include "support/particles.hpp"
+#include "support/png.hpp"
 #include "support/run_command.hpp"
 
 namespace grove {
@@ -20,6 +20,7 @@ namespace {
 using test::make_particles;
 using test::Shape;
 using testing::grove;
+using testing::Png;
 using testing::read_json;
 
 class FileCommands : public ::testing::Test {
@@ -214,22 +215,6 @@ TEST_F(FileCommands, info_tells_what_a_snapshot_holds) {
   EXPECT_EQ(told["counts"], (std::vector<Count>(6, 500)));  // the types take turns
   EXPECT_EQ(told["has_ids"], true);
 }
-
-/// Width, height and bytes of a PNG file; of no width if it is none.
-struct Png {
-  unsigned width = 0, height = 0;
-  std::vector<unsigned char> bytes;
-
-  explicit Png(const std::string& path) {
-    png_image image{};
-    image.version = PNG_IMAGE_VERSION;
-    if (png_image_begin_read_from_file(&image, path.c_str()) == 0) return;
-    image.format = PNG_FORMAT_RGB;
-    bytes.resize(PNG_IMAGE_SIZE(image));
-    png_image_finish_read(&image, nullptr, bytes.data(), 0, nullptr);
-    width = image.width, height = image.height;
-  }
-};
 
 TEST_F(FileCommands, render_draws_as_many_panels_as_it_has_lines_of_sight) {
   const std::string file = write_cusp(), one = folder_ / "one.png", two = folder_ / "two.png",

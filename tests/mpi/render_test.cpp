@@ -1,13 +1,8 @@
 #include "io/render.hpp"
 
 #include <gtest/gtest.h>
-#include <png.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "base/errors.hpp"
 #include "io/frame.hpp"
@@ -15,9 +10,15 @@
 #include "io/render_colours.hpp"
 #include "io/render_map.hpp"
 #include "particles/models/model.hpp"
+#include "support/particles.hpp"
+#include "support/png.hpp"
 
 namespace grove {
 namespace {
+
+using testing::bytes_of;
+using testing::Png;
+using testing::TestFolder;
 
 /// This rank's share of a merger, whose rows go to the ranks in turn.
 Particles share_of(const Communicator& comm, const Particles& all) {
@@ -69,52 +70,6 @@ std::vector<Vec3d> ball(const Vec3d& centre, int points_along_radius) {
         if (i * i + j * j + k * k <= n * n)
           places.push_back(centre + Vec3d{1.0 * i, 1.0 * j, 1.0 * k} * (1.0 / n));
   return places;
-}
-
-/// A folder for this run's files, the same on all ranks, removed at the end.
-class Folder {
- public:
-  explicit Folder(const Communicator& comm) : comm_(comm) {
-    path_ = std::filesystem::temp_directory_path() /
-            ("grove_render_" + std::to_string(comm.broadcast(static_cast<int>(getpid()))));
-    if (comm.is_master()) std::filesystem::create_directories(path_);
-    comm.barrier();
-  }
-  ~Folder() {
-    std::error_code ignored;
-    comm_.barrier();
-    if (comm_.is_master()) std::filesystem::remove_all(path_, ignored);
-  }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  const Communicator& comm_;
-  std::filesystem::path path_;
-};
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  content << file.rdbuf();
-  return content.str();
-}
-
-struct Decoded {
-  unsigned width = 0, height = 0;
-  std::vector<unsigned char> bytes;
-};
-
-Decoded decode(const std::string& path) {
-  png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  Decoded decoded;
-  if (png_image_begin_read_from_file(&image, path.c_str()) == 0) return decoded;
-  image.format = PNG_FORMAT_RGB;
-  decoded.bytes.resize(PNG_IMAGE_SIZE(image));
-  if (png_image_finish_read(&image, nullptr, decoded.bytes.data(), 0, nullptr) == 0) return decoded;
-  decoded.width = image.width;
-  decoded.height = image.height;
-  return decoded;
 }
 
 TEST(PixelMap, holds_the_mass_of_all_particles_inside) {
@@ -252,31 +207,31 @@ TEST(Frame, stays_until_a_quarter_of_the_particles_have_left_it) {
 
 TEST(Render, reads_no_fields_but_those_that_are_drawn) {
   const Communicator comm(MPI_COMM_WORLD);
-  const Folder folder(comm);
+  const TestFolder folder(comm, "render");
   const Particles all = share_of(comm, small_merger());
   Particles part;
   for_each_field([&](const auto& field) {
     if (is_drawn(field.info)) part.*field.array = all.*field.array;
   });
   EXPECT_TRUE(part.velocity.empty());
-  render_png(comm, all, small_view(), {}, folder.file("all.png"));
-  render_png(comm, part, small_view(), {}, folder.file("part.png"));
+  render_png(comm, all, small_view(), {}, folder / "all.png");
+  render_png(comm, part, small_view(), {}, folder / "part.png");
   comm.barrier();
-  EXPECT_TRUE(bytes_of(folder.file("part.png")) == bytes_of(folder.file("all.png")));
+  EXPECT_TRUE(bytes_of(folder / "part.png") == bytes_of(folder / "all.png"));
 }
 
 TEST(Render, gives_the_same_bytes_on_any_number_of_ranks) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
-  const Folder folder(comm);
+  const TestFolder folder(comm, "render");
   const Particles all = small_merger();
-  const Frame drawn = render_png(comm, share_of(comm, all), small_view(), {}, folder.file("shared.png"));
+  const Frame drawn = render_png(comm, share_of(comm, all), small_view(), {}, folder / "shared.png");
   if (!comm.is_master()) return;
-  const Frame expected = render_png(alone, all, small_view(), {}, folder.file("alone.png"));
+  const Frame expected = render_png(alone, all, small_view(), {}, folder / "alone.png");
   EXPECT_EQ(drawn.limits, expected.limits);
-  const std::string bytes = bytes_of(folder.file("shared.png"));
+  const std::string bytes = bytes_of(folder / "shared.png");
   EXPECT_GT(bytes.size(), 1000u);
-  EXPECT_TRUE(bytes == bytes_of(folder.file("alone.png")));
-  const Decoded decoded = decode(folder.file("shared.png"));
+  EXPECT_TRUE(bytes == bytes_of(folder / "alone.png"));
+  const Png decoded(folder / "shared.png");
   EXPECT_GT(decoded.width, 3 * 96u) << "three panels";
   EXPECT_GT(decoded.height, 96u);
   EXPECT_EQ(decoded.width % 2 + decoded.height % 2, 0u) << "as films want it";
@@ -284,21 +239,21 @@ TEST(Render, gives_the_same_bytes_on_any_number_of_ranks) {
 
 TEST(Render, keeps_limits_and_size_of_the_picture_before) {
   const Communicator comm(MPI_COMM_WORLD);
-  const Folder folder(comm);
+  const TestFolder folder(comm, "render");
   const Particles all = small_merger();
   View view = small_view();
-  const Frame first = render_png(comm, share_of(comm, all), view, {}, folder.file("first.png"));
+  const Frame first = render_png(comm, share_of(comm, all), view, {}, folder / "first.png");
   Particles heavier = share_of(comm, all);
   for (double& mass : heavier.mass) mass *= 10;
   const Frame second =
-      render_png(comm, heavier, view, {.time = 123.456, .shown = {}}, folder.file("second.png"), first);
+      render_png(comm, heavier, view, {.time = 123.456, .shown = {}}, folder / "second.png", first);
   EXPECT_EQ(second.limits, first.limits);
   EXPECT_NEAR(measure(comm, heavier, view).limits[1] / first.limits[1], 10, 1e-4)
       << "of its own, in single precision";
   view.limits = {1e-3, 2};
   EXPECT_EQ(measure(comm, heavier, view, first).limits, (std::array<double, 2>{1e-3, 2})) << "as asked for";
   if (!comm.is_master()) return;
-  const Decoded a = decode(folder.file("first.png")), b = decode(folder.file("second.png"));
+  const Png a(folder / "first.png"), b(folder / "second.png");
   EXPECT_EQ(a.width, b.width);
   EXPECT_EQ(a.height, b.height);
 }

@@ -4,18 +4,10 @@
 #
 #   stopping.sh GROVE MPIRUN...      (MPIRUN with its options, up to the program)
 set -uo pipefail
-grove=$1
+# shellcheck source=tests/support/command_test.sh
+source "$(dirname "$0")/../support/command_test.sh"
 shift
 mpirun=("$@")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
-fail() {
-  echo "FAILED: $*"
-  tail -n 5 err
-  failures=$((failures + 1))
-}
 
 # Longer than any test takes; steps of some milliseconds.
 cat >run.yml <<END

@@ -9,6 +9,7 @@ cd "$folder" || exit 1
 failures=0
 fail() {
   echo "FAILED: $*"
+  [ ! -s err ] || tail -n 5 err
   failures=$((failures + 1))
 }
 

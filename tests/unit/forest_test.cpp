@@ -7,11 +7,13 @@
 #include "forest/check.hpp"
 #include "support/distributions.hpp"
 #include "support/grown.hpp"
+#include "support/grown_checks.hpp"
 
 namespace grove {
 namespace {
 
 using testing::all_shapes;
+using testing::expect_sound;
 using testing::Grown;
 using testing::make_shape;
 using testing::name_of;
@@ -31,17 +33,6 @@ GravityParameters opening(Criterion criterion) {
   gravity.criterion = criterion;
   gravity.softening = {0.01, 0.01, 0.05, 0, 0, 0};
   return gravity;
-}
-
-void expect_sound(const Grown& grown, const GravityParameters& gravity) {
-  for (std::int32_t leaf = 0; leaf < grown.forest.leaves(); ++leaf) {
-    const SourceTree tree = grown.forest.tree(leaf);
-    const auto i = static_cast<std::size_t>(leaf);
-    const auto particles = static_cast<std::int32_t>(grown.leaf_begin[i + 1] - grown.leaf_begin[i]);
-    ASSERT_EQ(check_shape(tree, particles), "");
-    ASSERT_EQ(check_moments(tree, gravity, grown.units, true), "");
-    ASSERT_EQ(check_groups(grown.forest.target(leaf), tree, particles), "");
-  }
 }
 
 /// As GPUs take them for granted.

@@ -15,6 +15,7 @@
 #include "support/bisection_samples.hpp"
 #include "support/distributions.hpp"
 #include "support/grown.hpp"
+#include "support/grown_checks.hpp"
 
 namespace grove {
 namespace {
@@ -209,14 +210,7 @@ TEST(Octree, is_sound_for_all_shapes_sizes_and_leaves) {
             grown.sort(particles, quantum, curve == Curve::hilbert ? CutRule::middle : CutRule::centre);
             grown.build(particles, *octree_builder(curve));
             grown.moments(particles, gravity, 0);
-            for (std::int32_t leaf = 0; leaf < grown.forest.leaves(); ++leaf) {
-              const SourceTree tree = grown.forest.tree(leaf);
-              const auto i = static_cast<std::size_t>(leaf);
-              const auto size = static_cast<std::int32_t>(grown.leaf_begin[i + 1] - grown.leaf_begin[i]);
-              ASSERT_EQ(check_shape(tree, size), "");
-              ASSERT_EQ(check_moments(tree, gravity, grown.units, true), "");
-              ASSERT_EQ(check_groups(grown.forest.target(leaf), tree, size), "");
-            }
+            expect_sound(grown, gravity);
           }
 }
 

@@ -52,9 +52,29 @@ class DeviceBisections : public DeviceTreeBuilder {
   }
 };
 
-class DeviceOctrees : public DeviceTreeBuilder {
+/// Trees whose nodes do not follow from counts.
+class DeviceTreesOfNodes : public DeviceTreeBuilder {
  public:
-  DeviceOctrees(Curve curve, Count bucket) : octrees_(curve, static_cast<std::int32_t>(bucket)) {}
+  explicit DeviceTreesOfNodes(cuda::TreeGroups groups) : groups_(groups) {}
+
+  cuda::LeafGroups group(std::span<cuda::LeafPlaces> places, const NodeLinks* links) const override {
+    return groups_ == cuda::TreeGroups::nodes ? cuda::nodes_as_groups(places, links)
+                                              : DeviceTreeBuilder::group(places, links);
+  }
+  void refit(const cuda::LeafParticleFields& particles, const GravityParameters& gravity,
+             const WalkUnits& units, double median_acceleration, const cuda::LeafTrees& trees,
+             std::uint32_t groups, std::uint32_t nodes) const override {
+    cuda::TreeRefit(groups_).run(particles, gravity, units, median_acceleration, trees, groups, nodes);
+  }
+
+ private:
+  cuda::TreeGroups groups_;
+};
+
+class DeviceOctrees : public DeviceTreesOfNodes {
+ public:
+  DeviceOctrees(Curve curve, Count bucket)
+      : DeviceTreesOfNodes(cuda::TreeGroups::full), octrees_(curve, static_cast<std::int32_t>(bucket)) {}
 
   std::vector<Count> build(std::span<const Count> leaf_begin, const TreeParticles& particles, std::int32_t,
                            cuda::DeviceArray<std::uint32_t>& order,
@@ -66,20 +86,14 @@ class DeviceOctrees : public DeviceTreeBuilder {
     return node_begin;
   }
 
-  void refit(const cuda::LeafParticleFields& particles, const GravityParameters& gravity,
-             const WalkUnits& units, double median_acceleration, const cuda::LeafTrees& trees,
-             std::uint32_t groups, std::uint32_t nodes) const override {
-    cuda::TreeRefit(cuda::TreeGroups::full)
-        .run(particles, gravity, units, median_acceleration, trees, groups, nodes);
-  }
-
  private:
   cuda::OctreeBuilder octrees_;
 };
 
-class DeviceKdTrees : public DeviceTreeBuilder {
+class DeviceKdTrees : public DeviceTreesOfNodes {
  public:
-  DeviceKdTrees(KdSplit split, std::int32_t bucket) : trees_(split, bucket) {}
+  DeviceKdTrees(KdSplit split, std::int32_t bucket)
+      : DeviceTreesOfNodes(cuda::TreeGroups::nodes), trees_(split, bucket) {}
 
   std::vector<Count> build(std::span<const Count> leaf_begin, const TreeParticles& particles, std::int32_t,
                            cuda::DeviceArray<std::uint32_t>& order,
@@ -89,17 +103,6 @@ class DeviceKdTrees : public DeviceTreeBuilder {
         trees_.build(leaf_begin, {particles.records, particles.id, particles.mass}, order.data(), links);
     trees_.release();
     return node_begin;
-  }
-
-  cuda::LeafGroups group(std::span<cuda::LeafPlaces> places, const NodeLinks* links) const override {
-    return cuda::nodes_as_groups(places, links);
-  }
-
-  void refit(const cuda::LeafParticleFields& particles, const GravityParameters& gravity,
-             const WalkUnits& units, double median_acceleration, const cuda::LeafTrees& trees,
-             std::uint32_t groups, std::uint32_t nodes) const override {
-    cuda::TreeRefit(cuda::TreeGroups::nodes)
-        .run(particles, gravity, units, median_acceleration, trees, groups, nodes);
   }
 
  private:
