@@ -16,6 +16,21 @@ namespace {
 /// The point that all frames refer to.
 Vec3d middle_of(const Box& box) { return box.low + Vec3d{1, 1, 1} * (box.edge / 2); }
 
+/// What each rank is sent.
+struct SentByRank {
+  std::vector<Count> trees, nodes, particles;
+
+  SentByRank(std::span<const cuda::SelectedTree> sent, std::size_t ranks)
+      : trees(ranks, 0), nodes(ranks, 0), particles(ranks, 0) {
+    for (const cuda::SelectedTree& tree : sent) {
+      const auto to = static_cast<std::size_t>(tree.rank);
+      ++trees[to];
+      nodes[to] += tree.nodes;
+      particles[to] += tree.particles;
+    }
+  }
+};
+
 /// Enters where trees are whose nodes and particles come one after the other, from these on.
 void place_trees(std::span<const cuda::SelectedTree> trees, std::size_t node, std::size_t particle,
                  std::vector<cuda::LeafPlace>& places) {
@@ -48,16 +63,10 @@ GravityStorage::Imported DeviceGravity::exchange_trees(const Domain& domain,
   const auto rank = static_cast<std::size_t>(comm_.rank());
   const auto& selected = selection.trees();
   std::vector<cuda::SelectedTree> sent(selected.begin(), selected.end());
-  const auto ranks = static_cast<std::size_t>(comm_.size());
-  std::vector<Count> trees(ranks, 0), nodes(ranks, 0), particles(ranks, 0);
-  for (cuda::SelectedTree& tree : sent) {
-    const auto to = static_cast<std::size_t>(tree.rank);
-    ++trees[to];
-    nodes[to] += tree.nodes;
-    particles[to] += tree.particles;
-    tree.leaf += domain.first_leaf[rank];
-  }
-  const ExchangePlan of_trees(comm_, trees), of_nodes(comm_, nodes), of_particles(comm_, particles);
+  for (cuda::SelectedTree& tree : sent) tree.leaf += domain.first_leaf[rank];
+  const SentByRank counts(sent, static_cast<std::size_t>(comm_.size()));
+  const ExchangePlan of_trees(comm_, counts.trees), of_nodes(comm_, counts.nodes),
+      of_particles(comm_, counts.particles);
   std::vector<cuda::SelectedTree> received(static_cast<std::size_t>(of_trees.receive_total()));
   of_trees.apply(std::span<const cuda::SelectedTree>(sent), std::span(received));
 
