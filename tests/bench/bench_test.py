@@ -82,6 +82,10 @@ def expect_stricter_is_dearer(part, interactions):
     expect_falling([-count for count in column(part, interactions)], "the negative of interactions")
 
 
+def expect_picture(printed, folder):
+    expect("no matplotlib here" in printed or (folder / "figures.png").stat().st_size > 0, "figures.png is drawn where matplotlib is")
+
+
 def rows_of(path):
     with open(path, newline="") as file:
         return list(csv.DictReader(file))
@@ -91,6 +95,7 @@ def kd_figures(build, folder):
     printed = run(["kd_figures.sh", build / "grove", folder, "--small"])
     forces, energy = (folder / "forces.md").read_text(), (folder / "energy.md").read_text()
     expect(forces.strip() in printed and energy.strip() in printed, "what is kept is what is printed")
+    expect_picture(printed, folder)
     by_alpha, at_1000, times = tables_of(forces)
     expect_full(by_alpha, 6 * 3)
     for part in by(by_alpha, "tree").values():
@@ -118,7 +123,7 @@ def kd_figures(build, folder):
 
 
 def octree_paper(build, folder):
-    run(["octree_paper.sh", build / "grove", folder, "--small"])
+    expect_picture(run(["octree_paper.sh", build / "grove", folder, "--small"]), folder)
     by_number, by_angle, largest, direct = tables_of((folder / "forces.md").read_text())
     expect_full(by_number, 2)
     expect_falling(column(by_number[::-1], "interactions"), "interactions by the number of particles")
