@@ -36,8 +36,11 @@ struct DecompositionReport {
   /// levels that are started together, or cut by runs of records, add to the first of them.
   PhaseTimers levels;
 
-  /// Seconds of a rank's own sort, however many ranks there are: records, and cells cut alone.
-  double sort_seconds() const { return timers.seconds("records") + timers.seconds("local"); }
+  /// A rank's own sort, however many ranks there are: records, and cells cut alone.
+  PhaseTimers::Cost sort() const {
+    PhaseTimers::Cost sum = timers.cost("records");
+    return sum += timers.cost("local");
+  }
 };
 
 /// Divides space among the ranks: cuts the particles' bounding cube into the leaves of one global tree and

@@ -3,6 +3,8 @@
 #include <climits>
 #include <stdexcept>
 
+#include "comm/point_to_point.hpp"
+
 namespace grove {
 namespace {
 
@@ -14,19 +16,12 @@ void send(const Communicator& comm, int to, Tag tag, const Head& head, std::span
     throw std::runtime_error("a service's message exceeds 2 GiB: too many cells at once");
   std::memcpy(message.data(), &head, sizeof(Head));
   if (!body.empty()) std::memcpy(message.data() + sizeof(Head), body.data(), body.size());
-  GROVE_MPI(MPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, to, static_cast<int>(tag),
-                     comm.get()));
+  send_message(comm, to, tag, message);
 }
 
 template <Wire Head>
 Head receive(const Communicator& comm, int from, Tag tag, Bytes& body) {
-  MPI_Status status;
-  int size = 0;
-  GROVE_MPI(MPI_Probe(from, static_cast<int>(tag), comm.get(), &status));
-  GROVE_MPI(MPI_Get_count(&status, MPI_BYTE, &size));
-  Bytes message(static_cast<std::size_t>(size));
-  GROVE_MPI(
-      MPI_Recv(message.data(), size, MPI_BYTE, from, static_cast<int>(tag), comm.get(), MPI_STATUS_IGNORE));
+  const Bytes message = receive_message(comm, from, tag);
   Head head;
   std::memcpy(&head, message.data(), sizeof(Head));
   body.assign(message.begin() + sizeof(Head), message.end());

@@ -1,14 +1,14 @@
 #include "runtime.hpp"
 
-#include <mpi.h>
-
 #include <exception>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 
 #include "base/errors.hpp"
 #include "base/pages.hpp"
+#include "comm/process.hpp"
 #include "kernels/kokkos/runtime.hpp"
 
 namespace py = pybind11;
@@ -23,20 +23,11 @@ struct Runtime::State {
 
 namespace {
 
-bool mpi_has_ended() {
-  int has_ended = 0;
-  MPI_Finalized(&has_ended);
-  return has_ended;
-}
-
 /// Returns whether it was this that started MPI.
-bool start_mpi() {
-  int is_started = 0, provided = MPI_THREAD_SINGLE;
-  MPI_Initialized(&is_started);
+bool ensure_mpi() {
   if (mpi_has_ended()) throw std::runtime_error("MPI has been finalized already");
-  if (is_started) return false;
-  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
-    throw std::runtime_error("MPI cannot be initialised");
+  if (mpi_has_started()) return false;
+  if (const std::string fault = start_mpi(); !fault.empty()) throw std::runtime_error(fault);
   return true;
 }
 
@@ -61,7 +52,7 @@ const Communicator& Runtime::world() {
   if (!state_) {
     keep_freed_memory();
     auto state = std::make_unique<State>();
-    state->owns_mpi = start_mpi();
+    state->owns_mpi = ensure_mpi();
     state->kokkos.emplace();
     state->world.emplace(MPI_COMM_WORLD);
     state_ = state.release();
@@ -75,12 +66,12 @@ void Runtime::end() {
   for (Resource* resource : resources_) resource->release();
   state_->world.reset();
   state_->kokkos.reset();
-  if (state_->owns_mpi) MPI_Finalize();
+  if (state_->owns_mpi) end_mpi();
 }
 
 void Runtime::abort() {
   if (state_ && !mpi_has_ended() && state_->world && state_->world->size() > 1)
-    MPI_Abort(state_->world->get(), static_cast<int>(ExitStatus::failed));
+    abort_mpi(*state_->world, static_cast<int>(ExitStatus::failed));
 }
 
 void check_interrupt() {

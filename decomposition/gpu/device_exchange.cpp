@@ -1,37 +1,21 @@
 #include "decomposition/gpu/device_exchange.hpp"
 
-#include <mpi.h>
-#if __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
-
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
-#include "base/activity.hpp"
 #include "base/array.hpp"
 #include "base/errors.hpp"
 #include "base/progress.hpp"
+#include "comm/host.hpp"
+#include "comm/point_to_point.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/nccl_group.hpp"
 
 namespace grove {
 
-namespace {
-
-/// MPI's own statement. An MPI that does not take device memory would read it as the host's and crash, so it
-/// is asked before it is tried.
-bool mpi_claims_device_memory() {
-#ifdef OMPI_HAVE_MPI_EXT_CUDA
-  return MPIX_Query_cuda_support() == 1;
-#else
-  return false;
-#endif
-}
-
-}  // namespace
-
+// An MPI that does not take device memory would read it as the host's and crash, so it is asked before it is
+// tried.
 bool mpi_takes_device_memory(const Communicator& comm) {
   if (comm.min(mpi_claims_device_memory() ? 1 : 0) == 0) return false;
   constexpr std::size_t count = 100000;  // more than MPI sends at once
@@ -40,9 +24,7 @@ bool mpi_takes_device_memory(const Communicator& comm) {
   std::iota(numbers.begin(), numbers.end(), comm.rank());
   const cuda::PlainDeviceMemory send(count * sizeof(int)), receive(count * sizeof(int));
   cuda::device_upload(send.data(), numbers.data(), count * sizeof(int));
-  GROVE_MPI(MPI_Sendrecv(send.data(), static_cast<int>(count), MPI_INT, next, static_cast<int>(Tag::exchange),
-                         receive.data(), static_cast<int>(count), MPI_INT, previous,
-                         static_cast<int>(Tag::exchange), comm.get(), MPI_STATUS_IGNORE));
+  exchange_messages(comm, Tag::exchange, next, send.data(), previous, receive.data(), count * sizeof(int));
   std::vector<int> received(count);
   cuda::device_download(received.data(), receive.data(), count * sizeof(int));
   std::iota(numbers.begin(), numbers.end(), previous);
@@ -144,12 +126,8 @@ void DeviceExchange::apply(std::span<const Transfer> transfers) const {
     return;
   }
   std::vector<cuda::NcclGroup::Transfer> at_once;
-  for (const Transfer& t : transfers) {
-    const auto self = static_cast<std::size_t>(comm_.rank());
-    const Count stay = t.plan.send_offsets()[self + 1] - t.plan.send_offsets()[self];
-    activity().sent += static_cast<std::uint64_t>(t.plan.send_total() - stay) * t.element_size;
+  for (const Transfer& t : transfers)
     at_once.push_back({t.send, t.plan.send_offsets(), t.receive, t.plan.receive_offsets(), t.element_size});
-  }
   const NcclCall call("ncclGroupEnd");
   group_->exchange(at_once);
 }

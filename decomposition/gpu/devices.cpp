@@ -29,19 +29,9 @@ void set(std::array<char, 64>& to, const std::string& text) {
   std::memcpy(to.data(), text.data(), std::min(text.size(), to.size() - 1));
 }
 
-/// This rank's place among those of its host.
-int rank_on_host(const Communicator& comm) {
-  MPI_Comm host = MPI_COMM_NULL;
-  int rank = 0;
-  GROVE_MPI(MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &host));
-  GROVE_MPI(MPI_Comm_rank(host, &rank));
-  GROVE_MPI(MPI_Comm_free(&host));
-  return rank;
-}
-
 /// The number of the GPU that this rank would use; none: there is none. Collective.
 std::int32_t own_device(const Communicator& comm) {
-  const int place = rank_on_host(comm), count = cuda::device_count();
+  const int place = comm.rank_on_host(), count = cuda::device_count();
   return count == 0 ? none : cuda::selected_device().value_or(place % count);
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +10,7 @@
 #include <vector>
 
 #include "base/array.hpp"
-#include "comm/communicator.hpp"
+#include "comm/block_reduction.hpp"
 
 /// A service: what the master asks of all ranks at once. The call descends the processor-set tree, `run`
 /// works on each rank's own data, of any type Own that it knows (a rank's particles in the memory of the
@@ -57,8 +55,8 @@ struct ServiceEntry {
   Size answer_bytes;
   Run run;
   Combine combine;
-  MPI_User_function*
-      reduce;  ///< combines two answers behind their AnswerHeaders; nullptr: the service gathers
+  /// Combines two answers behind their AnswerHeaders; nullptr: the service gathers.
+  MPI_User_function* reduce;
 };
 
 /// The head of an answer on its way: whether a rank below failed.
@@ -120,16 +118,11 @@ void combine(Bytes& answer, std::span<const std::byte> other) {
     answer.insert(answer.end(), other.begin(), other.end());
 }
 
-/// MPI hands over one element of a contiguous type: header and answer. Its frames are no place for
-/// exceptions.
+/// A block is header and answer.
 template <CombiningService S>
-void reduce(void* other, void* answer, int* /*elements*/, MPI_Datatype* type) {
-  int bytes = 0;
-  if (MPI_Type_size(*type, &bytes) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
-  static_cast<AnswerHeader*>(answer)->failed |= static_cast<AnswerHeader*>(other)->failed;
-  combine_each<S>(static_cast<std::byte*>(answer) + sizeof(AnswerHeader),
-                  static_cast<std::byte*>(other) + sizeof(AnswerHeader),
-                  static_cast<std::size_t>(bytes) - sizeof(AnswerHeader));
+void reduce(const std::byte* other, std::byte* answer, std::size_t bytes) {
+  reinterpret_cast<AnswerHeader*>(answer)->failed |= reinterpret_cast<const AnswerHeader*>(other)->failed;
+  combine_each<S>(answer + sizeof(AnswerHeader), other + sizeof(AnswerHeader), bytes - sizeof(AnswerHeader));
 }
 
 }  // namespace detail
@@ -142,7 +135,7 @@ ServiceEntry service_entry(Own& own) {
     detail::run<S>(own, input, answer);
   };
   if constexpr (CombiningService<S>)
-    return {S::name, detail::answer_bytes<S>, run, detail::combine<S>, detail::reduce<S>};
+    return {S::name, detail::answer_bytes<S>, run, detail::combine<S>, combine_elements<detail::reduce<S>>};
   else
     return {S::name, detail::answer_bytes<S>, run, detail::combine<S>, nullptr};
 }

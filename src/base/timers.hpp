@@ -20,6 +20,15 @@ class PhaseTimers {
   struct Cost {
     double seconds = 0;
     Activity activity;
+
+    Cost& operator+=(const Cost& o) {
+      seconds += o.seconds;
+      activity += o.activity;
+      return *this;
+    }
+    friend Cost operator-(const Cost& a, const Cost& b) {
+      return {a.seconds - b.seconds, a.activity - b.activity};
+    }
   };
 
   /// Adds the time of its own life, and what the process does in it, to a phase, which is the one that
@@ -33,9 +42,8 @@ class PhaseTimers {
           before_(activity()),
           start_(Clock::now()) {}
     ~Scope() {
-      Cost& cost = timers_.costs_[phase_];
-      cost.seconds += std::chrono::duration<double>(Clock::now() - start_).count();
-      cost.activity += activity() - before_;
+      timers_.add(phase_,
+                  {std::chrono::duration<double>(Clock::now() - start_).count(), activity() - before_});
       progress().enter(std::move(outer_phase_));
     }
     Scope(const Scope&) = delete;
@@ -51,7 +59,7 @@ class PhaseTimers {
   /// Measures from here to the end of the enclosing block.
   [[nodiscard]] Scope time(std::string phase) { return {*this, std::move(phase)}; }
 
-  void add(const std::string& phase, double seconds) { costs_[phase].seconds += seconds; }
+  void add(const std::string& phase, const Cost& cost) { costs_[phase] += cost; }
   void clear() { costs_.clear(); }
 
   /// The cost of one phase; nothing if it never ran.

@@ -22,6 +22,7 @@ void check_mpi(int code, const char* call) {
 }
 
 Communicator::Communicator(MPI_Comm source) {
+  count_collective(0);
   GROVE_MPI(MPI_Comm_dup(source, &comm_));
   GROVE_MPI(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
   GROVE_MPI(MPI_Comm_rank(comm_, &rank_));
@@ -37,16 +38,32 @@ Communicator::Communicator(Communicator&& other) noexcept
 
 Communicator Communicator::split(int group) const {
   MPI_Comm part;
+  count(sizeof(group));
   GROVE_MPI(MPI_Comm_split(comm_, group, rank_, &part));
   Communicator result(part);
   GROVE_MPI(MPI_Comm_free(&part));
   return result;
 }
 
+int Communicator::rank_on_host() const {
+  MPI_Comm host = MPI_COMM_NULL;
+  int rank = 0;
+  count(0);
+  GROVE_MPI(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host));
+  GROVE_MPI(MPI_Comm_rank(host, &rank));
+  GROVE_MPI(MPI_Comm_free(&host));
+  return rank;
+}
+
+void Communicator::broadcast_bytes(std::span<std::byte> bytes, int root) const {
+  count(rank_ == root ? bytes.size() : 0);
+  GROVE_MPI(MPI_Bcast(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, root, comm_));
+}
+
 std::string Communicator::broadcast(const std::string& text, int root) const {
   std::string result = text;
   result.resize(broadcast(text.size(), root));
-  GROVE_MPI(MPI_Bcast(result.data(), static_cast<int>(result.size()), MPI_CHAR, root, comm_));
+  broadcast_bytes(std::as_writable_bytes(std::span(result)), root);
   return result;
 }
 
@@ -63,6 +80,7 @@ void Communicator::gather_elements(const void* data, std::size_t count, std::siz
   MPI_Datatype element;
   GROVE_MPI(MPI_Type_contiguous(static_cast<int>(element_size), MPI_BYTE, &element));
   GROVE_MPI(MPI_Type_commit(&element));
+  this->count(count * element_size);
   GROVE_MPI(MPI_Allgatherv(data, static_cast<int>(count), element, result, sizes.data(), offsets.data(),
                            element, comm_));
   GROVE_MPI(MPI_Type_free(&element));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -12,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "comm/counted.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/tags.hpp"
 
@@ -30,7 +32,7 @@ MPI_Datatype mpi_type() {
 }
 
 /// An MPI communicator of its own (duplicated from the given one, freed at the end of its life), whose errors
-/// come as exceptions. Collective calls must be made by all ranks in the same order.
+/// come as exceptions. Collective calls must be made by all ranks in the same order; activity() counts them.
 ///
 /// Sums are offered for integers only: their result does not depend on the order, so not on the number of
 /// ranks.
@@ -44,12 +46,18 @@ class Communicator {
   /// Collective. A communicator of those ranks that give the same group, in the same order.
   Communicator split(int group) const;
 
+  /// Collective. This rank's place among those of its host.
+  int rank_on_host() const;
+
   int rank() const { return rank_; }
   int size() const { return size_; }
   bool is_master() const { return rank_ == 0; }
   MPI_Comm get() const { return comm_; }
 
-  void barrier() const { GROVE_MPI(MPI_Barrier(comm_)); }
+  void barrier() const {
+    count_collective(0);
+    GROVE_MPI(MPI_Barrier(comm_));
+  }
 
   /// Reductions over ranks, element by element, result everywhere.
   template <std::integral T>
@@ -81,6 +89,7 @@ class Communicator {
   template <std::integral T>
   T exclusive_scan(T value) const {
     T result = 0;
+    count(sizeof(T));
     GROVE_MPI(MPI_Exscan(&value, &result, 1, mpi_type<T>(), MPI_SUM, comm_));
     return is_master() ? T{0} : result;
   }
@@ -89,6 +98,7 @@ class Communicator {
   template <Wire T>
   std::vector<T> all_gather(const T& value) const {
     std::vector<T> result(static_cast<std::size_t>(size_));
+    count(sizeof(T));
     GROVE_MPI(MPI_Allgather(&value, sizeof(T), MPI_BYTE, result.data(), sizeof(T), MPI_BYTE, comm_));
     return result;
   }
@@ -105,15 +115,18 @@ class Communicator {
   /// The root's value, everywhere.
   template <Wire T>
   T broadcast(T value, int root = 0) const {
-    GROVE_MPI(MPI_Bcast(&value, sizeof(T), MPI_BYTE, root, comm_));
+    broadcast_bytes(std::as_writable_bytes(std::span(&value, 1)), root);
     return value;
   }
   std::string broadcast(const std::string& text, int root = 0) const;
+  /// The root's bytes take the place of all others. The same number on all ranks, at most 2^31.
+  void broadcast_bytes(std::span<std::byte> bytes, int root = 0) const;
 
   /// Element r goes to rank r; element r of the result came from rank r.
   template <Wire T>
   std::vector<T> all_to_all(std::span<const T> values) const {
     std::vector<T> result(values.size());
+    count(sizeof(T) * (values.size() - 1));
     GROVE_MPI(MPI_Alltoall(values.data(), sizeof(T), MPI_BYTE, result.data(), sizeof(T), MPI_BYTE, comm_));
     return result;
   }
@@ -122,6 +135,9 @@ class Communicator {
   /// error of the lowest such rank, of the same kind (InputError, Stopped, std::runtime_error). `work` must
   /// not communicate. So a fault seen by one rank ends all of them instead of leaving the others waiting.
   void together(const std::function<void()>& work) const;
+
+  /// Counts a collective call, in which this rank gives the others, if there are any, so many bytes.
+  void count(std::size_t bytes) const { count_collective(size_ > 1 ? bytes : 0); }
 
  private:
   template <class T>
@@ -142,8 +158,10 @@ class Communicator {
   void reduce(std::span<T> values, MPI_Op op) const {
     constexpr std::size_t most = std::size_t{1} << 30;
     for (std::size_t first = 0; first < values.size(); first += most) {
-      const int count = static_cast<int>(std::min(most, values.size() - first));
-      GROVE_MPI(MPI_Allreduce(MPI_IN_PLACE, values.data() + first, count, number_type<T>(), op, comm_));
+      const std::size_t some = std::min(most, values.size() - first);
+      count(some * sizeof(T));
+      GROVE_MPI(MPI_Allreduce(MPI_IN_PLACE, values.data() + first, static_cast<int>(some), number_type<T>(),
+                              op, comm_));
     }
   }
   void gather_elements(const void* data, std::size_t count, std::size_t element_size,

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "base/activity.hpp"
+#include "comm/counted.hpp"
 
 namespace grove {
 namespace {
@@ -51,7 +51,7 @@ void ExchangePlan::apply(const Rounds& rounds, std::size_t element_size) const {
       if (step == 0) {
         std::memcpy(rounds.target(in, in_piece), rounds.source(out, out_piece), out_piece * element_size);
       } else {
-        activity().sent += out_piece * element_size;
+        if (out_piece > 0) count_message(out_piece * element_size);
         std::vector<MPI_Request> requests;
         if (in_piece > 0)
           GROVE_MPI(MPI_Irecv(rounds.target(in, in_piece), static_cast<int>(in_piece * element_size),

@@ -1,6 +1,9 @@
 #include "comm/host.hpp"
 
 #include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
 #include <array>
 
@@ -21,6 +24,14 @@ std::string mpi_library() {
   GROVE_MPI(MPI_Get_library_version(text.data(), &length));
   const std::string whole(text.data());
   return whole.substr(0, whole.find_first_of(",\n"));
+}
+
+bool mpi_claims_device_memory() {
+#ifdef OMPI_HAVE_MPI_EXT_CUDA
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return false;
+#endif
 }
 
 }  // namespace grove

@@ -3,15 +3,18 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backend/backend.hpp"
 #include "base/errors.hpp"
+#include "comm/joint_reduction.hpp"
 #include "commands/backend_options.hpp"
 #include "commands/choice.hpp"
 #include "commands/commands.hpp"
@@ -86,14 +89,19 @@ MeasuredPass measure(const Communicator& comm, Backend& backend, Domain& domain,
     const auto total = timers.time("total");
     DecompositionReport report;
     domain = backend.decompose(decomposition, box, report);
-    const double sort = report.sort_seconds(), wait = report.timers.seconds("wait");
+    const PhaseTimers::Cost sort = report.sort(), wait = report.timers.cost("wait");
     timers.add("sort", sort);
     timers.add("wait", wait);
-    timers.add("decompose", report.timers.seconds("total") - sort - wait);
+    timers.add("decompose", report.timers.cost("total") - sort - wait);
     pass.report = backend.gravity().evaluate(domain, {}, timers);
   }
   box = domain.box;
-  for (const char* phase : force_phases) pass.seconds[phase] = comm.max(timers.seconds(phase));
+  for (const char* phase : force_phases) pass.seconds[phase] = timers.seconds(phase);
+  pass.counts = StepCounts(timers.cost("total").activity, timers,
+                           std::span(force_phases).first(std::size(force_phases) - 1));
+  JointReduction reduction;
+  for (auto& [phase, seconds] : pass.seconds) reduction.max(seconds);
+  reduction.max(pass.counts.values()).apply(comm);
   return pass;
 }
 

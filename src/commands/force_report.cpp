@@ -11,6 +11,7 @@
 
 #include "io/words.hpp"
 #include "particles/field.hpp"
+#include "run/log/step_counts_json.hpp"
 
 namespace grove {
 namespace {
@@ -94,6 +95,7 @@ std::string force_table(const ForceResult& result) {
   text += result.no_gpu.empty() ? result.devices : fmt::format("no GPU is used: {}\n", result.no_gpu);
   text += '\n' + phase_table(result);
   text += fmt::format("\n{:.3f} million particles/s\n", n / total_of(result.second) / 1e6);
+  text += fmt::format("a rank made at most: {}\n", result.second.counts.text());
   text +=
       fmt::format("{:.0f} + {:.0f} interactions with cells + particles, {:.1f} opening tests per particle\n",
                   cell, particle, static_cast<double>(report.interactions.tests) / n);
@@ -140,6 +142,7 @@ std::string force_json(const ForceResult& result) {
     json["theta"] = result.gravity.theta;
   json["timing"] = result.second.seconds;
   json["timing_first"] = result.first.seconds;
+  json["counts"] = json_of(result.second.counts);
   json["particles_per_second"] = n / total_of(result.second);
   json["interactions_per_particle"] = {{"cell", static_cast<double>(report.interactions.cell) / n},
                                        {"particle", static_cast<double>(report.interactions.particle) / n},

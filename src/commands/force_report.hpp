@@ -12,6 +12,7 @@
 #include "gravity/gravity.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/opening.hpp"
+#include "run/log/step_counts.hpp"
 
 namespace grove {
 
@@ -19,6 +20,7 @@ namespace grove {
 struct MeasuredPass {
   ForceReport report;
   std::map<std::string, double> seconds;  ///< by phase, the slowest rank; "total" is the pass by the clock
+  StepCounts counts;
 };
 
 /// The phases of a pass in order of execution.

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <thread>
 
-#include "comm/mpi_check.hpp"
+#include "comm/process.hpp"
 
 namespace grove {
 namespace {
@@ -23,25 +22,14 @@ int abort_all(const Communicator& comm, ExitStatus status, const std::string& me
     fmt::print(stderr, "grove: rank {}: {}\n", comm.rank(), message);
   }
   std::fflush(stderr);
-  MPI_Abort(comm.get(), static_cast<int>(status));
+  abort_mpi(comm, static_cast<int>(status));
   return static_cast<int>(status);
 }
 
-/// True if all ranks come here with the same message, soon. last_word: for nothing else, as the others may be
-/// in any call of other communicators.
+/// True if all ranks come here with the same message, soon.
 bool is_said_by_all(const Communicator& last_word, const std::string& message) {
   constexpr double patience = 2;  // seconds; ranks that agree are apart by the noise of the machine
-  const std::uint64_t hash = std::hash<std::string>{}(message);
-  std::array<std::uint64_t, 2> least{hash, ~hash};
-  MPI_Request request;
-  GROVE_MPI(MPI_Iallreduce(MPI_IN_PLACE, least.data(), least.size(), MPI_UINT64_T, MPI_MIN, last_word.get(),
-                           &request));
-  int is_done = 0;
-  for (const double start = MPI_Wtime(); !is_done && MPI_Wtime() - start < patience;) {
-    GROVE_MPI(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE));
-    if (!is_done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return is_done && least[0] == ~least[1];
+  return agree_within(last_word, std::hash<std::string>{}(message), patience);
 }
 
 }  // namespace

@@ -8,11 +8,11 @@
 
 #include "base/array.hpp"
 #include "comm/communicator.hpp"
+#include "comm/message_exchange.hpp"
 #include "forest/forest.hpp"
 #include "forest/top_tree.hpp"
 #include "gravity/gravity_storage.hpp"
 #include "kernels/math/record.hpp"
-#include "let/message_exchange.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {

@@ -4,9 +4,9 @@
 #include <span>
 
 #include "base/types.hpp"
+#include "comm/message_exchange.hpp"
 #include "decomposition/domain.hpp"
 #include "kernels/math/walk_views.hpp"
-#include "let/message_exchange.hpp"
 #include "let/selection.hpp"
 
 namespace grove {

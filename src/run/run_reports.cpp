@@ -13,6 +13,7 @@
 #include "base/console.hpp"
 #include "base/memory.hpp"
 #include "base/progress.hpp"
+#include "comm/joint_reduction.hpp"
 #include "io/checkpoint_folder.hpp"
 #include "io/file.hpp"
 #include "run/guard/step_forecast.hpp"
@@ -22,26 +23,17 @@
 namespace grove {
 namespace {
 
-/// Seconds of every phase on the slowest rank.
-std::array<double, step_phases.size()> slowest(const Communicator& comm, const PhaseTimers& timers) {
+/// Seconds of every phase on this rank.
+std::array<double, step_phases.size()> seconds_of(const PhaseTimers& timers) {
   std::array<double, step_phases.size()> seconds{};
   std::transform(step_phases.begin(), step_phases.end(), seconds.begin(),
                  [&](const char* phase) { return timers.seconds(phase); });
-  comm.max(std::span<double>(seconds));
   return seconds;
 }
 
-/// The share of one rank in a step.
-struct RankStep {
-  double walk_seconds;
-  std::uint64_t bytes_sent;
-};
-
-/// The slowest rank's time over the mean.
-double imbalance(const std::vector<RankStep>& ranks) {
-  double sum = 0, most = 0;
-  for (const RankStep& rank : ranks) sum += rank.walk_seconds, most = std::max(most, rank.walk_seconds);
-  return sum > 0 ? most * static_cast<double>(ranks.size()) / sum : 1;
+/// The slowest rank's time over the mean. sum: over ranks.
+double imbalance(std::int64_t most, std::int64_t sum, int ranks) {
+  return sum > 0 ? static_cast<double>(most) * ranks / static_cast<double>(sum) : 1;
 }
 
 /// Collective.
@@ -144,13 +136,21 @@ void RunReports::step(const Step& step, PhaseTimers& timers) {
   report.tree_update = step.tree_update;
   report.leaves_moved = step.leaves_moved;
   measure(step, report, timers);
-  report.phases = slowest(run_.comm, timers);
-  const std::uint64_t sent = activity().sent;
-  const std::vector<RankStep> ranks =
-      run_.comm.all_gather(RankStep{timers.seconds("walk"), sent - std::exchange(bytes_sent_, sent)});
-  report.imbalance = imbalance(ranks);
-  for (const RankStep& rank : ranks) report.sent_bytes += static_cast<Count>(rank.bytes_sent);
+  const Activity now = activity(), since = now - std::exchange(reported_activity_, now);
+  report.phases = seconds_of(timers);
+  report.counts = StepCounts(since, timers, step_phases);
+  report.sent_bytes = static_cast<Count>(since.sent);
   report.tree_bytes = run_.forces.let_bytes;
+  const auto walk = std::llround(1e9 * timers.seconds("walk"));  // ns
+  std::int64_t most = walk, sum = walk;
+  JointReduction()
+      .max(std::span<double>(report.phases))
+      .max(report.counts.values())
+      .max(most)
+      .sum(sum)
+      .sum(report.sent_bytes)
+      .apply(run_.comm);
+  report.imbalance = imbalance(most, sum, run_.comm.size());
   if (log_) log(step, report);
 }
 
@@ -216,7 +216,8 @@ void RunReports::log(const Step& step, StepReport& report) {
 void RunReports::end(PhaseTimers& timers) {
   const Verdict verdict = this->verdict(timers);
   const auto [now, peak, on_device] = memory(run_.comm);
-  const auto phases = slowest(run_.comm, timers);
+  auto phases = seconds_of(timers);
+  run_.comm.max(std::span<double>(phases));
   const double share = static_cast<double>(run_.forces.particles) / run_.comm.size();
   if (!run_.comm.is_master()) return;
   log_->telemetry().end({seconds_between(opened_at_, Clock::now()), peak, on_device, phases, verdict});

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/activity.hpp"
 #include "base/timers.hpp"
 #include "base/types.hpp"
 #include "gravity/audit.hpp"
@@ -81,7 +82,7 @@ class RunReports {
   bool is_open_ = false;
   std::unique_ptr<RunLog> log_;  ///< on the master, while open
   Count hosts_ = 1;
-  std::uint64_t bytes_sent_ = 0;            ///< by this rank until the last report
+  Activity reported_activity_;              ///< of this rank until the last report
   std::optional<std::int64_t> resumed_at_;  ///< steps done, where the run goes on
   double start_time_ = 0;                   ///< of this process' part of the run
   Clock::time_point opened_at_, reported_at_;

@@ -301,12 +301,12 @@ void Simulation::decompose() {
     throw;
   }
   leaf_moves_.decomposed(longest_steps());
-  const double migrate = report.timers.seconds("migrate"), sort = report.sort_seconds();
-  const double wait = report.timers.seconds("wait");
+  const PhaseTimers::Cost migrate = report.timers.cost("migrate"), sort = report.sort(),
+                          wait = report.timers.cost("wait");
   timers_.add("migrate", migrate);
   timers_.add("sort", sort);
   timers_.add("wait", wait);
-  timers_.add("decompose", report.timers.seconds("total") - migrate - sort - wait);
+  timers_.add("decompose", report.timers.cost("total") - migrate - sort - wait);
 }
 
 void Simulation::evaluate_forces(const EvaluationPlan& plan) {

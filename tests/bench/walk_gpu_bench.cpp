@@ -129,9 +129,9 @@ ForceReport pass(const Communicator& comm, Backend& backend, const Decomposition
     domain = backend.decompose(parameters, box, decomposition);
     report = backend.gravity().evaluate(domain, {.tunes_groups = tunes_groups}, timers);
   }
-  timers.add("records", decomposition.timers.seconds("records"));
-  timers.add("top cuts", decomposition.timers.seconds("local"));
-  timers.add("others", decomposition.timers.seconds("total") - decomposition.sort_seconds());
+  timers.add("records", decomposition.timers.cost("records"));
+  timers.add("top cuts", decomposition.timers.cost("local"));
+  timers.add("others", decomposition.timers.cost("total") - decomposition.sort());
   for (const char* phase : phases) times[phase].push_back(1e3 * comm.max(timers.seconds(phase)));
   if (comm.size() > 1)
     for (const auto& [part, cost] : decomposition.timers.all())

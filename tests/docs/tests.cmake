@@ -10,4 +10,5 @@ foreach(page IN ITEMS README.md docs/tutorial.md docs/choosing.md docs/limits.md
 endforeach()
 grove_register_test(folder_map 1 "" ${Python_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/docs/folder_map_test.py ${PROJECT_SOURCE_DIR})
 grove_register_test(docs_links 1 "" ${Python_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/docs/links_test.py ${PROJECT_SOURCE_DIR})
+grove_register_test(mpi_calls 1 "" ${Python_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/docs/mpi_calls_test.py ${PROJECT_SOURCE_DIR})
 grove_register_test(include_circles 1 "" ${Python_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/docs/include_circles_test.py ${PROJECT_SOURCE_DIR})

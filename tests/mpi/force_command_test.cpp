@@ -62,6 +62,13 @@ TEST(Force, reports_the_same_forces_from_any_number_of_ranks) {
   for (const char* pass : {"timing", "timing_first"})
     for (const char* phase : {"decompose", "sort", "build", "moments", "let", "walk", "total"})
       EXPECT_TRUE(all[pass].contains(phase)) << pass << ' ' << phase;
+  const nlohmann::json& counts = all["counts"];
+  std::uint64_t in_phases = 0;
+  for (const auto& [phase, made] : counts["phases"].items())
+    in_phases += made.value("collectives", std::uint64_t{0});
+  EXPECT_EQ(counts["collectives"], in_phases) << "all of a pass is in its phases";
+  EXPECT_EQ(counts["messages"] > 0, comm.size() > 1);
+  EXPECT_EQ(counts["bytes"] > 0, comm.size() > 1);
 
   ReadOptions options;
   const Snapshot forces = read_snapshot(comm, folder / "forces.hdf5", options);

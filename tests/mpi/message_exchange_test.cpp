@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "let/message_exchange.hpp"
+#include "comm/message_exchange.hpp"
 
 namespace grove {
 namespace {

@@ -152,6 +152,8 @@ TEST(RunOutput, log_has_a_line_of_every_step_that_agrees_with_the_tables) {
     EXPECT_EQ(line.contains("audit"), i % 5 == 0);
     EXPECT_GT(line["memory"]["host"], 0);
     EXPECT_GE(line["bytes"]["sent"], line["bytes"]["trees"]);
+    EXPECT_LE(line["counts"]["bytes"], line["bytes"]["sent"]);
+    EXPECT_GE(line["counts"]["bytes"].get<double>() * comm.size(), line["bytes"]["sent"].get<double>());
     std::getline(energy, row);
     const nlohmann::json& e = line["energy"];
     EXPECT_EQ(

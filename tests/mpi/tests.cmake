@@ -1,7 +1,7 @@
-grove_test(comm mpi/comm_test.cpp LINK grove::comm RANKS 1 2 3 4 7)
+grove_test(comm mpi/comm_test.cpp mpi/counted_test.cpp LINK grove::comm RANKS 1 2 3 4 7)
 grove_test(exact_collectives mpi/exact_collectives_test.cpp LINK grove::comm RANKS 1 2 3 4 7)
 grove_test(totals mpi/totals_test.cpp mpi/lagrange_radii_test.cpp LINK grove::gravity RANKS 1 2 3 4 7)
-grove_test(message_exchange mpi/message_exchange_test.cpp LINK grove::let RANKS 1 2 3 4 7)
+grove_test(message_exchange mpi/message_exchange_test.cpp LINK grove::comm RANKS 1 2 3 4 7)
 grove_test(decomposition mpi/decomposition_test.cpp mpi/decomposition_limits_test.cpp mpi/migration_test.cpp
            mpi/processor_set_tree_test.cpp LINK grove::decomposition RANKS 1 2 3 4 7)
 grove_test(snapshot mpi/snapshot_test.cpp LINK grove::io RANKS 1 2 3 4 7)
@@ -37,6 +37,7 @@ grove_test(extension mpi/extension_test.cpp LINK grove::run RANKS 1 3)
 grove_test(resume mpi/resume_test.cpp LINK grove::run RANKS 1 3)
 grove_test(run_output mpi/run_output_test.cpp LINK grove_test_runs nlohmann_json::nlohmann_json
            RANKS 1 3)
+grove_test(step_budgets mpi/step_budgets_test.cpp LINK grove_test_runs nlohmann_json::nlohmann_json RANKS 1 2 3)
 grove_test(selftest_faults mpi/selftest_test.cpp LINK grove::selftest RANKS 1 3)
 foreach(ranks IN ITEMS 1 3)
   grove_register_test(selftest.ranks_${ranks} ${ranks} "" ${GROVE_MPIRUN} ${ranks} $<TARGET_FILE:grove> selftest --backend kokkos)

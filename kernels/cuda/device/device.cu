@@ -14,9 +14,9 @@ void check(cudaError_t status, const char* call) {
   throw std::runtime_error(std::string("GPU: ") + cudaGetErrorString(status) + " (" + call + ")");
 }
 
-void launched(const char* kernel, std::uint64_t device_bytes) {
+void launched(const char* kernel, std::uint64_t device_bytes, unsigned kernels) {
   check(cudaGetLastError(), kernel);
-  ++activity().launches;
+  activity().launches += kernels;
   activity().device_bytes += device_bytes;
 }
 
@@ -108,12 +108,14 @@ void device_upload(void* device, const void* host, std::size_t bytes) {
   GROVE_CUDA(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
   activity().to_device += bytes;
   ++activity().transfers;
+  ++activity().host_waits;
 }
 
 void device_download(void* host, const void* device, std::size_t bytes) {
   GROVE_CUDA(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
   activity().to_host += bytes;
   ++activity().transfers;
+  ++activity().host_waits;
 }
 
 void device_copy(void* to, const void* from, std::size_t bytes) {
@@ -131,6 +133,7 @@ void copy_any(void* to, const void* from, std::size_t bytes) {
   GROVE_CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
   GROVE_CUDA(cudaStreamSynchronize(nullptr));
   ++activity().transfers;
+  ++activity().host_waits;
   const bool from_device = is_on_device(from), to_device = is_on_device(to);
   if (from_device && to_device) activity().device_bytes += 2 * bytes;
   if (from_device && !to_device) activity().to_host += bytes;
@@ -142,7 +145,10 @@ void device_clear(void* memory, std::size_t bytes) {
   activity().device_bytes += bytes;
 }
 
-void device_synchronise() { GROVE_CUDA(cudaDeviceSynchronize()); }
+void device_synchronise() {
+  ++activity().host_waits;
+  GROVE_CUDA(cudaDeviceSynchronize());
+}
 
 DeviceMemoryUse device_memory_use() {
   DeviceMemoryUse use{};
@@ -157,11 +163,15 @@ void reset_peak_device_memory() {
 }
 
 PlainDeviceMemory::PlainDeviceMemory(std::size_t bytes) {
-  if (bytes > 0) GROVE_CUDA(cudaMalloc(&memory_, bytes));
+  if (bytes == 0) return;
+  ++activity().host_waits;
+  GROVE_CUDA(cudaMalloc(&memory_, bytes));
 }
 
 PlainDeviceMemory::~PlainDeviceMemory() {
-  if (memory_) cudaFree(memory_);
+  if (!memory_) return;
+  ++activity().host_waits;
+  cudaFree(memory_);
 }
 
 Pinned::Pinned(void* memory, std::size_t bytes) : memory_(bytes > 0 ? memory : nullptr) {

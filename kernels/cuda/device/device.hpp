@@ -10,7 +10,8 @@
 #include <utility>
 
 /// The GPU that this rank uses and its memory, without the headers of CUDA. Errors: std::runtime_error that
-/// says what was asked for and what the driver answered. Transfers add to activity().
+/// says what was asked for and what the driver answered. Transfers and waits add to
+/// activity().
 namespace grove::cuda {
 
 /// GPUs that this process can use; 0 without a driver.

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/activity.hpp"
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/streams.cuh"
 
@@ -47,10 +48,13 @@ void add(const NcclGroup::Transfer& t, ncclComm_t comm, int self, int size) {
   auto* const to = static_cast<std::byte*>(t.receive);
   for (int step = 1; step < size; ++step) {
     const int next = (self + step) % size, previous = (self - step + size) % size;
-    if (const std::size_t bytes = bytes_of(t.send_offsets, next); bytes > 0)
+    if (const std::size_t bytes = bytes_of(t.send_offsets, next); bytes > 0) {
       check(ncclSend(from + begin_of(t.send_offsets, next), bytes / words.size, words.type, next, comm,
                      stream()),
             "ncclSend");
+      ++activity().messages;
+      activity().sent += bytes;
+    }
     if (const std::size_t bytes = bytes_of(t.receive_offsets, previous); bytes > 0)
       check(ncclRecv(to + begin_of(t.receive_offsets, previous), bytes / words.size, words.type, previous,
                      comm, stream()),
@@ -106,6 +110,8 @@ void NcclGroup::exchange(std::span<const Transfer> transfers) const {
   check(ncclGroupStart(), "ncclGroupStart");
   for (const Transfer& transfer : transfers) add(transfer, impl_->comm, impl_->rank, impl_->size);
   check(ncclGroupEnd(), "ncclGroupEnd");
+  ++activity().nccl_groups;
+  ++activity().host_waits;
   GROVE_CUDA(cudaStreamSynchronize(stream()));
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/cuda/device/streams.cuh"
 
+#include "base/activity.hpp"
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/urgent_work.hpp"
 
@@ -36,7 +37,10 @@ OnStream::~OnStream() { current = before_; }
 UrgentWork::UrgentWork() : before_(current) { current = urgent_stream(); }
 UrgentWork::~UrgentWork() { current = static_cast<cudaStream_t>(before_); }
 
-void UrgentWork::wait() const { GROVE_CUDA(cudaStreamSynchronize(urgent_stream())); }
+void UrgentWork::wait() const {
+  ++activity().host_waits;
+  GROVE_CUDA(cudaStreamSynchronize(urgent_stream()));
+}
 
 Event::Event() { GROVE_CUDA(cudaEventCreate(&event_)); }
 Event::~Event() { cudaEventDestroy(event_); }

@@ -201,7 +201,7 @@ void pack_large(const LeafTrees& trees, std::int32_t largest, const DeviceArray<
       trees, places.data(), marks, before.data(), out.trees(), out.links());
   pack_piece<PackStep::store><<<blocks, pack_threads, 0, stream()>>>(trees, places.data(), marks,
                                                                      before.data(), out.trees(), out.links());
-  launched("Grove::cuda::pack_large");
+  launched("Grove::cuda::pack_large", 0, 3 + kernels_of_pass);
 }
 
 }  // namespace

@@ -140,6 +140,7 @@ DeviceArray<T> scanned(const DeviceArray<T>& values, const Sum& sum) {
   scan(nullptr);
   const DeviceArray<std::byte> scratch(bytes);
   scan(scratch.data());
+  launched("Grove::cuda::sum_before", 0, kernels_of_pass);
   return before;
 }
 

@@ -40,7 +40,8 @@ Census take_census(std::size_t count, const ParticleId* id, const double* mass, 
   reduce(nullptr);
   const DeviceArray<std::byte> scratch(bytes);
   reduce(scratch.data());
-  launched("Grove::cuda::take_census", count * (sizeof(ParticleId) + sizeof(double) + 2 * sizeof(Vec3d)));
+  launched("Grove::cuda::take_census", count * (sizeof(ParticleId) + sizeof(double) + 2 * sizeof(Vec3d)),
+           kernels_of_pass);
   Census census;
   result.download(std::span(&census, 1));
   return census;

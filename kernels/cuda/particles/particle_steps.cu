@@ -237,7 +237,7 @@ double largest_of(const double* values, std::size_t count) {
   GROVE_CUDA(cub::DeviceReduce::Max(nullptr, bytes, values, result.data(), count));
   const DeviceArray<std::byte> scratch(bytes);
   GROVE_CUDA(cub::DeviceReduce::Max(scratch.data(), bytes, values, result.data(), count));
-  launched("Grove::cuda::largest_of", count * sizeof(double));
+  launched("Grove::cuda::largest_of", count * sizeof(double), kernels_of_pass);
   double largest = 0;
   result.download(std::span(&largest, 1));
   return largest;

@@ -93,7 +93,7 @@ GroupRuns split_groups(const LeafTrees& trees, const std::uint32_t* leaf_of_grou
   result.leaf_of_run = DeviceArray<std::uint32_t>(result.count);
   put_runs<<<blocks, threads, 0, stream()>>>(splitting, first.data(), result.runs.data(),
                                              result.leaf_of_run.data());
-  launched("Grove::cuda::split_groups");
+  launched("Grove::cuda::split_groups", 0, 2 + kernels_of_pass);
   return result;
 }
 

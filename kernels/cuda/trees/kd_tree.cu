@@ -181,13 +181,15 @@ struct KdTreeBuilder::Memory {
       empty_boxes<<<blocks_for(leaves), threads>>>(leaves, boxes.data());
       bound_leaves<<<of_leaves, threads>>>(v, boxes.data());
       start<<<blocks_for(leaves, warps), threads>>>(v, boxes.data());
+      launched("Grove::cuda::start_kd", 0, 3);
       KdSizes found{};
       for (int level = 0, end = depth;; end = level + 4) {
-        for (; level < std::min(end, kd_levels); ++level) {
+        unsigned kernels = 0;
+        for (; level < std::min(end, kd_levels); ++level, kernels += 2) {
           part_large<<<of_pieces, threads>>>(v, level);
           plan_next<<<of_nodes, threads>>>(v, level);
         }
-        launched("Grove::cuda::cut_kd_large", std::uint64_t{32} * count);
+        launched("Grove::cuda::cut_kd_large", std::uint64_t{32} * count, kernels);
         sizes.download(std::span(&found, 1));
         if (found.nodes[level] == 0) break;
       }
@@ -212,7 +214,8 @@ struct KdTreeBuilder::Memory {
     scratch.reserve(bytes);
     sort(scratch.data(), bytes);
     halve<<<blocks_for(large.count), threads>>>(v, large);
-    launched("Grove::cuda::halve_by_number", std::uint64_t{64} * large.count);
+    launched("Grove::cuda::halve_by_number", std::uint64_t{64} * large.count,
+             2 + kernels_of_sort(8 * sizeof(ParticleId)));
   }
 
   void grow_rest(const KdView& v, const KdSizes& found) {
@@ -234,7 +237,7 @@ struct KdTreeBuilder::Memory {
     scratch.reserve(bytes);
     GROVE_CUDA(cub::DeviceScan::ExclusiveSum(scratch.data(), bytes, v.divided, v.divided, count));
     divided_before<<<blocks_for(begin.size()), threads>>>(v, sums.data());
-    launched("Grove::cuda::number_kd_nodes", std::uint64_t{8} * count);
+    launched("Grove::cuda::number_kd_nodes", std::uint64_t{8} * count, kernels_of_pass + 1);
     std::vector<std::uint32_t> before(begin.size());
     device_download(before.data(), sums.data(), before.size() * sizeof(std::uint32_t));
     std::vector<Count> first{0};
@@ -251,7 +254,8 @@ struct KdTreeBuilder::Memory {
     link_roots<<<blocks_for(v.from.leaves), threads>>>(to);
     link_children<<<blocks_for(v.from.count), threads>>>(to);
     launched("Grove::cuda::link_kd_nodes",
-             std::uint64_t{16} * static_cast<std::uint64_t>(first.back()) + std::uint64_t{24} * v.from.count);
+             std::uint64_t{16} * static_cast<std::uint64_t>(first.back()) + std::uint64_t{24} * v.from.count,
+             2);
   }
 };
 

@@ -58,7 +58,7 @@ void bound_leaves(const LeafTrees& trees, std::uint32_t groups, DeviceArray<Leaf
   parts.reserve(std::size_t{trees.count} * per_leaf);
   bound_parts<<<dim3(trees.count, per_leaf), threads>>>(trees, parts.data());
   join_parts<<<(trees.count + warps - 1) / warps, threads>>>(trees, parts.data(), per_leaf);
-  launched("Grove::cuda::bound_leaves");
+  launched("Grove::cuda::bound_leaves", 0, 2);
 }
 
 }  // namespace grove::cuda

@@ -125,7 +125,7 @@ LeafGroups nodes_as_groups(std::span<LeafPlaces> places, const NodeLinks* links)
   const DeviceArray<std::uint32_t> device_first(places.size() + 1);
   number_leaves<<<blocks_for(leaves + 1), threads>>>(device_places.data(), leaves, numbers.data(),
                                                      device_first.data());
-  launched("Grove::cuda::number_groups");
+  launched("Grove::cuda::number_groups", 0, 2 + kernels_of_pass);
   std::vector<std::uint32_t> first(places.size() + 1);
   device_first.download(std::span(first));
   for (std::size_t i = 0; i < places.size(); ++i) {

@@ -286,7 +286,8 @@ struct OctreeBuilder::Memory {
       sizes.clear();
       start<<<blocks_for(from.leaves), threads>>>(v);
       for (int level = 0; level < keys.depth(); ++level) divide<<<blocks, threads>>>(v, level);
-      launched("Grove::cuda::divide_octree_cells", std::uint64_t{16} * from.count);
+      launched("Grove::cuda::divide_octree_cells", std::uint64_t{16} * from.count,
+               1 + static_cast<unsigned>(keys.depth()));
       number_nodes();
       // One transfer for both, which the device waits for.
       device_copy(sizes.data() + most_depth, node_counts.data() + from.count, sizeof(std::uint32_t));
@@ -306,7 +307,7 @@ struct OctreeBuilder::Memory {
     scratch.reserve(bytes);
     GROVE_CUDA(
         cub::DeviceScan::ExclusiveSum(scratch.data(), bytes, node_counts.data(), node_counts.data(), count));
-    launched("Grove::cuda::number_octree_nodes", std::uint64_t{8} * count);
+    launched("Grove::cuda::number_octree_nodes", std::uint64_t{8} * count, kernels_of_pass);
   }
 };
 
@@ -356,7 +357,8 @@ std::vector<Count> OctreeBuilder::build(std::uint32_t* order, DeviceArray<NodeLi
     link(std::integral_constant<std::uint32_t, bucket_size>{});
   else
     link(std::integral_constant<std::uint32_t, group_size>{});
-  launched("Grove::cuda::link_octree_nodes", std::uint64_t{16} * nodes + std::uint64_t{8} * m.from.count);
+  launched("Grove::cuda::link_octree_nodes", std::uint64_t{16} * nodes + std::uint64_t{8} * m.from.count,
+           cells > 0 ? 3 : 1);
   std::vector<std::uint32_t> begin(leaves + std::size_t{1});
   device_download(begin.data(), m.node_begin.data(), begin.size() * sizeof(std::uint32_t));
   return {begin.begin(), begin.end()};

@@ -142,7 +142,8 @@ void OctreeKeys::sort_by(Word word, const LeafRecords& from) {
   GROVE_CUDA(cub::DeviceRadixSort::SortPairs(scratch_.data(), bytes, keys, order, from.count, 0, bits));
   if (keys.Current() != keys_[now_].data()) now_ = 1 - now_;
   launched("Grove::cuda::sort_octree_keys",
-           std::uint64_t{24} * static_cast<std::uint64_t>((bits + 7) / 8) * from.count);
+           std::uint64_t{24} * static_cast<std::uint64_t>((bits + 7) / 8) * from.count,
+           kernels_of_sort(bits));
 }
 
 void OctreeKeys::sort_once(const LeafRecords& from) {

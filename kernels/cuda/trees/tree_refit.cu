@@ -350,7 +350,8 @@ void TreeRefit::run(const LeafParticleFields& particles, const GravityParameters
       sum_up(NoExtent{});
   }
   bound_leaves(trees, groups, parts_);
-  launched("Grove::cuda::update_trees");
+  constexpr unsigned of_nodes = 4 + Sizes::passes;  // beside that of origins
+  launched("Grove::cuda::update_trees", 0, nodes > 0 ? 1 + of_nodes : 1);
 }
 
 }  // namespace grove::cuda

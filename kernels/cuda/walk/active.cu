@@ -22,7 +22,7 @@ ActiveList select(std::uint32_t count, const Predicate& is_active) {
   const DeviceArray<std::byte> scratch(bytes);
   GROVE_CUDA(cub::DeviceSelect::If(scratch.data(), bytes, numbers, list.numbers.data(), found.data(),
                                    static_cast<int>(count), is_active, stream()));
-  launched("Grove::cuda::select_active");
+  launched("Grove::cuda::select_active", 0, kernels_of_pass);
   found.download(std::span(&list.count, 1));
   return list;
 }

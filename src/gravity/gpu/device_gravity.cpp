@@ -216,7 +216,7 @@ WalkCounts DeviceGravity::walk_others(const GravitySetup& setup, const Domain& d
   comm_.together([&] {
     if (own_) {
       counts += own_->finish();
-      timers.add("own walk", own_->seconds());
+      timers.add("own walk", {own_->seconds(), {}});
     }
     const auto timer = timers.time("other walk");
     counts += own_ ? cuda::walk_others(setup.walk.gravity, setup.walk.units, sources(), targets_, output())

@@ -16,6 +16,7 @@
 #include "gravity/totals.hpp"
 #include "log_file.hpp"
 #include "rung_costs.hpp"
+#include "step_counts.hpp"
 #include "telemetry.hpp"
 #include "tuning/tree_update.hpp"
 #include "verdict.hpp"
@@ -53,7 +54,8 @@ struct StepReport {
   std::optional<LagrangeRadii> radii;  ///< where they were measured
   std::optional<AuditResult> audit;    ///< where this step was audited
   std::optional<MemoryReport> memory;  ///< where all particles are synchronised
-  Count sent_bytes = 0;  ///< payload that ranks sent each other, all ranks: particles, records, trees
+  StepCounts counts;                   ///< since the report before
+  Count sent_bytes = 0;  ///< that ranks sent each other, all ranks: particles, records, trees, agreements
   Count tree_bytes = 0;  ///< of that, locally essential trees
   std::array<double, step_phases.size()> phases{};  ///< seconds, the slowest rank
   double imbalance = 1;  ///< walk: slowest rank over mean; on GPUs what the exchange leaves of it

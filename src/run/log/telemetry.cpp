@@ -15,6 +15,7 @@
 #include "base/instruction_set.hpp"
 #include "environment.hpp"
 #include "run_log.hpp"
+#include "step_counts_json.hpp"
 
 namespace grove {
 namespace {
@@ -136,6 +137,7 @@ void Telemetry::add(const StepReport& report) {
             {"cell_interactions", report.cell_interactions},
             {"particle_interactions", report.particle_interactions},
             {"phases", json_of(report.phases)},
+            {"counts", json_of(report.counts)},
             {"walk_imbalance", report.imbalance},
             {"bytes", {{"sent", report.sent_bytes}, {"trees", report.tree_bytes}}}};
   if (report.totals) json["energy"] = json_of(*report.totals, report.energy_error, shown_);

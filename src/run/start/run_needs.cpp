@@ -35,7 +35,7 @@ constexpr double megabyte = 1e6;
 /// On the disk: two are kept while the next is written.
 constexpr int checkpoints_at_once = 3;
 /// Rows and lines of a longest step, with energies and rungs, and of another.
-constexpr double log_bytes_per_longest_step = 2000, log_bytes_per_step = 750;
+constexpr double log_bytes_per_longest_step = 2400, log_bytes_per_step = 1100;
 /// Memory of a particle anywhere.
 constexpr auto of_fields = static_cast<double>(bytes_of_fields());
 /// The deepest rung, if nothing tells how short steps become.

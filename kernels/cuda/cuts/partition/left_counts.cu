@@ -16,7 +16,7 @@ void LeftCounts::scan(std::uint32_t tiles) {
   GROVE_CUDA(cub::DeviceScan::ExclusiveSum(nullptr, bytes, in_.data(), before_.data(), tiles));
   scratch_.reserve(bytes);
   GROVE_CUDA(cub::DeviceScan::ExclusiveSum(scratch_.data(), bytes, in_.data(), before_.data(), tiles));
-  launched("Grove::cuda::scan_left_counts");
+  launched("Grove::cuda::scan_left_counts", 0, kernels_of_pass);
 }
 
 }  // namespace grove::cuda

@@ -138,7 +138,7 @@ void reorder_listed(std::span<const FieldColumn> columns, const std::uint32_t* n
   const dim3 blocks(blocks_for(count), static_cast<unsigned>(columns.size()));
   take<<<blocks, threads, 0, stream()>>>(list, order, count);
   put<<<blocks, threads, 0, stream()>>>(list, numbers, count);
-  launched("Grove::cuda::reorder_listed");
+  launched("Grove::cuda::reorder_listed", 0, 2);
 }
 
 }  // namespace grove::cuda

@@ -137,7 +137,7 @@ void sort_pairs(const DeviceArray<std::uint32_t> (&key)[2], const DeviceArray<st
   const DeviceArray<std::byte> scratch(bytes);
   GROVE_CUDA(cub::DeviceRadixSort::SortPairs(scratch.data(), bytes, key[0].data(), key[1].data(),
                                              value[0].data(), value[1].data(), count, 0, bits));
-  launched("Grove::cuda::sort_by_leaf", 32 * key[0].size());
+  launched("Grove::cuda::sort_by_leaf", 32 * key[0].size(), kernels_of_sort(bits));
 }
 
 }  // namespace

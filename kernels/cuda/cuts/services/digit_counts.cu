@@ -109,7 +109,7 @@ std::vector<std::uint32_t> find_hashes(const ActiveIds& ids, std::size_t count, 
   select(nullptr);
   const DeviceArray<std::byte> scratch(bytes);
   select(scratch.data());
-  launched("Grove::cuda::find_hashes");
+  launched("Grove::cuda::find_hashes", 0, kernels_of_pass);
   std::uint32_t number = 0;
   found.download(std::span(&number, 1));
   std::vector<std::uint32_t> host(number);

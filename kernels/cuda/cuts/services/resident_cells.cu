@@ -131,7 +131,7 @@ ParticleId ResidentCells::greatest_id() const {
   GROVE_CUDA(cub::DeviceReduce::Max(nullptr, bytes, my.ids, greatest.data(), count));
   const DeviceArray<std::byte> scratch(bytes);
   GROVE_CUDA(cub::DeviceReduce::Max(scratch.data(), bytes, my.ids, greatest.data(), count));
-  launched("Grove::cuda::greatest_id", 8 * my.particles);
+  launched("Grove::cuda::greatest_id", 8 * my.particles, kernels_of_pass);
   ParticleId result = 0;
   greatest.download(std::span(&result, 1));
   return result;

@@ -1,9 +1,9 @@
-#include "let/message_exchange.hpp"
+#include "comm/message_exchange.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/activity.hpp"
+#include "comm/counted.hpp"
 
 namespace grove {
 
@@ -16,11 +16,12 @@ MessageExchange::MessageExchange(const Communicator& comm, std::vector<Message> 
       receive_blocks_(static_cast<std::size_t>(comm.size()), 0) {
   for (const Message& message : outgoing_)
     send_blocks_[static_cast<std::size_t>(message.rank)] = static_cast<Count>(message.blocks.size());
+  comm_.count(sizeof(Count) * (send_blocks_.size() - 1));
   GROVE_MPI(MPI_Ialltoall(send_blocks_.data(), 1, mpi_type<Count>(), receive_blocks_.data(), 1,
                           mpi_type<Count>(), comm_.get(), &sizes_));
   for (Message& message : outgoing_)
     in_pieces(message, [&](void* data, int bytes, MPI_Request* request) {
-      activity().sent += static_cast<std::uint64_t>(bytes);
+      count_message(static_cast<std::size_t>(bytes));
       GROVE_MPI(MPI_Isend(data, bytes, MPI_BYTE, message.rank, static_cast<int>(Tag::let_payload),
                           comm_.get(), request));
     });

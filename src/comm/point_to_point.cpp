@@ -1,0 +1,34 @@
+#include "comm/point_to_point.hpp"
+
+#include <climits>
+#include <stdexcept>
+
+namespace grove {
+
+void send_message(const Communicator& comm, int to, Tag tag, std::span<const std::byte> message) {
+  if (message.size() > INT_MAX) throw std::runtime_error("a message exceeds 2 GiB");
+  count_message(message.size());
+  GROVE_MPI(MPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, to, static_cast<int>(tag),
+                     comm.get()));
+}
+
+Array<std::byte> receive_message(const Communicator& comm, int from, Tag tag) {
+  MPI_Status status;
+  int size = 0;
+  GROVE_MPI(MPI_Probe(from, static_cast<int>(tag), comm.get(), &status));
+  GROVE_MPI(MPI_Get_count(&status, MPI_BYTE, &size));
+  Array<std::byte> message(static_cast<std::size_t>(size));
+  GROVE_MPI(
+      MPI_Recv(message.data(), size, MPI_BYTE, from, static_cast<int>(tag), comm.get(), MPI_STATUS_IGNORE));
+  return message;
+}
+
+void exchange_messages(const Communicator& comm, Tag tag, int to, const void* send, int from, void* receive,
+                       std::size_t bytes) {
+  const int size = static_cast<int>(bytes);
+  count_message(bytes);
+  GROVE_MPI(MPI_Sendrecv(send, size, MPI_BYTE, to, static_cast<int>(tag), receive, size, MPI_BYTE, from,
+                         static_cast<int>(tag), comm.get(), MPI_STATUS_IGNORE));
+}
+
+}  // namespace grove
