@@ -129,7 +129,7 @@ class SlowGravity : public HostGravity {
 
  private:
   WalkCounts slowly(const WalkCounts& counts, PhaseTimers& timers) const {
-    timers.add("other walk", seconds_ * static_cast<double>(counts.cell + counts.particle));
+    timers.add("other walk", {seconds_ * static_cast<double>(counts.cell + counts.particle), {}});
     return counts;
   }
   double seconds_;  ///< per interaction
