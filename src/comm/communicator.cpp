@@ -69,7 +69,11 @@ std::string Communicator::broadcast(const std::string& text, int root) const {
 
 void Communicator::gather_elements(const void* data, std::size_t count, std::size_t element_size,
                                    const std::function<void*(std::size_t)>& resize) const {
-  const std::vector<Count> counts = all_gather(static_cast<Count>(count));
+  gather_known(data, all_gather(static_cast<Count>(count)), element_size, resize);
+}
+
+void Communicator::gather_known(const void* data, std::span<const Count> counts, std::size_t element_size,
+                                const std::function<void*(std::size_t)>& resize) const {
   const Count total = std::accumulate(counts.begin(), counts.end(), Count{0});
   if (total > INT32_MAX)
     throw std::runtime_error(fmt::format("cannot gather {} elements in one call", total));
@@ -80,9 +84,9 @@ void Communicator::gather_elements(const void* data, std::size_t count, std::siz
   MPI_Datatype element;
   GROVE_MPI(MPI_Type_contiguous(static_cast<int>(element_size), MPI_BYTE, &element));
   GROVE_MPI(MPI_Type_commit(&element));
-  this->count(count * element_size);
-  GROVE_MPI(MPI_Allgatherv(data, static_cast<int>(count), element, result, sizes.data(), offsets.data(),
-                           element, comm_));
+  const int own = sizes[static_cast<std::size_t>(rank_)];
+  count(static_cast<std::size_t>(own) * element_size);
+  GROVE_MPI(MPI_Allgatherv(data, own, element, result, sizes.data(), offsets.data(), element, comm_));
   GROVE_MPI(MPI_Type_free(&element));
 }
 

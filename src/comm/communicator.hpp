@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/types.hpp"
 #include "comm/counted.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/tags.hpp"
@@ -112,6 +113,15 @@ class Communicator {
     return result;
   }
 
+  /// The same where every rank knows how many elements each has. counts: length P.
+  template <Wire T>
+  std::vector<T> all_gather_arrays(std::span<const T> values, std::span<const Count> counts) const {
+    std::vector<T> result;
+    gather_known(values.data(), counts, sizeof(T),
+                 [&](std::size_t n) { return result.resize(n), static_cast<void*>(result.data()); });
+    return result;
+  }
+
   /// The root's value, everywhere.
   template <Wire T>
   T broadcast(T value, int root = 0) const {
@@ -166,6 +176,8 @@ class Communicator {
   }
   void gather_elements(const void* data, std::size_t count, std::size_t element_size,
                        const std::function<void*(std::size_t)>& resize) const;
+  void gather_known(const void* data, std::span<const Count> counts, std::size_t element_size,
+                    const std::function<void*(std::size_t)>& resize) const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;

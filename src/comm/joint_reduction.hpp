@@ -13,7 +13,7 @@
 
 namespace grove {
 
-/// Sums and maxima over all ranks that travel together:
+/// Sums, exclusive ors and maxima over all ranks that travel together:
 ///
 ///   JointReduction().sum(particles).max(std::span(seconds)).apply(comm);
 ///
@@ -31,6 +31,11 @@ class JointReduction {
   template <std::integral T>
   JointReduction& sum(T& value) {
     return sum(std::span<T>(&value, 1));
+  }
+
+  JointReduction& exclusive_or(std::uint64_t& value) {
+    return add(exclusive_ors_, std::span<std::uint64_t>(&value, 1), key_of<std::uint64_t>,
+               value_of<std::uint64_t>);
   }
 
   /// None may be NaN.
@@ -84,7 +89,7 @@ class JointReduction {
       return static_cast<T>(key);
   }
 
-  Words sums_, maxima_;
+  Words sums_, exclusive_ors_, maxima_;
 };
 
 }  // namespace grove

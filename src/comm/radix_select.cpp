@@ -88,7 +88,10 @@ std::uint64_t select_key(const Communicator& comm, std::span<const std::uint64_t
 }
 
 float median(const Communicator& comm, std::span<const float> values) {
-  const Count all = comm.sum(static_cast<Count>(values.size()));
+  return median(comm, values, comm.sum(static_cast<Count>(values.size())));
+}
+
+float median(const Communicator& comm, std::span<const float> values, Count all) {
   if (all == 0) return 0;
   // The bits of floats that are not negative, read as integers, are in the order of the floats.
   std::vector<std::uint32_t> keys(values.size());

@@ -33,5 +33,7 @@ std::uint64_t select_key(const Communicator& comm, int bits, const DigitCounter&
 /// The lower median of the values of all ranks together: element (n - 1) / 2 in ascending order. Collective.
 /// values: not negative, no NaN. 0 if there are none.
 float median(const Communicator& comm, std::span<const float> values);
+/// The same where it is known how many there are in all.
+float median(const Communicator& comm, std::span<const float> values, Count all);
 
 }  // namespace grove

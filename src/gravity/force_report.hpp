@@ -1,7 +1,10 @@
 #pragma once
 
+#include <functional>
+
 #include "base/types.hpp"
 #include "comm/communicator.hpp"
+#include "comm/joint_reduction.hpp"
 #include "decomposition/rank_speeds.hpp"
 #include "kernels/math/block_steps.hpp"
 #include "kernels/math/opening.hpp"
@@ -18,6 +21,9 @@ struct EvaluationPlan {
   /// True: the critical separation of least cost is looked for behind the walk, if groups may be split and
   /// the parameters set none. Cost: some 15 walks of all particles.
   bool tunes_groups = false;
+  /// Called when forces are there, if it is set: adds what is to be agreed on with the report, in the same
+  /// message. is_finite: the accelerations of this rank's particles are.
+  std::function<void(JointReduction& joint, bool is_finite)> closes = {};
 };
 
 /// The work and the outcome of one evaluation of forces. Values are sums over all ranks, the same on every
@@ -38,8 +44,9 @@ struct ForceReport {
   bool stands_in = false;          ///< for a criterion that needs |a_old|, as there was none yet
   double critical_separation = 0;  ///< that parts of groups reached; 0: groups were not split
 
-  /// Turns what each rank counted into sums over all ranks, and keeps its own interactions. Collective.
-  void add_over_ranks(const Communicator& comm);
+  /// Turns what each rank counted into sums over all ranks, and keeps its own interactions. joint: what
+  /// travels with them. Collective. Cost: one reduction.
+  void add_over_ranks(const Communicator& comm, JointReduction& joint);
 };
 
 }  // namespace grove

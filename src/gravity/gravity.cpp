@@ -8,12 +8,12 @@
 namespace grove {
 
 ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) {
-  {
+  const bool agrees = plan.grows || plan.first_active == 0;
+  if (agrees) {
     const auto timer = timers.time("wait");  // so that no other phase counts waiting for slower ranks
     comm_.barrier();
   }
   if (plan.grows) storage_.grow(domain, timers);
-  const bool agrees = plan.grows || plan.first_active == 0;
   if (agrees) {
     const auto timer = timers.time("moments");
     setup_ = agree_on_setup(domain);
@@ -42,8 +42,10 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
   }
   if (is_direct)
     report.interactions.particle = std::accumulate(report.work.begin(), report.work.end(), Count{0});
+  JointReduction joint;
+  if (plan.closes) plan.closes(joint, report.not_finite == 0);
   const auto timer = timers.time("wait");
-  report.add_over_ranks(comm_);
+  report.add_over_ranks(comm_, joint);
   return report;
 }
 
@@ -74,7 +76,10 @@ void Gravity::walk(const Domain& domain, const EvaluationPlan& plan, ForceReport
   {
     const auto timer = timers.time("let");
     storage_.begin_walk(setup_, domain, plan.first_active);
-    storage_.publish(setup_, domain);
+  }
+  storage_.publish(setup_, domain, timers);
+  {
+    const auto timer = timers.time("let");
     storage_.select(setup_, domain);
   }
   {

@@ -44,7 +44,8 @@ class Gravity {
   /// old_acceleration and work of the active particles.
   ///
   /// domain (in): the decomposition of just the particles that are stored, which may have moved since.
-  /// timers: adds to build, sort, moments, let, walk, tune, advance, and wait, for slower ranks. Collective.
+  /// timers: adds to build, sort, moments, let, walk, tune, advance, and wait, for slower ranks. Collective;
+  /// where only some particles are active, on the host in 3 calls of MPI.
   /// InputError on all ranks if single precision cannot hold the forces or the separations
   /// (gravity/resolution.hpp). Cost: O(N/P log N), and messages for a surface of the rank's part of space.
   ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers);

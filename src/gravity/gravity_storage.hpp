@@ -55,7 +55,8 @@ class GravityStorage {
   /// trees, beside the passes that come next.
   virtual void begin_walk(const GravitySetup& setup, const Domain& domain, int first_active) = 0;
   /// Tells all ranks the roots and bounds of the own leaves, and makes the moments of the cells above them.
-  virtual void publish(const GravitySetup& setup, const Domain& domain) = 0;
+  /// Adds to let and wait.
+  virtual void publish(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) = 0;
   /// Chooses what walks of other ranks need of the own trees. On the host that is under way from here on.
   virtual void select(const GravitySetup& setup, const Domain& domain) = 0;
   /// Lets the own trees act. A GPU is at it already, and counts with the others. Adds to own walk.

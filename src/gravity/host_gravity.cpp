@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/errors.hpp"
+#include "comm/joint_reduction.hpp"
 #include "comm/radix_select.hpp"
 #include "decomposition/leaf_transfer.hpp"
 #include "gravity/direct_forces.hpp"
@@ -20,10 +21,11 @@ namespace grove {
 
 GravityStorage::Sums HostGravity::reduce(bool with_median) const {
   Sums sums;
-  sums.particles = comm_.sum(static_cast<Count>(particles_.size()));
-  if (with_median) sums.median_acceleration = median(comm_, particles_.old_acceleration);
-  sums.largest_mass =
-      comm_.max(particles_.empty() ? 0 : *std::max_element(particles_.mass.begin(), particles_.mass.end()));
+  sums.particles = static_cast<Count>(particles_.size());
+  if (!particles_.empty())
+    sums.largest_mass = *std::max_element(particles_.mass.begin(), particles_.mass.end());
+  JointReduction().sum(sums.particles).max(sums.largest_mass).apply(comm_);
+  if (with_median) sums.median_acceleration = median(comm_, particles_.old_acceleration, sums.particles);
   return sums;
 }
 
@@ -48,12 +50,21 @@ void HostGravity::refit(const GravitySetup& setup, const Domain& domain, int fir
   });
 }
 
-void HostGravity::publish(const GravitySetup& setup, const Domain& domain) {
-  std::vector<LeafNotice> own;
-  for (std::int32_t i = 0; i < forest_.leaves(); ++i)
-    own.push_back({forest_.root(i), forest_.target(i).bounds});
-  const std::vector<LeafNotice> all = comm_.all_gather_arrays(std::span<const LeafNotice>(own));
-
+void HostGravity::publish(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) {
+  std::vector<LeafNotice> own, all;
+  {
+    const auto timer = timers.time("let");
+    for (std::int32_t i = 0; i < forest_.leaves(); ++i)
+      own.push_back({forest_.root(i), forest_.target(i).bounds});
+  }
+  {
+    const auto timer = timers.time("wait");  // for slower ranks
+    std::vector<Count> leaves(static_cast<std::size_t>(comm_.size()));
+    for (std::size_t rank = 0; rank < leaves.size(); ++rank)
+      leaves[rank] = domain.first_leaf[rank + 1] - domain.first_leaf[rank];
+    all = comm_.all_gather_arrays(std::span<const LeafNotice>(own), std::span<const Count>(leaves));
+  }
+  const auto timer = timers.time("let");
   roots_.clear();
   bounds_.clear();
   origins_.clear();

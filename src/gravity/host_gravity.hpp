@@ -33,7 +33,7 @@ class HostGravity : public GravityStorage {
   void refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
              PhaseTimers& timers) override;
   void begin_walk(const GravitySetup&, const Domain&, int) override {}  // groups tell by themselves
-  void publish(const GravitySetup& setup, const Domain& domain) override;
+  void publish(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) override;
   void select(const GravitySetup& setup, const Domain& domain) override;
   WalkCounts walk_own(const GravitySetup& setup, PhaseTimers& timers) override;
   Imported import(const GravitySetup& setup, const Domain& domain) override;

@@ -25,8 +25,9 @@ class LeafSum {
   T operator()() {
     if (domain_.cells.empty()) return T{};
     std::vector<T> own;
-    collect(domain_.cells[0], own);
-    parts_ = comm_.all_gather_arrays(std::span<const T>(own));
+    std::vector<Count> parts(static_cast<std::size_t>(comm_.size()), 0);
+    collect(domain_.cells[0], own, parts);
+    parts_ = comm_.all_gather_arrays(std::span<const T>(own), std::span<const Count>(parts));
     next_ = 0;
     return join(domain_.cells[0]);
   }
@@ -38,13 +39,17 @@ class LeafSum {
   int first_owner(const Cell& cell) const { return domain_.owner(cell.first_leaf); }
   int last_owner(const Cell& cell) const { return domain_.owner(cell.first_leaf + cell.leaves - 1); }
 
-  /// The values of the largest cells that lie wholly on this rank, left to right.
-  void collect(const Cell& cell, std::vector<T>& own) const {
-    const int first = first_owner(cell), last = last_owner(cell), self = comm_.rank();
-    if (first > self || last < self) return;
-    if (first == last) return own.push_back(local_sum(cell));
-    collect(child(cell, 0), own);
-    collect(child(cell, 1), own);
+  /// The values of the largest cells that lie wholly on this rank, left to right. parts: how many each rank
+  /// has of these.
+  void collect(const Cell& cell, std::vector<T>& own, std::vector<Count>& parts) const {
+    const int owner = first_owner(cell);
+    if (owner == last_owner(cell)) {
+      ++parts[static_cast<std::size_t>(owner)];
+      if (owner == comm_.rank()) own.push_back(local_sum(cell));
+      return;
+    }
+    collect(child(cell, 0), own, parts);
+    collect(child(cell, 1), own, parts);
   }
   T local_sum(const Cell& cell) const {
     if (cell.is_leaf()) {

@@ -35,6 +35,11 @@ void LeafMoves::synchronised() {
   is_due_ = true;
 }
 
+void LeafMoves::join(JointReduction& joint, double now) {
+  may_pay_ = is_due_ && comm_.is_master() && balance_.may_pay(now) ? 1 : 0;
+  joint.max(may_pay_);
+}
+
 std::vector<std::uint32_t> LeafMoves::speeds() {
   if (comm_.size() == 1) return {};
   return of_master(comm_, balance_.speeds_of_shares());
@@ -42,7 +47,6 @@ std::vector<std::uint32_t> LeafMoves::speeds() {
 
 /// The runs to be had; empty: those that there are.
 std::vector<std::int32_t> LeafMoves::choose(const Backend& backend, const Domain& domain, double now) {
-  if (!comm_.broadcast(balance_.may_pay(now))) return {};
   const std::vector<Count> own = backend.leaf_work(domain),
                            work = comm_.all_gather_arrays(std::span<const Count>(own));
   std::vector<std::int32_t> runs;
@@ -52,7 +56,7 @@ std::vector<std::int32_t> LeafMoves::choose(const Backend& backend, const Domain
 }
 
 Count LeafMoves::move(Backend& backend, Domain& domain, double now, PhaseTimers& timers) {
-  if (!std::exchange(is_due_, false)) return 0;
+  if (!std::exchange(is_due_, false) || std::exchange(may_pay_, 0) == 0) return 0;
   {
     const auto timer = timers.time("wait");  // for ranks that drift for longer
     comm_.barrier();
@@ -66,7 +70,7 @@ Count LeafMoves::move(Backend& backend, Domain& domain, double now, PhaseTimers&
   const Count leaves = leaves_moved(domain.first_leaf, runs),
               particles = most_moved(particles_by_leaf(domain), domain.first_leaf, runs);
   const double before = timers.seconds("move");
-  const ExchangeGuard guard(comm_, backend);
+  ExchangeGuard guard(comm_, backend);
   backend.move_leaves(domain, std::move(runs), timers);
   guard.check("a move of leaves");
   balance_.moved(particles, comm_.max(timers.seconds("move") - before));

@@ -6,6 +6,7 @@
 #include "backend/backend.hpp"
 #include "base/timers.hpp"
 #include "comm/communicator.hpp"
+#include "comm/joint_reduction.hpp"
 #include "decomposition/domain.hpp"
 #include "decomposition/leaf_balance.hpp"
 #include "gravity/gravity.hpp"
@@ -13,7 +14,7 @@
 namespace grove {
 
 /// Moves leaves between the ranks of a run where LeafBalance says that it pays. The master decides. Every
-/// call but the first two is collective; alone a rank does nothing in any.
+/// call but walked(), decomposed() and join() is collective; alone a rank does nothing in any.
 class LeafMoves {
  public:
   LeafMoves(const Communicator& comm, MoveRates rates) : comm_(comm), balance_(comm.size(), rates) {}
@@ -24,6 +25,8 @@ class LeafMoves {
   void decomposed(double now);
   /// After the last step of a longest step: all particles are synchronised.
   void synchronised();
+  /// After each step: adds what has to be agreed on. now: when the next step ends.
+  void join(JointReduction& joint, double now);
 
   /// For the decomposition that comes now: DecompositionParameters::speeds.
   std::vector<std::uint32_t> speeds();
@@ -38,6 +41,7 @@ class LeafMoves {
   LeafBalance balance_;
   Walked walked_;        ///< by this rank in the longest step under way
   bool is_due_ = false;  ///< to be looked at before the next walk
+  int may_pay_ = 0;      ///< the master says so
 };
 
 }  // namespace grove

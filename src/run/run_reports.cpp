@@ -36,12 +36,14 @@ double imbalance(std::int64_t most, std::int64_t sum, int ranks) {
   return sum > 0 ? static_cast<double>(most) * ranks / static_cast<double>(sum) : 1;
 }
 
-/// Collective.
-MemoryReport memory(const Communicator& comm) {
+/// Of this rank.
+MemoryReport own_memory() {
   const MemoryUse use = memory_use();
-  std::array<double, 3> most{use.now, use.peak, static_cast<double>(peak_device_memory())};
-  comm.max(std::span<double>(most));
-  return {most[0], most[1], most[2]};
+  return {use.now, use.peak, static_cast<double>(peak_device_memory())};
+}
+
+void join(JointReduction& joint, MemoryReport& memory) {
+  joint.max(memory.host).max(memory.host_peak).max(memory.device_peak);
 }
 
 /// Shown however quiet the run is.
@@ -131,7 +133,7 @@ std::uint8_t RunReports::types_with_mass() const {
   return mask;
 }
 
-void RunReports::step(const Step& step, PhaseTimers& timers) {
+void RunReports::step(const Step& step, PhaseTimers& timers, JointReduction& joint) {
   StepReport report;
   report.tree_update = step.tree_update;
   report.leaves_moved = step.leaves_moved;
@@ -143,8 +145,8 @@ void RunReports::step(const Step& step, PhaseTimers& timers) {
   report.tree_bytes = run_.forces.let_bytes;
   const auto walk = std::llround(1e9 * timers.seconds("walk"));  // ns
   std::int64_t most = walk, sum = walk;
-  JointReduction()
-      .max(std::span<double>(report.phases))
+  if (report.memory) join(joint, *report.memory);
+  joint.max(std::span<double>(report.phases))
       .max(report.counts.values())
       .max(most)
       .sum(sum)
@@ -158,7 +160,7 @@ void RunReports::step(const Step& step, PhaseTimers& timers) {
 void RunReports::measure(const Step& step, StepReport& report, PhaseTimers& timers) {
   if (run_.clock.is_synchronised()) {
     report.totals = run_.backend.totals(run_.domain);
-    report.memory = memory(run_.comm);
+    report.memory = own_memory();
     report.energy_error = (report.totals->total_energy() - state_.first_energy) / state_.energy_scale;
     state_.conservation.add(*report.totals, report.energy_error);
     if (measures_radii(step.number)) {
@@ -215,9 +217,12 @@ void RunReports::log(const Step& step, StepReport& report) {
 
 void RunReports::end(PhaseTimers& timers) {
   const Verdict verdict = this->verdict(timers);
-  const auto [now, peak, on_device] = memory(run_.comm);
+  MemoryReport memory = own_memory();
   auto phases = seconds_of(timers);
-  run_.comm.max(std::span<double>(phases));
+  JointReduction joint;
+  join(joint, memory);
+  joint.max(std::span<double>(phases)).apply(run_.comm);
+  const double peak = memory.host_peak, on_device = memory.device_peak;
   const double share = static_cast<double>(run_.forces.particles) / run_.comm.size();
   if (!run_.comm.is_master()) return;
   log_->telemetry().end({seconds_between(opened_at_, Clock::now()), peak, on_device, phases, verdict});

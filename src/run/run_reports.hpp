@@ -9,6 +9,7 @@
 #include "base/activity.hpp"
 #include "base/timers.hpp"
 #include "base/types.hpp"
+#include "comm/joint_reduction.hpp"
 #include "gravity/audit.hpp"
 #include "gravity/totals.hpp"
 #include "run/log/conservation.hpp"
@@ -54,8 +55,8 @@ class RunReports {
     bool is_audited;
     const RungCosts& rung_costs;
   };
-  /// timers: of the step; adds to audit and output.
-  void step(const Step& step, PhaseTimers& timers);
+  /// timers: of the step; adds to audit and output. joint: what is agreed on with it, which is then known.
+  void step(const Step& step, PhaseTimers& timers, JointReduction& joint);
   /// Behind the last one. timers: of what came after it.
   void end(PhaseTimers& timers);
 

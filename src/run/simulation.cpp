@@ -22,6 +22,13 @@ namespace {
 /// Steps from one search for the critical separation of groups to the next; one costs as much as so many.
 constexpr std::int64_t tuning_interval = 1024, tuning_evaluations = 15;
 
+/// The deepest rung that has particles.
+int deepest_of(const RungCounts& particles) {
+  int deepest = deepest_rung;
+  while (deepest > 0 && particles[static_cast<std::size_t>(deepest)] == 0) --deepest;
+  return deepest;
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -122,6 +129,7 @@ Particles Simulation::present_particles() const {
 }
 
 Ended Simulation::run(StopRequests* requests) {
+  requests_ = requests;
   try {
     return to_the_end(requests);
   } catch (const Agreed<std::runtime_error>& error) {
@@ -133,12 +141,15 @@ Ended Simulation::to_the_end(StopRequests* requests) {
   const bool is_new = !reports_.resumed_at();
   if (is_new) introduce();
   reports_.open();
-  if (is_new) report(TreeUpdate::redecompose);
+  if (is_new) {
+    JointReduction alone;
+    report(TreeUpdate::redecompose, alone);
+  }
   if (requests) requests->steps_go_on(expected_checkpoint_seconds());
   while (!is_done()) {
     step();
     if (is_done()) break;
-    const Request request = asked(requests);
+    const Request request = asked();
     if (request == Request::stop) {
       write_checkpoint();
       return Ended::stopped;
@@ -152,18 +163,25 @@ Ended Simulation::to_the_end(StopRequests* requests) {
   return Ended::complete;
 }
 
+/// What this rank was asked to do.
+StopRequests::Heard Simulation::heard() {
+  if (requests_) return requests_->heard(checkpoints_.is_due());
+  return {0, 0, comm_.is_master() && checkpoints_.is_due() ? 1 : 0};
+}
+
 /// Between two steps: what is to be done, when the snapshots that are asked for are written.
-Request Simulation::asked(StopRequests* requests) {
-  if (!requests) return comm_.broadcast(checkpoints_.is_due()) ? Request::checkpoint : Request::none;
-  while (true) {
-    const Request request = requests->poll(checkpoints_.is_due());
-    if (request != Request::snapshot) return request;
+Request Simulation::asked() {
+  if (!requests_) return asked_[2] > 0 ? Request::checkpoint : Request::none;
+  Request request = requests_->answer(asked_);
+  while (request == Request::snapshot) {
     {
       const auto timer = since_report_.time("output");
       outputs_.write_requested(steps_done_);
     }
-    requests->steps_go_on(expected_checkpoint_seconds());
+    requests_->steps_go_on(expected_checkpoint_seconds());
+    request = requests_->poll(checkpoints_.is_due());
   }
+  return request;
 }
 
 void Simulation::step() {
@@ -181,23 +199,57 @@ void Simulation::step() {
   const Expected expected((tunes_groups ? 1 + tuning_evaluations : 1) *
                           forecast_.seconds(rung_costs_.particles, clock_.first_active()));
   const TreeUpdate update = plan_update(deepest);
-  evaluate_forces(
-      {.grows = carry_out(update), .first_active = clock_.first_active(), .tunes_groups = tunes_groups});
-  {
-    const auto timer = timers_.time("advance");
-    backend_->kick(clock_.half_kick());
-  }
+  evaluate_forces({.grows = carry_out(update),
+                   .first_active = clock_.first_active(),
+                   .tunes_groups = tunes_groups,
+                   .closes = [this](JointReduction& joint, bool is_finite) { end_step(joint, is_finite); }});
   ++steps_done_;
   rung_costs_.add_step(forces_, clock_.first_active());
   tuning_.walked(forces_, measured());
   leaf_moves_.walked(forces_);
   if (is_synchronised()) leaf_moves_.synchronised();
-  if (reports_.is_open()) report(update);
+  agree_on_next(update);
   forecast_.add(forces_, seconds_since(step_start_));
 }
 
-void Simulation::report(TreeUpdate update) {
-  reports_.step({steps_done_, update, leaves_moved_, dt_, is_audited_, rung_costs_}, timers_);
+/// The forces are there: ends the step of the active particles, which choose their next ones, unless the run
+/// is over. Those whose forces are not finite stay as they are: the run ends with them.
+void Simulation::end_step(JointReduction& joint, bool is_finite) {
+  const auto timer = timers_.time("advance");
+  next_particles_ = {};
+  if (is_finite) backend_->kick(clock_.half_kick());
+  if (is_finite && !is_done()) next_particles_ = backend_->choose_rungs(step_rule_, clock_.first_active());
+  joint.sum(std::span<Count>(next_particles_));
+}
+
+/// All that ranks must agree on before the next step, in one message with the report of the last one.
+void Simulation::agree_on_next(TreeUpdate update) {
+  JointReduction joint;
+  const int deepest = deepest_of(next_particles_);
+  const bool has_next = !is_done() && deepest < deepest_rung;
+  int chosen = 0;
+  if (has_next) {
+    BlockClock next = clock_;
+    next.advance(deepest);
+    next_update_ = planned(next_particles_, next, deepest);
+    if (comm_.is_master()) chosen = static_cast<int>(next_update_->update);
+    joint.max(chosen);
+    leaf_moves_.join(joint, longest_steps(next.time()));
+  }
+  asked_ = heard();
+  joint.max(std::span<int>(asked_));
+  if (reports_.is_open())
+    report(update, joint);
+  else
+    joint.apply(comm_);
+  // The same on all ranks anyway, unless their processors' mathematical libraries round differently.
+  if (has_next) next_update_->update = static_cast<TreeUpdate>(chosen);
+  has_rungs_ = !is_done();
+  if (has_rungs_) rung_costs_.particles = next_particles_;
+}
+
+void Simulation::report(TreeUpdate update, JointReduction& joint) {
+  reports_.step({steps_done_, update, leaves_moved_, dt_, is_audited_, rung_costs_}, timers_, joint);
   if (is_synchronised()) rung_costs_ = {.particles = rung_costs_.particles};
 }
 
@@ -220,12 +272,7 @@ void Simulation::write_outputs(double end, PhaseTimers& timers) {
   outputs_.write_due(end, [&] { save(nullptr); });
 }
 
-/// The deepest rung that has particles.
-int Simulation::deepest() const {
-  int deepest = deepest_rung;
-  while (deepest > 0 && rung_costs_.particles[static_cast<std::size_t>(deepest)] == 0) --deepest;
-  return deepest;
-}
+int Simulation::deepest() const { return deepest_of(rung_costs_.particles); }
 
 /// The active particles choose their next steps.
 void Simulation::choose_rungs() {
@@ -255,13 +302,24 @@ void Simulation::advance(int deepest) {
   has_rungs_ = false;
 }
 
-TreeUpdate Simulation::plan_update(int deepest) {
+/// The update before the walk of the step that ends at the time of this clock. particles: by rung, of which
+/// `deepest` is the deepest one.
+Simulation::UpdatePlan Simulation::planned(const RungCounts& particles, const BlockClock& clock,
+                                           int deepest) {
   const BlockExcess::Due due =
-      backend_->gravity().due(domain_, clock_.first_active(), tuning_.chosen_by().rebuild);
-  // The same on all ranks, unless their processors' mathematical libraries round differently.
-  const TreeUpdate update = comm_.broadcast(tuning_.plan(rung_costs_.particles, clock_, deepest, due));
-  tuning_.begin(update, due);
-  return update;
+      backend_->gravity().due(domain_, clock.first_active(), tuning_.chosen_by().rebuild);
+  return {tuning_.plan(particles, clock, deepest, due), due};
+}
+
+/// As it was agreed on in the step before, if there was one.
+TreeUpdate Simulation::plan_update(int deepest) {
+  if (!next_update_) {
+    next_update_ = planned(rung_costs_.particles, clock_, deepest);
+    next_update_->update = comm_.broadcast(next_update_->update);
+  }
+  const UpdatePlan plan = *std::exchange(next_update_, std::nullopt);
+  tuning_.begin(plan.update, plan.due);
+  return plan.update;
 }
 
 /// Returns whether the evaluation that follows has to grow the trees.
@@ -309,10 +367,14 @@ void Simulation::decompose() {
   timers_.add("decompose", report.timers.cost("total") - migrate - sort - wait);
 }
 
-void Simulation::evaluate_forces(const EvaluationPlan& plan) {
+void Simulation::evaluate_forces(EvaluationPlan plan) {
+  plan.closes = [this, ends = std::move(plan.closes)](JointReduction& joint, bool is_finite) {
+    if (before_cuts_) before_cuts_->particles.join(joint);
+    if (ends) ends(joint, is_finite);
+  };
   forces_ = backend_->gravity().evaluate(domain_, plan, timers_);
   if (const auto before = std::exchange(before_cuts_, std::nullopt)) {
-    before->particles.check("a decomposition");
+    before->particles.require_same("a decomposition");
     if (before->box) require_no_runaway(comm_, *backend_, *before->box, domain_.box, now());
   }
   require_finite(comm_, *backend_, forces_.not_finite, now());

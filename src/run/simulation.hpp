@@ -100,16 +100,26 @@ class Simulation {
   void require_rungs() const;
   int deepest() const;
   void advance(int deepest);
+  void end_step(JointReduction& joint, bool is_finite);
+  void agree_on_next(TreeUpdate update);
+  /// The update of the trees that comes with a step.
+  struct UpdatePlan {
+    TreeUpdate update;
+    BlockExcess::Due due;
+  };
+  UpdatePlan planned(const RungCounts& particles, const BlockClock& clock, int deepest);
   TreeUpdate plan_update(int deepest);
   bool carry_out(TreeUpdate update);
   std::optional<StepSeconds> measured() const;
   void decompose();
-  double longest_steps() const { return (time() - timeline_.begin()) / timeline_.step(); }
-  void evaluate_forces(const EvaluationPlan& plan);
+  double longest_steps(double time) const { return (time - timeline_.begin()) / timeline_.step(); }
+  double longest_steps() const { return longest_steps(time()); }
+  void evaluate_forces(EvaluationPlan plan);
   Moment now() const { return {steps_done_, time(), parameters_.shown}; }
-  void report(TreeUpdate update);
+  void report(TreeUpdate update, JointReduction& joint);
+  StopRequests::Heard heard();
   void report_tuning() const;
-  Request asked(StopRequests* requests);
+  Request asked();
   void write_outputs(double end, PhaseTimers& timers);
   static TreeTuning::Rule rule_of(const TuningParameters& tuning, const RebuildAbove::State& above = {});
   RunState state() const;
@@ -140,10 +150,14 @@ class Simulation {
   StepForecast forecast_;
   Count leaves_moved_ = 0;       ///< before the last walk, but for decompositions
   bool has_rungs_ = false;       ///< for the step that comes
-  double dt_ = 0;                ///< length of the last step
-  PhaseTimers timers_;           ///< of the present step and what came before it
-  PhaseTimers since_report_;     ///< of what is done between steps
-  std::int64_t steps_done_ = 0;  ///< of all lengths
+  RungCounts next_particles_{};  ///< by rung, for that
+  std::optional<UpdatePlan> next_update_;
+  StopRequests* requests_ = nullptr;  ///< to this run
+  StopRequests::Heard asked_{};       ///< during the last step, of any rank
+  double dt_ = 0;                     ///< length of the last step
+  PhaseTimers timers_;                ///< of the present step and what came before it
+  PhaseTimers since_report_;          ///< of what is done between steps
+  std::int64_t steps_done_ = 0;       ///< of all lengths
   std::int64_t groups_tuned_at_ = 0;
   RunOutputs outputs_;
   RunReports reports_;

@@ -53,6 +53,12 @@ TEST_F(Counted, collectives_are_with_the_bytes_that_a_rank_gives) {
   const std::vector<short> own(static_cast<std::size_t>(comm_.rank()), 1);
   expect({2, 0, of_several(8 + 2 * own.size())},
          [&] { comm_.all_gather_arrays(std::span<const short>(own)); });
+  std::vector<Count> sizes(static_cast<std::size_t>(comm_.size()));
+  std::iota(sizes.begin(), sizes.end(), Count{0});
+  std::vector<short> all;
+  expect({1, 0, of_several(2 * own.size())},
+         [&] { all = comm_.all_gather_arrays(std::span<const short>(own), std::span<const Count>(sizes)); });
+  EXPECT_EQ(all, comm_.all_gather_arrays(std::span<const short>(own)));
   expect({1, 0, of(0, 8)}, [&] { comm_.broadcast(1.0); });
   expect({2, 0, of(0, 8 + 5)}, [&] { comm_.broadcast(std::string("hello")); });
   const std::vector<Count> to_each(static_cast<std::size_t>(comm_.size()), 1);
@@ -124,12 +130,14 @@ TEST_F(Counted, joint_reduction_is_one_and_gives_what_single_ones_do) {
   std::uint64_t unsigned_most = ~std::uint64_t{0} - static_cast<std::uint64_t>(rank);
   const auto expected = doubles;
   const Count ranks = comm_.size();
-  expect({1, 0, of_several(8 * (1 + 3 + 8))}, [&] {
+  std::uint64_t bits = std::uint64_t{1} << comm_.rank();
+  expect({1, 0, of_several(8 * (2 + 3 + 1 + 8))}, [&] {
     JointReduction()
         .max(most)
         .sum(sum)
         .max(std::span<double>(doubles))
         .sum(std::span<std::uint64_t>(sums))
+        .exclusive_or(bits)
         .max(single)
         .max(asked)
         .max(unsigned_most)
@@ -141,6 +149,7 @@ TEST_F(Counted, joint_reduction_is_one_and_gives_what_single_ones_do) {
   EXPECT_EQ(sums[1], static_cast<std::uint64_t>(ranks * (ranks - 1) / 2));
   EXPECT_EQ(doubles, (std::vector{-1.5, 1e-300 * static_cast<double>(ranks - 1), -0.25, expected[3]}));
   EXPECT_EQ(single, -2.5F + static_cast<float>(ranks - 1));
+  EXPECT_EQ(bits, (std::uint64_t{1} << ranks) - 1);
   EXPECT_EQ(asked, 3);
   EXPECT_EQ(unsigned_most, ~std::uint64_t{0});
 }

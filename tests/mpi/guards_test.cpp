@@ -48,7 +48,7 @@ class Guards : public ::testing::Test {
 
 TEST_F(Guards, let_an_exchange_pass_that_brings_all_as_it_was) {
   const auto particles = backend();
-  const ExchangeGuard guard(comm_, *particles);
+  ExchangeGuard guard(comm_, *particles);
   DecompositionReport report;
   DecompositionParameters parameters;
   parameters.leaf_size = 100;
@@ -67,7 +67,7 @@ class Faulty : public HostBackend {
 TEST_F(Guards, say_what_an_exchange_has_changed) {
   if (comm_.size() == 1) GTEST_SKIP() << "a rank alone exchanges nothing";
   Faulty particles(comm_, test::make_particles(comm_, test::Shape::uniform, count, false), {});
-  const ExchangeGuard guard(comm_, particles);
+  ExchangeGuard guard(comm_, particles);
   const auto error = [&](const Census& added) {
     particles.added = comm_.rank() == comm_.size() - 1 ? added : Census{};
     return error_of([&] { guard.check("a test"); });

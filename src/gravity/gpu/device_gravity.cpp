@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "comm/joint_reduction.hpp"
 #include "comm/radix_select.hpp"
 #include "decomposition/gpu/device_transfer.hpp"
 #include "gravity/gpu/gathered.hpp"
@@ -41,9 +42,10 @@ float median_of(const Communicator& comm, const DeviceParticles& particles, Coun
 
 GravityStorage::Sums DeviceGravity::reduce(bool with_median) const {
   Sums sums;
-  sums.particles = comm_.sum(static_cast<Count>(particles_.size()));
+  sums.particles = static_cast<Count>(particles_.size());
+  sums.largest_mass = cuda::largest_of(particles_.values(fields::mass), particles_.size());
+  JointReduction().sum(sums.particles).max(sums.largest_mass).apply(comm_);
   if (with_median) sums.median_acceleration = median_of(comm_, particles_, sums.particles);
-  sums.largest_mass = comm_.max(cuda::largest_of(particles_.values(fields::mass), particles_.size()));
   return sums;
 }
 

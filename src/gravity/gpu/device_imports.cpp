@@ -45,7 +45,8 @@ void place_trees(std::span<const cuda::SelectedTree> trees, std::size_t node, st
 }  // namespace
 
 /// Gathers the notices of all leaves on every rank, and makes the moments of the cells above them.
-void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain) {
+void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) {
+  const auto timer = timers.time("let");
   notices_ = forest_.notices();
   if (comm_.size() > 1) notices_ = gathered(comm_, exchange_, notices_.data(), notices_.size());
   if (has_new_cells_) top_ = cuda::DeviceTop(domain.cells, codes_);

@@ -73,25 +73,32 @@ std::string Moment::text() const {
 }
 
 ExchangeGuard::ExchangeGuard(const Communicator& comm, const Backend& backend)
-    : comm_(comm), backend_(backend), before_(census()) {}
+    : comm_(comm), backend_(backend), own_(census()) {}
 
-/// Census of the particles of all ranks.
-Census ExchangeGuard::census() const {
-  if (comm_.size() == 1) return {};
-  const Census own = backend_.census();
-  std::uint64_t sums[] = {own.particles, own.id_sum, own.content};
-  comm_.sum(std::span<std::uint64_t>(sums));
-  return {sums[0], sums[1], comm_.exclusive_or(own.id_xor), sums[2]};
+/// Census of this rank's particles.
+Census ExchangeGuard::census() const { return comm_.size() == 1 ? Census{} : backend_.census(); }
+
+void ExchangeGuard::join(JointReduction& joint) {
+  before_ = own_;
+  after_ = census();
+  for (Census* census : {&before_, &after_})
+    joint.sum(census->particles).sum(census->id_sum).exclusive_or(census->id_xor).sum(census->content);
 }
 
-void ExchangeGuard::check(const std::string& exchange) const {
-  const Census after = census();
-  if (before_ == after) return;
+void ExchangeGuard::check(const std::string& exchange) {
+  JointReduction joint;
+  join(joint);
+  joint.apply(comm_);
+  require_same(exchange);
+}
+
+void ExchangeGuard::require_same(const std::string& exchange) const {
+  if (before_ == after_) return;
   std::string what;
-  if (before_.particles != after.particles)
-    what = fmt::format("there are {} particles in place of {}", after.particles, before_.particles);
-  else if (before_.id_sum != after.id_sum || before_.id_xor != after.id_xor)
-    what = fmt::format("ids have changed: their sum is {} in place of {}, modulo 2^64", after.id_sum,
+  if (before_.particles != after_.particles)
+    what = fmt::format("there are {} particles in place of {}", after_.particles, before_.particles);
+  else if (before_.id_sum != after_.id_sum || before_.id_xor != after_.id_xor)
+    what = fmt::format("ids have changed: their sum is {} in place of {}, modulo 2^64", after_.id_sum,
                        before_.id_sum);
   else
     what = "masses, positions or velocities have changed";

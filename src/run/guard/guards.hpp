@@ -7,6 +7,7 @@
 #include "base/box.hpp"
 #include "base/display_units.hpp"
 #include "comm/communicator.hpp"
+#include "comm/joint_reduction.hpp"
 
 /// Conditions that hold at all times in a run. Every check is collective. A condition that fails throws an
 /// Agreed<std::runtime_error> that names it: the run ends before anything of it is written.
@@ -25,17 +26,22 @@ struct Moment {
 /// passes over the particles.
 class ExchangeGuard {
  public:
-  /// Before the exchange.
+  /// Before the exchange. Not collective.
   ExchangeGuard(const Communicator& comm, const Backend& backend);
-  /// Behind it. exchange: what it was, for the message.
-  void check(const std::string& exchange) const;
+  /// Behind it: what has to be agreed on, with other things; this must stay where it is until require_same().
+  void join(JointReduction& joint);
+  /// When it is. exchange: what it was, for the message.
+  void require_same(const std::string& exchange) const;
+  /// Both at once.
+  void check(const std::string& exchange);
 
  private:
   Census census() const;
 
   const Communicator& comm_;
   const Backend& backend_;
-  Census before_;
+  Census own_;             ///< before it, of this rank
+  Census before_, after_;  ///< of all
 };
 
 /// number: of particles whose acceleration is no finite number, of all ranks. Names one that has lost its

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <csignal>
 #include <span>
@@ -121,12 +120,19 @@ void StopRequests::steps_go_on(double checkpoint_seconds) {
 }
 
 Request StopRequests::poll(bool checkpoint_due) {
+  Heard asked = heard(checkpoint_due);
+  comm_.max(std::span<int>(asked));
+  return answer(asked);
+}
+
+StopRequests::Heard StopRequests::heard(bool checkpoint_due) {
   const auto now = Clock::now();
   step_seconds_ = longest_recent(step_seconds_, seconds_between(last_poll_, now));
   last_poll_ = now;
-  std::array<int, 3> asked = {snapshot_asked.exchange(0), asker(), 0};
-  if (comm_.is_master()) asked[2] = checkpoint_due ? 1 : 0;
-  comm_.max(std::span<int>(asked));
+  return {snapshot_asked.exchange(0), asker(), comm_.is_master() && checkpoint_due ? 1 : 0};
+}
+
+Request StopRequests::answer(const Heard& asked) {
   if (asked[0] > 0) return Request::snapshot;
   if (asked[1] == nobody) return asked[2] > 0 ? Request::checkpoint : Request::none;
   obey(asked[1]);

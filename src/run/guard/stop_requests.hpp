@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -42,6 +43,11 @@ class StopRequests {
   /// whether it is time for one; answered if nothing else is asked for. Cost: one reduction of 12 bytes, and
   /// on the master at most one look for the file per second.
   Request poll(bool checkpoint_due = false);
+  /// The same in two parts: what this rank was asked since the last time; and, with the maxima over ranks of
+  /// that, the answer. Only answer() is collective, and makes no calls of MPI.
+  using Heard = std::array<int, 3>;
+  Heard heard(bool checkpoint_due);
+  Request answer(const Heard& most);
 
   /// Collective, before the first step: true if the run is to stop. Other requests are kept.
   bool poll_stop();
