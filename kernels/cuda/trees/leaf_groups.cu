@@ -2,24 +2,21 @@
 
 #include <thrust/iterator/transform_iterator.h>
 
-#include <algorithm>
 #include <cub/device/device_scan.cuh>
 #include <vector>
 
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
+#include "kernels/cuda/trees/leaf_blocks.cuh"
 #include "kernels/math/group_cuts.hpp"
 
 namespace grove::cuda {
 namespace {
 
-/// For kernels whose blocks along y share a leaf.
-dim3 blocks_of_leaves(std::size_t leaves, std::uint64_t items) {
-  const unsigned blocks = std::min(8 * enough_blocks, blocks_for(items));
-  return dim3(static_cast<unsigned>(leaves), std::max(1U, blocks / static_cast<unsigned>(leaves)));
+/// A thread for each item.
+dim3 blocks_of_items(std::size_t leaves, std::uint64_t items) {
+  return blocks_of_leaves(leaves, items, threads, 8 * enough_blocks);
 }
-__device__ std::int32_t first_item() { return static_cast<std::int32_t>(blockIdx.y * threads + threadIdx.x); }
-__device__ std::int32_t step_of_items() { return static_cast<std::int32_t>(gridDim.y * threads); }
 
 __global__ void __launch_bounds__(threads)
     list_full(const LeafPlaces* places, GroupRun* runs, std::uint32_t* leaf_of_group) {
@@ -103,8 +100,8 @@ LeafGroups full_groups_of(std::span<LeafPlaces> places) {
   }
   LeafGroups result = groups_at(places, group);
   if (group == 0) return result;
-  list_full<<<blocks_of_leaves(places.size(), group), threads>>>(result.places.data(), result.runs.data(),
-                                                                 result.leaf_of_group.data());
+  list_full<<<blocks_of_items(places.size(), group), threads>>>(result.places.data(), result.runs.data(),
+                                                                result.leaf_of_group.data());
   launched("Grove::cuda::full_groups_of");
   return result;
 }
@@ -119,7 +116,7 @@ LeafGroups nodes_as_groups(std::span<LeafPlaces> places, const NodeLinks* links)
   const DeviceArray<LeafPlaces> device_places{std::span<const LeafPlaces>(places)};
   DeviceArray<std::int32_t> sizes(particles + 1);
   sizes.clear();
-  mark_groups<<<blocks_of_leaves(places.size(), nodes), threads>>>(device_places.data(), links, sizes.data());
+  mark_groups<<<blocks_of_items(places.size(), nodes), threads>>>(device_places.data(), links, sizes.data());
   const DeviceArray<std::uint32_t> numbers = numbers_of(sizes);
   const auto leaves = static_cast<std::uint32_t>(places.size());
   const DeviceArray<std::uint32_t> device_first(places.size() + 1);
@@ -133,7 +130,7 @@ LeafGroups nodes_as_groups(std::span<LeafPlaces> places, const NodeLinks* links)
     places[i].groups = static_cast<std::int32_t>(first[i + 1] - first[i]);
   }
   LeafGroups result = groups_at(places, first.back());
-  list_marked<<<blocks_of_leaves(places.size(), particles), threads>>>(
+  list_marked<<<blocks_of_items(places.size(), particles), threads>>>(
       result.places.data(), sizes.data(), numbers.data(), result.runs.data(), result.leaf_of_group.data());
   launched("Grove::cuda::nodes_as_groups");
   return result;

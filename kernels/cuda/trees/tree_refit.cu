@@ -5,6 +5,7 @@
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
 #include "kernels/cuda/device/warp.cuh"
+#include "kernels/cuda/trees/leaf_blocks.cuh"
 #include "kernels/cuda/trees/leaf_bounds.hpp"
 #include "kernels/cuda/trees/leaf_update.cuh"
 #include "kernels/cuda/trees/tree_sums.cuh"
@@ -17,15 +18,6 @@ constexpr unsigned update_blocks = 4096;  // enough for any GPU
 constexpr std::uint32_t no_node = ~0U;
 static_assert(group_size == 32);
 
-/// For kernels whose blocks along y share a leaf: as many as these items of all leaves need, or enough.
-dim3 blocks_of_leaves(std::uint32_t leaves, std::uint64_t items, unsigned per_block) {
-  const unsigned blocks = std::min(2 * update_blocks, blocks_for(items, per_block));
-  return dim3(leaves, std::max(1U, blocks / leaves));
-}
-
-/// The first item of the leaf that is this warp's, and how far the next one is.
-__device__ std::uint32_t first_of_warp() { return blockIdx.y * warps + threadIdx.x / 32; }
-__device__ std::uint32_t step_of_warps() { return gridDim.y * warps; }
 __device__ std::uint32_t groups_of(const LeafPlaces& leaf) { return static_cast<std::uint32_t>(leaf.groups); }
 
 /// A warp per leaf.
@@ -109,9 +101,7 @@ __device__ Family adopt(const LeafTrees& trees, const TreeRefit::View& v, const 
     const std::uint32_t c = root + static_cast<std::uint32_t>(link.child) + family.children;
     const NodeLinks child = trees.links[c];
     v.parent[c] = n;
-    if (v.groups_are_nodes && link.count > group_size && child.count <= group_size)
-      v.first_node[leaf.group + static_cast<std::uint32_t>(
-                                    group_at(trees.runs + leaf.group, leaf.groups, child.first))] = c;
+    v.note_child(link, child, trees.runs, leaf, c);
     family.divided += child.child != NodeLinks::bucket;
     last = child.next == link.next;
   }
@@ -131,17 +121,17 @@ __global__ void __launch_bounds__(threads) find_parents(const LeafTrees trees, c
       const NodeLinks link = trees.links[n];
       if (n == root) {
         v.parent[n] = no_node;
-        if (v.groups_are_nodes && link.count <= group_size) v.first_node[leaf.group] = n;
+        v.note_root(link, leaf, n);
       }
       is_divided = link.child != NodeLinks::bucket;
       Family family;
       if (is_divided) {
         family = adopt(trees, v, leaf, n, link);
         v.pending[n] = family.divided;
-        is_wide = WholeGroups::of(link, leaf, v.groups_are_nodes).exist();
+        is_wide = v.whole_groups(link, leaf).exist();
         if (is_wide) v.radius2[n] = 0;
-      } else if (!v.groups_are_nodes && link.first % group_size == 0) {
-        v.first_node[leaf.group + static_cast<std::uint32_t>(link.first / group_size)] = n;
+      } else {
+        v.note_bucket(link, leaf, n);
       }
       trees.children[n] = static_cast<std::uint8_t>(family.children);
       is_start = is_divided ? family.divided == 0 : n == root;
@@ -288,7 +278,7 @@ __global__ void __launch_bounds__(threads) complete(const AcceptanceRule rule, c
     const SourceParticle* sources = trees.sources + leaf.first;
     const std::uint32_t n = place.node;
     const NodeLinks link = trees.links[n];
-    const WholeGroups whole = WholeGroups::of(link, leaf, v.groups_are_nodes);
+    const WholeGroups whole = v.whole_groups(link, leaf);
     const NodeCore node = trees.core[n];
     unsigned largest = largest_distance2(sources, link.first, whole.begin, node.centre);
     largest = max(largest, largest_distance2(sources, whole.end, link.first + link.count, node.centre));
@@ -303,10 +293,17 @@ __global__ void __launch_bounds__(threads) complete(const AcceptanceRule rule, c
 }  // namespace
 
 TreeRefit::View TreeRefit::view() {
-  return {
-      parent_.data(), pending_.data(), slot_.data(),       {ready_[0].data(), ready_[1].data()}, wide_.data(),
-      sizes_.data(),  radius2_.data(), first_node_.data(), tree_groups_ == TreeGroups::nodes,    sums_.data(),
-      extents_.data()};
+  return {.parent = parent_.data(),
+          .pending = pending_.data(),
+          .slot = slot_.data(),
+          .ready = {ready_[0].data(), ready_[1].data()},
+          .wide = wide_.data(),
+          .sizes = sizes_.data(),
+          .radius2 = radius2_.data(),
+          .first_node = first_node_.data(),
+          .groups_are_nodes = tree_groups_ == TreeGroups::nodes,
+          .sums = sums_.data(),
+          .extents = extents_.data()};
 }
 
 void TreeRefit::run(const LeafParticleFields& particles, const GravityParameters& gravity,
@@ -330,14 +327,15 @@ void TreeRefit::run(const LeafParticleFields& particles, const GravityParameters
 
   find_origins<<<blocks_for(trees.count, warps), threads>>>(particles, trees);
   if (nodes > 0) {
-    const dim3 of_groups = blocks_of_leaves(trees.count, groups, warps);
+    const auto of_leaves = [&](std::uint64_t items, unsigned per_block) {
+      return blocks_of_leaves(trees.count, items, per_block, 2 * update_blocks);
+    };
     const unsigned of_divided = std::min(update_blocks, blocks_for(nodes));
-    make_groups<<<of_groups, threads>>>(rule, particles, trees);
-    find_parents<<<blocks_of_leaves(trees.count, nodes, threads), threads>>>(trees, v);
+    make_groups<<<of_leaves(groups, warps), threads>>>(rule, particles, trees);
+    find_parents<<<of_leaves(nodes, threads), threads>>>(trees, v);
     const auto sum_up = [&]<class Extent>(const Extent&) {
       combine_all<Extent>(rule.acceptance, trees, v, root, of_divided);
-      find_radii_of_groups<<<blocks_of_leaves(trees.count, groups, warps * groups_of_warp), threads>>>(trees,
-                                                                                                       v);
+      find_radii_of_groups<<<of_leaves(groups, warps * groups_of_warp), threads>>>(trees, v);
       complete<Extent><<<of_divided, threads>>>(rule.acceptance, trees, v, root);
     };
     if (rule.acceptance.takes_box())

@@ -1,52 +1,12 @@
 #pragma once
 
 #include "kernels/cuda/device/warp.cuh"
-#include "kernels/cuda/trees/leaf_update.cuh"
-#include "kernels/cuda/trees/tree_refit.hpp"
+#include "kernels/cuda/trees/tree_refit_view.cuh"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/octree_cell.hpp"
 
 /// How the kernels of TreeRefit sum up nodes.
 namespace grove::cuda {
-
-/// The data that kernels need beside the trees. Nodes by their number among all. Wide nodes hold the whole of
-/// some group of particles.
-struct TreeRefit::View {
-  std::uint32_t* parent;   ///< [nodes] no_node: a root
-  std::uint32_t* pending;  ///< [nodes] children that are divided and not done
-  std::uint32_t* slot;     ///< [nodes] of those that are divided, among the sums of these
-  Place* ready[2];  ///< nodes that wait for no other, of a pass and of the next: of the first pass divided
-                    ///< nodes all whose children are buckets, and roots that are buckets
-  Place* wide;      ///< wide nodes that are divided
-  Sizes* sizes;
-  std::uint32_t* radius2;  ///< [nodes] of wide ones: bits of a float, not negative, which sort as it does
-  /// [groups] a node that begins with the group; wide nodes that hold all of the group are above it
-  std::uint32_t* first_node;
-  bool groups_are_nodes;  ///< of at most group_size particles, the largest ones; else full runs
-  MomentSum* sums;        ///< by slot
-  std::byte* extents;     ///< by slot: of the type that the criterion takes
-
-  template <class Extent>
-  __device__ Extent& extent(std::uint32_t at) const {
-    return reinterpret_cast<Extent*>(extents)[at];
-  }
-};
-
-/// Particles of a node that are in groups which it holds the whole of, but for a group that is the node; from
-/// end to end if there are none.
-struct WholeGroups {
-  std::int32_t begin, end;
-
-  __device__ static WholeGroups of(const NodeLinks& link, const LeafPlaces& leaf, bool groups_are_nodes) {
-    const std::int32_t end = link.first + link.count;
-    if (groups_are_nodes) return {link.count > group_size ? link.first : end, end};
-    // The leaf's last group is whole if it ends there.
-    const std::int32_t first_whole = (link.first + group_size - 1) / group_size * group_size,
-                       last_whole = end == leaf.count ? end : end / group_size * group_size;
-    return first_whole < last_whole ? WholeGroups{first_whole, last_whole} : WholeGroups{end, end};
-  }
-  __device__ bool exist() const { return begin < end; }
-};
 
 /// The lanes that work on one node.
 inline constexpr int lanes_per_node = 8;
@@ -233,7 +193,7 @@ struct LeafSums {
   __device__ void store(std::uint32_t n, const NodeLinks& link) const {
     const Sum& s = memory[0];
     const NodeCore core = node_core(s.sum);
-    const bool is_wide = WholeGroups::of(link, leaf, v.groups_are_nodes).exist();
+    const bool is_wide = v.whole_groups(link, leaf).exist();
     unsigned radius2 = 0;
     if (!is_wide)
       radius2 = __reduce_max_sync(
