@@ -177,19 +177,20 @@ class Bench {
     }
     leaf_groups_ = cuda::full_groups_of(places_);
     trees_.emplace(leaves(), leaf_groups_.runs.size(), count_, static_cast<std::size_t>(nodes()));
-    view_ = {leaf_groups_.places.data(),
-             static_cast<std::uint32_t>(leaves()),
-             links_.data(),
-             leaf_groups_.runs.data(),
-             trees_->origin.data(),
-             trees_->bounds.data(),
-             trees_->boxes.data(),
-             trees_->groups.data(),
-             trees_->sources.data(),
-             trees_->softening.data(),
-             trees_->core.data(),
-             trees_->moments.data(),
-             trees_->children.data()};
+    view_ = {.leaves = leaf_groups_.places.data(),
+             .count = static_cast<std::uint32_t>(leaves()),
+             .links = links_.data(),
+             .runs = leaf_groups_.runs.data(),
+             .origin = trees_->origin.data(),
+             .bounds = trees_->bounds.data(),
+             .boxes = trees_->boxes.data(),
+             .groups = trees_->groups.data(),
+             .sources = trees_->sources.data(),
+             .softening = trees_->softening.data(),
+             .core = trees_->core.data(),
+             .moments = trees_->moments.data(),
+             .children = trees_->children.data(),
+             .kind = LocalTreeKind::octree};
   }
   std::uint32_t groups() const { return static_cast<std::uint32_t>(trees_->groups.size()); }
 
@@ -214,13 +215,7 @@ class Bench {
     const DeviceArray<SourceFrame> frames(leaves());
     const cuda::DeviceTop top = make_top(frames);
     const cuda::TopSources above = top.sources();
-    const cuda::WalkSources from{{{frames.data(), view_.core, view_.moments, view_.links}, above.cells},
-                                 view_.sources,
-                                 view_.softening,
-                                 view_.children,
-                                 above.beginnings,
-                                 above.first_beginning,
-                                 above.codes};
+    const cuda::WalkSources from = cuda::WalkSources::of(view_, above.codes).below(above, frames.data());
     const DeviceArray<Vec3f> acceleration(count_);
     const DeviceArray<float> potential(count_);
     const DeviceArray<std::uint32_t> work(count_);

@@ -30,15 +30,7 @@ struct Problem {
     leaf_of_group = upload(grown.leaf_of_group);
   }
 
-  cuda::WalkSources sources() const {
-    return {{{nullptr, grown.core.data(), grown.moments.data(), grown.links.data()}, {}},
-            grown.sources.data(),
-            grown.softening.data(),
-            grown.trees.children,
-            nullptr,
-            nullptr,
-            grown.codes()};
-  }
+  cuda::WalkSources sources() const { return cuda::WalkSources::of(grown.trees, grown.codes()); }
   cuda::WalkTargets targets(int parts) const {
     return {
         grown.trees, leaf_of_group.data(), static_cast<std::uint32_t>(grown.leaf_of_group.size()), 0, nullptr,

@@ -151,24 +151,28 @@ struct DeviceGrown {
     if (!follows_from_counts(kind)) children = cuda::DeviceArray<std::uint8_t>(links.size());
     const bool finds_levels = gravity.criterion == Criterion::opening_cell && levels.size() == 0;
     if (finds_levels) levels = cuda::DeviceArray<std::uint8_t>(links.size());
-    trees = {leaf_groups.places.data(),
-             static_cast<std::uint32_t>(places.size()),
-             links.data(),
-             leaf_groups.runs.data(),
-             origin.data(),
-             bounds.data(),
-             boxes.data(),
-             groups.data(),
-             sources.data(),
-             softening.data(),
-             core.data(),
-             moments.data(),
-             children.data(),
-             node_boxes.data(),
-             levels.data(),
-             finds_levels};
-    const cuda::LeafParticleFields fields{position.data(), mass.data(), type.data(), old_acceleration.data(),
-                                          nullptr,         0,           host.box};
+    trees = {.leaves = leaf_groups.places.data(),
+             .count = static_cast<std::uint32_t>(places.size()),
+             .links = links.data(),
+             .runs = leaf_groups.runs.data(),
+             .origin = origin.data(),
+             .bounds = bounds.data(),
+             .boxes = boxes.data(),
+             .groups = groups.data(),
+             .sources = sources.data(),
+             .softening = softening.data(),
+             .core = core.data(),
+             .moments = moments.data(),
+             .children = children.data(),
+             .node_boxes = node_boxes.data(),
+             .levels = levels.data(),
+             .finds_levels = finds_levels,
+             .kind = kind};
+    const cuda::LeafParticleFields fields{.position = position.data(),
+                                          .mass = mass.data(),
+                                          .type = type.data(),
+                                          .old_acceleration = old_acceleration.data(),
+                                          .box = host.box};
     if (!follows_from_counts(kind))
       tree_refit.run(fields, gravity, host.units, median_acceleration, trees,
                      static_cast<std::uint32_t>(leaf_of_group.size()),
@@ -226,15 +230,7 @@ inline DeviceSources::DeviceSources(const DeviceGrown& grown, const GravityParam
 }
 
 inline cuda::WalkSources DeviceSources::view(const DeviceGrown& grown) const {
-  const cuda::TopSources above = top.sources();
-  return {{{frames.data(), grown.core.data(), grown.moments.data(), grown.links.data()}, above.cells},
-          grown.sources.data(),
-          grown.softening.data(),
-          grown.trees.children,
-          above.beginnings,
-          above.first_beginning,
-          above.codes,
-          {grown.trees.node_boxes, above.boxes}};
+  return cuda::WalkSources::of(grown.trees, grown.codes()).below(top.sources(), frames.data());
 }
 
 /// Particles are brought into tree order.

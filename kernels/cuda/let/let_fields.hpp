@@ -43,6 +43,7 @@ class LetArrays {
   /// nodes, particles: of all trees.
   LetArrays(const GravityParameters& gravity, std::size_t nodes, std::size_t particles) : links_(nodes) {
     trees_.links = links_.data();
+    trees_.kind = gravity.tree;
     const auto make = [&](auto field, std::size_t count) {
       using Value = typename decltype(field)::Value;
       if (!field.is_there(gravity)) return;
@@ -53,7 +54,7 @@ class LetArrays {
   }
 
   NodeLinks* links() const { return links_.data(); }
-  /// The pointers to them; of LeafTrees nothing else is set.
+  /// The pointers to them, and their kind; of LeafTrees nothing else is set.
   const LeafTrees& trees() const { return trees_; }
 
  private:

@@ -43,7 +43,7 @@ struct Family {
   std::int32_t first, count;
 };
 __device__ Family family_of(const LeafTrees& trees, std::uint64_t node, const NodeLinks& links) {
-  return {links.child, trees.are_binary() ? 2 : trees.children[node]};
+  return {links.child, trees.children_of(node)};
 }
 
 __device__ void set_bit(std::uint32_t* bits, std::int32_t n) { atomicOr(&bits[n / 32], 1u << (n % 32)); }

@@ -16,10 +16,10 @@ namespace grove::cuda {
 
 /// Nodes with their frames; device memory, walk units.
 struct NodeArrays {
-  const SourceFrame* frames;
-  const NodeCore* core;  ///< [nodes], and the next likewise
-  const NodeMoments* moments;
-  const NodeLinks* links;
+  const SourceFrame* frames = nullptr;
+  const NodeCore* core = nullptr;  ///< [nodes], and the next likewise
+  const NodeMoments* moments = nullptr;
+  const NodeLinks* links = nullptr;
 };
 
 /// The cells of the ORB above its leaves as nodes like those of the leaves: each is the only node of a frame

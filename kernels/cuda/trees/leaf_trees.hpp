@@ -45,13 +45,14 @@ struct LeafTrees {
   float* softening;         ///< Plummer-equivalent lengths
   NodeCore* core;
   NodeMoments* moments;
-  std::uint8_t* children = nullptr;  ///< of nodes, unless buckets; not there where all have two
+  std::uint8_t* children = nullptr;  ///< of nodes, unless buckets; not there where kind says two
   NodeBox* node_boxes = nullptr;     ///< of nodes; not there where no criterion needs them
   std::uint8_t* levels = nullptr;    ///< [nodes] of cells (octree_cell.hpp), where the criterion takes them
   bool finds_levels = false;         ///< the trees are new: an update finds these
+  LocalTreeKind kind = LocalTreeKind::bisection;
 
-  /// True if all nodes that are divided have two children.
-  GROVE_HOST_DEVICE bool are_binary() const { return children == nullptr; }
+  /// The number of children of a node that is divided.
+  GROVE_HOST_DEVICE int children_of(std::uint64_t node) const { return children ? children[node] : 2; }
 };
 
 /// Forest::update() on the GPU: origins, sources, groups, moments combined bottom-up in a fixed order with

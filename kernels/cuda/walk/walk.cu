@@ -8,7 +8,7 @@
 namespace grove::cuda {
 namespace {
 
-template <bool own>
+template <class Scope>
 WalkMemory begin(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
                  const WalkTargets& targets, const ForceOutput& output) {
   WalkMemory memory;
@@ -16,11 +16,11 @@ WalkMemory begin(const GravityParameters& gravity, const WalkUnits& units, const
   if (targets.groups == 0) return memory;
   const ForceUnits force = ForceUnits::of(gravity, units);
   if (targets.parts > 1)
-    walk_in_parts<own>(gravity, force, sources, targets, output, memory);
+    walk_in_parts<Scope>(gravity, force, sources, targets, output, memory);
   else if (targets.targets_per_warp == group_size)
-    walk_groups<own, group_size>(gravity, force, sources, targets, output, memory);
+    walk_groups<Scope, OneGroup>(gravity, force, sources, targets, output, memory);
   else
-    walk_groups<own, 2 * group_size>(gravity, force, sources, targets, output, memory);
+    walk_groups<Scope, TwoGroups>(gravity, force, sources, targets, output, memory);
   return memory;
 }
 
@@ -41,12 +41,12 @@ WalkCounts end(const WalkMemory& memory) {
 
 WalkCounts walk_own(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
                     const WalkTargets& targets, const ForceOutput& output) {
-  return end(begin<true>(gravity, units, sources, targets, output));
+  return end(begin<OwnLeaf>(gravity, units, sources, targets, output));
 }
 
 WalkCounts walk_others(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
                        const WalkTargets& targets, const ForceOutput& output) {
-  return end(begin<false>(gravity, units, sources, targets, output));
+  return end(begin<OtherLeaves>(gravity, units, sources, targets, output));
 }
 
 struct OwnWalk::Impl {
@@ -62,7 +62,7 @@ OwnWalk::OwnWalk(const GravityParameters& gravity, const WalkUnits& units, const
   impl_->ready.hold(background);
   const OnStream in_background(background);
   impl_->started.record(background);
-  impl_->memory = begin<true>(gravity, units, sources, targets, output);
+  impl_->memory = begin<OwnLeaf>(gravity, units, sources, targets, output);
   impl_->done.record(background);
 }
 

@@ -20,10 +20,31 @@ struct WalkSources {
   const std::uint32_t* beginnings;       ///< those of TopSources, and the next likewise
   const std::uint32_t* first_beginning;  ///< [leaves + 1]
   NodeCodes codes;
-  const NodeBox* boxes[2] = {nullptr, nullptr};  ///< of `nodes`, where the criterion needs them
+  LocalTreeKind kind;       ///< of the trees of the leaves
+  const NodeBox* boxes[2];  ///< of `nodes`, where the criterion needs them
 
-  /// As LeafTrees::are_binary().
-  bool are_binary() const { return children == nullptr; }
+  /// Some trees, without frames: all that walk_own() needs.
+  static WalkSources of(const LeafTrees& trees, NodeCodes codes) {
+    return {.nodes = {{.core = trees.core, .moments = trees.moments, .links = trees.links}, {}},
+            .particles = trees.sources,
+            .softening = trees.softening,
+            .children = trees.children,
+            .beginnings = nullptr,
+            .first_beginning = nullptr,
+            .codes = codes,
+            .kind = trees.kind,
+            .boxes = {trees.node_boxes, nullptr}};
+  }
+  /// The same with the cells above the leaves, and the frames of the leaves.
+  WalkSources below(const TopSources& top, const SourceFrame* frames) const {
+    WalkSources all = *this;
+    all.nodes[0].frames = frames;
+    all.nodes[1] = top.cells;
+    all.boxes[1] = top.boxes;
+    all.beginnings = top.beginnings;
+    all.first_beginning = top.first_beginning;
+    return all;
+  }
 };
 
 /// Numbers of parts: the most that the kernels take, and the most that saves time

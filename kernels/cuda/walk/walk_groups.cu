@@ -2,9 +2,10 @@
 
 namespace grove::cuda {
 
-template void walk_groups<true, group_size>(const GravityParameters&, const ForceUnits&, const WalkSources&,
-                                            const WalkTargets&, const ForceOutput&, WalkMemory&);
-template void walk_groups<false, group_size>(const GravityParameters&, const ForceUnits&, const WalkSources&,
+template void walk_groups<OwnLeaf, OneGroup>(const GravityParameters&, const ForceUnits&, const WalkSources&,
                                              const WalkTargets&, const ForceOutput&, WalkMemory&);
+template void walk_groups<OtherLeaves, OneGroup>(const GravityParameters&, const ForceUnits&,
+                                                 const WalkSources&, const WalkTargets&, const ForceOutput&,
+                                                 WalkMemory&);
 
 }  // namespace grove::cuda

@@ -15,13 +15,13 @@ struct PartSums {
   std::uint32_t* work;      ///< [groups][parts]
 };
 
-template <Order order, class Shape, bool own, LocalTreeKind kind>
+template <Order order, class Shape, class Scope, class Trees>
 __global__ void __launch_bounds__(part_threads, blocks_per_processor)
     sum_parts(const ForceUnits units, const __grid_constant__ WalkSources sources, const WalkTargets targets,
               const PartSums sums, std::uint32_t* spill, WalkState* state) {
   __shared__ WarpMemory memory[part_warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  GroupWalk<order, Shape, own, kind, group_size, true> group(
+  GravityWalk<order, Shape, Scope, Trees, OneGroup, PartOfSources> group(
       units, sources, targets, memory[warp], spill_of_warp(spill, blockIdx.x * part_warps + warp));
   WarpTotals totals;
   const auto parts = static_cast<std::uint32_t>(targets.parts);
@@ -34,14 +34,14 @@ __global__ void __launch_bounds__(part_threads, blocks_per_processor)
       break;
     }
     sums.sum[std::size_t{unit} * 32 + static_cast<std::size_t>(lane)] = group.total();
-    if (lane == 0) sums.work[unit] = group.cell + group.particle;
+    if (lane == 0) sums.work[unit] = group.counts.interactions();
     totals.add(group);
   }
   if (lane == 0) totals.put(state);
 }
 
 /// A warp per group, a lane per target.
-template <bool own>
+template <class Scope>
 __global__ void __launch_bounds__(part_threads)
     add_parts(const ForceUnits units, const WalkTargets targets, const PartSums sums, const ForceOutput out) {
   const std::uint32_t number = blockIdx.x * part_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -60,13 +60,13 @@ __global__ void __launch_bounds__(part_threads)
   }
   const std::uint64_t first =
       targets.trees.leaves[targets.leaf_of_group[g]].first + static_cast<std::uint64_t>(group.first);
-  put_force<own>(units, sum, work, static_cast<std::uint32_t>(first) + lane, out);
+  put_force<Scope>(units, sum, work, static_cast<std::uint32_t>(first) + lane, out);
 }
 
-template <Order order, class Shape, bool own, LocalTreeKind kind>
-void launch_kind(const ForceUnits& units, const WalkSources& sources, const WalkTargets& targets,
-                 WalkMemory& memory) {
-  const auto kernel = sum_parts<order, Shape, own, kind>;
+template <Order order, class Shape, class Scope, class Trees>
+void launch_parts(const ForceUnits& units, const WalkSources& sources, const WalkTargets& targets,
+                  WalkMemory& memory) {
+  const auto kernel = sum_parts<order, Shape, Scope, Trees>;
   const int grid = blocks_at_a_time(kernel, part_threads);
   memory.spill = spill_of(static_cast<std::uint32_t>(grid * part_warps));
   kernel<<<grid, part_threads, 0, stream()>>>(units, sources, targets,
@@ -75,33 +75,33 @@ void launch_kind(const ForceUnits& units, const WalkSources& sources, const Walk
   launched("Grove::cuda::sum_parts");
 }
 
-template <Order order, class Shape, bool own>
-void launch(const ForceUnits& units, const WalkSources& sources, const WalkTargets& targets,
-            WalkMemory& memory) {
-  const auto of_kind = sources.are_binary() ? launch_kind<order, Shape, own, LocalTreeKind::bisection>
-                                            : launch_kind<order, Shape, own, LocalTreeKind::octree>;
-  of_kind(units, sources, targets, memory);
+template <Order order, class Shape, class Scope>
+void launch_for_trees(const ForceUnits& units, const WalkSources& sources, const WalkTargets& targets,
+                      WalkMemory& memory) {
+  with_trees(sources.kind, [&](auto kind) {
+    launch_parts<order, Shape, Scope, typename decltype(kind)::type>(units, sources, targets, memory);
+  });
 }
 
 }  // namespace
 
-template <bool own>
+template <class Scope>
 void walk_in_parts(const GravityParameters& gravity, const ForceUnits& units, const WalkSources& sources,
                    const WalkTargets& targets, const ForceOutput& output, WalkMemory& memory) {
   const std::size_t shares = std::size_t{targets.groups} * static_cast<std::size_t>(targets.parts);
   memory.sum = DeviceArray<Accumulator<float>>(shares * 32);
   memory.work = DeviceArray<std::uint32_t>(shares);
   with_order_and_shape(gravity, [&](auto order, auto shape) {
-    launch<decltype(order)::value, decltype(shape), own>(units, sources, targets, memory);
+    launch_for_trees<decltype(order)::value, decltype(shape), Scope>(units, sources, targets, memory);
   });
-  add_parts<own><<<(targets.groups + part_warps - 1) / part_warps, part_threads, 0, stream()>>>(
+  add_parts<Scope><<<(targets.groups + part_warps - 1) / part_warps, part_threads, 0, stream()>>>(
       units, targets, PartSums{memory.sum.data(), memory.work.data()}, output);
   launched("Grove::cuda::add_parts");
 }
 
-template void walk_in_parts<true>(const GravityParameters&, const ForceUnits&, const WalkSources&,
-                                  const WalkTargets&, const ForceOutput&, WalkMemory&);
-template void walk_in_parts<false>(const GravityParameters&, const ForceUnits&, const WalkSources&,
-                                   const WalkTargets&, const ForceOutput&, WalkMemory&);
+template void walk_in_parts<OwnLeaf>(const GravityParameters&, const ForceUnits&, const WalkSources&,
+                                     const WalkTargets&, const ForceOutput&, WalkMemory&);
+template void walk_in_parts<OtherLeaves>(const GravityParameters&, const ForceUnits&, const WalkSources&,
+                                         const WalkTargets&, const ForceOutput&, WalkMemory&);
 
 }  // namespace grove::cuda

@@ -1,43 +1,47 @@
 #pragma once
 
+#include <stdexcept>
+
 #include "kernels/cuda/device/streams.cuh"
 #include "kernels/cuda/walk/walk_launch.cuh"
 
 /// The kernel of walk_groups(), for the files that instantiate it.
 namespace grove::cuda {
 
-/// True if blocks are brief, so that urgent kernels find processors while this one runs, and the grid holds
-/// all groups. Else there are as many blocks as run at a time, since each warp has memory for a stack that
-/// spills.
-GROVE_HOST_DEVICE constexpr bool is_brief(bool own, LocalTreeKind kind) {
-  return !may_spill_nodes(own, kind);
-}
+/// How a pass goes in blocks.
+template <class Scope, class Trees>
+struct WalkBlocks {
+  /// True if blocks are brief, so that urgent kernels find processors while this one runs, and the grid holds
+  /// all groups. Else there are as many blocks as run at a time, since each warp has memory for a stack that
+  /// spills.
+  static constexpr bool are_brief = !may_spill_nodes<Scope, Trees>;
+
+  /// In a brief one no warp waits for another one's end.
+  static constexpr int warps = are_brief ? 1 : 4;
+  static constexpr int threads = 32 * warps;
+
+  /// A processor takes at most 32 brief blocks. Nine others leave 56 registers to a thread, a few bytes less
+  /// than two targets take; 8 or 10 are not faster. Trees whose nodes have families of any size take a few
+  /// more.
+  static constexpr int per_processor = are_brief ? 32 : std::is_same_v<Trees, AnyTrees> ? 8 : 9;
+};
+
 /// Groups of a brief block: two save some of its cost, but few groups would not end together then.
 constexpr std::uint32_t groups_of_block(std::uint32_t groups) { return groups < (1U << 15) ? 1 : 2; }
 
-/// Warps of a block. In a brief one no warp waits for another one's end.
-GROVE_HOST_DEVICE constexpr int warps_of(bool own, LocalTreeKind kind) { return is_brief(own, kind) ? 1 : 4; }
-
-/// Nine blocks leave 56 registers to a thread, a few bytes less than two targets take; 8 or 10 are not
-/// faster. Octrees, whose nodes have families of any size, take a few more. A processor takes at most 32
-/// brief blocks.
-GROVE_HOST_DEVICE constexpr int blocks_per_processor(bool own, LocalTreeKind kind) {
-  return is_brief(own, kind) ? 32 : kind == LocalTreeKind::octree ? 8 : 9;
-}
-
 /// The sources are indexed by lanes, which without __grid_constant__ would take a copy in memory.
-template <Order order, class Shape, bool own, LocalTreeKind kind, int targets_per_warp>
-__global__ void __launch_bounds__(32 * warps_of(own, kind), blocks_per_processor(own, kind))
+template <Order order, class Shape, class Scope, class Trees, class Targets>
+__global__ void __launch_bounds__(WalkBlocks<Scope, Trees>::threads, WalkBlocks<Scope, Trees>::per_processor)
     walk(const ForceUnits units, const __grid_constant__ WalkSources sources, const WalkTargets targets,
          const ForceOutput output, std::uint32_t of_brief_block, std::uint32_t* spill, WalkState* state) {
-  constexpr int warps = warps_of(own, kind);
-  __shared__ WarpMemory memory[warps];
+  using Blocks = WalkBlocks<Scope, Trees>;
+  __shared__ WarpMemory memory[Blocks::warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  GroupWalk<order, Shape, own, kind, targets_per_warp> group(units, sources, targets, memory[warp],
-                                                             spill_of_warp(spill, blockIdx.x * warps + warp));
+  GravityWalk<order, Shape, Scope, Trees, Targets, AllSources> group(
+      units, sources, targets, memory[warp], spill_of_warp(spill, blockIdx.x * Blocks::warps + warp));
   WarpTotals totals;
-  for (std::uint32_t turn = 0; !is_brief(own, kind) || turn < of_brief_block; ++turn) {
-    const std::uint32_t g = is_brief(own, kind) ? blockIdx.x * of_brief_block + turn : next_unit(state);
+  for (std::uint32_t turn = 0; !Blocks::are_brief || turn < of_brief_block; ++turn) {
+    const std::uint32_t g = Blocks::are_brief ? blockIdx.x * of_brief_block + turn : next_unit(state);
     if (g >= targets.groups) break;
     const Fault fault = group.run(g, output);
     if (fault != Fault::none) {
@@ -49,40 +53,41 @@ __global__ void __launch_bounds__(32 * warps_of(own, kind), blocks_per_processor
   if (lane == 0) totals.put(state);
 }
 
-template <Order order, class Shape, bool own, LocalTreeKind kind, int targets_per_warp>
-void launch_kind(const ForceUnits& units, const WalkSources& sources, const WalkTargets& targets,
+template <Order order, class Shape, class Scope, class Trees, class Targets>
+void launch_walk(const ForceUnits& units, const WalkSources& sources, const WalkTargets& targets,
                  const ForceOutput& output, WalkMemory& memory) {
-  constexpr int warps = warps_of(own, kind), threads = 32 * warps;
-  const auto kernel = walk<order, Shape, own, kind, targets_per_warp>;
+  using Blocks = WalkBlocks<Scope, Trees>;
+  const auto kernel = walk<order, Shape, Scope, Trees, Targets>;
   const std::uint32_t of_brief_block = groups_of_block(targets.groups);
   std::uint32_t grid = (targets.groups + of_brief_block - 1) / of_brief_block;
-  if constexpr (!is_brief(own, kind)) {
-    grid = static_cast<std::uint32_t>(blocks_at_a_time(kernel, threads));
-    memory.spill = spill_of(grid * warps);
+  if constexpr (!Blocks::are_brief) {
+    grid = static_cast<std::uint32_t>(blocks_at_a_time(kernel, Blocks::threads));
+    memory.spill = spill_of(grid * Blocks::warps);
   }
-  kernel<<<grid, threads, 0, stream()>>>(units, sources, targets, output, of_brief_block, memory.spill.data(),
-                                         memory.state.data());
+  kernel<<<grid, Blocks::threads, 0, stream()>>>(units, sources, targets, output, of_brief_block,
+                                                 memory.spill.data(), memory.state.data());
   launched("Grove::cuda::walk");
 }
 
-/// Groups of octrees are no cells, and never walk in pairs.
-template <Order order, class Shape, bool own, int targets_per_warp>
-void launch_order(const ForceUnits& units, const WalkSources& sources, const WalkTargets& targets,
-                  const ForceOutput& output, WalkMemory& memory) {
-  auto of_kind = launch_kind<order, Shape, own, LocalTreeKind::bisection, targets_per_warp>;
-  if constexpr (targets_per_warp == group_size) {
-    if (!sources.are_binary())
-      of_kind = launch_kind<order, Shape, own, LocalTreeKind::octree, targets_per_warp>;
-  }
-  of_kind(units, sources, targets, output, memory);
+/// Groups of any trees but bisections are no cells, and never walk in pairs.
+template <Order order, class Shape, class Scope, class Targets>
+void launch_for_trees(const ForceUnits& units, const WalkSources& sources, const WalkTargets& targets,
+                      const ForceOutput& output, WalkMemory& memory) {
+  with_trees(sources.kind, [&](auto kind) {
+    using Trees = typename decltype(kind)::type;
+    if constexpr (std::is_same_v<Trees, BinaryTrees> || std::is_same_v<Targets, OneGroup>)
+      launch_walk<order, Shape, Scope, Trees, Targets>(units, sources, targets, output, memory);
+    else
+      throw std::logic_error("walk: only groups of bisections walk in pairs");
+  });
 }
 
-template <bool own, int targets_per_warp>
+template <class Scope, class Targets>
 void walk_groups(const GravityParameters& gravity, const ForceUnits& units, const WalkSources& sources,
                  const WalkTargets& targets, const ForceOutput& output, WalkMemory& memory) {
   with_order_and_shape(gravity, [&](auto order, auto shape) {
-    launch_order<decltype(order)::value, decltype(shape), own, targets_per_warp>(units, sources, targets,
-                                                                                 output, memory);
+    launch_for_trees<decltype(order)::value, decltype(shape), Scope, Targets>(units, sources, targets, output,
+                                                                              memory);
   });
 }
 

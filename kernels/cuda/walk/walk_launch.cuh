@@ -2,7 +2,9 @@
 
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/walk/group_acceptance.cuh"
 #include "kernels/cuda/walk/group_walk.cuh"
+#include "kernels/cuda/walk/source_share.cuh"
 #include "kernels/math/softening_shape.hpp"
 
 namespace grove::cuda {
@@ -36,11 +38,11 @@ struct WarpTotals {
   /// group: a GroupWalk that has been run.
   template <class Walk>
   __device__ void add(const Walk& group) {
-    cell += static_cast<std::uint64_t>(group.cell) * static_cast<std::uint64_t>(group.count());
-    particle += static_cast<std::uint64_t>(group.particle) * static_cast<std::uint64_t>(group.count());
-    tests += group.tests;
-    instructions += group.instructions();
-    longest = max(longest, group.instructions());
+    cell += std::uint64_t{group.counts.cells} * static_cast<std::uint64_t>(group.active_count());
+    particle += std::uint64_t{group.counts.particles} * static_cast<std::uint64_t>(group.active_count());
+    tests += group.counts.tests;
+    instructions += group.counts.instructions();
+    longest = max(longest, group.counts.instructions());
   }
   /// By one lane.
   __device__ void put(WalkState* state) const {
@@ -71,14 +73,18 @@ int blocks_at_a_time(Kernel kernel, int threads) {
   return processors * blocks;
 }
 
-/// walk_own() or walk_others(), a warp for each group, or, targets_per_warp = 2 * group_size, for two.
-/// memory: the state of zeroes.
-template <bool own, int targets_per_warp>
+/// Gravity as the policies of a walk.
+template <Order order, class Shape, class Scope, class Trees, class Targets, class Share>
+using GravityWalk =
+    GroupWalk<GroupAcceptance, TargetSums<order, Shape, Targets::most>, Scope, Trees, Targets, Share>;
+
+/// walk_own() or walk_others(), a warp for the Targets. memory: the state of zeroes.
+template <class Scope, class Targets>
 void walk_groups(const GravityParameters& gravity, const ForceUnits& units, const WalkSources& sources,
                  const WalkTargets& targets, const ForceOutput& output, WalkMemory& memory);
 
 /// The same with the sources of each group split among targets.parts warps.
-template <bool own>
+template <class Scope>
 void walk_in_parts(const GravityParameters& gravity, const ForceUnits& units, const WalkSources& sources,
                    const WalkTargets& targets, const ForceOutput& output, WalkMemory& memory);
 

@@ -2,11 +2,10 @@
 
 namespace grove::cuda {
 
-template void walk_groups<true, 2 * group_size>(const GravityParameters&, const ForceUnits&,
-                                                const WalkSources&, const WalkTargets&, const ForceOutput&,
-                                                WalkMemory&);
-template void walk_groups<false, 2 * group_size>(const GravityParameters&, const ForceUnits&,
-                                                 const WalkSources&, const WalkTargets&, const ForceOutput&,
-                                                 WalkMemory&);
+template void walk_groups<OwnLeaf, TwoGroups>(const GravityParameters&, const ForceUnits&, const WalkSources&,
+                                              const WalkTargets&, const ForceOutput&, WalkMemory&);
+template void walk_groups<OtherLeaves, TwoGroups>(const GravityParameters&, const ForceUnits&,
+                                                  const WalkSources&, const WalkTargets&, const ForceOutput&,
+                                                  WalkMemory&);
 
 }  // namespace grove::cuda

@@ -136,7 +136,8 @@ cuda::LeafTrees DeviceForest::trees() const {
           .moments = moments_.data(),
           .children = follows_from_counts(kind_) ? nullptr : children_.data(),
           .node_boxes = has_boxes_ ? node_boxes_.data() : nullptr,
-          .levels = levels_.data()};
+          .levels = levels_.data(),
+          .kind = kind_};
 }
 
 cuda::DeviceArray<LeafNotice> DeviceForest::notices() const {

@@ -131,33 +131,19 @@ std::array<WalkCounts, 2> DeviceGravity::try_walk(const GravitySetup& setup, con
     const cuda::DeviceArray<float> potential(particles_.size());
     const cuda::DeviceArray<std::uint32_t> work(particles_.size());
     const ForceOutput unused{acceleration.data(), potential.data(), work.data()};
-    counts = {cuda::walk_own(gravity, units, sources_of(forest_.trees()), targets, unused),
+    counts = {cuda::walk_own(gravity, units, own_sources(), targets, unused),
               cuda::walk_others(gravity, units, sources(), targets, unused)};
   });
   return counts;
 }
 
-/// The nodes and particles of some trees as sources, without frames.
-cuda::WalkSources DeviceGravity::sources_of(const cuda::LeafTrees& trees) const {
-  return {{{nullptr, trees.core, trees.moments, trees.links}, {}},
-          trees.sources,
-          trees.softening,
-          trees.children,
-          nullptr,
-          nullptr,
-          codes_,
-          {trees.node_boxes, nullptr}};
+cuda::WalkSources DeviceGravity::own_sources() const {
+  return cuda::WalkSources::of(forest_.trees(), codes_);
 }
 
 cuda::WalkSources DeviceGravity::sources() const {
-  const cuda::TopSources top = top_.sources();
-  cuda::WalkSources from = sources_of(joint_ ? joint_->trees() : forest_.trees());
-  from.nodes[0].frames = frames_.data();
-  from.nodes[1] = top.cells;
-  from.boxes[1] = top.boxes;
-  from.beginnings = top.beginnings;
-  from.first_beginning = top.first_beginning;
-  return from;
+  const cuda::LeafTrees trees = joint_ ? joint_->trees() : forest_.trees();
+  return cuda::WalkSources::of(trees, codes_).below(top_.sources(), frames_.data());
 }
 
 WalkCounts DeviceGravity::walk_along_ropes(const GravitySetup& setup, const Domain& domain) const {
@@ -207,9 +193,8 @@ void DeviceGravity::begin_walk(const GravitySetup& setup, const Domain& domain, 
   first_active_ = first_active;
   targets_ = agree_on_targets(setup, domain, first_active);
   if (parameters_.walk == WalkKind::groups)
-    comm_.together([&] {
-      own_.emplace(setup.walk.gravity, setup.walk.units, sources_of(forest_.trees()), targets_, output());
-    });
+    comm_.together(
+        [&] { own_.emplace(setup.walk.gravity, setup.walk.units, own_sources(), targets_, output()); });
   urgent_.emplace();
 }
 

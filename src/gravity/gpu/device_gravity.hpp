@@ -77,7 +77,7 @@ class DeviceGravity : public GravityStorage {
   cuda::WalkTargets agree_on_targets(const GravitySetup& setup, const Domain& domain, int first_active);
   cuda::WalkTargets split_targets(const GravitySetup& setup, const Domain& domain);
   ForceOutput output() const;
-  cuda::WalkSources sources_of(const cuda::LeafTrees& trees) const;
+  cuda::WalkSources own_sources() const;
   cuda::WalkSources sources() const;
   WalkCounts walk_along_ropes(const GravitySetup& setup, const Domain& domain) const;
 

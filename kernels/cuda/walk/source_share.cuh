@@ -1,0 +1,49 @@
+#pragma once
+
+#include "kernels/cuda/device/warp.cuh"
+#include "kernels/cuda/trees/node_stack.cuh"
+
+/// How many warps share the sources of a GroupWalk.
+namespace grove::cuda {
+
+/// One warp sums all.
+class AllSources {
+ public:
+  /// Leaves the nodes of other warps to them, once there are enough for all.
+  __device__ void divide(NodeStack&) {}
+  /// True if what this lane finds is for this warp to sum.
+  __device__ bool has_find() const { return true; }
+  /// Adds tests that this warp makes; those that all make count once.
+  __device__ void count_tests(int more, std::uint32_t& tests) const {
+    tests += static_cast<std::uint32_t>(more);
+  }
+  /// True if this warp sums what the targets do to each other.
+  __device__ bool has_targets() const { return true; }
+};
+
+/// One of several warps, a power of two of them. All test the same nodes until there are enough to go round:
+/// few nodes may hold most of the work.
+class PartOfSources {
+ public:
+  PartOfSources() = default;
+  __device__ PartOfSources(int number, int parts) : number_(number), parts_(parts) {}
+
+  __device__ void divide(NodeStack& stack) {
+    if (is_divided_ || !stack.holds(enough_nodes())) return;
+    stack.keep(number_, parts_);
+    is_divided_ = true;
+  }
+  __device__ bool has_find() const { return is_divided_ || lane_index() % parts_ == number_; }
+  __device__ void count_tests(int more, std::uint32_t& tests) const {
+    if (is_divided_ || number_ == 0) tests += static_cast<std::uint32_t>(more);
+  }
+  __device__ bool has_targets() const { return number_ == parts_ - 1; }
+
+ private:
+  __device__ int enough_nodes() const { return max(2 * parts_, min(8 * parts_, 32)); }
+
+  int number_ = 0, parts_ = 1;
+  bool is_divided_ = false;
+};
+
+}  // namespace grove::cuda
