@@ -204,6 +204,16 @@ ForceOutput Forest::output(std::int32_t i, Particles& particles) const {
           particles.work.data() + first};
 }
 
+Forest::OwnLeaves Forest::own_leaves(const Particles& particles, Particles& results) const {
+  OwnLeaves own;
+  for (std::int32_t i = 0; i < leaves(); ++i) {
+    own.targets.push_back(target(i, particles.old_acceleration.data()));
+    own.trees.push_back(tree(i));
+    own.outputs.push_back(output(i, results));
+  }
+  return own;
+}
+
 LeafRoot Forest::root(std::int32_t i) const {
   const auto leaf = static_cast<std::size_t>(i);
   const auto node = static_cast<std::size_t>(shapes_.node_begin[leaf]);

@@ -70,6 +70,14 @@ class Forest {
   TargetLeaf target(std::int32_t i, const float* old_acceleration = nullptr) const;
   ForceOutput output(std::int32_t i, Particles& particles) const;
   LeafRoot root(std::int32_t i) const;
+  /// The same of all own leaves, in order: what walks, what acts, and where forces go.
+  struct OwnLeaves {
+    std::vector<TargetLeaf> targets;
+    std::vector<SourceTree> trees;
+    std::vector<ForceOutput> outputs;
+  };
+  /// particles: as they were updated; results (out): as long.
+  OwnLeaves own_leaves(const Particles& particles, Particles& results) const;
 
  private:
   void lay_out(std::span<const Count> leaf_begin);

@@ -108,7 +108,7 @@ void HostGravity::select(const GravitySetup& setup, const Domain& domain) {
 WalkCounts HostGravity::walk_own(const GravitySetup& setup, PhaseTimers& timers) {
   constexpr std::size_t leaves_per_look = 8;
   const auto timer = timers.time("own walk");
-  own_ = own_leaves(particles_);
+  own_ = forest_.own_leaves(particles_, particles_);
   WalkCounts counts;
   if (parameters_.walk == WalkKind::rope) return counts;
   const std::size_t leaves = own_.targets.size();
@@ -152,7 +152,7 @@ std::array<WalkCounts, 2> HostGravity::try_walk(const GravitySetup& setup, const
   unused.acceleration.resize(particles_.size());
   unused.potential.resize(particles_.size());
   unused.work.resize(particles_.size());
-  const OwnLeaves own = own_leaves(unused);
+  const Forest::OwnLeaves own = forest_.own_leaves(particles_, unused);
   const WalkCounts of_own = grove::walk_own(setup.walk, own.targets, own.trees, own.outputs);
   return {of_own, grove::walk_others(setup.walk, own.targets, top_.view(), trees_, own.outputs)};
 }
@@ -199,16 +199,6 @@ void HostGravity::move_leaves(std::span<const std::int32_t> from, const Domain& 
   if (parameters_.keeps_levels(domain.cells[0].count)) of_nodes.apply(shape.trees.levels);
   shape.trees.node_begin = of_leaves.beginnings(std::move(shape.trees.node_begin));
   forest_.adopt(std::move(shape), domain.box, domain.leaf_begin, *builder_);
-}
-
-HostGravity::OwnLeaves HostGravity::own_leaves(Particles& particles) const {
-  OwnLeaves own;
-  for (std::int32_t i = 0; i < forest_.leaves(); ++i) {
-    own.targets.push_back(forest_.target(i, particles_.old_acceleration.data()));
-    own.trees.push_back(forest_.tree(i));
-    own.outputs.push_back(forest_.output(i, particles));
-  }
-  return own;
 }
 
 std::size_t HostGravity::first_leaf(const Domain& domain) const {

@@ -58,13 +58,6 @@ class HostGravity : public GravityStorage {
   void move_leaves(std::span<const std::int32_t> from, const Domain& domain);
 
  private:
-  /// The own leaves, in order: what walks, what acts, and where forces go.
-  struct OwnLeaves {
-    std::vector<TargetLeaf> targets;
-    std::vector<SourceTree> trees;
-    std::vector<ForceOutput> outputs;
-  };
-  OwnLeaves own_leaves(Particles& particles) const;
   std::size_t first_leaf(const Domain& domain) const;
 
   const Communicator& comm_;
@@ -79,7 +72,7 @@ class HostGravity : public GravityStorage {
   std::vector<TargetBounds> bounds_;
   std::vector<Vec3d> origins_;
   std::vector<SourceTree> trees_;            ///< of the own leaves and of those that were imported
-  OwnLeaves own_;                            ///< during a walk, and the next two likewise
+  Forest::OwnLeaves own_;                    ///< during a walk, and the next two likewise
   std::optional<MessageExchange> exchange_;  ///< under way
   std::vector<Message> imported_;            ///< what trees_ of other ranks point to
 };

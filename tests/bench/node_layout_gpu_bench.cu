@@ -106,7 +106,7 @@ class Bench {
     grown_.sort(particles, static_cast<Count>(count));
     grown_.build(particles, *octree_builder(Curve::hilbert, 1));
     grown_.moments(particles, gravity, 0);
-    const auto leaves = grown_.leaves(particles);
+    const auto leaves = grown_.forest.own_leaves(particles, particles);
     tree_ = leaves.trees[0];
     particles_ = cuda::DeviceArray<SourceParticle>{std::span(tree_.particles, count)};
     sums_ = cuda::DeviceArray<Vec3f>(count);

@@ -158,7 +158,7 @@ void expect_steps_of_recursion(LocalTreeKind kind, Criterion criterion, Count qu
   const History history(particles, gravity, quantum);
   const Grown& grown = history.grown;
   grown.walk_along_ropes(particles, gravity, history.median);
-  const Grown::Leaves own = grown.leaves(particles);
+  const Forest::OwnLeaves own = grown.forest.own_leaves(particles, particles);
   const TopTree top = grown.top.view();
   const RopeForest forest(top, own.trees, {});
   const AcceptanceRule rule = AcceptanceRule::of(gravity, grown.units, history.median);
@@ -238,7 +238,7 @@ TEST(RopeWalk, of_absent_trees_takes_the_roots_and_never_opens_them) {
   Particles particles = make_shape(Shape::clumps, 1500);
   const History history(particles, gravity, 64);
   const Grown& grown = history.grown;
-  const Grown::Leaves own = grown.leaves(particles);
+  const Forest::OwnLeaves own = grown.forest.own_leaves(particles, particles);
   std::vector<LeafRoot> roots;
   for (std::int32_t i = 0; i < grown.forest.leaves(); ++i) roots.push_back(grown.forest.root(i));
   grown.walk_along_ropes(particles, gravity, 0);

@@ -64,7 +64,7 @@ struct Grown {
 
   WalkCounts walk(Particles& particles, const GravityParameters& gravity) const {
     const WalkSetup setup{gravity, units, static_cast<float>(gravity.critical_separation / units.length)};
-    const Leaves own = leaves(particles);
+    const Forest::OwnLeaves own = forest.own_leaves(particles, particles);
     WalkCounts counts = walk_own(setup, own.targets, own.trees, own.outputs);
     counts += walk_others(setup, own.targets, top.view(), own.trees, own.outputs);
     return counts;
@@ -73,25 +73,9 @@ struct Grown {
   /// Each particle by itself, for the history in its old_acceleration.
   WalkCounts walk_along_ropes(Particles& particles, const GravityParameters& gravity,
                               double median_acceleration) const {
-    const Leaves own = leaves(particles);
+    const Forest::OwnLeaves own = forest.own_leaves(particles, particles);
     return rope_walk({gravity, units}, median_acceleration, {top.view(), own.trees, {}}, own.targets,
                      own.outputs);
-  }
-
-  /// Whatever walks take, by leaf.
-  struct Leaves {
-    std::vector<TargetLeaf> targets;
-    std::vector<SourceTree> trees;
-    std::vector<ForceOutput> outputs;
-  };
-  Leaves leaves(Particles& particles) const {
-    Leaves own;
-    for (std::int32_t i = 0; i < forest.leaves(); ++i) {
-      own.targets.push_back(forest.target(i, particles.old_acceleration.data()));
-      own.trees.push_back(forest.tree(i));
-      own.outputs.push_back(forest.output(i, particles));
-    }
-    return own;
   }
 
   /// Box and units that suit the particles.
