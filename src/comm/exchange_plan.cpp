@@ -20,9 +20,13 @@ std::vector<Count> offsets_of(std::span<const Count> counts) {
 
 ExchangePlan::ExchangePlan(const Communicator& comm, std::span<const Count> send_counts,
                            std::size_t round_bytes)
+    : ExchangePlan(comm, send_counts, comm.all_to_all(send_counts), round_bytes) {}
+
+ExchangePlan::ExchangePlan(const Communicator& comm, std::span<const Count> send_counts,
+                           std::span<const Count> receive_counts, std::size_t round_bytes)
     : comm_(comm),
       send_offsets_(offsets_of(send_counts)),
-      receive_offsets_(offsets_of(comm.all_to_all(send_counts))),
+      receive_offsets_(offsets_of(receive_counts)),
       round_bytes_(std::min(round_bytes, static_cast<std::size_t>(std::numeric_limits<int>::max()))) {}
 
 std::size_t ExchangePlan::most_sent_to_a_rank() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <functional>
@@ -26,6 +27,16 @@ class ExchangePlan {
   /// Collective. send_counts: elements for each rank, length P.
   ExchangePlan(const Communicator& comm, std::span<const Count> send_counts,
                std::size_t round_bytes = default_round_bytes);
+
+  /// The same where each rank knows what it gets. Not collective. receive_counts: elements from each rank,
+  /// length P.
+  ExchangePlan(const Communicator& comm, std::span<const Count> send_counts,
+               std::span<const Count> receive_counts, std::size_t round_bytes = default_round_bytes);
+
+  /// Several plans for one all-to-all of counts. Collective.
+  template <std::size_t n>
+  static std::vector<ExchangePlan> several(const Communicator& comm,
+                                           const std::array<std::vector<Count>, n>& send_counts);
 
   Count send_total() const { return send_offsets_.back(); }
   Count receive_total() const { return receive_offsets_.back(); }
@@ -92,5 +103,22 @@ class ExchangePlan {
   std::vector<Count> send_offsets_, receive_offsets_;
   std::size_t round_bytes_;
 };
+
+template <std::size_t n>
+std::vector<ExchangePlan> ExchangePlan::several(const Communicator& comm,
+                                                const std::array<std::vector<Count>, n>& send_counts) {
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  std::vector<std::array<Count, n>> sent(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    for (std::size_t i = 0; i < n; ++i) sent[rank][i] = send_counts[i][rank];
+  const auto received = comm.all_to_all(std::span<const std::array<Count, n>>(sent));
+  std::vector<ExchangePlan> plans;
+  std::vector<Count> receive_counts(ranks);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t rank = 0; rank < ranks; ++rank) receive_counts[rank] = received[rank][i];
+    plans.emplace_back(comm, std::span<const Count>(send_counts[i]), std::span<const Count>(receive_counts));
+  }
+  return plans;
+}
 
 }  // namespace grove

@@ -22,6 +22,8 @@ if(GROVE_HAS_CUDA)
   grove_test(external_gpu gpu/external_gpu_test.cpp LINK grove_test_runs grove::decomposition_gpu RANKS 1 3 LABELS gpu)
   grove_test(leaf_moves_gpu gpu/leaf_moves_gpu_test.cpp LINK grove_test_runs
              grove::decomposition_gpu RANKS 1 2 3 4 7 LABELS gpu)
+  grove_test(step_budgets_gpu gpu/step_budgets_gpu_test.cpp LINK grove_test_runs grove::decomposition_gpu
+             nlohmann_json::nlohmann_json RANKS 1 2 LABELS gpu)
   grove_test(checkpoint_gpu gpu/checkpoint_gpu_test.cpp LINK grove_test_runs
              grove::decomposition_gpu RANKS 1 2 3 4 7 LABELS gpu)
 endif()

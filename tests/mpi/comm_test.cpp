@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -33,6 +35,26 @@ TEST(Communicator, together_gives_every_rank_the_error_of_the_lowest) {
     EXPECT_EQ(std::string(error.what()), "from rank " + std::to_string(last));
   }
   EXPECT_NO_THROW(comm.together([] {}));
+}
+
+TEST(ExchangePlan, is_the_same_made_with_others_and_where_it_is_known) {
+  const Communicator comm(MPI_COMM_WORLD);
+  std::array<std::vector<Count>, 2> counts;
+  std::vector<Count> received;
+  for (int other = 0; other < comm.size(); ++other) {
+    counts[0].push_back(3 * comm.rank() + other);
+    counts[1].push_back((comm.rank() + other) % 2);
+    received.push_back(3 * other + comm.rank());
+  }
+  const std::vector<ExchangePlan> plans = ExchangePlan::several(comm, counts);
+  ASSERT_EQ(plans.size(), counts.size());
+  const auto expect_same = [](const ExchangePlan& one, const ExchangePlan& other) {
+    EXPECT_TRUE(std::ranges::equal(one.send_offsets(), other.send_offsets()));
+    EXPECT_TRUE(std::ranges::equal(one.receive_offsets(), other.receive_offsets()));
+  };
+  for (std::size_t i = 0; i < plans.size(); ++i) expect_same(plans[i], ExchangePlan(comm, counts[i]));
+  expect_same(plans[0],
+              ExchangePlan(comm, std::span<const Count>(counts[0]), std::span<const Count>(received)));
 }
 
 TEST(ExchangePlan, brings_every_element_to_its_rank_in_rounds_of_any_size) {

@@ -225,9 +225,11 @@ void DeviceGravity::sum_directly(const GravitySetup& setup, const Domain&, int f
   cuda::DeviceArray<double> mass;
   cuda::DeviceArray<std::uint8_t> type;
   if (comm_.size() > 1) {
-    position = gathered(comm_, exchange_, all.position, count);
-    mass = gathered(comm_, exchange_, all.mass, count);
-    type = gathered(comm_, exchange_, all.type, count);
+    const std::vector<Count> gathered_counts = comm_.all_gather(static_cast<Count>(count));
+    const std::span<const Count> counts(gathered_counts);
+    position = gathered(comm_, exchange_, all.position, counts);
+    mass = gathered(comm_, exchange_, all.mass, counts);
+    type = gathered(comm_, exchange_, all.type, counts);
     all = {position.data(), mass.data(), type.data(), position.size()};
   }
   const auto first = static_cast<std::size_t>(comm_.exclusive_scan(static_cast<Count>(count)));

@@ -1,5 +1,6 @@
 // DeviceGravity's exchange with other ranks: notices of their leaves, and their trees as far as they are
 // walked here.
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -16,20 +17,26 @@ namespace {
 /// The point that all frames refer to.
 Vec3d middle_of(const Box& box) { return box.low + Vec3d{1, 1, 1} * (box.edge / 2); }
 
-/// What each rank is sent.
-struct SentByRank {
-  std::vector<Count> trees, nodes, particles;
-
-  SentByRank(std::span<const cuda::SelectedTree> sent, std::size_t ranks)
-      : trees(ranks, 0), nodes(ranks, 0), particles(ranks, 0) {
-    for (const cuda::SelectedTree& tree : sent) {
-      const auto to = static_cast<std::size_t>(tree.rank);
-      ++trees[to];
-      nodes[to] += tree.nodes;
-      particles[to] += tree.particles;
-    }
+/// Trees, nodes and particles that each rank is sent.
+std::array<std::vector<Count>, 3> sent_by_rank(std::span<const cuda::SelectedTree> sent, std::size_t ranks) {
+  const std::vector<Count> none(ranks, 0);
+  std::array counts = {none, none, none};
+  auto& [trees, nodes, particles] = counts;
+  for (const cuda::SelectedTree& tree : sent) {
+    const auto to = static_cast<std::size_t>(tree.rank);
+    ++trees[to];
+    nodes[to] += tree.nodes;
+    particles[to] += tree.particles;
   }
-};
+  return counts;
+}
+
+std::vector<Count> leaves_by_rank(const Domain& domain) {
+  std::vector<Count> leaves;
+  for (std::size_t rank = 0; rank + 1 < domain.first_leaf.size(); ++rank)
+    leaves.push_back(domain.first_leaf[rank + 1] - domain.first_leaf[rank]);
+  return leaves;
+}
 
 /// Enters where trees are whose nodes and particles come one after the other, from these on.
 void place_trees(std::span<const cuda::SelectedTree> trees, std::size_t node, std::size_t particle,
@@ -48,7 +55,8 @@ void place_trees(std::span<const cuda::SelectedTree> trees, std::size_t node, st
 void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) {
   const auto timer = timers.time("let");
   notices_ = forest_.notices();
-  if (comm_.size() > 1) notices_ = gathered(comm_, exchange_, notices_.data(), notices_.size());
+  if (comm_.size() > 1)
+    notices_ = gathered(comm_, exchange_, notices_.data(), std::span<const Count>(leaves_by_rank(domain)));
   if (has_new_cells_) top_ = cuda::DeviceTop(domain.cells, codes_);
   has_new_cells_ = false;
   const WalkSetup& walk = setup.walk;
@@ -65,9 +73,9 @@ GravityStorage::Imported DeviceGravity::exchange_trees(const Domain& domain,
   const auto& selected = selection.trees();
   std::vector<cuda::SelectedTree> sent(selected.begin(), selected.end());
   for (cuda::SelectedTree& tree : sent) tree.leaf += domain.first_leaf[rank];
-  const SentByRank counts(sent, static_cast<std::size_t>(comm_.size()));
-  const ExchangePlan of_trees(comm_, counts.trees), of_nodes(comm_, counts.nodes),
-      of_particles(comm_, counts.particles);
+  const std::vector<ExchangePlan> plans =
+      ExchangePlan::several(comm_, sent_by_rank(sent, static_cast<std::size_t>(comm_.size())));
+  const ExchangePlan &of_trees = plans[0], &of_nodes = plans[1], &of_particles = plans[2];
   std::vector<cuda::SelectedTree> received(static_cast<std::size_t>(of_trees.receive_total()));
   of_trees.apply(std::span<const cuda::SelectedTree>(sent), std::span(received));
 
