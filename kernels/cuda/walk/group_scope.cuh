@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/trees/node_stack.cuh"
 #include "kernels/cuda/walk/walk.hpp"
+#include "kernels/math/interaction.hpp"
 
 /// The trees that a pass of GroupWalk goes through: that of the targets' own leaf, or all others.
 namespace grove::cuda {

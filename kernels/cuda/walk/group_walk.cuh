@@ -2,7 +2,7 @@
 
 #include "kernels/cuda/walk/group_targets.cuh"
 #include "kernels/cuda/walk/group_trees.cuh"
-#include "kernels/cuda/walk/target_sums.cuh"
+#include "kernels/cuda/walk/staged_batch.cuh"
 #include "kernels/cuda/walk/walk.hpp"
 
 namespace grove::cuda {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/cuda/walk/group_scope.cuh"
-#include "kernels/cuda/walk/target_sums.cuh"
+#include "kernels/cuda/walk/staged_batch.cuh"
 
 /// The sources that a GroupWalk has found and not summed yet.
 namespace grove::cuda {

@@ -2,33 +2,14 @@
 
 #include <type_traits>
 
-#include "kernels/cuda/trees/node_stack.cuh"
+#include "kernels/cuda/device/warp.cuh"
+#include "kernels/cuda/walk/staged_batch.cuh"
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/interaction.hpp"
 #include "kernels/math/opening.hpp"
 #include "kernels/math/softening_table.hpp"
 
 namespace grove::cuda {
-
-/// Sources in a batch: one per lane.
-inline constexpr int batch_size = 32;
-/// The number of sources that sums take at a time; batches are filled up to multiples with sources of no
-/// mass.
-inline constexpr int round_size = 4;
-
-/// A batch in shared memory: first those beyond the reach of softening, at the very end the others.
-struct StagedBatch {
-  static constexpr int slots = batch_size + round_size;
-  float4 place[slots];   ///< and mass
-  float4 second[slots];  ///< traceless second moments xx, yy, zz, xy of a cell
-  float4 rest[slots];    ///< xz, yz and trace of a cell; softening scale of a cell or particle
-};
-
-/// How many are where.
-struct BatchCounts {
-  int far;  ///< filled up
-  int near;
-};
 
 /// The sums over all that acts on a group of up to `most` targets, 32 or 64, in batches of sources.
 ///

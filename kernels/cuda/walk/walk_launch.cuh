@@ -5,6 +5,7 @@
 #include "kernels/cuda/walk/group_acceptance.cuh"
 #include "kernels/cuda/walk/group_walk.cuh"
 #include "kernels/cuda/walk/source_share.cuh"
+#include "kernels/cuda/walk/target_sums.cuh"
 #include "kernels/math/softening_shape.hpp"
 
 namespace grove::cuda {
