@@ -1,7 +1,12 @@
 // The calls that a step on GPUs makes of other ranks, and the waits of the host for its GPU, have budgets.
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "backend/backend.hpp"
+#include "base/activity.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/particles/fields.hpp"
 #include "support/gpu_ranks.hpp"
 #include "support/step_budgets.hpp"
 
@@ -25,6 +30,23 @@ TEST_F(StepBudgetsOnGpu, hold) {
   testing::check_budgets(comm_, budgets, [&](Particles particles, const GravityParameters& gravity) {
     return make_backend(comm_, {"cuda", true, std::nullopt}, std::move(particles), gravity);
   });
+}
+
+TEST_F(StepBudgetsOnGpu, count_known_calls) {
+  std::vector<std::uint32_t> numbers(1000);
+  const cuda::DeviceArray<std::uint32_t> on_device(numbers.size());
+  const Activity before = activity();
+  cuda::number_elements(on_device.data(), numbers.size());
+  Activity made = activity() - before;
+  EXPECT_EQ(made.launches, 1u);
+  EXPECT_EQ(made.host_waits, 0u);
+  on_device.download(numbers);
+  cuda::device_synchronise();
+  made = activity() - before;
+  EXPECT_EQ(made.launches, 1u);
+  EXPECT_EQ(made.host_waits, 2u);
+  EXPECT_EQ(made.collectives + made.messages + made.sent + made.nccl_groups, 0u);
+  EXPECT_EQ(numbers[999], 999u);
 }
 
 }  // namespace
