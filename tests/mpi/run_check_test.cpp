@@ -99,7 +99,7 @@ class RunCheck : public ::testing::Test {
 TEST_F(RunCheck, tells_what_a_run_takes_and_writes_nothing) {
   const std::string text = told(write_parameters("model: plummer, n: 100000"));
   expect_parts(
-      text, {"particles    100000\n", "steps        100 longest ones, 11 snapshots", "logs         0.2 MB\n",
+      text, {"particles    100000\n", "steps        100 longest ones, 11 snapshots", "logs         0.24 MB\n",
              fmt::format("MB on each of its {} ranks", comm.size()), "MB are available", "mass: 0.999 in ",
              "of type 1\n", "virial ratio", "s for a longest step, trees included",
              fmt::format("measured here with {}\n", std::min(100000, 20000 * comm.size()))});
