@@ -63,7 +63,9 @@ std::vector<std::int32_t> mostly_due(const Domain& domain, std::span<const Block
   std::vector<std::int32_t> chosen;
   walk_cells(domain.cells, 0, [&](std::int32_t index, const Cell& cell) {
     const Count own = due[static_cast<std::size_t>(index)];
-    const bool is_chosen = own > 0 && 2 * own >= cell.count;
+    // Only below geometric cells do counts tell the leaves.
+    const bool may_be_chosen = domain.domain_cell == 0 || cell.is_whole(domain.domain_cell);
+    const bool is_chosen = may_be_chosen && own > 0 && 2 * own >= cell.count;
     if (is_chosen) chosen.push_back(index);
     return own > 0 && !is_chosen && !is_block[static_cast<std::size_t>(index)];
   });

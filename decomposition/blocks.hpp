@@ -21,8 +21,8 @@ struct Block {
 std::vector<Block> blocks_of(const Domain& domain);
 
 /// The largest cells of whose particles at least half are in blocks that are due, left to right: particles of
-/// such blocks have gone to their neighbours, and cutting all of them together catches these. is_due: by
-/// block. Cost: O(cells).
+/// such blocks have gone to their neighbours, and cutting all of them together catches these. None is larger
+/// than a domain cell. is_due: by block. Cost: O(cells).
 std::vector<std::int32_t> mostly_due(const Domain& domain, std::span<const Block> blocks,
                                      const std::vector<bool>& is_due);
 

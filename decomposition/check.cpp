@@ -62,7 +62,8 @@ class Recounter {
       const Cell& cell = domain_.cells[at];
       const Cut& cut = cell.cut;
       const Coordinate x = c[cut.axis];
-      if (x < scheme_.middle(cell.low[cut.axis], cell.high[cut.axis])) ++recount_.left_of_middle[at];
+      if (x < scheme_.middle(cell.low[cut.axis], cell.high[cut.axis], cell.count))
+        ++recount_.left_of_middle[at];
       if (x == cut.coordinate && id == cut.id) recount_.first_right[at] += weight;
       at = static_cast<std::size_t>(cell.child) + (cut.is_left(x, id) ? 0 : 1);
     }
@@ -114,7 +115,8 @@ void compare_cell(const Domain& domain, const Recount& recount, std::size_t at) 
 void check_cut(const Domain& domain, const CutScheme& scheme, const Recount& recount, std::size_t at) {
   const Cell& cell = domain.cells[at];
   if (scheme.is_leaf(cell.count, cell.leaves)) fail(at, "a leaf has been cut");
-  if (cell.cut.axis != scheme.axis(cell.low, cell.high)) fail(at, "it is not cut on the axis of the rule");
+  if (cell.cut.axis != scheme.axis(cell.low, cell.high, cell.count))
+    fail(at, "it is not cut on the axis of the rule");
   const auto child = static_cast<std::size_t>(cell.child);
   if (child <= at || child + 1 >= domain.cells.size()) fail(at, "its children are misplaced");
   const Cell &left = domain.cells[child], &right = domain.cells[child + 1];
@@ -167,8 +169,10 @@ void compare(const Communicator& comm, Recount recount, Count particles,
 
 std::string check_domain(const Communicator& comm, const Particles& particles,
                          const DecompositionParameters& parameters, const Domain& domain) try {
-  compare(comm, Recounter(comm, particles, {.rule = parameters.rule, .epoch = parameters.epoch}, domain)(),
-          comm.sum(static_cast<Count>(particles.size())), parameters, domain);
+  Cell root;
+  root.count = comm.sum(static_cast<Count>(particles.size()));
+  compare(comm, Recounter(comm, particles, scheme_of(parameters, root), domain)(), root.count, parameters,
+          domain);
   return {};
 } catch (const DecompositionFault& fault) {
   return fault.what();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <optional>
 #include <stdexcept>
@@ -10,10 +11,13 @@
 #include "decomposition/frontier.hpp"
 #include "decomposition/host_rank.hpp"
 #include "decomposition/join_cells.hpp"
+#include "decomposition/key_ranges.hpp"
 #include "decomposition/processor_set_tree.hpp"
 #include "decomposition/root_cell.hpp"
+#include "decomposition/segments.hpp"
 #include "decomposition/shares.hpp"
 #include "decomposition/top_cells.hpp"
+#include "decomposition/whole_cells.hpp"
 
 namespace grove {
 namespace {
@@ -25,13 +29,10 @@ class Decomposition {
                 DecompositionReport& report)
       : comm_(comm), own_(own), parameters_(parameters), report_(report) {}
 
-  Domain run(const std::optional<Box>& previous) {
+  Domain run(const Domain& previous) {
     const auto time = report_.timers.time("total");
-    set_up(previous);
-    cut_together();
-    cut_delegated();
-    find_owners();
-    migrate();
+    check_speeds();
+    if (!settle_in_one_round(previous)) run_script(previous);
     cut_alone();
     gather_cells();
     own_.arrange();
@@ -39,7 +40,17 @@ class Decomposition {
   }
 
  private:
-  void set_up(const std::optional<Box>& previous);
+  void check_speeds() const;
+  bool settle_in_one_round(const Domain& previous);
+  bool can_settle(const Domain& previous);
+  void run_script(const Domain& previous) {
+    set_up(previous);
+    cut_together();
+    cut_delegated();
+    find_owners();
+    migrate();
+  }
+  void set_up(const Domain& previous);
   void cut_together();
   void cut_delegated();
   void find_owners();
@@ -47,12 +58,14 @@ class Decomposition {
   void cut_alone();
   void gather_cells();
   Domain domain();
-  std::int32_t block_leaves() const;
+  std::int32_t block_leaves(std::int32_t leaves) const;
+  std::vector<std::int32_t> runs(const Domain& domain) const;
 
-  Shares shares() const {
+  Shares shares(Count weight) const {
     const auto& speeds = parameters_.speeds;
-    return speeds.empty() ? Shares(root_.weight, comm_.size()) : Shares(root_.weight, speeds);
+    return speeds.empty() ? Shares(weight, comm_.size()) : Shares(weight, speeds);
   }
+  Shares shares() const { return shares(root_.weight); }
 
   const Communicator& comm_;
   RankStorage& own_;
@@ -65,9 +78,54 @@ class Decomposition {
   Frontier frontier_;
 };
 
-void Decomposition::set_up(const std::optional<Box>& previous) {
+void Decomposition::check_speeds() const {
   if (!parameters_.speeds.empty() && static_cast<int>(parameters_.speeds.size()) != comm_.size())
     throw std::logic_error("decompose: speeds of other ranks");
+}
+
+/// Collective. True if each particle lies in the previous cube, whose cells ranks own.
+bool Decomposition::can_settle(const Domain& previous) {
+  Settling* const settling = own_.settling();
+  const bool is_asked = settling && comm_.size() > 1 && parameters_.rule == CutRule::domains &&
+                        parameters_.schedule == Schedule::straddling && previous.domain_cell > 0 &&
+                        previous.box.axes == axes_of(parameters_);
+  if (!is_asked) return false;
+  std::array<int, 2> all{settling->take_inside(previous.box), !own_.has_work()};
+  comm_.min(std::span<int>(all));
+  if (all[0]) own_.weigh(all[1] == 0);
+  return all[0];
+}
+
+/// Collective. Particles go to the owners of their places as of before, and the top cells follow from what
+/// the ranks then have. False: that cannot be, nothing has changed.
+bool Decomposition::settle_in_one_round(const Domain& previous) {
+  {
+    const auto time = report_.timers.time("records");
+    if (!can_settle(previous)) return false;
+  }
+  box_ = previous.box;
+  root_.count = previous.cells[0].count;
+  scheme_ = scheme_of(parameters_, root_);
+  std::vector<Segment> own;
+  {
+    const auto time = report_.timers.time("migrate");
+    const KeyRanges ranges(previous, balanced_runs(previous, shares(previous.cells[0].weight)));
+    own = own_.settling()->settle(comm_, PlaceFinder(ranges, comm_.rank()), box_);
+    ++report_.collectives;
+  }
+  const auto time = report_.timers.time("collect");
+  TopOfSegments top = top_of(comm_.all_gather_arrays(std::span<const Segment>(own)), scheme_, comm_.rank());
+  ++report_.collectives;
+  own_.settling()->take_portions(top.frontier, top.portions);
+  cells_ = std::move(top.cells);
+  frontier_ = std::move(top.frontier);
+  if (cells_[0].count != root_.count) throw std::logic_error("particles have been lost");
+  root_ = cells_[0];
+  if (top.has_joined) migrate();
+  return true;
+}
+
+void Decomposition::set_up(const Domain& previous) {
   {
     const auto time = report_.timers.time("set_up");
     root_.count = comm_.sum(static_cast<Count>(own_.size()));
@@ -75,10 +133,12 @@ void Decomposition::set_up(const std::optional<Box>& previous) {
       check_size(own_.size());
       scheme_ = scheme_of(parameters_, root_);
     });
-    root_.weight = comm_.sum(own_.weigh(comm_));
+    const bool has_work = comm_.max(own_.has_work() ? 1 : 0) > 0;
+    root_.weight = comm_.sum(own_.weigh(has_work));
   }
   const auto time = report_.timers.time("records");
-  box_ = own_.take_all(comm_, axes_of(parameters_), previous, root_);
+  const std::optional<Box> cube = previous.cells.empty() ? std::nullopt : std::optional(previous.box);
+  box_ = own_.take_all(comm_, axes_of(parameters_), cube, root_);
 }
 
 void Decomposition::cut_together() {
@@ -97,7 +157,7 @@ void Decomposition::cut_together() {
 }
 
 void Decomposition::cut_delegated() {
-  const DelegatedCells delegated(cells_, shares());
+  const DelegatedCells delegated(cells_, shares(), scheme_.domain_cell);
   if (delegated.size() == 0) return;
   const auto time = report_.timers.time("delegate");
   const std::vector<Cell> own = own_.cut_delegated(comm_, scheme_, cells_, delegated);
@@ -109,7 +169,7 @@ void Decomposition::cut_delegated() {
 void Decomposition::find_owners() {
   const auto time = report_.timers.time("collect");
   own_.end_services();
-  frontier_ = Frontier(cells_, shares());
+  frontier_ = Frontier(cells_, shares(), scheme_.domain_cell);
 }
 
 void Decomposition::migrate() {
@@ -143,26 +203,41 @@ void Decomposition::gather_cells() {
 Domain Decomposition::domain() {
   Domain result;
   result.box = box_;
-  result.block_leaves = block_leaves();
+  result.block_leaves = block_leaves(cells_[0].leaves);
   result.leaf_size = scheme_.quantum;
+  result.domain_cell = scheme_.domain_cell;
   result.leaf_cell.resize(static_cast<std::size_t>(cells_[0].leaves));
-  std::vector<Count> weights(result.leaf_cell.size());
   for (std::size_t c = 0; c < cells_.size(); ++c) {
     if (!cells_[c].is_leaf()) continue;
-    const auto leaf = static_cast<std::size_t>(cells_[c].first_leaf);
-    result.leaf_cell[leaf] = static_cast<std::int32_t>(c);
-    weights[leaf] = cells_[c].weight;
+    result.leaf_cell[static_cast<std::size_t>(cells_[c].first_leaf)] = static_cast<std::int32_t>(c);
   }
   result.cells = std::move(cells_);
-  result.give_out(shares().runs(weights), comm_);
+  result.give_out(runs(result), comm_);
   return result;
 }
 
-/// Blocks are cut anew one by one, into as many leaves of the same sizes, only under this rule.
-std::int32_t Decomposition::block_leaves() const {
+/// The runs of leaves of the ranks, as they own frontier cells.
+std::vector<std::int32_t> Decomposition::runs(const Domain& domain) const {
+  std::vector<std::int32_t> runs(static_cast<std::size_t>(comm_.size()) + 1, domain.leaves());
+  int next = 0;
+  std::size_t cell = 0;
+  for (std::int32_t leaf = 0; leaf < domain.leaves() && cell < frontier_.size(); ++leaf) {
+    if (domain.leaf(leaf).first != frontier_.first(cell)) continue;
+    for (; next <= frontier_.owner(cell); ++next) runs[static_cast<std::size_t>(next)] = leaf;
+    ++cell;
+  }
+  return runs;
+}
+
+/// Blocks are cut anew one by one, into as many leaves of the same sizes, only where cells are not geometric.
+std::int32_t Decomposition::block_leaves(std::int32_t leaves) const {
   constexpr std::int32_t enough_blocks = 256;
-  if (scheme_.rule != CutRule::middle) return 1;
-  return std::clamp(root_.leaves / enough_blocks, 1, parameters_.most_block_leaves);
+  const bool is_geometric = scheme_.rule == CutRule::domains;
+  if (!is_geometric && scheme_.rule != CutRule::middle) return 1;
+  const auto in_a_domain_cell = static_cast<std::int32_t>(scheme_.domain_cell / scheme_.quantum);
+  const std::int32_t most = is_geometric ? std::min(in_a_domain_cell, parameters_.most_block_leaves)
+                                         : parameters_.most_block_leaves;
+  return std::clamp(leaves / enough_blocks, 1, most);
 }
 
 void warn_about_idle_ranks(const Communicator& comm, const Domain& domain) {
@@ -175,14 +250,14 @@ void warn_about_idle_ranks(const Communicator& comm, const Domain& domain) {
 }  // namespace
 
 Domain decompose(const Communicator& comm, RankStorage& own, const DecompositionParameters& parameters,
-                 const std::optional<Box>& previous, DecompositionReport& report) {
+                 const Domain& previous, DecompositionReport& report) {
   Domain domain = Decomposition(comm, own, parameters, report).run(previous);
-  if (!previous) warn_about_idle_ranks(comm, domain);
+  if (previous.cells.empty()) warn_about_idle_ranks(comm, domain);
   return domain;
 }
 
 Domain decompose(const Communicator& comm, Particles& particles, const DecompositionParameters& parameters,
-                 const std::optional<Box>& previous, DecompositionReport& report, Array<Record>* records) {
+                 const Domain& previous, DecompositionReport& report, Array<Record>* records) {
   HostRank own(particles, report, records);
   return decompose(comm, own, parameters, previous, report);
 }

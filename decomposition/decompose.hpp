@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "base/array.hpp"
 #include "base/box.hpp"
@@ -21,6 +20,10 @@ class RankStorage;
 Count default_leaf_size(Count particles);
 /// Particles in a full leaf of so many in all.
 Count leaf_size_of(const DecompositionParameters& parameters, Count particles);
+
+/// The default size of domain cells: 32 leaves, but at most a 256th of all particles, so that ranks can share
+/// them out, and at least a leaf.
+Count default_domain_cell(Count particles, Count leaf_size);
 
 /// Measurements of a decomposition on this rank.
 struct DecompositionReport {
@@ -46,8 +49,10 @@ struct DecompositionReport {
 /// Divides space among the ranks: cuts the particles' bounding cube into the leaves of one global tree and
 /// brings every particle to the rank that owns its leaf. Collective.
 ///
-/// 1. Records with integer coordinates in the root cube; `previous` is kept as the cube while all particles
+/// previous: that of the last decomposition, or none: without cells. Its cube is kept while all particles
 /// fit.
+///
+/// 1. Records with integer coordinates in the root cube.
 /// 2. Cells that straddle ranks (Schedule) are cut by all ranks together; the master asks, services answer.
 /// Small ones are delegated to one rank, which cuts them for all (DelegatedCells).
 /// 3. The leaves are shared out: a rank gets a run of them, so that all runs carry equal work
@@ -69,11 +74,10 @@ struct DecompositionReport {
 /// Cost, straddling: O(2 N/P) per boundary that crosses the rank, O(N/P log(leaves/P)) alone; memory: at most
 /// 80 bytes per particle on top of the particles.
 Domain decompose(const Communicator& comm, Particles& particles, const DecompositionParameters& parameters,
-                 const std::optional<Box>& previous, DecompositionReport& report,
-                 Array<Record>* records = nullptr);
+                 const Domain& previous, DecompositionReport& report, Array<Record>* records = nullptr);
 
 /// The same for particles wherever they are stored: the steps, without what they do to particles.
 Domain decompose(const Communicator& comm, RankStorage& own, const DecompositionParameters& parameters,
-                 const std::optional<Box>& previous, DecompositionReport& report);
+                 const Domain& previous, DecompositionReport& report);
 
 }  // namespace grove

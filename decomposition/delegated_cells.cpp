@@ -8,11 +8,11 @@
 
 namespace grove {
 
-DelegatedCells::DelegatedCells(std::span<const Cell> top, const Shares& shares) {
+DelegatedCells::DelegatedCells(std::span<const Cell> top, const Shares& shares, Count domain_cell) {
   Count before = 0;
   int previous = -1;
   for_each_leaf(top, 0, [&](std::int32_t index, const Cell& cell) {
-    if (cell.leaves > 1 && shares.straddles(before, cell.weight)) {
+    if (!cell.is_whole(domain_cell) && shares.straddles(before, cell.weight)) {
       const int middle = shares.owner(before, cell.weight);
       previous = middle > previous ? middle : shares.last_owner(before, cell.weight);
       cell_.push_back(index);

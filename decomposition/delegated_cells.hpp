@@ -17,8 +17,9 @@ namespace grove {
 /// or, if that cuts the cell before, the last rank that the cell reaches to.
 class DelegatedCells {
  public:
-  /// top (in): the top cells, root first; of those without children all that straddle are delegated.
-  DelegatedCells(std::span<const Cell> top, const Shares& shares);
+  /// top (in): the top cells, root first; of those without children all that straddle are delegated, unless
+  /// they are whole (Cell::is_whole()).
+  DelegatedCells(std::span<const Cell> top, const Shares& shares, Count domain_cell);
 
   std::size_t size() const { return cell_.size(); }
   /// The i-th cell's top-cell number, and the rank that cuts it. These ranks ascend.

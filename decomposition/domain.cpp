@@ -8,9 +8,8 @@
 
 namespace grove {
 
-int Domain::owner(std::int32_t leaf_index) const {
-  return static_cast<int>(std::upper_bound(first_leaf.begin(), first_leaf.end(), leaf_index) -
-                          first_leaf.begin()) -
+int owner_of(std::int32_t leaf, std::span<const std::int32_t> first_leaf) {
+  return static_cast<int>(std::upper_bound(first_leaf.begin(), first_leaf.end(), leaf) - first_leaf.begin()) -
          1;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/box.hpp"
@@ -10,6 +11,9 @@
 namespace grove {
 
 class Communicator;
+
+/// The rank that owns a leaf. first_leaf: of each rank, length P + 1. Cost: log P.
+int owner_of(std::int32_t leaf, std::span<const std::int32_t> first_leaf);
 
 /// The result of a decomposition: the cells of the ORB, the same on every rank, and which rank owns which
 /// leaves.
@@ -21,6 +25,7 @@ struct Domain {
   Count leaf_size = 0;            ///< the most particles in a leaf; under `halves` their mean, rounded up
   std::int32_t block_leaves = 1;  ///< the most leaves of a block (blocks.hpp)
   std::vector<Cell> cells;        ///< breadth-first; cells[0] is the root; siblings are neighbours
+  Count domain_cell = 0;          ///< CutScheme::domain_cell
   std::vector<std::int32_t> leaf_cell;   ///< index of the cell of each leaf, length leaves()
   std::vector<std::int32_t> first_leaf;  ///< first leaf of each rank, length P + 1
 
@@ -32,7 +37,7 @@ struct Domain {
     return cells[static_cast<std::size_t>(leaf_cell[static_cast<std::size_t>(index)])];
   }
   /// The rank that owns a leaf. Cost: log P.
-  int owner(std::int32_t leaf_index) const;
+  int owner(std::int32_t leaf_index) const { return owner_of(leaf_index, first_leaf); }
   /// Makes these the runs of the ranks: length P + 1, ascending from 0 to leaves(); else std::logic_error.
   void give_out(std::vector<std::int32_t> runs, const Communicator& comm);
 };

@@ -6,13 +6,29 @@
 
 namespace grove {
 
-Frontier::Frontier(std::span<const Cell> top, const Shares& shares) {
+Frontier::Frontier(std::span<const Cell> top, const Shares& shares, Count domain_cell) {
   Count before = 0;
+  const auto add = [&](std::int32_t index, const Cell& cell, int owner) {
+    cell_.push_back(index);
+    owner_.push_back(owner);
+    uncut_.push_back(cell.leaves > 1);
+    first_.push_back(cell.first);
+  };
+  walk_cells(top, 0, [&](std::int32_t index, const Cell& cell) {
+    if (!cell.is_leaf() && !cell.is_whole(domain_cell)) return true;
+    const int owner = shares.owner(before, cell.weight);
+    for_each_leaf(top, index, [&](std::int32_t below, const Cell& leaf) { add(below, leaf, owner); });
+    before += cell.weight;
+    return false;
+  });
+}
+
+Frontier::Frontier(std::span<const Cell> top, std::span<const int> owners)
+    : owner_(owners.begin(), owners.end()) {
   for_each_leaf(top, 0, [&](std::int32_t index, const Cell& cell) {
     cell_.push_back(index);
-    owner_.push_back(shares.owner(before, cell.weight));
     uncut_.push_back(cell.leaves > 1);
-    before += cell.weight;
+    first_.push_back(cell.first);
   });
 }
 

@@ -19,14 +19,19 @@ namespace grove {
 class Frontier {
  public:
   Frontier() = default;
-  /// top (in): the top cells, root first.
-  Frontier(std::span<const Cell> top, const Shares& shares);
+  /// top (in): the top cells, root first. domain_cell: CutScheme::domain_cell; one owner has all of a whole
+  /// cell (Cell::is_whole()).
+  Frontier(std::span<const Cell> top, const Shares& shares, Count domain_cell);
+  /// The same with given owners, left to right.
+  Frontier(std::span<const Cell> top, std::span<const int> owners);
 
   std::size_t size() const { return cell_.size(); }
   /// The i-th cell's top-cell number, its owner, and whether it has to be cut further.
   std::int32_t cell(std::size_t i) const { return cell_[i]; }
   int owner(std::size_t i) const { return owner_[i]; }
   bool is_uncut(std::size_t i) const { return uncut_[i]; }
+  /// Cell::first of it.
+  Count first(std::size_t i) const { return first_[i]; }
   /// The top-cell numbers of those that have to be cut further.
   std::vector<std::int32_t> uncut() const;
 
@@ -46,6 +51,7 @@ class Frontier {
   std::vector<std::int32_t> cell_;
   std::vector<int> owner_;
   std::vector<bool> uncut_;
+  std::vector<Count> first_;
 };
 
 }  // namespace grove

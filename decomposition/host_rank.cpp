@@ -4,24 +4,49 @@
 
 #include "base/activity.hpp"
 #include "decomposition/host_delegation.hpp"
+#include "decomposition/host_settling.hpp"
 #include "decomposition/migration.hpp"
 #include "decomposition/root_cell.hpp"
 #include "decomposition/services/all.hpp"
 
 namespace grove {
 
-Count HostRank::weigh(const Communicator& comm) {
-  Count work = 0, idle = 0;
-  for (const std::uint32_t w : particles_.work) work += w, idle += w == 0;
-  weighted_ = comm.max(work) > 0;
+bool HostRank::has_work() {
+  work_ = idle_ = 0;
+  for (const std::uint32_t w : particles_.work) work_ += w, idle_ += w == 0;
+  return work_ > 0;
+}
+
+Count HostRank::weigh(bool weighted) {
+  weighted_ = weighted;
   Count weight = static_cast<Count>(particles_.size());
   if (weighted_) {
-    if (idle > 0) std::replace(particles_.work.begin(), particles_.work.end(), 0u, 1u);
+    if (idle_ > 0) std::replace(particles_.work.begin(), particles_.work.end(), 0u, 1u);
     own_.weight = particles_.work.data();
-    weight = work + idle;
+    weight = work_ + idle_;
   }
   own_.make_root(weight);
   return weight;
+}
+
+bool HostRank::take_inside(const Box& box) {
+  activity().host_bytes += (sizeof(Vec3d) + sizeof(Record)) * particles_.size();
+  return make_records_inside(own_, box);
+}
+
+std::vector<Segment> HostRank::settle(const Communicator& comm, const PlaceFinder& finder, const Box& box) {
+  return grove::settle(comm, own_, particles_, finder, box, weighted_);
+}
+
+void HostRank::take_portions(const Frontier& frontier, std::span<const Count> portions) {
+  Count begin = 0;
+  for (std::size_t i = 0; i < frontier.size(); ++i) {
+    const auto cell = static_cast<std::size_t>(frontier.cell(i));
+    own_.begin.resize(std::max(own_.begin.size(), cell + 1), 0);
+    own_.end.resize(own_.begin.size(), 0);
+    own_.begin[cell] = begin;
+    own_.end[cell] = begin += portions[i];
+  }
 }
 
 Box HostRank::take_all(const Communicator& comm, const CellAxes& axes, const std::optional<Box>& previous,

@@ -10,14 +10,16 @@
 namespace grove {
 
 /// Particles in the memory of the host; kernels of the host.
-class HostRank : public RankStorage {
+class HostRank : public RankStorage, private Settling {
  public:
   /// records (out, optional): as for decompose(). All outlive this.
   HostRank(Particles& particles, DecompositionReport& report, Array<Record>* records = nullptr)
       : particles_(particles), report_(report), records_(records), own_{particles} {}
 
   std::size_t size() const override { return particles_.size(); }
-  Count weigh(const Communicator& comm) override;
+  bool has_work() override;
+  Count weigh(bool weighted) override;
+  Settling* settling() override { return this; }
   Box take_all(const Communicator& comm, const CellAxes& axes, const std::optional<Box>& previous,
                Cell& root) override;
   std::vector<ServiceEntry> services() override;
@@ -36,11 +38,16 @@ class HostRank : public RankStorage {
   RankParticles& own() { return own_; }
 
  private:
+  bool take_inside(const Box& box) override;
+  std::vector<Segment> settle(const Communicator& comm, const PlaceFinder& finder, const Box& box) override;
+  void take_portions(const Frontier& frontier, std::span<const Count> portions) override;
+
   Particles& particles_;
   DecompositionReport& report_;
   Array<Record>* records_;
   RankParticles own_;
-  bool weighted_ = false;  ///< particles have weights, on all ranks
+  Count work_ = 0, idle_ = 0;  ///< of this rank, and particles without
+  bool weighted_ = false;      ///< particles have weights, on all ranks
 };
 
 }  // namespace grove

@@ -1,6 +1,7 @@
 #include "decomposition/migration.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <type_traits>
 
@@ -39,13 +40,73 @@ void Migration::settle_places(std::size_t particles) {
   places_.assign(holes.begin() + static_cast<std::ptrdiff_t>(next), holes.end());
 }
 
+/// Particles from ranks that sent few, as they arrived: a row of bytes each, field by field.
+class Migration::Rows {
+ public:
+  Rows(const ExchangePlan& plan, std::span<const std::uint32_t> departing, const Particles& particles)
+      : plan_(plan), first_row_{0} {
+    const auto offsets = plan.receive_offsets();
+    for (std::size_t rank = 0; rank + 1 < offsets.size(); ++rank) {
+      const Count received = offsets[rank + 1] - offsets[rank];
+      first_row_.push_back(first_row_.back() + (received <= few ? static_cast<std::size_t>(received) : 0));
+    }
+    bytes_.resize(first_row_.back() * row);
+    Array<std::byte> packed;
+    ExchangePlan::Rounds rounds;
+    rounds.source = [&](std::size_t begin, std::size_t count) {
+      packed.resize(count * row);
+      pack(particles, departing.subspan(begin, count), packed.data());
+      return packed.data();
+    };
+    rounds.target = [&](std::size_t begin, std::size_t) { return bytes_.data() + row_of(begin) * row; };
+    rounds.arrived = [](std::size_t, std::size_t) {};
+    plan.apply(rounds, row, [](Count count) { return count <= few; });
+  }
+
+  /// Puts a field of theirs where it belongs among all arrivals. offset: of the field in a row.
+  template <Wire T>
+  void unpack(std::size_t offset, std::span<T> arrived) const {
+    const auto offsets = plan_.receive_offsets();
+    for (std::size_t rank = 0; rank + 1 < first_row_.size(); ++rank)
+      for (std::size_t i = first_row_[rank]; i < first_row_[rank + 1]; ++i)
+        std::memcpy(&arrived[static_cast<std::size_t>(offsets[rank]) + i - first_row_[rank]],
+                    bytes_.data() + i * row + offset, sizeof(T));
+  }
+
+ private:
+  static constexpr std::size_t row = bytes_of_fields([](const FieldInfo& info) { return info.migrate; });
+
+  /// Of an arrival.
+  std::size_t row_of(std::size_t arrival) const {
+    const auto offsets = plan_.receive_offsets();
+    const auto rank = static_cast<std::size_t>(
+        std::upper_bound(offsets.begin(), offsets.end(), static_cast<Count>(arrival)) - offsets.begin() - 1);
+    return first_row_[rank] + arrival - static_cast<std::size_t>(offsets[rank]);
+  }
+
+  static void pack(const Particles& particles, std::span<const std::uint32_t> which, std::byte* rows) {
+    std::size_t offset = 0;
+    for_each_field([&]<class T>(const Field<T>& field) {
+      if (!field.info.migrate) return;
+      for (std::size_t i = 0; i < which.size(); ++i)
+        std::memcpy(rows + i * row + offset, &(particles.*field.array)[which[i]], sizeof(T));
+      offset += sizeof(T);
+    });
+  }
+
+  const ExchangePlan& plan_;
+  std::vector<std::size_t> first_row_;  ///< by rank
+  Array<std::byte> bytes_;
+};
+
 template <Wire T>
-void Migration::move(Array<T>& field) const {
+void Migration::move(Array<T>& field, const Rows& rows, std::size_t offset) const {
   Array<T> arrived(static_cast<std::size_t>(plan_.receive_total()));
   const auto pack = [&](std::size_t begin, std::span<T> piece) {
     for (std::size_t i = 0; i < piece.size(); ++i) piece[i] = field[departing_[begin + i]];
   };
-  plan_.apply(pack, std::span<T>(arrived));
+  plan_.apply(pack, std::span<T>(arrived), [](Count count) { return count > few; });
+  rows.unpack(offset, std::span<T>(arrived));
   for (std::size_t i = 0; i < new_place_.size(); ++i)
     if (new_place_[i] != gone) field[new_place_[i]] = field[size_ + i];
   field.resize(size_);
@@ -53,12 +114,16 @@ void Migration::move(Array<T>& field) const {
 }
 
 void Migration::apply(Particles& particles) const {
-  for_each_field([&](const auto& field) {
+  const Rows rows(plan_, departing_, particles);
+  std::size_t offset = 0;
+  for_each_field([&]<class T>(const Field<T>& field) {
     auto& values = particles.*field.array;
-    if (field.info.migrate)
-      move(values);
-    else
+    if (field.info.migrate) {
+      move(values, rows, offset);
+      offset += sizeof(T);
+    } else {
       values.resize(size_);
+    }
   });
 }
 

@@ -37,15 +37,20 @@ class Migration {
     return index < size_ ? index : new_place_[index - size_];
   }
 
+  /// Between two ranks at most so many particles go as they are, all fields of each together in one message;
+  /// of more each field goes by itself, to save memory.
+  static constexpr Count few = 4096;
+
   /// Collective. Moves all fields; those that do not migrate are only made as long as the others.
-  /// Memory: what arrives in one field, at most 24 bytes a particle, and one round of what leaves; where more
-  /// come than leave and the field has no room behind it, also its new array. Arrivals take the places of any
-  /// that leave, so those must all be out of the way first.
+  /// Memory: what arrives in one field, at most 24 bytes a particle, and one round of what leaves, and of few
+  /// from a rank all that arrives; where more come than leave and the field has no room behind it, also its
+  /// new array. Arrivals take the places of any that leave, so those must all be out of the way first.
   void apply(Particles& particles) const;
 
  private:
+  class Rows;
   template <Wire T>
-  void move(Array<T>& field) const;
+  void move(Array<T>& field, const Rows& rows, std::size_t offset) const;
   void settle_places(std::size_t particles);
 
   std::vector<std::uint32_t> departing_;

@@ -8,11 +8,28 @@
 #include "comm/communicator.hpp"
 #include "decomposition/delegated_cells.hpp"
 #include "decomposition/frontier.hpp"
+#include "decomposition/key_ranges.hpp"
+#include "decomposition/segments.hpp"
 #include "decomposition/services/service.hpp"
 #include "kernels/math/cell.hpp"
 #include "kernels/math/cut_rule.hpp"
 
 namespace grove {
+
+/// What a storage does in a decomposition of one round (decompose()), in this order.
+class Settling {
+ public:
+  virtual ~Settling() = default;
+
+  /// Makes the records of this rank's particles in a cube. False: a position is not finite or outside of it.
+  virtual bool take_inside(const Box& box) = 0;
+  /// Collective, after take_inside(). Brings every particle to the rank that owns its place, and its records
+  /// into the order of that rank's cells of the cover. Returns those that hold particles.
+  virtual std::vector<Segment> settle(const Communicator& comm, const PlaceFinder& finder,
+                                      const Box& box) = 0;
+  /// Says which of these records, in their order, are in which frontier cell. portions: how many.
+  virtual void take_portions(const Frontier& frontier, std::span<const Count> portions) = 0;
+};
 
 /// The memory of a rank's particles that are decomposed, of the host or of a GPU, and all that is done
 /// to them there. The calls come in the order below.
@@ -23,9 +40,14 @@ class RankStorage {
   /// Particles of this rank.
   virtual std::size_t size() const = 0;
 
-  /// Collective. The weight of a particle is its work; returns the sum of this rank. Work 0 becomes 1 if any
-  /// particle has work; else every particle weighs 1.
-  virtual Count weigh(const Communicator& comm) = 0;
+  /// True if any of them has work.
+  virtual bool has_work() = 0;
+  /// After has_work(). weighted: particles of some rank have work. Then the weight of a particle is its work,
+  /// and work 0 becomes 1; else every particle weighs 1. Returns the sum of this rank.
+  virtual Count weigh(bool weighted) = 0;
+
+  /// nullptr: the storage cannot be decomposed in one round.
+  virtual Settling* settling() { return nullptr; }
 
   /// Collective. Chooses the root cube, the previous one if all particles are in it, else a new one around
   /// all, lays cells along these axes, and makes the records of this rank's particles in it: top cell 0.

@@ -75,33 +75,68 @@ class Extent {
   throw std::logic_error("all positions are finite");
 }
 
+/// Makes the records of a rank's particles.
+class RecordMaker {
+ public:
+  explicit RecordMaker(RankParticles& own) : own_(own), positions_(own.particles.position) {
+    own.records.reserve(positions_.size() + positions_.size() / 16);  // for the few that may come
+    own.records.resize(positions_.size());
+  }
+
+  /// As long as positions are in the box. True if all are. extent: of all.
+  bool make_inside(const Box& box, Extent& extent) {
+    bounds_ = CellBounds::of_nothing();
+    bool fits = true;
+    for_each_block([&](std::size_t first, std::size_t count) {
+      extent.add(positions_.subspan(first, count));
+      fits = fits && extent.is_inside(box);
+      if (fits) make(box, first, count);
+    });
+    return fits;
+  }
+  void make_all(const Box& box) {
+    bounds_ = CellBounds::of_nothing();
+    for_each_block([&](std::size_t first, std::size_t count) { make(box, first, count); });
+  }
+  /// Of the records.
+  const CellBounds& bounds() const { return bounds_; }
+
+ private:
+  void make(const Box& box, std::size_t first, std::size_t count) {
+    const std::span<const Record> made = std::span<Record>(own_.records).subspan(first, count);
+    make_records(box, &positions_[first], count, &own_.records[first], first);
+    for (const Record& r : made) bounds_ |= {{r.x, r.y, r.z}, {r.x, r.y, r.z}};
+  }
+  /// Blocks that stay in cache between two readings.
+  template <class Visit>
+  void for_each_block(Visit visit) const {
+    constexpr std::size_t block = 512;
+    for (std::size_t done = 0; done < positions_.size(); done += block)
+      visit(done, std::min(block, positions_.size() - done));
+  }
+
+  RankParticles& own_;
+  std::span<const Vec3d> positions_;
+  CellBounds bounds_ = CellBounds::of_nothing();
+};
+
 }  // namespace
+
+bool make_records_inside(RankParticles& own, const Box& box) {
+  Extent extent;
+  return RecordMaker(own).make_inside(box, extent);
+}
 
 Box take_all(const Communicator& comm, RankParticles& own, const CellAxes& axes,
              const std::optional<Box>& previous, Cell& root) {
-  // In blocks that stay in cache between the two readings.
-  constexpr std::size_t block = 512;
-  const std::span<const Vec3d> positions(own.particles.position);
-  own.records.reserve(positions.size() + positions.size() / 16);  // for the few that may come
-  own.records.resize(positions.size());
   Box box = previous.value_or(Box{});
   box.axes = axes;
-  CellBounds bounds = CellBounds::of_nothing();
-  const auto make = [&](std::size_t first, std::size_t count) {
-    const std::span<Record> made = std::span<Record>(own.records).subspan(first, count);
-    make_records(box, &positions[first], count, made.data(), first);
-    for (const Record& r : made) bounds |= {{r.x, r.y, r.z}, {r.x, r.y, r.z}};
-  };
+  RecordMaker records(own);
   Extent extent;
-  std::size_t done = 0;
-  for (; previous && done < positions.size(); done += block) {
-    const std::size_t size = std::min(block, positions.size() - done);
-    extent.add(positions.subspan(done, size));
-    if (!extent.is_inside(box)) break;
-    make(done, size);
-  }
-  const bool fits = previous && done >= positions.size();
-  if (!fits) extent.add(positions.subspan(std::min(done, positions.size())));
+  if (previous)
+    records.make_inside(box, extent);
+  else
+    extent.add(own.particles.position);
 
   Vec3d low = extent.low(), high = extent.high();
   comm.together([&] {
@@ -112,11 +147,9 @@ Box take_all(const Communicator& comm, RankParticles& own, const CellAxes& axes,
   if (!previous || !box.contains(low) || !box.contains(high)) {
     comm.together([&] { box = Box::around(low, high); });
     box.axes = axes;
-    bounds = CellBounds::of_nothing();
-    for (done = 0; done < positions.size(); done += block)
-      make(done, std::min(block, positions.size() - done));
+    records.make_all(box);
   }
-  unite_bounds(comm, bounds, root);
+  unite_bounds(comm, records.bounds(), root);
   return box;
 }
 
@@ -128,7 +161,8 @@ void unite_bounds(const Communicator& comm, CellBounds own, Cell& root) {
 }
 
 CellAxes axes_of(const DecompositionParameters& parameters) {
-  return parameters.rule == CutRule::middle ? CellAxes::turned(parameters.epoch) : CellAxes();
+  const bool is_turned = parameters.rule == CutRule::middle || parameters.rule == CutRule::domains;
+  return is_turned ? CellAxes::turned(parameters.epoch) : CellAxes();
 }
 
 CutScheme scheme_of(const DecompositionParameters& parameters, Cell& root) {
@@ -143,7 +177,11 @@ CutScheme scheme_of(const DecompositionParameters& parameters, Cell& root) {
   if (leaves > std::numeric_limits<std::int32_t>::max() / 2)
     throw InputError(fmt::format("{} leaves are too many: choose larger leaves", leaves));
   root.leaves = static_cast<std::int32_t>(leaves);
-  return {parameters.rule, size, parameters.epoch};
+  CutScheme scheme{parameters.rule, size, parameters.epoch};
+  if (scheme.rule == CutRule::domains)
+    scheme.domain_cell = std::max(
+        parameters.domain_cell > 0 ? parameters.domain_cell : default_domain_cell(count, size), size);
+  return scheme;
 }
 
 Count leaf_size_of(const DecompositionParameters& parameters, Count particles) {
@@ -154,6 +192,10 @@ Count leaf_size_of(const DecompositionParameters& parameters, Count particles) {
 Count default_leaf_size(Count particles) {
   constexpr Count most = 4096, least = 64, multiple = 32;
   return std::clamp((particles / 64 + multiple / 2) / multiple * multiple, least, most);
+}
+
+Count default_domain_cell(Count particles, Count leaf_size) {
+  return std::clamp(particles / 256, leaf_size, 32 * leaf_size);
 }
 
 }  // namespace grove

@@ -21,6 +21,10 @@ namespace grove {
 Box take_all(const Communicator& comm, RankParticles& own, const CellAxes& axes,
              const std::optional<Box>& previous, Cell& root);
 
+/// Makes the records of this rank's particles. False: a position is not finite or outside of the box. Cost:
+/// one pass.
+bool make_records_inside(RankParticles& own, const Box& box);
+
 /// Collective. root.low, root.high (out): what holds the bounds of every rank's particles.
 void unite_bounds(const Communicator& comm, CellBounds own, Cell& root);
 

@@ -39,6 +39,18 @@ class Shares {
     return holder(2 * (static_cast<Wide>(before) + weight) - 1);
   }
 
+  /// What the slowest rank takes for its weight: that of a rank of mean speed which takes as long, rounded
+  /// down. weights: by rank.
+  Count longest(std::span<const Count> weights) const {
+    Wide most = 0;
+    for (std::size_t rank = 0; rank < weights.size(); ++rank) {
+      const Count speed = ends_[rank] - (rank > 0 ? ends_[rank - 1] : 0);
+      const Wide time = static_cast<Wide>(weights[rank]) * ends_.back() / speed;
+      most = std::max(most, time / static_cast<Wide>(ends_.size()));
+    }
+    return static_cast<Count>(most);
+  }
+
   /// First leaf of each rank, length P + 1. leaf_weights: left to right.
   std::vector<std::int32_t> runs(std::span<const Count> leaf_weights) const {
     std::vector<std::int32_t> first(ends_.size() + 1, static_cast<std::int32_t>(leaf_weights.size()));

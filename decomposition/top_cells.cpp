@@ -53,7 +53,8 @@ class Master {
   bool is_wanted(const Cell& c, Count before) const {
     if (is_leaf(c)) return false;
     return parameters_.schedule == Schedule::master ||
-           (c.count > most_delegated_ && shares_.straddles(before, c.weight));
+           (!c.is_whole(scheme_.domain_cell) && c.count > most_delegated_ &&
+            shares_.straddles(before, c.weight));
   }
 
   /// The particles of so many cells at once are counted by bins, which saves a round; of more the answers, 2
@@ -64,10 +65,10 @@ class Master {
     if (wanted.empty()) return {};
     std::vector<AxisChoice> input;
     for (const auto c : wanted) {
-      const int axis = scheme_.axis(cell(c).low, cell(c).high);
+      const int axis = scheme_.axis(cell(c).low, cell(c).high, cell(c).count);
       const Coordinate low = cell(c).low[axis], high = cell(c).high[axis];
       const bool by_bins = parameters_.method == CutMethod::histogram && wanted.size() <= most_by_bins;
-      input.push_back({c, axis, scheme_.needs_middle() ? scheme_.middle(low, high) : 0,
+      input.push_back({c, axis, scheme_.needs_middle() ? scheme_.middle(low, high, cell(c).count) : 0,
                        by_bins ? MiddleBins::shift_for(high - low) : -1});
     }
     const std::vector<Count> answer = tree_.call<services::MakeAxis>(input);

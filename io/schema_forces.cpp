@@ -82,10 +82,16 @@ std::vector<Row> decomposition_rows() {
   const std::string s = "decomposition";
   return {
       {s, "rule", choice(in, &D::rule), dimension::none, any, optional,
-       "where cells are cut: near the middle of their box (`middle`), into equal weights (`halves`), or as "
-       "the root cube is halved (`centre`, for octrees)"},
+       "where cells are cut: as the root cube is halved (`centre`, for octrees), near the middle of their "
+       "box "
+       "(`middle`), the former down to domain cells and the latter in them (`domains`), or into equal "
+       "weights "
+       "(`halves`)"},
       {s, "leaf_size", at(in, &D::leaf_size), dimension::none, Range{0, 1 << 30}, optional,
        "the most particles in a leaf; 0: 4096, fewer for few particles"},
+      {s, "domain_cell", at(in, &D::domain_cell), dimension::none, Range{0, 1 << 30}, optional,
+       "under `domains`: the most particles in a domain cell, the smallest part of space that moves between "
+       "ranks; 0: 32 leaves, but at most a 256th of all particles and at least a leaf"},
       {s, "leaves", at(in, &D::leaves), dimension::none, Range{0, 1 << 30}, optional,
        "number of leaves; 0: follows from the leaf size; under `centre` there are more than these"},
       {s, "method", choice(in, &D::method), dimension::none, any, optional,

@@ -34,7 +34,7 @@ inline constexpr std::array words<WalkKind>{"groups", "rope"};
 template <>
 inline constexpr std::array words<FirstForces>{"angle", "direct"};
 template <>
-inline constexpr std::array words<CutRule>{"middle", "halves", "centre"};
+inline constexpr std::array words<CutRule>{"domains", "middle", "halves", "centre"};
 template <>
 inline constexpr std::array words<CutMethod>{"bisection", "histogram"};
 template <>

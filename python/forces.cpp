@@ -91,16 +91,14 @@ ValidationOptions validation_of(const ForceChoice& choice) {
 
 /// Twice, as `grove force` does: the first evaluation supplies the |a_old| that the second goes by.
 Domain evaluate(Backend& backend, DecompositionParameters decomposition) {
-  std::optional<Box> box;
   Domain domain;
   for (int pass = 0; pass < 2; ++pass) {
     unlocked([&] {
       PhaseTimers timers;
       DecompositionReport report;
-      domain = backend.decompose(decomposition, box, report);
+      domain = backend.decompose(decomposition, domain, report);
       backend.gravity().evaluate(domain, {}, timers);
     });
-    box = domain.box;
     check_interrupt();
   }
   return domain;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "decomposition/recount.hpp"
+#include "decomposition/root_cell.hpp"
 #include "kernels/cuda/cuts/services/leaf_audit.hpp"
 #include "kernels/cuda/particles/fields.hpp"
 
@@ -82,8 +83,8 @@ DeviceCheck check_on_device(const Communicator& comm, const DeviceParticles& par
     const Paths paths = paths_of(comm, domain);
     cuda::LeafCounts counts;
     comm.together([&] {
-      counts = audit_leaves(domain.box, {.rule = parameters.rule, .epoch = parameters.epoch}, domain.cells,
-                            paths.leaves, paths.steps,
+      Cell root = domain.cells[0];
+      counts = audit_leaves(domain.box, scheme_of(parameters, root), domain.cells, paths.leaves, paths.steps,
                             {particles.values(fields::position), particles.values(fields::id), weights});
     });
     check.tree_hash = tree_hash(comm, counts.leaves_of_ids, domain);

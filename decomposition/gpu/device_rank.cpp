@@ -71,14 +71,18 @@ const Vec3d* DeviceRank::arrived_positions() const {
   throw std::logic_error("particles without positions");
 }
 
-Count DeviceRank::weigh(const Communicator& comm) {
-  std::uint32_t* const work = particles_.values(fields::work);
-  const cuda::WorkSum sum = work ? cuda::sum_work(work, size()) : cuda::WorkSum{0, 0};
-  weighted_ = comm.max(sum.work) > 0;
+bool DeviceRank::has_work() {
+  const std::uint32_t* const work = particles_.values(fields::work);
+  work_ = work ? cuda::sum_work(work, size()) : cuda::WorkSum{0, 0};
+  return work_.work > 0;
+}
+
+Count DeviceRank::weigh(bool weighted) {
+  weighted_ = weighted;
   weight_ = static_cast<Count>(size());
   if (weighted_) {
-    if (sum.idle > 0) cuda::employ_idle(work, size());
-    weight_ = sum.work + sum.idle;
+    if (work_.idle > 0) cuda::employ_idle(particles_.values(fields::work), size());
+    weight_ = work_.work + work_.idle;
   }
   return weight_;
 }
@@ -178,13 +182,17 @@ void DeviceRank::end_services() {
   cuda::device_synchronise();
 }
 
+/// This rank's records in a frontier cell. Where no cell was cut, one rank gets all.
+Count DeviceRank::portion(const Frontier& frontier, std::size_t i) const {
+  if (cells_) return cells_->tally(frontier.cell(i)).count;
+  return portions_.empty() ? static_cast<Count>(size()) : portions_[i];
+}
+
 bool DeviceRank::migrate(const Communicator& comm, const Frontier& frontier, const Box& box) {
+  end_arrival();
   std::vector<Count> counts(static_cast<std::size_t>(comm.size()), 0);
-  if (cells_)
-    for (std::size_t i = 0; i < frontier.size(); ++i)
-      counts[static_cast<std::size_t>(frontier.owner(i))] += cells_->tally(frontier.cell(i)).count;
-  else  // no cell was cut, and one rank gets all
-    counts[static_cast<std::size_t>(frontier.owner(0))] = static_cast<Count>(size());
+  for (std::size_t i = 0; i < frontier.size(); ++i)
+    counts[static_cast<std::size_t>(frontier.owner(i))] += portion(frontier, i);
   const auto self = static_cast<std::size_t>(comm.rank());
   const auto before = static_cast<std::size_t>(
       std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(self), Count{0}));
@@ -243,10 +251,7 @@ void DeviceRank::move_fields(const ExchangePlan& plan, const std::uint32_t* depa
 void DeviceRank::merge_arrivals(const Communicator& comm, const Frontier& frontier, const Box& box,
                                 const ExchangePlan& plan) {
   std::vector<Count> portions;
-  for (std::size_t i = 0; i < frontier.size(); ++i) {
-    const bool is_all = !cells_;
-    portions.push_back(is_all ? static_cast<Count>(size()) : cells_->tally(frontier.cell(i)).count);
-  }
+  for (std::size_t i = 0; i < frontier.size(); ++i) portions.push_back(portion(frontier, i));
   const std::vector<Count> arriving = frontier.arrivals(comm, portions);
   const auto ranks = static_cast<std::size_t>(comm.size()), self = static_cast<std::size_t>(comm.rank());
   const std::size_t own_cells = arriving.size() / ranks;
@@ -394,7 +399,7 @@ void DeviceRank::order_fields() {
 }
 
 Domain decompose(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
-                 const DecompositionParameters& parameters, const std::optional<Box>& previous,
+                 const DecompositionParameters& parameters, const Domain& previous,
                  DecompositionReport& report, cuda::DeviceRecords* records) {
   DeviceRank own(particles, exchange, parameters, report, records != nullptr);
   Domain domain = decompose(comm, own, parameters, previous, report);

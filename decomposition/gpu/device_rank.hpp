@@ -9,13 +9,14 @@
 #include "decomposition/gpu/device_exchange.hpp"
 #include "decomposition/rank_storage.hpp"
 #include "kernels/cuda/cuts/services/resident_cells.hpp"
+#include "kernels/cuda/particles/fields.hpp"
 #include "particles/gpu/device_particles.hpp"
 
 namespace grove {
 
 /// Particles in the memory of this rank's GPU; kernels of the CUDA backend. Only counts, cuts, cells and what
 /// migrates cross to the host or to other ranks.
-class DeviceRank : public RankStorage {
+class DeviceRank : public RankStorage, private Settling {
  public:
   /// particles: with positions and ids, and with work if that is to be shared out. All outlive this.
   /// keep_records: take_records() will be called; arrange() may then leave the particles in another order,
@@ -24,7 +25,9 @@ class DeviceRank : public RankStorage {
              const DecompositionParameters& parameters, DecompositionReport& report, bool keep_records);
 
   std::size_t size() const override { return particles_.size(); }
-  Count weigh(const Communicator& comm) override;
+  bool has_work() override;
+  Count weigh(bool weighted) override;
+  Settling* settling() override { return this; }
   Box take_all(const Communicator& comm, const CellAxes& axes, const std::optional<Box>& previous,
                Cell& root) override;
   std::vector<ServiceEntry> services() override;
@@ -47,6 +50,13 @@ class DeviceRank : public RankStorage {
   cuda::ResidentCells& cells() { return *cells_; }
 
  private:
+  bool take_inside(const Box& box) override;
+  std::vector<Segment> settle(const Communicator& comm, const PlaceFinder& finder, const Box& box) override;
+  void take_portions(const Frontier& frontier, std::span<const Count> portions) override;
+  std::vector<Segment> join_arrived(std::span<const Count> begin, const cuda::DeviceRecords& arrived,
+                                    std::span<const Count> arrived_begin, std::size_t own_cells, int rank);
+  void end_arrival();
+
   const Vec3d* positions() const { return particles_.values(fields::position); }
   const ParticleId* ids() const { return particles_.values(fields::id); }
   const std::uint32_t* weights() const { return weighted_ ? particles_.values(fields::work) : nullptr; }
@@ -55,6 +65,7 @@ class DeviceRank : public RankStorage {
   void move_fields(const ExchangePlan& plan, const std::uint32_t* departing);
   void merge_arrivals(const Communicator& comm, const Frontier& frontier, const Box& box,
                       const ExchangePlan& plan);
+  Count portion(const Frontier& frontier, std::size_t i) const;
   bool have_few_arrived() const;
   void leave_arrivals();
   void order_fields();
@@ -68,10 +79,12 @@ class DeviceRank : public RankStorage {
   const DecompositionParameters& parameters_;
   DecompositionReport& report_;
   bool keep_records_;
-  bool weighted_ = false;  ///< particles have weights, on all ranks
-  Count weight_ = 0;       ///< of all particles of this rank
-  std::size_t ids_;        ///< ids and weights there are: of the particles, then of those that have arrived
+  cuda::WorkSum work_{0, 0};  ///< of the particles of this rank
+  bool weighted_ = false;     ///< particles have weights, on all ranks
+  Count weight_ = 0;          ///< of all particles of this rank
+  std::size_t ids_;  ///< ids and weights there are: of the particles, then of those that have arrived
   std::optional<cuda::ResidentCells> cells_;
+  std::vector<Count> portions_;          ///< of a decomposition in one round: records by frontier cell
   cuda::DeviceRecords records_, spare_;  ///< while there are no cells_; in the order of the frontier cells
   std::vector<cuda::DeviceArray<std::byte>> arrived_;  ///< by column of the particles; empty: none migrated
   std::vector<Cell> own_cells_;
@@ -84,7 +97,7 @@ class DeviceRank : public RankStorage {
 /// per record received. records (out, optional): as there. Errors: as there, and duplicate ids at any cut
 /// between them.
 Domain decompose(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
-                 const DecompositionParameters& parameters, const std::optional<Box>& previous,
+                 const DecompositionParameters& parameters, const Domain& previous,
                  DecompositionReport& report, cuda::DeviceRecords* records = nullptr);
 
 }  // namespace grove

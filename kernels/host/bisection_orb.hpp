@@ -52,7 +52,7 @@ class OrbBisection {
       cells_[index] = cell;
       return;
     }
-    const int axis = scheme_.axis(cell.low, cell.high);
+    const int axis = scheme_.axis(cell.low, cell.high, cell.count);
     const Parts parts = divide(cell, begin, axis, bounds, ordered);
     cell.cut = cut_before(begin + parts.left, count - parts.left, axis, parts.right_bounds, ordered);
     cell.child = add_children(cell, begin, parts.left);
@@ -74,8 +74,8 @@ class OrbBisection {
                                                 scratch_.data(), select);
     Count left_of_middle = 0;
     if (scheme_.needs_middle())
-      left_of_middle =
-          window.count_left_of(scheme_.middle(bounds.low[axis], bounds.high[axis]), scheme_.rounding() / 2);
+      left_of_middle = window.count_left_of(scheme_.middle(bounds.low[axis], bounds.high[axis], cell.count),
+                                            scheme_.rounding(cell.count) / 2);
     const CutTarget target = scheme_.target(cell.count, cell.weight, cell.leaves, left_of_middle);
     const auto k = static_cast<std::size_t>(longest_prefix(target, begin, count, axis));
     const Bracket b = window.search(k);

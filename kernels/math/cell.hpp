@@ -34,6 +34,11 @@ struct Cell {
   std::int32_t leaves = 1;      ///< leaves below it; 1 for a leaf; see CutScheme::knows_leaves()
 
   GROVE_HOST_DEVICE bool is_leaf() const { return child < 0; }
+  /// True if it is never divided among ranks: it has at most so many particles, or they are all in one place
+  /// (its bounds are known). 0: only leaves are whole.
+  GROVE_HOST_DEVICE bool is_whole(Count domain_cell) const {
+    return domain_cell == 0 ? leaves <= 1 : count <= domain_cell || low == high;
+  }
   friend bool operator==(const Cell&, const Cell&) = default;
 };
 

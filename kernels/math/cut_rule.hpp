@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/box.hpp"
@@ -13,9 +14,10 @@ namespace grove {
 
 /// The rule that decides where cells are cut.
 enum class CutRule : std::uint8_t {
-  middle,  ///< near the spatial middle, counts rounded to a multiple of a quantum
-  halves,  ///< the published ORB: equal weight per leaf
-  centre,  ///< geometric cells of the root cube, halved: leaves are cells of the octree, or parts of one
+  domains,  ///< `centre` down to domain cells, `middle` in them
+  middle,   ///< near the spatial middle, counts rounded to a multiple of a quantum
+  halves,   ///< the published ORB: equal weight per leaf
+  centre,   ///< geometric cells of the root cube, halved: leaves are cells of the octree, or parts of one
 };
 
 /// Particles in a group: what is walked together. A leaf is cut into groups, all full but the last.
@@ -113,6 +115,36 @@ GROVE_HOST_DEVICE constexpr Coordinate geometric_middle(Coordinate low, Coordina
   return high & ~(all_bits_below(low ^ high) >> 1);
 }
 
+/// The low corner of the right half of the smallest geometric cell around bounds of more than one point.
+GROVE_HOST_DEVICE constexpr IntegerPosition right_half(const IntegerPosition& low,
+                                                       const IntegerPosition& high) {
+  const int axis = geometric_axis(low, high);
+  const Coordinate differing = all_bits_below(low[axis] ^ high[axis]);
+  IntegerPosition corner = high;
+  // Of the axes that are cut before this one, the cell is halved once more.
+  for (int k = 0; k < 3; ++k) corner[k] &= ~(k < axis ? differing : differing >> 1);
+  return corner;
+}
+
+/// True if a point comes before another one in Morton's order, which the cells of rule `centre` follow.
+GROVE_HOST_DEVICE constexpr bool comes_before(const IntegerPosition& a, const IntegerPosition& b) {
+  const int axis = geometric_axis(a, b);
+  return a[axis] < b[axis];
+}
+
+/// Of parts of the cube that follow each other in Morton's order, the first one from 0 on, the one that holds
+/// a place. begin: of each; parts: at least 1. Cost: log(parts) comparisons.
+GROVE_HOST_DEVICE constexpr std::size_t part_of(const IntegerPosition* begin, std::size_t parts,
+                                                const IntegerPosition& place) {
+  std::size_t first = 0;
+  while (parts > 1) {
+    const std::size_t half = parts / 2;
+    if (!comes_before(place, begin[first + half])) first += half;
+    parts -= half;
+  }
+  return first;
+}
+
 /// The number of leaves that full cells of at most `quantum` particles make of `count`.
 GROVE_HOST_DEVICE constexpr Count quanta(Count count, Count quantum) {
   return (count + quantum - 1) / quantum;
@@ -157,11 +189,17 @@ GROVE_HOST_DEVICE constexpr CutTarget halves_target(Count count, Count weight, s
 /// A rule with its parameter.
 struct CutScheme {
   CutRule rule = CutRule::middle;
-  Count quantum = 4096;     ///< `middle`, `centre`: the most particles in a leaf; `halves`: not used
-  std::uint32_t epoch = 0;  ///< `middle`: see middle_of_epoch()
+  Count quantum = 4096;     ///< the most particles in a leaf; `halves`: not used
+  std::uint32_t epoch = 0;  ///< `middle`, `domains`: see middle_of_epoch()
+  Count domain_cell = 0;    ///< `domains`: the most particles in a domain cell, at least the quantum
 
-  /// Leaves of a tree over `count` particles under `middle`; the least that there can be under `centre`;
-  /// under `halves` their number is given.
+  /// True if a cell of so many particles is halved geometrically.
+  GROVE_HOST_DEVICE constexpr bool is_geometric(Count count) const {
+    return rule == CutRule::centre || (rule == CutRule::domains && count > domain_cell);
+  }
+
+  /// Leaves of a tree over `count` particles, if it is not geometric; else the least that there can be. Under
+  /// `halves` their number is given.
   GROVE_HOST_DEVICE constexpr std::int32_t leaves_of(Count count) const {
     return static_cast<std::int32_t>(quanta(count, quantum));
   }
@@ -170,29 +208,35 @@ struct CutScheme {
   GROVE_HOST_DEVICE constexpr bool is_leaf(Count count, std::int32_t leaves) const {
     return rule == CutRule::halves ? leaves <= 1 : count <= quantum;
   }
-  /// True if the number of leaves below a cell is known before it is cut. If not, its `leaves` are the least
-  /// that there can be until the leaves are numbered (number_leaves()); more than 1 if it is to be cut.
-  GROVE_HOST_DEVICE constexpr bool knows_leaves() const { return rule != CutRule::centre; }
-
-  /// The axis that a cell of these tight bounds is cut on.
-  GROVE_HOST_DEVICE constexpr int axis(const IntegerPosition& low, const IntegerPosition& high) const {
-    return rule == CutRule::centre ? geometric_axis(low, high) : longest_axis(low, high);
+  /// True if the number of leaves below all cells is known before they are cut. If not, the `leaves` of a
+  /// cell are the least that there can be until the leaves are numbered (number_leaves()); more than 1 if it
+  /// is to be cut.
+  GROVE_HOST_DEVICE constexpr bool knows_leaves() const {
+    return rule == CutRule::middle || rule == CutRule::halves;
   }
-  /// The coordinate near which a cell of these tight bounds is cut. It lies near their middle or, under
-  /// `centre`, in the middle of the smallest geometric cell around them.
-  GROVE_HOST_DEVICE constexpr Coordinate middle(Coordinate low, Coordinate high) const {
-    return rule == CutRule::centre ? geometric_middle(low, high) : middle_of_epoch(low, high, epoch);
+
+  /// The axis that a cell of these tight bounds and so many particles is cut on.
+  GROVE_HOST_DEVICE constexpr int axis(const IntegerPosition& low, const IntegerPosition& high,
+                                       Count count) const {
+    return is_geometric(count) ? geometric_axis(low, high) : longest_axis(low, high);
+  }
+  /// The coordinate near which it is cut. That lies near their middle or in the middle of the smallest
+  /// geometric cell around them.
+  GROVE_HOST_DEVICE constexpr Coordinate middle(Coordinate low, Coordinate high, Count count) const {
+    return is_geometric(count) ? geometric_middle(low, high) : middle_of_epoch(low, high, epoch);
   }
   /// True if the target depends on the number of particles left of middle().
   GROVE_HOST_DEVICE constexpr bool needs_middle() const { return rule != CutRule::halves; }
   /// That number is rounded to multiples of this; 0: it is not rounded.
-  GROVE_HOST_DEVICE constexpr Count rounding() const { return rule == CutRule::middle ? quantum : 0; }
+  GROVE_HOST_DEVICE constexpr Count rounding(Count count) const {
+    return rule == CutRule::halves || is_geometric(count) ? 0 : quantum;
+  }
 
   /// The target of a cell that is no leaf. left_of_middle is only read if needs_middle().
   GROVE_HOST_DEVICE constexpr CutTarget target(Count count, Count weight, std::int32_t leaves,
                                                Count left_of_middle) const {
     if (rule == CutRule::halves) return halves_target(count, weight, leaves);
-    const bool is_rounded = rule == CutRule::middle || left_of_middle == 0;
+    const bool is_rounded = !is_geometric(count) || left_of_middle == 0;
     const Count left = is_rounded ? middle_left_count(count, left_of_middle, quantum) : left_of_middle;
     return {left, left, weight};
   }

@@ -45,8 +45,9 @@ enum class GpuSchedule : std::uint8_t {
 /// Choices of the user about the decomposition, and values that a run adds.
 struct DecompositionParameters {
   CutRule rule = CutRule::middle;
-  Count leaf_size = 0;  ///< particles in a full leaf; 0: from `leaves`, or if that is 0 too, the default
-  Count leaves = 0;     ///< wanted number of leaves, used if leaf_size is 0; exact under `halves`
+  Count leaf_size = 0;    ///< particles in a full leaf; 0: from `leaves`, or if that is 0 too, the default
+  Count leaves = 0;       ///< wanted number of leaves, used if leaf_size is 0; exact under `halves`
+  Count domain_cell = 0;  ///< `domains`: the most particles in a domain cell; 0: the default
   CutMethod method = CutMethod::histogram;
   std::int32_t candidates = 1;  ///< cuts that `bisection` tries at once per cell and round
   Schedule schedule = Schedule::straddling;

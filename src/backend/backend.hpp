@@ -46,7 +46,7 @@ class Backend {
   Gravity& gravity() { return gravity_; }
 
   /// Collective. grove::decompose(); the particles' order is that of the leaves after the next new trees.
-  virtual Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
+  virtual Domain decompose(const DecompositionParameters& parameters, const Domain& previous,
                            DecompositionReport& report) = 0;
   /// Work of each own leaf: the sum of Particles::work.
   virtual std::vector<Count> leaf_work(const Domain& domain) const = 0;

@@ -44,7 +44,7 @@ HostBackend::HostBackend(const Communicator& comm, Particles particles, const Gr
       trees_(make(parameters_, particles_, records_)),
       gravity_(comm, gravity, *trees_) {}
 
-Domain HostBackend::decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
+Domain HostBackend::decompose(const DecompositionParameters& parameters, const Domain& previous,
                               DecompositionReport& report) {
   trees_->forget_trees();
   return grove::decompose(comm_, particles_, parameters, previous, report, &records_);

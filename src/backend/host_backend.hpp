@@ -14,7 +14,7 @@ class HostBackend : public Backend {
                       return std::make_unique<HostGravity>(comm, parameters, own, records);
                     }) {}
 
-  Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
+  Domain decompose(const DecompositionParameters& parameters, const Domain& previous,
                    DecompositionReport& report) override;
   std::vector<Count> leaf_work(const Domain& domain) const override;
   void move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) override;

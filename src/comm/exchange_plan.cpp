@@ -36,7 +36,7 @@ std::size_t ExchangePlan::most_sent_to_a_rank() const {
   return static_cast<std::size_t>(most);
 }
 
-void ExchangePlan::apply(const Rounds& rounds, std::size_t element_size) const {
+void ExchangePlan::apply(const Rounds& rounds, std::size_t element_size, const Pairs& pairs) const {
   const int ranks = comm_.size(), self = comm_.rank();
   const std::size_t round = round_elements(element_size);
   const auto begin_of = [](const std::vector<Count>& offsets, int rank) {
@@ -50,6 +50,8 @@ void ExchangePlan::apply(const Rounds& rounds, std::size_t element_size) const {
     std::size_t out = begin_of(send_offsets_, to), in = begin_of(receive_offsets_, from);
     const std::size_t out_end = begin_of(send_offsets_, to + 1),
                       in_end = begin_of(receive_offsets_, from + 1);
+    if (!pairs(static_cast<Count>(out_end - out))) out = out_end;
+    if (!pairs(static_cast<Count>(in_end - in))) in = in_end;
     while (out < out_end || in < in_end) {
       const std::size_t out_piece = std::min(round, out_end - out), in_piece = std::min(round, in_end - in);
       if (step == 0) {

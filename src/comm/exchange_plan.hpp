@@ -59,8 +59,12 @@ class ExchangePlan {
     std::function<void(std::size_t begin, std::size_t count)> arrived;
   };
 
-  /// Collective.
-  void apply(const Rounds& rounds, std::size_t element_size) const;
+  /// Which pairs of ranks exchange, by the number of elements that go from one to the other.
+  using Pairs = std::function<bool(Count elements)>;
+  static bool all_pairs(Count) { return true; }
+
+  /// Collective, with the same `pairs` on all ranks.
+  void apply(const Rounds& rounds, std::size_t element_size, const Pairs& pairs = all_pairs) const;
 
   /// Collective. send: length send_total(); receive: length receive_total(), must not overlap send.
   template <Wire T>
@@ -74,13 +78,13 @@ class ExchangePlan {
   /// `begin` on into the span `piece`; it is called at most once for each element.
   template <Wire T, class Pack>
   requires std::invocable<Pack, std::size_t, std::span<T>>
-  void apply(Pack pack, std::span<T> receive) const {
+  void apply(Pack pack, std::span<T> receive, const Pairs& pairs = all_pairs) const {
     Array<T> packed(std::min(round_elements(sizeof(T)), most_sent_to_a_rank()));
     const auto source = [&](std::size_t begin, std::size_t count) {
       pack(begin, std::span<T>(packed.data(), count));
       return packed.data();
     };
-    apply({source, into(receive), nothing}, sizeof(T));
+    apply({source, into(receive), nothing}, sizeof(T), pairs);
   }
 
   /// The same, into a new array that replaces the old one.

@@ -131,6 +131,9 @@ void add_decompose(CLI::App& app, Action& action) {
   add_count(*command, "--leaf", parameters.leaf_size, Count{1},
             "Particles in a full leaf; default: 4096, fewer below 262144 particles")
       ->excludes(leaves);
+  add_count(
+      *command, "--domain-cell", parameters.domain_cell, Count{1},
+      "Under `domains`: particles in a domain cell; default: 32 leaves, at most a 256th of all particles");
   auto* method = add_choice(*command, "--method", parameters.method, methods,
                             "How the search for a cut narrows its interval");
   command

@@ -66,8 +66,7 @@ class GpuDecomposeOnDevices : public GpuDecompose {
     cuda::reset_peak_device_memory();
     const std::uint64_t before = cuda::device_memory_use().now;
     comm_.barrier();
-    const Domain domain =
-        grove::decompose(comm_, particles, *exchange_, options_.parameters, std::nullopt, report);
+    const Domain domain = grove::decompose(comm_, particles, *exchange_, options_.parameters, {}, report);
     add_run(comm_, report, domain, runs);
     if (!is_last) return;
     DecomposeResult& result = runs.back();

@@ -72,7 +72,7 @@ void decompose_on_host(const Communicator& comm, Particles particles,
   reset_peak_memory();
   const double before = memory_use().now;
   comm.barrier();
-  const Domain domain = decompose(comm, *storage(particles, report), parameters, std::nullopt, report);
+  const Domain domain = decompose(comm, *storage(particles, report), parameters, {}, report);
   add_run(comm, report, domain, runs);
   if (!is_last) return;
   DecomposeResult& result = runs.back();

@@ -37,7 +37,7 @@ struct ForceOptions {
   GravityParameters gravity;
   BackendChoice backend;
   CutRule rule = CutRule::middle;
-  Count leaf_size = 0, audit = 1000;
+  Count leaf_size = 0, domain_cell = 0, audit = 1000;
   int repeat = 1;
   bool direct = false;
   std::vector<int> tracers;
@@ -79,23 +79,22 @@ double peak_memory() {
   return 1024.0 * static_cast<double>(usage.ru_maxrss);
 }
 
-/// Decomposes and evaluates once. `box` is kept from pass to pass.
+/// Decomposes and evaluates once. domain (in/out): of the last pass, of this one.
 MeasuredPass measure(const Communicator& comm, Backend& backend, Domain& domain,
-                     const DecompositionParameters& decomposition, std::optional<Box>& box) {
+                     const DecompositionParameters& decomposition) {
   MeasuredPass pass;
   PhaseTimers timers;
   comm.barrier();
   {
     const auto total = timers.time("total");
     DecompositionReport report;
-    domain = backend.decompose(decomposition, box, report);
+    domain = backend.decompose(decomposition, domain, report);
     const PhaseTimers::Cost sort = report.sort(), wait = report.timers.cost("wait");
     timers.add("sort", sort);
     timers.add("wait", wait);
     timers.add("decompose", report.timers.cost("total") - sort - wait);
     pass.report = backend.gravity().evaluate(domain, {}, timers);
   }
-  box = domain.box;
   for (const char* phase : force_phases) pass.seconds[phase] = timers.seconds(phase);
   pass.counts = StepCounts(timers.cost("total").activity, timers,
                            std::span(force_phases).first(std::size(force_phases) - 1));
@@ -157,12 +156,11 @@ void evaluate(const Communicator& comm, const ForceOptions& options, Backend& ba
   DecompositionParameters decomposition;
   result.rule = decomposition.rule = options.rule;
   decomposition.leaf_size = leaf_size;
-  std::optional<Box> box;
+  decomposition.domain_cell = options.domain_cell;
   Domain domain;
-  result.first = measure(comm, backend, domain, decomposition, box);
+  result.first = measure(comm, backend, domain, decomposition);
   std::vector<MeasuredPass> passes;
-  for (int i = 0; i < options.repeat; ++i)
-    passes.push_back(measure(comm, backend, domain, decomposition, box));
+  for (int i = 0; i < options.repeat; ++i) passes.push_back(measure(comm, backend, domain, decomposition));
   result.second = median_of(std::move(passes));
   result.leaves = domain.leaves();
   result.peak_bytes = comm.max(peak_memory());
@@ -287,6 +285,9 @@ void add_force(CLI::App& app, Action& action) {
   add_count(*force, "--leaf", options->leaf_size, Count{1},
             "Particles per leaf; default: as the file says, else 4096, fewer for few particles")
       ->check(CLI::Range(Count{1}, Count{1} << 30));
+  add_count(
+      *force, "--domain-cell", options->domain_cell, Count{1},
+      "Under `domains`: particles in a domain cell; default: 32 leaves, at most a 256th of all particles");
   force->add_option("--tracer", options->tracers, "Types whose particles may have no mass")
       ->check(CLI::Range(0, particle_types - 1));
   add_count(*force, "--audit", options->audit, Count{0},

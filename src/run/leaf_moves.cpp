@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "decomposition/leaf_runs.hpp"
+#include "decomposition/whole_cells.hpp"
 #include "run/guard/guards.hpp"
 
 namespace grove {
@@ -50,8 +51,12 @@ std::vector<std::int32_t> LeafMoves::choose(const Backend& backend, const Domain
   const std::vector<Count> own = backend.leaf_work(domain),
                            work = comm_.all_gather_arrays(std::span<const Count>(own));
   std::vector<std::int32_t> runs;
-  if (comm_.is_master())
-    runs = balance_.choose(work, particles_by_leaf(domain), domain.first_leaf, now).value_or(runs);
+  if (comm_.is_master()) {
+    const WholeCells whole(domain);
+    if (const auto chosen = balance_.choose(whole.sums(work), whole.sums(particles_by_leaf(domain)),
+                                            whole.of_leaves(domain.first_leaf), now))
+      runs = whole.to_leaves(*chosen);
+  }
   return of_master(comm_, std::move(runs));
 }
 

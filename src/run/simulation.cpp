@@ -347,15 +347,16 @@ std::optional<StepSeconds> Simulation::measured() const {
 
 void Simulation::decompose() {
   DecompositionReport report;
-  const std::optional<Box> previous = domain_.cells.empty() ? std::nullopt : std::optional<Box>(domain_.box);
+  const bool is_first = domain_.cells.empty();
   DecompositionParameters parameters = parameters_.decomposition;
   parameters.epoch = static_cast<std::uint32_t>(steps_done_ / steps_of_epoch);
   parameters.speeds = leaf_moves_.speeds();
-  before_cuts_.emplace(BeforeCuts{ExchangeGuard(comm_, *backend_), previous});
+  before_cuts_.emplace(
+      BeforeCuts{ExchangeGuard(comm_, *backend_), is_first ? std::nullopt : std::optional(domain_.box)});
   try {
-    domain_ = backend_->decompose(parameters, previous, report);
+    domain_ = backend_->decompose(parameters, domain_, report);
   } catch (const Agreed<InputError>&) {
-    if (previous) require_finite_positions(comm_, *backend_, now());  // no fault of the input
+    if (!is_first) require_finite_positions(comm_, *backend_, now());  // no fault of the input
     throw;
   }
   leaf_moves_.decomposed(longest_steps());

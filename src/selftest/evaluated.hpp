@@ -70,11 +70,9 @@ struct Evaluated {
     parameters.leaf_size = default_leaf_size(count);
     DecompositionReport report;
     PhaseTimers timers;
-    std::optional<Box> box;
     for (int pass = 0; pass < 2; ++pass) {
-      domain = backend->decompose(parameters, box, report);
+      domain = backend->decompose(parameters, domain, report);
       backend->gravity().evaluate(domain, {}, timers);
-      box = domain.box;
     }
   }
 

@@ -120,13 +120,12 @@ ForceReport pass(const Communicator& comm, Backend& backend, const Decomposition
                  Domain& domain, Times& times, bool tunes_groups = false) {
   DecompositionReport decomposition;
   PhaseTimers timers;
-  const std::optional<Box> box = domain.cells.empty() ? std::nullopt : std::optional<Box>(domain.box);
   cuda::device_synchronise();
   comm.barrier();
   ForceReport report;
   {
     const auto timer = timers.time("total");
-    domain = backend.decompose(parameters, box, decomposition);
+    domain = backend.decompose(parameters, domain, decomposition);
     report = backend.gravity().evaluate(domain, {.tunes_groups = tunes_groups}, timers);
   }
   timers.add("records", decomposition.timers.cost("records"));

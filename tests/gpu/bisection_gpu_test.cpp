@@ -159,6 +159,14 @@ TEST_F(GpuBisection, halves_cuts_65536_cells_at_once) {
 }
 
 // Cells of up to 65536 records are searched by one block as a whole, larger ones through a sample.
+TEST_F(GpuBisection, domains_cut_the_same_cells_as_the_host) {
+  for (const Sample& sample : samples(300000))
+    for (const Count domain_cell : {2000, 30000, 131072}) {
+      expect_same(sample, {CutRule::domains, 1024, 0, domain_cell}, 0);
+      expect_same(in_tree_order(sample, 0), {CutRule::domains, 1024, 0, domain_cell}, 0);
+    }
+}
+
 TEST_F(GpuBisection, middle_and_centre_cut_cells_around_the_size_that_needs_a_sample) {
   for (const std::size_t count : {65536u, 65537u, 131072u, 139264u})
     for (const Sample& sample : samples(count))

@@ -136,8 +136,7 @@ struct Sphere {
   }
   void decompose() {
     DecompositionReport report;
-    const std::optional<Box> box = domain.cells.empty() ? std::nullopt : std::optional<Box>(domain.box);
-    domain = backend->decompose({.leaf_size = 64}, box, report);
+    domain = backend->decompose({.leaf_size = 64}, domain, report);
     interactions = evaluate({});
   }
   Count evaluate(const EvaluationPlan& plan) {

@@ -27,7 +27,7 @@ class GpuDecomposition : public testing::GpuRanks {
   std::uint64_t checked_hash(const Particles& particles, const DecompositionParameters& p) {
     DeviceParticles on_device(particles);
     DecompositionReport report;
-    const Domain domain = decompose(comm_, on_device, *exchange_, p, std::nullopt, report);
+    const Domain domain = decompose(comm_, on_device, *exchange_, p, {}, report);
     const DeviceCheck check = check_on_device(comm_, on_device, p, domain);
     EXPECT_EQ(check.fault, "");
     const Particles back = on_device.download();
@@ -38,7 +38,7 @@ class GpuDecomposition : public testing::GpuRanks {
 
   std::uint64_t host_hash(Particles particles, const DecompositionParameters& p) {
     DecompositionReport report;
-    const Domain domain = decompose(comm_, particles, p, std::nullopt, report);
+    const Domain domain = decompose(comm_, particles, p, {}, report);
     return tree_hash(comm_, particles, domain);
   }
 
@@ -72,6 +72,12 @@ TEST_F(GpuDecomposition, gives_the_trees_of_the_host_under_centre) {
   DecompositionParameters p;
   p.rule = CutRule::centre;
   p.leaf_size = 64;
+  for (const Shape shape : shapes)
+    for (const bool weighted : {false, true}) expect_same_trees(shape, 5000, weighted, p);
+}
+
+TEST_F(GpuDecomposition, gives_the_trees_of_the_host_under_domains) {
+  const DecompositionParameters p{.rule = CutRule::domains, .leaf_size = 64, .domain_cell = 400};
   for (const Shape shape : shapes)
     for (const bool weighted : {false, true}) expect_same_trees(shape, 5000, weighted, p);
 }
@@ -123,7 +129,7 @@ TEST_F(GpuDecomposition, delegated_cells_of_any_size_gives_the_trees_of_the_host
             DeviceParticles on_device(particles);
             DecompositionReport report;
             DelegatingRank delegating(most, on_device, *exchange_, p, report, false);
-            const Domain domain = decompose(comm_, delegating, p, std::nullopt, report);
+            const Domain domain = decompose(comm_, delegating, p, {}, report);
             const DeviceCheck check = check_on_device(comm_, on_device, p, domain);
             EXPECT_EQ(check.fault, "");
             EXPECT_EQ(check.tree_hash, expected);
@@ -145,7 +151,7 @@ TEST_F(GpuDecomposition, counting_copied_axes_gives_the_same_tree) {
       Particles own = particles;
       DecompositionReport report;
       AxisCounterRank rank(own, report, one_launch_per_cell);
-      const Domain domain = decompose(comm_, rank, p, std::nullopt, report);
+      const Domain domain = decompose(comm_, rank, p, {}, report);
       EXPECT_EQ(check_domain(comm_, own, p, domain), "");
       EXPECT_EQ(tree_hash(comm_, own, domain), expected);
     }
@@ -183,12 +189,12 @@ TEST_F(GpuDecomposition, keeps_the_cube_while_all_particles_fit_and_decomposes_a
   for (const double factor : {1.0, 0.25, 8.0}) {  // fits, fits, does not
     SCOPED_TRACE(factor);
     DecompositionReport report;
-    const Box previous = decompose(comm_, on_host, p, std::nullopt, report).box;
+    const Domain previous = decompose(comm_, on_host, p, {}, report);
     for (Vec3d& x : on_host.position) x = factor * x;
     DeviceParticles on_device(on_host);
     const Domain first = decompose(comm_, on_device, *exchange_, p, previous, report);
-    EXPECT_EQ(first.box == previous, factor <= 1);
-    const Domain again = decompose(comm_, on_device, *exchange_, p, first.box, report);
+    EXPECT_EQ(first.box == previous.box, factor <= 1);
+    const Domain again = decompose(comm_, on_device, *exchange_, p, first, report);
     const Domain wanted = decompose(comm_, on_host, p, previous, report);
     const std::uint64_t hash = tree_hash(comm_, on_host, wanted);
     EXPECT_EQ(check_on_device(comm_, on_device, p, again).fault, "");
@@ -202,7 +208,7 @@ TEST_F(GpuDecomposition, the_check_notices_what_is_wrong) {
   p.leaf_size = 50;
   DeviceParticles particles(make_particles(comm_, Shape::uniform, 2000));
   DecompositionReport report;
-  const Domain domain = decompose(comm_, particles, *exchange_, p, std::nullopt, report);
+  const Domain domain = decompose(comm_, particles, *exchange_, p, {}, report);
   const auto fault = [&](auto&& spoil) {
     Domain spoiled = domain;
     spoil(spoiled);
@@ -237,7 +243,7 @@ TEST_F(GpuDecomposition, names_a_particle_without_a_place) {
   DeviceParticles on_device(particles);
   DecompositionReport report;
   try {
-    decompose(comm_, on_device, *exchange_, {}, std::nullopt, report);
+    decompose(comm_, on_device, *exchange_, {}, {}, report);
     FAIL() << "no error";
   } catch (const Agreed<InputError>& error) {
     EXPECT_NE(std::string(error.what()).find("424242"), std::string::npos);
@@ -258,7 +264,7 @@ TEST_F(GpuDecomposition, refuses_duplicate_ids_on_all_ranks) {
       p.rule = rule;
       (rule == CutRule::halves ? p.leaves : p.leaf_size) = 50;
       DecompositionReport report;
-      EXPECT_THROW(decompose(comm_, on_device, *exchange_, p, std::nullopt, report), Agreed<InputError>);
+      EXPECT_THROW(decompose(comm_, on_device, *exchange_, p, {}, report), Agreed<InputError>);
     }
 }
 

@@ -99,7 +99,7 @@ TEST_F(DeviceExchangeTest, brings_whole_particles_once) {
     DecompositionParameters p;
     p.leaf_size = 64;
     DecompositionReport report;
-    decompose(comm_, on_device, *exchange, p, std::nullopt, report);
+    decompose(comm_, on_device, *exchange, p, {}, report);
     test::expect_whole_particles_once(comm_, on_device.download(), Shape::uniform, count, true);
   }
 }

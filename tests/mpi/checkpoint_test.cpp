@@ -61,6 +61,7 @@ TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_other_parameters) {
   check(bisections + "decomposition: {rule: halves, leaves: 33}\n" + few_steps);
   check("gravity: {softening: 0.02, criterion: multipole, delta: 1e-3}\n" + few_steps);
   check(octrees + "decomposition: {rule: centre, leaf_size: 100}\n" + few_steps);
+  check(bisections + "decomposition: {rule: domains, leaf_size: 32, domain_cell: 200}\n" + block_steps);
   check(bisections + "tuning: {rebuild_interval: 5}\n" + few_steps);
   check(bisections + "tuning: {rebuild_above: 0.02}\n" + few_steps);
 }

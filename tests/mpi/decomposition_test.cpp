@@ -42,9 +42,17 @@ DecompositionParameters centre(Count leaf_size) {
   return p;
 }
 
+DecompositionParameters domains(Count leaf_size, Count domain_cell) {
+  DecompositionParameters p;
+  p.rule = CutRule::domains;
+  p.leaf_size = leaf_size;
+  p.domain_cell = domain_cell;
+  return p;
+}
+
 Domain decomposed(const Communicator& comm, Particles& particles, const DecompositionParameters& p) {
   DecompositionReport report;
-  return decompose(comm, particles, p, std::nullopt, report);
+  return decompose(comm, particles, p, {}, report);
 }
 
 std::uint64_t checked_hash(const Communicator& comm, Particles particles, const DecompositionParameters& p) {
@@ -60,9 +68,10 @@ std::uint64_t reference_hash(Shape shape, std::uint64_t count, bool weighted, De
 }
 
 std::string name_of(const DecompositionParameters& p) {
-  return std::string(p.rule == CutRule::middle   ? "middle"
-                     : p.rule == CutRule::halves ? "halves"
-                                                 : "centre") +
+  return std::string(p.rule == CutRule::middle    ? "middle"
+                     : p.rule == CutRule::halves  ? "halves"
+                     : p.rule == CutRule::domains ? "domains"
+                                                  : "centre") +
          (p.schedule == Schedule::master ? ", master" : ", straddling") +
          (p.method == CutMethod::bisection ? ", bisection" : ", histogram") +
          (p.transport == Transport::messages ? ", messages" : ", collectives");
@@ -87,6 +96,7 @@ TEST(Decomposition, is_the_same_tree_on_any_ranks_by_any_way) {
       expect_one_tree(shape, 20000, weighted, middle(256));
       expect_one_tree(shape, 20000, weighted, halves(61));
       expect_one_tree(shape, 20000, weighted, centre(256));
+      expect_one_tree(shape, 20000, weighted, domains(64, 600));
     }
 }
 
@@ -147,18 +157,20 @@ TEST(Decomposition, is_exact_for_equal_coordinates) {
       expect_one_tree(shape, 10000, weighted, middle(300));
       expect_one_tree(shape, 10000, weighted, halves(33));
       expect_one_tree(shape, 10000, weighted, centre(300));
+      expect_one_tree(shape, 10000, weighted, domains(100, 450));
     }
 }
 
 /// Leaves so small that cells of a 16th of a rank's particles have many.
 DecompositionParameters small_leaves(CutRule rule) {
+  if (rule == CutRule::domains) return domains(4, 30);
   return rule == CutRule::middle ? middle(4) : rule == CutRule::halves ? halves(700) : centre(4);
 }
 
 TEST(Decomposition, delegates_cells_and_makes_the_same_tree) {
   const Communicator comm = world();
   constexpr std::uint64_t count = 6000;
-  for (const CutRule rule : {CutRule::middle, CutRule::halves, CutRule::centre}) {
+  for (const CutRule rule : {CutRule::middle, CutRule::halves, CutRule::centre, CutRule::domains}) {
     bool delegates = false;
     for (const bool weighted : {false, true})
       for (const Shape shape : {Shape::uniform, Shape::cusp, Shape::equal, Shape::plane, Shape::lattice}) {
@@ -166,7 +178,7 @@ TEST(Decomposition, delegates_cells_and_makes_the_same_tree) {
         for (const int first_rank : {0, comm.size() - 1}) {
           Particles particles = make_particles(comm, shape, count, weighted, first_rank);
           DecompositionReport report;
-          const Domain domain = decompose(comm, particles, small_leaves(rule), std::nullopt, report);
+          const Domain domain = decompose(comm, particles, small_leaves(rule), {}, report);
           EXPECT_EQ(check_domain(comm, particles, small_leaves(rule), domain), "");
           EXPECT_EQ(tree_hash(comm, particles, domain), reference);
           test::expect_whole_particles_once(comm, particles, shape, count, weighted);
@@ -193,7 +205,7 @@ class DelegatingRank : public HostRank {
 TEST(Decomposition, delegates_cells_of_any_size) {
   const Communicator comm = world();
   constexpr std::uint64_t count = 4000;
-  for (const DecompositionParameters& p : {middle(10), halves(400), centre(10)})
+  for (const DecompositionParameters& p : {middle(10), halves(400), centre(10), domains(10, 70)})
     for (const Shape shape : {Shape::cusp, Shape::equal})
       for (const bool weighted : {false, true}) {
         const std::uint64_t reference = reference_hash(shape, count, weighted, p);
@@ -201,7 +213,7 @@ TEST(Decomposition, delegates_cells_of_any_size) {
           Particles particles = make_particles(comm, shape, count, weighted);
           DecompositionReport report;
           DelegatingRank delegating(most, particles, report);
-          const Domain domain = decompose(comm, delegating, p, std::nullopt, report);
+          const Domain domain = decompose(comm, delegating, p, {}, report);
           EXPECT_EQ(check_domain(comm, particles, p, domain), "");
           EXPECT_EQ(tree_hash(comm, particles, domain), reference) << most;
         }
@@ -211,7 +223,8 @@ TEST(Decomposition, delegates_cells_of_any_size) {
 TEST(Decomposition, loses_nothing_when_ranks_start_empty) {
   const Communicator comm = world();
   for (const bool weighted : {false, true})
-    for (const DecompositionParameters& p : {middle(128), halves(40), middle(3), centre(128)}) {
+    for (const DecompositionParameters& p :
+         {middle(128), halves(40), middle(3), centre(128), domains(32, 200)}) {
       const std::uint64_t reference = reference_hash(Shape::cusp, 5000, weighted, p);
       Particles particles = make_particles(comm, Shape::cusp, 5000, weighted, comm.size() - 1);
       EXPECT_EQ(checked_hash(comm, std::move(particles), p), reference);

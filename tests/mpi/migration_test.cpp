@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "support/whole_particles.hpp"
@@ -44,6 +45,35 @@ TEST(Migration, brings_whole_particles_to_their_ranks_in_rounds_of_any_size) {
       EXPECT_EQ(id % static_cast<ParticleId>(comm.size()), static_cast<ParticleId>(comm.rank()));
     test::expect_whole_particles_once(comm, particles, Shape::uniform, count, true);
   }
+}
+
+/// Few to some ranks, of each particle all fields at once, and many to others, field by field.
+TEST(Migration, brings_whole_particles_few_and_many_at_once) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const auto ranks = static_cast<std::uint64_t>(comm.size());
+  const std::uint64_t count = 3 * ranks * static_cast<std::uint64_t>(Migration::few);
+  Particles particles = make_particles(comm, Shape::uniform, count, true);
+  // Of all that a rank has a tenth of a per cent goes to the rank behind the next one, half to the next one.
+  std::vector<std::uint32_t> departing;
+  std::vector<Count> counts(ranks, 0);
+  for (std::uint64_t rank = 0; rank < ranks; ++rank)
+    for (std::uint32_t i = 0; i < particles.size(); ++i) {
+      const std::uint64_t chance = mixed(particles.id[i]) % 1000;
+      const std::uint64_t to = (static_cast<std::uint64_t>(comm.rank()) + (chance < 1 ? 2 : 1)) % ranks;
+      if (chance >= 500 || to != rank || to == static_cast<std::uint64_t>(comm.rank())) continue;
+      departing.push_back(i);
+      ++counts[rank];
+    }
+  const Migration migration(comm, particles.size(), departing, counts);
+  const bool has_few = comm.max(std::any_of(counts.begin(), counts.end(),
+                                            [](Count c) { return c > 0 && c <= Migration::few; })
+                                    ? 1
+                                    : 0) > 0,
+             has_many = *std::max_element(counts.begin(), counts.end()) > Migration::few;
+  EXPECT_EQ(has_few, ranks > 2);
+  EXPECT_EQ(has_many, ranks > 1);
+  migration.apply(particles);
+  test::expect_whole_particles_once(comm, particles, Shape::uniform, count, true);
 }
 
 }  // namespace

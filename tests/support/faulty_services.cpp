@@ -49,7 +49,7 @@ void decompose_with_fault(const Communicator& comm, const std::string& service, 
   parameters.transport = transport == "messages" ? Transport::messages : Transport::collectives;
   DecompositionReport report;
   FaultyRank rank(own, report, comm.rank() == 1 ? service : "", kind);
-  decompose(comm, rank, parameters, std::nullopt, report);
+  decompose(comm, rank, parameters, {}, report);
 }
 
 }  // namespace

@@ -83,11 +83,9 @@ inline Outcome steps(const Communicator& comm, Backend& backend, Count leaf_size
   Outcome outcome;
   PhaseTimers timers;
   Domain domain;
-  std::optional<Box> box;
   const auto evaluate = [&] {
     DecompositionReport report;
-    domain = backend.decompose(parameters, box, report);
-    box = domain.box;
+    domain = backend.decompose(parameters, domain, report);
     outcome.report = backend.gravity().evaluate(domain, {.tunes_groups = true}, timers);
   };
   evaluate();

@@ -63,12 +63,11 @@ class AgeingRun {
   /// New cuts, for ranks that are not alike; then steps, some with new trees in the old leaves.
   void go(int steps) {
     DecompositionReport report;
-    const std::optional<Box> box = domain_.cells.empty() ? std::nullopt : std::optional<Box>(domain_.box);
     DecompositionParameters parameters{.leaf_size = 64};
     if (moves_)
       for (int rank = 0; rank < comm_.size(); ++rank)
         parameters.speeds.push_back(1 + 3 * (static_cast<std::uint32_t>(rank) % 2));
-    domain_ = backend_->decompose(parameters, box, report);
+    domain_ = backend_->decompose(parameters, domain_, report);
     evaluate({});
     for (int step = 0; step < steps; ++step) {
       const int first_active = step % 3;

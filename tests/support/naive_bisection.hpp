@@ -94,7 +94,9 @@ inline void naive_leaves(Records cell, const CutScheme& scheme, Count leaves, co
                          const std::vector<ParticleId>& id, const std::function<void(Records)>& visit) {
   const bool halves = scheme.rule == CutRule::halves;
   if (halves ? leaves == 1 : static_cast<Count>(cell.size()) <= scheme.quantum) return visit(cell);
-  const bool centre = scheme.rule == CutRule::centre;
+  const bool centre =
+      scheme.rule == CutRule::centre ||
+      (scheme.rule == CutRule::domains && static_cast<Count>(cell.size()) > scheme.domain_cell);
   const NaiveHalving halving = centre ? naive_centre(cell, scheme) : NaiveHalving{naive_axis(cell), 0};
   naive_sort(cell, halving.axis, id);
   const Count left = centre   ? halving.left

@@ -155,6 +155,15 @@ TEST(Bisection, centre_leaves_are_those_of_a_naive_sort) {
     expect_leaves(s, {CutRule::centre, 4096}, 0, Weights(s.records.size(), 1), false);
 }
 
+TEST(Bisection, domains_leaves_are_those_of_a_naive_sort) {
+  for (const std::size_t count : {64, 200, 1000, 5000})
+    for (const Sample& s : samples(count))
+      for (const Count domain_cell : {64, 250, 1000})
+        expect_leaves(s, {CutRule::domains, 64, 0, domain_cell}, 0, Weights(count, 1), false);
+  for (const Sample& s : samples(60000))
+    expect_leaves(s, {CutRule::domains, 1024, 0, 8192}, 0, Weights(s.records.size(), 1), false);
+}
+
 TEST(Bisection, centre_sums_weights_but_cuts_by_counts) {
   Weights weight(2000);
   std::iota(weight.begin(), weight.end(), 4000000000u);

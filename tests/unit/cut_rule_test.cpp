@@ -73,8 +73,8 @@ TEST(CutRule, cuts_to_leaves_lie_elsewhere_in_another_epoch) {
   for (scheme.epoch = 0; scheme.epoch < 128; ++scheme.epoch)
     for (int bit = 16; bit < 32; ++bit) {
       const Coordinate high = Coordinate{1} << bit;
-      scatter.add(0, high, scheme.middle(0, high));
-      EXPECT_EQ(scheme.middle(5, high + 5), scheme.middle(0, high) + 5) << "cells that move";
+      scatter.add(0, high, scheme.middle(0, high, 9));
+      EXPECT_EQ(scheme.middle(5, high + 5, 9), scheme.middle(0, high, 9) + 5) << "cells that move";
     }
   EXPECT_LT(scatter.chi2(), Scatter::too_much);
 }
@@ -108,15 +108,64 @@ TEST(CutRule, centre_cuts_where_halving_the_cube_first_divides) {
     }
     if (low == high) continue;
     const Halving wanted = first_halving(low, high);
-    const int axis = scheme.axis(low, high);
+    const int axis = scheme.axis(low, high, 9);
     ASSERT_EQ(axis, wanted.axis) << i;
-    ASSERT_EQ(scheme.middle(low[axis], high[axis]), wanted.middle) << i;
+    ASSERT_EQ(scheme.middle(low[axis], high[axis], 9), wanted.middle) << i;
   }
-  EXPECT_EQ(scheme.axis({0, 0, 0}, {~0u, ~0u, ~0u}), 2);
-  EXPECT_EQ(scheme.axis({0, 0, 1}, {1, 1, 1}), 1);
-  EXPECT_EQ(scheme.axis({1, 1, 1}, {2, 2, 1}), 1) << "cubes of four: y before x, though both extend over one";
-  EXPECT_EQ(scheme.middle(7, 7), 7u) << "nothing is left of it";
-  EXPECT_EQ(scheme.middle(0, 0), 0u);
+  EXPECT_EQ(scheme.axis({0, 0, 0}, {~0u, ~0u, ~0u}, 9), 2);
+  EXPECT_EQ(scheme.axis({0, 0, 1}, {1, 1, 1}, 9), 1);
+  EXPECT_EQ(scheme.axis({1, 1, 1}, {2, 2, 1}, 9), 1)
+      << "cubes of four: y before x, though both extend over one";
+  EXPECT_EQ(scheme.middle(7, 7, 9), 7u) << "nothing is left of it";
+  EXPECT_EQ(scheme.middle(0, 0, 9), 0u);
+}
+
+TEST(CutRule, domains_are_geometric_above_domain_cells_and_rounded_in_them) {
+  const CutScheme scheme{CutRule::domains, 8, 5, 100};
+  const CutScheme above{CutRule::centre, 8, 5}, inside{CutRule::middle, 8, 5};
+  const IntegerPosition low{1000, 7, 1}, high{9000, 7, 5000};
+  EXPECT_EQ(above.axis(low, high, 0), 0);
+  for (const Count count : {9, 100, 101, 5000}) {
+    const CutScheme& like = count > 100 ? above : inside;
+    EXPECT_EQ(scheme.axis(low, high, count), like.axis(low, high, count));
+    EXPECT_EQ(scheme.middle(1000, 9000, count), like.middle(1000, 9000, count));
+    EXPECT_EQ(scheme.target(count, count, 0, 5), like.target(count, count, 0, 5));
+    EXPECT_EQ(scheme.rounding(count), like.rounding(count));
+  }
+  EXPECT_NE(above.middle(1000, 9000, 101), inside.middle(1000, 9000, 101));
+  EXPECT_NE(above.target(101, 101, 0, 5), inside.target(101, 101, 0, 5));
+  EXPECT_FALSE(scheme.knows_leaves());
+}
+
+TEST(CutRule, right_halves_begin_where_left_ones_end) {
+  std::mt19937 random(5);
+  for (int i = 0; i < 10000; ++i) {
+    const auto any = [&] { return static_cast<Coordinate>(random()) >> random() % 32; };
+    const IntegerPosition a{any(), any(), any()}, b{any(), any(), any()};
+    if (a == b) continue;
+    const IntegerPosition low{std::min(a.x, b.x), std::min(a.y, b.y), std::min(a.z, b.z)},
+        high{std::max(a.x, b.x), std::max(a.y, b.y), std::max(a.z, b.z)};
+    const IntegerPosition begin = right_half(low, high);
+    EXPECT_TRUE(comes_before(low, begin));
+    EXPECT_FALSE(comes_before(high, begin));
+    // Morton's order is that of the interleaved bits.
+    const auto key = [](const IntegerPosition& p) {
+      std::array<bool, 96> bits{};
+      for (int bit = 0; bit < 96; ++bit)
+        bits[static_cast<std::size_t>(bit)] = p[2 - bit % 3] >> (31 - bit / 3) & 1;
+      return bits;
+    };
+    EXPECT_EQ(comes_before(a, b), key(a) < key(b));
+    EXPECT_EQ(comes_before(b, a), key(b) < key(a));
+    // Of the common prefix of low and high one more bit is set, and none behind it.
+    auto wanted = key(low);
+    const auto other = key(high);
+    std::size_t bit = 0;
+    while (wanted[bit] == other[bit]) ++bit;
+    wanted[bit] = true;
+    std::fill(wanted.begin() + static_cast<std::ptrdiff_t>(bit) + 1, wanted.end(), false);
+    EXPECT_EQ(key(begin), wanted);
+  }
 }
 
 TEST(CutRule, centre_takes_what_is_left_and_halves_one_point_by_number) {

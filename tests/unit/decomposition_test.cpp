@@ -65,7 +65,7 @@ TEST(DelegatedCells, are_those_that_straddle_and_a_rank_cuts_one) {
   const std::vector<Cell> top = {cell_of(1, 0, 11, 100), cell_of(3, 0, 6, 49),  cell_of(5, 6, 5, 51),
                                  cell_of(-1, 0, 3, 26),  cell_of(-1, 3, 3, 23), cell_of(-1, 6, 1, 2),
                                  cell_of(-1, 7, 4, 49)};
-  const DelegatedCells delegated(top, Shares(100, 4));
+  const DelegatedCells delegated(top, Shares(100, 4), 0);
   ASSERT_EQ(delegated.size(), 2u);
   EXPECT_EQ(delegated.cell(0), 3);
   EXPECT_EQ(delegated.rank(0), 0);
@@ -79,7 +79,7 @@ TEST(DelegatedCells, are_those_that_straddle_and_a_rank_cuts_one) {
   const std::vector<Cell> two = {cell_of(1, 0, 11, 100), cell_of(3, 0, 8, 52),  cell_of(-1, 8, 3, 48),
                                  cell_of(5, 0, 5, 30),   cell_of(-1, 5, 3, 22), cell_of(-1, 0, 3, 20),
                                  cell_of(-1, 3, 2, 10)};
-  const DelegatedCells both(two, Shares(100, 4));
+  const DelegatedCells both(two, Shares(100, 4), 0);
   ASSERT_EQ(both.size(), 3u);
   EXPECT_EQ(both.cell(0), 6);
   EXPECT_EQ(both.rank(0), 1);
@@ -106,7 +106,7 @@ TEST(DelegatedCells, a_rank_cuts_one_however_cells_lie) {
       at = static_cast<std::int32_t>(top.size()) + 1;
       top.insert(top.end(), {cell_of(-1, 0, 2, weights[i]), cell_of(-1, 0, 2, rest)});
     }
-    const DelegatedCells delegated(top, shares);
+    const DelegatedCells delegated(top, shares, 0);
     for (std::size_t i = 1; i < delegated.size(); ++i)
       ASSERT_LT(delegated.rank(i - 1), delegated.rank(i)) << seed;
     if (delegated.size() > 0) {
@@ -121,7 +121,7 @@ TEST(DelegatedCells, subtrees_become_top_cells) {
   const std::vector<Cell> subtrees = {cell_of(1, 0, 2, 15),  cell_of(-1, 0, 1, 8), cell_of(-1, 1, 1, 7),
                                       cell_of(1, 2, 3, 25),  cell_of(3, 2, 2, 16), cell_of(-1, 4, 1, 9),
                                       cell_of(-1, 2, 1, 10), cell_of(-1, 3, 1, 6)};
-  const DelegatedCells delegated(top, Shares(40, 4));  // shares of 10
+  const DelegatedCells delegated(top, Shares(40, 4), 0);  // shares of 10
   ASSERT_EQ(delegated.size(), 2u);
   delegated.join(top, subtrees);
   const std::vector<Cell> expected = {cell_of(1, 0, 5, 40), cell_of(3, 0, 2, 15),  cell_of(5, 2, 3, 25),
@@ -136,7 +136,7 @@ TEST(DelegatedCells, more_leaves_than_were_known_move_those_behind) {
   const std::vector<Cell> subtrees = {cell_of(1, 0, 3, 20),  cell_of(3, 0, 2, 15), cell_of(-1, 2, 1, 5),
                                       cell_of(-1, 0, 1, 8),  cell_of(-1, 1, 1, 7), cell_of(1, 2, 2, 20),
                                       cell_of(-1, 2, 1, 11), cell_of(-1, 3, 1, 9)};
-  const DelegatedCells delegated(top, Shares(40, 3));
+  const DelegatedCells delegated(top, Shares(40, 3), 0);
   ASSERT_EQ(delegated.size(), 2u);
   delegated.join(top, subtrees);
   const std::vector<Cell> expected = {cell_of(1, 0, 5, 40), cell_of(3, 0, 3, 20),  cell_of(7, 3, 2, 20),

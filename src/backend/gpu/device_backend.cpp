@@ -43,7 +43,7 @@ class DeviceBackend : public Backend {
                 const GravityParameters& gravity)
       : DeviceBackend(comm, take_devices(comm, choice.share_gpu), choice, particles, gravity) {}
 
-  Domain decompose(const DecompositionParameters& parameters, const std::optional<Box>& previous,
+  Domain decompose(const DecompositionParameters& parameters, const Domain& previous,
                    DecompositionReport& report) override {
     const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle());
     DecompositionParameters in_blocks = parameters;

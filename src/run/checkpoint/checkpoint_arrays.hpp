@@ -11,7 +11,7 @@ namespace grove {
 /// The members of a Domain besides its arrays.
 struct DomainHead {
   Box box;
-  Count leaf_size;
+  Count leaf_size, domain_cell;
   std::int32_t block_leaves;
 };
 

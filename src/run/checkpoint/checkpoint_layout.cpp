@@ -14,7 +14,7 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 6);
+static_assert(checkpoint_format == 7);
 
 using R = RunState;
 static_assert(sizeof(R) == 10440 && sizeof(Conservation) == 120);
@@ -55,7 +55,7 @@ static_assert(Offsets<14>{offsetof(F, particles), offsetof(F, active), offsetof(
 
 static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 168 &&
               sizeof(GravitySetup) == 160 && sizeof(WalkSetup) == 144 && sizeof(BlockExcess::Block) == 816 &&
-              sizeof(DomainHead) == 120 && sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
+              sizeof(DomainHead) == 128 && sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
 
 }  // namespace
 }  // namespace grove

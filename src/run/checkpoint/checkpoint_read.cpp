@@ -8,6 +8,7 @@
 #include "checkpoint_arrays.hpp"
 #include "decomposition/services/rank_particles.hpp"
 #include "decomposition/shares.hpp"
+#include "decomposition/whole_cells.hpp"
 #include "io/array_file.hpp"
 #include "io/file.hpp"
 
@@ -71,7 +72,8 @@ std::vector<std::int32_t> runs_of_ranks(const Domain& domain, std::vector<Count>
     weight = std::max(weight, domain.leaf(leaf).count);
     total += weight;
   }
-  return Shares(total, ranks).runs(work);
+  const WholeCells whole(domain);
+  return whole.to_leaves(Shares(total, ranks).runs(whole.sums(work)));
 }
 
 void read_state(const Communicator& comm, Checkpoint& checkpoint) {
@@ -84,6 +86,7 @@ void read_state(const Communicator& comm, Checkpoint& checkpoint) {
   const auto head = file.value<DomainHead>(arrays::domain);
   domain.box = head.box;
   domain.leaf_size = head.leaf_size;
+  domain.domain_cell = head.domain_cell;
   domain.block_leaves = head.block_leaves;
   domain.cells = file.all<Cell>(arrays::cells);
   domain.leaf_cell = file.all<std::int32_t>(arrays::leaf_cells);

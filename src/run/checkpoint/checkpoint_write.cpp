@@ -63,7 +63,8 @@ void write_state(const std::string& path, const CheckpointSource& source, const 
   file.put_value(arrays::gravity, gravity.agreed);
   file.put(arrays::blocks, blocks);
   if (source.rebuild_above) file.put_value(arrays::above, *source.rebuild_above);
-  file.put_value(arrays::domain, DomainHead{domain.box, domain.leaf_size, domain.block_leaves});
+  file.put_value(arrays::domain,
+                 DomainHead{domain.box, domain.leaf_size, domain.domain_cell, domain.block_leaves});
   file.put(arrays::cells, domain.cells);
   file.put(arrays::leaf_cells, domain.leaf_cell);
   file.put(arrays::leaf_work, leaf_work);

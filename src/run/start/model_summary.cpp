@@ -120,7 +120,7 @@ double virial_ratio(const Communicator& comm, Particles sample, double gravitati
   decomposition.leaf_size = default_leaf_size(count);
   DecompositionReport report;
   PhaseTimers timers;
-  const Domain domain = backend->decompose(decomposition, std::nullopt, report);
+  const Domain domain = backend->decompose(decomposition, {}, report);
   backend->gravity().evaluate(domain, {}, timers);
   const Totals totals = backend->totals(domain);
   return totals.potential_energy < 0 ? 2 * totals.kinetic_energy / -totals.potential_energy : 0;

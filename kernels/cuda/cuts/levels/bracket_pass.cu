@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(bracket_threads)
   double rank, off = uncertainty(size);  // in places of the sample
   if (scheme.needs_middle()) {
     // The cut is at the nearest multiple of the quantum, with at least one on each side, if it is rounded.
-    const auto quantum = static_cast<double>(scheme.rounding());
+    const auto quantum = static_cast<double>(scheme.rounding(static_cast<Count>(task.count)));
     rank = fmin(fmax(below * per_place, quantum), count - quantum) / per_place;
     off += 0.5 * quantum / per_place;
   } else {

@@ -29,7 +29,7 @@ __global__ void make_list_tasks(const CellTask* tasks, const CutScheme scheme, c
   list.axis = BracketList::key_column;
   list.low = list.key_first = task.key_first;
   list.high = list.key_last = task.key_last;
-  list.middle = scheme.middle(list.low, list.high);
+  list.middle = scheme.middle(list.low, list.high, all);
   list.left_is_known = true;
   list.via = column_of(columns0, columns1, task.from, 3) + task.first;
   if (b.holds(left)) {
@@ -84,7 +84,7 @@ bool BracketSearch::run(std::span<const CellTask> host_tasks, CellTask* tasks, c
   std::uint64_t listed = 0;
   for (const CellTask& task : host_tasks) {
     const auto count = static_cast<double>(task.count);
-    const auto quantum = static_cast<double>(scheme_.rounding());
+    const auto quantum = static_cast<double>(scheme_.rounding(static_cast<Count>(task.count)));
     // A quarter more than is expected.
     const auto room = std::min(
         task.count, static_cast<std::uint64_t>(1.25 * (bracket_share(task.count) * count + quantum)));

@@ -60,10 +60,10 @@ GROVE_HOST_DEVICE inline CellTask task_of(const OrbCell& cell, const CutScheme& 
   task.first = cell.first;
   task.count = task.inside = cell.count;
   task.leaves = cell.leaves;
-  task.axis = scheme.axis(cell.bounds.low, cell.bounds.high);
+  task.axis = scheme.axis(cell.bounds.low, cell.bounds.high, static_cast<Count>(cell.count));
   task.low = task.key_first = cell.bounds.low[task.axis];
   task.high = task.key_last = cell.bounds.high[task.axis];
-  task.middle = scheme.middle(task.low, task.high);
+  task.middle = scheme.middle(task.low, task.high, static_cast<Count>(cell.count));
   task.from = cell.from;
   return task;
 }

@@ -84,9 +84,9 @@ __device__ RunSpan find_window(const RunWork& work, std::uint32_t number) {
   __shared__ std::uint32_t low_bins[run_bins], high_bins[run_bins], listings, place;
   RunCell& cell = work.cells[number];
   const CellBounds bounds = bounds_of<threads>(work.runs, cell);
-  const int axis = work.scheme.axis(bounds.low, bounds.high);
+  const int axis = work.scheme.axis(bounds.low, bounds.high, cell.count);
   const Coordinate least = bounds.low[axis], most = bounds.high[axis];
-  const Coordinate middle = work.scheme.middle(least, most);
+  const Coordinate middle = work.scheme.middle(least, most, cell.count);
   const std::uint32_t first_run = cell.first_run, runs = cell.runs;
   const Coordinate *const low = work.low(axis) + first_run, *const high = work.high(axis) + first_run;
   const std::uint32_t* const count = work.runs.count + first_run;

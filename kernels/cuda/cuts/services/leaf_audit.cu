@@ -63,7 +63,8 @@ __global__ void __launch_bounds__(threads)
       const Cell& cell = cells[path[s].cell];
       const Cut cut = cell.cut;
       const Coordinate x = c[cut.axis];
-      const bool is_below = is_particle && x < scheme.middle(cell.low[cut.axis], cell.high[cut.axis]);
+      const bool is_below =
+          is_particle && x < scheme.middle(cell.low[cut.axis], cell.high[cut.axis], cell.count);
       const unsigned votes = __ballot_sync(~0u, is_below);
       if (is_leader && votes) atomicAdd(&left_at[s], static_cast<unsigned>(__popc(votes)));
       if (!is_particle) continue;

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "base/box.hpp"
+#include "comm/communicator.hpp"
+#include "decomposition/key_ranges.hpp"
+#include "decomposition/segments.hpp"
+#include "decomposition/services/rank_particles.hpp"
+#include "particles/particles.hpp"
+
+namespace grove {
+
+/// Settling::settle() of particles in the memory of the host. particles (in/out): those of `own`; own
+/// (in/out): has their records. weighted: particles have weights. Cost: a pass that finds the place of each,
+/// and one that moves the records.
+std::vector<Segment> settle(const Communicator& comm, RankParticles& own, Particles& particles,
+                            const PlaceFinder& finder, const Box& box, bool weighted);
+
+}  // namespace grove

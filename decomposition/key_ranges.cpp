@@ -1,0 +1,105 @@
+#include "decomposition/key_ranges.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace grove {
+namespace {
+
+/// What lies between two places, in Morton's order; no end: all behind the first.
+struct Stretch {
+  IntegerPosition begin;
+  std::optional<IntegerPosition> end;
+};
+
+/// A cell of the root cube that has been halved so many times, on z, y and x in turn.
+struct GeometricCell {
+  IntegerPosition low;
+  int halvings = 0;
+
+  IntegerPosition high() const {
+    IntegerPosition last = low;
+    for (int axis = 0; axis < 3; ++axis) last[axis] |= bits_below(axis);
+    return last;
+  }
+  /// Its right half, or its left one.
+  GeometricCell half(bool right) const {
+    const int axis = 2 - halvings % 3;
+    GeometricCell cell{low, halvings + 1};
+    if (right) cell.low[axis] |= Coordinate{1} << (31 - halvings / 3);
+    return cell;
+  }
+
+ private:
+  Coordinate bits_below(int axis) const {
+    const int cuts = (halvings + axis) / 3;  // on this axis: z comes first
+    return cuts == 32 ? 0 : ~Coordinate{0} >> cuts;
+  }
+};
+
+void add_cover(const GeometricCell& cell, const Stretch& stretch, std::vector<IntegerPosition>& corners) {
+  const IntegerPosition high = cell.high();
+  if (comes_before(high, stretch.begin) || (stretch.end && !comes_before(cell.low, *stretch.end))) return;
+  if (!comes_before(cell.low, stretch.begin) && (!stretch.end || comes_before(high, *stretch.end))) {
+    corners.push_back(cell.low);
+    return;
+  }
+  for (const bool right : {false, true}) add_cover(cell.half(right), stretch, corners);
+}
+
+}  // namespace
+
+KeyRanges::KeyRanges(const Domain& domain, std::span<const std::int32_t> first_leaf) {
+  add(domain, first_leaf, 0, {0, 0, 0});
+}
+
+void KeyRanges::add(const Domain& domain, std::span<const std::int32_t> first_leaf, std::int32_t index,
+                    const IntegerPosition& begin) {
+  const Cell& cell = domain.cells[static_cast<std::size_t>(index)];
+  if (!cell.is_leaf() && !cell.is_whole(domain.domain_cell)) {
+    add(domain, first_leaf, cell.child, begin);
+    add(domain, first_leaf, cell.child + 1, right_half(cell.low, cell.high));
+    return;
+  }
+  const int owner = owner_of(cell.first_leaf, first_leaf);
+  if (parts_.empty() || parts_.back().rank != owner) parts_.push_back({begin, owner});
+}
+
+std::vector<IntegerPosition> KeyRanges::cover(int rank) const {
+  std::vector<IntegerPosition> corners;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].rank != rank) continue;
+    Stretch stretch{parts_[i].begin, std::nullopt};
+    if (i + 1 < parts_.size()) stretch.end = parts_[i + 1].begin;
+    add_cover({}, stretch, corners);
+  }
+  return corners;
+}
+
+PlaceFinder::PlaceFinder(const KeyRanges& ranges, int own_rank) {
+  const std::vector<IntegerPosition> own = ranges.cover(own_rank);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < ranges.parts().size(); ++i) {
+    const KeyRanges::Part& part = ranges.parts()[i];
+    if (part.rank != own_rank) {
+      begin_.push_back(part.begin);
+      answer_.push_back(-1 - part.rank);
+      continue;
+    }
+    const bool is_last = i + 1 == ranges.parts().size();
+    for (; next < own.size() && (is_last || comes_before(own[next], ranges.parts()[i + 1].begin)); ++next) {
+      begin_.push_back(own[next]);
+      answer_.push_back(static_cast<std::int32_t>(next));
+    }
+  }
+  own_cells_ = own.size();
+}
+
+std::int32_t PlaceFinder::find(const IntegerPosition& place, std::size_t& near) const {
+  const bool is_there = !comes_before(place, begin_[near]) &&
+                        (near + 1 == begin_.size() || comes_before(place, begin_[near + 1]));
+  if (!is_there) near = part_of(begin_.data(), begin_.size(), place);
+  return answer_[near];
+}
+
+}  // namespace grove

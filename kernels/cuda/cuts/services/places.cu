@@ -1,0 +1,109 @@
+#include "kernels/cuda/cuts/services/places.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cub/device/device_radix_sort.cuh>
+#include <utility>
+
+#include "kernels/cuda/cuts/partition/orb_cell.cuh"
+#include "kernels/cuda/cuts/partition/tiles.cuh"
+#include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/launch.cuh"
+#include "kernels/cuda/particles/fields.hpp"
+#include "kernels/math/cut_rule.hpp"
+
+namespace grove::cuda {
+namespace {
+
+__global__ void __launch_bounds__(threads)
+    find_parts(const Columns records, std::uint32_t count, const IntegerPosition* begin,
+               const std::uint32_t* number, std::size_t parts, std::uint32_t* found, std::uint32_t* order) {
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  if (i >= count) return;
+  const IntegerPosition place{records.at[0][i], records.at[1][i], records.at[2][i]};
+  found[i] = number[part_of(begin, parts, place)];
+  order[i] = i;
+}
+
+/// begin[k]: the first of the sorted numbers that is k or more, for k up to `numbers`.
+__global__ void __launch_bounds__(threads)
+    find_beginnings(const std::uint32_t* sorted, std::uint32_t count, std::uint32_t numbers, Count* begin) {
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  if (i > count) return;
+  const std::uint32_t from = i == 0 ? 0 : sorted[i - 1] + 1, to = i == count ? numbers : sorted[i];
+  for (std::uint32_t k = from; k <= to; ++k) begin[k] = i;
+}
+
+__global__ void __launch_bounds__(threads)
+    first_ids(const Columns records, const ParticleId* ids, const Segment* segments, const CellBounds* bounds,
+              const Tile* tiles, std::uint64_t tile_size, FirstIds* first) {
+  const Tile tile = tiles[blockIdx.x];
+  const Segment segment = segments[tile.task];
+  const CellBounds least = bounds[tile.task];
+  const std::uint64_t begin = segment.first + tile.number * tile_size;
+  const std::uint64_t end = min(begin + tile_size, segment.first + segment.count);
+  for (std::uint64_t i = begin + threadIdx.x; i < end; i += threads)
+    for (int axis = 0; axis < 3; ++axis)
+      if (records.at[axis][i] == least.low[axis])
+        atomicMin(reinterpret_cast<unsigned long long*>(&first[tile.task].id[axis]),
+                  static_cast<unsigned long long>(ids[records.at[3][i]]));
+}
+
+constexpr std::uint64_t records_of_tile = 1u << 16;
+
+}  // namespace
+
+std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
+                                std::span<const IntegerPosition> begin, std::span<const std::uint32_t> number,
+                                std::uint32_t numbers) {
+  const auto count = static_cast<std::uint32_t>(records.size());
+  const DeviceArray<IntegerPosition> device_begin(begin);
+  const DeviceArray<std::uint32_t> device_number(number);
+  const DeviceArray<std::uint32_t> found[2] = {DeviceArray<std::uint32_t>(count),
+                                               DeviceArray<std::uint32_t>(count)},
+                                   order[2] = {DeviceArray<std::uint32_t>(count),
+                                               DeviceArray<std::uint32_t>(count)};
+  if (count > 0) {
+    find_parts<<<blocks_for(count), threads>>>(columns_of(records), count, device_begin.data(),
+                                               device_number.data(), begin.size(), found[0].data(),
+                                               order[0].data());
+    launched("Grove::cuda::find_parts", 20 * std::uint64_t{count});
+    const int bits = std::max<int>(std::bit_width(numbers - 1), 1);
+    std::size_t bytes = 0;
+    GROVE_CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, found[0].data(), found[1].data(),
+                                               order[0].data(), order[1].data(), count, 0, bits));
+    const DeviceArray<std::byte> scratch(bytes);
+    GROVE_CUDA(cub::DeviceRadixSort::SortPairs(scratch.data(), bytes, found[0].data(), found[1].data(),
+                                               order[0].data(), order[1].data(), count, 0, bits));
+    launched("Grove::cuda::sort_by_part", 16 * std::uint64_t{count});
+    for (std::size_t c = 0; c < 4; ++c)
+      gather_elements(spare.columns[c].data(), {records.columns[c].data(), count, nullptr}, order[1].data(),
+                      count, sizeof(std::uint32_t));
+    std::swap(records, spare);
+  }
+  const DeviceArray<Count> device_beginnings(numbers + 1);
+  find_beginnings<<<blocks_for(std::uint64_t{count} + 1), threads>>>(found[1].data(), count, numbers,
+                                                                     device_beginnings.data());
+  launched("Grove::cuda::find_beginnings", 4 * std::uint64_t{count});
+  std::vector<Count> beginnings(numbers + 1);
+  device_beginnings.download(beginnings);
+  return beginnings;
+}
+
+void find_first_ids(const DeviceRecords& records, const ParticleId* ids, std::span<const Segment> segments,
+                    std::span<const CellBounds> bounds, std::span<FirstIds> first) {
+  const Tiles tiles(records_of_tile, segments);
+  constexpr ParticleId none = ~ParticleId{0};
+  const std::vector<FirstIds> nothing(segments.size(), FirstIds{{none, none, none}});
+  const DeviceArray<Segment> on_device(segments);
+  const DeviceArray<CellBounds> device_bounds(bounds);
+  const DeviceArray<FirstIds> found{std::span(nothing)};
+  if (tiles.size() > 0) {
+    first_ids<<<tiles.size(), threads>>>(columns_of(records), ids, on_device.data(), device_bounds.data(),
+                                         tiles.data(), tiles.tile_size(), found.data());
+    launched("Grove::cuda::first_ids", 12 * tiles.records());
+  }
+  found.download(first);
+}
+
+}  // namespace grove::cuda

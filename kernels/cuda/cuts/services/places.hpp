@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/box.hpp"
+#include "base/types.hpp"
+#include "kernels/cuda/cuts/partition/record_segments.hpp"
+#include "kernels/cuda/particles/records.hpp"
+#include "kernels/math/cell_questions.hpp"
+
+/// Records go where they belong: to parts of the root cube that follow each other in Morton's order.
+namespace grove::cuda {
+
+/// Sorts records by the number of their part. begin: of the parts, ascending (comes_before()), the first one
+/// at 0; number: of each, below `numbers`, the same for several if they are to lie together. records
+/// (in/out); spare (in/out): as many, overwritten. Returns where the records of each number begin, and their
+/// end. Their order within one stays. Cost: a search in the parts for each record, a radix sort by the bits
+/// of the numbers, and all is moved once; device memory: 16 bytes per record.
+std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
+                                std::span<const IntegerPosition> begin, std::span<const std::uint32_t> number,
+                                std::uint32_t numbers);
+
+/// The least id of those records of a segment that have its least coordinate, by axis.
+struct FirstIds {
+  ParticleId id[3];
+};
+/// ids: device, by record index; bounds: of the segments, tight; first (out): of each. Cost: one pass.
+void find_first_ids(const DeviceRecords& records, const ParticleId* ids, std::span<const Segment> segments,
+                    std::span<const CellBounds> bounds, std::span<FirstIds> first);
+
+}  // namespace grove::cuda

@@ -1,0 +1,85 @@
+// Decompositions in one round on GPUs: the trees of the host, with and without a step of particles to ranks
+// between.
+#include <gtest/gtest.h>
+
+#include "decomposition/check.hpp"
+#include "decomposition/gpu/device_check.hpp"
+#include "decomposition/gpu/device_rank.hpp"
+#include "support/gpu_ranks.hpp"
+#include "support/particle_motions.hpp"
+#include "support/whole_particles.hpp"
+
+namespace grove {
+namespace {
+
+using test::make_particles;
+using test::Motion;
+using test::Shape;
+
+class OneRoundOnGpus : public testing::GpuRanks {
+ protected:
+  /// Decomposes on GPUs and on the host, where the particles lay; both trees are the same.
+  void decompose_both(const DecompositionParameters& p) {
+    report_ = {};
+    DeviceParticles on_device(particles_);
+    domain_ = decompose(comm_, on_device, *exchange_, p, domain_, report_);
+    EXPECT_EQ(check_on_device(comm_, on_device, p, domain_).fault, "");
+    particles_ = on_device.download();
+    EXPECT_EQ(check_domain(comm_, particles_, p, domain_), "");
+    DecompositionReport unused;
+    host_domain_ = decompose(comm_, on_host_, p, host_domain_, unused);
+    EXPECT_EQ(tree_hash(comm_, particles_, domain_), tree_hash(comm_, on_host_, host_domain_));
+    EXPECT_EQ(domain_.first_leaf, host_domain_.first_leaf);
+  }
+  void go(const std::vector<Motion>& motions, Shape shape, std::uint64_t count, bool weighted,
+          const DecompositionParameters& p) {
+    particles_ = on_host_ = make_particles(comm_, shape, count, weighted);
+    domain_ = host_domain_ = {};
+    decompose_both(p);
+    int round = 0;
+    for (const Motion motion : motions) {
+      SCOPED_TRACE(++round);
+      move(particles_, motion, round);
+      move(on_host_, motion, round);
+      decompose_both(p);
+      EXPECT_FALSE(report_.timers.all().contains("init")) << "the script was not needed";
+    }
+  }
+
+  Particles particles_, on_host_;
+  Domain domain_, host_domain_;
+  DecompositionReport report_;
+};
+
+TEST_F(OneRoundOnGpus, make_the_trees_of_the_host) {
+  for (const bool weighted : {false, true})
+    for (const Count domain_cell : {64, 700, 5000})
+      go({Motion::none, Motion::small, Motion::small, Motion::swap_axes, Motion::into_a_corner, Motion::none,
+          Motion::back},
+         Shape::uniform, 20000, weighted,
+         {.rule = CutRule::domains, .leaf_size = 64, .domain_cell = domain_cell});
+}
+
+TEST_F(OneRoundOnGpus, make_them_of_particles_in_one_place) {
+  for (const Shape shape : {Shape::cusp, Shape::lattice, Shape::equal})
+    go({Motion::none}, shape, 6000, true, {.rule = CutRule::domains, .leaf_size = 64, .domain_cell = 300});
+}
+
+/// Particles that have just arrived go on to the owner of a joined cell.
+TEST_F(OneRoundOnGpus, join_domain_cells_over_ranks) {
+  DecompositionParameters p{.rule = CutRule::domains, .leaf_size = 16, .domain_cell = 200};
+  for (int rank = 0; rank < comm_.size(); ++rank) p.speeds.push_back(rank == 0 ? 1 : 2);
+  go({Motion::most_into_a_corner}, Shape::uniform, 3000, true, p);
+  if (comm_.size() > 1) {
+    EXPECT_EQ(report_.collectives, 4) << "particles moved twice";
+  }
+}
+
+TEST_F(OneRoundOnGpus, keep_all_fields_of_all_particles) {
+  go({Motion::swap_axes, Motion::swap_axes}, Shape::uniform, 9000, true,
+     {.rule = CutRule::domains, .leaf_size = 64, .domain_cell = 500});
+  test::expect_whole_particles_once(comm_, particles_, Shape::uniform, 9000, true);
+}
+
+}  // namespace
+}  // namespace grove

@@ -1,0 +1,169 @@
+// Decompositions in one round, after a first one by the master's script: the tree that the script makes, bit
+// for bit, whatever the particles do in between.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "decomposition/check.hpp"
+#include "decomposition/decompose.hpp"
+#include "decomposition/key_ranges.hpp"
+#include "decomposition/whole_cells.hpp"
+#include "support/particle_motions.hpp"
+#include "support/whole_particles.hpp"
+
+namespace grove {
+namespace {
+
+using test::make_particles;
+using test::Motion;
+using test::Shape;
+
+DecompositionParameters domains(Count leaf_size, Count domain_cell) {
+  DecompositionParameters p;
+  p.rule = CutRule::domains;
+  p.leaf_size = leaf_size;
+  p.domain_cell = domain_cell;
+  return p;
+}
+
+class OneRound : public testing::Test {
+ protected:
+  /// Decomposes on all ranks, and on each alone by the script; both trees are the same.
+  void decompose_beside_script(const DecompositionParameters& p) {
+    report_ = {};
+    domain_ = decompose(comm_, particles_, p, domain_, report_);
+    DecompositionParameters reference = p;
+    reference.schedule = Schedule::master;
+    reference.speeds.clear();
+    DecompositionReport unused;
+    domain_alone_ = decompose(alone_, particles_alone_, reference, domain_alone_, unused);
+    EXPECT_EQ(check_domain(comm_, particles_, p, domain_), "");
+    EXPECT_EQ(tree_hash(comm_, particles_, domain_), tree_hash(alone_, particles_alone_, domain_alone_));
+  }
+  void start(Shape shape, std::uint64_t count, bool weighted, const DecompositionParameters& p) {
+    particles_ = make_particles(comm_, shape, count, weighted);
+    particles_alone_ = make_particles(alone_, shape, count, weighted);
+    domain_ = domain_alone_ = {};
+    decompose_beside_script(p);
+  }
+  void go(Motion motion, int round, const DecompositionParameters& p) {
+    move(particles_, motion, round);
+    move(particles_alone_, motion, round);
+    decompose_beside_script(p);
+  }
+  /// The script was not needed: no service was called.
+  bool was_one_round() const { return report_.rounds == 0 && !report_.timers.all().contains("init"); }
+
+  Communicator comm_{MPI_COMM_WORLD}, alone_{MPI_COMM_SELF};
+  Particles particles_, particles_alone_;
+  Domain domain_, domain_alone_;
+  DecompositionReport report_;
+};
+
+TEST_F(OneRound, makes_the_tree_of_the_script) {
+  for (const bool weighted : {false, true})
+    for (const DecompositionParameters& p : {domains(64, 500), domains(32, 32), domains(16, 4000)}) {
+      start(Shape::uniform, 12000, weighted, p);
+      int round = 0;
+      for (const Motion motion : {Motion::none, Motion::small, Motion::small, Motion::swap_axes,
+                                  Motion::into_a_corner, Motion::small, Motion::back}) {
+        SCOPED_TRACE(round);
+        go(motion, ++round, p);
+        EXPECT_TRUE(was_one_round());
+        // Who comes, what there is, who goes on in a joined cell, and the cells of all.
+        EXPECT_LE(report_.collectives, 4);
+      }
+    }
+}
+
+TEST_F(OneRound, makes_it_of_clumps_and_of_particles_in_one_place) {
+  for (const Shape shape : {Shape::cusp, Shape::pairs, Shape::lattice, Shape::plane, Shape::equal}) {
+    const DecompositionParameters p = domains(20, 150);
+    start(shape, 5000, true, p);
+    go(Motion::none, 0, p);
+    EXPECT_TRUE(was_one_round());
+  }
+}
+
+/// So few particles are left in what were many domain cells that they are one, of several ranks: the lower
+/// half of the cube, of which a rank half as fast as the others has some.
+TEST_F(OneRound, joins_domain_cells_over_ranks) {
+  DecompositionParameters p = domains(16, 200);
+  for (int rank = 0; rank < comm_.size(); ++rank) p.speeds.push_back(rank == 0 ? 1 : 2);
+  start(Shape::uniform, 3000, false, p);
+  for (int round = 1; round < 3; ++round) {
+    go(Motion::most_into_a_corner, round, p);
+    EXPECT_TRUE(was_one_round());
+    const bool moves_twice = round == 1 && comm_.size() > 1;
+    EXPECT_EQ(report_.collectives, comm_.size() == 1 ? 0 : moves_twice ? 4 : 3);
+  }
+}
+
+/// All particles go to one rank, and with the next decomposition to all.
+TEST_F(OneRound, shares_out_anew_what_has_gathered_on_one_rank) {
+  const DecompositionParameters p = domains(16, 64);
+  start(Shape::uniform, 6000, true, p);
+  for (const Motion motion : {Motion::into_a_corner, Motion::none}) go(motion, 1, p);
+  EXPECT_TRUE(was_one_round());
+  std::vector<Count> weight;
+  for (std::int32_t leaf = 0; leaf < domain_.leaves(); ++leaf) weight.push_back(domain_.leaf(leaf).weight);
+  const std::vector<Count> of_whole = WholeCells(domain_).sums(weight),
+                           of_ranks = sums_of_runs(weight, domain_.first_leaf);
+  const Count largest = *std::max_element(of_whole.begin(), of_whole.end()),
+              most = *std::max_element(of_ranks.begin(), of_ranks.end());
+  EXPECT_LE(most, domain_.cells[0].weight / comm_.size() + largest) << "half a cell at each end";
+}
+
+TEST_F(OneRound, keeps_all_fields_of_all_particles) {
+  const DecompositionParameters p = domains(32, 300);
+  start(Shape::uniform, 6000, true, p);
+  go(Motion::swap_axes, 1, p);
+  move(particles_, Motion::swap_axes, 2);
+  test::expect_whole_particles_once(comm_, particles_, Shape::uniform, 6000, true);
+}
+
+TEST_F(OneRound, is_left_to_the_script_by_another_cube_or_other_axes) {
+  DecompositionParameters p = domains(64, 500);
+  start(Shape::uniform, 4000, false, p);
+  p.epoch = 1;
+  go(Motion::small, 1, p);
+  EXPECT_EQ(was_one_round(), comm_.size() == 1);
+  go(Motion::small, 2, p);
+  EXPECT_TRUE(was_one_round());
+  for (Particles* all : {&particles_, &particles_alone_})
+    for (std::size_t i = 0; i < all->size(); ++i)
+      if (all->velocity[i].x == 17) all->position[i] = {50, 0, 0};
+  decompose_beside_script(p);
+  EXPECT_EQ(was_one_round(), comm_.size() == 1);
+  EXPECT_TRUE(domain_.box.contains({50, 0, 0}));
+}
+
+/// Every place belongs to one rank, particles to that of their leaf; the cells of a cover lie within their
+/// part.
+TEST_F(OneRound, places_have_one_owner) {
+  start(Shape::cusp, 8000, false, domains(32, 100));
+  const KeyRanges ranges(domain_, domain_.first_leaf);
+  const PlaceFinder finder(ranges, comm_.rank());
+  std::size_t near = 0;
+  for (const Vec3d& position : particles_.position)
+    EXPECT_GE(finder.find(domain_.box.coordinates(position), near), 0);
+  const std::vector<IntegerPosition> cover = ranges.cover(comm_.rank());
+  EXPECT_EQ(cover.size(), finder.own_cells());
+  EXPECT_TRUE(std::is_sorted(cover.begin(), cover.end(), comes_before));
+  for (std::uint64_t i = 0; i < 10000; ++i) {
+    const auto any = [&](std::uint64_t k) { return static_cast<Coordinate>(mixed(3 * i + k)); };
+    const IntegerPosition place{any(0), any(1), any(2)};
+    const std::int32_t found = finder.find(place, near);
+    std::size_t fresh = 0;
+    EXPECT_EQ(finder.find(place, fresh), found) << "wherever the last one was";
+    const int owner = found >= 0 ? comm_.rank() : -1 - found;
+    EXPECT_EQ(comm_.min(owner), comm_.max(owner));
+    if (found >= 0) {
+      EXPECT_FALSE(comes_before(place, cover[static_cast<std::size_t>(found)]));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace grove
