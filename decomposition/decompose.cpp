@@ -76,6 +76,7 @@ class Decomposition {
   Cell root_;
   std::vector<Cell> cells_;  ///< the top cells; at last all
   Frontier frontier_;
+  std::vector<Count> own_cells_;  ///< by rank: those that it has cut alone
 };
 
 void Decomposition::check_speeds() const {
@@ -110,11 +111,13 @@ bool Decomposition::settle_in_one_round(const Domain& previous) {
   {
     const auto time = report_.timers.time("migrate");
     const KeyRanges ranges(previous, balanced_runs(previous, shares(previous.cells[0].weight)));
-    own = own_.settling()->settle(comm_, PlaceFinder(ranges, comm_.rank()), box_);
+    own = own_.settling()->settle(comm_, PlaceFinder(ranges, comm_.rank()), box_, root_.count);
     ++report_.collectives;
   }
   const auto time = report_.timers.time("collect");
-  TopOfSegments top = top_of(comm_.all_gather_arrays(std::span<const Segment>(own)), scheme_, comm_.rank());
+  constexpr std::size_t usual = 64;  // a boundary has a few dozen on either side
+  TopOfSegments top =
+      top_of(comm_.all_gather_few(std::span<const Segment>(own), usual), scheme_, comm_.rank());
   ++report_.collectives;
   own_.settling()->take_portions(top.frontier, top.portions);
   cells_ = std::move(top.cells);
@@ -179,12 +182,13 @@ void Decomposition::migrate() {
 
 void Decomposition::cut_alone() {
   std::optional<PhaseTimers::Scope> waiting;
-  comm_.together([&] {
+  own_cells_ = comm_.gather_together([&] {
     {
       const auto time = report_.timers.time("local");
       own_.cut_alone(scheme_, cells_, frontier_, comm_.rank());
     }
     waiting.emplace(report_.timers, "wait");
+    return static_cast<Count>(own_.own_cells().size());
   });
 }
 
@@ -195,7 +199,8 @@ void Decomposition::gather_cells() {
     cells_ = join_cells(cells_, uncut, own_.own_cells());
     return;
   }
-  const std::vector<Cell> subtrees = comm_.all_gather_arrays(own_.own_cells());
+  const std::vector<Cell> subtrees =
+      comm_.all_gather_arrays(own_.own_cells(), std::span<const Count>(own_cells_));
   ++report_.collectives;
   cells_ = join_cells(cells_, uncut, subtrees);
 }

@@ -34,8 +34,9 @@ bool HostRank::take_inside(const Box& box) {
   return make_records_inside(own_, box);
 }
 
-std::vector<Segment> HostRank::settle(const Communicator& comm, const PlaceFinder& finder, const Box& box) {
-  return grove::settle(comm, own_, particles_, finder, box, weighted_);
+std::vector<Segment> HostRank::settle(const Communicator& comm, const PlaceFinder& finder, const Box& box,
+                                      Count all) {
+  return grove::settle(comm, own_, particles_, finder, box, weighted_, all);
 }
 
 void HostRank::take_portions(const Frontier& frontier, std::span<const Count> portions) {

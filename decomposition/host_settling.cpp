@@ -14,13 +14,14 @@ namespace {
 class HostSettling {
  public:
   HostSettling(const Communicator& comm, RankParticles& own, Particles& particles, const PlaceFinder& finder,
-               const Box& box, bool weighted)
+               const Box& box, bool weighted, Count all)
       : comm_(comm),
         own_(own),
         particles_(particles),
         finder_(finder),
         box_(box),
         weighted_(weighted),
+        all_(all),
         count_(finder.own_cells(), 0) {}
 
   std::vector<Segment> run() {
@@ -54,7 +55,8 @@ class HostSettling {
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::uint32_t> departing;
     for (const auto& [rank, index] : leaving) departing.push_back(index);
-    migration_.emplace(comm_, particles_.size(), std::move(departing), counts);
+    migration_.emplace(comm_, particles_.size(), std::move(departing), counts,
+                       ExchangePlan::default_round_bytes, all_);
     arrived_ = static_cast<std::size_t>(migration_->plan().receive_total());
     if (arrived_ == 0 && migration_->plan().send_total() == 0) return;
     migration_->apply(particles_);
@@ -121,6 +123,7 @@ class HostSettling {
   const PlaceFinder& finder_;
   const Box& box_;
   bool weighted_;
+  Count all_;
   std::size_t near_ = 0;              ///< where the last place was found
   Array<std::int32_t> place_;         ///< of each record: PlaceFinder::find()
   std::vector<Count> count_, begin_;  ///< by own cell: its records
@@ -131,8 +134,8 @@ class HostSettling {
 }  // namespace
 
 std::vector<Segment> settle(const Communicator& comm, RankParticles& own, Particles& particles,
-                            const PlaceFinder& finder, const Box& box, bool weighted) {
-  return HostSettling(comm, own, particles, finder, box, weighted).run();
+                            const PlaceFinder& finder, const Box& box, bool weighted, Count all) {
+  return HostSettling(comm, own, particles, finder, box, weighted, all).run();
 }
 
 }  // namespace grove

@@ -12,9 +12,9 @@
 namespace grove {
 
 /// Settling::settle() of particles in the memory of the host. particles (in/out): those of `own`; own
-/// (in/out): has their records. weighted: particles have weights. Cost: a pass that finds the place of each,
-/// and one that moves the records.
+/// (in/out): has their records. weighted: particles have weights; all: particles of all ranks. Cost: a pass
+/// that finds the place of each, and one that moves the records.
 std::vector<Segment> settle(const Communicator& comm, RankParticles& own, Particles& particles,
-                            const PlaceFinder& finder, const Box& box, bool weighted);
+                            const PlaceFinder& finder, const Box& box, bool weighted, Count all);
 
 }  // namespace grove

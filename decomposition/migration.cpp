@@ -15,11 +15,11 @@ constexpr std::uint32_t gone = ~std::uint32_t{0};
 }  // namespace
 
 Migration::Migration(const Communicator& comm, std::size_t particles, std::vector<std::uint32_t> departing,
-                     std::span<const Count> send_counts, std::size_t round_bytes)
+                     std::span<const Count> send_counts, std::size_t round_bytes, Count all)
     : departing_(std::move(departing)),
       plan_(comm, send_counts, round_bytes),
       size_(particles - departing_.size() + static_cast<std::size_t>(plan_.receive_total())) {
-  comm.together([this] { check_size(size_); });
+  check_sizes(comm, size_, all);
   settle_places(particles);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,9 +21,11 @@ class Migration {
   /// Collective; InputError on all ranks together if one would hold more particles than records can number.
   /// particles (in): number on this rank. departing (in): indices of those that leave, in order
   /// of their destination. send_counts (in): how many for each rank, length P, 0 for this one. round_bytes
-  /// (in): of a field, how much is under way from a rank at a time; the same on all ranks.
+  /// (in): of a field, how much is under way from a rank at a time; the same on all ranks. all (in):
+  /// particles of all ranks, or more; if one could hold them, none is asked whether it can.
   Migration(const Communicator& comm, std::size_t particles, std::vector<std::uint32_t> departing,
-            std::span<const Count> send_counts, std::size_t round_bytes = ExchangePlan::default_round_bytes);
+            std::span<const Count> send_counts, std::size_t round_bytes = ExchangePlan::default_round_bytes,
+            Count all = std::numeric_limits<Count>::max());
 
   const ExchangePlan& plan() const { return plan_; }
   /// Particles on this rank afterwards.

@@ -15,7 +15,6 @@ double median(std::vector<double> values) {
 }  // namespace
 
 void RankSpeeds::add(std::span<const Walked> walked) {
-  constexpr double forgotten = 1.0 / 8;
   std::vector<double> speeds, measured;
   for (const Walked& w : walked) {
     const bool is_measured = w.interactions > 0 && w.seconds > 0;
@@ -27,7 +26,7 @@ void RankSpeeds::add(std::span<const Walked> walked) {
   for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
     if (speeds[rank] > 0) continue;
     const double known = seen_.empty() ? others : seen_.front()[rank];
-    speeds[rank] = known * std::pow(others / known, forgotten);
+    speeds[rank] = known * std::sqrt(std::sqrt(std::sqrt(others / known)));
   }
   seen_.push_front(std::move(speeds));
   if (seen_.size() > remembered) seen_.pop_back();

@@ -25,8 +25,9 @@ class Settling {
   virtual bool take_inside(const Box& box) = 0;
   /// Collective, after take_inside(). Brings every particle to the rank that owns its place, and its records
   /// into the order of that rank's cells of the cover. Returns those that hold particles.
-  virtual std::vector<Segment> settle(const Communicator& comm, const PlaceFinder& finder,
-                                      const Box& box) = 0;
+  /// all: particles of all ranks.
+  virtual std::vector<Segment> settle(const Communicator& comm, const PlaceFinder& finder, const Box& box,
+                                      Count all) = 0;
   /// Says which of these records, in their order, are in which frontier cell. portions: how many.
   virtual void take_portions(const Frontier& frontier, std::span<const Count> portions) = 0;
 };

@@ -51,7 +51,8 @@ class DeviceRank : public RankStorage, private Settling {
 
  private:
   bool take_inside(const Box& box) override;
-  std::vector<Segment> settle(const Communicator& comm, const PlaceFinder& finder, const Box& box) override;
+  std::vector<Segment> settle(const Communicator& comm, const PlaceFinder& finder, const Box& box,
+                              Count all) override;
   void take_portions(const Frontier& frontier, std::span<const Count> portions) override;
   std::vector<Segment> join_arrived(std::span<const Count> begin, const cuda::DeviceRecords& arrived,
                                     std::span<const Count> arrived_begin, std::size_t own_cells, int rank);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "decomposition/gpu/device_rank.hpp"
+#include "decomposition/services/rank_particles.hpp"
 #include "kernels/cuda/cuts/services/places.hpp"
 
 namespace grove {
@@ -16,7 +17,8 @@ bool DeviceRank::take_inside(const Box& box) {
   return true;
 }
 
-std::vector<Segment> DeviceRank::settle(const Communicator& comm, const PlaceFinder& finder, const Box& box) {
+std::vector<Segment> DeviceRank::settle(const Communicator& comm, const PlaceFinder& finder, const Box& box,
+                                        Count all) {
   // The own cells come first, then other ranks.
   const auto own = static_cast<std::uint32_t>(finder.own_cells()),
              numbers = own + static_cast<std::uint32_t>(comm.size());
@@ -34,7 +36,7 @@ std::vector<Segment> DeviceRank::settle(const Communicator& comm, const PlaceFin
   for (std::size_t rank = own; rank < numbers; ++rank) leaving.push_back(begin[rank + 1] - begin[rank]);
   const ExchangePlan plan(comm, leaving);
   const auto received = static_cast<std::size_t>(plan.receive_total());
-  comm.together([&] { check_size(size() + received); });
+  check_sizes(comm, size() + received, all);
   cuda::DeviceRecords arrived(received);
   std::vector<Count> arrived_begin(numbers + 1, 0);
   if (received > 0 || plan.send_total() > 0) {

@@ -8,6 +8,7 @@
 #include "base/array.hpp"
 #include "base/errors.hpp"
 #include "base/types.hpp"
+#include "comm/communicator.hpp"
 #include "kernels/host/bisection.hpp"
 #include "kernels/math/cell.hpp"
 #include "particles/particles.hpp"
@@ -18,6 +19,13 @@ namespace grove {
 inline void check_size(std::size_t particles) {
   if (particles > std::numeric_limits<std::uint32_t>::max())
     throw InputError("more than 2^32 - 1 particles on one rank: use more ranks");
+}
+
+/// Collective. The same on all ranks together. all: particles of all ranks; if one could hold them, none is
+/// asked.
+inline void check_sizes(const Communicator& comm, std::size_t particles, Count all) {
+  if (all > static_cast<Count>(std::numeric_limits<std::uint32_t>::max()))
+    comm.together([&] { check_size(particles); });
 }
 
 class DeviceRank;    // decomposition/gpu

@@ -90,31 +90,60 @@ void Communicator::gather_known(const void* data, std::span<const Count> counts,
   GROVE_MPI(MPI_Type_free(&element));
 }
 
-void Communicator::together(const std::function<void()>& work) const {
+namespace {
+
+/// How something ended on a rank.
+struct Outcome {
   enum Kind : int { failed, input, stopped, fine };
   int kind = fine;
   std::string message;
-  try {
-    work();
-  } catch (const InputError& error) {
-    kind = input, message = error.what();
-  } catch (const Stopped& error) {
-    kind = stopped, message = error.what();
-  } catch (const std::exception& error) {
-    kind = failed, message = error.what();
+
+  /// Of work that does not communicate.
+  static Outcome of(const std::function<void()>& work) {
+    try {
+      work();
+    } catch (const InputError& error) {
+      return {input, error.what()};
+    } catch (const Stopped& error) {
+      return {stopped, error.what()};
+    } catch (const std::exception& error) {
+      return {failed, error.what()};
+    }
+    return {};
   }
-  const int source = min(kind == fine ? size_ : rank_);
-  if (source == size_) return;
-  kind = broadcast(kind, source);
-  message = broadcast(message, source);
+  bool is_fine() const { return kind == fine; }
+};
+
+/// Collective. Throws what ended the source's work on all ranks.
+[[noreturn]] void throw_that_of(const Communicator& comm, int source, const Outcome& own) {
+  const int kind = comm.broadcast(own.kind, source);
+  const std::string message = comm.broadcast(own.message, source);
   switch (kind) {
-    case input:
+    case Outcome::input:
       throw Agreed<InputError>(message);
-    case stopped:
+    case Outcome::stopped:
       throw Agreed<Stopped>(message);
     default:
       throw Agreed<std::runtime_error>(message);
   }
+}
+
+}  // namespace
+
+void Communicator::together(const std::function<void()>& work) const {
+  const Outcome own = Outcome::of(work);
+  const int source = min(own.is_fine() ? size_ : rank_);
+  if (source < size_) throw_that_of(*this, source, own);
+}
+
+std::vector<Count> Communicator::gather_together(const std::function<Count()>& work) const {
+  constexpr Count failed = -1;
+  Count number = failed;
+  const Outcome own = Outcome::of([&] { number = work(); });
+  std::vector<Count> numbers = all_gather(own.is_fine() ? number : failed);
+  if (const auto first = std::find(numbers.begin(), numbers.end(), failed); first != numbers.end())
+    throw_that_of(*this, static_cast<int>(first - numbers.begin()), own);
+  return numbers;
 }
 
 }  // namespace grove

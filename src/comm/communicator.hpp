@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <span>
@@ -113,6 +114,31 @@ class Communicator {
     return result;
   }
 
+  /// The same in one message where each rank has at most `few` elements, else in two.
+  template <Wire T>
+  std::vector<T> all_gather_few(std::span<const T> values, std::size_t few) const {
+    const std::size_t room = sizeof(Count) + few * sizeof(T);
+    std::vector<std::byte> own(room), all(room * static_cast<std::size_t>(size_));
+    const auto number = static_cast<Count>(values.size());
+    std::memcpy(own.data(), &number, sizeof(number));
+    if (!values.empty())
+      std::memcpy(own.data() + sizeof(number), values.data(), std::min(few, values.size()) * sizeof(T));
+    count(room);
+    GROVE_MPI(MPI_Allgather(own.data(), static_cast<int>(room), MPI_BYTE, all.data(), static_cast<int>(room),
+                            MPI_BYTE, comm_));
+    std::vector<Count> counts(static_cast<std::size_t>(size_));
+    std::vector<T> result;
+    for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+      const std::byte* const from = all.data() + rank * room;
+      std::memcpy(&counts[rank], from, sizeof(Count));
+      const auto some = std::min(few, static_cast<std::size_t>(counts[rank]));
+      result.resize(result.size() + some);
+      if (some > 0) std::memcpy(result.data() + result.size() - some, from + sizeof(Count), some * sizeof(T));
+    }
+    const bool are_few = *std::max_element(counts.begin(), counts.end()) <= static_cast<Count>(few);
+    return are_few ? result : all_gather_arrays(values, std::span<const Count>(counts));
+  }
+
   /// The same where every rank knows how many elements each has. counts: length P.
   template <Wire T>
   std::vector<T> all_gather_arrays(std::span<const T> values, std::span<const Count> counts) const {
@@ -145,6 +171,8 @@ class Communicator {
   /// error of the lowest such rank, of the same kind (InputError, Stopped, std::runtime_error). `work` must
   /// not communicate. So a fault seen by one rank ends all of them instead of leaving the others waiting.
   void together(const std::function<void()>& work) const;
+  /// The same of work with a result, 0 or more: those of all ranks, in rank order. Cost: the same.
+  std::vector<Count> gather_together(const std::function<Count()>& work) const;
 
   /// Counts a collective call, in which this rank gives the others, if there are any, so many bytes.
   void count(std::size_t bytes) const { count_collective(size_ > 1 ? bytes : 0); }

@@ -1,6 +1,7 @@
 #include "comm/radix_select.hpp"
 
 #include <bit>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -63,20 +64,41 @@ class Survivors {
   std::vector<Count> counts_;
 };
 
-}  // namespace
-
-std::uint64_t select_key(const Communicator& comm, int bits, const DigitCounter& count_digits, Count k) {
+/// The key whose number number_of(all keys) tells; 0 if there are none.
+template <class NumberOf>
+std::uint64_t select(const Communicator& comm, int bits, const DigitCounter& count_digits,
+                     JointReduction& joint, const NumberOf& number_of) {
   std::uint64_t found = 0;
+  Count k = 0;
   for (int high = bits; high > 0;) {
     const int low = high > digit_bits ? high - digit_bits : 0;
     std::vector<Count> counts = count_digits({found, high, low});
-    comm.sum(std::span<Count>(counts));
+    if (high == bits) {
+      joint.sum(std::span<Count>(counts)).apply(comm);
+      const Count all = std::accumulate(counts.begin(), counts.end(), Count{0});
+      if (all == 0) return 0;
+      k = number_of(all);
+    } else {
+      comm.sum(std::span<Count>(counts));
+    }
     std::size_t wanted = 0;
     while (k >= counts[wanted]) k -= counts[wanted++];
     found |= static_cast<std::uint64_t>(wanted) << low;
     high = low;
   }
   return found;
+}
+
+}  // namespace
+
+std::uint64_t select_key(const Communicator& comm, int bits, const DigitCounter& count_digits, Count k) {
+  JointReduction alone;
+  return select(comm, bits, count_digits, alone, [k](Count) { return k; });
+}
+
+std::uint64_t median_key(const Communicator& comm, int bits, const DigitCounter& count_digits,
+                         JointReduction& joint) {
+  return select(comm, bits, count_digits, joint, [](Count all) { return (all - 1) / 2; });
 }
 
 std::uint32_t select_key(const Communicator& comm, std::span<const std::uint32_t> keys, Count k) {
@@ -87,16 +109,17 @@ std::uint64_t select_key(const Communicator& comm, std::span<const std::uint64_t
   return select_key(comm, 64, Survivors(keys), k);
 }
 
-float median(const Communicator& comm, std::span<const float> values) {
-  return median(comm, values, comm.sum(static_cast<Count>(values.size())));
-}
-
-float median(const Communicator& comm, std::span<const float> values, Count all) {
-  if (all == 0) return 0;
+float median(const Communicator& comm, std::span<const float> values, JointReduction& joint) {
   // The bits of floats that are not negative, read as integers, are in the order of the floats.
   std::vector<std::uint32_t> keys(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) keys[i] = std::bit_cast<std::uint32_t>(values[i]);
-  return std::bit_cast<float>(select_key(comm, std::span<const std::uint32_t>(keys), (all - 1) / 2));
+  const std::span<const std::uint32_t> all(keys);
+  return std::bit_cast<float>(static_cast<std::uint32_t>(median_key(comm, 32, Survivors(all), joint)));
+}
+
+float median(const Communicator& comm, std::span<const float> values) {
+  JointReduction alone;
+  return median(comm, values, alone);
 }
 
 }  // namespace grove

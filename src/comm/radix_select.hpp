@@ -7,6 +7,7 @@
 
 #include "base/types.hpp"
 #include "comm/communicator.hpp"
+#include "comm/joint_reduction.hpp"
 
 namespace grove {
 
@@ -30,10 +31,14 @@ using DigitCounter = std::function<std::vector<Count>(const DigitQuestion&)>;
 /// The same for keys of so many bits.
 std::uint64_t select_key(const Communicator& comm, int bits, const DigitCounter& count_digits, Count k);
 
-/// The lower median of the values of all ranks together: element (n - 1) / 2 in ascending order. Collective.
-/// values: not negative, no NaN. 0 if there are none.
+/// The lower median of keys of so many bits: element (n - 1) / 2 in ascending order; 0 if there are none.
+/// joint: what else is to be reduced, in the message of the first digit.
+std::uint64_t median_key(const Communicator& comm, int bits, const DigitCounter& count_digits,
+                         JointReduction& joint);
+
+/// The lower median of the values of all ranks together. Collective. values: not negative, no NaN. 0 if there
+/// are none. joint: as above.
+float median(const Communicator& comm, std::span<const float> values, JointReduction& joint);
 float median(const Communicator& comm, std::span<const float> values);
-/// The same where it is known how many there are in all.
-float median(const Communicator& comm, std::span<const float> values, Count all);
 
 }  // namespace grove

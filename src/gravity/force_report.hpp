@@ -17,6 +17,8 @@ struct EvaluationPlan {
   /// True: new trees are built. This is needed after decompose(). False: the trees of the last evaluation get
   /// the moments and boxes of the particles' present places.
   bool grows = true;
+  /// True: ranks have just waited for each other, so the evaluation need not begin with that.
+  bool follows_cuts = false;
   int first_active = 0;  ///< the rung (Particles::rung) from which on particles get forces
   /// True: the critical separation of least cost is looked for behind the walk, if groups may be split and
   /// the parameters set none. Cost: some 15 walks of all particles.

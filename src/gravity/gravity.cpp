@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/errors.hpp"
 #include "gravity/critical_separation.hpp"
 
 namespace grove {
 
 ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) {
   const bool agrees = plan.grows || plan.first_active == 0;
-  if (agrees) {
+  if (agrees && !plan.follows_cuts) {
     const auto timer = timers.time("wait");  // so that no other phase counts waiting for slower ranks
     comm_.barrier();
   }
@@ -23,13 +24,14 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
   report.median_acceleration = setup_.median_acceleration;
   report.stands_in = setup_.stands_in;
 
+  std::string fault;
   const bool is_direct = parameters_.is_direct(setup_.particles) ||
                          (setup_.stands_in && parameters_.first == FirstForces::direct);
   if (is_direct) {
     const auto timer = timers.time("walk");
     storage_.sum_directly(setup_, domain, plan.first_active, timers);
   } else {
-    storage_.refit(setup_, domain, plan.first_active, agrees, timers);
+    fault = storage_.refit(setup_, domain, plan.first_active, agrees, timers);
     walk(domain, plan, report, timers);
   }
   {
@@ -44,8 +46,14 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
     report.interactions.particle = std::accumulate(report.work.begin(), report.work.end(), Count{0});
   JointReduction joint;
   if (plan.closes) plan.closes(joint, report.not_finite == 0);
+  int is_at_fault = fault.empty() ? 0 : 1;
+  joint.max(is_at_fault);
   const auto timer = timers.time("wait");
   report.add_over_ranks(comm_, joint);
+  if (is_at_fault > 0)
+    comm_.together([&] {
+      if (!fault.empty()) throw InputError(fault);
+    });
   return report;
 }
 

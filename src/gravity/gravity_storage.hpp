@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <vector>
 
 #include "base/timers.hpp"
@@ -46,10 +47,10 @@ class GravityStorage {
   /// Only asked for where a message names it.
   virtual FarParticle farthest() const = 0;
 
-  /// Moments and boxes of the particles' present places. checks: InputError where single precision loses
-  /// separations (lost_separation()). Adds to moments.
-  virtual void refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
-                     PhaseTimers& timers) = 0;
+  /// Moments and boxes of the particles' present places. checks: whether single precision loses separations
+  /// on this rank: then returns what is wrong (lost_separation()). Adds to moments.
+  virtual std::string refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
+                            PhaseTimers& timers) = 0;
 
   /// Chooses the groups that walk, those with particles from this rung on. A GPU begins to walk the own
   /// trees, beside the passes that come next.

@@ -24,8 +24,12 @@ GravityStorage::Sums HostGravity::reduce(bool with_median) const {
   sums.particles = static_cast<Count>(particles_.size());
   if (!particles_.empty())
     sums.largest_mass = *std::max_element(particles_.mass.begin(), particles_.mass.end());
-  JointReduction().sum(sums.particles).max(sums.largest_mass).apply(comm_);
-  if (with_median) sums.median_acceleration = median(comm_, particles_.old_acceleration, sums.particles);
+  JointReduction joint;
+  joint.sum(sums.particles).max(sums.largest_mass);
+  if (with_median)
+    sums.median_acceleration = median(comm_, particles_.old_acceleration, joint);
+  else
+    joint.apply(comm_);
   return sums;
 }
 
@@ -34,20 +38,12 @@ void HostGravity::grow(const Domain& domain, PhaseTimers& timers) {
   forest_.build(particles_, domain.box, domain.leaf_begin, records, *builder_, &timers);
 }
 
-void HostGravity::refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
-                        PhaseTimers& timers) {
-  std::string fault;
-  {
-    const auto timer = timers.time("moments");
-    forest_.update(particles_, setup.walk.gravity, setup.walk.units, setup.median_acceleration,
-                   static_cast<std::int32_t>(first_leaf(domain)), first_active);
-    if (checks) fault = lost_separation(particles_, domain.leaf_begin, forest_, parameters_);
-  }
-  if (!checks) return;
-  const auto timer = timers.time("wait");
-  comm_.together([&] {
-    if (!fault.empty()) throw InputError(fault);
-  });
+std::string HostGravity::refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
+                               PhaseTimers& timers) {
+  const auto timer = timers.time("moments");
+  forest_.update(particles_, setup.walk.gravity, setup.walk.units, setup.median_acceleration,
+                 static_cast<std::int32_t>(first_leaf(domain)), first_active);
+  return checks ? lost_separation(particles_, domain.leaf_begin, forest_, parameters_) : std::string();
 }
 
 void HostGravity::publish(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,8 +31,8 @@ class HostGravity : public GravityStorage {
   Sums reduce(bool with_median) const override;
   FarParticle farthest() const override { return farthest_particle(comm_, particles_); }
   void grow(const Domain& domain, PhaseTimers& timers) override;
-  void refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
-             PhaseTimers& timers) override;
+  std::string refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
+                    PhaseTimers& timers) override;
   void begin_walk(const GravitySetup&, const Domain&, int) override {}  // groups tell by themselves
   void publish(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) override;
   void select(const GravitySetup& setup, const Domain& domain) override;

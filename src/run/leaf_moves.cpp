@@ -43,7 +43,7 @@ void LeafMoves::join(JointReduction& joint, double now) {
 
 std::vector<std::uint32_t> LeafMoves::speeds() {
   if (comm_.size() == 1) return {};
-  return of_master(comm_, balance_.speeds_of_shares());
+  return balance_.speeds_of_shares();
 }
 
 /// The runs to be had; empty: those that there are.

@@ -200,6 +200,7 @@ void Simulation::step() {
                           forecast_.seconds(rung_costs_.particles, clock_.first_active()));
   const TreeUpdate update = plan_update(deepest);
   evaluate_forces({.grows = carry_out(update),
+                   .follows_cuts = update == TreeUpdate::redecompose,
                    .first_active = clock_.first_active(),
                    .tunes_groups = tunes_groups,
                    .closes = [this](JointReduction& joint, bool is_finite) { end_step(joint, is_finite); }});

@@ -82,11 +82,12 @@ class Simulation {
   std::string time_text() const { return parameters_.shown.text(time(), dimension::time); }
   Totals totals() const { return backend_->totals(domain_); }
 
- private:
-  /// Cuts stay at the same shares of cells for so long. Cells that are cut anew find their particles in the
-  /// order of before, which is cheaper; new shares are what makes errors of forces average out.
+  /// Cuts stay at the same shares of cells, and the axes of these where they are, for so long. Cells that are
+  /// cut anew find their particles in the order of before, which is cheaper; new shares and axes are what
+  /// makes errors of forces average out.
   static constexpr std::int64_t steps_of_epoch = 16;
 
+ private:
   using Clock = std::chrono::steady_clock;
   struct Unstarted {};
 

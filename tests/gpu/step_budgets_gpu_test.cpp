@@ -27,9 +27,10 @@ TEST_F(StepBudgetsOnGpu, hold) {
       {"longest step", {30, waits(80)}},
       {"new cuts", {200, waits(400)}},
   };
-  testing::check_budgets(comm_, budgets, [&](Particles particles, const GravityParameters& gravity) {
-    return make_backend(comm_, {"cuda", true, std::nullopt}, std::move(particles), gravity);
-  });
+  testing::check_budgets(
+      comm_, budgets, "middle", [&](Particles particles, const GravityParameters& gravity) {
+        return make_backend(comm_, {"cuda", true, std::nullopt}, std::move(particles), gravity);
+      });
 }
 
 TEST_F(StepBudgetsOnGpu, count_known_calls) {

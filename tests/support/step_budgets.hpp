@@ -12,6 +12,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "physics/run_fixture.hpp"
 #include "run/start/initial_state.hpp"
@@ -24,33 +25,47 @@ struct StepBudget {
   static constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t collectives = any, host_waits = any;
 };
-/// By kind of step (kind_of()), each of which is to be seen.
+/// By kind of step (StepKinds), each of which is to be seen.
 using StepBudgets = std::map<std::string, StepBudget>;
 
-/// The kind of a step, by its line in log.jsonl and the one before: "block step", in which some particles are
-/// active and trees are refitted, or what it does beside.
-inline std::string kind_of(const nlohmann::json& step, const nlohmann::json& before) {
-  if (step["counts"]["phases"].contains("move")) return "leaves move";  // as measured times have it
-  if (step["tree_update"] == "redecompose") return "new cuts";
-  if (step.contains("energy")) return "longest step";
-  if (step["tree_update"] == "rebuild") return "rebuild";
-  return before.contains("energy") ? "first block step" : "block step";
-}
+/// Kinds of steps, by their lines in log.jsonl.
+class StepKinds {
+ public:
+  /// Of the next line: "block step", in which some particles are active and trees are refitted, or what it
+  /// does beside. New cuts are the first ones of an epoch, which has other axes, or others.
+  std::string operator()(const nlohmann::json& step) {
+    const bool is_first = std::exchange(ends_longest_, step.contains("energy"));
+    if (step["counts"]["phases"].contains("move")) return "leaves move";  // as measured times have it
+    if (step["tree_update"] == "redecompose") {
+      const std::int64_t epoch = (step["step"].get<std::int64_t>() - 1) / Simulation::steps_of_epoch;
+      const std::string cuts = epoch == std::exchange(epoch_, epoch) ? "new cuts" : "first cuts of an epoch";
+      return ends_longest_ ? "longest step, " + cuts : cuts;
+    }
+    if (ends_longest_) return "longest step";
+    if (step["tree_update"] == "rebuild") return "rebuild";
+    return is_first ? "first block step" : "block step";
+  }
 
-/// Makes a run of three longest steps of 8 and compares its log with the budgets. make: a backend with these
-/// particles. Collective.
+ private:
+  bool ends_longest_ = false;
+  std::int64_t epoch_ = 0;  ///< of the last cuts
+};
+
+/// Makes a run of three longest steps and compares its log with the budgets. rule: of the decomposition;
+/// make: a backend with these particles. Collective.
 inline void check_budgets(
-    const Communicator& comm, const StepBudgets& budgets,
+    const Communicator& comm, const StepBudgets& budgets, const std::string& rule,
     const std::function<std::unique_ptr<Backend>(Particles, const GravityParameters&)>& make) {
   const TestFolder folder(comm, "budgets");
   const std::string text = fmt::format(
       "units: {{system: none}}\n"
       "initial_conditions: {{model: plummer, n: 2000}}\n"
       "gravity: {{softening: 0.02}}\n"
+      "decomposition: {{rule: {}}}\n"
       "time: {{end: 0.15, step: 0.05}}\n"
       "audit: {{every: 0}}\n"
       "output: {{folder: {}, render: false, times: []}}\n",
-      folder.path());
+      rule, folder.path());
   const Parameters parameters = parse_parameters(text, "test", {});
   InitialState state = initial_state(comm, parameters);
   Simulation(comm, parameters, make(std::move(state.particles), parameters.gravity), state.time).run();
@@ -59,13 +74,13 @@ inline void check_budgets(
 
   std::ifstream file(folder / "log.jsonl");
   std::map<std::string, StepBudget> most;
-  nlohmann::json before;
+  StepKinds kind_of;
   for (std::string line; std::getline(file, line);) {
-    nlohmann::json step = nlohmann::json::parse(line);
+    const nlohmann::json step = nlohmann::json::parse(line);
     if (step["event"] != "step") continue;
+    const std::string kind = kind_of(step);
     // The first two have to do with the begin: the first forces, and the first step's outputs.
     if (step["step"] > 1) {
-      const std::string kind = kind_of(step, before);
       const std::uint64_t collectives = step["counts"]["collectives"],
                           host_waits = step["counts"]["host_waits"];
       if (const auto budget = budgets.find(kind); budget != budgets.end()) {
@@ -76,7 +91,6 @@ inline void check_budgets(
       seen.collectives = std::max(seen.collectives, collectives);
       seen.host_waits = std::max(seen.host_waits, host_waits);
     }
-    before = std::move(step);
   }
   for (const auto& [kind, budget] : budgets) EXPECT_TRUE(most.contains(kind)) << "no " << kind;
   for (const auto& [kind, seen] : most)

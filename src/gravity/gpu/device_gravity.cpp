@@ -27,15 +27,14 @@ namespace grove {
 namespace {
 
 /// The lower median of |a_old| over all ranks; see grove::median().
-float median_of(const Communicator& comm, const DeviceParticles& particles, Count all) {
-  if (all == 0) return 0;
+float median_of(const Communicator& comm, const DeviceParticles& particles, JointReduction& joint) {
   const DigitCounter count_digits = [&](const DigitQuestion& question) {
     std::vector<Count> counts(std::size_t{1} << (question.high - question.low));
     cuda::count_digits(particles.values(fields::old_acceleration), particles.size(),
                        {question.prefix, question.high, question.low}, counts);
     return counts;
   };
-  return std::bit_cast<float>(static_cast<std::uint32_t>(select_key(comm, 32, count_digits, (all - 1) / 2)));
+  return std::bit_cast<float>(static_cast<std::uint32_t>(median_key(comm, 32, count_digits, joint)));
 }
 
 }  // namespace
@@ -44,8 +43,12 @@ GravityStorage::Sums DeviceGravity::reduce(bool with_median) const {
   Sums sums;
   sums.particles = static_cast<Count>(particles_.size());
   sums.largest_mass = cuda::largest_of(particles_.values(fields::mass), particles_.size());
-  JointReduction().sum(sums.particles).max(sums.largest_mass).apply(comm_);
-  if (with_median) sums.median_acceleration = median_of(comm_, particles_, sums.particles);
+  JointReduction joint;
+  joint.sum(sums.particles).max(sums.largest_mass);
+  if (with_median)
+    sums.median_acceleration = median_of(comm_, particles_, joint);
+  else
+    joint.apply(comm_);
   return sums;
 }
 
@@ -54,12 +57,13 @@ void DeviceGravity::set_external(std::vector<ExternalPotential> potentials) {
   on_device_ = cuda::DeviceArray<ExternalPotential>{std::span<const ExternalPotential>(external_)};
 }
 
-void DeviceGravity::check_separations() const {
+/// What single precision loses, in words; empty: nothing.
+std::string DeviceGravity::fault_of_separations() const {
   const auto lost = cuda::find_lost_separation(
       {particles_.values(fields::position), particles_.values(fields::mass), particles_.values(fields::type),
        particles_.values(fields::old_acceleration)},
       forest_.trees(), parameters_);
-  if (!lost) return;
+  if (!lost) return {};
   const auto element = [](const auto* array, std::uint64_t i) {
     std::remove_cvref_t<decltype(*array)> value;
     cuda::device_download(&value, array + i, sizeof(value));
@@ -68,9 +72,9 @@ void DeviceGravity::check_separations() const {
   const Vec3d* const position = particles_.values(fields::position);
   const ParticleId* const id = particles_.values(fields::id);
   const Vec3d first = element(position, lost->first);
-  throw InputError(describe_lost_separation(element(id, lost->first), element(id, lost->second),
-                                            element(position, lost->second) - first,
-                                            first - element(forest_.trees().origin, lost->leaf)));
+  return describe_lost_separation(element(id, lost->first), element(id, lost->second),
+                                  element(position, lost->second) - first,
+                                  first - element(forest_.trees().origin, lost->leaf));
 }
 
 std::int32_t DeviceGravity::first_leaf(const Domain& domain) const {
@@ -178,15 +182,17 @@ void DeviceGravity::grow(const Domain& domain, PhaseTimers& timers) {
   cuda::device_synchronise();
 }
 
-void DeviceGravity::refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
-                          PhaseTimers& timers) {
+std::string DeviceGravity::refit(const GravitySetup& setup, const Domain& domain, int first_active,
+                                 bool checks, PhaseTimers& timers) {
   const auto timer = timers.time("moments");
+  std::string fault;
   comm_.together([&] {
     forest_.update(particles_, domain.box, setup.walk.gravity, setup.walk.units, setup.median_acceleration,
                    first_active);
-    if (checks) check_separations();
+    if (checks) fault = fault_of_separations();
   });
   cuda::device_synchronise();
+  return fault;
 }
 
 void DeviceGravity::begin_walk(const GravitySetup& setup, const Domain& domain, int first_active) {

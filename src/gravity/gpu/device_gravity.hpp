@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "comm/communicator.hpp"
@@ -42,8 +43,8 @@ class DeviceGravity : public GravityStorage {
   Sums reduce(bool with_median) const override;
   FarParticle farthest() const override { return farthest_particle(comm_, particles_.download()); }
   void grow(const Domain& domain, PhaseTimers& timers) override;
-  void refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
-             PhaseTimers& timers) override;
+  std::string refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
+                    PhaseTimers& timers) override;
   void begin_walk(const GravitySetup& setup, const Domain& domain, int first_active) override;
   void publish(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) override;
   void select(const GravitySetup& setup, const Domain& domain) override;
@@ -69,7 +70,7 @@ class DeviceGravity : public GravityStorage {
   void move_leaves(std::span<const std::int32_t> from, const Domain& domain);
 
  private:
-  void check_separations() const;
+  std::string fault_of_separations() const;
   Imported exchange_trees(const Domain& domain, const cuda::LetSelection& selection);
   void make_frames(const GravitySetup& setup, const Domain& domain);
   std::int32_t first_leaf(const Domain& domain) const;
