@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(threads)
                   static_cast<unsigned long long>(ids[records.at[3][i]]));
 }
 
-constexpr std::uint64_t records_of_tile = 1u << 16;
+constexpr std::uint64_t records_of_a_tile = 1u << 16;
 
 }  // namespace
 
@@ -92,7 +92,7 @@ std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
 
 void find_first_ids(const DeviceRecords& records, const ParticleId* ids, std::span<const Segment> segments,
                     std::span<const CellBounds> bounds, std::span<FirstIds> first) {
-  const Tiles tiles(records_of_tile, segments);
+  const Tiles tiles(records_of_a_tile, segments);
   constexpr ParticleId none = ~ParticleId{0};
   const std::vector<FirstIds> nothing(segments.size(), FirstIds{{none, none, none}});
   const DeviceArray<Segment> on_device(segments);
