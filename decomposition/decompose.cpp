@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "decomposition/cube_shares.hpp"
 #include "decomposition/frontier.hpp"
 #include "decomposition/host_rank.hpp"
 #include "decomposition/join_cells.hpp"
@@ -43,6 +44,7 @@ class Decomposition {
   void check_speeds() const;
   bool settle_in_one_round(const Domain& previous);
   bool can_settle(const Domain& previous);
+  KeyRanges parts_of_ranks(const Domain& previous) const;
   void run_script(const Domain& previous) {
     set_up(previous);
     cut_together();
@@ -84,17 +86,28 @@ void Decomposition::check_speeds() const {
     throw std::logic_error("decompose: speeds of other ranks");
 }
 
-/// Collective. True if each particle lies in the previous cube, whose cells ranks own.
+/// Collective. True if each particle lies in the previous cube.
 bool Decomposition::can_settle(const Domain& previous) {
   Settling* const settling = own_.settling();
   const bool is_asked = settling && comm_.size() > 1 && parameters_.rule == CutRule::domains &&
-                        parameters_.schedule == Schedule::straddling && previous.domain_cell > 0 &&
-                        previous.box.axes == axes_of(parameters_);
+                        parameters_.schedule == Schedule::straddling && !previous.cells.empty();
   if (!is_asked) return false;
-  std::array<int, 2> all{settling->take_inside(previous.box), !own_.has_work()};
+  box_ = previous.box;
+  box_.axes = axes_of(parameters_);
+  std::array<int, 2> all{settling->take_inside(box_), !own_.has_work()};
   comm_.min(std::span<int>(all));
   if (all[0]) own_.weigh(all[1] == 0);
   return all[0];
+}
+
+/// Which parts of the root cube the ranks are to own: those of before, if its cells are the same and the work
+/// is shared out well, or others. Collective.
+KeyRanges Decomposition::parts_of_ranks(const Domain& previous) const {
+  const bool has_same_cells = previous.domain_cell > 0 && previous.box.axes == box_.axes;
+  if (has_same_cells) return KeyRanges(previous, balanced_runs(previous, shares(previous.cells[0].weight)));
+  return share_out_cube(
+      comm_, [&](std::span<const IntegerPosition> begin) { return own_.settling()->weigh_parts(begin); },
+      [&](Count weight) { return shares(weight); });
 }
 
 /// Collective. Particles go to the owners of their places as of before, and the top cells follow from what
@@ -104,14 +117,13 @@ bool Decomposition::settle_in_one_round(const Domain& previous) {
     const auto time = report_.timers.time("records");
     if (!can_settle(previous)) return false;
   }
-  box_ = previous.box;
   root_.count = previous.cells[0].count;
   scheme_ = scheme_of(parameters_, root_);
   std::vector<Segment> own;
   {
     const auto time = report_.timers.time("migrate");
-    const KeyRanges ranges(previous, balanced_runs(previous, shares(previous.cells[0].weight)));
-    own = own_.settling()->settle(comm_, PlaceFinder(ranges, comm_.rank()), box_, root_.count);
+    const PlaceFinder finder(parts_of_ranks(previous), comm_.rank());
+    own = own_.settling()->settle(comm_, finder, box_, root_.count);
     ++report_.collectives;
   }
   const auto time = report_.timers.time("collect");

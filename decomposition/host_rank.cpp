@@ -34,6 +34,10 @@ bool HostRank::take_inside(const Box& box) {
   return make_records_inside(own_, box);
 }
 
+std::vector<Count> HostRank::weigh_parts(std::span<const IntegerPosition> begin) {
+  return grove::weigh_parts(own_, begin);
+}
+
 std::vector<Segment> HostRank::settle(const Communicator& comm, const PlaceFinder& finder, const Box& box,
                                       Count all) {
   return grove::settle(comm, own_, particles_, finder, box, weighted_, all);

@@ -133,6 +133,16 @@ class HostSettling {
 
 }  // namespace
 
+std::vector<Count> weigh_parts(const RankParticles& own, std::span<const IntegerPosition> begin) {
+  std::vector<Count> weights(begin.size(), 0);
+  std::size_t near = 0;
+  for (const Record& r : own.records) {
+    near = part_near(begin, {r.x, r.y, r.z}, near);
+    weights[near] += own.weight_of(r);
+  }
+  return weights;
+}
+
 std::vector<Segment> settle(const Communicator& comm, RankParticles& own, Particles& particles,
                             const PlaceFinder& finder, const Box& box, bool weighted, Count all) {
   return HostSettling(comm, own, particles, finder, box, weighted, all).run();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "base/box.hpp"
@@ -10,6 +11,9 @@
 #include "particles/particles.hpp"
 
 namespace grove {
+
+/// Settling::weigh_parts() of particles in the memory of the host. Cost: a pass over the records.
+std::vector<Count> weigh_parts(const RankParticles& own, std::span<const IntegerPosition> begin);
 
 /// Settling::settle() of particles in the memory of the host. particles (in/out): those of `own`; own
 /// (in/out): has their records. weighted: particles have weights; all: particles of all ranks. Cost: a pass

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "decomposition/geometric_cell.hpp"
+
 namespace grove {
 namespace {
 
@@ -10,31 +12,6 @@ namespace {
 struct Stretch {
   IntegerPosition begin;
   std::optional<IntegerPosition> end;
-};
-
-/// A cell of the root cube that has been halved so many times, on z, y and x in turn.
-struct GeometricCell {
-  IntegerPosition low;
-  int halvings = 0;
-
-  IntegerPosition high() const {
-    IntegerPosition last = low;
-    for (int axis = 0; axis < 3; ++axis) last[axis] |= bits_below(axis);
-    return last;
-  }
-  /// Its right half, or its left one.
-  GeometricCell half(bool right) const {
-    const int axis = 2 - halvings % 3;
-    GeometricCell cell{low, halvings + 1};
-    if (right) cell.low[axis] |= Coordinate{1} << (31 - halvings / 3);
-    return cell;
-  }
-
- private:
-  Coordinate bits_below(int axis) const {
-    const int cuts = (halvings + axis) / 3;  // on this axis: z comes first
-    return cuts == 32 ? 0 : ~Coordinate{0} >> cuts;
-  }
 };
 
 void add_cover(const GeometricCell& cell, const Stretch& stretch, std::vector<IntegerPosition>& corners) {
@@ -95,10 +72,15 @@ PlaceFinder::PlaceFinder(const KeyRanges& ranges, int own_rank) {
   own_cells_ = own.size();
 }
 
+std::size_t part_near(std::span<const IntegerPosition> begin, const IntegerPosition& place,
+                      std::size_t near) {
+  const bool is_there =
+      !comes_before(place, begin[near]) && (near + 1 == begin.size() || comes_before(place, begin[near + 1]));
+  return is_there ? near : part_of(begin.data(), begin.size(), place);
+}
+
 std::int32_t PlaceFinder::find(const IntegerPosition& place, std::size_t& near) const {
-  const bool is_there = !comes_before(place, begin_[near]) &&
-                        (near + 1 == begin_.size() || comes_before(place, begin_[near + 1]));
-  if (!is_there) near = part_of(begin_.data(), begin_.size(), place);
+  near = part_near(begin_, place, near);
   return answer_[near];
 }
 

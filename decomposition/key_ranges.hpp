@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/box.hpp"
@@ -25,6 +26,9 @@ class KeyRanges {
   /// with whole cells. Cost: O(cells).
   KeyRanges(const Domain& domain, std::span<const std::int32_t> first_leaf);
 
+  /// These parts, in Morton's order, the first one at 0.
+  explicit KeyRanges(std::vector<Part> parts) : parts_(std::move(parts)) {}
+
   /// In Morton's order, the first one at 0; neighbours have different owners.
   std::span<const Part> parts() const { return parts_; }
 
@@ -38,6 +42,9 @@ class KeyRanges {
 
   std::vector<Part> parts_;
 };
+
+/// part_of() for places that mostly lie in the part of the one before, which is `near`.
+std::size_t part_near(std::span<const IntegerPosition> begin, const IntegerPosition& place, std::size_t near);
 
 /// Finds where particles belong: to one of the own cells of a cover, or to another rank.
 class PlaceFinder {

@@ -23,6 +23,9 @@ class Settling {
 
   /// Makes the records of this rank's particles in a cube. False: a position is not finite or outside of it.
   virtual bool take_inside(const Box& box) = 0;
+  /// After take_inside() and weigh(): the weight of the particles in parts of the cube; begin: of each, in
+  /// Morton's order, the first one at 0.
+  virtual std::vector<Count> weigh_parts(std::span<const IntegerPosition> begin) = 0;
   /// Collective, after take_inside(). Brings every particle to the rank that owns its place, and its records
   /// into the order of that rank's cells of the cover. Returns those that hold particles.
   /// all: particles of all ranks.

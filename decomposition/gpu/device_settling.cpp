@@ -17,6 +17,10 @@ bool DeviceRank::take_inside(const Box& box) {
   return true;
 }
 
+std::vector<Count> DeviceRank::weigh_parts(std::span<const IntegerPosition> begin) {
+  return cuda::weigh_parts(records_, weights(), begin);
+}
+
 std::vector<Segment> DeviceRank::settle(const Communicator& comm, const PlaceFinder& finder, const Box& box,
                                         Count all) {
   // The own cells come first, then other ranks.

@@ -11,11 +11,13 @@
 #include "decomposition/check.hpp"
 #include "decomposition/decompose.hpp"
 #include "decomposition/host_rank.hpp"
+#include "support/particle_motions.hpp"
 #include "support/whole_particles.hpp"
 
 namespace grove {
 namespace {
 
+using test::domains;
 using test::make_particles;
 using test::Shape;
 
@@ -39,14 +41,6 @@ DecompositionParameters centre(Count leaf_size) {
   DecompositionParameters p;
   p.rule = CutRule::centre;
   p.leaf_size = leaf_size;
-  return p;
-}
-
-DecompositionParameters domains(Count leaf_size, Count domain_cell) {
-  DecompositionParameters p;
-  p.rule = CutRule::domains;
-  p.leaf_size = leaf_size;
-  p.domain_cell = domain_cell;
   return p;
 }
 

@@ -3,9 +3,19 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/math/decomposition_parameters.hpp"
 #include "support/particle_sets.hpp"
 
 namespace grove::test {
+
+/// Rule `domains` with these sizes.
+inline DecompositionParameters domains(Count leaf_size, Count domain_cell) {
+  DecompositionParameters p;
+  p.rule = CutRule::domains;
+  p.leaf_size = leaf_size;
+  p.domain_cell = domain_cell;
+  return p;
+}
 
 /// What particles do between two decompositions; all stay in the first cube.
 enum class Motion { none, small, swap_axes, into_a_corner, most_into_a_corner, back };

@@ -25,6 +25,28 @@ __global__ void __launch_bounds__(threads)
   order[i] = i;
 }
 
+/// Sums of a block's records are put together in shared memory, if there is room.
+template <bool in_shared>
+__global__ void __launch_bounds__(threads)
+    add_weights_of_parts(const Columns records, std::uint32_t count, const std::uint32_t* weights,
+                         const IntegerPosition* begin, std::uint32_t parts, unsigned long long* sums) {
+  extern __shared__ unsigned long long of_block[];
+  unsigned long long* const to = in_shared ? of_block : sums;
+  if (in_shared) {
+    for (std::uint32_t part = threadIdx.x; part < parts; part += threads) of_block[part] = 0;
+    __syncthreads();
+  }
+  for (std::uint32_t i = blockIdx.x * threads + threadIdx.x; i < count; i += gridDim.x * threads) {
+    const IntegerPosition place{records.at[0][i], records.at[1][i], records.at[2][i]};
+    const unsigned long long weight = weights ? weights[records.at[3][i]] : 1;
+    atomicAdd(&to[part_of(begin, parts, place)], weight);
+  }
+  if (!in_shared) return;
+  __syncthreads();
+  for (std::uint32_t part = threadIdx.x; part < parts; part += threads)
+    if (of_block[part] > 0) atomicAdd(&sums[part], of_block[part]);
+}
+
 /// begin[k]: the first of the sorted numbers that is k or more, for k up to `numbers`.
 __global__ void __launch_bounds__(threads)
     find_beginnings(const std::uint32_t* sorted, std::uint32_t count, std::uint32_t numbers, Count* begin) {
@@ -88,6 +110,28 @@ std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
   std::vector<Count> beginnings(numbers + 1);
   device_beginnings.download(beginnings);
   return beginnings;
+}
+
+std::vector<Count> weigh_parts(const DeviceRecords& records, const std::uint32_t* weights,
+                               std::span<const IntegerPosition> begin) {
+  constexpr std::size_t most_shared = 48 << 10;  // that any kernel may have
+  constexpr unsigned most_blocks = 1024;         // each adds to all parts
+  const auto count = static_cast<std::uint32_t>(records.size());
+  const auto parts = static_cast<std::uint32_t>(begin.size());
+  const DeviceArray<IntegerPosition> device_begin(begin);
+  DeviceArray<unsigned long long> sums(parts);
+  sums.clear();
+  if (count > 0) {
+    const std::size_t shared = parts * sizeof(unsigned long long);
+    const unsigned blocks = std::min(blocks_for(count), most_blocks);
+    const auto add = shared <= most_shared ? add_weights_of_parts<true> : add_weights_of_parts<false>;
+    add<<<blocks, threads, shared <= most_shared ? shared : 0>>>(columns_of(records), count, weights,
+                                                                 device_begin.data(), parts, sums.data());
+    launched("Grove::cuda::add_weights_of_parts", 16 * std::uint64_t{count});
+  }
+  std::vector<Count> result(parts);
+  device_download(result.data(), sums.data(), parts * sizeof(Count));
+  return result;
 }
 
 void find_first_ids(const DeviceRecords& records, const ParticleId* ids, std::span<const Segment> segments,

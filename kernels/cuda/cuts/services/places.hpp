@@ -22,6 +22,11 @@ std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
                                 std::span<const IntegerPosition> begin, std::span<const std::uint32_t> number,
                                 std::uint32_t numbers);
 
+/// The weight of the records in each part; begin: as above. weights: device, by record index; nullptr: each
+/// weighs 1. Cost: a search in the parts for each record.
+std::vector<Count> weigh_parts(const DeviceRecords& records, const std::uint32_t* weights,
+                               std::span<const IntegerPosition> begin);
+
 /// The least id of those records of a segment that have its least coordinate, by axis.
 struct FirstIds {
   ParticleId id[3];
