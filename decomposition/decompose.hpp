@@ -60,8 +60,12 @@ struct DecompositionReport {
 ///    are given. Particles migrate with all their fields.
 /// 4. Each rank cuts its own cells alone; the cells are gathered, everywhere.
 ///
-/// The cells depend on the positions, ids and, under `halves`, the work of the particles, and on
-/// rule and leaf size; not on the number of ranks, method, schedule or transport.
+/// Under `domains`, if there is a previous decomposition and all particles are still in its cube, 2 and 3 are
+/// one round: particles go to the owners of their places, and the cells above follow from what the ranks then
+/// have (KeyRanges, Settling, TopOfSegments).
+///
+/// The cells depend on the positions, ids and, under `halves`, the work of the particles, and on rule, leaf
+/// size and domain cell; not on the number of ranks, the previous cells, method, schedule or transport.
 ///
 /// particles (in/out): afterwards those of own leaf i are leaf_begin[i] .. leaf_begin[i + 1] of the domain;
 /// inside a leaf their order is arbitrary. records (out, optional): the particles' records in leaf order;
