@@ -16,6 +16,8 @@ struct GeometricCell {
     for (int axis = 0; axis < 3; ++axis) last[axis] |= bits_below(axis);
     return last;
   }
+  /// The bits of coordinates that all its places share.
+  IntegerPosition shared_bits() const { return {~bits_below(0), ~bits_below(1), ~bits_below(2)}; }
   /// Its right half, or its left one.
   GeometricCell half(bool right) const {
     const int axis = 2 - halvings % 3;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "decomposition/migration.hpp"
-#include "kernels/math/cell_questions.hpp"
+#include "kernels/host/bisection_native.hpp"
 
 namespace grove {
 namespace {
@@ -100,15 +100,12 @@ class HostSettling {
     return result;
   }
   Segment segment(std::span<const Record> records) const {
-    CellBounds bounds = CellBounds::of_nothing();
     Segment segment{};
     segment.rank = comm_.rank();
-    for (const Record& r : records) {
-      bounds |= {{r.x, r.y, r.z}, {r.x, r.y, r.z}};
-      segment.weight += own_.weight_of(r);
-    }
-    segment.low = bounds.low;
-    segment.high = bounds.high;
+    const bisection::Bounds bounds = bisection::Native::bounds(records.data(), records.size());
+    segment.low = bounds.low_corner();
+    segment.high = bounds.high_corner();
+    for (const Record& r : records) segment.weight += own_.weight_of(r);
     segment.count = static_cast<Count>(records.size());
     std::fill(std::begin(segment.first), std::end(segment.first), ~ParticleId{0});
     for (const Record& r : records)
@@ -137,7 +134,10 @@ std::vector<Count> weigh_parts(const RankParticles& own, std::span<const Integer
   std::vector<Count> weights(begin.size(), 0);
   std::size_t near = 0;
   for (const Record& r : own.records) {
-    near = part_near(begin, {r.x, r.y, r.z}, near);
+    const IntegerPosition place{r.x, r.y, r.z};
+    const bool is_there = !comes_before(place, begin[near]) &&
+                          (near + 1 == begin.size() || comes_before(place, begin[near + 1]));
+    if (!is_there) near = part_of(begin.data(), begin.size(), place);
     weights[near] += own.weight_of(r);
   }
   return weights;

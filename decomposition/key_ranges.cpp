@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "decomposition/geometric_cell.hpp"
-
 namespace grove {
 namespace {
 
@@ -14,14 +12,14 @@ struct Stretch {
   std::optional<IntegerPosition> end;
 };
 
-void add_cover(const GeometricCell& cell, const Stretch& stretch, std::vector<IntegerPosition>& corners) {
+void add_cover(const GeometricCell& cell, const Stretch& stretch, std::vector<GeometricCell>& cover) {
   const IntegerPosition high = cell.high();
   if (comes_before(high, stretch.begin) || (stretch.end && !comes_before(cell.low, *stretch.end))) return;
   if (!comes_before(cell.low, stretch.begin) && (!stretch.end || comes_before(high, *stretch.end))) {
-    corners.push_back(cell.low);
+    cover.push_back(cell);
     return;
   }
-  for (const bool right : {false, true}) add_cover(cell.half(right), stretch, corners);
+  for (const bool right : {false, true}) add_cover(cell.half(right), stretch, cover);
 }
 
 }  // namespace
@@ -42,45 +40,44 @@ void KeyRanges::add(const Domain& domain, std::span<const std::int32_t> first_le
   if (parts_.empty() || parts_.back().rank != owner) parts_.push_back({begin, owner});
 }
 
-std::vector<IntegerPosition> KeyRanges::cover(int rank) const {
-  std::vector<IntegerPosition> corners;
+std::vector<GeometricCell> KeyRanges::cover(int rank) const {
+  std::vector<GeometricCell> cells;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].rank != rank) continue;
     Stretch stretch{parts_[i].begin, std::nullopt};
     if (i + 1 < parts_.size()) stretch.end = parts_[i + 1].begin;
-    add_cover({}, stretch, corners);
+    add_cover({}, stretch, cells);
   }
-  return corners;
+  return cells;
 }
 
 PlaceFinder::PlaceFinder(const KeyRanges& ranges, int own_rank) {
-  const std::vector<IntegerPosition> own = ranges.cover(own_rank);
+  const std::vector<GeometricCell> own = ranges.cover(own_rank);
   std::size_t next = 0;
   for (std::size_t i = 0; i < ranges.parts().size(); ++i) {
     const KeyRanges::Part& part = ranges.parts()[i];
     if (part.rank != own_rank) {
       begin_.push_back(part.begin);
       answer_.push_back(-1 - part.rank);
+      shared_bits_.push_back({~0u, ~0u, ~0u});
       continue;
     }
     const bool is_last = i + 1 == ranges.parts().size();
-    for (; next < own.size() && (is_last || comes_before(own[next], ranges.parts()[i + 1].begin)); ++next) {
-      begin_.push_back(own[next]);
+    for (; next < own.size() && (is_last || comes_before(own[next].low, ranges.parts()[i + 1].begin));
+         ++next) {
+      begin_.push_back(own[next].low);
       answer_.push_back(static_cast<std::int32_t>(next));
+      shared_bits_.push_back(own[next].shared_bits());
     }
   }
   own_cells_ = own.size();
 }
 
-std::size_t part_near(std::span<const IntegerPosition> begin, const IntegerPosition& place,
-                      std::size_t near) {
-  const bool is_there =
-      !comes_before(place, begin[near]) && (near + 1 == begin.size() || comes_before(place, begin[near + 1]));
-  return is_there ? near : part_of(begin.data(), begin.size(), place);
-}
-
 std::int32_t PlaceFinder::find(const IntegerPosition& place, std::size_t& near) const {
-  near = part_near(begin_, place, near);
+  const IntegerPosition &low = begin_[near], &bits = shared_bits_[near];
+  const Coordinate differing =
+      ((place.x ^ low.x) & bits.x) | ((place.y ^ low.y) & bits.y) | ((place.z ^ low.z) & bits.z);
+  if (differing != 0) near = part_of(begin_.data(), begin_.size(), place);
   return answer_[near];
 }
 

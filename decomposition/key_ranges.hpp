@@ -8,6 +8,7 @@
 
 #include "base/box.hpp"
 #include "decomposition/domain.hpp"
+#include "decomposition/geometric_cell.hpp"
 #include "kernels/math/cut_rule.hpp"
 
 namespace grove {
@@ -32,9 +33,8 @@ class KeyRanges {
   /// In Morton's order, the first one at 0; neighbours have different owners.
   std::span<const Part> parts() const { return parts_; }
 
-  /// Low corners, in Morton's order, of the largest geometric cells that make up the parts of a rank: less
-  /// than 192 for each.
-  std::vector<IntegerPosition> cover(int rank) const;
+  /// The largest geometric cells that make up the parts of a rank, in Morton's order: less than 192 for each.
+  std::vector<GeometricCell> cover(int rank) const;
 
  private:
   void add(const Domain& domain, std::span<const std::int32_t> first_leaf, std::int32_t index,
@@ -42,9 +42,6 @@ class KeyRanges {
 
   std::vector<Part> parts_;
 };
-
-/// part_of() for places that mostly lie in the part of the one before, which is `near`.
-std::size_t part_near(std::span<const IntegerPosition> begin, const IntegerPosition& place, std::size_t near);
 
 /// Finds where particles belong: to one of the own cells of a cover, or to another rank.
 class PlaceFinder {
@@ -64,6 +61,8 @@ class PlaceFinder {
  private:
   std::vector<IntegerPosition> begin_;
   std::vector<std::int32_t> answer_;
+  std::vector<IntegerPosition>
+      shared_bits_;  ///< of own cells; of other parts all, so that these are searched
   std::size_t own_cells_ = 0;
 };
 

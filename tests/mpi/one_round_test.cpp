@@ -157,21 +157,30 @@ TEST_F(OneRound, places_have_one_owner) {
   std::size_t near = 0;
   for (const Vec3d& position : particles_.position)
     EXPECT_GE(finder.find(domain_.box.coordinates(position), near), 0);
-  const std::vector<IntegerPosition> cover = ranges.cover(comm_.rank());
+  const std::vector<GeometricCell> cover = ranges.cover(comm_.rank());
   EXPECT_EQ(cover.size(), finder.own_cells());
-  EXPECT_TRUE(std::is_sorted(cover.begin(), cover.end(), comes_before));
+  EXPECT_TRUE(std::is_sorted(cover.begin(), cover.end(), [](const GeometricCell& a, const GeometricCell& b) {
+    return comes_before(a.high(), b.low);
+  }));
+  std::vector<int> owners;
   for (std::uint64_t i = 0; i < 10000; ++i) {
     const auto any = [&](std::uint64_t k) { return static_cast<Coordinate>(mixed(3 * i + k)); };
     const IntegerPosition place{any(0), any(1), any(2)};
     const std::int32_t found = finder.find(place, near);
     std::size_t fresh = 0;
     EXPECT_EQ(finder.find(place, fresh), found) << "wherever the last one was";
-    const int owner = found >= 0 ? comm_.rank() : -1 - found;
-    EXPECT_EQ(comm_.min(owner), comm_.max(owner));
+    owners.push_back(found >= 0 ? comm_.rank() : -1 - found);
     if (found >= 0) {
-      EXPECT_FALSE(comes_before(place, cover[static_cast<std::size_t>(found)]));
+      const GeometricCell& cell = cover[static_cast<std::size_t>(found)];
+      for (int axis = 0; axis < 3; ++axis) {
+        EXPECT_GE(place[axis], cell.low[axis]);
+        EXPECT_LE(place[axis], cell.high()[axis]);
+      }
     }
   }
+  std::vector<int> of_all = owners;
+  comm_.max(std::span<int>(of_all));
+  EXPECT_EQ(owners, of_all) << "these are the greatest, so all ranks have the same";
 }
 
 }  // namespace
