@@ -15,7 +15,7 @@ struct Bin {
   bool is_new = true;  ///< its weight is not known
 };
 
-/// What a cell becomes by so many halvings, in Morton's order.
+/// Halves a cell so many times and adds the parts, in Morton's order.
 void add_halves(const GeometricCell& cell, int halvings, std::vector<Bin>& bins) {
   if (halvings == 0) {
     bins.push_back({cell});

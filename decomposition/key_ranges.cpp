@@ -6,7 +6,7 @@
 namespace grove {
 namespace {
 
-/// What lies between two places, in Morton's order; no end: all behind the first.
+/// The places from one on, in Morton's order, up to another one; no end: to the last.
 struct Stretch {
   IntegerPosition begin;
   std::optional<IntegerPosition> end;

@@ -76,7 +76,7 @@ class Migration::Rows {
  private:
   static constexpr std::size_t row = bytes_of_fields([](const FieldInfo& info) { return info.migrate; });
 
-  /// Of an arrival.
+  /// The number of the row that holds an arrival.
   std::size_t row_of(std::size_t arrival) const {
     const auto offsets = plan_.receive_offsets();
     const auto rank = static_cast<std::size_t>(

@@ -16,7 +16,7 @@
 
 namespace grove {
 
-/// What a storage does in a decomposition of one round (decompose()), in this order.
+/// A storage that can be decomposed in one round (decompose()). The calls come in this order.
 class Settling {
  public:
   virtual ~Settling() = default;

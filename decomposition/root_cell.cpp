@@ -98,7 +98,7 @@ class RecordMaker {
     bounds_ = CellBounds::of_nothing();
     for_each_block([&](std::size_t first, std::size_t count) { make(box, first, count); });
   }
-  /// Of the records.
+  /// The tight bounds of the records.
   const CellBounds& bounds() const { return bounds_; }
 
  private:

@@ -39,8 +39,8 @@ class Shares {
     return holder(2 * (static_cast<Wide>(before) + weight) - 1);
   }
 
-  /// What the slowest rank takes for its weight: that of a rank of mean speed which takes as long, rounded
-  /// down. weights: by rank.
+  /// The time of the slowest rank, in units of the time that a rank of mean speed takes for a weight of 1,
+  /// rounded down. weights: by rank.
   Count longest(std::span<const Count> weights) const {
     Wide most = 0;
     for (std::size_t rank = 0; rank < weights.size(); ++rank) {

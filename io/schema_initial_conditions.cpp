@@ -29,7 +29,7 @@ std::vector<std::string> names_of_models() {
   return names;
 }
 
-/// What all models, or many of them, take. s: the section.
+/// The parameters that several models take. s: the section.
 std::vector<Row> particle_rows(const std::string& s, const Source& source) {
   using M = ModelParameters;
   const auto of = [&](auto member) { return of_model(source, member); };

@@ -121,7 +121,7 @@ GROVE_HOST_DEVICE constexpr IntegerPosition right_half(const IntegerPosition& lo
   const int axis = geometric_axis(low, high);
   const Coordinate differing = all_bits_below(low[axis] ^ high[axis]);
   IntegerPosition corner = high;
-  // Of the axes that are cut before this one, the cell is halved once more.
+  // The cell has one bit less on axes that are cut after this one, which are the lower ones.
   for (int k = 0; k < 3; ++k) corner[k] &= ~(k < axis ? differing : differing >> 1);
   return corner;
 }
@@ -132,8 +132,8 @@ GROVE_HOST_DEVICE constexpr bool comes_before(const IntegerPosition& a, const In
   return a[axis] < b[axis];
 }
 
-/// Of parts of the cube that follow each other in Morton's order, the first one from 0 on, the one that holds
-/// a place. begin: of each; parts: at least 1. Cost: log(parts) comparisons.
+/// The number of the part of the root cube that holds a place. begin: of the parts, which follow each other
+/// in Morton's order, the first one at 0; parts: at least 1. Cost: log(parts) comparisons.
 GROVE_HOST_DEVICE constexpr std::size_t part_of(const IntegerPosition* begin, std::size_t parts,
                                                 const IntegerPosition& place) {
   std::size_t first = 0;

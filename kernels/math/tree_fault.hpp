@@ -4,7 +4,7 @@
 
 namespace grove {
 
-/// What the criterion asks of trees that these have not, and what would be right; nullptr: nothing.
+/// Says what the criterion needs that these trees lack, and what would be right; nullptr: they lack nothing.
 inline const char* fault_of_trees(const GravityParameters& gravity) {
   if (gravity.criterion == Criterion::opening_cell && !has_cells(gravity.tree))
     return "the criterion opening_cell takes the cells of octrees; give gravity.tree: octree (--tree "

@@ -61,7 +61,7 @@ double device_bytes_per_particle(int ranks, const GravityParameters& gravity) {
   constexpr auto of_fields = static_cast<double>(bytes_of_fields());
   const double with_bisections = of_fields + (ranks == 1 ? 188 : 218);
   if (follows_from_counts(gravity.tree)) return with_bisections;
-  // What trees of any kind take besides: cuda::TreeRefit by node, cuda::KdTreeBuilder or OctreeBuilder by
+  // Trees of any kind take more: cuda::TreeRefit by node, cuda::KdTreeBuilder or OctreeBuilder by
   // particle. Memory that they give back stays with the process, in pieces.
   constexpr double children = 1, refit = 80;
   const double builder = gravity.tree == LocalTreeKind::kd ? 75 : 32 + 60 * nodes_per_particle(gravity) / 2;

@@ -2,7 +2,7 @@
 
 #include "kernels/math/opening.hpp"
 
-/// What particles and nodes of trees cost in memory and on disk, at most. All that predicts memory asks here.
+/// The memory and disk that particles and nodes of trees take at most. All that predicts memory asks here.
 /// Bytes of arrays follow from their types. The rest is what was measured (docs/measurements/cpu.md, "Memory
 /// of a run"; docs/measurements/gpu-forces.md).
 namespace grove {

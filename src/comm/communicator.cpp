@@ -98,7 +98,7 @@ struct Outcome {
   int kind = fine;
   std::string message;
 
-  /// Of work that does not communicate.
+  /// Runs work, which must not communicate.
   static Outcome of(const std::function<void()>& work) {
     try {
       work();

@@ -36,7 +36,7 @@ double imbalance(std::int64_t most, std::int64_t sum, int ranks) {
   return sum > 0 ? static_cast<double>(most) * ranks / static_cast<double>(sum) : 1;
 }
 
-/// Of this rank.
+/// The memory that this rank uses.
 MemoryReport own_memory() {
   const MemoryUse use = memory_use();
   return {use.now, use.peak, static_cast<double>(peak_device_memory())};

@@ -163,7 +163,7 @@ Ended Simulation::to_the_end(StopRequests* requests) {
   return Ended::complete;
 }
 
-/// What this rank was asked to do.
+/// The requests that this rank has heard.
 StopRequests::Heard Simulation::heard() {
   if (requests_) return requests_->heard(checkpoints_.is_due());
   return {0, 0, comm_.is_master() && checkpoints_.is_due() ? 1 : 0};

@@ -118,7 +118,7 @@ def kd_figures(build, folder):
     for rule in ("above", "each", "tuned"):
         rows = rows_of(folder / f"energy_{rule}.csv")
         expect(len(rows) == 41, f"energy_{rule}.csv has the begin and 40 steps, not {len(rows)} rows")
-        # Of a Hernquist sphere in equilibrium that goes 0.12 Myr, a ten-thousandth of its dynamical time.
+        # The bound of 10,000 steps holds for a few: 0.12 Myr are a ten-thousandth of the dynamical time.
         expect(max(abs(float(row["energy_error"])) for row in rows) < 1e-3, f"energy of rule {rule}")
 
 
@@ -172,7 +172,7 @@ def accuracy(build, _):
     expect_full(table, 5 * 2 * 2)
     for row in table:
         expect(number(row["median"]) < number(row["99th percentile"]) <= number(row["largest"]), f"errors: {row}")
-        # What the default promises.
+        # The default promises so much.
         expect(number(row["99th percentile"]) < 0.1, f"the default accuracy: {row}")
 
 

@@ -53,7 +53,7 @@ TEST(Migration, brings_whole_particles_few_and_many_at_once) {
   const auto ranks = static_cast<std::uint64_t>(comm.size());
   const std::uint64_t count = 3 * ranks * static_cast<std::uint64_t>(Migration::few);
   Particles particles = make_particles(comm, Shape::uniform, count, true);
-  // Of all that a rank has a tenth of a per cent goes to the rank behind the next one, half to the next one.
+  // A rank sends half of its particles to the next rank, and a tenth of a per cent to the one behind that.
   std::vector<std::uint32_t> departing;
   std::vector<Count> counts(ranks, 0);
   for (std::uint64_t rank = 0; rank < ranks; ++rank)

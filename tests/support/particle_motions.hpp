@@ -17,7 +17,7 @@ inline DecompositionParameters domains(Count leaf_size, Count domain_cell) {
   return p;
 }
 
-/// What particles do between two decompositions; all stay in the first cube.
+/// Motions of particles between two decompositions. All stay in the first cube.
 enum class Motion { none, small, swap_axes, into_a_corner, most_into_a_corner, back };
 
 inline void move(Particles& particles, Motion motion, int round) {

@@ -31,8 +31,8 @@ using StepBudgets = std::map<std::string, StepBudget>;
 /// Kinds of steps, by their lines in log.jsonl.
 class StepKinds {
  public:
-  /// Of the next line: "block step", in which some particles are active and trees are refitted, or what it
-  /// does beside. New cuts are the first ones of an epoch, which has other axes, or others.
+  /// The kind of the next line. In a "block step" some particles are active and trees are refitted; other
+  /// kinds are named for what they do beside. The first cuts of an epoch have other axes than those before.
   std::string operator()(const nlohmann::json& step) {
     const bool is_first = std::exchange(ends_longest_, step.contains("energy"));
     if (step["counts"]["phases"].contains("move")) return "leaves move";  // as measured times have it

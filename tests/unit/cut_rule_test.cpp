@@ -157,7 +157,7 @@ TEST(CutRule, right_halves_begin_where_left_ones_end) {
     };
     EXPECT_EQ(comes_before(a, b), key(a) < key(b));
     EXPECT_EQ(comes_before(b, a), key(b) < key(a));
-    // Of the common prefix of low and high one more bit is set, and none behind it.
+    // The right half begins with the common prefix of low and high, then a bit that is set, then none.
     auto wanted = key(low);
     const auto other = key(high);
     std::size_t bit = 0;

@@ -7,7 +7,7 @@
 /// The targets of a GroupWalk.
 namespace grove::cuda {
 
-/// What acts on each target of a group, and the opening tests for all of them.
+/// Counts of a group: interactions of each target, and opening tests for all of them.
 struct GroupCounts {
   std::uint32_t tests = 0, cells = 0, particles = 0;
 

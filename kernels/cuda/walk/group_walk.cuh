@@ -60,7 +60,7 @@ class GroupWalk {
   }
   __device__ Accumulator<float> total() const { return sums_.total(0); }
 
-  /// Of the group that has been run. Tests that all parts make count once.
+  /// The counts of the group that has been run. Tests that all parts make count once.
   GroupCounts counts;
 
   /// The targets that get forces.

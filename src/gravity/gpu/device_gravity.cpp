@@ -57,7 +57,7 @@ void DeviceGravity::set_external(std::vector<ExternalPotential> potentials) {
   on_device_ = cuda::DeviceArray<ExternalPotential>{std::span<const ExternalPotential>(external_)};
 }
 
-/// What single precision loses, in words; empty: nothing.
+/// Says which separation single precision loses; empty: it loses none.
 std::string DeviceGravity::fault_of_separations() const {
   const auto lost = cuda::find_lost_separation(
       {particles_.values(fields::position), particles_.values(fields::mass), particles_.values(fields::type),

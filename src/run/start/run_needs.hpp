@@ -41,7 +41,7 @@ Beginning beginning_of(const Communicator& comm, const Parameters& parameters);
 RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Beginning& beginning);
 RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Checkpoint& from);
 
-/// What decides how much memory of the host a particle takes.
+/// The choices that decide how much memory of the host a particle takes.
 struct HostUse {
   bool pictures = false;
   GravityParameters gravity{};
