@@ -63,6 +63,7 @@ class Decomposition {
   std::int32_t block_leaves(std::int32_t leaves) const;
   std::vector<std::int32_t> runs(const Domain& domain) const;
 
+  void count_cuts(std::uint64_t bytes) const { report_.tables[TableBytes::cuts] += bytes; }
   Shares shares(Count weight) const {
     const auto& speeds = parameters_.speeds;
     return speeds.empty() ? Shares(weight, comm_.size()) : Shares(weight, speeds);
@@ -104,7 +105,10 @@ bool Decomposition::can_settle(const Domain& previous) {
 /// is shared out well, or others. Collective.
 KeyRanges Decomposition::parts_of_ranks(const Domain& previous) const {
   const bool has_same_cells = previous.domain_cell > 0 && previous.box.axes == box_.axes;
-  if (has_same_cells) return KeyRanges(previous, balanced_runs(previous, shares(previous.cells[0].weight)));
+  if (has_same_cells) {
+    count_cuts(static_cast<std::uint64_t>(previous.leaves()) * sizeof(Count));  // of balanced_runs()
+    return KeyRanges(previous, balanced_runs(previous, shares(previous.cells[0].weight)));
+  }
   return share_out_cube(
       comm_, [&](std::span<const IntegerPosition> begin) { return own_.settling()->weigh_parts(begin); },
       [&](Count weight) { return shares(weight); });
@@ -122,14 +126,19 @@ bool Decomposition::settle_in_one_round(const Domain& previous) {
   std::vector<Segment> own;
   {
     const auto time = report_.timers.time("migrate");
-    const PlaceFinder finder(parts_of_ranks(previous), comm_.rank());
+    const KeyRanges parts = parts_of_ranks(previous);
+    const PlaceFinder finder(parts, comm_.rank());
+    count_cuts(bytes_of(parts.parts(), finder.begins(), finder.begins(), finder.answers()));
     own = own_.settling()->settle(comm_, finder, box_, root_.count);
+    report_.tables[TableBytes::exchange] +=
+        2 * bytes_of(std::vector<Count>(static_cast<std::size_t>(comm_.size()) + 1));
     ++report_.collectives;
   }
   const auto time = report_.timers.time("collect");
   constexpr std::size_t usual = 64;  // a boundary has a few dozen on either side
-  TopOfSegments top =
-      top_of(comm_.all_gather_few(std::span<const Segment>(own), usual), scheme_, comm_.rank());
+  std::vector<Segment> all = comm_.all_gather_few(std::span<const Segment>(own), usual);
+  count_cuts(bytes_of(all));
+  TopOfSegments top = top_of(std::move(all), scheme_, comm_.rank());
   ++report_.collectives;
   own_.settling()->take_portions(top.frontier, top.portions);
   cells_ = std::move(top.cells);
@@ -214,6 +223,7 @@ void Decomposition::gather_cells() {
   const std::vector<Cell> subtrees =
       comm_.all_gather_arrays(own_.own_cells(), std::span<const Count>(own_cells_));
   ++report_.collectives;
+  count_cuts(bytes_of(subtrees));
   cells_ = join_cells(cells_, uncut, subtrees);
 }
 

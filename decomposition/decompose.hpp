@@ -4,6 +4,7 @@
 
 #include "base/array.hpp"
 #include "base/box.hpp"
+#include "base/table_bytes.hpp"
 #include "base/timers.hpp"
 #include "base/types.hpp"
 #include "comm/communicator.hpp"
@@ -38,6 +39,7 @@ struct DecompositionReport {
   /// GPU, those that the rank cut alone, all its cells at a time, counted from the depth of the shallowest;
   /// levels that are started together, or cut by runs of records, add to the first of them.
   PhaseTimers levels;
+  TableBytes tables;  ///< that were there for a while
 
   /// A rank's own sort, however many ranks there are: records, and cells cut alone.
   PhaseTimers::Cost sort() const {

@@ -24,4 +24,12 @@ void Domain::give_out(std::vector<std::int32_t> runs, const Communicator& comm) 
     leaf_begin.push_back(leaf_begin.back() + leaf(index).count);
 }
 
+TableBytes Domain::tables() const {
+  TableBytes bytes;
+  bytes[TableBytes::cells] = bytes_of(cells);
+  bytes[TableBytes::leaves] = bytes_of(leaf_cell, leaf_begin);
+  bytes[TableBytes::runs] = bytes_of(first_leaf);
+  return bytes;
+}
+
 }  // namespace grove

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/box.hpp"
+#include "base/table_bytes.hpp"
 #include "base/types.hpp"
 #include "kernels/math/cell.hpp"
 
@@ -40,6 +41,8 @@ struct Domain {
   int owner(std::int32_t leaf_index) const { return owner_of(leaf_index, first_leaf); }
   /// Makes these the runs of the ranks: length P + 1, ascending from 0 to leaves(); else std::logic_error.
   void give_out(std::vector<std::int32_t> runs, const Communicator& comm);
+  /// The bytes of these tables.
+  TableBytes tables() const;
 };
 
 }  // namespace grove

@@ -94,13 +94,16 @@ MeasuredPass measure(const Communicator& comm, Backend& backend, Domain& domain,
     timers.add("wait", wait);
     timers.add("decompose", report.timers.cost("total") - sort - wait);
     pass.report = backend.gravity().evaluate(domain, {}, timers);
+    pass.tables = report.tables;
   }
+  pass.tables += domain.tables();
+  pass.tables += backend.gravity().tables();
   for (const char* phase : force_phases) pass.seconds[phase] = timers.seconds(phase);
   pass.counts = StepCounts(timers.cost("total").activity, timers,
                            std::span(force_phases).first(std::size(force_phases) - 1));
   JointReduction reduction;
   for (auto& [phase, seconds] : pass.seconds) reduction.max(seconds);
-  reduction.max(pass.counts.values()).apply(comm);
+  reduction.max(pass.counts.values()).max(pass.tables.values()).apply(comm);
   return pass;
 }
 

@@ -80,6 +80,12 @@ std::string phase_table(const ForceResult& result) {
   return text;
 }
 
+nlohmann::ordered_json tables_json(const TableBytes& tables) {
+  nlohmann::ordered_json json;
+  for (std::size_t i = 0; i < TableBytes::names.size(); ++i) json[TableBytes::names[i]] = tables.values()[i];
+  return json;
+}
+
 }  // namespace
 
 std::string force_table(const ForceResult& result) {
@@ -143,6 +149,7 @@ std::string force_json(const ForceResult& result) {
   json["timing"] = result.second.seconds;
   json["timing_first"] = result.first.seconds;
   json["counts"] = json_of(result.second.counts);
+  json["tables"] = tables_json(result.second.tables);
   json["particles_per_second"] = n / total_of(result.second);
   json["interactions_per_particle"] = {{"cell", static_cast<double>(report.interactions.cell) / n},
                                        {"particle", static_cast<double>(report.interactions.particle) / n},

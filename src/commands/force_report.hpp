@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/table_bytes.hpp"
 #include "base/timers.hpp"
 #include "base/units.hpp"
 #include "comm/communicator.hpp"
@@ -21,6 +22,7 @@ struct MeasuredPass {
   ForceReport report;
   std::map<std::string, double> seconds;  ///< by phase, the slowest rank; "total" is the pass by the clock
   StepCounts counts;
+  TableBytes tables;  ///< of the rank that has most of each
 };
 
 /// The phases of a pass in order of execution.

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "base/table_bytes.hpp"
 #include "forest/forest.hpp"
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/cell.hpp"
@@ -20,6 +21,7 @@ class TopMoments {
 
   /// Valid until the next combine().
   TopTree view() const;
+  std::uint64_t bytes() const { return bytes_of(centre_, core_, moments_, boxes_, links_); }
 
  private:
   std::vector<Vec3d> centre_;

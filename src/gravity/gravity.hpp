@@ -55,6 +55,7 @@ class Gravity {
   BlockExcess::Due due(const Domain& domain, int first_active, double rate) const {
     return storage_.due(domain, first_active, rate);
   }
+  TableBytes tables() const { return storage_.tables(); }
   /// Collective. See GravityStorage::rebuild().
   bool rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) {
     return storage_.rebuild(domain, first_active, rate, timers);

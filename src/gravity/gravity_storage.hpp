@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/table_bytes.hpp"
 #include "base/timers.hpp"
 #include "base/types.hpp"
 #include "decomposition/domain.hpp"
@@ -99,6 +100,9 @@ class GravityStorage {
   /// returns true, if the evaluation that follows has to grow them, in all leaves. rate: of these trees,
   /// TreeUpdateRates::rebuild. Adds to build.
   virtual bool rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) = 0;
+
+  /// The tables of the last evaluation, those in the memory of the host.
+  virtual TableBytes tables() const { return {}; }
 
   /// Everything that it keeps from one evaluation to the next beside the particles.
   struct State {

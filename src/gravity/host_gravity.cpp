@@ -69,9 +69,12 @@ void HostGravity::publish(const GravitySetup& setup, const Domain& domain, Phase
     roots_.push_back(notice.root);
     bounds_.push_back(notice.bounds);
   }
+  tables_ = {};
+  tables_[TableBytes::notices] = bytes_of(all, roots_, bounds_, origins_);
   const WalkSetup& walk = setup.walk;
   top_.combine(domain.cells, roots_, walk.units,
                AcceptanceRule::of(walk.gravity, walk.units, setup.median_acceleration));
+  tables_[TableBytes::top_tree] = top_.bytes();
 }
 
 void HostGravity::select(const GravitySetup& setup, const Domain& domain) {
@@ -79,6 +82,8 @@ void HostGravity::select(const GravitySetup& setup, const Domain& domain) {
   const auto first = static_cast<std::int32_t>(first_leaf(domain));
   if (comm_.size() > 1) {
     const ReceiverSearch search(domain, comm_.rank(), bounds_, origins_, setup.walk.units);
+    tables_[TableBytes::search] = search.bytes();
+    tables_[TableBytes::exchange] = 2 * bytes_of(std::vector<Count>(static_cast<std::size_t>(comm_.size())));
     std::vector<Receiver> receivers;
     for (std::int32_t i = 0; i < forest_.leaves(); ++i) {
       search.find(first + i, top_.view(), receivers);
@@ -124,6 +129,7 @@ GravityStorage::Imported HostGravity::import(const GravitySetup&, const Domain& 
   trees_.assign(static_cast<std::size_t>(domain.leaves()), SourceTree{});
   std::copy(own_.trees.begin(), own_.trees.end(),
             trees_.begin() + static_cast<std::ptrdiff_t>(first_leaf(domain)));
+  tables_[TableBytes::trees] = bytes_of(trees_);
   Imported imported;
   for (const Message& message : imported_) {
     const LetCounts counts = unpack_let(message, origins_, trees_);

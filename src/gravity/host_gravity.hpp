@@ -48,6 +48,7 @@ class HostGravity : public GravityStorage {
   void set_external(std::vector<ExternalPotential> potentials) override { external_ = std::move(potentials); }
   BlockExcess::Due due(const Domain&, int, double) const override { return {}; }
   bool rebuild(Domain&, int, double, PhaseTimers&) override { return true; }
+  TableBytes tables() const override { return tables_; }
   State state() const override { return {{}, forest_.shape()}; }
   void restore(State state, const Domain& domain) override;
 
@@ -72,7 +73,8 @@ class HostGravity : public GravityStorage {
   std::vector<LeafRoot> roots_;  ///< by number of the leaf in the ORB, and the next three likewise
   std::vector<TargetBounds> bounds_;
   std::vector<Vec3d> origins_;
-  std::vector<SourceTree> trees_;            ///< of the own leaves and of those that were imported
+  std::vector<SourceTree> trees_;  ///< of the own leaves and of those that were imported
+  TableBytes tables_;
   Forest::OwnLeaves own_;                    ///< during a walk, and the next two likewise
   std::optional<MessageExchange> exchange_;  ///< under way
   std::vector<Message> imported_;            ///< what trees_ of other ranks point to

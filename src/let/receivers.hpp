@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "base/table_bytes.hpp"
 #include "base/vec3.hpp"
 #include "decomposition/domain.hpp"
 #include "kernels/math/walk_views.hpp"
@@ -31,6 +32,7 @@ class ReceiverSearch {
   /// The leaves of other ranks for which the root of own leaf `leaf` may not stand for its particles, by
   /// number (so by rank too). top (in): the tree over the ORB. receivers (out): replaced.
   void find(std::int32_t leaf, const TopTree& top, std::vector<Receiver>& receivers) const;
+  std::uint64_t bytes() const { return bytes_of(wanted_); }
 
  private:
   const Domain& domain_;

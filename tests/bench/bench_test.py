@@ -184,10 +184,22 @@ def trees(build, _):
         expect_stricter_is_dearer(part, "cells + particles")
 
 
+def large_p(build, _):
+    (table,) = tables_of(run(["large_p.sh", build / "grove", "--small"]))
+    expect_full(table, 2)
+    kinds = ("cells", "leaves", "runs", "cuts", "top_tree", "notices", "trees", "search", "exchange")
+    for row, ranks in zip(table, (2, 4)):
+        expect(row["ranks"] == str(ranks), f"{ranks} ranks: {row}")
+        expect(sum(number(row[kind]) for kind in kinds) == number(row["all tables"]), f"the sum of the tables: {row}")
+        expect(0 < number(row["messages"]) and 0 < number(row["trees of others"]) < number(row["bytes sent"]) * ranks, f"what is sent: {row}")
+    _, runs = column(table, "runs")
+    expect(runs > 0, "each rank knows what others own")
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    scripts = {f.__name__: f for f in (kd_figures, octree_paper, trees_at_equal_error, aged_trees, rebuilds, accuracy, trees)}
+    scripts = {f.__name__: f for f in (kd_figures, octree_paper, trees_at_equal_error, aged_trees, rebuilds, accuracy, trees, large_p)}
     with tempfile.TemporaryDirectory() as work:
         scripts[sys.argv[2]](pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(work))
 
