@@ -122,7 +122,7 @@ std::string DeviceExchange::join_group() try {
 
 void DeviceExchange::apply(std::span<const Transfer> transfers) const {
   if (!group_) {
-    for (const Transfer& transfer : transfers) apply_in_rounds(transfer);
+    apply_in_rounds(transfers);
     return;
   }
   std::vector<cuda::NcclGroup::Transfer> at_once;
@@ -132,26 +132,84 @@ void DeviceExchange::apply(std::span<const Transfer> transfers) const {
   group_->exchange(at_once);
 }
 
-void DeviceExchange::apply_in_rounds(const Transfer& transfer) const {
-  const auto& [plan, all_sent, all_received, element_size] = transfer;
-  const auto* const send = static_cast<const std::byte*>(all_sent);
-  auto* const receive = static_cast<std::byte*>(all_received);
-  const auto room = [&](Count elements) {
-    return std::min(plan.round_elements(element_size), static_cast<std::size_t>(elements)) * element_size;
-  };
+namespace {
+
+/// The arrays of all transfers, in one direction, as one array of bytes: those of a rank lie together, array
+/// by array.
+class JoinedArrays {
+ public:
+  using Offsets = std::span<const Count> (ExchangePlan::*)() const;
+
+  JoinedArrays(std::span<const DeviceExchange::Transfer> transfers, int ranks, Offsets offsets)
+      : transfers_(transfers), offsets_(offsets), begin_(static_cast<std::size_t>(ranks) + 1, 0) {
+    for (std::size_t rank = 0; rank < begin_.size(); ++rank)
+      for (const auto& t : transfers) begin_[rank] += static_cast<Count>(begin_of(t, rank));
+  }
+
+  /// Bytes of each rank.
+  std::vector<Count> counts() const {
+    std::vector<Count> counts;
+    for (std::size_t rank = 0; rank + 1 < begin_.size(); ++rank)
+      counts.push_back(begin_[rank + 1] - begin_[rank]);
+    return counts;
+  }
+
+  /// Calls visit(transfer, first, from, bytes) for the parts of `count` bytes of one rank, from number
+  /// `begin` on: where they are in that transfer's array, and which of these bytes they are.
+  template <class Visit>
+  void for_each_part(std::size_t begin, std::size_t count, const Visit& visit) const {
+    const auto rank = static_cast<std::size_t>(
+        std::upper_bound(begin_.begin(), begin_.end(), static_cast<Count>(begin)) - begin_.begin() - 1);
+    auto part = static_cast<std::size_t>(begin_[rank]);
+    for (const auto& t : transfers_) {
+      const std::size_t in_array = begin_of(t, rank), part_end = part + begin_of(t, rank + 1) - in_array;
+      const std::size_t first = std::max(begin, part), last = std::min(begin + count, part_end);
+      if (first < last) visit(t, in_array + first - part, first - begin, last - first);
+      part = part_end;
+    }
+  }
+
+ private:
+  std::size_t begin_of(const DeviceExchange::Transfer& t, std::size_t rank) const {
+    return static_cast<std::size_t>((t.plan.*offsets_)()[rank]) * t.element_size;
+  }
+
+  std::span<const DeviceExchange::Transfer> transfers_;
+  Offsets offsets_;
+  std::vector<Count> begin_;  ///< by rank, and the end
+};
+
+}  // namespace
+
+void DeviceExchange::apply_in_rounds(std::span<const Transfer> transfers) const {
+  if (transfers.empty()) return;
+  std::size_t round_bytes = ExchangePlan::default_round_bytes;
+  for (const Transfer& t : transfers) round_bytes = std::min(round_bytes, t.plan.round_elements(1));
+  const JoinedArrays sent(transfers, comm_.size(), &ExchangePlan::send_offsets),
+      received(transfers, comm_.size(), &ExchangePlan::receive_offsets);
+  const ExchangePlan joined(comm_, sent.counts(), received.counts(), round_bytes);
+  const auto room = [&](Count bytes) { return std::min(round_bytes, static_cast<std::size_t>(bytes)); };
   auto& [out, in] = *buffers_;
-  out.reserve(path_, room(plan.send_total()));
-  in.reserve(path_, room(plan.receive_total()));
+  out.reserve(path_, room(joined.send_total()));
+  in.reserve(path_, room(joined.receive_total()));
   ExchangePlan::Rounds rounds;
   rounds.source = [&](std::size_t begin, std::size_t count) {
-    cuda::copy_any(out.data(), send + begin * element_size, count * element_size);
+    sent.for_each_part(begin, count,
+                       [&](const Transfer& t, std::size_t first, std::size_t to, std::size_t n) {
+                         cuda::copy_any(static_cast<std::byte*>(out.data()) + to,
+                                        static_cast<const std::byte*>(t.send) + first, n);
+                       });
     return out.data();
   };
   rounds.target = [&](std::size_t, std::size_t) { return in.data(); };
   rounds.arrived = [&](std::size_t begin, std::size_t count) {
-    cuda::copy_any(receive + begin * element_size, in.data(), count * element_size);
+    received.for_each_part(begin, count,
+                           [&](const Transfer& t, std::size_t first, std::size_t from, std::size_t n) {
+                             cuda::copy_any(static_cast<std::byte*>(t.receive) + first,
+                                            static_cast<const std::byte*>(in.data()) + from, n);
+                           });
   };
-  plan.apply(rounds, element_size);
+  joined.apply(rounds, 1);
 }
 
 }  // namespace grove

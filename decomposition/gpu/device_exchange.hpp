@@ -39,8 +39,9 @@ class DeviceExchange {
     void* receive;
     std::size_t element_size;
   };
-  /// Collective; transfers in the same order on every rank. NCCL makes all of them at once. Through MPI, at
-  /// most round_bytes are under way from a rank at a time, and memory for as many is kept from call to call.
+  /// Collective; transfers in the same order on every rank. NCCL makes all of them at once, in one group.
+  /// Through MPI all arrays go from a rank to another in one message, or, as at most round_bytes are under
+  /// way from a rank at a time, in pieces of that size; memory for as many is kept from call to call.
   void apply(std::span<const Transfer> transfers) const;
   void apply(const ExchangePlan& plan, const void* send, void* receive, std::size_t element_size) const {
     const Transfer only{plan, send, receive, element_size};
@@ -50,7 +51,7 @@ class DeviceExchange {
  private:
   struct Buffers;
   std::string join_group();  ///< why that cannot be done; empty: done
-  void apply_in_rounds(const Transfer& transfer) const;
+  void apply_in_rounds(std::span<const Transfer> transfers) const;
 
   const Communicator& comm_;
   PayloadPath path_;

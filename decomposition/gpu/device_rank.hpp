@@ -64,7 +64,10 @@ class DeviceRank : public RankStorage, private Settling {
   const std::uint32_t* weights() const { return weighted_ ? particles_.values(fields::work) : nullptr; }
 
   const Vec3d* arrived_positions() const;
-  void move_fields(const ExchangePlan& plan, const std::uint32_t* departing);
+  /// Collective. most: particles that leave any rank.
+  void move_fields(const ExchangePlan& plan, const std::uint32_t* departing, Count most);
+  void move_columns(const ExchangePlan& plan, const std::uint32_t* departing,
+                    std::span<const DeviceParticles::Column> columns);
   void merge_arrivals(const Communicator& comm, const Frontier& frontier, const Box& box,
                       const ExchangePlan& plan);
   Count portion(const Frontier& frontier, std::size_t i) const;
@@ -94,10 +97,10 @@ class DeviceRank : public RankStorage, private Settling {
 
 /// grove::decompose() of particles on GPUs; the same cells, cuts and leaves of ids, bit for bit. Collective.
 /// exchange: made with the same communicator. Cost: see cuda::ResidentCells and cuda::cut_to_leaves(); device
-/// memory: 32 bytes per record on top of the particles and of those that arrive, and while they migrate or
-/// are ordered one field of them again; before that 24 bytes per record sent to another rank to be cut and 68
-/// per record received. records (out, optional): as there. Errors: as there, and duplicate ids at any cut
-/// between them.
+/// memory: 32 bytes per record on top of the particles and of those that arrive, and while they are
+/// ordered one field of them again, while they migrate one field of those that leave, or 64 MiB; before that
+/// 24 bytes per record sent to another rank to be cut and 68 per record received. records (out, optional): as
+/// there. Errors: as there, and duplicate ids at any cut between them.
 Domain decompose(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
                  const DecompositionParameters& parameters, const Domain& previous,
                  DecompositionReport& report, cuda::DeviceRecords* records = nullptr);

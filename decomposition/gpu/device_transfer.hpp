@@ -14,7 +14,8 @@ namespace grove {
 void transfer(const DeviceExchange& exchange, const LeafTransfer& leaves, const void* values, void* moved,
               std::size_t element_size);
 
-/// Collective. The same with all fields, one after the other.
-void transfer(const DeviceExchange& exchange, const LeafTransfer& leaves, DeviceParticles& particles);
+/// Collective. The same with all fields, several at once (column_groups.hpp).
+void transfer(const Communicator& comm, const DeviceExchange& exchange, const LeafTransfer& leaves,
+              DeviceParticles& particles);
 
 }  // namespace grove

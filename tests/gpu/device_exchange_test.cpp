@@ -104,5 +104,16 @@ TEST_F(DeviceExchangeTest, brings_whole_particles_once) {
   }
 }
 
+/// More leave a rank than are copied at once: columns go in several groups.
+TEST_F(DeviceExchangeTest, brings_whole_particles_in_groups_of_columns) {
+  if (comm_.size() == 1) GTEST_SKIP() << "nothing is sent";
+  // All lie on rank 1, from which at least half leave: 1.5 million / 2 of 102 bytes are more than 64 MiB.
+  constexpr std::uint64_t count = 1500000;
+  DeviceParticles on_device(make_particles(comm_, Shape::uniform, count, true, 1));
+  DecompositionReport report;
+  decompose(comm_, on_device, *exchange_, {}, {}, report);
+  test::expect_whole_particles_once(comm_, on_device.download(), Shape::uniform, count, true);
+}
+
 }  // namespace
 }  // namespace grove

@@ -1,6 +1,8 @@
 // The calls that a step on GPUs makes of other ranks, and the waits of the host for its GPU, have budgets.
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/backend.hpp"
@@ -13,24 +15,34 @@
 namespace grove {
 namespace {
 
-class StepBudgetsOnGpu : public testing::GpuRanks {};
+class StepBudgetsOnGpu : public testing::GpuRanks {
+ protected:
+  void check(const testing::StepBudgets& budgets, const std::string& rule) {
+    testing::check_budgets(comm_, budgets, rule, [&](Particles particles, const GravityParameters& gravity) {
+      return make_backend(comm_, {"cuda", true, std::nullopt}, std::move(particles), gravity);
+    });
+  }
+};
 
 TEST_F(StepBudgetsOnGpu, hold) {
   // Arrays that do not go through NCCL are copied to the host for each rank that gets some.
   const bool counts_waits = comm_.size() == 1 || exchange_->path() == PayloadPath::nccl;
   const auto waits = [&](std::uint64_t most) { return counts_waits ? most : testing::StepBudget::any; };
-  const testing::StepBudgets budgets = {
-      // Sizes, sums and agreement as on the host, and four about faults of GPUs and the number of groups that
-      // walk; roots of leaves are no collective.
-      {"block step", {7, waits(30)}},
-      {"first block step", {7, waits(30)}},
-      {"longest step", {30, waits(80)}},
-      {"new cuts", {200, waits(400)}},
-  };
-  testing::check_budgets(
-      comm_, budgets, "middle", [&](Particles particles, const GravityParameters& gravity) {
-        return make_backend(comm_, {"cuda", true, std::nullopt}, std::move(particles), gravity);
-      });
+  // Sizes, sums and agreement as on the host, and four about faults of GPUs and the number of groups that
+  // walk; roots of leaves are no collective. Groups of NCCL: roots of leaves, and trees for other ranks; with
+  // new cuts also the records of small cells, and all columns of the particles that move.
+  check({{"block step", {7, waits(30), 2}},
+         {"first block step", {7, waits(30), 2}},
+         {"longest step", {30, waits(80), 2}},
+         {"new cuts", {200, waits(400), 4}}},
+        "middle");
+}
+
+/// Nobody's records are cut by others; but particles of cells that are joined move once more.
+TEST_F(StepBudgetsOnGpu, of_decompositions_in_one_round_hold) {
+  if (comm_.size() == 1) GTEST_SKIP() << "one rank cuts alone";
+  constexpr std::uint64_t any = testing::StepBudget::any;
+  check({{"block step", {7, any, 2}}, {"new cuts", {any, any, 4}}}, "domains");
 }
 
 TEST_F(StepBudgetsOnGpu, count_known_calls) {

@@ -9,16 +9,16 @@ namespace {
 /// On any number of ranks.
 const testing::StepBudgets budgets = {
     // Roots of leaves; sizes of messages with trees; sums of forces; all that comes between two steps.
-    {"block step", {4, 0}},
+    {"block step", {4, 0, 0}},
     // After a longest step, where leaves do not have to move.
-    {"first block step", {4, 0}},
+    {"first block step", {4, 0, 0}},
     // New trees in the same cells.
-    {"rebuild", {8, 0}},
+    {"rebuild", {8, 0, 0}},
     // It ends: all particles are active, energy.csv has their totals.
-    {"longest step", {22, 0}},
+    {"longest step", {22, 0, 0}},
     // Some 25 and 7 a level that all ranks cut together, of which there may be 19.
-    {"new cuts", {160, 0}},
-    {"first cuts of an epoch", {160, 0}},
+    {"new cuts", {160, 0, 0}},
+    {"first cuts of an epoch", {160, 0, 0}},
 };
 
 void check(const testing::StepBudgets& of_rule, const std::string& rule) {

@@ -23,7 +23,7 @@ namespace grove::testing {
 /// The most that a step may make, on the rank that makes most.
 struct StepBudget {
   static constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t collectives = any, host_waits = any;
+  std::uint64_t collectives = any, host_waits = any, nccl_groups = any;
 };
 /// By kind of step (StepKinds), each of which is to be seen.
 using StepBudgets = std::map<std::string, StepBudget>;
@@ -82,19 +82,23 @@ inline void check_budgets(
     // The first two have to do with the begin: the first forces, and the first step's outputs.
     if (step["step"] > 1) {
       const std::uint64_t collectives = step["counts"]["collectives"],
-                          host_waits = step["counts"]["host_waits"];
+                          host_waits = step["counts"]["host_waits"],
+                          nccl_groups = step["counts"]["nccl_groups"];
       if (const auto budget = budgets.find(kind); budget != budgets.end()) {
         EXPECT_LE(collectives, budget->second.collectives) << kind << ": " << step.dump();
         EXPECT_LE(host_waits, budget->second.host_waits) << kind << ": " << step.dump();
+        EXPECT_LE(nccl_groups, budget->second.nccl_groups) << kind << ": " << step.dump();
       }
-      auto& seen = most.try_emplace(kind, StepBudget{0, 0}).first->second;
+      auto& seen = most.try_emplace(kind, StepBudget{0, 0, 0}).first->second;
       seen.collectives = std::max(seen.collectives, collectives);
       seen.host_waits = std::max(seen.host_waits, host_waits);
+      seen.nccl_groups = std::max(seen.nccl_groups, nccl_groups);
     }
   }
   for (const auto& [kind, budget] : budgets) EXPECT_TRUE(most.contains(kind)) << "no " << kind;
   for (const auto& [kind, seen] : most)
-    fmt::print("{}: {} collectives, {} waits for the GPU\n", kind, seen.collectives, seen.host_waits);
+    fmt::print("{}: {} collectives, {} waits for the GPU, {} groups of NCCL\n", kind, seen.collectives,
+               seen.host_waits, seen.nccl_groups);
 }
 
 }  // namespace grove::testing

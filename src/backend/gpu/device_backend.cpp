@@ -63,7 +63,7 @@ class DeviceBackend : public Backend {
     if (records_.size() > 0) throw std::logic_error("leaves that have no trees yet do not move");
     const auto carry = [&](const LeafTransfer& of_particles, const std::vector<std::int32_t>& before) {
       const cuda::MemoryPurpose purpose("leaves that move", particles_.size(), bytes_per_particle());
-      transfer(exchange_, of_particles, particles_);
+      transfer(comm_, exchange_, of_particles, particles_);
       trees_.move_leaves(before, domain);
       expect_trees();
       cuda::device_synchronise();

@@ -1,0 +1,148 @@
+// DeviceRank where particles move to other ranks.
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "decomposition/gpu/column_groups.hpp"
+#include "decomposition/gpu/device_rank.hpp"
+#include "decomposition/services/rank_particles.hpp"
+#include "kernels/cuda/cuts/partition/record_segments.hpp"
+
+namespace grove {
+
+const Vec3d* DeviceRank::arrived_positions() const {
+  const auto columns = particles_.columns();
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    if (columns[c].info.name == fields::position.info.name)
+      return reinterpret_cast<const Vec3d*>(arrived_[c].data());
+  throw std::logic_error("particles without positions");
+}
+
+/// This rank's records in a frontier cell. Where no cell was cut, one rank gets all.
+Count DeviceRank::portion(const Frontier& frontier, std::size_t i) const {
+  if (cells_) return cells_->tally(frontier.cell(i)).count;
+  return portions_.empty() ? static_cast<Count>(size()) : portions_[i];
+}
+
+bool DeviceRank::migrate(const Communicator& comm, const Frontier& frontier, const Box& box) {
+  end_arrival();
+  std::vector<Count> counts(static_cast<std::size_t>(comm.size()), 0);
+  for (std::size_t i = 0; i < frontier.size(); ++i)
+    counts[static_cast<std::size_t>(frontier.owner(i))] += portion(frontier, i);
+  const auto self = static_cast<std::size_t>(comm.rank());
+  const auto before = static_cast<std::size_t>(
+      std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(self), Count{0}));
+  const auto staying = static_cast<std::size_t>(counts[self]);
+  const std::size_t departing = size() - staying;
+  const Count most = comm.size() == 1 ? 0 : comm.max(static_cast<Count>(departing));
+  if (most == 0) {
+    cells_.reset();
+    return false;
+  }
+
+  counts[self] = 0;
+  const ExchangePlan plan(comm, counts);
+  comm.together([&] {
+    check_size(staying + static_cast<std::size_t>(plan.receive_total()));
+    check_size(size() + static_cast<std::size_t>(plan.receive_total()));
+  });
+  // Owners ascend from left to right, so what leaves lies before and behind what stays.
+  cuda::DeviceArray<std::uint32_t> index(departing);
+  const std::uint32_t* const all = records_.columns[3].data();
+  cuda::device_copy(index.data(), all, before * sizeof(std::uint32_t));
+  cuda::device_copy(index.data() + before, all + before + staying,
+                    (departing - before) * sizeof(std::uint32_t));
+  move_fields(plan, index.data(), most);
+  merge_arrivals(comm, frontier, box, plan);
+  cells_.reset();
+  cuda::device_synchronise();
+  return true;
+}
+
+/// Arrivals are numbered from the end of the particles on. Ids and weights, which cuts look up, are put
+/// there; what else has arrived waits for arrange(), which also drops those that have left.
+void DeviceRank::move_fields(const ExchangePlan& plan, const std::uint32_t* departing, Count most) {
+  const auto received = static_cast<std::size_t>(plan.receive_total());
+  ids_ = size() + received;
+  const auto columns = particles_.columns();
+  for (std::size_t begin = 0; begin < columns.size();) {
+    const std::size_t end = end_of_group(columns, begin, most);
+    move_columns(plan, departing, columns.subspan(begin, end - begin));
+    begin = end;
+  }
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    DeviceParticles::Column& column = columns[c];
+    const bool is_looked_up =
+        column.info.name == fields::id.info.name || column.info.name == fields::work.info.name;
+    if (!is_looked_up) continue;
+    const std::size_t element = column.element_size;
+    cuda::DeviceArray<std::byte> all((size() + received) * element);
+    cuda::device_copy(all.data(), column.values.data(), size() * element);
+    cuda::device_copy(all.data() + size() * element, arrived_[c].data(), received * element);
+    column.values = std::move(all);
+  }
+}
+
+void DeviceRank::move_columns(const ExchangePlan& plan, const std::uint32_t* departing,
+                              std::span<const DeviceParticles::Column> columns) {
+  const auto sent = static_cast<std::size_t>(plan.send_total()),
+             received = static_cast<std::size_t>(plan.receive_total());
+  std::vector<cuda::DeviceArray<std::byte>> packed;
+  std::vector<DeviceExchange::Transfer> transfers;
+  for (const DeviceParticles::Column& column : columns) {
+    cuda::DeviceArray<std::byte>& arrived = arrived_.emplace_back();
+    if (!column.info.migrate) continue;
+    const std::size_t element = column.element_size;
+    arrived = cuda::DeviceArray<std::byte>(received * element);
+    cuda::DeviceArray<std::byte>& values = packed.emplace_back(sent * element);
+    cuda::gather_elements(values.data(), {column.values.data(), size(), nullptr}, departing, sent, element);
+    transfers.push_back({plan, values.data(), arrived.data(), element});
+  }
+  exchange_.apply(transfers);
+}
+
+/// Makes the records those of this rank's frontier cells, left to right: in each those that stay, then the
+/// arrivals, of which each rank has sent those of one cell after the other.
+void DeviceRank::merge_arrivals(const Communicator& comm, const Frontier& frontier, const Box& box,
+                                const ExchangePlan& plan) {
+  std::vector<Count> portions;
+  for (std::size_t i = 0; i < frontier.size(); ++i) portions.push_back(portion(frontier, i));
+  const std::vector<Count> arriving = frontier.arrivals(comm, portions);
+  const auto ranks = static_cast<std::size_t>(comm.size()), self = static_cast<std::size_t>(comm.rank());
+  const std::size_t own_cells = arriving.size() / ranks;
+
+  const auto received = static_cast<std::size_t>(plan.receive_total());
+  cuda::DeviceRecords arrived(received);
+  cuda::make_records(box, arrived_positions(), received, static_cast<std::uint32_t>(size()), arrived);
+
+  std::vector<cuda::SegmentCopy> stay, arrive;
+  const auto offsets = plan.receive_offsets();
+  std::vector<std::uint64_t> next(offsets.begin(), offsets.end() - 1);  // by source rank
+  std::uint64_t end = 0, from = 0;
+  std::size_t own = 0;
+  for (std::size_t i = 0; i < frontier.size(); ++i) {
+    const auto portion = static_cast<std::uint64_t>(portions[i]);
+    if (frontier.owner(i) == comm.rank()) {
+      stay.push_back({from, portion, end});
+      end += portion;
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        if (rank == self) continue;
+        const auto count = static_cast<std::uint64_t>(arriving[rank * own_cells + own]);
+        arrive.push_back({next[rank], count, end});
+        next[rank] += count;
+        end += count;
+      }
+      ++own;
+    }
+    from += portion;
+  }
+  spare_ = cuda::DeviceRecords();
+  cuda::DeviceRecords merged(end);
+  cuda::copy_segments(records_, merged, stay);
+  cuda::copy_segments(arrived, merged, arrive);
+  records_ = std::move(merged);
+  spare_ = cuda::DeviceRecords(end);
+}
+
+}  // namespace grove
