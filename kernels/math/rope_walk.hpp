@@ -21,6 +21,29 @@ struct RopeTarget {
   Vec3f position;      ///< in the frame of its leaf
 };
 
+/// Of a target that goes alone.
+struct OwnPace {
+  GROVE_HOST_DEVICE bool is_at(std::uint32_t, std::int32_t) const { return true; }
+  GROVE_HOST_DEVICE void goes_to(std::uint32_t, std::int32_t) {}
+  GROVE_HOST_DEVICE bool any(bool own) const { return own; }
+};
+
+/// The place where the way of a target that goes with others goes on.
+class NextOnWay {
+ public:
+  GROVE_HOST_DEVICE bool is_at(std::uint32_t code, std::int32_t node) const {
+    return code == code_ && node == node_;
+  }
+  GROVE_HOST_DEVICE void goes_to(std::uint32_t code, std::int32_t node) {
+    code_ = code;
+    node_ = node;
+  }
+
+ private:
+  std::uint32_t code_ = 0;
+  std::int32_t node_ = 0;
+};
+
 /// One target's way through the trees of all leaves, along their ropes: no stack, no other target (Nakasato
 /// 2012, J. Comput. Sci. 3, 132). The cells of the ORB are followed to a leaf, that leaf's tree to its end,
 /// and then the cells again; what holds the target is opened.
@@ -47,17 +70,26 @@ struct RopeTarget {
 ///   links(Leaf, n), core(Leaf, n), moments(Leaf, n)   of its nodes, and where needed box(Leaf, n); at least
 ///       the root is there; way(Leaf, n): child and next of links(), all that most nodes are asked for
 ///   particle(Leaf, i), softening(Leaf, i)             of its particles
-template <class Trees, class Visitor>
+///
+/// The Pace says who goes together. Targets that do visit whatever one of them has to, and each takes part
+/// where its own way goes, so its force has the same bits as if it went alone:
+///   bool is_at(code, node) const    true if this target's way goes through here
+///   void goes_to(code, node)        what comes next on its way
+///   bool any(bool) const            true if it is for one of those who go together
+template <class Trees, class Visitor, class Pace = OwnPace>
 class RopeWalk {
  public:
   GROVE_HOST_DEVICE RopeWalk(const Trees& trees, const RopeTarget& target, Visitor& visitor)
-      : trees_(trees), target_(target), visitor_(visitor), code_(trees.begin()) {}
+      : trees_(trees), target_(target), visitor_(visitor), code_(trees.begin()) {
+    pace_.goes_to(code_, node_);
+  }
 
-  /// Returns false if a pruned node would have to be opened. One loop for leaves and what is above them:
-  /// threads of a warp that are in one or the other go on side by side.
+  /// Returns false if a pruned node would have to be opened. One loop for leaves and what is above
+  /// them: threads of a warp that are in one or the other go on side by side.
   GROVE_HOST_DEVICE bool run() {
     while (true) {
       if (node_ < 0) {
+        if (node_ == NodeLinks::pruned) return false;
         if (code_ == rope_end) return true;
         if (trees_.is_cell(code_)) {
           step_above();
@@ -65,7 +97,7 @@ class RopeWalk {
         }
         enter(trees_.leaf_of(code_));
       }
-      if (!step_in_leaf()) return false;
+      step_in_leaf();
     }
   }
 
@@ -74,17 +106,20 @@ class RopeWalk {
  private:
   GROVE_HOST_DEVICE void step_above() {
     const auto cell = trees_.cell_of(code_);
-    const bool holds = trees_.cell_links(cell).holds(target_.leaf);
-    const NodeCore core = trees_.cell_core(cell);
-    const Vec3f d = trees_.cell_place(cell, core) - target_.position;
-    ++tests;
-    if (!holds && accepts_cell(cell, core, d)) {
-      visitor_.node(core, trees_.cell_moments(cell), d);
-      ++nodes;
-      code_ = trees_.after_cell(cell);
-    } else {
-      code_ = trees_.below(cell);
+    const std::uint32_t below = trees_.below(cell), after = trees_.after_cell(cell);
+    bool opens = false;
+    if (pace_.is_at(code_, node_)) {
+      const NodeCore core = trees_.cell_core(cell);
+      const Vec3f d = trees_.cell_place(cell, core) - target_.position;
+      ++tests;
+      opens = trees_.cell_links(cell).holds(target_.leaf) || !accepts_cell(cell, core, d);
+      if (!opens) {
+        visitor_.node(core, trees_.cell_moments(cell), d);
+        ++nodes;
+      }
+      pace_.goes_to(opens ? below : after, node_);
     }
+    code_ = pace_.any(opens) ? below : after;
   }
 
   template <class Cell>
@@ -106,29 +141,33 @@ class RopeWalk {
 
   /// Begins with the root of a leaf's tree.
   GROVE_HOST_DEVICE void enter(std::int32_t leaf) {
+    const bool is_here = pace_.is_at(code_, node_);
     leaf_ = trees_.enter(leaf);
     own_place_ = leaf == target_.leaf ? target_.place : -1;
     node_ = 0;
     code_ = trees_.after_leaf(leaf);
+    if (is_here) pace_.goes_to(code_, node_);
   }
 
-  GROVE_HOST_DEVICE bool step_in_leaf() {
+  GROVE_HOST_DEVICE void step_in_leaf() {
     const auto core = trees_.core(leaf_, node_);
     const auto way = trees_.way(leaf_, node_);
-    const Vec3f d = core.centre + leaf_.shift - target_.position;
-    ++tests;
-    if (accepts_node(core, d)) {
-      visitor_.node(core, trees_.moments(leaf_, node_), d);
-      ++nodes;
-      node_ = way.next;
-    } else if (way.child >= 0) {
-      node_ = way.child;
-    } else {
-      if (way.child != NodeLinks::bucket) return false;
-      open_bucket(trees_.links(leaf_, node_));
-      node_ = way.next;
+    std::int32_t then = way.next;
+    if (pace_.is_at(code_, node_)) {
+      const Vec3f d = core.centre + leaf_.shift - target_.position;
+      ++tests;
+      if (accepts_node(core, d)) {
+        visitor_.node(core, trees_.moments(leaf_, node_), d);
+        ++nodes;
+      } else if (way.child == NodeLinks::bucket) {
+        open_bucket(trees_.links(leaf_, node_));
+      } else {
+        then = way.child;
+      }
+      pace_.goes_to(code_, then);
     }
-    return true;
+    const bool leads_down = way.child != NodeLinks::bucket && pace_.any(then != way.next);
+    node_ = leads_down ? way.child : way.next;
   }
 
   GROVE_HOST_DEVICE void open_bucket(const NodeLinks links) {
@@ -144,9 +183,11 @@ class RopeWalk {
   const Trees& trees_;
   const RopeTarget target_;
   Visitor& visitor_;
+  Pace pace_;
 
-  std::uint32_t code_;           ///< the next one when the leaf is done
-  std::int32_t node_ = -1;       ///< the next one of the leaf; -1: none
+  std::uint32_t code_;  ///< the next one when the leaf is done
+  std::int32_t node_ =
+      -1;  ///< the next one of the leaf; -1: none; NodeLinks::pruned: one that is to be opened
   typename Trees::Leaf leaf_{};  ///< the one that the walk is in
   std::int32_t own_place_ = -1;  ///< of the target, if the leaf is its own
 };

@@ -145,9 +145,14 @@ class Recursion {
   Visitor& visitor_;
 };
 
-/// The same nodes and particles in the same order. The forces are those of rope_walk() but for rounding, as
-/// it may be compiled with other instructions. Where rounding decides about a node that changes less: some
-/// 1e-4 of a force, of which the node is one of hundreds.
+/// Of a target that goes with one that opens everything.
+struct BesideOpener : NextOnWay {
+  static bool any(bool) { return true; }
+};
+
+/// The same nodes and particles in the same order, alone and beside another target. The forces are those of
+/// rope_walk() but for rounding, as it may be compiled with other instructions. Where rounding decides about
+/// a node that changes less: some 1e-4 of a force, of which the node is one of hundreds.
 template <class Acceptance>
 void expect_steps_of_recursion(LocalTreeKind kind, Criterion criterion, Count quantum) {
   using Quadrupoles = TargetVisitor<Acceptance, TargetExpansion<Order::quadrupole, Spline>>;
@@ -172,14 +177,21 @@ void expect_steps_of_recursion(LocalTreeKind kind, Criterion criterion, Count qu
           to_walk_acceleration(leaf.old_acceleration[i], gravity.gravitational_constant, grown.units);
       const Quadrupoles fresh(Acceptance(rule.inverse_tolerance(static_cast<float>(walked))),
                               TargetExpansion<Order::quadrupole, Spline>(softening[0]));
-      Recorder recorder(fresh), reference(fresh);
+      Recorder recorder(fresh), beside(fresh), reference(fresh);
       const HostRopeTrees trees(forest, grown.units, softening.data(), leaf.origin);
-      RopeWalk walk(trees, {leaf.leaf, i, leaf.particles[i].position}, recorder);
+      const RopeTarget target{leaf.leaf, i, leaf.particles[i].position};
+      RopeWalk walk(trees, target, recorder);
       ASSERT_TRUE(walk.run());
+      RopeWalk<HostRopeTrees, decltype(beside), BesideOpener> joint(trees, target, beside);
+      ASSERT_TRUE(joint.run());
       Recursion(top, own.trees, grown.units, leaf, i, softening.data(), reference).cell(0);
       ASSERT_EQ(recorder.steps, reference.steps) << "leaf " << l << ", particle " << i;
       // It counts the target itself among the particles.
       ASSERT_EQ(walk.nodes + walk.particles, reference.steps.size() + 1);
+      ASSERT_EQ(beside.steps, recorder.steps);
+      ASSERT_EQ(joint.nodes, walk.nodes);
+      ASSERT_EQ(joint.particles, walk.particles);
+      ASSERT_EQ(joint.tests, walk.tests);
       const auto p = static_cast<std::size_t>(grown.leaf_begin[l] + i);
       const Vec3f difference = particles.acceleration[p] - units.acceleration_of(reference.sum.acceleration);
       ASSERT_LE(norm(difference.as<double>()), rounding_bound(particles, gravity, p, 100));

@@ -110,9 +110,10 @@ class PieceParting {
     }
     __syncthreads();
     load(from, first, min(first + kd_piece, node_.end()));
-    for (int side = 0; side < 2; ++side) rank(side);
+    left_base_ = rank(0);
+    right_base_ = rank(1);
     __syncthreads();
-    if (threadIdx.x < 2) tell(static_cast<int>(threadIdx.x));
+    tell();
     __syncthreads();
     write(to);
     __syncthreads();
@@ -139,8 +140,9 @@ class PieceParting {
     }
   }
 
-  /// Ranks among the block's particles of a side, and its box.
-  __device__ void rank(int side) {
+  /// Ranks among the warp's particles of a side, and its box. Returns how many of that side warps before
+  /// this one have.
+  __device__ std::uint32_t rank(int side) {
     IntegerPosition low{~0U, ~0U, ~0U}, high{0, 0, 0};
     std::uint32_t of_warp = 0;
 #pragma unroll
@@ -160,15 +162,22 @@ class PieceParting {
       atomicMax(&m_.high[side][lane_index()], high[lane_index()]);
     }
     const std::uint32_t before = lane_index() == 0 ? atomicAdd(&m_.taken[side], of_warp) : 0;
-    base_[side] = __shfl_sync(~0U, before, 0);
+    return __shfl_sync(~0U, before, 0);
   }
 
-  /// Takes places for the block's particles of a side.
-  __device__ void tell(int side) {
-    m_.taken[side] = atomicAdd(&partition_.taken[side], m_.taken[side]);
-    for (int a = 0; a < 3; ++a) {
-      atomicMin(&partition_.low[side][a], m_.low[side][a]);
-      atomicMax(&partition_.high[side][a], m_.high[side][a]);
+  /// Takes places for the block's particles of both sides: a thread each, and one for each plane of both
+  /// boxes. All blocks of a node meet here, and few of them have a particle that makes a box larger.
+  __device__ void tell() {
+    const int t = static_cast<int>(threadIdx.x);
+    if (t < 2) m_.taken[t] = atomicAdd(&partition_.taken[t], m_.taken[t]);
+    if (t < 32 || t >= 32 + 12) return;
+    const int side = (t - 32) / 6, axis = (t - 32) % 3;
+    if ((t - 32) / 3 % 2 == 0) {
+      const Coordinate low = m_.low[side][axis];
+      if (low < __ldcg(&partition_.low[side][axis])) atomicMin(&partition_.low[side][axis], low);
+    } else {
+      const Coordinate high = m_.high[side][axis];
+      if (high > __ldcg(&partition_.high[side][axis])) atomicMax(&partition_.high[side][axis], high);
     }
   }
 
@@ -177,9 +186,8 @@ class PieceParting {
     for (int k = 0; k < records_of_thread; ++k) {
       const Moving& r = record_[k];
       if (!r.exists) continue;
-      const int side = r.is_right ? 1 : 0;
-      const std::uint32_t place = m_.taken[side] + base_[side] + r.rank;
-      const std::uint32_t i = side == 0 ? node_.first + place : node_.end() - 1 - place;
+      const std::uint32_t i = r.is_right ? node_.end() - 1 - (m_.taken[1] + right_base_ + r.rank)
+                                         : node_.first + m_.taken[0] + left_base_ + r.rank;
       for (int a = 0; a < 3; ++a) to.at[a][i] = r.at[a];
       to.at[3][i] = r.index;
     }
@@ -191,7 +199,9 @@ class PieceParting {
   const int axis_;
   const Coordinate middle_;
   Moving record_[records_of_thread];
-  std::uint32_t base_[2];  ///< particles of a side that warps before this one have
+  /// Particles of a side that warps before this one have. No array: an index that the compiler does not know
+  /// would keep the records in memory, not in registers.
+  std::uint32_t left_base_, right_base_;
 };
 
 /// The pieces of a level, a block each.

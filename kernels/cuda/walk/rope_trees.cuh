@@ -53,7 +53,7 @@ struct RopeWay {
 class DeviceRopeTrees {
  public:
   GROVE_HOST_DEVICE DeviceRopeTrees(const WalkSources& from, const RopeCells& above, std::int32_t target_leaf)
-      : from_(from), above_(above), frame_(from.nodes[0].frames[target_leaf]) {}
+      : from_(from), above_(above), target_leaf_(target_leaf) {}
 
   /// A leaf that is walked.
   struct Leaf {
@@ -70,7 +70,7 @@ class DeviceRopeTrees {
   GROVE_HOST_DEVICE TopLinks cell_links(std::uint32_t cell) const { return above_.cells.links[cell]; }
   GROVE_HOST_DEVICE NodeCore cell_core(std::uint32_t cell) const { return from_.nodes[1].core[cell]; }
   GROVE_HOST_DEVICE Vec3f cell_place(std::uint32_t cell, const NodeCore& core) const {
-    return core.centre + shift_between(from_.nodes[1].frames[cell], frame_);
+    return core.centre + shift_between(from_.nodes[1].frames[cell], frame());
   }
   GROVE_HOST_DEVICE const NodeMoments& cell_moments(std::uint32_t cell) const {
     return from_.nodes[1].moments[cell];
@@ -85,8 +85,8 @@ class DeviceRopeTrees {
     return static_cast<std::int32_t>(from_.codes.frame(code));
   }
   GROVE_HOST_DEVICE Leaf enter(std::int32_t leaf) const {
-    const SourceFrame frame = from_.nodes[0].frames[leaf];
-    return {shift_between(frame, frame_), frame.node, frame.particle};
+    const SourceFrame from = from_.nodes[0].frames[leaf];
+    return {shift_between(from, frame()), from.node, from.particle};
   }
   GROVE_HOST_DEVICE std::uint32_t after_leaf(std::int32_t leaf) const {
     return above_.next[above_.cells.leaf_cell[leaf]];
@@ -115,13 +115,16 @@ class DeviceRopeTrees {
   }
 
  private:
-  GROVE_HOST_DEVICE static std::uint64_t place(std::uint32_t first, std::int32_t i) {
-    return std::uint64_t{first} + static_cast<std::uint64_t>(i);
+  /// Of the target's leaf. Read again for each leaf on the way: kept, it would take registers that steps in
+  /// leaves need.
+  GROVE_HOST_DEVICE const SourceFrame& frame() const { return from_.nodes[0].frames[target_leaf_]; }
+  GROVE_HOST_DEVICE static std::uint32_t place(std::uint32_t first, std::int32_t i) {
+    return first + static_cast<std::uint32_t>(i);
   }
 
   const WalkSources& from_;
   const RopeCells& above_;
-  const SourceFrame frame_;  ///< of the target's leaf
+  const std::int32_t target_leaf_;
 };
 
 }  // namespace grove::cuda

@@ -15,6 +15,7 @@ namespace grove::cuda {
 namespace {
 
 constexpr int rope_threads = 128;
+constexpr int blocks_at_once = 10;  ///< on a multiprocessor: as many as monopoles allow without spilling
 
 struct RopeRule {
   AcceptanceRule acceptance;
@@ -56,6 +57,18 @@ __global__ void __launch_bounds__(rope_threads)
   }
 }
 
+/// Targets of one warp that go together: its lanes read the same nodes at the same time. All of them walk.
+struct WarpPace : NextOnWay {
+  __device__ static bool any(bool own) { return __any_sync(~0U, own); }
+};
+
+/// True if the targets of the warp are so close in tree order that they go nearly the same way.
+__device__ bool are_neighbours(std::uint64_t p) {
+  constexpr std::uint64_t most_apart = 256;
+  const std::uint64_t first = __shfl_sync(~0U, p, 0);
+  return __all_sync(~0U, p < first + most_apart && first < p + most_apart);
+}
+
 __device__ void add_to_state(std::uint32_t node, std::uint32_t particle, std::uint32_t tests,
                              RopeState* state) {
   const unsigned all[] = {__reduce_add_sync(~0u, node), __reduce_add_sync(~0u, particle),
@@ -67,7 +80,7 @@ __device__ void add_to_state(std::uint32_t node, std::uint32_t particle, std::ui
 }
 
 template <class Acceptance, Order order, class Shape>
-__global__ void __launch_bounds__(rope_threads)
+__global__ void __launch_bounds__(rope_threads, blocks_at_once)
     follow(const RopeRule rule, const WalkSources sources, const RopeCells above, const RopeTargets targets,
            const ForceOutput out, RopeState* state) {
   const std::uint32_t t = blockIdx.x * rope_threads + threadIdx.x;
@@ -81,14 +94,23 @@ __global__ void __launch_bounds__(rope_threads)
   TargetVisitor gravity(Acceptance(rule.acceptance.inverse_tolerance(old_acceleration)),
                         TargetExpansion<order, Shape>(targets.trees.softening[p]));
   const DeviceRopeTrees trees(sources, above, target.leaf);
-  RopeWalk walk(trees, target, gravity);
-  if (t < targets.count) {
+  std::uint32_t nodes = 0, particles = 0, tests = 0;
+  const auto go = [&]<class Pace>(Pace) {
+    RopeWalk<DeviceRopeTrees, decltype(gravity), Pace> walk(trees, target, gravity);
     if (!walk.run()) atomicMax(&state->is_pruned, 1);
-    out.set(p, rule.units.acceleration_of(gravity.sum.acceleration),
-            rule.units.potential_of(gravity.sum.potential), walk.nodes + walk.particles);
-  }
+    nodes = walk.nodes, particles = walk.particles, tests = walk.tests;
+  };
+  const bool is_target = t < targets.count;
+  if (are_neighbours(p))
+    go(WarpPace{});
+  else if (is_target)
+    go(OwnPace{});
   __syncwarp();
-  add_to_state(walk.nodes, walk.particles, walk.tests, state);
+  if (is_target)
+    out.set(p, rule.units.acceleration_of(gravity.sum.acceleration),
+            rule.units.potential_of(gravity.sum.potential), nodes + particles);
+  __syncwarp();
+  add_to_state(is_target ? nodes : 0, is_target ? particles : 0, is_target ? tests : 0, state);
 }
 
 }  // namespace
