@@ -28,7 +28,8 @@ struct RopeTargets {
 /// Forces on single particles, a thread each, in one pass over all trees along their ropes: the criterion is
 /// applied to each particle's own place and |a_old|. A reference for the walk of groups, and the plainest
 /// walk there is. Sets the output of the particles in `targets`; a force is the same to the bit whatever the
-/// order of the targets, but neighbours in one warp go the same way and share what they read.
+/// order of the targets. Where the targets of a warp are close in tree order, they go together through what
+/// any of them has to visit and read each node once; others go alone.
 ///
 /// above: the cells of `sources`. median_acceleration: as of update_leaves(). Throws std::logic_error if a
 /// pruned node would have to be opened. Cost: a test per node on a particle's way, whose nodes it reads
