@@ -1,0 +1,67 @@
+#pragma once
+
+#include <vector>
+
+namespace grove {
+
+/// The constituents of a homogeneous universe today, and how fast it expands. Curvature is the difference
+/// to 1.
+struct Cosmology {
+  double omega_matter = 1;
+  double omega_lambda = 0;     ///< dark energy
+  double omega_radiation = 0;  ///< photons and massless neutrinos
+  /// The equation of state of dark energy is w0 + wa (1 - a) (Chevallier and Polarski 2001; Linder 2003).
+  double w0 = -1, wa = 0;
+  double hubble = 1;  ///< H0, 1 / time
+
+  double omega_curvature() const { return 1 - omega_matter - omega_lambda - omega_radiation; }
+  friend bool operator==(const Cosmology&, const Cosmology&) = default;
+};
+
+inline double redshift_of(double scale_factor) { return 1 / scale_factor - 1; }
+inline double scale_factor_of(double redshift) { return 1 / (1 + redshift); }
+
+/// The expansion of a universe. Its scale factor a is 1 today; times are those since a = 0.
+///
+/// Particles have comoving places x and canonical momenta p = a^2 dx/dt for each unit of mass. In comoving
+/// gravity g they go by dx = p dt / a^2 and dp = g dt / a, so that leapfrogs stay symplectic with the
+/// integrals of dt / a^2 and dt / a as factors (Quinn et al. 1997, astro-ph/9710043, eq. 12).
+class Expansion {
+ public:
+  /// InputError if there is no matter, H0 is not positive, or the universe does not expand all the way from
+  /// a = 0 to largest_scale_factor.
+  explicit Expansion(const Cosmology& cosmology, double largest_scale_factor = 1);
+
+  const Cosmology& cosmology() const { return cosmology_; }
+
+  /// H(a), 1 / time.
+  double hubble(double a) const;
+  /// d ln H / d ln a.
+  double hubble_slope(double a) const;
+  /// Share of matter in what makes the universe flat, at a.
+  double omega_matter(double a) const;
+
+  /// Relative error below 1e-13; of both. Cost: some 100 evaluations of H.
+  double time(double a) const;
+  double scale_factor(double time) const;
+
+  /// Integrals from time(begin) to time(end), to the same relative error however short that is.
+  struct Factors {
+    double time;   ///< of dt: time
+    double kick;   ///< of dt / a: time
+    double drift;  ///< of dt / a^2: time
+  };
+  Factors factors(double begin, double end) const;
+  /// The same, `time` being this one to the last bit: that of a step whose ends are only known to rounding.
+  Factors factors(double begin, double end, double time) const;
+
+ private:
+  double e2(double a) const;
+  double e2_slope(double a) const;
+
+  Cosmology cosmology_;
+  std::vector<double> anchors_;  ///< times at scale factors that are equidistant in the logarithm
+  double first_anchor_ = 0;      ///< ln a
+};
+
+}  // namespace grove
