@@ -21,16 +21,16 @@ constexpr double anchor_step = 1. / 16;
 /// Scale factors of anchors begin here.
 constexpr double least_scale_factor = 1e-12;
 
+/// The integral over ln a of a function of a.
 template <class Integrand>
-double over_logarithm(double from, double to, const Integrand& integrand) {
-  const int parts = std::max(1, static_cast<int>(std::ceil((to - from) / anchor_step)));
+double over_logarithm(double a, double growth, const Integrand& integrand) {
+  const int parts = std::max(1, static_cast<int>(std::ceil(std::abs(growth) / anchor_step)));
+  const double part = growth / parts;
   double sum = 0;
-  for (int i = 0; i < parts; ++i) {
-    const double left = from + (to - from) * i / parts, right = from + (to - from) * (i + 1) / parts;
+  for (int i = 0; i < parts; ++i)
     sum += boost::math::quadrature::gauss<double, 15>::integrate(
-        [&](double y) { return integrand(std::exp(y)); }, left, right);
-  }
-  return sum;
+        [&](double x) { return integrand(a * std::exp(part * (i + x))); }, 0.0, 1.0);
+  return part * sum;
 }
 
 }  // namespace
@@ -57,64 +57,67 @@ Expansion::Expansion(const Cosmology& cosmology, double largest_scale_factor) : 
                       "wa = {} space does "
                       "not expand at a scale factor of {:.3g}",
                       c.omega_matter, c.omega_lambda, c.omega_radiation, c.w0, c.wa, a));
-    anchors_.push_back(anchors_.back() +
-                       over_logarithm(y, y + anchor_step, [&](double x) { return 1 / hubble(x); }));
+    anchors_.push_back(anchors_.back() + time_in(std::exp(y), anchor_step));
   }
+}
+
+double Expansion::dark_energy(double a) const {
+  const Cosmology& c = cosmology_;
+  if (c.w0 == -1 && c.wa == 0) return c.omega_lambda;
+  return c.omega_lambda * std::pow(a, -3 * (1 + c.w0 + c.wa)) * std::exp(-3 * c.wa * (1 - a));
 }
 
 double Expansion::e2(double a) const {
   const Cosmology& c = cosmology_;
-  const double dark = c.omega_lambda * std::pow(a, -3 * (1 + c.w0 + c.wa)) * std::exp(-3 * c.wa * (1 - a));
-  return ((c.omega_radiation / a + c.omega_matter) / a + c.omega_curvature()) / (a * a) + dark;
+  return ((c.omega_radiation / a + c.omega_matter) / a + c.omega_curvature()) / (a * a) + dark_energy(a);
 }
 
 /// d E^2 / d ln a.
 double Expansion::e2_slope(double a) const {
   const Cosmology& c = cosmology_;
-  const double dark = c.omega_lambda * std::pow(a, -3 * (1 + c.w0 + c.wa)) * std::exp(-3 * c.wa * (1 - a));
   return -((4 * c.omega_radiation / a + 3 * c.omega_matter) / a + 2 * c.omega_curvature()) / (a * a) -
-         3 * (1 + c.w0 + c.wa * (1 - a)) * dark;
+         3 * (1 + c.w0 + c.wa * (1 - a)) * dark_energy(a);
 }
 
 double Expansion::hubble(double a) const { return cosmology_.hubble * std::sqrt(e2(a)); }
 double Expansion::hubble_slope(double a) const { return 0.5 * e2_slope(a) / e2(a); }
 double Expansion::omega_matter(double a) const { return cosmology_.omega_matter / (a * a * a * e2(a)); }
 
-double Expansion::time(double a) const {
-  const double y = std::log(a);
-  const auto last = static_cast<double>(anchors_.size() - 1);
-  const double number = std::clamp(std::floor((y - first_anchor_) / anchor_step), 0.0, last);
-  const double from = first_anchor_ + number * anchor_step;
-  return anchors_[static_cast<std::size_t>(number)] +
-         over_logarithm(from, y, [&](double x) { return 1 / hubble(x); });
+double Expansion::time_in(double a, double growth) const {
+  return over_logarithm(a, growth, [&](double x) { return 1 / hubble(x); });
 }
 
-/// By Newton's method, from the last anchor before that time.
+double Expansion::time(double a) const {
+  const auto last = static_cast<double>(anchors_.size() - 1);
+  const double number = std::clamp(std::floor((std::log(a) - first_anchor_) / anchor_step), 0.0, last);
+  const double anchor = std::exp(first_anchor_ + number * anchor_step);
+  return anchors_[static_cast<std::size_t>(number)] + time_in(anchor, std::log(a / anchor));
+}
+
 double Expansion::scale_factor(double time) const {
   const auto after = std::upper_bound(anchors_.begin(), anchors_.end(), time);
-  const auto number = static_cast<double>(std::max<std::ptrdiff_t>(after - anchors_.begin() - 1, 0));
-  double y = first_anchor_ + number * anchor_step;
-  for (int i = 0; i < 50; ++i) {
-    const double a = std::exp(y), change = (time - this->time(a)) * hubble(a);
-    y += std::clamp(change, -1.0, 1.0);
-    if (std::abs(change) < 1e-15 * std::max(1.0, std::abs(y))) break;
+  const auto number = static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - anchors_.begin() - 1, 0));
+  const double anchor = std::exp(first_anchor_ + static_cast<double>(number) * anchor_step);
+  return anchor * std::exp(growth(anchor, time - anchors_[number]));
+}
+
+/// By Newton's method, in which a step brings twice as many digits: the last one is not measured.
+double Expansion::growth(double a, double time) const {
+  double growth = time * hubble(a);
+  for (int i = 0; i < 30; ++i) {
+    const double change = (time - time_in(a, growth)) * hubble(a * std::exp(growth));
+    growth += change;
+    if (std::abs(change) <= 1e-9 * std::abs(growth)) break;
   }
-  return std::exp(y);
+  return growth;
 }
 
-Expansion::Factors Expansion::factors(double begin, double end) const {
-  const double from = std::log(begin), to = std::log(end);
-  const auto integral = [&](int power) {
-    return over_logarithm(from, to, [&](double a) { return std::pow(a, -power) / hubble(a); });
+Expansion::Factors Expansion::factors(double a, double growth) const {
+  const auto integral = [&](auto&& power) {
+    return over_logarithm(a, growth, [&](double x) { return power(x) / hubble(x); });
   };
-  return {integral(0), integral(1), integral(2)};
-}
-
-/// Where both ends are rounded, so is what lies between, but the means of 1 / a and 1 / a^2 there hardly are.
-Expansion::Factors Expansion::factors(double begin, double end, double time) const {
-  const Factors rounded = factors(begin, end);
-  if (!(rounded.time > 0)) return {time, time / begin, time / (begin * begin)};
-  return {time, time * (rounded.kick / rounded.time), time * (rounded.drift / rounded.time)};
+  return {integral([](double) { return 1; }), integral([](double x) { return 1 / x; }),
+          integral([](double x) { return 1 / (x * x); })};
 }
 
 }  // namespace grove

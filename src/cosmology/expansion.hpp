@@ -45,19 +45,23 @@ class Expansion {
   double time(double a) const;
   double scale_factor(double time) const;
 
-  /// Integrals from time(begin) to time(end), to the same relative error however short that is.
+  /// The growth of ln a from a on in this time, which may be negative. To a relative error of 1e-14, however
+  /// short that is.
+  double growth(double a, double time) const;
+
+  /// Integrals over time from a on, while ln a grows by `growth`. To the same relative error.
   struct Factors {
     double time;   ///< of dt: time
     double kick;   ///< of dt / a: time
     double drift;  ///< of dt / a^2: time
   };
-  Factors factors(double begin, double end) const;
-  /// The same, `time` being this one to the last bit: that of a step whose ends are only known to rounding.
-  Factors factors(double begin, double end, double time) const;
+  Factors factors(double a, double growth) const;
 
  private:
   double e2(double a) const;
   double e2_slope(double a) const;
+  double dark_energy(double a) const;
+  double time_in(double a, double growth) const;
 
   Cosmology cosmology_;
   std::vector<double> anchors_;  ///< times at scale factors that are equidistant in the logarithm
