@@ -1,4 +1,5 @@
 grove_test(expansion unit/expansion_test.cpp LINK grove::cosmology Boost::headers)
+grove_test(linear_spectrum unit/linear_spectrum_test.cpp LINK grove::cosmology)
 grove_test(base unit/base_test.cpp unit/display_units_test.cpp unit/memory_test.cpp unit/pages_test.cpp LINK grove::base)
 grove_test(potentials unit/potentials_test.cpp LINK grove::math)
 grove_test(time unit/time_test.cpp unit/block_excess_test.cpp unit/cut_timing_test.cpp unit/growth_fit_test.cpp
