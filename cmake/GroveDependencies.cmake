@@ -13,6 +13,12 @@ find_package(nlohmann_json REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 
+# KissFFT: its class template alone, for numbers in double precision (Debian's library has single precision).
+find_path(GROVE_KISSFFT_INCLUDE kissfft.hh PATH_SUFFIXES kissfft REQUIRED)
+mark_as_advanced(GROVE_KISSFFT_INCLUDE)
+add_library(grove_kissfft INTERFACE)
+target_include_directories(grove_kissfft SYSTEM INTERFACE ${GROVE_KISSFFT_INCLUDE})
+
 # The font of pictures; where it is not at run time, others are looked for (io/font.cpp).
 find_file(GROVE_FONT_FILE NAMES DejaVuSans.ttf LiberationSans-Regular.ttf NotoSans-Regular.ttf
           PATHS /usr/share/fonts /usr/local/share/fonts $ENV{HOME}/.local/share/fonts

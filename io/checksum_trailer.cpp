@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "base/shares.hpp"
 #include "base/types.hpp"
-#include "io/shares.hpp"
 
 namespace grove {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "base/errors.hpp"
 #include "base/memory.hpp"
-#include "io/shares.hpp"
+#include "base/shares.hpp"
 #include "io/snapshot.hpp"
 #include "io/snapshot_file.hpp"
 #include "io/snapshot_set.hpp"

@@ -9,11 +9,11 @@
 #include <type_traits>
 
 #include "base/errors.hpp"
+#include "base/shares.hpp"
 #include "io/checksum_trailer.hpp"
 #include "io/file.hpp"
 #include "io/hdf5.hpp"
 #include "io/id_order.hpp"
-#include "io/shares.hpp"
 #include "io/snapshot.hpp"
 #include "io/snapshot_description.hpp"
 

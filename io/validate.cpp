@@ -14,8 +14,8 @@
 
 #include "base/errors.hpp"
 #include "base/hash.hpp"
+#include "base/shares.hpp"
 #include "comm/exchange_plan.hpp"
-#include "io/shares.hpp"
 
 namespace grove {
 namespace {

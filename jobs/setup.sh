@@ -9,6 +9,7 @@ packages=(
   openmpi-bin libopenmpi-dev libhdf5-openmpi-dev   # ranks and their files
   libtrilinos-kokkos-dev                           # kernels
   libfmt-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libboost-dev libboost-math-dev libpng-dev
+  libkissfft-dev                                   # Fourier transforms
   libxxhash-dev                                    # checksums of snapshots and checkpoints
   python3-dev pybind11-dev python3-numpy           # its module of Python
   libfreetype-dev fonts-dejavu-core                # letters of pictures

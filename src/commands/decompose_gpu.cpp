@@ -4,13 +4,13 @@
 #include <memory>
 #include <optional>
 
+#include "base/shares.hpp"
 #include "commands/decompose_host.hpp"
 #include "decomposition/gpu/axis_counter.hpp"
 #include "decomposition/gpu/device_check.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
 #include "decomposition/gpu/device_rank.hpp"
 #include "decomposition/gpu/devices.hpp"
-#include "io/shares.hpp"
 #include "io/words.hpp"
 #include "kernels/cuda/device/rates.hpp"
 #include "kernels/cuda/particles/fields.hpp"

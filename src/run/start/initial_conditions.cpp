@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "io/shares.hpp"
+#include "base/shares.hpp"
 #include "particles/models/model.hpp"
 
 namespace grove {
