@@ -7,13 +7,17 @@
 
 namespace grove {
 
-std::vector<double> exact_sums(const Communicator& comm, std::span<const double> terms, std::size_t sums,
-                               Count most_terms) {
+namespace {
+
+/// visit(add): calls add(sum, term) for each term.
+template <class Visit>
+std::vector<double> sums_of(const Communicator& comm, const Visit& visit, std::size_t sums,
+                            Count most_terms) {
   std::vector<double> largest(sums, 0.0);
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    const double size = std::abs(terms[i]);  // a NaN counts as infinite: MPI_MAX may drop it
-    largest[i % sums] = std::isnan(size) ? INFINITY : std::max(largest[i % sums], size);
-  }
+  visit([&](std::size_t sum, double term) {
+    const double size = std::abs(term);  // a NaN counts as infinite: MPI_MAX may drop it
+    largest[sum] = std::isnan(size) ? INFINITY : std::max(largest[sum], size);
+  });
   comm.max(std::span<double>(largest));
 
   const int room = 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most_terms)));
@@ -22,9 +26,9 @@ std::vector<double> exact_sums(const Communicator& comm, std::span<const double>
     if (std::isfinite(largest[s]) && largest[s] > 0) exponent[s] = room - 1 - std::ilogb(largest[s]);
 
   std::vector<std::int64_t> total(sums, 0);
-  for (std::size_t i = 0; i < terms.size(); ++i)
-    if (std::isfinite(largest[i % sums]))
-      total[i % sums] += std::llrint(std::ldexp(terms[i], exponent[i % sums]));
+  visit([&](std::size_t sum, double term) {
+    if (std::isfinite(largest[sum])) total[sum] += std::llrint(std::ldexp(term, exponent[sum]));
+  });
   comm.sum(std::span<std::int64_t>(total));
 
   std::vector<double> result(sums);
@@ -32,6 +36,21 @@ std::vector<double> exact_sums(const Communicator& comm, std::span<const double>
     result[s] =
         std::isfinite(largest[s]) ? std::ldexp(static_cast<double>(total[s]), -exponent[s]) : INFINITY;
   return result;
+}
+
+}  // namespace
+
+std::vector<double> exact_sums(const Communicator& comm, std::span<const double> terms, std::size_t sums,
+                               Count most_terms) {
+  const auto visit = [&](const auto& add) {
+    for (std::size_t i = 0; i < terms.size(); ++i) add(i % sums, terms[i]);
+  };
+  return sums_of(comm, visit, sums, most_terms);
+}
+
+std::vector<double> exact_sums(const Communicator& comm, const VisitTerms& visit, std::size_t sums,
+                               Count most_terms) {
+  return sums_of(comm, visit, sums, most_terms);
 }
 
 }  // namespace grove

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,12 @@ namespace grove {
 /// ranks. most_terms: no sum has more terms, all ranks together; the same on all ranks. Result: length
 /// `sums`, everywhere; not finite where a term is not. Collective. Cost: two reductions of `sums` numbers.
 std::vector<double> exact_sums(const Communicator& comm, std::span<const double> terms, std::size_t sums,
+                               Count most_terms);
+
+/// Calls add(sum, term) for each term of this rank, in any order, and the same terms whenever it is called.
+using VisitTerms = std::function<void(const std::function<void(std::size_t sum, double term)>& add)>;
+/// The same of terms that need not be stored: visit is called twice.
+std::vector<double> exact_sums(const Communicator& comm, const VisitTerms& visit, std::size_t sums,
                                Count most_terms);
 
 }  // namespace grove

@@ -3,6 +3,7 @@ grove_test(exact_collectives mpi/exact_collectives_test.cpp LINK grove::comm RAN
 grove_test(mesh_transform mpi/mesh_transform_test.cpp LINK grove::fourier grove::models RANKS 1 2 3 4 7)
 grove_test(displacements mpi/displacements_test.cpp LINK grove::structure RANKS 1 2 3 7)
 grove_test(cosmological_volume mpi/cosmological_volume_test.cpp LINK grove::structure RANKS 1 2 3 7)
+grove_test(power_spectrum mpi/power_spectrum_test.cpp LINK grove::structure RANKS 1 2 3 7)
 grove_test(totals mpi/totals_test.cpp mpi/lagrange_radii_test.cpp LINK grove::gravity RANKS 1 2 3 4 7)
 grove_test(message_exchange mpi/message_exchange_test.cpp LINK grove::comm RANKS 1 2 3 4 7)
 grove_test(decomposition mpi/decomposition_test.cpp mpi/decomposition_limits_test.cpp mpi/one_round_test.cpp mpi/migration_test.cpp
