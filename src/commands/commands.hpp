@@ -25,6 +25,7 @@ void add_force(CLI::App& app, Action& action);
 void add_ic(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_movie(CLI::App& app, Action& action);
+void add_power(CLI::App& app, Action& action);
 void add_render(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);

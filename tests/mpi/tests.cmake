@@ -25,7 +25,7 @@ grove_test(physical_summary mpi/physical_summary_test.cpp LINK grove::run RANKS 
 grove_test(gravity mpi/gravity_test.cpp LINK grove::gravity RANKS 1 2 3 4 7)
 grove_test(audit mpi/audit_test.cpp LINK grove::gravity RANKS 1 2 3 4 7)
 grove_test(force_command mpi/force_command_test.cpp LINK grove::commands nlohmann_json::nlohmann_json RANKS 1 2 3 4 7)
-grove_test(file_commands mpi/file_commands_test.cpp LINK grove::commands nlohmann_json::nlohmann_json PNG::PNG
+grove_test(file_commands mpi/file_commands_test.cpp mpi/power_command_test.cpp LINK grove::commands nlohmann_json::nlohmann_json PNG::PNG
            RANKS 1 2 3 7)
 grove_test(render mpi/render_test.cpp LINK grove::io grove::models RANKS 1 2 3)
 grove_test(simulation_ranks mpi/simulation_test.cpp

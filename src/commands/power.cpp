@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/display_units.hpp"
+#include "base/errors.hpp"
+#include "commands/commands.hpp"
+#include "io/file.hpp"
+#include "io/snapshot.hpp"
+#include "io/validate.hpp"
+#include "structure/power_spectrum.hpp"
+
+namespace grove {
+namespace {
+
+struct PowerCommandOptions {
+  std::string snapshot, output, box, assignment = "tsc";
+  std::vector<int> types;
+  int mesh = 0, folds = 0;
+  bool plain = false, subtract = false;
+};
+
+/// The unit of length of a spectrum: what to multiply lengths by, and names of 1 over it and its cube.
+struct SpectrumUnit {
+  double factor = 1;
+  std::string wavenumber, power;
+};
+
+/// Those of comoving files have h in them, and spectra are given in Mpc/h.
+SpectrumUnit unit_of(const SnapshotHeader& header) {
+  const DisplayUnits shown(header.file_units.value_or(Units::dimensionless()));
+  const auto heading = [&](const char* column, int power) {
+    return shown.heading(column, Dimension{power, 0, 0});
+  };
+  return {shown.factor(dimension::length), heading("k", -1), heading("power", 3)};
+}
+
+double edge_of(const SnapshotHeader& header, const PowerCommandOptions& options) {
+  if (!options.box.empty()) {
+    const double edge = header.units.parse(options.box, dimension::length);
+    if (!(edge > 0)) throw InputError(fmt::format("--box-size: {} must be a positive length", options.box));
+    return edge;
+  }
+  const Vec3d& box = header.box_size;
+  if (!(box.x > 0 && box.x == box.y && box.x == box.z))
+    throw InputError(
+        fmt::format("{}: states no cubic box, in which alone modes have numbers; --box-size gives its edge",
+                    options.snapshot));
+  return box.x;
+}
+
+/// Twice as many points along an edge as particles, rounded up to a power of two: a lattice's own images,
+/// which are there before particles have moved far, spoil 0.4 % of a power at an eighth of Nyquist's
+/// frequency.
+int usual_mesh(Count particles) {
+  const double edge = 2 * std::cbrt(static_cast<double>(particles));
+  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::clamp(std::ceil(edge), 16.0, 1024.0))));
+}
+
+/// Takes away the particles of other types.
+void choose_types(const Communicator& comm, Particles& particles, const PowerCommandOptions& options) {
+  if (options.types.empty()) return;
+  std::vector<std::uint32_t> chosen;
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    if (std::find(options.types.begin(), options.types.end(), int{particles.type[i]}) != options.types.end())
+      chosen.push_back(static_cast<std::uint32_t>(i));
+  particles.reorder(chosen);
+  if (comm.sum(static_cast<Count>(chosen.size())) == 0)
+    throw Agreed<InputError>(fmt::format("{}: has no particles of these types", options.snapshot));
+}
+
+std::string table_of(const std::vector<PowerBin>& bins, const SpectrumUnit& unit, bool subtract) {
+  const double cube = std::pow(unit.factor, 3);
+  std::string text = fmt::format("{},modes,{},shot noise,error\n", unit.wavenumber, unit.power);
+  for (const PowerBin& bin : bins)
+    text += fmt::format("{:.9g},{},{:.9g},{:.9g},{:.4g}\n", bin.wavenumber / unit.factor, bin.modes,
+                        (bin.power - (subtract ? bin.shot_noise : 0)) * cube, bin.shot_noise * cube,
+                        bin.error() * cube);
+  return text;
+}
+
+void measure_power(const Communicator& comm, const PowerCommandOptions& options) {
+  const std::string output =
+      options.output.empty()
+          ? std::filesystem::path(options.snapshot).replace_extension().string() + "_power.csv"
+          : options.output;
+  comm.together([&] {
+    if (!comm.is_master()) return;
+    require_output(output, {options.snapshot});
+  });
+  Snapshot snapshot = read_snapshot(comm, options.snapshot, {.comoving = true});
+  ValidationOptions sound{.source = options.snapshot, .tracer = all_types, .softening = {}};
+  validate_values(comm, snapshot.particles, sound);
+  choose_types(comm, snapshot.particles, options);
+  const Particles& particles = snapshot.particles;
+  const Count count = comm.sum(static_cast<Count>(particles.size()));
+  PowerOptions power;
+  comm.together([&] { power.box = edge_of(snapshot.header, options); });
+  power.mesh = options.mesh > 0 ? options.mesh : usual_mesh(count);
+  power.assignment = options.assignment == "cic" ? Assignment::cic : Assignment::tsc;
+  power.interlaced = !options.plain;
+  power.folds = options.folds;
+  const std::vector<PowerBin> bins = power_spectrum(comm, particles.position, particles.mass, power);
+  const SpectrumUnit unit = unit_of(snapshot.header);
+  comm.together([&] {
+    if (!comm.is_master()) return;
+    write_text(output, table_of(bins, unit, options.subtract));
+    fmt::print(
+        "{}: {} particles, {} from {:.4g} to {:.4g} in {} shells, on a mesh of {}^3; shot noise {:.4g}{}\n",
+        output, count, unit.wavenumber, bins.front().wavenumber / unit.factor,
+        bins.back().wavenumber / unit.factor, bins.size(), power.mesh,
+        bins.front().shot_noise * std::pow(unit.factor, 3), options.subtract ? ", subtracted" : "");
+  });
+}
+
+}  // namespace
+
+void add_power(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<PowerCommandOptions>();
+  CLI::App& command =
+      *app.add_subcommand("power", "Measure the power spectrum of the density in a periodic box");
+  command.add_option("SNAPSHOT", options->snapshot, "A snapshot, of any format that `grove info` knows")
+      ->required();
+  command.add_option("-o,--output", options->output,
+                     "The table to write (CSV) [the snapshot's name with _power.csv]");
+  command
+      .add_option("--mesh", options->mesh,
+                  "Points of the mesh along an edge [twice as many as particles, as a power of two]")
+      ->check(CLI::Range(4, 1 << 15));
+  command
+      .add_option("--assignment", options->assignment,
+                  "Clouds of particles: cic, as wide as a cell, or tsc, two cells [tsc]")
+      ->check(CLI::IsMember({"cic", "tsc"}));
+  command.add_flag("--no-interlacing", options->plain,
+                   "One mesh, without the second that cancels the nearest aliases: half the time");
+  command
+      .add_option("--folds", options->folds,
+                  "Fold the box so many times to half its edge, for smaller scales on the same mesh [0]")
+      ->check(CLI::Range(0, 20));
+  command.add_option("--types", options->types, "Particle types to measure, together [all]")
+      ->delimiter(',')
+      ->check(CLI::Range(0, particle_types - 1));
+  command.add_flag("--subtract-shot-noise", options->subtract,
+                   "Give the power without that of as many particles at random");
+  command.add_option("--box-size", options->box, "Edge of the periodic box [the file's]")
+      ->type_name("LENGTH");
+  command.callback([options, &action] {
+    action = [options](const Communicator& comm) { measure_power(comm, *options); };
+  });
+}
+
+}  // namespace grove
