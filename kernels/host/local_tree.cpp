@@ -152,10 +152,13 @@ class Gatherer {
 
   void expand_top(const TopTree& top, std::span<const SourceTree> trees, std::int32_t i) {
     const TopLinks& links = top.links[local_.origins[static_cast<std::size_t>(i)].node];
-    if (links.child < 0) {
+    if (links.is_leaf()) {
       open_leaf(trees, i, links.first_leaf);
       return;
     }
+    if (links.child < 0)
+      throw std::logic_error("walk: a cell of another rank would have to be opened for leaf " +
+                             std::to_string(target_.leaf));
     const bool left = !is_target(top.links[links.child]), right = !is_target(top.links[links.child + 1]);
     const std::int32_t children = left + right, first = make_room(children);
     if (left) put_top(first, top, links.child);
@@ -164,7 +167,7 @@ class Gatherer {
     local_.node(i).count = children;
   }
 
-  bool is_target(const TopLinks& links) const { return links.child < 0 && links.first_leaf == target_.leaf; }
+  bool is_target(const TopLinks& links) const { return links.is_leaf() && links.first_leaf == target_.leaf; }
 
   /// The root of a leaf's tree is the top tree's node already: its children follow.
   void open_leaf(std::span<const SourceTree> trees, std::int32_t i, std::int32_t leaf) {

@@ -68,10 +68,11 @@ RopeForest::RopeForest(const TopTree& top_tree, std::span<const SourceTree> here
   }
   for (std::size_t c = 0; c < next.size(); ++c) {  // children lie behind their parents
     const TopLinks& links = top.links[c];
-    if (links.child < 0) {
+    if (links.is_leaf()) {
       leaf_cell[static_cast<std::size_t>(links.first_leaf)] = static_cast<std::uint32_t>(c);
       continue;
     }
+    if (links.child < 0) continue;
     const auto left = static_cast<std::size_t>(links.child);
     next[left] = static_cast<std::uint32_t>(left + 1);
     next[left + 1] = next[c];

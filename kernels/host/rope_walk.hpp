@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "base/vec3.hpp"
@@ -21,9 +22,9 @@ struct RopeForest {
   std::vector<SourceTree> trees;         ///< by number of the leaf; at least the root of each is there
   std::vector<NodeBox> root_boxes;       ///< by number of the leaf, of those that are roots alone
 
-  /// trees: by number of the leaf; of those that no target opens nodes may be 0. roots: of all leaves, the
-  /// same on every rank, so that forces do not depend on which trees came whole. All must outlive this.
-  /// Cost: O(leaves).
+  /// trees: by number of the leaf; of those that no target opens nodes may be 0. roots: of all these leaves,
+  /// the same on every rank that knows them, so that forces do not depend on which trees came whole. All must
+  /// outlive this. Cost: O(leaves).
   RopeForest(const TopTree& top, std::span<const SourceTree> trees, std::span<const LeafRoot> roots);
   RopeForest(const RopeForest&) = delete;  ///< trees that are roots alone point into root_boxes
   RopeForest& operator=(const RopeForest&) = delete;
@@ -45,7 +46,7 @@ class HostRopeTrees {
   std::uint32_t begin() const { return 0; }
 
   // A cell's code is its number.
-  bool is_cell(std::uint32_t code) const { return forest_.top.links[code].child >= 0; }
+  bool is_cell(std::uint32_t code) const { return !forest_.top.links[code].is_leaf(); }
   std::uint32_t cell_of(std::uint32_t code) const { return code; }
   const TopLinks& cell_links(std::uint32_t cell) const { return forest_.top.links[cell]; }
   const NodeCore& cell_core(std::uint32_t cell) const { return forest_.top.core[cell]; }
@@ -55,7 +56,9 @@ class HostRopeTrees {
   const NodeMoments& cell_moments(std::uint32_t cell) const { return forest_.top.moments[cell]; }
   const NodeBox& cell_box(std::uint32_t cell) const { return forest_.top.boxes[cell]; }
   std::uint32_t below(std::uint32_t cell) const {
-    return static_cast<std::uint32_t>(forest_.top.links[cell].child);
+    const std::int32_t child = forest_.top.links[cell].child;
+    if (child < 0) throw std::logic_error("rope walk: opens a cell of another rank that was not sent");
+    return static_cast<std::uint32_t>(child);
   }
   std::uint32_t after_cell(std::uint32_t cell) const { return forest_.next[cell]; }
 

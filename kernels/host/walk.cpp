@@ -1,5 +1,7 @@
 #include "kernels/host/walk.hpp"
 
+#include <algorithm>
+
 #include "kernels/host/group_walk.hpp"
 #include "kernels/host/leaf_loop.hpp"
 #include "kernels/host/list_sums.hpp"
@@ -76,6 +78,11 @@ WalkCounts walk_groups(const PassSetup& setup, const TargetLeaf& target, bool ow
   return counts;
 }
 
+bool is_active(const TargetLeaf& target) {
+  return std::any_of(target.groups, target.groups + target.group_count,
+                     [](const Group& group) { return group.active != 0; });
+}
+
 }  // namespace
 
 WalkCounts walk_own(const WalkSetup& setup, std::span<const TargetLeaf> targets,
@@ -91,6 +98,7 @@ WalkCounts walk_others(const WalkSetup& setup, std::span<const TargetLeaf> targe
                        std::span<const SourceTree> trees, std::span<const ForceOutput> outputs) {
   const PassSetup pass(setup);
   return for_leaves<Walker>("Grove::walk::others", targets.size(), [&](std::size_t i, Walker& walker) {
+    if (!is_active(targets[i])) return WalkCounts{};  // nothing is here for it
     gather_others(pass.gather, targets[i], top, trees, walker.tree);
     return walk_groups(pass, targets[i], false, walker, outputs[i]);
   });

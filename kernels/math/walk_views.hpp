@@ -31,13 +31,18 @@ struct TopLinks {
   std::int32_t first_leaf;  ///< number of the leftmost leaf below it
   std::int32_t leaves;      ///< leaves below it; 1 for a leaf
 
+  /// Of a cell of another rank, with what is below it not here: a walk that would need it fails.
+  static TopLinks unknown() { return {-2, -1, 0}; }
+  GROVE_HOST_DEVICE bool is_leaf() const { return child == -1; }
+
   /// True if a leaf is below it, or is it.
   GROVE_HOST_DEVICE bool holds(std::int32_t leaf) const {
     return leaf >= first_leaf && leaf < first_leaf + leaves;
   }
 };
 
-/// The tree over the leaves of the ORB, the same on every rank.
+/// The tree over the leaves of the ORB, as far as a rank knows it. Leaves have the numbers that this rank
+/// gives them; of cells above, `first_leaf` and `leaves` are of those that may be targets.
 struct TopTree {
   const Vec3d* centre = nullptr;         ///< [nodes] centres of mass, in length units of the run
   const NodeCore* core = nullptr;        ///< [nodes] in walk units; `centre` there is not used

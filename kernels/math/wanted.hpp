@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "base/host_device.hpp"
 #include "base/vec3.hpp"
 #include "kernels/math/acceptance.hpp"
@@ -29,6 +31,17 @@ struct Wanted {
     a.take(b.low, b.high);
     if (b.inverse_tolerance > a.inverse_tolerance) a.inverse_tolerance = b.inverse_tolerance;
     return a;
+  }
+
+  /// Of no leaf: there is nothing to ask. On the host.
+  static Wanted nothing() {
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    return {{inf, inf, inf}, {-inf, -inf, -inf}, 0};
+  }
+  bool is_nothing() const { return low.x > high.x; }
+  static Wanted united_if_any(const Wanted& a, const Wanted& b) {
+    if (a.is_nothing()) return b;
+    return b.is_nothing() ? a : united(a, b);
   }
 
   /// True if one of the leaves may open a node with this centre of mass (length units of the run).

@@ -158,21 +158,16 @@ class Communicator {
   /// The root's bytes take the place of all others. The same number on all ranks, at most 2^31.
   void broadcast_bytes(std::span<std::byte> bytes, int root = 0) const;
 
-  /// Element r goes to rank r; element r of the result came from rank r.
-  template <Wire T>
-  std::vector<T> all_to_all(std::span<const T> values) const {
-    std::vector<T> result(values.size());
-    count(sizeof(T) * (values.size() - 1));
-    GROVE_MPI(MPI_Alltoall(values.data(), sizeof(T), MPI_BYTE, result.data(), sizeof(T), MPI_BYTE, comm_));
-    return result;
-  }
-
   /// Runs `work` on every rank and agrees on the outcome: if it throws on any rank, every rank throws the
   /// error of the lowest such rank, of the same kind (InputError, Stopped, std::runtime_error). `work` must
   /// not communicate. So a fault seen by one rank ends all of them instead of leaving the others waiting.
   void together(const std::function<void()>& work) const;
   /// The same of work with a result, 0 or more: those of all ranks, in rank order. Cost: the same.
   std::vector<Count> gather_together(const std::function<Count()>& work) const;
+
+  /// True, false, true, ... from call to call: for collective work whose messages must not be mixed up with
+  /// those of the same work done next.
+  bool alternates() const { return is_even_ = !is_even_; }
 
   /// Counts a collective call, in which this rank gives the others, if there are any, so many bytes.
   void count(std::size_t bytes) const { count_collective(size_ > 1 ? bytes : 0); }
@@ -210,6 +205,7 @@ class Communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
+  mutable bool is_even_ = false;
 };
 
 }  // namespace grove

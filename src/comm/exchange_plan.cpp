@@ -16,11 +16,24 @@ std::vector<Count> offsets_of(std::span<const Count> counts) {
   return offsets;
 }
 
+/// How many elements come from each rank.
+std::vector<Count> told_counts(const Communicator& comm, std::span<const Count> send_counts) {
+  const auto self = static_cast<std::size_t>(comm.rank());
+  std::vector<Told<Count>> told;
+  for (std::size_t rank = 0; rank < send_counts.size(); ++rank)
+    if (rank != self && send_counts[rank] != 0) told.push_back({static_cast<int>(rank), send_counts[rank]});
+  std::vector<Count> counts(send_counts.size(), 0);
+  counts[self] = send_counts[self];
+  for (const auto& [rank, count] : tell_some(comm, std::span<const Told<Count>>(told)))
+    counts[static_cast<std::size_t>(rank)] = count;
+  return counts;
+}
+
 }  // namespace
 
 ExchangePlan::ExchangePlan(const Communicator& comm, std::span<const Count> send_counts,
                            std::size_t round_bytes)
-    : ExchangePlan(comm, send_counts, comm.all_to_all(send_counts), round_bytes) {}
+    : ExchangePlan(comm, send_counts, told_counts(comm, send_counts), round_bytes) {}
 
 ExchangePlan::ExchangePlan(const Communicator& comm, std::span<const Count> send_counts,
                            std::span<const Count> receive_counts, std::size_t round_bytes)

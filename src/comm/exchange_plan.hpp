@@ -11,6 +11,7 @@
 #include "base/array.hpp"
 #include "base/types.hpp"
 #include "comm/communicator.hpp"
+#include "comm/tell_some.hpp"
 
 namespace grove {
 
@@ -18,8 +19,8 @@ namespace grove {
 ///
 /// The elements to send are numbered in order of their destination rank; the received ones come in order of
 /// their source rank. At most `round_bytes` (but a whole element) are under way from a rank at a time. Cost:
-/// one all-to-all of counts when planned; when applied, one message per pair of ranks that exchange anything
-/// (more if over round_bytes or INT_MAX).
+/// when planned, the counts are told to those ranks that get anything (tell_some()); when applied, one
+/// message per pair of ranks that exchange anything (more if over round_bytes or INT_MAX).
 class ExchangePlan {
  public:
   static constexpr std::size_t default_round_bytes = std::size_t{32} << 20;
@@ -33,7 +34,7 @@ class ExchangePlan {
   ExchangePlan(const Communicator& comm, std::span<const Count> send_counts,
                std::span<const Count> receive_counts, std::size_t round_bytes = default_round_bytes);
 
-  /// Several plans for one all-to-all of counts. Collective.
+  /// Several plans, whose counts travel together. Collective.
   template <std::size_t n>
   static std::vector<ExchangePlan> several(const Communicator& comm,
                                            const std::array<std::vector<Count>, n>& send_counts);
@@ -111,17 +112,25 @@ class ExchangePlan {
 template <std::size_t n>
 std::vector<ExchangePlan> ExchangePlan::several(const Communicator& comm,
                                                 const std::array<std::vector<Count>, n>& send_counts) {
-  const auto ranks = static_cast<std::size_t>(comm.size());
-  std::vector<std::array<Count, n>> sent(ranks);
-  for (std::size_t rank = 0; rank < ranks; ++rank)
-    for (std::size_t i = 0; i < n; ++i) sent[rank][i] = send_counts[i][rank];
-  const auto received = comm.all_to_all(std::span<const std::array<Count, n>>(sent));
-  std::vector<ExchangePlan> plans;
-  std::vector<Count> receive_counts(ranks);
+  const auto ranks = static_cast<std::size_t>(comm.size()), self = static_cast<std::size_t>(comm.rank());
+  std::array<std::vector<Count>, n> receive_counts;
   for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t rank = 0; rank < ranks; ++rank) receive_counts[rank] = received[rank][i];
-    plans.emplace_back(comm, std::span<const Count>(send_counts[i]), std::span<const Count>(receive_counts));
+    receive_counts[i].assign(ranks, 0);
+    receive_counts[i][self] = send_counts[i][self];
   }
+  std::vector<Told<std::array<Count, n>>> told;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    std::array<Count, n> counts;
+    for (std::size_t i = 0; i < n; ++i) counts[i] = send_counts[i][rank];
+    if (rank != self && counts != std::array<Count, n>{}) told.push_back({static_cast<int>(rank), counts});
+  }
+  for (const auto& heard : tell_some(comm, std::span<const Told<std::array<Count, n>>>(told)))
+    for (std::size_t i = 0; i < n; ++i)
+      receive_counts[i][static_cast<std::size_t>(heard.rank)] = heard.value[i];
+  std::vector<ExchangePlan> plans;
+  for (std::size_t i = 0; i < n; ++i)
+    plans.emplace_back(comm, std::span<const Count>(send_counts[i]),
+                       std::span<const Count>(receive_counts[i]));
   return plans;
 }
 

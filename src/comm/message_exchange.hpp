@@ -22,17 +22,18 @@ struct Message {
   Array<MessageBlock> blocks;
 };
 
-/// Sends at most one message from each rank to each other, while the caller computes.
+/// Sends a message to each of some ranks and gets one from each of some others, while the caller computes.
+/// Both ranks of a pair know that there is a message, the receiver not how long it is.
 ///
-/// Construction tells all ranks the sizes (one non-blocking all-to-all of 8 bytes per pair of ranks) and
-/// starts to send; progress(), called now and then, posts the receives as soon as the sizes are known;
-/// finish() waits. Messages go in pieces of at most `piece_bytes`.
+/// Construction starts to send; progress(), called now and then, receives what has come; finish() waits. A
+/// message goes in pieces of `piece_bytes` and a last one that is shorter, which may be empty.
 class MessageExchange {
  public:
   static constexpr std::size_t default_piece_bytes = std::size_t{1} << 30;
 
-  /// Collective. messages: at most one for each rank, none to itself.
-  MessageExchange(const Communicator& comm, std::vector<Message> messages,
+  /// Not collective. messages: at most one for each rank, none to itself. senders: ranks from which one
+  /// comes, each once, ascending.
+  MessageExchange(const Communicator& comm, std::vector<Message> messages, std::vector<int> senders,
                   std::size_t piece_bytes = default_piece_bytes);
   MessageExchange(const MessageExchange&) = delete;
   MessageExchange& operator=(const MessageExchange&) = delete;
@@ -44,15 +45,16 @@ class MessageExchange {
   std::vector<Message> finish();
 
  private:
-  void post_receives();
-  template <class Post>
-  void in_pieces(Message& message, Post&& post);
+  struct Incoming {
+    Message message;
+    bool is_known = false;  ///< its last piece is under way or here
+  };
+  void receive(Incoming& incoming, MPI_Message piece, const MPI_Status& status);
 
   const Communicator& comm_;
-  std::vector<Message> outgoing_, incoming_;
+  std::vector<Message> outgoing_;
+  std::vector<Incoming> incoming_;
   std::size_t piece_blocks_;
-  std::vector<Count> send_blocks_, receive_blocks_;  // for and from each rank
-  MPI_Request sizes_ = MPI_REQUEST_NULL;
   std::vector<MPI_Request> requests_;
 };
 

@@ -1,27 +1,107 @@
 #include "forest/top_tree.hpp"
 
-#include "kernels/math/moments.hpp"
-#include "kernels/math/top_sum.hpp"
+#include <algorithm>
 
 namespace grove {
-void TopMoments::combine(std::span<const Cell> cells, std::span<const LeafRoot> roots, const WalkUnits& units,
-                         const AcceptanceRule& rule) {
-  std::vector<TopSum> tops(cells.size());
+
+void TopMoments::begin(std::span<const Cell> cells, std::int32_t first_leaf, std::span<const LeafRoot> roots,
+                       const WalkUnits& units, const AcceptanceRule& rule) {
+  cells_ = cells;
+  first_leaf_ = first_leaf;
+  own_leaves_ = static_cast<std::int32_t>(roots.size());
+  units_ = units;
+  rule_ = rule;
+  tops_.resize(cells.size());
   centre_.resize(cells.size());
   core_.resize(cells.size());
   moments_.resize(cells.size());
   boxes_.resize(rule.needs_boxes() ? cells.size() : 0);
   links_.resize(cells.size());
+  roots_.assign(roots.begin(), roots.end());
   for (std::size_t n = cells.size(); n-- > 0;) {
     const Cell& cell = cells[n];
-    const auto leaf = static_cast<std::size_t>(cell.first_leaf), child = static_cast<std::size_t>(cell.child);
-    tops[n] = cell.is_leaf() ? top_sum_of(roots[leaf], units) : tops[child] + tops[child + 1];
-    links_[n] = {cell.child, cell.first_leaf, cell.leaves};
-    centre_[n] = tops[n].sum.centre * units.length;
-    moments_[n] = node_moments(tops[n].sum);
-    if (!boxes_.empty()) boxes_[n] = top_box(tops[n]);
-    core_[n] = cell.is_leaf() ? roots[leaf].core : top_core(tops[n], rule);
+    const std::int32_t begin = std::max(cell.first_leaf, first_leaf),
+                       end = std::min(cell.first_leaf + cell.leaves, first_leaf + own_leaves_);
+    links_[n] = {cell.child, begin - first_leaf, std::max(end - begin, 0)};
+    if (!is_own(cell)) continue;
+    const auto child = static_cast<std::size_t>(cell.child);
+    if (cell.is_leaf())
+      set_leaf(n, roots_[static_cast<std::size_t>(begin - first_leaf)]);
+    else
+      set(n, tops_[child] + tops_[child + 1]);
   }
+}
+
+void TopMoments::set(std::size_t node, const TopSum& top) {
+  tops_[node] = top;
+  centre_[node] = top.sum.centre * units_.length;
+  moments_[node] = node_moments(top.sum);
+  if (!boxes_.empty()) boxes_[node] = top_box(top);
+  core_[node] = top_core(top, rule_);
+}
+
+void TopMoments::set_leaf(std::size_t node, const LeafRoot& root) {
+  set(node, top_sum_of(root, units_));
+  core_[node] = root.core;
+}
+
+TopMoments::Sum TopMoments::sum(std::int32_t cell) const {
+  const auto n = static_cast<std::size_t>(cell);
+  if (cells_[n].is_leaf()) return roots_[static_cast<std::size_t>(links_[n].first_leaf)];
+  return tops_[n];
+}
+
+void TopMoments::take(std::int32_t cell, const Sum& sum) {
+  const auto n = static_cast<std::size_t>(cell);
+  if (is_own(cells_[n])) return;
+  if (const LeafRoot* const root = std::get_if<LeafRoot>(&sum)) {
+    links_[n] = {-1, static_cast<std::int32_t>(roots_.size()), 1};
+    roots_.push_back(*root);
+    set_leaf(n, *root);
+  } else {
+    links_[n] = TopLinks::unknown();
+    set(n, std::get<TopSum>(sum));
+  }
+}
+
+void TopMoments::finish() {
+  for (std::size_t n = cells_.size(); n-- > 0;) {
+    if (cells_[n].is_leaf() || is_own(cells_[n])) continue;
+    const auto child = static_cast<std::size_t>(cells_[n].child);
+    set(n, tops_[child] + tops_[child + 1]);
+  }
+  tops_ = {};
+}
+
+TopCell TopMoments::cell(std::int32_t node) const {
+  const auto n = static_cast<std::size_t>(node);
+  if (links_[n].is_leaf()) {
+    const LeafRoot& root = roots_[static_cast<std::size_t>(links_[n].first_leaf)];
+    return {root.core, root.moments, root.origin, root.low, root.high, true};
+  }
+  const NodeBox box = boxes_.empty() ? NodeBox{} : boxes_[n];
+  return {core_[n], moments_[n], centre_[n], box.low, box.high, false};
+}
+
+std::int32_t TopMoments::append(const TopCell& cell) {
+  const auto node = static_cast<std::int32_t>(links_.size());
+  NodeBox box{cell.low, cell.high};
+  if (cell.is_leaf) {
+    const LeafRoot root{cell.core, cell.moments, cell.low, cell.high, cell.place};
+    const TopSum top = top_sum_of(root, units_);
+    links_.push_back({-1, static_cast<std::int32_t>(roots_.size()), 1});
+    roots_.push_back(root);
+    centre_.push_back(top.sum.centre * units_.length);
+    moments_.push_back(node_moments(top.sum));
+    box = top_box(top);
+  } else {
+    links_.push_back(TopLinks::unknown());
+    centre_.push_back(cell.place);
+    moments_.push_back(cell.moments);
+  }
+  core_.push_back(cell.core);
+  if (rule_.needs_boxes()) boxes_.push_back(box);
+  return node;
 }
 
 TopTree TopMoments::view() const {

@@ -1,34 +1,92 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "base/table_bytes.hpp"
-#include "forest/forest.hpp"
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/cell.hpp"
+#include "kernels/math/leaf_root.hpp"
+#include "kernels/math/top_sum.hpp"
 #include "kernels/math/walk_views.hpp"
 
 namespace grove {
 
-/// The moments of all cells of the ORB, combined from those of the leaves in tree order, in double precision.
+/// A cell of the ORB for walks of other ranks; of a leaf what LeafRoot says.
+struct TopCell {
+  NodeCore core;
+  NodeMoments moments;
+  Vec3d place;      ///< the centre of mass; of a leaf its origin; units of the run
+  Vec3f low, high;  ///< NodeBox, where the criterion needs it; of a leaf LeafRoot::low and high
+  bool is_leaf;
+};
+
+/// The moments of the cells of the ORB that a rank knows, combined from those of the leaves in tree order, in
+/// double precision: every rank that knows a cell has the same bits.
+///
+///   top.begin(cells, first_leaf, roots, units, rule);  // own cells
+///   top.take(cell, sum), top.finish()                  // what other ranks say of theirs, and all above
+///   top.append(...), top.hang(...)                     // what they send of the cells below
+///
+/// Leaves are numbered as this rank comes to know them, own ones first.
 class TopMoments {
  public:
-  /// cells (in): of the ORB, root first, children behind their parents. roots (in): of all leaves, by number,
-  /// the same on every rank. Cost: O(cells).
-  void combine(std::span<const Cell> cells, std::span<const LeafRoot> roots, const WalkUnits& units,
-               const AcceptanceRule& rule);
+  /// What a rank tells of a cell whose leaves are all its own.
+  using Sum = std::variant<TopSum, LeafRoot>;
 
-  /// Valid until the next combine().
+  /// cells (in): root first, children behind their parents, siblings neighbours; those of other ranks have no
+  /// children; must outlive finish(). first_leaf: number in the ORB of the first own leaf. roots: of the own
+  /// leaves. Cost: O(cells).
+  void begin(std::span<const Cell> cells, std::int32_t first_leaf, std::span<const LeafRoot> roots,
+             const WalkUnits& units, const AcceptanceRule& rule);
+  /// Of an own cell, by its index.
+  Sum sum(std::int32_t cell) const;
+  /// The sum of a cell of another rank. Of own ones nothing is taken.
+  void take(std::int32_t cell, const Sum& sum);
+  /// All are there.
+  void finish();
+  /// Both, where all leaves are own ones.
+  void combine(std::span<const Cell> cells, std::span<const LeafRoot> roots, const WalkUnits& units,
+               const AcceptanceRule& rule) {
+    begin(cells, 0, roots, units, rule);
+    finish();
+  }
+
+  /// A cell for another rank.
+  TopCell cell(std::int32_t node) const;
+  /// Adds a cell, of which nothing below is known. Returns its node.
+  std::int32_t append(const TopCell& cell);
+  /// Puts this node and the next below another one.
+  void hang(std::int32_t child, std::int32_t below) { links_[static_cast<std::size_t>(below)].child = child; }
+
+  /// Valid until the next append() or begin(). Nodes are the cells, then what was appended.
   TopTree view() const;
-  std::uint64_t bytes() const { return bytes_of(centre_, core_, moments_, boxes_, links_); }
+  /// By number of the leaf.
+  std::span<const LeafRoot> roots() const { return roots_; }
+  /// The number of the leaf that a node is.
+  std::int32_t leaf(std::int32_t node) const { return links_[static_cast<std::size_t>(node)].first_leaf; }
+  std::uint64_t bytes() const { return bytes_of(centre_, core_, moments_, boxes_, links_, tops_, roots_); }
 
  private:
+  bool is_own(const Cell& cell) const {
+    return cell.first_leaf >= first_leaf_ && cell.first_leaf + cell.leaves <= first_leaf_ + own_leaves_;
+  }
+  void set(std::size_t node, const TopSum& top);
+  void set_leaf(std::size_t node, const LeafRoot& root);
+
+  std::span<const Cell> cells_;
+  std::int32_t first_leaf_ = 0, own_leaves_ = 0;
+  WalkUnits units_;
+  AcceptanceRule rule_;
+  std::vector<TopSum> tops_;  ///< from begin() to finish()
   std::vector<Vec3d> centre_;
   std::vector<NodeCore> core_;
   std::vector<NodeMoments> moments_;
   std::vector<NodeBox> boxes_;
   std::vector<TopLinks> links_;
+  std::vector<LeafRoot> roots_;
 };
 
 }  // namespace grove

@@ -45,7 +45,7 @@ class Gravity {
   ///
   /// domain (in): the decomposition of just the particles that are stored, which may have moved since.
   /// timers: adds to build, sort, moments, let, walk, tune, advance, and wait, for slower ranks. Collective;
-  /// where only some particles are active, on the host in 3 calls of MPI.
+  /// where only some particles are active, on the host in 2 calls of MPI and messages to ranks in reach.
   /// InputError on all ranks if single precision cannot hold the forces or the separations
   /// (gravity/resolution.hpp). Cost: O(N/P log N), and messages for a surface of the rank's part of space.
   ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers);

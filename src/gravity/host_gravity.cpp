@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <numeric>
 #include <string>
 
 #include "base/errors.hpp"
@@ -14,7 +14,6 @@
 #include "gravity/direct_forces.hpp"
 #include "kernels/host/rope_walk.hpp"
 #include "kernels/kokkos/particle_loops.hpp"
-#include "let/receivers.hpp"
 #include "let/selection.hpp"
 
 namespace grove {
@@ -41,67 +40,109 @@ void HostGravity::grow(const Domain& domain, PhaseTimers& timers) {
 std::string HostGravity::refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
                                PhaseTimers& timers) {
   const auto timer = timers.time("moments");
-  forest_.update(particles_, setup.walk.gravity, setup.walk.units, setup.median_acceleration,
-                 static_cast<std::int32_t>(first_leaf(domain)), first_active);
+  forest_.update(particles_, setup.walk.gravity, setup.walk.units, setup.median_acceleration, 0,
+                 first_active);
   return checks ? lost_separation(particles_, domain.leaf_begin, forest_, parameters_) : std::string();
 }
 
 void HostGravity::publish(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) {
-  std::vector<LeafNotice> own, all;
+  std::vector<CoverNotice> own, all;
+  tables_ = {};
   {
     const auto timer = timers.time("let");
-    for (std::int32_t i = 0; i < forest_.leaves(); ++i)
-      own.push_back({forest_.root(i), forest_.target(i).bounds});
+    known_ = known_cells(domain, comm_.rank());
+    std::vector<LeafRoot> roots;
+    for (std::int32_t i = 0; i < forest_.leaves(); ++i) roots.push_back(forest_.root(i));
+    const WalkSetup& walk = setup.walk;
+    top_.begin(known_.cells, domain.first_leaf[static_cast<std::size_t>(comm_.rank())], roots, walk.units,
+               AcceptanceRule::of(walk.gravity, walk.units, setup.median_acceleration));
+    own = notices(setup);
   }
   {
     const auto timer = timers.time("wait");  // for slower ranks
-    std::vector<Count> leaves(static_cast<std::size_t>(comm_.size()));
-    for (std::size_t rank = 0; rank < leaves.size(); ++rank)
-      leaves[rank] = domain.first_leaf[rank + 1] - domain.first_leaf[rank];
-    all = comm_.all_gather_arrays(std::span<const LeafNotice>(own), std::span<const Count>(leaves));
+    std::vector<Count> covers(static_cast<std::size_t>(comm_.size()));
+    std::adjacent_difference(known_.first_cover.begin() + 1, known_.first_cover.end(), covers.begin());
+    all = comm_.all_gather_arrays(std::span<const CoverNotice>(own), std::span<const Count>(covers));
   }
   const auto timer = timers.time("let");
-  roots_.clear();
-  bounds_.clear();
-  origins_.clear();
-  for (const LeafNotice& notice : all) {
-    origins_.push_back(notice.root.origin);
-    roots_.push_back(notice.root);
-    bounds_.push_back(notice.bounds);
-  }
-  tables_ = {};
-  tables_[TableBytes::notices] = bytes_of(all, roots_, bounds_, origins_);
-  const WalkSetup& walk = setup.walk;
-  top_.combine(domain.cells, roots_, walk.units,
-               AcceptanceRule::of(walk.gravity, walk.units, setup.median_acceleration));
+  for (std::size_t cover = 0; cover < all.size(); ++cover) top_.take(known_.cover[cover], all[cover].sum);
+  top_.finish();
+  tables_[TableBytes::cells] = bytes_of(known_.cells, known_.cover);
+  tables_[TableBytes::runs] = bytes_of(known_.first_cover);
+  wanted_.clear();
+  for (const CoverNotice& notice : all) wanted_.push_back(notice.wanted);
+  tables_[TableBytes::notices] = bytes_of(all, wanted_);
   tables_[TableBytes::top_tree] = top_.bytes();
+  reach_.emplace(known_, top_.view(), wanted_, setup.walk.units.length, comm_.rank());
+  tables_[TableBytes::search] = reach_->bytes();
+  send_targets();
 }
 
-void HostGravity::select(const GravitySetup& setup, const Domain& domain) {
-  std::map<int, Selection> selections;  // by receiving rank
-  const auto first = static_cast<std::int32_t>(first_leaf(domain));
-  if (comm_.size() > 1) {
-    const ReceiverSearch search(domain, comm_.rank(), bounds_, origins_, setup.walk.units);
-    tables_[TableBytes::search] = search.bytes();
-    tables_[TableBytes::exchange] = 2 * bytes_of(std::vector<Count>(static_cast<std::size_t>(comm_.size())));
-    std::vector<Receiver> receivers;
-    for (std::int32_t i = 0; i < forest_.leaves(); ++i) {
-      search.find(first + i, top_.view(), receivers);
-      for (std::size_t begin = 0, end = 0; begin < receivers.size(); begin = end) {
-        const int rank = receivers[begin].rank;
-        while (end < receivers.size() && receivers[end].rank == rank) ++end;
-        select_nodes(forest_.tree(i), first + i, std::span(receivers).subspan(begin, end - begin),
-                     selections[rank]);
-      }
-    }
+/// What all ranks are to know of the own covers.
+std::vector<HostGravity::CoverNotice> HostGravity::notices(const GravitySetup& setup) const {
+  std::vector<CoverNotice> own;
+  const auto rank = static_cast<std::size_t>(comm_.rank());
+  for (std::int32_t c = known_.first_cover[rank]; c < known_.first_cover[rank + 1]; ++c) {
+    CoverNotice notice{top_.sum(known_.cover[static_cast<std::size_t>(c)]), Wanted::nothing()};
+    for_each_target(c, [&](const LeafTargets& leaf) {
+      notice.wanted = Wanted::united_if_any(
+          notice.wanted, Wanted::of_leaf(leaf.bounds, leaf.origin, setup.walk.units.length));
+    });
+    own.push_back(notice);
   }
+  return own;
+}
+
+/// The leaves of an own cover with active particles.
+template <class Take>
+void HostGravity::for_each_target(std::int32_t cover, const Take& take) const {
+  const std::int32_t first_own = known_.first_cover[static_cast<std::size_t>(comm_.rank())];
+  const Cell& cell = known_.cover_cell(cover);
+  const std::int32_t first = cell.first_leaf - known_.cover_cell(first_own).first_leaf;
+  for (std::int32_t leaf = first; leaf < first + cell.leaves; ++leaf) {
+    const TargetLeaf target = forest_.target(leaf);
+    if (const LeafTargets targets{target.bounds, target.origin}; !targets.are_none()) take(targets);
+  }
+}
+
+/// Near ranks whose cells own walks may open get the bounds of all leaves in the covers from where. For far
+/// ones the covers say enough.
+void HostGravity::send_targets() {
   std::vector<Message> messages;
-  for (auto& [rank, selection] : selections) {
-    messages.push_back(
-        {rank, pack_let(selection, [&](std::int32_t leaf) { return forest_.tree(leaf - first); })});
-    selection = {};
+  for (const Reach::Part& part : reach_->in()) {
+    if (!part.is_near) continue;
+    std::vector<LeafTargets> targets;
+    for (const std::int32_t cover : part.own)
+      for_each_target(cover, [&](const LeafTargets& leaf) { targets.push_back(leaf); });
+    messages.push_back({part.rank, pack_targets(targets)});
   }
-  exchange_.emplace(comm_, std::move(messages));
+  exchange_.emplace(comm_, std::move(messages), near_ranks_of(reach_->out()));
+}
+
+void HostGravity::select(const GravitySetup& setup, const Domain&) {
+  const std::vector<Message> received = exchange_->finish();
+  std::vector<Message> messages;
+  std::size_t next = 0, most_bytes = 0;
+  for (const Reach::Part& part : reach_->out()) {
+    std::vector<LeafTargets> targets;
+    if (part.is_near)
+      targets = unpack_targets(received[next++]);
+    else
+      for (const std::int32_t cover : part.other)
+        targets.push_back(LeafTargets::of(wanted_[static_cast<std::size_t>(cover)], setup.walk.units.length));
+    const ReceiverSearch receivers(targets, setup.walk.units);
+    most_bytes = std::max<std::size_t>(most_bytes, receivers.bytes());
+    std::vector<std::int32_t> nodes;
+    for (const std::int32_t cover : part.own) nodes.push_back(known_.cover[static_cast<std::size_t>(cover)]);
+    Selection selection;
+    const auto tree = [&](std::int32_t leaf) { return forest_.tree(leaf); };
+    select_cells(top_.view(), part.own, nodes, receivers, tree, selection);
+    const auto cell = [&](std::int32_t node) { return top_.cell(node); };
+    messages.push_back({part.rank, pack_let(selection, cell, tree)});
+  }
+  tables_[TableBytes::search] += most_bytes;
+  for (const Message& message : received) tables_[TableBytes::notices] += bytes_of(message.blocks);
+  exchange_.emplace(comm_, std::move(messages), ranks_of(reach_->in()));
 }
 
 /// With looks at the messages in between: MPI moves them only when it is called. Walks along ropes have one
@@ -123,16 +164,15 @@ WalkCounts HostGravity::walk_own(const GravitySetup& setup, PhaseTimers& timers)
   return counts;
 }
 
-GravityStorage::Imported HostGravity::import(const GravitySetup&, const Domain& domain) {
+GravityStorage::Imported HostGravity::import(const GravitySetup&, const Domain&) {
   imported_ = exchange_->finish();
   exchange_.reset();
-  trees_.assign(static_cast<std::size_t>(domain.leaves()), SourceTree{});
-  std::copy(own_.trees.begin(), own_.trees.end(),
-            trees_.begin() + static_cast<std::ptrdiff_t>(first_leaf(domain)));
+  trees_.assign(own_.trees.begin(), own_.trees.end());
+  trees_.resize(top_.roots().size());
   tables_[TableBytes::trees] = bytes_of(trees_);
   Imported imported;
   for (const Message& message : imported_) {
-    const LetCounts counts = unpack_let(message, origins_, trees_);
+    const LetCounts counts = unpack_let(message, known_.cover, top_, trees_);
     imported.counts.trees += counts.trees;
     imported.counts.nodes += counts.nodes;
     imported.counts.particles += counts.particles;
@@ -144,7 +184,7 @@ GravityStorage::Imported HostGravity::import(const GravitySetup&, const Domain& 
 WalkCounts HostGravity::walk_others(const GravitySetup& setup, const Domain&, PhaseTimers& timers) {
   const auto timer = timers.time("other walk");
   if (parameters_.walk == WalkKind::rope)
-    return rope_walk(setup.walk, setup.median_acceleration, RopeForest(top_.view(), trees_, roots_),
+    return rope_walk(setup.walk, setup.median_acceleration, RopeForest(top_.view(), trees_, top_.roots()),
                      own_.targets, own_.outputs);
   return grove::walk_others(setup.walk, own_.targets, top_.view(), trees_, own_.outputs);
 }
@@ -201,10 +241,6 @@ void HostGravity::move_leaves(std::span<const std::int32_t> from, const Domain& 
   if (parameters_.keeps_levels(domain.cells[0].count)) of_nodes.apply(shape.trees.levels);
   shape.trees.node_begin = of_leaves.beginnings(std::move(shape.trees.node_begin));
   forest_.adopt(std::move(shape), domain.box, domain.leaf_begin, *builder_);
-}
-
-std::size_t HostGravity::first_leaf(const Domain& domain) const {
-  return static_cast<std::size_t>(domain.first_leaf[static_cast<std::size_t>(comm_.rank())]);
 }
 
 }  // namespace grove

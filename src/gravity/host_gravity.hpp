@@ -10,10 +10,12 @@
 #include "base/array.hpp"
 #include "comm/communicator.hpp"
 #include "comm/message_exchange.hpp"
+#include "decomposition/known_cells.hpp"
 #include "forest/forest.hpp"
 #include "forest/top_tree.hpp"
 #include "gravity/gravity_storage.hpp"
 #include "kernels/math/record.hpp"
+#include "let/reach.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
@@ -60,7 +62,15 @@ class HostGravity : public GravityStorage {
   void move_leaves(std::span<const std::int32_t> from, const Domain& domain);
 
  private:
-  std::size_t first_leaf(const Domain& domain) const;
+  /// Every rank gives this for each of its covers.
+  struct CoverNotice {
+    TopMoments::Sum sum;
+    Wanted wanted;
+  };
+  std::vector<CoverNotice> notices(const GravitySetup& setup) const;
+  template <class Take>
+  void for_each_target(std::int32_t cover, const Take& take) const;
+  void send_targets();
 
   const Communicator& comm_;
   const GravityParameters& parameters_;
@@ -70,9 +80,9 @@ class HostGravity : public GravityStorage {
   std::vector<ExternalPotential> external_;
   Forest forest_;
   TopMoments top_;
-  std::vector<LeafRoot> roots_;  ///< by number of the leaf in the ORB, and the next three likewise
-  std::vector<TargetBounds> bounds_;
-  std::vector<Vec3d> origins_;
+  KnownCells known_;
+  std::vector<Wanted> wanted_;  ///< by cover
+  std::optional<Reach> reach_;
   std::vector<SourceTree> trees_;  ///< of the own leaves and of those that were imported
   TableBytes tables_;
   Forest::OwnLeaves own_;                    ///< during a walk, and the next two likewise

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <stdexcept>
 #include <type_traits>
 
@@ -19,15 +20,22 @@ using let_fields::OfParticles;
 /// A message begins so. The arrays that travel: bit i for the i-th of OfNodes.
 struct Head {
   LetCounts counts;
+  Count covers, cells;
   std::uint64_t of_nodes;
 };
 
-static_assert(std::is_trivially_copyable_v<NodeLinks> && std::is_trivially_copyable_v<Selection::Tree> &&
-              std::is_trivially_copyable_v<Head>);
+/// A cell on its way; child and tree: as in Selection::Cell.
+struct SentCell {
+  TopCell cell;
+  std::int32_t child, tree;
+};
+
+static_assert(std::is_trivially_copyable_v<NodeLinks> && std::is_trivially_copyable_v<SentCell> &&
+              std::is_trivially_copyable_v<Selection::Tree> && std::is_trivially_copyable_v<Head>);
 
 /// Places of the arrays of a message, in blocks; `blocks` is the length of all.
 struct Layout {
-  std::size_t table, links, blocks;
+  std::size_t covers, cells, table, links, blocks;
   std::array<std::size_t, OfNodes::size> of_nodes{};
   std::array<std::size_t, OfParticles::size> of_particles{};
 
@@ -40,6 +48,8 @@ struct Layout {
     };
     const LetCounts& counts = head.counts;
     place(sizeof(Head), 1);
+    covers = place(sizeof(std::int32_t), head.covers);
+    cells = place(sizeof(SentCell), head.cells);
     table = place(sizeof(Selection::Tree), counts.trees);
     OfNodes::for_each([&](auto field, std::size_t i) {
       if (head.of_nodes >> i & 1) of_nodes[i] = place(sizeof(typename decltype(field)::Value), counts.nodes);
@@ -61,6 +71,8 @@ auto* at(Blocks& blocks, std::size_t block) {
 Head head_of(const Selection& selection, const std::function<SourceTree(std::int32_t leaf)>& tree) {
   Head head{{.trees = static_cast<Count>(selection.trees.size()),
              .nodes = static_cast<Count>(selection.source.size())},
+            static_cast<Count>(selection.covers.size()),
+            static_cast<Count>(selection.cells.size()),
             0};
   for (const Selection::Tree& entry : selection.trees) head.counts.particles += entry.particles;
   if (selection.trees.empty()) return head;
@@ -73,12 +85,37 @@ Head head_of(const Selection& selection, const std::function<SourceTree(std::int
 
 }  // namespace
 
+Array<MessageBlock> pack_targets(std::span<const LeafTargets> targets) {
+  const auto number = static_cast<Count>(targets.size());
+  const std::size_t head = sizeof(number), bytes = head + targets.size_bytes();
+  Array<MessageBlock> blocks((bytes + sizeof(MessageBlock) - 1) / sizeof(MessageBlock));
+  std::memcpy(blocks.data(), &number, head);
+  if (number > 0) std::memcpy(blocks.data()->bytes + head, targets.data(), targets.size_bytes());
+  return blocks;
+}
+
+std::vector<LeafTargets> unpack_targets(const Message& message) {
+  Count number = 0;
+  std::memcpy(&number, message.blocks.data(), sizeof(number));
+  std::vector<LeafTargets> targets(static_cast<std::size_t>(number));
+  if (number > 0)
+    std::memcpy(targets.data(), message.blocks.data()->bytes + sizeof(number),
+                sizeof(LeafTargets) * targets.size());
+  return targets;
+}
+
 Array<MessageBlock> pack_let(const Selection& selection,
+                             const std::function<TopCell(std::int32_t node)>& cell,
                              const std::function<SourceTree(std::int32_t leaf)>& tree) {
   const Head head = head_of(selection, tree);
   const Layout layout(head);
   Array<MessageBlock> blocks(layout.blocks);
   *at<Head>(blocks, 0) = head;
+  std::copy(selection.covers.begin(), selection.covers.end(), at<std::int32_t>(blocks, layout.covers));
+  std::transform(selection.cells.begin(), selection.cells.end(), at<SentCell>(blocks, layout.cells),
+                 [&](const Selection::Cell& own) {
+                   return SentCell{cell(own.node), own.child, own.tree};
+                 });
   std::copy(selection.trees.begin(), selection.trees.end(), at<Selection::Tree>(blocks, layout.table));
   std::copy(selection.links.begin(), selection.links.end(), at<NodeLinks>(blocks, layout.links));
 
@@ -104,7 +141,31 @@ Array<MessageBlock> pack_let(const Selection& selection,
   return blocks;
 }
 
-LetCounts unpack_let(const Message& message, std::span<const Vec3d> origins, std::span<SourceTree> trees) {
+namespace {
+
+/// Hangs the cells of a message below their covers. Returns the number of the leaf of each tree.
+std::vector<std::int32_t> take_cells(const Message& message, const Head& head, const Layout& layout,
+                                     std::span<const std::int32_t> covers, TopMoments& top) {
+  const Array<MessageBlock>& blocks = message.blocks;
+  const std::span cells(at<SentCell>(blocks, layout.cells), static_cast<std::size_t>(head.cells));
+  const std::span own_covers(at<std::int32_t>(blocks, layout.covers), static_cast<std::size_t>(head.covers));
+  std::vector<std::int32_t> node(cells.size()), leaf(static_cast<std::size_t>(head.counts.trees));
+  for (std::size_t i = 0; i < own_covers.size(); ++i)
+    node[i] = covers[static_cast<std::size_t>(own_covers[i])];
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].tree >= 0) leaf[static_cast<std::size_t>(cells[i].tree)] = top.leaf(node[i]);
+    if (cells[i].child < 0) continue;
+    const auto child = static_cast<std::size_t>(cells[i].child);
+    for (const std::size_t c : {child, child + 1}) node[c] = top.append(cells[c].cell);
+    top.hang(node[child], node[i]);
+  }
+  return leaf;
+}
+
+}  // namespace
+
+LetCounts unpack_let(const Message& message, std::span<const std::int32_t> covers, TopMoments& top,
+                     std::vector<SourceTree>& trees) {
   const Array<MessageBlock>& blocks = message.blocks;
   const Head head = *at<Head>(blocks, 0);
   const Layout layout(head);
@@ -112,12 +173,16 @@ LetCounts unpack_let(const Message& message, std::span<const Vec3d> origins, std
     throw std::runtime_error(fmt::format("rank {} sent {} bytes of trees instead of {}", message.rank,
                                          blocks.size() * sizeof(MessageBlock),
                                          layout.blocks * sizeof(MessageBlock)));
+  const std::vector<std::int32_t> leaves = take_cells(message, head, layout, covers, top);
+  trees.resize(top.roots().size());
   const auto* table = at<Selection::Tree>(blocks, layout.table);
   std::size_t node = 0, particle = 0;
-  for (const Selection::Tree& entry : std::span(table, static_cast<std::size_t>(head.counts.trees))) {
-    SourceTree& to = trees[static_cast<std::size_t>(entry.leaf)];
+  for (std::size_t t = 0; t < leaves.size(); ++t) {
+    const Selection::Tree& entry = table[t];
+    const auto leaf = static_cast<std::size_t>(leaves[t]);
+    SourceTree& to = trees[leaf];
     to = {};
-    to.origin = origins[static_cast<std::size_t>(entry.leaf)];
+    to.origin = top.roots()[leaf].origin;
     to.links = at<NodeLinks>(blocks, layout.links) + node;
     to.nodes = entry.nodes;
     OfNodes::for_each([&](auto field, std::size_t i) {

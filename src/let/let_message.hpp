@@ -2,11 +2,13 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "base/types.hpp"
 #include "comm/message_exchange.hpp"
-#include "decomposition/domain.hpp"
+#include "forest/top_tree.hpp"
 #include "kernels/math/walk_views.hpp"
+#include "let/receivers.hpp"
 #include "let/selection.hpp"
 
 namespace grove {
@@ -18,15 +20,22 @@ struct LetCounts {
   Count particles = 0;
 };
 
-/// Packs a selection into a message: the counts, the table of trees, then the arrays of all trees, each array
-/// from the beginning of a cache line on. tree (in): the own tree of a leaf by its number in the ORB. Cost:
-/// one copy.
+/// The targets of leaves as a message, and back.
+Array<MessageBlock> pack_targets(std::span<const LeafTargets> targets);
+std::vector<LeafTargets> unpack_targets(const Message& message);
+
+/// Packs a selection into a message: the counts, the cells, the table of trees, then the arrays of all trees,
+/// each array from the beginning of a cache line on. cell (in): of a node of the own top tree. tree (in): of
+/// an own leaf. Cost: one copy.
 Array<MessageBlock> pack_let(const Selection& selection,
+                             const std::function<TopCell(std::int32_t node)>& cell,
                              const std::function<SourceTree(std::int32_t leaf)>& tree);
 
-/// Enters the trees of a message into `trees`, by number of the leaf; nothing is copied: the views point into
-/// the message. origins (in): of all leaves of the ORB, units of the run. Throws std::runtime_error if the
-/// message is not one of pack_let().
-LetCounts unpack_let(const Message& message, std::span<const Vec3d> origins, std::span<SourceTree> trees);
+/// Enters the cells of a message into the top tree and its trees into `trees`, by number of the leaf, which
+/// grows as leaves come to be known; nothing of trees is copied: the views point into the message. covers
+/// (in): node of each in the top tree, by its number. Throws std::runtime_error if the message is not one of
+/// pack_let().
+LetCounts unpack_let(const Message& message, std::span<const std::int32_t> covers, TopMoments& top,
+                     std::vector<SourceTree>& trees);
 
 }  // namespace grove

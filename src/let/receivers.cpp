@@ -1,46 +1,61 @@
 #include "let/receivers.hpp"
 
+#include <algorithm>
+#include <bit>
+
 namespace grove {
-ReceiverSearch::ReceiverSearch(const Domain& domain, int own_rank, std::span<const TargetBounds> bounds,
-                               std::span<const Vec3d> origins, const WalkUnits& units)
-    : domain_(domain),
-      own_rank_(own_rank),
-      bounds_(bounds),
-      origins_(origins),
-      units_(units),
-      wanted_(domain.cells.size()) {
-  for (std::size_t c = domain.cells.size(); c-- > 0;) {  // children lie behind their parents
-    const Cell& cell = domain.cells[c];
-    const auto leaf = static_cast<std::size_t>(cell.first_leaf), child = static_cast<std::size_t>(cell.child);
-    wanted_[c] = cell.is_leaf() ? Wanted::of_leaf(bounds[leaf], origins[leaf], units.length)
-                                : Wanted::united(wanted_[child], wanted_[child + 1]);
+
+LeafTargets LeafTargets::of(const Wanted& wanted, double unit_length) {
+  constexpr double round_up = 1 + 1e-6;
+  const Vec3d half = (wanted.high - wanted.low) * 0.5;
+  const Vec3f size = (half * (round_up / unit_length)).as<float>();
+  return {{Vec3f{0, 0, 0} - size, size, wanted.inverse_tolerance, 0}, wanted.low + half};
+}
+
+ReceiverSearch::ReceiverSearch(std::span<const LeafTargets> leaves, const WalkUnits& units) : units_(units) {
+  std::copy_if(leaves.begin(), leaves.end(), std::back_inserter(leaves_),
+               [](const LeafTargets& leaf) { return !leaf.are_none(); });
+  const std::size_t first = std::bit_ceil(leaves_.size());
+  wanted_.assign(first + leaves_.size(), Wanted::nothing());
+  for (std::size_t i = 0; i < leaves_.size(); ++i)
+    wanted_[first + i] = Wanted::of_leaf(leaves_[i].bounds, leaves_[i].origin, units.length);
+  for (std::size_t n = first; n-- > 1;)
+    for (std::size_t child = 2 * n; child < std::min(2 * n + 2, wanted_.size()); ++child)
+      wanted_[n] = Wanted::united_if_any(wanted_[n], wanted_[child]);
+}
+
+/// Calls take(leaf) for the leaves that may open it, in their order, until it says false.
+template <class Take>
+void ReceiverSearch::search(const Vec3d& centre, const NodeCore& core, const Take& take) const {
+  const std::size_t first = wanted_.size() - leaves_.size();
+  std::vector<std::size_t> stack = {1};
+  while (!stack.empty()) {
+    const std::size_t n = stack.back();
+    stack.pop_back();
+    if (n >= wanted_.size() || wanted_[n].is_nothing() || !wanted_[n].may_open(centre, core, units_.length))
+      continue;
+    if (n >= first) {
+      if (!take(leaves_[n - first])) return;
+      continue;
+    }
+    stack.push_back(2 * n + 1);
+    stack.push_back(2 * n);
   }
 }
 
-void ReceiverSearch::find(std::int32_t leaf, const TopTree& top, std::vector<Receiver>& receivers) const {
-  receivers.clear();
-  const auto node = static_cast<std::size_t>(domain_.leaf_cell[static_cast<std::size_t>(leaf)]);
-  const Vec3d centre = top.centre[node], origin = origins_[static_cast<std::size_t>(leaf)];
-  const NodeCore& core = top.core[node];
-  const std::int32_t own_begin = domain_.first_leaf[static_cast<std::size_t>(own_rank_)];
-  const std::int32_t own_end = domain_.first_leaf[static_cast<std::size_t>(own_rank_) + 1];
+bool ReceiverSearch::may_open(const Vec3d& centre, const NodeCore& core) const {
+  bool any = false;
+  search(centre, core, [&](const LeafTargets&) { return any = true, false; });
+  return any;
+}
 
-  std::vector<std::size_t> stack = {0};
-  while (!stack.empty()) {
-    const std::size_t c = stack.back();
-    stack.pop_back();
-    const Cell& cell = domain_.cells[c];
-    const bool own = cell.first_leaf >= own_begin && cell.first_leaf + cell.leaves <= own_end;
-    if (own || !wanted_[c].may_open(centre, core, units_.length)) continue;
-    if (!cell.is_leaf()) {
-      stack.push_back(static_cast<std::size_t>(cell.child) + 1);
-      stack.push_back(static_cast<std::size_t>(cell.child));
-      continue;
-    }
-    receivers.push_back({bounds_[static_cast<std::size_t>(cell.first_leaf)],
-                         shift_between(origin, origins_[static_cast<std::size_t>(cell.first_leaf)], units_),
-                         cell.first_leaf, domain_.owner(cell.first_leaf)});
-  }
+void ReceiverSearch::find(const Vec3d& centre, const NodeCore& core, const Vec3d& origin,
+                          std::vector<Receiver>& receivers) const {
+  receivers.clear();
+  search(centre, core, [&](const LeafTargets& leaf) {
+    receivers.push_back({leaf.bounds, shift_between(origin, leaf.origin, units_)});
+    return true;
+  });
 }
 
 }  // namespace grove

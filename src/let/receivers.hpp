@@ -6,41 +6,49 @@
 
 #include "base/table_bytes.hpp"
 #include "base/vec3.hpp"
-#include "decomposition/domain.hpp"
 #include "kernels/math/walk_views.hpp"
 #include "kernels/math/wanted.hpp"
 
 namespace grove {
 
-/// A leaf of another rank whose walks may open nodes of an own tree.
-struct Receiver {
-  TargetBounds bounds;  ///< of its groups, offsets from its origin in walk units
-  Vec3f shift;          ///< takes places in the own tree's leaf to its places
-  std::int32_t leaf;    ///< its number in the ORB
-  std::int32_t rank;    ///< its owner
+/// A leaf tells this to ranks in reach.
+struct LeafTargets {
+  TargetBounds bounds;  ///< of its groups that are active, offsets from its origin in walk units
+  Vec3d origin;         ///< units of the run
+
+  bool are_none() const { return !(bounds.low.x <= bounds.high.x); }
+  /// What stands for leaves that together want this.
+  static LeafTargets of(const Wanted& wanted, double unit_length);
 };
 
-/// Finds the receivers of a tree by a descent of the ORB, whose inner cells carry the union of what their
-/// leaves want.
+/// A leaf of another rank whose walks may open nodes of an own tree.
+struct Receiver {
+  TargetBounds bounds;  ///< as LeafTargets
+  Vec3f shift;          ///< takes places in the own tree's leaf to its places
+};
+
+/// Finds among the leaves of another rank those that may open an own cell, by a descent of a tree over them,
+/// whose nodes carry the union of what their leaves want.
 class ReceiverSearch {
  public:
-  /// bounds, origins (in): what each leaf of the ORB publishes, by number; must outlive the search. Cost:
-  /// O(cells).
-  ReceiverSearch(const Domain& domain, int own_rank, std::span<const TargetBounds> bounds,
-                 std::span<const Vec3d> origins, const WalkUnits& units);
+  /// leaves (in): in tree order; those that are none are left out. Cost: O(leaves).
+  ReceiverSearch(std::span<const LeafTargets> leaves, const WalkUnits& units);
 
-  /// The leaves of other ranks for which the root of own leaf `leaf` may not stand for its particles, by
-  /// number (so by rank too). top (in): the tree over the ORB. receivers (out): replaced.
-  void find(std::int32_t leaf, const TopTree& top, std::vector<Receiver>& receivers) const;
-  std::uint64_t bytes() const { return bytes_of(wanted_); }
+  /// True if any may open a node with this centre of mass (units of the run).
+  bool may_open(const Vec3d& centre, const NodeCore& core) const;
+  /// Those that may open the root of an own tree. origin: of its leaf. receivers (out): replaced.
+  void find(const Vec3d& centre, const NodeCore& core, const Vec3d& origin,
+            std::vector<Receiver>& receivers) const;
+  std::uint64_t bytes() const { return bytes_of(leaves_, wanted_); }
 
  private:
-  const Domain& domain_;
-  int own_rank_;
-  std::span<const TargetBounds> bounds_;
-  std::span<const Vec3d> origins_;
+  template <class Take>
+  void search(const Vec3d& centre, const NodeCore& core, const Take& take) const;
+
   WalkUnits units_;
-  std::vector<Wanted> wanted_;  // [cells]
+  std::vector<LeafTargets> leaves_;
+  /// A binary tree: the children of node n are 2 n and 2 n + 1, the root is 1, the leaves come at the end.
+  std::vector<Wanted> wanted_;
 };
 
 }  // namespace grove

@@ -91,4 +91,28 @@ void select_nodes(const SourceTree& tree, std::int32_t leaf, std::span<const Rec
   selection.trees.push_back(Descent(tree, receivers, selection).run(leaf));
 }
 
+void select_cells(const TopTree& top, std::span<const std::int32_t> covers,
+                  std::span<const std::int32_t> nodes, const ReceiverSearch& receivers,
+                  const std::function<SourceTree(std::int32_t leaf)>& tree, Selection& selection) {
+  selection.covers.assign(covers.begin(), covers.end());
+  for (const std::int32_t node : nodes) selection.cells.push_back({node});
+  std::vector<Receiver> openers;
+  for (std::size_t i = 0; i < selection.cells.size(); ++i) {
+    const std::int32_t node = selection.cells[i].node;
+    const TopLinks& links = top.links[node];
+    if (!links.is_leaf()) {
+      if (!receivers.may_open(top.centre[node], top.core[node])) continue;
+      selection.cells[i].child = static_cast<std::int32_t>(selection.cells.size());
+      selection.cells.push_back({links.child});
+      selection.cells.push_back({links.child + 1});
+      continue;
+    }
+    const SourceTree source = tree(links.first_leaf);
+    receivers.find(top.centre[node], top.core[node], source.origin, openers);
+    if (openers.empty()) continue;
+    selection.cells[i].tree = static_cast<std::int32_t>(selection.trees.size());
+    select_nodes(source, links.first_leaf, openers, selection);
+  }
+}
+
 }  // namespace grove

@@ -21,7 +21,7 @@ trap 'rm -rf "$work"' EXIT
 
 for p in "${ranks[@]}"; do
   "$grove" ic --overwrite plummer -n $((each * p)) -o "$work/ic.hdf5" >"$work/log"
-  mpirun --oversubscribe --bind-to none -n "$p" "$grove" force "$work/ic.hdf5" --softening 0.01 --rule domains --leaf 64 --audit 0 --repeat 3 \
+  mpirun --oversubscribe --bind-to none -n "$p" "$grove" force "$work/ic.hdf5" --softening 0.01 --delta 0.0091 --rule domains --leaf 64 --audit 0 --repeat 3 \
     --backend kokkos --json "$work/$p.json" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
   python3 - "$work/$p.json" "$p" "${ranks[0]}" <<'END'
 import json, sys

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/errors.hpp"
 #include "comm/communicator.hpp"
 #include "comm/exchange_plan.hpp"
+#include "comm/tell_some.hpp"
 
 namespace grove {
 namespace {
@@ -35,6 +38,27 @@ TEST(Communicator, together_gives_every_rank_the_error_of_the_lowest) {
     EXPECT_EQ(std::string(error.what()), "from rank " + std::to_string(last));
   }
   EXPECT_NO_THROW(comm.together([] {}));
+}
+
+TEST(TellSome, brings_each_value_to_its_rank_and_is_done_when_all_are_there) {
+  const Communicator comm(MPI_COMM_WORLD);
+  // Round k: rank r tells rank s something if r + s + k is a multiple of 3; in each third round ranks are
+  // late.
+  for (int k = 0; k < 30; ++k) {
+    const auto tells = [&](int r, int s) { return r != s && (r + s + k) % 3 == 0; };
+    std::vector<Told<std::array<int, 3>>> told, expected;
+    for (int s = comm.size() - 1; s >= 0; --s)
+      if (tells(comm.rank(), s)) told.push_back({s, {k, comm.rank(), s}});
+    for (int r = 0; r < comm.size(); ++r)
+      if (tells(r, comm.rank())) expected.push_back({r, {k, r, comm.rank()}});
+    if (k % 3 == 0 && comm.rank() % 2 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const auto heard = tell_some(comm, std::span<const Told<std::array<int, 3>>>(told));
+    ASSERT_EQ(heard.size(), expected.size());
+    for (std::size_t i = 0; i < heard.size(); ++i) {
+      EXPECT_EQ(heard[i].rank, expected[i].rank);
+      EXPECT_EQ(heard[i].value, expected[i].value) << "of round " << k;
+    }
+  }
 }
 
 TEST(ExchangePlan, is_the_same_made_with_others_and_where_it_is_known) {

@@ -72,12 +72,12 @@ if [ "$how" = quick ]; then
   service count_left throw messages
   service partition hang collectives
   exchange MPI_Isend 1 exit
-  exchange MPI_Alltoall 1 throw
+  exchange MPI_Ibarrier 1 throw
   exchange MPI_Waitall 2 hang
 else
-  often="MPI_Bcast MPI_Reduce MPI_Alltoall MPI_Irecv MPI_Isend MPI_Waitall MPI_Ialltoall MPI_Testall MPI_Allgather \
+  often="MPI_Bcast MPI_Reduce MPI_Iprobe MPI_Ibarrier MPI_Irecv MPI_Isend MPI_Waitall MPI_Improbe MPI_Testall MPI_Allgather \
     MPI_Allgatherv MPI_Allreduce MPI_Gather MPI_Gatherv"
-  once="MPI_Barrier MPI_Test MPI_Wait" # later ones are within HDF5
+  once="MPI_Barrier MPI_Mprobe" # later ones are within HDF5
   for kind in throw exit hang; do
     for transport in messages collectives; do
       for name in init make_axis count_left select_tie partition; do service "$name" "$kind" "$transport"; done

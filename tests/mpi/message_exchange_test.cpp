@@ -28,7 +28,10 @@ TEST(MessageExchange, delivers_every_message_in_pieces_of_any_size) {
     std::vector<Message> messages;
     for (int to = comm.size() - 1; to >= 0; --to)
       if (talks(comm.rank(), to)) messages.push_back(make_message(comm.rank(), to, to));
-    MessageExchange exchange(comm, std::move(messages), piece_bytes);
+    std::vector<int> senders;
+    for (int from = 0; from < comm.size(); ++from)
+      if (talks(from, comm.rank())) senders.push_back(from);
+    MessageExchange exchange(comm, std::move(messages), senders, piece_bytes);
     for (int i = 0; i < comm.rank(); ++i) exchange.progress();  // some look more often than others
     const std::vector<Message> received = exchange.finish();
 
@@ -50,7 +53,7 @@ TEST(MessageExchange, may_be_followed_by_another_at_once) {
   const Communicator comm(MPI_COMM_WORLD);
   const int right = (comm.rank() + 1) % comm.size(), left = (comm.rank() + comm.size() - 1) % comm.size();
   if (comm.size() == 1) {
-    EXPECT_TRUE(MessageExchange(comm, {}).finish().empty());
+    EXPECT_TRUE(MessageExchange(comm, {}, {}).finish().empty());
     return;
   }
   for (int round = 1; round <= 20; ++round) {
@@ -58,7 +61,7 @@ TEST(MessageExchange, may_be_followed_by_another_at_once) {
     message.blocks.resize(static_cast<std::size_t>(round));
     std::vector<Message> messages(1);
     messages[0] = std::move(message);
-    const std::vector<Message> received = MessageExchange(comm, std::move(messages)).finish();
+    const std::vector<Message> received = MessageExchange(comm, std::move(messages), {left}).finish();
     ASSERT_EQ(received.size(), 1u);
     EXPECT_EQ(received[0].rank, left);
     EXPECT_EQ(received[0].blocks.size(), static_cast<std::size_t>(round));

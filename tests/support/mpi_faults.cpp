@@ -46,11 +46,11 @@ void reach(const char* call) {
     return P##name arguments;                     \
   }
 
-// A wait is reached for sure where no test has found the end before.
-extern "C" int MPI_Test(MPI_Request* r, int* done, MPI_Status* s) {
-  reach("MPI_Test");
-  if (wanted().call == "MPI_Wait") return *done = 0, MPI_SUCCESS;
-  return PMPI_Test(r, done, s);
+// A wait for a message is reached for sure where no look has found one before.
+extern "C" int MPI_Improbe(int from, int tag, MPI_Comm c, int* there, MPI_Message* m, MPI_Status* s) {
+  reach("MPI_Improbe");
+  if (wanted().call == "MPI_Mprobe") return *there = 0, MPI_SUCCESS;
+  return PMPI_Improbe(from, tag, c, there, m, s);
 }
 
 GROVE_FAULTY(MPI_Barrier, (MPI_Comm c), (c))
@@ -61,7 +61,7 @@ GROVE_FAULTY(MPI_Isend, (const void* b, int n, MPI_Datatype t, int to, int tag, 
              (b, n, t, to, tag, c, r))
 GROVE_FAULTY(MPI_Irecv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r),
              (b, n, t, from, tag, c, r))
-GROVE_FAULTY(MPI_Wait, (MPI_Request * r, MPI_Status* s), (r, s))
+GROVE_FAULTY(MPI_Mprobe, (int from, int tag, MPI_Comm c, MPI_Message* m, MPI_Status* s), (from, tag, c, m, s))
 GROVE_FAULTY(MPI_Testall, (int n, MPI_Request* r, int* done, MPI_Status* s), (n, r, done, s))
 GROVE_FAULTY(MPI_Waitall, (int n, MPI_Request* r, MPI_Status* s), (n, r, s))
 GROVE_FAULTY(MPI_Bcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c))
@@ -83,13 +83,8 @@ GROVE_FAULTY(MPI_Allgatherv,
              (const void* b, int n, MPI_Datatype t, void* to, const int* m, const int* at, MPI_Datatype u,
               MPI_Comm c),
              (b, n, t, to, m, at, u, c))
-GROVE_FAULTY(MPI_Alltoall,
-             (const void* b, int n, MPI_Datatype t, void* to, int m, MPI_Datatype u, MPI_Comm c),
-             (b, n, t, to, m, u, c))
-GROVE_FAULTY(MPI_Ialltoall,
-             (const void* b, int n, MPI_Datatype t, void* to, int m, MPI_Datatype u, MPI_Comm c,
-              MPI_Request* r),
-             (b, n, t, to, m, u, c, r))
+GROVE_FAULTY(MPI_Iprobe, (int from, int tag, MPI_Comm c, int* there, MPI_Status* s), (from, tag, c, there, s))
+GROVE_FAULTY(MPI_Ibarrier, (MPI_Comm c, MPI_Request* r), (c, r))
 
 /// Files are flushed while checkpoints and snapshots are written.
 extern "C" int fsync(int file) {

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "decomposition/domain.hpp"
+#include "kernels/math/cell.hpp"
+
+namespace grove {
+
+/// The cells that a rank needs to know. Every rank is covered by the largest cells that lie on it and have at
+/// most a quarter of a rank's mean number of particles, or are leaves: some dozens. All ranks know all covers
+/// and the cells above them. Below its own covers a rank knows all cells.
+struct KnownCells {
+  /// Root first, children behind their parents, siblings neighbours. Covers of other ranks have no children
+  /// here.
+  std::vector<Cell> cells;
+  std::vector<std::int32_t> cover;        ///< index of each in `cells`, left to right, so rank by rank
+  std::vector<std::int32_t> first_cover;  ///< of each rank, length P + 1
+
+  const Cell& cover_cell(std::int32_t number) const {
+    return cells[static_cast<std::size_t>(cover[static_cast<std::size_t>(number)])];
+  }
+  /// The rank that owns a cover. Cost: log P.
+  int owner(std::int32_t number) const { return owner_of(number, first_cover); }
+};
+
+/// Those of a rank. Cost: O(cells that it needs to know).
+KnownCells known_cells(const Domain& domain, int rank);
+
+}  // namespace grove

@@ -1,0 +1,174 @@
+#include "let/reach.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace grove {
+namespace {
+
+/// True if one of the covers below, or walks from one of them, may stand in such a pair: the test of two
+/// covers for boxes of them, with twice its margins.
+bool may_open_any(const Wanted& wanted, const Vec3d& low, const Vec3d& high, float reach2, float power,
+                  double unit_length) {
+  double distance2 = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const double gap = std::max(wanted.low[axis] - high[axis], low[axis] - wanted.high[axis]);
+    const double span =
+        std::max(wanted.high[axis], high[axis]) - std::min(wanted.low[axis], low[axis]);  // of both together
+    const double outside = std::max(gap - 4 * place_margin * span, 0.0) / unit_length;
+    distance2 += outside * outside;
+  }
+  return !accepts(reach2, power, static_cast<float>(distance2), wanted.inverse_tolerance,
+                  4 * selection_margin);
+}
+
+}  // namespace
+
+Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted> wanted, double unit_length,
+             int own_rank) {
+  if (known.cover.empty()) return;
+  make_nodes(known, top, wanted);
+  const auto own_begin = known.first_cover[static_cast<std::size_t>(own_rank)],
+             own_end = known.first_cover[static_cast<std::size_t>(own_rank) + 1];
+  const auto is_own = [&](std::int32_t cover) { return cover >= own_begin && cover < own_end; };
+  const auto opens = [&](const Wanted& walks, std::int32_t cell) {
+    const auto n = static_cast<std::size_t>(cell);
+    return walks.may_open(top.centre[n], top.core[n], unit_length);
+  };
+  // Walks that are so far off that they accept the cells two levels below need no better description.
+  const auto is_near = [&](const Wanted& walks, std::int32_t cell) {
+    constexpr float far = 1.F / 8;  // of the squared distance
+    NodeCore core = top.core[cell];
+    core.reach2 *= far;
+    core.power *= far;
+    return walks.may_open(top.centre[cell], core, unit_length);
+  };
+  for (std::int32_t own = own_begin; own < own_end; ++own) {
+    const std::int32_t cell = known.cover[static_cast<std::size_t>(own)];
+    const NodeCore& core = top.core[cell];
+    const Vec3d centre = top.centre[cell];
+    search(
+        [&](const Node& node) {
+          if (node.wanted.is_nothing()) return false;
+          if (node.cover >= 0) return !is_own(node.cover) && opens(node.wanted, cell);
+          return may_open_any(node.wanted, centre, centre, core.reach2, core.power, unit_length);
+        },
+        [&](std::int32_t other) {
+          out_.push_back(
+              {known.owner(other), {own}, {other}, is_near(wanted[static_cast<std::size_t>(other)], cell)});
+        });
+    const Wanted walks = wanted[static_cast<std::size_t>(own)];
+    if (walks.is_nothing()) continue;
+    search(
+        [&](const Node& node) {
+          if (node.cover >= 0) return !is_own(node.cover) && opens(walks, node.cell);
+          return may_open_any(walks, node.low, node.high, node.reach2, node.power, unit_length);
+        },
+        [&](std::int32_t other) {
+          in_.push_back({known.owner(other),
+                         {own},
+                         {other},
+                         is_near(walks, known.cover[static_cast<std::size_t>(other)])});
+        });
+  }
+  merge_parts(out_);
+  merge_parts(in_);
+}
+
+/// Parts with one cover on either side become one for each rank.
+void Reach::merge_parts(std::vector<Part>& parts) {
+  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.rank < b.rank; });
+  std::vector<Part> merged;
+  for (const Part& part : parts) {
+    if (merged.empty() || merged.back().rank != part.rank) merged.push_back({part.rank, {}, {}});
+    merged.back().own.push_back(part.own[0]);
+    merged.back().other.push_back(part.other[0]);
+    merged.back().is_near = merged.back().is_near || part.is_near;
+  }
+  for (Part& part : merged)
+    for (std::vector<std::int32_t>* covers : {&part.own, &part.other}) {
+      std::sort(covers->begin(), covers->end());
+      covers->erase(std::unique(covers->begin(), covers->end()), covers->end());
+    }
+  parts = std::move(merged);
+}
+
+std::vector<int> ranks_of(std::span<const Reach::Part> parts) {
+  std::vector<int> ranks;
+  for (const Reach::Part& part : parts) ranks.push_back(part.rank);
+  return ranks;
+}
+
+std::vector<int> near_ranks_of(std::span<const Reach::Part> parts) {
+  std::vector<int> ranks;
+  for (const Reach::Part& part : parts)
+    if (part.is_near) ranks.push_back(part.rank);
+  return ranks;
+}
+
+void Reach::make_nodes(const KnownCells& known, const TopTree& top, std::span<const Wanted> wanted) {
+  std::vector<std::int32_t> cover_of(known.cells.size(), -1);
+  for (std::size_t i = 0; i < known.cover.size(); ++i)
+    cover_of[static_cast<std::size_t>(known.cover[i])] = static_cast<std::int32_t>(i);
+  nodes_.push_back({0});
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const auto cell = static_cast<std::size_t>(nodes_[i].cell);
+    nodes_[i].cover = cover_of[cell];
+    if (nodes_[i].cover >= 0) continue;
+    nodes_[i].child = static_cast<std::int32_t>(nodes_.size());
+    const std::int32_t child = known.cells[cell].child;
+    nodes_.push_back({child});
+    nodes_.push_back({child + 1});
+  }
+  for (std::size_t i = nodes_.size(); i-- > 0;) {
+    Node& node = nodes_[i];
+    if (node.cover < 0) {
+      unite(node);
+      continue;
+    }
+    const NodeCore& core = top.core[node.cell];
+    node.wanted = wanted[static_cast<std::size_t>(node.cover)];
+    node.low = node.high = top.centre[node.cell];
+    node.reach2 = core.reach2;
+    node.power = core.power;
+    // What is no number is opened, so it lies everywhere.
+    if (!std::isfinite(norm2(node.low)) || std::isnan(core.reach2) || std::isnan(core.power)) {
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      node.low = {-inf, -inf, -inf};
+      node.high = {inf, inf, inf};
+    }
+  }
+}
+
+void Reach::unite(Node& node) const {
+  const Node &a = nodes_[static_cast<std::size_t>(node.child)],
+             &b = nodes_[static_cast<std::size_t>(node.child) + 1];
+  node.wanted = Wanted::united_if_any(a.wanted, b.wanted);
+  for (int axis = 0; axis < 3; ++axis) {
+    node.low[axis] = std::min(a.low[axis], b.low[axis]);
+    node.high[axis] = std::max(a.high[axis], b.high[axis]);
+  }
+  node.reach2 = std::max(a.reach2, b.reach2);
+  node.power = std::max(a.power, b.power);
+}
+
+/// Goes down from the root through nodes that may_open(node) holds for, and calls take(number) for covers.
+template <class MayOpen, class Take>
+void Reach::search(const MayOpen& may_open, const Take& take) const {
+  std::vector<std::int32_t> stack = {0};
+  while (!stack.empty()) {
+    const Node& node = nodes_[static_cast<std::size_t>(stack.back())];
+    stack.pop_back();
+    if (!may_open(node)) continue;
+    if (node.cover >= 0) {
+      take(node.cover);
+      continue;
+    }
+    stack.push_back(node.child + 1);
+    stack.push_back(node.child);
+  }
+}
+
+}  // namespace grove

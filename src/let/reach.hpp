@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/table_bytes.hpp"
+#include "decomposition/known_cells.hpp"
+#include "kernels/math/walk_views.hpp"
+#include "kernels/math/wanted.hpp"
+
+namespace grove {
+
+/// Which ranks' walks may open cells of which others, as far as covers tell (KnownCells). Both ranks of a
+/// pair find it, so none has to ask who sends to whom.
+class Reach {
+ public:
+  /// Another rank.
+  struct Part {
+    int rank;
+    std::vector<std::int32_t> own, other;  ///< numbers of the covers here and there, ascending
+    bool is_near = false;                  ///< walks may open more than a few cells
+  };
+
+  /// top: of the known cells. wanted: what walks from each cover want, Wanted::nothing() if none is active.
+  /// The same on every rank. Cost: that of the pairs found, times log P.
+  Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted> wanted, double unit_length,
+        int own_rank);
+
+  /// Ranks whose walks may open own cells, and the covers that these are in; in order of the rank.
+  std::span<const Part> out() const { return out_; }
+  /// Ranks whose cells own walks may open, and the covers from where.
+  std::span<const Part> in() const { return in_; }
+  std::uint64_t bytes() const { return bytes_of(nodes_, out_, in_); }
+
+ private:
+  /// A cover, or a cell above covers.
+  struct Node {
+    std::int32_t cell;        ///< its index
+    std::int32_t child = -1;  ///< the left one
+    std::int32_t cover = -1;  ///< its number
+    Wanted wanted = Wanted::nothing();
+    Vec3d low{0, 0, 0}, high{0, 0, 0};  ///< box of the centres of mass of covers
+    float reach2 = 0, power = 0;        ///< the largest
+  };
+  void make_nodes(const KnownCells& known, const TopTree& top, std::span<const Wanted> wanted);
+  void unite(Node& node) const;
+  template <class MayOpen, class Take>
+  void search(const MayOpen& may_open, const Take& take) const;
+  static void merge_parts(std::vector<Part>& parts);
+
+  std::vector<Node> nodes_;
+  std::vector<Part> out_, in_;
+};
+
+/// The ranks alone: of all parts, and of those that are near.
+std::vector<int> ranks_of(std::span<const Reach::Part> parts);
+std::vector<int> near_ranks_of(std::span<const Reach::Part> parts);
+
+}  // namespace grove
