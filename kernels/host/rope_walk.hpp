@@ -45,8 +45,12 @@ class HostRopeTrees {
 
   std::uint32_t begin() const { return 0; }
 
-  // A cell's code is its number.
-  bool is_cell(std::uint32_t code) const { return !forest_.top.links[code].is_leaf(); }
+  // A cell's code is its number. What is below a cell may be asked for, but not be gone to, if it is not
+  // here.
+  bool is_cell(std::uint32_t code) const {
+    if (code == not_here) throw std::logic_error("rope walk: opens a cell of another rank that was not sent");
+    return !forest_.top.links[code].is_leaf();
+  }
   std::uint32_t cell_of(std::uint32_t code) const { return code; }
   const TopLinks& cell_links(std::uint32_t cell) const { return forest_.top.links[cell]; }
   const NodeCore& cell_core(std::uint32_t cell) const { return forest_.top.core[cell]; }
@@ -57,8 +61,7 @@ class HostRopeTrees {
   const NodeBox& cell_box(std::uint32_t cell) const { return forest_.top.boxes[cell]; }
   std::uint32_t below(std::uint32_t cell) const {
     const std::int32_t child = forest_.top.links[cell].child;
-    if (child < 0) throw std::logic_error("rope walk: opens a cell of another rank that was not sent");
-    return static_cast<std::uint32_t>(child);
+    return child < 0 ? not_here : static_cast<std::uint32_t>(child);
   }
   std::uint32_t after_cell(std::uint32_t cell) const { return forest_.next[cell]; }
 
@@ -80,6 +83,8 @@ class HostRopeTrees {
   float softening(const Leaf& leaf, std::int32_t i) const { return softening_[leaf.tree->types[i]]; }
 
  private:
+  static constexpr std::uint32_t not_here = rope_end - 1;
+
   const RopeForest& forest_;
   const WalkUnits& units_;
   const float* softening_;

@@ -226,6 +226,20 @@ TEST(Gravity, does_not_depend_on_who_owns_the_leaves) {
   }
 }
 
+/// Ranks own so many leaves that others know cells of them alone.
+TEST(Gravity, along_ropes_is_the_same_where_cells_of_other_ranks_are_known_without_their_children) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  GravityParameters parameters = parameters_of(Criterion::acceleration, Order::quadrupole);
+  const Particles all = make_cloud(4000);
+  for (const WalkKind walk : {WalkKind::groups, WalkKind::rope}) {
+    parameters.walk = walk;
+    SharedDomain shared = share_out(comm, all, 8), whole = share_out(alone, all, 8);
+    evaluate_twice(comm, parameters, shared);
+    evaluate_twice(alone, parameters, whole);
+    EXPECT_EQ(force_hash(comm, shared.particles), force_hash(alone, whole.particles));
+  }
+}
+
 TEST(Gravity, works_with_fewer_leaves_than_ranks) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
   GravityParameters parameters = parameters_of(Criterion::acceleration, Order::quadrupole);
