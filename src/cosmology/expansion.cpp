@@ -98,18 +98,24 @@ double Expansion::scale_factor(double time) const {
   const auto after = std::upper_bound(anchors_.begin(), anchors_.end(), time);
   const auto number = static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - anchors_.begin() - 1, 0));
   const double anchor = std::exp(first_anchor_ + static_cast<double>(number) * anchor_step);
-  return anchor * std::exp(growth(anchor, time - anchors_[number]));
+  const double rest = time - anchors_[number];
+  return anchor * std::exp(growth_near(rest * hubble(anchor), anchor, rest));
+}
+
+double Expansion::growth(double a, double time) const {
+  const double short_guess = time * hubble(a);
+  if (std::abs(short_guess) < anchor_step) return growth_near(short_guess, a, time);
+  return growth_near(std::log(scale_factor(this->time(a) + time) / a), a, time);
 }
 
 /// By Newton's method, in which a step brings twice as many digits: the last one is not measured.
-double Expansion::growth(double a, double time) const {
-  double growth = time * hubble(a);
+double Expansion::growth_near(double guess, double a, double time) const {
   for (int i = 0; i < 30; ++i) {
-    const double change = (time - time_in(a, growth)) * hubble(a * std::exp(growth));
-    growth += change;
-    if (std::abs(change) <= 1e-9 * std::abs(growth)) break;
+    const double change = (time - time_in(a, guess)) * hubble(a * std::exp(guess));
+    guess += change;
+    if (std::abs(change) <= 1e-9 * std::abs(guess)) break;
   }
-  return growth;
+  return guess;
 }
 
 Expansion::Factors Expansion::factors(double a, double growth) const {

@@ -62,6 +62,7 @@ class Expansion {
   double e2_slope(double a) const;
   double dark_energy(double a) const;
   double time_in(double a, double growth) const;
+  double growth_near(double guess, double a, double time) const;
 
   Cosmology cosmology_;
   std::vector<double> anchors_;  ///< times at scale factors that are equidistant in the logarithm

@@ -218,7 +218,7 @@ void Simulation::step() {
 void Simulation::end_step(JointReduction& joint, bool is_finite) {
   const auto timer = timers_.time("advance");
   next_particles_ = {};
-  if (is_finite) backend_->kick(clock_.half_kick());
+  if (is_finite) backend_->kick(clock_.closing_kick());
   if (is_finite && !is_done()) next_particles_ = backend_->choose_rungs(step_rule_, clock_.first_active());
   joint.sum(std::span<Count>(next_particles_));
 }
@@ -296,7 +296,7 @@ void Simulation::require_rungs() const {
 /// Goes to the end of the shortest steps; the accelerations are still those of before.
 void Simulation::advance(int deepest) {
   const auto timer = timers_.time("advance");
-  backend_->kick(clock_.half_kick());
+  backend_->kick(clock_.opening_kick());
   backend_->drift(clock_.drift(parameters_.time.integrator, deepest));
   dt_ = clock_.step_of(deepest);
   clock_.advance(deepest);

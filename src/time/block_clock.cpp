@@ -1,6 +1,7 @@
 #include "time/block_clock.hpp"
 
 #include <bit>
+#include <cmath>
 
 namespace grove {
 
@@ -13,17 +14,39 @@ BlockClock::Span BlockClock::span(int rung) const {
   return {begin, begin + ticks_of(rung)};
 }
 
+/// In static space.
 double BlockClock::duration(std::int64_t ticks) const {
   return static_cast<double>(ticks) / static_cast<double>(ticks_per_step) * timeline_.step();
 }
 
-Kick BlockClock::half_kick() const {
+/// From now on, over so many ticks, which may be negative.
+Expansion::Factors BlockClock::factors(double ticks) const {
+  const Expansion& expansion = *timeline_.expansion();
+  const double a = scale_factor(), length = ticks / static_cast<double>(ticks_per_step) * timeline_.step();
+  return expansion.factors(a, timeline_.is_even_in_logarithm() ? length : expansion.growth(a, length));
+}
+
+double BlockClock::step_of(int rung) const {
+  return timeline_.is_even_in_logarithm() ? factors(static_cast<double>(ticks_of(rung))).time
+                                          : duration(ticks_of(rung));
+}
+
+/// sign: -1 of the steps that end now.
+Kick BlockClock::half_kick(double sign) const {
   Kick kick{.first_active = first_active(), .factor = {}};
-  for (int rung = kick.first_active; rung < rung_count; ++rung) kick.factor.of[rung] = 0.5 * step_of(rung);
+  for (int rung = kick.first_active; rung < rung_count; ++rung)
+    kick.factor.of[rung] = timeline_.expansion()
+                               ? sign * factors(0.5 * sign * static_cast<double>(ticks_of(rung))).kick
+                               : 0.5 * step_of(rung);
   return kick;
 }
 
+Kick BlockClock::opening_kick() const { return half_kick(1); }
+Kick BlockClock::closing_kick() const { return half_kick(-1); }
+
 Drift BlockClock::drift(Integrator integrator, int deepest) const {
+  if (timeline_.expansion())
+    return {.factor = factors(static_cast<double>(ticks_of(deepest))).drift, .has_lag = false, .lag = {}};
   const std::int64_t to = state_.tick + ticks_of(deepest);
   Drift drift{.factor = step_of(deepest), .has_lag = false, .lag = {}};
   if (integrator == Integrator::leapfrog) return drift;
@@ -44,7 +67,34 @@ void BlockClock::advance(int deepest) {
   ++state_.step;
 }
 
+/// Of leapfrogs. Along the way of a particle between kicks momentum changes by g dt / a, and places by that
+/// over a^2: a parabola, as a hardly changes in a step.
+Prediction BlockClock::comoving_prediction(double to) const {
+  const Expansion& expansion = *timeline_.expansion();
+  const double a = scale_factor(), ahead = to - time();
+  const auto over = [&](double time) { return expansion.factors(a, expansion.growth(a, time)); };
+  const double middle = a * std::exp(expansion.growth(a, 0.5 * ahead));
+  Prediction result{.ahead = over(ahead).drift, .position = {}, .velocity = {}};
+  const int first = first_active();
+  for (int rung = 0; rung < rung_count; ++rung) {
+    if (rung >= first) {  // synchronised
+      result.position.of[rung] = 0.5 * ahead * ahead / (middle * middle * middle);
+      result.velocity.of[rung] = over(ahead).kick;
+      continue;
+    }
+    const Span span = this->span(rung);
+    const double begin = time_at(span.begin), end = time_at(span.end);
+    const double half =
+        factors(0.5 * static_cast<double>(span.begin + span.end) - static_cast<double>(state_.tick)).kick;
+    // The leapfrog is on the line now.
+    result.position.of[rung] = -0.5 * (to - begin) * (end - to) / (middle * middle * middle);
+    result.velocity.of[rung] = over(ahead).kick - half;
+  }
+  return result;
+}
+
 Prediction BlockClock::prediction(Integrator integrator, double to) const {
+  if (timeline_.expansion()) return comoving_prediction(to);
   Prediction result{.ahead = to - time(), .position = {}, .velocity = {}};
   const int first = first_active();
   for (int rung = 0; rung < rung_count; ++rung) {

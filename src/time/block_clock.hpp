@@ -11,7 +11,8 @@ namespace grove {
 /// 2^deepest_rung ticks, and a particle of rung k is synchronised when 2^(deepest_rung - k) divides them.
 ///
 /// Durations change velocities and positions. They are differences of ticks: relative to their own
-/// length exact, however late it is and however short they are.
+/// length exact, however late it is and however short they are. Where space expands, integrals of dt / a and
+/// dt / a^2 take their places (Expansion), as exactly.
 class BlockClock {
  public:
   static constexpr std::int64_t ticks_per_step = std::int64_t{1} << deepest_rung;
@@ -31,16 +32,20 @@ class BlockClock {
   bool is_synchronised() const { return state_.tick == 0; }
   bool is_done() const { return state_.step == timeline_.steps(); }
   double time() const { return time_at(state_.tick); }
-  /// Length of the steps of a rung.
-  double step_of(int rung) const { return duration(ticks_of(rung)); }
+  /// Time that a step of a rung takes which begins now.
+  double step_of(int rung) const;
   /// Time when a step of this rung, of those that begin or go on now, ends.
   double end_of(int rung) const { return time_at(state_.tick + ticks_of(rung)); }
 
   /// The longest steps that begin now, and that end now if any does, are of this rung.
   int first_active() const;
 
-  /// The kick that begins the steps that begin now, and ends those that end now.
-  Kick half_kick() const;
+  /// The scale factor now; where space is static 1.
+  double scale_factor() const { return timeline_.scale_factor(state_.step, state_.tick, ticks_per_step); }
+
+  /// The half kick of the steps that begin now, and of those that end now.
+  Kick opening_kick() const;
+  Kick closing_kick() const;
   /// To the end of the shortest steps. deepest: the deepest rung that has particles.
   Drift drift(Integrator integrator, int deepest) const;
   /// Goes on to there.
@@ -58,6 +63,9 @@ class BlockClock {
   Span span(int rung) const;
   double time_at(std::int64_t tick) const { return timeline_.time(state_.step, tick, ticks_per_step); }
   double duration(std::int64_t ticks) const;
+  Expansion::Factors factors(double ticks) const;
+  Kick half_kick(double sign) const;
+  Prediction comoving_prediction(double time) const;
 
   Timeline timeline_;
   State state_;

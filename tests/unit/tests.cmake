@@ -2,7 +2,7 @@ grove_test(expansion unit/expansion_test.cpp LINK grove::cosmology Boost::header
 grove_test(linear_spectrum unit/linear_spectrum_test.cpp LINK grove::cosmology)
 grove_test(base unit/base_test.cpp unit/display_units_test.cpp unit/memory_test.cpp unit/pages_test.cpp LINK grove::base)
 grove_test(potentials unit/potentials_test.cpp LINK grove::math)
-grove_test(time unit/time_test.cpp unit/block_excess_test.cpp unit/cut_timing_test.cpp unit/growth_fit_test.cpp
+grove_test(time unit/time_test.cpp unit/comoving_time_test.cpp unit/block_excess_test.cpp unit/cut_timing_test.cpp unit/growth_fit_test.cpp
            unit/rebuild_interval_test.cpp unit/tree_update_test.cpp unit/tree_update_prices_test.cpp unit/audit_schedule_test.cpp
            LINK grove::tuning)
 grove_test(memory_needs unit/memory_needs_test.cpp LINK grove::backend)

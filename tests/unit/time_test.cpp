@@ -117,11 +117,11 @@ double oscillator_error(int steps, Integrator integrator = Integrator::leapfrog)
   accelerate();
   BlockClock clock(Timeline(0, 1, dt));
   for (int i = 0; i < steps; ++i) {
-    kick(p, clock.half_kick());
+    kick(p, clock.opening_kick());
     drift(p, clock.drift(integrator, 0));
     clock.advance(0);
     accelerate();
-    kick(p, clock.half_kick());
+    kick(p, clock.closing_kick());
   }
   return std::abs(p.position[0].x - std::cos(1.0));
 }
@@ -164,10 +164,10 @@ TEST(BlockClock, kicks_of_a_longest_step_add_up_to_it_on_the_deepest_rung) {
   clock.advance(deepest_rung);
   EXPECT_EQ(clock.first_active(), deepest_rung);
   EXPECT_EQ(clock.time(), std::ldexp(1.0, -deepest_rung));
-  EXPECT_EQ(clock.half_kick().factor.of[deepest_rung], std::ldexp(1.0, -deepest_rung - 1));
+  EXPECT_EQ(clock.opening_kick().factor.of[deepest_rung], std::ldexp(1.0, -deepest_rung - 1));
   for (int rung = deepest_rung; rung >= 1; --rung) clock.advance(rung);
   EXPECT_TRUE(clock.is_done());
-  EXPECT_EQ(clock.half_kick().factor.of[0], 0.5);
+  EXPECT_EQ(clock.closing_kick().factor.of[0], 0.5);
 }
 
 // After 2^20, where a last bit is 2^-32, differences of times would give a step of rung 30 in one bit, and
@@ -178,16 +178,16 @@ TEST(BlockClock, steps_have_all_their_digits_however_late_and_short) {
     BlockClock clock(timeline);
     clock.advance(0);
     const double half_step = std::ldexp(1.0 / 3, -rung - 1);
-    EXPECT_EQ(clock.half_kick().factor.of[rung], half_step) << "rung " << rung;
+    EXPECT_EQ(clock.opening_kick().factor.of[rung], half_step) << "rung " << rung;
     EXPECT_EQ(clock.drift(Integrator::leapfrog, rung).factor, 2 * half_step) << "rung " << rung;
     clock.advance(rung);
-    EXPECT_EQ(clock.half_kick().factor.of[rung], half_step) << "at the end, rung " << rung;
+    EXPECT_EQ(clock.closing_kick().factor.of[rung], half_step) << "at the end, rung " << rung;
   }
 }
 
 TEST(BlockClock, steps_of_a_rung_are_shared_ones_of_that_length_bit_for_bit) {
   const BlockClock block(Timeline(0.1, 0.7, 0.3)), shared(Timeline(0.1, 0.7, 0.3 / 8));
-  EXPECT_EQ(block.half_kick().factor.of[3], shared.half_kick().factor.of[0]);
+  EXPECT_EQ(block.opening_kick().factor.of[3], shared.opening_kick().factor.of[0]);
   EXPECT_EQ(block.drift(Integrator::leapfrog, 3).factor, shared.drift(Integrator::leapfrog, 0).factor);
   EXPECT_EQ(block.end_of(3), shared.end_of(0));
 }
@@ -203,11 +203,11 @@ void follow_constant_acceleration(Integrator integrator, double expected_at_half
   p.acceleration[0] = {2, 0, 0};
   p.rung[0] = 0;
   BlockClock clock(Timeline(0, 1, 1));
-  kick(p, clock.half_kick());
+  kick(p, clock.opening_kick());
   const auto go = [&] {
     drift(p, clock.drift(integrator, 2));
     clock.advance(2);
-    kick(p, clock.half_kick());
+    kick(p, clock.closing_kick());
   };
   const auto at = [&](double time) {
     Particles then = p;
