@@ -197,15 +197,14 @@ class GadgetHdf5 final : public SnapshotFile {
     const hdf5::Handle header = hdf5::open_group(file_, "Header", path_);
     const hdf5::Handle parameters = hdf5::open_group(file_, "Parameters", path_);
     const hdf5::Handle cosmology = hdf5::open_group(file_, "Cosmology", path_);
+    header_.h = scalar<double>(header, "HubbleParam",
+                               parameters ? scalar<double>(parameters, "HubbleParam", 0) : 0.0);
     if (parameters && scalar<std::int64_t>(parameters, "ComovingIntegrationOn", 0) != 0)
       header_.comoving = "Parameters/ComovingIntegrationOn is 1";
     else if (cosmology && scalar<std::int64_t>(cosmology, "Cosmological run", 0) != 0)
-      header_.comoving = "Cosmology/Cosmological run is 1";
+      header_.comoving = swift_is_comoving;
     else
-      header_.comoving =
-          comoving_signs(header_.redshift, header_.time,
-                         scalar<double>(header, "HubbleParam",
-                                        parameters ? scalar<double>(parameters, "HubbleParam", 0) : 0.0));
+      header_.comoving = comoving_signs(header_.redshift, header_.time, header_.h);
   }
 
   void open_type(int type, std::span<const FileField> fields) {

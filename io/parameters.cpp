@@ -47,6 +47,56 @@ void store_units(Parameters& p, const std::vector<Entry>& entries) {
                                        : Units::of(*units.length_cm, *units.mass_g, *units.velocity_cm_s);
 }
 
+/// Stores section `cosmology`, if anything is given of it, and resolves it.
+void store_cosmology(Parameters& p, const std::vector<Entry>& entries) {
+  const Entry* first = nullptr;
+  for (const Entry& entry : entries)
+    if (const Row row = row_of(entry); row.section == "cosmology") {
+      store(p, entry, row, row.units(p.units));
+      if (!first) first = &entry;
+    }
+  if (!first) return;
+  try {
+    complete(p.cosmology);
+    p.universe = cosmology_of(p.cosmology, p.units);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", first->where, error.what()));
+  }
+}
+
+/// The time of "z=49" or "a=0.02"; other texts stay.
+YAML::Node cosmic_time(const Entry& entry, const YAML::Node& value, const Parameters& p) {
+  if (!value.IsScalar()) return value;
+  std::string text = value.Scalar();
+  std::erase(text, ' ');
+  if (!text.starts_with("z=") && !text.starts_with("a=")) return value;
+  if (!p.universe)
+    fail(entry, fmt::format("{} is of an expanding universe; give section cosmology, or a time", text));
+  double number = 0;
+  try {
+    number = Units::dimensionless().parse(text.substr(2), dimension::none);
+  } catch (const InputError& error) {
+    fail(entry, error.what());
+  }
+  const double a = text[0] == 'z' ? 1 / (1 + number) : number;
+  if (!(a > 0 && a <= largest_scale_factor))
+    fail(entry, fmt::format("{} is out of range; expected a scale factor above 0 and at most {}", text,
+                            largest_scale_factor));
+  return YAML::Node(fmt::format("{:.17g}", Expansion(*p.universe, a).time(a)));
+}
+
+/// Redshifts and scale factors become times.
+void resolve_cosmic_times(const Parameters& p, std::vector<Entry>& entries) {
+  for (Entry& entry : entries) {
+    if (entry.name == "time.begin" || entry.name == "time.end")
+      entry.value = cosmic_time(entry, entry.value, p);
+    if (entry.name != "output.times" || !entry.value.IsSequence()) continue;
+    YAML::Node times;
+    for (const auto& time : entry.value) times.push_back(cosmic_time(entry, time, p));
+    entry.value = times;
+  }
+}
+
 /// The first unit of a kind in this value, and what is in it.
 std::string unit_within(const YAML::Node& node, const Dimension& dimension) {
   if (node.IsScalar()) {
@@ -200,6 +250,19 @@ void check_pictures(const Parameters& p, const std::vector<Entry>& entries) {
     fail(*find(entries, "output.render.limits"), "expected two different column densities, [low, high]");
 }
 
+/// What makes no sense in an expanding universe, or only there.
+void check_expansion(const Parameters& p, const std::vector<Entry>& entries) {
+  if (!p.universe) {
+    if (const Entry* step = find(entries, "time.step_ln_a"))
+      fail(*step, "space is static; give section cosmology, or time.step");
+    return;
+  }
+  if (p.time.integrator != Integrator::leapfrog)
+    fail(*find(entries, "time.integrator"), "particles in expanding space go by leapfrog alone");
+  if (!p.potentials.empty())
+    fail(*find(entries, "potentials"), "potentials stand still, and a universe with a cosmology expands");
+}
+
 void check_together(const Parameters& p, const std::vector<Entry>& entries, const std::string& name) {
   for (const schema::Exclusion& exclusion : schema::exclusions_of(p)) {
     const Entry *first = find(entries, exclusion.first), *second = find(entries, exclusion.second);
@@ -208,7 +271,8 @@ void check_together(const Parameters& p, const std::vector<Entry>& entries, cons
                                 exclusion.reason));
   }
   for (const Row& row : schema::rows_of(p))
-    if (row.required && !find(entries, row.name()))
+    if (row.required && !find(entries, row.name()) &&
+        !(row.name() == "time.step" && find(entries, "time.step_ln_a")))
       throw InputError(
           fmt::format("{}: {} must be given: {} ({})", name, row.name(), row.help, schema::kind_of(row)));
   check_sources(p.initial_conditions, entries, name);
@@ -216,6 +280,7 @@ void check_together(const Parameters& p, const std::vector<Entry>& entries, cons
     fail(*find(entries, "time.end"),
          fmt::format("{} lies before time.begin, {}", p.shown.text(p.time.end, dimension::time),
                      p.shown.text(*p.time.begin, dimension::time)));
+  check_expansion(p, entries);
   check_step_lengths(p, entries);
   check_splitting(p, entries);
   check_tree(p, entries);
@@ -251,6 +316,8 @@ Parameters parse_parameters(const std::string& text, const std::string& name,
   override_entries(entries, overrides);
   Parameters p;
   store_units(p, entries);
+  store_cosmology(p, entries);
+  resolve_cosmic_times(p, entries);
   store_values(p, entries);
   complete_accuracy(p, entries);
   p.typed = typed_units(entries);

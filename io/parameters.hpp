@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "base/vec3.hpp"
 #include "comm/communicator.hpp"
+#include "io/cosmology_parameters.hpp"
 #include "io/potential_parameters.hpp"
 #include "io/view.hpp"
 #include "kernels/math/decomposition_parameters.hpp"
@@ -92,8 +93,9 @@ constexpr AccuracyOf accuracy_of(Accuracy accuracy) {
 struct TimeParameters {
   std::optional<double> begin;  ///< unset: the time of the initial conditions
   double end = 0;
-  double step = 0;      ///< the longest
-  double min_step = 0;  ///< no particle gets a shorter one
+  double step = 0;                    ///< the longest
+  std::optional<double> step_ln_a{};  ///< where space expands, in place of it: growth of ln a
+  double min_step = 0;                ///< no particle gets a shorter one
   StepKind steps = StepKind::block;
   double eta = accuracy_of(Accuracy::standard).eta;
   std::array<double, particle_types> length{};  ///< of the step's criterion, by type; 0: the softening
@@ -158,6 +160,8 @@ struct Parameters {
   UnitsParameters unit_choice;
   Accuracy accuracy = Accuracy::standard;  ///< gives gravity.delta and time.eta where they are not given
   InitialConditionsParameters initial_conditions;
+  CosmologyParameters cosmology;      ///< complete, if there is a universe
+  std::optional<Cosmology> universe;  ///< none: space is static
   GravityParameters gravity;
   std::uint8_t softened = 0x3f;                 ///< bit t set: gravity.softening has a length for type t
   std::vector<PotentialParameters> potentials;  ///< external ones; momentum is conserved only without

@@ -34,6 +34,7 @@ ExternalPotential potential_of(const PotentialParameters& given, double gravitat
       break;
     case PotentialKind::plummer:
     case PotentialKind::hernquist:
+    case PotentialKind::background:  // which no file gives
       break;
   }
   return p;

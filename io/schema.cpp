@@ -53,8 +53,8 @@ std::vector<Row> potentials_rows() {
 }
 
 std::vector<Row> all_rows() {
-  return together({top_rows(), units_rows(), initial_conditions_rows(), gravity_rows(), potentials_rows(),
-                   decomposition_rows(), time_rows(), tuning_rows(), output_rows()});
+  return together({top_rows(), units_rows(), initial_conditions_rows(), cosmology_rows(), gravity_rows(),
+                   potentials_rows(), decomposition_rows(), time_rows(), tuning_rows(), output_rows()});
 }
 
 }  // namespace
@@ -64,6 +64,10 @@ const std::vector<Section>& sections() {
       {"", "Beside all sections:"},
       {"units", "The units of the run; bare numbers elsewhere are in them."},
       {"initial_conditions", "The particles: from a file, of a model, or several of these put together."},
+      {"cosmology",
+       "Space that expands: places are comoving, velocities of snapshots as in GADGET, and times may be "
+       "given as "
+       "redshifts, `z=49`, or scale factors, `a=0.02`. None of these: space is static."},
       {"gravity", "How forces are computed, and how accurately."},
       {"potentials",
        "Fixed fields that act on all particles beside their own gravity, any number, a list of maps: "
@@ -91,6 +95,7 @@ const std::vector<Exclusion>& exclusions() {
         {"output.every", "output.times", "snapshots come at regular times or at listed ones"},
         {"decomposition.leaf_size", "decomposition.leaves", "one follows from the other"},
         {"tuning.rebuild_interval", "tuning.rebuild_above", "trees are renewed by one rule"},
+        {"time.step", "time.step_ln_a", "steps are even in one of them"},
     };
     for (const Exclusion& exclusion : initial_conditions_exclusions()) list.push_back(exclusion);
     return list;

@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "base/vec3.hpp"
 #include "comm/communicator.hpp"
+#include "io/comoving.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
@@ -50,6 +51,8 @@ struct SnapshotHeader {
   /// The entry that says that positions, velocities or units are comoving or scaled by h; empty: none does.
   /// On the master only.
   std::string comoving;
+  double h =
+      0;  ///< the Hubble constant over 100 km/s/Mpc, as files say it; 0: they do not. On the master only.
 
   Count count() const;
 };
@@ -63,6 +66,9 @@ struct ReadOptions {
   Units unstated = Units::galactic();  ///< units of files that state none
   std::optional<Units> convert_to{};   ///< units to convert particles and time to; unset: left as they are
   bool comoving = false;               ///< take comoving values too, as they stand; else they are refused
+  /// h of a run in expanding space: files must be comoving, and as convert_to has units, values become those
+  /// of the run (io/comoving.hpp); `time` is the scale factor.
+  std::optional<double> h{};
   /// Less than 1: a sample of so many of the particles, runs of neighbours in the files, spread evenly over
   /// those of each type, with the mass of all.
   double share = 1;
@@ -94,6 +100,8 @@ struct WriteOptions {
   std::uint8_t types = all_types;     ///< bit t set: particles of type t are written
   int files = 1;                      ///< files to divide it into
   Count leaf_size = 0;                ///< of the decomposition in force; 0: not recorded
+  /// The particles are comoving, with canonical momenta; the file gets what GADGET-4 writes.
+  std::optional<ComovingTime> comoving{};
 };
 
 /// Writes HDF5 in GADGET-4's layout. Particles of each type stand in the order of their ids, so the file is

@@ -28,10 +28,11 @@ void write_unit_sizes(const Attributes& attribute, const Units& units) {
 }
 
 /// As GADGET-2's header and GADGET-4's parameters have them.
-void write_cosmology(const Attributes& attribute) {
-  attribute("Omega0", 0.0);
-  attribute("OmegaLambda", 0.0);
-  attribute("HubbleParam", 1.0);
+void write_cosmology(const Attributes& attribute, const WriteOptions& options) {
+  const auto& comoving = options.comoving;
+  attribute("Omega0", comoving ? comoving->cosmology.omega_matter : 0.0);
+  attribute("OmegaLambda", comoving ? comoving->cosmology.omega_lambda : 0.0);
+  attribute("HubbleParam", comoving ? comoving->h : 1.0);
 }
 
 /// The time for pynbody, which knows of no other that is not comoving.
@@ -46,12 +47,12 @@ void write_header(hid_t file, const SnapshotDescription& description, const Writ
   attribute("NumPart_Total", description.total);
   attribute("NumPart_Total_HighWord", std::array<std::uint32_t, particle_types>{});
   attribute("MassTable", std::array<double, particle_types>{});
-  attribute("Time", options.time);
+  attribute("Time", options.comoving ? options.comoving->scale_factor : options.time);
   write_time_gyr(attribute, options);
-  attribute("Redshift", 0.0);
+  attribute("Redshift", options.comoving ? redshift_of(options.comoving->scale_factor) : 0.0);
   attribute("NumFilesPerSnapshot", options.files);
   attribute("BoxSize", 0.0);  // open
-  write_cosmology(attribute);
+  write_cosmology(attribute, options);
   write_unit_sizes(attribute, options.units);  // where AREPO has them
   for (const char* flag :
        {"Flag_Sfr", "Flag_Cooling", "Flag_StellarAge", "Flag_Metals", "Flag_Feedback", "Flag_Entropy_ICs"})
@@ -64,9 +65,9 @@ void write_header(hid_t file, const SnapshotDescription& description, const Writ
 void write_parameters(hid_t file, const WriteOptions& options, const std::string& path) {
   const Attributes attribute(file, "Parameters", path);
   write_unit_sizes(attribute, options.units);
-  write_cosmology(attribute);
+  write_cosmology(attribute, options);
   write_time_gyr(attribute, options);
-  attribute("ComovingIntegrationOn", 0);
+  attribute("ComovingIntegrationOn", options.comoving ? 1 : 0);
 }
 
 void write_units(hid_t file, const Units& units, const std::string& path) {

@@ -35,6 +35,7 @@ struct FileHeader {
   Count leaf_size = 0;
   bool by_grove = false;  ///< see SnapshotHeader
   std::string comoving;   ///< see SnapshotHeader
+  double h = 0;           ///< see SnapshotHeader
   std::vector<StoredFieldInfo> fields;
 };
 
@@ -93,6 +94,9 @@ bool check_before_opening(const Communicator& comm, std::span<const std::string>
 /// A number of files in a set as a header has it; 0 and less, of writers that do not set it, mean one file.
 /// InputError if there cannot be so many.
 int number_of_files(std::int64_t stated, const std::string& path);
+
+/// What SWIFT's files of expanding space say (FileHeader::comoving). They have no h in their units.
+inline constexpr const char* swift_is_comoving = "Cosmology/Cosmological run is 1";
 
 /// A sentence on what redshift and h of a header say about comoving values, or nothing. An h of 0 was not
 /// set.

@@ -135,6 +135,15 @@ class ShareReader {
   std::size_t open_index_ = 0;
 };
 
+/// Takes h out of the units of a comoving file, and makes velocities canonical momenta.
+void make_canonical(Snapshot& snapshot, double h, bool is_of_swift) {
+  SnapshotHeader& header = snapshot.header;
+  const double a = scale_factor_of(header.redshift);
+  if (!is_of_swift) header.units = over_h(header.units, h);
+  const double by = is_of_swift ? momentum_over_swift(a) : momentum_over_gadget(a);
+  for (Vec3d& velocity : snapshot.particles.velocity) velocity *= by;
+}
+
 void convert(Snapshot& snapshot, const Units& to, const std::string& path) {
   const Units& from = snapshot.header.units;
   if (from == to) return;
@@ -158,26 +167,35 @@ void convert(Snapshot& snapshot, const Units& to, const std::string& path) {
   snapshot.header.units = to;
 }
 
+/// As the options have it. is_of_swift: one of SWIFT's comoving files.
+void convert(Snapshot& snapshot, const ReadOptions& options, bool is_of_swift, const std::string& path) {
+  if (options.h) make_canonical(snapshot, *options.h, is_of_swift);
+  if (options.convert_to) convert(snapshot, *options.convert_to, path);
+  if (options.h) snapshot.header.time = scale_factor_of(snapshot.header.redshift);
+}
+
+bool is_of_swift(const Communicator& comm, const SnapshotHeader& header) {
+  return comm.broadcast(header.comoving == swift_is_comoving ? 1 : 0) != 0;
+}
+
 }  // namespace
 
 SnapshotHeader read_snapshot_header(const Communicator& comm, const std::string& path,
                                     const ReadOptions& options) {
   Snapshot snapshot;
   snapshot.header = open_set(comm, path, options);
-  comm.together([&] {
-    if (options.convert_to) convert(snapshot, *options.convert_to, path);
-  });
+  const bool swift = is_of_swift(comm, snapshot.header);
+  comm.together([&] { convert(snapshot, options, swift, path); });
   return snapshot.header;
 }
 
 Snapshot read_snapshot(const Communicator& comm, const std::string& path, const ReadOptions& options) {
   Snapshot snapshot;
   snapshot.header = open_set(comm, path, options);
+  const bool swift = is_of_swift(comm, snapshot.header);
   if (options.before_particles) {
     Snapshot told{snapshot.header, {}};
-    comm.together([&] {
-      if (options.convert_to) convert(told, *options.convert_to, path);
-    });
+    comm.together([&] { convert(told, options, swift, path); });
     options.before_particles(told.header);
   }
   ShareReader reader(snapshot.header, options.share, comm.rank(), comm.size());
@@ -188,9 +206,7 @@ Snapshot read_snapshot(const Communicator& comm, const std::string& path, const 
     if (options.pause) options.pause();
   }
   snapshot.particles = reader.take();
-  comm.together([&] {
-    if (options.convert_to) convert(snapshot, *options.convert_to, path);
-  });
+  comm.together([&] { convert(snapshot, options, swift, path); });
   return snapshot;
 }
 

@@ -122,6 +122,7 @@ SnapshotHeader header_of(const FileHeader& first, const Layout& layout, const Re
   header.leaf_size = first.leaf_size;
   header.by_grove = first.by_grove;
   header.comoving = first.comoving;
+  header.h = first.h;
   header.fields = first.fields;
   return header;
 }
@@ -187,6 +188,18 @@ bool check_before_opening(const Communicator& comm, std::span<const std::string>
   return others.empty();
 }
 
+/// In a run whose space expands. h: of the run.
+void require_comoving(const FileHeader& first, double h, const std::string& path) {
+  if (first.comoving.empty())
+    throw InputError(fmt::format(
+        "{}: is not comoving (Redshift 0, HubbleParam 1), but the run has a section cosmology", path));
+  // Parameter files and headers have h in four digits or more.
+  if (first.h != 0 && std::abs(first.h / h - 1) > 1e-4)
+    throw InputError(
+        fmt::format("{}: HubbleParam is {}, but the run has cosmology.h {}: its units contain another h",
+                    path, first.h, h));
+}
+
 SnapshotHeader open_set(const Communicator& comm, const std::string& path, const ReadOptions& options) {
   SnapshotHeader header;
   Layout layout;
@@ -196,11 +209,13 @@ SnapshotHeader open_set(const Communicator& comm, const std::string& path, const
     if (!comm.is_master()) return;
     FileHeader first;
     layout = layout_of(path, std::move(files), first);
-    if (!options.comoving && !first.comoving.empty())
-      throw InputError(
-          fmt::format("{}: {}; Grove needs physical positions, velocities and units without h: Redshift "
-                      "0, HubbleParam 1, ComovingIntegrationOn 0",
-                      path, first.comoving));
+    if (options.h)
+      require_comoving(first, *options.h, path);
+    else if (!options.comoving && !first.comoving.empty())
+      throw InputError(fmt::format(
+          "{}: {}; without a section cosmology Grove needs physical positions, velocities and units "
+          "without h: Redshift 0, HubbleParam 1, ComovingIntegrationOn 0",
+          path, first.comoving));
     header = header_of(first, layout, options);
   });
   header.has_checksum = has_checksum;

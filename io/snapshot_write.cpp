@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "base/shares.hpp"
@@ -80,9 +81,10 @@ void check_options(const WriteOptions& options, const std::string& path) {
 }
 
 /// GADGET-4's description of a dataset: powers of its unit in scale factor, h and basic units, and its size.
-void write_unit_of(hid_t dataset, const Dimension& d, const Units& units, const std::string& path) {
-  hdf5::write_attribute(dataset, "a_scaling", 0.0, path);
-  hdf5::write_attribute(dataset, "h_scaling", 0.0, path);
+void write_unit_of(hid_t dataset, const Dimension& d, const Units& units, const ComovingScale& scale,
+                   const std::string& path) {
+  hdf5::write_attribute(dataset, "a_scaling", scale.a_power, path);
+  hdf5::write_attribute(dataset, "h_scaling", scale.h_power, path);
   // time = length / velocity
   hdf5::write_attribute(dataset, "length_scaling", static_cast<double>(d.length + d.time), path);
   hdf5::write_attribute(dataset, "mass_scaling", static_cast<double>(d.mass), path);
@@ -160,8 +162,9 @@ class SnapshotWriter {
     all_.min(std::span<double>(low));
     all_.max(std::span<double>(high));
     if (low[0] > high[0]) return;
-    low_ = {low[0], low[1], low[2]};
-    high_ = {high[0], high[1], high[2]};
+    const double by = options_.comoving ? options_.comoving->h : 1;
+    low_ = by * Vec3d{low[0], low[1], low[2]};
+    high_ = by * Vec3d{high[0], high[1], high[2]};
   }
 
   /// One step of the group's work: at most one call of HDF5 that waits for the other ranks of the group.
@@ -250,13 +253,25 @@ class SnapshotWriter {
     agree();
     for_each_field([&](const auto& field) {
       if (!is_written(field.info, options_) || !field.info.is_of(t)) return;
-      const auto values = order.apply(particles_.*field.array);
+      auto values = order.apply(particles_.*field.array);
+      if (const double by = scale_of(field.info).in_file; by != 1) multiply(values, by);
       for (std::size_t f = 0; f < files_.size(); ++f)
         if (groups[f])
-          write_field(files_[f], groups[f], type, field.info, std::span(values), bounds[rank],
+          write_field(files_[f], groups[f], type, field.info, std::span(std::as_const(values)), bounds[rank],
                       bounds[rank + 1]);
       agree();
     });
+  }
+
+  ComovingScale scale_of(const FieldInfo& info) const {
+    return options_.comoving ? ComovingScale::of(info.dimension, *options_.comoving) : ComovingScale{};
+  }
+
+  template <class Values>
+  static void multiply(Values& values, double by) {
+    using T = std::remove_cvref_t<decltype(values[0])>;
+    if constexpr (std::is_same_v<T, Vec3d> || std::is_same_v<T, double>)
+      for (T& value : values) value *= by;
   }
 
   /// values: particles [first, last) in the order of ids.
@@ -273,7 +288,7 @@ class SnapshotWriter {
       std::vector<hsize_t> shape{static_cast<hsize_t>(file_last - file_first)};
       if (std::is_same_v<T, Vec3d> || std::is_same_v<T, Vec3f>) shape.push_back(3);
       dataset = hdf5::create_dataset(group, name, number_type<T>(), shape, file.path);
-      write_unit_of(dataset, info.dimension, options_.units, file.path);
+      write_unit_of(dataset, info.dimension, options_.units, scale_of(info), file.path);
     });
     const Count from = std::clamp(file_first, first, last), to = std::clamp(file_last, first, last);
     const Count piece = piece_bytes / static_cast<Count>(sizeof(T));

@@ -19,13 +19,15 @@ enum class PotentialKind : std::uint8_t {
   miyamoto_nagai,
   logarithmic,
   uniform,
+  background,  ///< the missing gravity of what surrounds an open sphere in a homogeneous universe
 };
 
 /// One potential, in the units of the run. Trivially copyable.
 struct ExternalPotential {
   PotentialKind kind;
   Vec3d centre;  ///< of uniform: where the potential is 0
-  /// G M; nfw: 4 pi G rho_s r_s^3; logarithmic: v0^2, the squared circular velocity far out.
+  /// G M; nfw: 4 pi G rho_s r_s^3; logarithmic: v0^2, the squared circular velocity far out; background:
+  /// 4/3 pi G rho.
   double strength = 0;
   /// Point mass: radius of the spline, 0: none; miyamoto_nagai: a; logarithmic: core radius; else scale
   /// radius.
@@ -121,6 +123,8 @@ GROVE_HOST_DEVICE inline FieldAt field_at(const ExternalPotential& p, const Vec3
       return potentials::miyamoto_nagai(p, d);
     case PotentialKind::logarithmic:
       return potentials::logarithmic(p, d);
+    case PotentialKind::background:
+      return {p.strength * d, -0.5 * p.strength * norm2(d)};
     case PotentialKind::uniform:
       break;
   }

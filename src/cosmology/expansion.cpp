@@ -35,7 +35,7 @@ double over_logarithm(double a, double growth, const Integrand& integrand) {
 
 }  // namespace
 
-Expansion::Expansion(const Cosmology& cosmology, double largest_scale_factor) : cosmology_(cosmology) {
+Expansion::Expansion(const Cosmology& cosmology, double largest) : cosmology_(cosmology) {
   const Cosmology& c = cosmology_;
   if (!(c.omega_matter > 0))
     throw InputError(fmt::format("cosmology.omega_matter = {} must be positive", c.omega_matter));
@@ -43,7 +43,7 @@ Expansion::Expansion(const Cosmology& cosmology, double largest_scale_factor) : 
     throw InputError(fmt::format("cosmology.omega_radiation = {} must not be negative", c.omega_radiation));
   if (!(c.hubble > 0)) throw InputError("cosmology: the Hubble constant must be positive");
   first_anchor_ = std::log(least_scale_factor);
-  const double last = std::log(std::max(largest_scale_factor, 1.0)) + anchor_step;
+  const double last = std::log(std::max(largest, 1.0)) + anchor_step;
   const double first = std::sqrt(least_scale_factor);
   // With a = u^2 the integrand has no pole at 0.
   anchors_ = {boost::math::quadrature::gauss_kronrod<double, 31>::integrate(

@@ -18,6 +18,9 @@ struct Cosmology {
   friend bool operator==(const Cosmology&, const Cosmology&) = default;
 };
 
+/// Runs and tables end here at the latest.
+inline constexpr double largest_scale_factor = 100;
+
 inline double redshift_of(double scale_factor) { return 1 / scale_factor - 1; }
 inline double scale_factor_of(double redshift) { return 1 / (1 + redshift); }
 
@@ -29,8 +32,8 @@ inline double scale_factor_of(double redshift) { return 1 / (1 + redshift); }
 class Expansion {
  public:
   /// InputError if there is no matter, H0 is not positive, or the universe does not expand all the way from
-  /// a = 0 to largest_scale_factor.
-  explicit Expansion(const Cosmology& cosmology, double largest_scale_factor = 1);
+  /// a = 0 to `largest`.
+  explicit Expansion(const Cosmology& cosmology, double largest = 1);
 
   const Cosmology& cosmology() const { return cosmology_; }
 

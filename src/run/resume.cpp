@@ -14,6 +14,7 @@
 #include "io/file.hpp"
 #include "run/log/run_log.hpp"
 #include "run/start/earlier_results.hpp"
+#include "run/start/run_timeline.hpp"
 #include "simulation.hpp"
 #include "time/timeline.hpp"
 
@@ -103,7 +104,7 @@ std::optional<Checkpoint> latest_valid(const Communicator& comm, const std::vect
 /// However far it is to go now.
 Timeline timeline_of(const Checkpoint& from, const Parameters& parameters) {
   try {
-    return Timeline::extended(from.run.begin, parameters.time.end, from.run.longest_step, parameters.shown);
+    return grove::timeline_of(parameters, from.run.begin, from.run.longest_step);
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", from.path, error.what()));
   }

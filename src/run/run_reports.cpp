@@ -60,14 +60,11 @@ double seconds_between(std::chrono::steady_clock::time_point start,
 }  // namespace
 
 void RunReports::begin() {
-  const Totals first = run_.backend.totals(run_.domain);
-  state_.first_energy = first.total_energy();
-  // A parabolic pair has no energy, a particle alone nothing at all; where the zero of an external potential
-  // is arbitrary, so is that of the energy.
-  state_.energy_scale = vanishes_far_away(run_.parameters.potentials)
-                            ? std::abs(state_.first_energy)
-                            : first.kinetic_energy + std::abs(first.potential_energy);
-  if (state_.energy_scale == 0) state_.energy_scale = first.kinetic_energy > 0 ? first.kinetic_energy : 1;
+  const Totals first = totals();
+  if (run_.timeline.expansion())
+    state_.energy.begin(first, run_.clock.scale_factor());
+  else
+    state_.energy.begin(first, vanishes_far_away(run_.parameters.potentials));
   state_.conservation.begin(first);
   start_time_ = run_.timeline.begin();
 }
@@ -93,13 +90,15 @@ void RunReports::open() {
     const auto time_text = [&](double time) { return shown.text(time, dimension::time); };
     say("particles: {}, leaves: {}, ranks: {}; longest steps: {} of {}, from time {} to {}; results: {}\n",
         run_.forces.particles, run_.domain.leaves(), run_.comm.size(), timeline.steps(),
-        time_text(timeline.step()), time_text(timeline.begin()), time_text(timeline.end()), folder);
+        timeline.is_even_in_logarithm() ? fmt::format("{:.6g} in ln a", timeline.step())
+                                        : time_text(timeline.step()),
+        time_text(timeline.begin()), time_text(timeline.end()), folder);
     const std::string& devices = run_.backend.traits().devices;
     say("{}", devices);
     if (resumed_at_) say("goes on after step {}, time {}\n", *resumed_at_, time_text(run_.clock.time()));
-    log_ = std::make_unique<RunLog>(folder, shown, types, resumed_at_);
+    log_ = std::make_unique<RunLog>(folder, shown, types, run_.timeline.expansion() != nullptr, resumed_at_);
     log_->telemetry().start(where, {run_.forces.particles, run_.domain.leaves(), timeline.begin(),
-                                    timeline.end(), timeline.step(), devices});
+                                    timeline.end(), timeline.length(0), devices});
   });
   is_open_ = true;
   opened_at_ = reported_at_ = Clock::now();
@@ -156,13 +155,23 @@ void RunReports::step(const Step& step, PhaseTimers& timers, JointReduction& joi
   if (log_) log(step, report);
 }
 
+/// Where space expands, those of peculiar motion.
+Totals RunReports::totals() const {
+  const Totals all = run_.backend.totals(run_.domain);
+  return run_.timeline.expansion() ? peculiar(all, run_.clock.scale_factor()) : all;
+}
+
 /// Measures totals, memory and radii where all particles are synchronised, and forces where they are audited.
 void RunReports::measure(const Step& step, StepReport& report, PhaseTimers& timers) {
   if (run_.clock.is_synchronised()) {
-    report.totals = run_.backend.totals(run_.domain);
+    report.totals = totals();
     report.memory = own_memory();
-    report.energy_error = (report.totals->total_energy() - state_.first_energy) / state_.energy_scale;
-    state_.conservation.add(*report.totals, report.energy_error);
+    if (run_.timeline.expansion())
+      state_.energy.add(*report.totals, run_.clock.scale_factor());
+    else
+      state_.energy.add(*report.totals);
+    report.energy_error = state_.energy.error();
+    state_.conservation.add(*report.totals, report.energy_error, state_.energy.largest_error());
     if (measures_radii(step.number)) {
       const auto timer = timers.time("output");
       run_.backend.show(nullptr, [&](const Particles& particles) {
@@ -202,6 +211,7 @@ void RunReports::log(const Step& step, StepReport& report) {
   const double time = run_.clock.time();
   report.step = step.number;
   report.time = time;
+  if (run_.timeline.expansion()) report.scale_factor = run_.clock.scale_factor();
   report.done = (time - start_time_) / (run_.timeline.end() - start_time_);
   report.dt = step.length;
   report.rung = run_.clock.first_active();
@@ -212,7 +222,7 @@ void RunReports::log(const Step& step, StepReport& report) {
   report.particle_interactions = static_cast<double>(run_.forces.interactions.particle) / n;
   log_->add(report);
   if (run_.clock.is_synchronised() && step.number > 0)
-    log_->add(step.rung_costs, run_.timeline.step(), run_.comm.size());
+    log_->add(step.rung_costs, run_.timeline.length(run_.clock.steps_done() - 1), run_.comm.size());
 }
 
 void RunReports::end(PhaseTimers& timers) {

@@ -13,6 +13,7 @@
 #include "gravity/audit.hpp"
 #include "gravity/totals.hpp"
 #include "run/log/conservation.hpp"
+#include "run/log/energy_balance.hpp"
 #include "run/log/run_log.hpp"
 #include "run/log/rung_costs.hpp"
 #include "run/log/verdict.hpp"
@@ -30,8 +31,7 @@ class RunReports {
 
   /// The part of it that a checkpoint keeps.
   struct State {
-    double first_energy = 0;      ///< total
-    double energy_scale = 1;      ///< what its changes are compared with
+    EnergyBalance energy{};
     Conservation conservation{};  ///< so far
   };
   const State& state() const { return state_; }
@@ -72,6 +72,7 @@ class RunReports {
   void remove_earlier_results() const;
   std::uint8_t types_with_mass() const;
   AuditResult audit() const;
+  Totals totals() const;
   bool measures_radii(std::int64_t step) const;
   void measure(const Step& step, StepReport& report, PhaseTimers& timers);
   void log(const Step& step, StepReport& report);

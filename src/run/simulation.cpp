@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -14,6 +15,7 @@
 #include "base/errors.hpp"
 #include "base/progress.hpp"
 #include "comm/agreed.hpp"
+#include "run/start/run_timeline.hpp"
 #include "time/audit_schedule.hpp"
 
 namespace grove {
@@ -42,17 +44,15 @@ Simulation::Simulation(const Communicator& comm, const Parameters& parameters, P
 
 Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
                        std::unique_ptr<Backend> backend, double begin)
-    : Simulation(Unstarted{}, comm, parameters, std::move(backend), agreed(comm, [&] {
-                   return Timeline(begin, parameters.time.end, parameters.time.step, parameters.shown);
-                 })) {
+    : Simulation(Unstarted{}, comm, parameters, std::move(backend),
+                 agreed(comm, [&] { return timeline_of(parameters, begin); })) {
   start();
 }
 
 Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
                        std::unique_ptr<Backend> backend, const Checkpoint& from)
     : Simulation(Unstarted{}, comm, parameters, std::move(backend), agreed(comm, [&] {
-                   return Timeline::extended(from.run.begin, parameters.time.end, from.run.longest_step,
-                                             parameters.shown);
+                   return timeline_of(parameters, from.run.begin, from.run.longest_step);
                  })) {
   restore(from);
 }
@@ -63,7 +63,6 @@ Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& pa
       parameters_(parameters),
       timeline_(timeline),
       clock_(timeline_),
-      step_rule_(parameters.time.rule(timeline_.step(), parameters.gravity.softening)),
       backend_(std::move(backend)),
       tuning_(backend_->traits().update_rates, rule_of(parameters.tuning)),
       is_audited_(parameters.audit.every > 0),
@@ -71,8 +70,11 @@ Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& pa
       outputs_({comm_, parameters_, timeline_, clock_, *backend_, domain_, forces_}),
       reports_({comm_, parameters_, timeline_, clock_, *backend_, domain_, forces_}, outputs_),
       checkpoints_(comm, parameters.output.folder, parameters.checkpoint) {
-  backend_->gravity().set_external(
-      external_potentials(parameters.potentials, parameters.gravity.gravitational_constant));
+  std::vector<ExternalPotential> external =
+      external_potentials(parameters.potentials, parameters.gravity.gravitational_constant);
+  if (parameters.universe)
+    external.push_back(background_of(*parameters.universe, parameters.cosmology.centre.value_or(Vec3d{})));
+  backend_->gravity().set_external(std::move(external));
 }
 
 /// The first forces, and what follows from them.
@@ -94,9 +96,10 @@ PhysicalSummary Simulation::summary() {
   const Totals all = totals();
   PhysicalSummary summary;
   backend_->show(nullptr, [&](const Particles& particles) {
-    summary = physical_summary(comm_, particles, all, rung_costs_.particles, timeline_.step(),
+    summary = physical_summary(comm_, particles, all, rung_costs_.particles, timeline_.length(0),
                                parameters_.gravity.gravitational_constant);
   });
+  if (timeline_.expansion()) summary.scale_factor = clock_.scale_factor();
   return summary;
 }
 
@@ -219,7 +222,7 @@ void Simulation::end_step(JointReduction& joint, bool is_finite) {
   const auto timer = timers_.time("advance");
   next_particles_ = {};
   if (is_finite) backend_->kick(clock_.closing_kick());
-  if (is_finite && !is_done()) next_particles_ = backend_->choose_rungs(step_rule_, clock_.first_active());
+  if (is_finite && !is_done()) next_particles_ = backend_->choose_rungs(step_rule(), clock_.first_active());
   joint.sum(std::span<Count>(next_particles_));
 }
 
@@ -275,10 +278,20 @@ void Simulation::write_outputs(double end, PhaseTimers& timers) {
 
 int Simulation::deepest() const { return deepest_of(rung_costs_.particles); }
 
+/// Where space expands, physical accelerations are g / a^2 and physical lengths a times comoving ones.
+StepRule Simulation::step_rule() const {
+  StepRule rule = parameters_.time.rule(
+      timeline_.length(std::min(clock_.steps_done(), timeline_.steps() - 1)), parameters_.gravity.softening);
+  const double a = clock_.scale_factor();
+  if (timeline_.expansion())
+    for (double& length : rule.length) length *= a * a * a;
+  return rule;
+}
+
 /// The active particles choose their next steps.
 void Simulation::choose_rungs() {
   const auto timer = timers_.time("advance");
-  rung_costs_.particles = backend_->choose_rungs(step_rule_, clock_.first_active());
+  rung_costs_.particles = backend_->choose_rungs(step_rule(), clock_.first_active());
   comm_.sum(std::span<Count>(rung_costs_.particles));
   has_rungs_ = true;
 }
@@ -290,7 +303,7 @@ void Simulation::require_rungs() const {
         "accelerations are too large for their softening; give a larger gravity.softening or time.length, or "
         "time.min_step",
         time_text(), rung_costs_.particles[deepest_rung], deepest_rung - 1,
-        parameters_.shown.text(timeline_.step(), dimension::time)));
+        parameters_.shown.text(timeline_.length(clock_.steps_done()), dimension::time)));
 }
 
 /// Goes to the end of the shortest steps; the accelerations are still those of before.

@@ -97,6 +97,7 @@ class Simulation {
   void start();
   Ended to_the_end(StopRequests* requests);
   void introduce();
+  StepRule step_rule() const;
   void choose_rungs();
   void require_rungs() const;
   int deepest() const;
@@ -113,7 +114,7 @@ class Simulation {
   bool carry_out(TreeUpdate update);
   std::optional<StepSeconds> measured() const;
   void decompose();
-  double longest_steps(double time) const { return (time - timeline_.begin()) / timeline_.step(); }
+  double longest_steps(double time) const { return timeline_.steps_to(time); }
   double longest_steps() const { return longest_steps(time()); }
   void evaluate_forces(EvaluationPlan plan);
   Moment now() const { return {steps_done_, time(), parameters_.shown}; }
@@ -133,7 +134,6 @@ class Simulation {
   Parameters parameters_;
   Timeline timeline_;
   BlockClock clock_;
-  StepRule step_rule_;
   std::unique_ptr<Backend> backend_;
   Domain domain_;
   /// State before a decomposition. It is compared behind the evaluation that follows: until then particles on

@@ -21,8 +21,7 @@ RunState Simulation::state() const {
           .groups_tuned_at = groups_tuned_at_,
           .has_rungs = has_rungs_,
           .snapshots = outputs_.state().snapshots,
-          .first_energy = reports_.state().first_energy,
-          .energy_scale = reports_.state().energy_scale,
+          .energy = reports_.state().energy,
           .conservation = reports_.state().conservation,
           .last_output = outputs_.state().last,
           .checkpoint_seconds = checkpoint_seconds_,
@@ -59,7 +58,7 @@ void Simulation::restore(const Checkpoint& from) {
   rung_costs_ = run.rung_costs;
   forces_ = run.forces;
   outputs_.restore({run.snapshots, run.last_output, run.frame});
-  reports_.resume({run.first_energy, run.energy_scale, run.conservation}, run.steps_done);
+  reports_.resume({run.energy, run.conservation}, run.steps_done);
   // Until a step of this process was measured.
   const bool is_direct = parameters_.gravity.is_direct(forces_.particles);
   const double share = static_cast<double>(forces_.particles) / comm_.size();

@@ -61,6 +61,9 @@ Timeline::Timeline(double begin, double end, double longest_step, const DisplayU
     throw InputError(fmt::format(
         "time.end = {} must be later than the begin, {} (time.begin, else the time of the snapshot)",
         text(end), text(begin)));
+  if (expansion() && !(begin > 0))
+    throw InputError(
+        "the universe begins at time 0: give time.begin, such as z=49, where particles come from no file");
   if (!(longest_step > 0))
     throw InputError(fmt::format("time.step = {} must be positive", text(longest_step)));
   // A step that divides the span up to rounding is taken as it is.

@@ -71,6 +71,15 @@ TEST_F(CheckpointOnHost, goes_on_bit_for_bit_in_external_potentials) {
   check(bisections + few_steps + testing::external_potentials_of_all_kinds);
 }
 
+TEST_F(CheckpointOnHost, goes_on_bit_for_bit_in_expanding_space) {
+  const std::string universe =
+      "units: {length: 1 kpc, mass: 1e6 Msun, velocity: 1 km/s}\ncosmology: {preset: planck2018, centre: [1 "
+      "kpc, 0, 0]}\n" +
+      bisections;
+  check(universe + "time: {begin: a=0.998, end: z=0, step_ln_a: 0.001, eta: 0.1}\n");
+  check(universe + "time: {begin: 13.77 Gyr, end: 13.79 Gyr, step: 10 Myr, eta: 0.1}\n");
+}
+
 TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_direct_sums) {
   testing::check_relay(comm_, on_host, "gravity: {softening: 0.02, direct_below: 1000}\n" + few_steps, 200);
 }

@@ -41,6 +41,45 @@ void expect_complete(const Communicator& comm, const Particles& found, ParticleI
   EXPECT_EQ(*different.rbegin(), static_cast<ParticleId>(n) * step);
 }
 
+/// GADGET's convention by hand: lengths and masses in units over h, velocities p / a^(3/2).
+TEST(Snapshot, of_expanding_space_is_comoving_as_gadget_has_it) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "comoving");
+  const double a = 0.25, h = 0.7;
+  const Cosmology cosmology{.omega_matter = 0.3, .omega_lambda = 0.65, .hubble = 0.07};
+  write_snapshot(comm, folder / "a.hdf5", scattered_particles(comm, n),
+                 {.time = 3, .comoving = {{cosmology, h, a}}});
+  const Snapshot plain = read_snapshot(comm, folder / "a.hdf5", {.comoving = true});
+  EXPECT_EQ(plain.header.time, a);
+  EXPECT_EQ(plain.header.redshift, 3);
+  if (comm.is_master()) {
+    EXPECT_EQ(plain.header.h, h);
+    EXPECT_NE(plain.header.comoving, "");
+  }
+  const Snapshot back = read_snapshot(comm, folder / "a.hdf5", {.convert_to = Units::galactic(), .h = h});
+  EXPECT_EQ(back.header.time, a);
+  EXPECT_EQ(back.header.units, Units::galactic());
+  Particles expected;
+  expected.resize(1);
+  ASSERT_EQ(plain.particles.size(), back.particles.size());
+  // A product and a quotient: three roundings.
+  const double rounding = 1e-15;
+  for (std::size_t i = 0; i < back.particles.size(); ++i) {
+    testing::set_particle(expected, 0, back.particles.id[i]);
+    const Vec3d x = expected.position[0], p = expected.velocity[0];
+    ASSERT_LE(norm(plain.particles.position[i] - h * x), rounding * norm(x));
+    ASSERT_LE(norm(plain.particles.velocity[i] - 8 * p), 8 * rounding * norm(p));
+    ASSERT_NEAR(plain.particles.mass[i], h * expected.mass[0], rounding * expected.mass[0]);
+    ASSERT_LE(norm(back.particles.position[i] - x), rounding * norm(x));
+    ASSERT_LE(norm(back.particles.velocity[i] - p), rounding * norm(p));
+    ASSERT_NEAR(back.particles.mass[i], expected.mass[0], rounding * expected.mass[0]);
+  }
+  EXPECT_THROW(read_snapshot(comm, folder / "a.hdf5"), InputError) << "static space";
+  EXPECT_THROW(read_snapshot(comm, folder / "a.hdf5", {.h = 0.68}), InputError) << "another h";
+  write_snapshot(comm, folder / "b.hdf5", scattered_particles(comm, n), {});
+  EXPECT_THROW(read_snapshot(comm, folder / "b.hdf5", {.h = h}), InputError) << "not comoving";
+}
+
 TEST(Snapshot, round_trip_keeps_every_bit_and_the_header) {
   const Communicator comm(MPI_COMM_WORLD);
   const TestFolder folder(comm, "round-trip");

@@ -28,10 +28,13 @@ struct Evolution {
 /// A merger of galaxies.
 class CheckedRun {
  public:
-  /// sections: of the parameters, beside units and initial conditions.
+  /// sections: of the parameters, beside initial conditions, and units, which are dimensionless where they
+  /// are not given.
   CheckedRun(MakeGravity make, const std::string& sections, Count particles)
       : make_(std::move(make)), particles_(particles) {
-    parameters = parse_parameters("units: {system: none}\ninitial_conditions: {model: merger}\n" + sections,
+    const bool has_units = sections.find("units:") != std::string::npos;
+    parameters = parse_parameters("initial_conditions: {model: merger}\n" +
+                                      std::string(has_units ? "" : "units: {system: none}\n") + sections,
                                   "test", {});
   }
 
@@ -73,7 +76,8 @@ class CheckedRun {
     ModelParameters merger;
     merger.model = "merger";
     merger.particles = particles_;
-    return {comm, parameters, make_(comm, share_of(comm, make_particles(merger)), parameters.gravity), 0};
+    return {comm, parameters, make_(comm, share_of(comm, make_particles(merger)), parameters.gravity),
+            parameters.time.begin.value_or(0)};
   }
   Simulation resumed(const Communicator& comm, const std::string& path,
                      const std::function<void(Checkpoint&)>& change) const {

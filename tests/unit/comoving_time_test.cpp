@@ -38,6 +38,10 @@ TEST(ComovingTimeline, has_equal_steps_in_time_or_in_the_logarithm) {
   EXPECT_NEAR(in_logarithm.scale_factor(49, 1, 2), 0.02 * std::pow(50, 0.495), 1e-14);
 }
 
+TEST(ComovingTimeline, does_not_begin_with_the_big_bang) {
+  EXPECT_THROW(Timeline(0, 1, 0.1, DisplayUnits::none(), expanding(false)), InputError);
+}
+
 TEST(ComovingTimeline, goes_on_by_steps_of_the_same_kind) {
   for (const bool even_in_logarithm : {false, true}) {
     const Timeline first = from_z_49(even_in_logarithm, 100);

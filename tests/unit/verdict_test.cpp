@@ -114,10 +114,10 @@ TEST(Conservation, keeps_the_largest_changes_and_the_worst_audit) {
   Conservation kept;
   kept.begin(totals);
   totals.angular_momentum = {0, 3, 4};
-  kept.add(totals, -0.02);
+  kept.add(totals, -0.02, 0.02);
   totals.angular_momentum = {0, 0, 5};
   totals.momentum = {1, 0, 0};
-  kept.add(totals, 0.01);
+  kept.add(totals, 0.01, 0.02);
   EXPECT_EQ(kept.largest_energy, 0.02);
   EXPECT_EQ(kept.energy, 0.01);
   EXPECT_EQ(kept.largest_spin, 3);

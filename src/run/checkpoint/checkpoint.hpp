@@ -14,6 +14,7 @@
 #include "io/parameters.hpp"
 #include "io/view.hpp"
 #include "run/log/conservation.hpp"
+#include "run/log/energy_balance.hpp"
 #include "run/log/rung_costs.hpp"
 #include "time/block_clock.hpp"
 #include "tuning/tree_tuning.hpp"
@@ -33,7 +34,7 @@ struct RunState {
   std::int64_t steps_done, groups_tuned_at;
   bool has_rungs;          ///< the active particles have chosen their next steps; else that comes first
   std::int64_t snapshots;  ///< that were due and are written: the number of the next one
-  double first_energy, energy_scale;
+  EnergyBalance energy;
   Conservation conservation;
   double last_output;         ///< time of the last snapshot that was written; -infinity: none
   double checkpoint_seconds;  ///< that the checkpoint before this one took; 0: there was none

@@ -14,17 +14,17 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 7);
+static_assert(checkpoint_format == 8);
 
 using R = RunState;
-static_assert(sizeof(R) == 10440 && sizeof(Conservation) == 120);
-static_assert(Offsets<17>{offsetof(R, begin), offsetof(R, longest_step), offsetof(R, leaf_size),
+static_assert(sizeof(R) == 10480 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);
+static_assert(Offsets<16>{offsetof(R, begin), offsetof(R, longest_step), offsetof(R, leaf_size),
                           offsetof(R, clock), offsetof(R, steps_done), offsetof(R, groups_tuned_at),
-                          offsetof(R, has_rungs), offsetof(R, snapshots), offsetof(R, first_energy),
-                          offsetof(R, energy_scale), offsetof(R, conservation), offsetof(R, last_output),
+                          offsetof(R, has_rungs), offsetof(R, snapshots), offsetof(R, energy),
+                          offsetof(R, conservation), offsetof(R, last_output),
                           offsetof(R, checkpoint_seconds), offsetof(R, tuning), offsetof(R, rung_costs),
                           offsetof(R, forces), offsetof(R, frame)} ==
-              Offsets<17>{0, 8, 16, 24, 40, 48, 56, 64, 72, 80, 88, 208, 216, 224, 7944, 9584, 10384});
+              Offsets<16>{0, 8, 16, 24, 40, 48, 56, 64, 72, 128, 248, 256, 264, 7984, 9624, 10424});
 
 using T = TreeTuning::State;
 static_assert(sizeof(T) == 7720 && sizeof(TreeUpdatePrices) == 2080 &&

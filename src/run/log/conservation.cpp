@@ -19,9 +19,9 @@ void Conservation::begin(const Totals& first) {
   first_spin = spin_of(first);
 }
 
-void Conservation::add(const Totals& now, double energy_error) {
+void Conservation::add(const Totals& now, double energy_error, double largest_energy_error) {
   energy = energy_error;
-  largest_energy = std::max(largest_energy, std::abs(energy));
+  largest_energy = largest_energy_error;
   spin = norm(spin_of(now) - first_spin);
   largest_spin = std::max(largest_spin, spin);
   const double change = norm(now.momentum - first_momentum);

@@ -21,7 +21,7 @@ struct Conservation {
 
   void begin(const Totals& first);
   /// To be called when all particles are synchronised.
-  void add(const Totals& now, double energy_error);
+  void add(const Totals& now, double energy_error, double largest_energy_error);
   void add(const AuditResult& audit);
 };
 

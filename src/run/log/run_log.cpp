@@ -15,6 +15,7 @@
 
 #include "base/console.hpp"
 #include "base/errors.hpp"
+#include "cosmology/expansion.hpp"
 #include "io/checkpoint_folder.hpp"
 
 namespace grove {
@@ -56,8 +57,8 @@ std::string radii_columns(const DisplayUnits& shown, const std::string& of) {
   return columns;
 }
 
-std::string energy_header(const DisplayUnits& shown, const std::vector<int>& types) {
-  std::string columns = "step," + shown.heading("time", dimension::time) + ",";
+std::string energy_header(const DisplayUnits& shown, const std::vector<int>& types, bool expands) {
+  std::string columns = "step," + shown.heading("time", dimension::time) + (expands ? ",scale_factor," : ",");
   for (const char* name : {"kinetic", "potential", "external", "total"})
     columns += shown.heading(name, dimension::energy) + ",";
   std::string radii;
@@ -128,11 +129,12 @@ const char* name_of(TreeUpdate update) {
 }
 
 RunLog::RunLog(const std::filesystem::path& folder, const DisplayUnits& shown, std::uint8_t types,
-               std::optional<std::int64_t> resumed_at)
+               bool expands, std::optional<std::int64_t> resumed_at)
     : folder_(folder),
       shown_(shown),
+      expands_(expands),
       radii_of_(several_types(types)),
-      energy_(open_table(folder / "energy.csv", energy_header(shown, radii_of_), resumed_at)),
+      energy_(open_table(folder / "energy.csv", energy_header(shown, radii_of_, expands), resumed_at)),
       timing_(open_table(folder / "timing.csv", timing_header(shown), resumed_at)),
       rungs_(open_table(folder / "rungs.csv", rungs_header(shown), resumed_at)),
       audit_(open_table(folder / "audit.csv", audit_header(shown), resumed_at)),
@@ -191,10 +193,11 @@ void RunLog::add_totals(const StepReport& report) {
   const double momentum = shown_.factor(dimension::momentum);
   const Vec3d p = momentum * t.momentum, l = shown_.factor(dimension::angular_momentum) * t.angular_momentum,
               c = shown_.factor(dimension::length) * t.centre_of_mass();
-  fmt::print(energy_.get(), "{},{:.12g},{:.12g},{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},",
-             report.step, time(report.time), energy(t.kinetic_energy), energy(t.potential_energy),
-             energy(t.external_energy), energy(t.total_energy()), report.energy_error, p.x, p.y, p.z,
-             momentum * t.absolute_momentum);
+  fmt::print(energy_.get(), "{},{:.12g},", report.step, time(report.time));
+  if (expands_) fmt::print(energy_.get(), "{:.12g},", report.scale_factor.value());
+  fmt::print(energy_.get(), "{:.12g},{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},",
+             energy(t.kinetic_energy), energy(t.potential_energy), energy(t.external_energy),
+             energy(t.total_energy()), report.energy_error, p.x, p.y, p.z, momentum * t.absolute_momentum);
   fmt::print(energy_.get(), "{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},{:.6g}", l.x, l.y, l.z, c.x, c.y,
              c.z, t.virial_ratio());
   add_radii(report.radii);
@@ -249,9 +252,16 @@ void RunLog::flush(const LogFile& file, const char* name) const {
         fmt::format("cannot write {}: {}", (folder_ / name).string(), std::strerror(errno)));
 }
 
+std::string RunLog::when_heading() const {
+  return expands_ ? "redshift" : shown_.heading("time", dimension::time);
+}
+
+double RunLog::when(const StepReport& report) const {
+  return expands_ ? redshift_of(report.scale_factor.value()) : time(report.time);
+}
+
 void RunLog::print_header() const {
-  const std::string when = shown_.heading("time", dimension::time),
-                    dt = shown_.heading("dt", dimension::time);
+  const std::string when = when_heading(), dt = shown_.heading("dt", dimension::time);
   if (verbosity() == Verbosity::verbose)
     say("{:>9} {:>12} {:>10} {:>5} {:>10} {:>9} {:>9} {:>9} {:>10} {:>9}\n", "step", when, dt, "rung",
         "active", "wall ms", "cells/p", "parts/p", "dE/E", "ETA");
@@ -262,7 +272,7 @@ void RunLog::print_header() const {
 
 void RunLog::print_step(const StepReport& report) const {
   say("{:>9} {:>12.6g} {:>10.4g} {:>5} {:>10} {:>9.1f} {:>9.1f} {:>9.1f} {:>10} {:>9}\n", report.step,
-      time(report.time), time(report.dt), report.rung, report.active, 1e3 * report.wall_seconds,
+      when(report), time(report.dt), report.rung, report.active, 1e3 * report.wall_seconds,
       report.cell_interactions, report.particle_interactions,
       report.totals ? fmt::format("{:.2e}", report.energy_error) : "", time_left(report));
   if (report.audit) print_audit(*report.audit);
@@ -274,8 +284,8 @@ void RunLog::print_longest_step(const StepReport& report) {
   passed_.deepest = std::max(passed_.deepest, report.rung);
   passed_.seconds += report.wall_seconds;
   if (report.totals) {
-    say("{:>9} {:>12.6g} {:>8} {:>7} {:>9.3g} {:>10.2e} {:>9}\n", report.step, time(report.time),
-        passed_.steps, passed_.deepest, passed_.seconds, report.energy_error, time_left(report));
+    say("{:>9} {:>12.6g} {:>8} {:>7} {:>9.3g} {:>10.2e} {:>9}\n", report.step, when(report), passed_.steps,
+        passed_.deepest, passed_.seconds, report.energy_error, time_left(report));
     passed_ = {};
   }
   if (report.audit) print_audit(*report.audit);

@@ -40,6 +40,7 @@ struct MemoryReport {
 struct StepReport {
   std::int64_t step = 0;                                    ///< steps done, of all lengths
   double time = 0, dt = 0;                                  ///< after the step; its length
+  std::optional<double> scale_factor;                       ///< then, where space expands
   double done = 0;                                          ///< fraction of the run's time
   int rung = 0;                                             ///< of the longest steps that end with it
   TreeUpdate tree_update = TreeUpdate::redecompose;         ///< what was done to the trees
@@ -78,8 +79,9 @@ class RunLog {
   /// Creates the files, replacing those of an earlier run; or, where that goes on after so many steps, cuts
   /// them back to these, if they are there, and appends; a table of other columns, of another version of
   /// Grove, is kept under another name, with a warning. InputError: the folder does not take files.
-  /// shown: what values are written in. types: bit t set: Lagrange radii of type t have columns.
-  RunLog(const std::filesystem::path& folder, const DisplayUnits& shown, std::uint8_t types,
+  /// shown: what values are written in. types: bit t set: Lagrange radii of type t have columns. expands:
+  /// space does; energy.csv has scale factors, the console redshifts.
+  RunLog(const std::filesystem::path& folder, const DisplayUnits& shown, std::uint8_t types, bool expands,
          std::optional<std::int64_t> resumed_at = {});
 
   /// True if the folder holds logs of a run.
@@ -111,9 +113,12 @@ class RunLog {
   void print_longest_step(const StepReport& report);
   double energy(double value) const { return shown_.shown(value, dimension::energy); }
   double time(double value) const { return shown_.shown(value, dimension::time); }
+  std::string when_heading() const;
+  double when(const StepReport& report) const;
 
   std::filesystem::path folder_;
   DisplayUnits shown_;
+  bool expands_;
   std::vector<int> radii_of_;  ///< types that have columns
   LogFile energy_, timing_, rungs_, audit_;
   Telemetry telemetry_;

@@ -140,6 +140,7 @@ void Telemetry::add(const StepReport& report) {
             {"counts", json_of(report.counts)},
             {"walk_imbalance", report.imbalance},
             {"bytes", {{"sent", report.sent_bytes}, {"trees", report.tree_bytes}}}};
+  if (report.scale_factor) json["scale_factor"] = *report.scale_factor;
   if (report.totals) json["energy"] = json_of(*report.totals, report.energy_error, shown_);
   if (report.memory)
     json["memory"] = {{"host", report.memory->host},

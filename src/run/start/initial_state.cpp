@@ -10,6 +10,7 @@
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
 #include "run/guard/step_forecast.hpp"
+#include "run_timeline.hpp"
 
 namespace grove {
 
@@ -73,14 +74,15 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
     ReadOptions options;
     options.unstated = parameters.units;
     options.convert_to = parameters.units;
+    options.h = h_of(parameters);
     options.pause = hooks.pause;
     if (hooks.before)
       options.before_particles = [&](const SnapshotHeader& found) {
-        hooks.before({found.counts, found.time});
+        hooks.before({found.counts, time_of(found, parameters)});
       };
     Snapshot snapshot = read_snapshot(comm, from.file, options);
     state.particles = std::move(snapshot.particles);
-    state.time = snapshot.header.time;
+    state.time = time_of(snapshot.header, parameters);
     state.leaf_size = snapshot.header.leaf_size;
     header = std::move(snapshot.header);
     state.remarks = remarks_on(from.file, header);

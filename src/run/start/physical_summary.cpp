@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -138,6 +139,10 @@ std::string PhysicalSummary::text(const DisplayUnits& shown) const {
     if (counts[type] > 0)
       types.push_back(
           fmt::format("{} in {} of type {}", shown.text(mass[type], dimension::mass, 4), counts[type], type));
+  if (scale_factor)
+    return fmt::format("mass: {}\nhalf-mass radius: {} (comoving), redshift: {:.6g}\nfirst steps: {}\n",
+                       fmt::join(types, ", "), shown.text(half_mass_radius, dimension::length, 4),
+                       redshift_of(*scale_factor), text_of_rungs(*this, shown));
   const double virial = totals.virial_ratio();
   return fmt::format("mass: {}\nhalf-mass radius: {}, crossing time: {}{}\nfirst steps: {}\n",
                      fmt::join(types, ", "), shown.text(half_mass_radius, dimension::length, 4),
@@ -157,7 +162,25 @@ std::string fault_of_steps(const PhysicalSummary& summary, const Parameters& par
       likely_cause(summary, parameters));
 }
 
+namespace {
+
+/// Where space expands matter has about the mean density, comoving.
+std::string doubt_about_density(const PhysicalSummary& summary, const Parameters& parameters) {
+  const Cosmology& c = *parameters.universe;
+  const double radius = summary.half_mass_radius,
+               volume = 4. / 3 * std::numbers::pi * radius * radius * radius;
+  const double mean = 3 * c.hubble * c.hubble * c.omega_matter /
+                      (8 * std::numbers::pi * parameters.units.gravitational_constant);
+  const double ratio = 0.5 * summary.totals.mass / volume / mean;
+  if (!(radius > 0) || (ratio > 0.1 && ratio < 1000)) return {};
+  return fmt::format("the density within the half-mass radius is {:.1g} of the mean of matter: {}", ratio,
+                     was_forgotten(parameters.units));
+}
+
+}  // namespace
+
 std::string doubt_about_units(const PhysicalSummary& summary, const Parameters& parameters, double span) {
+  if (parameters.universe) return doubt_about_density(summary, parameters);
   const DisplayUnits& shown = parameters.shown;
   const double crossing = summary.crossing_time(), virial = summary.totals.virial_ratio();
   if (parameters.units.is_dimensionless() || !parameters.potentials.empty()) return {};

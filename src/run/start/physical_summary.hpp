@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "base/display_units.hpp"
@@ -23,6 +24,8 @@ struct PhysicalSummary {
   double circular_speed = 0;    ///< there: v^2 = G M / (2 r)
   RungCounts rungs{};           ///< particles by the rung of their first step
   double longest_step = 0;      ///< that of rung 0
+  /// Where space expands; lengths are comoving, and velocities canonical momenta.
+  std::optional<double> scale_factor{};
 
   /// Radius over circular speed; 0: there is no mass.
   double crossing_time() const { return circular_speed > 0 ? half_mass_radius / circular_speed : 0; }

@@ -25,6 +25,7 @@
 #include "particles/models/model.hpp"
 #include "particles/particles.hpp"
 #include "run/log/environment.hpp"
+#include "run_timeline.hpp"
 #include "time/output_times.hpp"
 #include "time/timeline.hpp"
 
@@ -50,7 +51,7 @@ double bytes_of_picture(const View& view) {
 RunAhead afresh(const Parameters& parameters, const Beginning& start) {
   const TimeParameters& time = parameters.time;
   const double begin = time.begin.value_or(start.time);
-  const Timeline timeline(begin, time.end, time.step, parameters.shown);
+  const Timeline timeline = timeline_of(parameters, begin);
   RunAhead ahead;
   for (std::size_t t = 0; t < start.counts.size(); ++t) {
     ahead.particles += start.counts[t];
@@ -72,16 +73,16 @@ RunAhead afresh(const Parameters& parameters, const Beginning& start) {
     ahead.steps_each = guessed_steps_each;
     // A rung halves the steps of the one above it.
     if (time.min_step > 0)
-      ahead.steps_each = std::min(
-          ahead.steps_each, std::exp2(std::max(0.0, std::floor(std::log2(timeline.step() / time.min_step)))));
+      ahead.steps_each =
+          std::min(ahead.steps_each,
+                   std::exp2(std::max(0.0, std::floor(std::log2(timeline.length(0) / time.min_step)))));
   }
   return ahead;
 }
 
 RunAhead going_on(const Parameters& parameters, const Checkpoint& from) {
   const RunState& run = from.run;
-  const Timeline timeline =
-      Timeline::extended(run.begin, parameters.time.end, run.longest_step, parameters.shown);
+  const Timeline timeline = timeline_of(parameters, run.begin, run.longest_step);
   const OutputTimes times = OutputTimes::planned(parameters.output.times, parameters.output.every, run.begin,
                                                  parameters.time.end, parameters.shown);
   RunAhead ahead;
@@ -166,12 +167,15 @@ Beginning beginning_of(const Communicator& comm, const Parameters& parameters) {
   for (const ComponentParameters& part : from.parts()) {
     const auto add = [&](std::size_t type, Count count) { start.counts[part.placement.type[type]] += count; };
     if (!part.file.empty()) {
-      const SnapshotHeader header = read_snapshot_header(
-          comm, part.file, {.unstated = parameters.units, .convert_to = parameters.units, .comoving = false});
+      const SnapshotHeader header = read_snapshot_header(comm, part.file,
+                                                         {.unstated = parameters.units,
+                                                          .convert_to = parameters.units,
+                                                          .comoving = false,
+                                                          .h = h_of(parameters)});
       for (std::size_t t = 0; t < header.counts.size(); ++t) add(t, header.counts[t]);
       std::ranges::copy(remarks_on(part.file, header), std::back_inserter(start.remarks));
       if (!start.file_units) start.file_units = header.file_units;
-      if (from.components.empty()) start.time = header.time;
+      if (from.components.empty()) start.time = time_of(header, parameters);
     } else {
       comm.together([&] {
         const Model model = make_model(part.model);

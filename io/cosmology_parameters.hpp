@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "base/vec3.hpp"
+#include "cosmology/expansion.hpp"
+#include "kernels/math/potentials.hpp"
+
+namespace grove {
+
+/// Section `cosmology` of a parameter file. What a preset says is filled in where nothing is given.
+struct CosmologyParameters {
+  std::string preset;  ///< empty: none
+  std::optional<double> h, omega_matter, omega_lambda, omega_radiation, w0, wa;
+  /// Of the spectrum of initial conditions.
+  std::optional<double> omega_baryon, sigma8, spectral_index;
+  std::optional<Vec3d> centre;  ///< of an open sphere, comoving
+};
+
+/// Names of presets.
+const std::vector<std::string>& cosmology_presets();
+
+/// Fills in what the preset, or flat space without radiation and a cosmological constant, says. InputError:
+/// what has no value then.
+void complete(CosmologyParameters& parameters);
+
+/// The universe of complete parameters, H0 in these units. InputError if it is none that comes from a big
+/// bang, or the units are dimensionless.
+Cosmology cosmology_of(const CosmologyParameters& parameters, const Units& units);
+
+/// What is missing to the gravity of an open sphere about this centre, in comoving coordinates.
+ExternalPotential background_of(const Cosmology& cosmology, const Vec3d& centre);
+
+}  // namespace grove

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+
+#include "kernels/math/totals.hpp"
+
+namespace grove {
+
+/// Totals in space that has expanded to a scale factor, from those of comoving places and canonical momenta:
+/// energies are of peculiar velocities p / a and of potentials over a; momenta stay canonical.
+Totals peculiar(Totals totals, double scale_factor);
+
+/// What the energy of a run is compared with. Part of its checkpoints, as it is in memory.
+///
+/// Where space expands, a (T + W) plus the integral of T da is conserved (Irvine 1961; Layzer 1963), T and W
+/// the peculiar energies; the integral is summed by trapezia. Its changes are compared with a T plus the
+/// integral, to which potential energy has been turned so far.
+class EnergyBalance {
+ public:
+  /// In static space. has_zero: potentials vanish far away.
+  void begin(const Totals& first, bool has_zero);
+  /// Where space expands. first, now: of peculiar().
+  void begin(const Totals& first, double scale_factor);
+  void add(const Totals& now, double scale_factor);
+  void add(const Totals& now);
+
+  /// Change so far over the scale, and the largest size that it has had.
+  double error() const { return change_ / scale_; }
+  double largest_error() const { return largest_change_ / scale_; }
+
+ private:
+  void change_to(double energy);
+
+  double first_ = 0, scale_ = 1;
+  double change_ = 0, largest_change_ = 0;
+  double work_ = 0;  ///< the integral
+  double last_scale_factor_ = 1, last_kinetic_ = 0;
+};
+
+}  // namespace grove

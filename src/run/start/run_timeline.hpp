@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+
+#include "io/parameters.hpp"
+#include "io/snapshot.hpp"
+#include "time/timeline.hpp"
+
+namespace grove {
+
+/// The longest steps of a run from its begin, as its parameters have them. InputError as Timeline has it.
+Timeline timeline_of(const Parameters& parameters, double begin);
+
+/// Those of a run that goes on with steps as it had.
+Timeline timeline_of(const Parameters& parameters, double begin, double longest_step);
+
+/// The time that a snapshot says, for this run: where space expands, since a = 0.
+double time_of(const SnapshotHeader& header, const Parameters& parameters);
+
+/// h of a run whose space expands.
+std::optional<double> h_of(const Parameters& parameters);
+
+}  // namespace grove
