@@ -90,7 +90,8 @@ Chart chart_of(const View& view, const Frame& frame, const Caption& caption,
               {},
               frame,
               caption.shown,
-              "t = " + caption.shown.text(caption.time, dimension::time, 4),
+              caption.redshift ? fmt::format("z = {:.4g}", *caption.redshift)
+                               : "t = " + caption.shown.text(caption.time, dimension::time, 4),
               text_of_types(counts)};
   const auto area = static_cast<std::ptrdiff_t>(pixels) * pixels;
   for (std::size_t k = 0; k < view.axes.size(); ++k) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/display_units.hpp"
@@ -13,6 +14,7 @@ namespace grove {
 struct Caption {
   double time = 0;  ///< in units of the particles
   DisplayUnits shown;
+  std::optional<double> redshift{};  ///< where space expands, in place of the time
 };
 
 /// True for the fields that render_png() reads.

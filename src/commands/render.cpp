@@ -156,10 +156,14 @@ void render(const Communicator& comm, const RenderOptions& options) {
       const double width = view.width ? *view.width : measure(comm, snapshot.particles, view).width;
       shown = DisplayUnits(units, {.length = unit_of_length(options.width, units, width)});
     }
-    const Frame drawn = render_png(comm, snapshot.particles, view, {snapshot.header.time, *shown}, paths[i]);
+    Caption caption{snapshot.header.time, *shown};
+    if (!snapshot.header.comoving.empty())
+      caption.redshift = snapshot.header.redshift;  // on the master, which draws
+    const Frame drawn = render_png(comm, snapshot.particles, view, caption, paths[i]);
     if (comm.is_master())
       fmt::print("{}: {}, width {}, column density from {} to {}\n", paths[i],
-                 shown->text(snapshot.header.time, dimension::time),
+                 caption.redshift ? fmt::format("redshift {:.6g}", *caption.redshift)
+                                  : shown->text(snapshot.header.time, dimension::time),
                  shown->text(drawn.width, dimension::length),
                  shown->text(drawn.limits[0], dimension::surface_density, 3),
                  shown->text(drawn.limits[1], dimension::surface_density, 3));

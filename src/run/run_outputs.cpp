@@ -57,7 +57,9 @@ void RunOutputs::write(double time) {
   const auto use = [&](const Particles& particles) {
     write_snapshot(run_.comm, name + ".hdf5", particles, options(time));
     if (!parameters.output.render) return;
-    const Caption caption{time, parameters.shown};
+    Caption caption{time, parameters.shown};
+    if (const Expansion* expansion = run_.timeline.expansion())
+      caption.redshift = redshift_of(expansion->scale_factor(time));
     state_.frame =
         render_png(run_.comm, particles, parameters.output.view, caption, name + ".png", state_.frame);
   };

@@ -91,6 +91,11 @@ void Simulation::start() {
   reports_.begin();
 }
 
+Totals Simulation::totals() const {
+  const Totals all = backend_->totals(domain_);
+  return timeline_.expansion() ? peculiar(all, clock_.scale_factor()) : all;
+}
+
 PhysicalSummary Simulation::summary() {
   if (!has_rungs_) choose_rungs();
   const Totals all = totals();

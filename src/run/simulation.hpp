@@ -80,7 +80,8 @@ class Simulation {
   double time() const { return clock_.time(); }
   /// As it is shown to the user.
   std::string time_text() const { return parameters_.shown.text(time(), dimension::time); }
-  Totals totals() const { return backend_->totals(domain_); }
+  /// Where space expands, of peculiar().
+  Totals totals() const;
 
   /// Cuts stay at the same shares of cells, and the axes of these where they are, for so long. Cells that are
   /// cut anew find their particles in the order of before, which is cheaper; new shares and axes are what
