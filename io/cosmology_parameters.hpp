@@ -18,6 +18,8 @@ struct CosmologyParameters {
   /// Of the spectrum of initial conditions.
   std::optional<double> omega_baryon, sigma8, spectral_index;
   std::optional<Vec3d> centre;  ///< of an open sphere, comoving
+
+  friend bool operator==(const CosmologyParameters&, const CosmologyParameters&) = default;
 };
 
 /// Names of presets.

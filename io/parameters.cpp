@@ -222,6 +222,23 @@ void check_sources(const InitialConditionsParameters& from, const std::vector<En
                     name));
 }
 
+/// What is of the models of a universe alone, and what these need.
+void check_cosmological_model(const Parameters& p, const std::vector<Entry>& entries) {
+  const InitialConditionsParameters& from = p.initial_conditions;
+  if (is_cosmological(from.model.model)) {
+    const Entry& model = *find(entries, "initial_conditions.model");
+    if (!p.universe) fail(model, fmt::format("{} needs section cosmology", from.model.model));
+    if (from.model.particles > 0)
+      fail(*find(entries, "initial_conditions.n"),
+           fmt::format("the number of particles of {} comes from sites", from.model.model));
+    return;
+  }
+  if (from.cosmological == CosmologicalModelParameters{}) return;
+  for (const std::string& key : cosmological_model_keys)
+    if (const Entry* entry = find(entries, fmt::format("initial_conditions.{}", key)))
+      fail(*entry, fmt::format("is of the models {} and {}", cosmological_box, cosmological_sphere));
+}
+
 /// Each kind of potential has keys of its own.
 void check_potentials(const Parameters& p, const std::vector<Entry>& entries) {
   for (std::size_t i = 0; i < p.potentials.size(); ++i) {
@@ -276,6 +293,7 @@ void check_together(const Parameters& p, const std::vector<Entry>& entries, cons
       throw InputError(
           fmt::format("{}: {} must be given: {} ({})", name, row.name(), row.help, schema::kind_of(row)));
   check_sources(p.initial_conditions, entries, name);
+  check_cosmological_model(p, entries);
   if (p.time.begin && *p.time.begin > p.time.end)
     fail(*find(entries, "time.end"),
          fmt::format("{} lies before time.begin, {}", p.shown.text(p.time.end, dimension::time),

@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "base/vec3.hpp"
 #include "comm/communicator.hpp"
+#include "io/cosmological_model.hpp"
 #include "io/cosmology_parameters.hpp"
 #include "io/potential_parameters.hpp"
 #include "io/view.hpp"
@@ -58,6 +59,7 @@ struct ComponentParameters : ParticleSource {
 
 /// The source of the particles: one source, or several components.
 struct InitialConditionsParameters : ParticleSource {
+  CosmologicalModelParameters cosmological;     ///< if the model is of a universe
   std::vector<ComponentParameters> components;  ///< then file and model are empty
   std::uint8_t tracer = 0;                      ///< bit t set: particles of type t may have no mass
 

@@ -164,6 +164,8 @@ std::set<std::string> left_out(const Parameters& parameters) {
     if (unset.contains(exclusion.first)) left.insert(exclusion.first);
     if (unset.contains(exclusion.second) || !unset.contains(exclusion.first)) left.insert(exclusion.second);
   }
+  if (!is_cosmological(parameters.initial_conditions.model.model))
+    for (const std::string& key : cosmological_model_keys) left.insert("initial_conditions." + key);
   return left;
 }
 

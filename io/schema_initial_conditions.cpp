@@ -30,13 +30,14 @@ std::vector<std::string> names_of_models() {
 }
 
 /// The parameters that several models take. s: the section.
-std::vector<Row> particle_rows(const std::string& s, const Source& source) {
+std::vector<Row> particle_rows(const std::string& s, const Source& source,
+                               const std::vector<std::string>& models) {
   using M = ModelParameters;
   const auto of = [&](auto member) { return of_model(source, member); };
   return {
       {s, "file", Slot<std::string>([=](Parameters& p) -> std::string& { return source(p).file; }),
        dimension::none, any, optional, "snapshot to start from"},
-      {s, "model", Word{names_of_models(), of(&M::model)}, dimension::none, any, optional,
+      {s, "model", Word{models, of(&M::model)}, dimension::none, any, optional,
        "model to make instead of reading a file; `grove ic --help` says what each is"},
       {s, "n", of(&M::particles), dimension::none, Range{0, 1e12}, optional,
        "particles over all components; 0: the model's choice"},
@@ -97,8 +98,40 @@ std::vector<Row> shape_rows(const std::string& s, const Source& source) {
 }
 
 /// A file or a model.
-std::vector<Row> source_rows(const std::string& s, const Source& source) {
-  return together({particle_rows(s, source), shape_rows(s, source)});
+std::vector<Row> source_rows(const std::string& s, const Source& source,
+                             const std::vector<std::string>& models = names_of_models()) {
+  return together({particle_rows(s, source, models), shape_rows(s, source)});
+}
+
+template <class T>
+Slot<T> of_universe(T CosmologicalModelParameters::*member) {
+  return [=](Parameters& p) -> T& { return p.initial_conditions.cosmological.*member; };
+}
+
+/// Of the models that fill a universe, which are no components.
+std::vector<Row> cosmological_rows(const std::string& s) {
+  using C = CosmologicalModelParameters;
+  return {
+      {s, "sites", of_universe(&C::sites), dimension::none, Range{0, 1 << 20}, optional,
+       "cosmological-box, cosmological-sphere: sites of the lattice along each edge of the box"},
+      {s, "box_size", of_universe(&C::box_size), dimension::length, positive, optional,
+       "of both: comoving edge of the periodic box that the fluctuations are made in"},
+      {s, "radius", of_universe(&C::radius), dimension::length, positive, optional,
+       "cosmological-sphere: comoving radius, about the middle of the box, which becomes the origin"},
+      {s, "redshift", of_universe(&C::redshift), dimension::none, not_negative, optional,
+       "of both: when the particles are as they are; unset: that of `time.begin`"},
+      {s, "displacements", Word{displacement_words, of_universe(&C::displacements)}, dimension::none, any,
+       optional,
+       "of both: `2lpt`, by Lagrangian perturbation theory to second order, or `zeldovich`, to first"},
+      {s, "spectrum", of_universe(&C::spectrum), dimension::none, any, optional,
+       "of both: `eisenstein_hu` (1998, with acoustic oscillations), `smooth` (without), or a file whose "
+       "first columns "
+       "are k in h/Mpc and P in (Mpc/h)^3, scaled to `cosmology.sigma8` if that is given, else today's"},
+      {s, "fixed", of_universe(&C::fixed), dimension::none, any, optional,
+       "of both: each mode has the amplitude that the spectrum says, phases alone are random"},
+      {s, "paired", of_universe(&C::paired), dimension::none, any, optional,
+       "of both: all phases the other way around, for the partner of a run without it"},
+  };
 }
 
 constexpr const char* components_name = "initial_conditions.components";
@@ -142,7 +175,9 @@ std::vector<Exclusion> file_or_model(const std::vector<Row>& source, const Name&
 std::vector<Row> initial_conditions_rows() {
   const std::string s = "initial_conditions";
   const Source all = [](Parameters& p) -> ParticleSource& { return p.initial_conditions; };
-  std::vector<Row> rows = source_rows(s, all);
+  std::vector<std::string> models = names_of_models();
+  models.insert(models.end(), {cosmological_box, cosmological_sphere});
+  std::vector<Row> rows = together({source_rows(s, all, models), cosmological_rows(s)});
   const List components{
       .count = [](const Parameters& p) { return p.initial_conditions.components.size(); },
       .resize = [](Parameters& p, std::size_t n) { p.initial_conditions.components.resize(n); },
@@ -160,7 +195,8 @@ std::vector<Row> initial_conditions_rows() {
 std::vector<Exclusion> initial_conditions_exclusions() {
   std::vector<Exclusion> list;
   const std::vector<Row> source =
-      source_rows("", [](Parameters& p) -> ParticleSource& { return p.initial_conditions; });
+      together({source_rows("", [](Parameters& p) -> ParticleSource& { return p.initial_conditions; }),
+                cosmological_rows("")});
   const auto name = [](const std::string& key) { return "initial_conditions." + key; };
   for (const Exclusion& exclusion : file_or_model(source, name)) list.push_back(exclusion);
   for (const Row& row : source)

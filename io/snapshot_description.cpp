@@ -51,7 +51,7 @@ void write_header(hid_t file, const SnapshotDescription& description, const Writ
   write_time_gyr(attribute, options);
   attribute("Redshift", options.comoving ? redshift_of(options.comoving->scale_factor) : 0.0);
   attribute("NumFilesPerSnapshot", options.files);
-  attribute("BoxSize", 0.0);  // open
+  attribute("BoxSize", options.box * (options.comoving ? options.comoving->h : 1));
   write_cosmology(attribute, options);
   write_unit_sizes(attribute, options.units);  // where AREPO has them
   for (const char* flag :

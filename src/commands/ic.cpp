@@ -13,6 +13,7 @@
 #include "base/units.hpp"
 #include "commands/commands.hpp"
 #include "commands/count.hpp"
+#include "commands/ic_cosmological.hpp"
 #include "io/file.hpp"
 #include "io/snapshot.hpp"
 #include "particles/models/model.hpp"
@@ -34,8 +35,10 @@ struct ValueOption {
 
 struct InitialConditionsOptions {
   ModelParameters model;
+  CosmologicalOptions cosmological;
+  std::string cosmological_option;  ///< the first one that was given
   std::string output;
-  std::string units = "none";
+  std::string units;
   bool overwrite = false;
   std::vector<ValueOption> values = {
       {"--mass", &ModelParameters::mass, dimension::mass,
@@ -76,7 +79,9 @@ struct InitialConditionsOptions {
 std::string model_help() {
   std::string help = "One of";
   for (const ModelInfo& info : model_infos()) help += fmt::format("\n  {}: {}", info.name, info.description);
-  return help;
+  return help +
+         fmt::format("\n  {}: a periodic box of an early universe\n  {}: a sphere that is cut out of one",
+                     cosmological_box, cosmological_sphere);
 }
 
 /// Refuses an option that the model would ignore.
@@ -113,10 +118,38 @@ ModelParameters resolve(const InitialConditionsOptions& options, const Units& un
   return parameters;
 }
 
+/// Refuses an option of the other models.
+void check_cosmological(const InitialConditionsOptions& options) {
+  const auto refuse = [&](const std::string& option) {
+    throw InputError(
+        fmt::format("the model {} does not depend on {}; see grove ic --help", options.model.model, option));
+  };
+  for (const ValueOption& option : options.values)
+    if (!option.text.empty()) refuse(option.name);
+  const ModelParameters& m = options.model;
+  if (m.particles > 0) refuse("-n, but on --sites");
+  if (m.halo_particles > 0 || m.disk_particles > 0 || m.bulge_particles > 0 || m.equal_masses)
+    refuse("numbers of parts");
+  if (options.units == "none")
+    throw InputError(fmt::format("the model {} needs --units galactic, which it has by itself", m.model));
+}
+
 void make_file(const Communicator& comm, const InitialConditionsOptions& options) {
-  const Units units = options.units == "none" ? Units::dimensionless() : Units::galactic();
+  if (is_cosmological(options.model.model)) {
+    comm.together([&] {
+      check_cosmological(options);
+      if (comm.is_master())
+        require_output(options.output, options.overwrite ? Existing::replace : Existing::keep);
+    });
+    return make_cosmological_file(comm, options.model.model, options.model.seed, options.cosmological,
+                                  options.output);
+  }
+  const Units units = options.units == "galactic" ? Units::galactic() : Units::dimensionless();
   ModelParameters parameters;
   comm.together([&] {
+    if (const std::string& option = options.cosmological_option; !option.empty())
+      throw InputError(
+          fmt::format("{} is of the models {} and {}", option, cosmological_box, cosmological_sphere));
     parameters = resolve(options, units);
     if (comm.is_master())
       require_output(options.output, options.overwrite ? Existing::replace : Existing::keep);
@@ -148,7 +181,8 @@ void add_ic(CLI::App& app, Action& action) {
   command.add_option("--seed", options->model.seed, "Of the random numbers [1]");
   command
       .add_option("--units", options->units,
-                  "Units of values and of the file; none: G = 1; galactic: kpc, 1e10 Msun, km/s [none]")
+                  "Units of values and of the file; none: G = 1; galactic: kpc, 1e10 Msun, km/s [none; of "
+                  "cosmological models galactic]")
       ->check(CLI::IsMember({"none", "galactic"}));
   const std::pair<const char*, Count ModelParameters::*> parts[] = {
       {"halo", &ModelParameters::halo_particles},
@@ -162,8 +196,11 @@ void add_ic(CLI::App& app, Action& action) {
                    "disk-galaxy, merger: all particles have the same mass");
   for (ValueOption& value : options->values)
     command.add_option(value.name, value.text, value.help)->type_name("VALUE");
-  command.callback(
-      [options, &action] { action = [options](const Communicator& comm) { make_file(comm, *options); }; });
+  add_cosmological_options(command, options->cosmological);
+  command.callback([options, &command, &action] {
+    options->cosmological_option = cosmological_option_of(command);
+    action = [options](const Communicator& comm) { make_file(comm, *options); };
+  });
 }
 
 }  // namespace grove

@@ -15,6 +15,7 @@
 #include "commands/commands.hpp"
 #include "io/file.hpp"
 #include "io/snapshot.hpp"
+#include "io/snapshot_file.hpp"
 #include "io/validate.hpp"
 #include "structure/power_spectrum.hpp"
 
@@ -34,8 +35,13 @@ struct SpectrumUnit {
   std::string wavenumber, power;
 };
 
-/// Those of comoving files have h in them, and spectra are given in Mpc/h.
+/// On the master.
 SpectrumUnit unit_of(const SnapshotHeader& header) {
+  // Where files have h in their units, spectra are in Mpc/h.
+  const bool has_h = !header.comoving.empty() && header.comoving != swift_is_comoving && header.h > 0;
+  if (has_h && header.file_units && !header.file_units->is_dimensionless())
+    return {header.file_units->cgs(dimension::length) / named_unit("Mpc")->cgs, "k [h/Mpc]",
+            "power [(Mpc/h)^3]"};
   const DisplayUnits shown(header.file_units.value_or(Units::dimensionless()));
   const auto heading = [&](const char* column, int power) {
     return shown.heading(column, Dimension{power, 0, 0});
@@ -109,9 +115,9 @@ void measure_power(const Communicator& comm, const PowerCommandOptions& options)
   power.interlaced = !options.plain;
   power.folds = options.folds;
   const std::vector<PowerBin> bins = power_spectrum(comm, particles.position, particles.mass, power);
-  const SpectrumUnit unit = unit_of(snapshot.header);
   comm.together([&] {
     if (!comm.is_master()) return;
+    const SpectrumUnit unit = unit_of(snapshot.header);
     write_text(output, table_of(bins, unit, options.subtract));
     fmt::print(
         "{}: {} particles, {} from {:.4g} to {:.4g} in {} shells, on a mesh of {}^3; shot noise {:.4g}{}\n",

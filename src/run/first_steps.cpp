@@ -14,6 +14,7 @@
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
 #include "run/start/composition.hpp"
+#include "run/start/cosmological_model.hpp"
 #include "run/start/initial_conditions.hpp"
 #include "run/start/initial_state.hpp"
 #include "simulation.hpp"
@@ -28,6 +29,10 @@ InitialState sample_of(const Communicator& comm, const Parameters& parameters, d
     state.particles = compose(comm, from.components,
                               {from.source(), parameters.units, parameters.units, from.tracer, share})
                           .particles;
+  } else if (is_cosmological(from.model.model)) {
+    const CosmologicalVolume volume = sample_of(cosmological_volume(comm, parameters), share);
+    state.particles = make_particles(comm, volume);
+    state.time = Expansion(volume.cosmology).time(scale_factor_of(volume.redshift));
   } else if (from.file.empty()) {
     state.particles = make_initial_conditions(comm, sample_of(from.model, share));
   } else {

@@ -137,12 +137,10 @@ void share_equally(const Communicator& comm, Particles& particles) {
   }
   const ExchangePlan plan(comm, send);
   plan.apply(particles.position), plan.apply(particles.velocity), plan.apply(particles.id);
-  const auto [position, velocity, id] =
-      std::tuple(std::move(particles.position), std::move(particles.velocity), std::move(particles.id));
-  particles.reset(position.size());
-  std::copy(position.begin(), position.end(), particles.position.begin());
-  std::copy(velocity.begin(), velocity.end(), particles.velocity.begin());
-  std::copy(id.begin(), id.end(), particles.id.begin());
+  for_each_field([n = particles.id.size(), &particles](const auto& field) {
+    auto& values = particles.*field.array;
+    if (values.size() != n) values.assign(n, {});
+  });
 }
 
 }  // namespace
@@ -184,8 +182,9 @@ Particles make_particles(const Communicator& comm, const CosmologicalVolume& vol
   const Expansion expansion(volume.cosmology);
   const MeshTransform transform(comm, volume.sites);
   const MeshPart& part = transform.part();
-  const Displacements displacements(transform, density_of(part, volume, expansion), volume.box,
-                                    volume.second_order, pause);
+  std::optional<Displacements> displacements;
+  displacements.emplace(transform, density_of(part, volume, expansion), volume.box, volume.second_order,
+                        pause);
   const Sites sites(volume);
   Particles particles;
   sites.for_each(part.planes.first, part.planes.last, [&](int x, int y, int z) {
@@ -197,10 +196,11 @@ Particles make_particles(const Communicator& comm, const CosmologicalVolume& vol
   particles.position.resize(particles.id.size());
   particles.velocity.resize(particles.id.size());
   for (int axis = 0; axis < 3; ++axis) {
-    const auto [shift, momentum] = motion(displacements, axis, volume, expansion);
+    const auto [shift, momentum] = motion(*displacements, axis, volume, expansion);
     displace(particles, part, sites, axis, volume, shift, momentum);
     if (pause) pause();
   }
+  displacements.reset();
   share_equally(comm, particles);
   std::fill(particles.mass.begin(), particles.mass.end(), particle_mass(volume));
   std::fill(particles.type.begin(), particles.type.end(), std::uint8_t{1});

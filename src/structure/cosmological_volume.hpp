@@ -40,8 +40,8 @@ double particle_mass(const CosmologicalVolume& volume);
 /// on all ranks together. pause (optional): called by all ranks together now and then; what it throws ends
 /// the work.
 ///
-/// Cost: 13 Fourier transforms of sites^3 points, 4 without the second order; memory of a rank: 50 bytes for
-/// each of its sites, or 40 bytes beside those of its particles.
+/// Cost: 13 Fourier transforms of sites^3 points, 3 to first order; memory of a rank: 50 bytes for each of
+/// its sites, and then 50 for each site and 60 for each particle.
 Particles make_particles(const Communicator& comm, const CosmologicalVolume& volume,
                          const std::function<void()>& pause = {});
 

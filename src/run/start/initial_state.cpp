@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
 #include "composition.hpp"
+#include "cosmological_model.hpp"
 #include "initial_conditions.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
@@ -68,6 +70,10 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
   if (hooks.before && from.file.empty()) hooks.before(beginning_of(comm, parameters));
   if (!from.components.empty()) {
     state = composed_state(comm, parameters, hooks);
+  } else if (is_cosmological(from.model.model)) {
+    const CosmologicalVolume volume = cosmological_volume(comm, parameters);
+    state.particles = make_particles(comm, volume, hooks.pause);
+    state.time = Expansion(volume.cosmology).time(scale_factor_of(volume.redshift));
   } else if (from.file.empty()) {
     state.particles = make_initial_conditions(comm, from.model, hooks.pause);
   } else {
@@ -103,9 +109,10 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
 
 double initial_state_seconds(const Communicator& comm, const InitialConditionsParameters& from) {
   double seconds = 0;
+  const double sites = std::pow(static_cast<double>(from.cosmological.sites), 3);
   for (const ComponentParameters& part : from.parts())
     seconds += part.file.empty()
-                   ? 1e-5 * static_cast<double>(part.model.particles)
+                   ? 1e-5 * (static_cast<double>(part.model.particles) + sites)
                    : reading_seconds(comm, std::filesystem::absolute(part.file).parent_path(), 0);
   return seconds;
 }

@@ -15,6 +15,7 @@
 #include "backend/memory_needs.hpp"
 #include "base/errors.hpp"
 #include "base/memory.hpp"
+#include "cosmological_model.hpp"
 #include "decomposition/decompose.hpp"
 #include "earlier_results.hpp"
 #include "initial_conditions.hpp"
@@ -176,6 +177,10 @@ Beginning beginning_of(const Communicator& comm, const Parameters& parameters) {
       std::ranges::copy(remarks_on(part.file, header), std::back_inserter(start.remarks));
       if (!start.file_units) start.file_units = header.file_units;
       if (from.components.empty()) start.time = time_of(header, parameters);
+    } else if (is_cosmological(part.model.model)) {
+      const CosmologicalVolume volume = cosmological_volume(comm, parameters);
+      add(1, count_of(volume));
+      start.time = Expansion(volume.cosmology).time(scale_factor_of(volume.redshift));
     } else {
       comm.together([&] {
         const Model model = make_model(part.model);

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "comm/communicator.hpp"
+#include "io/cosmological_model.hpp"
+#include "io/cosmology_parameters.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace grove {
+
+/// What `grove ic` is told about the models of a universe.
+struct CosmologicalOptions {
+  CosmologicalModelParameters model;  ///< without lengths, which have units
+  std::string box_size, radius;
+  std::string cut_sphere;  ///< file of a box that another program has made
+  CosmologyParameters cosmology;
+  bool zeldovich = false;
+};
+
+/// Adds its options to the command.
+void add_cosmological_options(CLI::App& command, CosmologicalOptions& options);
+
+/// The first of these options that was given to the command; empty: none was.
+std::string cosmological_option_of(const CLI::App& command);
+
+/// Makes such a model and writes it to a file, with the units that these lengths are in: kpc, 1e10 Msun,
+/// km/s. The output can be written. Collective.
+void make_cosmological_file(const Communicator& comm, const std::string& model, std::uint64_t seed,
+                            const CosmologicalOptions& options, const std::string& output);
+
+}  // namespace grove
