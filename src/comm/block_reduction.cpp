@@ -1,7 +1,6 @@
 #include "comm/block_reduction.hpp"
 
-#include <climits>
-#include <stdexcept>
+#include "comm/mpi_count.hpp"
 
 namespace grove {
 namespace {
@@ -10,8 +9,7 @@ namespace {
 class BlockType {
  public:
   explicit BlockType(std::size_t bytes) {
-    if (bytes > INT_MAX) throw std::runtime_error("a block of a reduction exceeds 2 GiB");
-    GROVE_MPI(MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &type_));
+    GROVE_MPI(MPI_Type_contiguous(mpi_count(bytes), MPI_BYTE, &type_));
     GROVE_MPI(MPI_Type_commit(&type_));
   }
   ~BlockType() { MPI_Type_free(&type_); }

@@ -8,6 +8,7 @@
 
 #include "base/errors.hpp"
 #include "base/types.hpp"
+#include "comm/mpi_count.hpp"
 
 namespace grove {
 
@@ -60,7 +61,7 @@ int Communicator::rank_on_host() const {
 
 void Communicator::broadcast_bytes(std::span<std::byte> bytes, int root) const {
   count(rank_ == root ? bytes.size() : 0);
-  GROVE_MPI(MPI_Bcast(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, root, comm_));
+  GROVE_MPI(MPI_Bcast(bytes.data(), mpi_count(bytes.size()), MPI_BYTE, root, comm_));
 }
 
 std::string Communicator::broadcast(const std::string& text, int root) const {
@@ -85,7 +86,7 @@ void Communicator::gather_known(const void* data, std::span<const Count> counts,
 
   void* const result = resize(static_cast<std::size_t>(total));
   MPI_Datatype element;
-  GROVE_MPI(MPI_Type_contiguous(static_cast<int>(element_size), MPI_BYTE, &element));
+  GROVE_MPI(MPI_Type_contiguous(mpi_count(element_size), MPI_BYTE, &element));
   GROVE_MPI(MPI_Type_commit(&element));
   const int own = sizes[static_cast<std::size_t>(rank_)];
   count(static_cast<std::size_t>(own) * element_size);

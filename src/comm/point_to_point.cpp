@@ -1,15 +1,13 @@
 #include "comm/point_to_point.hpp"
 
-#include <climits>
-#include <stdexcept>
+#include "comm/mpi_count.hpp"
 
 namespace grove {
 
 void send_message(const Communicator& comm, int to, Tag tag, std::span<const std::byte> message) {
-  if (message.size() > INT_MAX) throw std::runtime_error("a message exceeds 2 GiB");
+  const int bytes = mpi_count(message.size());
   count_message(message.size());
-  GROVE_MPI(MPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, to, static_cast<int>(tag),
-                     comm.get()));
+  GROVE_MPI(MPI_Send(message.data(), bytes, MPI_BYTE, to, static_cast<int>(tag), comm.get()));
 }
 
 Array<std::byte> receive_message(const Communicator& comm, int from, Tag tag) {
@@ -25,7 +23,7 @@ Array<std::byte> receive_message(const Communicator& comm, int from, Tag tag) {
 
 void exchange_messages(const Communicator& comm, Tag tag, int to, const void* send, int from, void* receive,
                        std::size_t bytes) {
-  const int size = static_cast<int>(bytes);
+  const int size = mpi_count(bytes);
   count_message(bytes);
   GROVE_MPI(MPI_Sendrecv(send, size, MPI_BYTE, to, static_cast<int>(tag), receive, size, MPI_BYTE, from,
                          static_cast<int>(tag), comm.get(), MPI_STATUS_IGNORE));
