@@ -161,8 +161,14 @@ void unite_bounds(const Communicator& comm, CellBounds own, Cell& root) {
 }
 
 CellAxes axes_of(const DecompositionParameters& parameters) {
-  const bool is_turned = parameters.rule == CutRule::middle || parameters.rule == CutRule::domains;
-  return is_turned ? CellAxes::turned(parameters.epoch) : CellAxes();
+  switch (parameters.rule) {
+    case CutRule::domains:
+      return CellAxes::shifted(parameters.epoch);
+    case CutRule::middle:
+      return CellAxes::turned(parameters.epoch);
+    default:
+      return {};
+  }
 }
 
 CutScheme scheme_of(const DecompositionParameters& parameters, Cell& root) {

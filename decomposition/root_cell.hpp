@@ -28,9 +28,10 @@ bool make_records_inside(RankParticles& own, const Box& box);
 /// Collective. root.low, root.high (out): what holds the bounds of every rank's particles.
 void unite_bounds(const Communicator& comm, CellBounds own, Cell& root);
 
-/// Along which axes the cells of an epoch lie. Rule `middle` turns them from epoch to epoch: nodes whose
-/// sides are always parallel to the same axes have errors that stay, and add up to a torque
-/// (docs/measurements/accuracy.md, "Torques").
+/// Along which axes the cells of an epoch lie. Rules `middle` and `domains` turn them from epoch to epoch:
+/// nodes whose sides are always parallel to the same axes have errors that stay, and add up to a torque
+/// (docs/measurements/accuracy.md, "Torques"). Rule `domains`, whose geometric cuts no hash moves, shifts
+/// them, too.
 CellAxes axes_of(const DecompositionParameters& parameters);
 
 /// The rule with its parameter; root.count (in) is the number of particles, root.leaves (out) of the leaves.

@@ -44,7 +44,7 @@ enum class GpuSchedule : std::uint8_t {
 
 /// Choices of the user about the decomposition, and values that a run adds.
 struct DecompositionParameters {
-  CutRule rule = CutRule::middle;
+  CutRule rule = CutRule::domains;
   Count leaf_size = 0;    ///< particles in a full leaf; 0: from `leaves`, or if that is 0 too, the default
   Count leaves = 0;       ///< wanted number of leaves, used if leaf_size is 0; exact under `halves`
   Count domain_cell = 0;  ///< `domains`: the most particles in a domain cell; 0: the default
@@ -52,7 +52,7 @@ struct DecompositionParameters {
   std::int32_t candidates = 1;  ///< cuts that `bisection` tries at once per cell and round
   Schedule schedule = Schedule::straddling;
   Transport transport = Transport::collectives;
-  std::uint32_t epoch = 0;             ///< of cuts: middle_of_epoch(), CellAxes::turned()
+  std::uint32_t epoch = 0;             ///< of cuts: middle_of_epoch(), CellAxes::turned(), shifted()
   std::int32_t most_block_leaves = 1;  ///< in a block (Domain::block_leaves)
   /// Speeds of the ranks, positive, in any unit: a rank gets as much of the work. Empty: all are alike.
   std::vector<std::uint32_t> speeds{};

@@ -59,12 +59,13 @@ GROVE_HOST_DEVICE inline EdgeAndOffset edge_and_offset(int level, const RootFram
   const double span = static_cast<double>(std::uint64_t{1} << (32 - level));
   const Vec3d from_middle =
       (frame.place(centre) - frame.root.low) * (units_of_root / frame.root.edge) - Vec3d{half, half, half};
-  const auto distance = [&](const Vec3<std::int64_t>& axis) {
-    const double cells = (dot(axis.as<double>(), from_middle) / one + half) / span;
+  const auto distance = [&](const Vec3<std::int64_t>& axis, std::int64_t middle) {
+    const double cells = (dot(axis.as<double>(), from_middle) / one + static_cast<double>(middle)) / span;
     return (cells - std::floor(cells) - 0.5) * span;
   };
   const CellAxes& axes = frame.root.axes;
-  const Vec3d d{distance(axes.x), distance(axes.y), distance(axes.z)};
+  const Vec3d d{distance(axes.x, axes.middle.x), distance(axes.y, axes.middle.y),
+                distance(axes.z, axes.middle.z)};
   const double length = frame.root.edge / units_of_root / (norm(axes.x.as<double>()) / one) / frame.unit;
   return {static_cast<float>(span * length), static_cast<float>(norm(d) * length)};
 }

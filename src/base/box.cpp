@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/errors.hpp"
+#include "base/hash.hpp"
 
 namespace grove {
 
@@ -25,6 +26,20 @@ CellAxes CellAxes::turned(std::uint32_t k) {
     default:
       return {};
   }
+}
+
+CellAxes CellAxes::shifted(std::uint32_t k) {
+  CellAxes axes = turned(k);
+  if (k % 5 == 0)
+    for (Vec3<std::int64_t>* const axis : {&axes.x, &axes.y, &axes.z})
+      *axis = {axis->x / 2, axis->y / 2, axis->z / 2};
+  // Turned and halved, the corners of the cube lie within 0.4046 of its edge of the middle.
+  constexpr std::int64_t most = 3 * (std::int64_t{1} << 27);
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::uint64_t bits = mixed(3 * std::uint64_t{k} + static_cast<std::uint64_t>(axis)) >> 32;
+    axes.middle[axis] += static_cast<std::int64_t>(bits * (2 * most) >> 32) - most;
+  }
+  return axes;
 }
 
 Box Box::around(const Vec3d& low, const Vec3d& high) {

@@ -16,6 +16,7 @@ using IntegerPosition = Vec3<Coordinate>;
 struct CellAxes {
   static constexpr std::int64_t one = std::int64_t{1} << 31;
   Vec3<std::int64_t> x{one, 0, 0}, y{0, one, 0}, z{0, 0, one};
+  Vec3<std::int64_t> middle{one, one, one};  ///< the coordinates of the middle of the root cube
 
   /// Number k is turned about the axis (0, 1, golden ratio) by k times 72 degrees, so that 0 to 4 are the
   /// five cubes whose corners are those of a dodecahedron. Their mean has the symmetry of an icosahedron: an
@@ -24,18 +25,23 @@ struct CellAxes {
   /// of its edge). Any k; its remainder by 5 counts.
   static CellAxes turned(std::uint32_t k);
 
-  /// Coordinates along these axes; the middle of the cube stays where it is. Exact, rounded down at last.
+  /// The same, number 0 halved, too, and all coordinates shifted by up to 3/32 of the edge, on each axis as a
+  /// hash of k says. So cells that are halves of the root cube lie elsewhere for each k, though there are but
+  /// five turns (GADGET-4 shifts its root cube, too: Springel et al. 2021, MNRAS 506, 2871).
+  static CellAxes shifted(std::uint32_t k);
+
+  /// Coordinates along these axes. Exact, rounded down at last.
   GROVE_HOST_DEVICE constexpr IntegerPosition along(const IntegerPosition& c) const {
     const Vec3<std::int64_t> from_middle = c.as<std::int64_t>() - Vec3<std::int64_t>{one, one, one};
-    return {coordinate(dot(x, from_middle)), coordinate(dot(y, from_middle)),
-            coordinate(dot(z, from_middle))};
+    return {coordinate(dot(x, from_middle), middle.x), coordinate(dot(y, from_middle), middle.y),
+            coordinate(dot(z, from_middle), middle.z)};
   }
 
   friend bool operator==(const CellAxes&, const CellAxes&) = default;
 
  private:
-  GROVE_HOST_DEVICE static constexpr Coordinate coordinate(std::int64_t from_middle) {
-    return static_cast<Coordinate>((from_middle >> 31) + one);
+  GROVE_HOST_DEVICE static constexpr Coordinate coordinate(std::int64_t from_middle, std::int64_t middle) {
+    return static_cast<Coordinate>((from_middle >> 31) + middle);
   }
 };
 

@@ -120,6 +120,7 @@ void add_decompose(CLI::App& app, Action& action) {
       "decompose", "The domain decomposition alone: cut space into leaves, share them out, migrate");
   auto options = std::make_shared<DecomposeOptions>();
   DecompositionParameters& parameters = options->parameters;
+  parameters.rule = CutRule::middle;  // what is measured is the search for exact cuts
   command->add_option("file", options->file, "Snapshot, of any format that `grove info` knows");
   auto* uniform = add_count(*command, "--uniform", options->uniform, Count{1},
                             "Instead of a snapshot: so many points in the unit cube");

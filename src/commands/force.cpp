@@ -36,7 +36,7 @@ struct ForceOptions {
   std::string file, output, json, errors, softening, unstated_units = "galactic";
   GravityParameters gravity;
   BackendChoice backend;
-  CutRule rule = CutRule::middle;
+  CutRule rule = DecompositionParameters().rule;
   Count leaf_size = 0, domain_cell = 0, audit = 1000;
   int repeat = 1;
   bool direct = false;

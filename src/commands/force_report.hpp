@@ -34,7 +34,7 @@ struct ForceResult {
   std::string file;
   int ranks = 1;
   std::int32_t leaves = 0;
-  CutRule rule = CutRule::middle;
+  CutRule rule = CutRule::domains;
   Units units;
   GravityParameters gravity;
   std::uint8_t softened = 0x3f;      ///< bit t set: gravity.softening has a length for type t

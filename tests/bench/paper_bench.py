@@ -3,7 +3,7 @@ import csv
 import json
 import subprocess
 
-ONE_LEAF = "--leaf {n}"  # all particles
+ONE_LEAF = "--rule centre --leaf {n}"  # all particles
 
 
 class Refused(Exception):

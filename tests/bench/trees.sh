@@ -28,9 +28,9 @@ print("| %s | %s | %d | %s | %g | %.3f %% | %.3f %% | %.0f + %.0f | %.1f | %.0f 
 echo "| tree | rule | leaves | order | delta | error, median | 99th percentile | cells + particles | tests | trees, ms | moments | walk | total |"
 echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 "$grove" ic hernquist -n "$n" -o "$work/ic.hdf5" >"$work/log"
-for choice in "--tree bisection" "--tree octree" "--tree octree --rule centre" "--tree octree --curve morton" \
-  "--tree octree --curve morton --rule centre" "--tree octree --leaf $n" \
-  "--tree octree --leaf $n --order monopole"; do
+for choice in "--tree bisection --rule middle" "--tree octree --rule middle" "--tree octree --rule centre" "--tree octree --curve morton --rule middle" \
+  "--tree octree --curve morton --rule centre" "--tree octree --rule middle --leaf $n" \
+  "--tree octree --rule middle --leaf $n --order monopole"; do
   for delta in $deltas; do
     # shellcheck disable=SC2086 # options and their values
     "$grove" force "$work/ic.hdf5" --backend kokkos --softening 1e-4 --delta "$delta" $choice --json "$work/f.json" >"$work/log"

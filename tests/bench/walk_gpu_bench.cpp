@@ -164,7 +164,7 @@ void measure(const Communicator& comm, const Setting& setting, double delta, con
                                          static_cast<std::int64_t>(std::uint64_t{1} << setting.log2)));
   DecompositionParameters parameters;
   parameters.leaf_size = setting.leaf;
-  if (setting.tree == "centre") parameters.rule = CutRule::centre;
+  parameters.rule = setting.tree == "centre" ? CutRule::centre : CutRule::middle;
   Domain domain;
   Times unwanted, times;
   pass(comm, *backend, parameters, domain, unwanted);

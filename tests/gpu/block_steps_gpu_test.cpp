@@ -124,7 +124,9 @@ TEST_F(BlockStepsOnGpu, work_is_counted_by_rung_and_kept_per_longest_step) {
 
 /// A sphere in the memory of a GPU, in leaves of 64, so that of many particles blocks have several.
 struct Sphere {
-  Sphere(const Communicator& ranks, Count count, const GravityParameters& gravity) : comm(ranks) {
+  Sphere(const Communicator& ranks, Count count, const GravityParameters& gravity,
+         CutRule cut_rule = CutRule::domains)
+      : comm(ranks), rule(cut_rule) {
     ModelParameters model;
     model.model = "plummer";
     model.particles = count;
@@ -136,7 +138,7 @@ struct Sphere {
   }
   void decompose() {
     DecompositionReport report;
-    domain = backend->decompose({.leaf_size = 64}, domain, report);
+    domain = backend->decompose({.rule = rule, .leaf_size = 64}, domain, report);
     interactions = evaluate({});
   }
   Count evaluate(const EvaluationPlan& plan) {
@@ -169,22 +171,23 @@ struct Sphere {
   }
 
   const Communicator& comm;
+  CutRule rule;
   std::unique_ptr<Backend> backend;
   Domain domain;
   PhaseTimers timers;
   Count interactions = 0;  ///< of the last evaluation of all
 };
 
-TEST_F(BlockStepsOnGpu, blocks_are_cut_anew_alike_on_any_number_of_ranks) {
-  constexpr Count count = 36000;  // in 563 leaves, so blocks have two
+void expect_blocks_cut_anew_alike(const Communicator& comm, CutRule rule) {
+  constexpr Count count = 36000;  // in 563 leaves or more, so blocks have two
   const Communicator self(MPI_COMM_SELF);
   const GravityParameters gravity = testing::gravity_of_active(0.5);
-  Sphere one(self, count, gravity), all(comm_, count, gravity);
+  Sphere one(self, count, gravity, rule), all(comm, count, gravity, rule);
   const auto compare = [&](const char* after) {
     SCOPED_TRACE(after);
     EXPECT_EQ(all.interactions, one.interactions);
     const Particles expected = testing::shown(self, *one.backend),
-                    actual = testing::shown(comm_, *all.backend);
+                    actual = testing::shown(comm, *all.backend);
     for (std::size_t i = 0; i < expected.size(); ++i)
       ASSERT_EQ(actual.acceleration[i], expected.acceleration[i]) << i;
   };
@@ -200,6 +203,13 @@ TEST_F(BlockStepsOnGpu, blocks_are_cut_anew_alike_on_any_number_of_ranks) {
   compare("new cuts of all");
   both([](Sphere& sphere) { sphere.age_and_recut(0); });
   compare("a recut after these");
+}
+
+TEST_F(BlockStepsOnGpu, blocks_are_cut_anew_alike_on_any_number_of_ranks) {
+  expect_blocks_cut_anew_alike(comm_, CutRule::middle);
+}
+TEST_F(BlockStepsOnGpu, blocks_in_domain_cells_are_cut_anew_alike_on_any_number_of_ranks) {
+  expect_blocks_cut_anew_alike(comm_, CutRule::domains);
 }
 
 TEST_F(BlockStepsOnGpu, direct_sums_have_no_blocks) {

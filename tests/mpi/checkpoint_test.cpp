@@ -131,7 +131,7 @@ TEST_F(CheckpointWithout, tuning_renews_trees_at_other_steps) {
 }
 
 TEST_F(CheckpointWithout, the_rule_of_rebuilds_renews_trees_at_other_steps) {
-  EXPECT_TRUE(matters(on_host, bisections + "tuning: {rebuild_above: 0.02}\n" + few_steps,
+  EXPECT_TRUE(matters(on_host, bisections + "tuning: {rebuild_above: 0.01}\n" + few_steps,
                       [](Checkpoint& checkpoint) { checkpoint.rebuild_above = RebuildAbove::State{}; }));
 }
 

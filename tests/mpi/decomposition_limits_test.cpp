@@ -153,6 +153,7 @@ TEST_F(DecompositionLimits, a_position_that_is_not_finite_is_refused_with_the_pa
   }
 }
 
+/// Under `domains` one rank cuts alone what lies at one point.
 TEST_F(DecompositionLimits, duplicate_ids_at_a_cut_made_together_are_refused) {
   std::vector<Schedule> schedules{Schedule::master};
   if (comm_.size() > 1) schedules.push_back(Schedule::straddling);  // else nothing is cut together
@@ -161,7 +162,7 @@ TEST_F(DecompositionLimits, duplicate_ids_at_a_cut_made_together_are_refused) {
       Particles particles = make_particles(comm_, Shape::equal, 1000);
       for (ParticleId& id : particles.id) id = 5;
       DecompositionParameters p = leaves_of(64);
-      p.method = method, p.schedule = schedule;
+      p.rule = CutRule::middle, p.method = method, p.schedule = schedule;
       const std::string message = refusal(particles, p);
       EXPECT_NE(message.find("id 5 occurs more than once"), std::string::npos) << message;
     }

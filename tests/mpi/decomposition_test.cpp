@@ -26,6 +26,7 @@ Communicator alone() { return Communicator(MPI_COMM_SELF); }
 
 DecompositionParameters middle(Count leaf_size) {
   DecompositionParameters p;
+  p.rule = CutRule::middle;
   p.leaf_size = leaf_size;
   return p;
 }

@@ -110,7 +110,8 @@ TEST(Force, of_octrees_is_as_accurate_and_the_same_from_any_number_of_ranks) {
     force(alone, {folder / "cube.hdf5", "--tree", "octree", "--leaf", leaf, "--json", mine});
     const nlohmann::json all = read_json(folder / "all.json"), one = read_json(mine);
     EXPECT_EQ(all["tree"], "octree");
-    EXPECT_EQ(all["leaves"], leaf == "2000" ? 1 : 16);
+    EXPECT_GE(all["leaves"], leaf == "2000" ? 1 : 16);
+    EXPECT_LE(all["leaves"], leaf == "2000" ? 1 : 32) << "halves of the cube, half full at least in the mean";
     EXPECT_EQ(all["forces_hash"], one["forces_hash"]);
     EXPECT_LT(all["error"]["p99"], 0.004);
   }

@@ -149,10 +149,12 @@ TEST(SimulationOfOctrees, makes_the_same_steps_with_the_separation_that_it_finds
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Steps, SimulationOnRanks,
-                         ::testing::Values("end: 0.2, step: 0.02, steps: shared",
-                                           "end: 0.2, step: 0.1, eta: 0.1",
-                                           "end: 0.2, step: 0.1, eta: 0.1, integrator: predictor_corrector"));
+INSTANTIATE_TEST_SUITE_P(
+    Steps, SimulationOnRanks,
+    ::testing::Values("end: 0.2, step: 0.02, steps: shared", "end: 0.2, step: 0.1, eta: 0.1",
+                      // New cuts in each step of three epochs.
+                      "end: 0.2, step: 0.005, steps: shared}\ntuning: {rebuild_interval: 1",
+                      "end: 0.2, step: 0.1, eta: 0.1, integrator: predictor_corrector"));
 
 /// The energy error of a Plummer sphere of 1000 particles after two crossing times.
 double energy_error(const char* cost) {

@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <limits>
+#include <set>
 
 #include "base/box.hpp"
 #include "base/errors.hpp"
@@ -71,6 +74,30 @@ TEST(Box, five_turns_average_out_what_has_the_symmetry_of_a_cube) {
   }
   EXPECT_EQ(CellAxes::turned(5), CellAxes());
   EXPECT_EQ(CellAxes::turned(7), CellAxes::turned(2));
+}
+
+TEST(Box, shifted_cells_lie_elsewhere_for_each_number) {
+  const Box whole{{-1, -1, -1}, 2, {}};
+  const double unit = 2 / 4294967296.0;
+  std::set<std::int64_t> shifts;
+  for (std::uint32_t k = 0; k < 20; ++k) {
+    Box turned = whole, shifted = whole;
+    turned.axes = CellAxes::turned(k);
+    shifted.axes = CellAxes::shifted(k);
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::int64_t shift = shifted.axes.middle[axis] - CellAxes::one;
+      EXPECT_LE(std::abs(shift), 3LL << 27);
+      shifts.insert(shift);
+      // Corners lie where they do without the shift, but for rounding: no coordinate runs over.
+      for (int corner = 0; corner < 8; ++corner) {
+        const auto side = [&](int k_axis) { return corner >> k_axis & 1 ? 1 - unit : -1; };
+        const Vec3d p{side(0), side(1), side(2)};
+        const double from = from_middle(turned.coordinates(p))[axis] * (k % 5 == 0 ? 0.5 : 1);
+        EXPECT_NEAR(from_middle(shifted.coordinates(p))[axis], from + static_cast<double>(shift), 1) << k;
+      }
+    }
+  }
+  EXPECT_EQ(shifts.size(), 60u);
 }
 
 TEST(Box, of_one_point_contains_it) {

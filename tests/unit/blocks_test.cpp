@@ -17,6 +17,7 @@ Domain decomposed(std::size_t particles, Count leaf, std::int32_t most_block_lea
   Particles all = testing::make_shape(testing::Shape::clumps, particles);
   DecompositionReport report;
   DecompositionParameters parameters;
+  parameters.rule = CutRule::middle;
   parameters.leaf_size = leaf;
   parameters.most_block_leaves = most_block_leaves;
   return decompose(self, all, parameters, {}, report);

@@ -37,10 +37,10 @@ Particles on_a_grid(testing::Shape shape, std::size_t count) {
   return particles;
 }
 
-Grown grow(Particles& particles, const GravityParameters& gravity, Count quantum, std::uint32_t turns = 0) {
+Grown grow(Particles& particles, const GravityParameters& gravity, Count quantum, const CellAxes& axes = {}) {
   Grown grown;
   grown.prepare(particles);
-  grown.box.axes = CellAxes::turned(turns);
+  grown.box.axes = axes;
   grown.sort(particles, quantum);
   grown.build(particles, *tree_builder(gravity));
   grown.moments(particles, gravity, 0);
@@ -72,8 +72,10 @@ double reach_by_definition(const Box& box, int level, const Vec3d& centre) {
   const double edge = std::ldexp(box.edge, -level) * (is_turned ? 2 : 1);
   const Vec3d middle = box.low + Vec3d{1, 1, 1} * (box.edge / 2);
   double offset2 = 0;
-  for (const Vec3<std::int64_t>& row : {axes.x, axes.y, axes.z}) {
-    const double place = dot(row.as<double>() * 0x1p-31, centre - middle) / box.edge + 0.5;
+  const Vec3d shift = axes.middle.as<double>() * 0x1p-32;
+  const Vec3<std::int64_t> rows[] = {axes.x, axes.y, axes.z};
+  for (int k = 0; k < 3; ++k) {
+    const double place = dot(rows[k].as<double>() * 0x1p-31, centre - middle) / box.edge + shift[k];
     const double in_cell = std::ldexp(place, level) - std::floor(std::ldexp(place, level)) - 0.5;
     offset2 += in_cell * in_cell;
   }
@@ -106,12 +108,13 @@ void expect_reaches(const Grown& grown, const Particles& particles, std::int32_t
 }
 
 TEST(OctreeCell, is_the_smallest_that_holds_the_node_and_keeps_its_size) {
-  for (const std::uint32_t turns : {0U, 1U, 3U})
+  for (const CellAxes& axes :
+       {CellAxes(), CellAxes::turned(1), CellAxes::turned(3), CellAxes::shifted(0), CellAxes::shifted(7)})
     for (const Count bucket : {1, 8})
       for (const Count quantum : {2000, 250}) {
         Particles particles = on_a_grid(testing::Shape::plummer, 2000);
         const GravityParameters gravity = cells_of_octrees(bucket);
-        Grown grown = grow(particles, gravity, quantum, turns);
+        Grown grown = grow(particles, gravity, quantum, axes);
         std::vector<std::vector<int>> levels(static_cast<std::size_t>(grown.forest.leaves()));
         for (std::int32_t leaf = 0; leaf < grown.forest.leaves(); ++leaf)
           expect_reaches(grown, particles, leaf, levels[static_cast<std::size_t>(leaf)]);

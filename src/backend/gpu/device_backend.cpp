@@ -47,8 +47,8 @@ class DeviceBackend : public Backend {
                    DecompositionReport& report) override {
     const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle());
     DecompositionParameters in_blocks = parameters;
-    if (follows_from_counts(parameters_.tree) && parameters.rule == CutRule::middle)
-      in_blocks.most_block_leaves = most_block_leaves;
+    const bool has_blocks = parameters.rule == CutRule::middle || parameters.rule == CutRule::domains;
+    if (has_blocks && follows_from_counts(parameters_.tree)) in_blocks.most_block_leaves = most_block_leaves;
     Domain domain = grove::decompose(comm_, particles_, exchange_, in_blocks, previous, report, &records_);
     expect_trees();
     return domain;

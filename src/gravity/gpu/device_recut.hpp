@@ -13,9 +13,9 @@
 
 namespace grove {
 
-/// Cuts some cells of the ORB anew, down to buckets, once the particles have moved. Under CutRule::middle a
-/// cell has as many leaves of the same sizes as before, so everything else stays: other leaves, who owns
-/// which, where their particles and nodes lie. Collective.
+/// Cuts some cells of the ORB anew, down to buckets, once the particles have moved. Under CutRule::middle,
+/// and CutRule::domains within domain cells, a cell has as many leaves of the same sizes as before, so
+/// everything else stays: other leaves, who owns which, where their particles and nodes lie. Collective.
 ///
 /// cells (in): numbers in domain.cells, left to right, none inside of another. particles, forest (in/out): of
 /// the domain; the particles of a cell stay in its places, in another order. Returns the subtree of each

@@ -55,7 +55,7 @@ static_assert(Offsets<14>{offsetof(F, particles), offsetof(F, active), offsetof(
 
 static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 168 &&
               sizeof(GravitySetup) == 160 && sizeof(WalkSetup) == 144 && sizeof(BlockExcess::Block) == 816 &&
-              sizeof(DomainHead) == 128 && sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
+              sizeof(DomainHead) == 152 && sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
 
 }  // namespace
 }  // namespace grove
