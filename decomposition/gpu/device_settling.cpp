@@ -6,17 +6,6 @@
 #include "kernels/cuda/cuts/services/places.hpp"
 
 namespace grove {
-namespace {
-
-Count most_from_a_rank(const ExchangePlan& plan) {
-  const auto offsets = plan.receive_offsets();
-  Count most = 0;
-  for (std::size_t rank = 0; rank + 1 < offsets.size(); ++rank)
-    most = std::max(most, offsets[rank + 1] - offsets[rank]);
-  return most;
-}
-
-}  // namespace
 
 bool DeviceRank::take_inside(const Box& box) {
   const cuda::Extent extent = cuda::find_extent(positions(), size());
@@ -49,18 +38,19 @@ std::vector<Segment> DeviceRank::settle(const Communicator& comm, const PlaceFin
   const std::vector<Count> begin = sort(records_);
   std::vector<Count> leaving;
   for (std::size_t rank = own; rank < numbers; ++rank) leaving.push_back(begin[rank + 1] - begin[rank]);
-  // Each rank tells each other how many go there, and how many leave it in all.
-  const std::vector<Count> all_leaving(leaving.size(), begin[numbers] - begin[own]);
-  const std::vector<ExchangePlan> plans = ExchangePlan::several<2>(comm, {leaving, all_leaving});
-  const ExchangePlan& plan = plans[0];
-  const auto received = static_cast<std::size_t>(plan.receive_total());
-  check_sizes(comm, size() + received, all);
-  cuda::DeviceRecords arrived(received);
+  const Count most = comm.max(begin[numbers] - begin[own]);
+  cuda::DeviceRecords arrived;
   std::vector<Count> arrived_begin(numbers + 1, 0);
-  if (received > 0 || plan.send_total() > 0) {
-    move_fields(plan, records_.columns[3].data() + begin[own], most_from_a_rank(plans[1]));
-    cuda::make_records(box, arrived_positions(), received, static_cast<std::uint32_t>(size()), arrived);
-    arrived_begin = sort(arrived);
+  if (most > 0) {
+    const ExchangePlan plan(comm, leaving);
+    const auto received = static_cast<std::size_t>(plan.receive_total());
+    check_sizes(comm, size() + received, all);
+    if (received > 0 || plan.send_total() > 0) {
+      move_fields(plan, records_.columns[3].data() + begin[own], most);
+      arrived = cuda::DeviceRecords(received);
+      cuda::make_records(box, arrived_positions(), received, static_cast<std::uint32_t>(size()), arrived);
+      arrived_begin = sort(arrived);
+    }
   }
   return join_arrived(begin, arrived, arrived_begin, own, comm.rank());
 }
