@@ -14,6 +14,7 @@
 #include "io/file.hpp"
 #include "io/parameters.hpp"
 #include "io/snapshot.hpp"
+#include "io/snapshot_file.hpp"
 
 namespace grove {
 namespace {
@@ -81,8 +82,12 @@ void print(const std::string& path, const SnapshotHeader& header, const Summary&
   // Numbers of a file that states no units stand as they are.
   const DisplayUnits shown(header.file_units.value_or(Units::dimensionless()));
   const auto mass_text = [&](double mass, int digits) { return shown.text(mass, dimension::mass, digits); };
-  fmt::print("time         {}\n", shown.text(header.time, dimension::time));
-  fmt::print("redshift     {}\n", header.redshift);
+  // GADGET's time in expanding space; SWIFT's is one.
+  if (!header.comoving.empty() && header.comoving != swift_is_comoving)
+    fmt::print("scale factor {:.6g}\n", header.time);
+  else
+    fmt::print("time         {}\n", shown.text(header.time, dimension::time));
+  fmt::print("redshift     {:.6g}\n", header.redshift);
   if (!header.comoving.empty())
     fmt::print("comoving     {}; positions, velocities and masses below are as they stand\n",
                header.comoving);

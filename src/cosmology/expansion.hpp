@@ -21,7 +21,11 @@ struct Cosmology {
 /// Runs and tables end here at the latest.
 inline constexpr double largest_scale_factor = 100;
 
-inline double redshift_of(double scale_factor) { return 1 / scale_factor - 1; }
+/// Scale factors that differ from 1 by their rounding are those of today.
+inline double redshift_of(double scale_factor) {
+  const double redshift = 1 / scale_factor - 1;
+  return redshift * redshift < 1e-24 ? 0 : redshift;
+}
 inline double scale_factor_of(double redshift) { return 1 / (1 + redshift); }
 
 /// The expansion of a universe. Its scale factor a is 1 today; times are those since a = 0.
