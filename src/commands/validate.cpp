@@ -69,7 +69,7 @@ std::string checksum_of(const SnapshotHeader& header) {
   return header.format == SnapshotFormat::hdf5 ? "none: not written by Grove" : "none in this format";
 }
 
-std::string units_of(const SnapshotHeader& header) {
+std::string stated_units(const SnapshotHeader& header) {
   if (!header.file_units) return "none stated";
   return header.file_units->is_dimensionless() ? "dimensionless, with G = 1"
                                                : "stated, with Newton's constant";
@@ -101,7 +101,7 @@ void check_particles(const Communicator& comm, Checks& checks, const std::string
   const Particles& particles = snapshot.particles;
   const ValidationOptions options{
       .source = path, .tracer = all_types, .softening = {}, .leaves = 0, .header = &header};
-  checks.run("units", units_of(header), [&] {
+  checks.run("units", stated_units(header), [&] {
     comm.together([&] {
       if (header.file_units) validate_units(*header.file_units, path);
     });
