@@ -1,7 +1,6 @@
 #include "cosmology/growth.hpp"
 
 #include <array>
-#include <boost/numeric/odeint/integrate/integrate_n_steps.hpp>
 #include <boost/numeric/odeint/stepper/runge_kutta_fehlberg78.hpp>
 #include <cmath>
 
@@ -35,11 +34,12 @@ Growth growth_at(const Expansion& expansion, double scale_factor) {
     change = {now[1], pull * now[0] - friction * now[1], now[3],
               pull * (now[2] - now[0] * now[0]) - friction * now[3]};
   };
-  namespace odeint = boost::numeric::odeint;
   const double from = std::log(first), to = std::log(scale_factor);
   const auto steps = static_cast<int>(std::ceil((to - from) / longest_step));
-  odeint::integrate_n_steps(odeint::runge_kutta_fehlberg78<State>(), equations, state, from,
-                            (to - from) / steps, steps);
+  const double step = (to - from) / steps;
+  // Not integrate_n_steps(), whose copies of the stepper make GCC warn of members that are not set yet.
+  boost::numeric::odeint::runge_kutta_fehlberg78<State> stepper;
+  for (int i = 0; i < steps; ++i) stepper.do_step(equations, state, from + i * step, step);
   // So that D1 is a where matter dominates.
   const double unit = c.omega_radiation == 0 ? 1 : c.omega_radiation / (1.5 * c.omega_matter);
   return {state[0] * unit, state[1] / state[0], state[2] * unit * unit, state[3] / state[2]};
