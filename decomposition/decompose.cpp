@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 
@@ -13,12 +14,15 @@
 #include "decomposition/host_rank.hpp"
 #include "decomposition/join_cells.hpp"
 #include "decomposition/key_ranges.hpp"
+#include "decomposition/known_cells.hpp"
 #include "decomposition/processor_set_tree.hpp"
 #include "decomposition/root_cell.hpp"
 #include "decomposition/segments.hpp"
 #include "decomposition/shares.hpp"
 #include "decomposition/top_cells.hpp"
 #include "decomposition/whole_cells.hpp"
+#include "kernels/math/cell_walk.hpp"
+#include "kernels/math/leaf_numbers.hpp"
 
 namespace grove {
 namespace {
@@ -61,7 +65,8 @@ class Decomposition {
   void gather_cells();
   Domain domain();
   std::int32_t block_leaves(std::int32_t leaves) const;
-  std::vector<std::int32_t> runs(const Domain& domain) const;
+  std::vector<std::int32_t> runs() const;
+  void find_shared();
 
   void count_cuts(std::uint64_t bytes) const { report_.tables[TableBytes::cuts] += bytes; }
   Shares shares(Count weight) const {
@@ -79,7 +84,8 @@ class Decomposition {
   Cell root_;
   std::vector<Cell> cells_;  ///< the top cells; at last all
   Frontier frontier_;
-  std::vector<Count> own_cells_;  ///< by rank: those that it has cut alone
+  std::vector<Cell> shared_;           ///< of the cells that were cut alone
+  std::vector<Count> shared_by_rank_;  ///< how many
 };
 
 void Decomposition::check_speeds() const {
@@ -106,8 +112,7 @@ bool Decomposition::can_settle(const Domain& previous) {
 KeyRanges Decomposition::parts_of_ranks(const Domain& previous) const {
   const bool has_same_cells = previous.domain_cell > 0 && previous.box.axes == box_.axes;
   if (has_same_cells) {
-    count_cuts(static_cast<std::uint64_t>(previous.leaves()) * sizeof(Count));  // of balanced_runs()
-    return KeyRanges(previous, balanced_runs(previous, shares(previous.cells[0].weight)));
+    return balanced_parts(comm_, previous, shares(previous.cells[0].weight));
   }
   return share_out_cube(
       comm_, [&](std::span<const IntegerPosition> begin) { return own_.settling()->weigh_parts(begin); },
@@ -203,14 +208,33 @@ void Decomposition::migrate() {
 
 void Decomposition::cut_alone() {
   std::optional<PhaseTimers::Scope> waiting;
-  own_cells_ = comm_.gather_together([&] {
+  shared_by_rank_ = comm_.gather_together([&] {
     {
       const auto time = report_.timers.time("local");
       own_.cut_alone(scheme_, cells_, frontier_, comm_.rank());
     }
     waiting.emplace(report_.timers, "wait");
-    return static_cast<Count>(own_.own_cells().size());
+    find_shared();
+    return static_cast<Count>(shared_.size());
   });
+}
+
+/// Of the cells that this rank has cut alone those that others are to know.
+void Decomposition::find_shared() {
+  const std::span<const Cell> own = own_.own_cells();
+  if (parameters_.all_cells) {
+    shared_.assign(own.begin(), own.end());
+    return;
+  }
+  const Count most = most_in_cover(cells_[0].count, static_cast<std::size_t>(comm_.size()));
+  for (std::size_t begin = 0, size; begin < own.size(); begin += size) {
+    size = subtree_size(own, begin);
+    std::vector<Cell> subtree(own.begin() + static_cast<std::ptrdiff_t>(begin),
+                              own.begin() + static_cast<std::ptrdiff_t>(begin + size));
+    number_leaves(subtree);
+    const std::vector<Cell> above = above_covers(subtree, most);
+    shared_.insert(shared_.end(), above.begin(), above.end());
+  }
 }
 
 void Decomposition::gather_cells() {
@@ -220,10 +244,18 @@ void Decomposition::gather_cells() {
     cells_ = join_cells(cells_, uncut, own_.own_cells());
     return;
   }
-  const std::vector<Cell> subtrees =
-      comm_.all_gather_arrays(own_.own_cells(), std::span<const Count>(own_cells_));
+  std::vector<Cell> subtrees =
+      comm_.all_gather_arrays(std::span<const Cell>(shared_), std::span<const Count>(shared_by_rank_));
   ++report_.collectives;
   count_cuts(bytes_of(subtrees));
+  if (!parameters_.all_cells) {  // own ones as a whole
+    const auto rank = static_cast<std::size_t>(comm_.rank());
+    const auto begin =
+        subtrees.begin() + static_cast<std::ptrdiff_t>(std::accumulate(
+                               shared_by_rank_.begin(), shared_by_rank_.begin() + comm_.rank(), Count{0}));
+    const auto place = subtrees.erase(begin, begin + static_cast<std::ptrdiff_t>(shared_by_rank_[rank]));
+    subtrees.insert(place, own_.own_cells().begin(), own_.own_cells().end());
+  }
   cells_ = join_cells(cells_, uncut, subtrees);
 }
 
@@ -233,26 +265,24 @@ Domain Decomposition::domain() {
   result.block_leaves = block_leaves(cells_[0].leaves);
   result.leaf_size = scheme_.quantum;
   result.domain_cell = scheme_.domain_cell;
-  result.leaf_cell.resize(static_cast<std::size_t>(cells_[0].leaves));
-  for (std::size_t c = 0; c < cells_.size(); ++c) {
-    if (!cells_[c].is_leaf()) continue;
-    result.leaf_cell[static_cast<std::size_t>(cells_[c].first_leaf)] = static_cast<std::int32_t>(c);
-  }
-  result.cells = std::move(cells_);
-  result.give_out(runs(result), comm_);
+  result.first_leaf = runs();
+  const std::int32_t leaves = cells_[0].leaves;
+  result.take_cells(std::move(cells_), 0, leaves);
+  if (!parameters_.all_cells) result = known_part(std::move(result), comm_.rank());
+  result.give_out(result.first_leaf, comm_);
   return result;
 }
 
 /// The runs of leaves of the ranks, as they own frontier cells.
-std::vector<std::int32_t> Decomposition::runs(const Domain& domain) const {
-  std::vector<std::int32_t> runs(static_cast<std::size_t>(comm_.size()) + 1, domain.leaves());
+std::vector<std::int32_t> Decomposition::runs() const {
+  std::vector<std::int32_t> runs(static_cast<std::size_t>(comm_.size()) + 1, cells_[0].leaves);
   int next = 0;
-  std::size_t cell = 0;
-  for (std::int32_t leaf = 0; leaf < domain.leaves() && cell < frontier_.size(); ++leaf) {
-    if (domain.leaf(leaf).first != frontier_.first(cell)) continue;
-    for (; next <= frontier_.owner(cell); ++next) runs[static_cast<std::size_t>(next)] = leaf;
-    ++cell;
-  }
+  std::size_t frontier = 0;
+  for_each_leaf(cells_, 0, [&](std::int32_t, const Cell& cell) {
+    if (frontier == frontier_.size() || cell.first != frontier_.first(frontier)) return;
+    for (; next <= frontier_.owner(frontier); ++next) runs[static_cast<std::size_t>(next)] = cell.first_leaf;
+    ++frontier;
+  });
   return runs;
 }
 

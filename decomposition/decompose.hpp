@@ -60,7 +60,8 @@ struct DecompositionReport {
 /// 3. The leaves are shared out: a rank gets a run of them, so that all runs carry equal work
 ///    (Particles::work; particles without any count 1), or work in the ratio of the ranks' speeds, if they
 ///    are given. Particles migrate with all their fields.
-/// 4. Each rank cuts its own cells alone; the cells are gathered, everywhere.
+/// 4. Each rank cuts its own cells alone; the cells, or those that others need to know, are gathered,
+/// everywhere.
 ///
 /// Under `domains`, if there is a previous decomposition and all particles are still in its cube, 2 and 3 are
 /// one round: particles go to the owners of their places, and the cells above follow from what the ranks then

@@ -13,6 +13,15 @@ int owner_of(std::int32_t leaf, std::span<const std::int32_t> first_leaf) {
          1;
 }
 
+void Domain::take_cells(std::vector<Cell> known, std::int32_t begin, std::int32_t end) {
+  cells = std::move(known);
+  known_leaf = begin;
+  leaf_cell.assign(static_cast<std::size_t>(end - begin), 0);
+  for (std::size_t c = 0; c < cells.size(); ++c)
+    if (const Cell& cell = cells[c]; cell.is_leaf() && cell.first_leaf >= begin && cell.first_leaf < end)
+      leaf_cell[static_cast<std::size_t>(cell.first_leaf - begin)] = static_cast<std::int32_t>(c);
+}
+
 void Domain::give_out(std::vector<std::int32_t> runs, const Communicator& comm) {
   if (runs.size() != static_cast<std::size_t>(comm.size()) + 1 || runs.front() != 0 ||
       runs.back() != leaves() || !std::is_sorted(runs.begin(), runs.end()))

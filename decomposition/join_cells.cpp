@@ -6,6 +6,15 @@
 
 namespace grove {
 
+std::size_t subtree_size(std::span<const Cell> subtrees, std::size_t root) {
+  std::size_t size = 1;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (root + size > subtrees.size()) throw std::logic_error("cells of a subtree are missing");
+    if (!subtrees[root + i].is_leaf()) size += 2;
+  }
+  return size;
+}
+
 std::vector<Cell> join_cells(std::span<const Cell> top, std::span<const std::int32_t> uncut,
                              std::span<const Cell> subtrees) {
   constexpr std::size_t none = ~std::size_t{0};
@@ -13,10 +22,7 @@ std::vector<Cell> join_cells(std::span<const Cell> top, std::span<const std::int
   std::size_t end = 0;
   for (const std::int32_t index : uncut) {
     subtree_of[static_cast<std::size_t>(index)] = end;
-    const std::size_t size =
-        end < subtrees.size() ? 2 * static_cast<std::size_t>(subtrees[end].leaves) - 1 : 0;
-    if (size == 0 || size > subtrees.size() - end) throw std::logic_error("cells of a subtree are missing");
-    end += size;
+    end += subtree_size(subtrees, end);
   }
 
   const std::size_t size = top.size() + subtrees.size() - uncut.size();

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
 #include "kernels/math/cell.hpp"
 
@@ -27,5 +29,16 @@ struct KnownCells {
 
 /// Those of a rank. Cost: O(cells that it needs to know).
 KnownCells known_cells(const Domain& domain, int rank);
+
+/// The same domain with no more cells than a rank needs to know; and with all, collective, for what is
+/// written to files, and where leaves move. Memory of the latter: all cells.
+Domain known_part(Domain domain, int rank);
+Domain whole_domain(const Communicator& comm, const Domain& domain);
+
+/// The most particles in a cover.
+Count most_in_cover(Count particles, std::size_t ranks);
+/// Some cells below a root, which comes first, with its children behind it: those not below any of at most so
+/// many particles. Cost: O(cells).
+std::vector<Cell> above_covers(std::span<const Cell> cells, Count most);
 
 }  // namespace grove

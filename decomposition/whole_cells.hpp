@@ -4,7 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
+#include "decomposition/key_ranges.hpp"
 #include "decomposition/shares.hpp"
 
 namespace grove {
@@ -29,9 +31,10 @@ class WholeCells {
   std::vector<std::int32_t> first_leaf_;  ///< of each, and the number of leaves
 };
 
-/// First leaf of each rank, length P + 1: the runs that there are, or, if they take longer than these by more
-/// than noise, runs of whole cells that share the work of the last decomposition out anew. shares: of the
-/// weight of its root. The same on all ranks. Cost: O(cells).
-std::vector<std::int32_t> balanced_runs(const Domain& domain, const Shares& shares);
+/// The parts of the cube that ranks are to own: those of their runs, or, if these take longer than others by
+/// more than noise, parts of whole cells that share the work of the last decomposition out anew. shares: of
+/// the weight of its root. The same on all ranks. Collective, if other parts could pay. Cost: O(known cells),
+/// and a message with the parts.
+KeyRanges balanced_parts(const Communicator& comm, const Domain& domain, const Shares& shares);
 
 }  // namespace grove

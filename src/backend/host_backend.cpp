@@ -47,7 +47,9 @@ HostBackend::HostBackend(const Communicator& comm, Particles particles, const Gr
 Domain HostBackend::decompose(const DecompositionParameters& parameters, const Domain& previous,
                               DecompositionReport& report) {
   trees_->forget_trees();
-  return grove::decompose(comm_, particles_, parameters, previous, report, &records_);
+  DecompositionParameters known = parameters;
+  known.all_cells = false;
+  return grove::decompose(comm_, particles_, known, previous, report, &records_);
 }
 
 std::vector<Count> HostBackend::leaf_work(const Domain& domain) const {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "decomposition/known_cells.hpp"
 #include "decomposition/services/rank_particles.hpp"
 
 namespace grove {
@@ -17,7 +18,9 @@ void move_leaves(const Communicator& comm, Domain& domain, std::vector<std::int3
   const auto timer = timers.time("move");
   const std::vector<std::int32_t> before = domain.first_leaf;
   const std::vector<Count> leaf_begin = domain.leaf_begin;
-  domain.give_out(std::move(first_leaf), comm);
+  Domain whole = whole_domain(comm, domain);
+  whole.give_out(std::move(first_leaf), comm);
+  domain = domain.is_whole ? std::move(whole) : known_part(std::move(whole), comm.rank());
   const LeafTransfer of_particles(comm, before, domain.first_leaf, leaf_begin);
   comm.together([&] { check_size(of_particles.size()); });
   carry(of_particles, before);

@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "decomposition/known_cells.hpp"
 #include "decomposition/leaf_runs.hpp"
 #include "decomposition/whole_cells.hpp"
 #include "run/guard/guards.hpp"
@@ -67,13 +68,15 @@ Count LeafMoves::move(Backend& backend, Domain& domain, double now, PhaseTimers&
     comm_.barrier();
   }
   std::vector<std::int32_t> runs;
+  Domain whole;
   {
     const auto timer = timers.time("move");
-    runs = choose(backend, domain, now);
+    whole = whole_domain(comm_, domain);
+    runs = choose(backend, whole, now);
   }
   if (runs.empty()) return 0;
-  const Count leaves = leaves_moved(domain.first_leaf, runs),
-              particles = most_moved(particles_by_leaf(domain), domain.first_leaf, runs);
+  const Count leaves = leaves_moved(whole.first_leaf, runs),
+              particles = most_moved(particles_by_leaf(whole), whole.first_leaf, runs);
   const double before = timers.seconds("move");
   ExchangeGuard guard(comm_, backend);
   backend.move_leaves(domain, std::move(runs), timers);

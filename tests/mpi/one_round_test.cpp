@@ -8,6 +8,7 @@
 #include "decomposition/check.hpp"
 #include "decomposition/decompose.hpp"
 #include "decomposition/key_ranges.hpp"
+#include "decomposition/known_cells.hpp"
 #include "decomposition/whole_cells.hpp"
 #include "support/particle_motions.hpp"
 #include "support/whole_particles.hpp"
@@ -33,16 +34,35 @@ class OneRound : public testing::Test {
     domain_alone_ = decompose(alone_, particles_alone_, reference, domain_alone_, unused);
     EXPECT_EQ(check_domain(comm_, particles_, p, domain_), "");
     EXPECT_EQ(tree_hash(comm_, particles_, domain_), tree_hash(alone_, particles_alone_, domain_alone_));
+    decompose_with_known_cells(p);
+  }
+  /// The same where ranks get no more cells than they need to know.
+  void decompose_with_known_cells(DecompositionParameters p) {
+    p.all_cells = false;
+    DecompositionReport report;
+    known_ = decompose(comm_, particles_known_, p, known_, report);
+    EXPECT_FALSE(known_.is_whole);
+    EXPECT_EQ(report.collectives, report_.collectives);
+    const Domain whole = whole_domain(comm_, known_);
+    EXPECT_EQ(whole.cells, domain_.cells);
+    EXPECT_EQ(whole.leaf_cell, domain_.leaf_cell);
+    EXPECT_EQ(whole.first_leaf, domain_.first_leaf);
+    EXPECT_EQ(whole.leaf_begin, domain_.leaf_begin);
+    const KnownCells known = known_cells(known_, comm_.rank());
+    EXPECT_EQ(known.cells, known_cells(domain_, comm_.rank()).cells);
+    EXPECT_EQ(known.cells, known_.cells) << "that is all it has";
   }
   void start(Shape shape, std::uint64_t count, bool weighted, const DecompositionParameters& p) {
     particles_ = make_particles(comm_, shape, count, weighted);
     particles_alone_ = make_particles(alone_, shape, count, weighted);
-    domain_ = domain_alone_ = {};
+    particles_known_ = particles_;
+    domain_ = domain_alone_ = known_ = {};
     decompose_beside_script(p);
   }
   void go(Motion motion, int round, const DecompositionParameters& p) {
     move(particles_, motion, round);
     move(particles_alone_, motion, round);
+    move(particles_known_, motion, round);
     decompose_beside_script(p);
   }
   /// Half a domain cell, or what else is light, at each end of what a rank has.
@@ -59,8 +79,8 @@ class OneRound : public testing::Test {
   bool was_one_round() const { return report_.rounds == 0 && !report_.timers.all().contains("init"); }
 
   Communicator comm_{MPI_COMM_WORLD}, alone_{MPI_COMM_SELF};
-  Particles particles_, particles_alone_;
-  Domain domain_, domain_alone_;
+  Particles particles_, particles_alone_, particles_known_;
+  Domain domain_, domain_alone_, known_;
   DecompositionReport report_;
 };
 
@@ -140,7 +160,7 @@ TEST_F(OneRound, shares_the_cube_out_anew_for_other_cells) {
 TEST_F(OneRound, is_left_to_the_script_by_another_cube) {
   const DecompositionParameters p = domains(64, 500);
   start(Shape::uniform, 4000, false, p);
-  for (Particles* all : {&particles_, &particles_alone_})
+  for (Particles* all : {&particles_, &particles_alone_, &particles_known_})
     for (std::size_t i = 0; i < all->size(); ++i)
       if (all->velocity[i].x == 17) all->position[i] = {50, 0, 0};
   decompose_beside_script(p);

@@ -32,7 +32,7 @@ constexpr std::int32_t most_block_leaves = 16;
 BackendTraits traits_of(const RankDevices& devices, LocalTreeKind tree) {
   const TreeUpdateRates rates =
       follows_from_counts(tree) ? TreeUpdateRates{400, 6e8, 600, true} : TreeUpdateRates{190, 0, 600, false};
-  return {"cuda", rates, {2e-3, 2e-8}, devices.table()};
+  return {"cuda", rates, {2e-3, 2e-8}, true, devices.table()};
 }
 
 /// Particles in the memory of GPUs; only scalars, cuts, cells, what leaves tell each other and snapshots

@@ -8,6 +8,7 @@
 #include "base/instruction_set.hpp"
 #include "checkpoint.hpp"
 #include "checkpoint_arrays.hpp"
+#include "decomposition/known_cells.hpp"
 #include "io/array_file.hpp"
 #include "io/checksum.hpp"
 #include "io/file.hpp"
@@ -50,10 +51,9 @@ void write_part(const std::string& path, const Particles& particles, const Fores
   file.close();
 }
 
-/// Writes what all ranks know alike.
-void write_state(const std::string& path, const CheckpointSource& source, const Gravity::State& gravity,
-                 const std::vector<Count>& leaf_work) {
-  const Domain& domain = source.domain;
+/// Writes what all ranks have alike. domain: the whole one.
+void write_state(const std::string& path, const CheckpointSource& source, const Domain& domain,
+                 const Gravity::State& gravity, const std::vector<Count>& leaf_work) {
   const std::vector<BlockExcess::Block>& blocks = gravity.stored.blocks;
   ArrayFileWriter file(
       path, static_cast<std::int64_t>(sizeof(RunState) + sizeof(GravityState) + sizeof(RebuildAbove::State) +
@@ -127,11 +127,12 @@ void write_all(const Communicator& comm, const CheckpointFolder& folder, const s
     gravity = source.backend.gravity().state();
     work = source.backend.leaf_work(source.domain);
   });
+  const Domain whole = whole_domain(comm, source.domain);
   const std::vector<Count> leaf_work = comm.all_gather_arrays(std::span<const Count>(work));
   const std::vector<CheckpointPiece> parts = write_parts(comm, temporary, source, gravity.stored.trees);
   comm.together([&] {
     if (!comm.is_master()) return;
-    write_state(temporary + "/" + state_file, source, gravity, leaf_work);
+    write_state(temporary + "/" + state_file, source, whole, gravity, leaf_work);
     CheckpointManifest manifest = manifest_of(source);
     manifest.pieces = {piece_of(temporary, state_file, 0, 0)};
     manifest.pieces.insert(manifest.pieces.end(), parts.begin(), parts.end());
