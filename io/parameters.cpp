@@ -91,7 +91,7 @@ void resolve_cosmic_times(const Parameters& p, std::vector<Entry>& entries) {
     if (entry.name == "time.begin" || entry.name == "time.end")
       entry.value = cosmic_time(entry, entry.value, p);
     if (entry.name != "output.times" || !entry.value.IsSequence()) continue;
-    YAML::Node times;
+    YAML::Node times(YAML::NodeType::Sequence);  // also of none
     for (const auto& time : entry.value) times.push_back(cosmic_time(entry, time, p));
     entry.value = times;
   }
