@@ -10,15 +10,15 @@
 namespace grove {
 namespace {
 
-Parameters parsed(const std::string& text) {
+Parameters parsed_universe(const std::string& text) {
   return parse_parameters("initial_conditions: {model: plummer}\ngravity: {softening: 1}\n" + text, "test",
                           {});
 }
 
 /// The error that the text is refused with; empty: it is taken.
-std::string fault_of(const std::string& text) {
+std::string refusal_of(const std::string& text) {
   try {
-    parsed(text);
+    parsed_universe(text);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -27,18 +27,18 @@ std::string fault_of(const std::string& text) {
 
 TEST(CosmologyParameters, are_filled_in_from_presets) {
   const Parameters p =
-      parsed("cosmology: {preset: planck2018, omega_matter: 0.3}\ntime: {end: z=0, step: 1 Myr}\n");
+      parsed_universe("cosmology: {preset: planck2018, omega_matter: 0.3}\ntime: {end: z=0, step: 1 Myr}\n");
   ASSERT_TRUE(p.universe);
   EXPECT_EQ(p.universe->omega_matter, 0.3);
   EXPECT_EQ(p.universe->omega_lambda, 0.6889);
   EXPECT_EQ(p.cosmology.sigma8, 0.8102);
   // 100 h km/s/Mpc in km/s/kpc, the unit of galactic units, whose kpc has 7 digits.
   EXPECT_NEAR(p.universe->hubble, 0.06766, 1e-7);
-  EXPECT_FALSE(parsed("time: {end: 1, step: 1}\n").universe);
+  EXPECT_FALSE(parsed_universe("time: {end: 1, step: 1}\n").universe);
 }
 
 TEST(CosmologyParameters, give_redshifts_and_scale_factors_a_time) {
-  const Parameters p = parsed(
+  const Parameters p = parsed_universe(
       "cosmology: {preset: eds}\ntime: {begin: z=3, end: a=1, step_ln_a: 0.01}\noutput: {times: [z = 1, 9 "
       "Gyr]}\n");
   const double age = 2 / (3 * p.universe->hubble);
@@ -51,7 +51,7 @@ TEST(CosmologyParameters, give_redshifts_and_scale_factors_a_time) {
 }
 
 TEST(CosmologyParameters, are_used_as_they_are_written_out) {
-  const Parameters first = parsed(
+  const Parameters first = parsed_universe(
       "cosmology: {h: 0.7, omega_matter: 0.3, omega_lambda: 0.6, w0: -0.9}\ntime: {begin: z=49, end: z=0, "
       "step_ln_a: 0.01}\n");
   const Parameters again = parse_parameters(used_parameters(first), "again", {});
@@ -63,24 +63,24 @@ TEST(CosmologyParameters, are_used_as_they_are_written_out) {
 
 TEST(CosmologyParameters, that_say_too_little_or_too_much_are_refused) {
   const std::string time = "time: {begin: z=9, end: z=0, step: 1 Myr}\n";
-  EXPECT_NE(fault_of("cosmology: {h: 0.7, omega_matter: 0.3}\n" + time).find("omega_lambda"),
+  EXPECT_NE(refusal_of("cosmology: {h: 0.7, omega_matter: 0.3}\n" + time).find("omega_lambda"),
             std::string::npos);
-  EXPECT_NE(fault_of("cosmology: {preset: wmap}\n" + time).find("planck2018"), std::string::npos);
-  EXPECT_NE(fault_of(time).find("section cosmology"), std::string::npos);
-  EXPECT_NE(fault_of("time: {end: 1, step_ln_a: 0.1}\n").find("space is static"), std::string::npos);
-  EXPECT_NE(fault_of("cosmology: {preset: eds}\ntime: {end: z=0}\n").find("time.step must be given"),
+  EXPECT_NE(refusal_of("cosmology: {preset: wmap}\n" + time).find("planck2018"), std::string::npos);
+  EXPECT_NE(refusal_of(time).find("section cosmology"), std::string::npos);
+  EXPECT_NE(refusal_of("time: {end: 1, step_ln_a: 0.1}\n").find("space is static"), std::string::npos);
+  EXPECT_NE(refusal_of("cosmology: {preset: eds}\ntime: {end: z=0}\n").find("time.step must be given"),
             std::string::npos);
   EXPECT_NE(
-      fault_of("cosmology: {preset: eds}\ntime: {end: z=0, step: 1, step_ln_a: 1}\n").find("contradicts"),
+      refusal_of("cosmology: {preset: eds}\ntime: {end: z=0, step: 1, step_ln_a: 1}\n").find("contradicts"),
       std::string::npos);
-  EXPECT_NE(fault_of("cosmology: {preset: eds}\ntime: {end: z=-1, step: 1}\n").find("out of range"),
+  EXPECT_NE(refusal_of("cosmology: {preset: eds}\ntime: {end: z=-1, step: 1}\n").find("out of range"),
             std::string::npos);
-  EXPECT_NE(fault_of("cosmology: {preset: eds}\ntime: {end: z=x, step: 1}\n").find("time.end"),
+  EXPECT_NE(refusal_of("cosmology: {preset: eds}\ntime: {end: z=x, step: 1}\n").find("time.end"),
             std::string::npos);
-  EXPECT_NE(fault_of("units: {system: none}\ncosmology: {preset: eds}\ntime: {end: z=0, step: 1}\n")
+  EXPECT_NE(refusal_of("units: {system: none}\ncosmology: {preset: eds}\ntime: {end: z=0, step: 1}\n")
                 .find("units.system"),
             std::string::npos);
-  EXPECT_NE(fault_of("cosmology: {preset: planck2018, omega_lambda: 3}\n" + time).find("does not expand"),
+  EXPECT_NE(refusal_of("cosmology: {preset: planck2018, omega_lambda: 3}\n" + time).find("does not expand"),
             std::string::npos);
 }
 
