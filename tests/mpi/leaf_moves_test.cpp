@@ -162,14 +162,14 @@ class UnevenHost : public HostBackend {
 
 /// A merger that goes through 6 longest steps with the leaves of the first decomposition.
 struct MergerRun {
-  MergerRun(const Communicator& comm, const std::string& time) {
+  MergerRun(const Communicator& comm, const std::string& rule, const std::string& time) {
     const Parameters parameters = parse_parameters(
         "units: {system: none}\n"
         "initial_conditions: {model: merger}\n"
         "gravity: {softening: 0.02}\n"
         "tuning: {rebuild_interval: 1000}\n"
-        "time: {begin: 0, " +
-            time + "}\n",
+        "decomposition: {rule: " +
+            rule + "}\ntime: {begin: 0, " + time + "}\n",
         "test", {});
     ModelParameters merger;
     merger.model = "merger";
@@ -192,16 +192,21 @@ struct MergerRun {
 
 TEST_F(LeafMovesOnHost, happen_in_a_run_and_change_no_bit_of_it) {
   const Communicator self(MPI_COMM_SELF);
-  for (const char* time : {"end: 0.12, step: 0.02, steps: shared", "end: 0.6, step: 0.1, eta: 0.1"}) {
-    SCOPED_TRACE(time);
-    const MergerRun alone(self, time), run(comm_, time);
-    EXPECT_EQ(run.longest_steps, 6);
-    EXPECT_EQ(alone.moves, 0);
-    testing::expect_same(run.particles, alone.particles);
-    if (comm_.size() == 1) continue;
-    EXPECT_GE(run.moves, 1);
-    EXPECT_LT(run.last[1], run.first[1]);
-  }
+  for (const char* rule : {"middle", "domains"})
+    for (const char* time : {"end: 0.12, step: 0.02, steps: shared", "end: 0.6, step: 0.1, eta: 0.1"}) {
+      SCOPED_TRACE(std::string(rule) + ", " + time);
+      const MergerRun alone(self, rule, time), run(comm_, rule, time);
+      EXPECT_EQ(run.longest_steps, 6);
+      EXPECT_EQ(alone.moves, 0);
+      testing::expect_same(run.particles, alone.particles);
+      if (comm_.size() == 1) continue;
+      EXPECT_GE(run.moves, 1);
+      // The slow rank gives some away; domain cells, which move as a whole, may be too large for that.
+      if (rule == std::string("middle"))
+        EXPECT_LT(run.last[1], run.first[1]);
+      else
+        EXPECT_LE(run.last[1], run.first[1]);
+    }
 }
 
 TEST_F(LeafMovesOnHost, refuse_runs_that_do_not_hold_each_leaf_once) {
