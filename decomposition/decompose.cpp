@@ -219,7 +219,7 @@ void Decomposition::cut_alone() {
   });
 }
 
-/// Of the cells that this rank has cut alone those that others are to know.
+/// Finds those cells that others are to know among the ones that this rank has cut alone.
 void Decomposition::find_shared() {
   const std::span<const Cell> own = own_.own_cells();
   if (parameters_.all_cells) {

@@ -8,7 +8,8 @@
 
 namespace grove {
 
-/// What `initial_conditions` says of the models of a universe. Lengths are comoving, in the units of the run.
+/// Keys of `initial_conditions` that the models of a universe take. Lengths are comoving, in the units of the
+/// run.
 struct CosmologicalModelParameters {
   Count sites = 0;                 ///< of the lattice, along each edge
   std::optional<double> box_size;  ///< edge of the periodic box

@@ -15,7 +15,7 @@ namespace grove {
 struct CosmologyParameters {
   std::string preset;  ///< empty: none
   std::optional<double> h, omega_matter, omega_lambda, omega_radiation, w0, wa;
-  /// Of the spectrum of initial conditions.
+  /// The linear spectrum of initial conditions takes these.
   std::optional<double> omega_baryon, sigma8, spectral_index;
   std::optional<Vec3d> centre;  ///< of an open sphere, comoving
 
@@ -33,7 +33,8 @@ void complete(CosmologyParameters& parameters);
 /// bang, or the units are dimensionless.
 Cosmology cosmology_of(const CosmologyParameters& parameters, const Units& units);
 
-/// What is missing to the gravity of an open sphere about this centre, in comoving coordinates.
+/// The outward pull that an open sphere about this centre needs beside its own gravity, in comoving
+/// coordinates: that of the homogeneous universe around it (docs/cosmology.md).
 ExternalPotential background_of(const Cosmology& cosmology, const Vec3d& centre);
 
 }  // namespace grove

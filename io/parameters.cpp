@@ -222,7 +222,7 @@ void check_sources(const InitialConditionsParameters& from, const std::vector<En
                     name));
 }
 
-/// What is of the models of a universe alone, and what these need.
+/// Refuses keys that only the models of a universe take, and these models without the keys that they need.
 void check_cosmological_model(const Parameters& p, const std::vector<Entry>& entries) {
   const InitialConditionsParameters& from = p.initial_conditions;
   if (is_cosmological(from.model.model)) {
@@ -267,7 +267,7 @@ void check_pictures(const Parameters& p, const std::vector<Entry>& entries) {
     fail(*find(entries, "output.render.limits"), "expected two different column densities, [low, high]");
 }
 
-/// What makes no sense in an expanding universe, or only there.
+/// Refuses keys that static space alone takes, or expanding space alone, in the other one.
 void check_expansion(const Parameters& p, const std::vector<Entry>& entries) {
   if (!p.universe) {
     if (const Entry* step = find(entries, "time.step_ln_a"))

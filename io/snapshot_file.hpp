@@ -95,7 +95,7 @@ bool check_before_opening(const Communicator& comm, std::span<const std::string>
 /// InputError if there cannot be so many.
 int number_of_files(std::int64_t stated, const std::string& path);
 
-/// What SWIFT's files of expanding space say (FileHeader::comoving). They have no h in their units.
+/// FileHeader::comoving of SWIFT's files of expanding space. They have no h in their units.
 inline constexpr const char* swift_is_comoving = "Cosmology/Cosmological run is 1";
 
 /// A sentence on what redshift and h of a header say about comoving values, or nothing. An h of 0 was not

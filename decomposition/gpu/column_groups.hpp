@@ -13,7 +13,7 @@ namespace grove {
 /// memory, or in that of the widest of them, and all of these in one group of messages.
 constexpr std::size_t column_group_bytes = std::size_t{64} << 20;
 
-/// Where the group of columns ends that begins with column `begin`. most: particles that leave any rank, so
+/// The end of the group of columns that begins with column `begin`. most: particles that leave any rank, so
 /// that all ranks make the same groups.
 inline std::size_t end_of_group(std::span<const DeviceParticles::Column> columns, std::size_t begin,
                                 Count most) {

@@ -21,7 +21,7 @@ struct RopeTarget {
   Vec3f position;      ///< in the frame of its leaf
 };
 
-/// Of a target that goes alone.
+/// The pace of a target that goes alone.
 struct OwnPace {
   GROVE_HOST_DEVICE bool is_at(std::uint32_t, std::int32_t) const { return true; }
   GROVE_HOST_DEVICE void goes_to(std::uint32_t, std::int32_t) {}

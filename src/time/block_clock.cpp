@@ -67,8 +67,8 @@ void BlockClock::advance(int deepest) {
   ++state_.step;
 }
 
-/// Of leapfrogs. Along the way of a particle between kicks momentum changes by g dt / a, and places by that
-/// over a^2: a parabola, as a hardly changes in a step.
+/// The prediction of leapfrogs. Along the way of a particle between kicks momentum changes by g dt / a, and
+/// places by that over a^2: a parabola, as a hardly changes in a step.
 Prediction BlockClock::comoving_prediction(double to) const {
   const Expansion& expansion = *timeline_.expansion();
   const double a = scale_factor(), ahead = to - time();

@@ -34,7 +34,7 @@ class Timeline {
                            const DisplayUnits& shown = DisplayUnits::none(), ExpandingTime expanding = {});
 
   std::int64_t steps() const { return steps_; }
-  /// What all longest steps have in common: time, or growth of ln a.
+  /// Length that all longest steps share: time, or growth of ln a.
   double step() const { return step_; }
   double begin() const { return begin_time_; }
   double end() const { return end_time_; }

@@ -82,26 +82,29 @@ TEST(ComovingClock, factors_of_short_steps_add_up_to_those_of_long_ones) {
   }
 }
 
+/// The growing mode of error_of_growth(): x - x0 = a, p = a^2 dx/dt = a^3 H = a^(3/2), with its gravity.
+Particles growing_mode(double a, int rung) {
+  Particles p;
+  p.resize(1);
+  p.position[0] = {a, 0, 0};
+  p.velocity[0] = {std::pow(a, 1.5), 0, 0};
+  p.acceleration[0] = (1.5 * p.position[0]).as<float>();
+  p.rung[0] = static_cast<std::uint8_t>(rung);
+  return p;
+}
+
 /// A particle of the shell of a small overdensity in a universe of matter, H0 = 1, as its linear equation:
 /// comoving gravity relative to the background g = 3/2 Omega_m H0^2 delta x0 / 3 with delta = -3 (x - x0) /
 /// x0, so that x - x0 grows with D = a. Returns the relative error of x - x0 at the end.
 double error_of_growth(int steps, bool even_in_logarithm, int rung) {
   const Timeline timeline = from_z_49(even_in_logarithm, steps);
   BlockClock clock(timeline);
-  Particles p;
-  p.resize(1);
-  // x - x0 = a, p = a^2 dx/dt = a^3 H = a^(3/2).
-  const double a = clock.scale_factor();
-  p.position[0] = {a, 0, 0};
-  p.velocity[0] = {std::pow(a, 1.5), 0, 0};
-  p.rung[0] = static_cast<std::uint8_t>(rung);
-  const auto accelerate = [&] { p.acceleration[0] = (1.5 * p.position[0]).as<float>(); };
-  accelerate();
+  Particles p = growing_mode(clock.scale_factor(), rung);
   while (!clock.is_done()) {
     kick(p, clock.opening_kick());
     drift(p, clock.drift(Integrator::leapfrog, rung));
     clock.advance(rung);
-    accelerate();
+    p.acceleration[0] = (1.5 * p.position[0]).as<float>();
     kick(p, clock.closing_kick());
   }
   return p.position[0].x - 1;
@@ -126,13 +129,7 @@ TEST(ComovingLeapfrog, error_falls_with_the_square_of_the_step) {
 TEST(ComovingLeapfrog, is_predicted_between_steps) {
   const Timeline timeline = from_z_49(true, 250);
   BlockClock clock(timeline);
-  Particles p;
-  p.resize(1);
-  const double a = clock.scale_factor();
-  p.position[0] = {a, 0, 0};
-  p.velocity[0] = {std::pow(a, 1.5), 0, 0};
-  p.rung[0] = 0;
-  p.acceleration[0] = (1.5 * p.position[0]).as<float>();
+  Particles p = growing_mode(clock.scale_factor(), 0);
   const auto expect_at = [&](double time, Particles copy) {
     const double then = timeline.expansion()->scale_factor(time);
     predict(copy, clock.prediction(Integrator::leapfrog, time));

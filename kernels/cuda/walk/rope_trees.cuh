@@ -115,8 +115,8 @@ class DeviceRopeTrees {
   }
 
  private:
-  /// Of the target's leaf. Read again for each leaf on the way: kept, it would take registers that steps in
-  /// leaves need.
+  /// The frame of the target's leaf. It is read again for each leaf on the way: kept, it would take registers
+  /// that steps in leaves need.
   GROVE_HOST_DEVICE const SourceFrame& frame() const { return from_.nodes[0].frames[target_leaf_]; }
   GROVE_HOST_DEVICE static std::uint32_t place(std::uint32_t first, std::int32_t i) {
     return first + static_cast<std::uint32_t>(i);

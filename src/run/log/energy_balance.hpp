@@ -10,7 +10,7 @@ namespace grove {
 /// energies are of peculiar velocities p / a and of potentials over a; momenta stay canonical.
 Totals peculiar(Totals totals, double scale_factor);
 
-/// What the energy of a run is compared with. Part of its checkpoints, as it is in memory.
+/// The change of a run's energy since its begin, and its scale. Part of checkpoints, as it is in memory.
 ///
 /// Where space expands, a (T + W) plus the integral of T da is conserved (Irvine 1961; Layzer 1963), T and W
 /// the peculiar energies; the integral is summed by trapezia. Its changes are compared with a T plus the
