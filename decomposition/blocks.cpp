@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "kernels/math/cell_walk.hpp"
 #include "kernels/math/leaf_numbers.hpp"
@@ -23,9 +24,12 @@ std::vector<Cell> breadth_first(const std::vector<Cell>& cells) {
   return ordered;
 }
 
-void bound_by_children(std::vector<Cell>& cells) {
+/// Geometric cells, those above domain cells, keep the bounds that they were halved with: these say which
+/// places are whose (KeyRanges).
+void bound_by_children(std::vector<Cell>& cells, Count domain_cell) {
   for (std::size_t c = cells.size(); c-- > 0;) {
-    if (cells[c].is_leaf()) continue;
+    const bool is_geometric = domain_cell > 0 && !cells[c].is_whole(domain_cell);
+    if (cells[c].is_leaf() || is_geometric) continue;
     const Cell &left = cells[static_cast<std::size_t>(cells[c].child)],
                &right = cells[static_cast<std::size_t>(cells[c].child) + 1];
     for (int axis = 0; axis < 3; ++axis) {
@@ -72,8 +76,9 @@ std::vector<std::int32_t> mostly_due(const Domain& domain, std::span<const Block
   return chosen;
 }
 
-void replace_subtrees(std::vector<Cell>& cells, std::span<const std::int32_t> roots,
+void replace_subtrees(Domain& domain, std::span<const std::int32_t> roots,
                       std::span<const std::vector<Cell>> subtrees) {
+  std::vector<Cell> cells = std::move(domain.cells);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     Cell& root = cells[static_cast<std::size_t>(roots[i])];
     if (subtrees[i].empty() || subtrees[i][0].leaves != root.leaves)
@@ -87,8 +92,10 @@ void replace_subtrees(std::vector<Cell>& cells, std::span<const std::int32_t> ro
     }
   }
   cells = breadth_first(cells);
-  bound_by_children(cells);
+  bound_by_children(cells, domain.domain_cell);
   number_leaves(cells);
+  const std::int32_t leaves = cells[0].leaves;
+  domain.take_cells(std::move(cells), 0, leaves);
 }
 
 }  // namespace grove

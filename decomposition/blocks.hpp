@@ -26,10 +26,11 @@ std::vector<Block> blocks_of(const Domain& domain);
 std::vector<std::int32_t> mostly_due(const Domain& domain, std::span<const Block> blocks,
                                      const std::vector<bool>& is_due);
 
-/// Puts new subtrees in the place of blocks. cells (in/out): of the ORB, breadth-first; bounds of the cells
-/// above the blocks become those of what is below. roots (in): numbers of the cells; subtrees (in): of each,
-/// root first, children counted from it, with as many leaves as before. Cost: O(cells).
-void replace_subtrees(std::vector<Cell>& cells, std::span<const std::int32_t> roots,
+/// Puts new subtrees in the place of cells. domain (in/out): with all cells; bounds of the cells above become
+/// those of what is below, but those of cells larger than a domain cell stay. roots (in): numbers of the
+/// cells; subtrees (in): of each, root first, children counted from it, with as many leaves as before. Cost:
+/// O(cells).
+void replace_subtrees(Domain& domain, std::span<const std::int32_t> roots,
                       std::span<const std::vector<Cell>> subtrees);
 
 }  // namespace grove

@@ -7,17 +7,19 @@
 
 #include "comm/communicator.hpp"
 #include "decomposition/decompose.hpp"
+#include "decomposition/key_ranges.hpp"
 #include "support/distributions.hpp"
 
 namespace grove {
 namespace {
 
-Domain decomposed(std::size_t particles, Count leaf, std::int32_t most_block_leaves) {
+Domain decomposed(std::size_t particles, Count leaf, std::int32_t most_block_leaves,
+                  CutRule rule = CutRule::middle) {
   const Communicator self(MPI_COMM_SELF);
   Particles all = testing::make_shape(testing::Shape::clumps, particles);
   DecompositionReport report;
   DecompositionParameters parameters;
-  parameters.rule = CutRule::middle;
+  parameters.rule = rule;
   parameters.leaf_size = leaf;
   parameters.most_block_leaves = most_block_leaves;
   return decompose(self, all, parameters, {}, report);
@@ -71,12 +73,10 @@ TEST(Blocks, new_subtrees_take_the_places_of_the_old_ones) {
     roots.push_back(blocks[b].cell);
     subtrees.push_back(comb);
   }
-  std::vector<Cell> cells = domain.cells;
-  replace_subtrees(cells, roots, subtrees);
-
-  ASSERT_EQ(cells.size(), domain.cells.size());
   Domain changed = domain;
-  changed.cells = cells;
+  replace_subtrees(changed, roots, subtrees);
+
+  ASSERT_EQ(changed.cells.size(), domain.cells.size());
   const std::vector<Block> after = blocks_of(changed);
   ASSERT_EQ(after.size(), blocks.size());
   for (std::size_t b = 0; b < after.size(); ++b) {
@@ -85,7 +85,7 @@ TEST(Blocks, new_subtrees_take_the_places_of_the_old_ones) {
   }
   std::int32_t behind = 1;  // siblings adjacent, in the order of their parents
   std::vector<Count> first(static_cast<std::size_t>(domain.leaves()));
-  for (const Cell& cell : cells) {
+  for (const Cell& cell : changed.cells) {
     if (cell.is_leaf()) {
       first[static_cast<std::size_t>(cell.first_leaf)] = cell.first;
       continue;
@@ -95,6 +95,40 @@ TEST(Blocks, new_subtrees_take_the_places_of_the_old_ones) {
   }
   for (std::size_t leaf = 0; leaf < first.size(); ++leaf)
     EXPECT_EQ(first[leaf], domain.leaf(static_cast<std::int32_t>(leaf)).first) << leaf;
+}
+
+/// Particles that have left their domain cells, which are cut anew, do not change whose a place is.
+TEST(Blocks, which_are_cut_anew_leave_the_parts_of_ranks_as_they_are) {
+  const Domain domain = decomposed(60000, 32, 7, CutRule::domains);
+  std::vector<std::int32_t> roots;
+  std::vector<std::vector<Cell>> subtrees;
+  for (const Block& block : blocks_of(domain)) {
+    std::vector<Cell> subtree{domain.cells[static_cast<std::size_t>(block.cell)]};
+    for (std::size_t i = 0; i < subtree.size(); ++i) {
+      subtree[i].low = {0, 0, 0};
+      subtree[i].high = {~0U, ~0U, ~0U};
+      if (subtree[i].is_leaf()) continue;
+      const auto child = static_cast<std::size_t>(subtree[i].child);
+      subtree[i].child = static_cast<std::int32_t>(subtree.size());
+      subtree.insert(subtree.end(), {domain.cells[child], domain.cells[child + 1]});
+    }
+    roots.push_back(block.cell);
+    subtrees.push_back(subtree);
+  }
+  Domain changed = domain;
+  replace_subtrees(changed, roots, subtrees);
+
+  std::vector<std::int32_t> runs;  // each leaf's own: as many parts as whole cells
+  for (std::int32_t leaf = 0; leaf <= domain.leaves(); ++leaf) runs.push_back(leaf);
+  const KeyRanges before(domain, runs), after(changed, runs);
+  ASSERT_GT(before.parts().size(), 256U) << "a domain cell is a 256th";
+  ASSERT_EQ(after.parts().size(), before.parts().size());
+  for (std::size_t i = 0; i < before.parts().size(); ++i) {
+    EXPECT_EQ(after.parts()[i].begin, before.parts()[i].begin) << i;
+    EXPECT_EQ(after.parts()[i].rank, before.parts()[i].rank) << i;
+  }
+  const Cell& block = changed.cells[static_cast<std::size_t>(blocks_of(changed)[0].cell)];
+  EXPECT_EQ(block.high, (IntegerPosition{~0U, ~0U, ~0U})) << "as its subtree says";
 }
 
 }  // namespace

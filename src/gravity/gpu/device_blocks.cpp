@@ -82,10 +82,7 @@ void DeviceBlocks::recut(DeviceParticles& particles, DeviceForest& forest, Domai
   }
   const std::vector<std::vector<Cell>> subtrees =
       grove::recut(comm_, exchange_, particles, forest, domain, cells, targets_per_warp);
-  replace_subtrees(domain.cells, cells, subtrees);
-  for (std::size_t c = 0; c < domain.cells.size(); ++c)
-    if (domain.cells[c].is_leaf())
-      domain.leaf_cell[static_cast<std::size_t>(domain.cells[c].first_leaf)] = static_cast<std::int32_t>(c);
+  replace_subtrees(domain, cells, subtrees);
   list(domain, is_new);
 }
 
