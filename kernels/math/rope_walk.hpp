@@ -23,25 +23,28 @@ struct RopeTarget {
 
 /// The pace of a target that goes alone.
 struct OwnPace {
-  GROVE_HOST_DEVICE bool is_at(std::uint32_t, std::int32_t) const { return true; }
-  GROVE_HOST_DEVICE void goes_to(std::uint32_t, std::int32_t) {}
+  GROVE_HOST_DEVICE bool is_at(std::uint32_t) const { return true; }
+  GROVE_HOST_DEVICE void goes_to(std::uint32_t) {}
+  GROVE_HOST_DEVICE void enters(bool) {}
+  GROVE_HOST_DEVICE bool is_at_node(std::int32_t) const { return true; }
+  GROVE_HOST_DEVICE void goes_to_node(std::int32_t) {}
   GROVE_HOST_DEVICE bool any(bool own) const { return own; }
 };
 
-/// The place where the way of a target that goes with others goes on.
+/// The place where the way of a target that goes with others goes on: in the leaf that they are in, and
+/// behind it.
 class NextOnWay {
  public:
-  GROVE_HOST_DEVICE bool is_at(std::uint32_t code, std::int32_t node) const {
-    return code == code_ && node == node_;
-  }
-  GROVE_HOST_DEVICE void goes_to(std::uint32_t code, std::int32_t node) {
-    code_ = code;
-    node_ = node;
-  }
+  GROVE_HOST_DEVICE bool is_at(std::uint32_t code) const { return code == code_; }
+  GROVE_HOST_DEVICE void goes_to(std::uint32_t code) { code_ = code; }
+  GROVE_HOST_DEVICE void enters(bool is_here) { node_ = is_here ? 0 : not_in_leaf; }
+  GROVE_HOST_DEVICE bool is_at_node(std::int32_t node) const { return node == node_; }
+  GROVE_HOST_DEVICE void goes_to_node(std::int32_t node) { node_ = node; }
 
  private:
+  static constexpr std::int32_t not_in_leaf = -3;  ///< no node has it, nor is it one of NodeLinks' marks
   std::uint32_t code_ = 0;
-  std::int32_t node_ = 0;
+  std::int32_t node_ = not_in_leaf;
 };
 
 /// One target's way through the trees of all leaves, along their ropes: no stack, no other target (Nakasato
@@ -73,15 +76,17 @@ class NextOnWay {
 ///
 /// The Pace says who goes together. Targets that do visit whatever one of them has to, and each takes part
 /// where its own way goes, so its force has the same bits as if it went alone:
-///   bool is_at(code, node) const    true if this target's way goes through here
-///   void goes_to(code, node)        what comes next on its way
+///   bool is_at(code) const          true if this target's way goes through this cell or leaf
+///   void goes_to(code)              the one that comes next on its way
+///   void enters(bool)               they begin with the root of a leaf's tree; true: so does this target
+///   bool is_at_node(n) const, void goes_to_node(n)   the same as above of the leaf's nodes
 ///   bool any(bool) const            true if it is for one of those who go together
 template <class Trees, class Visitor, class Pace = OwnPace>
 class RopeWalk {
  public:
   GROVE_HOST_DEVICE RopeWalk(const Trees& trees, const RopeTarget& target, Visitor& visitor)
       : trees_(trees), target_(target), visitor_(visitor), code_(trees.begin()) {
-    pace_.goes_to(code_, node_);
+    pace_.goes_to(code_);
   }
 
   /// Returns false if a pruned node would have to be opened. One loop for leaves and what is above
@@ -108,7 +113,7 @@ class RopeWalk {
     const auto cell = trees_.cell_of(code_);
     const std::uint32_t below = trees_.below(cell), after = trees_.after_cell(cell);
     bool opens = false;
-    if (pace_.is_at(code_, node_)) {
+    if (pace_.is_at(code_)) {
       const NodeCore core = trees_.cell_core(cell);
       const Vec3f d = trees_.cell_place(cell, core) - target_.position;
       ++tests;
@@ -117,7 +122,7 @@ class RopeWalk {
         visitor_.node(core, trees_.cell_moments(cell), d);
         ++nodes;
       }
-      pace_.goes_to(opens ? below : after, node_);
+      pace_.goes_to(opens ? below : after);
     }
     code_ = pace_.any(opens) ? below : after;
   }
@@ -141,20 +146,22 @@ class RopeWalk {
 
   /// Begins with the root of a leaf's tree.
   GROVE_HOST_DEVICE void enter(std::int32_t leaf) {
-    const bool is_here = pace_.is_at(code_, node_);
+    const bool is_here = pace_.is_at(code_);
     leaf_ = trees_.enter(leaf);
+    position_ = target_.position - leaf_.shift;
     own_place_ = leaf == target_.leaf ? target_.place : -1;
     node_ = 0;
     code_ = trees_.after_leaf(leaf);
-    if (is_here) pace_.goes_to(code_, node_);
+    pace_.enters(is_here);
+    if (is_here) pace_.goes_to(code_);
   }
 
   GROVE_HOST_DEVICE void step_in_leaf() {
     const auto core = trees_.core(leaf_, node_);
     const auto way = trees_.way(leaf_, node_);
-    std::int32_t then = way.next;
-    if (pace_.is_at(code_, node_)) {
-      const Vec3f d = core.centre + leaf_.shift - target_.position;
+    bool leads_down = false;
+    if (pace_.is_at_node(node_)) {
+      const Vec3f d = core.centre - position_;
       ++tests;
       if (accepts_node(core, d)) {
         visitor_.node(core, trees_.moments(leaf_, node_), d);
@@ -162,20 +169,18 @@ class RopeWalk {
       } else if (way.child == NodeLinks::bucket) {
         open_bucket(trees_.links(leaf_, node_));
       } else {
-        then = way.child;
+        leads_down = true;
       }
-      pace_.goes_to(code_, then);
+      pace_.goes_to_node(leads_down ? way.child : way.next);
     }
-    const bool leads_down = way.child != NodeLinks::bucket && pace_.any(then != way.next);
-    node_ = leads_down ? way.child : way.next;
+    node_ = way.child != NodeLinks::bucket && pace_.any(leads_down) ? way.child : way.next;
   }
 
   GROVE_HOST_DEVICE void open_bucket(const NodeLinks links) {
     for (std::int32_t i = links.first; i < links.first + links.count; ++i) {
       if (i == own_place_) continue;
       const SourceParticle source = trees_.particle(leaf_, i);
-      visitor_.particle(source.mass, trees_.softening(leaf_, i),
-                        source.position + leaf_.shift - target_.position);
+      visitor_.particle(source.mass, trees_.softening(leaf_, i), source.position - position_);
     }
     particles += static_cast<std::uint32_t>(links.count);
   }
@@ -189,6 +194,7 @@ class RopeWalk {
   std::int32_t node_ =
       -1;  ///< the next one of the leaf; -1: none; NodeLinks::pruned: one that is to be opened
   typename Trees::Leaf leaf_{};  ///< the one that the walk is in
+  Vec3f position_{0, 0, 0};      ///< of the target, in that leaf's frame
   std::int32_t own_place_ = -1;  ///< of the target, if the leaf is its own
 };
 

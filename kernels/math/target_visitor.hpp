@@ -57,15 +57,12 @@ class TargetExpansion {
 
   template <class Core>
   GROVE_HOST_DEVICE void node(const Core& core, const NodeMoments& moments, const Vec3f& d) {
-    constexpr float least2 = least_softening * least_softening;
     const float softening = larger(std::abs(softening_of(core)), least_softening);
-    const CellSource source =
-        CellSource::of(core.centre, core.mass, moments, softening, larger(moments.softening2, least2));
-    const float scale = pair_scale(Shape{}, scale_, scale_of(Shape{}, source));
+    const float scale = pair_scale(Shape{}, scale_, scale_of_node(Shape{}, core, moments, softening));
     if (is_near(Shape{}, d, scale))
-      add_node(Shape{}, d, source, scale);
+      add_node(Shape{}, d, core, moments, scale);
     else
-      add_node(Newton{}, d, source, scale);
+      add_node(Newton{}, d, core, moments, scale);
   }
 
   GROVE_HOST_DEVICE void particle(float mass, float softening, const Vec3f& d) {
@@ -80,13 +77,26 @@ class TargetExpansion {
   GROVE_HOST_DEVICE static bool is_near(Plummer, const Vec3f&, float) { return true; }
   GROVE_HOST_DEVICE static bool is_near(Spline, const Vec3f& d, float scale) { return !(norm2(d) > scale); }
 
-  template <class Softening>
-  GROVE_HOST_DEVICE void add_node(Softening softening, const Vec3f& d, const CellSource& source,
-                                  float scale) {
+  /// Only where softening differs inside of a node are its moments read for that.
+  template <class Core>
+  GROVE_HOST_DEVICE static float scale_of_node(Plummer, const Core& core, const NodeMoments& moments,
+                                               float softening) {
+    constexpr float least = least_softening * least_softening;
+    return softening_of(core) < 0 ? larger(moments.softening2, least) : scale_of(Plummer{}, softening);
+  }
+  template <class Core>
+  GROVE_HOST_DEVICE static float scale_of_node(Spline, const Core&, const NodeMoments&, float softening) {
+    return scale_of(Spline{}, softening);
+  }
+
+  template <class Softening, class Core>
+  GROVE_HOST_DEVICE void add_node(Softening softening, const Vec3f& d, const Core& core,
+                                  const NodeMoments& moments, float scale) {
     if constexpr (order == Order::quadrupole)
-      add_quadrupole(softening, d, source, scale, sum);
+      // What the sums do not take of a source is not computed.
+      add_quadrupole(softening, d, CellSource::of(core.centre, core.mass, moments, 0, 0), scale, sum);
     else
-      add_particle(softening, d, source.mass, scale, sum);
+      add_particle(softening, d, core.mass, scale, sum);
   }
 
   float scale_;

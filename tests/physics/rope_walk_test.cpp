@@ -118,16 +118,16 @@ class Recursion {
   void node(std::int32_t leaf, std::int32_t n) {
     const SourceTree& tree = trees_[static_cast<std::size_t>(leaf)];
     const Vec3f shift = shift_between(tree.origin, leaf_.origin, units_);
-    const Vec3f target = leaf_.particles[place_].position;
+    const Vec3f target = leaf_.particles[place_].position - shift;
     const NodeLinks& links = tree.links[n];
-    const Vec3f d = tree.core[n].centre + shift - target;
+    const Vec3f d = tree.core[n].centre - target;
     if (accepts(tree.core[n], d, tree.boxes, n)) {
       visitor_.node(tree.core[n], tree.moments[n], d);
     } else if (links.child == NodeLinks::bucket) {
       for (std::int32_t i = links.first; i < links.first + links.count; ++i)
         if (leaf != leaf_.leaf || i != place_)
           visitor_.particle(tree.particles[i].mass, softening_[tree.types[i]],
-                            tree.particles[i].position + shift - target);
+                            tree.particles[i].position - target);
     } else {
       for (std::int32_t c = links.child, found = 0; found < links.count; ++c) {
         node(leaf, c);

@@ -21,22 +21,20 @@ GROVE_HOST_DEVICE Part load_part(const Whole& node, std::size_t offset) {
 #endif
 }
 
-/// The part of NodeCore that most nodes are asked for. The lanes of a warp are at different nodes, and their
-/// loads limit the walk.
+/// NodeCore as two pieces.
 struct RopeCore {
   Vec3f centre;
-  float mass, reach2, power;
-  const NodeCore* all;
+  float mass, softening, reach2, power;
 
   GROVE_HOST_DEVICE static RopeCore of(const NodeCore& core) {
     static_assert(offsetof(NodeCore, centre) == 0 && offsetof(NodeCore, mass) == 12 &&
-                  offsetof(NodeCore, power) == offsetof(NodeCore, reach2) + 4);
-    const auto place = load_part<float4>(core, 0);
-    const auto reach = load_part<float2>(core, offsetof(NodeCore, reach2));
-    return {{place.x, place.y, place.z}, place.w, reach.x, reach.y, &core};
+                  offsetof(NodeCore, radius) == 16 && offsetof(NodeCore, softening) == 20 &&
+                  offsetof(NodeCore, reach2) == 24 && offsetof(NodeCore, power) == 28);
+    const auto place = load_part<float4>(core, 0), rest = load_part<float4>(core, 16);
+    return {{place.x, place.y, place.z}, place.w, rest.y, rest.z, rest.w};
   }
 };
-GROVE_HOST_DEVICE inline float softening_of(const RopeCore& core) { return core.all->softening; }
+GROVE_HOST_DEVICE inline float softening_of(const RopeCore& core) { return core.softening; }
 
 /// The part of NodeLinks that most nodes are asked for.
 struct RopeWay {
