@@ -119,8 +119,8 @@ class Gatherer {
     const LocalTree::Origin origin = local_.origins[static_cast<std::size_t>(i)];
     const NodeLinks& links = tree.links[origin.node];
     if (links.child == NodeLinks::pruned)
-      throw std::logic_error("walk: a pruned node of leaf " + std::to_string(origin.tree) +
-                             " would have to be opened for leaf " + std::to_string(target_.leaf));
+      throw OpensPruned("walk: a pruned node of leaf " + std::to_string(origin.tree) +
+                        " would have to be opened for leaf " + std::to_string(target_.leaf));
     if (links.is_bucket()) {
       LocalNode& node = local_.node(i);
       const NodeCore& core = tree.core[origin.node];
@@ -157,8 +157,8 @@ class Gatherer {
       return;
     }
     if (links.child < 0)
-      throw std::logic_error("walk: a cell of another rank would have to be opened for leaf " +
-                             std::to_string(target_.leaf));
+      throw OpensPruned("walk: a cell of another rank would have to be opened for leaf " +
+                        std::to_string(target_.leaf));
     const bool left = !is_target(top.links[links.child]), right = !is_target(top.links[links.child + 1]);
     const std::int32_t children = left + right, first = make_room(children);
     if (left) put_top(first, top, links.child);
@@ -173,9 +173,8 @@ class Gatherer {
   void open_leaf(std::span<const SourceTree> trees, std::int32_t i, std::int32_t leaf) {
     const SourceTree& tree = trees[static_cast<std::size_t>(leaf)];
     if (tree.nodes == 0)
-      throw std::logic_error("walk: leaf " + std::to_string(leaf) +
-                             " is not here but would have to be opened for leaf " +
-                             std::to_string(target_.leaf));
+      throw OpensPruned("walk: leaf " + std::to_string(leaf) +
+                        " is not here but would have to be opened for leaf " + std::to_string(target_.leaf));
     local_.origins[static_cast<std::size_t>(i)] = {leaf, 0};
     expand_node(tree, shift_between(tree.origin, target_.origin, setup_.units), i, true);
   }

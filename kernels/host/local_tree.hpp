@@ -69,7 +69,7 @@ struct LocalTree {
 /// Gathers a leaf's own tree. Its particles stay where they are.
 void gather_own(const GatherSetup& setup, const TargetLeaf& target, const SourceTree& tree, LocalTree& local);
 
-/// Gathers everything else. trees: by number of the leaf. Throws std::logic_error where something pruned or
+/// Gathers everything else. trees: by number of the leaf. Throws OpensPruned where something pruned or
 /// absent would have to be opened.
 void gather_others(const GatherSetup& setup, const TargetLeaf& target, const TopTree& top,
                    std::span<const SourceTree> trees, LocalTree& local);

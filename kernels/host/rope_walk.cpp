@@ -33,8 +33,8 @@ WalkCounts follow_particle(const RopePass& pass, const TargetLeaf& leaf, std::in
   const HostRopeTrees trees(pass.forest, pass.units, pass.softening.data(), leaf.origin);
   RopeWalk walk(trees, {leaf.leaf, place, leaf.particles[place].position}, gravity);
   if (!walk.run())
-    throw std::logic_error("rope walk: a particle of leaf " + std::to_string(leaf.leaf) +
-                           " opens what was not sent for it");
+    throw OpensPruned("rope walk: a particle of leaf " + std::to_string(leaf.leaf) +
+                      " opens what was not sent for it");
   out.set(static_cast<std::size_t>(place), pass.force.acceleration_of(gravity.sum.acceleration),
           pass.force.potential_of(gravity.sum.potential), walk.nodes + walk.particles);
   return {walk.nodes, walk.particles, walk.tests};

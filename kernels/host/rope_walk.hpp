@@ -48,7 +48,7 @@ class HostRopeTrees {
   // A cell's code is its number. What is below a cell may be asked for, but not be gone to, if it is not
   // here.
   bool is_cell(std::uint32_t code) const {
-    if (code == not_here) throw std::logic_error("rope walk: opens a cell of another rank that was not sent");
+    if (code == not_here) throw OpensPruned("rope walk: opens a cell of another rank that was not sent");
     return !forest_.top.links[code].is_leaf();
   }
   std::uint32_t cell_of(std::uint32_t code) const { return code; }
@@ -96,7 +96,7 @@ class HostRopeTrees {
 /// walk there is. Sets acceleration, potential and work. The same bits whatever leaves a call has.
 ///
 /// median_acceleration: global median of |a_old|, units of the run (0 for the opening angles). targets[i],
-/// outputs[i] are of the same leaf; the targets with `old_acceleration`. Throws std::logic_error if a pruned
+/// outputs[i] are of the same leaf; the targets with `old_acceleration`. Throws OpensPruned if a pruned
 /// node would have to be opened. Cost: a test per node on a particle's way, some thousand, and its
 /// interactions, a particle at a time: several times as long as the walk of groups takes.
 /// Source: Nakasato 2012, J. Comput. Sci. 3, 132.

@@ -30,7 +30,7 @@ WalkCounts walk_own(const WalkSetup& setup, std::span<const TargetLeaf> targets,
                     std::span<const SourceTree> trees, std::span<const ForceOutput> outputs);
 
 /// Second pass: adds everything else. trees (in): by number of the leaf in the top tree; those that no target
-/// opens may be empty. Throws std::logic_error if a pruned node or an empty tree would have to be
+/// opens may be empty. Throws OpensPruned if a pruned node or an empty tree would have to be
 /// opened.
 WalkCounts walk_others(const WalkSetup& setup, std::span<const TargetLeaf> targets, const TopTree& top,
                        std::span<const SourceTree> trees, std::span<const ForceOutput> outputs);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 
 #include "base/host_device.hpp"
 #include "base/types.hpp"
@@ -11,6 +12,11 @@
 
 /// The data that a walk reads and writes: plain pointers into arrays that others own.
 namespace grove {
+
+/// A walk would have to open what no other rank has sent.
+struct OpensPruned : std::logic_error {
+  using std::logic_error::logic_error;
+};
 
 /// The tree of one leaf of the ORB, grown here or imported (then pruned). Positions are offsets from its
 /// origin, in walk units. nodes == 0: not here; a walk that would need it fails.

@@ -1,7 +1,6 @@
 #include "comm/joint_reduction.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 
 #include "comm/block_reduction.hpp"
 
@@ -23,14 +22,32 @@ void combine_words(const std::byte* other, std::byte* result, std::size_t bytes)
 
 }  // namespace
 
-void JointReduction::apply(const Communicator& comm) {
-  const std::initializer_list<const Words*> kinds = {&sums_, &exclusive_ors_, &maxima_};
+std::vector<std::uint64_t> JointReduction::packed() const {
   std::vector<std::uint64_t> block{sums_.values.size(), exclusive_ors_.values.size()};
-  for (const Words* words : kinds) block.insert(block.end(), words->values.begin(), words->values.end());
-  reduce_block(comm, combine_elements<combine_words>, std::as_writable_bytes(std::span(block)));
+  for (const Words* words : {&sums_, &exclusive_ors_, &maxima_})
+    block.insert(block.end(), words->values.begin(), words->values.end());
+  return block;
+}
+
+void JointReduction::put(const std::vector<std::uint64_t>& block) const {
   const std::uint64_t* next = block.data() + head;
-  for (const Words* words : kinds)
+  for (const Words* words : {&sums_, &exclusive_ors_, &maxima_})
     for (const auto& fetch : words->fetch) next = fetch(next);
+}
+
+void JointReduction::apply(const Communicator& comm) {
+  std::vector<std::uint64_t> block = packed();
+  reduce_block(comm, combine_elements<combine_words>, std::as_writable_bytes(std::span(block)));
+  put(block);
+}
+
+bool JointReduction::apply_if(const Communicator& comm, bool is_ready) {
+  std::vector<std::uint64_t> block = packed();
+  block.push_back(is_ready ? 0 : 1);  // one more maximum
+  reduce_block(comm, combine_elements<combine_words>, std::as_writable_bytes(std::span(block)));
+  if (block.back() != 0) return false;
+  put(block);
+  return true;
 }
 
 }  // namespace grove

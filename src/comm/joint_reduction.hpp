@@ -48,6 +48,8 @@ class JointReduction {
 
   /// Collective. The places must still be there. Cost: one reduction.
   void apply(const Communicator& comm);
+  /// The same, if all ranks are ready; if not, returns false on all, and no place gets anything.
+  bool apply_if(const Communicator& comm, bool is_ready);
 
  private:
   struct Words {
@@ -88,6 +90,9 @@ class JointReduction {
     else
       return static_cast<T>(key);
   }
+
+  std::vector<std::uint64_t> packed() const;
+  void put(const std::vector<std::uint64_t>& block) const;
 
   Words sums_, exclusive_ors_, maxima_;
 };

@@ -13,16 +13,40 @@ MessageExchange::MessageExchange(const Communicator& comm, std::vector<Message> 
       outgoing_(std::move(messages)),
       piece_blocks_(std::max<std::size_t>(1, piece_bytes / sizeof(MessageBlock))) {
   for (const int rank : senders) incoming_.push_back({{rank, {}}, false});
-  for (Message& message : outgoing_) {
-    const std::size_t size = message.blocks.size();
-    for (std::size_t first = 0; first <= size; first += piece_blocks_) {
-      const std::size_t bytes = std::min(piece_blocks_, size - first) * sizeof(MessageBlock);
+  send();
+}
+
+MessageExchange::MessageExchange(const Communicator& comm, std::vector<Message> messages,
+                                 std::vector<Renewed> renewed, std::size_t piece_bytes)
+    : comm_(comm),
+      outgoing_(std::move(messages)),
+      piece_blocks_(std::max<std::size_t>(1, piece_bytes / sizeof(MessageBlock))) {
+  for (Renewed& known : renewed) {
+    Message& message = incoming_.emplace_back(Incoming{std::move(known.message), true}).message;
+    for_pieces(known.first, message.blocks.size(), [&](std::size_t first, std::size_t bytes) {
+      GROVE_MPI(MPI_Irecv(message.blocks.data() + first, static_cast<int>(bytes), MPI_BYTE, message.rank,
+                          static_cast<int>(Tag::let_payload), comm_.get(),
+                          &requests_.emplace_back(MPI_REQUEST_NULL)));
+    });
+  }
+  send();
+}
+
+/// Calls take(first block, bytes) for the pieces in which blocks travel.
+template <class Take>
+void MessageExchange::for_pieces(std::size_t first, std::size_t end, const Take& take) const {
+  for (; first <= end; first += piece_blocks_)
+    take(first, std::min(piece_blocks_, end - first) * sizeof(MessageBlock));
+}
+
+void MessageExchange::send() {
+  for (Message& message : outgoing_)
+    for_pieces(0, message.blocks.size(), [&](std::size_t first, std::size_t bytes) {
       count_message(bytes);
       GROVE_MPI(MPI_Isend(message.blocks.data() + first, static_cast<int>(bytes), MPI_BYTE, message.rank,
                           static_cast<int>(Tag::let_payload), comm_.get(),
                           &requests_.emplace_back(MPI_REQUEST_NULL)));
-    }
-  }
+    });
 }
 
 /// A piece that is not the last one is waited for, as the next one may move the message in memory.

@@ -23,7 +23,8 @@ struct Message {
 };
 
 /// Sends a message to each of some ranks and gets one from each of some others, while the caller computes.
-/// Both ranks of a pair know that there is a message, the receiver not how long it is.
+/// Both ranks of a pair know that there is a message. The receiver need not know how long it is; where it
+/// does, nothing is asked of MPI before the message is received.
 ///
 /// Construction starts to send; progress(), called now and then, receives what has come; finish() waits. A
 /// message goes in pieces of `piece_bytes` and a last one that is shorter, which may be empty.
@@ -34,6 +35,14 @@ class MessageExchange {
   /// Not collective. messages: at most one for each rank, none to itself. senders: ranks from which one
   /// comes, each once, ascending.
   MessageExchange(const Communicator& comm, std::vector<Message> messages, std::vector<int> senders,
+                  std::size_t piece_bytes = default_piece_bytes);
+  /// A message that came before, of which the blocks from `first` on come anew.
+  struct Renewed {
+    Message message;
+    std::size_t first;
+  };
+  /// messages: what is new in those that were sent before. renewed: in order of the senders.
+  MessageExchange(const Communicator& comm, std::vector<Message> messages, std::vector<Renewed> renewed,
                   std::size_t piece_bytes = default_piece_bytes);
   MessageExchange(const MessageExchange&) = delete;
   MessageExchange& operator=(const MessageExchange&) = delete;
@@ -49,6 +58,9 @@ class MessageExchange {
     Message message;
     bool is_known = false;  ///< its last piece is under way or here
   };
+  void send();
+  template <class Take>
+  void for_pieces(std::size_t first, std::size_t end, const Take& take) const;
   void receive(Incoming& incoming, MPI_Message piece, const MPI_Status& status);
 
   const Communicator& comm_;

@@ -24,7 +24,8 @@ struct EvaluationPlan {
   /// the parameters set none. Cost: some 15 walks of all particles.
   bool tunes_groups = false;
   /// Called when forces are there, if it is set: adds what is to be agreed on with the report, in the same
-  /// message. is_finite: the accelerations of this rank's particles are.
+  /// message. is_finite: the accelerations of this rank's particles are; false also if some are missing, and
+  /// then it is called again when they are there.
   std::function<void(JointReduction& joint, bool is_finite)> closes = {};
 };
 
@@ -47,8 +48,9 @@ struct ForceReport {
   double critical_separation = 0;  ///< that parts of groups reached; 0: groups were not split
 
   /// Turns what each rank counted into sums over all ranks, and keeps its own interactions. joint: what
-  /// travels with them. Collective. Cost: one reduction.
-  void add_over_ranks(const Communicator& comm, JointReduction& joint);
+  /// travels with them. is_complete: all forces of this rank are there; if they are not on all ranks, returns
+  /// false and changes no sum. Collective. Cost: one reduction.
+  bool add_over_ranks(const Communicator& comm, JointReduction joint, bool is_complete);
 };
 
 }  // namespace grove

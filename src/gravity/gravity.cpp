@@ -27,14 +27,39 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
   std::string fault;
   const bool is_direct = parameters_.is_direct(setup_.particles) ||
                          (setup_.stands_in && parameters_.first == FirstForces::direct);
+  bool is_complete = true;
   if (is_direct) {
     const auto timer = timers.time("walk");
     storage_.sum_directly(setup_, domain, plan.first_active, timers);
   } else {
     fault = storage_.refit(setup_, domain, plan.first_active, agrees, timers);
-    walk(domain, plan, report, timers);
+    // Trials of groups go through what was sent, again and again.
+    const Selections selections = tunes_groups(plan) ? Selections::exact : Selections::kept;
+    is_complete = walk(domain, plan, selections, report, timers);
   }
-  {
+  JointReduction joint = take_forces(domain, plan, is_direct, is_complete, report, timers);
+  int is_at_fault = fault.empty() ? 0 : 1;
+  if (!add_over_ranks(joint, is_complete, is_at_fault, report, timers)) {
+    if (is_complete) {
+      exchange_again(domain, timers);
+    } else {
+      walk(domain, plan, Selections::again, report, timers);
+      joint = take_forces(domain, plan, is_direct, true, report, timers);
+    }
+    add_over_ranks(joint, true, is_at_fault, report, timers);
+  }
+  if (is_at_fault > 0)
+    comm_.together([&] {
+      if (!fault.empty()) throw InputError(fault);
+    });
+  return report;
+}
+
+/// Adds what the forces are to remember to the particles and to the report. is_complete: the forces are
+/// there; if not, nothing happens to the particles. Returns what is to be agreed on with the report.
+JointReduction Gravity::take_forces(const Domain& domain, const EvaluationPlan& plan, bool is_direct,
+                                    bool is_complete, ForceReport& report, PhaseTimers& timers) {
+  if (is_complete) {
     const auto timer = timers.time("advance");
     const bool counts = !is_direct && !setup_.stands_in;
     const auto remembered = storage_.remember(setup_, domain, plan.first_active, counts);
@@ -45,16 +70,16 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
   if (is_direct)
     report.interactions.particle = std::accumulate(report.work.begin(), report.work.end(), Count{0});
   JointReduction joint;
-  if (plan.closes) plan.closes(joint, report.not_finite == 0);
-  int is_at_fault = fault.empty() ? 0 : 1;
+  if (plan.closes) plan.closes(joint, is_complete && report.not_finite == 0);
+  return joint;
+}
+
+/// False, and nothing changes, if forces are not complete on some rank.
+bool Gravity::add_over_ranks(JointReduction joint, bool is_complete, int& is_at_fault, ForceReport& report,
+                             PhaseTimers& timers) const {
   joint.max(is_at_fault);
   const auto timer = timers.time("wait");
-  report.add_over_ranks(comm_, joint);
-  if (is_at_fault > 0)
-    comm_.together([&] {
-      if (!fault.empty()) throw InputError(fault);
-    });
-  return report;
+  return report.add_over_ranks(comm_, joint, is_complete);
 }
 
 GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
@@ -72,9 +97,10 @@ GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
   return setup;
 }
 
-/// Lets all trees act on the active particles. The own ones act while those of others are under way.
-void Gravity::walk(const Domain& domain, const EvaluationPlan& plan, ForceReport& report,
-                   PhaseTimers& timers) {
+/// Lets all trees act on the active particles. The own ones act while those of others are under way. False
+/// if kept selections lack something.
+bool Gravity::walk(const Domain& domain, const EvaluationPlan& plan, Selections selections,
+                   ForceReport& report, PhaseTimers& timers) {
   const auto walked = [&] { return timers.seconds("own walk") + timers.seconds("other walk"); };
   const double walked_before = walked();
   if (parameters_.splits_groups()) {
@@ -85,14 +111,14 @@ void Gravity::walk(const Domain& domain, const EvaluationPlan& plan, ForceReport
     const auto timer = timers.time("let");
     storage_.begin_walk(setup_, domain, plan.first_active);
   }
-  storage_.publish(setup_, domain, timers);
+  storage_.publish(setup_, domain, selections, timers);
   {
     const auto timer = timers.time("let");
     storage_.select(setup_, domain);
   }
   {
     const auto timer = timers.time("walk");
-    report.interactions += storage_.walk_own(setup_, timers);
+    report.interactions = storage_.walk_own(setup_, timers);
   }
   {
     const auto timer = timers.time("let");
@@ -100,15 +126,29 @@ void Gravity::walk(const Domain& domain, const EvaluationPlan& plan, ForceReport
     report.let = counts;
     report.let_bytes = bytes;
   }
-  {
+  bool is_complete = true;
+  try {
     const auto timer = timers.time("walk");
     report.interactions += storage_.walk_others(setup_, domain, timers);
+  } catch (const OpensPruned&) {
+    if (selections != Selections::kept) throw;
+    is_complete = false;
   }
   report.own.seconds = walked() - walked_before;
   if (tunes_groups(plan)) {
     const auto timer = timers.time("tune");
     tune_groups(domain);
   }
+  storage_.end_walk();
+  return is_complete;
+}
+
+/// For other ranks alone, whose walks lack something: sends them what they open.
+void Gravity::exchange_again(const Domain& domain, PhaseTimers& timers) {
+  storage_.publish(setup_, domain, Selections::again, timers);
+  const auto timer = timers.time("let");
+  storage_.select(setup_, domain);
+  storage_.import(setup_, domain);
   storage_.end_walk();
 }
 

@@ -73,7 +73,13 @@ class Gravity {
 
  private:
   GravitySetup agree_on_setup(const Domain& domain) const;
-  void walk(const Domain& domain, const EvaluationPlan& plan, ForceReport& report, PhaseTimers& timers);
+  bool walk(const Domain& domain, const EvaluationPlan& plan, Selections selections, ForceReport& report,
+            PhaseTimers& timers);
+  void exchange_again(const Domain& domain, PhaseTimers& timers);
+  JointReduction take_forces(const Domain& domain, const EvaluationPlan& plan, bool is_direct,
+                             bool is_complete, ForceReport& report, PhaseTimers& timers);
+  bool add_over_ranks(JointReduction joint, bool is_complete, int& is_at_fault, ForceReport& report,
+                      PhaseTimers& timers) const;
   void tune_groups(const Domain& domain);
   bool tunes_groups(const EvaluationPlan& plan) const;
 

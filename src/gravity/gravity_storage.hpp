@@ -28,6 +28,11 @@ struct GravitySetup {
   bool stands_in = false;         ///< the forces are to stand in for those of a criterion that needs |a_old|
 };
 
+/// How the parts of trees that ranks send each other are selected. kept: they may be those of an earlier
+/// walk, selected with room for drift; a GPU does not keep any. exact: for this walk, which finds all that it
+/// opens. again: exact, after a walk with kept ones lacked something.
+enum class Selections { kept, exact, again };
+
 /// The particles of this rank and their trees, in the memory of the host or of a GPU: the passes that
 /// Gravity::evaluate() is made of, in the order in which they come there. All are collective. Errors of one
 /// rank are agreed on, so that all ranks end together (Communicator::together).
@@ -58,7 +63,8 @@ class GravityStorage {
   virtual void begin_walk(const GravitySetup& setup, const Domain& domain, int first_active) = 0;
   /// Tells all ranks the roots and bounds of the own leaves, and makes the moments of the cells above them.
   /// Adds to let and wait.
-  virtual void publish(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) = 0;
+  virtual void publish(const GravitySetup& setup, const Domain& domain, Selections selections,
+                       PhaseTimers& timers) = 0;
   /// Chooses what walks of other ranks need of the own trees. On the host that is under way from here on.
   virtual void select(const GravitySetup& setup, const Domain& domain) = 0;
   /// Lets the own trees act. A GPU is at it already, and counts with the others. Adds to own walk.
@@ -69,7 +75,8 @@ class GravityStorage {
     Count bytes = 0;
   };
   virtual Imported import(const GravitySetup& setup, const Domain& domain) = 0;
-  /// Lets the cells above and the trees of other leaves act. Adds to own walk (GPU) and other walk.
+  /// Lets the cells above and the trees of other leaves act. Adds to own walk (GPU) and other walk. Throws
+  /// OpensPruned if selections were kept and something is missing: then nothing of the forces counts.
   virtual WalkCounts walk_others(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) = 0;
   /// Walks all particles again, through all that is there after walk_others(), and keeps no forces: counts
   /// of the own trees, and of the others.

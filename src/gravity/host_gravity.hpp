@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -9,13 +8,10 @@
 
 #include "base/array.hpp"
 #include "comm/communicator.hpp"
-#include "comm/message_exchange.hpp"
-#include "decomposition/known_cells.hpp"
 #include "forest/forest.hpp"
-#include "forest/top_tree.hpp"
 #include "gravity/gravity_storage.hpp"
+#include "gravity/tree_exchange.hpp"
 #include "kernels/math/record.hpp"
-#include "let/reach.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
@@ -35,8 +31,12 @@ class HostGravity : public GravityStorage {
   void grow(const Domain& domain, PhaseTimers& timers) override;
   std::string refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
                     PhaseTimers& timers) override;
-  void begin_walk(const GravitySetup&, const Domain&, int) override {}  // groups tell by themselves
-  void publish(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) override;
+  /// Which groups walk these tell by themselves.
+  void begin_walk(const GravitySetup&, const Domain&, int first_active) override {
+    first_active_ = first_active;
+  }
+  void publish(const GravitySetup& setup, const Domain& domain, Selections selections,
+               PhaseTimers& timers) override;
   void select(const GravitySetup& setup, const Domain& domain) override;
   WalkCounts walk_own(const GravitySetup& setup, PhaseTimers& timers) override;
   Imported import(const GravitySetup& setup, const Domain& domain) override;
@@ -50,28 +50,22 @@ class HostGravity : public GravityStorage {
   void set_external(std::vector<ExternalPotential> potentials) override { external_ = std::move(potentials); }
   BlockExcess::Due due(const Domain&, int, double) const override { return {}; }
   bool rebuild(Domain&, int, double, PhaseTimers&) override { return true; }
-  TableBytes tables() const override { return tables_; }
+  TableBytes tables() const override { return exchange_.tables(); }
   State state() const override { return {{}, forest_.shape()}; }
   void restore(State state, const Domain& domain) override;
 
   ExternalField external() const { return {external_.data(), static_cast<int>(external_.size())}; }
   /// Frees the trees. The next evaluation has to grow new ones.
-  void forget_trees() { forest_ = {}; }
+  void forget_trees() {
+    forest_ = {};
+    exchange_.forget();
+  }
+  TreeExchange& exchange() { return exchange_; }
   /// Collective. The trees of own leaves that others own from now on go there, as they are. from: first leaf
   /// of each rank before, length P + 1; domain: with the new runs.
   void move_leaves(std::span<const std::int32_t> from, const Domain& domain);
 
  private:
-  /// Every rank gives this for each of its covers.
-  struct CoverNotice {
-    TopMoments::Sum sum;
-    Wanted wanted;
-  };
-  std::vector<CoverNotice> notices(const GravitySetup& setup) const;
-  template <class Take>
-  void for_each_target(std::int32_t cover, const Take& take) const;
-  void send_targets();
-
   const Communicator& comm_;
   const GravityParameters& parameters_;
   const std::unique_ptr<TreeBuilder> builder_{tree_builder(parameters_)};
@@ -79,15 +73,9 @@ class HostGravity : public GravityStorage {
   Array<Record>& records_;
   std::vector<ExternalPotential> external_;
   Forest forest_;
-  TopMoments top_;
-  KnownCells known_;
-  std::vector<Wanted> wanted_;  ///< by cover
-  std::optional<Reach> reach_;
-  std::vector<SourceTree> trees_;  ///< of the own leaves and of those that were imported
-  TableBytes tables_;
-  Forest::OwnLeaves own_;                    ///< during a walk, and the next two likewise
-  std::optional<MessageExchange> exchange_;  ///< under way
-  std::vector<Message> imported_;            ///< what trees_ of other ranks point to
+  TreeExchange exchange_{comm_};
+  int first_active_ = 0;   ///< of the walk
+  Forest::OwnLeaves own_;  ///< during a walk
 };
 
 }  // namespace grove

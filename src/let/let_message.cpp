@@ -14,6 +14,7 @@
 namespace grove {
 namespace {
 
+using let_fields::LastingOfParticles;
 using let_fields::OfNodes;
 using let_fields::OfParticles;
 
@@ -24,20 +25,24 @@ struct Head {
   std::uint64_t of_nodes;
 };
 
-/// A cell on its way; child and tree: as in Selection::Cell.
+/// How a cell hangs together with others; child and tree: as in Selection::Cell.
 struct SentCell {
-  TopCell cell;
   std::int32_t child, tree;
 };
 
 static_assert(std::is_trivially_copyable_v<NodeLinks> && std::is_trivially_copyable_v<SentCell> &&
-              std::is_trivially_copyable_v<Selection::Tree> && std::is_trivially_copyable_v<Head>);
+              std::is_trivially_copyable_v<TopCell> && std::is_trivially_copyable_v<Selection::Tree> &&
+              std::is_trivially_copyable_v<Head>);
 
 /// Places of the arrays of a message, in blocks; `blocks` is the length of all.
 struct Layout {
-  std::size_t covers, cells, table, links, blocks;
+  std::size_t covers, cells, table, links;
+  std::array<std::size_t, LastingOfParticles::size> lasting{};
+  std::size_t values;  ///< from here on all changes when particles move
+  std::size_t top_cells;
   std::array<std::size_t, OfNodes::size> of_nodes{};
   std::array<std::size_t, OfParticles::size> of_particles{};
+  std::size_t blocks;
 
   explicit Layout(const Head& head) {
     std::size_t end = 0;
@@ -47,17 +52,23 @@ struct Layout {
       return begin;
     };
     const LetCounts& counts = head.counts;
+    const auto place_all = [&](auto list, auto& places, Count count) {
+      list.for_each([&](auto field, std::size_t i) {
+        places[i] = place(sizeof(typename decltype(field)::Value), count);
+      });
+    };
     place(sizeof(Head), 1);
     covers = place(sizeof(std::int32_t), head.covers);
     cells = place(sizeof(SentCell), head.cells);
     table = place(sizeof(Selection::Tree), counts.trees);
+    links = place(sizeof(NodeLinks), counts.nodes);
+    place_all(LastingOfParticles{}, lasting, counts.particles);
+    values = end;
+    top_cells = place(sizeof(TopCell), head.cells);
     OfNodes::for_each([&](auto field, std::size_t i) {
       if (head.of_nodes >> i & 1) of_nodes[i] = place(sizeof(typename decltype(field)::Value), counts.nodes);
     });
-    links = place(sizeof(NodeLinks), counts.nodes);
-    OfParticles::for_each([&](auto field, std::size_t i) {
-      of_particles[i] = place(sizeof(typename decltype(field)::Value), counts.particles);
-    });
+    place_all(OfParticles{}, of_particles, counts.particles);
     blocks = end;
   }
 };
@@ -104,42 +115,95 @@ std::vector<LeafTargets> unpack_targets(const Message& message) {
   return targets;
 }
 
-Array<MessageBlock> pack_let(const Selection& selection,
-                             const std::function<TopCell(std::int32_t node)>& cell,
-                             const std::function<SourceTree(std::int32_t leaf)>& tree) {
-  const Head head = head_of(selection, tree);
-  const Layout layout(head);
-  Array<MessageBlock> blocks(layout.blocks);
-  *at<Head>(blocks, 0) = head;
-  std::copy(selection.covers.begin(), selection.covers.end(), at<std::int32_t>(blocks, layout.covers));
-  std::transform(selection.cells.begin(), selection.cells.end(), at<SentCell>(blocks, layout.cells),
-                 [&](const Selection::Cell& own) {
-                   return SentCell{cell(own.node), own.child, own.tree};
-                 });
-  std::copy(selection.trees.begin(), selection.trees.end(), at<Selection::Tree>(blocks, layout.table));
-  std::copy(selection.links.begin(), selection.links.end(), at<NodeLinks>(blocks, layout.links));
+namespace {
 
+using CellOf = std::function<TopCell(std::int32_t node)>;
+using TreeOf = std::function<SourceTree(std::int32_t leaf)>;
+
+/// Calls take(entry, tree, node, particle) for each tree of a selection; the last two count all those before.
+template <class Take>
+void for_trees(const Selection& selection, const TreeOf& tree, const Take& take) {
   std::size_t node = 0, particle = 0;
   for (const Selection::Tree& entry : selection.trees) {
-    const SourceTree from = tree(entry.leaf);
-    const std::int32_t* const source = selection.source.data() + node;
-    const NodeLinks* const links = selection.links.data() + node;
-    OfNodes::for_each([&](auto field, std::size_t i) {
-      if (!(head.of_nodes >> i & 1)) return;
-      auto* const to = at<typename decltype(field)::Value>(blocks, layout.of_nodes[i]) + node;
-      for (std::int32_t n = 0; n < entry.nodes; ++n) to[n] = (from.*field.member)[source[n]];
-    });
-    OfParticles::for_each([&](auto field, std::size_t i) {
-      auto* const to = at<typename decltype(field)::Value>(blocks, layout.of_particles[i]) + particle;
-      for (std::int32_t n = 0; n < entry.nodes; ++n)
-        if (links[n].is_bucket())
-          std::copy_n(from.*field.member + from.links[source[n]].first, links[n].count, to + links[n].first);
-    });
+    take(entry, tree(entry.leaf), node, particle);
     node += static_cast<std::size_t>(entry.nodes);
     particle += static_cast<std::size_t>(entry.particles);
   }
+}
+
+/// Copies an array of the particles in the buckets of a tree that are selected. links: of its nodes.
+template <class Field, class T>
+void copy_particles(Field field, const SourceTree& from, const Selection::Tree& entry,
+                    const std::int32_t* source, const NodeLinks* links, T* to) {
+  for (std::int32_t n = 0; n < entry.nodes; ++n)
+    if (links[n].is_bucket())
+      std::copy_n(from.*field.member + from.links[source[n]].first, links[n].count, to + links[n].first);
+}
+
+/// blocks (out): of a whole message.
+void put_shape(const Selection& selection, const TreeOf& tree, const Head& head, const Layout& layout,
+               Array<MessageBlock>& blocks) {
+  *at<Head>(blocks, 0) = head;
+  std::copy(selection.covers.begin(), selection.covers.end(), at<std::int32_t>(blocks, layout.covers));
+  std::transform(selection.cells.begin(), selection.cells.end(), at<SentCell>(blocks, layout.cells),
+                 [](const Selection::Cell& own) {
+                   return SentCell{own.child, own.tree};
+                 });
+  std::copy(selection.trees.begin(), selection.trees.end(), at<Selection::Tree>(blocks, layout.table));
+  std::copy(selection.links.begin(), selection.links.end(), at<NodeLinks>(blocks, layout.links));
+  for_trees(
+      selection, tree,
+      [&](const Selection::Tree& entry, const SourceTree& from, std::size_t node, std::size_t particle) {
+        LastingOfParticles::for_each([&](auto field, std::size_t i) {
+          copy_particles(field, from, entry, selection.source.data() + node, selection.links.data() + node,
+                         at<typename decltype(field)::Value>(blocks, layout.lasting[i]) + particle);
+        });
+      });
+}
+
+/// blocks (out): of a message of which so many are left out at its beginning.
+void put_values(const Selection& selection, const CellOf& cell, const TreeOf& tree, const Head& head,
+                const Layout& layout, std::size_t left_out, Array<MessageBlock>& blocks) {
+  std::transform(selection.cells.begin(), selection.cells.end(),
+                 at<TopCell>(blocks, layout.top_cells - left_out),
+                 [&](const Selection::Cell& own) { return cell(own.node); });
+  for_trees(
+      selection, tree,
+      [&](const Selection::Tree& entry, const SourceTree& from, std::size_t node, std::size_t particle) {
+        const std::int32_t* const source = selection.source.data() + node;
+        OfNodes::for_each([&](auto field, std::size_t i) {
+          if (!(head.of_nodes >> i & 1)) return;
+          auto* const to = at<typename decltype(field)::Value>(blocks, layout.of_nodes[i] - left_out) + node;
+          for (std::int32_t n = 0; n < entry.nodes; ++n) to[n] = (from.*field.member)[source[n]];
+        });
+        OfParticles::for_each([&](auto field, std::size_t i) {
+          copy_particles(
+              field, from, entry, source, selection.links.data() + node,
+              at<typename decltype(field)::Value>(blocks, layout.of_particles[i] - left_out) + particle);
+        });
+      });
+}
+
+}  // namespace
+
+Array<MessageBlock> pack_let(const Selection& selection, const CellOf& cell, const TreeOf& tree) {
+  const Head head = head_of(selection, tree);
+  const Layout layout(head);
+  Array<MessageBlock> blocks(layout.blocks);
+  put_shape(selection, tree, head, layout, blocks);
+  put_values(selection, cell, tree, head, layout, 0, blocks);
   return blocks;
 }
+
+Array<MessageBlock> pack_let_values(const Selection& selection, const CellOf& cell, const TreeOf& tree) {
+  const Head head = head_of(selection, tree);
+  const Layout layout(head);
+  Array<MessageBlock> blocks(layout.blocks - layout.values);
+  put_values(selection, cell, tree, head, layout, layout.values, blocks);
+  return blocks;
+}
+
+std::size_t values_begin(const Message& message) { return Layout(*at<Head>(message.blocks, 0)).values; }
 
 namespace {
 
@@ -148,6 +212,7 @@ std::vector<std::int32_t> take_cells(const Message& message, const Head& head, c
                                      std::span<const std::int32_t> covers, TopMoments& top) {
   const Array<MessageBlock>& blocks = message.blocks;
   const std::span cells(at<SentCell>(blocks, layout.cells), static_cast<std::size_t>(head.cells));
+  const auto* const top_cells = at<TopCell>(blocks, layout.top_cells);
   const std::span own_covers(at<std::int32_t>(blocks, layout.covers), static_cast<std::size_t>(head.covers));
   std::vector<std::int32_t> node(cells.size()), leaf(static_cast<std::size_t>(head.counts.trees));
   for (std::size_t i = 0; i < own_covers.size(); ++i)
@@ -156,7 +221,7 @@ std::vector<std::int32_t> take_cells(const Message& message, const Head& head, c
     if (cells[i].tree >= 0) leaf[static_cast<std::size_t>(cells[i].tree)] = top.leaf(node[i]);
     if (cells[i].child < 0) continue;
     const auto child = static_cast<std::size_t>(cells[i].child);
-    for (const std::size_t c : {child, child + 1}) node[c] = top.append(cells[c].cell);
+    for (const std::size_t c : {child, child + 1}) node[c] = top.append(top_cells[c]);
     top.hang(node[child], node[i]);
   }
   return leaf;
@@ -188,6 +253,9 @@ LetCounts unpack_let(const Message& message, std::span<const std::int32_t> cover
     OfNodes::for_each([&](auto field, std::size_t i) {
       if (head.of_nodes >> i & 1)
         to.*field.member = at<typename decltype(field)::Value>(blocks, layout.of_nodes[i]) + node;
+    });
+    LastingOfParticles::for_each([&](auto field, std::size_t i) {
+      to.*field.member = at<typename decltype(field)::Value>(blocks, layout.lasting[i]) + particle;
     });
     OfParticles::for_each([&](auto field, std::size_t i) {
       to.*field.member = at<typename decltype(field)::Value>(blocks, layout.of_particles[i]) + particle;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <vector>
@@ -24,12 +25,18 @@ struct LetCounts {
 Array<MessageBlock> pack_targets(std::span<const LeafTargets> targets);
 std::vector<LeafTargets> unpack_targets(const Message& message);
 
-/// Packs a selection into a message: the counts, the cells, the table of trees, then the arrays of all trees,
-/// each array from the beginning of a cache line on. cell (in): of a node of the own top tree. tree (in): of
-/// an own leaf. Cost: one copy.
+/// Packs a selection into a message: the counts, how cells and nodes hang together, the table of trees; and
+/// then, from values_begin() on, what changes when particles move. Each array begins with a cache line. cell
+/// (in): of a node of the own top tree. tree (in): of an own leaf. Cost: one copy.
 Array<MessageBlock> pack_let(const Selection& selection,
                              const std::function<TopCell(std::int32_t node)>& cell,
                              const std::function<SourceTree(std::int32_t leaf)>& tree);
+/// The values alone: the end of the message that pack_let() makes.
+Array<MessageBlock> pack_let_values(const Selection& selection,
+                                    const std::function<TopCell(std::int32_t node)>& cell,
+                                    const std::function<SourceTree(std::int32_t leaf)>& tree);
+/// The first block of the values of a message of pack_let().
+std::size_t values_begin(const Message& message);
 
 /// Enters the cells of a message into the top tree and its trees into `trees`, by number of the leaf, which
 /// grows as leaves come to be known; nothing of trees is copied: the views point into the message. covers

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "let/drift_room.hpp"
+
 namespace grove {
 namespace {
 
@@ -27,7 +29,8 @@ bool may_open_any(const Wanted& wanted, const Vec3d& low, const Vec3d& high, flo
 }  // namespace
 
 Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted> wanted, double unit_length,
-             int own_rank) {
+             float room, int own_rank)
+    : room_(room) {
   if (known.cover.empty()) return;
   make_nodes(known, top, wanted);
   const auto own_begin = known.first_cover[static_cast<std::size_t>(own_rank)],
@@ -35,19 +38,19 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
   const auto is_own = [&](std::int32_t cover) { return cover >= own_begin && cover < own_end; };
   const auto opens = [&](const Wanted& walks, std::int32_t cell) {
     const auto n = static_cast<std::size_t>(cell);
-    return walks.may_open(top.centre[n], top.core[n], unit_length);
+    return walks.may_open(top.centre[n], grown(top.core[n], room), unit_length);
   };
   // Walks that are so far off that they accept the cells two levels below need no better description.
   const auto is_near = [&](const Wanted& walks, std::int32_t cell) {
     constexpr float far = 1.F / 8;  // of the squared distance
-    NodeCore core = top.core[cell];
+    NodeCore core = grown(top.core[cell], room);
     core.reach2 *= far;
     core.power *= far;
     return walks.may_open(top.centre[cell], core, unit_length);
   };
   for (std::int32_t own = own_begin; own < own_end; ++own) {
     const std::int32_t cell = known.cover[static_cast<std::size_t>(own)];
-    const NodeCore& core = top.core[cell];
+    const NodeCore core = grown(top.core[cell], room);
     const Vec3d centre = top.centre[cell];
     search(
         [&](const Node& node) {
@@ -128,7 +131,7 @@ void Reach::make_nodes(const KnownCells& known, const TopTree& top, std::span<co
       unite(node);
       continue;
     }
-    const NodeCore& core = top.core[node.cell];
+    const NodeCore core = grown(top.core[node.cell], room_);
     node.wanted = wanted[static_cast<std::size_t>(node.cover)];
     node.low = node.high = top.centre[node.cell];
     node.reach2 = core.reach2;

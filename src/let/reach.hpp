@@ -23,9 +23,9 @@ class Reach {
   };
 
   /// top: of the known cells. wanted: what walks from each cover want, Wanted::nothing() if none is active.
-  /// The same on every rank. Cost: that of the pairs found, times log P.
+  /// room: DriftRoom::of_cells. All the same on every rank. Cost: that of the pairs found, times log P.
   Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted> wanted, double unit_length,
-        int own_rank);
+        float room, int own_rank);
 
   /// Ranks whose walks may open own cells, and the covers that these are in; in order of the rank.
   std::span<const Part> out() const { return out_; }
@@ -49,6 +49,7 @@ class Reach {
   void search(const MayOpen& may_open, const Take& take) const;
   static void merge_parts(std::vector<Part>& parts);
 
+  float room_ = 0;
   std::vector<Node> nodes_;
   std::vector<Part> out_, in_;
 };

@@ -12,8 +12,12 @@ namespace {
 /// Descends one tree. The receivers that opened the node at hand stand at the end of a list used as a stack.
 class Descent {
  public:
-  Descent(const SourceTree& tree, std::span<const Receiver> receivers, Selection& selection)
-      : tree_(tree), receivers_(receivers), selection_(selection), first_(selection.source.size()) {}
+  Descent(const SourceTree& tree, std::span<const Receiver> receivers, float drift, Selection& selection)
+      : tree_(tree),
+        receivers_(receivers),
+        drift_(drift),
+        selection_(selection),
+        first_(selection.source.size()) {}
 
   Selection::Tree run(std::int32_t leaf) {
     openers_.resize(receivers_.size());
@@ -56,7 +60,7 @@ class Descent {
     }
     const std::size_t end = openers_.size();
     for (std::int32_t i = 0; i < children; ++i) {
-      keep_openers(tree_.core[from.child + i], begin, end);
+      keep_openers(drifted(tree_.core[from.child + i], drift_), begin, end);
       if (openers_.size() > end) open(from.child + i, first_child + i, end);
       openers_.resize(end);
     }
@@ -78,6 +82,7 @@ class Descent {
 
   const SourceTree& tree_;
   std::span<const Receiver> receivers_;
+  float drift_;
   Selection& selection_;
   std::size_t first_;  // of this tree's nodes in the selection
   std::int32_t particles_ = 0;
@@ -86,14 +91,15 @@ class Descent {
 
 }  // namespace
 
-void select_nodes(const SourceTree& tree, std::int32_t leaf, std::span<const Receiver> receivers,
+void select_nodes(const SourceTree& tree, std::int32_t leaf, std::span<const Receiver> receivers, float drift,
                   Selection& selection) {
-  selection.trees.push_back(Descent(tree, receivers, selection).run(leaf));
+  selection.trees.push_back(Descent(tree, receivers, drift, selection).run(leaf));
 }
 
 void select_cells(const TopTree& top, std::span<const std::int32_t> covers,
                   std::span<const std::int32_t> nodes, const ReceiverSearch& receivers,
-                  const std::function<SourceTree(std::int32_t leaf)>& tree, Selection& selection) {
+                  const std::function<SourceTree(std::int32_t leaf)>& tree, const DriftRoom& room,
+                  Selection& selection) {
   selection.covers.assign(covers.begin(), covers.end());
   for (const std::int32_t node : nodes) selection.cells.push_back({node});
   std::vector<Receiver> openers;
@@ -101,17 +107,18 @@ void select_cells(const TopTree& top, std::span<const std::int32_t> covers,
     const std::int32_t node = selection.cells[i].node;
     const TopLinks& links = top.links[node];
     if (!links.is_leaf()) {
-      if (!receivers.may_open(top.centre[node], top.core[node])) continue;
+      if (!receivers.may_open(top.centre[node], grown(top.core[node], room.of_cells))) continue;
       selection.cells[i].child = static_cast<std::int32_t>(selection.cells.size());
       selection.cells.push_back({links.child});
       selection.cells.push_back({links.child + 1});
       continue;
     }
     const SourceTree source = tree(links.first_leaf);
-    receivers.find(top.centre[node], top.core[node], source.origin, openers);
+    const float drift = room.of_leaf(links.first_leaf);
+    receivers.find(top.centre[node], drifted(top.core[node], drift), source.origin, openers);
     if (openers.empty()) continue;
     selection.cells[i].tree = static_cast<std::int32_t>(selection.trees.size());
-    select_nodes(source, links.first_leaf, openers, selection);
+    select_nodes(source, links.first_leaf, openers, drift, selection);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/math/walk_views.hpp"
+#include "let/drift_room.hpp"
 #include "let/receivers.hpp"
 
 namespace grove {
@@ -39,8 +40,8 @@ struct Selection {
 /// smaller bounds, opens no more. Nodes keep their order. A receiver that accepts a node is not asked again
 /// below it. Cost: one test per node sent and receiver that opens its parent.
 ///
-/// leaf: its number.
-void select_nodes(const SourceTree& tree, std::int32_t leaf, std::span<const Receiver> receivers,
+/// leaf: its number. drift: room for that of its particles (DriftRoom::of_leaf()).
+void select_nodes(const SourceTree& tree, std::int32_t leaf, std::span<const Receiver> receivers, float drift,
                   Selection& selection);
 
 /// Selects what the walks of a rank may open below some own covers, for an empty selection. top: with own
@@ -48,6 +49,7 @@ void select_nodes(const SourceTree& tree, std::int32_t leaf, std::span<const Rec
 /// receivers for each cell whose parent is opened.
 void select_cells(const TopTree& top, std::span<const std::int32_t> covers,
                   std::span<const std::int32_t> nodes, const ReceiverSearch& receivers,
-                  const std::function<SourceTree(std::int32_t leaf)>& tree, Selection& selection);
+                  const std::function<SourceTree(std::int32_t leaf)>& tree, const DriftRoom& room,
+                  Selection& selection);
 
 }  // namespace grove

@@ -121,6 +121,21 @@ TEST_F(Counted, counts_are_those_of_the_phase_that_they_are_made_in) {
   EXPECT_EQ(timers.cost("none").activity, Activity{});
 }
 
+TEST_F(Counted, joint_reduction_waits_until_all_ranks_are_ready) {
+  const Count ranks = comm_.size();
+  Count sum = 1;
+  int most = comm_.rank();
+  JointReduction joint;
+  joint.sum(sum).max(most);
+  expect({1, 0, of_several(8 * (2 + 1 + 1 + 1))},
+         [&] { EXPECT_FALSE(joint.apply_if(comm_, comm_.rank() != comm_.size() - 1)); });
+  EXPECT_EQ(sum, 1);
+  EXPECT_EQ(most, comm_.rank());
+  EXPECT_TRUE(joint.apply_if(comm_, true));
+  EXPECT_EQ(sum, ranks);
+  EXPECT_EQ(most, comm_.size() - 1);
+}
+
 TEST_F(Counted, joint_reduction_is_one_and_gives_what_single_ones_do) {
   const Count rank = comm_.rank();
   Count sum = rank + 1, most = -5 - rank;

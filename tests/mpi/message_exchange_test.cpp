@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -21,6 +22,17 @@ Message make_message(int from, int to, int rank_field) {
 /// Only some pairs talk: of two ranks the lower one sends, and rank 2 is silent.
 bool talks(int from, int to) { return from < to && from != 2; }
 
+void expect_same(const std::vector<Message>& received, const std::vector<Message>& expected) {
+  ASSERT_EQ(received.size(), expected.size());
+  for (std::size_t m = 0; m < expected.size(); ++m) {
+    EXPECT_EQ(received[m].rank, expected[m].rank);
+    ASSERT_EQ(received[m].blocks.size(), expected[m].blocks.size());
+    EXPECT_EQ(std::memcmp(received[m].blocks.data(), expected[m].blocks.data(),
+                          expected[m].blocks.size() * sizeof(MessageBlock)),
+              0);
+  }
+}
+
 TEST(MessageExchange, delivers_every_message_in_pieces_of_any_size) {
   const Communicator comm(MPI_COMM_WORLD);
   for (const std::size_t piece_bytes :
@@ -38,14 +50,35 @@ TEST(MessageExchange, delivers_every_message_in_pieces_of_any_size) {
     std::vector<Message> expected;
     for (int from = 0; from < comm.size(); ++from)
       if (talks(from, comm.rank())) expected.push_back(make_message(from, comm.rank(), from));
-    ASSERT_EQ(received.size(), expected.size());
-    for (std::size_t m = 0; m < expected.size(); ++m) {
-      EXPECT_EQ(received[m].rank, expected[m].rank);
-      ASSERT_EQ(received[m].blocks.size(), expected[m].blocks.size());
-      EXPECT_EQ(std::memcmp(received[m].blocks.data(), expected[m].blocks.data(),
-                            expected[m].blocks.size() * sizeof(MessageBlock)),
-                0);
+    expect_same(received, expected);
+  }
+}
+
+/// Each receives only what has changed, into the messages that it has.
+TEST(MessageExchange, renews_the_ends_of_messages_of_before) {
+  const Communicator comm(MPI_COMM_WORLD);
+  constexpr std::size_t kept = 1;
+  for (const std::size_t piece_bytes : {std::size_t{640}, MessageExchange::default_piece_bytes}) {
+    std::vector<Message> ends;
+    std::vector<MessageExchange::Renewed> renewed;
+    for (int other = 0; other < comm.size(); ++other) {
+      if (talks(comm.rank(), other)) {
+        const Message whole = make_message(comm.rank(), other, other);
+        Message& end = ends.emplace_back(Message{other, {}});
+        end.blocks.resize(whole.blocks.size() - kept);
+        std::copy(whole.blocks.begin() + kept, whole.blocks.end(), end.blocks.begin());
+      }
+      if (!talks(other, comm.rank())) continue;
+      Message before = make_message(other, comm.rank(), other);
+      for (std::size_t i = kept; i < before.blocks.size(); ++i) before.blocks[i] = {};
+      renewed.push_back({std::move(before), kept});
     }
+    MessageExchange exchange(comm, std::move(ends), std::move(renewed), piece_bytes);
+    exchange.progress();
+    std::vector<Message> expected;
+    for (int from = 0; from < comm.size(); ++from)
+      if (talks(from, comm.rank())) expected.push_back(make_message(from, comm.rank(), from));
+    expect_same(exchange.finish(), expected);
   }
 }
 
@@ -53,7 +86,7 @@ TEST(MessageExchange, may_be_followed_by_another_at_once) {
   const Communicator comm(MPI_COMM_WORLD);
   const int right = (comm.rank() + 1) % comm.size(), left = (comm.rank() + comm.size() - 1) % comm.size();
   if (comm.size() == 1) {
-    EXPECT_TRUE(MessageExchange(comm, {}, {}).finish().empty());
+    EXPECT_TRUE(MessageExchange(comm, {}, std::vector<int>{}).finish().empty());
     return;
   }
   for (int round = 1; round <= 20; ++round) {
@@ -61,7 +94,8 @@ TEST(MessageExchange, may_be_followed_by_another_at_once) {
     message.blocks.resize(static_cast<std::size_t>(round));
     std::vector<Message> messages(1);
     messages[0] = std::move(message);
-    const std::vector<Message> received = MessageExchange(comm, std::move(messages), {left}).finish();
+    const std::vector<Message> received =
+        MessageExchange(comm, std::move(messages), std::vector{left}).finish();
     ASSERT_EQ(received.size(), 1u);
     EXPECT_EQ(received[0].rank, left);
     EXPECT_EQ(received[0].blocks.size(), static_cast<std::size_t>(round));

@@ -84,10 +84,10 @@ TEST(PrunedTrees, mayNotBeOpened) {
   PrunedTrees trees(problem.grown, target, true);
   const WalkSetup setup{problem.gravity, problem.grown.units};
   EXPECT_THROW(walk_others(setup, {&target, 1}, problem.grown.top.view(), trees.trees, {&output, 1}),
-               std::logic_error);
+               OpensPruned);
   for (SourceTree& tree : trees.trees) tree.nodes = 0;
   EXPECT_THROW(walk_others(setup, {&target, 1}, problem.grown.top.view(), trees.trees, {&output, 1}),
-               std::logic_error);
+               OpensPruned);
 }
 
 }  // namespace

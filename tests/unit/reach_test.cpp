@@ -162,7 +162,7 @@ TEST(Reach, has_all_pairs_of_covers_of_which_one_may_open_the_other) {
   for (int rank = 0; rank < all_ranks; ++rank) {
     const KnownCells& known = ranks.known(rank);
     const TopTree top = ranks.top(rank);
-    const Reach reach(known, top, ranks.wanted(), ranks.unit(), rank);
+    const Reach reach(known, top, ranks.wanted(), ranks.unit(), 0, rank);
     const auto part_of = [](std::span<const Reach::Part> parts, int other) {
       const auto part =
           std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.rank == other; });
@@ -184,7 +184,7 @@ TEST(Reach, has_all_pairs_of_covers_of_which_one_may_open_the_other) {
       pairs += own.size();
       EXPECT_EQ(out.own, std::vector<std::int32_t>(own.begin(), own.end()));
       EXPECT_EQ(out.other, std::vector<std::int32_t>(theirs.begin(), theirs.end()));
-      const Reach of_other(ranks.known(other), ranks.top(other), ranks.wanted(), ranks.unit(), other);
+      const Reach of_other(ranks.known(other), ranks.top(other), ranks.wanted(), ranks.unit(), 0, other);
       const Reach::Part mirror = part_of(of_other.in(), rank);
       EXPECT_EQ(mirror.own, out.other);
       EXPECT_EQ(mirror.other, out.own);

@@ -105,7 +105,7 @@ TEST(Selection, holds_what_its_receivers_open_and_nothing_else) {
     for (const std::int32_t leaf : {0, 5}) {
       std::vector<Receiver> receivers;
       for (const std::int32_t to : set) receivers.push_back(cube.receiver(leaf, to));
-      select_nodes(cube.grown.forest.tree(leaf), leaf, receivers, selection);
+      select_nodes(cube.grown.forest.tree(leaf), leaf, receivers, 0, selection);
     }
     selection.covers = {0, 1};
     const std::vector<std::int32_t> leaf_nodes = {cube.node_of(0), cube.node_of(5)};
@@ -135,7 +135,7 @@ TEST(Selection, is_the_whole_tree_for_a_receiver_that_opens_everything) {
   const SourceTree tree = cube.grown.forest.tree(3);
   const TargetBounds everywhere{{-1e9f, -1e9f, -1e9f}, {1e9f, 1e9f, 1e9f}, 0, 0};
   Selection selection;
-  select_nodes(tree, 3, std::vector<Receiver>{{everywhere, {0, 0, 0}}}, selection);
+  select_nodes(tree, 3, std::vector<Receiver>{{everywhere, {0, 0, 0}}}, 0, selection);
   ASSERT_EQ(selection.trees.size(), 1u);
   EXPECT_EQ(selection.trees[0].nodes, tree.nodes);
   EXPECT_EQ(selection.trees[0].particles, leaf_size);
@@ -150,7 +150,7 @@ TEST(Selection, of_cells_goes_down_to_what_is_opened) {
   for (const Wanted& wanted : {everywhere, afar}) {
     const std::vector<LeafTargets> targets = {LeafTargets::of(wanted, cube.grown.units.length)};
     Selection selection;
-    select_cells(cube.grown.top.view(), covers, nodes, {targets, cube.grown.units}, tree, selection);
+    select_cells(cube.grown.top.view(), covers, nodes, {targets, cube.grown.units}, tree, {}, selection);
     const bool is_all = wanted.low.x < 0;
     ASSERT_EQ(selection.cells.size(), is_all ? cube.grown.cells.size() : 1);
     EXPECT_EQ(selection.trees.size(), is_all ? 8u : 0u);
@@ -186,7 +186,7 @@ TEST(Selection, of_cells_goes_down_to_what_is_opened) {
 TEST(LetMessage, of_another_length_is_refused) {
   const Cube cube;
   Selection selection;
-  select_nodes(cube.grown.forest.tree(0), 0, std::vector<Receiver>{cube.receiver(0, 1)}, selection);
+  select_nodes(cube.grown.forest.tree(0), 0, std::vector<Receiver>{cube.receiver(0, 1)}, 0, selection);
   TopMoments top = cube.grown.top;
   Message message{0, pack_let(
                          selection, [&](std::int32_t node) { return top.cell(node); },

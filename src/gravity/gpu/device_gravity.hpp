@@ -46,7 +46,7 @@ class DeviceGravity : public GravityStorage {
   std::string refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
                     PhaseTimers& timers) override;
   void begin_walk(const GravitySetup& setup, const Domain& domain, int first_active) override;
-  void publish(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) override;
+  void publish(const GravitySetup& setup, const Domain& domain, Selections, PhaseTimers& timers) override;
   void select(const GravitySetup& setup, const Domain& domain) override;
   WalkCounts walk_own(const GravitySetup&, PhaseTimers&) override { return {}; }
   Imported import(const GravitySetup& setup, const Domain& domain) override;

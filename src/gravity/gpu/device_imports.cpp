@@ -52,7 +52,8 @@ void place_trees(std::span<const cuda::SelectedTree> trees, std::size_t node, st
 }  // namespace
 
 /// Gathers the notices of all leaves on every rank, and makes the moments of the cells above them.
-void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) {
+void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain, Selections,
+                            PhaseTimers& timers) {
   const auto timer = timers.time("let");
   notices_ = forest_.notices();
   if (comm_.size() > 1)

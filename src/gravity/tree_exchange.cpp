@@ -1,0 +1,238 @@
+#include "gravity/tree_exchange.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "let/drift_room.hpp"
+
+namespace grove {
+namespace {
+
+constexpr std::size_t most_kept_rungs = 3;
+/// Groups do not grow by more than their size before trees are renewed.
+constexpr float most_room = 1;
+constexpr int most_walks = 1 << 20;
+/// Selections that are renewed so much more often than they are used are given up until trees are new.
+constexpr int most_in_vain = 1;
+
+}  // namespace
+
+void TreeExchange::publish(const Own& own, int first_active, Selections selections, PhaseTimers& timers) {
+  std::vector<CoverNotice> mine;
+  tables_ = {};
+  now_ = &of_rung_[first_active];
+  bool has_told = false;
+  {
+    const auto timer = timers.time("let");
+    known_ = known_cells(own.domain, comm_.rank());
+    const WalkSetup& walk = own.setup.walk;
+    const auto rule = AcceptanceRule::of(walk.gravity, walk.units, own.setup.median_acceleration);
+    std::vector<LeafRoot> roots;
+    for (std::int32_t i = 0; i < own.forest.leaves(); ++i) roots.push_back(own.forest.root(i));
+    top_.begin(known_.cells, own.domain.first_leaf[static_cast<std::size_t>(comm_.rank())], roots, walk.units,
+               rule);
+    if (selections == Selections::again) {
+      keeping_.room = std::clamp(2 * keeping_.room, -most_room, most_room);
+      give_up(first_active);
+    }
+    keeps_ = selections == Selections::kept && !own.setup.stands_in && may_keep(first_active);
+    if (selections != Selections::again) ++now_->walks;
+    if (!keeps_) now_->told.reset();
+    has_told = now_->told.has_value();
+    const ToldTargets::Now groups{own.forest, own.particles, own.domain.leaf_begin, rule,
+                                  to_walk_acceleration(1, walk.gravity.gravitational_constant, walk.units)};
+    const bool holds = has_told && now_->told->hold(groups);
+    if (keeps_ && !has_told) now_->told.emplace(groups, first_active, keeping_.room);
+    mine = notices(own, holds);
+  }
+  const std::vector<CoverNotice> all = gather(mine, timers);
+  const auto timer = timers.time("let");
+  for (std::size_t cover = 0; cover < all.size(); ++cover) top_.take(known_.cover[cover], all[cover].sum);
+  top_.finish();
+  wanted_.clear();
+  for (const CoverNotice& notice : all) wanted_.push_back(notice.wanted);
+  is_kept_ = has_told && std::all_of(all.begin(), all.end(), [](const auto& notice) { return notice.holds; });
+  if (!is_kept_) {
+    now_->reach.emplace(known_, top_.view(), wanted_, own.setup.walk.units.length,
+                        keeps_ ? keeping_.room / 2 : 0.F, comm_.rank());
+    send_targets(own.forest);
+  }
+  count_kept(first_active);
+  tables_[TableBytes::cells] = bytes_of(known_.cells, known_.cover);
+  tables_[TableBytes::runs] = bytes_of(known_.first_cover);
+  tables_[TableBytes::notices] = bytes_of(all, wanted_);
+  tables_[TableBytes::top_tree] = top_.bytes();
+  tables_[TableBytes::search] = now_->reach->bytes();
+}
+
+/// True if selections for walks from this rung on are to be kept, the same on all ranks.
+bool TreeExchange::may_keep(int first_active) const {
+  const auto before = walks_before_.find(first_active);
+  const int walks = std::max(now_->walks, before == walks_before_.end() ? 0 : before->second);
+  const auto least = least_walks_.find(first_active);
+  if (walks < (least == least_walks_.end() ? keeping_.least_walks : least->second) || now_->is_given_up)
+    return false;
+  const auto is_deeper = [&](const auto& other) { return other.first > first_active && other.second.told; };
+  return static_cast<std::size_t>(std::count_if(of_rung_.begin(), of_rung_.end(), is_deeper)) <
+         most_kept_rungs;
+}
+
+/// Until trees are new, and those after them must see more walks from this rung on.
+void TreeExchange::give_up(int first_active) {
+  if (std::exchange(now_->is_given_up, true)) return;
+  int& least = least_walks_.try_emplace(first_active, keeping_.least_walks).first->second;
+  least = std::min(2 * least, most_walks);
+}
+
+/// Counts this exchange, and frees selections that are not to be kept any more.
+void TreeExchange::count_kept(int first_active) {
+  ++(is_kept_ ? counts_.kept : keeps_ ? counts_.with_room : counts_.exact);
+  if (!keeps_) return;
+  ++(is_kept_ ? now_->used : now_->renewed);
+  if (now_->renewed > now_->used + most_in_vain) give_up(first_active);
+  const auto kept = std::count_if(of_rung_.begin(), of_rung_.end(),
+                                  [](const auto& other) { return other.second.told.has_value(); });
+  if (static_cast<std::size_t>(kept) <= most_kept_rungs) return;
+  const auto lowest = std::find_if(of_rung_.begin(), of_rung_.end(),
+                                   [](const auto& other) { return other.second.told.has_value(); });
+  lowest->second.told.reset();
+  lowest->second.sent = {};
+  lowest->second.received = {};
+}
+
+/// What all ranks are to know of the own covers.
+std::vector<TreeExchange::CoverNotice> TreeExchange::notices(const Own& own, bool holds) const {
+  std::vector<CoverNotice> mine;
+  const auto rank = static_cast<std::size_t>(comm_.rank());
+  for (std::int32_t c = known_.first_cover[rank]; c < known_.first_cover[rank + 1]; ++c) {
+    CoverNotice notice{top_.sum(known_.cover[static_cast<std::size_t>(c)]), Wanted::nothing(), holds};
+    for_each_target(own.forest, c, [&](const LeafTargets& leaf) {
+      notice.wanted = Wanted::united_if_any(
+          notice.wanted, Wanted::of_leaf(leaf.bounds, leaf.origin, own.setup.walk.units.length));
+    });
+    mine.push_back(notice);
+  }
+  return mine;
+}
+
+std::vector<TreeExchange::CoverNotice> TreeExchange::gather(const std::vector<CoverNotice>& own,
+                                                            PhaseTimers& timers) const {
+  const auto timer = timers.time("wait");  // for slower ranks
+  std::vector<Count> covers(static_cast<std::size_t>(comm_.size()));
+  std::adjacent_difference(known_.first_cover.begin() + 1, known_.first_cover.end(), covers.begin());
+  return comm_.all_gather_arrays(std::span<const CoverNotice>(own), std::span<const Count>(covers));
+}
+
+/// The leaves of an own cover with active particles, or what is told of them.
+template <class Take>
+void TreeExchange::for_each_target(const Forest& forest, std::int32_t cover, const Take& take) const {
+  const std::int32_t first_own = known_.first_cover[static_cast<std::size_t>(comm_.rank())];
+  const Cell& cell = known_.cover_cell(cover);
+  const std::int32_t first = cell.first_leaf - known_.cover_cell(first_own).first_leaf;
+  for (std::int32_t leaf = first; leaf < first + cell.leaves; ++leaf) {
+    const TargetLeaf target = forest.target(leaf);
+    const LeafTargets targets = now_->told ? now_->told->leaves()[static_cast<std::size_t>(leaf)]
+                                           : LeafTargets{target.bounds, target.origin};
+    if (!targets.are_none()) take(targets);
+  }
+}
+
+/// Near ranks whose cells own walks may open get the bounds of all leaves in the covers from where. For far
+/// ones the covers say enough.
+void TreeExchange::send_targets(const Forest& forest) {
+  std::vector<Message> messages;
+  for (const Reach::Part& part : now_->reach->in()) {
+    if (!part.is_near) continue;
+    std::vector<LeafTargets> targets;
+    for (const std::int32_t cover : part.own)
+      for_each_target(forest, cover, [&](const LeafTargets& leaf) { targets.push_back(leaf); });
+    messages.push_back({part.rank, pack_targets(targets)});
+  }
+  exchange_.emplace(comm_, std::move(messages), near_ranks_of(now_->reach->out()));
+}
+
+void TreeExchange::select(const GravitySetup& setup, const Forest& forest) {
+  is_kept_ ? send_values(forest) : select_anew(setup, forest);
+}
+
+void TreeExchange::select_anew(const GravitySetup& setup, const Forest& forest) {
+  const std::vector<Message> received = exchange_->finish();
+  const DriftRoom room = keeps_ ? DriftRoom{keeping_.room / 2, now_->told->drift()} : DriftRoom{};
+  std::vector<Message> messages;
+  std::size_t next = 0, most_bytes = 0;
+  now_->sent.clear();
+  for (const Reach::Part& part : now_->reach->out()) {
+    const ReceiverSearch receivers(targets_of(part, setup, received, next), setup.walk.units);
+    most_bytes = std::max<std::size_t>(most_bytes, receivers.bytes());
+    std::vector<std::int32_t> nodes;
+    for (const std::int32_t cover : part.own) nodes.push_back(known_.cover[static_cast<std::size_t>(cover)]);
+    Selection selection;
+    const auto tree = [&](std::int32_t leaf) { return forest.tree(leaf); };
+    select_cells(top_.view(), part.own, nodes, receivers, tree, room, selection);
+    const auto cell = [&](std::int32_t node) { return top_.cell(node); };
+    messages.push_back({part.rank, pack_let(selection, cell, tree)});
+    if (keeps_) now_->sent.push_back(std::move(selection));
+  }
+  tables_[TableBytes::search] += most_bytes;
+  for (const Message& message : received) tables_[TableBytes::notices] += bytes_of(message.blocks);
+  exchange_.emplace(comm_, std::move(messages), ranks_of(now_->reach->in()));
+}
+
+/// Those that may open what is in reach of a rank. received: from near ranks, of which `next` comes next.
+std::vector<LeafTargets> TreeExchange::targets_of(const Reach::Part& part, const GravitySetup& setup,
+                                                  std::span<const Message> received,
+                                                  std::size_t& next) const {
+  if (part.is_near) return unpack_targets(received[next++]);
+  std::vector<LeafTargets> targets;
+  for (const std::int32_t cover : part.other)
+    targets.push_back(LeafTargets::of(wanted_[static_cast<std::size_t>(cover)], setup.walk.units.length));
+  return targets;
+}
+
+void TreeExchange::send_values(const Forest& forest) {
+  std::vector<Message> messages;
+  const auto tree = [&](std::int32_t leaf) { return forest.tree(leaf); };
+  const auto cell = [&](std::int32_t node) { return top_.cell(node); };
+  for (std::size_t i = 0; i < now_->sent.size(); ++i)
+    messages.push_back({now_->reach->out()[i].rank, pack_let_values(now_->sent[i], cell, tree)});
+  std::vector<MessageExchange::Renewed> renewed;
+  for (Message& message : now_->received) {
+    const std::size_t first = values_begin(message);
+    renewed.push_back({std::move(message), first});
+  }
+  exchange_.emplace(comm_, std::move(messages), std::move(renewed));
+}
+
+GravityStorage::Imported TreeExchange::import(std::span<const SourceTree> own) {
+  now_->received = exchange_->finish();
+  exchange_.reset();
+  trees_.assign(own.begin(), own.end());
+  trees_.resize(top_.roots().size());
+  tables_[TableBytes::trees] = bytes_of(trees_);
+  GravityStorage::Imported imported;
+  for (const Message& message : now_->received) {
+    const LetCounts counts = unpack_let(message, known_.cover, top_, trees_);
+    imported.counts.trees += counts.trees;
+    imported.counts.nodes += counts.nodes;
+    imported.counts.particles += counts.particles;
+    const std::size_t before = is_kept_ ? values_begin(message) : 0;
+    imported.bytes += static_cast<Count>((message.blocks.size() - before) * sizeof(MessageBlock));
+  }
+  return imported;
+}
+
+void TreeExchange::end_walk() {
+  if (!keeps_) now_->received = {};
+}
+
+void TreeExchange::forget() {
+  if (of_rung_.empty()) return;
+  walks_before_.clear();
+  for (const auto& [rung, of_rung] : of_rung_) walks_before_[rung] = of_rung.walks;
+  of_rung_.clear();
+  now_ = nullptr;
+}
+
+}  // namespace grove
