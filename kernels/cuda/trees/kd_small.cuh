@@ -1,30 +1,12 @@
 #pragma once
 
 #include "kernels/cuda/device/warp.cuh"
+#include "kernels/cuda/trees/kd_lanes.cuh"
+#include "kernels/cuda/trees/kd_small_memory.cuh"
 #include "kernels/cuda/trees/kd_view.cuh"
 
 /// Small nodes of kd-trees and all below them, by one warp.
 namespace grove::cuda {
-
-/// A node of a small tree.
-struct KdSmallNode {
-  std::int32_t first, count;  ///< in the order of the small tree
-  std::uint32_t before;
-  IntegerPosition cut_low, cut_high;
-};
-
-/// Working memory of a warp. Particles stay in their slots; what is sorted are the numbers of the slots.
-struct KdSmallMemory {
-  static constexpr int most_waiting = 8;  ///< the smaller child goes first, so every one is half of the last
-
-  Coordinate at[3][kd_large];
-  std::uint32_t index[kd_large];
-  double mass[kd_large];
-  std::uint8_t slot[kd_large], next_slot[kd_large];  ///< in the order of the tree
-  Coordinate key[kd_large];                          ///< of the node that is sorted, in its order
-  KdSmallNode waiting[most_waiting];
-};
-static_assert(kd_large <= 256 && kd_large % 32 == 0);
 
 /// The tree below a small node. Called by all lanes of a warp.
 class KdSmallTree {
@@ -46,8 +28,11 @@ class KdSmallTree {
     int waiting = 0;
     KdSmallNode node{0, count(root_), root_.before, root_.cut_low, root_.cut_high};
     while (true) {
-      if (node.count <= bucket()) {
-        finish(node);
+      if (node.count <= bucket() || fits_lanes(node)) {
+        if (node.count <= bucket())
+          finish(node);
+        else
+          KdLaneTree(v_, root_, m_, node).grow();
         if (waiting == 0) return;
         node = m_.waiting[--waiting];
         __syncwarp();
@@ -86,6 +71,7 @@ class KdSmallTree {
     return root_.first + static_cast<std::uint32_t>(i);
   }
   __device__ bool needs_mass() const { return v_.split == KdSplit::vmh || v_.split == KdSplit::vmh_tight; }
+  __device__ bool fits_lanes(const KdSmallNode& node) const { return node.count <= 32 && !masses_differ_; }
   __device__ Coordinate at(int axis, std::int32_t i) const { return m_.at[axis][m_.slot[i]]; }
   __device__ ParticleId id(std::int32_t i) const {
     const std::uint32_t index = m_.index[m_.slot[i]];
@@ -150,31 +136,47 @@ class KdSmallTree {
     return left;
   }
 
-  /// By (coordinate, id); axis -1: by id alone. Every particle's rank is the number of those before it: for
-  /// so few that costs no more than a sort.
+  /// By (coordinate, id). Every particle's rank is the number of those before it: for so few that costs no
+  /// more than a sort. Where no coordinates are equal, and no place is left over then, ids are not looked at.
   __device__ void sort(const KdSmallNode& node, int axis) const {
-    if (axis >= 0) {
-      for (std::int32_t i = lane_; i < node.count; i += 32) m_.key[i] = at(axis, node.first + i);
-      __syncwarp();
+    const std::int32_t quads = (node.count + 3) / 4;
+    for (std::int32_t i = lane_; i < 4 * quads; i += 32) {
+      m_.key[i] = i < node.count ? at(axis, node.first + i) : ~Coordinate{0};
+      m_.next_slot[i] = KdSmallMemory::no_slot;
     }
+    __syncwarp();
     for (std::int32_t i = lane_; i < node.count; i += 32) {
-      const Coordinate key = axis >= 0 ? m_.key[i] : 0;
-      std::int32_t rank = 0, equal = node.count;
-      if (axis >= 0) {
-        equal = 0;
-        for (std::int32_t j = 0; j < node.count; ++j) {
-          const Coordinate other = m_.key[j];
-          rank += other < key;
-          equal += other == key;
-        }
+      const Coordinate key = m_.key[i];
+      std::int32_t rank = 0;
+      for (std::int32_t q = 0; q < quads; ++q) {
+        const uint4 others = reinterpret_cast<const uint4*>(m_.key)[q];
+        rank += (others.x < key) + (others.y < key) + (others.z < key) + (others.w < key);
       }
-      if (equal > 1) {
-        const ParticleId own = id(node.first + i);
-        for (std::int32_t j = 0; j < node.count; ++j) {
-          if (axis >= 0 && m_.key[j] != key) continue;
-          const ParticleId other = id(node.first + j);
-          rank += other < own || (other == own && j < i);
-        }
+      m_.next_slot[rank] = m_.slot[node.first + i];
+    }
+    __syncwarp();
+    bool is_missing = false;
+    for (std::int32_t i = lane_; i < node.count; i += 32)
+      is_missing |= m_.next_slot[i] == KdSmallMemory::no_slot;
+    if (__any_sync(~0U, is_missing))
+      sort_by_ids(node, [&](std::int32_t i) { return m_.key[i]; });
+    else
+      put_slots(node);
+  }
+
+  /// By (key, id).
+  template <class KeyOf>
+  __device__ void sort_by_ids(const KdSmallNode& node, const KeyOf& key_of) const {
+    for (std::int32_t i = lane_; i < node.count; i += 32) {
+      const Coordinate key = key_of(i);
+      const ParticleId own = id(node.first + i);
+      std::int32_t rank = 0;
+      for (std::int32_t j = 0; j < node.count; ++j) {
+        const Coordinate other = key_of(j);
+        rank += other < key;
+        if (other != key) continue;
+        const ParticleId other_id = id(node.first + j);
+        rank += other_id < own || (other_id == own && j < i);
       }
       m_.next_slot[rank] = m_.slot[node.first + i];
     }
@@ -235,7 +237,7 @@ class KdSmallTree {
 
   /// A bucket: its particles by id.
   __device__ void finish(const KdSmallNode& node) const {
-    if (node.count > 1) sort(node, -1);
+    if (node.count > 1) sort_by_ids(node, [](std::int32_t) { return Coordinate{0}; });
     for (std::int32_t i = lane_; i < node.count; i += 32) {
       const std::uint32_t place = place_of(node.first + i);
       v_.order[place] = m_.index[m_.slot[node.first + i]];

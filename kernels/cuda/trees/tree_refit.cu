@@ -152,61 +152,68 @@ struct Pass {
   std::uint32_t* next_size;
 };
 
-/// Sums up the nodes of a list that wait for no other, eight lanes each; lists the parents that have waited
+/// Sums up the nodes of a list that wait for no other, some lanes each; lists the parents that have waited
 /// for the last of them, the next list. In the last pass who finishes the last child of a parent goes on with
 /// it.
-template <class Extent, bool is_last_pass>
+template <class Extent, class Lanes, bool is_last_pass>
 __global__ void __launch_bounds__(threads, 4)
     combine(const AcceptanceRule rule, const LeafTrees trees, const TreeRefit::View v, const Pass pass,
             const RootOfTrees root) {
   __shared__ NodeSum<Extent> memory[threads];
-  const std::uint32_t size = *pass.size, step = gridDim.x * (threads / lanes_per_node);
-  for (std::uint32_t i = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; i < size; i += step) {
+  const std::uint32_t size = *pass.size, step = gridDim.x * (threads / Lanes::count);
+  for (std::uint32_t i = (blockIdx.x * threads + threadIdx.x) / Lanes::count; i < size; i += step) {
     const TreeRefit::Place start = pass.ready[i];
     const LeafPlaces& leaf = trees.leaves[start.leaf];
-    const LeafSums<Extent> sums{
-        rule, trees, v, leaf, memory + threadIdx.x / lanes_per_node * lanes_per_node, root, start.leaf};
+    const LeafSums<Extent, Lanes> sums{
+        rule, trees, v, leaf, memory + threadIdx.x / Lanes::count * Lanes::count, root, start.leaf};
     std::uint32_t n = start.node;
     for (bool goes_on = true; goes_on;) {
       const NodeLinks link = trees.links[n];
       const std::uint32_t children = trees.children[n], parent = v.parent[n];
       if (children == 0) {  // a leaf of one bucket
-        if (node_lane() == 0) sums.take_child(n, true, sums.memory[0]);
+        if (Lanes::own() == 0) sums.take_child(n, true, sums.memory[0]);
         break;
       }
       sums.add_children(static_cast<std::uint32_t>(leaf.node + link.child), children);
       sums.store(n, link);
       int is_last = 0;
-      if (node_lane() == 0 && parent != no_node) {
+      if (Lanes::own() == 0 && parent != no_node) {
         // Between passes all that was stored is there; fences would empty the caches at each node.
         if (is_last_pass) __threadfence();
         is_last = atomicAdd(&v.pending[parent], ~0U) == 1;
         if (is_last_pass) __threadfence();
       }
       if (!is_last_pass && is_last) pass.next[atomicAdd(pass.next_size, 1U)] = {parent, start.leaf};
-      __syncwarp(node_mask());
-      goes_on = is_last_pass && __shfl_sync(node_mask(), is_last, 0, lanes_per_node) != 0;
+      __syncwarp(Lanes::mask());
+      goes_on = is_last_pass && __shfl_sync(Lanes::mask(), is_last, 0, Lanes::count) != 0;
       n = parent;
     }
   }
 }
 
 /// A few passes leave few nodes for the last one.
-template <class Extent>
+template <class Extent, class Lanes>
 void combine_all(const AcceptanceRule& rule, const LeafTrees& trees, const TreeRefit::View& v,
                  const RootOfTrees& root, unsigned blocks) {
   std::uint32_t* const sizes = v.sizes->ready;
   static_assert(TreeRefit::Sizes::passes == 3);
-  combine<Extent, false>
+  combine<Extent, Lanes, false>
       <<<blocks, threads>>>(rule, trees, v, {v.ready[0], sizes, v.ready[1], sizes + 1}, root);
-  combine<Extent, false>
+  combine<Extent, Lanes, false>
       <<<blocks, threads>>>(rule, trees, v, {v.ready[1], sizes + 1, v.ready[0], sizes + 2}, root);
-  combine<Extent, true><<<blocks, threads>>>(rule, trees, v, {v.ready[0], sizes + 2, nullptr, nullptr}, root);
+  combine<Extent, Lanes, true>
+      <<<blocks, threads>>>(rule, trees, v, {v.ready[0], sizes + 2, nullptr, nullptr}, root);
 }
+
+/// Nodes of octrees have up to eight children, those of kd-trees two; of groups a quarter of a warp takes
+/// one.
+using LanesOfOctant = NodeLanes<8>;
+using LanesOfPair = NodeLanes<2>;
+using LanesOfGroup = NodeLanes<8>;
 
 /// Groups that a warp takes to the nodes above them, a quarter of its lanes each; they are together as soon
 /// as a node holds all of them.
-constexpr int groups_of_warp = 32 / lanes_per_node, particles_of_lane = group_size / lanes_per_node;
+constexpr int groups_of_warp = 32 / LanesOfGroup::count, particles_of_lane = group_size / LanesOfGroup::count;
 
 /// Tells a node how far it reaches to particles that are all its own; by the lanes of the mask.
 __device__ void tell_radius(const LeafTrees& trees, const TreeRefit::View& v, std::uint32_t n,
@@ -231,7 +238,7 @@ __device__ std::uint32_t climb_alone(const LeafTrees& trees, const TreeRefit::Vi
     const std::uint32_t parent = v.parent[n];  // asked for before this one's answers are there
     const std::int32_t node_end = link.first + link.count;
     if (link.first <= begin && node_end >= end) break;
-    if (node_end >= group_end) tell_radius(trees, v, n, position, node_mask());
+    if (node_end >= group_end) tell_radius(trees, v, n, position, LanesOfGroup::mask());
     n = parent;
   }
   return n;
@@ -244,7 +251,7 @@ __global__ void __launch_bounds__(threads)
   const SourceParticle* const sources = trees.sources + leaf.first;
   const std::uint32_t packs = (groups_of(leaf) + groups_of_warp - 1) / groups_of_warp;
   for (std::uint32_t pack = first_of_warp(); pack < packs; pack += step_of_warps()) {
-    const std::uint32_t first = pack * groups_of_warp, g = first + lane_index() / lanes_per_node,
+    const std::uint32_t first = pack * groups_of_warp, g = first + lane_index() / LanesOfGroup::count,
                         last = min(first + groups_of_warp, groups_of(leaf)) - 1;
     // Lanes beyond the last group look at that one, too.
     const GroupRun run = trees.runs[leaf.group + min(g, last)];
@@ -253,7 +260,8 @@ __global__ void __launch_bounds__(threads)
     Vec3f position[particles_of_lane];
 #pragma unroll
     for (int k = 0; k < particles_of_lane; ++k)
-      position[k] = sources[run.first + min(node_lane() + k * lanes_per_node, run.count - 1)].position;
+      position[k] =
+          sources[run.first + min(LanesOfGroup::own() + k * LanesOfGroup::count, run.count - 1)].position;
     std::uint32_t n = no_node;
     if (g <= last) {
       const std::uint32_t start = v.first_node[leaf.group + g];
@@ -271,8 +279,8 @@ __global__ void __launch_bounds__(threads)
 template <class Extent>
 __global__ void __launch_bounds__(threads) complete(const AcceptanceRule rule, const LeafTrees trees,
                                                     const TreeRefit::View v, const RootOfTrees root) {
-  const std::uint32_t wide = v.sizes->wide, step = gridDim.x * (threads / lanes_per_node);
-  for (std::uint32_t k = (blockIdx.x * threads + threadIdx.x) / lanes_per_node; k < wide; k += step) {
+  const std::uint32_t wide = v.sizes->wide, step = gridDim.x * (threads / LanesOfGroup::count);
+  for (std::uint32_t k = (blockIdx.x * threads + threadIdx.x) / LanesOfGroup::count; k < wide; k += step) {
     const TreeRefit::Place place = v.wide[k];
     const LeafPlaces& leaf = trees.leaves[place.leaf];
     const SourceParticle* sources = trees.sources + leaf.first;
@@ -280,10 +288,11 @@ __global__ void __launch_bounds__(threads) complete(const AcceptanceRule rule, c
     const NodeLinks link = trees.links[n];
     const WholeGroups whole = v.whole_groups(link, leaf);
     const NodeCore node = trees.core[n];
-    unsigned largest = largest_distance2(sources, link.first, whole.begin, node.centre);
-    largest = max(largest, largest_distance2(sources, whole.end, link.first + link.count, node.centre));
-    largest = max(v.radius2[n], __reduce_max_sync(node_mask(), largest));
-    if (node_lane() != 0) continue;
+    unsigned largest = largest_distance2<LanesOfGroup>(sources, link.first, whole.begin, node.centre);
+    largest = max(largest,
+                  largest_distance2<LanesOfGroup>(sources, whole.end, link.first + link.count, node.centre));
+    largest = max(v.radius2[n], __reduce_max_sync(LanesOfGroup::mask(), largest));
+    if (LanesOfGroup::own() != 0) continue;
     Extent extent{};
     if constexpr (is_stored<Extent>) extent = v.extent<Extent>(v.slot[n]);
     complete_node(rule, trees, n, node, trees.moments[n], largest, extent, root.frame_of(trees, place.leaf));
@@ -334,7 +343,9 @@ void TreeRefit::run(const LeafParticleFields& particles, const GravityParameters
     make_groups<<<of_leaves(groups, warps), threads>>>(rule, particles, trees);
     find_parents<<<of_leaves(nodes, threads), threads>>>(trees, v);
     const auto sum_up = [&]<class Extent>(const Extent&) {
-      combine_all<Extent>(rule.acceptance, trees, v, root, of_divided);
+      const auto combine = trees.kind == LocalTreeKind::kd ? combine_all<Extent, LanesOfPair>
+                                                           : combine_all<Extent, LanesOfOctant>;
+      combine(rule.acceptance, trees, v, root, of_divided);
       find_radii_of_groups<<<of_leaves(groups, warps * groups_of_warp), threads>>>(trees, v);
       complete<Extent><<<of_divided, threads>>>(rule.acceptance, trees, v, root);
     };

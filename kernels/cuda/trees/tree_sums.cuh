@@ -8,12 +8,13 @@
 /// How the kernels of TreeRefit sum up nodes.
 namespace grove::cuda {
 
-/// The lanes that work on one node.
-inline constexpr int lanes_per_node = 8;
-__device__ inline int node_lane() { return static_cast<int>(threadIdx.x % lanes_per_node); }
-__device__ inline unsigned node_mask() {
-  return ((1U << lanes_per_node) - 1) << (lane_index() / lanes_per_node * lanes_per_node);
-}
+/// So many lanes of a warp that work on one node.
+template <int lanes>
+struct NodeLanes {
+  static constexpr int count = lanes;
+  __device__ static int own() { return static_cast<int>(threadIdx.x % lanes); }
+  __device__ static unsigned mask() { return ((1U << lanes) - 1) << (lane_index() / lanes * lanes); }
+};
 
 /// The extents of the particles of a node, as criteria take them: not at all, tight boxes, or cells, whose
 /// levels are found in new trees and kept in others.
@@ -93,10 +94,11 @@ __device__ inline unsigned distance2_bits(const Vec3f& position, const Vec3f& ce
 
 /// The largest of these distances from particles first, first + 1, ..., end - 1; by the lanes of a node, each
 /// of which has it from its own only.
+template <class Lanes>
 __device__ inline unsigned largest_distance2(const SourceParticle* sources, std::int32_t first,
                                              std::int32_t end, const Vec3f& centre) {
   unsigned largest = 0;
-  for (std::int32_t i = first + node_lane(); i < end; i += lanes_per_node)
+  for (std::int32_t i = first + Lanes::own(); i < end; i += Lanes::count)
     largest = max(largest, distance2_bits(sources[i].position, centre));
   return largest;
 }
@@ -121,8 +123,9 @@ __device__ void complete_node(const AcceptanceRule& rule, const LeafTrees& trees
   if (rule.needs_boxes()) put_box(extent, node.centre, trees.node_boxes[n]);
 }
 
-/// Sums of the nodes of one leaf.
-template <class Extent>
+/// Sums of the nodes of one leaf, by some lanes each. The order of sums does not depend on their number as
+/// long as no node has more children.
+template <class Extent, class Lanes>
 struct LeafSums {
   using Sum = NodeSum<Extent>;
 
@@ -130,7 +133,7 @@ struct LeafSums {
   const LeafTrees& trees;
   const TreeRefit::View& v;
   const LeafPlaces& leaf;
-  Sum* memory;  ///< [lanes_per_node] shared
+  Sum* memory;  ///< [Lanes::count] shared
   const RootOfTrees& root;
   std::uint32_t number;  ///< of the leaf
 
@@ -176,16 +179,17 @@ struct LeafSums {
     complete(c, core, node_moments(sum.sum), radius2, sum.extent());
   }
 
-  /// In memory[0]: of children eight apart a lane's own, then neighbours, then their sums, and so on.
+  /// In memory[0]: of children that are as many apart as there are lanes a lane's own, then neighbours, then
+  /// their sums, and so on.
   __device__ void add_children(std::uint32_t first, std::uint32_t children) const {
-    const auto lane = static_cast<std::uint32_t>(node_lane());
-    for (std::uint32_t c = lane; c < children; c += lanes_per_node)
+    const auto lane = static_cast<std::uint32_t>(Lanes::own());
+    for (std::uint32_t c = lane; c < children; c += Lanes::count)
       take_child(first + c, c == lane, memory[lane]);
-    for (std::uint32_t step = 1; step < lanes_per_node; step *= 2) {
-      __syncwarp(node_mask());
+    for (std::uint32_t step = 1; step < Lanes::count; step *= 2) {
+      __syncwarp(Lanes::mask());
       if (lane % (2 * step) == 0 && lane + step < children) memory[lane].add(memory[lane + step]);
     }
-    __syncwarp(node_mask());
+    __syncwarp(Lanes::mask());
   }
 
   /// A divided node, by all of its lanes; complete unless it is wide, when its radius must wait for the
@@ -197,8 +201,9 @@ struct LeafSums {
     unsigned radius2 = 0;
     if (!is_wide)
       radius2 = __reduce_max_sync(
-          node_mask(), largest_distance2(sources(), link.first, link.first + link.count, core.centre));
-    if (node_lane() != 0) return;
+          Lanes::mask(),
+          largest_distance2<Lanes>(sources(), link.first, link.first + link.count, core.centre));
+    if (Lanes::own() != 0) return;
     const NodeMoments moments = node_moments(s.sum);
     const std::uint32_t slot = v.slot[n];
     v.sums[slot] = s.sum;
