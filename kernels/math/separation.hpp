@@ -16,11 +16,14 @@ GROVE_HOST_DEVICE inline double place_rounding(const Vec3d& from_origin) {
   return roundoff * largest;
 }
 
+/// Separations of so many roundings and more are not lost.
+inline constexpr double lost_within = 4;
+
 /// True if the separation of two particles is lost by such a rounding, though the softening of the second
 /// does not cover it. Coincident particles stay so, and then nothing is lost.
 GROVE_HOST_DEVICE inline bool is_separation_lost(const Vec3d& separation, double rounding, double softening) {
   const double r2 = norm2(separation);
-  return r2 < 16 * rounding * rounding && r2 != 0 && softening < rounding;
+  return r2 < lost_within * lost_within * rounding * rounding && r2 != 0 && softening < rounding;
 }
 
 }  // namespace grove

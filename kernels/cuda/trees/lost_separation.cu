@@ -20,12 +20,15 @@ struct Softening {
 /// The particle within a group's length behind particle i that is lost beside it; `end` if there is none.
 __device__ std::uint64_t lost_beside(std::uint64_t i, std::uint64_t end, const Vec3d& origin,
                                      const LeafParticleFields& particles, const Softening& softening) {
-  const double rounding = place_rounding(particles.position[i] - origin);
+  const Vec3d place = particles.position[i];
+  const double rounding = place_rounding(place - origin);
   if (rounding <= softening.of_type[particles.type[i]]) return end;
-  for (std::uint64_t j = i + 1; j < min(end, i + group_size); ++j)
-    if (is_separation_lost(particles.position[j] - particles.position[i], rounding,
-                           softening.of_type[particles.type[j]]))
+  for (std::uint64_t j = i + 1; j < min(end, i + group_size); ++j) {
+    // Nearly all are too far already along one axis: the others are not loaded.
+    if (fabs(particles.position[j].x - place.x) >= lost_within * rounding) continue;
+    if (is_separation_lost(particles.position[j] - place, rounding, softening.of_type[particles.type[j]]))
       return j;
+  }
   return end;
 }
 
