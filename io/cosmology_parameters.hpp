@@ -11,7 +11,7 @@
 
 namespace grove {
 
-/// Section `cosmology` of a parameter file. What a preset says is filled in where nothing is given.
+/// Section `cosmology` of a parameter file. A preset fills in what is not given.
 struct CosmologyParameters {
   std::string preset;  ///< empty: none
   std::optional<double> h, omega_matter, omega_lambda, omega_radiation, w0, wa;

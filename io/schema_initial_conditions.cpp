@@ -108,7 +108,7 @@ Slot<T> of_universe(T CosmologicalModelParameters::*member) {
   return [=](Parameters& p) -> T& { return p.initial_conditions.cosmological.*member; };
 }
 
-/// Of the models that fill a universe, which are no components.
+/// Rows of the models that fill a universe, which are no components.
 std::vector<Row> cosmological_rows(const std::string& s) {
   using C = CosmologicalModelParameters;
   return {

@@ -7,8 +7,8 @@
 #include "kernels/math/node.hpp"
 #include "kernels/math/walk_views.hpp"
 
-/// The walk of single targets along the ropes of trees, for the host and for GPUs. What is opened and what is
-/// added up is the visitor's, where nodes are is known to the trees alone.
+/// The walk of single targets along the ropes of trees, for the host and for GPUs. The visitor decides
+/// what is opened and adds up; the trees alone know where nodes are.
 namespace grove {
 
 /// The code behind the last node of all.

@@ -93,7 +93,7 @@ class TargetExpansion {
   GROVE_HOST_DEVICE void add_node(Softening softening, const Vec3f& d, const Core& core,
                                   const NodeMoments& moments, float scale) {
     if constexpr (order == Order::quadrupole)
-      // What the sums do not take of a source is not computed.
+      // The sums take no softening from the source.
       add_quadrupole(softening, d, CellSource::of(core.centre, core.mass, moments, 0, 0), scale, sum);
     else
       add_particle(softening, d, core.mass, scale, sum);

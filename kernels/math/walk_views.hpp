@@ -37,7 +37,7 @@ struct TopLinks {
   std::int32_t first_leaf;  ///< number of the leftmost leaf below it
   std::int32_t leaves;      ///< leaves below it; 1 for a leaf
 
-  /// Of a cell of another rank, with what is below it not here: a walk that would need it fails.
+  /// Links of a cell of another rank, with nothing below it here: a walk that would need that fails.
   static TopLinks unknown() { return {-2, -1, 0}; }
   GROVE_HOST_DEVICE bool is_leaf() const { return child == -1; }
 

@@ -33,7 +33,7 @@ struct Wanted {
     return a;
   }
 
-  /// Of no leaf: there is nothing to ask. On the host.
+  /// The wants of no leaf: there is nothing to ask. On the host.
   static Wanted nothing() {
     constexpr double inf = std::numeric_limits<double>::infinity();
     return {{inf, inf, inf}, {-inf, -inf, -inf}, 0};

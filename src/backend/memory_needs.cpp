@@ -13,7 +13,7 @@ namespace grove {
 namespace {
 
 constexpr auto links = static_cast<double>(sizeof(NodeLinks)), level = 1.0;
-/// Nodes of bisections. What was measured of these has their nodes in it.
+/// Nodes of bisections a particle. Their memory was measured with these in it.
 constexpr double nodes_of_bisections = 2.0 / bucket_size;
 
 /// Arrays of nodes that stay from step to step, on the host and on GPUs: Forest, DeviceForest.

@@ -13,7 +13,7 @@ class App;
 
 namespace grove {
 
-/// What `grove ic` is told about the models of a universe.
+/// Options of `grove ic` for the models of a universe.
 struct CosmologicalOptions {
   CosmologicalModelParameters model;  ///< without lengths, which have units
   std::string box_size, radius;

@@ -15,7 +15,7 @@ using std::pow, std::sqrt;
 double cube(double x) { return x * x * x; }
 double fourth(double x) { return x * x * x * x; }
 
-/// Of matter without pressure, eq. 19 and 20.
+/// The transfer function of matter without pressure, eq. 19 and 20.
 double pressureless(double q, double alpha, double beta) {
   const double c = 14.2 / alpha + 386 / (1 + 69.9 * pow(q, 1.08));
   const double l = std::log(std::numbers::e + 1.8 * beta * q);

@@ -2,7 +2,7 @@
 
 namespace grove {
 
-/// What the transfer function of matter depends on. Massless neutrinos.
+/// The parameters of the transfer function of matter. Neutrinos have no mass.
 struct TransferParameters {
   double omega_matter = 0.3;
   double omega_baryon = 0.045;  ///< 0: no baryons

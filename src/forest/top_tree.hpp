@@ -33,7 +33,7 @@ struct TopCell {
 /// Leaves are numbered as this rank comes to know them, own ones first.
 class TopMoments {
  public:
-  /// What a rank tells of a cell whose leaves are all its own.
+  /// The sum that a rank tells of a cell whose leaves are all its own.
   using Sum = std::variant<TopSum, LeafRoot>;
 
   /// cells (in): root first, children behind their parents, siblings neighbours; those of other ranks have no
@@ -41,9 +41,9 @@ class TopMoments {
   /// leaves. Cost: O(cells).
   void begin(std::span<const Cell> cells, std::int32_t first_leaf, std::span<const LeafRoot> roots,
              const WalkUnits& units, const AcceptanceRule& rule);
-  /// Of an own cell, by its index.
+  /// The sum of an own cell, by its index.
   Sum sum(std::int32_t cell) const;
-  /// The sum of a cell of another rank. Of own ones nothing is taken.
+  /// Takes the sum of a cell of another rank; ignores those of own cells.
   void take(std::int32_t cell, const Sum& sum);
   /// All are there.
   void finish();

@@ -47,8 +47,7 @@ MeshPart MeshPart::of(int points, int rank, int ranks) {
 MeshTransform::MeshTransform(const Communicator& comm, int points)
     : comm_(comm), part_(MeshPart::of(points, comm.rank(), comm.size())), line_(points) {}
 
-/// Of the modes that are exchanged with each rank: of this rank's planes and its rows, or the other way
-/// around.
+/// How many modes are exchanged with each rank: of this rank's planes and its rows, or the other way around.
 std::vector<Count> MeshTransform::elements(bool of_planes) const {
   std::vector<Count> counts;
   for (int rank = 0; rank < comm_.size(); ++rank) {

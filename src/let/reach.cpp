@@ -136,7 +136,7 @@ void Reach::make_nodes(const KnownCells& known, const TopTree& top, std::span<co
     node.low = node.high = top.centre[node.cell];
     node.reach2 = core.reach2;
     node.power = core.power;
-    // What is no number is opened, so it lies everywhere.
+    // Nodes with values that are no numbers are opened, so they lie everywhere.
     if (!std::isfinite(norm2(node.low)) || std::isnan(core.reach2) || std::isnan(core.power)) {
       constexpr double inf = std::numeric_limits<double>::infinity();
       node.low = {-inf, -inf, -inf};

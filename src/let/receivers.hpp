@@ -17,7 +17,7 @@ struct LeafTargets {
   Vec3d origin;         ///< units of the run
 
   bool are_none() const { return !(bounds.low.x <= bounds.high.x); }
-  /// What stands for leaves that together want this.
+  /// The targets that stand for leaves which together want this.
   static LeafTargets of(const Wanted& wanted, double unit_length);
 };
 

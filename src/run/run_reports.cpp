@@ -155,7 +155,7 @@ void RunReports::step(const Step& step, PhaseTimers& timers, JointReduction& joi
   if (log_) log(step, report);
 }
 
-/// Where space expands, those of peculiar motion.
+/// In expanding space those of peculiar motion.
 Totals RunReports::totals() const {
   const Totals all = run_.backend.totals(run_.domain);
   return run_.timeline.expansion() ? peculiar(all, run_.clock.scale_factor()) : all;

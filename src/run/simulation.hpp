@@ -80,7 +80,7 @@ class Simulation {
   double time() const { return clock_.time(); }
   /// As it is shown to the user.
   std::string time_text() const { return parameters_.shown.text(time(), dimension::time); }
-  /// Where space expands, of peculiar().
+  /// In expanding space those of peculiar().
   Totals totals() const;
 
   /// Cuts stay at the same shares of cells, and the axes of these where they are, for so long. Cells that are

@@ -31,7 +31,7 @@ class Sites {
 
   bool has(int x, int y, int z) const { return is_box_ || static_cast<double>(square(x, y, z)) <= within_; }
 
-  /// Of a site along an axis: in the box, or from its middle.
+  /// The coordinate of a site on an axis: in the box, or from its middle.
   double place(int number) const {
     const double spacing = box_ / along_;
     return is_box_ ? (number + 0.5) * spacing : 0.5 * (2 * number + 1 - along_) * spacing;

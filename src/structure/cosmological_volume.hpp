@@ -50,7 +50,7 @@ struct DisplacementSummary {
   double rms = 0, largest = 0;  ///< length
 };
 
-/// Of the particles that make_particles() gave. Collective; the same on any number of ranks.
+/// Displacements of the particles that make_particles() gave. Collective; the same on any number of ranks.
 DisplacementSummary displacements_of(const Communicator& comm, const CosmologicalVolume& volume,
                                      const Particles& particles);
 

@@ -9,7 +9,7 @@
 namespace grove {
 namespace {
 
-/// Of two modes that are conjugate to each other, the one that is drawn.
+/// True for the one that is drawn of two modes that are conjugate to each other.
 bool is_drawn(const Mode& m) { return m.z != 0 ? m.z > 0 : m.y != 0 ? m.y > 0 : m.x > 0; }
 
 /// Three numbers of 21 bits.

@@ -14,7 +14,7 @@
 namespace grove {
 namespace {
 
-/// What the assignment does to a mode, along one axis: factors that depend on its number.
+/// The factors by which the assignment changes a mode, along one axis, by its number.
 struct AxisResponse {
   std::vector<double> window;       ///< square of the cloud's transform
   std::vector<double> images;       ///< the sum of these over all images beyond Nyquist's frequency

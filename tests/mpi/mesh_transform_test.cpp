@@ -95,7 +95,7 @@ TEST(MeshTransform, names_modes_and_counts_their_images) {
       squares += part.copies(mode) * mode.square();
     });
     EXPECT_EQ(comm.sum(all), n * n * n);
-    // Of each axis: 0, 1, 4, 4, 1 and 0, 1, 4, 9, 4, 1.
+    // The squares on each axis: 0, 1, 4, 4, 1 and 0, 1, 4, 9, 4, 1.
     EXPECT_EQ(comm.sum(squares), 3 * n * n * (n == 5 ? 10 : 19));
   }
 }

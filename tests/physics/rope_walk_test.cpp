@@ -145,7 +145,7 @@ class Recursion {
   Visitor& visitor_;
 };
 
-/// Of a target that goes with one that opens everything.
+/// The pace of a target that goes with one that opens everything.
 struct BesideOpener : NextOnWay {
   static bool any(bool) { return true; }
 };
