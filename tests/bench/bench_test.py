@@ -199,10 +199,29 @@ def large_p(build, _):
     expect(runs > 0, "each rank knows what others own")
 
 
+def cosmology(build, work):
+    """The example of the published sphere, of 298 particles."""
+    example = HERE.parents[1] / "jobs" / "examples"
+    done = subprocess.run([example / "cosmology.sh", build / "grove", work / "sphere", "--sites", "12"], capture_output=True, text=True)
+    expect(done.returncode == 0, f"cosmology.sh: {done.stdout}{done.stderr}")
+    each, total = (float(words.split()[0]) for words in done.stdout.split("first step: ")[1].split("evaluations: "))
+    expect(0 < each < 298, f"no more interactions than particles: {each}")
+    expect(total > 298 * each, f"more steps than the first: {total}")
+    for name in ("panels.png", "interactions.png", "run/snapshot_003.png"):
+        expect((work / "sphere" / name).stat().st_size > 0, f"no {name}")
+    expect(not (work / "sphere" / "run" / "snapshot_004.hdf5").exists(), "four snapshots")
+
+    published = run([example / "cosmology.py", "parameters", "256", "published", work / "published"])
+    (work / "published.yml").write_text(published)
+    check = subprocess.run([build / "grove", "run", "--check", work / "published.yml"], capture_output=True, text=True)
+    for words in ("2874528", "3584 longest ones, 29 snapshots"):
+        expect(words in check.stdout, f"{words}: {check.stdout}{check.stderr}")
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    scripts = {f.__name__: f for f in (kd_figures, octree_paper, trees_at_equal_error, aged_trees, rebuilds, accuracy, trees, large_p)}
+    scripts = {f.__name__: f for f in (kd_figures, octree_paper, trees_at_equal_error, aged_trees, rebuilds, accuracy, trees, large_p, cosmology)}
     with tempfile.TemporaryDirectory() as work:
         scripts[sys.argv[2]](pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(work))
 
