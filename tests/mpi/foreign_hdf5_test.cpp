@@ -99,6 +99,23 @@ TEST_F(ForeignHdf5, units_of_swift) {
   expect_error("without-t.hdf5", "group Units has no attribute 'Unit time in cgs (U_t)'");
 }
 
+/// Its lengths and masses have no h, its velocities are a dx/dt: momenta a^2 dx/dt are a quarter of these at
+/// a = 1/4.
+TEST_F(ForeignHdf5, swift_in_expanding_space) {
+  const ReadOptions of_run{.convert_to = header("swift.hdf5").units, .h = 0.7};
+  const Snapshot found = read_snapshot(comm, folder / "comoving.hdf5", of_run);
+  EXPECT_EQ(found.header.time, 0.25) << "the scale factor";
+  EXPECT_EQ(found.header.box_size, (Vec3d{10, 20, 30}));
+  const Particles now = testing::gathered_by_id(comm, found.particles), then = read("swift.hdf5");
+  ASSERT_EQ(now.size(), then.size());
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    EXPECT_EQ(now.position[i], then.position[i]) << i;
+    EXPECT_EQ(now.velocity[i], then.velocity[i] * 0.25) << i;
+    EXPECT_EQ(now.mass[i], then.mass[i]) << i;
+  }
+  expect_error("comoving.hdf5", "Cosmology/Cosmological run is 1");
+}
+
 TEST_F(ForeignHdf5, boxes_of_three_edges) {
   const std::string inside = validated("swift.hdf5", true), outside = validated("outside.hdf5", false),
                     open = validated("open.hdf5", true);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "io/snapshot.hpp"
 #include "support/change_hdf5.hpp"
 #include "support/foreign_formats.hpp"
@@ -77,6 +78,33 @@ TEST_F(Formats, gadget_binary_in_several_files) {
     testing::put(comm, folder / ("snap_007." + std::to_string(f)),
                  [&] { return testing::gadget_file(particles, style, 2.5, cuts[f], cuts[f + 1]); });
   expect_equal(read_snapshot(comm, folder / "snap_007.2"), particles, SnapshotFormat::gadget1, false);
+}
+
+/// GADGET-2's convention by hand: units over h, velocities dx/dt sqrt(a). In canonical momenta a^2 dx/dt a
+/// factor of 1/8 at a = 1/4. h is a power of two, so that no number is rounded.
+TEST_F(Formats, gadget_binary_of_expanding_space) {
+  const double h = 0.5;
+  for (const bool swapped : {false, true}) {
+    SCOPED_TRACE(swapped);
+    const Particles particles = testing::foreign_particles(alone, n);
+    const GadgetStyle style{.swapped = swapped, .redshift = 3, .box_size = 1000, .h = h};
+    testing::put(comm, folder / "a.dat",
+                 [&] { return testing::gadget_file(particles, style, 0.25, 0, particles.size()); });
+    Particles expected = particles;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      expected.position[i] *= 1 / h;
+      expected.velocity[i] *= 0.125;
+      expected.mass[i] /= h;
+    }
+    const Snapshot found = read_snapshot(comm, folder / "a.dat", {.convert_to = Units::galactic(), .h = h});
+    EXPECT_EQ(found.header.byte_swapped, swapped);
+    EXPECT_EQ(found.header.time, 0.25) << "the scale factor";
+    EXPECT_EQ(found.header.box_size, (Vec3d{2000, 2000, 2000}));
+    EXPECT_TRUE(all_by_id(comm, found.particles) == all_by_id(alone, expected));
+    EXPECT_THROW(read_snapshot(comm, folder / "a.dat"), InputError) << "static space";
+    EXPECT_THROW(read_snapshot(comm, folder / "a.dat", {.h = 0.7}), InputError) << "another h";
+    comm.barrier();
+  }
 }
 
 TEST_F(Formats, mass_table_of_a_type_that_a_file_lacks_does_not_count) {

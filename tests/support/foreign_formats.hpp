@@ -44,6 +44,7 @@ struct GadgetStyle {
   bool wide_ids = false;      ///< 64 instead of 32 bits
   bool ids = true;            ///< format 2 can do without
   bool mass_table = false;    ///< mass of type 1 (then 0.5 for all of it) in the header
+  double redshift = 0, box_size = 0, h = 0;
   int files = 1;
   std::uint8_t velocity_types = all_types;  ///< bit t set: velocities of type t are there
 };
@@ -77,9 +78,9 @@ inline std::string gadget_header(const GadgetStyle& style, const std::array<int,
   Bytes header(style.swapped);
   for (const int count : here) header.add(count);
   for (int type = 0; type < 6; ++type) header.add(style.mass_table && type == 1 ? 0.5 : 0.0);
-  header.add(time).add(0.0).add(0).add(0);
+  header.add(time).add(style.redshift).add(0).add(0);
   for (const int count : total) header.add(count);
-  header.add(0).add(style.files);
+  header.add(0).add(style.files).add(style.box_size).add(0.3).add(0.7).add(style.h);
   return header.pad(256).text();
 }
 

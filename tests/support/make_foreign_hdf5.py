@@ -80,6 +80,13 @@ def swift(periodic=True, without=None, shift=0.0):
     return change
 
 
+def comoving(file):
+    """SWIFT's at redshift 3."""
+    swift()(file)
+    file.create_group("Cosmology").attrs["Cosmological run"] = np.array([1])
+    file["Header"].attrs["Redshift"] = np.array([3.0])
+
+
 def both(file):
     """SWIFT's units, and GADGET-4's parameters of others."""
     swift()(file)
@@ -97,6 +104,7 @@ def main():
         virtual(f"{folder}/{name}.hdf5", [f"{folder}/{name}-piece{i}.hdf5" for i in range(2)])
     box = np.array([10.0, 20.0, 30.0])
     write(f"{folder}/swift.hdf5", swift(), box)
+    write(f"{folder}/comoving.hdf5", comoving, box)
     write(f"{folder}/outside.hdf5", swift(shift=1.0), box)
     write(f"{folder}/open.hdf5", swift(periodic=False, shift=1.0), box)
     write(f"{folder}/both.hdf5", both, box)
