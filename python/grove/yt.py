@@ -12,9 +12,11 @@ from yt.frontends.gadget.fields import GadgetFieldInfo
 _UNITS = ("UnitLength_in_cm", "UnitMass_in_g", "UnitVelocity_in_cm_per_s")
 
 
-def _extent(grove):
-    """A cube around all particles, whose faces none of them touches; None where the file does not state it."""
-    if "LowestCoordinates" not in grove:
+def _extent(file):
+    """A cube around all particles in open space, whose faces none of them touches; None where the file does not state it, or
+    states a box, which yt reads by itself."""
+    grove = file["Grove"].attrs
+    if np.any(np.array(file["Header"].attrs["BoxSize"]) > 0) or "LowestCoordinates" not in grove:
         return None
     low, high = np.array(grove["LowestCoordinates"]), np.array(grove["HighestCoordinates"])
     half = 0.505 * np.max(high - low) or 0.5
@@ -32,7 +34,7 @@ def _reader(name, base, is_right):
             if unit_base is None:
                 unit_base = {name: float(file["Units"].attrs[name]) for name in _UNITS}
             if bounding_box is None:
-                bounding_box = _extent(file["Grove"].attrs)
+                bounding_box = _extent(file)
         GadgetHDF5Dataset.__init__(self, filename, dataset_type=dataset_type, unit_base=unit_base,
                                    bounding_box=bounding_box, **options)
 

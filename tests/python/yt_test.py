@@ -1,6 +1,10 @@
-"""Snapshots as yt opens them without arguments: by its own readers, then by the one in Grove's module."""
+"""Snapshots as yt opens them without arguments: by its own readers, then by the one in Grove's module.
+
+    yt_test.py GROVE
+"""
 import importlib.util
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -19,6 +23,8 @@ yt.set_log_level(50)
 
 PARSECS = grove.Units.of(3.085678e18, 1.989e33, 1e5)
 MYR_PER_UNIT = 3.085678e18 / 1e5 / 3.15576e13
+UNIVERSE = ("--redshift 9 --hubble 0.7 --omega-matter 0.3 --omega-lambda 0.7 --omega-baryon 0.045 --sigma8 0.8 "
+            "--spectral-index 1").split()
 # yt's solar mass and parsec differ from Grove's in the fourth and sixth digit.
 TOLERANCE = 5e-4
 
@@ -58,6 +64,34 @@ class Snapshots(unittest.TestCase):
         self.check(yt.load(self.path("parsecs")), "pc", "Msun")
         self.check(yt.load(self.path("galactic")), "kpc", "1e10*Msun")
 
+    def check_comoving(self):
+        """A box and a sphere of Omega_m 0.3 and h 0.7 at z = 9."""
+        box, density = 50, 0.3 * 2.7754e11 * 0.7**2  # Mpc, Msun/Mpc^3, both comoving
+        for model, sphere, count in (("cosmological-box", [], 12**3), ("cosmological-sphere", ["--radius", "20 Mpc"], None)):
+            path = self.path(model)
+            subprocess.run([sys.argv[-1], "ic", model, "--sites", "12", "--box-size", f"{box} Mpc", *sphere, *UNIVERSE,
+                            "--overwrite", "-o", path], check=True, stdout=subprocess.DEVNULL)
+            dataset = yt.load(path)
+            self.assertEqual(dataset.cosmological_simulation, 1)
+            self.assertAlmostEqual(float(dataset.current_redshift), 9, delta=1e-12)
+            self.assertEqual([float(x) for x in (dataset.hubble_constant, dataset.omega_matter, dataset.omega_lambda)],
+                             [0.7, 0.3, 0.7])
+            everything = dataset.all_data()
+            with h5py.File(path) as file:
+                group = file["PartType1"]
+                places, velocities = group["Coordinates"][...] / 0.7, group["Velocities"][...] * 0.1**0.5
+            self.assertEqual(len(places), count or len(places))
+            mass = everything["all", "particle_mass"].to("Msun").d
+            np.testing.assert_allclose(mass, density * (box / 12) ** 3, rtol=TOLERANCE)
+            np.testing.assert_allclose(everything["all", "particle_position"].to("kpccm").d, places, rtol=TOLERANCE)
+            np.testing.assert_allclose(everything["all", "particle_velocity"].to("km/s").d, velocities, rtol=TOLERANCE)
+            if not sphere:
+                np.testing.assert_allclose(dataset.domain_width.to("Mpccm").d, box, rtol=TOLERANCE)
+                self.assertEqual(tuple(dataset.periodicity), (True, True, True))
+
+    def test_1_of_expanding_space_by_readers_of_yt(self):
+        self.check_comoving()
+
     def test_2_by_the_reader_in_the_module(self):
         import grove.yt
         for name, length, mass in (("parsecs", "pc", "Msun"), ("galactic", "kpc", "1e10*Msun"), ("gas", "pc", "Msun")):
@@ -67,6 +101,10 @@ class Snapshots(unittest.TestCase):
             low, high = dataset.domain_left_edge.to(length).d, dataset.domain_right_edge.to(length).d
             self.assertTrue(np.all(low < self.positions.min(axis=0)) and np.all(self.positions.max(axis=0) < high))
             self.assertEqual(tuple(dataset.periodicity), (False, False, False))
+
+    def test_2_of_expanding_space_beside_the_reader_in_the_module(self):
+        import grove.yt
+        self.check_comoving()
 
     def test_3_plots_show_all_particles(self):
         import grove.yt
@@ -87,4 +125,4 @@ class Snapshots(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=1)
+    unittest.main(argv=sys.argv[:1], verbosity=1)
