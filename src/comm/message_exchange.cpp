@@ -8,8 +8,9 @@
 namespace grove {
 
 MessageExchange::MessageExchange(const Communicator& comm, std::vector<Message> messages,
-                                 std::vector<int> senders, std::size_t piece_bytes)
+                                 std::vector<int> senders, std::size_t piece_bytes, Tag tag)
     : comm_(comm),
+      tag_(tag),
       outgoing_(std::move(messages)),
       piece_blocks_(std::max<std::size_t>(1, piece_bytes / sizeof(MessageBlock))) {
   for (const int rank : senders) incoming_.push_back({{rank, {}}, false});
@@ -19,14 +20,14 @@ MessageExchange::MessageExchange(const Communicator& comm, std::vector<Message> 
 MessageExchange::MessageExchange(const Communicator& comm, std::vector<Message> messages,
                                  std::vector<Renewed> renewed, std::size_t piece_bytes)
     : comm_(comm),
+      tag_(Tag::let_payload),
       outgoing_(std::move(messages)),
       piece_blocks_(std::max<std::size_t>(1, piece_bytes / sizeof(MessageBlock))) {
   for (Renewed& known : renewed) {
     Message& message = incoming_.emplace_back(Incoming{std::move(known.message), true}).message;
     for_pieces(known.first, message.blocks.size(), [&](std::size_t first, std::size_t bytes) {
       GROVE_MPI(MPI_Irecv(message.blocks.data() + first, static_cast<int>(bytes), MPI_BYTE, message.rank,
-                          static_cast<int>(Tag::let_payload), comm_.get(),
-                          &requests_.emplace_back(MPI_REQUEST_NULL)));
+                          static_cast<int>(tag_), comm_.get(), &requests_.emplace_back(MPI_REQUEST_NULL)));
     });
   }
   send();
@@ -44,8 +45,7 @@ void MessageExchange::send() {
     for_pieces(0, message.blocks.size(), [&](std::size_t first, std::size_t bytes) {
       count_message(bytes);
       GROVE_MPI(MPI_Isend(message.blocks.data() + first, static_cast<int>(bytes), MPI_BYTE, message.rank,
-                          static_cast<int>(Tag::let_payload), comm_.get(),
-                          &requests_.emplace_back(MPI_REQUEST_NULL)));
+                          static_cast<int>(tag_), comm_.get(), &requests_.emplace_back(MPI_REQUEST_NULL)));
     });
 }
 
@@ -64,17 +64,19 @@ void MessageExchange::receive(Incoming& incoming, MPI_Message piece, const MPI_S
     GROVE_MPI(MPI_Mrecv(blocks.data() + first, bytes, MPI_BYTE, &piece, MPI_STATUS_IGNORE));
 }
 
-void MessageExchange::progress() {
+bool MessageExchange::progress() {
   for (Incoming& incoming : incoming_)
     for (int is_there = 1; is_there && !incoming.is_known;) {
       MPI_Message piece;
       MPI_Status status;
-      GROVE_MPI(MPI_Improbe(incoming.message.rank, static_cast<int>(Tag::let_payload), comm_.get(), &is_there,
-                            &piece, &status));
+      GROVE_MPI(MPI_Improbe(incoming.message.rank, static_cast<int>(tag_), comm_.get(), &is_there, &piece,
+                            &status));
       if (is_there) receive(incoming, piece, status);
     }
   int done = 0;
   GROVE_MPI(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE));
+  return done != 0 && std::all_of(incoming_.begin(), incoming_.end(),
+                                  [](const Incoming& incoming) { return incoming.is_known; });
 }
 
 std::vector<Message> MessageExchange::finish() {
@@ -84,8 +86,7 @@ std::vector<Message> MessageExchange::finish() {
     while (!incoming.is_known) {
       MPI_Message piece;
       MPI_Status status;
-      GROVE_MPI(MPI_Mprobe(incoming.message.rank, static_cast<int>(Tag::let_payload), comm_.get(), &piece,
-                           &status));
+      GROVE_MPI(MPI_Mprobe(incoming.message.rank, static_cast<int>(tag_), comm_.get(), &piece, &status));
       receive(incoming, piece, status);
     }
   GROVE_MPI(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));

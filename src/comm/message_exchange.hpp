@@ -33,9 +33,9 @@ class MessageExchange {
   static constexpr std::size_t default_piece_bytes = std::size_t{1} << 30;
 
   /// Not collective. messages: at most one for each rank, none to itself. senders: ranks from which one
-  /// comes, each once, ascending.
+  /// comes, each once.
   MessageExchange(const Communicator& comm, std::vector<Message> messages, std::vector<int> senders,
-                  std::size_t piece_bytes = default_piece_bytes);
+                  std::size_t piece_bytes = default_piece_bytes, Tag tag = Tag::let_payload);
   /// A message that came before, of which the blocks from `first` on come anew.
   struct Renewed {
     Message message;
@@ -47,10 +47,10 @@ class MessageExchange {
   MessageExchange(const MessageExchange&) = delete;
   MessageExchange& operator=(const MessageExchange&) = delete;
 
-  /// Gives MPI a chance to move messages on. Does not block.
-  void progress();
+  /// Gives MPI a chance to move messages on. Does not block. True if finish() will not have to wait.
+  bool progress();
 
-  /// Waits for everything and returns what was received, in order of the senders' ranks. Call once.
+  /// Waits for everything and returns what was received, in order of the senders. Call once.
   std::vector<Message> finish();
 
  private:
@@ -64,6 +64,7 @@ class MessageExchange {
   void receive(Incoming& incoming, MPI_Message piece, const MPI_Status& status);
 
   const Communicator& comm_;
+  Tag tag_;
   std::vector<Message> outgoing_;
   std::vector<Incoming> incoming_;
   std::size_t piece_blocks_;

@@ -160,7 +160,7 @@ void TreeExchange::select(const GravitySetup& setup, const Forest& forest) {
 void TreeExchange::select_anew(const GravitySetup& setup, const Forest& forest) {
   const std::vector<Message> received = exchange_->finish();
   const DriftRoom room = keeps_ ? DriftRoom{keeping_.room / 2, now_->told->drift()} : DriftRoom{};
-  std::vector<Message> messages;
+  std::vector<Message> straight, routed;
   std::size_t next = 0, most_bytes = 0;
   now_->sent.clear();
   for (const Reach::Part& part : now_->reach->out()) {
@@ -172,12 +172,16 @@ void TreeExchange::select_anew(const GravitySetup& setup, const Forest& forest) 
     const auto tree = [&](std::int32_t leaf) { return forest.tree(leaf); };
     select_cells(top_.view(), part.own, nodes, receivers, tree, room, selection);
     const auto cell = [&](std::int32_t node) { return top_.cell(node); };
-    messages.push_back({part.rank, pack_let(selection, cell, tree)});
+    (goes_straight(part) ? straight : routed).push_back({part.rank, pack_let(selection, cell, tree)});
     if (keeps_) now_->sent.push_back(std::move(selection));
   }
   tables_[TableBytes::search] += most_bytes;
   for (const Message& message : received) tables_[TableBytes::notices] += bytes_of(message.blocks);
-  exchange_.emplace(comm_, std::move(messages), ranks_of(now_->reach->in()));
+  std::vector<int> senders;
+  for (const Reach::Part& part : now_->reach->in())
+    if (goes_straight(part)) senders.push_back(part.rank);
+  exchange_.emplace(comm_, std::move(straight), std::move(senders));
+  if (comm_.size() >= least_routed_) routed_.emplace(comm_, std::move(routed));
 }
 
 /// Those that may open what is in reach of a rank. received: from near ranks, of which `next` comes next.
@@ -192,22 +196,57 @@ std::vector<LeafTargets> TreeExchange::targets_of(const Reach::Part& part, const
 }
 
 void TreeExchange::send_values(const Forest& forest) {
-  std::vector<Message> messages;
+  std::vector<Message> straight, routed;
   const auto tree = [&](std::int32_t leaf) { return forest.tree(leaf); };
   const auto cell = [&](std::int32_t node) { return top_.cell(node); };
-  for (std::size_t i = 0; i < now_->sent.size(); ++i)
-    messages.push_back({now_->reach->out()[i].rank, pack_let_values(now_->sent[i], cell, tree)});
+  for (std::size_t i = 0; i < now_->sent.size(); ++i) {
+    const Reach::Part& part = now_->reach->out()[i];
+    (goes_straight(part) ? straight : routed)
+        .push_back({part.rank, pack_let_values(now_->sent[i], cell, tree)});
+  }
   std::vector<MessageExchange::Renewed> renewed;
-  for (Message& message : now_->received) {
+  for (std::size_t i = 0; i < now_->received.size(); ++i) {
+    Message& message = now_->received[i];
+    if (!goes_straight(now_->reach->in()[i])) continue;
     const std::size_t first = values_begin(message);
     renewed.push_back({std::move(message), first});
   }
-  exchange_.emplace(comm_, std::move(messages), std::move(renewed));
+  exchange_.emplace(comm_, std::move(straight), std::move(renewed));
+  if (comm_.size() >= least_routed_) routed_.emplace(comm_, std::move(routed));
+}
+
+void TreeExchange::progress() {
+  exchange_->progress();
+  if (routed_) routed_->progress();
+}
+
+/// The messages of all ranks that own walks may open cells of, in order of these; new values in those of
+/// before.
+std::vector<Message> TreeExchange::receive() {
+  std::vector<Message> near = exchange_->finish(), far, all;
+  if (routed_) far = routed_->finish();
+  exchange_.reset();
+  routed_.reset();
+  std::size_t next_near = 0, next_far = 0;
+  for (std::size_t i = 0; i < now_->reach->in().size(); ++i) {
+    if (goes_straight(now_->reach->in()[i])) {
+      all.push_back(std::move(near.at(next_near++)));
+      continue;
+    }
+    Message& message = far.at(next_far++);
+    if (!is_kept_) {
+      all.push_back(std::move(message));
+      continue;
+    }
+    Message& before = all.emplace_back(std::move(now_->received[i]));
+    std::copy(message.blocks.begin(), message.blocks.end(),
+              before.blocks.begin() + static_cast<std::ptrdiff_t>(values_begin(before)));
+  }
+  return all;
 }
 
 GravityStorage::Imported TreeExchange::import(std::span<const SourceTree> own) {
-  now_->received = exchange_->finish();
-  exchange_.reset();
+  now_->received = receive();
   trees_.assign(own.begin(), own.end());
   trees_.resize(top_.roots().size());
   tables_[TableBytes::trees] = bytes_of(trees_);

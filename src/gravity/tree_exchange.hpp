@@ -10,6 +10,7 @@
 #include "base/timers.hpp"
 #include "comm/communicator.hpp"
 #include "comm/message_exchange.hpp"
+#include "comm/routed_exchange.hpp"
 #include "decomposition/known_cells.hpp"
 #include "forest/forest.hpp"
 #include "forest/top_tree.hpp"
@@ -47,6 +48,8 @@ class TreeExchange {
   };
   /// From the next exchange on. The same on all ranks.
   void set_keeping(Keeping keeping) { keeping_ = keeping; }
+  /// So many ranks, or more, send what is for far ones over others (RoutedExchange). The same on all ranks.
+  void set_least_routed(int ranks) { least_routed_ = ranks; }
 
   /// The own trees and particles.
   struct Own {
@@ -62,7 +65,7 @@ class TreeExchange {
   void select(const GravitySetup& setup, const Forest& forest);
   GravityStorage::Imported import(std::span<const SourceTree> own);
   /// Gives messages a chance to move on.
-  void progress() { exchange_->progress(); }
+  void progress();
   void end_walk();
   /// The trees have other shapes or owners from now on.
   void forget();
@@ -108,11 +111,14 @@ class TreeExchange {
                                       std::span<const Message> received, std::size_t& next) const;
   void select_anew(const GravitySetup& setup, const Forest& forest);
   void send_values(const Forest& forest);
+  bool goes_straight(const Reach::Part& part) const { return part.is_near || comm_.size() < least_routed_; }
+  std::vector<Message> receive();
   void give_up(int first_active);
   void count_kept(int first_active);
 
   const Communicator& comm_;
   Keeping keeping_;
+  int least_routed_ = 32;
   std::map<int, OfRung> of_rung_;
   std::map<int, int> walks_before_;  ///< from each rung on, through the trees before
   std::map<int, int> least_walks_;   ///< from each rung on that selections were given up of
@@ -123,11 +129,12 @@ class TreeExchange {
   std::vector<SourceTree> trees_;  ///< of the own leaves and of those that were imported
 
   // During a walk.
-  OfRung* now_ = nullptr;       ///< from its rung on
-  bool keeps_ = false;          ///< it is to have room, or has
-  bool is_kept_ = false;        ///< only values travel
-  std::vector<Wanted> wanted_;  ///< by cover
-  std::optional<MessageExchange> exchange_;
+  OfRung* now_ = nullptr;                    ///< from its rung on
+  bool keeps_ = false;                       ///< it is to have room, or has
+  bool is_kept_ = false;                     ///< only values travel
+  std::vector<Wanted> wanted_;               ///< by cover
+  std::optional<MessageExchange> exchange_;  ///< with near ranks
+  std::optional<RoutedExchange> routed_;     ///< with far ones
 };
 
 }  // namespace grove

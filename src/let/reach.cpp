@@ -40,9 +40,15 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
     const auto n = static_cast<std::size_t>(cell);
     return walks.may_open(top.centre[n], grown(top.core[n], room), unit_length);
   };
-  // Walks that are so far off that they accept the cells two levels below need no better description.
+  // Walks need no better description that are so far off that they accept the cells two levels below, or so
+  // close together that a node of some particles is as large as they are: nearly all of them open the same.
   const auto is_near = [&](const Wanted& walks, std::int32_t cell) {
     constexpr float far = 1.F / 8;  // of the squared distance
+    constexpr double some = 8;
+    const double share = some / static_cast<double>(known.cells[static_cast<std::size_t>(cell)].count);
+    const Vec3d size = walks.high - walks.low;
+    if (std::max({size.x, size.y, size.z}) < std::cbrt(share) * top.core[cell].radius * unit_length)
+      return false;
     NodeCore core = grown(top.core[cell], room);
     core.reach2 *= far;
     core.power *= far;

@@ -11,11 +11,12 @@
 namespace grove {
 namespace {
 
-/// The master's, everywhere.
-template <class T>
-std::vector<T> of_master(const Communicator& comm, std::vector<T> values) {
-  if (!comm.is_master()) values.clear();
-  return comm.all_gather_arrays(std::span<const T>(values));
+/// The master's runs of leaves, everywhere, in one message. runs: of all ranks, or none.
+std::vector<std::int32_t> of_master(const Communicator& comm, std::vector<std::int32_t> runs) {
+  if (!comm.is_master() || runs.empty()) runs.assign(static_cast<std::size_t>(comm.size()) + 1, -1);
+  comm.broadcast_bytes(std::as_writable_bytes(std::span(runs)));
+  if (runs[0] < 0) runs.clear();
+  return runs;
 }
 
 std::vector<Count> particles_by_leaf(const Domain& domain) {

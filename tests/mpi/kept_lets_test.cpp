@@ -79,10 +79,11 @@ void step(const Communicator& comm, SharedDomain& shared, HostForces& forces, do
 
 /// Twice new trees and the steps of the ruler.
 Outcome evolve(const Communicator& comm, const GravityParameters& parameters, double drift,
-               TreeExchange::Keeping keeping) {
+               TreeExchange::Keeping keeping, int least_routed = 100) {
   SharedDomain shared = share_out(comm, make_clumps(), 128);
   HostForces forces(comm, parameters, shared.particles);
   forces.storage.exchange().set_keeping(keeping);
+  forces.storage.exchange().set_least_routed(least_routed);
   Outcome outcome;
   for (int trees = 0; trees < 2; ++trees) {
     forces.evaluate(shared.domain);
@@ -137,6 +138,13 @@ TEST_P(KeptLets, give_the_same_bits_with_less_said) {
   const Outcome none = evolve(comm_, parameters_, drift, never);
   expect_right(none, drift);
   EXPECT_EQ(none.exchanges.kept + none.exchanges.with_room, 0);
+}
+
+/// What is for far ranks goes over others.
+TEST_P(KeptLets, may_be_routed) {
+  constexpr double drift = 1e-6;
+  for (const TreeExchange::Keeping& keeping : {always, never, too_little})
+    expect_right(evolve(comm_, parameters_, drift, keeping, 2), drift);
 }
 
 /// Groups leave their room.

@@ -1,10 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <functional>
 #include <vector>
 
+#include "base/activity.hpp"
 #include "comm/message_exchange.hpp"
+#include "comm/routed_exchange.hpp"
 
 namespace grove {
 namespace {
@@ -99,6 +103,32 @@ TEST(MessageExchange, may_be_followed_by_another_at_once) {
     ASSERT_EQ(received.size(), 1u);
     EXPECT_EQ(received[0].rank, left);
     EXPECT_EQ(received[0].blocks.size(), static_cast<std::size_t>(round));
+  }
+}
+
+/// Those of some pairs, several for one pair, to all and to none; and the next ones at once.
+TEST(RoutedExchange, delivers_every_message) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const auto all = [](int from, int to) { return from == to ? 0 : 1; };
+  const auto several = [](int from, int to) { return from == to ? 0 : (from + 2 * to) % 3; };
+  const auto of_one = [](int from, int to) { return from != to && (from == 0 || to == 1) ? 2 : 0; };
+  const auto none = [](int, int) { return 0; };
+  for (const std::function<int(int, int)>& number :
+       {std::function<int(int, int)>(all), {several}, {of_one}, {none}}) {
+    std::vector<Message> messages, expected;
+    for (int other = comm.size() - 1; other >= 0; --other)
+      for (int i = 0; i < number(comm.rank(), other); ++i)
+        messages.push_back(make_message(comm.rank() + i, other, other));
+    for (int other = 0; other < comm.size(); ++other)
+      for (int i = 0; i < number(other, comm.rank()); ++i)
+        expected.push_back(make_message(other + i, comm.rank(), other));
+    const Activity before = activity();
+    RoutedExchange exchange(comm, std::move(messages));
+    for (int i = 0; i < comm.rank(); ++i) exchange.progress();
+    expect_same(exchange.finish(), expected);
+    // A round halves ranges, rounded up; the last rank of an odd one sends and may get nothing.
+    EXPECT_LE((activity() - before).messages,
+              static_cast<std::uint64_t>(std::bit_width(static_cast<unsigned>(comm.size()) - 1)));
   }
 }
 
