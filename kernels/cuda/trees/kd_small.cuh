@@ -29,10 +29,7 @@ class KdSmallTree {
     KdSmallNode node{0, count(root_), root_.before, root_.cut_low, root_.cut_high};
     while (true) {
       if (node.count <= bucket() || fits_lanes(node)) {
-        if (node.count <= bucket())
-          finish(node);
-        else
-          KdLaneTree(v_, root_, m_, node).grow();
+        grow_rest(node);
         if (waiting == 0) return;
         node = m_.waiting[--waiting];
         __syncwarp();
@@ -233,6 +230,13 @@ class KdSmallTree {
       largest = max(largest, m_.mass[m_.slot[i]]);
     for (int step = 1; step < 32; step *= 2) largest = max(largest, __shfl_xor_sync(~0U, largest, step));
     return largest;
+  }
+
+  __device__ void grow_rest(const KdSmallNode& node) const {
+    if (node.count <= bucket())
+      finish(node);
+    else
+      KdLaneTree(v_, root_, m_, node).grow();
   }
 
   /// A bucket: its particles by id.
