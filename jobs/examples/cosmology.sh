@@ -7,9 +7,10 @@
 # GROVE: the program. FOLDER gets the run and panels.png, interactions.png. Without more the run has Grove's default accuracy, in block
 # steps even in the logarithm of the scale factor. --published: as published, 3584 shared steps even in time, monopoles, one octree with a
 # particle in each bucket, opening angle 0.6, ropes, 29 snapshots. --sites: along an edge of the box, 256; 64 are a run for a
-# CPU. --ranks: by mpirun. Needs h5py and matplotlib for the figures.
+# CPU. --ranks: by mpirun. A python3 with h5py and matplotlib draws the figures: PYTHON, or that of the user, or the
+# system's.
 set -euo pipefail
-[ $# -ge 2 ] || { sed -n '2,10p' "$0"; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,11p' "$0"; exit 2; }
 here=$(dirname "$(realpath "$0")")
 grove=$1 folder=$2 way=default sites=256 ranks=0
 shift 2
@@ -21,9 +22,10 @@ while [ $# -gt 0 ]; do
     *) echo "cosmology.sh: no such option: $1"; exit 2 ;;
   esac
 done
+python=$("$here/../python-with.sh" h5py matplotlib)
 mkdir -p "$folder"
-python3 "$here/cosmology.py" parameters "$sites" "$way" "$folder" > "$folder/sphere.yml"
+"$python" "$here/cosmology.py" parameters "$sites" "$way" "$folder" > "$folder/sphere.yml"
 run=("$grove" run "$folder/sphere.yml" --overwrite)
 [ "$ranks" = 0 ] || run=(mpirun -n "$ranks" "${run[@]}")
 "${run[@]}"
-python3 "$here/cosmology.py" figures "$sites" "$way" "$folder"
+"$python" "$here/cosmology.py" figures "$sites" "$way" "$folder"

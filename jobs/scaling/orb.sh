@@ -13,7 +13,7 @@
 #   OUT       folder of the results                 orb-scaling
 #   REDO      1: repeat runs that are there already
 #   MPIRUN    starts ranks                          mpirun --oversubscribe
-#   PYTHON    for tables and pictures               python3
+#   PYTHON    with matplotlib, for pictures         python3, /usr/bin/python3
 #   CORES     ranks of schedule a                   all cores
 #   MEMORY    of the host, in bytes                 what is available
 #   REPEAT    runs of d and e, medians are reported 5
@@ -70,7 +70,6 @@ GROVE=${GROVE:-build/grove}
 BENCH=${BENCH:-build/tests/bench/bench_orb_gpu}
 OUT=${OUT:-orb-scaling}
 REDO=${REDO:-0}
-PYTHON=${PYTHON:-python3}
 read -ra mpirun <<<"${MPIRUN:-mpirun --oversubscribe}"
 CORES=${CORES:-$(nproc)}
 MEMORY=${MEMORY:-$(memory_available)}
@@ -113,7 +112,7 @@ run() {
     is_new[$name]=1
     printf '%-40s %10s s\n' "$name" "$(awk '$1 == "total" { print $2 }' "$OUT/runs/$name.txt")"
   fi
-  "$PYTHON" jobs/scaling/orb_tables.py "$OUT" >/dev/null || exit 1
+  python3 jobs/scaling/orb_tables.py "$OUT" >/dev/null || exit 1
 }
 
 # host_run SCHEDULE N LEAVES RANKS: where particles live on the host, if they fit. 93 bytes a particle, and 29 (one rank) to
@@ -177,9 +176,9 @@ else
 fi
 
 stage "results in $OUT"
-"$PYTHON" jobs/scaling/orb_tables.py "$OUT"
-if "$PYTHON" -c 'import matplotlib, numpy' 2>/dev/null; then
-  "$PYTHON" jobs/scaling/orb_plots.py "$OUT"
+python3 jobs/scaling/orb_tables.py "$OUT"
+if python=$(jobs/python-with.sh matplotlib numpy); then
+  "$python" jobs/scaling/orb_plots.py "$OUT"
 else
-  echo "no pictures: $PYTHON has no matplotlib (Debian: python3-matplotlib); then jobs/scaling/orb_plots.py $OUT draws them"
+  echo "no pictures: later, jobs/scaling/orb_plots.py $OUT draws them"
 fi

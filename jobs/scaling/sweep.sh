@@ -59,20 +59,11 @@ measure() {
   mv "$json.part" "$json"
 }
 
-# The first python3 that has matplotlib: one of the user's own may hide the system's.
-with_matplotlib() {
-  local python
-  for python in python3 /usr/bin/python3; do
-    if "$python" -c 'import matplotlib' 2>/dev/null; then echo "$python"; return; fi
-  done
-  echo "no python3 with matplotlib was found: install it (Debian: python3-matplotlib) or name one, PYTHON=..." >&2
-  return 1
-}
-
 # finish strong|weak: status 1 if a run has failed.
 finish() {
   if [ "$PLOTS" = 1 ] || [ "$only_plots" = 1 ]; then
-    local python=${PYTHON:-$(with_matplotlib)}
+    local python
+    python=$(jobs/python-with.sh matplotlib)
     "$python" jobs/scaling/tables.py "$1" "$OUT"
     "$python" jobs/scaling/plots.py "$1" "$OUT"
   fi
