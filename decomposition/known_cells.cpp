@@ -23,6 +23,27 @@ std::vector<Cell> subtree_of(std::span<const Cell> cells, std::int32_t root, con
   return subtree;
 }
 
+/// Says whether a cell is a cover, unless it lies in one.
+struct CoverRule {
+  const Domain& domain;
+  Count most;
+
+  explicit CoverRule(const Domain& of)
+      : domain(of), most(most_in_cover(of.cells[0].count, of.first_leaf.size() - 1)) {}
+  int owner(const Cell& cell) const { return domain.owner(cell.first_leaf); }
+  bool operator()(const Cell& cell) const {
+    return owner(cell) == domain.owner(cell.first_leaf + cell.leaves - 1) &&
+           (cell.count <= most || cell.is_leaf());
+  }
+};
+
+/// The cells of a whole domain without those below covers of other ranks, breadth-first.
+std::vector<Cell> pruned_cells(const Domain& domain, int rank) {
+  const CoverRule is_cover(domain);
+  return subtree_of(domain.cells, 0,
+                    [&](const Cell& cell) { return !is_cover(cell) || is_cover.owner(cell) == rank; });
+}
+
 }  // namespace
 
 Count most_in_cover(Count particles, std::size_t ranks) {
@@ -34,25 +55,20 @@ KnownCells known_cells(const Domain& domain, int rank) {
   KnownCells known;
   known.first_cover.assign(domain.first_leaf.size(), 0);
   if (domain.cells.empty()) return known;
-  const Count most = most_in_cover(domain.cells[0].count, domain.first_leaf.size() - 1);
-  known.cells = {domain.cells[0]};
-  std::vector<bool> is_covered = {false};  // by known cell: it lies in a cover
+  if (domain.is_whole) known.pruned = pruned_cells(domain, rank);
+  known.cells = domain.is_whole ? std::span<const Cell>(known.pruned) : domain.cells;
+  const CoverRule may_be_cover(domain);
+  std::vector<bool> is_covered(known.cells.size(), false);
   for (std::size_t i = 0; i < known.cells.size(); ++i) {
-    Cell& cell = known.cells[i];
-    const int first = domain.owner(cell.first_leaf), last = domain.owner(cell.first_leaf + cell.leaves - 1);
-    const bool is_cover = !is_covered[i] && first == last && (cell.count <= most || cell.is_leaf());
+    const Cell& cell = known.cells[i];
+    const bool is_cover = !is_covered[i] && may_be_cover(cell);
     if (is_cover) {
       known.cover.push_back(static_cast<std::int32_t>(i));
-      ++known.first_cover[static_cast<std::size_t>(first) + 1];
+      ++known.first_cover[static_cast<std::size_t>(may_be_cover.owner(cell)) + 1];
     }
-    const std::int32_t child = cell.child;
-    if (child < 0) continue;
-    const bool is_end = is_cover && first != rank;
-    cell.child = is_end ? -1 : static_cast<std::int32_t>(known.cells.size());
-    if (is_end) continue;
-    for (const std::int32_t c : {child, child + 1})
-      known.cells.push_back(domain.cells[static_cast<std::size_t>(c)]);
-    is_covered.resize(known.cells.size(), is_cover || is_covered[i]);
+    if (cell.child < 0) continue;
+    const auto child = static_cast<std::size_t>(cell.child);
+    is_covered[child] = is_covered[child + 1] = is_cover || is_covered[i];
   }
   const auto first_leaf = [&](std::int32_t cell) {
     return known.cells[static_cast<std::size_t>(cell)].first_leaf;
@@ -65,7 +81,8 @@ KnownCells known_cells(const Domain& domain, int rank) {
 
 Domain known_part(Domain domain, int rank) {
   const auto r = static_cast<std::size_t>(rank);
-  domain.take_cells(known_cells(domain, rank).cells, domain.first_leaf[r], domain.first_leaf[r + 1]);
+  if (domain.is_whole && !domain.cells.empty())
+    domain.take_cells(pruned_cells(domain, rank), domain.first_leaf[r], domain.first_leaf[r + 1]);
   domain.is_whole = false;
   return domain;
 }
@@ -75,7 +92,7 @@ Domain whole_domain(const Communicator& comm, const Domain& domain) {
   if (domain.is_whole) return whole;
   const KnownCells known = known_cells(domain, comm.rank());
   std::vector<std::int32_t> uncut;
-  std::vector<Cell> own, top = known.cells;
+  std::vector<Cell> own, top(known.cells.begin(), known.cells.end());
   for (std::int32_t c = 0; c < known.first_cover.back(); ++c) {
     const std::int32_t index = known.cover[static_cast<std::size_t>(c)];
     Cell& cover = top[static_cast<std::size_t>(index)];

@@ -14,9 +14,14 @@ namespace grove {
 /// most a quarter of a rank's mean number of particles, or are leaves: some dozens. All ranks know all covers
 /// and the cells above them. Below its own covers a rank knows all cells.
 struct KnownCells {
+  KnownCells() = default;
+  KnownCells(KnownCells&&) = default;  ///< `cells` may be `pruned`, which stays where it is
+  KnownCells& operator=(KnownCells&&) = default;
+
   /// Root first, children behind their parents, siblings neighbours. Covers of other ranks have no children
-  /// here.
-  std::vector<Cell> cells;
+  /// here. Those of the domain, if it has no others.
+  std::span<const Cell> cells;
+  std::vector<Cell> pruned;
   std::vector<std::int32_t> cover;        ///< index of each in `cells`, left to right, so rank by rank
   std::vector<std::int32_t> first_cover;  ///< of each rank, length P + 1
 
@@ -27,7 +32,7 @@ struct KnownCells {
   int owner(std::int32_t number) const { return owner_of(number, first_cover); }
 };
 
-/// Those of a rank. Cost: O(cells that it needs to know).
+/// Those of a rank. The domain must outlive them. Cost: O(cells that it needs to know).
 KnownCells known_cells(const Domain& domain, int rank);
 
 /// The same domain with no more cells than a rank needs to know; and with all, collective, for what is

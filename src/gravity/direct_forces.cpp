@@ -70,12 +70,13 @@ void evaluate_directly(const Communicator& comm, Particles& particles, const Dom
   const auto all = comm.all_gather_arrays(std::span<const DirectTarget>(own));
   const auto first = static_cast<std::size_t>(comm.exclusive_scan(static_cast<std::int64_t>(own.size())));
   const Count sources = comm.sum(static_cast<Count>(particles.size()));
+  const auto work = static_cast<std::uint32_t>(std::min<Count>(sources, most_work));
   const std::vector<DirectForce> forces = direct_forces(comm, particles, domain, parameters, all);
   for (std::size_t k = 0; k < active.size(); ++k) {
     const std::size_t i = active[k];
     particles.acceleration[i] = forces[first + k].acceleration.as<float>();
     particles.potential[i] = static_cast<float>(forces[first + k].potential);
-    particles.work[i] = static_cast<std::uint32_t>(sources);
+    particles.work[i] = work;
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "particles/particles.hpp"
 
 namespace grove {
+
+/// The most interactions that Particles::work holds.
+inline constexpr Count most_work = ~std::uint32_t{0};
 
 /// Fills in what the particles of each own leaf do to each target, for G = 1: a row of targets per leaf.
 using LeafForces = std::function<void(std::span<const DirectTarget> targets, std::span<DirectForce> forces)>;

@@ -60,7 +60,7 @@ void TreeExchange::publish(const Own& own, int first_active, Selections selectio
     send_targets(own.forest);
   }
   count_kept(first_active);
-  tables_[TableBytes::cells] = bytes_of(known_.cells, known_.cover);
+  tables_[TableBytes::cells] = bytes_of(known_.pruned, known_.cover);
   tables_[TableBytes::runs] = bytes_of(known_.first_cover);
   tables_[TableBytes::notices] = bytes_of(all, wanted_);
   tables_[TableBytes::top_tree] = top_.bytes();

@@ -138,7 +138,7 @@ TEST(TopMoments, of_cells_that_ranks_know_are_those_of_the_whole_tree_bit_for_bi
   const TopMoments whole = ranks.whole();
   const TopTree expected = whole.view();
   for (int rank = 0; rank < all_ranks; ++rank) {
-    const std::vector<Cell>& cells = ranks.known(rank).cells;
+    const std::span<const Cell> cells = ranks.known(rank).cells;
     const TopTree top = ranks.top(rank);
     std::vector<std::int32_t> in_whole = {0};  // by known cell
     for (std::size_t n = 0; n < cells.size(); ++n) {

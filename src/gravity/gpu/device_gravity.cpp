@@ -13,6 +13,7 @@
 #include "comm/joint_reduction.hpp"
 #include "comm/radix_select.hpp"
 #include "decomposition/gpu/device_transfer.hpp"
+#include "gravity/direct_forces.hpp"
 #include "gravity/gpu/gathered.hpp"
 #include "gravity/resolution.hpp"
 #include "kernels/cuda/cuts/services/digit_counts.hpp"
@@ -243,7 +244,8 @@ void DeviceGravity::sum_directly(const GravitySetup& setup, const Domain&, int f
                      {first, count, particles_.values(fields::rung), first_active},
                      particles_.values(fields::acceleration), particles_.values(fields::potential));
   cuda::set_work(particles_.values(fields::rung), count, first_active,
-                 static_cast<std::uint32_t>(setup.particles), particles_.values(fields::work));
+                 static_cast<std::uint32_t>(std::min(setup.particles, most_work)),
+                 particles_.values(fields::work));
   cuda::device_synchronise();
 }
 
