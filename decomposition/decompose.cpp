@@ -166,8 +166,12 @@ void Decomposition::set_up(const Domain& previous) {
     root_.weight = comm_.sum(own_.weigh(has_work));
   }
   const auto time = report_.timers.time("records");
-  const std::optional<Box> cube = previous.cells.empty() ? std::nullopt : std::optional(previous.box);
+  std::optional<Box> cube = previous.cells.empty() ? std::nullopt : std::optional(previous.box);
+  if (parameters_.period > 0) cube = Box::periodic(parameters_.period);
   box_ = own_.take_all(comm_, axes_of(parameters_), cube, root_);
+  if (parameters_.period > 0 && box_.edge != parameters_.period)
+    throw Agreed<InputError>(fmt::format(
+        "there are particles outside of the periodic box of {:g} (internal units)", parameters_.period));
 }
 
 void Decomposition::cut_together() {

@@ -189,6 +189,37 @@ void complete_accuracy(Parameters& p, const std::vector<Entry>& entries) {
   if (!find(entries, "time.eta")) p.time.eta = accuracy_of(p.accuracy).eta;
 }
 
+/// Section `box`, and what it means for forces and the decomposition.
+void complete_box(Parameters& p, const std::vector<Entry>& entries) {
+  const Entry* const size = find(entries, "box.size");
+  if (!p.box.periodic) {
+    if (size) fail(*size, "is of a periodic box; give box.periodic: true as well, or leave it out");
+    return;
+  }
+  const Entry& periodic = *find(entries, "box.periodic");
+  const InitialConditionsParameters& from = p.initial_conditions;
+  if (from.model.model == cosmological_sphere)
+    fail(periodic, fmt::format("{} is a sphere in open space; {} fills the box", cosmological_sphere,
+                               cosmological_box));
+  if (from.model.model == cosmological_box) {
+    if (size && from.cosmological.box_size && *p.box.size != *from.cosmological.box_size)
+      fail(*size, "is not initial_conditions.box_size; leave one of them out");
+    if (!p.box.size) p.box.size = from.cosmological.box_size;
+  }
+  if (!p.box.size) fail(periodic, "needs box.size, the edge of the box");
+  if (const Entry* centre = find(entries, "cosmology.centre"))
+    fail(*centre, "is of spheres in open space, and the box is periodic");
+  if (const Entry* potentials = find(entries, "potentials"); potentials && !p.potentials.empty())
+    fail(*potentials, "are of open space, and the box is periodic");
+  const double softening = *std::max_element(p.gravity.softening.begin(), p.gravity.softening.end());
+  constexpr double most = 1.0 / 16;  // of the edge: softening ends within one of the nearest images
+  if (softening > most * *p.box.size)
+    fail(periodic, fmt::format("the softening {} is more than a sixteenth of the box",
+                               p.shown.text(softening, dimension::length)));
+  p.gravity.images = {*p.box.size};
+  p.decomposition.period = *p.box.size;
+}
+
 /// Values of the models that follow from the rest.
 void complete_models(Parameters& p, const std::vector<Entry>& entries) {
   InitialConditionsParameters& from = p.initial_conditions;
@@ -342,6 +373,7 @@ Parameters parse_parameters(const std::string& text, const std::string& name,
   p.shown = DisplayUnits(p.units, p.typed);
   check_together(p, entries, name);
   p.gravity.gravitational_constant = p.units.gravitational_constant;
+  complete_box(p, entries);
   complete_models(p, entries);
   return p;
 }

@@ -157,6 +157,12 @@ struct Softening {
   std::uint8_t types = 0x3f;  ///< bit t set: type t was given its length
 };
 
+/// Space that repeats itself.
+struct BoxParameters {
+  bool periodic = false;
+  std::optional<double> size;  ///< edge, length; of a periodic box it is there
+};
+
 /// All that a run can be told, resolved: every value is in the run's units, every default filled in.
 struct Parameters {
   UnitsParameters unit_choice;
@@ -164,6 +170,7 @@ struct Parameters {
   InitialConditionsParameters initial_conditions;
   CosmologyParameters cosmology;      ///< complete, if there is a universe
   std::optional<Cosmology> universe;  ///< none: space is static
+  BoxParameters box;
   GravityParameters gravity;
   std::uint8_t softened = 0x3f;                 ///< bit t set: gravity.softening has a length for type t
   std::vector<PotentialParameters> potentials;  ///< external ones; momentum is conserved only without

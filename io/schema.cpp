@@ -53,8 +53,9 @@ std::vector<Row> potentials_rows() {
 }
 
 std::vector<Row> all_rows() {
-  return together({top_rows(), units_rows(), initial_conditions_rows(), cosmology_rows(), gravity_rows(),
-                   potentials_rows(), decomposition_rows(), time_rows(), tuning_rows(), output_rows()});
+  return together({top_rows(), units_rows(), initial_conditions_rows(), cosmology_rows(), box_rows(),
+                   gravity_rows(), potentials_rows(), decomposition_rows(), time_rows(), tuning_rows(),
+                   output_rows()});
 }
 
 }  // namespace
@@ -68,6 +69,7 @@ const std::vector<Section>& sections() {
        "Space that expands: places are comoving, velocities of snapshots as in GADGET, and times may be "
        "given as "
        "redshifts, `z=49`, or scale factors, `a=0.02`. None of these: space is static."},
+      {"box", "Space that repeats itself: docs/cosmology.md. None of these: it is open."},
       {"gravity", "How forces are computed, and how accurately."},
       {"potentials",
        "Fixed fields that act on all particles beside their own gravity, any number, a list of maps: "

@@ -134,6 +134,7 @@ std::vector<Row> potential_rows(std::size_t index);
 std::vector<Row> initial_conditions_rows();
 std::vector<Exclusion> initial_conditions_exclusions();
 /// Those of the sections of these names; output_rows(): also of `audit`, `checkpoint` and `limits`.
+std::vector<Row> box_rows();
 std::vector<Row> cosmology_rows();
 std::vector<Row> gravity_rows();
 std::vector<Row> decomposition_rows();

@@ -100,7 +100,7 @@ struct WriteOptions {
   std::uint8_t types = all_types;     ///< bit t set: particles of type t are written
   int files = 1;                      ///< files to divide it into
   Count leaf_size = 0;                ///< of the decomposition in force; 0: not recorded
-  double box = 0;                     ///< edge of the periodic box from 0 on, length; 0: open
+  double box = 0;  ///< edge of the periodic box from 0 on, into which positions are brought; 0: open
   /// The particles are comoving, with canonical momenta; the file gets what GADGET-4 writes.
   std::optional<ComovingTime> comoving{};
 };

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/box.hpp"
 #include "base/errors.hpp"
 #include "base/shares.hpp"
 #include "io/checksum_trailer.hpp"
@@ -155,16 +156,22 @@ class SnapshotWriter {
     std::array<double, 3> low{infinity, infinity, infinity}, high{-infinity, -infinity, -infinity};
     for (std::size_t i = 0; i < particles_.size(); ++i) {
       if (!is_chosen(i)) continue;
-      const Vec3d& x = particles_.position[i];
+      const Vec3d x = place(particles_.position[i]);
       low = {std::min(low[0], x.x), std::min(low[1], x.y), std::min(low[2], x.z)};
       high = {std::max(high[0], x.x), std::max(high[1], x.y), std::max(high[2], x.z)};
     }
     all_.min(std::span<double>(low));
     all_.max(std::span<double>(high));
     if (low[0] > high[0]) return;
-    const double by = options_.comoving ? options_.comoving->h : 1;
-    low_ = by * Vec3d{low[0], low[1], low[2]};
-    high_ = by * Vec3d{high[0], high[1], high[2]};
+    low_ = {low[0], low[1], low[2]};
+    high_ = {high[0], high[1], high[2]};
+  }
+
+  double lengths() const { return options_.comoving ? options_.comoving->h : 1; }
+  /// A position as the file gets it, which is in the periodic box that the header states.
+  Vec3d place(const Vec3d& p) const {
+    const Vec3d scaled = lengths() * p;
+    return options_.box > 0 ? Box::periodic(options_.box * lengths()).wrapped(scaled) : scaled;
   }
 
   /// One step of the group's work: at most one call of HDF5 that waits for the other ranks of the group.
@@ -254,7 +261,7 @@ class SnapshotWriter {
     for_each_field([&](const auto& field) {
       if (!is_written(field.info, options_) || !field.info.is_of(t)) return;
       auto values = order.apply(particles_.*field.array);
-      if (const double by = scale_of(field.info).in_file; by != 1) multiply(values, by);
+      scale(values, field.info);
       for (std::size_t f = 0; f < files_.size(); ++f)
         if (groups[f])
           write_field(files_[f], groups[f], type, field.info, std::span(std::as_const(values)), bounds[rank],
@@ -268,10 +275,16 @@ class SnapshotWriter {
   }
 
   template <class Values>
-  static void multiply(Values& values, double by) {
+  void scale(Values& values, const FieldInfo& info) const {
     using T = std::remove_cvref_t<decltype(values[0])>;
+    if constexpr (std::is_same_v<T, Vec3d>)
+      if (info.name == fields::position.info.name) {
+        for (T& value : values) value = place(value);
+        return;
+      }
     if constexpr (std::is_same_v<T, Vec3d> || std::is_same_v<T, double>)
-      for (T& value : values) value *= by;
+      if (const double by = scale_of(info).in_file; by != 1)
+        for (T& value : values) value *= by;
   }
 
   /// values: particles [first, last) in the order of ids.

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstring>
 
-#include "base/box.hpp"
 #include "kernels/math/direct_pair.hpp"
 #include "kernels/math/softening_shape.hpp"
 
@@ -43,15 +42,15 @@ void load(const DirectSources& sources, std::size_t first, Block& block) {
   }
 }
 
-/// Vectorised by the compiler: no iteration depends on another.
-template <class Shape>
-void evaluate(const Block& block, const DirectTarget& target, Contributions& out) {
+/// Vectorised by the compiler: no iteration depends on another. place: of the target, or, for an image of the
+/// sources, shifted the other way.
+template <class Shape, bool is_image>
+void evaluate(const Block& block, const DirectTarget& target, const Vec3d& place, Contributions& out) {
   const double scale = direct_scale(Shape{}, target.softening);
   for (std::size_t j = 0; j < block.padded; ++j) {
-    const Vec3d d = Box::nearest(Vec3d{block.x[j] - target.position.x, block.y[j] - target.position.y,
-                                       block.z[j] - target.position.z});
+    const Vec3d d{block.x[j] - place.x, block.y[j] - place.y, block.z[j] - place.z};
     const auto [potential, force] = direct_pair(Shape{}, norm2(d), block.scale[j], scale);
-    const bool self = block.id[j] == target.id;
+    const bool self = is_image ? false : block.id[j] == target.id;
     const double f = self ? 0 : block.mass[j] * force;
     out.x[j] = f * d.x;
     out.y[j] = f * d.y;
@@ -73,16 +72,19 @@ double sum(const BlockArray& values, std::size_t count) {
 }
 
 template <class Shape>
-void add_all(const DirectSources& sources, std::span<const DirectTarget> targets,
+void add_all(const DirectSources& sources, const Images& images, std::span<const DirectTarget> targets,
              std::span<DirectForce> forces) {
   Block block;
   Contributions c;
   for (std::size_t first = 0; first < sources.count; first += block_size) {
     load<Shape>(sources, first, block);
     for (std::size_t i = 0; i < targets.size(); ++i) {
-      evaluate<Shape>(block, targets[i], c);
-      forces[i].acceleration += {sum(c.x, block.padded), sum(c.y, block.padded), sum(c.z, block.padded)};
-      forces[i].potential += sum(c.potential, block.padded);
+      for (int n = 0; n < images.count(); ++n) {
+        const auto of_image = n > 0 ? evaluate<Shape, true> : evaluate<Shape, false>;
+        of_image(block, targets[i], targets[i].position - images.shift(n), c);
+        forces[i].acceleration += {sum(c.x, block.padded), sum(c.y, block.padded), sum(c.z, block.padded)};
+        forces[i].potential += sum(c.potential, block.padded);
+      }
     }
   }
 }
@@ -90,8 +92,8 @@ void add_all(const DirectSources& sources, std::span<const DirectTarget> targets
 }  // namespace
 
 void direct_sum(SofteningKernel kernel, const DirectSources& sources, std::span<const DirectTarget> targets,
-                std::span<DirectForce> forces) {
-  with_shape(kernel, [&](auto shape) { add_all<decltype(shape)>(sources, targets, forces); });
+                std::span<DirectForce> forces, const Images& images) {
+  with_shape(kernel, [&](auto shape) { add_all<decltype(shape)>(sources, images, targets, forces); });
 }
 
 }  // namespace grove

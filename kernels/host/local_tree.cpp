@@ -33,7 +33,10 @@ class Gatherer {
 
   void gather_others(const TopTree& top, std::span<const SourceTree> trees) {
     make_room(1);
-    put_top(0, top, 0);
+    if (setup_.images.are_open())
+      put_top(0, top, 0, 0);
+    else
+      put_images(top);
     for (std::size_t k = 0; k < local_.opened.size(); ++k) {
       const std::int32_t i = local_.opened[k];
       const std::int32_t leaf = local_.origins[static_cast<std::size_t>(i)].tree;
@@ -41,7 +44,7 @@ class Gatherer {
         expand_top(top, trees, i);
       } else {
         const SourceTree& tree = trees[static_cast<std::size_t>(leaf)];
-        expand_node(tree, shift_between(tree.origin, target_.origin, setup_.units), i, true);
+        expand_node(tree, shift_to_target(tree, image_of(i)), i, true);
       }
     }
     local_.particles = local_.copied.data();
@@ -49,6 +52,23 @@ class Gatherer {
   }
 
  private:
+  std::int32_t image_of(std::int32_t i) const { return local_.origins[static_cast<std::size_t>(i)].image; }
+  Vec3f shift_to_target(const SourceTree& tree, std::int32_t image) const {
+    return shift_between(tree.origin + setup_.images.shift(image), target_.origin, setup_.units);
+  }
+
+  /// A root that is always opened, and the images of the top tree's below it. Of a leaf that is all there is
+  /// the own image has been walked.
+  void put_images(const TopTree& top) {
+    constexpr float always = std::numeric_limits<float>::infinity();
+    const bool has_own = !is_target(top.links[0]);
+    const std::int32_t images = setup_.images.count(), first = make_room(images - (has_own ? 0 : 1));
+    local_.node(0) = {0, 0, 0, always, 0, 0, first, local_.size() - first};
+    std::int32_t next = first;
+    for (std::int32_t image = has_own ? 0 : 1; image < images; ++image) put_top(next++, top, 0, image);
+    local_.node(0).count = next - first;
+  }
+
   /// Room for some siblings; returns the index of the first.
   std::int32_t make_room(std::int32_t siblings) {
     const std::int32_t first = local_.size();
@@ -87,11 +107,13 @@ class Gatherer {
     if (needs_opening(i)) local_.opened.push_back(i);
   }
 
-  void put_top(std::int32_t i, const TopTree& top, std::int32_t node) {
-    const Vec3f centre = ((top.centre[node] - target_.origin) * (1 / setup_.units.length)).as<float>();
-    put(i, top.core[node], centre, top.moments[node], {from_top, node});
+  void put_top(std::int32_t i, const TopTree& top, std::int32_t node, std::int32_t image) {
+    const Vec3f centre =
+        shift_between(top.centre[node] + setup_.images.shift(image), target_.origin, setup_.units);
+    put(i, top.core[node], centre, top.moments[node], {from_top, node, image});
     // Ancestors of the target are always opened; the criteria see to that up to rounding.
-    if (top.links[node].holds(target_.leaf)) local_.node(i).reach2 = std::numeric_limits<float>::infinity();
+    if (image == 0 && top.links[node].holds(target_.leaf))
+      local_.node(i).reach2 = std::numeric_limits<float>::infinity();
     if (needs_opening(i)) local_.opened.push_back(i);
   }
 
@@ -133,7 +155,7 @@ class Gatherer {
     for (std::int32_t c = links.child; c != links.next; c = tree.links[c].next) ++children;
     const std::int32_t first = make_room(children);
     for (std::int32_t c = 0; c < children; ++c)
-      put_node(first + c, tree, shift, {origin.tree, links.child + c});
+      put_node(first + c, tree, shift, {origin.tree, links.child + c, origin.image});
     local_.node(i).child = first;
     local_.node(i).count = children;
   }
@@ -152,6 +174,7 @@ class Gatherer {
 
   void expand_top(const TopTree& top, std::span<const SourceTree> trees, std::int32_t i) {
     const TopLinks& links = top.links[local_.origins[static_cast<std::size_t>(i)].node];
+    const std::int32_t image = image_of(i);
     if (links.is_leaf()) {
       open_leaf(trees, i, links.first_leaf);
       return;
@@ -159,10 +182,11 @@ class Gatherer {
     if (links.child < 0)
       throw OpensPruned("walk: a cell of another rank would have to be opened for leaf " +
                         std::to_string(target_.leaf));
-    const bool left = !is_target(top.links[links.child]), right = !is_target(top.links[links.child + 1]);
+    const bool left = image != 0 || !is_target(top.links[links.child]),
+               right = image != 0 || !is_target(top.links[links.child + 1]);
     const std::int32_t children = left + right, first = make_room(children);
-    if (left) put_top(first, top, links.child);
-    if (right) put_top(first + left, top, links.child + 1);
+    if (left) put_top(first, top, links.child, image);
+    if (right) put_top(first + left, top, links.child + 1, image);
     local_.node(i).child = first;
     local_.node(i).count = children;
   }
@@ -175,8 +199,9 @@ class Gatherer {
     if (tree.nodes == 0)
       throw OpensPruned("walk: leaf " + std::to_string(leaf) +
                         " is not here but would have to be opened for leaf " + std::to_string(target_.leaf));
-    local_.origins[static_cast<std::size_t>(i)] = {leaf, 0};
-    expand_node(tree, shift_between(tree.origin, target_.origin, setup_.units), i, true);
+    const std::int32_t image = image_of(i);
+    local_.origins[static_cast<std::size_t>(i)] = {leaf, 0, image};
+    expand_node(tree, shift_to_target(tree, image), i, true);
   }
 
   const GatherSetup& setup_;
@@ -195,7 +220,7 @@ void gather_others(const GatherSetup& setup, const TargetLeaf& target, const Top
                    std::span<const SourceTree> trees, LocalTree& local) {
   Gatherer gatherer(setup, target, local);
   const bool target_is_all = top.nodes == 1 && top.links[0].first_leaf == target.leaf;
-  if (top.nodes > 0 && !target_is_all) gatherer.gather_others(top, trees);
+  if (top.nodes > 0 && (!target_is_all || !setup.images.are_open())) gatherer.gather_others(top, trees);
 }
 
 }  // namespace grove

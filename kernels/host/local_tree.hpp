@@ -37,6 +37,7 @@ struct GatherSetup {
   WalkUnits units;
   SofteningTable softening;
   SofteningKernel kernel = SofteningKernel::spline;
+  Images images{};
 };
 
 /// All nodes and particles that the groups of one target leaf may need of some trees, in the frame of that
@@ -56,9 +57,10 @@ struct LocalTree {
   LocalNode& node(std::int32_t i) { return pairs[static_cast<std::uint32_t>(i) / 2].node[i & 1]; }
   const LocalNode& node(std::int32_t i) const { return pairs[static_cast<std::uint32_t>(i) / 2].node[i & 1]; }
 
-  /// The origin of a node: number of the leaf (-1: the top tree), and index in that tree.
+  /// The origin of a node: number of the leaf (-1: the top tree), and index in that tree; and the image of
+  /// the box.
   struct Origin {
-    std::int32_t tree, node;
+    std::int32_t tree, node, image = 0;
   };
   Array<Origin> origins;         ///< [size()]
   Array<std::int32_t> opened;    ///< nodes that some group may open, in order
@@ -69,8 +71,9 @@ struct LocalTree {
 /// Gathers a leaf's own tree. Its particles stay where they are.
 void gather_own(const GatherSetup& setup, const TargetLeaf& target, const SourceTree& tree, LocalTree& local);
 
-/// Gathers everything else. trees: by number of the leaf. Throws OpensPruned where something pruned or
-/// absent would have to be opened.
+/// Gathers everything else, of all images of the box, which then stand below a root that is none of the
+/// tree's. trees: by number of the leaf. Throws OpensPruned where something pruned or absent would have
+/// to be opened.
 void gather_others(const GatherSetup& setup, const TargetLeaf& target, const TopTree& top,
                    std::span<const SourceTree> trees, LocalTree& local);
 

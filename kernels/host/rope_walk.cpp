@@ -22,6 +22,7 @@ struct RopePass {
   double per_acceleration;  ///< from units of the run to walk units
   ForceUnits force;
   std::array<float, particle_types> softening;  ///< walk units
+  Images images;
 };
 
 template <class Acceptance, Order order, class Shape>
@@ -30,14 +31,21 @@ WalkCounts follow_particle(const RopePass& pass, const TargetLeaf& leaf, std::in
   const auto old_acceleration = static_cast<float>(leaf.old_acceleration[place] * pass.per_acceleration);
   TargetVisitor gravity(Acceptance(pass.acceptance.inverse_tolerance(old_acceleration)),
                         TargetExpansion<order, Shape>(pass.softening[leaf.types[place]]));
-  const HostRopeTrees trees(pass.forest, pass.units, pass.softening.data(), leaf.origin);
-  RopeWalk walk(trees, {leaf.leaf, place, leaf.particles[place].position}, gravity);
-  if (!walk.run())
-    throw OpensPruned("rope walk: a particle of leaf " + std::to_string(leaf.leaf) +
-                      " opens what was not sent for it");
+  WalkCounts counts;
+  for (int image = 0; image < pass.images.count(); ++image) {
+    const HostRopeTrees trees(pass.forest, pass.units, pass.softening.data(),
+                              leaf.origin - pass.images.shift(image));
+    const std::int32_t own_leaf = image == 0 ? leaf.leaf : -1;
+    RopeWalk walk(trees, {own_leaf, place, leaf.particles[place].position}, gravity);
+    if (!walk.run())
+      throw OpensPruned("rope walk: a particle of leaf " + std::to_string(leaf.leaf) +
+                        " opens what was not sent for it");
+    counts += {walk.nodes, walk.particles, walk.tests};
+  }
   out.set(static_cast<std::size_t>(place), pass.force.acceleration_of(gravity.sum.acceleration),
-          pass.force.potential_of(gravity.sum.potential), walk.nodes + walk.particles);
-  return {walk.nodes, walk.particles, walk.tests};
+          pass.force.potential_of(gravity.sum.potential),
+          static_cast<std::uint32_t>(counts.cell + counts.particle));
+  return counts;
 }
 
 template <class Acceptance, Order order, class Shape>
@@ -87,7 +95,8 @@ WalkCounts rope_walk(const WalkSetup& setup, double median_acceleration, const R
                 AcceptanceRule::of(gravity, setup.units, median_acceleration),
                 to_walk_acceleration(1, gravity.gravitational_constant, setup.units),
                 ForceUnits::of(gravity, setup.units),
-                {}};
+                {},
+                gravity.images};
   for (std::size_t type = 0; type < particle_types; ++type)
     pass.softening[type] = static_cast<float>(gravity.softening[type] / setup.units.length);
   struct Nothing {};

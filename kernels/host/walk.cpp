@@ -25,7 +25,8 @@ struct PassSetup {
   float critical_separation;
 
   explicit PassSetup(const WalkSetup& setup)
-      : gather{setup.units, softening_table(setup.gravity, setup.units), setup.gravity.kernel},
+      : gather{setup.units, softening_table(setup.gravity, setup.units), setup.gravity.kernel,
+               setup.gravity.images},
         sums{setup.gravity.kernel, setup.gravity.order, gather.softening},
         force(ForceUnits::of(setup.gravity, setup.units)),
         critical_separation(setup.critical_separation) {}

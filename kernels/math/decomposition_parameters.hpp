@@ -54,6 +54,7 @@ struct DecompositionParameters {
   Transport transport = Transport::collectives;
   std::uint32_t epoch = 0;             ///< of cuts: middle_of_epoch(), CellAxes::turned(), shifted()
   std::int32_t most_block_leaves = 1;  ///< in a block (Domain::block_leaves)
+  double period = 0;                   ///< edge of a periodic box, which is the root cube; 0: space is open
   bool all_cells = true;  ///< every rank gets all cells, or those that it needs to know (KnownCells)
   /// Speeds of the ranks, positive, in any unit: a rank gets as much of the work. Empty: all are alike.
   std::vector<std::uint32_t> speeds{};

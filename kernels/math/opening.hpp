@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "base/box.hpp"
 #include "base/host_device.hpp"
 #include "base/types.hpp"
 
@@ -99,6 +100,7 @@ struct GravityParameters {
   /// Groups that walk octrees: no part of one reaches farther, units of the run; 0: the reach of least cost.
   double critical_separation = 0;
   Count direct_below = 0;  ///< fewer particles than this are summed directly
+  Images images{};         ///< of a periodic box
 
   /// True if groups may be split where they reach far.
   bool splits_groups() const { return tree == LocalTreeKind::octree && walk == WalkKind::groups; }

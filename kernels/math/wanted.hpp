@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "base/box.hpp"
 #include "base/host_device.hpp"
 #include "base/vec3.hpp"
 #include "kernels/math/acceptance.hpp"
@@ -44,14 +45,13 @@ struct Wanted {
     return b.is_nothing() ? a : united(a, b);
   }
 
-  /// True if one of the leaves may open a node with this centre of mass (length units of the run).
-  GROVE_HOST_DEVICE bool may_open(const Vec3d& centre, const NodeCore& core, double unit_length) const {
+  /// True if one of the leaves may open a node with this centre of mass (length units of the run), or one of
+  /// its images.
+  GROVE_HOST_DEVICE bool may_open(const Vec3d& centre, const NodeCore& core, double unit_length,
+                                  const Images& images = {}) const {
     double distance2 = 0;
     for (int axis = 0; axis < 3; ++axis) {
-      const double below = low[axis] - centre[axis], above = centre[axis] - high[axis];
-      const double margin = place_margin * ((below < 0 ? -below : below) + (above < 0 ? -above : above));
-      double outside = below > above ? below - margin : above - margin;
-      outside = outside > 0 ? outside / unit_length : 0;
+      const double outside = images.outside(low[axis], high[axis], centre[axis], place_margin) / unit_length;
       distance2 += outside * outside;
     }
     // Rounded down on the way to single precision by at most 2^-24, which selection_margin covers.

@@ -61,6 +61,10 @@ class Backend {
   virtual RungCounts choose_rungs(const StepRule& rule, int first_active) = 0;
   virtual void kick(const Kick& kick) = 0;
   virtual void drift(const Drift& drift) = 0;
+  /// Before a decomposition: brings all positions into a periodic box.
+  virtual void wrap(const Box& box) = 0;
+  /// How far particles of this rank are outside of it, at most, along one axis; below 0: all are within.
+  virtual double strayed(const Box& box) const = 0;
 
   /// Takes the census of the particles of this rank. Cost: one pass over them.
   virtual Census census() const = 0;

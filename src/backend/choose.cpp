@@ -21,6 +21,8 @@ std::optional<DeviceMemory> device_memory(const Communicator& comm, const Backen
 std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
                                       Particles particles, const GravityParameters& gravity) {
   if (const char* fault = fault_of_trees(gravity)) throw Agreed<InputError>(fault);
+  if (choice.name == "cuda" && !gravity.images.are_open())
+    throw Agreed<InputError>("periodic boxes are computed by the host alone so far; give --backend kokkos");
   if (choice.name == "cuda") return make_gpu_backend(comm, choice, std::move(particles), gravity);
   if (choice.payload || choice.share_gpu)
     throw Agreed<InputError>("--payload and --share-gpu are for GPUs; here the host does it all");

@@ -1,5 +1,6 @@
 #include "backend/host_backend.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -74,6 +75,16 @@ RungCounts HostBackend::choose_rungs(const StepRule& rule, int first_active) {
 }
 void HostBackend::kick(const Kick& kick) { grove::kick(particles_, kick); }
 void HostBackend::drift(const Drift& drift) { grove::drift(particles_, drift); }
+
+void HostBackend::wrap(const Box& box) {
+  for (Vec3d& p : particles_.position) p = box.wrapped(p);
+}
+
+double HostBackend::strayed(const Box& box) const {
+  double farthest = -box.edge;
+  for (const Vec3d& p : particles_.position) farthest = std::max(farthest, box.outside(p));
+  return farthest;
+}
 
 Census HostBackend::census() const {
   Census census;

@@ -21,6 +21,8 @@ class HostBackend : public Backend {
   RungCounts choose_rungs(const StepRule& rule, int first_active) override;
   void kick(const Kick& kick) override;
   void drift(const Drift& drift) override;
+  void wrap(const Box& box) override;
+  double strayed(const Box& box) const override;
   Census census() const override;
   Totals totals(const Domain& domain) const override;
   AuditResult audit(const Domain& domain, Count sample, int first_active) const override;

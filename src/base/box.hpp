@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "base/host_device.hpp"
@@ -45,20 +46,55 @@ struct CellAxes {
   }
 };
 
-/// The space that the particles live in: the root cube that gives them integer coordinates, and the rule for
-/// distances (open now; periodic images would be one change, in `nearest`).
+/// The images of a periodic box: copies of all that is in it, shifted by whole edges.
+struct Images {
+  double edge = 0;  ///< of the box, length units of the run; 0: space is open, and there is no other image
+
+  GROVE_HOST_DEVICE bool are_open() const { return !(edge > 0); }
+  /// Images that walks go through: the box itself, the first, and what touches it.
+  GROVE_HOST_DEVICE int count() const { return are_open() ? 1 : 27; }
+  GROVE_HOST_DEVICE Vec3d shift(int image) const {
+    if (image == 0) return {0, 0, 0};
+    const int n = image <= 13 ? image - 1 : image;  // 13 of 0 to 26 is the middle one
+    return edge * Vec3d{n % 3 - 1.0, n / 3 % 3 - 1.0, n / 9 - 1.0};
+  }
+  /// The distance, along one axis, of the nearest image of a place from an interval, with its rounding taken
+  /// off: margin times the distances from both ends. 0: within.
+  GROVE_HOST_DEVICE double outside(double low, double high, double place, double margin) const {
+    const double here = outside_image(low, high, place, margin);
+    if (are_open()) return here;
+    const double before = outside_image(low, high, place - edge, margin),
+                 behind = outside_image(low, high, place + edge, margin);
+    const double other = before < behind ? before : behind;
+    return here < other ? here : other;
+  }
+
+ private:
+  GROVE_HOST_DEVICE static double outside_image(double low, double high, double place, double margin) {
+    const double below = low - place, above = place - high;
+    const double rounding = margin * ((below < 0 ? -below : below) + (above < 0 ? -above : above));
+    const double distance = (below > above ? below : above) - rounding;
+    return distance > 0 ? distance : 0;
+  }
+};
+
+/// The space that the particles live in: the root cube that gives them integer coordinates.
 ///
-/// The edge is a power of two and the low corner a multiple of edge/8, so both are exact in double precision
-/// and so are all multiples of the integer unit edge / 2^32.
+/// In open space the edge is a power of two and the low corner a multiple of edge/8, so both are exact in
+/// double precision and so are all multiples of the integer unit edge / 2^32. A periodic box has any edge and
+/// its low corner at 0.
 struct Box {
   Vec3d low{0, 0, 0};  ///< low corner, length units of the run
-  double edge = 1;     ///< a power of two
-  CellAxes axes{};     ///< of all cells in it
+  double edge = 1;
+  CellAxes axes{};  ///< of all cells in it
 
   /// The smallest such cube that holds low..high with room to move. Error if a coordinate is not finite or
   /// the extent cannot be represented (InputError). Points that coincide get a cube of the size of their
   /// rounding.
   static Box around(const Vec3d& low, const Vec3d& high);
+
+  /// A periodic box.
+  static Box periodic(double edge) { return {{0, 0, 0}, edge}; }
 
   /// True if integer coordinates exist for this position.
   GROVE_HOST_DEVICE bool contains(const Vec3d& p) const {
@@ -75,15 +111,33 @@ struct Box {
                        coordinate((p.z - low.z) * scale)});
   }
 
-  /// The shortest of the equivalent separations.
-  template <class T>
-  GROVE_HOST_DEVICE static constexpr Vec3<T> nearest(const Vec3<T>& separation) {
-    return separation;
+  /// The distance of a place from the box, the largest along one axis; below 0: it is within.
+  GROVE_HOST_DEVICE double outside(const Vec3d& p) const {
+    double largest = -edge;
+    for (int axis = 0; axis < 3; ++axis) {
+      const double below = low[axis] - p[axis], above = p[axis] - (low[axis] + edge);
+      if (below > largest) largest = below;
+      if (above > largest) largest = above;
+    }
+    return largest;
+  }
+
+  /// The image of a place that is in the box, if this is a periodic one. What is no number stays so.
+  GROVE_HOST_DEVICE Vec3d wrapped(const Vec3d& p) const {
+    return {wrapped(p.x, low.x), wrapped(p.y, low.y), wrapped(p.z, low.z)};
   }
 
   friend bool operator==(const Box&, const Box&) = default;
 
  private:
+  /// A place just below 0 is at the edge when it is rounded, and so at the other face.
+  GROVE_HOST_DEVICE double wrapped(double p, double from) const {
+    if (p >= from && p < from + edge) return p;
+    const double inside = p - edge * std::floor((p - from) / edge);
+    if (inside < from || inside >= from + edge) return from;
+    return inside;
+  }
+
   /// p - low may round up to the edge for a p just below the high face.
   GROVE_HOST_DEVICE static Coordinate coordinate(double c) {
     return c >= 4294967295.0 ? 4294967295u : c > 0 ? static_cast<Coordinate>(c) : 0;

@@ -9,6 +9,7 @@
 #include "base/hash.hpp"
 #include "comm/radix_select.hpp"
 #include "gravity/direct_forces.hpp"
+#include "gravity/far_images.hpp"
 
 namespace grove {
 namespace {
@@ -65,7 +66,9 @@ AuditResult audit(const Communicator& comm, const Particles& particles, const Do
                      .acceleration = particles.acceleration[i].as<double>(),
                      .hash = mixed(particles.id[i])});
   return compare(comm, own, field, [&](std::span<const DirectTarget> targets) {
-    return direct_forces(comm, particles, domain, parameters, targets);
+    std::vector<DirectForce> forces = direct_forces(comm, particles, domain, parameters, targets);
+    if (!parameters.images.are_open()) add_far_images(comm, particles, domain, parameters, targets, forces);
+    return forces;
   });
 }
 

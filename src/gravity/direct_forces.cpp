@@ -52,7 +52,8 @@ std::vector<DirectForce> direct_forces(const Communicator& comm, const Particles
                                   .softening = softening.data() + begin,
                                   .id = particles.id.data() + begin,
                                   .count = end - begin};
-      direct_sum(parameters.kernel, sources, some, forces.subspan(leaf * some.size(), some.size()));
+      direct_sum(parameters.kernel, sources, some, forces.subspan(leaf * some.size(), some.size()),
+                 parameters.images);
     }
   };
   return add_over_leaves(comm, parameters.gravitational_constant, leaves, domain.leaves(), targets,

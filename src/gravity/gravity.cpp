@@ -90,7 +90,9 @@ GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
   setup.median_acceleration = sums.median_acceleration;
   setup.stands_in = with_median && sums.median_acceleration == 0;
   const double softening = *std::max_element(parameters_.softening.begin(), parameters_.softening.end());
-  const WalkUnits units = WalkUnits::of(domain.box.edge, softening, sums.largest_mass, setup.particles);
+  // The images of a place are up to two edges from another on each axis.
+  const double extent = parameters_.images.are_open() ? domain.box.edge : 4 * parameters_.images.edge;
+  const WalkUnits units = WalkUnits::of(extent, softening, sums.largest_mass, setup.particles);
   check_range([&] { return storage_.farthest(); }, parameters_, units, domain.box.edge, setup.particles,
               sums.largest_mass > 0);
   setup.walk = {setup.stands_in ? parameters_.first_evaluation() : parameters_, units};

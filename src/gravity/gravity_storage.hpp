@@ -93,8 +93,9 @@ class GravityStorage {
     RungCounts particles{}, interactions{};  ///< by rung
     Count not_finite = 0;                    ///< particles
   };
-  /// Adds external potentials to the new accelerations, and keeps what the next evaluation needs of them.
-  /// walked: through trees whose cost counts, that of the criterion that is set.
+  /// Adds the images of a periodic box that no walk sees, and external potentials, to the new accelerations,
+  /// and keeps what the next evaluation needs of them. walked: through trees whose cost counts, that of the
+  /// criterion that is set.
   virtual Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
                               bool walked) = 0;
 

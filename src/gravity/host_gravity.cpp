@@ -11,6 +11,7 @@
 #include "comm/radix_select.hpp"
 #include "decomposition/leaf_transfer.hpp"
 #include "gravity/direct_forces.hpp"
+#include "gravity/far_images.hpp"
 #include "kernels/host/rope_walk.hpp"
 #include "kernels/kokkos/particle_loops.hpp"
 
@@ -105,7 +106,9 @@ void HostGravity::sum_directly(const GravitySetup&, const Domain& domain, int fi
   evaluate_directly(comm_, particles_, domain, parameters_, first_active);
 }
 
-GravityStorage::Remembered HostGravity::remember(const GravitySetup&, const Domain&, int first_active, bool) {
+GravityStorage::Remembered HostGravity::remember(const GravitySetup&, const Domain& domain, int first_active,
+                                                 bool) {
+  if (!parameters_.images.are_open()) add_far_images(comm_, particles_, domain, parameters_, first_active);
   if (!external_.empty())
     run(particles_.size(), ExternalBody{external(), first_active, particles_.rung.data(),
                                         particles_.position.data(), particles_.acceleration.data()});

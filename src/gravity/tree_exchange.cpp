@@ -56,7 +56,7 @@ void TreeExchange::publish(const Own& own, int first_active, Selections selectio
   is_kept_ = has_told && std::all_of(all.begin(), all.end(), [](const auto& notice) { return notice.holds; });
   if (!is_kept_) {
     now_->reach.emplace(known_, top_.view(), wanted_, own.setup.walk.units.length,
-                        keeps_ ? keeping_.room / 2 : 0.F, comm_.rank());
+                        keeps_ ? keeping_.room / 2 : 0.F, comm_.rank(), own.setup.walk.gravity.images);
     send_targets(own.forest);
   }
   count_kept(first_active);
@@ -164,7 +164,8 @@ void TreeExchange::select_anew(const GravitySetup& setup, const Forest& forest) 
   std::size_t next = 0, most_bytes = 0;
   now_->sent.clear();
   for (const Reach::Part& part : now_->reach->out()) {
-    const ReceiverSearch receivers(targets_of(part, setup, received, next), setup.walk.units);
+    const ReceiverSearch receivers(targets_of(part, setup, received, next), setup.walk.units,
+                                   setup.walk.gravity.images);
     most_bytes = std::max<std::size_t>(most_bytes, receivers.bytes());
     std::vector<std::int32_t> nodes;
     for (const std::int32_t cover : part.own) nodes.push_back(known_.cover[static_cast<std::size_t>(cover)]);

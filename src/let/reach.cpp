@@ -13,13 +13,14 @@ namespace {
 /// True if one of the covers below, or walks from one of them, may stand in such a pair: the test of two
 /// covers for boxes of them, with twice its margins.
 bool may_open_any(const Wanted& wanted, const Vec3d& low, const Vec3d& high, float reach2, float power,
-                  double unit_length) {
+                  double unit_length, const Images& images) {
   double distance2 = 0;
   for (int axis = 0; axis < 3; ++axis) {
-    const double gap = std::max(wanted.low[axis] - high[axis], low[axis] - wanted.high[axis]);
-    const double span =
-        std::max(wanted.high[axis], high[axis]) - std::min(wanted.low[axis], low[axis]);  // of both together
-    const double outside = std::max(gap - 4 * place_margin * span, 0.0) / unit_length;
+    // The distance of two intervals is that of the middle of one from the other, widened by half of the one.
+    const double half = (high[axis] - low[axis]) / 2;
+    const double outside = images.outside(wanted.low[axis] - half, wanted.high[axis] + half, low[axis] + half,
+                                          4 * place_margin) /
+                           unit_length;
     distance2 += outside * outside;
   }
   return !accepts(reach2, power, static_cast<float>(distance2), wanted.inverse_tolerance,
@@ -29,7 +30,7 @@ bool may_open_any(const Wanted& wanted, const Vec3d& low, const Vec3d& high, flo
 }  // namespace
 
 Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted> wanted, double unit_length,
-             float room, int own_rank)
+             float room, int own_rank, const Images& images)
     : room_(room) {
   if (known.cover.empty()) return;
   make_nodes(known, top, wanted);
@@ -38,7 +39,7 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
   const auto is_own = [&](std::int32_t cover) { return cover >= own_begin && cover < own_end; };
   const auto opens = [&](const Wanted& walks, std::int32_t cell) {
     const auto n = static_cast<std::size_t>(cell);
-    return walks.may_open(top.centre[n], grown(top.core[n], room), unit_length);
+    return walks.may_open(top.centre[n], grown(top.core[n], room), unit_length, images);
   };
   // Walks need no better description that are so far off that they accept the cells two levels below, or so
   // close together that a node of some particles is as large as they are: nearly all of them open the same.
@@ -52,7 +53,7 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
     NodeCore core = grown(top.core[cell], room);
     core.reach2 *= far;
     core.power *= far;
-    return walks.may_open(top.centre[cell], core, unit_length);
+    return walks.may_open(top.centre[cell], core, unit_length, images);
   };
   for (std::int32_t own = own_begin; own < own_end; ++own) {
     const std::int32_t cell = known.cover[static_cast<std::size_t>(own)];
@@ -62,7 +63,7 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
         [&](const Node& node) {
           if (node.wanted.is_nothing()) return false;
           if (node.cover >= 0) return !is_own(node.cover) && opens(node.wanted, cell);
-          return may_open_any(node.wanted, centre, centre, core.reach2, core.power, unit_length);
+          return may_open_any(node.wanted, centre, centre, core.reach2, core.power, unit_length, images);
         },
         [&](std::int32_t other) {
           out_.push_back(
@@ -73,7 +74,7 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
     search(
         [&](const Node& node) {
           if (node.cover >= 0) return !is_own(node.cover) && opens(walks, node.cell);
-          return may_open_any(walks, node.low, node.high, node.reach2, node.power, unit_length);
+          return may_open_any(walks, node.low, node.high, node.reach2, node.power, unit_length, images);
         },
         [&](std::int32_t other) {
           in_.push_back({known.owner(other),

@@ -25,7 +25,7 @@ class Reach {
   /// top: of the known cells. wanted: what walks from each cover want, Wanted::nothing() if none is active.
   /// room: DriftRoom::of_cells. All the same on every rank. Cost: that of the pairs found, times log P.
   Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted> wanted, double unit_length,
-        float room, int own_rank);
+        float room, int own_rank, const Images& images = {});
 
   /// Ranks whose walks may open own cells, and the covers that these are in; in order of the rank.
   std::span<const Part> out() const { return out_; }

@@ -12,7 +12,9 @@ LeafTargets LeafTargets::of(const Wanted& wanted, double unit_length) {
   return {{Vec3f{0, 0, 0} - size, size, wanted.inverse_tolerance, 0}, wanted.low + half};
 }
 
-ReceiverSearch::ReceiverSearch(std::span<const LeafTargets> leaves, const WalkUnits& units) : units_(units) {
+ReceiverSearch::ReceiverSearch(std::span<const LeafTargets> leaves, const WalkUnits& units,
+                               const Images& images)
+    : units_(units), images_(images) {
   std::copy_if(leaves.begin(), leaves.end(), std::back_inserter(leaves_),
                [](const LeafTargets& leaf) { return !leaf.are_none(); });
   const std::size_t first = std::bit_ceil(leaves_.size());
@@ -32,7 +34,8 @@ void ReceiverSearch::search(const Vec3d& centre, const NodeCore& core, const Tak
   while (!stack.empty()) {
     const std::size_t n = stack.back();
     stack.pop_back();
-    if (n >= wanted_.size() || wanted_[n].is_nothing() || !wanted_[n].may_open(centre, core, units_.length))
+    if (n >= wanted_.size() || wanted_[n].is_nothing() ||
+        !wanted_[n].may_open(centre, core, units_.length, images_))
       continue;
     if (n >= first) {
       if (!take(leaves_[n - first])) return;
@@ -53,7 +56,12 @@ void ReceiverSearch::find(const Vec3d& centre, const NodeCore& core, const Vec3d
                           std::vector<Receiver>& receivers) const {
   receivers.clear();
   search(centre, core, [&](const LeafTargets& leaf) {
-    receivers.push_back({leaf.bounds, shift_between(origin, leaf.origin, units_)});
+    const Wanted wanted = Wanted::of_leaf(leaf.bounds, leaf.origin, units_.length);
+    for (int image = 0; image < images_.count(); ++image) {
+      const Vec3d shift = images_.shift(image);
+      if (images_.are_open() || wanted.may_open(centre + shift, core, units_.length))
+        receivers.push_back({leaf.bounds, shift_between(origin + shift, leaf.origin, units_)});
+    }
     return true;
   });
 }

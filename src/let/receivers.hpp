@@ -32,11 +32,12 @@ struct Receiver {
 class ReceiverSearch {
  public:
   /// leaves (in): in tree order; those that are none are left out. Cost: O(leaves).
-  ReceiverSearch(std::span<const LeafTargets> leaves, const WalkUnits& units);
+  ReceiverSearch(std::span<const LeafTargets> leaves, const WalkUnits& units, const Images& images = {});
 
   /// True if any may open a node with this centre of mass (units of the run).
   bool may_open(const Vec3d& centre, const NodeCore& core) const;
-  /// Those that may open the root of an own tree. origin: of its leaf. receivers (out): replaced.
+  /// Those that may open the root of an own tree, once for each image of it. origin: of its leaf. receivers
+  /// (out): replaced.
   void find(const Vec3d& centre, const NodeCore& core, const Vec3d& origin,
             std::vector<Receiver>& receivers) const;
   std::uint64_t bytes() const { return bytes_of(leaves_, wanted_); }
@@ -46,6 +47,7 @@ class ReceiverSearch {
   void search(const Vec3d& centre, const NodeCore& core, const Take& take) const;
 
   WalkUnits units_;
+  Images images_;
   std::vector<LeafTargets> leaves_;
   /// A binary tree: the children of node n are 2 n and 2 n + 1, the root is 1, the leaves come at the end.
   std::vector<Wanted> wanted_;

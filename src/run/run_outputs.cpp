@@ -110,6 +110,7 @@ WriteOptions RunOutputs::options(double time) const {
   options.types = run_.parameters.output.types;
   options.files = static_cast<int>(run_.parameters.output.files);
   options.leaf_size = run_.domain.leaf_size;
+  options.box = run_.parameters.gravity.images.edge;
   if (const Expansion* expansion = run_.timeline.expansion())
     options.comoving = {expansion->cosmology(), *run_.parameters.cosmology.h, expansion->scale_factor(time)};
   return options;

@@ -72,7 +72,8 @@ Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& pa
       checkpoints_(comm, parameters.output.folder, parameters.checkpoint) {
   std::vector<ExternalPotential> external =
       external_potentials(parameters.potentials, parameters.gravity.gravitational_constant);
-  if (parameters.universe)
+  // In a periodic box the homogeneous density is subtracted by the sum over its images.
+  if (parameters.universe && !parameters.box.periodic)
     external.push_back(background_of(*parameters.universe, parameters.cosmology.centre.value_or(Vec3d{})));
   backend_->gravity().set_external(std::move(external));
 }
@@ -200,13 +201,14 @@ void Simulation::step() {
   const int deepest = this->deepest();
   if (reports_.is_open()) write_outputs(clock_.end_of(deepest), timers_);
   const BlockClock::State before = clock_.state();
+  const bool has_strays = this->has_strays();
   advance(deepest);
   is_audited_ = AuditSchedule(parameters_.audit.every).is_due(before, clock_.state());
   const bool tunes_groups = is_synchronised() && steps_done_ >= groups_tuned_at_ + tuning_interval;
   if (tunes_groups) groups_tuned_at_ = steps_done_;
   const Expected expected((tunes_groups ? 1 + tuning_evaluations : 1) *
                           forecast_.seconds(rung_costs_.particles, clock_.first_active()));
-  const TreeUpdate update = plan_update(deepest);
+  const TreeUpdate update = plan_update(deepest, has_strays);
   evaluate_forces({.grows = carry_out(update),
                    .follows_cuts = update == TreeUpdate::redecompose,
                    .first_active = clock_.first_active(),
@@ -255,6 +257,14 @@ void Simulation::agree_on_next(TreeUpdate update) {
   if (has_next) next_update_->update = static_cast<TreeUpdate>(chosen);
   has_rungs_ = !is_done();
   if (has_rungs_) rung_costs_.particles = next_particles_;
+}
+
+/// Between two longest steps: true if new cuts have to bring particles back into a periodic box. The
+/// expansion of its far images is that of places in it, or little outside.
+bool Simulation::has_strays() const {
+  if (!parameters_.box.periodic || !is_synchronised()) return false;
+  const Box box = Box::periodic(*parameters_.box.size);
+  return comm_.max(backend_->strayed(box)) > box.edge / 32;
 }
 
 void Simulation::report(TreeUpdate update, JointReduction& joint) {
@@ -330,13 +340,14 @@ Simulation::UpdatePlan Simulation::planned(const RungCounts& particles, const Bl
   return {tuning_.plan(particles, clock, deepest, due), due};
 }
 
-/// As it was agreed on in the step before, if there was one.
-TreeUpdate Simulation::plan_update(int deepest) {
+/// As it was agreed on in the step before, if there was one, but for what has to be.
+TreeUpdate Simulation::plan_update(int deepest, bool has_strays) {
   if (!next_update_) {
     next_update_ = planned(rung_costs_.particles, clock_, deepest);
     next_update_->update = comm_.broadcast(next_update_->update);
   }
-  const UpdatePlan plan = *std::exchange(next_update_, std::nullopt);
+  UpdatePlan plan = *std::exchange(next_update_, std::nullopt);
+  if (has_strays) plan.update = TreeUpdate::redecompose;
   tuning_.begin(plan.update, plan.due);
   return plan.update;
 }
@@ -370,6 +381,7 @@ void Simulation::decompose() {
   DecompositionParameters parameters = parameters_.decomposition;
   parameters.epoch = static_cast<std::uint32_t>(steps_done_ / steps_of_epoch);
   parameters.speeds = leaf_moves_.speeds();
+  if (parameters_.box.periodic) backend_->wrap(Box::periodic(*parameters_.box.size));
   before_cuts_.emplace(
       BeforeCuts{ExchangeGuard(comm_, *backend_), is_first ? std::nullopt : std::optional(domain_.box)});
   try {

@@ -105,13 +105,14 @@ class Simulation {
   void advance(int deepest);
   void end_step(JointReduction& joint, bool is_finite);
   void agree_on_next(TreeUpdate update);
+  bool has_strays() const;
   /// The update of the trees that comes with a step.
   struct UpdatePlan {
     TreeUpdate update;
     BlockExcess::Due due;
   };
   UpdatePlan planned(const RungCounts& particles, const BlockClock& clock, int deepest);
-  TreeUpdate plan_update(int deepest);
+  TreeUpdate plan_update(int deepest, bool has_strays);
   bool carry_out(TreeUpdate update);
   std::optional<StepSeconds> measured() const;
   void decompose();

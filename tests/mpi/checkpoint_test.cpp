@@ -80,6 +80,16 @@ TEST_F(CheckpointOnHost, goes_on_bit_for_bit_in_expanding_space) {
   check(universe + "time: {begin: 13.77 Gyr, end: 13.79 Gyr, step: 10 Myr, eta: 0.1}\n");
 }
 
+/// The galaxies reach over faces of the box.
+TEST_F(CheckpointOnHost, goes_on_bit_for_bit_in_periodic_boxes) {
+  const std::string box = "box: {periodic: true, size: 5}\n";
+  check(box + "gravity: {softening: 0.02, delta: 0.005}\n" + block_steps);
+  check(box + "gravity: {softening: 0.02, delta: 0.005, tree: octree}\ndecomposition: {rule: domains}\n" +
+        few_steps);
+  testing::check_relay(comm_, on_host, box + "gravity: {softening: 0.02, direct_below: 1000}\n" + few_steps,
+                       200);
+}
+
 TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_direct_sums) {
   testing::check_relay(comm_, on_host, "gravity: {softening: 0.02, direct_below: 1000}\n" + few_steps, 200);
 }

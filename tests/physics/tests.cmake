@@ -5,6 +5,8 @@ grove_test(simulation physics/simulation_test.cpp
 grove_test(block_steps physics/block_steps_test.cpp
            LINK grove_test_runs LABELS physics)
 grove_test(cosmology physics/cosmology_test.cpp LINK grove_test_runs grove::cosmology RANKS 1 3 LABELS physics)
+grove_test(periodic_forces physics/periodic_forces_test.cpp LINK grove::gravity)
+grove_test(periodic physics/periodic_test.cpp LINK grove_test_runs grove::cosmology RANKS 1 3 LABELS physics)
 grove_test(external physics/external_test.cpp
            LINK grove_test_runs LABELS physics)
 grove_test(defaults physics/defaults_test.cpp

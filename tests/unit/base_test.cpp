@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -105,6 +106,36 @@ TEST(Box, of_one_point_contains_it) {
     const Vec3d p{x, x, -x};
     EXPECT_TRUE(Box::around(p, p).contains(p)) << x;
   }
+}
+
+TEST(Box, periodic_ones_bring_places_into_themselves) {
+  const Box box = Box::periodic(3);
+  for (const double x : {0.0, 1.0, 2.999, 3.0, 3.5, -0.5, -1e-20, -3.0, 7.0, std::nextafter(3.0, 0.0)}) {
+    const Vec3d inside = box.wrapped({x, -x, 1});
+    EXPECT_TRUE(box.contains(inside)) << x;
+    const double edges = (inside.x - x) / 3;
+    EXPECT_NEAR(edges, std::round(edges), 1e-15) << x;
+  }
+  EXPECT_EQ(box.wrapped({3, -1e-20, 2}), (Vec3d{0, 0, 2}));
+  EXPECT_TRUE(std::isnan(box.wrapped({std::numeric_limits<double>::quiet_NaN(), 0, 0}).x));
+  EXPECT_EQ(box.outside({1, 3.25, -0.5}), 0.5);
+  EXPECT_LT(box.outside({1, 2, 0.5}), 0);
+}
+
+TEST(Images, are_all_that_touch_the_box_and_tell_the_nearest) {
+  EXPECT_EQ(Images{}.count(), 1);
+  const Images images{2};
+  std::set<std::array<double, 3>> shifts;
+  for (int n = 0; n < images.count(); ++n) {
+    const Vec3d shift = images.shift(n);
+    for (int axis = 0; axis < 3; ++axis) EXPECT_TRUE(shift[axis] == 0 || std::abs(shift[axis]) == 2);
+    shifts.insert({shift.x, shift.y, shift.z});
+  }
+  EXPECT_EQ(shifts.size(), 27u);
+  EXPECT_EQ(images.shift(0), (Vec3d{0, 0, 0}));
+  EXPECT_DOUBLE_EQ(images.outside(0.25, 0.5, 1.75, 0), 0.5);  // the one at -0.25
+  EXPECT_EQ(images.outside(0.25, 0.5, 0.375, 0), 0);
+  EXPECT_DOUBLE_EQ(Images{}.outside(0.25, 0.5, 1.75, 0), 1.25);
 }
 
 TEST(Box, refuses_what_is_not_finite_or_too_large) {

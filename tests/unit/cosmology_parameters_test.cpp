@@ -84,5 +84,34 @@ TEST(CosmologyParameters, that_say_too_little_or_too_much_are_refused) {
             std::string::npos);
 }
 
+TEST(BoxParameters, make_forces_and_cuts_periodic) {
+  const std::string time = "time: {end: 1, step: 1}\n";
+  EXPECT_TRUE(parsed_universe(time).gravity.images.are_open());
+  const Parameters p = parsed_universe("box: {periodic: true, size: 2 Mpc}\n" + time);
+  EXPECT_DOUBLE_EQ(p.gravity.images.edge, 2000);
+  EXPECT_DOUBLE_EQ(p.decomposition.period, 2000);
+  const Parameters again = parse_parameters(used_parameters(p), "again", {});
+  EXPECT_EQ(again.gravity.images.edge, p.gravity.images.edge);
+  const Parameters model = parse_parameters(
+      "initial_conditions: {model: cosmological-box, sites: 8, box_size: 3 Mpc, redshift: 9}\n"
+      "gravity: {softening: 1}\ncosmology: {preset: eds}\nbox: {periodic: true}\n"
+      "time: {begin: z=9, end: z=0, step_ln_a: 0.1}\n",
+      "test", {});
+  EXPECT_DOUBLE_EQ(model.gravity.images.edge, 3000);
+}
+
+TEST(BoxParameters, that_cannot_be_are_refused) {
+  const auto refused_for = [](const std::string& text, const std::string& part) {
+    const std::string error = refusal_of(text + "\ntime: {end: 1, step: 1}\n");
+    EXPECT_NE(error.find(part), std::string::npos) << text << ": " << error;
+  };
+  refused_for("box: {periodic: true}", "needs box.size");
+  refused_for("box: {size: 5}", "give box.periodic: true");
+  refused_for("box: {periodic: true, size: 0}", "box.size");
+  refused_for("box: {periodic: true, size: 10}", "sixteenth");
+  refused_for("box: {periodic: true, size: 100}\npotentials: [{type: point-mass, mass: 1}]", "open space");
+  refused_for("box: {periodic: true, size: 100}\ncosmology: {preset: eds, centre: [1, 2, 3]}", "spheres");
+}
+
 }  // namespace
 }  // namespace grove

@@ -15,7 +15,9 @@
 #include "gravity/gpu/device_gravity.hpp"
 #include "kernels/cuda/device/available_memory.hpp"
 #include "kernels/cuda/particles/census.hpp"
+#include "kernels/cuda/particles/fields.hpp"
 #include "kernels/cuda/particles/particle_steps.hpp"
+#include "kernels/cuda/particles/periodic.hpp"
 #include "kernels/cuda/trees/block_work.hpp"
 #include "time/leapfrog.hpp"
 
@@ -77,6 +79,15 @@ class DeviceBackend : public Backend {
   void drift(const Drift& drift) override {
     cuda::drift(particles_.size(), drift, step_fields(particles_));
     cuda::device_synchronise();  // what follows is counted apart
+  }
+
+  void wrap(const Box& box) override {
+    cuda::wrap_positions(box, particles_.size(), particles_.values(fields::position));
+  }
+  double strayed(const Box& box) const override {
+    if (particles_.size() == 0) return -box.edge;
+    const cuda::Extent extent = cuda::find_extent(particles_.values(fields::position), particles_.size());
+    return std::max(box.outside(extent.low), box.outside(extent.high));
   }
 
   Census census() const override {

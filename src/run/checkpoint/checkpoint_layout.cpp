@@ -14,7 +14,7 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 9);
+static_assert(checkpoint_format == 10);
 
 using R = RunState;
 static_assert(sizeof(R) == 10480 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);
@@ -53,8 +53,8 @@ static_assert(Offsets<14>{offsetof(F, particles), offsetof(F, active), offsetof(
                           offsetof(F, critical_separation)} ==
               Offsets<14>{0, 8, 16, 344, 672, 680, 720, 728, 744, 768, 776, 784, 788, 792});
 
-static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 168 &&
-              sizeof(GravitySetup) == 160 && sizeof(WalkSetup) == 144 && sizeof(BlockExcess::Block) == 816 &&
+static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 176 &&
+              sizeof(GravitySetup) == 168 && sizeof(WalkSetup) == 152 && sizeof(BlockExcess::Block) == 816 &&
               sizeof(DomainHead) == 152 && sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
 
 }  // namespace

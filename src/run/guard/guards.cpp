@@ -59,13 +59,6 @@ Suspect first_suspect(const Particles& particles, const Order& order_of) {
   return first;
 }
 
-double distance_from(const Box& box, const Vec3d& p) {
-  double largest = 0;
-  for (int axis = 0; axis < 3; ++axis)
-    largest = std::max({largest, box.low[axis] - p[axis], p[axis] - (box.low[axis] + box.edge)});
-  return largest;
-}
-
 }  // namespace
 
 std::string Moment::text() const {
@@ -144,7 +137,7 @@ void require_no_runaway(const Communicator& comm, Backend& backend, const Box& b
   Count counts[] = {0, 0};  // far away, all
   backend.show(nullptr, [&](const Particles& particles) {
     own = first_suspect(particles, [&](std::size_t i) {
-      const bool is_far = distance_from(before, particles.position[i]) > far * before.edge;
+      const bool is_far = before.outside(particles.position[i]) > far * before.edge;
       counts[0] += is_far ? 1 : 0;
       return is_far ? 0 : -1;
     });

@@ -73,7 +73,7 @@ Verdict verdict_on(const Conservation& kept, const Turning& turning, Count parti
   if (kept.largest_energy > too_much)
     verdict.warnings.push_back(
         warning("the energy", kept.largest_energy, advice(kept, parameters, particles, true)));
-  if (parameters.potentials.empty() && verdict.spin_scale > 0) {
+  if (parameters.potentials.empty() && !parameters.box.periodic && verdict.spin_scale > 0) {
     const double largest = kept.largest_spin / verdict.spin_scale;
     verdict.lines.push_back(
         fmt::format("angular momentum: changed by {:.2e} at the end, {:.2e} at most, of {}",

@@ -22,7 +22,8 @@ struct Verdict {
 /// Changes above 1 % of the energy or of the angular momentum make a warning. The audit tells what to blame:
 /// forces, where the 99th percentile of their errors is above 0.5 %, or three times delta (more than forces
 /// of that delta have), or, for angular momentum alone, above 0.05 %, as errors of forces act as a torque;
-/// else the steps. Momentum and angular momentum are left out where external potentials change them.
+/// else the steps. Momentum and angular momentum are left out where external potentials change them, the
+/// latter also in periodic boxes.
 ///
 /// There is a spin if a type has one that is more than chance, and if that is not cancelled: the whole began
 /// with half of that at least.

@@ -11,6 +11,7 @@
 #include "initial_conditions.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
+#include "periodic_box.hpp"
 #include "run/guard/step_forecast.hpp"
 #include "run_timeline.hpp"
 
@@ -92,6 +93,8 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
     state.leaf_size = snapshot.header.leaf_size;
     header = std::move(snapshot.header);
     state.remarks = remarks_on(from.file, header);
+    if (std::string remark = remark_on_box(parameters, from.file, header); !remark.empty())
+      state.remarks.push_back(std::move(remark));
     state.file_units = header.file_units;
   }
   ValidationOptions options;
@@ -102,6 +105,8 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
   options.softened = parameters.softened;
   options.leaves = parameters.decomposition.leaves;
   validate(comm, state.particles, options);
+  if (parameters.box.periodic)
+    require_periodic_box(comm, parameters, state.particles, from.file.empty() ? nullptr : &header);
   if (hooks.pause) hooks.pause();
   if (parameters.time.begin) state.time = *parameters.time.begin;
   return state;

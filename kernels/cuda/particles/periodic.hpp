@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/box.hpp"
+#include "kernels/cuda/particles/leaf_pieces.hpp"
+#include "kernels/math/far_images.hpp"
+
+/// Particles in periodic boxes; arrays in device memory, units of the run.
+namespace grove::cuda {
+
+/// Brings positions into a periodic box.
+void wrap_positions(const Box& box, std::size_t count, Vec3d* position);
+
+/// The moments of the particles of each piece of a leaf (out, device: pieces.count), the same for any number
+/// of ranks. Orders: far_moments, audit_far_moments. Cost: a pass, with some 300 operations a particle.
+template <int order>
+void sum_box_moments(const FarUnits& units, const Vec3d* position, const double* mass,
+                     const LeafPieces& pieces, BoxMoments<order>* moments);
+
+/// Adds what far images do to the particles on these rungs: host twin in src/gravity/far_images.cpp.
+void add_far_images(const FarUnits& units, const FarField<far_order>& field, std::size_t count,
+                    const std::uint8_t* rung, int first_active, const Vec3d* position, Vec3f* acceleration,
+                    float* potential);
+
+}  // namespace grove::cuda

@@ -1,0 +1,104 @@
+#pragma once
+
+#include "base/host_device.hpp"
+#include "base/vec3.hpp"
+#include "kernels/math/direct_force.hpp"
+#include "kernels/math/opening.hpp"
+#include "kernels/math/solid_harmonics.hpp"
+
+/// The gravity of the images of a periodic box that no walk sees, as one expansion about the middle of the
+/// box. Everything here but FarUnits is of a box of edge 1 about the origin, with G = 1.
+namespace grove {
+
+/// Orders of that expansion and of the box's moments, of runs and of what audits them.
+inline constexpr int far_order = 8, far_moments = 6;
+inline constexpr int audit_far_order = 14, audit_far_moments = 14;
+
+/// Sums over the particles of a box: m R_lm(-y), m y and m y^2 at places y.
+template <int order>
+struct BoxMoments {
+  Harmonics<order> multipoles{};
+  Vec3d first{0, 0, 0};
+  double mass = 0, second = 0;
+
+  GROVE_HOST_DEVICE void add(double m, const Vec3d& y) {
+    const Harmonics<order> r = regular_harmonics<order>(Vec3d{-y.x, -y.y, -y.z});
+    for (int i = 0; i < Harmonics<order>::size; ++i) multipoles.of[i] += m * r.of[i];
+    first += m * y;
+    mass += m;
+    second += m * norm2(y);
+  }
+  GROVE_HOST_DEVICE friend BoxMoments operator+(BoxMoments a, const BoxMoments& b) {
+    for (int i = 0; i < Harmonics<order>::size; ++i) a.multipoles.of[i] += b.multipoles.of[i];
+    a.first += b.first;
+    a.mass += b.mass;
+    a.second += b.second;
+    return a;
+  }
+};
+
+/// What acts at a place.
+struct FarForce {
+  Vec3d acceleration;
+  double potential;
+};
+
+/// The gravity of all images |n|max > 1 of the particles, and of the homogeneous density that is subtracted:
+/// the potential at x is
+///   - sum_jk R*_jk(x) L_jk - 2 pi / 3 sum_y m (x - y)^2 + c M,
+/// so that with the images |n|max <= 1, the particle's own ones among them, it is the periodic potential of
+/// mean 0. R of order `order`; L_jk = sum_lm M*_lm T_(j+l, k+m), with M_lm the box's multipoles, and T_lm the
+/// sums of the irregular harmonics over the images (LatticeSums).
+/// Source: Berman and Greengard 1994, J. Math. Phys. 35, 6036; harmonics as in Dehnen 2014, ComAC 1, 1.
+template <int order>
+struct FarField {
+  Harmonics<order> local{};  ///< L
+  Vec3d first{0, 0, 0};
+  double mass = 0, second = 0;
+
+  /// Cost: some 400 operations (order 8).
+  GROVE_HOST_DEVICE FarForce at(const Vec3d& x) const {
+    const Harmonics<order> r = regular_harmonics<order>(x);
+    double sum = 0, along_z = 0;
+    Complex across{0, 0};
+    for (int l = 0; l <= order; ++l) {
+      sum += (r(l, 0) * local(l, 0)).re;
+      for (int m = 1; m <= l; ++m) sum += 2 * (r(l, m).conjugate() * local(l, m)).re;
+    }
+    for (int l = 0; l < order; ++l) {
+      along_z += (r(l, 0) * local(l + 1, 0)).re;
+      across += r(l, 0) * local(l + 1, 1);
+      for (int m = 1; m <= l; ++m) {
+        const Complex mirrored = r(l, m).conjugate();
+        along_z += 2 * (mirrored * local(l + 1, m)).re;
+        across += mirrored * local(l + 1, m + 1) - (mirrored * local(l + 1, m - 1)).conjugate();
+      }
+    }
+    constexpr double third = 4.1887902047863910;  // 4 pi / 3
+    const Vec3d from_centre = mass * x - first;
+    const double squares = mass * norm2(x) - 2 * dot(x, first) + second;
+    return {Vec3d{across.re, across.im, along_z} + third * from_centre,
+            near_images_constant * mass - 0.5 * third * squares - sum};
+  }
+
+  /// Of a point mass: the potential of its periodic images at it, 2.8373 (Wigner's constant), and the sum of
+  /// 1 / |n| over 0 < |n|max <= 1.
+  static constexpr double near_images_constant = 2.837297479480619 + 19.104083527755577;
+};
+
+/// From places and units of the run to those of a FarField, and back. Images of a box, which are not open.
+struct FarUnits {
+  double edge = 1, gravitational_constant = 1;
+
+  explicit FarUnits(const GravityParameters& gravity)
+      : edge(gravity.images.edge), gravitational_constant(gravity.gravitational_constant) {}
+  GROVE_HOST_DEVICE Vec3d place(const Vec3d& p) const { return p * (1 / edge) - Vec3d{0.5, 0.5, 0.5}; }
+  template <int order>
+  GROVE_HOST_DEVICE DirectForce force(const FarField<order>& field, const Vec3d& p) const {
+    const FarForce far = field.at(place(p));
+    const double potential = gravitational_constant / edge;
+    return {far.acceleration * (potential / edge), far.potential * potential};
+  }
+};
+
+}  // namespace grove
