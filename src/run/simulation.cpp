@@ -201,14 +201,13 @@ void Simulation::step() {
   const int deepest = this->deepest();
   if (reports_.is_open()) write_outputs(clock_.end_of(deepest), timers_);
   const BlockClock::State before = clock_.state();
-  const bool has_strays = this->has_strays();
   advance(deepest);
   is_audited_ = AuditSchedule(parameters_.audit.every).is_due(before, clock_.state());
   const bool tunes_groups = is_synchronised() && steps_done_ >= groups_tuned_at_ + tuning_interval;
   if (tunes_groups) groups_tuned_at_ = steps_done_;
   const Expected expected((tunes_groups ? 1 + tuning_evaluations : 1) *
                           forecast_.seconds(rung_costs_.particles, clock_.first_active()));
-  const TreeUpdate update = plan_update(deepest, has_strays);
+  const TreeUpdate update = plan_update(deepest, has_strays());
   evaluate_forces({.grows = carry_out(update),
                    .follows_cuts = update == TreeUpdate::redecompose,
                    .first_active = clock_.first_active(),
@@ -259,12 +258,14 @@ void Simulation::agree_on_next(TreeUpdate update) {
   if (has_rungs_) rung_costs_.particles = next_particles_;
 }
 
-/// Between two longest steps: true if new cuts have to bring particles back into a periodic box. The
-/// expansion of its far images is that of places in it, or little outside.
+/// True if new cuts have to bring particles back into a periodic box. The expansion of its far images is that
+/// of places in it, or little outside.
 bool Simulation::has_strays() const {
-  if (!parameters_.box.periodic || !is_synchronised()) return false;
+  if (!parameters_.box.periodic) return false;
   const Box box = Box::periodic(*parameters_.box.size);
-  return comm_.max(backend_->strayed(box)) > box.edge / 32;
+  const double strayed = comm_.max(backend_->strayed(box));
+  require_no_runaway(comm_, *backend_, box, strayed, now());
+  return strayed > box.edge / 32;
 }
 
 void Simulation::report(TreeUpdate update, JointReduction& joint) {
@@ -407,7 +408,7 @@ void Simulation::evaluate_forces(EvaluationPlan plan) {
   forces_ = backend_->gravity().evaluate(domain_, plan, timers_);
   if (const auto before = std::exchange(before_cuts_, std::nullopt)) {
     before->particles.require_same("a decomposition");
-    if (before->box) require_no_runaway(comm_, *backend_, *before->box, domain_.box, now());
+    if (before->box) require_no_runaway(comm_, *backend_, *before->box, domain_.box.edge, now());
   }
   require_finite(comm_, *backend_, forces_.not_finite, now());
 }

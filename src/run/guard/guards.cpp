@@ -128,11 +128,11 @@ void require_finite_positions(const Communicator& comm, Backend& backend, const 
                     now.text(), first.text(now.shown), what_to_do));
 }
 
-void require_no_runaway(const Communicator& comm, Backend& backend, const Box& before, const Box& after,
+void require_no_runaway(const Communicator& comm, Backend& backend, const Box& before, double extent,
                         const Moment& now) {
   constexpr double far = 32;   // edges
   constexpr Count few = 1000;  // one in so many
-  if (after.edge <= far * before.edge) return;
+  if (extent <= far * before.edge) return;
   Suspect own;
   Count counts[] = {0, 0};  // far away, all
   backend.show(nullptr, [&](const Particles& particles) {

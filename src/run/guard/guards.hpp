@@ -53,11 +53,11 @@ void require_finite(const Communicator& comm, Backend& backend, Count number, co
 /// a copy of the particles.
 void require_finite_positions(const Communicator& comm, Backend& backend, const Moment& now);
 
-/// True if the root cube grew because of a few particles that are beyond all others: 32 edges of the cube of
-/// the decomposition before away from it, and fewer than one in a thousand. Steps that fit the accelerations
-/// do not bring a particle there; a system that expands takes most of its particles along. Cost, where the
-/// cube grew so much: a copy of the particles.
-void require_no_runaway(const Communicator& comm, Backend& backend, const Box& before, const Box& after,
+/// Fails if a few particles are beyond all others: 32 edges of the root cube of the decomposition before away
+/// from it, and fewer than one in a thousand. Steps that fit the accelerations do not bring a particle there;
+/// a system that expands takes most of its particles along. extent: at least the farthest distance from the
+/// cube. Cost, where it is so large: a copy of the particles.
+void require_no_runaway(const Communicator& comm, Backend& backend, const Box& before, double extent,
                         const Moment& now);
 
 }  // namespace grove
