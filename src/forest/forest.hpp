@@ -54,6 +54,8 @@ class Forest {
     TreeShapes trees;
   };
   Shape shape() const { return {origins_, shapes_}; }
+  /// Nodes and groups of the trees, for searches of neighbours.
+  const TreeShapes& shapes() const { return shapes_; }
   /// Gives it away; what is left are no trees.
   Shape take_shape();
   /// Takes the trees of these leaves, of which the next update() makes what build() and the updates since

@@ -23,6 +23,7 @@ target_compile_definitions(test_fuzz_seeds PRIVATE GROVE_SOURCE_DIR="${PROJECT_S
 grove_test(initial_conditions mpi/initial_conditions_test.cpp LINK grove::run RANKS 1 2 3 4 7)
 grove_test(physical_summary mpi/physical_summary_test.cpp LINK grove::run RANKS 1 3)
 grove_test(gravity mpi/gravity_test.cpp LINK grove::gravity RANKS 1 2 3 4 7)
+grove_test(neighbours mpi/neighbours_test.cpp LINK grove::neighbours RANKS 1 2 3 7)
 grove_test(kept_lets mpi/kept_lets_test.cpp LINK grove_test_runs RANKS 1 2 3 7)
 grove_test(periodic_gravity mpi/periodic_gravity_test.cpp LINK grove::gravity RANKS 1 2 3 7)
 grove_test(audit mpi/audit_test.cpp LINK grove::gravity RANKS 1 2 3 4 7)

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/kokkos/host_loop.hpp"
+#include "kernels/math/neighbour_box.hpp"
+#include "kernels/math/neighbour_tree.hpp"
+#include "kernels/math/node.hpp"
+
+/// Walks of all targets in the memory of the host, leaf by leaf on the threads of the host. Visitors:
+/// kernels/math/neighbour_tree.hpp.
+namespace grove {
+
+/// The groups of a leaf, and where its particles are.
+struct NeighbourLeaf {
+  std::uint32_t first;  ///< number of its first particle
+  std::span<const GroupRun> groups;
+};
+
+/// Each target by itself. Cost: a test for each node near a target, and its neighbours.
+template <class Visitor>
+void walk_neighbours_singly(const NeighbourTree& tree, std::span<const NeighbourLeaf> leaves,
+                            const Visitor& visitor) {
+  host_loop("Grove::neighbours::ropes", leaves.size(), [&](std::size_t leaf) {
+    for (const GroupRun& group : leaves[leaf].groups) {
+      const std::uint32_t first = leaves[leaf].first + static_cast<std::uint32_t>(group.first);
+      for (std::uint32_t i = first; i < first + static_cast<std::uint32_t>(group.count); ++i)
+        if (is_target(tree, i, visitor)) visitor.finish(i, neighbour_sum(tree, i, visitor));
+    }
+  });
+}
+
+/// The targets of a group together: the buckets that are in reach of its box are found once, then each target
+/// goes through them. The same bits as each by itself. Cost: less than half the time, as the tests of nodes
+/// are shared.
+template <class Visitor>
+requires(!takes_nodes<Visitor>) void walk_neighbour_groups(const NeighbourTree& tree,
+                                                           std::span<const NeighbourLeaf> leaves,
+                                                           const Visitor& visitor) {
+  host_loop("Grove::neighbours::groups", leaves.size(), [&](std::size_t leaf) {
+    thread_local std::vector<std::uint32_t> buckets;
+    for (const GroupRun& group : leaves[leaf].groups) {
+      const std::uint32_t begin = leaves[leaf].first + static_cast<std::uint32_t>(group.first),
+                          end = begin + static_cast<std::uint32_t>(group.count);
+      NeighbourBounds bounds;
+      for (std::uint32_t i = begin; i < end; ++i)
+        if (is_target(tree, i, visitor)) bounds.add(tree.position[i], tree.reach[i]);
+      const NeighbourTarget box = bounds.target();
+      buckets.clear();
+      for (std::uint32_t n = 0; n < tree.node_count;) {
+        const bool is_near = is_in_reach(tree.nodes[n], box, tree.nearest);
+        if (is_near && tree.nodes[n].is_bucket(n)) buckets.push_back(n);
+        n = is_near ? n + 1 : tree.nodes[n].next;
+      }
+      for (std::uint32_t i = begin; i < end; ++i) {
+        if (!is_target(tree, i, visitor)) continue;
+        const NeighbourTarget target = target_of(tree, i);
+        typename Visitor::Sum sum{};
+        for (const std::uint32_t n : buckets)
+          if (is_in_reach(tree.nodes[n], target, tree.nearest))
+            visit_bucket(tree, tree.nodes[n], i, visitor, sum);
+        visitor.finish(i, sum);
+      }
+    }
+  });
+}
+
+}  // namespace grove

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cmath>
+
+#include "base/host_device.hpp"
+#include "base/vec3.hpp"
+
+namespace grove {
+
+/// The shortest of the equivalent separations of two places: in a periodic box those that differ by whole
+/// edges, in open space the one that there is.
+struct NearestImage {
+  double edge = 0;  ///< of the periodic box, length units of the run; 0: open
+  double per_edge = 0;
+
+  static NearestImage of(double edge) { return {edge, edge > 0 ? 1 / edge : 0}; }
+  GROVE_HOST_DEVICE bool is_open() const { return !(edge > 0); }
+
+  /// The separation with the opposite sign has the same bits but for the sign: i sees j as far as j sees i.
+  /// Each component is at most half an edge, whatever box the two places are in.
+  GROVE_HOST_DEVICE Vec3d operator()(const Vec3d& separation) const {
+    if (is_open()) return separation;
+    return {along(separation.x), along(separation.y), along(separation.z)};
+  }
+
+ private:
+  GROVE_HOST_DEVICE double along(double d) const { return std::fma(-edge, std::rint(d * per_edge), d); }
+};
+
+/// The square of a length, with the same bits wherever it is computed.
+GROVE_HOST_DEVICE inline double squared_length(const Vec3d& d) {
+  return std::fma(d.z, d.z, std::fma(d.y, d.y, d.x * d.x));
+}
+
+}  // namespace grove

@@ -1,0 +1,158 @@
+#include "neighbours/neighbours.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "base/errors.hpp"
+#include "kernels/math/neighbour_box.hpp"
+
+namespace grove {
+namespace {
+
+/// Imported leaves, in their order: those of buckets that come one after the other.
+class ImportedPieces {
+ public:
+  /// first: number of the first imported particle.
+  ImportedPieces(std::span<const ImportedBucket> buckets, std::uint32_t first) {
+    for (const ImportedBucket& bucket : buckets) counts_.push_back(bucket.count);
+    for (std::size_t begin = 0, end = 0; begin < buckets.size(); begin = end) {
+      while (end < buckets.size() && buckets[end].leaf == buckets[begin].leaf) ++end;
+      NeighbourPiece piece;
+      piece.first = first;
+      piece.buckets = std::span<const std::int32_t>(counts_).subspan(begin, end - begin);
+      for (const std::int32_t count : piece.buckets) first += static_cast<std::uint32_t>(count);
+      pieces_.push_back(piece);
+      leaves_.push_back(buckets[begin].leaf);
+    }
+  }
+  ImportedPieces(const ImportedPieces&) = delete;  // pieces point into counts_
+  ImportedPieces& operator=(const ImportedPieces&) = delete;
+
+  /// Puts those of leaves before this one before the own ones, all others behind them.
+  std::vector<NeighbourPiece> around(const std::vector<NeighbourPiece>& own, std::int32_t first_own) const {
+    const auto behind = std::lower_bound(leaves_.begin(), leaves_.end(), first_own) - leaves_.begin();
+    std::vector<NeighbourPiece> all(pieces_.begin(), pieces_.begin() + behind);
+    all.insert(all.end(), own.begin(), own.end());
+    all.insert(all.end(), pieces_.begin() + behind, pieces_.end());
+    return all;
+  }
+
+ private:
+  std::vector<std::int32_t> counts_;
+  std::vector<NeighbourPiece> pieces_;
+  std::vector<std::int32_t> leaves_;  ///< number of each in the ORB, ascending
+};
+
+}  // namespace
+
+Neighbours::Neighbours(const Communicator& comm, const Domain& domain, const TreeShapes& shapes,
+                       double period)
+    : comm_(comm),
+      domain_(domain),
+      shapes_(shapes),
+      nearest_(NearestImage::of(period)),
+      import_search_(comm, domain, nearest_) {
+  if (shapes.group_begin.size() != domain.leaf_begin.size())
+    throw std::logic_error("Neighbours: trees of other leaves");
+  for (std::size_t leaf = 0; leaf + 1 < domain.leaf_begin.size(); ++leaf) {
+    const auto begin = static_cast<std::size_t>(shapes.group_begin[leaf]),
+               end = static_cast<std::size_t>(shapes.group_begin[leaf + 1]);
+    leaves_.push_back({static_cast<std::uint32_t>(domain.leaf_begin[leaf]),
+                       std::span<const GroupRun>(shapes.groups).subspan(begin, end - begin)});
+  }
+}
+
+NeighbourTree Neighbours::tree() const {
+  const auto nodes = nodes_->nodes();
+  return {nodes.data(), static_cast<std::uint32_t>(nodes.size()), position_.data(), reach_.data(),
+          nearest_,     kind_ == NeighbourSearch::symmetric};
+}
+
+void Neighbours::search(std::span<const Vec3d> position, std::span<const double> reach, NeighbourSearch kind,
+                        double room) {
+  if (position.size() != own_size() || reach.size() != own_size())
+    throw std::logic_error("Neighbours::search: arrays of other particles");
+  require_unique_images(reach);
+  kind_ = kind;
+  room_ = room;
+  const bool is_symmetric = kind == NeighbourSearch::symmetric;
+  const std::vector<NeighbourTarget> targets = targets_of_leaves(position, reach);
+  const std::vector<NeighbourPiece> own = own_pieces();
+  {
+    NeighbourNodes own_nodes(own);
+    own_nodes.fit(position.data(), reach.data(), is_symmetric, room);
+    grant(own_nodes, targets);
+    imports_.emplace(import_search_.find(own_nodes, targets));
+  }
+  position_ = share(position);
+  reach_ = share(reach);
+  const ImportedPieces others(imports_->buckets, own_size());
+  nodes_ = std::make_unique<NeighbourNodes>(
+      others.around(own, domain_.first_leaf[static_cast<std::size_t>(comm_.rank())]));
+  nodes_->fit(position_.data(), reach_.data(), is_symmetric, room);
+}
+
+bool Neighbours::update(std::span<const double> reach) {
+  require_unique_images(reach);
+  bool holds = true;
+  for (std::size_t i = 0; i < reach.size(); ++i)
+    holds = holds && reach[i] <= granted_[i] && (reach[i] < 0) == (reach_[i] < 0);
+  if (comm_.min(holds ? 1 : 0) == 0) return false;
+  reach_ = share(reach);
+  nodes_->fit(position_.data(), reach_.data(), kind_ == NeighbourSearch::symmetric, room_);
+  return true;
+}
+
+/// Targets have what is in reach of the box of their leaf; as sources they have been sent to where their
+/// bucket reaches.
+void Neighbours::grant(const NeighbourNodes& own, std::span<const NeighbourTarget> targets) {
+  granted_.resize(own_size());
+  for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+    for (Count i = domain_.leaf_begin[leaf]; i < domain_.leaf_begin[leaf + 1]; ++i)
+      granted_[static_cast<std::size_t>(i)] = targets[leaf].reach;
+    if (kind_ == NeighbourSearch::gather) continue;
+    for (std::uint32_t n = own.begin(leaf); n < own.end(leaf); ++n) {
+      const NeighbourNode& node = own.nodes()[n];
+      if (node.is_bucket(n)) std::fill_n(granted_.begin() + node.first, node.count, node.reach);
+    }
+  }
+}
+
+std::vector<NeighbourPiece> Neighbours::own_pieces() const {
+  std::vector<NeighbourPiece> pieces(leaves_.size());
+  for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+    const auto begin = static_cast<std::size_t>(shapes_.node_begin[leaf]),
+               end = static_cast<std::size_t>(shapes_.node_begin[leaf + 1]);
+    pieces[leaf].first = leaves_[leaf].first;
+    pieces[leaf].links = std::span<const NodeLinks>(shapes_.links).subspan(begin, end - begin);
+  }
+  return pieces;
+}
+
+/// The box of each leaf's targets, with the H that its sources have to be here for.
+std::vector<NeighbourTarget> Neighbours::targets_of_leaves(std::span<const Vec3d> position,
+                                                           std::span<const double> reach) const {
+  std::vector<NeighbourTarget> targets;
+  for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+    NeighbourBounds bounds;
+    for (Count i = domain_.leaf_begin[leaf]; i < domain_.leaf_begin[leaf + 1]; ++i)
+      bounds.add(position[static_cast<std::size_t>(i)], reach[static_cast<std::size_t>(i)]);
+    bounds.reach *= room_;
+    targets.push_back(bounds.target());
+  }
+  return targets;
+}
+
+void Neighbours::require_unique_images(std::span<const double> reach) const {
+  comm_.together([&] {
+    for (const double h : reach)
+      if (!nearest_.is_open() && !(h < 0.5 * nearest_.edge))
+        throw InputError(fmt::format(
+            "a radius of {:g} within which neighbours are wanted is not less than half the edge of the "
+            "periodic box, {:g}",
+            h, nearest_.edge));
+  });
+}
+
+}  // namespace grove
