@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/box.hpp"
 #include "base/host_device.hpp"
 #include "base/vec3.hpp"
 
@@ -13,7 +14,9 @@ struct NearestImage {
   double edge = 0;  ///< of the periodic box, length units of the run; 0: open
   double per_edge = 0;
 
-  static NearestImage of(double edge) { return {edge, edge > 0 ? 1 / edge : 0}; }
+  static NearestImage of(const Images& images) {
+    return images.are_open() ? NearestImage{} : NearestImage{images.edge, 1 / images.edge};
+  }
   GROVE_HOST_DEVICE bool is_open() const { return !(edge > 0); }
 
   /// The separation with the opposite sign has the same bits but for the sign: i sees j as far as j sees i.

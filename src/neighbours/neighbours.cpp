@@ -47,11 +47,11 @@ class ImportedPieces {
 }  // namespace
 
 Neighbours::Neighbours(const Communicator& comm, const Domain& domain, const TreeShapes& shapes,
-                       double period)
+                       const Images& images)
     : comm_(comm),
       domain_(domain),
       shapes_(shapes),
-      nearest_(NearestImage::of(period)),
+      nearest_(NearestImage::of(images)),
       import_search_(comm, domain, nearest_) {
   if (shapes.group_begin.size() != domain.leaf_begin.size())
     throw std::logic_error("Neighbours: trees of other leaves");

@@ -40,8 +40,9 @@ enum class NeighbourSearch : std::uint8_t {
 class Neighbours {
  public:
   /// domain, shapes (in): the decomposition and the local trees in the own leaves, kept by the caller;
-  /// particles are in tree order (Domain::leaf_begin). period: edge of the periodic box, 0 if space is open.
-  Neighbours(const Communicator& comm, const Domain& domain, const TreeShapes& shapes, double period = 0);
+  /// particles are in tree order (Domain::leaf_begin). images: of the periodic box, if it is one.
+  Neighbours(const Communicator& comm, const Domain& domain, const TreeShapes& shapes,
+             const Images& images = {});
 
   /// Imports what own targets may need. position (in): of the own particles, length units of the run.
   /// reach (in): H of each, below 0 if it takes no part, as target or source. room: leaves ask for what is

@@ -148,7 +148,7 @@ class NeighbourSets : public testing::TestWithParam<NeighbourVariant> {
   static std::vector<CollectIds::Sum> collect(const Communicator& comm, const NeighbourVariant& variant,
                                               bool singly) {
     const Shared shared(comm, variant.cloud);
-    Neighbours neighbours(comm, shared.domain, shared.forest.shapes(), variant.period);
+    Neighbours neighbours(comm, shared.domain, shared.forest.shapes(), Images{variant.period});
     neighbours.search(shared.particles.position, shared.reach(variant.cloud), variant.kind);
     const Array<ParticleId> id = neighbours.share(std::span<const ParticleId>(shared.particles.id));
     std::vector<CollectIds::Sum> sums(shared.particles.size()), by_id(count);
@@ -222,7 +222,7 @@ TEST(Neighbours, take_larger_radii_within_their_room) {
 TEST(Neighbours, need_less_than_half_a_periodic_box) {
   const Communicator comm(MPI_COMM_WORLD);
   const Shared shared(comm, Cloud::random);
-  Neighbours neighbours(comm, shared.domain, shared.forest.shapes(), 1);
+  Neighbours neighbours(comm, shared.domain, shared.forest.shapes(), Images{1});
   Array<double> reach(shared.particles.size(), 0.1);
   if (comm.is_master()) reach[0] = 0.5;
   try {
