@@ -211,12 +211,12 @@ void complete_box(Parameters& p, const std::vector<Entry>& entries) {
     fail(*centre, "is of spheres in open space, and the box is periodic");
   if (const Entry* potentials = find(entries, "potentials"); potentials && !p.potentials.empty())
     fail(*potentials, "are of open space, and the box is periodic");
-  const double softening = *std::max_element(p.gravity.softening.begin(), p.gravity.softening.end());
-  constexpr double most = 1.0 / 16;  // of the edge: softening ends within one of the nearest images
-  if (softening > most * *p.box.size)
-    fail(periodic, fmt::format("the softening {} is more than a sixteenth of the box",
-                               p.shown.text(softening, dimension::length)));
   p.gravity.images = {*p.box.size};
+  if (!p.gravity.softening_fits_box())
+    fail(periodic,
+         fmt::format("the softening {} is more than a sixteenth of the box",
+                     p.shown.text(*std::max_element(p.gravity.softening.begin(), p.gravity.softening.end()),
+                                  dimension::length)));
   p.decomposition.period = *p.box.size;
 }
 

@@ -85,13 +85,17 @@ void write_grove(hid_t file, const SnapshotDescription& description, const Write
   attribute("HighestCoordinates", std::array<double, 3>{high.x, high.y, high.z});
 }
 
+/// GADGET-4 has an attribute for each option that it was compiled with, such as PERIODIC.
+///
 /// yt reads a file as GADGET's, whose units it takes to be galactic whatever the file says, or as AREPO's,
-/// whose units it reads, but which needs the density of gas. This attribute tells them apart.
+/// whose units it reads, but which needs the density of gas. The attribute AMR tells them apart.
 void write_config(hid_t file, const SnapshotDescription& description, const WriteOptions& options,
                   const std::string& path) {
-  if (options.units == Units::galactic() || description.total[0] > 0) return;
+  const bool hints = options.units != Units::galactic() && description.total[0] == 0;
+  if (!hints && !(options.box > 0)) return;
   const Attributes attribute(file, "Config", path);
-  attribute("AMR", std::string("not meant; makes yt read the units of this file"));
+  if (options.box > 0) attribute("PERIODIC", 1);
+  if (hints) attribute("AMR", std::string("not meant; makes yt read the units of this file"));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace grove {
 
 /// Orders of that expansion and of the box's moments, of runs and of what audits them.
-inline constexpr int far_order = 8, far_moments = 6;
+inline constexpr int far_order = 12, far_moments = 8;
 inline constexpr int audit_far_order = 14, audit_far_moments = 14;
 
 /// Sums over the particles of a box: m R_lm(-y), m y and m y^2 at places y.
@@ -56,7 +56,7 @@ struct FarField {
   Vec3d first{0, 0, 0};
   double mass = 0, second = 0;
 
-  /// Cost: some 400 operations (order 8).
+  /// Cost: some 2000 operations (order 12), 0.4 microseconds of a core.
   GROVE_HOST_DEVICE FarForce at(const Vec3d& x) const {
     const Harmonics<order> r = regular_harmonics<order>(x);
     double sum = 0, along_z = 0;

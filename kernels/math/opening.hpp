@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <stdexcept>
@@ -102,6 +103,12 @@ struct GravityParameters {
   Count direct_below = 0;  ///< fewer particles than this are summed directly
   Images images{};         ///< of a periodic box
 
+  /// True unless softening, which must end within one of the nearest images of a periodic box, reaches too
+  /// far.
+  bool softening_fits_box() const {
+    constexpr double most = 1.0 / 16;  // of the edge, in Plummer-equivalent lengths
+    return images.are_open() || *std::max_element(softening.begin(), softening.end()) <= most * images.edge;
+  }
   /// True if groups may be split where they reach far.
   bool splits_groups() const { return tree == LocalTreeKind::octree && walk == WalkKind::groups; }
   bool is_direct(Count particles) const { return particles < direct_below; }

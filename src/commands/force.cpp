@@ -33,7 +33,7 @@ namespace grove {
 namespace {
 
 struct ForceOptions {
-  std::string file, output, json, errors, softening, unstated_units = "galactic";
+  std::string file, output, json, errors, softening, box, unstated_units = "galactic";
   GravityParameters gravity;
   BackendChoice backend;
   CutRule rule = DecompositionParameters().rule;
@@ -116,13 +116,48 @@ MeasuredPass median_of(std::vector<MeasuredPass> passes) {
   return *middle;
 }
 
-/// Fills in softening and G from the file, the user, or the particles.
+/// A snapshot with positions that forces can be computed of. Those of comoving files are comoving, without h;
+/// they must be periodic, as in open space the background's density would be missing.
+Snapshot read(const Communicator& comm, const ForceOptions& options) {
+  ReadOptions read{.unstated = options.unstated_units == "none" ? Units::dimensionless() : Units::galactic(),
+                   .comoving = true};
+  const SnapshotHeader header = read_snapshot_header(comm, options.file, read);
+  const bool is_periodic = header.is_periodic || !options.box.empty();
+  const double h = comm.broadcast(header.comoving.empty() || !is_periodic ? 0.0
+                                  : header.h > 0                          ? header.h
+                                                                          : 1.0);
+  read.comoving = false;
+  if (h > 0) read.h = h;
+  comm.together([&] {
+    if (h > 0 && !options.output.empty())
+      throw InputError(fmt::format("{}: is comoving, of which -o writes no file", options.file));
+  });
+  return read_snapshot(comm, options.file, read);
+}
+
+/// The images of the box that the user or the file say to be periodic.
+Images images_of(const ForceOptions& options, const SnapshotHeader& header) {
+  if (!options.box.empty()) {
+    const double edge = header.units.parse(options.box, dimension::length);
+    if (!(edge > 0)) throw InputError(fmt::format("--box-size: {} must be a positive length", options.box));
+    return {edge};
+  }
+  if (!header.is_periodic) return {};
+  const Vec3d& box = header.box_size;
+  if (!(box.x > 0 && box.x == box.y && box.x == box.z))
+    throw InputError(fmt::format("{}: its periodic box is {} wide; only cubes are computed", options.file,
+                                 text_of_box(box)));
+  return {box.x};
+}
+
+/// Fills in the box, softening and G from the file, the user, or the particles.
 void complete(const Communicator& comm, const ForceOptions& options, const Snapshot& snapshot,
               ForceResult& result) {
   result.units = snapshot.header.units;
   result.gravity = options.gravity;
   if (options.direct) result.gravity.direct_below = std::numeric_limits<Count>::max();
   result.gravity.gravitational_constant = result.units.gravitational_constant;
+  comm.together([&] { result.gravity.images = images_of(options, snapshot.header); });
   result.softening_suggested = options.softening.empty();
   Softening softening;
   if (result.softening_suggested)
@@ -131,6 +166,10 @@ void complete(const Communicator& comm, const ForceOptions& options, const Snaps
     comm.together([&] { softening = parse_softening(options.softening, "--softening", result.units); });
   result.gravity.softening = softening.length;
   result.softened = softening.types;
+  comm.together([&] {
+    if (!result.gravity.softening_fits_box())
+      throw InputError("--softening: is more than a sixteenth of the periodic box; give less");
+  });
 }
 
 /// A whole snapshot, with what the evaluation found.
@@ -160,6 +199,7 @@ void evaluate(const Communicator& comm, const ForceOptions& options, Backend& ba
   result.rule = decomposition.rule = options.rule;
   decomposition.leaf_size = leaf_size;
   decomposition.domain_cell = options.domain_cell;
+  decomposition.period = result.gravity.images.edge;
   Domain domain;
   result.first = measure(comm, backend, domain, decomposition);
   std::vector<MeasuredPass> passes;
@@ -179,10 +219,7 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
   ForceResult result;
   result.no_gpu = resolve(comm, choice);
   result.backend = choice.name;
-  const ReadOptions read{
-      .unstated = options.unstated_units == "none" ? Units::dimensionless() : Units::galactic(),
-      .convert_to = {}};
-  Snapshot snapshot = read_snapshot(comm, options.file, read);
+  Snapshot snapshot = read(comm, options);
   result.file = options.file;
   result.ranks = comm.size();
   complete(comm, options, snapshot, result);
@@ -198,6 +235,7 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
 
   const std::unique_ptr<Backend> backend =
       make_backend(comm, choice, std::move(snapshot.particles), result.gravity);
+  if (!result.gravity.images.are_open()) backend->wrap(Box::periodic(result.gravity.images.edge));
   result.devices = backend->traits().devices;
   const Count leaf_size = options.leaf_size > 0           ? options.leaf_size
                           : snapshot.header.leaf_size > 0 ? snapshot.header.leaf_size
@@ -279,6 +317,8 @@ void add_force(CLI::App& app, Action& action) {
       "gravity.softening of a run; default: half of r / N^(1/3), r the radius of half of the particles");
   add_expansion_options(*force, options->gravity);
   const TreeOptions of_trees(*force, options->gravity);
+  force->add_option("--box-size", options->box,
+                    "Edge of a periodic box [the file's, if it says that its box is periodic]");
   force
       ->add_option("--units", options->unstated_units,
                    "Units of a file that states none: kpc, 1e10 Msun, km/s, or G = 1")

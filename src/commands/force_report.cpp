@@ -98,6 +98,9 @@ std::string force_table(const ForceResult& result) {
   text += fmt::format(
       "{}, {} softening {}{}\n", method(result), word_of(result.gravity.kernel), softening_of(result),
       result.softening_suggested ? " (half of r / N^(1/3), r the radius of half of the particles)" : "");
+  if (!result.gravity.images.are_open())
+    text += fmt::format("in a periodic box of {}\n",
+                        DisplayUnits(result.units).text(result.gravity.images.edge, dimension::length));
   text += result.no_gpu.empty() ? result.devices : fmt::format("no GPU is used: {}\n", result.no_gpu);
   text += '\n' + phase_table(result);
   text += fmt::format("\n{:.3f} million particles/s\n", n / total_of(result.second) / 1e6);
@@ -139,6 +142,7 @@ std::string force_json(const ForceResult& result) {
                                  {"tree", word_of(result.gravity.tree)},
                                  {"walk", word_of(result.gravity.walk)},
                                  {"softening", softening_json(result)}};
+  if (!result.gravity.images.are_open()) json["box"] = result.gravity.images.edge;
   if (result.gravity.tree == LocalTreeKind::octree) json["curve"] = word_of(result.gravity.curve);
   if (result.gravity.tree == LocalTreeKind::kd) json["split"] = word_of(result.gravity.split);
   if (result.gravity.tree != LocalTreeKind::bisection) json["bucket"] = result.gravity.bucket;

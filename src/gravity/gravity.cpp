@@ -59,6 +59,10 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
 /// there; if not, nothing happens to the particles. Returns what is to be agreed on with the report.
 JointReduction Gravity::take_forces(const Domain& domain, const EvaluationPlan& plan, bool is_direct,
                                     bool is_complete, ForceReport& report, PhaseTimers& timers) {
+  if (is_complete && !parameters_.images.are_open()) {
+    const auto timer = timers.time("walk");
+    storage_.add_far_images(domain, plan.first_active);
+  }
   if (is_complete) {
     const auto timer = timers.time("advance");
     const bool counts = !is_direct && !setup_.stands_in;

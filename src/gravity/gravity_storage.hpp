@@ -89,13 +89,16 @@ class GravityStorage {
                             PhaseTimers& timers) = 0;
 
   /// Counts of the active particles of this rank.
+  /// In a periodic box: adds the gravity of the images that no walk and no direct sum sees
+  /// (kernels/math/far_images.hpp). Collective.
+  virtual void add_far_images(const Domain& domain, int first_active) = 0;
+
   struct Remembered {
     RungCounts particles{}, interactions{};  ///< by rung
     Count not_finite = 0;                    ///< particles
   };
-  /// Adds the images of a periodic box that no walk sees, and external potentials, to the new accelerations,
-  /// and keeps what the next evaluation needs of them. walked: through trees whose cost counts, that of the
-  /// criterion that is set.
+  /// Adds external potentials to the new accelerations, and keeps what the next evaluation needs of them.
+  /// walked: through trees whose cost counts, that of the criterion that is set.
   virtual Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
                               bool walked) = 0;
 

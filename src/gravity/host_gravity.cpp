@@ -106,9 +106,11 @@ void HostGravity::sum_directly(const GravitySetup&, const Domain& domain, int fi
   evaluate_directly(comm_, particles_, domain, parameters_, first_active);
 }
 
-GravityStorage::Remembered HostGravity::remember(const GravitySetup&, const Domain& domain, int first_active,
-                                                 bool) {
-  if (!parameters_.images.are_open()) add_far_images(comm_, particles_, domain, parameters_, first_active);
+void HostGravity::add_far_images(const Domain& domain, int first_active) {
+  grove::add_far_images(comm_, particles_, domain, parameters_, first_active);
+}
+
+GravityStorage::Remembered HostGravity::remember(const GravitySetup&, const Domain&, int first_active, bool) {
   if (!external_.empty())
     run(particles_.size(), ExternalBody{external(), first_active, particles_.rung.data(),
                                         particles_.position.data(), particles_.acceleration.data()});

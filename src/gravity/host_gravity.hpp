@@ -45,6 +45,7 @@ class HostGravity : public GravityStorage {
   void end_walk() override;
   void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
                     PhaseTimers& timers) override;
+  void add_far_images(const Domain& domain, int first_active) override;
   Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
                       bool walked) override;
   void set_external(std::vector<ExternalPotential> potentials) override { external_ = std::move(potentials); }

@@ -16,7 +16,8 @@ namespace {
 using testing::read_json;
 
 /// A cube of particles in N-body units, written by all ranks of the communicator together.
-void write_cube(const Communicator& comm, const std::string& path, std::size_t count, double mass = 1e-3) {
+void write_cube(const Communicator& comm, const std::string& path, std::size_t count, double mass = 1e-3,
+                const WriteOptions& more = {}) {
   Particles own;
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> uniform;
@@ -31,8 +32,8 @@ void write_cube(const Communicator& comm, const std::string& path, std::size_t c
     own.id[last] = i + 1;
     own.type[last] = 1;
   }
-  WriteOptions options;
-  options.units = Units::dimensionless();
+  WriteOptions options = more;
+  if (!options.comoving) options.units = Units::dimensionless();
   write_snapshot(comm, path, own, options);
 }
 
@@ -73,6 +74,43 @@ TEST(Force, reports_the_same_forces_from_any_number_of_ranks) {
   ReadOptions options;
   const Snapshot forces = read_snapshot(comm, folder / "forces.hdf5", options);
   EXPECT_EQ(forces.header.count(), 2000);
+}
+
+/// Edge 1, as a file says, or the user; comoving or not.
+TEST(Force, knows_periodic_boxes) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const testing::TestFolder folder(comm, "periodic_force");
+  const auto forces_of = [&](const std::string& file, std::vector<std::string> words) {
+    words.insert(words.begin(), {folder / file, "--softening", "0.001", "--json", folder / "forces.json"});
+    force(comm, words);
+    const nlohmann::json json = read_json(folder / "forces.json");
+    EXPECT_LT(json["error"]["p99"], 0.004);
+    std::uint64_t in_phases = 0;
+    for (const auto& [phase, made] : json["counts"]["phases"].items())
+      in_phases += made.value("collectives", std::uint64_t{0});
+    EXPECT_EQ(json["counts"]["collectives"], in_phases) << "all of a pass is in its phases";
+    return json;
+  };
+  WriteOptions options;
+  write_cube(comm, folder / "open.hdf5", 500, 1e-3, options);
+  options.box = 1;
+  write_cube(comm, folder / "periodic.hdf5", 500, 1e-3, options);
+  const nlohmann::json open = forces_of("open.hdf5", {}), told = forces_of("open.hdf5", {"--box-size", "1"}),
+                       stated = forces_of("periodic.hdf5", {});
+  EXPECT_FALSE(open.contains("box"));
+  EXPECT_EQ(told["box"], 1);
+  EXPECT_EQ(stated["box"], 1);
+  EXPECT_EQ(stated["forces_hash"], told["forces_hash"]);
+  EXPECT_NE(stated["forces_hash"], open["forces_hash"]);
+
+  options.comoving = ComovingTime{Cosmology{}, 0.7, 0.1};
+  write_cube(comm, folder / "comoving.hdf5", 500, 1e-3, options);
+  const nlohmann::json comoving = forces_of("comoving.hdf5", {});
+  EXPECT_NEAR(comoving["box"].get<double>(), 0.7, 1e-15);  // in units of kpc / h
+  EXPECT_EQ(comoving["interactions_per_particle"], stated["interactions_per_particle"]);
+  EXPECT_THROW(force(comm, {folder / "comoving.hdf5", "-o", folder / "none.hdf5"}), InputError);
+  EXPECT_THROW(force(comm, {folder / "periodic.hdf5", "--softening", "0.1"}), InputError);
+  EXPECT_THROW(force(comm, {folder / "open.hdf5", "--box-size", "0"}), InputError);
 }
 
 /// Every line of a table, its heading first.
