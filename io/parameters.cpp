@@ -303,6 +303,9 @@ void check_expansion(const Parameters& p, const std::vector<Entry>& entries) {
   if (!p.universe) {
     if (const Entry* step = find(entries, "time.step_ln_a"))
       fail(*step, "space is static; give section cosmology, or time.step");
+    if (const Entry* most = find(entries, "gravity.max_physical_softening"))
+      fail(*most,
+           "space is static, where gravity.softening is physical; give section cosmology, or leave it out");
     return;
   }
   if (p.time.integrator != Integrator::leapfrog)
@@ -348,6 +351,14 @@ bool is_snapshot(const std::string& path) {
 }
 
 }  // namespace
+
+std::array<double, particle_types> Parameters::softening(double scale_factor) const {
+  std::array<double, particle_types> lengths = gravity.softening;
+  for (std::size_t type = 0; type < particle_types; ++type)
+    if (const double most = max_physical_softening[type]; most > 0)
+      lengths[type] = std::min(lengths[type], most / scale_factor);
+  return lengths;
+}
 
 StepRule TimeParameters::rule(double longest, const std::array<double, particle_types>& softening) const {
   StepRule rule{.eta = eta, .longest = longest, .length = {}, .deepest = 0};

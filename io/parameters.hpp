@@ -172,7 +172,8 @@ struct Parameters {
   std::optional<Cosmology> universe;  ///< none: space is static
   BoxParameters box;
   GravityParameters gravity;
-  std::uint8_t softened = 0x3f;                 ///< bit t set: gravity.softening has a length for type t
+  std::uint8_t softened = 0x3f;  ///< bit t set: gravity.softening has a length for type t
+  std::array<double, particle_types> max_physical_softening{};  ///< by type, in expanding space; 0: none
   std::vector<PotentialParameters> potentials;  ///< external ones; momentum is conserved only without
   DecompositionParameters decomposition;
   TimeParameters time;
@@ -181,6 +182,9 @@ struct Parameters {
   AuditParameters audit;
   CheckpointParameters checkpoint;
   LimitsParameters limits;
+
+  /// The lengths of forces when the scale factor is this; 1 in static space.
+  std::array<double, particle_types> softening(double scale_factor) const;
 
   Units units = Units::galactic();  ///< what unit_choice says
   DisplayUnits shown;               ///< what its values are shown in: units as the user wrote them

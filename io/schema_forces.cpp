@@ -69,6 +69,12 @@ std::vector<Row> softening_rows() {
        dimension::length, not_negative, required,
        "Plummer-equivalent softening length, one for all types or a map from type to length, with a length "
        "for each type that there are particles of"},
+      {"gravity", "max_physical_softening",
+       Slot<PerType>([](auto& p) -> auto& { return p.max_physical_softening; }), dimension::length,
+       not_negative, optional,
+       "largest softening in physical length in expanding space, for all types or a map: from the scale "
+       "factor "
+       "on at which a comoving softening has grown to it, it stays; 0: none"},
   };
 }
 

@@ -99,7 +99,8 @@ Totals HostBackend::totals(const Domain& domain) const {
 }
 
 AuditResult HostBackend::audit(const Domain& domain, Count sample, int first_active) const {
-  return grove::audit(comm_, particles_, domain, parameters_, sample, trees_->external(), first_active);
+  return grove::audit(comm_, particles_, domain, gravity_.of_forces(), sample, trees_->external(),
+                      first_active);
 }
 
 void HostBackend::show(const Prediction* to, const std::function<void(const Particles&)>& use,

@@ -68,9 +68,11 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
   moments_.resize(nodes);
   sources_.resize(particles.size());
   softening_.resize(particles.size());
-  const bool moves = has_sources_ && units.length == units_.length && units.mass == units_.mass;
+  const bool moves = has_sources_ && units.length == units_.length && units.mass == units_.mass &&
+                     gravity.softening == softening_of_type_;
   if (!moves) types_.assign(particles.type.begin(), particles.type.end());
   units_ = units;
+  softening_of_type_ = gravity.softening;
   groups_.resize(shapes_.groups.size());
   bounds_.assign(origins_.size(), no_bounds());
   boxes_.assign(origins_.size(), {no_bounds().low, no_bounds().high});

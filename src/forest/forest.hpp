@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -40,8 +41,8 @@ class Forest {
              PhaseTimers* timers = nullptr);
 
   /// Copies positions and masses in single precision, combines moments, and prepares nodes and groups for the
-  /// criterion. May be repeated without build() when particles have moved or the criterion changes: leaves
-  /// keep their origins, particles their masses and softening. Softening is the same from call to call.
+  /// criterion. May be repeated without build() when particles have moved or the criterion or the softening
+  /// changes: leaves keep their origins, particles their masses.
   /// median_acceleration (in): global median of |a_old|, units of the run (0 for the opening angles);
   /// first_leaf (in): number in the ORB of the first own leaf; first_active (in): the rung from which on
   /// particles are targets.
@@ -94,7 +95,8 @@ class Forest {
   bool has_origins_ = false;  ///< they have been found for these trees
   bool has_sources_ = false;  ///< masses and softening of these trees are copied
   WalkUnits units_;           ///< of what is copied
-  Box box_;                   ///< that gave the particles of these trees their coordinates
+  std::array<double, particle_types> softening_of_type_{};  ///< of what is copied, units of the run
+  Box box_;  ///< that gave the particles of these trees their coordinates
   /// [leaves] units of the run; where most of a leaf's particles are (the median of a sample in tree order),
   /// so that a distant one takes the precision from no other. The same whoever owns the leaf. Found when
   /// trees are new: until the next ones particles move by less than the size of a leaf.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,12 @@ class Gravity {
         critical_separation_(parameters.critical_separation) {}
 
   const GravityParameters& parameters() const { return parameters_; }
+  /// With the softening of the forces that there are.
+  const GravityParameters& of_forces() const { return setup_.walk.gravity; }
+
+  /// Plummer-equivalent lengths by type, from the next evaluation on that grows trees or is of all particles;
+  /// one of few particles has the softening of the evaluation before. The same on every rank.
+  void set_softening(const std::array<double, particle_types>& lengths) { parameters_.softening = lengths; }
 
   /// Potentials that act on the particles from the next evaluation on, beside their own gravity: part of
   /// accelerations, and so of |a_old|, not of potentials. The same on every rank.

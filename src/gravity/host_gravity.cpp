@@ -42,7 +42,7 @@ std::string HostGravity::refit(const GravitySetup& setup, const Domain& domain, 
   const auto timer = timers.time("moments");
   forest_.update(particles_, setup.walk.gravity, setup.walk.units, setup.median_acceleration, 0,
                  first_active);
-  return checks ? lost_separation(particles_, domain.leaf_begin, forest_, parameters_) : std::string();
+  return checks ? lost_separation(particles_, domain.leaf_begin, forest_, setup.walk.gravity) : std::string();
 }
 
 void HostGravity::publish(const GravitySetup& setup, const Domain& domain, Selections selections,
@@ -100,10 +100,10 @@ void HostGravity::end_walk() {
   exchange_.end_walk();
 }
 
-void HostGravity::sum_directly(const GravitySetup&, const Domain& domain, int first_active,
+void HostGravity::sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
                                PhaseTimers& timers) {
   const auto timer = timers.time("other walk");
-  evaluate_directly(comm_, particles_, domain, parameters_, first_active);
+  evaluate_directly(comm_, particles_, domain, setup.walk.gravity, first_active);
 }
 
 void HostGravity::add_far_images(const Domain& domain, int first_active) {

@@ -296,9 +296,9 @@ int Simulation::deepest() const { return deepest_of(rung_costs_.particles); }
 
 /// Where space expands, physical accelerations are g / a^2 and physical lengths a times comoving ones.
 StepRule Simulation::step_rule() const {
-  StepRule rule = parameters_.time.rule(
-      timeline_.length(std::min(clock_.steps_done(), timeline_.steps() - 1)), parameters_.gravity.softening);
   const double a = clock_.scale_factor();
+  StepRule rule = parameters_.time.rule(
+      timeline_.length(std::min(clock_.steps_done(), timeline_.steps() - 1)), parameters_.softening(a));
   if (timeline_.expansion())
     for (double& length : rule.length) length *= a * a * a;
   return rule;
@@ -405,6 +405,7 @@ void Simulation::evaluate_forces(EvaluationPlan plan) {
     if (before_cuts_) before_cuts_->particles.join(joint);
     if (ends) ends(joint, is_finite);
   };
+  backend_->gravity().set_softening(parameters_.softening(clock_.scale_factor()));
   forces_ = backend_->gravity().evaluate(domain_, plan, timers_);
   if (const auto before = std::exchange(before_cuts_, std::nullopt)) {
     before->particles.require_same("a decomposition");

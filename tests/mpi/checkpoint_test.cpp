@@ -74,10 +74,12 @@ TEST_F(CheckpointOnHost, goes_on_bit_for_bit_in_external_potentials) {
 TEST_F(CheckpointOnHost, goes_on_bit_for_bit_in_expanding_space) {
   const std::string universe =
       "units: {length: 1 kpc, mass: 1e6 Msun, velocity: 1 km/s}\ncosmology: {preset: planck2018, centre: [1 "
-      "kpc, 0, 0]}\n" +
-      bisections;
-  check(universe + "time: {begin: a=0.998, end: z=0, step_ln_a: 0.001, eta: 0.1}\n");
-  check(universe + "time: {begin: 13.77 Gyr, end: 13.79 Gyr, step: 10 Myr, eta: 0.1}\n");
+      "kpc, 0, 0]}\n";
+  check(universe + bisections + "time: {begin: a=0.998, end: z=0, step_ln_a: 0.001, eta: 0.1}\n");
+  check(universe + bisections + "time: {begin: 13.77 Gyr, end: 13.79 Gyr, step: 10 Myr, eta: 0.1}\n");
+  check(universe +
+        "gravity: {softening: 0.02, max_physical_softening: 0.0199, delta: 0.0005}\n"
+        "time: {begin: a=0.998, end: z=0, step_ln_a: 0.001, eta: 0.1}\n");
 }
 
 /// The galaxies reach over faces of the box.

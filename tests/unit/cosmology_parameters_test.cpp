@@ -10,15 +10,15 @@
 namespace grove {
 namespace {
 
-Parameters parsed_universe(const std::string& text) {
+Parameters parsed_universe(const std::string& text, const std::vector<std::string>& overrides = {}) {
   return parse_parameters("initial_conditions: {model: plummer}\ngravity: {softening: 1}\n" + text, "test",
-                          {});
+                          overrides);
 }
 
 /// The error that the text is refused with; empty: it is taken.
-std::string refusal_of(const std::string& text) {
+std::string refusal_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
   try {
-    parsed_universe(text);
+    parsed_universe(text, overrides);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -68,6 +68,9 @@ TEST(CosmologyParameters, that_say_too_little_or_too_much_are_refused) {
   EXPECT_NE(refusal_of("cosmology: {preset: wmap}\n" + time).find("planck2018"), std::string::npos);
   EXPECT_NE(refusal_of(time).find("section cosmology"), std::string::npos);
   EXPECT_NE(refusal_of("time: {end: 1, step_ln_a: 0.1}\n").find("space is static"), std::string::npos);
+  EXPECT_NE(
+      refusal_of("time: {end: 1, step: 0.1}\n", {"gravity.max_physical_softening=1"}).find("space is static"),
+      std::string::npos);
   EXPECT_NE(refusal_of("cosmology: {preset: eds}\ntime: {end: z=0}\n").find("time.step must be given"),
             std::string::npos);
   EXPECT_NE(

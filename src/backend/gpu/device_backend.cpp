@@ -99,7 +99,8 @@ class DeviceBackend : public Backend {
     return compute_totals(comm_, particles_, domain, trees_.device_external());
   }
   AuditResult audit(const Domain& domain, Count sample, int first_active) const override {
-    return grove::audit(comm_, particles_, domain, parameters_, sample, trees_.external(), first_active);
+    return grove::audit(comm_, particles_, domain, gravity_.of_forces(), sample, trees_.external(),
+                        first_active);
   }
 
   void show(const Prediction* to, const std::function<void(const Particles&)>& use,

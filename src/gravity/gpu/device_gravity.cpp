@@ -59,11 +59,11 @@ void DeviceGravity::set_external(std::vector<ExternalPotential> potentials) {
 }
 
 /// Says which separation single precision loses; empty: it loses none.
-std::string DeviceGravity::fault_of_separations() const {
+std::string DeviceGravity::fault_of_separations(const GravityParameters& gravity) const {
   const auto lost = cuda::find_lost_separation(
       {particles_.values(fields::position), particles_.values(fields::mass), particles_.values(fields::type),
        particles_.values(fields::old_acceleration)},
-      forest_.trees(), parameters_);
+      forest_.trees(), gravity);
   if (!lost) return {};
   const auto element = [](const auto* array, std::uint64_t i) {
     std::remove_cvref_t<decltype(*array)> value;
@@ -190,7 +190,7 @@ std::string DeviceGravity::refit(const GravitySetup& setup, const Domain& domain
   comm_.together([&] {
     forest_.update(particles_, domain.box, setup.walk.gravity, setup.walk.units, setup.median_acceleration,
                    first_active);
-    if (checks) fault = fault_of_separations();
+    if (checks) fault = fault_of_separations(setup.walk.gravity);
   });
   cuda::device_synchronise();
   return fault;

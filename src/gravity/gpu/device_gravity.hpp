@@ -74,7 +74,7 @@ class DeviceGravity : public GravityStorage {
   void move_leaves(std::span<const std::int32_t> from, const Domain& domain);
 
  private:
-  std::string fault_of_separations() const;
+  std::string fault_of_separations(const GravityParameters& gravity) const;
   Imported exchange_trees(const Domain& domain, const cuda::LetSelection& selection);
   void make_frames(const GravitySetup& setup, const Domain& domain);
   std::int32_t first_leaf(const Domain& domain) const;

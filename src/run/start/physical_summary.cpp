@@ -70,7 +70,8 @@ std::string text_of_rungs(const PhysicalSummary& summary, const DisplayUnits& sh
 double step_length(const PhysicalSummary& summary, const Parameters& parameters) {
   const auto most = std::max_element(summary.counts.begin(), summary.counts.end()) - summary.counts.begin();
   const auto type = static_cast<std::size_t>(most);
-  return parameters.time.rule(summary.longest_step, parameters.gravity.softening).length[type];
+  const double scale_factor = summary.scale_factor.value_or(1);
+  return parameters.time.rule(summary.longest_step, parameters.softening(scale_factor)).length[type];
 }
 
 std::string was_forgotten(const Units& units) {
