@@ -28,7 +28,8 @@ void walk_neighbours_singly(const NeighbourTree& tree, std::span<const Neighbour
     for (const GroupRun& group : leaves[leaf].groups) {
       const std::uint32_t first = leaves[leaf].first + static_cast<std::uint32_t>(group.first);
       for (std::uint32_t i = first; i < first + static_cast<std::uint32_t>(group.count); ++i)
-        if (is_target(tree, i, visitor)) visitor.finish(i, neighbour_sum(tree, i, visitor));
+        if (is_target(tree, i, visitor))
+          visitor.finish(i, neighbour_sum(tree, target_of(tree, i), i, visitor));
     }
   });
 }
@@ -61,7 +62,7 @@ requires(!takes_nodes<Visitor>) void walk_neighbour_groups(const NeighbourTree& 
         typename Visitor::Sum sum{};
         for (const std::uint32_t n : buckets)
           if (is_in_reach(tree.nodes[n], target, tree.nearest))
-            visit_bucket(tree, tree.nodes[n], i, visitor, sum);
+            visit_bucket(tree, tree.nodes[n], target, i, visitor, sum);
         visitor.finish(i, sum);
       }
     }

@@ -86,32 +86,34 @@ GROVE_HOST_DEVICE bool is_target(const NeighbourTree& tree, std::uint32_t i, con
   return tree.reach[i] >= 0;
 }
 
+/// The number of a target that is a place without a particle.
+inline constexpr std::uint32_t no_particle = ~0U;
+
 GROVE_HOST_DEVICE inline NeighbourTarget target_of(const NeighbourTree& tree, std::uint32_t i) {
   return {tree.position[i], {0, 0, 0}, tree.reach[i]};
 }
 
-/// The neighbours of a target among the particles of a bucket.
+/// The neighbours of a target, a place with a number, among the particles of a bucket.
 template <class Visitor>
-GROVE_HOST_DEVICE void visit_bucket(const NeighbourTree& tree, const NeighbourNode& bucket, std::uint32_t i,
+GROVE_HOST_DEVICE void visit_bucket(const NeighbourTree& tree, const NeighbourNode& bucket,
+                                    const NeighbourTarget& target, std::uint32_t number,
                                     const Visitor& visitor, typename Visitor::Sum& sum) {
-  const Vec3d place = tree.position[i];
-  const double own = tree.reach[i];
   for (std::uint32_t j = bucket.first; j < bucket.first + bucket.count; ++j) {
     const double other = tree.reach[j];
-    const double reach = tree.is_symmetric && other > own ? other : own;
-    const Vec3d d = tree.nearest(tree.position[j] - place);
+    const double reach = tree.is_symmetric && other > target.reach ? other : target.reach;
+    const Vec3d d = tree.nearest(tree.position[j] - target.centre);
     const double r2 = squared_length(d);
-    if (r2 < reach * reach && other >= 0 && j != i) visitor.particle(sum, {i, j, d, r2});
+    if (r2 < reach * reach && other >= 0 && j != number) visitor.particle(sum, {number, j, d, r2});
   }
 }
 
 /// The neighbours of one target, along the ropes of the tree: no stack, no other target (Nakasato 2012,
 /// J. Comput. Sci. 3, 132).
 template <class Visitor>
-GROVE_HOST_DEVICE typename Visitor::Sum neighbour_sum(const NeighbourTree& tree, std::uint32_t i,
+GROVE_HOST_DEVICE typename Visitor::Sum neighbour_sum(const NeighbourTree& tree,
+                                                      const NeighbourTarget& target, std::uint32_t number,
                                                       const Visitor& visitor) {
   typename Visitor::Sum sum{};
-  const NeighbourTarget target = target_of(tree, i);
   for (std::uint32_t n = 0; n < tree.node_count;) {
     const NeighbourNode& node = tree.nodes[n];
     if (!is_in_reach(node, target, tree.nearest)) {
@@ -119,12 +121,12 @@ GROVE_HOST_DEVICE typename Visitor::Sum neighbour_sum(const NeighbourTree& tree,
       continue;
     }
     if constexpr (takes_nodes<Visitor>)
-      if (visitor.accepts(sum, i, node)) {
-        visitor.node(sum, i, node);
+      if (visitor.accepts(sum, number, node)) {
+        visitor.node(sum, number, node);
         n = node.next;
         continue;
       }
-    if (node.is_bucket(n)) visit_bucket(tree, node, i, visitor, sum);
+    if (node.is_bucket(n)) visit_bucket(tree, node, target, number, visitor, sum);
     ++n;
   }
   return sum;

@@ -76,13 +76,27 @@ void Neighbours::search(std::span<const Vec3d> position, std::span<const double>
   require_unique_images(reach);
   kind_ = kind;
   room_ = room;
-  const bool is_symmetric = kind == NeighbourSearch::symmetric;
-  const std::vector<NeighbourTarget> targets = targets_of_leaves(position, reach);
+  search_for(targets_of_leaves(position, reach), position, reach);
+}
+
+void Neighbours::search_around(std::span<const Vec3d> position, std::span<const NeighbourTarget> places) {
+  std::vector<double> reach;
+  for (const NeighbourTarget& place : places) reach.push_back(place.reach);
+  require_unique_images(reach);
+  kind_ = NeighbourSearch::gather;
+  room_ = 1;
+  search_for(places, position, Array<double>(own_size(), 0));
+}
+
+/// Imports what these targets need, and makes the tree over all that is here.
+void Neighbours::search_for(std::span<const NeighbourTarget> targets, std::span<const Vec3d> position,
+                            std::span<const double> reach) {
+  const bool is_symmetric = kind_ == NeighbourSearch::symmetric;
   const std::vector<NeighbourPiece> own = own_pieces();
   {
     NeighbourNodes own_nodes(own);
-    own_nodes.fit(position.data(), reach.data(), is_symmetric, room);
-    grant(own_nodes, targets);
+    own_nodes.fit(position.data(), reach.data(), is_symmetric, room_);
+    grant(own_nodes, reach);
     imports_.emplace(import_search_.find(own_nodes, targets));
   }
   position_ = share(position);
@@ -90,7 +104,7 @@ void Neighbours::search(std::span<const Vec3d> position, std::span<const double>
   const ImportedPieces others(imports_->buckets, own_size());
   nodes_ = std::make_unique<NeighbourNodes>(
       others.around(own, domain_.first_leaf[static_cast<std::size_t>(comm_.rank())]));
-  nodes_->fit(position_.data(), reach_.data(), is_symmetric, room);
+  nodes_->fit(position_.data(), reach_.data(), is_symmetric, room_);
 }
 
 bool Neighbours::update(std::span<const double> reach) {
@@ -106,13 +120,16 @@ bool Neighbours::update(std::span<const double> reach) {
 
 /// Targets have what is in reach of the box of their leaf; as sources they have been sent to where their
 /// bucket reaches.
-void Neighbours::grant(const NeighbourNodes& own, std::span<const NeighbourTarget> targets) {
+void Neighbours::grant(const NeighbourNodes& own, std::span<const double> reach) {
   granted_.resize(own_size());
+  const bool by_bucket = kind_ == NeighbourSearch::symmetric;
   for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
-    for (Count i = domain_.leaf_begin[leaf]; i < domain_.leaf_begin[leaf + 1]; ++i)
-      granted_[static_cast<std::size_t>(i)] = targets[leaf].reach;
-    if (kind_ == NeighbourSearch::gather) continue;
-    for (std::uint32_t n = own.begin(leaf); n < own.end(leaf); ++n) {
+    const auto begin = reach.begin() + domain_.leaf_begin[leaf],
+               end = reach.begin() + domain_.leaf_begin[leaf + 1];
+    if (begin != end)
+      std::fill(granted_.begin() + domain_.leaf_begin[leaf], granted_.begin() + domain_.leaf_begin[leaf + 1],
+                *std::max_element(begin, end) * room_);
+    for (std::uint32_t n = own.begin(leaf); by_bucket && n < own.end(leaf); ++n) {
       const NeighbourNode& node = own.nodes()[n];
       if (node.is_bucket(n)) std::fill_n(granted_.begin() + node.first, node.count, node.reach);
     }

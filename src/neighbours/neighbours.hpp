@@ -54,6 +54,10 @@ class Neighbours {
   void search(std::span<const Vec3d> position, std::span<const double> reach, NeighbourSearch kind,
               double room = 1);
 
+  /// Imports what is within the reach of places that need not be those of particles; walk_around() finds it.
+  /// Collective. Cost: the same.
+  void search_around(std::span<const Vec3d> position, std::span<const NeighbourTarget> places);
+
   /// Takes other H for the same places. False, on all ranks, if one has outgrown the room: then nothing is
   /// changed, and search() has to be called. Collective.
   bool update(std::span<const double> reach);
@@ -86,6 +90,16 @@ class Neighbours {
     walk_neighbours_singly(tree(), leaves_, visitor);
   }
 
+  /// The sum of a visitor over all particles within the reach of each place of search_around(), in order.
+  template <class Visitor>
+  std::vector<typename Visitor::Sum> walk_around(std::span<const NeighbourTarget> places,
+                                                 const Visitor& visitor) const {
+    std::vector<typename Visitor::Sum> sums(places.size());
+    host_loop("Grove::neighbours::around", places.size(),
+              [&](std::size_t i) { sums[i] = neighbour_sum(tree(), places[i], no_particle, visitor); });
+    return sums;
+  }
+
   /// Particles here, own and imported; the own ones.
   std::uint32_t size() const { return static_cast<std::uint32_t>(position_.size()); }
   std::uint32_t own_size() const { return static_cast<std::uint32_t>(domain_.leaf_begin.back()); }
@@ -93,9 +107,11 @@ class Neighbours {
 
  private:
   std::vector<NeighbourPiece> own_pieces() const;
-  void grant(const NeighbourNodes& own, std::span<const NeighbourTarget> targets);
+  void grant(const NeighbourNodes& own, std::span<const double> reach);
   std::vector<NeighbourTarget> targets_of_leaves(std::span<const Vec3d> position,
                                                  std::span<const double> reach) const;
+  void search_for(std::span<const NeighbourTarget> targets, std::span<const Vec3d> position,
+                  std::span<const double> reach);
   void require_unique_images(std::span<const double> reach) const;
 
   const Communicator& comm_;
