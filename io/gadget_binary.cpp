@@ -112,6 +112,8 @@ class GadgetBinary final : public BinaryFile {
     header_.redshift = number<double>(at + 80);
     header_.box_size = Vec3d{1, 1, 1} * number<double>(at + 128);
     header_.files = number_of_files(number<std::int32_t>(at + 124), path());
+    header_.omega_matter = number<double>(at + 136);
+    header_.omega_lambda = number<double>(at + 144);
     header_.h = number<double>(at + 152);
     header_.comoving = comoving_signs(header_.redshift, header_.time, header_.h);
     // Many writers of initial conditions leave the total of a single file unset.

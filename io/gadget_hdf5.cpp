@@ -197,8 +197,14 @@ class GadgetHdf5 final : public SnapshotFile {
     const hdf5::Handle header = hdf5::open_group(file_, "Header", path_);
     const hdf5::Handle parameters = hdf5::open_group(file_, "Parameters", path_);
     const hdf5::Handle cosmology = hdf5::open_group(file_, "Cosmology", path_);
-    header_.h = scalar<double>(header, "HubbleParam",
-                               parameters ? scalar<double>(parameters, "HubbleParam", 0) : 0.0);
+    const auto number = [&](const char* name, const char* of_swift) {
+      double value = cosmology ? scalar<double>(cosmology, of_swift, 0) : 0.0;
+      if (parameters) value = scalar<double>(parameters, name, value);
+      return scalar<double>(header, name, value);
+    };
+    header_.h = number("HubbleParam", "h");
+    header_.omega_matter = number("Omega0", "Omega_m");
+    header_.omega_lambda = number("OmegaLambda", "Omega_lambda");
     if (parameters && scalar<std::int64_t>(parameters, "ComovingIntegrationOn", 0) != 0)
       header_.comoving = "Parameters/ComovingIntegrationOn is 1";
     else if (cosmology && scalar<std::int64_t>(cosmology, "Cosmological run", 0) != 0)

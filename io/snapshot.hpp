@@ -53,6 +53,7 @@ struct SnapshotHeader {
   std::string comoving;
   double h =
       0;  ///< the Hubble constant over 100 km/s/Mpc, as files say it; 0: they do not. On the master only.
+  double omega_matter = 0, omega_lambda = 0;  ///< as files say them; 0: they do not. On the master only.
 
   Count count() const;
 };

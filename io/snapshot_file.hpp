@@ -33,9 +33,10 @@ struct FileHeader {
   bool is_periodic = false;
   std::optional<Units> units;
   Count leaf_size = 0;
-  bool by_grove = false;  ///< see SnapshotHeader
-  std::string comoving;   ///< see SnapshotHeader
-  double h = 0;           ///< see SnapshotHeader
+  bool by_grove = false;                      ///< see SnapshotHeader
+  std::string comoving;                       ///< see SnapshotHeader
+  double h = 0;                               ///< see SnapshotHeader
+  double omega_matter = 0, omega_lambda = 0;  ///< see SnapshotHeader
   std::vector<StoredFieldInfo> fields;
 };
 

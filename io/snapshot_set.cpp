@@ -123,6 +123,8 @@ SnapshotHeader header_of(const FileHeader& first, const Layout& layout, const Re
   header.by_grove = first.by_grove;
   header.comoving = first.comoving;
   header.h = first.h;
+  header.omega_matter = first.omega_matter;
+  header.omega_lambda = first.omega_lambda;
   header.fields = first.fields;
   return header;
 }

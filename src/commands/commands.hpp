@@ -22,6 +22,7 @@ void add_combine(CLI::App& app, Action& action);
 void add_decompose(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_force(CLI::App& app, Action& action);
+void add_fof(CLI::App& app, Action& action);
 void add_ic(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_movie(CLI::App& app, Action& action);

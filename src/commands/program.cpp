@@ -33,6 +33,7 @@ void add_commands(CLI::App& app, Action& action) {
   add_info(app, action);
   add_movie(app, action);
   add_power(app, action);
+  add_fof(app, action);
   add_render(app, action);
   add_report(app, action);
   add_selftest(app, action);
