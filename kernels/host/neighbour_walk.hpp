@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "kernels/host/neighbour_candidates.hpp"
 #include "kernels/kokkos/host_loop.hpp"
 #include "kernels/math/neighbour_box.hpp"
 #include "kernels/math/neighbour_tree.hpp"
@@ -34,35 +34,29 @@ void walk_neighbours_singly(const NeighbourTree& tree, std::span<const Neighbour
   });
 }
 
-/// The targets of a group together: the buckets that are in reach of its box are found once, then each target
-/// goes through them. The same bits as each by itself. Cost: less than half the time, as the tests of nodes
-/// are shared.
+/// The targets of a group together: what is in reach of its box is found once, then the distances of each
+/// target to all of that. The same bits as each by itself.
 template <class Visitor>
 requires(!takes_nodes<Visitor>) void walk_neighbour_groups(const NeighbourTree& tree,
                                                            std::span<const NeighbourLeaf> leaves,
                                                            const Visitor& visitor) {
   host_loop("Grove::neighbours::groups", leaves.size(), [&](std::size_t leaf) {
-    thread_local std::vector<std::uint32_t> buckets;
+    thread_local NeighbourCandidates candidates;
     for (const GroupRun& group : leaves[leaf].groups) {
       const std::uint32_t begin = leaves[leaf].first + static_cast<std::uint32_t>(group.first),
                           end = begin + static_cast<std::uint32_t>(group.count);
       NeighbourBounds bounds;
       for (std::uint32_t i = begin; i < end; ++i)
         if (is_target(tree, i, visitor)) bounds.add(tree.position[i], tree.reach[i]);
-      const NeighbourTarget box = bounds.target();
-      buckets.clear();
-      for (std::uint32_t n = 0; n < tree.node_count;) {
-        const bool is_near = is_in_reach(tree.nodes[n], box, tree.nearest);
-        if (is_near && tree.nodes[n].is_bucket(n)) buckets.push_back(n);
-        n = is_near ? n + 1 : tree.nodes[n].next;
-      }
+      if (bounds.is_nothing()) continue;
+      candidates.gather(tree, bounds.target());
       for (std::uint32_t i = begin; i < end; ++i) {
         if (!is_target(tree, i, visitor)) continue;
-        const NeighbourTarget target = target_of(tree, i);
         typename Visitor::Sum sum{};
-        for (const std::uint32_t n : buckets)
-          if (is_in_reach(tree.nodes[n], target, tree.nearest))
-            visit_bucket(tree, tree.nodes[n], target, i, visitor, sum);
+        for (const std::uint32_t j : candidates.neighbours_of(tree, i)) {
+          const Vec3d d = tree.nearest(tree.position[j] - tree.position[i]);
+          visitor.particle(sum, {i, j, d, squared_length(d)});
+        }
         visitor.finish(i, sum);
       }
     }
