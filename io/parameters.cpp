@@ -298,6 +298,13 @@ void check_pictures(const Parameters& p, const std::vector<Entry>& entries) {
     fail(*find(entries, "output.render.limits"), "expected two different column densities, [low, high]");
 }
 
+/// Modes have numbers in a periodic box alone.
+void check_spectra(const Parameters& p, const std::vector<Entry>& entries) {
+  if (p.output.power && !p.box.periodic)
+    fail(*find(entries, "output.power"),
+         "a power spectrum is one of a periodic box; give box.periodic: true");
+}
+
 /// Refuses keys that static space alone takes, or expanding space alone, in the other one.
 void check_expansion(const Parameters& p, const std::vector<Entry>& entries) {
   if (!p.universe) {
@@ -337,6 +344,7 @@ void check_together(const Parameters& p, const std::vector<Entry>& entries, cons
   check_splitting(p, entries);
   check_tree(p, entries);
   check_potentials(p, entries);
+  check_spectra(p, entries);
   check_pictures(p, entries);
 }
 

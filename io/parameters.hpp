@@ -129,6 +129,7 @@ struct OutputParameters {
   std::vector<double> times;        ///< or the times themselves
   std::vector<std::string> fields;  ///< datasets to write; empty: the default ones
   std::uint8_t types = 0x3f;        ///< bit t set: particles of type t are written
+  bool power = false;               ///< a power spectrum per snapshot
   bool render = true;               ///< a picture per snapshot
   View view;                        ///< of the pictures
   Count files = 1;                  ///< files per snapshot

@@ -38,6 +38,9 @@ std::vector<Row> snapshot_rows() {
            "; possible: " + output_field_names(false)},
       {"output", "types", TypeMask{at(out, &O::types)}, dimension::none, any, optional,
        "types to write, a list"},
+      {"output", "power", at(out, &O::power), dimension::none, any, optional,
+       "the power spectrum of all particles of a periodic box with each snapshot, as `grove power` measures "
+       "it"},
       {"output", "render", at(out, &O::render), dimension::none, any, optional,
        "a picture of each snapshot; or a map of what it shows, with the keys that follow"},
       {"output", "files", at(out, &O::files), dimension::none, Range{1, 1 << 20}, optional,

@@ -2,10 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,7 +15,7 @@
 #include "io/snapshot.hpp"
 #include "io/snapshot_file.hpp"
 #include "io/validate.hpp"
-#include "structure/power_spectrum.hpp"
+#include "structure/power_table.hpp"
 
 namespace grove {
 namespace {
@@ -29,24 +27,12 @@ struct PowerCommandOptions {
   bool plain = false, subtract = false;
 };
 
-/// The unit of length of a spectrum: what to multiply lengths by, and names of 1 over it and its cube.
-struct SpectrumUnit {
-  double factor = 1;
-  std::string wavenumber, power;
-};
-
-/// On the master.
+/// Mpc/h for a file whose own units have h in them, else these.
 SpectrumUnit unit_of(const SnapshotHeader& header) {
-  // Where files have h in their units, spectra are in Mpc/h.
   const bool has_h = !header.comoving.empty() && header.comoving != swift_is_comoving && header.h > 0;
   if (has_h && header.file_units && !header.file_units->is_dimensionless())
-    return {header.file_units->cgs(dimension::length) / named_unit("Mpc")->cgs, "k [h/Mpc]",
-            "power [(Mpc/h)^3]"};
-  const DisplayUnits shown(header.file_units.value_or(Units::dimensionless()));
-  const auto heading = [&](const char* column, int power) {
-    return shown.heading(column, Dimension{power, 0, 0});
-  };
-  return {shown.factor(dimension::length), heading("k", -1), heading("power", 3)};
+    return SpectrumUnit::of_h(header.file_units->cgs(dimension::length) / named_unit("Mpc")->cgs);
+  return SpectrumUnit::of(DisplayUnits(header.file_units.value_or(Units::dimensionless())));
 }
 
 double edge_of(const SnapshotHeader& header, const PowerCommandOptions& options) {
@@ -63,14 +49,6 @@ double edge_of(const SnapshotHeader& header, const PowerCommandOptions& options)
   return box.x;
 }
 
-/// Twice as many points along an edge as particles, rounded up to a power of two: a lattice's own images,
-/// which are there before particles have moved far, spoil 0.4 % of a power at an eighth of Nyquist's
-/// frequency.
-int usual_mesh(Count particles) {
-  const double edge = 2 * std::cbrt(static_cast<double>(particles));
-  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::clamp(std::ceil(edge), 16.0, 1024.0))));
-}
-
 /// Takes away the particles of other types.
 void choose_types(const Communicator& comm, Particles& particles, const PowerCommandOptions& options) {
   if (options.types.empty()) return;
@@ -81,16 +59,6 @@ void choose_types(const Communicator& comm, Particles& particles, const PowerCom
   particles.reorder(chosen);
   if (comm.sum(static_cast<Count>(chosen.size())) == 0)
     throw Agreed<InputError>(fmt::format("{}: has no particles of these types", options.snapshot));
-}
-
-std::string table_of(const std::vector<PowerBin>& bins, const SpectrumUnit& unit, bool subtract) {
-  const double cube = std::pow(unit.factor, 3);
-  std::string text = fmt::format("{},modes,{},shot noise,error\n", unit.wavenumber, unit.power);
-  for (const PowerBin& bin : bins)
-    text += fmt::format("{:.9g},{},{:.9g},{:.9g},{:.4g}\n", bin.wavenumber / unit.factor, bin.modes,
-                        (bin.power - (subtract ? bin.shot_noise : 0)) * cube, bin.shot_noise * cube,
-                        bin.error() * cube);
-  return text;
 }
 
 void measure_power(const Communicator& comm, const PowerCommandOptions& options) {
@@ -118,7 +86,7 @@ void measure_power(const Communicator& comm, const PowerCommandOptions& options)
   comm.together([&] {
     if (!comm.is_master()) return;
     const SpectrumUnit unit = unit_of(snapshot.header);
-    write_text(output, table_of(bins, unit, options.subtract));
+    write_text(output, power_table(bins, unit, options.subtract));
     fmt::print(
         "{}: {} particles, {} from {:.4g} to {:.4g} in {} shells, on a mesh of {}^3; shot noise {:.4g}{}\n",
         output, count, unit.wavenumber, bins.front().wavenumber / unit.factor,

@@ -12,7 +12,9 @@
 #include "base/errors.hpp"
 #include "base/progress.hpp"
 #include "comm/agreed.hpp"
+#include "io/file.hpp"
 #include "run/guard/step_forecast.hpp"
+#include "structure/power_table.hpp"
 
 namespace grove {
 
@@ -56,6 +58,7 @@ void RunOutputs::write(double time) {
   const std::string name = fmt::format("{}/snapshot_{:03}", parameters.output.folder, state_.snapshots);
   const auto use = [&](const Particles& particles) {
     write_snapshot(run_.comm, name + ".hdf5", particles, options(time));
+    if (parameters.output.power) write_power(particles, name + "_power.csv");
     if (!parameters.output.render) return;
     Caption caption{time, parameters.shown};
     if (const Expansion* expansion = run_.timeline.expansion())
@@ -65,9 +68,26 @@ void RunOutputs::write(double time) {
   };
   const FieldChoice written = fields_read(options(time));
   const auto is_used = [&](const FieldInfo& info) {
-    return written(info) || (parameters.output.render && is_drawn(info));
+    return written(info) || (parameters.output.power && info.name == fields::mass.info.name) ||
+           (parameters.output.render && is_drawn(info));
   };
   run_.backend.show(is_synchronised_at(time) ? nullptr : &to, use, is_used);
+}
+
+/// The table that `grove power` makes of a snapshot of all particles.
+void RunOutputs::write_power(const Particles& particles, const std::string& file) const {
+  const Parameters& parameters = run_.parameters;
+  PowerOptions options;
+  options.box = *parameters.box.size;
+  options.mesh = usual_mesh(run_.forces.particles);
+  const std::vector<PowerBin> bins = power_spectrum(run_.comm, particles.position, particles.mass, options);
+  const bool has_h = parameters.universe && !parameters.units.is_dimensionless();
+  run_.comm.together([&] {
+    if (!run_.comm.is_master()) return;
+    const double megaparsecs = parameters.units.cgs(dimension::length) / named_unit("Mpc")->cgs;
+    write_text(file, power_table(bins, has_h ? SpectrumUnit::of_h(megaparsecs * *parameters.cosmology.h)
+                                             : SpectrumUnit::of(parameters.shown)));
+  });
 }
 
 void RunOutputs::write_requested(std::int64_t step) const {

@@ -15,8 +15,8 @@
 
 namespace grove {
 
-/// The snapshots and pictures of a run, at the times that were asked for. All calls are collective but those
-/// that only tell.
+/// The snapshots, power spectra and pictures of a run, at the times that were asked for. All calls are
+/// collective but those that only tell.
 class RunOutputs {
  public:
   /// Agreed<InputError> if the times that were asked for are none.
@@ -45,6 +45,7 @@ class RunOutputs {
 
  private:
   void write(double time);
+  void write_power(const Particles& particles, const std::string& file) const;
   bool is_synchronised_at(double time) const;
   WriteOptions options(double time) const;
 

@@ -113,8 +113,7 @@ void RunReports::remove_earlier_results() const {
   const std::size_t removed =
       resumed_at_ ? earlier.remove_from(outputs_.state().snapshots) : earlier.remove_all();
   if (removed > 0)
-    say("{} removed that {}\n",
-        removed == 1 ? "a snapshot or picture is" : fmt::format("{} snapshots and pictures are", removed),
+    say("{} removed that {}\n", removed == 1 ? "a result is" : fmt::format("{} results are", removed),
         resumed_at_ ? "came behind the checkpoint" : "an earlier run left");
 }
 

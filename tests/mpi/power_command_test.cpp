@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "io/file.hpp"
 #include "io/snapshot.hpp"
 #include "support/particle_sets.hpp"
 #include "support/particles.hpp"
@@ -46,6 +47,13 @@ class PowerCommand : public ::testing::Test {
     return all;
   }
 
+  static std::vector<double> values(const std::string& line) {
+    std::istringstream stream(line);
+    std::vector<double> all;
+    for (std::string value; std::getline(stream, value, ',');) all.push_back(std::stod(value));
+    return all;
+  }
+
   Communicator comm_{MPI_COMM_WORLD};
   testing::TestFolder folder_{comm_, "power_command"};
 };
@@ -73,6 +81,38 @@ TEST_F(PowerCommand, writes_a_table) {
 TEST_F(PowerCommand, has_units) {
   const std::string file = write(Units::galactic());
   EXPECT_EQ(lines(table(file, {"--box-size", "4 kpc"}))[0], "k [1/kpc],modes,power [kpc^3],shot noise,error");
+}
+
+// Snapshots have lengths in units with h, whose rounding shows in the ninth digit at most.
+TEST_F(PowerCommand, finds_what_a_run_has_measured_with_its_snapshots) {
+  comm_.together([&] {
+    if (comm_.is_master())
+      write_text(folder_ / "box.yml",
+                 "initial_conditions: {model: cosmological-box, sites: 8, box_size: 50 Mpc}\n"
+                 "cosmology: {preset: planck2018}\nbox: {periodic: true}\n"
+                 "gravity: {softening: 1 Mpc, direct_below: 1000}\n"
+                 "time: {begin: z=9, end: z=8, step_ln_a: 0.05}\n"
+                 "output: {folder: " +
+                     folder_ / "box" + ", times: ['z=9', 'z=8'], render: false, power: true}\n");
+  });
+  grove(comm_, {"run", "--quiet", folder_ / "box.yml"});
+  for (const std::string name : {"snapshot_000", "snapshot_001"}) {
+    std::ifstream csv(folder_ / ("box/" + name + "_power.csv"));
+    std::stringstream text;
+    text << csv.rdbuf();
+    const auto of_run = lines(text.str()),
+               of_file = lines(table(folder_ / ("box/" + name + ".hdf5"), {}, "c.csv"));
+    ASSERT_EQ(of_run.size(), 1 + 7u) << "below Nyquist's frequency of 16 points";
+    ASSERT_EQ(of_file.size(), of_run.size());
+    EXPECT_EQ(of_run[0], "k [h/Mpc],modes,power [(Mpc/h)^3],shot noise,error");
+    EXPECT_EQ(of_file[0], of_run[0]);
+    for (std::size_t bin = 1; bin < of_run.size(); ++bin) {
+      const std::vector<double> a = values(of_run[bin]), b = values(of_file[bin]);
+      ASSERT_EQ(a.size(), 5u);
+      ASSERT_EQ(b.size(), 5u);
+      for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(a[i], b[i], 2e-9 * a[i]) << of_run[bin];
+    }
+  }
 }
 
 TEST_F(PowerCommand, says_what_is_wrong) {

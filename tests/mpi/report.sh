@@ -51,6 +51,19 @@ EOF
 has cluster/report.html '<!-- radius [pc] -->' '<!-- density [Msun/pc³] -->' '<!-- energy [Msun (km/s)²] -->'
 grep -qF 'virial ratio' cluster/report.html && fail "a virial ratio in an external potential"
 
+# The power spectra of a periodic box.
+cat >box.yml <<EOF
+initial_conditions: {model: cosmological-box, sites: 8, box_size: 50 Mpc}
+cosmology: {preset: eds}
+box: {periodic: true}
+gravity: {softening: 1 Mpc, direct_below: 1000}
+time: {begin: z=9, end: z=8, step_ln_a: 0.05}
+output: {folder: box, times: ["z=9", "z=8"], render: false, power: true}
+EOF
+"$grove" run --quiet box.yml 2>err || fail "box: $(cat err)"
+"$grove" report box >out || fail "no report of a box"
+has box/report.html '<!-- power [(Mpc/h)³] -->' '<!-- wavenumber [h/Mpc] -->' '<!-- z = 9 -->' '<!-- z = 8 -->' '<!-- shot noise -->'
+
 # The names of Grove 0.1.
 cp -r 'a & b' older
 mv older/rungs.csv older/timebins.csv

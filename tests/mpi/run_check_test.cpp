@@ -219,6 +219,10 @@ TEST(Needs, grow_with_the_largest_leaf_and_with_other_ranks) {
   EXPECT_EQ(bytes(1, 1000000, false), bytes(1, 200000, false)) << "no leaf has more than all particles";
   EXPECT_GT(bytes(2, 0, false), bytes(1, 0, false));
   EXPECT_EQ(bytes(8, 0, false), bytes(16, 0, false));
+  HostUse spectra;
+  spectra.mesh = 128;
+  EXPECT_GT(host_bytes_of_rank(2e5, 1, spectra) - host_bytes_of_rank(2e5, 1, {}), 16.0 * 128 * 128 * 128)
+      << "two meshes of a double and their transforms";
 }
 
 // A bound that is rough refuses nothing.

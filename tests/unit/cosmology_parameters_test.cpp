@@ -68,6 +68,8 @@ TEST(CosmologyParameters, that_say_too_little_or_too_much_are_refused) {
   EXPECT_NE(refusal_of("cosmology: {preset: wmap}\n" + time).find("planck2018"), std::string::npos);
   EXPECT_NE(refusal_of(time).find("section cosmology"), std::string::npos);
   EXPECT_NE(refusal_of("time: {end: 1, step_ln_a: 0.1}\n").find("space is static"), std::string::npos);
+  EXPECT_NE(refusal_of("time: {end: 1, step: 0.1}\noutput: {power: true}\n").find("give box.periodic"),
+            std::string::npos);
   EXPECT_NE(
       refusal_of("time: {end: 1, step: 0.1}\n", {"gravity.max_physical_softening=1"}).find("space is static"),
       std::string::npos);

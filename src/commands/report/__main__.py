@@ -2,8 +2,8 @@
 
     grove-report FOLDER OUTPUT.html
 
-Reads energy.csv, timing.csv, rungs.csv (of Grove 0.1 timebins.csv), audit.csv, log.jsonl, used-parameters.yml, the pictures of snapshots and, with h5py, the last
-snapshot. A missing file leaves its part of the page out.
+Reads energy.csv, timing.csv, rungs.csv (of Grove 0.1 timebins.csv), audit.csv, log.jsonl, used-parameters.yml, the pictures and power spectra of snapshots and, with h5py,
+snapshots. A missing file leaves its part of the page out.
 """
 
 import base64
@@ -17,6 +17,7 @@ import profiles
 from figures import (draw_audit, draw_energies, draw_energy_error, draw_imbalance, draw_interactions, draw_lagrange, draw_log,
                      draw_momentum, draw_phases, draw_rungs, draw_virial, figure, phase_table)
 from reading import Log, numbers, read_rungs, read_table
+from spectra import draw_spectra, read_spectra
 
 MOST_PICTURES = 12
 
@@ -175,6 +176,10 @@ def make_page(folder):
         figure(draw_lagrange(energy), "Lagrange radii: of the spheres about the densest point that hold 10, 50 and 90 % of the mass."),
         figure(draw_virial(energy), "1 is equilibrium."),
     ])
+    if spectra := figure(draw_spectra(read_spectra(folder)), "The power spectrum of the density at outputs, with the shot noise in it; "
+                         "shaded is the standard deviation of a Gaussian field.", size=(6.2, 3.6)):
+        page.heading("Power spectra")
+        page.figures([spectra])
     last_snapshot(page, folder, energy.units.get("lagrange_50"))
     parameters = folder / "used-parameters.yml"
     if parameters.is_file():

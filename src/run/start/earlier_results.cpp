@@ -22,7 +22,7 @@ std::size_t remove_file(const std::filesystem::path& file) {
 }
 
 /// The number behind a prefix, if the name is PREFIX, NUMBER, of one of several files its own number, and
-/// .hdf5 or .png.
+/// .hdf5, .png or _power.csv.
 std::optional<std::int64_t> number_in(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return {};
   name.remove_prefix(prefix.size());
@@ -32,7 +32,7 @@ std::optional<std::int64_t> number_in(std::string_view name, std::string_view pr
   name.remove_prefix(static_cast<std::size_t>(end - name.data()));
   if (const auto behind = name.find_first_not_of("0123456789", 1); behind > 1 && name.starts_with('.'))
     name.remove_prefix(std::min(behind, name.size()));
-  if (name != ".hdf5" && name != ".png") return {};
+  if (name != ".hdf5" && name != ".png" && name != "_power.csv") return {};
   return number;
 }
 
@@ -45,7 +45,7 @@ EarlierResults::EarlierResults(const std::filesystem::path& folder) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       if (entry.is_directory()) continue;
       const std::string name = entry.path().filename().string();
-      // As Simulation::write_output() and write_requested_snapshot() name them.
+      // As RunOutputs names them.
       if (const auto number = number_in(name, "snapshot_"))
         results_.push_back({entry.path(), number});
       else if (number_in(name, "requested_step_"))

@@ -8,7 +8,7 @@
 
 namespace grove {
 
-/// The snapshots and pictures that a run left in its output folder. By one process.
+/// The snapshots, pictures and power spectra that a run left in its output folder. By one process.
 class EarlierResults {
  public:
   /// Those that are there now. InputError: the folder cannot be listed.

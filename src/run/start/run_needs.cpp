@@ -27,6 +27,7 @@
 #include "particles/particles.hpp"
 #include "run/log/environment.hpp"
 #include "run_timeline.hpp"
+#include "structure/power_table.hpp"
 #include "time/output_times.hpp"
 #include "time/timeline.hpp"
 
@@ -207,8 +208,8 @@ double host_bytes_of_rank(double particles, int ranks, const HostUse& use) {
   // The trees of other ranks grow as the surface of a rank's share, and hardly with more than eight ranks.
   constexpr double program = 60e6, drawing = 60e6, per_surface = 2500;
   const double largest_leaf = std::min(particles, static_cast<double>(use.leaf_size));
-  return program + (use.pictures ? drawing : 0) + host_bytes_per_particle(use.gravity) * particles +
-         host_bytes_of_leaf(largest_leaf, use.gravity) +
+  return program + (use.pictures ? drawing : 0) + bytes_of_mesh(use.mesh) / ranks +
+         host_bytes_per_particle(use.gravity) * particles + host_bytes_of_leaf(largest_leaf, use.gravity) +
          per_surface * std::min(ranks - 1, 7) * std::pow(particles, 2.0 / 3);
 }
 
@@ -310,7 +311,8 @@ std::vector<Need> needs_of(const Communicator& comm, const Parameters& parameter
   std::vector<Need> needs{host_need(comm, ahead.particles,
                                     {.pictures = parameters.output.render,
                                      .gravity = parameters.gravity,
-                                     .leaf_size = leaf_size_of(parameters.decomposition, ahead.particles)})};
+                                     .leaf_size = leaf_size_of(parameters.decomposition, ahead.particles),
+                                     .mesh = parameters.output.power ? usual_mesh(ahead.particles) : 0})};
   if (auto need = device_need(comm, choice, ahead.particles, parameters.gravity))
     needs.push_back(*std::move(need));
   needs.push_back(disk_need(comm, parameters, ahead, replaces));

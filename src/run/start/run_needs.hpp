@@ -46,6 +46,7 @@ struct HostUse {
   bool pictures = false;
   GravityParameters gravity{};
   Count leaf_size = 0;  ///< particles of the largest leaf; 0: so few that they do not count
+  int mesh = 0;         ///< of power spectra, points along an edge
 };
 /// Bytes of RAM that a rank takes at its peak, program included: an upper envelope of what was measured on 1
 /// to 16 ranks with the default accuracy (backend/memory_needs.hpp).
