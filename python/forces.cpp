@@ -33,6 +33,7 @@ struct ForceChoice {
   std::optional<double> delta, theta;    ///< none: as GravityParameters has them
   std::string kernel, criterion, order;  ///< empty: as GravityParameters has them
   double gravitational_constant = 1;
+  double box = 0;  ///< edge of a periodic one; 0: open space
   bool direct = false;
   Count audit = 1000, leaf_size = 0;
   std::vector<int> tracers;
@@ -62,6 +63,9 @@ GravityParameters parameters_of(const ForceChoice& choice) {
   choose("criterion", choice.criterion, gravity.criterion);
   choose("order", choice.order, gravity.order);
   require_positive("G", gravity.gravitational_constant = choice.gravitational_constant);
+  if (!(choice.box >= 0 && std::isfinite(choice.box)))
+    throw InputError(fmt::format("box_size: {}; give the edge of a periodic box", choice.box));
+  gravity.images = {choice.box};
   if (choice.direct) gravity.direct_below = std::numeric_limits<Count>::max();
   if (choice.softening)
     for (std::size_t type = 0; type < particle_types; ++type)
@@ -129,9 +133,16 @@ py::dict forces(const ParticleInput& input, const ForceChoice& choice) {
     if (!choice.softening) gravity.softening.fill(suggested_softening(comm, particles));
     validation.softening = gravity.softening;
     validate(comm, particles, validation);
-    return make_backend(comm, choice.backend, std::move(particles), gravity);
+    comm.together([&] {
+      if (!gravity.softening_fits_box())
+        throw InputError("softening: is more than a sixteenth of the periodic box; give less");
+    });
+    auto made = make_backend(comm, choice.backend, std::move(particles), gravity);
+    if (!gravity.images.are_open()) made->wrap(Box::periodic(gravity.images.edge));
+    return made;
   });
   DecompositionParameters decomposition;
+  decomposition.period = gravity.images.edge;
   decomposition.leaf_size = choice.leaf_size > 0 ? choice.leaf_size : default_leaf_size(count);
   const Domain domain = evaluate(*backend, decomposition);
   py::dict result;
@@ -175,17 +186,18 @@ void add_forces(py::module_& module) {
          std::optional<py::array> ids,
          std::optional<std::array<std::optional<double>, particle_types>> softening,
          std::optional<double> delta, std::optional<double> theta, const std::string& kernel,
-         const std::string& criterion, const std::string& order, double G, bool direct, Count audit,
-         Count leaf_size, const std::string& backend, bool share_gpu, const std::vector<int>& tracers) {
-        ForceChoice choice{softening, delta,  theta, kernel,    criterion, order,
-                           G,         direct, audit, leaf_size, tracers,   {}};
+         const std::string& criterion, const std::string& order, double G, double box_size, bool direct,
+         Count audit, Count leaf_size, const std::string& backend, bool share_gpu,
+         const std::vector<int>& tracers) {
+        ForceChoice choice{softening, delta,  theta, kernel,    criterion, order, G,
+                           box_size,  direct, audit, leaf_size, tracers,   {}};
         choice.backend = backend_of(Runtime::instance().world(), backend, share_gpu);
         return forces({positions, masses, std::nullopt, ids, types}, choice);
       },
       py::kw_only(), py::arg("positions"), py::arg("masses"), py::arg("types"), py::arg("ids"),
       py::arg("softening"), py::arg("delta"), py::arg("theta"), py::arg("kernel"), py::arg("criterion"),
-      py::arg("order"), py::arg("G"), py::arg("direct"), py::arg("audit"), py::arg("leaf_size"),
-      py::arg("backend"), py::arg("share_gpu"), py::arg("tracers"));
+      py::arg("order"), py::arg("G"), py::arg("box_size"), py::arg("direct"), py::arg("audit"),
+      py::arg("leaf_size"), py::arg("backend"), py::arg("share_gpu"), py::arg("tracers"));
 }
 
 }  // namespace grove::python

@@ -45,6 +45,10 @@ struct ParameterSource {
 
 /// Particles that the user brings; the time is that of time.begin.
 InitialState state_of(const Communicator& comm, const Parameters& parameters, const ParticleInput& input) {
+  comm.together([&] {
+    if (parameters.universe && !parameters.time.begin)
+      throw InputError("time.begin must be given: arrays do not tell the redshift that they are of");
+  });
   InitialState state;
   state.particles = particles_of(comm, input);
   state.time = parameters.time.begin.value_or(0);
@@ -132,12 +136,11 @@ class PythonSimulation : public Resource {
              bool overwrite) const {
     unlocked([&] {
       if (!overwrite) require_absent(comm_, path, files);
-      write_snapshot(comm_, path, simulation().present_particles(),
-                     {.time = simulation().time(),
-                      .units = parameters_.units,
-                      .fields = fields,
-                      .files = files,
-                      .leaf_size = simulation().domain().leaf_size});
+      WriteOptions options = simulation().snapshot_options();
+      options.fields = fields;
+      options.types = all_types;
+      options.files = files;
+      write_snapshot(comm_, path, simulation().present_particles(), options);
     });
   }
 
@@ -217,6 +220,7 @@ void add_simulation(py::module_& module) {
       .def("write", &S::write, py::arg("path"), py::arg("fields"), py::arg("files"), py::arg("overwrite"))
       .def_property_readonly("time", [](const S& s) { return s.simulation().time(); })
       .def_property_readonly("time_text", [](const S& s) { return s.simulation().time_text(); })
+      .def_property_readonly("scale_factor", [](const S& s) { return s.simulation().scale_factor(); })
       .def_property_readonly("end", [](const S& s) { return s.parameters().time.end; })
       .def_property_readonly("longest_steps", [](const S& s) { return s.simulation().longest_steps_done(); })
       .def_property_readonly("synchronised", [](const S& s) { return s.simulation().is_synchronised(); })

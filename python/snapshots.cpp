@@ -69,6 +69,9 @@ py::dict load(const std::string& path, const Units& unstated, const std::optiona
   py::dict result = arrays_of(std::move(snapshot.particles));
   const SnapshotHeader& header = snapshot.header;
   result["time"] = header.time;
+  result["redshift"] = header.redshift;
+  result["box_size"] = py::make_tuple(header.box_size.x, header.box_size.y, header.box_size.z);
+  result["is_periodic"] = header.is_periodic;
   result["units"] = header.units;
   result["states_units"] = header.file_units.has_value();
   result["counts"] = header.counts;

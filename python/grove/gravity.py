@@ -28,32 +28,32 @@ class Forces:
         return f"<Forces: {len(self.potentials)} particles, {self.backend}{error}>"
 
 
+def length_in(value, system):
+    """A length as a number, of a number or a text with a unit. None stays."""
+    if value is None or not isinstance(value, str):
+        return None if value is None else float(value)
+    return (system or _grove.Units.none()).parse(value, LENGTH)
+
+
 def softening_by_type(softening, system):
     """Six lengths, None for a type without one; of a length for all, as a number or a text with a unit, or {type: length},
     or six lengths. None stays."""
-    def length(value):
-        if value is None:
-            return None
-        if not isinstance(value, str):
-            return float(value)
-        return (system or _grove.Units.none()).parse(value, LENGTH)
-
     if softening is None:
         return None
     if isinstance(softening, dict):
         unknown = [t for t in softening if t not in range(6)]
         if unknown:
             raise _grove.InputError(f"softening: {unknown[0]!r} is not a particle type, 0 to 5")
-        return [length(softening.get(t)) for t in range(6)]
+        return [length_in(softening.get(t), system) for t in range(6)]
     if isinstance(softening, str) or np.ndim(softening) == 0:
-        return [length(softening)] * 6
+        return [length_in(softening, system)] * 6
     if len(softening) != 6:
         raise _grove.InputError(f"softening: {len(softening)} lengths; expected one, or six, one per type")
-    return [length(value) for value in softening]
+    return [length_in(value, system) for value in softening]
 
 
 def forces(positions, masses, softening=None, delta=None, *, theta=None, types=None, ids=None, G=None, kernel="",
-           criterion="", order="", direct=False, audit=1000, backend="auto", share_gpu=False, tracers=(), leaf_size=0):
+           criterion="", order="", box_size=None, direct=False, audit=1000, backend="auto", share_gpu=False, tracers=(), leaf_size=0):
     """Gravity of the particles on each other, with its error: a Forces.
 
     positions (N, 3), masses (N): of this rank; 64-bit floats without gaps are read where they are. If one of them has units
@@ -63,6 +63,7 @@ def forces(positions, masses, softening=None, delta=None, *, theta=None, types=N
     delta: accuracy, theta: opening angle; kernel ("spline", "plummer"), criterion, order: as in docs/parameters.md
     types: 0 to 5, default 1; ids: unique over all ranks, default: counted from 1. The bits depend on the ids.
     G: default: that of the units, if there are any, else 1
+    box_size: edge of a periodic box, a number or a text with a unit: particles lie anywhere, as images; default: open space
     direct: sum directly, without a tree; audit: particles to measure the error with, 0: none
     backend: "auto", "kokkos" (the host), "cuda"; share_gpu: several ranks may use one GPU
     tracers: types whose particles may have no mass
@@ -78,7 +79,7 @@ def forces(positions, masses, softening=None, delta=None, *, theta=None, types=N
         positions=numbers_in(positions, system, "positions"), masses=numbers_in(masses, system, "masses"),
         types=None if types is None else np.asarray(types), ids=None if ids is None else np.asarray(ids),
         softening=softening_by_type(softening, system), delta=delta, theta=theta, kernel=kernel, criterion=criterion,
-        order=order, G=G, direct=direct, audit=audit, leaf_size=leaf_size, backend=backend, share_gpu=share_gpu,
+        order=order, G=G, box_size=length_in(box_size, system) or 0.0, direct=direct, audit=audit, leaf_size=leaf_size, backend=backend, share_gpu=share_gpu,
         tracers=list(tracers))
     if system:
         found["accelerations"] = Array(found["accelerations"], system, ACCELERATION)

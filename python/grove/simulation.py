@@ -46,6 +46,7 @@ class Simulation:
         Snapshots that its section `output` asks for are not written, with a warning; see write().
     particles: where to begin, instead of initial_conditions: a Snapshot or Particles, or a dictionary of arrays
         (positions, velocities, masses, and types, ids if wanted). Arrays without units are taken to be in the run's.
+        In expanding space positions x are comoving, velocities a^2 dx/dt, and time.begin must be given.
     overrides: {"section.key": value}, as -P on the command line
     backend, share_gpu: see forces()
 
@@ -117,6 +118,8 @@ class Simulation:
 
     time = property(lambda self: self._run.time)
     time_text = property(lambda self: self._run.time_text, doc="With the unit that the parameters have.")
+    scale_factor = property(lambda self: self._run.scale_factor, doc="1 in static space.")
+    redshift = property(lambda self: 1 / self.scale_factor - 1, doc="0 in static space.")
     end = property(lambda self: self._run.end)
     done = property(lambda self: self._run.done)
     synchronised = property(lambda self: self._run.synchronised)

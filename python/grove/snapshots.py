@@ -10,14 +10,16 @@ from .arrays import Particles, numbers_in
 class Snapshot(Particles):
     """The particles of a file, and what else it says.
 
-    time: in the unit of time of `units`; counts: particles by type on all ranks together; path, format, files
+    time: in the unit of time of `units`, the scale factor in a comoving file; redshift: 0 in a file that states none
+    box_size: edges of the box (3), in the unit of length of `units`, 0 for open space; is_periodic: the file says so of it
+    counts: particles by type on all ranks together; path, format, files
     """
 
     def __init__(self, path, found):
         names = ("positions", "velocities", "masses", "ids", "types")
         super().__init__({name: found[name] for name in names}, found["units"])
         self.path = path
-        for name in ("time", "counts", "files", "format", "leaf_size", "states_units"):
+        for name in ("time", "redshift", "box_size", "is_periodic", "counts", "files", "format", "leaf_size", "states_units"):
             setattr(self, name, found[name])
 
     @property

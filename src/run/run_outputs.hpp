@@ -40,6 +40,9 @@ class RunOutputs {
   /// due comes out as it would have without. The run goes on if it cannot be written. step: steps done.
   void write_requested(std::int64_t step) const;
 
+  /// As snapshots of this time are written.
+  WriteOptions options(double time) const;
+
   /// Seconds of a picture of the present, which is not written; 0: there are none.
   double seconds_of_picture() const;
 
@@ -47,7 +50,6 @@ class RunOutputs {
   void write(double time);
   void write_power(const Particles& particles, const std::string& file) const;
   bool is_synchronised_at(double time) const;
-  WriteOptions options(double time) const;
 
   RunView run_;
   OutputTimes times_;

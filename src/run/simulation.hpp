@@ -78,6 +78,10 @@ class Simulation {
   int rung_of_last_step() const { return clock_.first_active(); }
   bool is_done() const { return clock_.is_done(); }
   double time() const { return clock_.time(); }
+  /// At this time; 1 in static space.
+  double scale_factor() const { return clock_.scale_factor(); }
+  /// As snapshots of the present are written.
+  WriteOptions snapshot_options() const { return outputs_.options(time()); }
   /// As it is shown to the user.
   std::string time_text() const { return parameters_.shown.text(time(), dimension::time); }
   /// In expanding space those of peculiar().

@@ -49,6 +49,21 @@ class Forces(unittest.TestCase):
             self.assertLessEqual(found.error["p99"], error.max() + 1e-6)
         self.assertLess(fine.error["p99"], coarse.error["p99"])
 
+    def test_a_lattice_in_a_periodic_box_is_in_balance(self):
+        edge, sites = 10.0, 4
+        lattice = (np.indices((sites,) * 3).reshape(3, -1).T + 0.5) * edge / sites
+        masses, of_neighbour = np.ones(sites**3), (sites / edge)**2
+        # Anywhere in space, as images. What is left is from the expansion of images beyond the nearest 26 boxes: in a lattice
+        # about the middle its odd terms vanish, and the first even one that is left out, of order 14, is (sqrt(3) / 2 / 1.5)^14
+        # or 5e-4 of the hexadecapole's hundredth of a neighbour's force.
+        for shift in ([0, 0, 0], [2.5, 27.5, -5]):
+            found = grove.forces(lattice + shift, masses, softening=0.01, box_size=edge, direct=True)
+            self.assertLess(np.abs(found.accelerations).max(), 1e-5 * of_neighbour)
+        alone = grove.forces(lattice, masses, softening=0.01, direct=True)
+        self.assertGreater(np.abs(alone.accelerations).max(), of_neighbour)
+        with self.assertRaisesRegex(grove.InputError, "box_size: -1"):
+            grove.forces(lattice, masses, softening=0.01, box_size=-1)
+
     def test_other_numbers_and_gaps_in_memory_are_taken(self):
         positions, masses = plummer(200)
         positions = positions.astype(np.float32)
@@ -207,6 +222,28 @@ class Simulations(unittest.TestCase):
             run.step()
             run.write(path, overwrite=True)
             self.assertEqual(grove.load(path).time, run.time)
+
+    def test_a_universe_has_redshifts_and_writes_them(self):
+        universe = {"cosmology": {"preset": "planck2018"}, "gravity": {"softening": "1 Mpc", "direct_below": 1000}}
+        run = grove.Simulation({**universe, "initial_conditions": {"model": "cosmological-box", "sites": 8, "box_size": "50 Mpc"},
+                                "box": {"periodic": True}, "time": {"begin": "z=9", "end": "z=8", "step_ln_a": 0.05}})
+        self.assertAlmostEqual(run.redshift, 9, places=12)
+        run.run()
+        self.assertAlmostEqual(run.scale_factor, 1 / 9, places=12)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "box.hdf5")
+            run.write(path)
+            written = grove.load(path, comoving=True)
+        self.assertAlmostEqual(written.redshift, 8, places=12)
+        self.assertTrue(written.is_periodic)
+        np.testing.assert_allclose(written.box_size, 50e3 * 0.6766, rtol=1e-12)  # kpc/h
+        np.testing.assert_allclose(written.positions, 0.6766 * run.particles.positions, rtol=1e-12)
+        later = {**universe, "box": {"periodic": True, "size": "50 Mpc"}, "time": {"end": "z=7", "step_ln_a": 0.05}}
+        with self.assertRaisesRegex(grove.InputError, "time.begin must be given"):
+            grove.Simulation(later, run.particles)
+        again = grove.Simulation(later, run.particles, overrides={"time.begin": "z=8"})
+        again.step()
+        self.assertLess(again.redshift, 8)
 
     def test_files_without_units_are_remarked_on(self):
         positions, masses = plummer(100)
