@@ -88,15 +88,15 @@ struct ListPlaces {
 };
 
 /// The children that a node waits for.
-struct Family {
+struct RefitFamily {
   std::uint32_t children = 0, divided = 0;
 };
 
 /// Tells the children of a divided node who their parent is.
-__device__ Family adopt(const LeafTrees& trees, const TreeRefit::View& v, const LeafPlaces& leaf,
-                        std::uint32_t n, const NodeLinks& link) {
+__device__ RefitFamily adopt(const LeafTrees& trees, const TreeRefit::View& v, const LeafPlaces& leaf,
+                             std::uint32_t n, const NodeLinks& link) {
   const auto root = static_cast<std::uint32_t>(leaf.node);
-  Family family;
+  RefitFamily family;
   for (bool last = false; !last; ++family.children) {
     const std::uint32_t c = root + static_cast<std::uint32_t>(link.child) + family.children;
     const NodeLinks child = trees.links[c];
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(threads) find_parents(const LeafTrees trees, c
         v.note_root(link, leaf, n);
       }
       is_divided = link.child != NodeLinks::bucket;
-      Family family;
+      RefitFamily family;
       if (is_divided) {
         family = adopt(trees, v, leaf, n, link);
         v.pending[n] = family.divided;

@@ -13,7 +13,7 @@ namespace grove::cuda {
 namespace {
 
 constexpr int bracket_threads = 1024;
-constexpr std::uint64_t piece_size = OrbPartition::tile_size;
+constexpr std::uint64_t bracket_piece = OrbPartition::tile_size;
 /// Pieces that a warp of the pass reads, one after the other: as many as leave all processors some blocks.
 constexpr std::uint32_t most_rounds = 8, bracket_blocks = 512;
 /// Keys of a piece that a warp sets aside; if more lie in the bracket, it reads the piece again.
@@ -106,7 +106,7 @@ struct Found {
 };
 
 /// Reads a piece, by all lanes of a warp; calls hit(key, i) for keys in the bracket. Most keys are not, so
-/// lanes note their hits and go through them once in 16 keys. is_full: the piece has piece_size keys.
+/// lanes note their hits and go through them once in 16 keys. is_full: the piece has bracket_piece keys.
 template <bool is_full, bool count_middle, class Hit>
 __device__ Found read_piece(const std::uint32_t* keys, std::uint32_t size, Coordinate first, Coordinate width,
                             Coordinate middle, Hit&& hit) {
@@ -183,8 +183,8 @@ __global__ void __launch_bounds__(threads)
       now = piece.task;
     }
     const CellTask& task = tasks[piece.task];
-    const std::uint64_t begin = piece.number * piece_size;
-    const auto size = is_piece ? static_cast<std::uint32_t>(min(piece_size, task.count - begin)) : 0;
+    const std::uint64_t begin = piece.number * bracket_piece;
+    const auto size = is_piece ? static_cast<std::uint32_t>(min(bracket_piece, task.count - begin)) : 0;
     const std::uint32_t* const keys =
         column_of(columns0, columns1, task.from, task.axis) + task.first + begin;
     const Coordinate first = task.key_first, width = task.key_last - first;
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(threads)
       staged.key[place] = key;
       staged.place[place] = static_cast<std::uint32_t>(begin) + i;
     };
-    Found found = size == piece_size
+    Found found = size == bracket_piece
                       ? read_piece<true, count_middle>(keys, size, first, width, middle, stage)
                       : read_piece<false, count_middle>(keys, size, first, width, middle, stage);
     __syncwarp();  // all lanes have staged

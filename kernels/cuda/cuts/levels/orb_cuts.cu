@@ -12,8 +12,8 @@ namespace {
 /// many, some blocks on a processor together wait less than the warps of one large block for each other.
 constexpr int block_of_few = 1024, block_of_many = 256;
 constexpr std::uint32_t few_searches = 2048;
-constexpr std::uint32_t piece_size = OrbPartition::tile_size;
-constexpr int rows = 8;  ///< keys that a thread asks for before it needs the first
+constexpr std::uint32_t keys_of_piece = OrbPartition::tile_size;
+constexpr int rows_of_keys = 8;  ///< keys that a thread asks for before it needs the first
 
 /// Keys among which a cut is searched.
 struct Keys {
@@ -34,12 +34,12 @@ struct Keys {
 template <class Visitor>
 __device__ void for_each_row(const std::uint32_t* keys, std::uint32_t first, std::uint32_t end,
                              std::uint32_t step, const Visitor& visit) {
-  for (std::uint64_t base = first; base < end; base += rows * step) {
-    std::uint32_t key[rows];
+  for (std::uint64_t base = first; base < end; base += rows_of_keys * step) {
+    std::uint32_t key[rows_of_keys];
 #pragma unroll
-    for (int r = 0; r < rows; ++r) key[r] = base + r * step < end ? keys[base + r * step] : 0;
+    for (int r = 0; r < rows_of_keys; ++r) key[r] = base + r * step < end ? keys[base + r * step] : 0;
 #pragma unroll
-    for (int r = 0; r < rows; ++r)
+    for (int r = 0; r < rows_of_keys; ++r)
       if (base + r * step < end) visit(key[r], static_cast<std::uint32_t>(base + r * step));
   }
 }
@@ -63,8 +63,8 @@ __device__ std::uint32_t count_less(const Keys& keys, Coordinate bound) {
 template <int threads>
 __device__ void count_pieces(const Keys& keys, const Cut& cut, std::uint32_t* left_in) {
   const std::uint32_t lane = threadIdx.x % 32;
-  for (std::uint32_t p = threadIdx.x / 32; p * std::uint64_t{piece_size} < keys.count; p += threads / 32) {
-    const std::uint32_t begin = p * piece_size, end = begin + min(piece_size, keys.count - begin);
+  for (std::uint32_t p = threadIdx.x / 32; p * std::uint64_t{keys_of_piece} < keys.count; p += threads / 32) {
+    const std::uint32_t begin = p * keys_of_piece, end = begin + min(keys_of_piece, keys.count - begin);
     std::uint32_t left = 0;
     for_each_row(keys.key, begin + lane, end, 32,
                  [&](std::uint32_t key, std::uint32_t i) { left += keys.is_left(i, key, cut); });
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(threads, block_of_few / threads)
       [&](std::uint32_t i) { return keys.id(i); });
 
   const std::uint32_t first_piece = level.places[c].first_piece;
-  const auto pieces = static_cast<std::uint32_t>((task.count + piece_size - 1) / piece_size);
+  const auto pieces = static_cast<std::uint32_t>((task.count + keys_of_piece - 1) / keys_of_piece);
   if (is_listed)
     add_listed<threads>(keys, found.cut, level.lists + first_piece, pieces, level.left_in + first_piece);
   else
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(threads, block_of_few / threads)
 
 void find_cuts(const Columns (&columns)[2], const ParticleId* ids, const CutScheme& scheme,
                const OrbLevel& level, const LevelSize& bound) {
-  static_assert(most_without_bracket <= std::uint64_t{block_of_many} * piece_size);
+  static_assert(most_without_bracket <= std::uint64_t{block_of_many} * keys_of_piece);
   if (bound.cells <= few_searches) {
     find<block_of_few>
         <<<bound.cells, block_of_few>>>(columns[0], columns[1], ids, scheme, level, Kinds{true, true});

@@ -16,7 +16,7 @@ constexpr int large_block = 1024, medium_block = 512, small_block = 256, warp_bl
 /// So few cells get larger blocks, which then all have a place on the GPU.
 constexpr std::uint32_t few_cells = 264;
 /// Levels that are started before the host looks how many cells there are.
-constexpr int most_levels = 6;
+constexpr int most_levels_at_once = 6;
 /// Enough to fill the processors of a GPU; blocks go through the tasks of a level with this stride.
 constexpr std::uint32_t most_blocks = 1056;
 /// Records of a cell that one block cuts down to the leaves.
@@ -323,7 +323,7 @@ void cut_level(const RunWork& work, std::uint32_t blocks) {
 /// Cuts all cells that are not small. head (in/out): as on the device.
 void RunDescent::cut_large(const RunWork& work, RunHead& head) const {
   while (head.most_count > 0 && !head.overflow) {
-    const int levels = std::min(levels_until(head.most_count, work.small_count), most_levels);
+    const int levels = std::min(levels_until(head.most_count, work.small_count), most_levels_at_once);
     std::uint64_t cells = head.level_end - head.level_begin;
     for (int i = 0; i < levels; ++i, cells *= 2)
       if (cells <= few_cells)

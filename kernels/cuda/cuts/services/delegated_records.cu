@@ -19,11 +19,11 @@ struct Step {
 };
 
 /// The records of a tile, from `begin` to `end` in its segment.
-struct Piece {
+struct DelegatedPiece {
   DelegatedSegment segment;
   std::uint64_t begin, end;
 
-  __device__ Piece(const DelegatedSegment* segments, const Tile& tile, std::uint64_t tile_size)
+  __device__ DelegatedPiece(const DelegatedSegment* segments, const Tile& tile, std::uint64_t tile_size)
       : segment(segments[tile.task]),
         begin(tile.number * tile_size),
         end(min(begin + tile_size, segment.count)) {}
@@ -39,7 +39,7 @@ __device__ Columns chosen(const Columns& first, const Columns& second, int set) 
 __global__ void __launch_bounds__(threads)
     pack(const Columns columns0, const Columns columns1, const DelegatedSegment* segments, const Tile* tiles,
          std::uint64_t tile_size, const ParticleId* ids, const std::uint32_t* weights, DelegatedRecord* to) {
-  const Piece piece(segments, tiles[blockIdx.x], tile_size);
+  const DelegatedPiece piece(segments, tiles[blockIdx.x], tile_size);
   const Columns from = chosen(columns0, columns1, piece.segment.set);
   for (std::uint64_t i = piece.begin + threadIdx.x; i < piece.end; i += threads) {
     const std::uint64_t at = piece.segment.first + i;
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(threads)
     find_leaves(const Columns columns0, const Columns columns1, const DelegatedSegment* segments,
                 const Tile* tiles, std::uint64_t tile_size, const ParticleId* ids, const Step* steps,
                 std::uint32_t* leaf, std::uint32_t* source) {
-  const Piece piece(segments, tiles[blockIdx.x], tile_size);
+  const DelegatedPiece piece(segments, tiles[blockIdx.x], tile_size);
   const Columns from = chosen(columns0, columns1, piece.segment.set);
   for (std::uint64_t i = piece.begin + threadIdx.x; i < piece.end; i += threads) {
     const std::uint64_t at = piece.segment.first + i;
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(threads)
 __global__ void __launch_bounds__(threads)
     bring(const Columns columns0, const Columns columns1, const DelegatedSegment* segments, const Tile* tiles,
           std::uint64_t tile_size, const std::uint32_t* source) {
-  const Piece piece(segments, tiles[blockIdx.x], tile_size);
+  const DelegatedPiece piece(segments, tiles[blockIdx.x], tile_size);
   const Columns from = chosen(columns0, columns1, piece.segment.set);
   const Columns to = chosen(columns0, columns1, 1 - piece.segment.set);
   for (std::uint64_t i = piece.begin + threadIdx.x; i < piece.end; i += threads) {
@@ -116,7 +116,7 @@ __global__ void count_before(const std::uint32_t* sorted, std::uint32_t count, c
   before[i] = low;
 }
 
-constexpr std::uint64_t records_of_tile = 1u << 12;
+constexpr std::uint64_t delegated_of_tile = 1u << 12;
 
 std::vector<Step> steps_of(std::span<const Cell> cells) {
   std::vector<Step> steps;
@@ -144,7 +144,7 @@ void sort_pairs(const DeviceArray<std::uint32_t> (&key)[2], const DeviceArray<st
 
 void pack_delegated(const Columns (&columns)[2], std::span<const DelegatedSegment> segments,
                     const ParticleId* ids, const std::uint32_t* weights, DelegatedRecord* to) {
-  const Tiles tiles(records_of_tile, segments);
+  const Tiles tiles(delegated_of_tile, segments);
   if (tiles.size() == 0) return;
   const DeviceArray<DelegatedSegment> on_device(segments);
   pack<<<tiles.size(), threads>>>(columns[0], columns[1], on_device.data(), tiles.data(), tiles.tile_size(),
@@ -163,7 +163,7 @@ std::vector<std::uint32_t> sort_by_leaf(const Columns (&columns)[2],
                                         std::span<const DelegatedSegment> segments, const ParticleId* ids,
                                         std::span<const Cell> cells, std::span<const std::int32_t> leaves) {
   std::vector<std::uint32_t> before(leaves.size(), 0), wanted;
-  const Tiles tiles(records_of_tile, segments);
+  const Tiles tiles(delegated_of_tile, segments);
   if (tiles.size() == 0) return before;
   const std::vector<Step> steps = steps_of(cells);
   const DeviceArray<Step> device_steps{std::span(steps)};
