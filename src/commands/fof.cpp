@@ -1,180 +1,38 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
-#include "base/errors.hpp"
-#include "comm/exact_sum.hpp"
 #include "commands/commands.hpp"
 #include "commands/fof_report.hpp"
-#include "cosmology/expansion.hpp"
-#include "halos/catalogue_file.hpp"
-#include "halos/find_halos.hpp"
-#include "io/comoving.hpp"
+#include "halos/snapshot_halos.hpp"
 #include "io/file.hpp"
-#include "io/snapshot.hpp"
-#include "io/snapshot_file.hpp"
-#include "io/validate.hpp"
 
 namespace grove {
 namespace {
 
-constexpr double eight_pi_over_3 = 8.37758040957278197;
-
 struct FofOptions {
-  std::string snapshot, output, json, length, box, critical_density;
-  double spacings = 0.2;
-  Count least = 20;
-  std::vector<int> types;
+  HaloRequest request;
+  std::string json;
 };
 
-/// Tells all ranks what the master's header says of expanding space.
-CatalogueHeader catalogue_header(const Communicator& comm, const SnapshotHeader& from) {
-  struct Said {
-    bool is_comoving, is_of_swift;
-    double h, omega_matter, omega_lambda;
-  };
-  const Said said = comm.broadcast(Said{!from.comoving.empty(), from.comoving == swift_is_comoving, from.h,
-                                        from.omega_matter, from.omega_lambda});
-  CatalogueHeader header;
-  header.units = from.units;
-  header.redshift = from.redshift;
-  header.is_comoving = said.is_comoving;
-  header.time = said.is_comoving ? scale_factor_of(from.redshift) : from.time;
-  header.h = said.h > 0 ? said.h : 1;
-  header.omega_matter = said.omega_matter;
-  header.omega_lambda = said.omega_lambda;
-  header.h_power = said.is_comoving && !said.is_of_swift ? 1 : 0;
-  return header;
-}
-
-/// Takes away the particles of other types.
-void keep_types(const Communicator& comm, Particles& particles, const FofOptions& options) {
-  if (options.types.empty()) return;
-  std::vector<std::uint32_t> kept;
-  for (std::size_t i = 0; i < particles.size(); ++i)
-    if (std::find(options.types.begin(), options.types.end(), int{particles.type[i]}) != options.types.end())
-      kept.push_back(static_cast<std::uint32_t>(i));
-  particles.reorder(kept);
-  if (comm.sum(static_cast<Count>(kept.size())) == 0)
-    throw Agreed<InputError>(fmt::format("{}: has no particles of these types", options.snapshot));
-}
-
-/// Velocities as catalogues have them, a^2 dx/dt; those of files are sqrt(a) dx/dt, of SWIFT a dx/dt.
-void make_canonical_velocities(Particles& particles, const CatalogueHeader& header) {
-  if (!header.is_comoving) return;
-  const double by = header.h_power > 0 ? momentum_over_gadget(header.time) : momentum_over_swift(header.time);
-  for (Vec3d& velocity : particles.velocity) velocity *= by;
-}
-
-double edge_of_box(const SnapshotHeader& header, const FofOptions& options) {
-  if (!options.box.empty()) {
-    const double edge = header.units.parse(options.box, dimension::length);
-    if (!(edge >= 0))
-      throw InputError(fmt::format("--box-size: {} must be a length, or 0 for open space", options.box));
-    return edge;
-  }
-  const Vec3d& box = header.box_size;
-  if (box.x != box.y || box.x != box.z)
-    throw InputError(fmt::format("{}: its box is no cube; --box-size gives an edge, or 0 for open space",
-                                 options.snapshot));
-  return box.x;
-}
-
-/// H, as numbers have it, at the scale factor a; 0: the file does not say it.
-double hubble_of(const CatalogueHeader& header, double a) {
-  if (!header.is_comoving || !(header.omega_matter > 0) || header.units.is_dimensionless()) return 0;
-  const double h = header.h_power > 0 ? 1 : header.h;
-  Cosmology cosmology{.omega_matter = header.omega_matter, .omega_lambda = header.omega_lambda};
-  cosmology.hubble = 1e7 * h / named_unit("Mpc")->cgs * header.units.cgs(dimension::time);  // 100 km/s/Mpc
-  return Expansion(cosmology, std::max(a, 1.0)).hubble(a);
-}
-
-/// The critical density at the scale factor a, in comoving volume.
-double critical_density(const CatalogueHeader& header, double a) {
-  const double hubble = hubble_of(header, a);
-  return a * a * a * hubble * hubble / (eight_pi_over_3 * header.units.gravitational_constant);
-}
-
-/// The mean distance of these particles: from the box, else from the mean density of the universe.
-double mean_spacing(const CatalogueHeader& header, const FofOptions& options, Count count, double mass) {
-  if (header.box > 0) return header.box / std::cbrt(static_cast<double>(count));
-  const double density = header.omega_matter * critical_density(header, 1);
-  if (!(density > 0 && mass > 0))
-    throw InputError(fmt::format(
-        "{}: states neither a box nor a cosmology, so particles have no mean spacing: --length gives the "
-        "linking length",
-        options.snapshot));
-  return std::cbrt(mass / static_cast<double>(count) / density);
-}
-
-double linking_length(const CatalogueHeader& header, const FofOptions& options, Count count, double mass) {
-  const bool is_given = !options.length.empty();
-  const double length = is_given ? header.units.parse(options.length, dimension::length)
-                                 : options.spacings * mean_spacing(header, options, count, mass);
-  const std::string name = is_given
-                               ? "--length " + options.length
-                               : fmt::format("--spacings {}, a length of {:g},", options.spacings, length);
-  if (!(length > 0)) throw InputError(fmt::format("{}: the linking length must be positive", name));
-  if (header.box > 0 && !(length < 0.5 * header.box))
-    throw InputError(
-        fmt::format("{} is not less than half the edge of the periodic box, {:g}", name, header.box));
-  return length;
-}
-
-HaloOptions halo_options(const Communicator& comm, const CatalogueHeader& header, const FofOptions& options,
-                         const Particles& particles) {
-  const Count count = comm.sum(static_cast<Count>(particles.size()));
-  const double mass = exact_sums(comm, particles.mass, 1, count)[0];
-  HaloOptions halo;
-  comm.together([&] {
-    halo.length = linking_length(header, options, count, mass);
-    halo.critical_density = options.critical_density.empty()
-                                ? critical_density(header, header.time)
-                                : header.units.parse(options.critical_density, dimension::density);
-  });
-  halo.least = options.least;
-  halo.gravitational_constant = header.units.gravitational_constant;
-  halo.scale_factor = header.is_comoving ? header.time : 1;
-  halo.images = {header.box};
-  return halo;
-}
-
 void find_friends(const Communicator& comm, const FofOptions& options) {
-  const std::string output =
-      options.output.empty()
-          ? std::filesystem::path(options.snapshot).replace_extension().string() + "_fof.hdf5"
-          : options.output;
+  HaloRequest request = options.request;
+  if (request.output.empty())
+    request.output = std::filesystem::path(request.snapshot).replace_extension().string() + "_fof.hdf5";
   comm.together([&] {
     if (!comm.is_master()) return;
-    require_output(output, {options.snapshot});
-    require_output(options.json, {options.snapshot, output});
+    require_output(request.output, {request.snapshot});
+    require_output(options.json, {request.snapshot, request.output});
   });
-  Snapshot snapshot = read_snapshot(comm, options.snapshot, {.comoving = true});
-  ValidationOptions sound{.source = options.snapshot, .tracer = all_types, .softening = {}};
-  validate_values(comm, snapshot.particles, sound);
-  validate_ids(comm, snapshot.particles, sound);
-  keep_types(comm, snapshot.particles, options);
-  const Count particles = comm.sum(static_cast<Count>(snapshot.particles.size()));
-  CatalogueHeader header = catalogue_header(comm, snapshot.header);
-  comm.together([&] { header.box = edge_of_box(snapshot.header, options); });
-  make_canonical_velocities(snapshot.particles, header);
-  const HaloOptions halo = halo_options(comm, header, options, snapshot.particles);
-  const FoundHalos found = find_halos(comm, snapshot.particles, halo);
-  const CatalogueOrder order = CatalogueOrder::of(comm, found.halos);
-  write_catalogue(comm, output, found, order, header, halo);
-  const FofReport report = FofReport::of(comm, found, order, particles, header);
+  const WrittenHalos halos = write_halos_of(comm, request);
+  const FofReport report = FofReport::of(comm, halos);
   comm.together([&] {
     if (!comm.is_master()) return;
-    fmt::print("{}", report.text(output, header, halo));
-    if (!options.json.empty()) write_text(options.json, report.json(header, halo).dump(2) + "\n");
+    fmt::print("{}", report.text(request.output, halos));
+    if (!options.json.empty()) write_text(options.json, report.json(halos).dump(2) + "\n");
   });
 }
 
@@ -184,24 +42,28 @@ void add_fof(CLI::App& app, Action& action) {
   const auto options = std::make_shared<FofOptions>();
   CLI::App& command = *app.add_subcommand(
       "fof", "Find groups by friends of friends, and write a catalogue of them in GADGET-4's layout");
-  command.add_option("SNAPSHOT", options->snapshot, "A snapshot, of any format that `grove info` knows")
+  command
+      .add_option("SNAPSHOT", options->request.snapshot, "A snapshot, of any format that `grove info` knows")
       ->required();
-  command.add_option("-o,--output", options->output,
+  command.add_option("-o,--output", options->request.output,
                      "The catalogue to write (HDF5) [the snapshot's name with _fof.hdf5]");
   CLI::Option* const length =
-      command.add_option("--length", options->length, "Linking length")->type_name("LENGTH");
+      command.add_option("--length", options->request.length, "Linking length")->type_name("LENGTH");
   command
-      .add_option("--spacings", options->spacings, "Linking length in mean distances of the particles [0.2]")
+      .add_option("--spacings", options->request.spacings,
+                  "Linking length in mean distances of the particles [0.2]")
       ->excludes(length);
-  command.add_option("--min", options->least, "Members of a group, at least [20]")
+  command.add_option("--min", options->request.least, "Members of a group, at least [20]")
       ->check(CLI::Range(Count{2}, Count{1} << 40));
-  command.add_option("--types", options->types, "Particle types to link, together [all]")
+  command.add_option("--types", options->request.types, "Particle types to link, together [all]")
       ->delimiter(',')
       ->check(CLI::Range(0, particle_types - 1));
-  command.add_option("--box-size", options->box, "Edge of the periodic box; 0: space is open [the file's]")
+  command
+      .add_option("--box-size", options->request.box,
+                  "Edge of the periodic box; 0: space is open [the file's]")
       ->type_name("LENGTH");
   command
-      .add_option("--critical-density", options->critical_density,
+      .add_option("--critical-density", options->request.critical_density,
                   "200 times as dense are halos within R200 [that of the file's cosmology]")
       ->type_name("DENSITY");
   command.add_option("--json", options->json, "Write what was found as JSON, too");

@@ -51,10 +51,11 @@ struct ShownUnits {
 
 }  // namespace
 
-FofReport FofReport::of(const Communicator& comm, const FoundHalos& found, const CatalogueOrder& order,
-                        Count particles, const CatalogueHeader& header) {
+FofReport FofReport::of(const Communicator& comm, const WrittenHalos& halos) {
+  const FoundHalos& found = halos.found;
+  const CatalogueOrder& order = halos.order;
   FofReport report;
-  report.particles = particles;
+  report.particles = halos.particles;
   report.groups = order.groups;
   report.members = order.members;
   std::vector<Halo> first;
@@ -63,16 +64,16 @@ FofReport FofReport::of(const Communicator& comm, const FoundHalos& found, const
   first = comm.all_gather_arrays(std::span<const Halo>(first));
   if (!first.empty()) report.largest = first[0];
   report.mass_function =
-      mass_function_of(comm, found.halos, DisplayUnits(header.units).factor(dimension::mass));
+      mass_function_of(comm, found.halos, DisplayUnits(halos.header.units).factor(dimension::mass));
   return report;
 }
 
-std::string FofReport::text(const std::string& output, const CatalogueHeader& header,
-                            const HaloOptions& options) const {
-  const ShownUnits shown(header);
+std::string FofReport::text(const std::string& output, const WrittenHalos& halos) const {
+  const ShownUnits shown(halos.header);
+  const HaloOptions& options = halos.options;
   std::string lines = fmt::format(
-      "{}: {} groups of {} particles or more, with {} of {} particles ({:.1f} %); linking length {}\n",
-      output, groups, options.least, members, particles,
+      "{}: {} group{} of {} particles or more, with {} of {} particles ({:.1f} %); linking length {}\n",
+      output, groups, groups == 1 ? "" : "s", options.least, members, particles,
       100 * static_cast<double>(members) / static_cast<double>(particles),
       shown.text(options.length, dimension::length));
   if (groups == 0) return lines;
@@ -92,13 +93,13 @@ std::string FofReport::text(const std::string& output, const CatalogueHeader& he
   return lines;
 }
 
-nlohmann::json FofReport::json(const CatalogueHeader& header, const HaloOptions& options) const {
+nlohmann::json FofReport::json(const WrittenHalos& halos) const {
   nlohmann::json json{{"particles", particles},
                       {"groups", groups},
                       {"members", members},
-                      {"linking_length", options.length},
-                      {"critical_density", options.critical_density},
-                      {"redshift", header.redshift},
+                      {"linking_length", halos.options.length},
+                      {"critical_density", halos.options.critical_density},
+                      {"redshift", halos.header.redshift},
                       {"largest",
                        {{"members", largest.length},
                         {"mass", largest.mass},

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "halos/catalogue_file.hpp"
-#include "halos/find_halos.hpp"
+#include "halos/snapshot_halos.hpp"
 
 namespace grove {
 
@@ -23,13 +22,11 @@ struct FofReport {
   Halo largest{};
   std::vector<MassBin> mass_function;
 
-  /// Collective. particles: over all ranks.
-  static FofReport of(const Communicator& comm, const FoundHalos& found, const CatalogueOrder& order,
-                      Count particles, const CatalogueHeader& header);
+  /// Collective.
+  static FofReport of(const Communicator& comm, const WrittenHalos& halos);
 
-  std::string text(const std::string& output, const CatalogueHeader& header,
-                   const HaloOptions& options) const;
-  nlohmann::json json(const CatalogueHeader& header, const HaloOptions& options) const;
+  std::string text(const std::string& output, const WrittenHalos& halos) const;
+  nlohmann::json json(const WrittenHalos& halos) const;
 };
 
 }  // namespace grove
