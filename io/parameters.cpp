@@ -305,6 +305,20 @@ void check_spectra(const Parameters& p, const std::vector<Entry>& entries) {
          "a power spectrum is one of a periodic box; give box.periodic: true");
 }
 
+/// Catalogues are made of snapshots, and need the linking length, or something that it follows from.
+void check_halos(const Parameters& p, const std::vector<Entry>& entries) {
+  if (const Entry* length = find(entries, "output.fof_length"); length && !p.output.fof)
+    fail(*length, "there are no catalogues of halos; give output.fof: true");
+  if (!p.output.fof) return;
+  const Entry& fof = *find(entries, "output.fof");
+  if (!p.output.fof_length && !p.box.periodic && !p.universe)
+    fail(fof, "there is neither a periodic box nor section cosmology; give output.fof_length");
+  for (const char* name : {"Coordinates", "Velocities", "Masses"})
+    if (const auto& written = p.output.fields;
+        !written.empty() && std::find(written.begin(), written.end(), name) == written.end())
+      fail(fof, fmt::format("catalogues are made of snapshots, so output.fields must have {}", name));
+}
+
 /// Refuses keys that static space alone takes, or expanding space alone, in the other one.
 void check_expansion(const Parameters& p, const std::vector<Entry>& entries) {
   if (!p.universe) {
@@ -346,6 +360,7 @@ void check_together(const Parameters& p, const std::vector<Entry>& entries, cons
   check_potentials(p, entries);
   check_spectra(p, entries);
   check_pictures(p, entries);
+  check_halos(p, entries);
 }
 
 bool is_snapshot(const std::string& path) {

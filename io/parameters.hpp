@@ -125,14 +125,16 @@ struct TuningParameters {
 /// The output of a run: its kinds, place and times.
 struct OutputParameters {
   std::string folder = "output";
-  std::optional<double> every;      ///< time between snapshots
-  std::vector<double> times;        ///< or the times themselves
-  std::vector<std::string> fields;  ///< datasets to write; empty: the default ones
-  std::uint8_t types = 0x3f;        ///< bit t set: particles of type t are written
-  bool power = false;               ///< a power spectrum per snapshot
-  bool render = true;               ///< a picture per snapshot
-  View view;                        ///< of the pictures
-  Count files = 1;                  ///< files per snapshot
+  std::optional<double> every;       ///< time between snapshots
+  std::vector<double> times;         ///< or the times themselves
+  std::vector<std::string> fields;   ///< datasets to write; empty: the default ones
+  std::uint8_t types = 0x3f;         ///< bit t set: particles of type t are written
+  bool power = false;                ///< a power spectrum per snapshot
+  bool render = true;                ///< a picture per snapshot
+  View view;                         ///< of the pictures
+  Count files = 1;                   ///< files per snapshot
+  bool fof = false;                  ///< a catalogue of halos per snapshot
+  std::optional<double> fof_length;  ///< linking length; unset: 0.2 mean distances of particles
 };
 
 /// How often forces are checked against direct summation.

@@ -45,6 +45,11 @@ std::vector<Row> snapshot_rows() {
        "a picture of each snapshot; or a map of what it shows, with the keys that follow"},
       {"output", "files", at(out, &O::files), dimension::none, Range{1, 1 << 20}, optional,
        "files that a snapshot is divided into"},
+      {"output", "fof", at(out, &O::fof), dimension::none, any, optional,
+       "a catalogue of halos beside each snapshot, as `grove fof` writes it"},
+      {"output", "fof_length", at(out, &O::fof_length), dimension::length, positive, optional,
+       "their linking length; unset: 0.2 mean distances of the particles, which a periodic box or section "
+       "cosmology must tell"},
   };
 }
 

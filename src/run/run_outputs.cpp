@@ -12,6 +12,7 @@
 #include "base/errors.hpp"
 #include "base/progress.hpp"
 #include "comm/agreed.hpp"
+#include "halos/snapshot_halos.hpp"
 #include "io/file.hpp"
 #include "run/guard/step_forecast.hpp"
 #include "structure/power_table.hpp"
@@ -72,6 +73,20 @@ void RunOutputs::write(double time) {
            (parameters.output.render && is_drawn(info));
   };
   run_.backend.show(is_synchronised_at(time) ? nullptr : &to, use, is_used);
+  if (parameters.output.fof) write_halos(name + ".hdf5", time);
+}
+
+/// As `grove fof` makes it of the snapshot, which is read again. GADGET-4 gives it this name.
+void RunOutputs::write_halos(const std::string& snapshot, double time) const {
+  const OutputParameters& output = run_.parameters.output;
+  HaloRequest request{snapshot_files(snapshot, static_cast<int>(output.files))[0],
+                      fmt::format("{}/fof_tab_{:03}.hdf5", output.folder, state_.snapshots)};
+  request.length_option = "output.fof_length";
+  if (const std::optional<double>& length = output.fof_length) {
+    const auto comoving = options(time).comoving;
+    request.length = fmt::format("{}", *length * (comoving ? comoving->h : 1));
+  }
+  write_halos_of(run_.comm, request);
 }
 
 /// The table that `grove power` makes of a snapshot of all particles.

@@ -49,6 +49,7 @@ class RunOutputs {
  private:
   void write(double time);
   void write_power(const Particles& particles, const std::string& file) const;
+  void write_halos(const std::string& snapshot, double time) const;
   bool is_synchronised_at(double time) const;
 
   RunView run_;

@@ -150,6 +150,16 @@ TEST(Parameters, faults_of_pictures_are_named) {
   EXPECT_MESSAGE(told("{pixels: 3}"), "at least 16");
 }
 
+TEST(Parameters, catalogues_of_halos_need_a_length) {
+  const auto told = [](const std::string& text) { return message(minimal + "output:\n" + text); };
+  EXPECT_MESSAGE(told("  fof: true\n"), "run.yml:10", "output.fof", "give output.fof_length");
+  EXPECT_MESSAGE(told("  fof_length: 1 pc\n"), "run.yml:10", "output.fof_length", "give output.fof: true");
+  EXPECT_MESSAGE(told("  fof: true\n  fof_length: 1 pc\n  fields: [Coordinates, Masses]\n"), "output.fof",
+                 "must have Velocities");
+  EXPECT_TRUE(parse(minimal + "output: {fof: true, fof_length: 1 pc}\n").output.fof);
+  EXPECT_TRUE(parse(minimal + "box: {periodic: true, size: 100 kpc}\noutput: {fof: true}\n").output.fof);
+}
+
 TEST(Parameters, wrong_type_names_line_and_what_is_right) {
   EXPECT_MESSAGE(message(minimal + "  begin: soon\n"), "run.yml:9", "time.begin", "soon", "number");
   EXPECT_MESSAGE(message(minimal + "output:\n  render: perhaps\n"), "run.yml:10", "true or false");
@@ -271,6 +281,7 @@ TEST(Parameters, used_parameters_resolve_to_the_same) {
       {"tuning.rebuild_above=0.2"},
       {"tuning.rebuild_interval=4"},
       {"output.render=false", "output.render.width=10 kpc"},
+      {"output.fof=true", "output.fof_length=3 pc"},
       {"output.render={axes: [y], centre: [1, 2 pc, 3], types: [2], limits: [1e5 Msun/kpc^2, 1], width: 3 "
        "kpc}"},
   };
