@@ -324,7 +324,10 @@ void check_expansion(const Parameters& p, const std::vector<Entry>& entries) {
   if (!p.universe) {
     if (const Entry* step = find(entries, "time.step_ln_a"))
       fail(*step, "space is static; give section cosmology, or time.step");
-    if (const Entry* most = find(entries, "gravity.max_physical_softening"))
+    const auto& softening = p.max_physical_softening;  // used-parameters.yml has it, as 0
+    const bool is_limited =
+        std::any_of(softening.begin(), softening.end(), [](double most) { return most > 0; });
+    if (const Entry* most = find(entries, "gravity.max_physical_softening"); most && is_limited)
       fail(*most,
            "space is static, where gravity.softening is physical; give section cosmology, or leave it out");
     return;
