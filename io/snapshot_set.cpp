@@ -196,7 +196,8 @@ void require_comoving(const FileHeader& first, double h, const std::string& path
     throw InputError(fmt::format(
         "{}: is not comoving (Redshift 0, HubbleParam 1), but the run has a section cosmology", path));
   // Parameter files and headers have h in four digits or more.
-  if (first.h != 0 && std::abs(first.h / h - 1) > 1e-4)
+  const bool has_h = first.h != 0 && first.comoving != swift_is_comoving;  // in its units
+  if (has_h && std::abs(first.h / h - 1) > 1e-4)
     throw InputError(
         fmt::format("{}: HubbleParam is {}, but the run has cosmology.h {}: its units contain another h",
                     path, first.h, h));
