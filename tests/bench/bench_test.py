@@ -138,7 +138,7 @@ def octree_paper(build, folder):
     expect((folder / "orders.md").exists(), "orders.md")
 
 
-def trees_at_equal_error(build, _):
+def trees_at_equal_error(build, work):
     printed = run(["trees_at_equal_error.py", build / "grove", "--small"])
     tables = tables_of(printed)
     expect(len(tables) == 2, "a table for each model")
@@ -152,6 +152,14 @@ def trees_at_equal_error(build, _):
             low, high = (0.2, 0.6) if "bucket" in row["tree"] else (0.3, 0.5)
             expect(low < number(row["99th percentile"]) < high, f"0.4 % is asked for: {row}")
     expect(printed.count("- Cheapest at 0.4 %: ") == 2, "the cheapest trees are named")
+    (work / "trees.md").write_text(printed)
+    again = run(["trees_at_equal_error.py", build / "grove", "--small", "--backend", "kokkos", "--rows-of", work / "trees.md", "--jobs", "2"])
+    counted = ("tree", "delta", "99th percentile", "cells + particles")
+    expect(
+        [[row[key] for key in counted] for table in tables_of(again) for row in table]
+        == [[row[key] for key in counted] for table in tables for row in table],
+        "the same rows of the same trees with the same deltas",
+    )
 
 
 def aged_trees(build, _):

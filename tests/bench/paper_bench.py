@@ -1,7 +1,9 @@
 """Common to kd_forces.py and octree_forces.py: passes of `grove force`, and tables of them in Markdown."""
 import csv
 import json
+import pathlib
 import subprocess
+import tempfile
 
 ONE_LEAF = "--rule centre --leaf {n}"  # all particles
 
@@ -25,19 +27,20 @@ class Forces:
     def run(self, model, n, choices, audit=0):
         """The JSON of one run, and the errors of the audited particles, the largest first. choices: options; {n} in them is the
         number of particles."""
-        out, errors = self.work / "force.json", self.work / "errors.csv"
         words = choices.format(n=n).split() + ["--audit", str(audit), "--repeat", str(self.options.repeat)]
-        if audit:
-            words += ["--errors", errors]
-        words = [self.options.grove, "force", self.snapshot(model, n), "--json", out, *words]
-        done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        if done.returncode != 0:
-            raise Refused((done.stderr.strip().splitlines() or ["?"])[-1])
-        result = json.loads(out.read_text())
-        if not audit:
-            return result, []
-        with open(errors, newline="") as table:
-            return result, sorted((float(row["error"]) for row in csv.DictReader(table)), reverse=True)
+        with tempfile.TemporaryDirectory(dir=self.work) as folder:
+            out, errors = pathlib.Path(folder, "force.json"), pathlib.Path(folder, "errors.csv")
+            if audit:
+                words += ["--errors", errors]
+            words = [self.options.grove, "force", self.snapshot(model, n), "--json", out, *words]
+            done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            if done.returncode != 0:
+                raise Refused((done.stderr.strip().splitlines() or ["?"])[-1])
+            result = json.loads(out.read_text())
+            if not audit:
+                return result, []
+            with open(errors, newline="") as table:
+                return result, sorted((float(row["error"]) for row in csv.DictReader(table)), reverse=True)
 
 
 def interactions_of(result):

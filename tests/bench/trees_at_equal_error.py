@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Trees at the same error of forces: what a pass costs with each, on one GPU or on the host.
 
-    trees_at_equal_error.py GROVE [-n N] [--models MODEL...] [--percentiles PERCENT...] [--small]
+    trees_at_equal_error.py GROVE [-n N] [--models MODEL...] [--percentiles PERCENT...] [--backend BACKEND] [--small]
+    trees_at_equal_error.py GROVE [-n N] [--models MODEL...] [--backend BACKEND] --rows-of TABLE [--jobs J]
 
 Prints a table in Markdown for each model, with rows for each 99th percentile of the error, and then the cheapest tree for each.
 Criterion acceleration, quadrupoles, groups, the default leaves. Rows appear as they are measured; each start of the program is
 told on stderr. The delta of a row is sought until its own percentile is within 5 % of the one asked for, in at most three starts.
-Needs nothing but Python.
+--rows-of: the trees and deltas of what an earlier call printed, on another device or with other N; each percentile is measured
+again, and J rows are measured at once. Needs nothing but Python.
 """
 import argparse
 import bisect
+import concurrent.futures
 import math
 import pathlib
 import sys
@@ -24,6 +27,7 @@ SPLITS = {f"kd, {split}": f"--tree kd --split {split}" for split in ("vmh", "vmh
 FIRST_SPLIT = "kd, vmh"
 TREES = {DEFAULT: "--tree bisection", **SPLITS, "octree": "--tree octree"}
 LARGER_BUCKETS = (16, 32)
+BUCKET = ", bucket "
 WITHIN, MOST_STARTS = 0.05, 3
 COLUMNS = (
     *("asked for", "tree", "delta", "99th percentile", "cells + particles", "tests"),
@@ -57,11 +61,33 @@ class Curve:
 
 def similar_to(tree):
     """One with nearly the same errors that is measured before."""
-    if ", bucket " in tree:
-        split, bucket = tree.split(", bucket ")
+    if BUCKET in tree:
+        split, bucket = tree.split(BUCKET)
         at = LARGER_BUCKETS.index(int(bucket))
-        return f"{split}, bucket {LARGER_BUCKETS[at - 1]}" if at else split
+        return f"{split}{BUCKET}{LARGER_BUCKETS[at - 1]}" if at else split
     return {DEFAULT: None, "octree": DEFAULT, FIRST_SPLIT: DEFAULT}.get(tree, FIRST_SPLIT)
+
+
+def options_of(tree):
+    split, _, bucket = tree.partition(BUCKET)
+    return TREES[split] + (f" --bucket {bucket}" if bucket else "")
+
+
+def measure(forces, model, tree, delta):
+    """The pass of a tree with this delta. Refused, if Grove refuses it."""
+    options = forces.options
+    result, _ = forces.run(model, options.n, f"{options_of(tree)} --delta {delta} --backend {options.backend}", options.audit)
+    measured = Measured(delta, result)
+    tell(f"{model}, {tree}: delta {delta:.3g}, {100 * measured.error:.4f} %, {measured.total:.2f} ms")
+    return measured
+
+
+def tell_row(report, percent, tree, measured):
+    """measured: a Measured, or why there is none."""
+    if isinstance(measured, Refused):
+        report.row(f"{percent:g} %", tree, measured, *[""] * (len(COLUMNS) - 3))
+    else:
+        report.row(f"{percent:g} %", tree, *measured.cells())
 
 
 class Measured:
@@ -78,7 +104,7 @@ class Measured:
 
     def cells(self):
         counts = self.per_particle
-        yield from (f"{self.delta:.3g}", f"{100 * self.error:.4f} %", f"{counts['cell']:.0f} + {counts['particle']:.0f}")
+        yield from (f"{self.delta:.4g}", f"{100 * self.error:.4f} %", f"{counts['cell']:.0f} + {counts['particle']:.0f}")
         yield from (f"{counts['tests']:.1f}", *(f"{x:.2f}" for x in (*self.phases, self.total)))
 
 
@@ -101,42 +127,40 @@ class Trees:
             self.curves[tree] = Curve(like)
         return self.curves[tree]
 
-    def measure(self, tree, options, error):
+    def search(self, tree, error):
         """The pass nearest to this error of those that were tried."""
         curve, tried = self.curve(tree), []
         while len(tried) < MOST_STARTS:
             delta = float(f"{math.exp(curve(math.log(error))):.4g}")
             if any(abs(one.error / error - 1) <= WITHIN or abs(one.delta / delta - 1) <= WITHIN / 2 for one in tried):
                 break
-            result, _ = self.forces.run(self.model, self.forces.options.n, f"{options} --delta {delta}", self.forces.options.audit)
-            tried.append(Measured(delta, result))
-            tell(f"{self.model}, {tree}: delta {delta:.3g}, {100 * tried[-1].error:.4f} %, {tried[-1].total:.2f} ms")
+            tried.append(measure(self.forces, self.model, tree, delta))
             curve.add(delta, tried[-1].error)
         return min(tried, key=lambda one: abs(math.log(one.error / error)))
 
-    def row(self, tree, options, percent):
+    def row(self, tree, percent):
         """None: refused."""
         try:
-            measured = self.measure(tree, options, percent / 100)
+            measured = self.search(tree, percent / 100)
         except Refused as fault:
-            self.report.row(f"{percent:g} %", tree, fault, *[""] * (len(COLUMNS) - 3))
+            tell_row(self.report, percent, tree, fault)
             return None
-        self.report.row(f"{percent:g} %", tree, *measured.cells())
+        tell_row(self.report, percent, tree, measured)
         return measured
 
     def rows(self, percent):
         """All trees at this error, then the kd-tree that is cheapest so far with larger buckets as long as they gain."""
         found = {}
-        for tree, options in TREES.items():
-            if one := self.row(tree, options, percent):
+        for tree in TREES:
+            if one := self.row(tree, percent):
                 found[tree] = one
         kd = [tree for tree in SPLITS if tree in found]
         if not kd:
             return found
         split = best = min(kd, key=lambda tree: found[tree].total)
         for bucket in LARGER_BUCKETS:
-            tree = f"{split}, bucket {bucket}"
-            one = self.row(tree, f"{SPLITS[split]} --bucket {bucket}", percent)
+            tree = f"{split}{BUCKET}{bucket}"
+            one = self.row(tree, percent)
             if one is None:
                 break
             found[tree] = one
@@ -144,6 +168,36 @@ class Trees:
                 break
             best = tree
         return found
+
+
+def rows_of(printed, model):
+    """What an earlier call printed of a model: (percent, tree, delta) of each row."""
+    rows, is_of_model = [], False
+    for line in printed.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 1:
+            is_of_model = is_of_model and not line or line.startswith(f"{model}, ")
+        elif is_of_model and cells[0].endswith(" %") and cells[3]:
+            rows.append((float(cells[0].removesuffix(" %")), cells[1], float(cells[2])))
+    return rows
+
+
+def measure_again(forces, report, model, rows):
+    """These rows, as many at once as there are jobs. By percentile, what was found for each tree."""
+
+    def one(row):
+        try:
+            return measure(forces, model, row[1], row[2])
+        except Refused as fault:
+            return fault
+
+    found = {}
+    with concurrent.futures.ThreadPoolExecutor(forces.options.jobs) as pool:
+        for (percent, tree, _), measured in zip(rows, pool.map(one, rows)):
+            tell_row(report, percent, tree, measured)
+            if isinstance(measured, Measured):
+                found.setdefault(percent, {})[tree] = measured
+    return found
 
 
 def tell(text, start=time.monotonic()):
@@ -167,6 +221,9 @@ def main():
     parser.add_argument("--percentiles", type=float, nargs="+", default=[0.4, 0.1, 0.03], help="of the errors, in percent")
     parser.add_argument("--audit", type=int, default=2000, help="particles whose errors are measured")
     parser.add_argument("--repeat", type=int, default=5, help="passes, of which the one of median duration counts")
+    parser.add_argument("--backend", default="auto", help="what computes, as of grove force")
+    parser.add_argument("--rows-of", type=pathlib.Path, metavar="TABLE", help="with the trees and deltas of an earlier call")
+    parser.add_argument("--jobs", type=int, default=1, help="rows at once, with --rows-of")
     parser.add_argument("--small", action="store_true", help="4000 particles of two models at 0.4 %%: a trial of seconds")
     options = parser.parse_args()
     if options.small:
@@ -178,9 +235,12 @@ def main():
             forces.snapshot(model, options.n)
             tell(f"{model} made")
             report.head(f"{model}, {options.n} particles; milliseconds", *COLUMNS)
-            trees = Trees(forces, report, model, before)
-            found = {percent: trees.rows(percent) for percent in options.percentiles}
-        before = trees.curves
+            if options.rows_of:
+                found = measure_again(forces, report, model, rows_of(options.rows_of.read_text(), model))
+            else:
+                trees = Trees(forces, report, model, before)
+                found = {percent: trees.rows(percent) for percent in options.percentiles}
+                before = trees.curves
         report.say("", *(f"- Cheapest at {percent:g} %: {cheapest(of)}." for percent, of in found.items()))
         report.say(*{f"- On {one.where}." for of in found.values() for one in of.values()})
 
