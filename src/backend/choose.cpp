@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "backend/backend.hpp"
 #include "backend/gpu_backend.hpp"
 #include "backend/host_backend.hpp"
@@ -18,11 +20,25 @@ std::optional<DeviceMemory> device_memory(const Communicator& comm, const Backen
   return gpu_memory(comm, choice.share_gpu);
 }
 
+namespace {
+
+/// Other walks of a GPU, and its direct sums, know no images.
+void require_walks_of_groups(const GravityParameters& gravity) {
+  const char* const does_it =
+      "is for open space on GPUs, and the box is periodic; leave it out, or give --backend kokkos";
+  if (gravity.walk != WalkKind::groups)
+    throw Agreed<InputError>(fmt::format("gravity.walk: rope {}", does_it));
+  if (gravity.direct_below > 0) throw Agreed<InputError>(fmt::format("gravity.direct_below {}", does_it));
+  if (gravity.first == FirstForces::direct)
+    throw Agreed<InputError>(fmt::format("gravity.first: direct {}", does_it));
+}
+
+}  // namespace
+
 std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
                                       Particles particles, const GravityParameters& gravity) {
   if (const char* fault = fault_of_trees(gravity)) throw Agreed<InputError>(fault);
-  if (choice.name == "cuda" && !gravity.images.are_open())
-    throw Agreed<InputError>("periodic boxes are computed by the host alone so far; give --backend kokkos");
+  if (choice.name == "cuda" && !gravity.images.are_open()) require_walks_of_groups(gravity);
   if (choice.name == "cuda") return make_gpu_backend(comm, choice, std::move(particles), gravity);
   if (choice.payload || choice.share_gpu)
     throw Agreed<InputError>("--payload and --share-gpu are for GPUs; here the host does it all");

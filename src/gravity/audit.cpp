@@ -67,7 +67,10 @@ AuditResult audit(const Communicator& comm, const Particles& particles, const Do
                      .hash = mixed(particles.id[i])});
   return compare(comm, own, field, [&](std::span<const DirectTarget> targets) {
     std::vector<DirectForce> forces = direct_forces(comm, particles, domain, parameters, targets);
-    if (!parameters.images.are_open()) add_far_images(comm, particles, domain, parameters, targets, forces);
+    if (!parameters.images.are_open()) {
+      const FarUnits units(parameters);
+      add_far_images(box_moments<audit_far_moments>(comm, particles, domain, units), units, targets, forces);
+    }
     return forces;
   });
 }

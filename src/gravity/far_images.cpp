@@ -36,11 +36,9 @@ void add_far_images(const Communicator& comm, Particles& particles, const Domain
   });
 }
 
-void add_far_images(const Communicator& comm, const Particles& particles, const Domain& domain,
-                    const GravityParameters& gravity, std::span<const DirectTarget> targets,
-                    std::span<DirectForce> forces) {
-  const FarUnits units(gravity);
-  const auto field = far_field(box_moments<audit_far_moments>(comm, particles, domain, units));
+void add_far_images(const BoxMoments<audit_far_moments>& box, const FarUnits& units,
+                    std::span<const DirectTarget> targets, std::span<DirectForce> forces) {
+  const auto field = far_field(box);
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const DirectForce far = units.force(field, targets[i].position);
     forces[i].acceleration += far.acceleration;

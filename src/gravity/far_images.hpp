@@ -30,9 +30,8 @@ BoxMoments<order> box_moments(const Communicator& comm, const Particles& particl
 /// Adds what they do to the particles on these rungs. Collective. Cost: two passes over the particles.
 void add_far_images(const Communicator& comm, Particles& particles, const Domain& domain,
                     const GravityParameters& gravity, int first_active);
-/// Adds what they do to targets, to the order of audits. Collective; targets are the same on all ranks.
-void add_far_images(const Communicator& comm, const Particles& particles, const Domain& domain,
-                    const GravityParameters& gravity, std::span<const DirectTarget> targets,
-                    std::span<DirectForce> forces);
+/// Adds what they do to targets, to the order of audits.
+void add_far_images(const BoxMoments<audit_far_moments>& box, const FarUnits& units,
+                    std::span<const DirectTarget> targets, std::span<DirectForce> forces);
 
 }  // namespace grove

@@ -91,6 +91,47 @@ TEST_F(GpuBackend, has_the_same_bits_with_kd_trees_on_any_number_of_ranks) {
   compare_with_one_rank(kd_trees(gravity, 1), 30000, 12000);
 }
 
+/// The concentration is about a corner of the box, half of the cloud beyond its other side. In leaves of 96,
+/// and in one, whose images act on it.
+TEST_F(GpuBackend, has_the_same_bits_in_periodic_boxes_on_any_number_of_ranks) {
+  for (const Criterion criterion :
+       {Criterion::opening_radius, Criterion::multipole, Criterion::acceleration}) {
+    GravityParameters gravity = gravity_of(criterion, Order::quadrupole, SofteningKernel::spline);
+    gravity.images = {4};
+    compare_with_one_rank(gravity, 3000, 96);
+    compare_with_one_rank(gravity, 3000, 3000);
+    compare_with_one_rank(octrees(gravity), 3000, 96);
+    compare_with_one_rank(kd_trees(gravity), 3000, 96);
+  }
+}
+
+TEST_F(GpuBackend, brings_particles_back_into_periodic_boxes_as_the_host_does) {
+  const Box box = Box::periodic(1.5);
+  const Particles cloud = make_cloud(comm_, 3000);
+  const auto host = make_backend(comm_, {"kokkos", false, {}}, cloud, {});
+  const auto device = make_backend(comm_, {"cuda", true, {}}, cloud, {});
+  EXPECT_EQ(device->strayed(box), host->strayed(box));
+  EXPECT_GT(comm_.max(host->strayed(box)), 0);
+  device->wrap(box);
+  host->wrap(box);
+  device->show(nullptr, [&](const Particles& found) {
+    host->show(nullptr, [&](const Particles& expected) { EXPECT_EQ(found.position, expected.position); });
+  });
+  EXPECT_LT(device->strayed(box), 0);
+}
+
+TEST_F(GpuBackend, refuses_walks_that_know_no_periodic_boxes) {
+  GravityParameters periodic =
+      gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);
+  periodic.images = {4};
+  GravityParameters ropes = periodic, direct = periodic, first = periodic;
+  ropes.walk = WalkKind::rope;
+  direct.direct_below = 4000;
+  first.first = FirstForces::direct;
+  for (const GravityParameters& gravity : {ropes, direct, first})
+    EXPECT_THROW(make_backend(comm_, {"cuda", true, {}}, make_cloud(comm_, 100), gravity), InputError);
+}
+
 /// So many particles that a rank's own groups would be split among more warps than those of all ranks are.
 TEST_F(GpuBackend, has_the_same_bits_by_every_way_of_exchange) {
   const GravityParameters gravity =

@@ -34,6 +34,14 @@ TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_after_each_step_on_other_ranks) {
   check(bisections + shared_steps);
 }
 
+/// The galaxies reach over faces of the box.
+TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_in_periodic_boxes) {
+  const std::string box = "box: {periodic: true, size: 5}\n";
+  check(box + bisections + block_steps);
+  check(box + bisections + shared_steps);
+  check(box + octrees + block_steps);
+}
+
 TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_with_octrees) {
   check(octrees + block_steps);
   check(octrees + shared_steps);

@@ -76,15 +76,19 @@ struct Outcome {
   AuditResult audit;
 };
 
-/// Evaluates, then makes steps of leapfrog with a new decomposition each.
-inline Outcome steps(const Communicator& comm, Backend& backend, Count leaf_size, int count) {
+/// Evaluates, then makes steps of leapfrog with a new decomposition each. images: as the backend's gravity
+/// has.
+inline Outcome steps(const Communicator& comm, Backend& backend, Count leaf_size, int count,
+                     const Images& images = {}) {
   DecompositionParameters parameters;
   parameters.leaf_size = leaf_size;
+  parameters.period = images.edge;
   Outcome outcome;
   PhaseTimers timers;
   Domain domain;
   const auto evaluate = [&] {
     DecompositionReport report;
+    if (!images.are_open()) backend.wrap(Box::periodic(images.edge));
     domain = backend.decompose(parameters, domain, report);
     outcome.report = backend.gravity().evaluate(domain, {.tunes_groups = true}, timers);
   };
@@ -110,12 +114,12 @@ class GpuBackend : public GpuRanks {
   Outcome alone(std::size_t count, const GravityParameters& gravity, Count leaf_size, int number) {
     const Communicator self(MPI_COMM_SELF);
     const auto backend = make_backend(self, {"cuda", true, {}}, make_cloud(self, count), gravity);
-    return steps(self, *backend, leaf_size, number);
+    return steps(self, *backend, leaf_size, number, gravity.images);
   }
   Outcome together(std::size_t count, const GravityParameters& gravity, Count leaf_size, int number,
                    std::optional<PayloadPath> payload) {
     const auto backend = make_backend(comm_, {"cuda", true, payload}, make_cloud(comm_, count), gravity);
-    return steps(comm_, *backend, leaf_size, number);
+    return steps(comm_, *backend, leaf_size, number, gravity.images);
   }
 
   /// Two steps on all ranks as on one.

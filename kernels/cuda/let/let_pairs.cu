@@ -35,7 +35,7 @@ __device__ void descend(const LetReceivers& to, std::int32_t leaf, std::int32_t 
     const TopLinks links = to.top.links[c];
     if (links.first_leaf >= end || links.first_leaf + links.leaves <= begin) continue;
     const bool own = links.first_leaf >= own_begin && links.first_leaf + links.leaves <= own_end;
-    if (own || !to.top.wanted[c].may_open(centre, core, to.unit_length)) continue;
+    if (own || !to.top.wanted[c].may_open(centre, core, to.unit_length, to.images)) continue;
     if (links.child < 0) {
       hit(static_cast<std::uint32_t>(links.first_leaf));
     } else {

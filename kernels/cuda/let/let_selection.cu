@@ -16,9 +16,9 @@ namespace {
 
 constexpr int selection_threads = 128;
 
-/// By all lanes of a warp: whether one of the receivers may open a node.
-__device__ bool is_opened(const LetReceivers& to, const std::uint32_t* receivers, std::uint32_t begin,
-                          std::uint32_t end, const SourceFrame& frame, const NodeCore& core) {
+/// By all lanes of a warp: whether one of the receivers may open a node that is seen in this frame.
+__device__ bool is_image_opened(const LetReceivers& to, const std::uint32_t* receivers, std::uint32_t begin,
+                                std::uint32_t end, const SourceFrame& frame, const NodeCore& core) {
   constexpr std::uint32_t rows = 4;  // receivers that a lane asks for before it needs the first
   const std::uint32_t lane = threadIdx.x % 32;
   for (std::uint32_t base = begin; base < end; base += 32 * rows) {
@@ -35,6 +35,16 @@ __device__ bool is_opened(const LetReceivers& to, const std::uint32_t* receivers
     }
     if (__any_sync(~0u, opens)) return true;
   }
+  return false;
+}
+
+/// By all lanes of a warp: whether one of the receivers may open a node, or an image of it. own: number in
+/// the ORB of the node's leaf.
+__device__ bool is_opened(const LetReceivers& to, const std::uint32_t* receivers, std::uint32_t begin,
+                          std::uint32_t end, std::int32_t own, const NodeCore& core) {
+  for (int image = 0; image < to.images.count(); ++image)
+    if (is_image_opened(to, receivers, begin, end, to.frames[image * to.top.links[0].leaves + own], core))
+      return true;
   return false;
 }
 
@@ -86,7 +96,7 @@ __global__ void __launch_bounds__(selection_threads)
   __shared__ std::int32_t nodes, particles;
   const LetPair pair = pairs[list[blockIdx.x]];
   const LeafPlaces leaf = trees.leaves[pair.leaf];
-  const SourceFrame frame = to.frames[to.first_leaf[to.own_rank] + pair.leaf];
+  const std::int32_t own = to.first_leaf[to.own_rank] + pair.leaf;
   const bool is_large = leaf.nodes > most_in_block;
   std::int32_t* const queue = is_large ? marks.number + pair.node : memory;
   if (threadIdx.x == 0) {
@@ -102,7 +112,7 @@ __global__ void __launch_bounds__(selection_threads)
          i += warps) {
       const std::int32_t n = queue[i];
       const std::uint64_t node = leaf.node + static_cast<std::uint64_t>(n);
-      if (!is_opened(to, receivers, pair.begin, pair.end, frame, trees.core[node])) continue;
+      if (!is_opened(to, receivers, pair.begin, pair.end, own, trees.core[node])) continue;
       if (threadIdx.x % 32 != 0) continue;
       std::int32_t found = 0;
       const Family family = open_node(trees, marks, pair, node, n, found);
@@ -131,7 +141,7 @@ __global__ void __launch_bounds__(selection_threads)
   __shared__ std::int32_t stacks[warps][most_waiting];
   const LetPair pair = pairs[blockIdx.x];
   const std::uint64_t first_node = trees.leaves[pair.leaf].node;
-  const SourceFrame frame = to.frames[to.first_leaf[to.own_rank] + pair.leaf];
+  const std::int32_t own = to.first_leaf[to.own_rank] + pair.leaf;
   const auto warp = static_cast<std::int32_t>(threadIdx.x / 32);
   const bool is_leader = threadIdx.x % 32 == 0;
   std::int32_t* const stack = stacks[warp];
@@ -143,7 +153,7 @@ __global__ void __launch_bounds__(selection_threads)
       __syncwarp();
       const std::int32_t n = stack[--size];
       const std::uint64_t node = first_node + static_cast<std::uint64_t>(n);
-      if (!is_opened(to, receivers, pair.begin, pair.end, frame, trees.core[node])) continue;
+      if (!is_opened(to, receivers, pair.begin, pair.end, own, trees.core[node])) continue;
       Family family{0, 0};
       std::int32_t found = 0;
       if (is_leader) family = open_node(trees, marks, pair, node, n, found);

@@ -15,10 +15,11 @@ namespace grove::cuda {
 struct LetReceivers {
   TopCells top;                    ///< of the ORB
   const LeafNotice* notices;       ///< by leaf of the ORB, and the next likewise
-  const SourceFrame* frames;       ///< nodes and particles in them do not matter
+  const SourceFrame* frames;       ///< of all images; nodes and particles in them do not matter
   const std::int32_t* first_leaf;  ///< of each rank, length ranks + 1
   std::int32_t own_rank;
   double unit_length;
+  Images images{};
 };
 
 /// A tree that another rank may open.

@@ -13,37 +13,50 @@ namespace {
 
 constexpr unsigned top_threads = 128;
 
-GROVE_HOST_DEVICE std::uint32_t code_of_cell(const NodeCodes& codes, const TopLinks* links,
-                                             std::int32_t cell) {
+/// Numbers of cells and leaves of the image.
+struct ImageNumbers {
+  std::int32_t first_cell, first_leaf;
+};
+
+GROVE_HOST_DEVICE std::uint32_t code_of_cell(const NodeCodes& codes, const TopLinks* links, std::int32_t cell,
+                                             const ImageNumbers& image = {0, 0}) {
   const TopLinks& own = links[cell];
-  return own.child < 0 ? codes.root_of(own.first_leaf) : codes.of_cell(cell);
+  return own.child < 0 ? codes.root_of(image.first_leaf + own.first_leaf)
+                       : codes.of_cell(image.first_cell + cell);
 }
 
-/// By cell: its place below its parent, and what walks see of it.
+/// By cell: its place below its parent, and what walks see of it in each image.
 __global__ void __launch_bounds__(top_threads)
-    link(const NodeCodes codes, const TopLinks* cells, std::int32_t count, std::int32_t* parent,
+    link(const NodeCodes codes, const TopLinks* cells, std::int32_t count, int images, std::int32_t* parent,
          std::uint32_t* leaf_cell, NodeLinks* links) {
   const auto c = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
   if (c >= count) return;
   const TopLinks own = cells[c];
   if (c == 0) parent[0] = -1;
-  links[c] = {};
+  for (int image = 0; image < images; ++image) links[image * count + c] = {};
   if (own.child < 0) {
     leaf_cell[own.first_leaf] = static_cast<std::uint32_t>(c);
     return;
   }
   parent[own.child] = parent[own.child + 1] = c;
-  links[c] = {static_cast<std::int32_t>(code_of_cell(codes, cells, own.child)),
-              static_cast<std::int32_t>(code_of_cell(codes, cells, own.child + 1)), 0, 0};
+  for (int image = 0; image < images; ++image) {
+    const ImageNumbers first{image * count, image * cells[0].leaves};
+    links[image * count + c] = {static_cast<std::int32_t>(code_of_cell(codes, cells, own.child, first)),
+                                static_cast<std::int32_t>(code_of_cell(codes, cells, own.child + 1, first)),
+                                0, 0};
+  }
 }
 
-/// By leaf: the siblings of the cells on the way from the root.
+/// By leaf: the roots of the other images, and the siblings of the cells on the way from the root.
 __global__ void __launch_bounds__(top_threads)
-    begin_walks(const NodeCodes codes, const TopLinks* cells, const std::int32_t* parent,
-                const std::uint32_t* leaf_cell, std::int32_t leaves, const std::uint32_t* first,
-                std::uint32_t* beginnings) {
+    begin_walks(const NodeCodes codes, const TopLinks* cells, std::int32_t count, int images,
+                const std::int32_t* parent, const std::uint32_t* leaf_cell, std::int32_t leaves,
+                const std::uint32_t* first, std::uint32_t* beginnings) {
   const auto leaf = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
   if (leaf >= leaves) return;
+  for (int image = 1; image < images; ++image)
+    beginnings[first[leaf] + static_cast<std::uint32_t>(image - 1)] =
+        code_of_cell(codes, cells, 0, {image * count, image * leaves});
   std::uint32_t next = first[leaf + 1];
   for (auto c = static_cast<std::int32_t>(leaf_cell[leaf]); parent[c] >= 0; c = parent[c]) {
     const std::int32_t child = cells[parent[c]].child;
@@ -64,6 +77,7 @@ struct CombineRule {
   WalkUnits units;
   AcceptanceRule acceptance;
   Vec3d reference;
+  Images images;
 };
 
 /// A thread begins at each leaf; of two that meet the second one goes on with their parent. Most of the way
@@ -106,27 +120,34 @@ __global__ void __launch_bounds__(top_threads)
   core.centre = {0, 0, 0};
   const Vec3d centre = sum.sum.centre * rule.units.length;
   out.centre[c] = centre;
-  out.frames[c] =
-      SourceFrame::at(centre, rule.reference, 1 / rule.units.length, static_cast<std::uint32_t>(c), 0);
-  out.core[c] = core;
-  out.moments[c] = node_moments(sum.sum);
-  if (out.boxes) out.boxes[c] = top_box(sum);
+  for (int image = 0; image < rule.images.count(); ++image) {
+    const std::int32_t number = image * count + c;
+    out.frames[number] = SourceFrame::at(centre + rule.images.shift(image), rule.reference,
+                                         1 / rule.units.length, static_cast<std::uint32_t>(number), 0);
+    out.core[number] = core;
+    out.moments[number] = node_moments(sum.sum);
+    if (out.boxes) out.boxes[number] = top_box(sum);
+  }
 }
 
 __global__ void __launch_bounds__(top_threads)
     frame_leaves(const LeafNotice* notices, const LeafPlace* places, std::size_t leaves,
-                 const Vec3d reference, double per_length, SourceFrame* frames) {
+                 const Vec3d reference, double per_length, const Images images, SourceFrame* frames) {
   const std::size_t leaf = blockIdx.x * top_threads + threadIdx.x;
   if (leaf >= leaves) return;
-  frames[leaf] = SourceFrame::at(notices[leaf].root.origin, reference, per_length, places[leaf].node,
-                                 places[leaf].particle);
+  for (int image = 0; image < images.count(); ++image)
+    frames[static_cast<std::size_t>(image) * leaves + leaf] =
+        SourceFrame::at(notices[leaf].root.origin + images.shift(image), reference, per_length,
+                        places[leaf].node, places[leaf].particle);
 }
 
 }  // namespace
 
-DeviceTop::DeviceTop(std::span<const Cell> cells, const NodeCodes& codes) : codes_(codes) {
+DeviceTop::DeviceTop(std::span<const Cell> cells, const NodeCodes& codes, const Images& images)
+    : codes_(codes), images_(images) {
   if (cells.empty()) return;
-  if (cells.size() > codes.most_frames())
+  const auto copies = static_cast<std::size_t>(images.count());
+  if (cells.size() * copies > codes.most_frames())
     throw std::length_error("the top tree: too many leaves for trees of so many nodes");
   std::vector<TopLinks> links;
   std::vector<std::uint32_t> depth(cells.size(), 0);
@@ -135,7 +156,8 @@ DeviceTop::DeviceTop(std::span<const Cell> cells, const NodeCodes& codes) : code
     links.push_back({cells[c].child, cells[c].first_leaf, cells[c].leaves});
     const auto child = static_cast<std::size_t>(cells[c].child);
     if (cells[c].is_leaf())
-      first[static_cast<std::size_t>(cells[c].first_leaf) + 1] = depth[c];
+      first[static_cast<std::size_t>(cells[c].first_leaf) + 1] =
+          depth[c] + static_cast<std::uint32_t>(copies - 1);
     else
       depth[child] = depth[child + 1] = depth[c] + 1;
   }
@@ -145,27 +167,28 @@ DeviceTop::DeviceTop(std::span<const Cell> cells, const NodeCodes& codes) : code
   first_beginning_ = DeviceArray<std::uint32_t>{std::span<const std::uint32_t>(first)};
   parent_ = DeviceArray<std::int32_t>(cells.size());
   leaf_cell_ = DeviceArray<std::uint32_t>(first.size() - 1);
-  links_ = DeviceArray<NodeLinks>(cells.size());
+  links_ = DeviceArray<NodeLinks>(cells.size() * copies);
   beginnings_ = DeviceArray<std::uint32_t>(first.back());
-  frames_ = DeviceArray<SourceFrame>(cells.size());
+  frames_ = DeviceArray<SourceFrame>(cells.size() * copies);
   centre_ = DeviceArray<Vec3d>(cells.size());
-  core_ = DeviceArray<NodeCore>(cells.size());
-  moments_ = DeviceArray<NodeMoments>(cells.size());
+  core_ = DeviceArray<NodeCore>(cells.size() * copies);
+  moments_ = DeviceArray<NodeMoments>(cells.size() * copies);
   wanted_ = DeviceArray<Wanted>(cells.size());
   link<<<blocks_for(cells.size(), top_threads), top_threads, 0, stream()>>>(
-      codes, cell_links_.data(), static_cast<std::int32_t>(cells.size()), parent_.data(), leaf_cell_.data(),
-      links_.data());
+      codes, cell_links_.data(), static_cast<std::int32_t>(cells.size()), images.count(), parent_.data(),
+      leaf_cell_.data(), links_.data());
   launched("Grove::cuda::link");
   begin_walks<<<blocks_for(leaf_cell_.size(), top_threads), top_threads, 0, stream()>>>(
-      codes, cell_links_.data(), parent_.data(), leaf_cell_.data(),
-      static_cast<std::int32_t>(leaf_cell_.size()), first_beginning_.data(), beginnings_.data());
+      codes, cell_links_.data(), static_cast<std::int32_t>(cells.size()), images.count(), parent_.data(),
+      leaf_cell_.data(), static_cast<std::int32_t>(leaf_cell_.size()), first_beginning_.data(),
+      beginnings_.data());
   launched("Grove::cuda::begin_walks");
 }
 
 void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const AcceptanceRule& rule,
                         const Vec3d& reference) {
   if (leaf_cell_.size() == 0) return;
-  if (const std::size_t boxes = rule.needs_boxes() ? centre_.size() : 0; boxes_.size() != boxes)
+  if (const std::size_t boxes = rule.needs_boxes() ? core_.size() : 0; boxes_.size() != boxes)
     boxes_ = DeviceArray<NodeBox>(boxes);
   const DeviceArray<TopSum> sums(centre_.size());
   DeviceArray<int> arrivals(centre_.size());
@@ -175,17 +198,17 @@ void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const
       static_cast<std::int32_t>(leaf_cell_.size()), sums.data(), arrivals.data(), wanted_.data());
   launched("Grove::cuda::combine_cells");
   show_cells<<<blocks_for(centre_.size(), top_threads), top_threads, 0, stream()>>>(
-      CombineRule{units, rule, reference}, notices, cell_links_.data(),
+      CombineRule{units, rule, reference, images_}, notices, cell_links_.data(),
       static_cast<std::int32_t>(centre_.size()), sums.data(),
       TopArrays{frames_.data(), centre_.data(), core_.data(), moments_.data(), boxes_.data()});
   launched("Grove::cuda::show_cells");
 }
 
 void make_frames(const LeafNotice* notices, const LeafPlace* places, std::size_t leaves,
-                 const Vec3d& reference, const WalkUnits& units, SourceFrame* frames) {
+                 const Vec3d& reference, const WalkUnits& units, SourceFrame* frames, const Images& images) {
   if (leaves == 0) return;
   frame_leaves<<<blocks_for(leaves, top_threads), top_threads, 0, stream()>>>(
-      notices, places, leaves, reference, 1 / units.length, frames);
+      notices, places, leaves, reference, 1 / units.length, images, frames);
   launched("Grove::cuda::make_frames");
 }
 

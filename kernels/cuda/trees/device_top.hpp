@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/box.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/trees/node_code.hpp"
 #include "kernels/math/acceptance.hpp"
@@ -24,7 +25,9 @@ struct NodeArrays {
 
 /// The cells of the ORB above its leaves as nodes like those of the leaves: each is the only node of a frame
 /// whose origin is its centre of mass. `child` and `next` of their links are the codes of the children.
-/// Device memory.
+/// In a periodic box there are all of them once for each image, with frames of their own and codes that lead
+/// to leaves of that image: so a walk that begins with the roots of the images, too, goes through them as it
+/// goes through all else. Device memory.
 struct TopSources {
   NodeArrays cells;
 
@@ -50,8 +53,9 @@ class DeviceTop {
  public:
   DeviceTop() = default;
   /// cells: of the ORB, root first, children behind their parents. codes: of the trees in the leaves. Throws
-  /// std::length_error if there are too many of both. Cost: O(leaves x depth).
-  explicit DeviceTop(std::span<const Cell> cells, const NodeCodes& codes = bisection_codes);
+  /// std::length_error if there are too many of both. Cost: O(leaves x depth), and O(cells) for each image.
+  explicit DeviceTop(std::span<const Cell> cells, const NodeCodes& codes = bisection_codes,
+                     const Images& images = {});
 
   /// Combines what the leaves tell, from both children of each cell, in double precision. notices (device):
   /// of all leaves, by number. reference: of all frames. Cost: O(cells).
@@ -71,6 +75,7 @@ class DeviceTop {
 
  private:
   NodeCodes codes_ = bisection_codes;
+  Images images_;
   DeviceArray<TopLinks> cell_links_;
   DeviceArray<std::int32_t> parent_;
   DeviceArray<std::uint32_t> leaf_cell_;
@@ -89,8 +94,10 @@ class DeviceTop {
 struct LeafPlace {
   std::uint32_t node, particle;
 };
-/// The frames of all leaves. places, notices (device), frames (out, device): by number of the leaf.
+/// The frames of all leaves, image by image. places, notices (device): by number of the leaf. frames (out,
+/// device): images.count() times as many.
 void make_frames(const LeafNotice* notices, const LeafPlace* places, std::size_t leaves,
-                 const Vec3d& reference, const WalkUnits& units, SourceFrame* frames);
+                 const Vec3d& reference, const WalkUnits& units, SourceFrame* frames,
+                 const Images& images = {});
 
 }  // namespace grove::cuda

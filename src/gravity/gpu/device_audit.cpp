@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "comm/radix_select.hpp"
 #include "gravity/direct_forces.hpp"
+#include "gravity/gpu/device_far_images.hpp"
 #include "gravity/leaf_sum.hpp"
 #include "kernels/cuda/cuts/services/digit_counts.hpp"
 #include "kernels/cuda/particles/fields.hpp"
@@ -46,6 +47,17 @@ std::vector<AuditedParticle> pick_all(const DeviceParticles& particles, std::spa
   return own;
 }
 
+/// Targets as an image of the box sees them. None is left out of its sums: no particle has this id but by a
+/// chance of 2^-64, and then one image of one particle is.
+std::vector<DirectTarget> seen_from_image(std::span<const DirectTarget> targets, const Vec3d& shift) {
+  std::vector<DirectTarget> seen(targets.begin(), targets.end());
+  for (DirectTarget& target : seen) {
+    target.position -= shift;
+    target.id = ~ParticleId{0};
+  }
+  return seen;
+}
+
 }  // namespace
 
 AuditResult audit(const Communicator& comm, const DeviceParticles& particles, const Domain& domain,
@@ -67,17 +79,34 @@ AuditResult audit(const Communicator& comm, const DeviceParticles& particles, co
   const cuda::LeafForceSources sources{particles.values(fields::position), particles.values(fields::mass),
                                        particles.values(fields::type), id};
   const LeafForces of_leaves = [&](std::span<const DirectTarget> some, std::span<DirectForce> forces) {
-    const cuda::DeviceArray<DirectTarget> device_targets{some};
     const cuda::DeviceArray<DirectForce> device_forces(forces.size());
-    cuda::sum_leaf_forces(parameters, sources, pieces, device_targets.data(), some.size(),
-                          device_forces.data());
-    device_forces.download(forces);
+    const auto of_image = [&](std::span<const DirectTarget> targets, std::span<DirectForce> result) {
+      const cuda::DeviceArray<DirectTarget> device_targets{targets};
+      cuda::sum_leaf_forces(parameters, sources, pieces, device_targets.data(), some.size(),
+                            device_forces.data());
+      device_forces.download(result);
+    };
+    of_image(some, forces);
+    std::vector<DirectForce> more(forces.size());
+    for (int image = 1; image < parameters.images.count(); ++image) {
+      of_image(seen_from_image(some, parameters.images.shift(image)), more);
+      for (std::size_t i = 0; i < more.size(); ++i) {
+        forces[i].acceleration += more[i].acceleration;
+        forces[i].potential += more[i].potential;
+      }
+    }
   };
-  return compare(comm, pick_all(particles, chosen, parameters), field,
-                 [&](std::span<const DirectTarget> targets) {
-                   return add_over_leaves(comm, parameters.gravitational_constant, pieces.leaves,
-                                          domain.leaves(), targets, of_leaves);
-                 });
+  return compare(
+      comm, pick_all(particles, chosen, parameters), field, [&](std::span<const DirectTarget> targets) {
+        std::vector<DirectForce> forces = add_over_leaves(comm, parameters.gravitational_constant,
+                                                          pieces.leaves, domain.leaves(), targets, of_leaves);
+        if (!parameters.images.are_open()) {
+          const FarUnits units(parameters);
+          add_far_images(box_moments<audit_far_moments>(comm, particles, domain, units), units, targets,
+                         forces);
+        }
+        return forces;
+      });
 }
 
 Totals compute_totals(const Communicator& comm, const DeviceParticles& particles, const Domain& domain,

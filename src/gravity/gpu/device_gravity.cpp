@@ -14,6 +14,7 @@
 #include "comm/radix_select.hpp"
 #include "decomposition/gpu/device_transfer.hpp"
 #include "gravity/direct_forces.hpp"
+#include "gravity/gpu/device_far_images.hpp"
 #include "gravity/gpu/gathered.hpp"
 #include "gravity/resolution.hpp"
 #include "kernels/cuda/cuts/services/digit_counts.hpp"
@@ -247,6 +248,10 @@ void DeviceGravity::sum_directly(const GravitySetup& setup, const Domain&, int f
                  static_cast<std::uint32_t>(std::min(setup.particles, most_work)),
                  particles_.values(fields::work));
   cuda::device_synchronise();
+}
+
+void DeviceGravity::add_far_images(const Domain& domain, int first_active) {
+  grove::add_far_images(comm_, particles_, domain, parameters_, first_active);
 }
 
 GravityStorage::Remembered DeviceGravity::remember(const GravitySetup&, const Domain& domain,

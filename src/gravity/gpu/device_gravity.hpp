@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -56,9 +55,7 @@ class DeviceGravity : public GravityStorage {
   void end_walk() override { joint_.reset(); }
   void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
                     PhaseTimers& timers) override;
-  void add_far_images(const Domain&, int) override {
-    throw std::logic_error("periodic boxes are computed by the host alone so far");
-  }
+  void add_far_images(const Domain& domain, int first_active) override;
   Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
                       bool walked) override;
   void set_external(std::vector<ExternalPotential> potentials) override;

@@ -58,7 +58,7 @@ void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain, Sel
   notices_ = forest_.notices();
   if (comm_.size() > 1)
     notices_ = gathered(comm_, exchange_, notices_.data(), std::span<const Count>(leaves_by_rank(domain)));
-  if (has_new_cells_) top_ = cuda::DeviceTop(domain.cells, codes_);
+  if (has_new_cells_) top_ = cuda::DeviceTop(domain.cells, codes_, parameters_.images);
   has_new_cells_ = false;
   const WalkSetup& walk = setup.walk;
   top_.combine(notices_.data(), walk.units,
@@ -120,7 +120,7 @@ GravityStorage::Imported DeviceGravity::exchange_trees(const Domain& domain,
 void DeviceGravity::make_frames(const GravitySetup& setup, const Domain& domain) {
   const cuda::DeviceArray<cuda::LeafPlace> device_places{std::span<const cuda::LeafPlace>(places_)};
   cuda::make_frames(notices_.data(), device_places.data(), places_.size(), middle_of(domain.box),
-                    setup.walk.units, frames_.data());
+                    setup.walk.units, frames_.data(), parameters_.images);
 }
 
 void DeviceGravity::select(const GravitySetup& setup, const Domain& domain) {
@@ -129,12 +129,14 @@ void DeviceGravity::select(const GravitySetup& setup, const Domain& domain) {
   for (std::size_t i = 0; i < forest_.places().size(); ++i)
     places_[first + i] = {static_cast<std::uint32_t>(forest_.places()[i].node),
                           static_cast<std::uint32_t>(forest_.places()[i].first)};
-  frames_ = cuda::DeviceArray<SourceFrame>(places_.size());
+  frames_ =
+      cuda::DeviceArray<SourceFrame>(places_.size() * static_cast<std::size_t>(parameters_.images.count()));
   make_frames(setup, domain);
   if (comm_.size() == 1) return;
   const cuda::DeviceArray<std::int32_t> first_leaf{std::span<const std::int32_t>(domain.first_leaf)};
   const cuda::LetReceivers receivers{top_.cells(),      notices_.data(), frames_.data(),
-                                     first_leaf.data(), comm_.rank(),    setup.walk.units.length};
+                                     first_leaf.data(), comm_.rank(),    setup.walk.units.length,
+                                     parameters_.images};
   selection_.emplace(forest_.trees(), forest_.largest_tree(), receivers);
 }
 
