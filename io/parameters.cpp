@@ -184,9 +184,10 @@ void store_values(Parameters& p, const std::vector<Entry>& entries) {
 
 /// Values that follow from `accuracy`, where they are not given.
 void complete_accuracy(Parameters& p, const std::vector<Entry>& entries) {
-  static_assert(GravityParameters{}.delta == accuracy_of(Accuracy::standard).delta);
-  if (!find(entries, "gravity.delta")) p.gravity.delta = accuracy_of(p.accuracy).delta;
-  if (!find(entries, "time.eta")) p.time.eta = accuracy_of(p.accuracy).eta;
+  const AccuracyOf of = accuracy_of(p.accuracy, p.universe.has_value());
+  static_assert(GravityParameters{}.delta == accuracy_of(Accuracy::standard, false).delta);
+  if (!find(entries, "gravity.delta")) p.gravity.delta = of.delta;
+  if (!find(entries, "time.eta")) p.time.eta = of.eta;
 }
 
 /// Section `box`, and what it means for forces and the decomposition.

@@ -86,9 +86,13 @@ struct AccuracyOf {
   double delta;  ///< GravityParameters::delta
   double eta;    ///< TimeParameters::eta
 };
-constexpr AccuracyOf accuracy_of(Accuracy accuracy) {
-  constexpr AccuracyOf all[] = {{3.5e-3, 0.2}, {2.5e-4, 0.05}, {1e-4, 0.02}};
-  return all[static_cast<int>(accuracy)];
+/// expands: space does. Structures that form there come together slowly, and steps are longer than those that
+/// a collapse in static space asks for.
+constexpr AccuracyOf accuracy_of(Accuracy accuracy, bool expands) {
+  constexpr AccuracyOf in_static_space[] = {{3.5e-3, 0.2}, {2.5e-4, 0.05}, {1e-4, 0.02}};
+  constexpr double eta_in_expanding_space[] = {0.3, 0.15, 0.075};
+  const auto at = static_cast<int>(accuracy);
+  return {in_static_space[at].delta, expands ? eta_in_expanding_space[at] : in_static_space[at].eta};
 }
 
 /// The span of time to compute, and its steps.
@@ -99,7 +103,7 @@ struct TimeParameters {
   std::optional<double> step_ln_a{};  ///< where space expands, in place of it: growth of ln a
   double min_step = 0;                ///< no particle gets a shorter one
   StepKind steps = StepKind::block;
-  double eta = accuracy_of(Accuracy::standard).eta;
+  double eta = accuracy_of(Accuracy::standard, false).eta;
   std::array<double, particle_types> length{};  ///< of the step's criterion, by type; 0: the softening
   Integrator integrator = Integrator::leapfrog;
 

@@ -15,8 +15,10 @@ namespace {
 std::vector<Row> top_rows() {
   std::string numbers;
   for (std::size_t i = 0; i < words<Accuracy>.size(); ++i) {
-    const AccuracyOf of = accuracy_of(static_cast<Accuracy>(i));
-    numbers += fmt::format("{}`{}` {} and {}", i > 0 ? ", " : "", words<Accuracy>[i], of.delta, of.eta);
+    const auto accuracy = static_cast<Accuracy>(i);
+    const AccuracyOf of = accuracy_of(accuracy, false);
+    numbers += fmt::format("{}`{}` {} and {} (in expanding space {})", i > 0 ? ", " : "", words<Accuracy>[i],
+                           of.delta, of.eta, accuracy_of(accuracy, true).eta);
   }
   const Choice accuracy{{words<Accuracy>.begin(), words<Accuracy>.end()},
                         [](const Parameters& p) { return static_cast<std::size_t>(p.accuracy); },

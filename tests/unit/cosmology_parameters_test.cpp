@@ -50,6 +50,19 @@ TEST(CosmologyParameters, give_redshifts_and_scale_factors_a_time) {
   EXPECT_EQ(p.output.times[1], Units::galactic().parse("9 Gyr", dimension::time));
 }
 
+TEST(CosmologyParameters, choose_steps_for_expanding_space) {
+  const std::string still = "time: {end: 1, step: 1}\n",
+                    universe = "cosmology: {preset: eds}\ntime: {begin: z=3, end: z=0, step: 1 Myr}\n";
+  for (const std::string accuracy : {"fast", "standard", "high"}) {
+    const Parameters expands = parsed_universe(universe + "accuracy: " + accuracy);
+    const Parameters stands = parsed_universe(still + "accuracy: " + accuracy);
+    EXPECT_GT(expands.time.eta, stands.time.eta);
+    EXPECT_EQ(expands.gravity.delta, stands.gravity.delta);
+    EXPECT_EQ(parse_parameters(used_parameters(expands), "again", {}).time.eta, expands.time.eta);
+  }
+  EXPECT_EQ(parsed_universe(universe, {"time.eta=0.05"}).time.eta, 0.05);
+}
+
 TEST(CosmologyParameters, are_used_as_they_are_written_out) {
   const Parameters first = parsed_universe(
       "cosmology: {h: 0.7, omega_matter: 0.3, omega_lambda: 0.6, w0: -0.9}\ntime: {begin: z=49, end: z=0, "

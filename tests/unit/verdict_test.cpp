@@ -67,15 +67,15 @@ TEST(Verdict, names_accuracy_where_that_is_a_knob) {
     return verdict_on(kept(4.7, p99), turning, 1000, p).warnings.at(0);
   };
   Parameters standard = parameters();
-  standard.gravity.delta = accuracy_of(Accuracy::standard).delta;
-  standard.time.eta = accuracy_of(Accuracy::standard).eta;
+  standard.gravity.delta = accuracy_of(Accuracy::standard, false).delta;
+  standard.time.eta = accuracy_of(Accuracy::standard, false).eta;
   for (const double p99 : {0.001, 0.006}) {
     EXPECT_TRUE(holds(text(p99, standard), "accuracy: high")) << text(p99, standard);
     EXPECT_FALSE(holds(text(p99, parameters()), "accuracy: high")) << "delta and eta are given";
     Parameters high = standard;
     high.accuracy = Accuracy::high;
-    high.gravity.delta = accuracy_of(Accuracy::high).delta;
-    high.time.eta = accuracy_of(Accuracy::high).eta;
+    high.gravity.delta = accuracy_of(Accuracy::high, false).delta;
+    high.time.eta = accuracy_of(Accuracy::high, false).eta;
     EXPECT_FALSE(holds(text(p99, high), "accuracy: high")) << "so it is";
   }
   standard.time.steps = StepKind::shared;

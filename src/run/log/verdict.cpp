@@ -26,7 +26,7 @@ bool blames_forces(const Conservation& kept, const Parameters& parameters, Count
 /// ", or accuracy: high", where that would change a value that `accuracy` gives: this one is not given
 /// itself, and not of the highest.
 std::string or_higher(double value, double AccuracyOf::*of, const Parameters& parameters) {
-  const bool follows = value == accuracy_of(parameters.accuracy).*of;
+  const bool follows = value == accuracy_of(parameters.accuracy, parameters.universe.has_value()).*of;
   return follows && parameters.accuracy != Accuracy::high ? ", or accuracy: high" : "";
 }
 
