@@ -1,6 +1,7 @@
 #include "kernels/host/list_sums.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "kernels/math/lanes.hpp"
 #include "kernels/math/softening_shape.hpp"
@@ -47,16 +48,32 @@ struct Chunk {
   GROVE_INLINE void add(GroupLanes& lanes, int from) const {
     for (int r = 0; r < registers; ++r) {
       const int i = from + r * lane_count;
-      (Lanes::load(lanes.ax + i) + sum[r].acceleration.x).store(lanes.ax + i);
-      (Lanes::load(lanes.ay + i) + sum[r].acceleration.y).store(lanes.ay + i);
-      (Lanes::load(lanes.az + i) + sum[r].acceleration.z).store(lanes.az + i);
-      (Lanes::load(lanes.potential + i) + sum[r].potential).store(lanes.potential + i);
+      const Accumulator<Lanes>& own = sum[r];
+      const Lanes terms[] = {own.acceleration.x, own.acceleration.y, own.acceleration.z, own.potential};
+      for (int k = 0; k < 4; ++k) add_to(lanes.sum[k] + i, lanes.rest[k] + i, terms[k]);
     }
+  }
+
+ private:
+  /// The sum, and exactly what it is off by (Knuth 1998, The Art of Computer Programming 2, 4.2.2, theorem
+  /// B).
+  GROVE_INLINE static void add_to(float* sum, float* rest, Lanes term) {
+    const Lanes before = Lanes::load(sum), after = before + term, added = after - before;
+    const Lanes lost = (before - (after - added)) + (term - added);
+    after.store(sum);
+    (Lanes::load(rest) + lost).store(rest);
   }
 };
 
+/// Calls sum(first, last) for ranges of a list of `size`, of at most sum_block sources, `each` to an entry.
+template <class Sum>
+void in_blocks(std::size_t size, std::size_t each, const Sum& sum) {
+  const std::size_t length = sum_block / each;
+  for (std::size_t first = 0; first < size; first += length) sum(first, std::min(first + length, size));
+}
+
 template <class Shape, Order order>
-void sum_cells(Shape shape, const LocalTree& tree, const Array<std::int32_t>& list, GroupLanes& lanes) {
+void sum_cells(Shape shape, const LocalTree& tree, std::span<const std::int32_t> list, GroupLanes& lanes) {
   for (int from = 0; from < lanes.count; from += chunk) {
     Chunk<Shape> part(lanes, from);
     for (const std::int32_t index : list) {
@@ -77,7 +94,7 @@ void sum_cells(Shape shape, const LocalTree& tree, const Array<std::int32_t>& li
 
 template <class Shape>
 void sum_buckets(Shape shape, const SofteningTable& softening, const LocalTree& tree,
-                 const Array<std::int32_t>& list, std::int32_t skip_first, std::int32_t skip_last,
+                 std::span<const std::int32_t> list, std::int32_t skip_first, std::int32_t skip_last,
                  GroupLanes& lanes) {
   for (int from = 0; from < lanes.count; from += chunk) {
     Chunk<Shape> part(lanes, from);
@@ -124,7 +141,22 @@ template <class Shape>
 void sum_cells(Shape shape, Order order, const LocalTree& tree, const Array<std::int32_t>& list,
                GroupLanes& lanes) {
   if (list.empty()) return;
-  with_order(order, [&](auto of) { sum_cells<Shape, decltype(of)::value>(shape, tree, list, lanes); });
+  with_order(order, [&](auto of) {
+    in_blocks(list.size(), 1, [&](std::size_t first, std::size_t last) {
+      sum_cells<Shape, decltype(of)::value>(shape, tree, std::span(list).subspan(first, last - first), lanes);
+    });
+  });
+}
+
+template <class Shape>
+void sum_all_buckets(Shape shape, const SumSetup& setup, const LocalTree& tree,
+                     const Array<std::int32_t>& list, std::int32_t skip_first, std::int32_t skip_last,
+                     GroupLanes& lanes) {
+  constexpr std::size_t in_bucket = 8;  // by default; at most 32
+  in_blocks(list.size(), in_bucket, [&](std::size_t first, std::size_t last) {
+    sum_buckets(shape, setup.softening, tree, std::span(list).subspan(first, last - first), skip_first,
+                skip_last, lanes);
+  });
 }
 
 std::int64_t count_particles(const LocalTree& tree, const Array<std::int32_t>& list, std::int32_t skip_first,
@@ -151,7 +183,7 @@ void GroupLanes::load(const TargetLeaf& target, const Group& group, const Soften
     z[i] = target.particles[p].position.z;
     plummer[i] = softening.length2[target.types[p]];
     spline[i] = softening.radius2[target.types[p]];
-    ax[i] = ay[i] = az[i] = potential[i] = 0;
+    for (int k = 0; k < 4; ++k) sum[k][i] = rest[k][i] = 0;
   }
 }
 
@@ -159,9 +191,9 @@ std::int64_t sum_lists(const SumSetup& setup, const LocalTree& tree, const Inter
                        std::int32_t skip_first, std::int32_t skip_last, GroupLanes& lanes) {
   sum_cells(Newton{}, setup.order, tree, lists.far_cells, lanes);
   with_shape(setup.kernel, [&](auto shape) { sum_cells(shape, setup.order, tree, lists.near_cells, lanes); });
-  sum_buckets(Newton{}, setup.softening, tree, lists.far_buckets, skip_first, skip_last, lanes);
+  sum_all_buckets(Newton{}, setup, tree, lists.far_buckets, skip_first, skip_last, lanes);
   with_shape(setup.kernel, [&](auto shape) {
-    sum_buckets(shape, setup.softening, tree, lists.near_buckets, skip_first, skip_last, lanes);
+    sum_all_buckets(shape, setup, tree, lists.near_buckets, skip_first, skip_last, lanes);
   });
   return count_particles(tree, lists.far_buckets, skip_first, skip_last) +
          count_particles(tree, lists.near_buckets, skip_first, skip_last);

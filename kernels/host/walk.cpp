@@ -37,8 +37,8 @@ void put_results(const PassSetup& setup, const Group& group, const GroupLanes& l
                  bool adds, const ForceOutput& out) {
   for (int i = 0; i < lanes.count; ++i) {
     const auto p = static_cast<std::size_t>(group.first + static_cast<std::int32_t>(lanes.number[i]));
-    const Vec3f a = setup.force.acceleration_of({lanes.ax[i], lanes.ay[i], lanes.az[i]});
-    const float potential = setup.force.potential_of(lanes.potential[i]);
+    const Vec3f a = setup.force.acceleration_of(lanes.acceleration(i));
+    const float potential = setup.force.potential_of(lanes.potential(i));
     adds ? out.add(p, a, potential, work) : out.set(p, a, potential, work);
   }
 }
