@@ -14,6 +14,7 @@
 #include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "comm/joint_reduction.hpp"
+#include "cosmology/growth.hpp"
 #include "io/checkpoint_folder.hpp"
 #include "io/file.hpp"
 #include "run/guard/step_forecast.hpp"
@@ -160,13 +161,21 @@ Totals RunReports::totals() const {
   return run_.timeline.expansion() ? peculiar(all, run_.clock.scale_factor()) : all;
 }
 
+/// By how many times peculiar energies, times the scale factor, grow until the end by linear theory.
+double RunReports::energy_to_grow() const {
+  const Timeline& timeline = run_.timeline;
+  const auto growth = [&](double a) { return growth_at(*timeline.expansion(), a).first; };
+  return std::pow(growth(timeline.scale_factor(timeline.steps(), 0, 1)) / growth(run_.clock.scale_factor()),
+                  2);
+}
+
 /// Measures totals, memory and radii where all particles are synchronised, and forces where they are audited.
 void RunReports::measure(const Step& step, StepReport& report, PhaseTimers& timers) {
   if (run_.clock.is_synchronised()) {
     report.totals = totals();
     report.memory = own_memory();
     if (run_.timeline.expansion())
-      state_.energy.add(*report.totals, run_.clock.scale_factor());
+      state_.energy.add(*report.totals, run_.clock.scale_factor(), energy_to_grow());
     else
       state_.energy.add(*report.totals);
     report.energy_error = state_.energy.error();

@@ -110,7 +110,7 @@ TEST(CosmologicalRun, energy_balance_is_that_of_layzer_and_irvine) {
   balance.begin(run.totals(), scale_factor());
   while (!run.is_done()) {
     run.step();
-    if (run.is_synchronised()) balance.add(run.totals(), scale_factor());
+    if (run.is_synchronised()) balance.add(run.totals(), scale_factor(), 1);
   }
   // The sphere collapses by half: the energies change by their own size. Steps of 0.02 in ln a, halved where
   // particles are fast, err by (0.02)^2 or less for each of some e-foldings.

@@ -35,12 +35,12 @@ void EnergyBalance::change_to(double energy) {
 
 void EnergyBalance::add(const Totals& now) { change_to(now.total_energy()); }
 
-void EnergyBalance::add(const Totals& now, double scale_factor) {
+void EnergyBalance::add(const Totals& now, double scale_factor, double to_grow) {
   work_ += 0.5 * (now.kinetic_energy + last_kinetic_) * (scale_factor - last_scale_factor_);
   last_scale_factor_ = scale_factor;
   last_kinetic_ = now.kinetic_energy;
   change_to(scale_factor * now.total_energy() + work_);
-  const double turned = scale_factor * now.kinetic_energy + work_;
+  const double turned = to_grow * (scale_factor * now.kinetic_energy + work_);
   scale_ = turned > 0 ? turned : 1;
 }
 

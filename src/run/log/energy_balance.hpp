@@ -14,14 +14,17 @@ Totals peculiar(Totals totals, double scale_factor);
 ///
 /// Where space expands, a (T + W) plus the integral of T da is conserved (Irvine 1961; Layzer 1963), T and W
 /// the peculiar energies; the integral is summed by trapezia. Its changes are compared with a T plus the
-/// integral, to which potential energy has been turned so far.
+/// integral, to which potential energy is turned until the end of the run: what it is now, times the growth
+/// to come.
 class EnergyBalance {
  public:
   /// In static space. has_zero: potentials vanish far away.
   void begin(const Totals& first, bool has_zero);
   /// Where space expands. first, now: of peculiar().
   void begin(const Totals& first, double scale_factor);
-  void add(const Totals& now, double scale_factor);
+  /// to_grow: how many times as large that scale will be at the end; by linear theory it is as the square of
+  /// the growth factor.
+  void add(const Totals& now, double scale_factor, double to_grow);
   void add(const Totals& now);
 
   /// Change so far over the scale, and the largest size that it has had.

@@ -23,7 +23,8 @@ struct Verdict {
 /// forces, where the 99th percentile of their errors is above 0.5 %, or three times delta (more than forces
 /// of that delta have), or, for angular momentum alone, above 0.05 %, as errors of forces act as a torque;
 /// else the steps. Momentum and angular momentum are left out where external potentials change them, the
-/// latter also in periodic boxes.
+/// latter also in periodic boxes, the former also of a sphere in expanding space: the homogeneous universe
+/// around it pulls at its centre of mass.
 ///
 /// There is a spin if a type has one that is more than chance, and if that is not cancelled: the whole began
 /// with half of that at least.
