@@ -186,7 +186,7 @@ void store_values(Parameters& p, const std::vector<Entry>& entries) {
 void complete_accuracy(Parameters& p, const std::vector<Entry>& entries) {
   const AccuracyOf of = accuracy_of(p.accuracy, p.universe.has_value());
   static_assert(GravityParameters{}.delta == accuracy_of(Accuracy::standard, false).delta);
-  if (!find(entries, "gravity.delta")) p.gravity.delta = of.delta;
+  if (!find(entries, "gravity.delta")) p.gravity.delta = of.delta_in(p.box.periodic);
   if (!find(entries, "time.eta")) p.time.eta = of.eta;
 }
 

@@ -81,18 +81,24 @@ enum class Accuracy : std::uint8_t {
   high,      ///< what others are compared with
 };
 
-/// The values that it stands for. Measured: docs/measurements/accuracy.md.
+/// The values that it stands for. Measured: docs/measurements/accuracy.md, docs/cosmology.md.
 struct AccuracyOf {
-  double delta;  ///< GravityParameters::delta
-  double eta;    ///< TimeParameters::eta
+  double delta;           ///< GravityParameters::delta
+  double periodic_delta;  ///< the same in periodic boxes, where accelerations are what is left of larger ones
+  double eta;             ///< TimeParameters::eta
+
+  constexpr double delta_in(bool periodic) const { return periodic ? periodic_delta : delta; }
 };
 /// expands: space does. Structures that form there come together slowly, and steps are longer than those that
 /// a collapse in static space asks for.
 constexpr AccuracyOf accuracy_of(Accuracy accuracy, bool expands) {
-  constexpr AccuracyOf in_static_space[] = {{3.5e-3, 0.2}, {2.5e-4, 0.05}, {1e-4, 0.02}};
+  constexpr AccuracyOf in_static_space[] = {
+      {3.5e-3, 3.5e-3, 0.2}, {2.5e-4, 2.5e-4, 0.05}, {1e-4, 4e-5, 0.02}};
   constexpr double eta_in_expanding_space[] = {0.3, 0.15, 0.075};
   const auto at = static_cast<int>(accuracy);
-  return {in_static_space[at].delta, expands ? eta_in_expanding_space[at] : in_static_space[at].eta};
+  AccuracyOf of = in_static_space[at];
+  if (expands) of.eta = eta_in_expanding_space[at];
+  return of;
 }
 
 /// The span of time to compute, and its steps.

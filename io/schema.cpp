@@ -17,8 +17,10 @@ std::vector<Row> top_rows() {
   for (std::size_t i = 0; i < words<Accuracy>.size(); ++i) {
     const auto accuracy = static_cast<Accuracy>(i);
     const AccuracyOf of = accuracy_of(accuracy, false);
-    numbers += fmt::format("{}`{}` {} and {} (in expanding space {})", i > 0 ? ", " : "", words<Accuracy>[i],
-                           of.delta, of.eta, accuracy_of(accuracy, true).eta);
+    const std::string periodic =
+        of.periodic_delta == of.delta ? "" : fmt::format(" (in a periodic box {:.5f})", of.periodic_delta);
+    numbers += fmt::format("{}`{}` {}{} and {} (in expanding space {})", i > 0 ? ", " : "",
+                           words<Accuracy>[i], of.delta, periodic, of.eta, accuracy_of(accuracy, true).eta);
   }
   const Choice accuracy{{words<Accuracy>.begin(), words<Accuracy>.end()},
                         [](const Parameters& p) { return static_cast<std::size_t>(p.accuracy); },

@@ -11,7 +11,7 @@
 namespace grove {
 
 /// Orders of that expansion and of the box's moments, of runs and of what audits them.
-inline constexpr int far_order = 12, far_moments = 8;
+inline constexpr int far_order = 12, far_moments = 10;
 inline constexpr int audit_far_order = 14, audit_far_moments = 14;
 
 /// Sums over the particles of a box: m R_lm(-y), m y and m y^2 at places y.

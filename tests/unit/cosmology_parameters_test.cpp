@@ -63,6 +63,14 @@ TEST(CosmologyParameters, choose_steps_for_expanding_space) {
   EXPECT_EQ(parsed_universe(universe, {"time.eta=0.05"}).time.eta, 0.05);
 }
 
+TEST(CosmologyParameters, high_accuracy_asks_more_of_forces_in_a_periodic_box) {
+  const std::string high = "accuracy: high\ntime: {end: 1, step: 1}\n";
+  const std::string periodic = high + "box: {periodic: true, size: 1000}\n";
+  EXPECT_EQ(parsed_universe(high).gravity.delta, 1e-4);
+  EXPECT_EQ(parsed_universe(periodic).gravity.delta, 4e-5);
+  EXPECT_EQ(parsed_universe(periodic, {"gravity.delta=1e-4"}).gravity.delta, 1e-4);
+}
+
 TEST(CosmologyParameters, are_used_as_they_are_written_out) {
   const Parameters first = parsed_universe(
       "cosmology: {h: 0.7, omega_matter: 0.3, omega_lambda: 0.6, w0: -0.9}\ntime: {begin: z=49, end: z=0, "

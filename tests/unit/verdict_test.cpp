@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace grove {
 namespace {
 
@@ -36,6 +38,21 @@ TEST(Verdict, of_test_particles_claims_no_energy) {
   const Verdict verdict = verdict_on({}, {}, 1000, parameters());
   EXPECT_TRUE(holds(verdict.lines.at(0), "no particle has mass")) << verdict.lines.at(0);
   EXPECT_FALSE(holds(verdict.lines.at(0), "dE/E")) << verdict.lines.at(0);
+}
+
+// A sphere whose centre of mass is not about where space expands gains momentum, rightly so.
+TEST(Verdict, does_not_judge_the_momentum_of_a_sphere_in_expanding_space) {
+  const auto tells_momentum = [](const Parameters& p) {
+    const Verdict verdict = verdict_on(kept(0.001, 0.001), turning, 1000, p);
+    return std::any_of(verdict.lines.begin(), verdict.lines.end(),
+                       [](const std::string& line) { return line.starts_with("momentum"); });
+  };
+  Parameters expanding = parameters();
+  expanding.universe = Cosmology{};
+  EXPECT_TRUE(tells_momentum(parameters()));
+  EXPECT_FALSE(tells_momentum(expanding));
+  expanding.box.periodic = true;
+  EXPECT_TRUE(tells_momentum(expanding));
 }
 
 TEST(Verdict, blames_steps_where_forces_are_good) {

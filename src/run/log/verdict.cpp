@@ -25,21 +25,23 @@ bool blames_forces(const Conservation& kept, const Parameters& parameters, Count
 
 /// ", or accuracy: high", where that would change a value that `accuracy` gives: this one is not given
 /// itself, and not of the highest.
-std::string or_higher(double value, double AccuracyOf::*of, const Parameters& parameters) {
-  const bool follows = value == accuracy_of(parameters.accuracy, parameters.universe.has_value()).*of;
+std::string or_higher(double value, double of_accuracy, const Parameters& parameters) {
+  const bool follows = value == of_accuracy;
   return follows && parameters.accuracy != Accuracy::high ? ", or accuracy: high" : "";
 }
 
 std::string advice(const Conservation& kept, const Parameters& parameters, Count particles, bool of_energy) {
   const GravityParameters& gravity = parameters.gravity;
+  const AccuracyOf own = accuracy_of(parameters.accuracy, parameters.universe.has_value());
   const std::string to_blame =
       fmt::format("the forces are to blame, their errors reach {} in the 99th percentile: give a smaller ",
                   text_of_percent(kept.p99));
   if (blames_forces(kept, parameters, particles, of_energy))
-    return to_blame + (gravity.needs_old_acceleration()
-                           ? fmt::format("gravity.delta (now {}){}", gravity.delta,
-                                         or_higher(gravity.delta, &AccuracyOf::delta, parameters))
-                           : fmt::format("gravity.theta (now {})", gravity.theta));
+    return to_blame +
+           (gravity.needs_old_acceleration()
+                ? fmt::format("gravity.delta (now {}){}", gravity.delta,
+                              or_higher(gravity.delta, own.delta_in(parameters.box.periodic), parameters))
+                : fmt::format("gravity.theta (now {})", gravity.theta));
   const TimeParameters& time = parameters.time;
   const std::string step =
       fmt::format("shorter time.step (now {})", parameters.shown.text(time.step, dimension::time));
@@ -49,7 +51,7 @@ std::string advice(const Conservation& kept, const Parameters& parameters, Count
                      time.steps == StepKind::shared
                          ? step
                          : fmt::format("smaller time.eta (now {}) or a {}{}", time.eta, step,
-                                       or_higher(time.eta, &AccuracyOf::eta, parameters)));
+                                       or_higher(time.eta, own.eta, parameters)));
 }
 
 std::string warning(const char* what, double change, const std::string& knob) {
@@ -83,7 +85,8 @@ Verdict verdict_on(const Conservation& kept, const Turning& turning, Count parti
       verdict.warnings.push_back(
           warning("the angular momentum", largest, advice(kept, parameters, particles, false)));
   }
-  if (parameters.potentials.empty())
+  // A sphere in expanding space is pulled where its centre of mass is not that of the universe around it.
+  if (parameters.potentials.empty() && (!parameters.universe || parameters.box.periodic))
     verdict.lines.push_back(
         fmt::format("momentum: changed by {:.2e} of the sum of m |v| at the end", kept.momentum));
   verdict.lines.push_back(
