@@ -143,7 +143,8 @@ void HostRank::arrange() {
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = own_.records[i].index;
   own_.records = Array<Record>();
   particles_.reorder(order);
-  for_each_field([&]<class T>(const Field<T>&) {
+  for_each_field([&]<class T>(const Field<T>& field) {
+    if (!particles_.holds(field.info)) return;
     activity().host_bytes += (2 * sizeof(T) + sizeof(order[0])) * order.size();
   });
 }

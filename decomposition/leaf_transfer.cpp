@@ -41,6 +41,7 @@ LeafTransfer::LeafTransfer(const Communicator& comm, Counts counts)
 
 void LeafTransfer::apply(Particles& particles) const {
   for_each_field([&](const auto& field) {
+    if (!particles.holds(field.info)) return;
     auto& values = particles.*field.array;
     if (field.info.migrate)
       apply(values);

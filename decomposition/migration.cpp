@@ -44,23 +44,25 @@ void Migration::settle_places(std::size_t particles) {
 class Migration::Rows {
  public:
   Rows(const ExchangePlan& plan, std::span<const std::uint32_t> departing, const Particles& particles)
-      : plan_(plan), first_row_{0} {
+      : plan_(plan),
+        row_(bytes_of_fields([&](const FieldInfo& info) { return info.migrate && particles.holds(info); })),
+        first_row_{0} {
     const auto offsets = plan.receive_offsets();
     for (std::size_t rank = 0; rank + 1 < offsets.size(); ++rank) {
       const Count received = offsets[rank + 1] - offsets[rank];
       first_row_.push_back(first_row_.back() + (received <= few ? static_cast<std::size_t>(received) : 0));
     }
-    bytes_.resize(first_row_.back() * row);
+    bytes_.resize(first_row_.back() * row_);
     Array<std::byte> packed;
     ExchangePlan::Rounds rounds;
     rounds.source = [&](std::size_t begin, std::size_t count) {
-      packed.resize(count * row);
+      packed.resize(count * row_);
       pack(particles, departing.subspan(begin, count), packed.data());
       return packed.data();
     };
-    rounds.target = [&](std::size_t begin, std::size_t) { return bytes_.data() + row_of(begin) * row; };
+    rounds.target = [&](std::size_t begin, std::size_t) { return bytes_.data() + row_of(begin) * row_; };
     rounds.arrived = [](std::size_t, std::size_t) {};
-    plan.apply(rounds, row, [](Count count) { return count <= few; });
+    plan.apply(rounds, row_, [](Count count) { return count <= few; });
   }
 
   /// Puts a field of theirs where it belongs among all arrivals. offset: of the field in a row.
@@ -70,12 +72,10 @@ class Migration::Rows {
     for (std::size_t rank = 0; rank + 1 < first_row_.size(); ++rank)
       for (std::size_t i = first_row_[rank]; i < first_row_[rank + 1]; ++i)
         std::memcpy(&arrived[static_cast<std::size_t>(offsets[rank]) + i - first_row_[rank]],
-                    bytes_.data() + i * row + offset, sizeof(T));
+                    bytes_.data() + i * row_ + offset, sizeof(T));
   }
 
  private:
-  static constexpr std::size_t row = bytes_of_fields([](const FieldInfo& info) { return info.migrate; });
-
   /// The number of the row that holds an arrival.
   std::size_t row_of(std::size_t arrival) const {
     const auto offsets = plan_.receive_offsets();
@@ -84,17 +84,18 @@ class Migration::Rows {
     return first_row_[rank] + arrival - static_cast<std::size_t>(offsets[rank]);
   }
 
-  static void pack(const Particles& particles, std::span<const std::uint32_t> which, std::byte* rows) {
+  void pack(const Particles& particles, std::span<const std::uint32_t> which, std::byte* rows) const {
     std::size_t offset = 0;
     for_each_field([&]<class T>(const Field<T>& field) {
-      if (!field.info.migrate) return;
+      if (!field.info.migrate || !particles.holds(field.info)) return;
       for (std::size_t i = 0; i < which.size(); ++i)
-        std::memcpy(rows + i * row + offset, &(particles.*field.array)[which[i]], sizeof(T));
+        std::memcpy(rows + i * row_ + offset, &(particles.*field.array)[which[i]], sizeof(T));
       offset += sizeof(T);
     });
   }
 
   const ExchangePlan& plan_;
+  std::size_t row_;                     ///< bytes
   std::vector<std::size_t> first_row_;  ///< by rank
   Array<std::byte> bytes_;
 };
@@ -117,6 +118,7 @@ void Migration::apply(Particles& particles) const {
   const Rows rows(plan_, departing_, particles);
   std::size_t offset = 0;
   for_each_field([&]<class T>(const Field<T>& field) {
+    if (!particles.holds(field.info)) return;
     auto& values = particles.*field.array;
     if (field.info.migrate) {
       move(values, rows, offset);
@@ -129,6 +131,7 @@ void Migration::apply(Particles& particles) const {
 
 Particles gathered_by_id(const Communicator& comm, const Particles& mine) {
   Particles all;
+  all.has_gas = mine.has_gas;
   for_each_field([&](const auto& field) {
     using T = typename std::decay_t<decltype(field)>::Value;
     const auto values = comm.all_gather_arrays(std::span<const T>(mine.*field.array));

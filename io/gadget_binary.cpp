@@ -29,10 +29,11 @@ struct KnownBlock {
   const char *label, *name;
   std::string_view field;
 };
-constexpr std::array<KnownBlock, 4> known_blocks{{{"POS ", "POS", fields::position.info.name},
+constexpr std::array<KnownBlock, 5> known_blocks{{{"POS ", "POS", fields::position.info.name},
                                                   {"VEL ", "VEL", fields::velocity.info.name},
                                                   {"ID  ", "ID", fields::id.info.name},
-                                                  {"MASS", "MASS", fields::mass.info.name}}};
+                                                  {"MASS", "MASS", fields::mass.info.name},
+                                                  {"U   ", "U", fields::internal_energy.info.name}}};
 
 class GadgetBinary final : public BinaryFile {
  public:
@@ -203,8 +204,9 @@ class GadgetBinary final : public BinaryFile {
       if (!is_there[b] && count_in(known_blocks[b]) > 0) lacks(known_blocks[b]);
   }
 
-  /// Only ids may be missing.
+  /// Only ids and fields of gas may be missing.
   void lacks(const KnownBlock& block) {
+    if (find_field(fields_, block.field)->info.of_gas) return;
     if (block.field != fields::id.info.name) fail_missing(block.name);
     header_.has_ids = false;
   }

@@ -239,7 +239,7 @@ class GadgetHdf5 final : public SnapshotFile {
     if (!dataset) {
       if (is_id) {
         header_.has_ids = false;
-      } else if (!is_mass || header_.mass_table[t] == 0) {
+      } else if (!field.info.of_gas && (!is_mass || header_.mass_table[t] == 0)) {
         throw InputError(
             fmt::format("{}: no dataset {}{}", path_, what,
                         is_mass ? fmt::format(", and Header/MassTable has no mass for type {}", type) : ""));

@@ -306,6 +306,13 @@ void check_spectra(const Parameters& p, const std::vector<Entry>& entries) {
          "a power spectrum is one of a periodic box; give box.periodic: true");
 }
 
+/// Audits compare the gravity of particles.
+void check_audits(const Parameters& p, const std::vector<Entry>& entries) {
+  if (!p.gravity.self_gravity && p.audit.every > 0)
+    fail(*find(entries, "audit.every"),
+         "with gravity.self_gravity: false there are no forces to check; leave it out");
+}
+
 /// Catalogues are made of snapshots, and need the linking length, or something that it follows from.
 void check_halos(const Parameters& p, const std::vector<Entry>& entries) {
   if (const Entry* length = find(entries, "output.fof_length"); length && !p.output.fof)
@@ -363,6 +370,7 @@ void check_together(const Parameters& p, const std::vector<Entry>& entries, cons
   check_tree(p, entries);
   check_potentials(p, entries);
   check_spectra(p, entries);
+  check_audits(p, entries);
   check_pictures(p, entries);
   check_halos(p, entries);
 }

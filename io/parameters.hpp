@@ -15,6 +15,7 @@
 #include "io/potential_parameters.hpp"
 #include "io/view.hpp"
 #include "kernels/math/decomposition_parameters.hpp"
+#include "kernels/math/gas.hpp"
 #include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
 #include "particles/models/parameters.hpp"
@@ -185,6 +186,7 @@ struct Parameters {
   std::optional<Cosmology> universe;  ///< none: space is static
   BoxParameters box;
   GravityParameters gravity;
+  GasParameters gas;             ///< of particles of type 0 that have internal energies
   std::uint8_t softened = 0x3f;  ///< bit t set: gravity.softening has a length for type t
   std::array<double, particle_types> max_physical_softening{};  ///< by type, in expanding space; 0: none
   std::vector<PotentialParameters> potentials;  ///< external ones; momentum is conserved only without

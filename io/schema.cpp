@@ -58,8 +58,8 @@ std::vector<Row> potentials_rows() {
 
 std::vector<Row> all_rows() {
   return together({top_rows(), units_rows(), initial_conditions_rows(), cosmology_rows(), box_rows(),
-                   gravity_rows(), potentials_rows(), decomposition_rows(), time_rows(), tuning_rows(),
-                   output_rows()});
+                   gravity_rows(), gas_rows(), potentials_rows(), decomposition_rows(), time_rows(),
+                   tuning_rows(), output_rows()});
 }
 
 }  // namespace
@@ -75,6 +75,8 @@ const std::vector<Section>& sections() {
        "redshifts, `z=49`, or scale factors, `a=0.02`. None of these: space is static."},
       {"box", "Space that repeats itself: docs/cosmology.md. None of these: it is open."},
       {"gravity", "How forces are computed, and how accurately."},
+      {"gas",
+       "Smoothed particle hydrodynamics of particles of type 0 that have internal energies: docs/gas.md."},
       {"potentials",
        "Fixed fields that act on all particles beside their own gravity, any number, a list of maps: "
        "docs/potentials.md."},

@@ -136,6 +136,7 @@ std::vector<Exclusion> initial_conditions_exclusions();
 /// Those of the sections of these names; output_rows(): also of `audit`, `checkpoint` and `limits`.
 std::vector<Row> box_rows();
 std::vector<Row> cosmology_rows();
+std::vector<Row> gas_rows();
 std::vector<Row> gravity_rows();
 std::vector<Row> decomposition_rows();
 std::vector<Row> tuning_rows();

@@ -63,6 +63,8 @@ std::vector<Row> softening_rows() {
   using G = GravityParameters;
   constexpr auto in = &Parameters::gravity;
   return {
+      {"gravity", "self_gravity", at(in, &G::self_gravity), dimension::none, any, optional,
+       "false: particles do not attract each other; gas and `potentials` act alone"},
       {"gravity", "direct_below", at(in, &G::direct_below), dimension::none, Range{0, 1e9}, optional,
        "fewer particles than this attract each other directly, without a tree; 0: never. "
        "docs/performance.md says where that is faster"},

@@ -44,6 +44,7 @@ struct SnapshotHeader {
   std::optional<Units> file_units;      ///< what the file states; unset: it states none
   Units units = Units::galactic();      ///< of the particles and the time as they were read
   bool has_ids = true;                  ///< else ids are 1, 2, ... in file order
+  bool has_gas = false;                 ///< there are particles of type 0, all with internal energies
   std::vector<StoredFieldInfo> fields;  ///< what the files store; on the master only
   Count leaf_size = 0;                  ///< of the decomposition that was in force; 0: not recorded
   bool by_grove = false;                ///< Grove has written a file of the set, as its groups say

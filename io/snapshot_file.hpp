@@ -48,7 +48,7 @@ class SnapshotFile {
   const FileHeader& header() const { return header_; }
 
   /// True if it holds the field (FieldInfo::name) for particles of a type: those of a type that it is opened
-  /// for, but for masses that the mass table has, and ids of files without any.
+  /// for, but for masses that the mass table has, ids of files without any, and fields of gas.
   virtual bool has(int type, std::string_view field) const = 0;
   /// Particles [first, first + count) of a type. out: the numbers of each, one after the other; of whole
   /// numbers or of floats, as the field has them.
@@ -74,7 +74,9 @@ void read_fields(SnapshotFile& file, int type, Count first, Count count, Particl
   for_each_row([&](const auto& field) {
     using T = typename std::remove_cvref_t<decltype(field)>::Value;
     const FieldInfo& info = field.info;
-    if (!info.input || !info.is_of(static_cast<std::size_t>(type)) || !file.has(type, info.name)) return;
+    if (!info.input || !info.is_of(static_cast<std::size_t>(type)) || !particles.holds(info) ||
+        !file.has(type, info.name))
+      return;
     [[maybe_unused]] T* const out = &(particles.*field.array)[at];
     static_assert(sizeof(Vec3d) == 3 * sizeof(double));
     if constexpr (std::is_same_v<T, Vec3d>)

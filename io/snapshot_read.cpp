@@ -52,10 +52,11 @@ class ShareReader {
 
   /// A header, damaged or not, may ask for anything; the kernel ends a process that takes more than there is.
   void make_room(Count count) {
-    const double bytes = static_cast<double>(bytes_of_fields()) * static_cast<double>(count);
+    const double bytes = static_cast<double>(bytes_of_fields(header_.has_gas)) * static_cast<double>(count);
     const double room = available_memory();
     try {
       if (room > 0 && bytes > room) throw std::bad_alloc();
+      if (header_.has_gas) particles_.hold_gas();
       particles_.reset(static_cast<std::size_t>(count));
     } catch (const std::exception&) {
       throw InputError(

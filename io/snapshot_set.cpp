@@ -25,6 +25,7 @@ namespace {
 struct Layout {
   std::vector<std::string> files;
   std::vector<std::array<Count, particle_types>> counts;
+  bool has_gas = true;  ///< no file has particles of type 0 without internal energies
 };
 
 Count sum(const std::array<Count, particle_types>& counts) {
@@ -82,7 +83,8 @@ Layout layout_of(const std::string& path, std::vector<std::string> files, FileHe
   layout.files = std::move(files);
   std::array<bool, particle_types> known{};
   for (std::size_t f = 0; f < layout.files.size(); ++f) {
-    const FileHeader header = open_snapshot_file(layout.files[f])->header();
+    const std::unique_ptr<SnapshotFile> file = open_snapshot_file(layout.files[f]);
+    const FileHeader& header = file->header();
     if (header.files != first.files || header.total != first.total)
       throw InputError(fmt::format("{}: not of the same set as {}: number of files or total counts differ",
                                    layout.files[f], path));
@@ -91,6 +93,8 @@ Layout layout_of(const std::string& path, std::vector<std::string> files, FileHe
     for (const StoredFieldInfo& field : header.fields) add_new(first.fields, field);
     first.has_ids = first.has_ids && header.has_ids;
     first.by_grove = first.by_grove || header.by_grove;
+    layout.has_gas = layout.has_gas &&
+                     (header.counts[gas_type] == 0 || file->has(gas_type, fields::internal_energy.info.name));
   }
   std::array<Count, particle_types> found{};
   for (const auto& counts : layout.counts)
@@ -119,6 +123,7 @@ SnapshotHeader header_of(const FileHeader& first, const Layout& layout, const Re
   header.file_units = first.units;
   header.units = first.units.value_or(options.unstated);
   header.has_ids = first.has_ids;
+  header.has_gas = layout.has_gas && first.total[gas_type] > 0;
   header.leaf_size = first.leaf_size;
   header.by_grove = first.by_grove;
   header.comoving = first.comoving;
@@ -132,7 +137,7 @@ SnapshotHeader header_of(const FileHeader& first, const Layout& layout, const Re
 /// The parts of a SnapshotHeader that are plain numbers, to send them at once.
 struct WireHeader {
   SnapshotFormat format;
-  bool byte_swapped, has_units, has_ids, is_periodic, by_grove;
+  bool byte_swapped, has_units, has_ids, has_gas, is_periodic, by_grove;
   std::array<Count, particle_types> counts;
   std::array<double, particle_types> mass_table;
   double time, redshift;
@@ -144,11 +149,21 @@ static_assert(std::is_trivially_copyable_v<WireHeader>);
 
 /// The master's header and layout, everywhere.
 void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
-  WireHeader wire{header.format,   header.byte_swapped, header.file_units.has_value(),
-                  header.has_ids,  header.is_periodic,  header.by_grove,
-                  header.counts,   header.mass_table,   header.time,
-                  header.redshift, header.box_size,     header.file_units.value_or(Units{}),
-                  header.units,    header.leaf_size};
+  WireHeader wire{header.format,
+                  header.byte_swapped,
+                  header.file_units.has_value(),
+                  header.has_ids,
+                  header.has_gas,
+                  header.is_periodic,
+                  header.by_grove,
+                  header.counts,
+                  header.mass_table,
+                  header.time,
+                  header.redshift,
+                  header.box_size,
+                  header.file_units.value_or(Units{}),
+                  header.units,
+                  header.leaf_size};
   wire = comm.broadcast(wire);
   header.format = wire.format;
   header.byte_swapped = wire.byte_swapped;
@@ -162,6 +177,7 @@ void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
   if (wire.has_units) header.file_units = wire.file_units;
   header.units = wire.units;
   header.has_ids = wire.has_ids;
+  header.has_gas = wire.has_gas;
   header.leaf_size = wire.leaf_size;
 
   const std::size_t files = comm.broadcast(layout.files.size());

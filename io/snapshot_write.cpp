@@ -259,7 +259,7 @@ class SnapshotWriter {
             [&] { groups[f] = hdf5::create_group(file.handle, fmt::format("PartType{}", type), file.path); });
     agree();
     for_each_field([&](const auto& field) {
-      if (!is_written(field.info, options_) || !field.info.is_of(t)) return;
+      if (!is_written(field.info, options_) || !field.info.is_of(t) || !particles_.holds(field.info)) return;
       auto values = order.apply(particles_.*field.array);
       scale(values, field.info);
       for (std::size_t f = 0; f < files_.size(); ++f)

@@ -104,6 +104,16 @@ void check_vector(const Namer& name, const Particles& particles, std::size_t i, 
                                  name(field.info.name), largest, most, unit));
 }
 
+void check_energy(const Particles& particles, const Places& places, std::size_t i) {
+  if (!particles.has_gas || particles.type[i] != gas_type) return;
+  const double u = particles.internal_energy[i];
+  if (!std::isfinite(u) || u < 0)
+    throw InputError(fmt::format(
+        "{}: an internal energy of {}; expected a number that is not negative",
+        places.name(places.of(particles, i), gas_type, fields::internal_energy.info.name, particles.id[i]),
+        u));
+}
+
 void check_values(const Particles& particles, const ValidationOptions& options, const Places& places,
                   std::size_t i) {
   const auto name = [&](std::string_view field) {
@@ -111,6 +121,7 @@ void check_values(const Particles& particles, const ValidationOptions& options, 
   };
   check_vector(name, particles, i, fields::position, greatest_coordinate, "unit of length");
   check_vector(name, particles, i, fields::velocity, greatest_velocity, "unit of velocity");
+  check_energy(particles, places, i);
   const double mass = particles.mass[i];
   const bool may_be_zero = options.tracer >> particles.type[i] & 1;
   const auto fail = [&](const std::string& right) {
@@ -120,6 +131,8 @@ void check_values(const Particles& particles, const ValidationOptions& options, 
   if (mass == 0 && !may_be_zero)
     fail(fmt::format("expected a positive number (zero only for types that {} names, here {})",
                      options.tracer_option, particles.type[i]));
+  if (mass == 0 && particles.has_gas && particles.type[i] == gas_type)
+    fail("expected a positive number of gas");
   if (mass > greatest_mass)
     fail(fmt::format("at most {} can be computed: choose a larger unit of mass", greatest_mass));
 }

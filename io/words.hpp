@@ -6,6 +6,7 @@
 
 #include "io/parameters.hpp"
 #include "kernels/math/decomposition_parameters.hpp"
+#include "kernels/math/gas.hpp"
 #include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
 
@@ -55,6 +56,12 @@ inline constexpr std::array words<StepKind>{"shared", "block"};
 template <>
 inline constexpr std::array words<PotentialKind>{"point-mass",     "plummer",     "hernquist", "nfw",
                                                  "miyamoto-nagai", "logarithmic", "uniform"};
+template <>
+inline constexpr std::array words<SmoothingKernel>{"wendland_c2", "cubic_spline"};
+template <>
+inline constexpr std::array words<GasFormulation>{"grad_h", "paper"};
+template <>
+inline constexpr std::array words<EquationOfState>{"ideal", "isothermal"};
 template <>
 inline constexpr std::array words<TuningCost>{"counted", "measured"};
 template <>

@@ -85,7 +85,8 @@ class PythonSimulation : public Resource {
       if (decomposition.leaf_size == 0 && decomposition.leaves == 0)
         decomposition.leaf_size = state.leaf_size;
       simulation_ = std::make_unique<Simulation>(
-          comm_, parameters_, make_backend(comm_, choice, std::move(state.particles), parameters_.gravity),
+          comm_, parameters_,
+          make_backend(comm_, choice, std::move(state.particles), parameters_.gravity, parameters_.gas),
           state.time);
     });
   }

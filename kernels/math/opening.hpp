@@ -100,8 +100,9 @@ struct GravityParameters {
   Count bucket = 8;  ///< of an octree or a kd-tree: particles of a node that is not divided, at most
   /// Groups that walk octrees: no part of one reaches farther, units of the run; 0: the reach of least cost.
   double critical_separation = 0;
-  Count direct_below = 0;  ///< fewer particles than this are summed directly
-  Images images{};         ///< of a periodic box
+  Count direct_below = 0;    ///< fewer particles than this are summed directly
+  Images images{};           ///< of a periodic box
+  bool self_gravity = true;  ///< false: particles do not attract each other
 
   /// True unless softening, which must end within one of the nearest images of a periodic box, reaches too
   /// far.

@@ -18,8 +18,11 @@ struct Totals {
   Vec3d momentum{};              ///< sum of m v
   Vec3d angular_momentum{};      ///< sum of m x cross v, about the origin of coordinates
   Vec3d mass_moment{};           ///< sum of m x
+  double internal_energy = 0;    ///< of gas: sum of m u
 
-  double total_energy() const { return kinetic_energy + potential_energy + external_energy; }
+  double total_energy() const {
+    return kinetic_energy + potential_energy + external_energy + internal_energy;
+  }
   /// 2 K / |W|, K without the motion of the whole, W of the particles among each other; not a number: no W.
   double virial_ratio() const {
     const double moving = mass > 0 ? norm2(momentum) / (2 * mass) : 0;
@@ -38,7 +41,8 @@ struct Totals {
             mass * std::sqrt(speed2),
             momentum,
             cross(position, momentum),
-            mass * position};
+            mass * position,
+            0};
   }
 
   GROVE_HOST_DEVICE friend Totals operator+(Totals a, const Totals& b) {
@@ -50,6 +54,7 @@ struct Totals {
     a.momentum += b.momentum;
     a.angular_momentum += b.angular_momentum;
     a.mass_moment += b.mass_moment;
+    a.internal_energy += b.internal_energy;
     return a;
   }
 };

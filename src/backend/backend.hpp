@@ -14,6 +14,7 @@
 #include "decomposition/decompose.hpp"
 #include "decomposition/domain.hpp"
 #include "decomposition/leaf_balance.hpp"
+#include "gas/gas.hpp"
 #include "gravity/audit.hpp"
 #include "gravity/gravity.hpp"
 #include "gravity/totals.hpp"
@@ -45,6 +46,8 @@ class Backend {
   const BackendTraits& traits() const { return traits_; }
   /// On these particles.
   Gravity& gravity() { return gravity_; }
+  /// That of these particles; nullptr: there is none.
+  virtual Gas* gas() { return nullptr; }
 
   /// Collective. grove::decompose(); the particles' order is that of the leaves after the next new trees.
   virtual Domain decompose(const DecompositionParameters& parameters, const Domain& previous,
@@ -117,6 +120,7 @@ std::optional<DeviceMemory> device_memory(const Communicator& comm, const Backen
 /// Collective. choice: resolved. Takes the particles (validated, any distribution over ranks). InputError if
 /// the backend is not to be had here, or what was chosen does not go together.
 std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
-                                      Particles particles, const GravityParameters& gravity);
+                                      Particles particles, const GravityParameters& gravity,
+                                      const GasParameters& gas = {});
 
 }  // namespace grove

@@ -11,14 +11,19 @@
 namespace grove {
 namespace {
 
-/// Brings positions and velocities back to what they were, also where an error ends what is done in between.
+/// Brings positions, velocities and energies back to what they were, also where an error ends what is done in
+/// between.
 class Present {
  public:
   explicit Present(Particles& particles)
-      : particles_(particles), position_(particles.position), velocity_(particles.velocity) {}
+      : particles_(particles),
+        position_(particles.position),
+        velocity_(particles.velocity),
+        energy_(particles.internal_energy) {}
   ~Present() {
     particles_.position = std::move(position_);
     particles_.velocity = std::move(velocity_);
+    particles_.internal_energy = std::move(energy_);
   }
   Present(const Present&) = delete;
   Present& operator=(const Present&) = delete;
@@ -26,6 +31,7 @@ class Present {
  private:
   Particles& particles_;
   Array<Vec3d> position_, velocity_;
+  Array<double> energy_;
 };
 
 /// Moves are a first guess: a message or two; particles of 106 bytes and their trees, copied a few times, and
@@ -37,13 +43,14 @@ BackendTraits host_traits() { return {"kokkos", {75, 0, 100, false}, {2e-4, 3e-7
 }  // namespace
 
 HostBackend::HostBackend(const Communicator& comm, Particles particles, const GravityParameters& gravity,
-                         const MakeTrees& make)
+                         const MakeTrees& make, const GasParameters& gas)
     : Backend(host_traits(), gravity_),
       comm_(comm),
       particles_(std::move(particles)),
       parameters_(gravity),
       trees_(make(parameters_, particles_, records_)),
-      gravity_(comm, gravity, *trees_) {}
+      gravity_(comm, gravity, *trees_),
+      gas_(comm, gas, gravity.images, particles_, trees_->shapes()) {}
 
 Domain HostBackend::decompose(const DecompositionParameters& parameters, const Domain& previous,
                               DecompositionReport& report) {

@@ -8,11 +8,14 @@ namespace grove {
 /// Particles in the memory of the host; kernels of the host.
 class HostBackend : public Backend {
  public:
-  HostBackend(const Communicator& comm, Particles particles, const GravityParameters& gravity)
-      : HostBackend(comm, std::move(particles), gravity,
-                    [&comm](const GravityParameters& parameters, Particles& own, Array<Record>& records) {
-                      return std::make_unique<HostGravity>(comm, parameters, own, records);
-                    }) {}
+  HostBackend(const Communicator& comm, Particles particles, const GravityParameters& gravity,
+              const GasParameters& gas = {})
+      : HostBackend(
+            comm, std::move(particles), gravity,
+            [&comm](const GravityParameters& parameters, Particles& own, Array<Record>& records) {
+              return std::make_unique<HostGravity>(comm, parameters, own, records);
+            },
+            gas) {}
 
   Domain decompose(const DecompositionParameters& parameters, const Domain& previous,
                    DecompositionReport& report) override;
@@ -28,6 +31,7 @@ class HostBackend : public Backend {
   AuditResult audit(const Domain& domain, Count sample, int first_active) const override;
   void show(const Prediction* to, const std::function<void(const Particles&)>& use,
             const FieldChoice& fields) override;
+  Gas* gas() override { return particles_.has_gas ? &gas_ : nullptr; }
   void replace(Particles particles) override { particles_ = std::move(particles); }
 
  protected:
@@ -36,7 +40,7 @@ class HostBackend : public Backend {
       std::function<std::unique_ptr<HostGravity>(const GravityParameters&, Particles&, Array<Record>&)>;
   /// With trees of another kind.
   HostBackend(const Communicator& comm, Particles particles, const GravityParameters& gravity,
-              const MakeTrees& make);
+              const MakeTrees& make, const GasParameters& gas = {});
 
  private:
   const Communicator& comm_;
@@ -45,6 +49,7 @@ class HostBackend : public Backend {
   GravityParameters parameters_;
   std::unique_ptr<HostGravity> trees_;
   Gravity gravity_;
+  Gas gas_;
 };
 
 }  // namespace grove

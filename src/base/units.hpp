@@ -25,6 +25,9 @@ inline constexpr Dimension angular_momentum{2, 1, -1};
 inline constexpr Dimension energy{2, 1, -2};
 inline constexpr Dimension density{-3, 1, 0};
 inline constexpr Dimension surface_density{-2, 1, 0};
+inline constexpr Dimension pressure{-1, 1, -2};
+inline constexpr Dimension heating{2, 0, -3};  ///< of a mass
+inline constexpr Dimension frequency{0, 0, -1};
 }  // namespace dimension
 
 /// A unit that values may be given in: "kpc", "Msun", "km/s".

@@ -233,6 +233,7 @@ void run_force(const Communicator& comm, const ForceOptions& options) {
             .softening_option = "--softening",
             .tracer_option = "--tracer"});
 
+  snapshot.particles.forget_gas();  // gravity is all that is asked for
   const std::unique_ptr<Backend> backend =
       make_backend(comm, choice, std::move(snapshot.particles), result.gravity);
   if (!result.gravity.images.are_open()) backend->wrap(Box::periodic(result.gravity.images.edge));

@@ -75,7 +75,8 @@ void resume(const Communicator& comm, const Parameters& parameters, const Backen
   std::optional<Simulation> simulation;
   {
     const Expected expected(at_most(longest_writing_seconds(from.run.forces.particles)));
-    simulation.emplace(comm, parameters, make_backend(comm, choice, Particles{}, parameters.gravity), from);
+    simulation.emplace(comm, parameters,
+                       make_backend(comm, choice, Particles{}, parameters.gravity, parameters.gas), from);
   }
   run(*simulation, requests);
 }
@@ -109,9 +110,10 @@ void start(const Communicator& comm, Parameters parameters, const BackendChoice&
   std::optional<Simulation> simulation;
   {
     const Expected expected(at_most(longest_first_forces(comm, state.particles.size(), parameters.gravity)));
-    simulation.emplace(comm, parameters,
-                       make_backend(comm, choice, std::move(state.particles), parameters.gravity),
-                       state.time);
+    simulation.emplace(
+        comm, parameters,
+        make_backend(comm, choice, std::move(state.particles), parameters.gravity, parameters.gas),
+        state.time);
   }
   run(*simulation, requests);
 }

@@ -19,6 +19,12 @@ AuditedError error_of(const AuditedParticle& particle, const Vec3d& exact) {
   return {particle.target.id, particle.target.position, size, difference == 0 ? 0 : difference / size};
 }
 
+/// Without what gas does to itself.
+Vec3d gravity_of(const Particles& particles, std::size_t i) {
+  const Vec3d all = particles.acceleration[i].as<double>();
+  return particles.has_gas ? all - particles.hydro_acceleration[i].as<double>() : all;
+}
+
 }  // namespace
 
 AuditResult compare(const Communicator& comm, std::span<const AuditedParticle> own,
@@ -63,7 +69,7 @@ AuditResult audit(const Communicator& comm, const Particles& particles, const Do
       own.push_back({.target = {.position = particles.position[i],
                                 .softening = parameters.softening[particles.type[i]],
                                 .id = particles.id[i]},
-                     .acceleration = particles.acceleration[i].as<double>(),
+                     .acceleration = gravity_of(particles, i),
                      .hash = mixed(particles.id[i])});
   return compare(comm, own, field, [&](std::span<const DirectTarget> targets) {
     std::vector<DirectForce> forces = direct_forces(comm, particles, domain, parameters, targets);

@@ -46,7 +46,9 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
   const bool is_direct = parameters_.is_direct(setup_.particles) ||
                          (setup_.stands_in && parameters_.first == FirstForces::direct);
   bool is_complete = true;
-  if (is_direct) {
+  if (!parameters_.self_gravity) {
+    storage_.set_no_forces(plan.first_active);
+  } else if (is_direct) {
     const auto timer = timers.time("walk");
     storage_.sum_directly(setup_, domain, plan.first_active, timers);
   } else {
@@ -77,7 +79,7 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
 /// there; if not, nothing happens to the particles. Returns what is to be agreed on with the report.
 JointReduction Gravity::take_forces(const Domain& domain, const EvaluationPlan& plan, bool is_direct,
                                     bool is_complete, ForceReport& report, PhaseTimers& timers) {
-  if (is_complete && !parameters_.images.are_open()) {
+  if (is_complete && parameters_.self_gravity && !parameters_.images.are_open()) {
     const auto timer = timers.time("walk");
     storage_.add_far_images(domain, plan.first_active);
   }
@@ -105,7 +107,7 @@ bool Gravity::add_over_ranks(JointReduction joint, bool is_complete, int& is_at_
 }
 
 GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
-  const bool with_median = parameters_.needs_old_acceleration();
+  const bool with_median = parameters_.self_gravity && parameters_.needs_old_acceleration();
   const GravityStorage::Sums sums = storage_.reduce(with_median);
   GravitySetup setup;
   setup.particles = sums.particles;

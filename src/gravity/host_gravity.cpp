@@ -106,6 +106,15 @@ void HostGravity::sum_directly(const GravitySetup& setup, const Domain& domain, 
   evaluate_directly(comm_, particles_, domain, setup.walk.gravity, first_active);
 }
 
+void HostGravity::set_no_forces(int first_active) {
+  for (std::size_t i = 0; i < particles_.size(); ++i) {
+    if (particles_.rung[i] < first_active) continue;
+    particles_.acceleration[i] = {0, 0, 0};
+    particles_.potential[i] = 0;
+    particles_.work[i] = 0;
+  }
+}
+
 void HostGravity::add_far_images(const Domain& domain, int first_active) {
   grove::add_far_images(comm_, particles_, domain, parameters_, first_active);
 }

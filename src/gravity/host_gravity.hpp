@@ -45,6 +45,7 @@ class HostGravity : public GravityStorage {
   void end_walk() override;
   void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
                     PhaseTimers& timers) override;
+  void set_no_forces(int first_active) override;
   void add_far_images(const Domain& domain, int first_active) override;
   Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
                       bool walked) override;
@@ -61,6 +62,8 @@ class HostGravity : public GravityStorage {
     forest_ = {};
     exchange_.forget();
   }
+  /// Trees of the own leaves as they were grown or restored last.
+  const TreeShapes& shapes() const { return forest_.shapes(); }
   TreeExchange& exchange() { return exchange_; }
   /// Collective. The trees of own leaves that others own from now on go there, as they are. from: first leaf
   /// of each rank before, length P + 1; domain: with the new runs.

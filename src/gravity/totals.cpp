@@ -17,6 +17,9 @@ Totals compute_totals(const Communicator& comm, const Particles& particles, cons
       leaves[leaf] = leaves[leaf] + Totals::of_particle(particles.mass[i], particles.position[i],
                                                         particles.velocity[i], particles.potential[i],
                                                         field.at(particles.position[i]).potential);
+    for (std::size_t i = begin; particles.has_gas && i < end; ++i)
+      if (particles.type[i] == gas_type)
+        leaves[leaf].internal_energy += particles.mass[i] * particles.internal_energy[i];
   }
   return LeafSum<Totals>(comm, domain, leaves)();
 }

@@ -76,6 +76,27 @@ class Neighbours {
     return all;
   }
 
+  /// The way back: what walks have left at imported particles goes to their owners. all (in/out): of own and
+  /// imported particles; own ones become combine(own, imported) with that of each rank that has imported
+  /// them, in any order. Collective. Cost: as share().
+  template <Wire T, class Combine>
+  void give_back(std::span<T> all, const Combine& combine) const {
+    const ExchangePlan& plan = *imports_->particles;
+    const auto counts = [](std::span<const Count> offsets) {
+      std::vector<Count> numbers;
+      for (std::size_t rank = 0; rank + 1 < offsets.size(); ++rank)
+        numbers.push_back(offsets[rank + 1] - offsets[rank]);
+      return numbers;
+    };
+    const ExchangePlan back(comm_, counts(plan.receive_offsets()), counts(plan.send_offsets()));
+    Array<T> returned(imports_->sent.size());
+    back.apply(std::span<const T>(all.subspan(own_size())), std::span<T>(returned));
+    for (std::size_t i = 0; i < returned.size(); ++i) {
+      T& own = all[imports_->sent[i]];
+      own = combine(own, returned[i]);
+    }
+  }
+
   /// Applies a visitor (kernels/math/neighbour_tree.hpp) to all own targets, by groups or one by one: the
   /// same bits. One that takes nodes goes one by one.
   template <class Visitor>

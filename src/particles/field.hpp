@@ -24,6 +24,7 @@ struct FieldInfo {
   bool checkpoint;  ///< stored in a checkpoint
   bool output;      ///< may be written to snapshots
   bool output_by_default;  ///< is written to snapshots unless the user says otherwise
+  bool of_gas = false;     ///< is held only where there is gas; files need not give it
 
   /// True if particles of a type have it.
   constexpr bool is_of(std::size_t type) const { return types >> type & 1; }
@@ -32,6 +33,7 @@ struct FieldInfo {
 /// A choice of rows of the table; unset: all.
 using FieldChoice = std::function<bool(const FieldInfo&)>;
 
-inline constexpr std::uint8_t all_types = 0x3f;
+inline constexpr std::uint8_t gas_type = 0;
+inline constexpr std::uint8_t all_types = 0x3f, gas_types = 1u << gas_type;
 
 }  // namespace grove

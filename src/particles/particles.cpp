@@ -5,13 +5,31 @@
 namespace grove {
 
 void Particles::resize(std::size_t count) {
-  for_each_field([&](const auto& field) { (this->*field.array).resize(count); });
+  for_each_field([&](const auto& field) {
+    if (holds(field.info)) (this->*field.array).resize(count);
+  });
 }
 
 void Particles::reset(std::size_t count) {
   for_each_field([&](const auto& field) {
     using T = typename std::remove_cvref_t<decltype(field)>::Value;
-    (this->*field.array).assign(count, T{});
+    if (holds(field.info)) (this->*field.array).assign(count, T{});
+  });
+}
+
+void Particles::hold_gas() {
+  if (has_gas) return;
+  has_gas = true;
+  for_each_field([&](const auto& field) {
+    using T = typename std::remove_cvref_t<decltype(field)>::Value;
+    if (field.info.of_gas) (this->*field.array).assign(size(), T{});
+  });
+}
+
+void Particles::forget_gas() {
+  has_gas = false;
+  for_each_field([&](const auto& field) {
+    if (field.info.of_gas) (this->*field.array) = {};
   });
 }
 
@@ -19,6 +37,7 @@ void Particles::reset(std::size_t count) {
 // to a larger array. Pages that are never written cost no memory.
 void Particles::reorder(std::span<const std::uint32_t> order) {
   for_each_field([&](const auto& field) {
+    if (!holds(field.info)) return;
     auto& values = this->*field.array;
     std::remove_reference_t<decltype(values)> sorted;
     sorted.reserve(order.size() + order.size() / 16);

@@ -10,7 +10,8 @@
 
 namespace grove {
 
-/// The particles of one rank, a structure of arrays of equal length; host memory, owned here.
+/// The particles of one rank, a structure of arrays; host memory, owned here. All have equal lengths, but
+/// those of gas are empty where there is none.
 struct Particles {
   Array<Vec3d> position;          ///< length
   Array<Vec3d> velocity;          ///< velocity
@@ -25,12 +26,31 @@ struct Particles {
   Array<std::uint8_t> rung;       ///< of its time step (kernels/math/block_steps.hpp)
   Array<Vec3f> previous_acceleration;  ///< at the beginning of that step; 0 before the first
 
+  bool has_gas = false;  ///< particles of type 0, on any rank, are gas; the same on every rank
+  Array<double>
+      internal_energy;        ///< u, per mass; with block steps that of the middle of its step, as velocity
+  Array<double> energy_rate;  ///< du/dt of the last evaluation of its forces
+  Array<double> density;      ///< rho; between its evaluations as it is expected to change
+  Array<double> smoothing_length;    ///< H, beyond which the kernel is 0; the same; 0: not known yet
+  Array<double> pressure;            ///< of the last evaluation, as the next
+  Array<Vec3f> hydro_acceleration;   ///< part of `acceleration`
+  Array<float> velocity_divergence;  ///< of the flow
+  Array<float> balsara;           ///< factor of viscosity: 1 where the flow is compressed, 0 where it shears
+  Array<float> density_response;  ///< f = 1 / (1 + (H / 3 rho) d rho / dH)
+  Array<float> signal_speed;      ///< largest among its neighbours
+
   std::size_t size() const { return position.size(); }
   bool empty() const { return position.empty(); }
+  /// False for fields of gas where there is none: their arrays are empty.
+  bool holds(const FieldInfo& info) const { return has_gas || !info.of_gas; }
+  /// From now on these are particles with gas, of which all fields are 0.
+  void hold_gas();
+  /// From now on there is no gas.
+  void forget_gas();
 
-  /// Changes the length of all fields; new elements are uninitialised.
+  /// Changes the length of all fields that are held; new elements are uninitialised.
   void resize(std::size_t count);
-  /// Changes the length of all fields and sets all elements to 0.
+  /// Changes the length of all fields that are held and sets all elements to 0.
   void reset(std::size_t count);
 
   /// Element i of every field becomes what was element order[i]. Length of order: the new length of the
@@ -73,6 +93,34 @@ inline constexpr Field<std::uint8_t> rung{
 inline constexpr Field<Vec3f> previous_acceleration{
     &Particles::previous_acceleration,
     {"PreviousAcceleration", dimension::acceleration, all_types, false, true, true, false, false}};
+inline constexpr Field<double> internal_energy{
+    &Particles::internal_energy,
+    {"InternalEnergy", dimension::potential, gas_types, true, true, true, true, true, true}};
+inline constexpr Field<double> energy_rate{
+    &Particles::energy_rate,
+    {"RateOfChangeOfInternalEnergy", dimension::heating, gas_types, false, true, true, true, false, true}};
+inline constexpr Field<double> density{
+    &Particles::density, {"Density", dimension::density, gas_types, false, true, true, true, true, true}};
+inline constexpr Field<double> smoothing_length{
+    &Particles::smoothing_length,
+    {"SmoothingLength", dimension::length, gas_types, false, true, true, true, true, true}};
+inline constexpr Field<double> pressure{
+    &Particles::pressure, {"Pressure", dimension::pressure, gas_types, false, true, true, true, false, true}};
+inline constexpr Field<Vec3f> hydro_acceleration{
+    &Particles::hydro_acceleration,
+    {"HydroAcceleration", dimension::acceleration, gas_types, false, true, true, true, false, true}};
+inline constexpr Field<float> velocity_divergence{
+    &Particles::velocity_divergence,
+    {"VelocityDivergence", dimension::frequency, gas_types, false, true, true, true, false, true}};
+inline constexpr Field<float> balsara{
+    &Particles::balsara,
+    {"BalsaraFactor", dimension::none, gas_types, false, true, true, false, false, true}};
+inline constexpr Field<float> density_response{
+    &Particles::density_response,
+    {"DensityResponse", dimension::none, gas_types, false, true, true, false, false, true}};
+inline constexpr Field<float> signal_speed{
+    &Particles::signal_speed,
+    {"SignalSpeed", dimension::velocity, gas_types, false, true, true, false, false, true}};
 }  // namespace fields
 
 /// Calls visit(field) for every row of the table, in a fixed order.
@@ -89,6 +137,16 @@ constexpr void for_each_field(Visitor&& visit) {
   visit(fields::work);
   visit(fields::rung);
   visit(fields::previous_acceleration);
+  visit(fields::internal_energy);
+  visit(fields::energy_rate);
+  visit(fields::density);
+  visit(fields::smoothing_length);
+  visit(fields::pressure);
+  visit(fields::hydro_acceleration);
+  visit(fields::velocity_divergence);
+  visit(fields::balsara);
+  visit(fields::density_response);
+  visit(fields::signal_speed);
 }
 
 /// Bytes of a particle in the fields for which chosen(FieldInfo) is true.
@@ -98,9 +156,9 @@ constexpr std::size_t bytes_of_fields(const Choice& chosen) {
   for_each_field([&]<class T>(const Field<T>& field) { bytes += chosen(field.info) ? sizeof(T) : 0; });
   return bytes;
 }
-/// And in all.
-constexpr std::size_t bytes_of_fields() {
-  return bytes_of_fields([](const FieldInfo&) { return true; });
+/// And in all, with gas or without.
+constexpr std::size_t bytes_of_fields(bool has_gas = false) {
+  return bytes_of_fields([=](const FieldInfo& info) { return has_gas || !info.of_gas; });
 }
 
 }  // namespace grove

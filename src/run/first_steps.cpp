@@ -123,8 +123,8 @@ FirstSteps measure_first_steps(const Communicator& comm, const Parameters& param
   FirstSteps first;
   first.sample = comm.sum(static_cast<Count>(sample.particles.size()));
   const Parameters own = parameters_of_sample(parameters, particles, first.sample);
-  Simulation simulation(comm, own, make_backend(comm, choice, std::move(sample.particles), own.gravity),
-                        sample.time);
+  Simulation simulation(
+      comm, own, make_backend(comm, choice, std::move(sample.particles), own.gravity, own.gas), sample.time);
   first.summary = simulation.summary();
   const RungCounts& rungs = first.summary.rungs;
   for (std::size_t rung = 0; rung < rungs.size(); ++rung)

@@ -97,7 +97,8 @@ void RunReports::open() {
     const std::string& devices = run_.backend.traits().devices;
     say("{}", devices);
     if (resumed_at_) say("goes on after step {}, time {}\n", *resumed_at_, time_text(run_.clock.time()));
-    log_ = std::make_unique<RunLog>(folder, shown, types, run_.timeline.expansion() != nullptr, resumed_at_);
+    log_ = std::make_unique<RunLog>(folder, shown, types, run_.timeline.expansion() != nullptr,
+                                    run_.backend.gas() != nullptr, resumed_at_);
     log_->telemetry().start(where, {run_.forces.particles, run_.domain.leaves(), timeline.begin(),
                                     timeline.end(), timeline.length(0), devices});
   });
@@ -252,7 +253,8 @@ void RunReports::end(PhaseTimers& timers) {
 
 /// A run that has never looked at its forces does so now.
 Verdict RunReports::verdict(PhaseTimers& timers) {
-  if (state_.conservation.audits == 0 && !run_.parameters.gravity.is_direct(run_.forces.particles)) {
+  if (run_.parameters.gravity.self_gravity && state_.conservation.audits == 0 &&
+      !run_.parameters.gravity.is_direct(run_.forces.particles)) {
     const auto timer = timers.time("audit");
     state_.conservation.add(audit());
   }

@@ -39,8 +39,10 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 Simulation::Simulation(const Communicator& comm, const Parameters& parameters, Particles particles,
                        double begin)
-    : Simulation(comm, parameters,
-                 std::make_unique<HostBackend>(comm, std::move(particles), parameters.gravity), begin) {}
+    : Simulation(
+          comm, parameters,
+          std::make_unique<HostBackend>(comm, std::move(particles), parameters.gravity, parameters.gas),
+          begin) {}
 
 Simulation::Simulation(const Communicator& comm, const Parameters& parameters,
                        std::unique_ptr<Backend> backend, double begin)
@@ -64,7 +66,7 @@ Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& pa
       timeline_(timeline),
       clock_(timeline_),
       backend_(std::move(backend)),
-      tuning_(backend_->traits().update_rates, rule_of(parameters.tuning)),
+      tuning_(backend_->traits().update_rates, rule_of(parameters)),
       is_audited_(parameters.audit.every > 0),
       leaf_moves_(comm, backend_->traits().move_rates),
       outputs_({comm_, parameters_, timeline_, clock_, *backend_, domain_, forces_}),
@@ -228,7 +230,7 @@ void Simulation::end_step(JointReduction& joint, bool is_finite) {
   const auto timer = timers_.time("advance");
   next_particles_ = {};
   if (is_finite) backend_->kick(clock_.closing_kick());
-  if (is_finite && !is_done()) next_particles_ = backend_->choose_rungs(step_rule(), clock_.first_active());
+  if (is_finite && !is_done()) next_particles_ = own_rungs();
   joint.sum(std::span<Count>(next_particles_));
 }
 
@@ -304,10 +306,22 @@ StepRule Simulation::step_rule() const {
   return rule;
 }
 
+/// Active particles of this rank choose their next rungs: how many are on which.
+RungCounts Simulation::own_rungs() {
+  const StepRule rule = step_rule();
+  const RungCounts chosen = backend_->choose_rungs(rule, clock_.first_active());
+  Gas* const gas = backend_->gas();
+  if (!gas) return chosen;
+  const BlockClock::Inside inside = clock_.inside(false);
+  return gas->limit_rungs(
+      domain_, rule, clock_.first_active(),
+      {inside.since_middle, inside.behind, parameters_.time.integrator == Integrator::leapfrog});
+}
+
 /// The active particles choose their next steps.
 void Simulation::choose_rungs() {
   const auto timer = timers_.time("advance");
-  rung_costs_.particles = backend_->choose_rungs(step_rule(), clock_.first_active());
+  rung_costs_.particles = own_rungs();
   comm_.sum(std::span<Count>(rung_costs_.particles));
   has_rungs_ = true;
 }
@@ -401,9 +415,11 @@ void Simulation::decompose() {
 }
 
 void Simulation::evaluate_forces(EvaluationPlan plan) {
-  plan.closes = [this, ends = std::move(plan.closes)](JointReduction& joint, bool is_finite) {
+  Gas* const gas = backend_->gas();
+  const auto ends = std::move(plan.closes);
+  plan.closes = [&](JointReduction& joint, bool is_finite) {
     if (before_cuts_) before_cuts_->particles.join(joint);
-    if (ends) ends(joint, is_finite);
+    if (ends && !gas) ends(joint, is_finite);
   };
   backend_->gravity().set_softening(parameters_.softening(clock_.scale_factor()));
   forces_ = backend_->gravity().evaluate(domain_, plan, timers_);
@@ -412,6 +428,19 @@ void Simulation::evaluate_forces(EvaluationPlan plan) {
     if (before->box) require_no_runaway(comm_, *backend_, *before->box, domain_.box.edge, now());
   }
   require_finite(comm_, *backend_, forces_.not_finite, now());
+  if (!gas) return;
+  // Before the first step all are synchronised.
+  evaluate_gas(*gas, plan.first_active, ends ? clock_.inside(true).since_middle : RungTable{});
+  if (!ends) return;
+  JointReduction joint;
+  ends(joint, true);
+  joint.apply(comm_);
+}
+
+/// Adds what gas does to itself to the forces of gravity, of which it needs the trees.
+void Simulation::evaluate_gas(Gas& gas, int first_active, const RungTable& since_middle) {
+  const auto timer = timers_.time("gas");
+  require_finite(comm_, *backend_, comm_.sum(gas.evaluate(domain_, first_active, since_middle)), now());
 }
 
 }  // namespace grove

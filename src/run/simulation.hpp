@@ -103,6 +103,7 @@ class Simulation {
   Ended to_the_end(StopRequests* requests);
   void introduce();
   StepRule step_rule() const;
+  RungCounts own_rungs();
   void choose_rungs();
   void require_rungs() const;
   int deepest() const;
@@ -123,13 +124,14 @@ class Simulation {
   double longest_steps(double time) const { return timeline_.steps_to(time); }
   double longest_steps() const { return longest_steps(time()); }
   void evaluate_forces(EvaluationPlan plan);
+  void evaluate_gas(Gas& gas, int first_active, const RungTable& since_middle);
   Moment now() const { return {steps_done_, time(), parameters_.shown}; }
   void report(TreeUpdate update, JointReduction& joint);
   StopRequests::Heard heard();
   void report_tuning() const;
   Request asked();
   void write_outputs(double end, PhaseTimers& timers);
-  static TreeTuning::Rule rule_of(const TuningParameters& tuning, const RebuildAbove::State& above = {});
+  static TreeTuning::Rule rule_of(const Parameters& parameters, const RebuildAbove::State& above = {});
   RunState state() const;
   CheckpointSource source(const RunState& run) const;
   void save(StopRequests* requests);

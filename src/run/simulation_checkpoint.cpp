@@ -21,6 +21,7 @@ RunState Simulation::state() const {
           .steps_done = steps_done_,
           .groups_tuned_at = groups_tuned_at_,
           .has_rungs = has_rungs_,
+          .has_gas = backend_->gas() != nullptr,
           .snapshots = outputs_.state().snapshots,
           .energy = reports_.state().energy,
           .conservation = reports_.state().conservation,
@@ -38,9 +39,13 @@ CheckpointSource Simulation::source(const RunState& run) const {
   return source;
 }
 
-TreeTuning::Rule Simulation::rule_of(const TuningParameters& tuning, const RebuildAbove::State& above) {
+/// Without gravity's walks nothing is counted by which trees could be judged.
+TreeTuning::Rule Simulation::rule_of(const Parameters& parameters, const RebuildAbove::State& above) {
+  const TuningParameters& tuning = parameters.tuning;
   TreeTuning::Rule rule{.interval = tuning.rebuild_interval, .above = {}};
-  if (tuning.rebuild_above) rule.above.emplace(*tuning.rebuild_above, above);
+  if (!parameters.gravity.self_gravity && rule.interval == 0) rule.interval = steps_of_epoch;
+  if (tuning.rebuild_above && parameters.gravity.self_gravity)
+    rule.above.emplace(*tuning.rebuild_above, above);
   return rule;
 }
 
@@ -54,8 +59,7 @@ void Simulation::restore(const Checkpoint& from) {
   if (parameters_.tuning.rebuild_above && !from.rebuild_above)
     throw Agreed<InputError>(fmt::format("{}/{}: has no {}, the state of tuning.rebuild_above", from.path,
                                          state_file, arrays::above));
-  tuning_ =
-      TreeTuning(run.tuning, rule_of(parameters_.tuning, from.rebuild_above.value_or(RebuildAbove::State{})));
+  tuning_ = TreeTuning(run.tuning, rule_of(parameters_, from.rebuild_above.value_or(RebuildAbove::State{})));
   rung_costs_ = run.rung_costs;
   forces_ = run.forces;
   outputs_.restore({run.snapshots, run.last_output, run.frame});

@@ -138,6 +138,7 @@ void share_equally(const Communicator& comm, Particles& particles) {
   const ExchangePlan plan(comm, send);
   plan.apply(particles.position), plan.apply(particles.velocity), plan.apply(particles.id);
   for_each_field([n = particles.id.size(), &particles](const auto& field) {
+    if (!particles.holds(field.info)) return;
     auto& values = particles.*field.array;
     if (values.size() != n) values.assign(n, {});
   });

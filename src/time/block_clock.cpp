@@ -67,6 +67,22 @@ void BlockClock::advance(int deepest) {
   ++state_.step;
 }
 
+BlockClock::Inside BlockClock::inside(bool is_ending) const {
+  Inside inside;
+  const int first = first_active();
+  for (int rung = 0; rung < rung_count; ++rung) {
+    const Span span = this->span(rung);
+    const double step = step_of(rung), into = duration(state_.tick - span.begin);
+    if (rung >= first) {
+      inside.since_middle.of[rung] = is_ending ? 0.5 * step : 0;
+      continue;
+    }
+    inside.since_middle.of[rung] = into - 0.5 * step;
+    inside.behind.of[rung] = 0.5 * into * (step - into);
+  }
+  return inside;
+}
+
 /// The prediction of leapfrogs. Along the way of a particle between kicks momentum changes by g dt / a, and
 /// places by that over a^2: a parabola, as a hardly changes in a step.
 Prediction BlockClock::comoving_prediction(double to) const {

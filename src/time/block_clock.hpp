@@ -51,6 +51,16 @@ class BlockClock {
   /// Goes on to there.
   void advance(int deepest);
 
+  /// Where particles are that are not synchronised, by the rung of the step that holds the present: their
+  /// velocity is that of the middle of the step, `since_middle` ago, and under leapfrogs their place is
+  /// `behind` times the acceleration ahead of a parabola through the step. is_ending: steps that end now have
+  /// not ended yet; else rungs from first_active() on are synchronised. In static space.
+  struct Inside {
+    RungTable since_middle{};  ///< time
+    RungTable behind{};        ///< time squared
+  };
+  Inside inside(bool is_ending) const;
+
   /// From the particles as they are now, rungs chosen but not kicked, to what they are at a time before the
   /// next advance.
   Prediction prediction(Integrator integrator, double time) const;

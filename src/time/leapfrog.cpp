@@ -1,8 +1,34 @@
 #include "time/leapfrog.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "kernels/kokkos/particle_loops.hpp"
+#include "kernels/math/gas.hpp"
 
 namespace grove {
+
+namespace {
+
+/// Energies at another time; longer: time by rung, of rungs of at least first_active.
+void heat(Particles& particles, int first_active, const RungTable& longer) {
+  if (!particles.has_gas) return;
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    if (particles.rung[i] >= first_active)
+      particles.internal_energy[i] =
+          heated(particles.internal_energy[i], particles.energy_rate[i], longer.of[particles.rung[i]]);
+}
+
+/// Density and H as the flow changes them, until they are evaluated anew.
+void stretch(Particles& particles, double time) {
+  for (std::size_t i = 0; i < particles.density.size(); ++i) {
+    const double growth = std::clamp(time * static_cast<double>(particles.velocity_divergence[i]), -1.0, 1.0);
+    particles.density[i] *= std::exp(-growth);
+    particles.smoothing_length[i] *= std::exp(growth / 3);
+  }
+}
+
+}  // namespace
 
 RungCounts choose_rungs(Particles& particles, const StepRule& rule, int first_active) {
   run(particles.size(),
@@ -16,16 +42,19 @@ RungCounts choose_rungs(Particles& particles, const StepRule& rule, int first_ac
 void kick(Particles& particles, const Kick& kick) {
   run(particles.size(),
       KickBody{kick, particles.rung.data(), particles.acceleration.data(), particles.velocity.data()});
+  heat(particles, kick.first_active, kick.factor);
 }
 
 void drift(Particles& particles, const Drift& drift) {
   run(particles.size(), DriftBody{drift, particles.rung.data(), particles.acceleration.data(),
                                   particles.velocity.data(), particles.position.data()});
+  stretch(particles, drift.factor);
 }
 
 void predict(Particles& particles, const Prediction& to) {
   run(particles.size(), PredictBody{to, particles.rung.data(), particles.acceleration.data(),
                                     particles.position.data(), particles.velocity.data()});
+  heat(particles, 0, to.velocity);
 }
 
 bool is_read_by_predict(const FieldInfo& info) {

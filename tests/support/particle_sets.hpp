@@ -54,6 +54,17 @@ inline void set_particle(Particles& particles, std::size_t at, Shape shape, std:
   particles.work[at] = weighted ? static_cast<std::uint32_t>(1 + mixed(i) % 1000) : 0;
   particles.rung[at] = static_cast<std::uint8_t>(i % 41);
   particles.previous_acceleration[at] = {static_cast<float>(i), 3, 4};
+  if (!particles.has_gas) return;
+  particles.internal_energy[at] = x + 0.125;
+  particles.energy_rate[at] = x + 0.375;
+  particles.density[at] = x + 0.625;
+  particles.smoothing_length[at] = x + 0.75;
+  particles.pressure[at] = x + 0.875;
+  particles.hydro_acceleration[at] = {static_cast<float>(i), 5, 6};
+  particles.velocity_divergence[at] = static_cast<float>(i) + 3;
+  particles.balsara[at] = static_cast<float>(i) + 4;
+  particles.density_response[at] = static_cast<float>(i) + 5;
+  particles.signal_speed[at] = static_cast<float>(i) + 6;
 }
 
 /// This rank's part of a set, chosen at random; ranks below `first_rank` have none.

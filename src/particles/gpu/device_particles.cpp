@@ -10,6 +10,7 @@ namespace grove {
 
 DeviceParticles::DeviceParticles(const Particles& particles) : size_(particles.size()) {
   for_each_field([&](const auto& field) {
+    if (!particles.holds(field.info)) return;
     const auto& values = particles.*field.array;
     using T = typename std::remove_cvref_t<decltype(field)>::Value;
     columns_.push_back(
@@ -41,6 +42,7 @@ void DeviceParticles::reorder(const std::uint32_t* numbers, const std::uint32_t*
 Particles DeviceParticles::download(const FieldChoice& chosen) const {
   Particles particles;
   for_each_field([&](const auto& field) {
+    if (!particles.holds(field.info)) return;
     if (chosen && !chosen(field.info) && field.info.name != fields::position.info.name) return;
     auto& host = particles.*field.array;
     host.resize(size_);

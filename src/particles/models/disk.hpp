@@ -41,7 +41,7 @@ CircularMotion circular_motion(const DiskShape& disk, const SphericalPotential& 
 /// phi(z))) cos(angle) with a uniform angle; of the isothermal phi = -sigma^2 ln rho this makes Box and
 /// Muller's normal deviates. The disk pulls down with 2 pi G Sigma tanh(z / z0) - z / R d v_c^2 / d R
 /// (Poisson's equation; v_c of the disk's own field).
-class ExponentialDisk : public Sampler {
+class ExponentialDisk : public RandomSampler {
  public:
   /// sphere: the field of everything but the disk; its depth and the disk's bound the speeds.
   ExponentialDisk(const DiskShape& shape, std::shared_ptr<const SphericalPotential> sphere);

@@ -8,7 +8,7 @@ namespace grove {
 namespace {
 
 /// Always the same point: the origin, which the component's own origin then moves.
-class PointSampler : public Sampler {
+class PointSampler : public RandomSampler {
  public:
   PhasePoint sample(RandomStream&) const override { return {{0, 0, 0}, {0, 0, 0}}; }
   double reach() const override { return 0; }

@@ -99,6 +99,10 @@ Model::Model(std::vector<Component> components, std::uint64_t seed)
   for (const Component& component : components_) offsets_.push_back(offsets_.back() + component.count);
 }
 
+bool Model::has_gas() const {
+  return std::any_of(components_.begin(), components_.end(), [](const Component& c) { return c.is_gas; });
+}
+
 std::size_t Model::component_of(Count index) const {
   return static_cast<std::size_t>(std::upper_bound(offsets_.begin(), offsets_.end(), index) -
                                   offsets_.begin() - 1);
@@ -106,7 +110,7 @@ std::size_t Model::component_of(Count index) const {
 
 PhasePoint Model::draw(std::size_t component, Count index) const {
   RandomStream random(seed_, static_cast<std::uint64_t>(index));
-  return components_[component].sampler->sample(random);
+  return components_[component].sampler->particle(index - offsets_[component], random);
 }
 
 std::vector<std::int64_t> Model::sums(Count first, Count last) const {
@@ -146,6 +150,7 @@ void Model::centre(std::span<const std::int64_t> total) {
 }
 
 void Model::make(Count first, Count last, Particles& out) const {
+  if (has_gas()) out.hold_gas();
   out.reset(static_cast<std::size_t>(last - first));
   for (Count i = first; i < last; ++i) {
     const std::size_t c = component_of(i), k = static_cast<std::size_t>(i - first);
@@ -158,6 +163,7 @@ void Model::make(Count first, Count last, Particles& out) const {
     out.velocity[k] = component.origin.velocity + component.rotation(velocity);
     out.mass[k] = component.mass / static_cast<double>(component.count);
     out.type[k] = component.type;
+    if (component.is_gas) out.internal_energy[k] = point.internal_energy;
     out.id[k] = static_cast<ParticleId>(i) + 1;
   }
 }

@@ -17,15 +17,24 @@ namespace grove {
 
 struct PhasePoint {
   Vec3d position, velocity;
+  double internal_energy = 0;  ///< of gas, per mass
 };
 
-/// The source of the particles of one component: independent draws of position and velocity.
+/// The source of the particles of one component.
 class Sampler {
  public:
   virtual ~Sampler() = default;
-  virtual PhasePoint sample(RandomStream& random) const = 0;
+  /// Particle `number` of the component, from 0 on.
+  virtual PhasePoint particle(Count number, RandomStream& random) const = 0;
   virtual double reach() const = 0;    ///< no position is farther from the origin
   virtual double fastest() const = 0;  ///< no velocity is larger
+};
+
+/// Independent draws of position and velocity.
+class RandomSampler : public Sampler {
+ public:
+  PhasePoint particle(Count, RandomStream& random) const final { return sample(random); }
+  virtual PhasePoint sample(RandomStream& random) const = 0;
 };
 
 /// Turns vectors from a component's own frame into the model's: rows of an orthogonal matrix.
@@ -47,6 +56,7 @@ struct Component {
       true;  ///< its centre of mass comes to rest at `origin` (see Model), else draws stay as they are
   Rotation rotation{};
   PhasePoint origin{{0, 0, 0}, {0, 0, 0}};
+  bool is_gas = false;   ///< then it is of type 0
   bool rotates = false;  ///< what is centred keeps the angular momentum of its draws, else it has none
   std::string name{};    ///< "halo", for people; empty: it is all of the model
 };
@@ -73,6 +83,7 @@ class Model {
   static constexpr std::size_t sums_per_component = 23;
 
   Count count() const { return offsets_.back(); }
+  bool has_gas() const;
   const std::vector<Component>& components() const { return components_; }
 
   /// The first particle of a component; count() for the one behind the last.
@@ -84,8 +95,8 @@ class Model {
   /// Takes the sums over all particles; call once, before `make`.
   void centre(std::span<const std::int64_t> total);
 
-  /// Replaces `out` by particles [first, last): position, velocity, mass, type, and id = index + 1; the other
-  /// fields are zero. Components follow one another in the order of components().
+  /// Replaces `out` by particles [first, last): position, velocity, mass, type, energy of gas, and id = index
+  /// + 1; the other fields are zero. Components follow one another in the order of components().
   void make(Count first, Count last, Particles& out) const;
 
  private:

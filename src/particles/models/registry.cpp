@@ -6,6 +6,7 @@
 
 #include "base/errors.hpp"
 #include "particles/models/galaxy.hpp"
+#include "particles/models/gas_models.hpp"
 #include "particles/models/hernquist.hpp"
 #include "particles/models/kepler.hpp"
 #include "particles/models/m31.hpp"
@@ -26,6 +27,7 @@ struct Entry {
 
 using P = ModelParameters;
 constexpr double P::*of_size[] = {&P::mass, &P::scale};
+constexpr double P::*of_scale[] = {&P::scale};
 constexpr double P::*of_sphere[] = {&P::mass, &P::scale, &P::rmax};
 constexpr double P::*of_nfw[] = {&P::mass, &P::scale, &P::rmax, &P::concentration, &P::taper};
 constexpr double P::*of_kepler[] = {&P::mass, &P::scale, &P::eccentricity, &P::mass_ratio};
@@ -61,6 +63,13 @@ constexpr std::array entries = {
            of_size},
           1 << 20,
           make_m31},
+    Entry{{"evrard", "cold sphere of gas of density 1/r, which collapses", of_size}, 30000, make_evrard},
+    Entry{{"sedov", "point explosion in a periodic cube of gas of density 1, on a cubic lattice", of_scale},
+          1 << 15,
+          make_sedov},
+    Entry{{"sod", "shock tubes in a periodic cube of gas of gamma 1.4, on cubic lattices", of_scale},
+          1 << 17,
+          make_sod},
 };
 
 const Entry& entry_of(std::string_view name) {

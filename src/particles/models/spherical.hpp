@@ -24,7 +24,7 @@ class SphericalModel {
 
 /// Draws radii from the mass profile and speeds from v^2 f(v^2/2 + phi) by rejection, directions at random.
 /// Cost of a draw: about three evaluations of f.
-class IsotropicSampler : public Sampler {
+class IsotropicSampler : public RandomSampler {
  public:
   explicit IsotropicSampler(std::shared_ptr<const SphericalModel> model);
 

@@ -35,8 +35,8 @@ double greatest_spin(const SphericalModel& model) {
 SpinningSampler::SpinningSampler(std::shared_ptr<const Sampler> sampler, double share)
     : sampler_(std::move(sampler)), share_(share) {}
 
-PhasePoint SpinningSampler::sample(RandomStream& random) const {
-  PhasePoint point = sampler_->sample(random);
+PhasePoint SpinningSampler::particle(Count number, RandomStream& random) const {
+  PhasePoint point = sampler_->particle(number, random);
   const Vec3d& x = point.position;
   const double radius = std::hypot(x.x, x.y);
   const double sign = 2 * random.uniform() < 1 + share_ ? 1 : -1;

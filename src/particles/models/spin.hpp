@@ -20,7 +20,7 @@ class SpinningSampler : public Sampler {
   /// share: from -1 to 1, of greatest_spin().
   SpinningSampler(std::shared_ptr<const Sampler> sampler, double share);
 
-  PhasePoint sample(RandomStream& random) const override;
+  PhasePoint particle(Count number, RandomStream& random) const override;
   double reach() const override { return sampler_->reach(); }
   double fastest() const override { return sampler_->fastest(); }
 

@@ -5,7 +5,7 @@
 namespace grove {
 namespace {
 
-class BallSampler : public Sampler {
+class BallSampler : public RandomSampler {
  public:
   BallSampler(double radius, double speed) : radius_(radius), speed_(speed) {}
   PhasePoint sample(RandomStream& random) const override {
@@ -20,7 +20,7 @@ class BallSampler : public Sampler {
   double radius_, speed_;
 };
 
-class CubeSampler : public Sampler {
+class CubeSampler : public RandomSampler {
  public:
   explicit CubeSampler(double edge) : edge_(edge) {}
   PhasePoint sample(RandomStream& random) const override {

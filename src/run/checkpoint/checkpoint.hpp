@@ -33,6 +33,7 @@ struct RunState {
   BlockClock::State clock;
   std::int64_t steps_done, groups_tuned_at;
   bool has_rungs;          ///< the active particles have chosen their next steps; else that comes first
+  bool has_gas;            ///< Particles::has_gas
   std::int64_t snapshots;  ///< that were due and are written: the number of the next one
   EnergyBalance energy;
   Conservation conservation;

@@ -14,17 +14,17 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 10);
+static_assert(checkpoint_format == 11);
 
 using R = RunState;
 static_assert(sizeof(R) == 10480 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);
-static_assert(Offsets<16>{offsetof(R, begin), offsetof(R, longest_step), offsetof(R, leaf_size),
+static_assert(Offsets<17>{offsetof(R, begin), offsetof(R, longest_step), offsetof(R, leaf_size),
                           offsetof(R, clock), offsetof(R, steps_done), offsetof(R, groups_tuned_at),
-                          offsetof(R, has_rungs), offsetof(R, snapshots), offsetof(R, energy),
-                          offsetof(R, conservation), offsetof(R, last_output),
+                          offsetof(R, has_rungs), offsetof(R, has_gas), offsetof(R, snapshots),
+                          offsetof(R, energy), offsetof(R, conservation), offsetof(R, last_output),
                           offsetof(R, checkpoint_seconds), offsetof(R, tuning), offsetof(R, rung_costs),
                           offsetof(R, forces), offsetof(R, frame)} ==
-              Offsets<16>{0, 8, 16, 24, 40, 48, 56, 64, 72, 128, 248, 256, 264, 7984, 9624, 10424});
+              Offsets<17>{0, 8, 16, 24, 40, 48, 56, 57, 64, 72, 128, 248, 256, 264, 7984, 9624, 10424});
 
 using T = TreeTuning::State;
 static_assert(sizeof(T) == 7720 && sizeof(TreeUpdatePrices) == 2080 &&
@@ -53,8 +53,8 @@ static_assert(Offsets<14>{offsetof(F, particles), offsetof(F, active), offsetof(
                           offsetof(F, critical_separation)} ==
               Offsets<14>{0, 8, 16, 344, 672, 680, 720, 728, 744, 768, 776, 784, 788, 792});
 
-static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 176 &&
-              sizeof(GravitySetup) == 168 && sizeof(WalkSetup) == 152 && sizeof(BlockExcess::Block) == 816 &&
+static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 184 &&
+              sizeof(GravitySetup) == 176 && sizeof(WalkSetup) == 160 && sizeof(BlockExcess::Block) == 816 &&
               sizeof(DomainHead) == 152 && sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
 
 }  // namespace

@@ -39,7 +39,7 @@ void read_particles(const ArrayFileReader& file, const Overlap& part, std::span<
   const auto begin = static_cast<std::size_t>(leaf_begin[part.leaf]),
              end = static_cast<std::size_t>(leaf_begin[part.leaf + part.leaves]);
   for_each_field([&](const auto& field) {
-    if (field.info.checkpoint)
+    if (field.info.checkpoint && particles.holds(field.info))
       file.read(std::string(field.info.name), part.particle_in_piece,
                 std::span(particles.*field.array).subspan(begin, end - begin));
   });
@@ -121,6 +121,7 @@ Checkpoint::Own Checkpoint::read_own(const Communicator& comm, bool levels) cons
     const auto rank = static_cast<std::size_t>(comm.rank());
     const auto size = static_cast<std::size_t>(domain.leaf_begin.back());
     check_size(size);
+    own.particles.has_gas = run.has_gas;
     own.particles.resize(size);
     own.trees.trees.node_begin = {0};
     for (const CheckpointPiece& piece : manifest.pieces) {

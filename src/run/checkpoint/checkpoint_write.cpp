@@ -32,7 +32,7 @@ std::int64_t bytes_of_part(const Particles& particles, const Forest::Shape& tree
     sum += static_cast<std::int64_t>(values.size() * sizeof(values[0]));
   };
   for_each_field([&](const auto& field) {
-    if (field.info.checkpoint) add(particles.*field.array);
+    if (field.info.checkpoint && particles.holds(field.info)) add(particles.*field.array);
   });
   add(trees.origins), add(trees.trees.links), add(trees.trees.node_begin), add(trees.trees.levels);
   return sum;
@@ -42,7 +42,8 @@ std::int64_t bytes_of_part(const Particles& particles, const Forest::Shape& tree
 void write_part(const std::string& path, const Particles& particles, const Forest::Shape& trees) {
   ArrayFileWriter file(path, bytes_of_part(particles, trees));
   for_each_field([&](const auto& field) {
-    if (field.info.checkpoint) file.put(std::string(field.info.name), particles.*field.array);
+    if (field.info.checkpoint && particles.holds(field.info))
+      file.put(std::string(field.info.name), particles.*field.array);
   });
   file.put(arrays::node_begin, trees.trees.node_begin);
   file.put(arrays::links, trees.trees.links);

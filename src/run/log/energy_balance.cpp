@@ -17,7 +17,8 @@ Totals peculiar(Totals totals, double scale_factor) {
 void EnergyBalance::begin(const Totals& first, bool has_zero) {
   *this = {};
   first_ = first.total_energy();
-  scale_ = has_zero ? std::abs(first_) : first.kinetic_energy + std::abs(first.potential_energy);
+  scale_ = has_zero ? std::abs(first_)
+                    : first.kinetic_energy + first.internal_energy + std::abs(first.potential_energy);
   if (scale_ == 0) scale_ = first.kinetic_energy > 0 ? first.kinetic_energy : 1;
 }
 

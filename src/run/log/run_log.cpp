@@ -57,10 +57,13 @@ std::string radii_columns(const DisplayUnits& shown, const std::string& of) {
   return columns;
 }
 
-std::string energy_header(const DisplayUnits& shown, const std::vector<int>& types, bool expands) {
+std::string energy_header(const DisplayUnits& shown, const std::vector<int>& types, bool expands,
+                          bool has_gas) {
   std::string columns = "step," + shown.heading("time", dimension::time) + (expands ? ",scale_factor," : ",");
-  for (const char* name : {"kinetic", "potential", "external", "total"})
-    columns += shown.heading(name, dimension::energy) + ",";
+  const auto energy = [&](const char* name) { columns += shown.heading(name, dimension::energy) + ","; };
+  for (const char* name : {"kinetic", "potential", "external"}) energy(name);
+  if (has_gas) energy("internal");
+  energy("total");
   std::string radii;
   for (const char* axis : {"x", "y", "z"})
     radii += fmt::format(",{}", shown.heading(fmt::format("core_{}", axis), dimension::length));
@@ -129,12 +132,14 @@ const char* name_of(TreeUpdate update) {
 }
 
 RunLog::RunLog(const std::filesystem::path& folder, const DisplayUnits& shown, std::uint8_t types,
-               bool expands, std::optional<std::int64_t> resumed_at)
+               bool expands, bool has_gas, std::optional<std::int64_t> resumed_at)
     : folder_(folder),
       shown_(shown),
       expands_(expands),
+      has_gas_(has_gas),
       radii_of_(several_types(types)),
-      energy_(open_table(folder / "energy.csv", energy_header(shown, radii_of_, expands), resumed_at)),
+      energy_(
+          open_table(folder / "energy.csv", energy_header(shown, radii_of_, expands, has_gas), resumed_at)),
       timing_(open_table(folder / "timing.csv", timing_header(shown), resumed_at)),
       rungs_(open_table(folder / "rungs.csv", rungs_header(shown), resumed_at)),
       audit_(open_table(folder / "audit.csv", audit_header(shown), resumed_at)),
@@ -195,9 +200,11 @@ void RunLog::add_totals(const StepReport& report) {
               c = shown_.factor(dimension::length) * t.centre_of_mass();
   fmt::print(energy_.get(), "{},{:.12g},", report.step, time(report.time));
   if (expands_) fmt::print(energy_.get(), "{:.12g},", report.scale_factor.value());
-  fmt::print(energy_.get(), "{:.12g},{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},",
-             energy(t.kinetic_energy), energy(t.potential_energy), energy(t.external_energy),
-             energy(t.total_energy()), report.energy_error, p.x, p.y, p.z, momentum * t.absolute_momentum);
+  fmt::print(energy_.get(), "{:.12g},{:.12g},{:.12g},", energy(t.kinetic_energy), energy(t.potential_energy),
+             energy(t.external_energy));
+  if (has_gas_) fmt::print(energy_.get(), "{:.12g},", energy(t.internal_energy));
+  fmt::print(energy_.get(), "{:.12g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},", energy(t.total_energy()),
+             report.energy_error, p.x, p.y, p.z, momentum * t.absolute_momentum);
   fmt::print(energy_.get(), "{:.12g},{:.12g},{:.12g},{:.6g},{:.6g},{:.6g},{:.6g}", l.x, l.y, l.z, c.x, c.y,
              c.z, t.virial_ratio());
   add_radii(report.radii);

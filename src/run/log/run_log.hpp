@@ -24,9 +24,9 @@
 namespace grove {
 
 /// The phases of a step that are timed, in their order; columns of timing.csv.
-inline constexpr std::array step_phases = {"advance", "decompose", "migrate", "move",      "sort",
-                                           "build",   "moments",   "let",     "walk",      "tune",
-                                           "wait",    "audit",     "output",  "checkpoint"};
+inline constexpr std::array step_phases = {"advance", "decompose", "migrate", "move",   "sort",
+                                           "build",   "moments",   "let",     "walk",   "gas",
+                                           "tune",    "wait",      "audit",   "output", "checkpoint"};
 
 /// "refit", "rebuild" or "redecompose".
 const char* name_of(TreeUpdate update);
@@ -80,9 +80,10 @@ class RunLog {
   /// them back to these, if they are there, and appends; a table of other columns, of another version of
   /// Grove, is kept under another name, with a warning. InputError: the folder does not take files.
   /// shown: what values are written in. types: bit t set: Lagrange radii of type t have columns. expands:
-  /// space does; energy.csv has scale factors, the console redshifts.
+  /// space does; energy.csv has scale factors, the console redshifts. has_gas: energy.csv has the internal
+  /// energy of gas.
   RunLog(const std::filesystem::path& folder, const DisplayUnits& shown, std::uint8_t types, bool expands,
-         std::optional<std::int64_t> resumed_at = {});
+         bool has_gas, std::optional<std::int64_t> resumed_at = {});
 
   /// True if the folder holds logs of a run.
   static bool is_there(const std::filesystem::path& folder);
@@ -118,7 +119,7 @@ class RunLog {
 
   std::filesystem::path folder_;
   DisplayUnits shown_;
-  bool expands_;
+  bool expands_, has_gas_;
   std::vector<int> radii_of_;  ///< types that have columns
   LogFile energy_, timing_, rungs_, audit_;
   Telemetry telemetry_;

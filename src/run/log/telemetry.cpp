@@ -29,6 +29,7 @@ Json json_of(const Totals& totals, double energy_error, const DisplayUnits& show
   return {{"kinetic", energy * totals.kinetic_energy},
           {"potential", energy * totals.potential_energy},
           {"external", energy * totals.external_energy},
+          {"internal", energy * totals.internal_energy},
           {"total", energy * totals.total_energy()},
           {"error", energy_error},
           {"momentum", json_of(momentum * totals.momentum)},

@@ -91,6 +91,7 @@ Verdict verdict_on(const Conservation& kept, const Turning& turning, Count parti
         fmt::format("momentum: changed by {:.2e} of the sum of m |v| at the end", kept.momentum));
   verdict.lines.push_back(
       parameters.gravity.is_direct(particles) ? "forces: direct sums"
+      : !parameters.gravity.self_gravity      ? "forces: no gravity"
       : kept.audits == 0
           ? "forces: not audited"
           : fmt::format("forces: errors of {:.2e} in the median, {:.2e} in the 99th percentile, at worst of "

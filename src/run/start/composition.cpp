@@ -52,8 +52,11 @@ ParticleId offset_of(const Placement& placement, const IdRange& own, std::span<c
   return offset;
 }
 
-void append(Particles& all, const Particles& part) {
+void append(Particles& all, Particles& part) {
+  if (part.has_gas) all.hold_gas();
+  if (all.has_gas) part.hold_gas();
   for_each_field([&](const auto& field) {
+    if (!all.holds(field.info)) return;
     auto& values = all.*field.array;
     const auto& more = part.*field.array;
     values.insert(values.end(), more.begin(), more.end());

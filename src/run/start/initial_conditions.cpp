@@ -30,8 +30,9 @@ void in_parts(const Communicator& comm, Count first, Count last, const std::func
 
 void append(Particles& all, const Particles& part, std::size_t at) {
   for_each_field([&](const auto& field) {
-    std::copy((part.*field.array).begin(), (part.*field.array).end(),
-              (all.*field.array).begin() + static_cast<std::ptrdiff_t>(at));
+    if (all.holds(field.info))
+      std::copy((part.*field.array).begin(), (part.*field.array).end(),
+                (all.*field.array).begin() + static_cast<std::ptrdiff_t>(at));
   });
 }
 
@@ -73,6 +74,7 @@ Particles make_initial_conditions(const Communicator& comm, const ModelParameter
   comm.sum(std::span<std::int64_t>(sums));
   model->centre(sums);
   Particles particles, part;
+  if (model->has_gas()) particles.hold_gas();
   particles.resize(static_cast<std::size_t>(last - first));
   in_parts(comm, first, last, pause, [&](Count begin, Count end) {
     model->make(begin, end, part);

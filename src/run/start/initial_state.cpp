@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "composition.hpp"
 #include "cosmological_model.hpp"
 #include "initial_conditions.hpp"
@@ -26,10 +28,10 @@ std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeade
                         ? "dimensionless, G = 1"
                         : fmt::format("{}, {}, {}", units.name(dimension::length),
                                       units.name(dimension::mass), units.name(dimension::velocity))));
-  if (header.counts[0] > 0)
-    remarks.push_back(
-        fmt::format("{}: holds {} particles of gas (type 0), which move by gravity alone, without pressure",
-                    file, header.counts[0]));
+  if (header.counts[gas_type] > 0 && !header.has_gas)
+    remarks.push_back(fmt::format(
+        "{}: holds {} particles of gas (type 0) without internal energies, which move by gravity alone", file,
+        header.counts[0]));
   return remarks;
 }
 
@@ -97,6 +99,13 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
       state.remarks.push_back(std::move(remark));
     state.file_units = header.file_units;
   }
+  if (comm.max(std::count(state.particles.type.begin(), state.particles.type.end(), gas_type)) == 0)
+    state.particles.forget_gas();  // other types were given to it
+  if (state.particles.has_gas && parameters.universe)
+    throw Agreed<InputError>(from.source() +
+                             ": holds gas, which is computed in static space alone so far: leave out section "
+                             "cosmology, or give particles of type 0 another type in "
+                             "initial_conditions.components");
   ValidationOptions options;
   if (!from.file.empty()) options.header = &header;
   options.source = from.source();

@@ -97,8 +97,10 @@ Particles sample_of(const Model& model, const Particles& particles) {
       }
   }
   Particles sample;
+  sample.has_gas = particles.has_gas;
   sample.resize(chosen_ones.size());
   for_each_field([&](const auto& field) {
+    if (!particles.holds(field.info)) return;
     for (std::size_t k = 0; k < chosen_ones.size(); ++k)
       (sample.*field.array)[k] = (particles.*field.array)[chosen_ones[k]];
   });

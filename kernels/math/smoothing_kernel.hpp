@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <numbers>
+
+#include "base/host_device.hpp"
+
+/// Kernels W(r, H) over which particles of gas are spread; beyond the support radius H they are 0.
+namespace grove {
+
+enum class SmoothingKernel : std::uint8_t {
+  wendland_c2,   ///< Dehnen and Aly 2012, MNRAS 425, 1068, table 1: does not pair particles
+  cubic_spline,  ///< Monaghan and Lattanzio 1985, A&A 149, 135
+};
+
+/// The number of neighbours N in 4 pi H^3 rho / 3 = N m.
+GROVE_HOST_DEVICE constexpr double neighbours_of(SmoothingKernel kernel) {
+  return kernel == SmoothingKernel::wendland_c2 ? 100 : 50;
+}
+
+/// W and dW/dr.
+struct KernelValue {
+  double value, slope;
+};
+
+/// At r >= 0, for H > 0; length units of the run.
+GROVE_HOST_DEVICE inline KernelValue kernel_at(SmoothingKernel kernel, double r, double H) {
+  if (!(r < H)) return {0, 0};
+  const double per_h = 1 / H, q = r * per_h, per_volume = per_h * per_h * per_h, rest = 1 - q;
+  if (kernel == SmoothingKernel::wendland_c2) {
+    const double norm = 21 / (2 * std::numbers::pi) * per_volume, cube = rest * rest * rest;
+    return {norm * cube * rest * (1 + 4 * q), -20 * norm * per_h * q * cube};
+  }
+  const double norm = 8 / std::numbers::pi * per_volume;
+  if (q < 0.5) return {norm * (1 + 6 * q * q * (q - 1)), norm * per_h * q * (18 * q - 12)};
+  return {2 * norm * rest * rest * rest, -6 * norm * per_h * rest * rest};
+}
+
+/// dW/dH at the same place, as W is H^-3 times a function of r / H.
+GROVE_HOST_DEVICE inline double slope_by_support(const KernelValue& w, double r, double H) {
+  return -(3 * w.value + r * w.slope) / H;
+}
+
+}  // namespace grove
