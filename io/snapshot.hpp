@@ -118,6 +118,9 @@ struct WriteOptions {
 void write_snapshot(const Communicator& comm, const std::string& path, const Particles& particles,
                     const WriteOptions& options);
 
+/// Datasets of initial conditions, which snapshots are read for; no results.
+std::vector<std::string> initial_fields();
+
 /// The fields that write_snapshot() reads.
 FieldChoice fields_read(const WriteOptions& options);
 

@@ -370,6 +370,14 @@ std::int64_t bytes_per_particle(const WriteOptions& options, std::size_t type) {
       bytes_of_fields([&](const FieldInfo& info) { return is_written(info, options) && info.is_of(type); }));
 }
 
+std::vector<std::string> initial_fields() {
+  std::vector<std::string> names;
+  for_each_field([&](const auto& field) {
+    if (field.info.input) names.emplace_back(field.info.name);
+  });
+  return names;
+}
+
 FieldChoice fields_read(const WriteOptions& options) {
   return [options](const FieldInfo& info) {
     return info.name == fields::position.info.name || info.name == fields::type.info.name ||

@@ -42,6 +42,7 @@ void combine(const Communicator& comm, const CombineOptions& options) {
   const Composition all = compose(comm, components, composition);
 
   WriteOptions write;
+  write.fields = initial_fields();
   write.units = composition.units;
   write_snapshot(comm, options.output, all.particles, write);
   if (!comm.is_master()) return;

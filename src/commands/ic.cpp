@@ -159,6 +159,7 @@ void make_file(const Communicator& comm, const InitialConditionsOptions& options
   require_room(comm, {host_need(comm, model->count(), {})});
   const Particles particles = make_initial_conditions(comm, parameters);
   WriteOptions write;
+  write.fields = initial_fields();
   write.units = units;
   write_snapshot(comm, options.output, particles, write);
   const ModelSummary summary = model_summary(comm, *model, particles, units.gravitational_constant);

@@ -39,8 +39,9 @@ TEST(Migration, brings_whole_particles_to_their_ranks_in_rounds_of_any_size) {
   const int first_rank = comm.size() > 1 ? 1 : 0;
   for (const std::size_t round_bytes :
        {std::size_t{1}, std::size_t{100}, ExchangePlan::default_round_bytes}) {
+    const bool gas = round_bytes > 1;
     const Particles particles =
-        moved(comm, make_particles(comm, Shape::uniform, count, true, first_rank), round_bytes);
+        moved(comm, make_particles(comm, Shape::uniform, count, true, first_rank, gas), round_bytes);
     for (const ParticleId id : particles.id)
       EXPECT_EQ(id % static_cast<ParticleId>(comm.size()), static_cast<ParticleId>(comm.rank()));
     test::expect_whole_particles_once(comm, particles, Shape::uniform, count, true);
@@ -52,7 +53,7 @@ TEST(Migration, brings_whole_particles_few_and_many_at_once) {
   const Communicator comm(MPI_COMM_WORLD);
   const auto ranks = static_cast<std::uint64_t>(comm.size());
   const std::uint64_t count = 3 * ranks * static_cast<std::uint64_t>(Migration::few);
-  Particles particles = make_particles(comm, Shape::uniform, count, true);
+  Particles particles = make_particles(comm, Shape::uniform, count, true, 0, true);
   // A rank sends half of its particles to the next rank, and a tenth of a per cent to the one behind that.
   std::vector<std::uint32_t> departing;
   std::vector<Count> counts(ranks, 0);

@@ -69,8 +69,9 @@ inline void set_particle(Particles& particles, std::size_t at, Shape shape, std:
 
 /// This rank's part of a set, chosen at random; ranks below `first_rank` have none.
 inline Particles make_particles(const Communicator& comm, Shape shape, std::uint64_t count,
-                                bool weighted = false, int first_rank = 0) {
+                                bool weighted = false, int first_rank = 0, bool gas = false) {
   Particles particles;
+  if (gas) particles.hold_gas();
   const auto ranks = static_cast<std::uint64_t>(comm.size() - first_rank);
   for (std::uint64_t i = 0; i < count; ++i) {
     if (first_rank + static_cast<int>(mixed(i + 99) % ranks) != comm.rank()) continue;

@@ -1,0 +1,115 @@
+// Files with gas.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "decomposition/migration.hpp"
+#include "io/snapshot.hpp"
+#include "particles/models/model.hpp"
+#include "physics/run_fixture.hpp"
+#include "run/start/initial_state.hpp"
+#include "support/foreign_formats.hpp"
+#include "support/particles.hpp"
+
+namespace grove {
+namespace {
+
+using testing::gathered_by_id;
+using testing::share_of;
+
+class GasFiles : public ::testing::Test {
+ protected:
+  InitialState state_of(const std::string& source) const {
+    return initial_state(comm_,
+                         parse_parameters("units: {system: none}\ninitial_conditions: " + source +
+                                              "\ngravity: {softening: 0.01}\ntime: {end: 1, step: 1}\n",
+                                          "test", {}));
+  }
+
+  Communicator comm_{MPI_COMM_WORLD}, alone_{MPI_COMM_SELF};
+  testing::TestFolder folder_{comm_, "gas"};
+};
+
+TEST_F(GasFiles, keep_energies_and_results) {
+  ModelParameters evrard;
+  evrard.model = "evrard";
+  evrard.particles = 500;
+  Particles all = make_particles(evrard);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all.internal_energy[i] = 1 + static_cast<double>(i), all.density[i] = 2 + static_cast<double>(i);
+  const std::string file = folder_ / "gas.hdf5";
+  write_snapshot(comm_, file, share_of(comm_, all), {.units = Units::dimensionless()});
+  const Snapshot read = read_snapshot(comm_, file);
+  EXPECT_TRUE(read.header.has_gas);
+  const Particles found = gathered_by_id(comm_, read.particles);
+  EXPECT_EQ(found.internal_energy, all.internal_energy);
+  EXPECT_EQ(found.density, Array<double>(all.size(), 0)) << "is found anew";
+  if (comm_.is_master()) {
+    for (const char* name : {"InternalEnergy", "Density", "SmoothingLength"})
+      EXPECT_TRUE(std::any_of(read.header.fields.begin(), read.header.fields.end(),
+                              [&](const StoredFieldInfo& field) { return field.name == name; }))
+          << name;
+  }
+}
+
+TEST_F(GasFiles, without_energies_are_no_gas) {
+  Particles all = testing::foreign_particles(alone_, 60);
+  std::fill_n(all.type.begin(), 10, gas_type);
+  const std::string file = folder_ / "plain.hdf5";
+  write_snapshot(comm_, file, share_of(comm_, all), {.units = Units::dimensionless()});
+  const InitialState state = state_of("{file: " + file + "}");
+  EXPECT_FALSE(state.particles.has_gas);
+  ASSERT_EQ(state.remarks.size(), 1u);
+  EXPECT_NE(state.remarks[0].find("holds 10 particles of gas (type 0) without internal energies"),
+            std::string::npos);
+}
+
+TEST_F(GasFiles, of_gadget_s_binary_formats_have_energies_in_block_u) {
+  Particles all = testing::foreign_particles(alone_, 60);
+  constexpr std::size_t gas = 10;
+  std::fill_n(all.type.begin(), gas, gas_type);
+  std::fill(all.type.begin() + gas, all.type.end(), std::uint8_t{1});
+  for (const int format : {1, 2})
+    for (const bool swapped : {false, true}) {
+      const testing::GadgetStyle style{.format = format, .swapped = swapped};
+      const std::string file = folder_ / "gas.dat";
+      testing::put(comm_, file, [&] {
+        testing::Bytes energy(swapped);
+        for (std::size_t i = 0; i < gas; ++i) energy.add(0.5f + static_cast<float>(i));
+        return testing::gadget_file(all, style, 0, 0, all.size()) +
+               testing::gadget_block(style, "U   ", energy.text());
+      });
+      const InitialState state = state_of("{file: " + file + "}");
+      ASSERT_TRUE(state.particles.has_gas);
+      const Particles found = gathered_by_id(comm_, state.particles);
+      for (std::size_t i = 0; i < gas; ++i) {
+        const auto at = static_cast<std::size_t>(std::find(found.id.begin(), found.id.end(), all.id[i]) -
+                                                 found.id.begin());
+        EXPECT_EQ(found.internal_energy[at], 0.5 + static_cast<double>(i));
+      }
+      comm_.barrier();
+    }
+}
+
+TEST_F(GasFiles, components_of_other_types_are_no_gas) {
+  EXPECT_TRUE(state_of("{components: [{model: plummer, n: 50}, {model: evrard, n: 100}]}").particles.has_gas);
+  const Particles found =
+      state_of("{components: [{model: plummer, n: 50}, {model: evrard, n: 100, type: {0: 2}}]}").particles;
+  EXPECT_FALSE(found.has_gas);
+  EXPECT_TRUE(found.internal_energy.empty());
+}
+
+TEST_F(GasFiles, refuse_energies_that_no_gas_has) {
+  Particles all = testing::foreign_particles(alone_, 20);
+  std::fill(all.type.begin(), all.type.end(), gas_type);
+  all.hold_gas();
+  std::fill(all.internal_energy.begin(), all.internal_energy.end(), 1.0);
+  all.internal_energy[7] = -1;
+  const std::string file = folder_ / "bad.hdf5";
+  write_snapshot(comm_, file, share_of(comm_, all), {.units = Units::dimensionless()});
+  EXPECT_THROW(state_of("{file: " + file + "}"), Agreed<InputError>);
+}
+
+}  // namespace
+}  // namespace grove
