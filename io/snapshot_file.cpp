@@ -39,7 +39,7 @@ void require_fields(const SnapshotFile& file, std::span<const FileField> fields,
   const FileHeader& header = file.header();
   for (const auto& [info, components, is_whole] : fields)
     for (std::size_t t = 0; t < header.counts.size(); ++t) {
-      const bool may_lack = info.name == fields::id.info.name ||
+      const bool may_lack = info.of_gas || info.name == fields::id.info.name ||
                             (info.name == fields::mass.info.name && header.mass_table[t] != 0);
       if (header.counts[t] > 0 && info.is_of(t) && !may_lack && !file.has(static_cast<int>(t), info.name))
         throw InputError(fmt::format("{}: {} has no {}, which particles of type {} need", path,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/errors.hpp"
 #include "decomposition/migration.hpp"
 #include "io/snapshot.hpp"
 #include "particles/models/model.hpp"

@@ -19,7 +19,7 @@ using testing::expect_same;
 using testing::gathered_by_id;
 using testing::share_of;
 
-Parameters evrard(const std::string& time, const std::string& more = "") {
+Parameters collapse(const std::string& time, const std::string& more = "") {
   return parse_parameters(
       "units: {system: none}\ninitial_conditions: {model: evrard, n: 1500}\n"
       "gravity: {softening: 0.02}\ntime: {begin: 0, " +
@@ -47,16 +47,16 @@ Particles evolved(const Communicator& comm, const Parameters& parameters) {
 }
 
 TEST_P(GasRun, ends_in_the_same_state_on_any_number_of_ranks) {
-  const Parameters parameters = evrard(GetParam());
+  const Parameters parameters = collapse(GetParam());
   expect_same(evolved(comm_, parameters), evolved(alone_, parameters));
 }
 
 TEST_P(GasRun, goes_on_from_each_of_its_steps_bit_for_bit_on_other_ranks) {
   const testing::TestFolder folder(comm_, "gas");
-  Parameters parameters = evrard(GetParam());
+  Parameters parameters = collapse(GetParam());
   parameters.output.folder = folder.path();
   const Particles expected = evolved(alone_, parameters);
-  std::unique_ptr<Simulation> run = std::make_unique<Simulation>(begun(comm_, parameters));
+  std::unique_ptr<Simulation> run(new Simulation(begun(comm_, parameters)));
   for (int leg = 0; !run->is_done(); ++leg) {
     run->step();
     run->write_checkpoint();
@@ -70,7 +70,7 @@ TEST_P(GasRun, goes_on_from_each_of_its_steps_bit_for_bit_on_other_ranks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Steps, GasRun, ::testing::Values(of_one_step, of_block_steps),
-                         [](const auto& info) { return info.index == 0 ? "shared" : "block"; });
+                         [](const auto& kind) { return kind.index == 0 ? "shared" : "block"; });
 
 }  // namespace
 }  // namespace grove

@@ -28,7 +28,7 @@ TEST(InitialConditions, are_the_same_particles_on_any_number_of_ranks) {
     const Particles expected = make_particles(p);  // by one rank alone
     const Particles mine = make_initial_conditions(comm, p);
     const Count before = comm.exclusive_scan(static_cast<Count>(mine.size()));
-    EXPECT_EQ(comm.sum(static_cast<Count>(mine.size())), p.particles);
+    EXPECT_EQ(comm.sum(static_cast<Count>(mine.size())), make_model(p).count());
     for_each_field([&](const auto& field) {
       const auto& part = mine.*field.array;
       const auto& whole = expected.*field.array;
