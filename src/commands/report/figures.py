@@ -13,8 +13,8 @@ from reading import numbers, thinned
 
 MOST_BARS = 120
 
-# Okabe and Ito's colours, which everybody can tell apart, then greys.
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999"]
+# Okabe and Ito's colours, which everybody can tell apart, then grey and black.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#000000"]
 # Phases of timing.csv that a reader tells apart, in the order of a step.
 PHASES = [
     ("walk", ["walk"]),
@@ -24,6 +24,7 @@ PHASES = [
     ("kicks and drifts", ["advance"]),
     ("waiting for ranks", ["wait"]),
     ("tuning", ["tune"]),
+    ("gas", ["gas"]),
     ("audits", ["audit"]),
     ("output", ["output"]),
     ("checkpoints", ["checkpoint"]),
