@@ -124,8 +124,9 @@ std::vector<std::string> initial_fields();
 /// The fields that write_snapshot() reads.
 FieldChoice fields_read(const WriteOptions& options);
 
-/// The bytes that these options write of each particle of a type, one of options.types.
-std::int64_t bytes_per_particle(const WriteOptions& options, std::size_t type);
+/// The bytes that these options write of each particle of a type, one of options.types. has_gas: as
+/// Particles has it.
+std::int64_t bytes_per_particle(const WriteOptions& options, std::size_t type, bool has_gas);
 
 /// Names of the files that write_snapshot makes.
 std::vector<std::string> snapshot_files(const std::string& path, int files);

@@ -238,7 +238,7 @@ class SnapshotWriter {
   std::int64_t bytes(const OutputFile& file) const {
     std::int64_t sum = 1 << 16;
     for (std::size_t t = 0; t < totals_.size(); ++t)
-      sum += (end(file, t) - begin(file, t)) * bytes_per_particle(options_, t);
+      sum += (end(file, t) - begin(file, t)) * bytes_per_particle(options_, t, particles_.has_gas);
     return sum;
   }
 
@@ -365,9 +365,10 @@ std::vector<std::string> snapshot_files(const std::string& path, int files) {
   return names;
 }
 
-std::int64_t bytes_per_particle(const WriteOptions& options, std::size_t type) {
-  return static_cast<std::int64_t>(
-      bytes_of_fields([&](const FieldInfo& info) { return is_written(info, options) && info.is_of(type); }));
+std::int64_t bytes_per_particle(const WriteOptions& options, std::size_t type, bool has_gas) {
+  return static_cast<std::int64_t>(bytes_of_fields([&](const FieldInfo& info) {
+    return is_written(info, options) && info.is_of(type) && (has_gas || !info.of_gas);
+  }));
 }
 
 std::vector<std::string> initial_fields() {

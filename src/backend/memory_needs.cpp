@@ -38,12 +38,13 @@ double nodes_per_particle(const GravityParameters& gravity) {
   throw std::logic_error("no such kind of tree");
 }
 
-double host_bytes_per_particle(const GravityParameters& gravity) {
-  constexpr double with_bisections = 232;
+double host_bytes_per_particle(const GravityParameters& gravity, bool has_gas) {
+  constexpr double with_bisections = 232, of_gas = 345;
   constexpr double builder = 2 * links;  // a builder's own nodes, which grow by doubling
   constexpr double without_nodes =
       with_bisections - nodes_of_bisections * (links + sizeof(NodeCore) + sizeof(NodeMoments) + builder);
-  return without_nodes + nodes_per_particle(gravity) * (node_arrays(gravity) + builder);
+  return without_nodes + (has_gas ? of_gas : 0) +
+         nodes_per_particle(gravity) * (node_arrays(gravity) + builder);
 }
 
 double host_bytes_of_leaf(double particles, const GravityParameters& gravity) {
@@ -70,9 +71,9 @@ double device_bytes_per_particle(int ranks, const GravityParameters& gravity) {
          nodes_per_particle(gravity) * (node_arrays(gravity) + children + refit);
 }
 
-double checkpoint_bytes_per_particle(const GravityParameters& gravity) {
-  constexpr auto of_fields =
-      static_cast<double>(bytes_of_fields([](const FieldInfo& info) { return info.checkpoint; }));
+double checkpoint_bytes_per_particle(const GravityParameters& gravity, bool has_gas) {
+  const auto of_fields = static_cast<double>(
+      bytes_of_fields([=](const FieldInfo& info) { return info.checkpoint && (has_gas || !info.of_gas); }));
   constexpr double headers = 4;  // and what there is by leaf
   const double levels = gravity.criterion == Criterion::opening_cell ? level : 0;
   return of_fields + headers + nodes_per_particle(gravity) * (links + levels);

@@ -13,8 +13,9 @@ namespace grove {
 /// than 2.
 double nodes_per_particle(const GravityParameters& gravity);
 
-/// Memory of the host: fields, trees, and what a decomposition, snapshots and checkpoints take meanwhile.
-double host_bytes_per_particle(const GravityParameters& gravity);
+/// Memory of the host: fields, trees, and what a decomposition, snapshots and checkpoints take meanwhile, or
+/// the search for neighbours in gas.
+double host_bytes_per_particle(const GravityParameters& gravity, bool has_gas = false);
 /// And what the growth of the tree of one leaf, or the walk from it, takes besides.
 double host_bytes_of_leaf(double particles, const GravityParameters& gravity);
 
@@ -23,6 +24,6 @@ double host_bytes_of_leaf(double particles, const GravityParameters& gravity);
 double device_bytes_per_particle(int ranks, const GravityParameters& gravity);
 
 /// A checkpoint: fields and trees.
-double checkpoint_bytes_per_particle(const GravityParameters& gravity);
+double checkpoint_bytes_per_particle(const GravityParameters& gravity, bool has_gas = false);
 
 }  // namespace grove

@@ -286,6 +286,21 @@ TEST_F(RunCheck, looks_into_the_files_of_particles) {
   expect_parts(refusal(file), {"a.hdf5: damaged"});
 }
 
+// Density, smoothing length and internal energy in 11 snapshots, and 68 bytes of all fields of gas in three
+// checkpoints, of 100,000 particles.
+TEST_F(RunCheck, counts_what_gas_takes_unless_its_particles_get_another_type) {
+  Particles gas = testing::scattered_particles(comm, 100000);
+  gas.hold_gas();
+  std::fill(gas.type.begin(), gas.type.end(), gas_type);
+  std::fill(gas.internal_energy.begin(), gas.internal_energy.end(), 1.0);
+  write_snapshot(comm, folder / "gas.hdf5", gas, {.units = Units::dimensionless()});
+  const auto disk = [&](const std::string& type) {
+    return numbers(told(write_parameters("components: [{file: " + folder / ("gas.hdf5" + type) + "}]")),
+                   "disk +([0-9.]+) MB")[0];
+  };
+  EXPECT_NEAR(disk("") - disk(", type: {0: 1}"), 0.1 * (11 * 24 + 3 * 68), 1) << "megabytes, rounded";
+}
+
 TEST_F(RunCheck, tells_what_a_run_would_note_of_its_files) {
   testing::put(comm, folder / "bare.dat", [] {
     const Communicator alone(MPI_COMM_SELF);
@@ -355,7 +370,7 @@ TEST_F(RunCheck, knows_how_long_snapshots_are) {
     const WriteOptions options{.fields = fields};
     write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, n), options);
     const auto found = static_cast<double>(std::filesystem::file_size(folder / "a.hdf5"));
-    EXPECT_NEAR(found, static_cast<double>(n * bytes_per_particle(options, 1)), 30000);
+    EXPECT_NEAR(found, static_cast<double>(n * bytes_per_particle(options, 1, false)), 30000);
     comm.barrier();
   }
 }

@@ -102,7 +102,9 @@ TEST(MemoryNeeds, hold_what_was_measured) {
   expect(device_bytes_per_particle(1, published_kd_tree()) - device_bytes_per_particle(1, bisections), 391,
          "published kd-trees on a GPU, beyond bisections");
   EXPECT_GT(device_bytes_per_particle(2, bisections), device_bytes_per_particle(1, bisections));
+  expect(host_bytes_per_particle(bisections, true), 571, "gas in block steps");
   EXPECT_EQ(checkpoint_bytes_per_particle(bisections), 110);
+  EXPECT_EQ(checkpoint_bytes_per_particle(bisections, true), 178);
 }
 
 }  // namespace

@@ -39,8 +39,6 @@ constexpr double megabyte = 1e6;
 constexpr int checkpoints_at_once = 3;
 /// Rows and lines of a longest step, with energies and rungs, and of another.
 constexpr double log_bytes_per_longest_step = 2400, log_bytes_per_step = 1100;
-/// Memory of a particle anywhere.
-constexpr auto of_fields = static_cast<double>(bytes_of_fields());
 /// The deepest rung, if nothing tells how short steps become.
 constexpr double guessed_steps_each = 64;
 
@@ -60,6 +58,7 @@ RunAhead afresh(const Parameters& parameters, const Beginning& start) {
     if (parameters.output.types >> t & 1) ahead.written += static_cast<double>(start.counts[t]);
   }
   ahead.certainly_written = ahead.written;
+  ahead.has_gas = start.has_gas;
   if (parameters.decomposition.leaves > ahead.particles)
     throw InputError(fmt::format("{} leaves are asked for, but there are only {} particles",
                                  parameters.decomposition.leaves, ahead.particles));
@@ -89,6 +88,7 @@ RunAhead going_on(const Parameters& parameters, const Checkpoint& from) {
                                                  parameters.time.end, parameters.shown);
   RunAhead ahead;
   ahead.particles = from.manifest.particles;
+  ahead.has_gas = run.has_gas;
   ahead.written = static_cast<double>(ahead.particles);  // at most: a checkpoint does not tell them by type
   if (parameters.output.types == all_types) ahead.certainly_written = ahead.written;
   ahead.steps = static_cast<double>(timeline.steps() - run.clock.step);
@@ -111,11 +111,11 @@ double particles_that_fit(double bytes, int ranks, const HostUse& use) {
 }
 
 /// The least and the most bytes of a particle in a snapshot, by type.
-std::pair<double, double> bytes_written(const WriteOptions& options) {
+std::pair<double, double> bytes_written(const WriteOptions& options, bool has_gas) {
   double least = std::numeric_limits<double>::infinity(), most = 0;
   for (std::size_t t = 0; t < particle_types; ++t) {
     if (!(options.types >> t & 1)) continue;
-    const auto bytes = static_cast<double>(bytes_per_particle(options, t));
+    const auto bytes = static_cast<double>(bytes_per_particle(options, t, has_gas));
     least = std::min(least, bytes), most = std::max(most, bytes);
   }
   return {std::min(least, most), most};
@@ -176,6 +176,7 @@ Beginning beginning_of(const Communicator& comm, const Parameters& parameters) {
                                                           .h = h_of(parameters)});
       for (std::size_t t = 0; t < header.counts.size(); ++t) add(t, header.counts[t]);
       std::ranges::copy(remarks_on(part.file, header), std::back_inserter(start.remarks));
+      start.has_gas = start.has_gas || header.has_gas;
       if (!start.file_units) start.file_units = header.file_units;
       if (from.components.empty()) start.time = time_of(header, parameters);
     } else if (is_cosmological(part.model.model)) {
@@ -185,10 +186,12 @@ Beginning beginning_of(const Communicator& comm, const Parameters& parameters) {
     } else {
       comm.together([&] {
         const Model model = make_model(part.model);
+        start.has_gas = start.has_gas || model.has_gas();
         for (const Component& component : model.components()) add(component.type, component.count);
       });
     }
   }
+  start.has_gas = start.has_gas && start.counts[gas_type] > 0;  // else it was given other types
   return start;
 }
 
@@ -209,7 +212,8 @@ double host_bytes_of_rank(double particles, int ranks, const HostUse& use) {
   constexpr double program = 60e6, drawing = 60e6, per_surface = 2500;
   const double largest_leaf = std::min(particles, static_cast<double>(use.leaf_size));
   return program + (use.pictures ? drawing : 0) + bytes_of_mesh(use.mesh) / ranks +
-         host_bytes_per_particle(use.gravity) * particles + host_bytes_of_leaf(largest_leaf, use.gravity) +
+         host_bytes_per_particle(use.gravity, use.has_gas) * particles +
+         host_bytes_of_leaf(largest_leaf, use.gravity) +
          per_surface * std::min(ranks - 1, 7) * std::pow(particles, 2.0 / 3);
 }
 
@@ -245,7 +249,8 @@ Need host_need(const Communicator& comm, Count particles, const HostUse& use) {
       .name = "memory",
       .where = fmt::format(" on host {}, {:.0f} MB on each of its {} ranks", name, of_rank / megabyte, ranks),
       .bytes = of_rank * ranks,
-      .at_least = of_fields * static_cast<double>(particles) / comm.size() * ranks,
+      .at_least = static_cast<double>(bytes_of_fields(use.has_gas)) * static_cast<double>(particles) /
+                  comm.size() * ranks,
       .available = room[worst],
       .remedy = fmt::format("{:.3g} particles fit on {} ranks like its {}; use more hosts",
                             particles_that_fit(share(worst), comm.size(), use), comm.size(), ranks)};
@@ -271,7 +276,8 @@ std::optional<Need> device_need(const Communicator& comm, const BackendChoice& c
                                          of_rank / megabyte, least.users)
                            : " on each GPU",
               .bytes = of_rank * least.users,
-              .at_least = of_fields * static_cast<double>(particles) / comm.size() * least.users,
+              .at_least = static_cast<double>(bytes_of_fields()) * static_cast<double>(particles) /
+                          comm.size() * least.users,
               .available = least.available,
               .remedy = fmt::format("{:.3g} particles fit on such GPUs for {} ranks, or use more",
                                     least.share() * comm.size() / each, comm.size())};
@@ -282,11 +288,11 @@ Need disk_need(const Communicator& comm, const Parameters& parameters, const Run
   WriteOptions options;
   options.fields = parameters.output.fields;
   options.types = parameters.output.types;
-  const auto [least, most] = bytes_written(options);
+  const auto [least, most] = bytes_written(options, ahead.has_gas);
   const double snapshot =
       ahead.written * most + (parameters.output.render ? bytes_of_picture(parameters.output.view) : 0);
   const double checkpoints = std::max(1, checkpoints_at_once - folder.checkpoints) *
-                             checkpoint_bytes_per_particle(parameters.gravity) *
+                             checkpoint_bytes_per_particle(parameters.gravity, ahead.has_gas) *
                              static_cast<double>(ahead.particles);
   const double beside = checkpoints + known_log_bytes(ahead);
   Need need{.name = "disk",
@@ -312,7 +318,8 @@ std::vector<Need> needs_of(const Communicator& comm, const Parameters& parameter
                                     {.pictures = parameters.output.render,
                                      .gravity = parameters.gravity,
                                      .leaf_size = leaf_size_of(parameters.decomposition, ahead.particles),
-                                     .mesh = parameters.output.power ? usual_mesh(ahead.particles) : 0})};
+                                     .mesh = parameters.output.power ? usual_mesh(ahead.particles) : 0,
+                                     .has_gas = ahead.has_gas})};
   if (auto need = device_need(comm, choice, ahead.particles, parameters.gravity))
     needs.push_back(*std::move(need));
   needs.push_back(disk_need(comm, parameters, ahead, replaces));

@@ -21,6 +21,7 @@ struct RunAhead {
   double steps_each = 1;         ///< steps of all lengths in a longest one
   bool is_guess = false;         ///< whether steps_each is
   double snapshots = 0;
+  bool has_gas = false;  ///< Particles::has_gas
 };
 
 /// The particles and the time that a run begins with.
@@ -29,6 +30,7 @@ struct Beginning {
   double time = 0;                             ///< of the file, or 0
   std::vector<std::string> remarks{};          ///< what a user might not expect of the files
   std::optional<Units> file_units{};           ///< that the first of the files states
+  bool has_gas = false;                        ///< Particles::has_gas
 };
 
 /// Collective. Reads it from the model, which is not made, or from the file, which is opened and checked, and
@@ -47,6 +49,7 @@ struct HostUse {
   GravityParameters gravity{};
   Count leaf_size = 0;  ///< particles of the largest leaf; 0: so few that they do not count
   int mesh = 0;         ///< of power spectra, points along an edge
+  bool has_gas = false;
 };
 /// Bytes of RAM that a rank takes at its peak, program included: an upper envelope of what was measured on 1
 /// to 16 ranks with the default accuracy (backend/memory_needs.hpp).
