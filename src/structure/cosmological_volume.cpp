@@ -15,6 +15,8 @@
 #include "comm/exchange_plan.hpp"
 #include "cosmology/growth.hpp"
 #include "structure/displacements.hpp"
+#include "structure/glass_sites.hpp"
+#include "structure/mesh_reading.hpp"
 
 namespace grove {
 namespace {
@@ -87,13 +89,79 @@ double wrapped(double x, double box) {
   return inside < box ? inside : 0;
 }
 
+/// Modes that the lattice has. In a mesh with more points the others are 0.
 Array<Complex> density_of(const MeshPart& part, const CosmologicalVolume& volume,
                           const Expansion& expansion) {
   const LinearSpectrum spectrum(volume.cosmology.omega_matter, volume.spectrum);
   const double growth = power_growth(expansion, volume.redshift);
-  return gaussian_field(
+  Array<Complex> modes = gaussian_field(
       part, [&](double k) { return growth * spectrum(k); },
       volume.box / volume.megaparsec * volume.spectrum.h, volume.noise);
+  const auto is_beyond = [&](int number) { return 2 * std::abs(number) >= volume.sites; };
+  part.for_each_mode([&](const Mode& mode, std::size_t index) {
+    if (is_beyond(mode.x) || is_beyond(mode.y) || is_beyond(mode.z)) modes[index] = 0;
+  });
+  return modes;
+}
+
+/// Sites along an edge of a glass; 0: it is no cube of a whole number.
+int edge_of(const std::vector<Vec3d>& glass) {
+  const int m = static_cast<int>(std::lround(std::cbrt(static_cast<double>(glass.size()))));
+  return static_cast<std::size_t>(m) * static_cast<std::size_t>(m) * static_cast<std::size_t>(m) ==
+                 glass.size()
+             ? m
+             : 0;
+}
+
+GlassSites glass_sites(const CosmologicalVolume& v) { return {v.glass, v.sites / edge_of(v.glass)}; }
+
+/// The place of a site of a glass: in the box, or from its middle.
+Vec3d place_of(const CosmologicalVolume& v, const Vec3d& site) {
+  const double origin = v.radius ? 0.5 : 0;
+  return v.box * (site - Vec3d{origin, origin, origin});
+}
+
+bool has_site(const CosmologicalVolume& v, const Vec3d& site) {
+  return !v.radius || norm(place_of(v, site)) <= *v.radius;
+}
+
+/// In spacings of a mesh from the middle of its first cell.
+Vec3d spacings(const Vec3d& site, int points) {
+  return static_cast<double>(points) * site - Vec3d{0.5, 0.5, 0.5};
+}
+
+/// Ids of a glass' particles whose nearest point is on this rank's planes; these follow each other.
+std::vector<ParticleId> glass_ids(const MeshPart& part, const CosmologicalVolume& v) {
+  const GlassSites sites = glass_sites(v);
+  const auto first_behind = [&](int plane) {
+    Count low = 0, high = sites.count();
+    while (low < high) {
+      const Count middle = low + (high - low) / 2;
+      const double u = spacings(sites.place(middle), part.points).x;
+      std::floor(u + 0.5) < plane ? low = middle + 1 : high = middle;
+    }
+    return low;
+  };
+  std::vector<ParticleId> ids;
+  if (part.planes.count() == 0) return ids;
+  const Count last = first_behind(part.planes.last);
+  for (Count i = first_behind(part.planes.first); i < last; ++i)
+    if (has_site(v, sites.place(i))) ids.push_back(static_cast<ParticleId>(i) + 1);
+  return ids;
+}
+
+/// Positions and momenta of a glass' particles along one axis.
+void displace_glass(Particles& particles, const MeshTransform& transform, int axis,
+                    const CosmologicalVolume& v, Array<double> shift, Array<double> momentum) {
+  const GlassSites sites = glass_sites(v);
+  const MeshReading shifts(transform, std::move(shift)), momenta(transform, std::move(momentum));
+  for (std::size_t i = 0; i < particles.id.size(); ++i) {
+    const Vec3d site = sites.place(static_cast<Count>(particles.id[i] - 1));
+    const Vec3d u = spacings(site, transform.part().points);
+    const double place = place_of(v, site)[axis] + shifts.at(u);
+    particles.position[i][axis] = v.radius ? place : wrapped(place, v.box);
+    particles.velocity[i][axis] = momenta.at(u);
+  }
 }
 
 /// Positions and momenta along one axis.
@@ -144,6 +212,20 @@ void share_equally(const Communicator& comm, Particles& particles) {
   });
 }
 
+void check_glass(const CosmologicalVolume& v) {
+  const int edge = edge_of(v.glass);
+  if (edge == 0)
+    throw InputError(fmt::format(
+        "a glass must have as many particles as a cube of a whole number; this one has {}", v.glass.size()));
+  if (v.sites % edge != 0)
+    throw InputError(
+        fmt::format("a glass of {}^3 particles fills boxes of sites that are a multiple of {}; {} are none",
+                    edge, edge, v.sites));
+  for (const Vec3d& g : v.glass)
+    for (int axis = 0; axis < 3; ++axis)
+      if (!(g[axis] >= 0 && g[axis] < 1)) throw InputError("a glass must be within its box");
+}
+
 }  // namespace
 
 void check(const CosmologicalVolume& v) {
@@ -159,6 +241,7 @@ void check(const CosmologicalVolume& v) {
                     *v.radius, v.box));
   if (!(std::isfinite(v.redshift) && v.redshift >= 0))
     throw InputError(fmt::format("a cosmological volume: redshift = {} must not be negative", v.redshift));
+  if (!v.glass.empty()) check_glass(v);
   if (count_of(v) == 0)
     throw InputError(fmt::format("a cosmological sphere: radius = {} holds no site, which are {} apart",
                                  *v.radius, v.box / v.sites));
@@ -169,7 +252,14 @@ void check(const CosmologicalVolume& v) {
     if (k > 0) spectrum(k);  // where a table does not reach, it says so
 }
 
-Count count_of(const CosmologicalVolume& volume) { return Sites(volume).count(); }
+Count count_of(const CosmologicalVolume& volume) {
+  if (volume.glass.empty()) return Sites(volume).count();
+  const GlassSites sites = glass_sites(volume);
+  if (!volume.radius) return sites.count();
+  Count count = 0;
+  for (Count i = 0; i < sites.count(); ++i) count += has_site(volume, sites.place(i)) ? 1 : 0;
+  return count;
+}
 
 double particle_mass(const CosmologicalVolume& v) {
   const double critical =
@@ -181,24 +271,32 @@ Particles make_particles(const Communicator& comm, const CosmologicalVolume& vol
                          const std::function<void()>& pause) {
   comm.together([&] { check(volume); });
   const Expansion expansion(volume.cosmology);
-  const MeshTransform transform(comm, volume.sites);
+  const bool is_lattice = volume.glass.empty();
+  const MeshTransform transform(comm, is_lattice ? volume.sites : 2 * volume.sites);
   const MeshPart& part = transform.part();
   std::optional<Displacements> displacements;
   displacements.emplace(transform, density_of(part, volume, expansion), volume.box, volume.second_order,
-                        pause);
+                        pause, !is_lattice);
   const Sites sites(volume);
   Particles particles;
-  sites.for_each(part.planes.first, part.planes.last, [&](int x, int y, int z) {
-    particles.id.push_back(
-        (static_cast<ParticleId>(x) * static_cast<ParticleId>(volume.sites) + static_cast<ParticleId>(y)) *
-            static_cast<ParticleId>(volume.sites) +
-        static_cast<ParticleId>(z) + 1);
-  });
+  if (!is_lattice) {
+    const std::vector<ParticleId> ids = glass_ids(part, volume);
+    particles.id.assign(ids.begin(), ids.end());
+  } else
+    sites.for_each(part.planes.first, part.planes.last, [&](int x, int y, int z) {
+      particles.id.push_back(
+          (static_cast<ParticleId>(x) * static_cast<ParticleId>(volume.sites) + static_cast<ParticleId>(y)) *
+              static_cast<ParticleId>(volume.sites) +
+          static_cast<ParticleId>(z) + 1);
+    });
   particles.position.resize(particles.id.size());
   particles.velocity.resize(particles.id.size());
   for (int axis = 0; axis < 3; ++axis) {
-    const auto [shift, momentum] = motion(*displacements, axis, volume, expansion);
-    displace(particles, part, sites, axis, volume, shift, momentum);
+    auto [shift, momentum] = motion(*displacements, axis, volume, expansion);
+    if (is_lattice)
+      displace(particles, part, sites, axis, volume, shift, momentum);
+    else
+      displace_glass(particles, transform, axis, volume, std::move(shift), std::move(momentum));
     if (pause) pause();
   }
   displacements.reset();
@@ -217,9 +315,12 @@ DisplacementSummary displacements_of(const Communicator& comm, const Cosmologica
   for (std::size_t i = 0; i < particles.size(); ++i) {
     const ParticleId site = particles.id[i] - 1;
     const ParticleId number[] = {site / (n * n), site / n % n, site % n};
+    Vec3d from;
+    for (int axis = 0; axis < 3; ++axis) from[axis] = sites.place(static_cast<int>(number[axis]));
+    if (!volume.glass.empty()) from = place_of(volume, glass_sites(volume).place(static_cast<Count>(site)));
     double square = 0;
     for (int axis = 0; axis < 3; ++axis) {
-      double shift = particles.position[i][axis] - sites.place(static_cast<int>(number[axis]));
+      double shift = particles.position[i][axis] - from[axis];
       if (!volume.radius) shift -= volume.box * std::round(shift / volume.box);
       square += shift * shift;
     }

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "comm/communicator.hpp"
 #include "cosmology/linear_spectrum.hpp"
@@ -10,8 +11,8 @@
 
 namespace grove {
 
-/// A part of a universe early on, as particles on the sites of a lattice in a periodic box, or in a sphere
-/// that is cut out of it, which linear fluctuations have displaced.
+/// A part of a universe early on, as particles on the sites of a lattice, or of a glass, in a periodic box,
+/// or in a sphere that is cut out of it, which linear fluctuations have displaced.
 struct CosmologicalVolume {
   Cosmology cosmology{};
   SpectrumParameters spectrum{};
@@ -19,7 +20,10 @@ struct CosmologicalVolume {
   double megaparsec = 1e3;            ///< in the unit of length
   double gravitational_constant = 1;  ///< in the units of the others
   int sites = 0;                      ///< along each edge; they are in the middles of cells
-  double box = 0;                     ///< comoving edge, length
+  /// Sites of a glass, which are those of the lattice then in number alone: places in a box of edge 1, sorted
+  /// along x, m^3 of them; they fill the box sites / m times along each edge. Empty: the lattice's.
+  std::vector<Vec3d> glass{};
+  double box = 0;  ///< comoving edge, length
   std::optional<double>
       radius{};  ///< of a sphere about the middle of the box; of its sites, before they move
   double redshift = 49;
@@ -35,13 +39,15 @@ Count count_of(const CosmologicalVolume& volume);
 double particle_mass(const CosmologicalVolume& volume);
 
 /// The particles, of type 1: comoving positions, in [0, box) of a box, about the origin of a sphere; as
-/// velocities canonical momenta over mass, p = a^2 dx/dt; ids 1 + (i n + j) n + k by the site. Each rank gets
+/// velocities canonical momenta over mass, p = a^2 dx/dt; ids 1 + (i n + j) n + k by the site, or 1 + the
+/// number of a glass' one. Each rank gets
 /// an equal share in the order of ids. They have the same bits on any number of ranks. Collective; InputError
 /// on all ranks together. pause (optional): called by all ranks together now and then; what it throws ends
 /// the work.
 ///
-/// Cost: 13 Fourier transforms of sites^3 points, 3 to first order; memory of a rank: 50 bytes for each of
-/// its sites, and then 50 for each site and 60 for each particle.
+/// Waves are those of the lattice, with a glass on a mesh of twice as many points along each edge. Cost: 13
+/// Fourier transforms of sites^3 points, 3 to first order; memory of a rank: 50 bytes for each of its sites,
+/// and then 50 for each site and 60 for each particle.
 Particles make_particles(const Communicator& comm, const CosmologicalVolume& volume,
                          const std::function<void()>& pause = {});
 

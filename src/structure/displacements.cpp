@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "structure/gaussian_field.hpp"
+#include "structure/mesh_reading.hpp"
 
 namespace grove {
 namespace {
@@ -25,8 +26,8 @@ void shift_to_middles(const MeshPart& part, Array<Complex>& modes) {
 }  // namespace
 
 Displacements::Displacements(const MeshTransform& transform, Array<Complex> density, double box,
-                             bool second_order, const std::function<void()>& pause)
-    : transform_(transform), box_(box), first_(std::move(density)) {
+                             bool second_order, const std::function<void()>& pause, bool for_clouds)
+    : transform_(transform), box_(box), for_clouds_(for_clouds), first_(std::move(density)) {
   shift_to_middles(transform_.part(), first_);
   if (second_order) second_ = source(pause);
 }
@@ -74,9 +75,11 @@ Array<Complex> Displacements::source(const std::function<void()>& pause) const {
 Array<double> Displacements::gradient(const Array<Complex>& from, int axis, double sign) const {
   Array<Complex> modes(from.size());
   const double unit = sign * box_ / (2 * std::numbers::pi);
+  const auto cloud = [n = transform_.part().points](int number) { return cloud_transform(number, n); };
   transform_.part().for_each_mode([&](const Mode& mode, std::size_t index) {
     const bool counts = mode.square() > 0 && !is_nyquist(transform_.part(), mode);
-    const double factor = counts ? unit * component(mode, axis) / static_cast<double>(mode.square()) : 0;
+    double factor = counts ? unit * component(mode, axis) / static_cast<double>(mode.square()) : 0;
+    if (for_clouds_) factor /= cloud(mode.x) * cloud(mode.y) * cloud(mode.z);
     modes[index] = Complex(-factor * from[index].imag(), factor * from[index].real());
   });
   return transform_.backward(std::move(modes));

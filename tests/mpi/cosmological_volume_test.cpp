@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numbers>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "base/errors.hpp"
 #include "base/units.hpp"
@@ -24,6 +27,26 @@ CosmologicalVolume volume_of(int sites) {
   return v;
 }
 
+/// A lattice of m sites along an edge, as a glass.
+std::vector<Vec3d> lattice_as_glass(int m) {
+  std::vector<Vec3d> glass;
+  const auto at = [m](int i) { return (i + 0.5) / m; };
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < m; ++j)
+      for (int k = 0; k < m; ++k) glass.push_back({at(i), at(j), at(k)});
+  return glass;
+}
+
+/// Random places, sorted along x.
+std::vector<Vec3d> random_glass(std::size_t count) {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> uniform;
+  std::vector<Vec3d> glass(count);
+  for (Vec3d& g : glass) g = {uniform(random), uniform(random), uniform(random)};
+  std::sort(glass.begin(), glass.end(), [](const Vec3d& a, const Vec3d& b) { return a.x < b.x; });
+  return glass;
+}
+
 TEST(CosmologicalVolume, of_the_published_sphere_has_so_many_particles) {
   CosmologicalVolume v = volume_of(256);
   EXPECT_EQ(count_of(v), 1 << 24);
@@ -36,9 +59,10 @@ TEST(CosmologicalVolume, of_the_published_sphere_has_so_many_particles) {
 
 TEST(CosmologicalVolume, has_the_same_particles_on_any_number_of_ranks) {
   const Communicator comm(MPI_COMM_WORLD), alone = comm.split(comm.rank());
-  for (const bool is_sphere : {false, true}) {
+  for (int kind = 0; kind < 4; ++kind) {
     CosmologicalVolume v = volume_of(10);
-    if (is_sphere) v.radius = 50e3;
+    if (kind % 2 == 1) v.radius = 50e3;
+    if (kind >= 2) v.glass = random_glass(125);
     const Particles all = make_particles(alone, v), mine = make_particles(comm, v);
     EXPECT_EQ(static_cast<Count>(all.size()), count_of(v));
     const auto before = static_cast<std::size_t>(comm.exclusive_scan(static_cast<Count>(mine.size())));
@@ -72,6 +96,39 @@ TEST(CosmologicalVolume, a_sphere_is_the_middle_of_its_box) {
     const Vec3d middle{v.box / 2, v.box / 2, v.box / 2};
     EXPECT_LT(norm(sphere.position[i] + middle - box.position[in_box]), 1e-10);
   }
+}
+
+// What is read between the points of a mesh has images of its waves: of a wave of n of the mesh's N points
+// (n / (N - n))^3 of its size on each axis, 1/27 of the shortest, which are a small part.
+TEST(CosmologicalVolume, a_glass_moves_with_the_waves_of_the_lattice) {
+  const Communicator comm(MPI_COMM_WORLD);
+  CosmologicalVolume v = volume_of(12);
+  const Communicator alone = comm.split(comm.rank());
+  const Particles lattice = make_particles(alone, v);
+  v.glass = lattice_as_glass(12);
+  const Particles glass = make_particles(alone, v);
+  const double rms = displacements_of(alone, v, glass).rms;
+  double shifts = 0, momenta = 0, all = 0;
+  ASSERT_EQ(glass.size(), lattice.size());
+  for (std::size_t i = 0; i < lattice.size(); ++i) {
+    Vec3d apart = glass.position[i] - lattice.position[i];
+    for (int axis = 0; axis < 3; ++axis) apart[axis] -= v.box * std::round(apart[axis] / v.box);
+    shifts += norm2(apart);
+    momenta += norm2(glass.velocity[i] - lattice.velocity[i]);
+    all += norm2(lattice.velocity[i]);
+  }
+  EXPECT_LT(std::sqrt(shifts / static_cast<double>(lattice.size())) / rms, 0.02);
+  EXPECT_LT(std::sqrt(momenta / all), 0.02);
+}
+
+TEST(CosmologicalVolume, of_a_glass_has_as_many_particles_as_sites) {
+  CosmologicalVolume v = volume_of(8);
+  v.glass = random_glass(64);
+  EXPECT_EQ(count_of(v), 512);
+  v.sites = 10;
+  EXPECT_THROW(check(v), InputError) << "10 is no multiple of 4";
+  v.glass.pop_back();
+  EXPECT_THROW(check(v), InputError) << "63 is no cube";
 }
 
 TEST(CosmologicalVolume, moves_along_the_growing_mode) {
