@@ -12,6 +12,7 @@ namespace grove {
 /// run.
 struct CosmologicalModelParameters {
   Count sites = 0;                 ///< of the lattice, along each edge
+  std::string glass;               ///< file with the places of sites; empty: a lattice
   std::optional<double> box_size;  ///< edge of the periodic box
   std::optional<double> radius;    ///< of a sphere in its middle
   std::optional<double> redshift;  ///< unset: that of time.begin
@@ -30,7 +31,7 @@ inline bool is_cosmological(const std::string& model) {
 
 /// Its keys.
 inline const std::vector<std::string> cosmological_model_keys = {
-    "sites", "box_size", "radius", "redshift", "displacements", "spectrum", "fixed", "paired"};
+    "sites", "glass", "box_size", "radius", "redshift", "displacements", "spectrum", "fixed", "paired"};
 
 /// Words of `displacements`.
 inline const std::vector<std::string> displacement_words = {"2lpt", "zeldovich"};

@@ -114,6 +114,10 @@ std::vector<Row> cosmological_rows(const std::string& s) {
   return {
       {s, "sites", of_universe(&C::sites), dimension::none, Range{0, 1 << 20}, optional,
        "cosmological-box, cosmological-sphere: sites of the lattice along each edge of the box"},
+      {s, "glass", of_universe(&C::glass), dimension::none, any, optional,
+       "of both: a file of `grove ic glass`, whose m^3 particles are the sites, sites / m times along each "
+       "edge "
+       "of the box, in place of a lattice"},
       {s, "box_size", of_universe(&C::box_size), dimension::length, positive, optional,
        "of both: comoving edge of the periodic box that the fluctuations are made in"},
       {s, "radius", of_universe(&C::radius), dimension::length, positive, optional,

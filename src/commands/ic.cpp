@@ -14,6 +14,7 @@
 #include "commands/commands.hpp"
 #include "commands/count.hpp"
 #include "commands/ic_cosmological.hpp"
+#include "commands/ic_glass.hpp"
 #include "io/file.hpp"
 #include "io/snapshot.hpp"
 #include "particles/models/model.hpp"
@@ -80,8 +81,10 @@ std::string model_help() {
   std::string help = "One of";
   for (const ModelInfo& info : model_infos()) help += fmt::format("\n  {}: {}", info.name, info.description);
   return help +
-         fmt::format("\n  {}: a periodic box of an early universe\n  {}: a sphere that is cut out of one",
-                     cosmological_box, cosmological_sphere);
+         fmt::format(
+             "\n  {}: a periodic box of an early universe\n  {}: a sphere that is cut out of one\n  {}: even "
+             "particles for these, in place of a lattice",
+             cosmological_box, cosmological_sphere, glass_model);
 }
 
 /// Refuses an option that the model would ignore.
@@ -118,6 +121,17 @@ ModelParameters resolve(const InitialConditionsOptions& options, const Units& un
   return parameters;
 }
 
+/// Refuses an option of the models that have formulas.
+void check_glass(const InitialConditionsOptions& options) {
+  const auto refuse = [](const std::string& option) {
+    throw InputError(
+        fmt::format("the model {} does not depend on {}, but on -n and --seed", glass_model, option));
+  };
+  for (const ValueOption& option : options.values)
+    if (!option.text.empty()) refuse(option.name);
+  if (!options.cosmological_option.empty()) refuse(options.cosmological_option);
+}
+
 /// Refuses an option of the other models.
 void check_cosmological(const InitialConditionsOptions& options) {
   const auto refuse = [&](const std::string& option) {
@@ -143,6 +157,14 @@ void make_file(const Communicator& comm, const InitialConditionsOptions& options
     });
     return make_cosmological_file(comm, options.model.model, options.model.seed, options.cosmological,
                                   options.output);
+  }
+  if (options.model.model == glass_model) {
+    comm.together([&] {
+      check_glass(options);
+      if (comm.is_master())
+        require_output(options.output, options.overwrite ? Existing::replace : Existing::keep);
+    });
+    return make_glass_file(comm, options.model.particles, options.model.seed, options.output);
   }
   const Units units = options.units == "galactic" ? Units::galactic() : Units::dimensionless();
   ModelParameters parameters;

@@ -77,6 +77,8 @@ void add_cosmological_options(CLI::App& command, CosmologicalOptions& o) {
   };
   add_count(command, "--sites", o.model.sites, Count{2}, "Sites of the lattice along each edge of the box")
       ->group(group);
+  add("--glass", o.model.glass, "Sites from this file of `grove ic glass`, in place of a lattice")
+      ->type_name("FILE");
   add("--box-size", o.box_size, "Comoving edge of the periodic box of the fluctuations")->type_name("LENGTH");
   add("--radius", o.radius, "cosmological-sphere: comoving radius, about the middle of the box")
       ->type_name("LENGTH");

@@ -14,6 +14,7 @@
 #include "io/snapshot.hpp"
 #include "run/start/cosmological_model.hpp"
 #include "run/start/initial_state.hpp"
+#include "structure/power_spectrum.hpp"
 #include "support/particles.hpp"
 #include "support/run_command.hpp"
 
@@ -235,6 +236,35 @@ TEST_F(CosmologicalConditions, say_what_is_wrong) {
   expect_message("initial_conditions.n", [&] { parse({"initial_conditions.n=8"}); });
   expect_message("is of the models cosmological-box", [&] { parse({"initial_conditions.model=plummer"}); });
   expect_message("sites = 1", [&] { parse({"initial_conditions.sites=1"}); });
+}
+
+/// Power of a file's particles in units of the box, by shells of one fundamental wavenumber.
+std::vector<PowerBin> power_of(const Communicator& comm, const std::string& file, int mesh) {
+  const Snapshot snapshot = read_snapshot(comm, file, {.unstated = Units::dimensionless(), .comoving = true});
+  const PowerOptions options{.box = snapshot.header.box_size.x, .mesh = mesh};
+  return power_spectrum(comm, snapshot.particles.position, snapshot.particles.mass, options);
+}
+
+TEST_F(CosmologicalConditions, of_a_glass_have_little_power_but_the_linear_one) {
+  const std::vector<std::string> words = {"glass", "-n", "512"};
+  const std::string glass = make("glass.hdf5", words);
+  EXPECT_EQ(content(glass), content(make("glass.hdf5", words, true)));
+  const std::vector<PowerBin> even = power_of(comm_, glass, 32);
+  // Of forces between pairs no power is left but k^4 (Zel'dovich 1965): 1.2e-5 of the shot noise at the
+  // longest waves, 11 times as much at waves of half that length; 16 but for the few modes.
+  EXPECT_LT(even[0].power, 5e-5 * even[0].shot_noise);
+  EXPECT_GT(even[1].power, 5 * even[0].power);
+  EXPECT_LT(even[2].power, 5e-3 * even[2].shot_noise);
+
+  std::vector<std::string> box = box_words();
+  box[2] = "16";
+  const std::string lattice = make("lattice.hdf5", box);
+  box.insert(box.end(), {"--glass", glass});
+  const std::string displaced = make("displaced.hdf5", box);
+  EXPECT_EQ(content(displaced), content(make("displaced.hdf5", box, true)));
+  const std::vector<PowerBin> expected = power_of(comm_, lattice, 64), found = power_of(comm_, displaced, 64);
+  // The same modes, and the glass' own power beside them: 1e-2 of the longest waves'.
+  for (const std::size_t i : {0U, 1U}) EXPECT_NEAR(found[i].power / expected[i].power, 1, 0.05) << i;
 }
 
 }  // namespace

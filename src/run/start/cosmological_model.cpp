@@ -4,9 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <tuple>
+#include <vector>
 
+#include "base/box.hpp"
 #include "base/errors.hpp"
 #include "io/file.hpp"
+#include "io/snapshot.hpp"
 
 namespace grove {
 namespace {
@@ -34,6 +39,26 @@ SpectrumParameters spectrum_of(const Parameters& p, const std::string& table) {
   return spectrum;
 }
 
+/// The places of a glass, over the edge of its box, sorted along x. Collective.
+std::vector<Vec3d> glass_of(const Communicator& comm, const std::string& file) {
+  const Snapshot glass = read_snapshot(comm, file, {.unstated = Units::dimensionless(), .comoving = true});
+  const Vec3d& box = glass.header.box_size;
+  if (!(box.x > 0 && box.x == box.y && box.x == box.z))
+    throw Agreed<InputError>(
+        fmt::format("{}: a glass states the cubic box that it fills; this file does not", file));
+  std::vector<Vec3d> places;
+  constexpr double edge = 1 - 0x1p-30;  // beyond, places between points of a mesh round to the next box
+  for (const Vec3d& x : glass.particles.position) {
+    Vec3d& place = places.emplace_back(Box::periodic(1).wrapped(x * (1 / box.x)));
+    for (int axis = 0; axis < 3; ++axis)
+      if (place[axis] > edge) place[axis] = 0;
+  }
+  std::vector<Vec3d> all = comm.all_gather_arrays(std::span<const Vec3d>(places));
+  std::sort(all.begin(), all.end(),
+            [](const Vec3d& a, const Vec3d& b) { return std::tie(a.x, a.y, a.z) < std::tie(b.x, b.y, b.z); });
+  return all;
+}
+
 /// Where a run begins at some time, that is the time of its particles.
 double redshift_of_start(const Parameters& p) {
   const std::optional<double> given = p.initial_conditions.cosmological.redshift;
@@ -59,6 +84,7 @@ CosmologicalVolume cosmological_volume(const Communicator& comm, const Parameter
   });
   table = comm.broadcast(table);
   CosmologicalVolume volume;
+  if (!model.glass.empty()) volume.glass = glass_of(comm, model.glass);
   comm.together([&] {
     const std::string& name = from.model.model;
     if (!p.universe) throw InputError(fmt::format("the model {} needs section cosmology", name));
@@ -85,6 +111,7 @@ CosmologicalVolume sample_of(CosmologicalVolume volume, double share) {
   volume.sites = std::min(
       volume.sites,
       static_cast<int>(std::lround(std::max(fewest, volume.sites * std::cbrt(std::min(share, 1.0))))));
+  volume.glass.clear();  // its particles come in cubes of their own
   return volume;
 }
 
