@@ -28,8 +28,8 @@ Array<double> exchanged_plane(const MeshTransform& transform, const Array<double
   std::vector<Count> counts(static_cast<std::size_t>(transform.comm().size()), 0);
   Array<double> sent;
   if (part.planes.count() > 0) {
-    const int periodic = (to + part.points) % part.points;
-    counts[static_cast<std::size_t>(owner_of_plane(transform, periodic))] = static_cast<Count>(size);
+    const int receiver = (to + part.points) % part.points;
+    counts[static_cast<std::size_t>(owner_of_plane(transform, receiver))] = static_cast<Count>(size);
     const double* const first = values.data() + static_cast<std::size_t>(plane - part.planes.first) * size;
     sent.assign(first, first + size);
   }
