@@ -1,5 +1,5 @@
 // Density and forces of gas, without time.
-#include "gas/gas.hpp"
+#include "gas/host_gas.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ Particles evaluated(const Communicator& comm, const Particles& all, const GasPar
   const Domain domain = decompose(comm, particles, {}, {}, report);
   Forest forest;
   forest.build(particles, domain.box, domain.leaf_begin);
-  Gas(comm, gas, Images{box}, particles, forest.shapes()).evaluate(domain, 0, {});
+  HostGas(comm, gas, Images{box}, particles, forest.shapes()).evaluate(domain, 0, {});
   return gathered_by_id(comm, particles);
 }
 

@@ -79,6 +79,11 @@ std::string DeviceGravity::fault_of_separations(const GravityParameters& gravity
                                   first - element(forest_.trees().origin, lost->leaf));
 }
 
+/// Without walks nothing is counted by which blocks could be judged.
+bool DeviceGravity::has_blocks(const Domain& domain) const {
+  return parameters_.self_gravity && blocks_.can_recut(domain);
+}
+
 std::int32_t DeviceGravity::first_leaf(const Domain& domain) const {
   return domain.first_leaf[static_cast<std::size_t>(comm_.rank())];
 }
@@ -179,7 +184,7 @@ void DeviceGravity::grow(const Domain& domain, PhaseTimers& timers) {
   }
   const auto timer = timers.time("sort");
   forest_.arrange(particles_);
-  if (blocks_.can_recut(domain)) blocks_.begin(domain);
+  if (has_blocks(domain)) blocks_.begin(domain);
   has_new_cells_ = true;
   cuda::device_synchronise();
 }
@@ -250,13 +255,19 @@ void DeviceGravity::sum_directly(const GravitySetup& setup, const Domain&, int f
   cuda::device_synchronise();
 }
 
+void DeviceGravity::set_no_forces(int first_active) {
+  cuda::set_no_forces(particles_.size(), first_active, particles_.values(fields::rung),
+                      particles_.values(fields::acceleration), particles_.values(fields::potential),
+                      particles_.values(fields::work));
+}
+
 void DeviceGravity::add_far_images(const Domain& domain, int first_active) {
   grove::add_far_images(comm_, particles_, domain, parameters_, first_active);
 }
 
 GravityStorage::Remembered DeviceGravity::remember(const GravitySetup&, const Domain& domain,
                                                    int first_active, bool walked) {
-  if (walked && blocks_.can_recut(domain)) blocks_.count(forest_, particles_, first_active);
+  if (walked && has_blocks(domain)) blocks_.count(forest_, particles_, first_active);
   cuda::add_external(particles_.size(), first_active, device_external(), particles_.values(fields::rung),
                      particles_.values(fields::position), particles_.values(fields::acceleration));
   const cuda::RungWork work = cuda::remember(particles_.size(), first_active, step_fields(particles_));
@@ -265,11 +276,11 @@ GravityStorage::Remembered DeviceGravity::remember(const GravitySetup&, const Do
 }
 
 BlockExcess::Due DeviceGravity::due(const Domain& domain, int first_active, double rate) const {
-  return blocks_.can_recut(domain) ? blocks_.due(first_active, rate) : BlockExcess::Due{};
+  return has_blocks(domain) ? blocks_.due(first_active, rate) : BlockExcess::Due{};
 }
 
 bool DeviceGravity::rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) {
-  if (!blocks_.can_recut(domain)) return true;
+  if (!has_blocks(domain)) return true;
   const auto timer = timers.time("build");
   blocks_.recut(particles_, forest_, domain, first_active, rate, targets_per_warp(domain.cells[0].count));
   has_new_cells_ = true;
@@ -297,7 +308,7 @@ void DeviceGravity::restore(State state, const Domain& domain) {
   forest_.adopt(cuda::DeviceArray<NodeLinks>{std::span<const NodeLinks>(trees.links)},
                 cuda::DeviceArray<std::uint8_t>{std::span<const std::uint8_t>(trees.levels)},
                 std::move(trees.node_begin), domain.leaf_begin);
-  if (blocks_.can_recut(domain)) blocks_.restore(domain, std::move(state.blocks));
+  if (has_blocks(domain)) blocks_.restore(domain, std::move(state.blocks));
   has_new_cells_ = true;
 }
 

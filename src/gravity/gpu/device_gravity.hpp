@@ -56,6 +56,7 @@ class DeviceGravity : public GravityStorage {
   void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
                     PhaseTimers& timers) override;
   void add_far_images(const Domain& domain, int first_active) override;
+  void set_no_forces(int first_active) override;
   Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
                       bool walked) override;
   void set_external(std::vector<ExternalPotential> potentials) override;
@@ -64,6 +65,7 @@ class DeviceGravity : public GravityStorage {
   State state() const override { return {blocks_.state(), {{}, forest_.shapes()}}; }
   void restore(State state, const Domain& domain) override;
 
+  const DeviceForest& forest() const { return forest_; }
   /// In the memory of the host, and of the device.
   ExternalField external() const { return {external_.data(), static_cast<int>(external_.size())}; }
   ExternalField device_external() const { return {on_device_.data(), static_cast<int>(external_.size())}; }
@@ -74,6 +76,7 @@ class DeviceGravity : public GravityStorage {
   std::string fault_of_separations(const GravityParameters& gravity) const;
   Imported exchange_trees(const Domain& domain, const cuda::LetSelection& selection);
   void make_frames(const GravitySetup& setup, const Domain& domain);
+  bool has_blocks(const Domain& domain) const;
   std::int32_t first_leaf(const Domain& domain) const;
   int targets_per_warp(Count particles) const;
   cuda::WalkTargets agree_on_targets(const GravitySetup& setup, const Domain& domain, int first_active);
