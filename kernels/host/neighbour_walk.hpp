@@ -52,7 +52,7 @@ requires(!takes_nodes<Visitor>) void walk_neighbour_groups(const NeighbourTree& 
       candidates.gather(tree, bounds.target());
       for (std::uint32_t i = begin; i < end; ++i) {
         if (!is_target(tree, i, visitor)) continue;
-        typename Visitor::Sum sum{};
+        typename Visitor::Sum sum = first_sum(i, visitor);
         for (const std::uint32_t j : candidates.neighbours_of(tree, i)) {
           const Vec3d d = tree.nearest(tree.position[j] - tree.position[i]);
           visitor.particle(sum, {i, j, d, squared_length(d)});

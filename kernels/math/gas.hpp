@@ -74,6 +74,7 @@ struct GasSource {
   double mass, density;
   double pressure_term;  ///< P / rho^2, with grad_h times f
   double sound_speed, balsara;
+  double per_support;  ///< 1 / H
 };
 
 /// Rates of change that a particle owes to neighbours.
@@ -85,18 +86,22 @@ struct GasRates {
 
 /// Adds the action of gas j on gas i. d: from i to j; r: its length. Momentum and energy are exchanged
 /// between the two: m_i a_i = -m_j a_j, and m_i (v_i . a_i + du_i) = -(that of j), to rounding.
-GROVE_HOST_DEVICE inline void add_pair(GasRates& sum, const GasParameters& gas, const GasSource& i, double Hi,
-                                       const GasSource& j, double Hj, const Vec3d& d, double r) {
+GROVE_HOST_DEVICE inline void add_pair(GasRates& sum, const GasParameters& gas, const GasSource& i,
+                                       const GasSource& j, const Vec3d& d, double r) {
   const Vec3d v = i.velocity - j.velocity;
-  const double receding = r > 0 ? -dot(v, d) / r : 0, approach = receding < 0 ? receding : 0;
+  const double per_r = r > 0 ? 1 / r : 0, receding = -dot(v, d) * per_r,
+               approach = receding < 0 ? receding : 0;
   const double signal = i.sound_speed + j.sound_speed - 3 * approach;
   if (signal > sum.signal_speed) sum.signal_speed = signal;
   if (!(r > 0)) return;
-  const double slope_i = kernel_at(gas.kernel, r, Hi).slope, slope_j = kernel_at(gas.kernel, r, Hj).slope;
+  const double slope_i = kernel_slope(gas.kernel, r, i.per_support),
+               slope_j = kernel_slope(gas.kernel, r, j.per_support);
   const double mean = 0.5 * (slope_i + slope_j);
   // Springel 2005, eqs. 13 to 16.
-  const double viscosity =
-      -0.5 * gas.viscosity * signal * approach / (i.density + j.density) * (i.balsara + j.balsara) * mean;
+  double viscosity = 0;
+  if (approach < 0)
+    viscosity =
+        -0.5 * gas.viscosity * signal * approach / (i.density + j.density) * (i.balsara + j.balsara) * mean;
   double push, work;
   if (gas.formulation == GasFormulation::grad_h) {
     push = i.pressure_term * slope_i + j.pressure_term * slope_j;
@@ -105,7 +110,7 @@ GROVE_HOST_DEVICE inline void add_pair(GasRates& sum, const GasParameters& gas, 
     push = (i.pressure_term + j.pressure_term) * mean;
     work = 0.5 * push;
   }
-  sum.acceleration += (j.mass * (push + viscosity) / r) * d;
+  sum.acceleration += (j.mass * (push + viscosity) * per_r) * d;
   sum.heating += j.mass * (work + 0.5 * viscosity) * receding;
 }
 

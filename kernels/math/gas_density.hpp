@@ -28,24 +28,24 @@ struct FlowSource {
 /// Sums over all neighbours within H, the particle included.
 struct DensitySum {
   static constexpr double sphere = 4 * std::numbers::pi / 3;
-  double density = 0, slope = 0;  ///< rho, d rho / dH
+  double density = 0, slope = 0;  ///< rho, -H d rho / dH
 
-  GROVE_HOST_DEVICE void add(double mass, const KernelValue& w, double r, double H) {
+  GROVE_HOST_DEVICE void add(double mass, const KernelValue& w, double r) {
     density += mass * w.value;
-    slope += mass * slope_by_support(w, r, H);
+    slope += mass * slope_by_support(w, r);
   }
   /// 4 pi H^3 rho / 3, and by dH.
   GROVE_HOST_DEVICE double mass_within(double H) const { return sphere * H * H * H * density; }
-  GROVE_HOST_DEVICE double growth(double H) const { return sphere * H * H * (3 * density + H * slope); }
+  GROVE_HOST_DEVICE double growth(double H) const { return sphere * H * H * (3 * density - slope); }
 };
 
 template <class Neighbours>
 GROVE_HOST_DEVICE DensitySum density_sum(SmoothingKernel kernel, double mass, const Neighbours& neighbours,
                                          double H) {
   DensitySum sum;
-  sum.add(mass, kernel_at(kernel, 0, H), 0, H);
+  sum.add(mass, kernel_at(kernel, 0, H), 0);
   neighbours.for_each([&](const GasNeighbour& neighbour) {
-    if (neighbour.r < H) sum.add(neighbour.mass, kernel_at(kernel, neighbour.r, H), neighbour.r, H);
+    if (neighbour.r < H) sum.add(neighbour.mass, kernel_at(kernel, neighbour.r, H), neighbour.r);
   });
   return sum;
 }
@@ -120,14 +120,14 @@ struct DensityFields {
   template <class Neighbours>
   GROVE_HOST_DEVICE void find_flow(std::uint32_t i, const Neighbours& neighbours, double H) const {
     DensitySum sum;
-    sum.add(sources[i].mass, kernel_at(gas.kernel, 0, H), 0, H);
+    sum.add(sources[i].mass, kernel_at(gas.kernel, 0, H), 0);
     const Vec3d velocity = sources[i].velocity;
     double divergence_sum = 0;  // times the density, as the next
     Vec3d curl{0, 0, 0};
     neighbours.for_each([&](const GasNeighbour& neighbour) {
       if (!(neighbour.r < H)) return;
       const KernelValue w = kernel_at(gas.kernel, neighbour.r, H);
-      sum.add(neighbour.mass, w, neighbour.r, H);
+      sum.add(neighbour.mass, w, neighbour.r);
       if (!(neighbour.r > 0)) return;
       const Vec3d v = sources[neighbour.number].velocity - velocity;
       const double weight = -neighbour.mass * w.slope / neighbour.r;
@@ -136,7 +136,7 @@ struct DensityFields {
     });
     density[i] = sum.density;
     // Springel and Hernquist 2002, eq. 8.
-    const double f = 1 / (1 + H * sum.slope / (3 * sum.density)), scale = f / sum.density;
+    const double f = 1 / (1 - sum.slope / (3 * sum.density)), scale = f / sum.density;
     response[i] = static_cast<float>(f);
     const GasFlow flow{divergence_sum * scale, norm(curl) * scale};
     divergence[i] = static_cast<float>(flow.divergence);

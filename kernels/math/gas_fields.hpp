@@ -62,7 +62,8 @@ struct GasFields {
             rho,
             f * pressure[i] / (rho * rho),
             gas.sound_speed(present_energy),
-            static_cast<double>(balsara[i])};
+            static_cast<double>(balsara[i]),
+            1 / smoothing_length[i]};
   }
 
   /// Stores the rates, and adds the acceleration to gravity's. sound_speed: its own. True if they are finite.

@@ -10,21 +10,23 @@
 /// Visitors of the walk through neighbours (neighbour_tree.hpp), for gas.
 namespace grove {
 
-/// Rates of change. Arrays by own particle; sources and reach also by imported ones.
+/// Rates of change. Arrays by own particle; sources also by imported ones.
 struct FindRates {
-  using Sum = GasRates;
+  struct Sum {
+    GasRates rates;
+    GasSource own;
+  };
   GasParameters gas;
   const std::uint8_t* is_wanted;  ///< in
   const GasSource* sources;       ///< in
-  const double* reach;            ///< in: H
   GasRates* rates;                ///< out
 
   GROVE_HOST_DEVICE bool is_target(std::uint32_t i) const { return is_wanted[i] != 0; }
+  GROVE_HOST_DEVICE Sum start(std::uint32_t i) const { return {{}, sources[i]}; }
   GROVE_HOST_DEVICE void particle(Sum& sum, const NeighbourPair& pair) const {
-    add_pair(sum, gas, sources[pair.target], reach[pair.target], sources[pair.source], reach[pair.source],
-             pair.d, std::sqrt(pair.r2));
+    add_pair(sum.rates, gas, sum.own, sources[pair.source], pair.d, std::sqrt(pair.r2));
   }
-  GROVE_HOST_DEVICE void finish(std::uint32_t i, const Sum& sum) const { rates[i] = sum; }
+  GROVE_HOST_DEVICE void finish(std::uint32_t i, const Sum& sum) const { rates[i] = sum.rates; }
 };
 
 /// Neighbours' rungs are so many apart at most (Saitoh and Makino 2009, ApJ 697, L99).

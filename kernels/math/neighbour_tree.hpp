@@ -69,6 +69,7 @@ struct NeighbourPair {
 ///   void particle(Sum&, const NeighbourPair&) const        a neighbour; never the target itself
 ///   void finish(std::uint32_t target, const Sum&) const    the target has no more
 /// It may also have
+///   Sum start(std::uint32_t target) const                  what its sum begins as, in place of Sum{}
 ///   bool is_target(std::uint32_t) const                    for which particles this is done; else all
 ///   bool accepts(const Sum&, std::uint32_t target, const NeighbourNode&) const   true if a node in reach is
 ///   void node(Sum&, std::uint32_t target, const NeighbourNode&) const            taken as a whole
@@ -84,6 +85,15 @@ GROVE_HOST_DEVICE bool is_target(const NeighbourTree& tree, std::uint32_t i, con
   if constexpr (requires { visitor.is_target(i); })
     if (!visitor.is_target(i)) return false;
   return tree.reach[i] >= 0;
+}
+
+/// What the sum of a target begins as.
+template <class Visitor>
+GROVE_HOST_DEVICE typename Visitor::Sum first_sum(std::uint32_t target, const Visitor& visitor) {
+  if constexpr (requires { visitor.start(target); })
+    return visitor.start(target);
+  else
+    return typename Visitor::Sum{};
 }
 
 /// The number of a target that is a place without a particle.
@@ -113,7 +123,7 @@ template <class Visitor>
 GROVE_HOST_DEVICE typename Visitor::Sum neighbour_sum(const NeighbourTree& tree,
                                                       const NeighbourTarget& target, std::uint32_t number,
                                                       const Visitor& visitor) {
-  typename Visitor::Sum sum{};
+  typename Visitor::Sum sum = first_sum(number, visitor);
   for (std::uint32_t n = 0; n < tree.node_count;) {
     const NeighbourNode& node = tree.nodes[n];
     if (!is_in_reach(node, target, tree.nearest)) {

@@ -36,9 +36,18 @@ GROVE_HOST_DEVICE inline KernelValue kernel_at(SmoothingKernel kernel, double r,
   return {2 * norm * rest * rest * rest, -6 * norm * per_h * rest * rest};
 }
 
-/// dW/dH at the same place, as W is H^-3 times a function of r / H.
-GROVE_HOST_DEVICE inline double slope_by_support(const KernelValue& w, double r, double H) {
-  return -(3 * w.value + r * w.slope) / H;
+/// dW/dH at the same place times -H, as W is H^-3 times a function of r / H.
+GROVE_HOST_DEVICE inline double slope_by_support(const KernelValue& w, double r) {
+  return 3 * w.value + r * w.slope;
+}
+
+/// dW/dr alone. per_h: 1 / H.
+GROVE_HOST_DEVICE inline double kernel_slope(SmoothingKernel kernel, double r, double per_h) {
+  const double q = r * per_h, rest = 1 - q;
+  if (!(rest > 0)) return 0;
+  const double scale = per_h * per_h * per_h * per_h;
+  if (kernel == SmoothingKernel::wendland_c2) return -210 / std::numbers::pi * scale * q * rest * rest * rest;
+  return 48 / std::numbers::pi * scale * (q < 0.5 ? q * (3 * q - 2) : -rest * rest);
 }
 
 }  // namespace grove

@@ -161,8 +161,7 @@ Count HostGas::find_rates(const Domain& domain, int first_active) {
   neighbours.search(particles_.position, reach, NeighbourSearch::symmetric);
   const Array<GasSource> all = neighbours.share(std::span<const GasSource>(own));
   Array<GasRates> rates(count);
-  neighbours.walk(
-      FindRates{parameters(), is_wanted.data(), all.data(), neighbours.tree().reach, rates.data()});
+  neighbours.walk(FindRates{parameters(), is_wanted.data(), all.data(), rates.data()});
   Count not_finite = 0;
   for (std::size_t i = 0; i < count; ++i)
     if (is_wanted[i] && !of.take(parameters(), i, rates[i], own[i].sound_speed)) ++not_finite;

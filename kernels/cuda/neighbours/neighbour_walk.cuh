@@ -75,6 +75,7 @@ __device__ void visit_batch(const NeighbourTree& tree, NeighbourBatch& batch, st
     batch.hits[chunk][lane] = target.is_target ? hits : 0;
   }
   std::uint32_t chunk = 0, hits = chunks > 0 ? batch.hits[0][lane] : 0;
+#pragma unroll 1
   for (;;) {
     while (hits == 0 && ++chunk < chunks) hits = batch.hits[chunk][lane];
     if (hits == 0) break;
@@ -88,53 +89,96 @@ __device__ void visit_batch(const NeighbourTree& tree, NeighbourBatch& batch, st
   __syncwarp();
 }
 
-/// Finds what is in reach of the box of all targets, and has it visited batch by batch. Nodes of at most 32
-/// particles are taken as a whole: each lane looks at one.
-template <bool is_symmetric, class Visitor>
-__device__ void visit_neighbours(const NeighbourTree& tree, NeighbourBatch& batch, const WarpTarget& target,
-                                 const Visitor& visitor, typename Visitor::Sum& sum) {
-  const NeighbourTarget box = box_of(target);
-  const auto lane = static_cast<std::uint32_t>(lane_index());
-  std::uint32_t filled = 0;
-  for (std::uint32_t n = 0; n < tree.node_count;) {
-    const NeighbourNode node = tree.nodes[n];
-    if (!is_in_reach(node, box, tree.nearest)) {
-      n = node.next;
-      continue;
-    }
-    if (!node.is_bucket(n) && (node.count == 0 || node.count > 32)) {
-      ++n;
-      continue;
-    }
-    n = node.next;
-    for (std::uint32_t base = 0; base < node.count; base += 32) {
-      if (filled + 32 > batch_size) {
-        visit_batch<is_symmetric>(tree, batch, filled, target, visitor, sum);
-        filled = 0;
+/// Goes along the ropes of the tree and gathers what is in reach of a box. The lanes look at 32 nodes at a
+/// time, which come one after the other in the order of a search; nodes of at most 32 particles are then
+/// taken as a whole, and each lane looks at one of these.
+class NeighbourGathering {
+ public:
+  __device__ NeighbourGathering(const NeighbourTree& tree, const NeighbourTarget& box)
+      : tree_(tree), box_(box) {}
+
+  __device__ bool is_done() const { return next_ >= tree_.node_count; }
+
+  /// Fills the batch. Returns how many candidates there are.
+  template <bool is_symmetric>
+  __device__ std::uint32_t fill(NeighbourBatch& batch) {
+    std::uint32_t filled = 0;
+    while (!is_done()) {
+      const Window window = look(next_);
+      while (next_ < window.end) {
+        const auto k = static_cast<int>(next_ - window.begin);
+        if ((window.taken >> k & 1) != 0) {
+          const std::uint32_t first = __shfl_sync(~0U, window.first, k),
+                              count = __shfl_sync(~0U, window.count, k);
+          for (; within_ < count; within_ += 32) {
+            if (filled + 32 > batch_size) return filled;
+            filled += take<is_symmetric>(batch, filled, first + within_, count - within_);
+          }
+          within_ = 0;
+        }
+        const std::uint32_t after = __shfl_sync(~0U, window.next, k);
+        next_ = (window.opened >> k & 1) != 0 ? next_ + 1 : after;
       }
-      const std::uint32_t j = node.first + base + lane;
-      NeighbourNode particle{{0, 0, 0}, {0, 0, 0}, 0, 0, j, 1};
-      double reach = -1;
-      if (base + lane < node.count) {
-        particle.centre = tree.position[j];
-        reach = tree.reach[j];
-        particle.reach = is_symmetric ? reach : 0;
-      }
-      const bool is_near = reach >= 0 && is_in_reach(particle, box, tree.nearest);
-      const unsigned near = __ballot_sync(~0U, is_near);
-      if (is_near) {
-        const std::uint32_t at = filled + static_cast<std::uint32_t>(__popc(near & lanes_before()));
-        batch.x[at] = particle.centre.x;
-        batch.y[at] = particle.centre.y;
-        batch.z[at] = particle.centre.z;
-        batch.reach[at] = reach;
-        batch.number[at] = j;
-      }
-      filled += static_cast<std::uint32_t>(__popc(near));
     }
+    return filled;
   }
-  visit_batch<is_symmetric>(tree, batch, filled, target, visitor, sum);
-}
+
+ private:
+  /// Nodes, one a lane; bits by lane.
+  struct Window {
+    std::uint32_t begin, end;
+    std::uint32_t first, count, next;
+    unsigned taken, opened;
+  };
+
+  __device__ Window look(std::uint32_t begin) const {
+    Window window{begin, min(begin + 32, tree_.node_count), 0, 0, 0, 0, 0};
+    const std::uint32_t n = begin + static_cast<std::uint32_t>(lane_index());
+    bool is_near = false, is_whole = false;
+    if (n < window.end) {
+      const NeighbourNode node = tree_.nodes[n];
+      is_near = is_in_reach(node, box_, tree_.nearest);
+      is_whole = node.is_bucket(n) || (node.count > 0 && node.count <= 32);
+      window.first = node.first;
+      window.count = node.count;
+      window.next = node.next;
+    }
+    window.taken = __ballot_sync(~0U, is_near && is_whole);
+    window.opened = __ballot_sync(~0U, is_near && !is_whole);
+    return window;
+  }
+
+  /// Adds those of up to 32 particles that are in reach.
+  template <bool is_symmetric>
+  __device__ std::uint32_t take(NeighbourBatch& batch, std::uint32_t filled, std::uint32_t first,
+                                std::uint32_t count) const {
+    const auto lane = static_cast<std::uint32_t>(lane_index());
+    const std::uint32_t j = first + lane;
+    NeighbourNode particle{{0, 0, 0}, {0, 0, 0}, 0, 0, j, 1};
+    double reach = -1;
+    if (lane < count) {
+      particle.centre = tree_.position[j];
+      reach = tree_.reach[j];
+      particle.reach = is_symmetric ? reach : 0;
+    }
+    const bool is_near = reach >= 0 && is_in_reach(particle, box_, tree_.nearest);
+    const unsigned near = __ballot_sync(~0U, is_near);
+    if (is_near) {
+      const std::uint32_t at = filled + static_cast<std::uint32_t>(__popc(near & lanes_before()));
+      batch.x[at] = particle.centre.x;
+      batch.y[at] = particle.centre.y;
+      batch.z[at] = particle.centre.z;
+      batch.reach[at] = reach;
+      batch.number[at] = j;
+    }
+    return static_cast<std::uint32_t>(__popc(near));
+  }
+
+  const NeighbourTree& tree_;
+  NeighbourTarget box_;
+  std::uint32_t next_ = 0;    ///< node
+  std::uint32_t within_ = 0;  ///< particles of it that have been looked at
+};
 
 template <bool is_symmetric, class Visitor>
 __global__ void __launch_bounds__(32 * walk_warps)
@@ -154,9 +198,15 @@ __global__ void __launch_bounds__(32 * walk_warps)
     typename Visitor::Sum sum;
     if constexpr (requires { visitor.begin(0U); })
       sum = visitor.begin(blockIdx.x * blockDim.x + threadIdx.x);
-    else
-      sum = typename Visitor::Sum{};
-    visit_neighbours<is_symmetric>(tree, batches[warp], target, visitor, sum);
+    else if (target.is_target)
+      sum = first_sum(target.number, visitor);
+    NeighbourGathering gathering(tree, box_of(target));
+    // Batches are visited in one place: the compiler might round sums otherwise in another, and where a batch
+    // ends depends on the number of ranks.
+    while (!gathering.is_done()) {
+      const std::uint32_t count = gathering.fill<is_symmetric>(batches[warp]);
+      visit_batch<is_symmetric>(tree, batches[warp], count, target, visitor, sum);
+    }
     if (target.is_target) visitor.finish(target.number, sum);
   }
 }

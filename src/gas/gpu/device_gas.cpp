@@ -77,7 +77,7 @@ Count DeviceGas::find_rates(int first_active, const Present& present, DeviceNeig
   const GasSource* const sources = neighbours.share(of_own.data(), memory);
   const cuda::DeviceArray<GasRates> rates(count);
   cuda::find_rates(neighbours.tree(), neighbours.groups(),
-                   {parameters(), is_wanted.data(), sources, neighbours.tree().reach, rates.data()});
+                   {parameters(), is_wanted.data(), sources, rates.data()});
   return cuda::take_rates(own, parameters(), is_wanted.data(), rates.data(), of_own.data());
 }
 
