@@ -107,5 +107,17 @@ TEST(GasProblems, block_steps_and_shared_ones_go_the_same_way) {
   }
 }
 
+TEST(GasProblems, isothermal_sphere_collapses_and_keeps_its_energies) {
+  const Communicator comm(MPI_COMM_WORLD);
+  Simulation run = flow(comm,
+                        "initial_conditions: {model: evrard, n: 500}\ngravity: {softening: 0.02}\n"
+                        "gas: {equation_of_state: isothermal}\ntime: {begin: 0, end: 0.8, step: 0.2}\n");
+  const double potential = run.totals().potential_energy;
+  while (!run.is_done()) run.step();
+  // By then what fell freely would be twice as deep.
+  EXPECT_LT(run.totals().potential_energy, 1.2 * potential);
+  for (const double energy : run.particles().internal_energy) ASSERT_EQ(energy, 0.05);
+}
+
 }  // namespace
 }  // namespace grove
