@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <numbers>
 
 #include "kernels/math/smoothing_kernel.hpp"
@@ -106,6 +107,71 @@ struct BoxLattice {
   }
 };
 
+/// A lattice of rank 1 that fills a box (Korobov 1959, Dokl. Akad. Nauk SSSR 124, 1207): of n sites number i
+/// is at i + 1/2, i g and i g^2 n-ths of the edges, whole edges left out. No two sites share a plane across
+/// x: those of a cubic lattice move as one in a flow along x, and stay farther and farther apart where gas
+/// thins.
+class TiltedLattice {
+ public:
+  TiltedLattice(const Vec3d& corner, const Vec3d& edges, Count count)
+      : corner_(corner), edges_(edges), count_(static_cast<std::uint64_t>(count)) {
+    double best = 0;
+    for (std::uint64_t k = 1; k <= tried; ++k) {
+      const std::uint64_t generator = 1 + k * 2654435761u % std::min(count_, largest_generator);
+      const double distance = nearest(generator, best);
+      if (distance > best) best = distance, generator_ = generator;
+    }
+  }
+
+  Vec3d site(Count number) const {
+    const auto i = static_cast<std::uint64_t>(number);
+    const std::uint64_t y = i * generator_ % count_, z = y * generator_ % count_;
+    return corner_ + Vec3d{along(0, static_cast<double>(i) + 0.5), along(1, static_cast<double>(y)),
+                           along(2, static_cast<double>(z))};
+  }
+
+ private:
+  static constexpr std::uint64_t tried = 300;
+  /// Products stay below 2^64 for up to 2^44 sites.
+  static constexpr std::uint64_t largest_generator = std::uint64_t{1} << 20;
+
+  double along(int axis, double nths) const { return edges_[axis] * nths / static_cast<double>(count_); }
+
+  /// The square of the shortest way from a site to another one, or some number below `enough`. Cost: n^(2/3).
+  double nearest(std::uint64_t generator, double enough) const {
+    double least = norm2(edges_);
+    for (std::uint64_t i = 1, y = 0; i < count_; ++i) {
+      const double dx = along(0, static_cast<double>(i));
+      if (dx * dx >= least || least < enough) break;
+      y = (y + generator) % count_;
+      const std::uint64_t z = y * generator % count_;
+      const double dy = along(1, static_cast<double>(std::min(y, count_ - y))),
+                   dz = along(2, static_cast<double>(std::min(z, count_ - z)));
+      least = std::min(least, dx * dx + dy * dy + dz * dz);
+    }
+    return least;
+  }
+
+  Vec3d corner_, edges_;
+  std::uint64_t count_, generator_ = 1;
+};
+
+/// Gas of one energy.
+class TiltedSampler : public Sampler {
+ public:
+  TiltedSampler(const TiltedLattice& lattice, double reach, double energy)
+      : lattice_(lattice), reach_(reach), energy_(energy) {}
+  PhasePoint particle(Count number, RandomStream&) const override {
+    return {lattice_.site(number), {0, 0, 0}, energy_};
+  }
+  double reach() const override { return reach_; }
+  double fastest() const override { return 0; }
+
+ private:
+  TiltedLattice lattice_;
+  double reach_, energy_;
+};
+
 /// Gas of one energy, or with that of an explosion around a place.
 class LatticeSampler : public Sampler {
  public:
@@ -164,24 +230,19 @@ Model make_sedov(const ModelParameters& p) {
 
 Model make_sod(const ModelParameters& p) {
   constexpr double gamma = 1.4, sparse = 0.125;
-  // In all (1/2 + 1/16) along^3.
-  const Count eighths =
-      std::max<Count>(2, std::llround(std::cbrt(static_cast<double>(p.particles) * 16 / 9) / 8));
-  const Count along = 8 * eighths;
-  const double edge = p.scale, spacing = edge / static_cast<double>(along), reach = 2 * edge;
-  const BoxLattice dense{{0.25 * edge, 0, 0}, spacing, along / 2, along, along},
-      left{{0, 0, 0}, 2 * spacing, along / 8, along / 2, along / 2},
-      right{{0.75 * edge, 0, 0}, 2 * spacing, along / 8, along / 2, along / 2};
-  const double volume = edge * edge * edge;
+  // The dense half has 16 times the mass of each sparse quarter.
+  const Count of_quarter = std::max<Count>(8, std::llround(static_cast<double>(p.particles) / 18));
+  const double edge = p.scale, volume = edge * edge * edge;
   std::vector<Component> components;
-  const auto add = [&](const BoxLattice& lattice, double density, double pressure, double share) {
+  const auto add = [&](double from, double width, double density, double pressure, Count count) {
+    const TiltedLattice lattice({from * edge, 0, 0}, {width * edge, edge, edge}, count);
     components.push_back(
-        gas(std::make_shared<LatticeSampler>(lattice, reach, pressure / ((gamma - 1) * density)),
-            lattice.count(), density * share * volume, false));
+        gas(std::make_shared<TiltedSampler>(lattice, 2 * edge, pressure / ((gamma - 1) * density)), count,
+            density * width * volume, false));
   };
-  add(left, sparse, 0.1, 0.25);
-  add(dense, 1, 1, 0.5);
-  add(right, sparse, 0.1, 0.25);
+  add(0, 0.25, sparse, 0.1, of_quarter);
+  add(0.25, 0.5, 1, 1, 16 * of_quarter);
+  add(0.75, 0.25, sparse, 0.1, of_quarter);
   return Model(std::move(components), p.seed);
 }
 
