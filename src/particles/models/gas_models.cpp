@@ -94,16 +94,15 @@ class EvrardSampler : public Sampler {
   double edge_, radius_, energy_;  ///< edge: of the ball of so many sites
 };
 
-/// The cubic lattice that fills a box.
-struct BoxLattice {
-  Vec3d corner;
+/// The cubic lattice that fills a cube, from 0 on.
+struct CubicLattice {
   double spacing;
-  Count nx, ny, nz;
+  Count along;  ///< sites along each edge
 
-  Count count() const { return nx * ny * nz; }
+  Count count() const { return along * along * along; }
   Vec3d site(Count number) const {
-    const auto along = [&](Count i) { return spacing * (static_cast<double>(i) + 0.5); };
-    return corner + Vec3d{along(number / (ny * nz)), along(number / nz % ny), along(number % nz)};
+    const auto at = [&](Count i) { return spacing * (static_cast<double>(i % along) + 0.5); };
+    return {at(number / along / along), at(number / along), at(number)};
   }
 };
 
@@ -172,15 +171,12 @@ class TiltedSampler : public Sampler {
   double reach_, energy_;
 };
 
-/// Gas of one energy, or with that of an explosion around a place.
-class LatticeSampler : public Sampler {
+/// Cold gas with the energy of an explosion around a place.
+class ExplosionSampler : public Sampler {
  public:
-  LatticeSampler(const BoxLattice& lattice, double reach, double energy)
-      : lattice_(lattice), reach_(reach), energy_(energy) {}
-
-  /// all: energy over the mass of a particle. Cost: a pass over the lattice.
-  void explode(const Vec3d& place, double all) {
-    place_ = place;
+  /// all: energy over the mass of a particle; cold: u elsewhere. Cost: a pass over the lattice.
+  ExplosionSampler(const CubicLattice& lattice, double reach, const Vec3d& place, double all, double cold)
+      : lattice_(lattice), reach_(reach), cold_(cold), place_(place) {
     double sum = 0;
     for (Count i = 0; i < lattice_.count(); ++i) sum += weight(lattice_.site(i));
     hot_ = all / sum;
@@ -188,7 +184,7 @@ class LatticeSampler : public Sampler {
 
   PhasePoint particle(Count number, RandomStream&) const override {
     const Vec3d site = lattice_.site(number);
-    return {site, {0, 0, 0}, hot_ > 0 ? std::max(energy_, hot_ * weight(site)) : energy_};
+    return {site, {0, 0, 0}, std::max(cold_, hot_ * weight(site))};
   }
   double reach() const override { return reach_; }
   double fastest() const override { return 0; }
@@ -198,9 +194,9 @@ class LatticeSampler : public Sampler {
     return kernel_at(SmoothingKernel::wendland_c2, norm(site - place_), 4 * lattice_.spacing).value;
   }
 
-  BoxLattice lattice_;
-  double reach_, energy_;
-  Vec3d place_{};
+  CubicLattice lattice_;
+  double reach_, cold_;
+  Vec3d place_;
   double hot_ = 0;
 };
 
@@ -221,10 +217,11 @@ Model make_evrard(const ModelParameters& p) {
 
 Model make_sedov(const ModelParameters& p) {
   const Count along = std::max<Count>(8, std::llround(std::cbrt(static_cast<double>(p.particles))));
-  const BoxLattice lattice{{0, 0, 0}, p.scale / static_cast<double>(along), along, along, along};
-  const double mass = std::pow(p.scale, 3), reach = 2 * p.scale;
-  const auto sampler = std::make_shared<LatticeSampler>(lattice, reach, 1e-6);
-  sampler->explode(Vec3d{0.5, 0.5, 0.5} * p.scale, static_cast<double>(lattice.count()) / mass);
+  const CubicLattice lattice{p.scale / static_cast<double>(along), along};
+  const double mass = std::pow(p.scale, 3);
+  const auto sampler =
+      std::make_shared<ExplosionSampler>(lattice, 2 * p.scale, Vec3d{0.5, 0.5, 0.5} * p.scale,
+                                         static_cast<double>(lattice.count()) / mass, 1e-6);
   return Model({gas(sampler, lattice.count(), mass, false)}, p.seed);
 }
 
