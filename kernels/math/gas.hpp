@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -10,6 +9,9 @@
 
 /// Smoothed particle hydrodynamics: formulas of one particle and of a pair (docs/gas.md has them).
 namespace grove {
+
+/// The type of particles of gas.
+inline constexpr std::uint8_t gas_type = 0;
 
 enum class GasFormulation : std::uint8_t {
   grad_h,  ///< follows from a Lagrangian, with H that adapt (Springel and Hernquist 2002, MNRAS 333, 649)
@@ -43,6 +45,15 @@ struct GasParameters {
 GROVE_HOST_DEVICE inline double heated(double energy, double rate, double time) {
   const double change = rate * time, least = -0.5 * energy;
   return energy + (change > least ? change : least);
+}
+
+/// Density and H a time later, as the flow changes them until they are evaluated anew.
+GROVE_HOST_DEVICE inline void stretch(double& density, double& smoothing_length, float divergence,
+                                      double time) {
+  const double change = time * static_cast<double>(divergence);
+  const double growth = change < -1 ? -1.0 : change > 1 ? 1.0 : change;
+  density *= std::exp(-growth);
+  smoothing_length *= std::exp(growth / 3);
 }
 
 /// The flow at a place, from sums over neighbours.

@@ -14,6 +14,7 @@ namespace grove {
 /// The former is computed in double precision; the latter round places relative to their distance from the
 /// leaf's origin, by a few times 2^-24.
 inline constexpr double place_margin = 1e-6;
+inline constexpr double infinite_double = std::numeric_limits<double>::infinity();
 
 /// The wishes of the leaves of a cell of the ORB, together, for other ranks' trees.
 struct Wanted {
@@ -34,13 +35,13 @@ struct Wanted {
     return a;
   }
 
-  /// The wants of no leaf: there is nothing to ask. On the host.
-  static Wanted nothing() {
-    constexpr double inf = std::numeric_limits<double>::infinity();
+  /// The wants of no leaf: there is nothing to ask.
+  GROVE_HOST_DEVICE static Wanted nothing() {
+    constexpr double inf = infinite_double;
     return {{inf, inf, inf}, {-inf, -inf, -inf}, 0};
   }
-  bool is_nothing() const { return low.x > high.x; }
-  static Wanted united_if_any(const Wanted& a, const Wanted& b) {
+  GROVE_HOST_DEVICE bool is_nothing() const { return low.x > high.x; }
+  GROVE_HOST_DEVICE static Wanted united_if_any(const Wanted& a, const Wanted& b) {
     if (a.is_nothing()) return b;
     return b.is_nothing() ? a : united(a, b);
   }

@@ -40,15 +40,7 @@ std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendCho
                                       const GasParameters& gas) {
   if (const char* fault = fault_of_trees(gravity)) throw Agreed<InputError>(fault);
   if (choice.name == "cuda" && !gravity.images.are_open()) require_walks_of_groups(gravity);
-  if (choice.name == "cuda" && particles.has_gas)
-    throw Agreed<InputError>(
-        "gas, particles of type 0 with internal energies, is computed by the host alone so far; give "
-        "--backend kokkos, or another type in initial_conditions.components to have them move by gravity "
-        "alone");
-  if (choice.name == "cuda" && !gravity.self_gravity)
-    throw Agreed<InputError>(
-        "gravity.self_gravity: false is for the host alone so far; give --backend kokkos");
-  if (choice.name == "cuda") return make_gpu_backend(comm, choice, std::move(particles), gravity);
+  if (choice.name == "cuda") return make_gpu_backend(comm, choice, std::move(particles), gravity, gas);
   if (choice.payload || choice.share_gpu)
     throw Agreed<InputError>("--payload and --share-gpu are for GPUs; here the host does it all");
   return std::make_unique<HostBackend>(comm, std::move(particles), gravity, gas);

@@ -13,6 +13,7 @@ DeviceMemory gpu_memory(const Communicator& comm, bool may_share);
 
 /// Collective. The backend "cuda". InputError if a rank has no GPU, or Grove was built without CUDA.
 std::unique_ptr<Backend> make_gpu_backend(const Communicator& comm, const BackendChoice& choice,
-                                          Particles particles, const GravityParameters& gravity);
+                                          Particles particles, const GravityParameters& gravity,
+                                          const GasParameters& gas);
 
 }  // namespace grove

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "backend/backend.hpp"
+#include "gas/host_gas.hpp"
 #include "gravity/host_gravity.hpp"
 
 namespace grove {
@@ -49,7 +50,7 @@ class HostBackend : public Backend {
   GravityParameters parameters_;
   std::unique_ptr<HostGravity> trees_;
   Gravity gravity_;
-  Gas gas_;
+  HostGas gas_;
 };
 
 }  // namespace grove

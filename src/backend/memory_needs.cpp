@@ -58,8 +58,10 @@ double host_bytes_of_leaf(double particles, const GravityParameters& gravity) {
          (has_groups ? listed + gathered * nodes_per_particle(gravity) : grown * nodes_per_particle(gravity));
 }
 
-double device_bytes_per_particle(int ranks, const GravityParameters& gravity) {
-  constexpr auto of_fields = static_cast<double>(bytes_of_fields());
+double device_bytes_per_particle(int ranks, const GravityParameters& gravity, bool has_gas) {
+  // Arrays of DeviceGas::evaluate() while it finds rates, and nodes in which neighbours are searched.
+  constexpr double of_gas = 64 + 64 + 40 + 9 + 92 * nodes_of_bisections;
+  const auto of_fields = static_cast<double>(bytes_of_fields(has_gas)) + (has_gas ? of_gas : 0);
   const double with_bisections = of_fields + (ranks == 1 ? 188 : 218);
   if (follows_from_counts(gravity.tree)) return with_bisections;
   // Trees of any kind take more: cuda::TreeRefit by node, cuda::KdTreeBuilder or OctreeBuilder by

@@ -19,9 +19,9 @@ double host_bytes_per_particle(const GravityParameters& gravity, bool has_gas = 
 /// And what the growth of the tree of one leaf, or the walk from it, takes besides.
 double host_bytes_of_leaf(double particles, const GravityParameters& gravity);
 
-/// Memory of a GPU that a step takes: fields, records and trees. Where there are several ranks, nearly all
-/// particles travel before the first step.
-double device_bytes_per_particle(int ranks, const GravityParameters& gravity);
+/// Memory of a GPU that a step takes: fields, records and trees, and what the search for neighbours in gas
+/// takes besides. Where there are several ranks, nearly all particles travel before the first step.
+double device_bytes_per_particle(int ranks, const GravityParameters& gravity, bool has_gas = false);
 
 /// A checkpoint: fields and trees.
 double checkpoint_bytes_per_particle(const GravityParameters& gravity, bool has_gas = false);

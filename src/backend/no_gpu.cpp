@@ -21,7 +21,7 @@ DeviceMemory gpu_memory(const Communicator&, bool) { refuse_gpus(); }
 std::uint64_t peak_device_memory() { return 0; }
 
 std::unique_ptr<Backend> make_gpu_backend(const Communicator&, const BackendChoice&, Particles,
-                                          const GravityParameters&) {
+                                          const GravityParameters&, const GasParameters&) {
   refuse_gpus();
 }
 

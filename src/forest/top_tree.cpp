@@ -75,10 +75,7 @@ void TopMoments::finish() {
 
 TopCell TopMoments::cell(std::int32_t node) const {
   const auto n = static_cast<std::size_t>(node);
-  if (links_[n].is_leaf()) {
-    const LeafRoot& root = roots_[static_cast<std::size_t>(links_[n].first_leaf)];
-    return {root.core, root.moments, root.origin, root.low, root.high, true};
-  }
+  if (links_[n].is_leaf()) return TopCell::of_leaf(roots_[static_cast<std::size_t>(links_[n].first_leaf)]);
   const NodeBox box = boxes_.empty() ? NodeBox{} : boxes_[n];
   return {core_[n], moments_[n], centre_[n], box.low, box.high, false};
 }
@@ -87,7 +84,7 @@ std::int32_t TopMoments::append(const TopCell& cell) {
   const auto node = static_cast<std::int32_t>(links_.size());
   NodeBox box{cell.low, cell.high};
   if (cell.is_leaf) {
-    const LeafRoot root{cell.core, cell.moments, cell.low, cell.high, cell.place};
+    const LeafRoot root = cell.root();
     const TopSum top = top_sum_of(root, units_);
     links_.push_back({-1, static_cast<std::int32_t>(roots_.size()), 1});
     roots_.push_back(root);

@@ -9,19 +9,11 @@
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/cell.hpp"
 #include "kernels/math/leaf_root.hpp"
+#include "kernels/math/top_cell.hpp"
 #include "kernels/math/top_sum.hpp"
 #include "kernels/math/walk_views.hpp"
 
 namespace grove {
-
-/// A cell of the ORB for walks of other ranks; of a leaf what LeafRoot says.
-struct TopCell {
-  NodeCore core;
-  NodeMoments moments;
-  Vec3d place;      ///< the centre of mass; of a leaf its origin; units of the run
-  Vec3f low, high;  ///< NodeBox, where the criterion needs it; of a leaf LeafRoot::low and high
-  bool is_leaf;
-};
 
 /// The moments of the cells of the ORB that a rank knows, combined from those of the leaves in tree order, in
 /// double precision: every rank that knows a cell has the same bits.

@@ -16,12 +16,12 @@ namespace {
 /// matter of even density b^6 / d^5 <= delta h, in units of the edge L, so n is as 1 / sqrt(delta h), with h
 /// = |a| L^2 / (G M). Then errors of accelerations are as delta^(3/4) h^(-1/4): 0.4 times that in the 99th
 /// percentile, from z = 49 (h = 0.03 in 100 Mpc) to 0 (h = 2.6) within a third (docs/cosmology.md). With this
-/// delta they are some 4 delta. Masses are taken to be equal; where they are not it is smaller than need be.
+/// delta they are some 3 delta. Masses are taken to be equal; where they are not it is smaller than need be.
 double periodic_delta(const GravityParameters& gravity, const GravityStorage::Sums& sums) {
   const double mass = sums.largest_mass * static_cast<double>(sums.particles);
   const double scale = gravity.gravitational_constant * mass / (gravity.images.edge * gravity.images.edge);
   const double homogeneity = scale > 0 ? sums.median_acceleration / scale : 1;
-  return std::min(gravity.delta, std::pow(9 * gravity.delta, 4. / 3) * std::cbrt(homogeneity));
+  return std::min(gravity.delta, std::pow(6.4 * gravity.delta, 4. / 3) * std::cbrt(homogeneity));
 }
 
 }  // namespace

@@ -88,8 +88,8 @@ class GravityStorage {
   virtual void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
                             PhaseTimers& timers) = 0;
 
-  /// In place of that where particles do not attract each other. Hosts do it; make_backend() refuses GPUs.
-  virtual void set_no_forces(int) { throw std::logic_error("no self-gravity on this backend"); }
+  /// In place of that where particles do not attract each other.
+  virtual void set_no_forces(int first_active) = 0;
 
   /// In a periodic box: adds the gravity of the images that no walk and no direct sum sees
   /// (kernels/math/far_images.hpp). Collective.

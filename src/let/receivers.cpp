@@ -5,13 +5,6 @@
 
 namespace grove {
 
-LeafTargets LeafTargets::of(const Wanted& wanted, double unit_length) {
-  constexpr double round_up = 1 + 1e-6;
-  const Vec3d half = (wanted.high - wanted.low) * 0.5;
-  const Vec3f size = (half * (round_up / unit_length)).as<float>();
-  return {{Vec3f{0, 0, 0} - size, size, wanted.inverse_tolerance, 0}, wanted.low + half};
-}
-
 ReceiverSearch::ReceiverSearch(std::span<const LeafTargets> leaves, const WalkUnits& units,
                                const Images& images)
     : units_(units), images_(images) {

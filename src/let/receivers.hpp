@@ -6,20 +6,11 @@
 
 #include "base/table_bytes.hpp"
 #include "base/vec3.hpp"
+#include "kernels/math/leaf_targets.hpp"
 #include "kernels/math/walk_views.hpp"
 #include "kernels/math/wanted.hpp"
 
 namespace grove {
-
-/// A leaf tells this to ranks in reach.
-struct LeafTargets {
-  TargetBounds bounds;  ///< of its groups that are active, offsets from its origin in walk units
-  Vec3d origin;         ///< units of the run
-
-  bool are_none() const { return !(bounds.low.x <= bounds.high.x); }
-  /// The targets that stand for leaves which together want this.
-  static LeafTargets of(const Wanted& wanted, double unit_length);
-};
 
 /// A leaf of another rank whose walks may open nodes of an own tree.
 struct Receiver {

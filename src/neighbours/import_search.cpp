@@ -48,7 +48,7 @@ ImportSearch::ImportSearch(const Communicator& comm, const Domain& domain, const
   cover_begin_.push_back(domain.first_leaf[rank + 1] - first_leaf_);
 }
 
-Imports ImportSearch::find(const NeighbourNodes& own, std::span<const NeighbourTarget> leaf_boxes) const {
+Imports ImportSearch::find(const NeighbourNodesView& own, std::span<const NeighbourTarget> leaf_boxes) const {
   const auto ranks = static_cast<std::size_t>(comm_.size());
   const auto requested = requests(leaf_boxes, source_boxes(own));
   const ExchangePlan ask(comm_, sizes_of(requested));
@@ -72,13 +72,14 @@ Imports ImportSearch::find(const NeighbourNodes& own, std::span<const NeighbourT
 }
 
 /// The boxes of all covers.
-std::vector<NeighbourTarget> ImportSearch::source_boxes(const NeighbourNodes& own) const {
+std::vector<NeighbourTarget> ImportSearch::source_boxes(const NeighbourNodesView& own) const {
   std::vector<NeighbourTarget> boxes;
   for (std::size_t c = 0; c + 1 < cover_begin_.size(); ++c) {
     NeighbourBounds bounds;
     for (auto leaf = static_cast<std::size_t>(cover_begin_[c]);
          leaf < static_cast<std::size_t>(cover_begin_[c + 1]); ++leaf)
-      if (own.begin(leaf) < own.end(leaf)) bounds.add(bounds_of(own.nodes()[own.begin(leaf)]));
+      if (own.pieces[leaf].begin < own.pieces[leaf].end)
+        bounds.add(bounds_of(own.nodes[own.pieces[leaf].begin]));
     boxes.push_back(bounds.target());
   }
   std::vector<Count> counts;
@@ -105,15 +106,15 @@ std::vector<std::vector<NeighbourTarget>> ImportSearch::requests(
 }
 
 /// Appends the buckets that any of the boxes may have neighbours in, and their particles.
-void ImportSearch::select(const NeighbourNodes& own, std::span<const NeighbourTarget> asked,
+void ImportSearch::select(const NeighbourNodesView& own, std::span<const NeighbourTarget> asked,
                           std::vector<ImportedBucket>& buckets, Array<std::uint32_t>& particles) const {
   if (asked.empty()) return;
-  const auto nodes = own.nodes();
+  const auto nodes = own.nodes;
   std::vector<bool> is_wanted(nodes.size(), false);
   for (const NeighbourTarget& box : asked)
     find_ends(nodes, box, nearest_, [&](std::uint32_t n) { is_wanted[n] = true; });
-  for (std::size_t leaf = 0; leaf < own.pieces(); ++leaf)
-    for (std::uint32_t n = own.begin(leaf); n < own.end(leaf); ++n) {
+  for (std::size_t leaf = 0; leaf < own.pieces.size(); ++leaf)
+    for (std::uint32_t n = own.pieces[leaf].begin; n < own.pieces[leaf].end; ++n) {
       if (!is_wanted[n]) continue;
       buckets.push_back(
           {first_leaf_ + static_cast<std::int32_t>(leaf), static_cast<std::int32_t>(nodes[n].count)});

@@ -40,13 +40,13 @@ class ImportSearch {
   /// Cost: boxes of covers go to all ranks, those of leaves to ranks with a cover in reach of them, and
   /// numbers of buckets back. On a rank: own leaves times log of all covers; boxes that ask times the buckets
   /// that they reach.
-  Imports find(const NeighbourNodes& own, std::span<const NeighbourTarget> leaf_boxes) const;
+  Imports find(const NeighbourNodesView& own, std::span<const NeighbourTarget> leaf_boxes) const;
 
  private:
-  std::vector<NeighbourTarget> source_boxes(const NeighbourNodes& own) const;
+  std::vector<NeighbourTarget> source_boxes(const NeighbourNodesView& own) const;
   std::vector<std::vector<NeighbourTarget>> requests(std::span<const NeighbourTarget> leaf_boxes,
                                                      std::span<const NeighbourTarget> sources) const;
-  void select(const NeighbourNodes& own, std::span<const NeighbourTarget> asked,
+  void select(const NeighbourNodesView& own, std::span<const NeighbourTarget> asked,
               std::vector<ImportedBucket>& buckets, Array<std::uint32_t>& particles) const;
 
   const Communicator& comm_;

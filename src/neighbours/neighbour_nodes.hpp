@@ -19,6 +19,17 @@ struct NeighbourPiece {
   std::span<const std::int32_t> buckets{};  ///< particles of each bucket that was imported
 };
 
+/// The nodes of a piece, from its root on.
+struct PieceNodes {
+  std::uint32_t begin, end;
+};
+
+/// Nodes as a search for imports sees them; host memory.
+struct NeighbourNodesView {
+  std::span<const NeighbourNode> nodes;
+  std::span<const PieceNodes> pieces;
+};
+
 /// The tree over some leaves, in their order: halves of halves of them, and below that their own nodes.
 class NeighbourNodes {
  public:
@@ -30,15 +41,13 @@ class NeighbourNodes {
   void fit(const Vec3d* position, const double* reach, bool with_reach, double room);
 
   std::span<const NeighbourNode> nodes() const { return nodes_; }
+  NeighbourNodesView view() const { return {nodes_, pieces_}; }
   std::size_t pieces() const { return pieces_.size(); }
   /// The nodes of a piece, from its root on.
   std::uint32_t begin(std::size_t piece) const { return pieces_[piece].begin; }
   std::uint32_t end(std::size_t piece) const { return pieces_[piece].end; }
 
  private:
-  struct Run {
-    std::uint32_t begin, end;  ///< nodes of a piece
-  };
   std::uint32_t append(std::uint32_t first, std::uint32_t count);
   void append_halves(std::span<const NeighbourPiece> pieces);
   void append_piece(const NeighbourPiece& piece);
@@ -46,7 +55,7 @@ class NeighbourNodes {
   void append_buckets(std::uint32_t first, std::span<const std::int32_t> buckets);
 
   std::vector<NeighbourNode> nodes_;
-  std::vector<Run> pieces_;           ///< of each piece
+  std::vector<PieceNodes> pieces_;    ///< of each piece
   std::vector<std::uint32_t> above_;  ///< nodes above the pieces
 };
 

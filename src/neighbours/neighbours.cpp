@@ -6,46 +6,9 @@
 
 #include "base/errors.hpp"
 #include "kernels/math/neighbour_box.hpp"
+#include "neighbours/imported_pieces.hpp"
 
 namespace grove {
-namespace {
-
-/// Imported leaves, in their order: those of buckets that come one after the other.
-class ImportedPieces {
- public:
-  /// first: number of the first imported particle.
-  ImportedPieces(std::span<const ImportedBucket> buckets, std::uint32_t first) {
-    for (const ImportedBucket& bucket : buckets) counts_.push_back(bucket.count);
-    for (std::size_t begin = 0, end = 0; begin < buckets.size(); begin = end) {
-      while (end < buckets.size() && buckets[end].leaf == buckets[begin].leaf) ++end;
-      NeighbourPiece piece;
-      piece.first = first;
-      piece.buckets = std::span<const std::int32_t>(counts_).subspan(begin, end - begin);
-      for (const std::int32_t count : piece.buckets) first += static_cast<std::uint32_t>(count);
-      pieces_.push_back(piece);
-      leaves_.push_back(buckets[begin].leaf);
-    }
-  }
-  ImportedPieces(const ImportedPieces&) = delete;  // pieces point into counts_
-  ImportedPieces& operator=(const ImportedPieces&) = delete;
-
-  /// Puts those of leaves before this one before the own ones, all others behind them.
-  std::vector<NeighbourPiece> around(const std::vector<NeighbourPiece>& own, std::int32_t first_own) const {
-    const auto behind = std::lower_bound(leaves_.begin(), leaves_.end(), first_own) - leaves_.begin();
-    std::vector<NeighbourPiece> all(pieces_.begin(), pieces_.begin() + behind);
-    all.insert(all.end(), own.begin(), own.end());
-    all.insert(all.end(), pieces_.begin() + behind, pieces_.end());
-    return all;
-  }
-
- private:
-  std::vector<std::int32_t> counts_;
-  std::vector<NeighbourPiece> pieces_;
-  std::vector<std::int32_t> leaves_;  ///< number of each in the ORB, ascending
-};
-
-}  // namespace
-
 Neighbours::Neighbours(const Communicator& comm, const Domain& domain, const TreeShapes& shapes,
                        const Images& images)
     : comm_(comm),
@@ -97,13 +60,16 @@ void Neighbours::search_for(std::span<const NeighbourTarget> targets, std::span<
     NeighbourNodes own_nodes(own);
     own_nodes.fit(position.data(), reach.data(), is_symmetric, room_);
     grant(own_nodes, reach);
-    imports_.emplace(import_search_.find(own_nodes, targets));
+    imports_.emplace(import_search_.find(own_nodes.view(), targets));
   }
   position_ = share(position);
   reach_ = share(reach);
-  const ImportedPieces others(imports_->buckets, own_size());
-  nodes_ = std::make_unique<NeighbourNodes>(
-      others.around(own, domain_.first_leaf[static_cast<std::size_t>(comm_.rank())]));
+  const ImportedPieces others(imports_->buckets, own_size(),
+                              domain_.first_leaf[static_cast<std::size_t>(comm_.rank())]);
+  std::vector<NeighbourPiece> all(others.before().begin(), others.before().end());
+  all.insert(all.end(), own.begin(), own.end());
+  all.insert(all.end(), others.behind().begin(), others.behind().end());
+  nodes_ = std::make_unique<NeighbourNodes>(all);
   nodes_->fit(position_.data(), reach_.data(), is_symmetric, room_);
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/units.hpp"
+#include "kernels/math/gas.hpp"
 
 namespace grove {
 
@@ -33,7 +34,6 @@ struct FieldInfo {
 /// A choice of rows of the table; unset: all.
 using FieldChoice = std::function<bool(const FieldInfo&)>;
 
-inline constexpr std::uint8_t gas_type = 0;
 inline constexpr std::uint8_t all_types = 0x3f, gas_types = 1u << gas_type;
 
 }  // namespace grove

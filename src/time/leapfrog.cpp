@@ -1,8 +1,5 @@
 #include "time/leapfrog.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "kernels/kokkos/particle_loops.hpp"
 #include "kernels/math/gas.hpp"
 
@@ -19,13 +16,9 @@ void heat(Particles& particles, int first_active, const RungTable& longer) {
           heated(particles.internal_energy[i], particles.energy_rate[i], longer.of[particles.rung[i]]);
 }
 
-/// Density and H as the flow changes them, until they are evaluated anew.
-void stretch(Particles& particles, double time) {
-  for (std::size_t i = 0; i < particles.density.size(); ++i) {
-    const double growth = std::clamp(time * static_cast<double>(particles.velocity_divergence[i]), -1.0, 1.0);
-    particles.density[i] *= std::exp(-growth);
-    particles.smoothing_length[i] *= std::exp(growth / 3);
-  }
+void stretch_all(Particles& particles, double time) {
+  for (std::size_t i = 0; i < particles.density.size(); ++i)
+    stretch(particles.density[i], particles.smoothing_length[i], particles.velocity_divergence[i], time);
 }
 
 }  // namespace
@@ -48,7 +41,7 @@ void kick(Particles& particles, const Kick& kick) {
 void drift(Particles& particles, const Drift& drift) {
   run(particles.size(), DriftBody{drift, particles.rung.data(), particles.acceleration.data(),
                                   particles.velocity.data(), particles.position.data()});
-  stretch(particles, drift.factor);
+  stretch_all(particles, drift.factor);
 }
 
 void predict(Particles& particles, const Prediction& to) {
@@ -59,7 +52,8 @@ void predict(Particles& particles, const Prediction& to) {
 
 bool is_read_by_predict(const FieldInfo& info) {
   return info.name == fields::position.info.name || info.name == fields::velocity.info.name ||
-         info.name == fields::acceleration.info.name || info.name == fields::rung.info.name;
+         info.name == fields::acceleration.info.name || info.name == fields::rung.info.name ||
+         info.name == fields::internal_energy.info.name || info.name == fields::energy_rate.info.name;
 }
 
 }  // namespace grove

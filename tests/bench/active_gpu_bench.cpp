@@ -59,7 +59,7 @@ struct Walkable {
   void walk(const std::vector<std::uint32_t>& active, const cuda::DeviceArray<std::uint32_t>& numbers,
             int parts) const {
     const cuda::WalkTargets to{grown.trees, leaf_of_group.data(), static_cast<std::uint32_t>(active.size()),
-                               0,           numbers.data(),       parts};
+                               numbers.data(), parts};
     const ForceOutput out{acceleration.data(), potential.data(), work.data()};
     cuda::walk_own(gravity, grown.host.units, sources.view(grown), to, out);
     cuda::walk_others(gravity, grown.host.units, sources.view(grown), to, out);

@@ -207,7 +207,8 @@ class Bench {
     cuda::DeviceTop top(cells_, cuda::NodeCodes::for_trees(largest));
     const Vec3d middle = box_.low + Vec3d{1, 1, 1} * (box_.edge / 2);
     top.combine(notices.data(), units_, AcceptanceRule::of(gravity_, units_, 1), middle);
-    cuda::make_frames(notices.data(), upload(at).data(), at.size(), middle, units_, frames.data());
+    cuda::make_frames(cuda::KnownRoots::own_ones(notices.data(), at.size()), upload(at).data(), middle,
+                      units_, frames.data());
     return top;
   }
 
@@ -221,13 +222,13 @@ class Bench {
     const DeviceArray<std::uint32_t> work(count_);
     const ForceOutput out{acceleration.data(), potential.data(), work.data()};
     const cuda::TopCells cells = top.cells();
-    const auto ropes = cuda::top_ropes(above, cells, leaves());
+    const auto ropes = cuda::top_ropes(above, cells);
     watch.start();
     cuda::rope_walk(gravity_, units_, 0, from, {cells, ropes.data()},
-                    {view_, 0, old_.data(), nullptr, static_cast<std::uint32_t>(count_)}, out);
+                    {view_, old_.data(), nullptr, static_cast<std::uint32_t>(count_)}, out);
     watch.lap("rope");
-    const cuda::WalkTargets to{view_,   leaf_groups_.leaf_of_group.data(), groups(), 0,
-                               nullptr, cuda::walk_parts(groups())};
+    const cuda::WalkTargets to{view_, leaf_groups_.leaf_of_group.data(), groups(), nullptr,
+                               cuda::walk_parts(groups())};
     WalkCounts counts = cuda::walk_own(gravity_, units_, from, to, out);
     counts += cuda::walk_others(gravity_, units_, from, to, out);
     watch.lap("walk");

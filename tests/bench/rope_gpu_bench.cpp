@@ -48,7 +48,7 @@ void measure(testing::DeviceGrown& grown, const Particles& particles, const std:
   grown.update(particles, gravity, 0);
   const testing::DeviceSources sources(grown, gravity, 0);
   const cuda::TopCells cells = sources.top.cells();
-  const auto ropes = cuda::top_ropes(sources.top.sources(), cells, grown.places.size());
+  const auto ropes = cuda::top_ropes(sources.top.sources(), cells);
   const cuda::DeviceArray<Vec3f> acceleration(count);
   const cuda::DeviceArray<float> potential(count);
   const cuda::DeviceArray<std::uint32_t> work(count);
@@ -60,7 +60,7 @@ void measure(testing::DeviceGrown& grown, const Particles& particles, const std:
     const double time = bench::milliseconds(repeats, [&] {
       counts = cuda::rope_walk(
           gravity, grown.host.units, 0, sources.view(grown), {cells, ropes.data()},
-          {grown.trees, 0, grown.old_acceleration.data(), wanted.data(), static_cast<std::uint32_t>(count)},
+          {grown.trees, grown.old_acceleration.data(), wanted.data(), static_cast<std::uint32_t>(count)},
           {acceleration.data(), potential.data(), work.data()});
     });
     bits.push_back(bench::checksum(std::span<const Vec3f>(testing::download(acceleration))));

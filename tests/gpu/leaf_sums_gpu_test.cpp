@@ -62,8 +62,9 @@ class GpuLeafSums : public GpuTest {
     const cuda::DeviceArray<float> potential{std::span<const float>(particles_.potential)};
     const cuda::DeviceArray<Totals> sums(begin.size() - 1);
     const cuda::DeviceArray<ExternalPotential> halo{std::span<const ExternalPotential>(&halo_, 1)};
-    cuda::sum_leaves({mass.data(), position.data(), velocity.data(), potential.data()}, {halo.data(), 1},
-                     cuda::LeafPieces(begin), sums.data());
+    const cuda::DeviceArray<std::uint8_t> type{std::span<const std::uint8_t>(particles_.type)};
+    cuda::sum_leaves({mass.data(), position.data(), velocity.data(), potential.data(), type.data(), nullptr},
+                     {halo.data(), 1}, cuda::LeafPieces(begin), sums.data());
     return download(sums);
   }
 

@@ -32,9 +32,8 @@ struct Problem {
 
   cuda::WalkSources sources() const { return cuda::WalkSources::of(grown.trees, grown.codes()); }
   cuda::WalkTargets targets(int parts) const {
-    return {
-        grown.trees, leaf_of_group.data(), static_cast<std::uint32_t>(grown.leaf_of_group.size()), 0, nullptr,
-        parts};
+    return {grown.trees, leaf_of_group.data(), static_cast<std::uint32_t>(grown.leaf_of_group.size()),
+            nullptr, parts};
   }
 
   Particles particles;

@@ -21,16 +21,15 @@ WalkCounts follow_ropes(const DeviceGrown& grown, Particles& particles, const Gr
                         double median_acceleration, const std::vector<std::uint32_t>& targets) {
   const DeviceSources sources(grown, gravity, median_acceleration);
   const cuda::TopCells cells = sources.top.cells();
-  const auto ropes = cuda::top_ropes(sources.top.sources(), cells, grown.places.size());
+  const auto ropes = cuda::top_ropes(sources.top.sources(), cells);
   const auto wanted = upload(targets);
   const cuda::DeviceArray<Vec3f> acceleration{std::span<const Vec3f>(particles.acceleration)};
   const cuda::DeviceArray<float> potential{std::span<const float>(particles.potential)};
   const cuda::DeviceArray<std::uint32_t> work{std::span<const std::uint32_t>(particles.work)};
-  const WalkCounts counts = cuda::rope_walk(gravity, grown.host.units, median_acceleration,
-                                            sources.view(grown), {cells, ropes.data()},
-                                            {grown.trees, 0, grown.old_acceleration.data(), wanted.data(),
-                                             static_cast<std::uint32_t>(targets.size())},
-                                            {acceleration.data(), potential.data(), work.data()});
+  const WalkCounts counts = cuda::rope_walk(
+      gravity, grown.host.units, median_acceleration, sources.view(grown), {cells, ropes.data()},
+      {grown.trees, grown.old_acceleration.data(), wanted.data(), static_cast<std::uint32_t>(targets.size())},
+      {acceleration.data(), potential.data(), work.data()});
   acceleration.download(particles.acceleration);
   potential.download(particles.potential);
   work.download(particles.work);

@@ -19,6 +19,8 @@ if(GROVE_HAS_CUDA)
   grove_test(backend_gpu gpu/backend_gpu_test.cpp gpu/backend_beside_host_test.cpp LINK grove::backend grove::decomposition_gpu RANKS 1 2 3 4 7 LABELS gpu)
   grove_test(block_steps_gpu gpu/block_steps_gpu_test.cpp LINK grove_test_runs
              grove::decomposition_gpu grove::gravity_gpu RANKS 1 2 3 4 7 LABELS gpu)
+  grove_test(neighbours_gpu gpu/neighbours_gpu_test.cpp support/neighbour_sets.cu LINK grove::gas_gpu RANKS 1 2 3 7 LABELS gpu)
+  grove_test(gas_gpu gpu/gas_gpu_test.cpp LINK grove_test_runs grove::decomposition_gpu RANKS 1 2 3 7 LABELS gpu)
   grove_test(external_gpu gpu/external_gpu_test.cpp LINK grove_test_runs grove::decomposition_gpu RANKS 1 3 LABELS gpu)
   grove_test(leaf_moves_gpu gpu/leaf_moves_gpu_test.cpp LINK grove_test_runs
              grove::decomposition_gpu RANKS 1 2 3 4 7 LABELS gpu)

@@ -1,5 +1,5 @@
 // Density and forces of gas, without time.
-#include "gas/gas.hpp"
+#include "gas/host_gas.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ Particles evaluated(const Communicator& comm, const Particles& all, const GasPar
   const Domain domain = decompose(comm, particles, {}, {}, report);
   Forest forest;
   forest.build(particles, domain.box, domain.leaf_begin);
-  Gas(comm, gas, Images{box}, particles, forest.shapes()).evaluate(domain, 0, {});
+  HostGas(comm, gas, Images{box}, particles, forest.shapes()).evaluate(domain, 0, {});
   return gathered_by_id(comm, particles);
 }
 
@@ -239,7 +239,7 @@ TEST(Gas, steps_of_neighbours_are_two_rungs_apart_at_most) {
   Forest forest;
   forest.build(particles, domain.box, domain.leaf_begin);
   const GasParameters parameters;
-  Gas gas(comm, parameters, {}, particles, forest.shapes());
+  HostGas gas(comm, parameters, {}, particles, forest.shapes());
   gas.evaluate(domain, 0, {});
   const StepRule rule{.longest = 1, .deepest = deepest_rung};
   const RungCounts counts = gas.limit_rungs(domain, rule, 0, {});

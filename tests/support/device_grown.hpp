@@ -200,7 +200,7 @@ struct DeviceGrown {
     const auto group_leaves = upload(leaf_of_group);
     const auto some = upload(active);
     const auto walked = static_cast<std::uint32_t>(active.empty() ? leaf_of_group.size() : active.size());
-    const cuda::WalkTargets to{trees, group_leaves.data(), walked, 0, some.data(), parts, targets_per_warp};
+    const cuda::WalkTargets to{trees, group_leaves.data(), walked, some.data(), parts, targets_per_warp};
     const cuda::DeviceArray<Vec3f> acceleration{std::span<const Vec3f>(particles.acceleration)};
     const cuda::DeviceArray<float> potential{std::span<const float>(particles.potential)};
     const cuda::DeviceArray<std::uint32_t> work{std::span<const std::uint32_t>(particles.work)};
@@ -226,7 +226,8 @@ inline DeviceSources::DeviceSources(const DeviceGrown& grown, const GravityParam
   for (const cuda::LeafPlaces& leaf : grown.places)
     leaf_places.push_back({static_cast<std::uint32_t>(leaf.node), static_cast<std::uint32_t>(leaf.first)});
   const auto on_gpu = upload(leaf_places);
-  cuda::make_frames(notices.data(), on_gpu.data(), leaf_places.size(), middle, units, frames.data());
+  cuda::make_frames(cuda::KnownRoots::own_ones(notices.data(), leaf_places.size()), on_gpu.data(), middle,
+                    units, frames.data());
 }
 
 inline cuda::WalkSources DeviceSources::view(const DeviceGrown& grown) const {

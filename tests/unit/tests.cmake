@@ -29,5 +29,5 @@ grove_test(shares unit/decomposition_test.cpp unit/blocks_test.cpp unit/large_nu
            LINK grove::decomposition)
 grove_test(chart unit/chart_test.cpp LINK grove::io)
 grove_test(probe unit/probe_test.cpp LINK grove::io)
-grove_test(selection unit/selection_test.cpp unit/reach_test.cpp LINK grove::let)
+grove_test(selection unit/selection_test.cpp unit/reach_test.cpp unit/let_table_test.cpp LINK grove::let)
 grove_test(group_splitting unit/group_runs_test.cpp unit/critical_separation_test.cpp LINK grove::gravity RANKS 1 3)

@@ -18,14 +18,21 @@ __global__ void __launch_bounds__(list_threads) collect(const LeafTrees trees, L
 }
 
 __global__ void __launch_bounds__(list_threads)
-    place(const LeafNotice* notices, std::size_t leaves, NodeCore* core, NodeMoments* moments,
-          NodeLinks* links, NodeBox* boxes) {
+    collect_some(const LeafTrees trees, const std::uint32_t* leaves, std::size_t count,
+                 LeafTargets* targets) {
   const std::size_t i = blockIdx.x * std::size_t{list_threads} + threadIdx.x;
+  if (i < count) targets[i] = {trees.bounds[leaves[i]], trees.origin[leaves[i]]};
+}
+
+__global__ void __launch_bounds__(list_threads)
+    place(const LeafRoot* roots, std::uint32_t leaves, NodeCore* core, NodeMoments* moments, NodeLinks* links,
+          NodeBox* boxes) {
+  const std::uint32_t i = blockIdx.x * list_threads + threadIdx.x;
   if (i >= leaves) return;
-  core[i] = notices[i].root.core;
-  moments[i] = notices[i].root.moments;
+  core[i] = roots[i].core;
+  moments[i] = roots[i].moments;
   links[i] = {NodeLinks::pruned, -1, 0, 0};
-  if (boxes != nullptr) boxes[i] = notices[i].root.box();
+  if (boxes != nullptr) boxes[i] = roots[i].box();
 }
 
 }  // namespace
@@ -36,10 +43,18 @@ void collect_notices(const LeafTrees& trees, LeafNotice* notices) {
   launched("Grove::cuda::collect_notices");
 }
 
-void place_roots(const LeafNotice* notices, std::size_t leaves, NodeCore* core, NodeMoments* moments,
-                 NodeLinks* links, NodeBox* boxes) {
+void collect_targets(const LeafTrees& trees, const std::uint32_t* leaves, std::size_t count,
+                     LeafTargets* targets) {
+  if (count == 0) return;
+  collect_some<<<blocks_for(count, list_threads), list_threads, 0, stream()>>>(trees, leaves, count, targets);
+  launched("Grove::cuda::collect_targets");
+}
+
+void place_roots(const KnownRoots& roots, NodeCore* core, NodeMoments* moments, NodeLinks* links,
+                 NodeBox* boxes) {
+  const auto leaves = static_cast<std::uint32_t>(roots.count - roots.own_count);
   if (leaves == 0) return;
-  place<<<blocks_for(leaves, list_threads), list_threads, 0, stream()>>>(notices, leaves, core, moments,
+  place<<<blocks_for(leaves, list_threads), list_threads, 0, stream()>>>(roots.others, leaves, core, moments,
                                                                          links, boxes);
   launched("Grove::cuda::place_roots");
 }

@@ -2,17 +2,23 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/trees/device_top.hpp"
 #include "kernels/cuda/trees/leaf_trees.hpp"
 #include "kernels/math/leaf_root.hpp"
+#include "kernels/math/leaf_targets.hpp"
 
 namespace grove::cuda {
 
-/// Collects what each leaf tells all ranks. trees: after update_leaves(); notices (out, device): trees.count.
+/// Collects what is known of each own leaf. trees: after update_leaves(); notices (out, device): trees.count.
 void collect_notices(const LeafTrees& trees, LeafNotice* notices);
 
-/// The roots of leaves as trees that have nothing else: pruned. notices (device), core, moments, links, boxes
-/// (out, device): `leaves`; boxes: nullptr: not wanted.
-void place_roots(const LeafNotice* notices, std::size_t leaves, NodeCore* core, NodeMoments* moments,
-                 NodeLinks* links, NodeBox* boxes);
+/// The targets of some leaves. leaves (device): `count` numbers; targets (out, device): likewise.
+void collect_targets(const LeafTrees& trees, const std::uint32_t* leaves, std::size_t count,
+                     LeafTargets* targets);
+
+/// The roots of leaves of other ranks as trees that have nothing else: pruned. core, moments, links, boxes
+/// (out, device): of all leaves that are not own ones; boxes: nullptr: not wanted.
+void place_roots(const KnownRoots& roots, NodeCore* core, NodeMoments* moments, NodeLinks* links,
+                 NodeBox* boxes);
 
 }  // namespace grove::cuda

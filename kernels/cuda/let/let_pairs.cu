@@ -1,7 +1,11 @@
 #include "kernels/cuda/let/let_pairs.cuh"
 
+#include <algorithm>
+#include <bit>
 #include <cub/device/device_scan.cuh>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
@@ -11,61 +15,102 @@ namespace grove::cuda {
 namespace {
 
 constexpr int pair_threads = 128;
-/// Into which the leaves of all ranks are divided, from left to right.
-constexpr std::int32_t parts = 256;
+/// Into which the targets of all ranks are divided, at least where there are so many.
+constexpr std::uint32_t enough_pieces = 256;
 
-/// How deep a descent of the top tree may go: a cut halves the longest side of a box of 2^96 places at most.
-constexpr int stack_size = 128;
-
-/// Calls hit(leaf) for the leaves of other ranks, ascending, of a part of all, for which the root of own leaf
-/// `leaf` may not stand for its particles.
-template <class Hit>
-__device__ void descend(const LetReceivers& to, std::int32_t leaf, std::int32_t part, Hit&& hit) {
-  const std::int32_t own_begin = to.first_leaf[to.own_rank], own_end = to.first_leaf[to.own_rank + 1];
-  const std::int32_t part_size = (to.top.links[0].leaves + parts - 1) / parts, begin = part * part_size,
-                     end = begin + part_size;
-  const std::uint32_t node = to.top.leaf_cell[own_begin + leaf];
-  const Vec3d centre = to.top.centre[node];
-  const NodeCore core = to.top.core[node];
-  std::int32_t stack[stack_size];
-  int size = 1;
-  stack[0] = 0;
-  while (size > 0) {
-    const std::int32_t c = stack[--size];
-    const TopLinks links = to.top.links[c];
-    if (links.first_leaf >= end || links.first_leaf + links.leaves <= begin) continue;
-    const bool own = links.first_leaf >= own_begin && links.first_leaf + links.leaves <= own_end;
-    if (own || !to.top.wanted[c].may_open(centre, core, to.unit_length, to.images)) continue;
-    if (links.child < 0) {
-      hit(static_cast<std::uint32_t>(links.first_leaf));
-    } else {
-      if (size + 2 > stack_size) __trap();
-      stack[size++] = links.child + 1;
-      stack[size++] = links.child;
-    }
+/// By piece: the frames of its targets, and its binary tree, level by level.
+__global__ void __launch_bounds__(pair_threads)
+    build_piece(const LetTargets::View to, const Vec3d reference, double unit_length, SourceFrame* frames,
+                Wanted* wanted) {
+  const TargetPiece piece = to.pieces[blockIdx.x];
+  Wanted* const tree = wanted + std::size_t{2} * to.piece_size * blockIdx.x;
+  for (std::uint32_t i = threadIdx.x; i < to.piece_size; i += pair_threads) {
+    tree[to.piece_size + i] = Wanted::nothing();
+    if (i >= piece.count) continue;
+    const LeafTargets target = to.targets[piece.begin + i];
+    tree[to.piece_size + i] = target.wanted(unit_length);
+    frames[piece.begin + i] = SourceFrame::at(target.origin, reference, 1 / unit_length, 0, 0);
+  }
+  for (std::uint32_t level = to.piece_size / 2; level > 0; level /= 2) {
+    __syncthreads();
+    for (std::uint32_t n = level + threadIdx.x; n < 2 * level; n += pair_threads)
+      tree[n] = Wanted::united_if_any(tree[2 * n], tree[2 * n + 1]);
   }
 }
 
-/// One thread per own leaf and part, and one more.
+/// Deep enough for a piece of 2^30 targets.
+constexpr int stack_size = 32;
+
+/// Calls hit(target) for the targets of a piece, ascending, for which an own cell may not stand for its
+/// particles, until it says false.
+template <class Hit>
+__device__ void descend(const LetReceivers& from, std::int32_t cell, std::uint32_t piece, Hit&& hit) {
+  const LetTargets::View& to = from.to;
+  const Wanted* const tree = to.wanted + std::size_t{2} * to.piece_size * piece;
+  const Vec3d centre = from.cells.centre[cell];
+  const NodeCore core = from.cells.core[cell];
+  std::uint32_t stack[stack_size];
+  int size = 1;
+  stack[0] = 1;
+  while (size > 0) {
+    const std::uint32_t n = stack[--size];
+    const Wanted& wanted = tree[n];
+    if (wanted.is_nothing() || !wanted.may_open(centre, core, from.unit_length, from.images)) continue;
+    if (n >= to.piece_size) {
+      if (!hit(to.pieces[piece].begin + (n - to.piece_size))) return;
+      continue;
+    }
+    if (size + 2 > stack_size) __trap();
+    stack[size++] = 2 * n + 1;
+    stack[size++] = 2 * n;
+  }
+}
+
+/// Marks a cell and all above it, up to the cover, as opened by a rank: what is below nothing that is opened
+/// would not be known there.
+__device__ void mark_opened(const OwnCells& cells, std::int32_t cell, std::uint32_t* opened) {
+  for (std::int32_t c = cell;; c = cells.parent[c]) {
+    const std::uint32_t bit = 1u << (c % 32);
+    const std::uint32_t before = atomicOr(&opened[c / 32], bit);
+    if ((before & bit) != 0 || cells.is_cover[c] != 0) return;
+  }
+}
+
+/// One thread per own cell and piece, and one more. counts: by own leaf and piece the targets that may open
+/// the root, and one more, 0. opened: by slot, `words` each.
 __global__ void __launch_bounds__(pair_threads)
-    count_receivers(const LetReceivers to, std::uint32_t number, std::uint32_t* counts) {
-  const std::uint32_t i = blockIdx.x * pair_threads + threadIdx.x;
-  if (i > number) return;
+    count_receivers(const LetReceivers from, std::uint32_t leaves, std::uint32_t* counts, std::uint32_t words,
+                    std::uint32_t* opened) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * pair_threads + threadIdx.x;
+  const std::uint32_t pieces = from.to.piece_count;
+  const std::uint64_t of_leaves = std::uint64_t{leaves} * pieces;
+  if (i == 0) counts[of_leaves] = 0;
+  if (i >= static_cast<std::uint64_t>(from.cells.count) * pieces) return;
+  const auto piece = static_cast<std::uint32_t>(i % pieces);
+  const std::int32_t cell = from.cells.cells[i / pieces];
+  const bool is_leaf = i < of_leaves;
   std::uint32_t found = 0;
-  if (i < number)
-    descend(to, static_cast<std::int32_t>(i / parts), static_cast<std::int32_t>(i % parts),
-            [&](std::uint32_t) { ++found; });
-  counts[i] = found;
+  descend(from, cell, piece, [&](std::uint32_t) {
+    ++found;
+    return is_leaf;  // who opens a cell above does not matter
+  });
+  if (is_leaf) counts[i] = found;
+  if (found > 0)
+    mark_opened(from.cells, cell,
+                opened + std::size_t{words} * static_cast<std::uint32_t>(from.to.pieces[piece].slot));
 }
 
 __global__ void __launch_bounds__(pair_threads)
-    list_receivers(const LetReceivers to, std::uint32_t number, const std::uint32_t* before,
+    list_receivers(const LetReceivers from, std::uint32_t number, const std::uint32_t* before,
                    std::uint32_t* receivers) {
   const std::uint32_t i = blockIdx.x * pair_threads + threadIdx.x;
   if (i >= number || before[i + 1] == before[i]) return;
   std::uint32_t next = before[i];
-  descend(to, static_cast<std::int32_t>(i / parts), static_cast<std::int32_t>(i % parts),
-          [&](std::uint32_t receiver) { receivers[next++] = receiver; });
+  descend(from, from.cells.cells[i / from.to.piece_count], i % from.to.piece_count,
+          [&](std::uint32_t receiver) {
+            receivers[next++] = receiver;
+            return true;
+          });
 }
 
 struct Numbers {
@@ -78,21 +123,14 @@ struct AddNumbers {
   }
 };
 
-/// Calls visit(rank, begin, end) for each rank that has some of the receivers of an own leaf.
+/// Calls visit(slot, begin, end) for each rank that has some of the receivers of an own leaf.
 template <class Visitor>
-__device__ void for_each_rank(const LetReceivers& to, std::int32_t leaf, const std::uint32_t* before,
-                              const std::uint32_t* receivers, Visitor&& visit) {
-  const std::uint32_t end = before[(leaf + 1) * parts];
-  std::int32_t rank = 0;
-  for (std::uint32_t begin = before[leaf * parts]; begin < end;) {
-    while (static_cast<std::uint32_t>(to.first_leaf[rank + 1]) <= receivers[begin]) ++rank;
-    std::uint32_t low = begin, high = end;  // the first receiver of another rank is one of low + 1 .. high
-    while (high - low > 1) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      (receivers[middle] < static_cast<std::uint32_t>(to.first_leaf[rank + 1]) ? low : high) = middle;
-    }
-    visit(rank, begin, high);
-    begin = high;
+__device__ void for_each_slot(const LetTargets::View& to, std::int32_t leaf, const std::uint32_t* before,
+                              Visitor&& visit) {
+  const std::uint32_t* const of_leaf = before + static_cast<std::uint32_t>(leaf) * to.piece_count;
+  for (std::int32_t slot = 0; slot < to.slots; ++slot) {
+    const std::uint32_t begin = of_leaf[to.first_piece[slot]], end = of_leaf[to.first_piece[slot + 1]];
+    if (begin < end) visit(slot, begin, end);
   }
 }
 
@@ -102,13 +140,13 @@ __device__ std::uint64_t marks_of(const LeafPlaces& leaf) {
 
 /// One thread per own leaf, and one more.
 __global__ void __launch_bounds__(pair_threads)
-    count_pairs(const LetReceivers to, const LeafPlaces* places, std::int32_t leaves,
-                const std::uint32_t* before, const std::uint32_t* receivers, Numbers* numbers) {
+    count_pairs(const LetTargets::View to, const LeafPlaces* places, std::int32_t leaves,
+                const std::uint32_t* before, Numbers* numbers) {
   const auto leaf = static_cast<std::int32_t>(blockIdx.x * pair_threads + threadIdx.x);
   if (leaf > leaves) return;
   Numbers found{0, 0};
   if (leaf < leaves)
-    for_each_rank(to, leaf, before, receivers, [&](std::int32_t, std::uint32_t, std::uint32_t) {
+    for_each_slot(to, leaf, before, [&](std::int32_t, std::uint32_t, std::uint32_t) {
       ++found.pairs;
       found.nodes += marks_of(places[leaf]);
     });
@@ -116,14 +154,13 @@ __global__ void __launch_bounds__(pair_threads)
 }
 
 __global__ void __launch_bounds__(pair_threads)
-    list_pairs(const LetReceivers to, const LeafPlaces* places, std::int32_t leaves,
-               const std::uint32_t* before, const std::uint32_t* receivers, const Numbers* numbers_before,
-               LetPair* pairs) {
+    list_pairs(const LetTargets::View to, const LeafPlaces* places, std::int32_t leaves,
+               const std::uint32_t* before, const Numbers* numbers_before, LetPair* pairs) {
   const auto leaf = static_cast<std::int32_t>(blockIdx.x * pair_threads + threadIdx.x);
   if (leaf >= leaves) return;
   Numbers next = numbers_before[leaf];
-  for_each_rank(to, leaf, before, receivers, [&](std::int32_t rank, std::uint32_t begin, std::uint32_t end) {
-    pairs[next.pairs++] = {leaf, rank, begin, end, next.nodes};
+  for_each_slot(to, leaf, before, [&](std::int32_t slot, std::uint32_t begin, std::uint32_t end) {
+    pairs[next.pairs++] = {leaf, slot, begin, end, next.nodes};
     next.nodes += marks_of(places[leaf]);
   });
 }
@@ -157,33 +194,62 @@ struct Plus {
 
 }  // namespace
 
-LetPairs find_let_pairs(const LeafTrees& trees, const LetReceivers& to) {
-  if (trees.count >= (1u << 31) / parts)
+LetTargets::LetTargets(DeviceArray<LeafTargets> targets, std::span<const Range> ranks, const WalkUnits& units,
+                       const Vec3d& reference)
+    : targets_(std::move(targets)), frames_(targets_.size()) {
+  const auto all = static_cast<std::uint32_t>(targets_.size());
+  piece_size_ = std::bit_ceil(std::max(1U, (all + enough_pieces - 1) / enough_pieces));
+  std::vector<TargetPiece> pieces;
+  std::vector<std::uint32_t> first_piece{0};
+  for (std::size_t slot = 0; slot < ranks.size(); ++slot) {
+    const std::uint32_t end = ranks[slot].begin + ranks[slot].count;
+    for (std::uint32_t begin = ranks[slot].begin; begin < end; begin += piece_size_)
+      pieces.push_back({static_cast<std::int32_t>(slot), begin, std::min(piece_size_, end - begin)});
+    first_piece.push_back(static_cast<std::uint32_t>(pieces.size()));
+  }
+  pieces_ = DeviceArray<TargetPiece>{std::span<const TargetPiece>(pieces)};
+  first_piece_ = DeviceArray<std::uint32_t>{std::span<const std::uint32_t>(first_piece)};
+  wanted_ = DeviceArray<Wanted>(pieces.size() * 2 * piece_size_);
+  if (pieces.empty()) return;
+  build_piece<<<static_cast<unsigned>(pieces.size()), pair_threads, 0, stream()>>>(
+      view(), reference, units.length, frames_.data(), wanted_.data());
+  launched("Grove::cuda::build_piece");
+}
+
+LetPairs find_let_pairs(const LeafTrees& trees, const LetReceivers& from) {
+  const std::uint64_t pieces = from.to.piece_count;
+  if (trees.count * pieces >= (1u << 31))
     throw std::length_error("too many leaves on one rank: larger leaves, or more ranks, are needed");
-  const auto number = static_cast<std::uint32_t>(trees.count * parts);
+  const auto number = static_cast<std::uint32_t>(trees.count * pieces);
+  LetPairs result;
   const DeviceArray<std::uint32_t> counts(std::size_t{number} + 1);
-  count_receivers<<<blocks_for(counts.size(), pair_threads), pair_threads, 0, stream()>>>(to, number,
-                                                                                          counts.data());
+  result.opened.words = (from.cells.count_of_numbers + 31) / 32;
+  DeviceArray<std::uint32_t> opened(result.opened.words * static_cast<std::size_t>(from.to.slots));
+  opened.clear();
+  const std::uint64_t descents = static_cast<std::uint64_t>(from.cells.count) * pieces;
+  count_receivers<<<blocks_for(descents, pair_threads), pair_threads, 0, stream()>>>(
+      from, trees.count, counts.data(), static_cast<std::uint32_t>(result.opened.words), opened.data());
   launched("Grove::cuda::count_receivers");
   const DeviceArray<std::uint32_t> before = scanned(counts, Plus{});
-  LetPairs result{DeviceArray<std::uint32_t>(last_of(before)), {}, 0};
+  result.opened.bits.resize(opened.size());
+  opened.download(result.opened.bits);
+  result.receivers = DeviceArray<std::uint32_t>(last_of(before));
   if (result.receivers.size() == 0) return result;
-  list_receivers<<<blocks_for(number, pair_threads), pair_threads, 0, stream()>>>(to, number, before.data(),
+  list_receivers<<<blocks_for(number, pair_threads), pair_threads, 0, stream()>>>(from, number, before.data(),
                                                                                   result.receivers.data());
   launched("Grove::cuda::list_receivers");
 
   const auto leaves = static_cast<std::int32_t>(trees.count);
   const DeviceArray<Numbers> numbers(trees.count + 1);
   count_pairs<<<blocks_for(numbers.size(), pair_threads), pair_threads, 0, stream()>>>(
-      to, trees.leaves, leaves, before.data(), result.receivers.data(), numbers.data());
+      from.to, trees.leaves, leaves, before.data(), numbers.data());
   launched("Grove::cuda::count_pairs");
   const DeviceArray<Numbers> numbers_before = scanned(numbers, AddNumbers{});
   const Numbers all = last_of(numbers_before);
   result.pairs = DeviceArray<LetPair>(all.pairs);
   result.nodes = all.nodes;
   list_pairs<<<blocks_for(trees.count, pair_threads), pair_threads, 0, stream()>>>(
-      to, trees.leaves, leaves, before.data(), result.receivers.data(), numbers_before.data(),
-      result.pairs.data());
+      from.to, trees.leaves, leaves, before.data(), numbers_before.data(), result.pairs.data());
   launched("Grove::cuda::list_pairs");
   return result;
 }

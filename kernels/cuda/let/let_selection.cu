@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
@@ -27,9 +28,9 @@ __device__ bool is_image_opened(const LetReceivers& to, const std::uint32_t* rec
     for (std::uint32_t row = 0; row < rows; ++row) {
       const std::uint32_t r = base + 32 * row + lane;
       if (r >= end) continue;
-      const std::uint32_t leaf = receivers[r];
-      const TargetBounds bounds = to.notices[leaf].bounds;
-      const Vec3f shift = shift_between(frame, to.frames[leaf]);
+      const std::uint32_t target = receivers[r];
+      const TargetBounds bounds = to.to.targets[target].bounds;
+      const Vec3f shift = shift_between(frame, to.to.frames[target]);
       opens |=
           !accepts(core, bounds.distance2(core.centre + shift), bounds.inverse_tolerance, selection_margin);
     }
@@ -38,12 +39,12 @@ __device__ bool is_image_opened(const LetReceivers& to, const std::uint32_t* rec
   return false;
 }
 
-/// By all lanes of a warp: whether one of the receivers may open a node, or an image of it. own: number in
-/// the ORB of the node's leaf.
+/// By all lanes of a warp: whether one of the receivers may open a node, or an image of it. leaves: own
+/// ones; own: that of the node.
 __device__ bool is_opened(const LetReceivers& to, const std::uint32_t* receivers, std::uint32_t begin,
-                          std::uint32_t end, std::int32_t own, const NodeCore& core) {
+                          std::uint32_t end, std::uint32_t leaves, std::int32_t own, const NodeCore& core) {
   for (int image = 0; image < to.images.count(); ++image)
-    if (is_image_opened(to, receivers, begin, end, to.frames[image * to.top.links[0].leaves + own], core))
+    if (is_image_opened(to, receivers, begin, end, to.frames[image * static_cast<int>(leaves) + own], core))
       return true;
   return false;
 }
@@ -96,7 +97,6 @@ __global__ void __launch_bounds__(selection_threads)
   __shared__ std::int32_t nodes, particles;
   const LetPair pair = pairs[list[blockIdx.x]];
   const LeafPlaces leaf = trees.leaves[pair.leaf];
-  const std::int32_t own = to.first_leaf[to.own_rank] + pair.leaf;
   const bool is_large = leaf.nodes > most_in_block;
   std::int32_t* const queue = is_large ? marks.number + pair.node : memory;
   if (threadIdx.x == 0) {
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(selection_threads)
          i += warps) {
       const std::int32_t n = queue[i];
       const std::uint64_t node = leaf.node + static_cast<std::uint64_t>(n);
-      if (!is_opened(to, receivers, pair.begin, pair.end, own, trees.core[node])) continue;
+      if (!is_opened(to, receivers, pair.begin, pair.end, trees.count, pair.leaf, trees.core[node])) continue;
       if (threadIdx.x % 32 != 0) continue;
       std::int32_t found = 0;
       const Family family = open_node(trees, marks, pair, node, n, found);
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(selection_threads)
     __syncthreads();
   }
   if (threadIdx.x != 0) return;
-  selected[list[blockIdx.x]] = {pair.leaf, pair.rank, nodes, particles};
+  selected[list[blockIdx.x]] = {pair.leaf, pair.slot, nodes, particles};
   rest[list[blockIdx.x]] = level;
 }
 
@@ -141,7 +141,6 @@ __global__ void __launch_bounds__(selection_threads)
   __shared__ std::int32_t stacks[warps][most_waiting];
   const LetPair pair = pairs[blockIdx.x];
   const std::uint64_t first_node = trees.leaves[pair.leaf].node;
-  const std::int32_t own = to.first_leaf[to.own_rank] + pair.leaf;
   const auto warp = static_cast<std::int32_t>(threadIdx.x / 32);
   const bool is_leader = threadIdx.x % 32 == 0;
   std::int32_t* const stack = stacks[warp];
@@ -153,7 +152,7 @@ __global__ void __launch_bounds__(selection_threads)
       __syncwarp();
       const std::int32_t n = stack[--size];
       const std::uint64_t node = first_node + static_cast<std::uint64_t>(n);
-      if (!is_opened(to, receivers, pair.begin, pair.end, own, trees.core[node])) continue;
+      if (!is_opened(to, receivers, pair.begin, pair.end, trees.count, pair.leaf, trees.core[node])) continue;
       Family family{0, 0};
       std::int32_t found = 0;
       if (is_leader) family = open_node(trees, marks, pair, node, n, found);
@@ -177,8 +176,9 @@ __global__ void __launch_bounds__(selection_threads)
 
 LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers)
     : trees_(trees), largest_tree_(largest_tree) {
-  if (trees.count == 0) return;
-  const LetPairs found = find_let_pairs(trees, receivers);
+  if (trees.count == 0 || receivers.to.piece_count == 0) return;
+  LetPairs found = find_let_pairs(trees, receivers);
+  opened_ = std::move(found.opened);
   const DeviceArray<LetPair>& pairs = found.pairs;
   if (pairs.size() == 0) return;
   selected_bits_ = DeviceArray<std::uint32_t>(found.nodes / 32);
@@ -216,7 +216,7 @@ LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, co
   pair_of_.resize(by_pair.size());
   std::iota(pair_of_.begin(), pair_of_.end(), 0u);
   std::sort(pair_of_.begin(), pair_of_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tie(by_pair[a].rank, by_pair[a].leaf) < std::tie(by_pair[b].rank, by_pair[b].leaf);
+    return std::tie(by_pair[a].slot, by_pair[a].leaf) < std::tie(by_pair[b].slot, by_pair[b].leaf);
   });
   for (const std::uint32_t pair : pair_of_) selected_.push_back(by_pair[pair]);
 }

@@ -8,16 +8,60 @@
 #include "kernels/cuda/let/let_fields.hpp"
 #include "kernels/cuda/trees/device_top.hpp"
 #include "kernels/cuda/trees/leaf_trees.hpp"
+#include "kernels/math/frame.hpp"
+#include "kernels/math/leaf_targets.hpp"
 
 namespace grove::cuda {
 
-/// All that is known of the leaves of other ranks. Device memory.
+/// Targets of one other rank, or a part of them. Its place is a binary tree: the children of node n are 2 n
+/// and 2 n + 1, the root is 1, targets come at the end.
+struct TargetPiece {
+  std::int32_t slot;           ///< number of the rank among those in reach
+  std::uint32_t begin, count;  ///< its targets
+};
+
+/// The targets of the ranks in reach, in device memory: what ReceiverSearch is on the host. In pieces, so
+/// that many threads share a search.
+class LetTargets {
+ public:
+  /// Those of a rank.
+  struct Range {
+    std::uint32_t begin, count;
+  };
+  /// targets (device): of all. ranks: by slot. reference: of all frames. Cost: O(targets).
+  LetTargets(DeviceArray<LeafTargets> targets, std::span<const Range> ranks, const WalkUnits& units,
+             const Vec3d& reference);
+
+  struct View {
+    const LeafTargets* targets;
+    const SourceFrame* frames;  ///< by target; nodes and particles in them do not matter
+    const TargetPiece* pieces;
+    const std::uint32_t* first_piece;  ///< of each slot, and the end
+    const Wanted* wanted;              ///< by piece, twice its size
+    std::uint32_t piece_count, piece_size;
+    std::int32_t slots;
+  };
+  View view() const {
+    return {targets_.data(), frames_.data(),
+            pieces_.data(),  first_piece_.data(),
+            wanted_.data(),  static_cast<std::uint32_t>(pieces_.size()),
+            piece_size_,     static_cast<std::int32_t>(first_piece_.size()) - 1};
+  }
+
+ private:
+  std::uint32_t piece_size_ = 1;
+  DeviceArray<LeafTargets> targets_;
+  DeviceArray<SourceFrame> frames_;
+  DeviceArray<TargetPiece> pieces_;
+  DeviceArray<std::uint32_t> first_piece_;
+  DeviceArray<Wanted> wanted_;
+};
+
+/// Who may open what of the own trees. Device memory.
 struct LetReceivers {
-  TopCells top;                    ///< of the ORB
-  const LeafNotice* notices;       ///< by leaf of the ORB, and the next likewise
-  const SourceFrame* frames;       ///< of all images; nodes and particles in them do not matter
-  const std::int32_t* first_leaf;  ///< of each rank, length ranks + 1
-  std::int32_t own_rank;
+  OwnCells cells;
+  LetTargets::View to;
+  const SourceFrame* frames;  ///< of the own leaves in all images; nodes and particles in them do not matter
   double unit_length;
   Images images{};
 };
@@ -25,15 +69,26 @@ struct LetReceivers {
 /// A tree that another rank may open.
 struct SelectedTree {
   std::int32_t leaf;              ///< among those of this rank
-  std::int32_t rank;              ///< the receiver
+  std::int32_t slot;              ///< of the receiver
   std::int32_t nodes, particles;  ///< selected
 };
 
 /// A tree of this rank and a rank that may open it.
 struct LetPair {
-  std::int32_t leaf, rank;
+  std::int32_t leaf, slot;
   std::uint32_t begin, end;  ///< its leaves that may, in the list of all pairs
   std::uint64_t node;        ///< first one of the tree among those of all pairs' trees
+};
+
+/// For each slot a bit per own cell.
+struct OpenedCells {
+  std::size_t words = 0;  ///< of a slot
+  std::vector<std::uint32_t> bits;
+
+  bool has(std::int32_t slot, std::int32_t cell) const {
+    const auto c = static_cast<std::size_t>(cell);
+    return !bits.empty() && (bits[static_cast<std::size_t>(slot) * words + c / 32] >> (c % 32) & 1) != 0;
+  }
 };
 
 /// By node of the trees of all pairs. Device memory.
@@ -42,24 +97,25 @@ struct LetMarks {
   std::int32_t* number;              ///< working memory for trees that no block holds
 };
 
-/// Selects, for every other rank, the parts of this rank's trees that its walks may open: the locally
-/// essential trees.
+/// Selects, for every rank in reach, the parts of this rank's trees, and of the cells above them, that its
+/// walks may open: the locally essential trees.
 ///
 /// A node is selected if its parent may be opened by a leaf of the receiver; a bucket's particles, if the
 /// bucket may be. The test is the walk's own with a margin, on the leaves' published bounds: a walk there,
 /// which tests smaller bounds, opens no more. Nodes keep their order.
 ///
-/// Cost: for each own leaf descents of the top tree (let_pairs.cuh); for each node selected a test per leaf
+/// Cost: for each own cell descents of the targets (let_pairs.cuh); for each node selected a test per leaf
 /// of the receiver that may open the root, 128 at a time, until one opens. A tree of more than 2048 nodes is
 /// one block's down to a level of 256 nodes, below each of which one of many warps goes on.
 class LetSelection {
  public:
-  /// trees: of this rank, up to date, the first one leaf receivers.first_leaf[own_rank] of the ORB;
-  /// they must outlive this. largest_tree: nodes of the largest one.
+  /// trees: of this rank, up to date; they must outlive this. largest_tree: nodes of the largest one.
   LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers);
 
-  /// The selected trees, in order of rank and leaf.
+  /// The selected trees, in order of slot and leaf.
   std::span<const SelectedTree> trees() const { return selected_; }
+  /// True if walks of the rank in this slot may open a cell, by its number, or one below it.
+  bool opens(std::int32_t slot, std::int32_t cell) const { return opened_.has(slot, cell); }
 
   /// The selected parts, in that order: links count from the first node and particle of each tree. gravity:
   /// what the trees were made with.
@@ -73,6 +129,7 @@ class LetSelection {
   std::vector<SelectedTree> selected_;
   std::vector<std::uint32_t> pair_of_;  ///< number of each selected tree's pair
   std::vector<LetPair> pairs_;
+  OpenedCells opened_;
   DeviceArray<std::uint32_t> selected_bits_, opened_bits_;
   DeviceArray<std::int32_t> number_;
 };

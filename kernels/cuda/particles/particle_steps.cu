@@ -7,6 +7,7 @@
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/launch.cuh"
+#include "kernels/math/gas.hpp"
 #include "kernels/math/leapfrog.hpp"
 
 namespace grove::cuda {
@@ -32,14 +33,23 @@ struct KickBody {
     const int rung = fields.rung[i];
     if (rung < kick.first_active) return;
     fields.velocity[i] = kicked(fields.velocity[i], fields.acceleration[i], kick.factor.of[rung]);
+    if (fields.internal_energy)
+      fields.internal_energy[i] =
+          heated(fields.internal_energy[i], fields.energy_rate[i], kick.factor.of[rung]);
   }
 };
+
+__device__ void stretch_gas(const StepFields& fields, std::size_t i, double time) {
+  if (fields.density)
+    stretch(fields.density[i], fields.smoothing_length[i], fields.velocity_divergence[i], time);
+}
 
 struct DriftBody {
   double factor;
   StepFields fields;
   __device__ void operator()(std::size_t i) const {
     fields.position[i] = drifted(fields.position[i], fields.velocity[i], factor);
+    stretch_gas(fields, i, factor);
   }
 };
 
@@ -49,6 +59,7 @@ struct LaggingDriftBody {
   __device__ void operator()(std::size_t i) const {
     fields.position[i] = drifted(fields.position[i], fields.velocity[i], fields.acceleration[i], drift.factor,
                                  drift.lag.of[fields.rung[i]]);
+    stretch_gas(fields, i, drift.factor);
   }
 };
 
@@ -152,12 +163,29 @@ struct SetWork {
   }
 };
 
+struct SetNoForces {
+  int first_active;
+  const std::uint8_t* rung;
+  Vec3f* acceleration;
+  float* potential;
+  std::uint32_t* work;
+  __device__ void operator()(std::size_t i) const {
+    if (rung[i] < first_active) return;
+    acceleration[i] = {0, 0, 0};
+    potential[i] = 0;
+    work[i] = 0;
+  }
+};
+
 struct TotalsOfParticle {
   TotalsFields fields;
   ExternalField field;
   __device__ Totals operator()(std::uint64_t i) const {
-    return Totals::of_particle(fields.mass[i], fields.position[i], fields.velocity[i], fields.potential[i],
-                               field.at(fields.position[i]).potential);
+    Totals totals = Totals::of_particle(fields.mass[i], fields.position[i], fields.velocity[i],
+                                        fields.potential[i], field.at(fields.position[i]).potential);
+    if (fields.internal_energy && fields.type[i] == gas_type)
+      totals.internal_energy = fields.mass[i] * fields.internal_energy[i];
+    return totals;
   }
 };
 
@@ -228,6 +256,12 @@ RungWork remember(std::size_t count, int first_active, const StepFields& fields)
 void set_work(const std::uint8_t* rung, std::size_t count, int first_active, std::uint32_t value,
               std::uint32_t* work) {
   run(count, "Grove::cuda::set_work", sizeof(value), SetWork{rung, first_active, value, work});
+}
+
+void set_no_forces(std::size_t count, int first_active, const std::uint8_t* rung, Vec3f* acceleration,
+                   float* potential, std::uint32_t* work) {
+  run(count, "Grove::cuda::set_no_forces", sizeof(Vec3f) + sizeof(float) + sizeof(std::uint32_t),
+      SetNoForces{first_active, rung, acceleration, potential, work});
 }
 
 double largest_of(const double* values, std::size_t count) {

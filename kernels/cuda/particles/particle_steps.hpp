@@ -23,6 +23,11 @@ struct StepFields {
   float* old_acceleration;
   std::uint32_t* work;
   Vec3f* previous_acceleration;
+  // Where there is gas; else null.
+  double* internal_energy = nullptr;
+  const double* energy_rate = nullptr;
+  double *density = nullptr, *smoothing_length = nullptr;
+  const float* velocity_divergence = nullptr;
 };
 
 /// The same as src/time/leapfrog.hpp on the host.
@@ -45,6 +50,10 @@ RungWork remember(std::size_t count, int first_active, const StepFields& fields)
 void set_work(const std::uint8_t* rung, std::size_t count, int first_active, std::uint32_t value,
               std::uint32_t* work);
 
+/// Active particles have no acceleration, no potential and no work.
+void set_no_forces(std::size_t count, int first_active, const std::uint8_t* rung, Vec3f* acceleration,
+                   float* potential, std::uint32_t* work);
+
 /// The largest value; 0 of none.
 double largest_of(const double* values, std::size_t count);
 
@@ -53,6 +62,8 @@ struct TotalsFields {
   const double* mass;
   const Vec3d *position, *velocity;
   const float* potential;
+  const std::uint8_t* type;
+  const double* internal_energy;  ///< where there is gas; else null
 };
 /// The totals of each leaf, with external potentials, in an order that depends on the number of its particles
 /// alone. totals (out, device): leaves.

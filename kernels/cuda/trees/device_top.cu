@@ -1,214 +1,417 @@
 #include "kernels/cuda/trees/device_top.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
 #include "kernels/cuda/device/streams.cuh"
+#include "kernels/cuda/trees/top_kernels.cuh"
+#include "kernels/math/leaf_bodies.hpp"
 #include "kernels/math/top_sum.hpp"
 
 namespace grove::cuda {
 namespace {
 
-constexpr unsigned top_threads = 128;
+/// The table of a rank that has all leaves.
+TopTable table_of(std::span<const Cell> cells) {
+  TopTable table;
+  for (const Cell& cell : cells) table.cells.push_back({cell.child, cell.first_leaf, cell.leaves});
+  if (!cells.empty()) table.own_leaves = table.leaves = cells[0].leaves;
+  return table;
+}
 
-/// Numbers of cells and leaves of the image.
-struct ImageNumbers {
-  std::int32_t first_cell, first_leaf;
+/// The way of sums up the tree.
+struct Climb {
+  const TopLinks* cells;
+  const std::int32_t* parent;
+  TopSum* sums;
+  int* arrivals;  ///< at each cell, 0 before
+
+  /// Goes on from a cell with its sum, until another one has to come. Of two that meet the second goes on
+  /// with their parent. stops(cell, before, sum): what there is to do at each, before: the cell where the
+  /// sum of its other child, if that is there, was made; true: no farther.
+  template <class Visit>
+  __device__ void run(std::int32_t c, TopSum sum, const Visit& stops) const {
+    for (std::int32_t sibling = -1, below = -1;;) {
+      sums[c] = sum;
+      if (stops(c, below, sibling)) return;
+      const std::int32_t up = parent[c];
+      if (up < 0) return;
+      const std::int32_t left = cells[up].child;
+      sibling = c == left ? left + 1 : left;
+      __threadfence();
+      if (atomicAdd(&arrivals[up], 1) == 0) return;
+      __threadfence();
+      const TopSum other = sums[sibling];
+      sum = c == left ? sum + other : other + sum;
+      below = c;
+      c = up;
+    }
+  }
 };
 
-GROVE_HOST_DEVICE std::uint32_t code_of_cell(const NodeCodes& codes, const TopLinks* links, std::int32_t cell,
-                                             const ImageNumbers& image = {0, 0}) {
-  const TopLinks& own = links[cell];
-  return own.child < 0 ? codes.root_of(image.first_leaf + own.first_leaf)
-                       : codes.of_cell(image.first_cell + cell);
-}
-
-/// By cell: its place below its parent, and what walks see of it in each image.
+/// A thread begins at each own leaf and goes up to the root, or, where there are covers, to one of these.
+/// Most of the way one thread waits for memory alone, so nothing is done on it that could be done elsewhere.
+/// wanted (out): by cell, where there are covers.
 __global__ void __launch_bounds__(top_threads)
-    link(const NodeCodes codes, const TopLinks* cells, std::int32_t count, int images, std::int32_t* parent,
-         std::uint32_t* leaf_cell, NodeLinks* links) {
-  const auto c = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
-  if (c >= count) return;
-  const TopLinks own = cells[c];
-  if (c == 0) parent[0] = -1;
-  for (int image = 0; image < images; ++image) links[image * count + c] = {};
-  if (own.child < 0) {
-    leaf_cell[own.first_leaf] = static_cast<std::uint32_t>(c);
-    return;
-  }
-  parent[own.child] = parent[own.child + 1] = c;
-  for (int image = 0; image < images; ++image) {
-    const ImageNumbers first{image * count, image * cells[0].leaves};
-    links[image * count + c] = {static_cast<std::int32_t>(code_of_cell(codes, cells, own.child, first)),
-                                static_cast<std::int32_t>(code_of_cell(codes, cells, own.child + 1, first)),
-                                0, 0};
-  }
-}
-
-/// By leaf: the roots of the other images, and the siblings of the cells on the way from the root.
-__global__ void __launch_bounds__(top_threads)
-    begin_walks(const NodeCodes codes, const TopLinks* cells, std::int32_t count, int images,
-                const std::int32_t* parent, const std::uint32_t* leaf_cell, std::int32_t leaves,
-                const std::uint32_t* first, std::uint32_t* beginnings) {
+    combine_cells(const WalkUnits units, const LeafNotice* notices, const Climb way,
+                  const std::uint32_t* leaf_cell, std::int32_t leaves, const std::uint8_t* is_cover,
+                  Wanted* wanted) {
   const auto leaf = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
   if (leaf >= leaves) return;
-  for (int image = 1; image < images; ++image)
-    beginnings[first[leaf] + static_cast<std::uint32_t>(image - 1)] =
-        code_of_cell(codes, cells, 0, {image * count, image * leaves});
-  std::uint32_t next = first[leaf + 1];
-  for (auto c = static_cast<std::int32_t>(leaf_cell[leaf]); parent[c] >= 0; c = parent[c]) {
-    const std::int32_t child = cells[parent[c]].child;
-    beginnings[--next] = code_of_cell(codes, cells, c == child ? child + 1 : child);
+  const LeafNotice& notice = notices[leaf];
+  Wanted all =
+      is_cover ? LeafTargets{notice.bounds, notice.root.origin}.wanted(units.length) : Wanted::nothing();
+  way.run(static_cast<std::int32_t>(leaf_cell[leaf]), top_sum_of(notice.root, units),
+          [&](std::int32_t c, std::int32_t below, std::int32_t sibling) {
+            if (!is_cover) return false;
+            if (below >= 0) all = Wanted::united_if_any(all, wanted[sibling]);
+            wanted[c] = all;
+            return is_cover[c] != 0;
+          });
+}
+
+/// A thread begins at each cover. covers (in): what is told of each.
+__global__ void __launch_bounds__(top_threads)
+    combine_covers(const CoverNotice* covers, const std::int32_t* cover_cells, std::uint32_t count,
+                   const Climb way) {
+  const std::uint32_t i = blockIdx.x * top_threads + threadIdx.x;
+  if (i >= count) return;
+  way.run(cover_cells[i], covers[i].sum, [](std::int32_t, std::int32_t, std::int32_t) { return false; });
+}
+
+/// The core of a cell, prepared for the criterion; `centre` there is not used.
+__device__ NodeCore shown_core(const TopLinks& cell, const TopSum& sum, const KnownRoots& roots,
+                               const AcceptanceRule& rule) {
+  NodeCore core = cell.is_leaf() ? roots.root(cell.first_leaf).core : top_core(sum, rule);
+  core.centre = {0, 0, 0};
+  return core;
+}
+
+/// What the selection of trees for other ranks needs of own cells.
+__global__ void __launch_bounds__(top_threads)
+    place_own(const WalkUnits units, const AcceptanceRule rule, const KnownRoots roots, const TopLinks* cells,
+              const std::int32_t* own, std::uint32_t count, const TopSum* sums, Vec3d* centre,
+              NodeCore* core) {
+  const std::uint32_t i = blockIdx.x * top_threads + threadIdx.x;
+  if (i >= count) return;
+  const std::int32_t c = own[i];
+  core[c] = shown_core(cells[c], sums[c], roots, rule);
+  centre[c] = sums[c].sum.centre * units.length;
+}
+
+__global__ void __launch_bounds__(top_threads)
+    collect_covers(const KnownRoots roots, const TopLinks* cells, const std::int32_t* own_covers,
+                   std::uint32_t count, const TopSum* sums, const Vec3d* centre, const NodeCore* core,
+                   const Wanted* wanted, CoverNotice* notices) {
+  const std::uint32_t i = blockIdx.x * top_threads + threadIdx.x;
+  if (i >= count) return;
+  const std::int32_t c = own_covers[i];
+  const LeafRoot root = cells[c].is_leaf() ? roots.root(cells[c].first_leaf) : LeafRoot{};
+  notices[i] = {sums[c], root, centre[c], core[c], wanted[c]};
+}
+
+__global__ void __launch_bounds__(top_threads)
+    gather_cells(const KnownRoots roots, const TopLinks* cells, const std::int32_t* chosen,
+                 std::uint32_t count, const TopSum* sums, const Vec3d* centre, const NodeCore* core,
+                 TopCell* out) {
+  const std::uint32_t i = blockIdx.x * top_threads + threadIdx.x;
+  if (i >= count) return;
+  const std::int32_t c = chosen[i];
+  if (cells[c].is_leaf()) {
+    out[i] = TopCell::of_leaf(roots.root(cells[c].first_leaf));
+    return;
   }
+  const NodeBox box = top_box(sums[c]);
+  out[i] = {core[c], node_moments(sums[c].sum), centre[c], box.low, box.high, false};
+}
+
+/// The roots of leaves of other ranks, and of the one that stands for all that is not known.
+__global__ void __launch_bounds__(top_threads)
+    collect_roots(const TopLinks* cells, std::int32_t own_leaves, const CoverNotice* covers,
+                  const std::int32_t* cover_cells, std::uint32_t cover_count, const TopCell* values,
+                  const TopLinks* links_of_values, std::uint32_t count, const Vec3d reference,
+                  std::int32_t leaves, LeafRoot* others) {
+  const std::uint32_t i = blockIdx.x * top_threads + threadIdx.x;
+  if (i == 0) {
+    LeafRoot unknown{};
+    unknown.core.reach2 = infinite_float;
+    unknown.origin = reference;
+    others[leaves - 1 - own_leaves] = unknown;
+  }
+  if (i < cover_count) {
+    const TopLinks cell = cells[cover_cells[i]];
+    if (cell.is_leaf() && cell.first_leaf >= own_leaves)
+      others[cell.first_leaf - own_leaves] = covers[i].root;
+  }
+  if (i < count && links_of_values[i].is_leaf())
+    others[links_of_values[i].first_leaf - own_leaves] = values[i].root();
 }
 
 /// The cells as walks see them.
 struct TopArrays {
   SourceFrame* frames;
-  Vec3d* centre;
   NodeCore* core;
   NodeMoments* moments;
   NodeBox* boxes;  ///< where the criterion needs them, else null
 };
 
-struct CombineRule {
+struct ShowRule {
   WalkUnits units;
   AcceptanceRule acceptance;
   Vec3d reference;
   Images images;
 };
 
-/// A thread begins at each leaf; of two that meet the second one goes on with their parent. Most of the way
-/// to the root one thread waits for memory alone, so nothing is done on it that could be done elsewhere.
-__global__ void __launch_bounds__(top_threads)
-    combine_cells(const WalkUnits units, const LeafNotice* notices, const TopLinks* cells,
-                  const std::int32_t* parent, const std::uint32_t* leaf_cell, std::int32_t leaves,
-                  TopSum* sums, int* arrivals, Wanted* wanted) {
-  const auto leaf = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
-  if (leaf >= leaves) return;
-  auto c = static_cast<std::int32_t>(leaf_cell[leaf]);
-  const LeafNotice& notice = notices[leaf];
-  TopSum sum = top_sum_of(notice.root, units);
-  Wanted all = Wanted::of_leaf(notice.bounds, notice.root.origin, units.length);
-  for (;;) {
-    sums[c] = sum;
-    wanted[c] = all;
-    const std::int32_t up = parent[c];
-    if (up < 0) return;
-    const std::int32_t left = cells[up].child, sibling = c == left ? left + 1 : left;
-    __threadfence();
-    if (atomicAdd(&arrivals[up], 1) == 0) return;
-    __threadfence();
-    const TopSum other = sums[sibling];
-    sum = c == left ? sum + other : other + sum;
-    all = c == left ? Wanted::united(all, wanted[sibling]) : Wanted::united(wanted[sibling], all);
-    c = up;
-  }
-}
-
-/// Fills the arrays that walks read.
-__global__ void __launch_bounds__(top_threads)
-    show_cells(const CombineRule rule, const LeafNotice* notices, const TopLinks* cells, std::int32_t count,
-               const TopSum* sums, const TopArrays out) {
-  const auto c = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
-  if (c >= count) return;
-  const TopSum sum = sums[c];
-  const bool is_leaf = cells[c].child < 0;
-  NodeCore core = is_leaf ? notices[cells[c].first_leaf].root.core : top_core(sum, rule.acceptance);
-  core.centre = {0, 0, 0};
-  const Vec3d centre = sum.sum.centre * rule.units.length;
-  out.centre[c] = centre;
+/// The values of a cell in all images.
+__device__ void show_cell(const ShowRule& rule, std::int32_t c, std::int32_t count, const Vec3d& centre,
+                          const NodeCore& core, const NodeMoments& moments, const NodeBox& box,
+                          const TopArrays& out) {
   for (int image = 0; image < rule.images.count(); ++image) {
     const std::int32_t number = image * count + c;
     out.frames[number] = SourceFrame::at(centre + rule.images.shift(image), rule.reference,
                                          1 / rule.units.length, static_cast<std::uint32_t>(number), 0);
     out.core[number] = core;
-    out.moments[number] = node_moments(sum.sum);
-    if (out.boxes) out.boxes[number] = top_box(sum);
+    out.moments[number] = moments;
+    if (out.boxes) out.boxes[number] = box;
   }
 }
 
+/// Fills the arrays that walks read. values: of cells behind the first `summed` ones.
 __global__ void __launch_bounds__(top_threads)
-    frame_leaves(const LeafNotice* notices, const LeafPlace* places, std::size_t leaves,
-                 const Vec3d reference, double per_length, const Images images, SourceFrame* frames) {
-  const std::size_t leaf = blockIdx.x * top_threads + threadIdx.x;
-  if (leaf >= leaves) return;
+    show_cells(const ShowRule rule, const KnownRoots roots, const TopLinks* cells, std::int32_t count,
+               std::int32_t summed, const TopSum* sums, const TopCell* values, const TopArrays out) {
+  const auto c = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
+  if (c >= count) return;
+  if (c >= summed && !cells[c].is_leaf()) {
+    const TopCell& value = values[c - summed];
+    show_cell(rule, c, count, value.place, value.core, value.moments, {value.low, value.high}, out);
+    return;
+  }
+  const TopSum sum = c < summed ? sums[c] : top_sum_of(roots.root(cells[c].first_leaf), rule.units);
+  show_cell(rule, c, count, sum.sum.centre * rule.units.length,
+            shown_core(cells[c], sum, roots, rule.acceptance), node_moments(sum.sum), top_box(sum), out);
+}
+
+__global__ void __launch_bounds__(top_threads)
+    frame_leaves(const KnownRoots roots, const LeafPlace* places, const Vec3d reference, double per_length,
+                 const Images images, SourceFrame* frames) {
+  const auto leaf = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
+  if (leaf >= roots.count) return;
   for (int image = 0; image < images.count(); ++image)
-    frames[static_cast<std::size_t>(image) * leaves + leaf] =
-        SourceFrame::at(notices[leaf].root.origin + images.shift(image), reference, per_length,
+    frames[static_cast<std::size_t>(image) * static_cast<std::size_t>(roots.count) +
+           static_cast<std::size_t>(leaf)] =
+        SourceFrame::at(roots.root(leaf).origin + images.shift(image), reference, per_length,
                         places[leaf].node, places[leaf].particle);
+}
+
+/// Makes it an array of this size, if it is none.
+template <class T>
+void renew(DeviceArray<T>& array, std::size_t size) {
+  if (array.size() == size) return;
+  array = {};
+  array = DeviceArray<T>(size);
 }
 
 }  // namespace
 
 DeviceTop::DeviceTop(std::span<const Cell> cells, const NodeCodes& codes, const Images& images)
-    : codes_(codes), images_(images) {
+    : DeviceTop(table_of(cells), codes, images) {}
+
+DeviceTop::DeviceTop(TopTable table, const NodeCodes& codes, const Images& images)
+    : codes_(codes), images_(images), table_(std::move(table)) {
+  const std::vector<TopLinks>& cells = table_.cells;
   if (cells.empty()) return;
-  const auto copies = static_cast<std::size_t>(images.count());
-  if (cells.size() * copies > codes.most_frames())
-    throw std::length_error("the top tree: too many leaves for trees of so many nodes");
-  std::vector<TopLinks> links;
+  const auto copies = static_cast<std::uint32_t>(images.count());
   std::vector<std::uint32_t> depth(cells.size(), 0);
-  std::vector<std::uint32_t> first(static_cast<std::size_t>(cells[0].leaves) + 1, 0);
+  std::vector<std::uint32_t> first(static_cast<std::size_t>(table_.own_leaves) + 1, 0);
   for (std::size_t c = 0; c < cells.size(); ++c) {
-    links.push_back({cells[c].child, cells[c].first_leaf, cells[c].leaves});
-    const auto child = static_cast<std::size_t>(cells[c].child);
-    if (cells[c].is_leaf())
-      first[static_cast<std::size_t>(cells[c].first_leaf) + 1] =
-          depth[c] + static_cast<std::uint32_t>(copies - 1);
-    else
-      depth[child] = depth[child + 1] = depth[c] + 1;
+    if (cells[c].child >= 0)
+      depth[static_cast<std::size_t>(cells[c].child)] = depth[static_cast<std::size_t>(cells[c].child) + 1] =
+          depth[c] + 1;
+    else if (cells[c].is_leaf() && cells[c].first_leaf < table_.own_leaves)
+      first[static_cast<std::size_t>(cells[c].first_leaf) + 1] = depth[c] + copies - 1;
   }
   for (std::size_t leaf = 1; leaf < first.size(); ++leaf) first[leaf] += first[leaf - 1];
-
-  cell_links_ = DeviceArray<TopLinks>{std::span<const TopLinks>(links)};
+  table_links_ = DeviceArray<TopLinks>{std::span<const TopLinks>(cells)};
   first_beginning_ = DeviceArray<std::uint32_t>{std::span<const std::uint32_t>(first)};
-  parent_ = DeviceArray<std::int32_t>(cells.size());
-  leaf_cell_ = DeviceArray<std::uint32_t>(first.size() - 1);
-  links_ = DeviceArray<NodeLinks>(cells.size() * copies);
   beginnings_ = DeviceArray<std::uint32_t>(first.back());
-  frames_ = DeviceArray<SourceFrame>(cells.size() * copies);
-  centre_ = DeviceArray<Vec3d>(cells.size());
-  core_ = DeviceArray<NodeCore>(cells.size() * copies);
-  moments_ = DeviceArray<NodeMoments>(cells.size() * copies);
-  wanted_ = DeviceArray<Wanted>(cells.size());
-  link<<<blocks_for(cells.size(), top_threads), top_threads, 0, stream()>>>(
-      codes, cell_links_.data(), static_cast<std::int32_t>(cells.size()), images.count(), parent_.data(),
-      leaf_cell_.data(), links_.data());
-  launched("Grove::cuda::link");
-  begin_walks<<<blocks_for(leaf_cell_.size(), top_threads), top_threads, 0, stream()>>>(
-      codes, cell_links_.data(), static_cast<std::int32_t>(cells.size()), images.count(), parent_.data(),
-      leaf_cell_.data(), static_cast<std::int32_t>(leaf_cell_.size()), first_beginning_.data(),
-      beginnings_.data());
+  lay_out(cells.size(), static_cast<std::size_t>(table_.leaves) + (table_.covers.empty() ? 0 : 1));
+  link();
+  if (!table_.covers.empty()) list_own();
+}
+
+/// Room for so many cells and leaves, which need not have values yet.
+void DeviceTop::lay_out(std::size_t cells, std::size_t leaves) {
+  const auto copies = static_cast<std::size_t>(images_.count());
+  if (std::max(cells, leaves) * copies > codes_.most_frames())
+    throw std::length_error("the top tree: too many leaves for trees of so many nodes");
+  known_ = cells;
+  walked_leaves_ = static_cast<std::int32_t>(leaves);
+  renew(cell_links_, cells);
+  renew(parent_, cells);
+  renew(leaf_cell_, leaves);
+  leaf_cell_.clear();
+  renew(links_, cells * copies);
+  renew(frames_, cells * copies);
+  renew(core_, cells * copies);
+  renew(moments_, cells * copies);
+  device_copy(cell_links_.data(), table_links_.data(), table_links_.size() * sizeof(TopLinks));
+}
+
+void DeviceTop::link() {
+  const TopNumbers all{static_cast<std::int32_t>(known_), walked_leaves_};
+  link_cells<<<blocks_for(known_, top_threads), top_threads, 0, stream()>>>(
+      codes_, cell_links_.data(), all, images_.count(), parent_.data(), leaf_cell_.data(), links_.data());
+  launched("Grove::cuda::link_cells");
+  if (table_.own_leaves == 0) return;
+  begin_walks<<<blocks_for(static_cast<std::uint64_t>(table_.own_leaves), top_threads), top_threads, 0,
+                stream()>>>(codes_, cell_links_.data(), all, images_.count(), parent_.data(),
+                            leaf_cell_.data(), table_.own_leaves, first_beginning_.data(),
+                            beginnings_.data());
   launched("Grove::cuda::begin_walks");
+}
+
+/// The own cells that are covers or lie below one, leaves first.
+void DeviceTop::list_own() {
+  const std::vector<TopLinks>& cells = table_.cells;
+  std::vector<std::uint8_t> is_cover(cells.size(), 0), is_below(cells.size(), 0);
+  for (std::size_t i = 0; i < table_.covers.size(); ++i) {
+    const auto c = static_cast<std::size_t>(table_.covers[i]);
+    is_cover[c] = 1;
+    is_below[c] = table_.is_own_cover(static_cast<std::int32_t>(i)) ? 1 : 0;
+  }
+  std::vector<std::int32_t> own(static_cast<std::size_t>(table_.own_leaves));
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (!is_below[c]) continue;
+    const auto number = static_cast<std::int32_t>(c);
+    if (cells[c].is_leaf()) {
+      own[static_cast<std::size_t>(cells[c].first_leaf)] = number;
+      continue;
+    }
+    own.push_back(number);
+    is_below[static_cast<std::size_t>(cells[c].child)] = 1;
+    is_below[static_cast<std::size_t>(cells[c].child) + 1] = 1;
+  }
+  own_cells_ = DeviceArray<std::int32_t>{std::span<const std::int32_t>(own)};
+  cover_cells_ = DeviceArray<std::int32_t>{std::span<const std::int32_t>(table_.covers)};
+  is_cover_ = DeviceArray<std::uint8_t>{std::span<const std::uint8_t>(is_cover)};
+  own_centre_ = DeviceArray<Vec3d>(cells.size());
+  own_core_ = DeviceArray<NodeCore>(cells.size());
 }
 
 void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const AcceptanceRule& rule,
                         const Vec3d& reference) {
-  if (leaf_cell_.size() == 0) return;
-  if (const std::size_t boxes = rule.needs_boxes() ? core_.size() : 0; boxes_.size() != boxes)
-    boxes_ = DeviceArray<NodeBox>(boxes);
-  const DeviceArray<TopSum> sums(centre_.size());
-  DeviceArray<int> arrivals(centre_.size());
+  if (table_.own_leaves == 0) return;
+  units_ = units;
+  rule_ = rule;
+  roots_ = KnownRoots::own_ones(notices, static_cast<std::size_t>(table_.own_leaves));
+  const DeviceArray<TopSum> sums(known_);
+  DeviceArray<int> arrivals(known_);
   arrivals.clear();
-  combine_cells<<<blocks_for(leaf_cell_.size(), top_threads), top_threads, 0, stream()>>>(
-      units, notices, cell_links_.data(), parent_.data(), leaf_cell_.data(),
-      static_cast<std::int32_t>(leaf_cell_.size()), sums.data(), arrivals.data(), wanted_.data());
+  combine_cells<<<blocks_for(static_cast<std::uint64_t>(table_.own_leaves), top_threads), top_threads, 0,
+                  stream()>>>(units, notices,
+                              Climb{cell_links_.data(), parent_.data(), sums.data(), arrivals.data()},
+                              leaf_cell_.data(), table_.own_leaves, nullptr, nullptr);
   launched("Grove::cuda::combine_cells");
-  show_cells<<<blocks_for(centre_.size(), top_threads), top_threads, 0, stream()>>>(
-      CombineRule{units, rule, reference, images_}, notices, cell_links_.data(),
-      static_cast<std::int32_t>(centre_.size()), sums.data(),
-      TopArrays{frames_.data(), centre_.data(), core_.data(), moments_.data(), boxes_.data()});
+  show(sums.data(), nullptr, reference);
+}
+
+std::vector<CoverNotice> DeviceTop::begin(const LeafNotice* notices, const WalkUnits& units,
+                                          const AcceptanceRule& rule) {
+  units_ = units;
+  rule_ = rule;
+  roots_ = KnownRoots::own_ones(notices, static_cast<std::size_t>(table_.own_leaves));
+  std::vector<CoverNotice> told(static_cast<std::size_t>(table_.own_covers));
+  renew(sums_, table_.cells.size());
+  if (told.empty()) return told;
+  const DeviceArray<Wanted> wanted(sums_.size());
+  DeviceArray<int> arrivals(sums_.size());
+  arrivals.clear();
+  combine_cells<<<blocks_for(static_cast<std::uint64_t>(table_.own_leaves), top_threads), top_threads, 0,
+                  stream()>>>(units, notices,
+                              Climb{cell_links_.data(), parent_.data(), sums_.data(), arrivals.data()},
+                              leaf_cell_.data(), table_.own_leaves, is_cover_.data(), wanted.data());
+  launched("Grove::cuda::combine_cells");
+  const auto own = static_cast<std::uint32_t>(own_cells_.size());
+  place_own<<<blocks_for(own, top_threads), top_threads, 0, stream()>>>(
+      units, rule, roots_, cell_links_.data(), own_cells_.data(), own, sums_.data(), own_centre_.data(),
+      own_core_.data());
+  launched("Grove::cuda::place_own");
+  const DeviceArray<CoverNotice> collected(told.size());
+  collect_covers<<<blocks_for(told.size(), top_threads), top_threads, 0, stream()>>>(
+      roots_, cell_links_.data(), cover_cells_.data() + table_.first_own_cover,
+      static_cast<std::uint32_t>(told.size()), sums_.data(), own_centre_.data(), own_core_.data(),
+      wanted.data(), collected.data());
+  launched("Grove::cuda::collect_covers");
+  collected.download(told);
+  return told;
+}
+
+void DeviceTop::take(std::span<const CoverNotice> notices) { covers_ = DeviceArray<CoverNotice>{notices}; }
+
+DeviceArray<TopCell> DeviceTop::gather(std::span<const std::int32_t> cells) const {
+  DeviceArray<TopCell> gathered(cells.size());
+  if (cells.empty()) return gathered;
+  const DeviceArray<std::int32_t> chosen{cells};
+  gather_cells<<<blocks_for(cells.size(), top_threads), top_threads, 0, stream()>>>(
+      roots_, table_links_.data(), chosen.data(), static_cast<std::uint32_t>(cells.size()), sums_.data(),
+      own_centre_.data(), own_core_.data(), gathered.data());
+  launched("Grove::cuda::gather_cells");
+  return gathered;
+}
+
+void DeviceTop::finish(const ImportedTop& imported, const TopCell* values, const Vec3d& reference) {
+  lay_out(table_.cells.size() + imported.cells.size(), static_cast<std::size_t>(imported.leaves) + 1);
+  device_upload(cell_links_.data() + table_.cells.size(), imported.cells.data(),
+                imported.cells.size() * sizeof(TopLinks));
+  if (!imported.hung.empty()) {
+    const DeviceArray<ImportedTop::Hung> hung{std::span<const ImportedTop::Hung>(imported.hung)};
+    const auto count = static_cast<std::uint32_t>(hung.size());
+    hang_cells<<<blocks_for(count, top_threads), top_threads, 0, stream()>>>(hung.data(), count,
+                                                                             cell_links_.data());
+    launched("Grove::cuda::hang_cells");
+  }
+  link();
+  take_roots(values, reference);
+  DeviceArray<int> arrivals(table_.cells.size());
+  arrivals.clear();
+  combine_covers<<<blocks_for(covers_.size(), top_threads), top_threads, 0, stream()>>>(
+      covers_.data(), cover_cells_.data(), static_cast<std::uint32_t>(covers_.size()),
+      Climb{cell_links_.data(), parent_.data(), sums_.data(), arrivals.data()});
+  launched("Grove::cuda::combine_covers");
+  show(sums_.data(), values, reference);
+}
+
+void DeviceTop::take_roots(const TopCell* values, const Vec3d& reference) {
+  renew(others_, static_cast<std::size_t>(walked_leaves_ - table_.own_leaves));
+  const auto covers = static_cast<std::uint32_t>(covers_.size()),
+             count = static_cast<std::uint32_t>(known_ - table_.cells.size());
+  collect_roots<<<blocks_for(std::max({covers, count, 1U}), top_threads), top_threads, 0, stream()>>>(
+      cell_links_.data(), table_.own_leaves, covers_.data(), cover_cells_.data(), covers, values,
+      cell_links_.data() + table_.cells.size(), count, reference, walked_leaves_, others_.data());
+  launched("Grove::cuda::collect_roots");
+  roots_.others = others_.data();
+  roots_.count = walked_leaves_;
+}
+
+/// Fills the arrays that walks read.
+void DeviceTop::show(const TopSum* sums, const TopCell* values, const Vec3d& reference) {
+  renew(boxes_, rule_.needs_boxes() ? core_.size() : 0);
+  show_cells<<<blocks_for(known_, top_threads), top_threads, 0, stream()>>>(
+      ShowRule{units_, rule_, reference, images_}, roots_, cell_links_.data(),
+      static_cast<std::int32_t>(known_), static_cast<std::int32_t>(table_.cells.size()), sums, values,
+      TopArrays{frames_.data(), core_.data(), moments_.data(), boxes_.data()});
   launched("Grove::cuda::show_cells");
 }
 
-void make_frames(const LeafNotice* notices, const LeafPlace* places, std::size_t leaves,
-                 const Vec3d& reference, const WalkUnits& units, SourceFrame* frames, const Images& images) {
-  if (leaves == 0) return;
-  frame_leaves<<<blocks_for(leaves, top_threads), top_threads, 0, stream()>>>(
-      notices, places, leaves, reference, 1 / units.length, images, frames);
+void make_frames(const KnownRoots& roots, const LeafPlace* places, const Vec3d& reference,
+                 const WalkUnits& units, SourceFrame* frames, const Images& images) {
+  if (roots.count == 0) return;
+  frame_leaves<<<blocks_for(static_cast<std::uint64_t>(roots.count), top_threads), top_threads, 0,
+                 stream()>>>(roots, places, reference, 1 / units.length, images, frames);
   launched("Grove::cuda::make_frames");
 }
 

@@ -2,65 +2,91 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/box.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/trees/node_code.hpp"
+#include "kernels/cuda/trees/top_views.hpp"
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/cell.hpp"
-#include "kernels/math/frame.hpp"
 #include "kernels/math/leaf_root.hpp"
-#include "kernels/math/walk_views.hpp"
+#include "kernels/math/leaf_targets.hpp"
+#include "kernels/math/top_cell.hpp"
+#include "kernels/math/top_sum.hpp"
+#include "kernels/math/top_table.hpp"
 #include "kernels/math/wanted.hpp"
 
 namespace grove::cuda {
 
-/// Nodes with their frames; device memory, walk units.
-struct NodeArrays {
-  const SourceFrame* frames = nullptr;
-  const NodeCore* core = nullptr;  ///< [nodes], and the next likewise
-  const NodeMoments* moments = nullptr;
-  const NodeLinks* links = nullptr;
+/// A rank tells all others this of one of its covers (KnownCells).
+struct CoverNotice {
+  TopSum sum;
+  LeafRoot root;  ///< of a cover that is a leaf
+  Vec3d centre;   ///< of mass, units of the run
+  NodeCore core;
+  Wanted wanted;  ///< by walks from there; Wanted::nothing() if none is active
 };
 
-/// The cells of the ORB above its leaves as nodes like those of the leaves: each is the only node of a frame
-/// whose origin is its centre of mass. `child` and `next` of their links are the codes of the children.
-/// In a periodic box there are all of them once for each image, with frames of their own and codes that lead
-/// to leaves of that image: so a walk that begins with the roots of the images, too, goes through them as it
-/// goes through all else. Device memory.
-struct TopSources {
-  NodeArrays cells;
+/// The roots of all leaves that a rank knows, by its numbers. Device memory.
+struct KnownRoots {
+  const LeafNotice* own;
+  std::int32_t own_count;
+  const LeafRoot* others;  ///< of the leaves behind the own ones
+  std::int32_t count;      ///< of all
 
-  /// Codes of what walks from a leaf begin with: whatever holds the leaf would be opened, which leaves the
-  /// sibling of each. Some 100 at most: cuts halve the 32 bits of an axis, or the particles at one place.
-  const std::uint32_t* beginnings;
-  const std::uint32_t* first_beginning;  ///< [leaves + 1]
-  NodeCodes codes;
-  const NodeBox* boxes;  ///< [cells] where the criterion needs them, else null
+  static KnownRoots own_ones(const LeafNotice* notices, std::size_t leaves) {
+    const auto count = static_cast<std::int32_t>(leaves);
+    return {notices, count, nullptr, count};
+  }
+  GROVE_HOST_DEVICE const LeafRoot& root(std::int32_t leaf) const {
+    return leaf < own_count ? own[leaf].root : others[leaf - own_count];
+  }
 };
 
-/// The data of the cells that the selection of trees for other ranks needs. Device memory.
-struct TopCells {
-  const TopLinks* links;           ///< [cells]; the root is the first
-  const std::uint32_t* leaf_cell;  ///< [leaves] the cell that is the leaf
-  const Vec3d* centre;             ///< [cells] of mass, units of the run
-  const NodeCore* core;            ///< [cells] `centre` there is not used
-  const Wanted* wanted;            ///< [cells]
+/// The own cells that walks of other ranks may open: own leaves and all cells above them up to covers. By
+/// number of the cell where nothing else is said. Device memory.
+struct OwnCells {
+  const std::int32_t* cells;  ///< [count] their numbers, those of leaves first, left to right
+  std::int32_t count;
+  std::size_t count_of_numbers;  ///< cells that are known, own ones or not
+  const std::int32_t* parent;
+  const std::uint8_t* is_cover;
+  const Vec3d* centre;  ///< of mass, units of the run
+  const NodeCore* core;
 };
 
-/// The tree over the leaves of the ORB, the same on every rank: what TopMoments is on the host.
+/// The tree over the leaves of the ORB that a rank knows: what TopMoments is on the host. In each walk one
+/// rank alone calls combine(), several call begin(), take() and finish(). Cells and leaves have the numbers
+/// of the TopTable, and behind these the ones that they get as other ranks send them; sums are made in the
+/// order of the tree, so all ranks have the same bits of a cell that they know.
 class DeviceTop {
  public:
   DeviceTop() = default;
-  /// cells: of the ORB, root first, children behind their parents. codes: of the trees in the leaves. Throws
-  /// std::length_error if there are too many of both. Cost: O(leaves x depth), and O(cells) for each image.
+  /// Of one rank that has all leaves. cells: of the ORB, root first, children behind their parents. codes: of
+  /// the trees in the leaves. Throws std::length_error if there are too many of both. Cost: O(leaves x
+  /// depth), and O(cells) for each image.
   explicit DeviceTop(std::span<const Cell> cells, const NodeCodes& codes = bisection_codes,
                      const Images& images = {});
+  /// Of a rank that knows these cells.
+  explicit DeviceTop(TopTable table, const NodeCodes& codes = bisection_codes, const Images& images = {});
 
   /// Combines what the leaves tell, from both children of each cell, in double precision. notices (device):
   /// of all leaves, by number. reference: of all frames. Cost: O(cells).
   void combine(const LeafNotice* notices, const WalkUnits& units, const AcceptanceRule& rule,
                const Vec3d& reference);
+
+  /// The same for own cells up to covers. Returns what is to be told of own covers. notices (device): of the
+  /// own leaves; must live until the walk ends. Cost: O(own cells), and a wait of the host.
+  std::vector<CoverNotice> begin(const LeafNotice* notices, const WalkUnits& units,
+                                 const AcceptanceRule& rule);
+  /// notices: of the covers of all ranks, by number.
+  void take(std::span<const CoverNotice> notices);
+  /// The own cells as other ranks may get them, after begin(). cells: numbers.
+  DeviceArray<TopCell> gather(std::span<const std::int32_t> cells) const;
+  /// With what others have sent: values (device) of its cells. Throws std::length_error as above. Cost:
+  /// O(known cells), for each image.
+  void finish(const ImportedTop& imported, const TopCell* values, const Vec3d& reference);
 
   TopSources sources() const {
     return {{frames_.data(), core_.data(), moments_.data(), links_.data()},
@@ -70,34 +96,63 @@ class DeviceTop {
             boxes_.data()};
   }
   TopCells cells() const {
-    return {cell_links_.data(), leaf_cell_.data(), centre_.data(), core_.data(), wanted_.data()};
+    return {cell_links_.data(), parent_.data(), leaf_cell_.data(), static_cast<std::int32_t>(known_)};
   }
+  OwnCells own_cells() const {
+    return {own_cells_.data(), static_cast<std::int32_t>(own_cells_.size()),
+            is_cover_.size(),  parent_.data(),
+            is_cover_.data(),  own_centre_.data(),
+            own_core_.data()};
+  }
+  /// After finish(). The last leaf stands for all that this rank does not know: whatever opens a cell below
+  /// which nothing is known comes to it, and opens it.
+  KnownRoots roots() const { return roots_; }
 
  private:
+  void lay_out(std::size_t cells, std::size_t leaves);
+  void link();
+  void list_own();
+  void show(const TopSum* sums, const TopCell* values, const Vec3d& reference);
+  void take_roots(const TopCell* values, const Vec3d& reference);
+
   NodeCodes codes_ = bisection_codes;
   Images images_;
-  DeviceArray<TopLinks> cell_links_;
+  TopTable table_;
+  std::size_t known_ = 0;                           ///< cells, those that others have sent included
+  std::int32_t walked_leaves_ = 0;                  ///< leaves of an image, roots_.count
+  DeviceArray<TopLinks> table_links_, cell_links_;  ///< of the table; of all known cells
   DeviceArray<std::int32_t> parent_;
   DeviceArray<std::uint32_t> leaf_cell_;
   DeviceArray<NodeLinks> links_;
   DeviceArray<std::uint32_t> beginnings_, first_beginning_;
 
   DeviceArray<SourceFrame> frames_;
-  DeviceArray<Vec3d> centre_;
   DeviceArray<NodeCore> core_;
   DeviceArray<NodeMoments> moments_;
   DeviceArray<NodeBox> boxes_;
-  DeviceArray<Wanted> wanted_;
+
+  // Where there are other ranks.
+  DeviceArray<std::int32_t> own_cells_, cover_cells_;
+  DeviceArray<std::uint8_t> is_cover_;  ///< [cells of the table]
+  DeviceArray<Vec3d> own_centre_;       ///< likewise
+  DeviceArray<NodeCore> own_core_;      ///< likewise
+
+  // During a walk.
+  WalkUnits units_;
+  AcceptanceRule rule_;
+  DeviceArray<TopSum> sums_;  ///< of the cells of the table
+  DeviceArray<CoverNotice> covers_;
+  DeviceArray<LeafRoot> others_;
+  KnownRoots roots_{nullptr, 0, nullptr, 0};
 };
 
 /// The place of the tree of a leaf in the arrays of all sources.
 struct LeafPlace {
   std::uint32_t node, particle;
 };
-/// The frames of all leaves, image by image. places, notices (device): by number of the leaf. frames (out,
-/// device): images.count() times as many.
-void make_frames(const LeafNotice* notices, const LeafPlace* places, std::size_t leaves,
-                 const Vec3d& reference, const WalkUnits& units, SourceFrame* frames,
-                 const Images& images = {});
+/// The frames of all leaves, image by image. places (device): by number of the leaf. frames (out, device):
+/// images.count() times as many.
+void make_frames(const KnownRoots& roots, const LeafPlace* places, const Vec3d& reference,
+                 const WalkUnits& units, SourceFrame* frames, const Images& images = {});
 
 }  // namespace grove::cuda

@@ -59,7 +59,7 @@ class OwnLeaf {
   }
 
  private:
-  std::int32_t number_;            ///< in the ORB
+  std::int32_t number_;
   std::uint32_t node_, particle_;  ///< the first ones of the leaf
 };
 
@@ -100,7 +100,7 @@ class OtherLeaves {
 
  private:
   const WalkSources& from_;
-  std::int32_t number_;  ///< in the ORB, of the targets' leaf
+  std::int32_t number_;  ///< of the targets' leaf
   SourceFrame frame_;    ///< its frame
 };
 

@@ -64,7 +64,7 @@ class WarpTargets {
   const __device__ LeafPlaces& load_group(std::uint32_t g) {
     const std::uint32_t leaf = to_.leaf_of_group[g];
     group_ = to_.trees.groups[g];
-    leaf_ = to_.first_leaf + static_cast<std::int32_t>(leaf);
+    leaf_ = static_cast<std::int32_t>(leaf);
     return to_.trees.leaves[leaf];
   }
   /// joined: who is active in the group that has joined.
@@ -78,7 +78,7 @@ class WarpTargets {
   const int lane_ = lane_index();
 
   Group group_;
-  std::int32_t leaf_;    ///< number of their leaf in the ORB
+  std::int32_t leaf_;    ///< number of their leaf
   std::uint32_t first_;  ///< their first particle
 };
 

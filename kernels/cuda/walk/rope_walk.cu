@@ -41,20 +41,19 @@ __device__ std::uint32_t leaf_of(const LeafTrees& trees, std::uint64_t particle)
   return low;
 }
 
-/// By leaf: the ropes of those cells on the way from the root of which it is the leftmost leaf.
+/// By cell: of a left child the code of its sibling, of a right one the rope of its parent.
 __global__ void __launch_bounds__(rope_threads)
-    make_ropes(const TopLinks* cells, const NodeLinks* links, std::int32_t leaves, std::uint32_t* next) {
-  const auto leaf = static_cast<std::int32_t>(blockIdx.x * rope_threads + threadIdx.x);
-  if (leaf >= leaves) return;
+    make_ropes(const TopCells cells, const NodeLinks* links, std::uint32_t* next) {
+  const auto cell = static_cast<std::int32_t>(blockIdx.x * rope_threads + threadIdx.x);
+  if (cell >= cells.count) return;
   std::uint32_t rope = rope_end;
-  for (std::int32_t c = 0;;) {
-    const TopLinks own = cells[c];
-    if (own.first_leaf == leaf) next[c] = rope;
-    if (own.child < 0) return;
-    const bool is_right = leaf >= cells[own.child + 1].first_leaf;
-    if (!is_right) rope = static_cast<std::uint32_t>(links[c].next);
-    c = own.child + (is_right ? 1 : 0);
+  for (std::int32_t c = cell; cells.parent[c] >= 0; c = cells.parent[c]) {
+    const std::int32_t up = cells.parent[c];
+    if (c != cells.links[up].child) continue;
+    rope = static_cast<std::uint32_t>(links[up].next);
+    break;
   }
+  next[cell] = rope;
 }
 
 /// Targets of one warp that go together: its lanes read the same nodes at the same time. All of them walk.
@@ -87,7 +86,7 @@ __global__ void __launch_bounds__(rope_threads, blocks_at_once)
   const std::uint32_t number = min(t, targets.count - 1);
   const std::uint64_t p = targets.particles ? targets.particles[number] : number;
   const std::uint32_t leaf = leaf_of(targets.trees, p);
-  const RopeTarget target{targets.first_leaf + static_cast<std::int32_t>(leaf),
+  const RopeTarget target{static_cast<std::int32_t>(leaf),
                           static_cast<std::int32_t>(p - targets.trees.leaves[leaf].first),
                           targets.trees.sources[p].position};
   const auto old_acceleration = static_cast<float>(targets.old_acceleration[p] * rule.per_acceleration);
@@ -115,12 +114,10 @@ __global__ void __launch_bounds__(rope_threads, blocks_at_once)
 
 }  // namespace
 
-DeviceArray<std::uint32_t> top_ropes(const TopSources& above, const TopCells& cells, std::size_t leaves) {
-  DeviceArray<std::uint32_t> next(leaves == 0 ? 0 : 2 * leaves - 1);
-  if (leaves == 0) return next;
-  const auto blocks = blocks_for(leaves, rope_threads);
-  make_ropes<<<blocks, rope_threads>>>(cells.links, above.cells.links, static_cast<std::int32_t>(leaves),
-                                       next.data());
+DeviceArray<std::uint32_t> top_ropes(const TopSources& above, const TopCells& cells) {
+  DeviceArray<std::uint32_t> next(static_cast<std::size_t>(cells.count));
+  if (cells.count == 0) return next;
+  make_ropes<<<blocks_for(next.size(), rope_threads), rope_threads>>>(cells, above.cells.links, next.data());
   launched("Grove::cuda::top_ropes");
   return next;
 }

@@ -6,9 +6,9 @@
 
 namespace grove::cuda {
 
-/// By cell of the ORB: the code (node_code.hpp) of where a walk goes on when it is done with what is below;
-/// rope_end at the end. above, cells: of one DeviceTop; leaves: of the ORB. Cost: O(leaves x depth).
-DeviceArray<std::uint32_t> top_ropes(const TopSources& above, const TopCells& cells, std::size_t leaves);
+/// By known cell of the ORB: the code (node_code.hpp) of where a walk goes on when it is done with what is
+/// below; rope_end at the end. above, cells: of one DeviceTop. Cost: O(cells x depth).
+DeviceArray<std::uint32_t> top_ropes(const TopSources& above, const TopCells& cells);
 
 /// The ORB as walks along ropes follow it. Device memory.
 struct RopeCells {
@@ -19,7 +19,6 @@ struct RopeCells {
 /// Which particles want forces. Device memory.
 struct RopeTargets {
   LeafTrees trees;                 ///< of the leaves of this rank
-  std::int32_t first_leaf;         ///< number in the ORB of the first one
   const float* old_acceleration;   ///< [particles of the leaves] in tree order, units of the run
   const std::uint32_t* particles;  ///< [count] numbers in tree order, a thread each; null: the first `count`
   std::uint32_t count;

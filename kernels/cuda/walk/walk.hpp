@@ -3,22 +3,23 @@
 #include <cstdint>
 #include <memory>
 
-#include "kernels/cuda/trees/device_top.hpp"
 #include "kernels/cuda/trees/leaf_trees.hpp"
+#include "kernels/cuda/trees/top_views.hpp"
 #include "kernels/math/opening.hpp"
 #include "kernels/math/walk_views.hpp"
 
 namespace grove::cuda {
 
-/// The sources of forces; device memory, walk units. Own leaves and imported ones alike. At least the
-/// root of each leaf is here, pruned if no group of this rank opens it.
+/// The sources of forces; device memory, walk units. Own leaves and imported ones alike, numbered as this
+/// rank knows them, own ones first. At least the root of each is here, pruned if no group of this rank opens
+/// it.
 struct WalkSources {
-  NodeArrays nodes[2];  ///< of the leaves, with frames by number in the ORB; of the cells above them
+  NodeArrays nodes[2];  ///< of the leaves, with frames by number; of the cells above them
   const SourceParticle* particles;
   const float* softening;                ///< by particle
   const std::uint8_t* children;          ///< by node, as LeafTrees::children
   const std::uint32_t* beginnings;       ///< those of TopSources, and the next likewise
-  const std::uint32_t* first_beginning;  ///< [leaves + 1]
+  const std::uint32_t* first_beginning;  ///< [own leaves + 1]
   NodeCodes codes;
   LocalTreeKind kind;       ///< of the trees of the leaves
   const NodeBox* boxes[2];  ///< of `nodes`, where the criterion needs them
@@ -56,7 +57,6 @@ struct WalkTargets {
   LeafTrees trees;
   const std::uint32_t* leaf_of_group;  ///< of all groups; among the leaves of this rank
   std::uint32_t groups;                ///< to be walked
-  std::int32_t first_leaf;             ///< number in the ORB of the first one
   const std::uint32_t* active =
       nullptr;    ///< [groups] numbers of those to be walked, each once; null: the first
   int parts = 1;  ///< among which the sources of a group are split: 1, 2, 4, ... most_walk_parts

@@ -11,6 +11,7 @@
 #include "decomposition/gpu/device_rank.hpp"
 #include "decomposition/gpu/device_transfer.hpp"
 #include "decomposition/gpu/devices.hpp"
+#include "gas/gpu/device_gas.hpp"
 #include "gravity/gpu/device_audit.hpp"
 #include "gravity/gpu/device_gravity.hpp"
 #include "kernels/cuda/device/available_memory.hpp"
@@ -42,8 +43,10 @@ BackendTraits traits_of(const RankDevices& devices, LocalTreeKind tree) {
 class DeviceBackend : public Backend {
  public:
   DeviceBackend(const Communicator& comm, const BackendChoice& choice, const Particles& particles,
-                const GravityParameters& gravity)
-      : DeviceBackend(comm, take_devices(comm, choice.share_gpu), choice, particles, gravity) {}
+                const GravityParameters& gravity, const GasParameters& gas)
+      : DeviceBackend(comm, take_devices(comm, choice.share_gpu), choice, particles, gravity, gas) {}
+
+  Gas* gas() override { return particles_.has_gas() ? &gas_ : nullptr; }
 
   Domain decompose(const DecompositionParameters& parameters, const Domain& previous,
                    DecompositionReport& report) override {
@@ -114,7 +117,7 @@ class DeviceBackend : public Backend {
   }
 
   void replace(Particles particles) override {
-    const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle());
+    const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle(particles.has_gas));
     particles_ = DeviceParticles(particles);
     expect_trees();
     cuda::device_synchronise();
@@ -122,17 +125,21 @@ class DeviceBackend : public Backend {
 
  private:
   DeviceBackend(const Communicator& comm, RankDevices devices, const BackendChoice& choice,
-                const Particles& particles, const GravityParameters& gravity)
+                const Particles& particles, const GravityParameters& gravity, const GasParameters& gas)
       : Backend(traits_of(devices, gravity.tree), gravity_),
         comm_(comm),
         parameters_(gravity),
         exchange_(comm, devices.shared, choice.payload),
         particles_(upload(particles)),
         trees_(comm, exchange_, parameters_, particles_, records_, choice.targets_per_warp),
-        gravity_(comm, gravity, trees_) {}
-  double bytes_per_particle() const { return device_bytes_per_particle(comm_.size(), parameters_); }
+        gravity_(comm, gravity, trees_),
+        gas_(comm, exchange_, gas, gravity.images, particles_, trees_.forest()) {}
+  double bytes_per_particle() const { return bytes_per_particle(particles_.has_gas()); }
+  double bytes_per_particle(bool has_gas) const {
+    return device_bytes_per_particle(comm_.size(), parameters_, has_gas);
+  }
   DeviceParticles upload(const Particles& particles) const {
-    const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle());
+    const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle(particles.has_gas));
     return DeviceParticles(particles);
   }
 
@@ -148,6 +155,7 @@ class DeviceBackend : public Backend {
   cuda::DeviceRecords records_;  ///< of the particles, from decompose() to the trees
   DeviceGravity trees_;
   Gravity gravity_;
+  DeviceGas gas_;
 };
 
 }  // namespace
@@ -168,8 +176,9 @@ DeviceMemory gpu_memory(const Communicator& comm, bool may_share) {
 std::uint64_t peak_device_memory() { return cuda::selected_device() ? cuda::device_memory_use().peak : 0; }
 
 std::unique_ptr<Backend> make_gpu_backend(const Communicator& comm, const BackendChoice& choice,
-                                          Particles particles, const GravityParameters& gravity) {
-  return std::make_unique<DeviceBackend>(comm, choice, particles, gravity);
+                                          Particles particles, const GravityParameters& gravity,
+                                          const GasParameters& gas) {
+  return std::make_unique<DeviceBackend>(comm, choice, particles, gravity, gas);
 }
 
 }  // namespace grove

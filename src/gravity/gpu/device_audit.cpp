@@ -38,11 +38,13 @@ std::vector<AuditedParticle> pick_all(const DeviceParticles& particles, std::spa
   const auto type = pick(particles, fields::type, index);
   const auto id = pick(particles, fields::id, index);
   const auto acceleration = pick(particles, fields::acceleration, index);
+  std::vector<Vec3f> of_gas(chosen.size(), Vec3f{0, 0, 0});  // which is not audited
+  if (particles.has_gas()) of_gas = pick(particles, fields::hydro_acceleration, index);
   std::vector<AuditedParticle> own;
   for (std::size_t i = 0; i < chosen.size(); ++i)
     own.push_back(
         {.target = {.position = position[i], .softening = parameters.softening[type[i]], .id = id[i]},
-         .acceleration = acceleration[i].as<double>(),
+         .acceleration = acceleration[i].as<double>() - of_gas[i].as<double>(),
          .hash = mixed(id[i])});
   return own;
 }
@@ -115,7 +117,8 @@ Totals compute_totals(const Communicator& comm, const DeviceParticles& particles
   std::vector<Totals> leaves(pieces.leaves);
   const cuda::DeviceArray<Totals> totals(leaves.size());
   cuda::sum_leaves({particles.values(fields::mass), particles.values(fields::position),
-                    particles.values(fields::velocity), particles.values(fields::potential)},
+                    particles.values(fields::velocity), particles.values(fields::potential),
+                    particles.values(fields::type), particles.values(fields::internal_energy)},
                    field, pieces, totals.data());
   totals.download(leaves);
   return LeafSum<Totals>(comm, domain, leaves)();

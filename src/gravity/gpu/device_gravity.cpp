@@ -19,7 +19,6 @@
 #include "gravity/resolution.hpp"
 #include "kernels/cuda/cuts/services/digit_counts.hpp"
 #include "kernels/cuda/direct/direct_force.hpp"
-#include "kernels/cuda/let/leaf_lists.hpp"
 #include "kernels/cuda/particles/fields.hpp"
 #include "kernels/cuda/particles/particle_steps.hpp"
 #include "kernels/cuda/trees/lost_separation.hpp"
@@ -79,8 +78,9 @@ std::string DeviceGravity::fault_of_separations(const GravityParameters& gravity
                                   first - element(forest_.trees().origin, lost->leaf));
 }
 
-std::int32_t DeviceGravity::first_leaf(const Domain& domain) const {
-  return domain.first_leaf[static_cast<std::size_t>(comm_.rank())];
+/// Without walks nothing is counted by which blocks could be judged.
+bool DeviceGravity::has_blocks(const Domain& domain) const {
+  return parameters_.self_gravity && blocks_.can_recut(domain);
 }
 
 /// Particles that a warp walks together where so many walk, unless several warps walk a group.
@@ -94,7 +94,7 @@ cuda::WalkTargets DeviceGravity::agree_on_targets(const GravitySetup& setup, con
                                                   int first_active) {
   if (!follows_from_counts(parameters_.tree))
     codes_ = cuda::NodeCodes::for_trees(comm_.max(forest_.largest_tree()));
-  if (setup.walk.critical_separation > 0) return split_targets(setup, domain);
+  if (setup.walk.critical_separation > 0) return split_targets(setup);
   const bool all = first_active == 0;
   const Group* const groups = forest_.trees().groups;
   active_ = {};
@@ -107,20 +107,19 @@ cuda::WalkTargets DeviceGravity::agree_on_targets(const GravitySetup& setup, con
   return {forest_.trees(),
           forest_.leaf_of_group(),
           all ? forest_.groups() : active_.count,
-          first_leaf(domain),
           all ? nullptr : active_.numbers.data(),
           parts,
           wide};
 }
 
 /// Parts of groups.
-cuda::WalkTargets DeviceGravity::split_targets(const GravitySetup& setup, const Domain& domain) {
+cuda::WalkTargets DeviceGravity::split_targets(const GravitySetup& setup) {
   runs_ = cuda::split_groups(forest_.trees(), forest_.leaf_of_group(), forest_.groups(), forest_.buckets(),
                              setup.walk.critical_separation);
   cuda::LeafTrees trees = forest_.trees();
   trees.groups = runs_.runs.data();
   const int parts = cuda::walk_parts(comm_.sum(Count{runs_.count}));
-  return {trees, runs_.leaf_of_run.data(), runs_.count, first_leaf(domain), nullptr, parts};
+  return {trees, runs_.leaf_of_run.data(), runs_.count, nullptr, parts};
 }
 
 ForceOutput DeviceGravity::output() const {
@@ -138,7 +137,7 @@ std::array<WalkCounts, 2> DeviceGravity::try_walk(const GravitySetup& setup, con
     const cuda::DeviceArray<std::uint32_t> work(particles_.size());
     const ForceOutput unused{acceleration.data(), potential.data(), work.data()};
     counts = {cuda::walk_own(gravity, units, own_sources(), targets, unused),
-              cuda::walk_others(gravity, units, sources(), targets, unused)};
+              cuda::walk_others(gravity, units, trees_.sources(own(setup, domain)), targets, unused)};
   });
   return counts;
 }
@@ -147,21 +146,16 @@ cuda::WalkSources DeviceGravity::own_sources() const {
   return cuda::WalkSources::of(forest_.trees(), codes_);
 }
 
-cuda::WalkSources DeviceGravity::sources() const {
-  const cuda::LeafTrees trees = joint_ ? joint_->trees() : forest_.trees();
-  return cuda::WalkSources::of(trees, codes_).below(top_.sources(), frames_.data());
-}
-
 WalkCounts DeviceGravity::walk_along_ropes(const GravitySetup& setup, const Domain& domain) const {
-  const cuda::TopCells cells = top_.cells();
-  const auto ropes = cuda::top_ropes(top_.sources(), cells, static_cast<std::size_t>(domain.leaves()));
+  const cuda::WalkSources sources = trees_.sources(own(setup, domain));
+  const cuda::TopCells cells = trees_.top().cells();
+  const auto ropes = cuda::top_ropes(trees_.top().sources(), cells);
   const cuda::ActiveList active =
       cuda::active_particles(particles_.values(fields::rung), particles_.size(), first_active_);
-  return cuda::rope_walk(setup.walk.gravity, setup.walk.units, setup.median_acceleration, sources(),
-                         {cells, ropes.data()},
-                         {forest_.trees(), first_leaf(domain), particles_.values(fields::old_acceleration),
-                          active.numbers.data(), active.count},
-                         output());
+  return cuda::rope_walk(
+      setup.walk.gravity, setup.walk.units, setup.median_acceleration, sources, {cells, ropes.data()},
+      {forest_.trees(), particles_.values(fields::old_acceleration), active.numbers.data(), active.count},
+      output());
 }
 
 void DeviceGravity::grow(const Domain& domain, PhaseTimers& timers) {
@@ -179,8 +173,8 @@ void DeviceGravity::grow(const Domain& domain, PhaseTimers& timers) {
   }
   const auto timer = timers.time("sort");
   forest_.arrange(particles_);
-  if (blocks_.can_recut(domain)) blocks_.begin(domain);
-  has_new_cells_ = true;
+  if (has_blocks(domain)) blocks_.begin(domain);
+  trees_.forget();
   cuda::device_synchronise();
 }
 
@@ -206,6 +200,22 @@ void DeviceGravity::begin_walk(const GravitySetup& setup, const Domain& domain, 
   urgent_.emplace();
 }
 
+void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain, Selections,
+                            PhaseTimers& timers) {
+  trees_.publish(own(setup, domain), timers);
+}
+
+void DeviceGravity::select(const GravitySetup& setup, const Domain& domain) {
+  trees_.select(own(setup, domain));
+}
+
+GravityStorage::Imported DeviceGravity::import(const GravitySetup& setup, const Domain& domain) {
+  const Imported imported = trees_.import(own(setup, domain));
+  urgent_->wait();
+  urgent_.reset();
+  return imported;
+}
+
 WalkCounts DeviceGravity::walk_others(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) {
   WalkCounts counts;
   comm_.together([&] {
@@ -214,7 +224,8 @@ WalkCounts DeviceGravity::walk_others(const GravitySetup& setup, const Domain& d
       timers.add("own walk", {own_->seconds(), {}});
     }
     const auto timer = timers.time("other walk");
-    counts += own_ ? cuda::walk_others(setup.walk.gravity, setup.walk.units, sources(), targets_, output())
+    counts += own_ ? cuda::walk_others(setup.walk.gravity, setup.walk.units,
+                                       trees_.sources(own(setup, domain)), targets_, output())
                    : walk_along_ropes(setup, domain);
     own_.reset();
   });
@@ -250,13 +261,19 @@ void DeviceGravity::sum_directly(const GravitySetup& setup, const Domain&, int f
   cuda::device_synchronise();
 }
 
+void DeviceGravity::set_no_forces(int first_active) {
+  cuda::set_no_forces(particles_.size(), first_active, particles_.values(fields::rung),
+                      particles_.values(fields::acceleration), particles_.values(fields::potential),
+                      particles_.values(fields::work));
+}
+
 void DeviceGravity::add_far_images(const Domain& domain, int first_active) {
   grove::add_far_images(comm_, particles_, domain, parameters_, first_active);
 }
 
 GravityStorage::Remembered DeviceGravity::remember(const GravitySetup&, const Domain& domain,
                                                    int first_active, bool walked) {
-  if (walked && blocks_.can_recut(domain)) blocks_.count(forest_, particles_, first_active);
+  if (walked && has_blocks(domain)) blocks_.count(forest_, particles_, first_active);
   cuda::add_external(particles_.size(), first_active, device_external(), particles_.values(fields::rung),
                      particles_.values(fields::position), particles_.values(fields::acceleration));
   const cuda::RungWork work = cuda::remember(particles_.size(), first_active, step_fields(particles_));
@@ -265,14 +282,14 @@ GravityStorage::Remembered DeviceGravity::remember(const GravitySetup&, const Do
 }
 
 BlockExcess::Due DeviceGravity::due(const Domain& domain, int first_active, double rate) const {
-  return blocks_.can_recut(domain) ? blocks_.due(first_active, rate) : BlockExcess::Due{};
+  return has_blocks(domain) ? blocks_.due(first_active, rate) : BlockExcess::Due{};
 }
 
 bool DeviceGravity::rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) {
-  if (!blocks_.can_recut(domain)) return true;
+  if (!has_blocks(domain)) return true;
   const auto timer = timers.time("build");
   blocks_.recut(particles_, forest_, domain, first_active, rate, targets_per_warp(domain.cells[0].count));
-  has_new_cells_ = true;
+  trees_.forget();
   cuda::device_synchronise();
   return false;
 }
@@ -290,6 +307,7 @@ void DeviceGravity::move_leaves(std::span<const std::int32_t> from, const Domain
   forest_.adopt(std::move(links), std::move(levels), of_leaves.beginnings(forest_.node_begin()),
                 domain.leaf_begin);
   blocks_.give_out(domain);
+  trees_.forget();
 }
 
 void DeviceGravity::restore(State state, const Domain& domain) {
@@ -297,8 +315,8 @@ void DeviceGravity::restore(State state, const Domain& domain) {
   forest_.adopt(cuda::DeviceArray<NodeLinks>{std::span<const NodeLinks>(trees.links)},
                 cuda::DeviceArray<std::uint8_t>{std::span<const std::uint8_t>(trees.levels)},
                 std::move(trees.node_begin), domain.leaf_begin);
-  if (blocks_.can_recut(domain)) blocks_.restore(domain, std::move(state.blocks));
-  has_new_cells_ = true;
+  if (has_blocks(domain)) blocks_.restore(domain, std::move(state.blocks));
+  trees_.forget();
 }
 
 }  // namespace grove

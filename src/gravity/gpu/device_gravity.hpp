@@ -10,10 +10,9 @@
 #include "decomposition/gpu/device_exchange.hpp"
 #include "gravity/gpu/device_blocks.hpp"
 #include "gravity/gpu/device_forest.hpp"
+#include "gravity/gpu/device_tree_exchange.hpp"
 #include "gravity/gravity_storage.hpp"
 #include "kernels/cuda/device/urgent_work.hpp"
-#include "kernels/cuda/let/let_selection.hpp"
-#include "kernels/cuda/trees/device_top.hpp"
 #include "kernels/cuda/trees/group_runs.hpp"
 #include "kernels/cuda/walk/active.hpp"
 #include "kernels/cuda/walk/walk.hpp"
@@ -38,7 +37,8 @@ class DeviceGravity : public GravityStorage {
         records_(records),
         targets_per_warp_(targets_per_warp),
         forest_(parameters),
-        blocks_(comm, exchange, parameters.tree) {}
+        blocks_(comm, exchange, parameters.tree),
+        trees_(comm, exchange, parameters) {}
 
   Sums reduce(bool with_median) const override;
   FarParticle farthest() const override { return farthest_particle(comm_, particles_.download()); }
@@ -52,10 +52,12 @@ class DeviceGravity : public GravityStorage {
   Imported import(const GravitySetup& setup, const Domain& domain) override;
   WalkCounts walk_others(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) override;
   std::array<WalkCounts, 2> try_walk(const GravitySetup& setup, const Domain& domain) override;
-  void end_walk() override { joint_.reset(); }
+  void end_walk() override { trees_.end_walk(); }
+  TableBytes tables() const override { return trees_.tables(); }
   void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
                     PhaseTimers& timers) override;
   void add_far_images(const Domain& domain, int first_active) override;
+  void set_no_forces(int first_active) override;
   Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
                       bool walked) override;
   void set_external(std::vector<ExternalPotential> potentials) override;
@@ -64,6 +66,7 @@ class DeviceGravity : public GravityStorage {
   State state() const override { return {blocks_.state(), {{}, forest_.shapes()}}; }
   void restore(State state, const Domain& domain) override;
 
+  const DeviceForest& forest() const { return forest_; }
   /// In the memory of the host, and of the device.
   ExternalField external() const { return {external_.data(), static_cast<int>(external_.size())}; }
   ExternalField device_external() const { return {on_device_.data(), static_cast<int>(external_.size())}; }
@@ -72,15 +75,15 @@ class DeviceGravity : public GravityStorage {
 
  private:
   std::string fault_of_separations(const GravityParameters& gravity) const;
-  Imported exchange_trees(const Domain& domain, const cuda::LetSelection& selection);
-  void make_frames(const GravitySetup& setup, const Domain& domain);
-  std::int32_t first_leaf(const Domain& domain) const;
+  bool has_blocks(const Domain& domain) const;
+  DeviceTreeExchange::Own own(const GravitySetup& setup, const Domain& domain) const {
+    return {setup, domain, forest_, codes_};
+  }
   int targets_per_warp(Count particles) const;
   cuda::WalkTargets agree_on_targets(const GravitySetup& setup, const Domain& domain, int first_active);
-  cuda::WalkTargets split_targets(const GravitySetup& setup, const Domain& domain);
+  cuda::WalkTargets split_targets(const GravitySetup& setup);
   ForceOutput output() const;
   cuda::WalkSources own_sources() const;
-  cuda::WalkSources sources() const;
   WalkCounts walk_along_ropes(const GravitySetup& setup, const Domain& domain) const;
 
   const Communicator& comm_;
@@ -93,8 +96,7 @@ class DeviceGravity : public GravityStorage {
   cuda::DeviceArray<ExternalPotential> on_device_;  ///< external_
   DeviceForest forest_;
   DeviceBlocks blocks_;
-  cuda::DeviceTop top_;
-  bool has_new_cells_ = true;  ///< since top_ was made
+  DeviceTreeExchange trees_;
 
   // During a walk.
   int first_active_ = 0;
@@ -104,12 +106,6 @@ class DeviceGravity : public GravityStorage {
   cuda::NodeCodes codes_ = cuda::bisection_codes;
   std::optional<cuda::OwnWalk> own_;        ///< goes on beside what comes next
   std::optional<cuda::UrgentWork> urgent_;  ///< what comes next
-  cuda::DeviceArray<LeafNotice> notices_;   ///< by leaf of the ORB, and the next two likewise
-  std::vector<cuda::LeafPlace> places_;     ///< where trees begin in forest_ or joint_
-  cuda::DeviceArray<SourceFrame> frames_;
-  std::optional<cuda::LetSelection> selection_;  ///< for other ranks
-  /// Sources of all leaves where other ranks have some: the own ones, what was imported, and all roots.
-  std::optional<cuda::LetArrays> joint_;
 };
 
 }  // namespace grove

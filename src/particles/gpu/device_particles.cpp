@@ -8,7 +8,8 @@
 
 namespace grove {
 
-DeviceParticles::DeviceParticles(const Particles& particles) : size_(particles.size()) {
+DeviceParticles::DeviceParticles(const Particles& particles)
+    : size_(particles.size()), has_gas_(particles.has_gas) {
   for_each_field([&](const auto& field) {
     if (!particles.holds(field.info)) return;
     const auto& values = particles.*field.array;
@@ -41,6 +42,7 @@ void DeviceParticles::reorder(const std::uint32_t* numbers, const std::uint32_t*
 
 Particles DeviceParticles::download(const FieldChoice& chosen) const {
   Particles particles;
+  particles.has_gas = has_gas_;
   for_each_field([&](const auto& field) {
     if (!particles.holds(field.info)) return;
     if (chosen && !chosen(field.info) && field.info.name != fields::position.info.name) return;
@@ -56,10 +58,19 @@ Particles DeviceParticles::download(const FieldChoice& chosen) const {
 }
 
 cuda::StepFields step_fields(const DeviceParticles& particles) {
-  return {particles.values(fields::acceleration), particles.values(fields::type),
-          particles.values(fields::rung),         particles.values(fields::position),
-          particles.values(fields::velocity),     particles.values(fields::old_acceleration),
-          particles.values(fields::work),         particles.values(fields::previous_acceleration)};
+  return {particles.values(fields::acceleration),
+          particles.values(fields::type),
+          particles.values(fields::rung),
+          particles.values(fields::position),
+          particles.values(fields::velocity),
+          particles.values(fields::old_acceleration),
+          particles.values(fields::work),
+          particles.values(fields::previous_acceleration),
+          particles.values(fields::internal_energy),
+          particles.values(fields::energy_rate),
+          particles.values(fields::density),
+          particles.values(fields::smoothing_length),
+          particles.values(fields::velocity_divergence)};
 }
 
 }  // namespace grove

@@ -36,6 +36,8 @@ class DeviceParticles {
   explicit DeviceParticles(const Particles& particles);
 
   std::size_t size() const { return size_; }
+  /// Particles::has_gas.
+  bool has_gas() const { return has_gas_; }
   /// The array of a field, size() elements; nullptr if there are no particles or the field is not held.
   template <class T>
   T* values(const Field<T>& field) const {
@@ -81,6 +83,7 @@ class DeviceParticles {
  private:
   std::vector<Column> columns_;
   std::size_t size_;
+  bool has_gas_ = false;
 };
 
 /// The fields that steps read and write.

@@ -257,7 +257,7 @@ Need host_need(const Communicator& comm, Count particles, const HostUse& use) {
 }
 
 std::optional<Need> device_need(const Communicator& comm, const BackendChoice& choice, Count particles,
-                                const GravityParameters& gravity) {
+                                const GravityParameters& gravity, bool has_gas) {
   struct Gpu {
     double available, users;
     double share() const { return available / users; }
@@ -268,7 +268,7 @@ std::optional<Need> device_need(const Communicator& comm, const BackendChoice& c
   const Gpu least = *std::min_element(gpus.begin(), gpus.end(),
                                       [](const Gpu& a, const Gpu& b) { return a.share() < b.share(); });
   if (least.available < 0) return std::nullopt;
-  const double each = device_bytes_per_particle(comm.size(), gravity);
+  const double each = device_bytes_per_particle(comm.size(), gravity, has_gas);
   const double of_rank = each * static_cast<double>(particles) / comm.size();
   return Need{.name = "GPU memory",
               .where = least.users > 1
@@ -276,7 +276,7 @@ std::optional<Need> device_need(const Communicator& comm, const BackendChoice& c
                                          of_rank / megabyte, least.users)
                            : " on each GPU",
               .bytes = of_rank * least.users,
-              .at_least = static_cast<double>(bytes_of_fields()) * static_cast<double>(particles) /
+              .at_least = static_cast<double>(bytes_of_fields(has_gas)) * static_cast<double>(particles) /
                           comm.size() * least.users,
               .available = least.available,
               .remedy = fmt::format("{:.3g} particles fit on such GPUs for {} ranks, or use more",
@@ -320,7 +320,7 @@ std::vector<Need> needs_of(const Communicator& comm, const Parameters& parameter
                                      .leaf_size = leaf_size_of(parameters.decomposition, ahead.particles),
                                      .mesh = parameters.output.power ? usual_mesh(ahead.particles) : 0,
                                      .has_gas = ahead.has_gas})};
-  if (auto need = device_need(comm, choice, ahead.particles, parameters.gravity))
+  if (auto need = device_need(comm, choice, ahead.particles, parameters.gravity, ahead.has_gas))
     needs.push_back(*std::move(need));
   needs.push_back(disk_need(comm, parameters, ahead, replaces));
   return needs;

@@ -80,7 +80,7 @@ struct Need {
 Need host_need(const Communicator& comm, Count particles, const HostUse& use);
 /// Memory of the GPU that has least for the ranks that use it; nothing: the host computes. choice: resolved.
 std::optional<Need> device_need(const Communicator& comm, const BackendChoice& choice, Count particles,
-                                const GravityParameters& gravity);
+                                const GravityParameters& gravity, bool has_gas);
 /// Room in the output folder for snapshots, checkpoints and logs, guesses apart. replaces: earlier results
 /// there go. InputError on all ranks together if nothing can be written there.
 Need disk_need(const Communicator& comm, const Parameters& parameters, const RunAhead& ahead, bool replaces);

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/neighbours/neighbour_groups.hpp"
+#include "kernels/math/gas_density.hpp"
+#include "kernels/math/gas_visitors.hpp"
+#include "kernels/math/neighbour_tree.hpp"
+
+/// What gas does with neighbours, on a GPU. All pointers are to device memory.
+namespace grove::cuda {
+
+/// Finds H, rho and the flow of the particles that are wanted, which search by gathering within
+/// DensityFields::radius. Cost: one walk, and some passes over the neighbours of each. They are listed in at
+/// most 350 MB; the few particles that have more than fit there walk for each pass.
+void find_densities(const NeighbourTree& tree, const NeighbourGroups& groups, const std::uint8_t* is_wanted,
+                    const DensityFields& fields);
+
+/// Cost: one walk.
+void find_rates(const NeighbourTree& tree, const NeighbourGroups& groups, const FindRates& visitor);
+
+/// Those that ask raise the rung that neighbours have to have at least: AskNeighbours. least (in/out): by own
+/// and imported particle. Cost: one walk.
+void ask_neighbours(const NeighbourTree& tree, const NeighbourGroups& groups, const std::uint8_t* is_asking,
+                    const std::uint8_t* rung, std::uint32_t* least);
+
+}  // namespace grove::cuda

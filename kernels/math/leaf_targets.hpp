@@ -1,0 +1,29 @@
+#pragma once
+
+#include "base/host_device.hpp"
+#include "base/vec3.hpp"
+#include "kernels/math/node.hpp"
+#include "kernels/math/wanted.hpp"
+
+namespace grove {
+
+/// A leaf tells this to ranks in reach.
+struct LeafTargets {
+  TargetBounds bounds;  ///< of its groups that are active, offsets from its origin in walk units
+  Vec3d origin;         ///< units of the run
+
+  GROVE_HOST_DEVICE bool are_none() const { return !(bounds.low.x <= bounds.high.x); }
+  /// What it wants of trees of other ranks.
+  GROVE_HOST_DEVICE Wanted wanted(double unit_length) const {
+    return are_none() ? Wanted::nothing() : Wanted::of_leaf(bounds, origin, unit_length);
+  }
+  /// The targets that stand for leaves which together want this.
+  static LeafTargets of(const Wanted& wanted, double unit_length) {
+    constexpr double round_up = 1 + 1e-6;
+    const Vec3d half = (wanted.high - wanted.low) * 0.5;
+    const Vec3f size = (half * (round_up / unit_length)).as<float>();
+    return {{Vec3f{0, 0, 0} - size, size, wanted.inverse_tolerance, 0}, wanted.low + half};
+  }
+};
+
+}  // namespace grove

@@ -1,0 +1,205 @@
+// The numbers of the cells and leaves that a rank knows, on made-up trees.
+#include "let/let_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include "decomposition/domain.hpp"
+#include "decomposition/known_cells.hpp"
+
+namespace grove {
+namespace {
+
+/// Cells halved down to leaves of so many particles, all with equal numbers; below covers of other ranks than
+/// this one, if one is given, they are left out.
+Domain halved(Count particles, Count leaf_size, int ranks, int only = -1) {
+  Domain domain;
+  const auto leaves = static_cast<std::int32_t>(particles / leaf_size);
+  for (int r = 0; r <= ranks; ++r)
+    domain.first_leaf.push_back(static_cast<std::int32_t>(Count{leaves} * r / ranks));
+  const Count most = most_in_cover(particles, static_cast<std::size_t>(ranks));
+  std::vector<Cell> cells(1);
+  cells[0].count = particles;
+  cells[0].leaves = leaves;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (cells[c].leaves == 1) continue;
+    const int owner = domain.owner(cells[c].first_leaf);
+    const bool is_cover =
+        owner == domain.owner(cells[c].first_leaf + cells[c].leaves - 1) && cells[c].count <= most;
+    if (only >= 0 && is_cover && owner != only) continue;
+    cells[c].child = static_cast<std::int32_t>(cells.size());
+    Cell child;
+    child.count = cells[c].count / 2;
+    child.leaves = cells[c].leaves / 2;
+    child.first_leaf = cells[c].first_leaf;
+    cells.push_back(child);
+    child.first_leaf += child.leaves;
+    cells.push_back(child);
+  }
+  const auto first = only < 0 ? 0 : domain.first_leaf[static_cast<std::size_t>(only)],
+             end = only < 0 ? leaves : domain.first_leaf[static_cast<std::size_t>(only) + 1];
+  domain.take_cells(std::move(cells), first, end);
+  domain.is_whole = only < 0;
+  return domain;
+}
+
+/// The numbers of leaves of a domain that others open, as in walks of a neighbour.
+using Leaves = std::set<std::int32_t>;
+
+/// What a rank sends of a whole domain if others open these leaves. leaves (out): those that have trees, in
+/// their order.
+LetTable sent_by(const Domain& domain, int rank, const Leaves& opened, Leaves& leaves) {
+  const KnownCells known = known_cells(domain, rank);
+  const TopTable top = top_table(known, rank);
+  const std::int32_t first = domain.first_leaf[static_cast<std::size_t>(rank)];
+  for (const std::int32_t leaf : opened)
+    if (leaf >= first && leaf < first + top.own_leaves) leaves.insert(leaf);
+  const auto opens = [&](std::int32_t cell) {
+    const Cell& of = known.cells[static_cast<std::size_t>(cell)];
+    const auto next = opened.lower_bound(of.first_leaf);
+    return next != opened.end() && *next < of.first_leaf + of.leaves;
+  };
+  const auto tree = [&](std::int32_t leaf) {
+    return static_cast<std::int32_t>(std::distance(leaves.begin(), leaves.find(first + leaf)));
+  };
+  std::vector<std::int32_t> sent;
+  LetTable table = let_table(top, opens, tree, sent);
+  EXPECT_EQ(static_cast<Count>(sent.size()), table.sent_cells());
+  for (const std::int32_t leaf : leaves) table.trees.push_back({leaf, 2 * leaf});
+  return table;
+}
+
+/// Goes through the tree that a rank knows beside the whole one.
+class Comparison {
+ public:
+  Comparison(const Domain& domain, int rank, const NumberedLets& lets, const TopTable& table)
+      : domain_(domain), rank_(rank), lets_(lets), cells_(table.cells) {
+    cells_.insert(cells_.end(), lets.top.cells.begin(), lets.top.cells.end());
+    for (const ImportedTop::Hung& hung : lets.top.hung)
+      cells_[static_cast<std::size_t>(hung.cover)].child = hung.child;
+  }
+
+  void run(std::int32_t number, std::int32_t cell) {
+    const TopLinks& links = cells_.at(static_cast<std::size_t>(number));
+    const Cell& of = domain_.cells[static_cast<std::size_t>(cell)];
+    const std::int32_t first = domain_.first_leaf[static_cast<std::size_t>(rank_)],
+                       end = domain_.first_leaf[static_cast<std::size_t>(rank_) + 1];
+    const std::int32_t targets =
+        std::max(std::min(of.first_leaf + of.leaves, end) - std::max(of.first_leaf, first), 0);
+    if (!links.is_leaf()) {
+      EXPECT_EQ(links.leaves, targets);  // those that may be targets
+      if (links.child < 0) return;
+      run(links.child, of.child);
+      run(links.child + 1, of.child + 1);
+      return;
+    }
+    ASSERT_TRUE(of.is_leaf());
+    EXPECT_LT(links.first_leaf, lets_.top.leaves);
+    if (targets == 1) {
+      EXPECT_EQ(links.first_leaf, of.first_leaf - first);
+    }
+    number_of_[of.first_leaf] = links.first_leaf;
+  }
+
+  /// By leaf of the domain.
+  const std::map<std::int32_t, std::int32_t>& numbers() const { return number_of_; }
+
+ private:
+  const Domain& domain_;
+  int rank_;
+  const NumberedLets& lets_;
+  std::vector<TopLinks> cells_;
+  std::map<std::int32_t, std::int32_t> number_of_;
+};
+
+TEST(LetTable, known_cells_hang_together_as_in_the_whole_tree) {
+  constexpr int ranks = 3;
+  const Domain domain = halved(1 << 12, 8, ranks);
+  const Leaves opened{3, 4, 100, 101, 150, 170, 171, 172, 300, 411, 511};
+  for (int rank = 0; rank < ranks; ++rank) {
+    SCOPED_TRACE(rank);
+    const TopTable table = top_table(known_cells(domain, rank), rank);
+    std::vector<LetTable> received;
+    std::vector<std::int32_t> trees;
+    for (int other = 0; other < ranks; ++other) {
+      if (other == rank) continue;
+      Leaves leaves;
+      received.push_back(sent_by(domain, other, opened, leaves));
+      trees.insert(trees.end(), leaves.begin(), leaves.end());
+    }
+    const NumberedLets lets = number_lets(table, received);
+    Comparison comparison(domain, rank, lets, table);
+    comparison.run(0, 0);
+    const auto& numbers = comparison.numbers();
+    std::set<std::int32_t> different;
+    for (const auto& [leaf, number] : numbers) different.insert(number);
+    EXPECT_EQ(different.size(), numbers.size());
+    EXPECT_EQ(static_cast<std::size_t>(lets.top.leaves), numbers.size());
+    ASSERT_EQ(lets.leaves.size(), trees.size());
+    for (std::size_t t = 0; t < trees.size(); ++t) EXPECT_EQ(lets.leaves[t], numbers.at(trees[t]));
+    // The sibling of an opened leaf is known, what is far from all of them is not.
+    if (rank != 0) {
+      EXPECT_TRUE(numbers.contains(2));
+      EXPECT_FALSE(numbers.contains(50));
+    }
+  }
+}
+
+TEST(LetTable, travels_as_a_message) {
+  const Domain domain = halved(1 << 12, 8, 3);
+  Leaves leaves;
+  const LetTable sent = sent_by(domain, 1, {200, 201, 333}, leaves);
+  Message message{1, pack_table(sent)};
+  const LetTable received = unpack_table(message);
+  EXPECT_EQ(received.covers, sent.covers);
+  ASSERT_EQ(received.cells.size(), sent.cells.size());
+  for (std::size_t i = 0; i < sent.cells.size(); ++i) {
+    EXPECT_EQ(received.cells[i].child, sent.cells[i].child);
+    EXPECT_EQ(received.cells[i].tree, sent.cells[i].tree);
+    EXPECT_EQ(received.cells[i].is_leaf, sent.cells[i].is_leaf);
+  }
+  EXPECT_EQ(received.counts().trees, static_cast<Count>(leaves.size()));
+  EXPECT_EQ(received.counts().nodes, sent.counts().nodes);
+  EXPECT_EQ(received.counts().particles, 2 * sent.counts().nodes);
+  message.blocks.resize(message.blocks.size() + 1);
+  EXPECT_THROW(unpack_table(message), std::runtime_error);
+}
+
+/// 2^39 particles on 4096 ranks have 2^28 cells; node codes on GPUs leave 2^21 for those that a rank knows.
+TEST(LetTable, numbers_of_a_rank_do_not_grow_with_the_particles_of_all) {
+  constexpr int ranks = 4096, rank = 1234;
+  constexpr Count of_a_rank = Count{1} << 27, leaf_size = 4096;
+  const Domain domain = halved(ranks * of_a_rank, leaf_size, ranks, rank);
+  const TopTable table = top_table(known_cells(domain, rank), rank);
+  constexpr std::int32_t own = of_a_rank / leaf_size;
+  EXPECT_EQ(table.own_leaves, own);
+  EXPECT_EQ(table.leaves, own);
+  EXPECT_EQ(table.covers.size(), std::size_t{4} * ranks);
+  // Binary trees below the four own covers and above all covers.
+  EXPECT_EQ(table.cells.size(), std::size_t{2} * own - 4 + 2 * table.covers.size() - 5);
+  EXPECT_LT(table.cells.size(), std::size_t{1} << 17);
+  // The first cover of the last rank, cut to a leaf on one side: 13 levels below 8192 leaves.
+  LetTable far;
+  far.covers = {4 * ranks - 4};
+  far.cells.push_back({1, -1, 0});
+  for (std::int32_t level = 1; level <= 13; ++level) {
+    const bool is_last = level == 13;
+    far.cells.push_back({is_last ? -1 : 2 * level + 1, is_last ? 0 : -1, is_last ? 1 : 0});
+    far.cells.push_back({-1, -1, is_last ? 1 : 0});
+  }
+  far.trees.push_back({1023, 4096});
+  const NumberedLets lets = number_lets(table, std::vector<LetTable>{far});
+  EXPECT_EQ(lets.top.leaves, own + 2);
+  EXPECT_EQ(lets.top.cells.size(), 26U);
+  EXPECT_EQ(lets.leaves, std::vector<std::int32_t>{own});
+  EXPECT_EQ(lets.top.hung.at(0).child, static_cast<std::int32_t>(table.cells.size()));
+}
+
+}  // namespace
+}  // namespace grove
