@@ -55,6 +55,80 @@ TEST(GasProblems, point_explosion_drives_a_shock_as_sedov_has_it) {
   EXPECT_NEAR(radius_of_shock(gathered_by_id(comm, run.particles()), spacing), expected, spacing);
 }
 
+/// A quantity of the gas of both tubes, one on top of the other; x from where the gas was held, the dense gas
+/// to the left.
+struct TubeProfile {
+  std::vector<double> x, values;
+
+  /// The mean of the middle three fifths between two waves.
+  double plateau(double low, double high) const {
+    const double margin = 0.2 * (high - low);
+    double sum = 0, number = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (x[i] > low + margin && x[i] < high - margin) sum += values[i], number += 1;
+    return sum / number;
+  }
+  /// Where the mean of slices of this width comes down to a level, from the right.
+  double falls_to(double level, double width) const {
+    std::vector<double> sum(64, 0), number(64, 0);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (x[i] > 0) {
+        const auto slice = static_cast<std::size_t>(x[i] / width);
+        sum[slice] += values[i], number[slice] += 1;
+      }
+    const auto mean = [&](std::size_t slice) { return sum[slice] / number[slice]; };
+    std::size_t slice = sum.size() - 1;
+    while (number[slice] == 0 || mean(slice) < level) --slice;
+    const double part = (mean(slice) - level) / (mean(slice) - mean(slice + 1));
+    return (static_cast<double>(slice) + 0.5 + part) * width;
+  }
+};
+
+TubeProfile profile_of(const Particles& all, double edge,
+                       double (*value)(const Particles&, std::size_t, double)) {
+  TubeProfile profile;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double x = all.position[i].x, to_right = x < 0.5 * edge ? -1 : 1;
+    profile.x.push_back((x < 0.5 * edge ? edge - x : x) - 0.75 * edge);
+    profile.values.push_back(value(all, i, to_right));
+  }
+  return profile;
+}
+
+TEST(GasProblems, shock_tube_has_the_plateaus_that_sod_has) {
+  const Communicator comm(MPI_COMM_WORLD);
+  Simulation run =
+      flow(comm,
+           "initial_conditions: {model: sod, n: 9000, scale: 1.5}\nbox: {periodic: true, size: 1.5}\n"
+           "gravity: {softening: 0.05, self_gravity: false}\ngas: {adiabatic_index: 1.4}\n"
+           "time: {begin: 0, end: 0.2, step: 0.02}\n");
+  const double energy = run.totals().total_energy();
+  while (!run.is_done()) run.step();
+  EXPECT_NEAR(run.totals().total_energy(), energy, 0.001 * energy);
+  const Particles all = gathered_by_id(comm, run.particles());
+  const auto of = [&](double (*value)(const Particles&, std::size_t, double)) {
+    return profile_of(all, 1.5, value);
+  };
+  const TubeProfile velocity =
+                        of([](const Particles&p, std::size_t i, double s) { return s * p.velocity[i].x; }),
+                    pressure = of([](const Particles&p, std::size_t i, double) { return p.pressure[i]; }),
+                    density = of([](const Particles&p, std::size_t i, double) { return p.density[i]; });
+  const double tail = -0.0703 * 0.2, contact = 0.9275 * 0.2, shock = 1.752 * 0.2;
+  // H is 0.2 left of the contact and 0.27 right of it. So the plateau of P and v, 0.36 wide, is not flat but
+  // in its middle, and those of the density, 0.2 and 0.16, mix with what is beside them.
+  EXPECT_NEAR(pressure.plateau(tail, shock), 0.3031, 0.1 * 0.3031);
+  EXPECT_NEAR(velocity.plateau(tail, shock), 0.9275, 0.1 * 0.9275);
+  EXPECT_NEAR(density.plateau(tail, contact), 0.4263, 0.15 * 0.4263);
+  EXPECT_NEAR(density.plateau(contact, shock), 0.2656, 0.15 * 0.2656);
+  // A shock is spread over about H to both sides alike, and its middle is known to a fraction of that.
+  EXPECT_NEAR(velocity.falls_to(0.5 * 0.9275, 0.08), shock, 0.1 * shock);
+  // What pushes is P on one side and on the other, whatever is between: momentum is 0.9 t of each area. But
+  // the front of the shock, 0.025 from where it meets the other one, has come there by a tenth of H.
+  double momentum = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) momentum += all.mass[i] * velocity.values[i];
+  EXPECT_NEAR(momentum, 2 * 0.9 * 0.2 * 1.5 * 1.5, 0.05 * momentum);
+}
+
 /// Thermal, potential and total energy at the ends of longest steps.
 struct Curves {
   std::vector<double> thermal, potential, total;
@@ -105,6 +179,18 @@ TEST(GasProblems, block_steps_and_shared_ones_go_the_same_way) {
     EXPECT_NEAR(block.thermal[i], shared.thermal[at], 0.02 * 1.76) << i;
     EXPECT_NEAR(block.potential[i], shared.potential[at], 0.02 * 2.54) << i;
   }
+}
+
+TEST(GasProblems, isothermal_sphere_collapses_and_keeps_its_energies) {
+  const Communicator comm(MPI_COMM_WORLD);
+  Simulation run = flow(comm,
+                        "initial_conditions: {model: evrard, n: 500}\ngravity: {softening: 0.02}\n"
+                        "gas: {equation_of_state: isothermal}\ntime: {begin: 0, end: 0.8, step: 0.2}\n");
+  const double potential = run.totals().potential_energy;
+  while (!run.is_done()) run.step();
+  // By then what fell freely would be twice as deep.
+  EXPECT_LT(run.totals().potential_energy, 1.2 * potential);
+  for (const double energy : run.particles().internal_energy) ASSERT_EQ(energy, 0.05);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -171,6 +172,91 @@ TEST(Gas, forces_are_the_gradient_of_the_thermal_energy) {
     const Vec3d force = all.mass[i] * found.acceleration[i].as<double>();
     EXPECT_NEAR(-slope, force.x, 0.01 * norm(force)) << i;
   }
+}
+
+/// A wave across the box of a lattice, by the coordinate along x or y.
+Particles waving(Vec3d (*velocity)(const Vec3d& phase)) {
+  Particles particles = unit_lattice();
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    particles.velocity[i] = velocity(2 * M_PI / sites * particles.position[i]);
+  return particles;
+}
+
+TEST(Gas, viscosity_acts_where_flows_converge_and_not_where_they_shear) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const auto balsara = [&](Vec3d (*velocity)(const Vec3d& phase)) {
+    return evaluated(comm, waving(velocity), {}, sites).balsara;
+  };
+  // Opposite sites cancel in the sums, so that what is 0 is so to rounding, 1e-15 of |curl|, |div| = 0.6 cos.
+  for (const float factor : balsara([](const Vec3d& x) { return Vec3d{std::sin(x.y), 0, 0}; }))
+    ASSERT_LT(factor, 1e-6);
+  // No site has |cos| below 0.3, and the estimate is a half of |div| at least; 1e-4 c / H is 4e-5.
+  for (const float factor : balsara([](const Vec3d& x) { return Vec3d{std::sin(x.x), 0, 0}; }))
+    ASSERT_GT(factor, 0.999);
+  // Both alike, div = curl: a half, but for 1e-4 c / H beside twice as much.
+  for (const float factor : balsara([](const Vec3d& x) { return std::sin(x.x) * Vec3d{1, 1, 0}; }))
+    ASSERT_NEAR(factor, 0.5, 0.001);
+}
+
+TEST(Gas, isothermal_keeps_its_energies) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const GasParameters isothermal{.equation_of_state = EquationOfState::isothermal};
+  const Particles found = evaluated(comm, clouds(1000), isothermal, 0);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(found.energy_rate[i], 0);
+    if (found.type[i] == gas_type) {
+      ASSERT_GT(norm(found.acceleration[i].as<double>()), 0);
+    }
+  }
+}
+
+/// The rungs that follow from those at first, every pair looked at: the least at which neighbours are two
+/// apart.
+std::vector<std::uint8_t> limited(const Particles& all, std::vector<std::uint8_t> rung) {
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (std::size_t j = 0; j < all.size(); ++j) {
+        const double reach = std::max(all.smoothing_length[i], all.smoothing_length[j]);
+        if (all.type[i] != gas_type || all.type[j] != gas_type || rung[j] + 2 >= rung[i] ||
+            !(norm(all.position[i] - all.position[j]) < reach))
+          continue;
+        rung[j] = static_cast<std::uint8_t>(rung[i] - 2);
+        goes_on = true;
+      }
+  }
+  return rung;
+}
+
+TEST(Gas, steps_of_neighbours_are_two_rungs_apart_at_most) {
+  const Communicator comm(MPI_COMM_WORLD);
+  Particles all = clouds(1500);
+  // One is hot in the middle of the dense part.
+  all.internal_energy[301] = 1e6;
+  Particles particles = taken(comm, all);
+  DecompositionReport report;
+  const Domain domain = decompose(comm, particles, {}, {}, report);
+  Forest forest;
+  forest.build(particles, domain.box, domain.leaf_begin);
+  const GasParameters parameters;
+  HostGas gas(comm, parameters, {}, particles, forest.shapes());
+  gas.evaluate(domain, 0, {});
+  const StepRule rule{.longest = 1, .deepest = deepest_rung};
+  const RungCounts counts = gas.limit_rungs(domain, rule, 0, {});
+
+  const Particles found = gathered_by_id(comm, particles);
+  std::vector<std::uint8_t> by_signals(found.size(), 0), actual(found.rung.begin(), found.rung.end());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    while (found.type[i] == gas_type &&
+           std::ldexp(static_cast<double>(found.signal_speed[i]), -by_signals[i]) >
+               parameters.courant * found.smoothing_length[i])
+      ++by_signals[i];
+  const std::vector<std::uint8_t> expected = limited(found, by_signals);
+  EXPECT_EQ(actual, expected);
+  EXPECT_NE(expected, by_signals) << "signals alone leave neighbours farther apart";
+  Count counted = 0;
+  for (const Count of_rung : counts) counted += of_rung;
+  EXPECT_EQ(comm.sum(counted), static_cast<Count>(found.size()));
 }
 
 TEST(Gas, refuses_particles_without_neighbours) {

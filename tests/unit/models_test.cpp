@@ -211,6 +211,27 @@ TEST(Models, of_gas_have_the_energies_and_densities_of_their_problems) {
   EXPECT_NEAR(mass, 0.5 + 0.125 * 0.5, 1e-12);
 }
 
+TEST(Models, shock_tubes_are_even_and_have_no_planes) {
+  const Particles tube = make_particles(parameters("sod", 2304));
+  std::vector<Vec3d> dense;
+  std::set<double> planes;
+  for (const Vec3d& x : tube.position) {
+    planes.insert(x.x);
+    if (std::abs(x.x - 0.5) < 0.25) dense.push_back(x);
+  }
+  EXPECT_EQ(planes.size(), tube.size());
+  ASSERT_EQ(dense.size(), 2048u);
+  const auto across = [](double d) { return d - std::rint(d); };
+  double nearest = 1;
+  for (std::size_t i = 0; i < dense.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const Vec3d d = dense[i] - dense[j];
+      nearest = std::min(nearest, norm(Vec3d{d.x, across(d.y), across(d.z)}));
+    }
+  // Of a cubic lattice the mean spacing, of the closest packing 1.12 of that.
+  EXPECT_GT(nearest, 0.9 * std::cbrt(0.5 / 2048));
+}
+
 TEST(Models, refuse_what_is_out_of_range) {
   EXPECT_THROW(make_model(parameters("blob")), InputError);
   ModelParameters p = parameters("plummer");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <numbers>
 
 #include "kernels/math/smoothing_kernel.hpp"
@@ -93,28 +94,89 @@ class EvrardSampler : public Sampler {
   double edge_, radius_, energy_;  ///< edge: of the ball of so many sites
 };
 
-/// The cubic lattice that fills a box.
-struct BoxLattice {
-  Vec3d corner;
+/// The cubic lattice that fills a cube, from 0 on.
+struct CubicLattice {
   double spacing;
-  Count nx, ny, nz;
+  Count along;  ///< sites along each edge
 
-  Count count() const { return nx * ny * nz; }
+  Count count() const { return along * along * along; }
   Vec3d site(Count number) const {
-    const auto along = [&](Count i) { return spacing * (static_cast<double>(i) + 0.5); };
-    return corner + Vec3d{along(number / (ny * nz)), along(number / nz % ny), along(number % nz)};
+    const auto at = [&](Count i) { return spacing * (static_cast<double>(i % along) + 0.5); };
+    return {at(number / along / along), at(number / along), at(number)};
   }
 };
 
-/// Gas of one energy, or with that of an explosion around a place.
-class LatticeSampler : public Sampler {
+/// A lattice of rank 1 that fills a box (Korobov 1959, Dokl. Akad. Nauk SSSR 124, 1207): of n sites number i
+/// is at i + 1/2, i g and i g^2 n-ths of the edges, whole edges left out. No two sites share a plane across
+/// x: those of a cubic lattice move as one in a flow along x, and stay farther and farther apart where gas
+/// thins.
+class TiltedLattice {
  public:
-  LatticeSampler(const BoxLattice& lattice, double reach, double energy)
-      : lattice_(lattice), reach_(reach), energy_(energy) {}
+  TiltedLattice(const Vec3d& corner, const Vec3d& edges, Count count)
+      : corner_(corner), edges_(edges), count_(static_cast<std::uint64_t>(count)) {
+    double best = 0;
+    for (std::uint64_t k = 1; k <= tried; ++k) {
+      const std::uint64_t generator = 1 + k * 2654435761u % std::min(count_, largest_generator);
+      const double distance = nearest(generator, best);
+      if (distance > best) best = distance, generator_ = generator;
+    }
+  }
 
-  /// all: energy over the mass of a particle. Cost: a pass over the lattice.
-  void explode(const Vec3d& place, double all) {
-    place_ = place;
+  Vec3d site(Count number) const {
+    const auto i = static_cast<std::uint64_t>(number);
+    const std::uint64_t y = i * generator_ % count_, z = y * generator_ % count_;
+    return corner_ + Vec3d{along(0, static_cast<double>(i) + 0.5), along(1, static_cast<double>(y)),
+                           along(2, static_cast<double>(z))};
+  }
+
+ private:
+  static constexpr std::uint64_t tried = 300;
+  /// Products stay below 2^64 for up to 2^44 sites.
+  static constexpr std::uint64_t largest_generator = std::uint64_t{1} << 20;
+
+  double along(int axis, double nths) const { return edges_[axis] * nths / static_cast<double>(count_); }
+
+  /// The square of the shortest way from a site to another one, or some number below `enough`. Cost: n^(2/3).
+  double nearest(std::uint64_t generator, double enough) const {
+    double least = norm2(edges_);
+    for (std::uint64_t i = 1, y = 0; i < count_; ++i) {
+      const double dx = along(0, static_cast<double>(i));
+      if (dx * dx >= least || least < enough) break;
+      y = (y + generator) % count_;
+      const std::uint64_t z = y * generator % count_;
+      const double dy = along(1, static_cast<double>(std::min(y, count_ - y))),
+                   dz = along(2, static_cast<double>(std::min(z, count_ - z)));
+      least = std::min(least, dx * dx + dy * dy + dz * dz);
+    }
+    return least;
+  }
+
+  Vec3d corner_, edges_;
+  std::uint64_t count_, generator_ = 1;
+};
+
+/// Gas of one energy.
+class TiltedSampler : public Sampler {
+ public:
+  TiltedSampler(const TiltedLattice& lattice, double reach, double energy)
+      : lattice_(lattice), reach_(reach), energy_(energy) {}
+  PhasePoint particle(Count number, RandomStream&) const override {
+    return {lattice_.site(number), {0, 0, 0}, energy_};
+  }
+  double reach() const override { return reach_; }
+  double fastest() const override { return 0; }
+
+ private:
+  TiltedLattice lattice_;
+  double reach_, energy_;
+};
+
+/// Cold gas with the energy of an explosion around a place.
+class ExplosionSampler : public Sampler {
+ public:
+  /// all: energy over the mass of a particle; cold: u elsewhere. Cost: a pass over the lattice.
+  ExplosionSampler(const CubicLattice& lattice, double reach, const Vec3d& place, double all, double cold)
+      : lattice_(lattice), reach_(reach), cold_(cold), place_(place) {
     double sum = 0;
     for (Count i = 0; i < lattice_.count(); ++i) sum += weight(lattice_.site(i));
     hot_ = all / sum;
@@ -122,7 +184,7 @@ class LatticeSampler : public Sampler {
 
   PhasePoint particle(Count number, RandomStream&) const override {
     const Vec3d site = lattice_.site(number);
-    return {site, {0, 0, 0}, hot_ > 0 ? std::max(energy_, hot_ * weight(site)) : energy_};
+    return {site, {0, 0, 0}, std::max(cold_, hot_ * weight(site))};
   }
   double reach() const override { return reach_; }
   double fastest() const override { return 0; }
@@ -132,9 +194,9 @@ class LatticeSampler : public Sampler {
     return kernel_at(SmoothingKernel::wendland_c2, norm(site - place_), 4 * lattice_.spacing).value;
   }
 
-  BoxLattice lattice_;
-  double reach_, energy_;
-  Vec3d place_{};
+  CubicLattice lattice_;
+  double reach_, cold_;
+  Vec3d place_;
   double hot_ = 0;
 };
 
@@ -155,33 +217,29 @@ Model make_evrard(const ModelParameters& p) {
 
 Model make_sedov(const ModelParameters& p) {
   const Count along = std::max<Count>(8, std::llround(std::cbrt(static_cast<double>(p.particles))));
-  const BoxLattice lattice{{0, 0, 0}, p.scale / static_cast<double>(along), along, along, along};
-  const double mass = std::pow(p.scale, 3), reach = 2 * p.scale;
-  const auto sampler = std::make_shared<LatticeSampler>(lattice, reach, 1e-6);
-  sampler->explode(Vec3d{0.5, 0.5, 0.5} * p.scale, static_cast<double>(lattice.count()) / mass);
+  const CubicLattice lattice{p.scale / static_cast<double>(along), along};
+  const double mass = std::pow(p.scale, 3);
+  const auto sampler =
+      std::make_shared<ExplosionSampler>(lattice, 2 * p.scale, Vec3d{0.5, 0.5, 0.5} * p.scale,
+                                         static_cast<double>(lattice.count()) / mass, 1e-6);
   return Model({gas(sampler, lattice.count(), mass, false)}, p.seed);
 }
 
 Model make_sod(const ModelParameters& p) {
   constexpr double gamma = 1.4, sparse = 0.125;
-  // In all (1/2 + 1/16) along^3.
-  const Count eighths =
-      std::max<Count>(2, std::llround(std::cbrt(static_cast<double>(p.particles) * 16 / 9) / 8));
-  const Count along = 8 * eighths;
-  const double edge = p.scale, spacing = edge / static_cast<double>(along), reach = 2 * edge;
-  const BoxLattice dense{{0.25 * edge, 0, 0}, spacing, along / 2, along, along},
-      left{{0, 0, 0}, 2 * spacing, along / 8, along / 2, along / 2},
-      right{{0.75 * edge, 0, 0}, 2 * spacing, along / 8, along / 2, along / 2};
-  const double volume = edge * edge * edge;
+  // The dense half has 16 times the mass of each sparse quarter.
+  const Count of_quarter = std::max<Count>(8, std::llround(static_cast<double>(p.particles) / 18));
+  const double edge = p.scale, volume = edge * edge * edge;
   std::vector<Component> components;
-  const auto add = [&](const BoxLattice& lattice, double density, double pressure, double share) {
+  const auto add = [&](double from, double width, double density, double pressure, Count count) {
+    const TiltedLattice lattice({from * edge, 0, 0}, {width * edge, edge, edge}, count);
     components.push_back(
-        gas(std::make_shared<LatticeSampler>(lattice, reach, pressure / ((gamma - 1) * density)),
-            lattice.count(), density * share * volume, false));
+        gas(std::make_shared<TiltedSampler>(lattice, 2 * edge, pressure / ((gamma - 1) * density)), count,
+            density * width * volume, false));
   };
-  add(left, sparse, 0.1, 0.25);
-  add(dense, 1, 1, 0.5);
-  add(right, sparse, 0.1, 0.25);
+  add(0, 0.25, sparse, 0.1, of_quarter);
+  add(0.25, 0.5, 1, 1, 16 * of_quarter);
+  add(0.75, 0.25, sparse, 0.1, of_quarter);
   return Model(std::move(components), p.seed);
 }
 

@@ -18,7 +18,7 @@ Model make_sedov(const ModelParameters& p);
 
 /// Sod 1978, J. Comput. Phys. 27, 1, as a cube, to be periodic, from 0 to `scale` along each axis: in the
 /// half in the middle, along x, density and pressure are 1, in the quarters beside it 0.125 and 0.1. gamma
-/// is 1.4. Two cubic lattices of about N particles of equal mass.
+/// is 1.4. About N particles of equal mass, on lattices that are at an angle to the tubes.
 Model make_sod(const ModelParameters& p);
 
 }  // namespace grove

@@ -67,7 +67,7 @@ constexpr std::array entries = {
     Entry{{"sedov", "point explosion in a periodic cube of gas of density 1, on a cubic lattice", of_scale},
           1 << 15,
           make_sedov},
-    Entry{{"sod", "shock tubes in a periodic cube of gas of gamma 1.4, on cubic lattices", of_scale},
+    Entry{{"sod", "shock tubes in a periodic cube of gas of gamma 1.4, on tilted lattices", of_scale},
           1 << 17,
           make_sod},
 };
