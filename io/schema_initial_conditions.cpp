@@ -193,6 +193,11 @@ std::vector<Row> initial_conditions_rows() {
                   TypeMask{[](Parameters& p) -> std::uint8_t& { return p.initial_conditions.tracer; }},
                   dimension::none, any, optional,
                   "types whose particles may have no mass: they feel forces and exert none"});
+  rows.push_back({s, "molecular_weight",
+                  at(&Parameters::initial_conditions, &InitialConditionsParameters::molecular_weight),
+                  dimension::none, positive, optional,
+                  "tipsy files: mean mass of the particles of their gas over that of a proton, by which "
+                  "temperatures become internal energies; unset: their gas moves by gravity alone"});
   return rows;
 }
 

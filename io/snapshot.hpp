@@ -22,6 +22,21 @@ enum class SnapshotFormat : std::uint8_t { hdf5, gadget1, gadget2, tipsy };
 /// "GADGET HDF5", "GADGET binary, format 1", ...
 std::string name_of(SnapshotFormat format);
 
+/// True if gas in files of this format has temperatures in K in place of internal energies.
+constexpr bool has_temperatures(SnapshotFormat format) { return format == SnapshotFormat::tipsy; }
+
+/// Gas as it is taken from files that have temperatures.
+struct IdealGas {
+  double molecular_weight = 1;       ///< mean mass of its particles, over that of a proton
+  double adiabatic_index = 5.0 / 3;  ///< gamma
+
+  /// Internal energy per mass at 1 K, (cm/s)^2: k / ((gamma - 1) mu m_p), constants of CODATA 2018.
+  double energy_per_kelvin() const {
+    constexpr double boltzmann = 1.380649e-16, proton_mass = 1.67262192369e-24;  // erg/K, g
+    return boltzmann / ((adiabatic_index - 1) * molecular_weight * proton_mass);
+  }
+};
+
 /// Something that a file stores for the particles of one type.
 struct StoredFieldInfo {
   int type = 0;
@@ -71,6 +86,8 @@ struct ReadOptions {
   /// h of a run in expanding space: files must be comoving, and as convert_to has units, values become those
   /// of the run (io/comoving.hpp); `time` is the scale factor.
   std::optional<double> h{};
+  /// With which temperatures become internal energies; unset: gas of files that have temperatures has none.
+  std::optional<IdealGas> gas{};
   /// Less than 1: a sample of so many of the particles, runs of neighbours in the files, spread evenly over
   /// those of each type, with the mass of all.
   double share = 1;

@@ -23,9 +23,9 @@ namespace {
 /// Reads this rank's share of the particles; particles of one type after the other.
 class ShareReader {
  public:
-  /// share: of the particles, as a sample.
-  ShareReader(const SnapshotHeader& header, double share, int rank, int ranks)
-      : header_(header), sample_(header.counts), rank_(rank), ranks_(ranks) {
+  ShareReader(const SnapshotHeader& header, const ReadOptions& options, int rank, int ranks)
+      : header_(header), gas_(options.gas), sample_(header.counts), rank_(rank), ranks_(ranks) {
+    const double share = options.share;
     for (Count& count : sample_)
       if (share < 1 && count > 0)
         count = std::max<Count>(1, std::llround(share * static_cast<double>(count)));
@@ -112,8 +112,16 @@ class ShareReader {
         particles_.mass[filled_ + static_cast<std::size_t>(i)] *=
             static_cast<double>(all) / static_cast<double>(some);
     std::fill_n(particles_.type.begin() + at, count, static_cast<std::uint8_t>(type));
+    if (type == gas_type && header_.has_gas && has_temperatures(header_.format)) heat(part);
     if (!header_.has_ids) number(part);
     filled_ += static_cast<std::size_t>(count);
+  }
+
+  /// Temperatures become internal energies, in units of the file.
+  void heat(const Part& part) {
+    const double by = gas_->energy_per_kelvin() / header_.units.cgs(dimension::potential);
+    for (Count i = 0; i < part.count; ++i)
+      particles_.internal_energy[filled_ + static_cast<std::size_t>(i)] *= by;
   }
 
   /// Ids in the order of the files.
@@ -127,6 +135,7 @@ class ShareReader {
   }
 
   const SnapshotHeader& header_;
+  std::optional<IdealGas> gas_;
   std::array<Count, particle_types> sample_;  ///< particles to read
   int rank_, ranks_;
   Particles particles_;
@@ -199,7 +208,7 @@ Snapshot read_snapshot(const Communicator& comm, const std::string& path, const 
     comm.together([&] { convert(told, options, swift, path); });
     options.before_particles(told.header);
   }
-  ShareReader reader(snapshot.header, options.share, comm.rank(), comm.size());
+  ShareReader reader(snapshot.header, options, comm.rank(), comm.size());
   comm.together([&] { reader.prepare(); });
   const Count parts = comm.max(reader.parts());
   for (Count part = 0; part < parts; ++part) {

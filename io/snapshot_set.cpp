@@ -123,7 +123,8 @@ SnapshotHeader header_of(const FileHeader& first, const Layout& layout, const Re
   header.file_units = first.units;
   header.units = first.units.value_or(options.unstated);
   header.has_ids = first.has_ids;
-  header.has_gas = layout.has_gas && first.total[gas_type] > 0;
+  header.has_gas =
+      layout.has_gas && first.total[gas_type] > 0 && (!has_temperatures(first.format) || options.gas);
   header.leaf_size = first.leaf_size;
   header.by_grove = first.by_grove;
   header.comoving = first.comoving;
@@ -236,6 +237,11 @@ SnapshotHeader open_set(const Communicator& comm, const std::string& path, const
           "without h: Redshift 0, HubbleParam 1, ComovingIntegrationOn 0",
           path, first.comoving));
     header = header_of(first, layout, options);
+    if (header.has_gas && has_temperatures(header.format) && header.units.is_dimensionless())
+      throw InputError(fmt::format(
+          "{}: holds gas with temperatures in K, which need physical units: give units.system: galactic, or "
+          "leave initial_conditions.molecular_weight out to have it move by gravity alone",
+          path));
   });
   header.has_checksum = has_checksum;
   share(comm, header, layout);

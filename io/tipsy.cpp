@@ -1,5 +1,5 @@
 // Tipsy's binary format: a header of 28 or 32 bytes, then gas, dark matter and stars, each particle a record
-// of floats. They become types 0, 1 and 4.
+// of floats. They become types 0, 1 and 4. Internal energies are temperatures (has_temperatures()).
 #include <fmt/format.h>
 
 #include "base/errors.hpp"
@@ -59,6 +59,11 @@ class Tipsy final : public BinaryFile {
       if (count > 0)
         for (const char* name : {"mass", "position", "velocity"})
           header_.fields.push_back({kind.type, name, "float32"});
+      if (kind.type == gas_type) {
+        const Column temperature{1, offset + 32, kind.bytes, NumberType::float32};  // behind density
+        columns_[{kind.type, fields::internal_energy.info.name}] = temperature;
+        if (count > 0) header_.fields.push_back({kind.type, "temperature", "float32"});
+      }
       offset += count * kind.bytes;
     }
   }

@@ -115,7 +115,7 @@ struct GravityParameters {
   bool is_direct(Count particles) const { return particles < direct_below; }
   /// True if trees of so many particles keep the levels of their nodes' cells until there are new ones.
   bool keeps_levels(Count particles) const {
-    return criterion == Criterion::opening_cell && !is_direct(particles);
+    return self_gravity && criterion == Criterion::opening_cell && !is_direct(particles);
   }
 
   /// True if the criterion needs |a_old|: an evaluation before the first one then uses first_evaluation().

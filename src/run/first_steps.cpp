@@ -17,6 +17,7 @@
 #include "run/start/cosmological_model.hpp"
 #include "run/start/initial_conditions.hpp"
 #include "run/start/initial_state.hpp"
+#include "run/start/run_timeline.hpp"
 #include "simulation.hpp"
 
 namespace grove {
@@ -26,9 +27,9 @@ InitialState sample_of(const Communicator& comm, const Parameters& parameters, d
   const InitialConditionsParameters& from = parameters.initial_conditions;
   InitialState state;
   if (!from.components.empty()) {
-    state.particles = compose(comm, from.components,
-                              {from.source(), parameters.units, parameters.units, from.tracer, share})
-                          .particles;
+    CompositionOptions options = composition_of(parameters);
+    options.share = share;
+    state.particles = compose(comm, from.components, options).particles;
   } else if (is_cosmological(from.model.model)) {
     const CosmologicalVolume volume = sample_of(cosmological_volume(comm, parameters), share);
     state.particles = make_particles(comm, volume);
@@ -36,13 +37,11 @@ InitialState sample_of(const Communicator& comm, const Parameters& parameters, d
   } else if (from.file.empty()) {
     state.particles = make_initial_conditions(comm, sample_of(from.model, share));
   } else {
-    ReadOptions options;
-    options.unstated = parameters.units;
-    options.convert_to = parameters.units;
+    ReadOptions options = reading_of(parameters);
     options.share = share;
     Snapshot snapshot = read_snapshot(comm, from.file, options);
     state.particles = std::move(snapshot.particles);
-    state.time = snapshot.header.time;
+    state.time = time_of(snapshot.header, parameters);
   }
   if (parameters.time.begin) state.time = *parameters.time.begin;
   ValidationOptions options;

@@ -93,6 +93,65 @@ TEST_F(GasFiles, of_gadget_s_binary_formats_have_energies_in_block_u) {
     }
 }
 
+/// A file of tipsy whose first ten particles are gas.
+class TipsyGas : public GasFiles {
+ protected:
+  static constexpr std::size_t gas = 10;
+  TipsyGas() {
+    std::fill_n(all_.type.begin(), gas, gas_type);
+    std::fill(all_.type.begin() + gas, all_.type.end(), std::uint8_t{1});
+  }
+  std::string file(bool swapped) const {
+    const std::string path = folder_ / "gas.tipsy";
+    testing::put(comm_, path, [&] { return testing::tipsy_file(all_, swapped, true, 0); });
+    return path;
+  }
+  InitialState in_units(const std::string& units, const std::string& source) const {
+    return initial_state(comm_, parse_parameters("units: " + units + "\ninitial_conditions: " + source +
+                                                     "\ngravity: {softening: 0.01}\ntime: {end: 1, step: 1}\n"
+                                                     "gas: {adiabatic_index: 1.4}\n",
+                                                 "test", {}));
+  }
+  Particles all_ = testing::foreign_particles(alone_, 60);
+};
+
+TEST_F(TipsyGas, has_temperatures_that_become_energies) {
+  // u = k T / ((gamma - 1) mu m_p) = T x 8254.40 m^2/s^2/K x 1 / (0.4 x 0.6) in (km/s)^2, divided by that of
+  // 2 km/s. Six digits of k / m_p; temperatures are floats, and exact.
+  const double per_kelvin = 8254.40 * 1e-6 / (0.4 * 0.6) / 4;
+  for (const bool swapped : {false, true})
+    for (const bool is_component : {false, true}) {
+      const std::string path = file(swapped);
+      const std::string source = is_component ? "components: [{file: " + path + "}]" : "file: " + path;
+      const InitialState state = in_units("{length: 1 kpc, mass: 1e10 Msun, velocity: 2 km/s}",
+                                          "{" + source + ", molecular_weight: 0.6}");
+      ASSERT_TRUE(state.particles.has_gas);
+      Count found = 0;
+      for (std::size_t i = 0; i < state.particles.size(); ++i) {
+        if (state.particles.type[i] != gas_type) continue;
+        // Ids are 1, 2, ... in the order of the file, as in all_.
+        const double kelvin = testing::tipsy_temperature(all_.id[state.particles.id[i] - 1]);
+        EXPECT_NEAR(state.particles.internal_energy[i] / (kelvin * per_kelvin), 1, 1e-5);
+        ++found;
+      }
+      EXPECT_EQ(comm_.sum(found), static_cast<Count>(gas));
+      comm_.barrier();
+    }
+}
+
+TEST_F(TipsyGas, moves_by_gravity_alone_without_a_molecular_weight) {
+  const InitialState state = in_units("{system: none}", "{file: " + file(false) + "}");
+  EXPECT_FALSE(state.particles.has_gas);
+  ASSERT_EQ(state.remarks.size(), 2u);
+  EXPECT_NE(state.remarks[1].find("with initial_conditions.molecular_weight these follow"),
+            std::string::npos);
+}
+
+TEST_F(TipsyGas, needs_physical_units) {
+  const std::string source = "{file: " + file(false) + ", molecular_weight: 0.6}";
+  EXPECT_THROW(in_units("{system: none}", source), Agreed<InputError>);
+}
+
 TEST_F(GasFiles, components_of_other_types_are_no_gas) {
   EXPECT_TRUE(state_of("{components: [{model: plummer, n: 50}, {model: evrard, n: 100}]}").particles.has_gas);
   const Particles found =

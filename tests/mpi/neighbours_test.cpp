@@ -7,40 +7,18 @@
 
 #include "base/errors.hpp"
 #include "base/hash.hpp"
-#include "decomposition/decompose.hpp"
-#include "forest/forest.hpp"
 #include "neighbours/neighbours.hpp"
+#include "support/neighbour_clouds.hpp"
 #include "support/particle_sets.hpp"
 
 namespace grove {
 namespace {
 
+using test::Cloud;
+using test::period_nearest;
+using test::place_in;
+using test::Shared;
 using test::uniform;
-
-enum class Cloud { random, clustered, coincident, lattice };
-
-/// In the unit cube.
-Vec3d place_in(Cloud cloud, std::uint64_t i) {
-  const Vec3d u = test::place(test::Shape::uniform, i);
-  switch (cloud) {
-    case Cloud::random:
-      return u;
-    case Cloud::clustered: {  // half of them within 1e-3 of one of eight corners of a cube that is cut by
-                              // faces
-      if (i % 2 == 0) return u;
-      const Vec3d corner{i / 2 % 2 * 0.5, i / 4 % 2 * 0.5, i / 8 % 2 * 0.5};
-      Vec3d p = corner + std::pow(uniform(7777 + i), 3) * 1e-3 * (u - Vec3d{0.5, 0.5, 0.5});
-      for (int axis = 0; axis < 3; ++axis) p[axis] -= std::floor(p[axis]);
-      return p;
-    }
-    case Cloud::coincident:  // 40 in each place
-      return test::place(test::Shape::uniform, i / 40);
-    case Cloud::lattice:  // separations are equal to radii, or nearly
-      return 0.05 * Vec3d{static_cast<double>(i % 20), static_cast<double>(i / 20 % 20),
-                          static_cast<double>(i / 400 % 20)};
-  }
-  return u;
-}
 
 double radius_of(Cloud cloud, std::uint64_t i) {
   switch (cloud) {
@@ -54,6 +32,12 @@ double radius_of(Cloud cloud, std::uint64_t i) {
       return i % 4 == 0 ? -1 : 0.05 * (1 + i % 3);  // a quarter of them takes no part
   }
   return 0;
+}
+
+Array<double> reach_of(const Shared& shared, Cloud cloud) {
+  Array<double> radii(shared.particles.size());
+  for (std::size_t i = 0; i < radii.size(); ++i) radii[i] = radius_of(cloud, shared.particles.id[i]);
+  return radii;
 }
 
 constexpr std::uint64_t count = 10000;
@@ -74,10 +58,6 @@ struct Found {
   void add(std::uint64_t id) { ++number, hash += mixed(id + 1); }
   friend bool operator==(const Found&, const Found&) = default;
 };
-
-double period_nearest(double d, double period) {
-  return period > 0 ? std::fma(-period, std::rint(d / period), d) : d;
-}
 
 Found by_brute_force(const All& all, std::uint64_t i, NeighbourSearch kind, double period) {
   Found found;
@@ -111,32 +91,6 @@ struct CollectIds {
   void finish(std::uint32_t target, const Sum& sum) const { out[target] = sum; }
 };
 
-/// Decomposed, in tree order.
-struct Shared {
-  Particles particles;
-  Domain domain;
-  Forest forest;
-
-  Shared(const Communicator& comm, Cloud cloud) {
-    for (std::uint64_t i = 0; i < count; ++i) {
-      if (static_cast<int>(mixed(i) % static_cast<std::uint64_t>(comm.size())) != comm.rank()) continue;
-      const std::size_t at = particles.size();
-      particles.resize(at + 1);
-      test::set_particle(particles, at, test::Shape::uniform, i, false);
-      particles.id[at] = i;
-      particles.position[at] = place_in(cloud, i);
-    }
-    DecompositionReport report;
-    domain = decompose(comm, particles, {}, {}, report);
-    forest.build(particles, domain.box, domain.leaf_begin);
-  }
-  Array<double> reach(Cloud cloud) const {
-    Array<double> radii(particles.size());
-    for (std::size_t i = 0; i < radii.size(); ++i) radii[i] = radius_of(cloud, particles.id[i]);
-    return radii;
-  }
-};
-
 struct NeighbourVariant {
   Cloud cloud;
   NeighbourSearch kind;
@@ -147,9 +101,9 @@ class NeighbourSets : public testing::TestWithParam<NeighbourVariant> {
   /// The sums of this rank's particles, by id.
   static std::vector<CollectIds::Sum> collect(const Communicator& comm, const NeighbourVariant& variant,
                                               bool singly) {
-    const Shared shared(comm, variant.cloud);
+    const Shared shared(comm, variant.cloud, count);
     Neighbours neighbours(comm, shared.domain, shared.forest.shapes(), Images{variant.period});
-    neighbours.search(shared.particles.position, shared.reach(variant.cloud), variant.kind);
+    neighbours.search(shared.particles.position, reach_of(shared, variant.cloud), variant.kind);
     const Array<ParticleId> id = neighbours.share(std::span<const ParticleId>(shared.particles.id));
     std::vector<CollectIds::Sum> sums(shared.particles.size()), by_id(count);
     const CollectIds visitor{id.data(), sums.data()};
@@ -200,9 +154,9 @@ INSTANTIATE_TEST_SUITE_P(All, NeighbourSets, testing::ValuesIn(neighbour_variant
 
 TEST(Neighbours, take_larger_radii_within_their_room) {
   const Communicator comm(MPI_COMM_WORLD);
-  const Shared shared(comm, Cloud::random);
+  const Shared shared(comm, Cloud::random, count);
   for (const NeighbourSearch kind : {NeighbourSearch::gather, NeighbourSearch::symmetric}) {
-    Array<double> reach = shared.reach(Cloud::random);
+    Array<double> reach = reach_of(shared, Cloud::random);
     Neighbours neighbours(comm, shared.domain, shared.forest.shapes());
     neighbours.search(shared.particles.position, reach, kind, 1.1);
     All all(Cloud::random);
@@ -221,7 +175,7 @@ TEST(Neighbours, take_larger_radii_within_their_room) {
 
 TEST(Neighbours, need_less_than_half_a_periodic_box) {
   const Communicator comm(MPI_COMM_WORLD);
-  const Shared shared(comm, Cloud::random);
+  const Shared shared(comm, Cloud::random, count);
   Neighbours neighbours(comm, shared.domain, shared.forest.shapes(), Images{1});
   Array<double> reach(shared.particles.size(), 0.1);
   if (comm.is_master()) reach[0] = 0.5;

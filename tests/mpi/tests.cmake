@@ -24,6 +24,7 @@ grove_test(initial_conditions mpi/initial_conditions_test.cpp LINK grove::run RA
 grove_test(physical_summary mpi/physical_summary_test.cpp LINK grove::run RANKS 1 3)
 grove_test(gravity mpi/gravity_test.cpp LINK grove::gravity RANKS 1 2 3 4 7)
 grove_test(neighbours mpi/neighbours_test.cpp LINK grove::neighbours RANKS 1 2 3 7)
+grove_test(nearest mpi/nearest_test.cpp LINK grove::neighbours RANKS 1 2 3 7)
 grove_test(halos mpi/friends_test.cpp mpi/halos_test.cpp LINK grove::halos RANKS 1 2 3 7)
 grove_test(kept_lets mpi/kept_lets_test.cpp LINK grove_test_runs RANKS 1 2 3 7)
 grove_test(periodic_gravity mpi/periodic_gravity_test.cpp LINK grove::gravity RANKS 1 2 3 7)

@@ -119,6 +119,9 @@ inline std::string gadget_file(const Particles& p, const GadgetStyle& style, dou
   return file + gadget_block(style, "MASS", mass.text());
 }
 
+/// The temperature of a particle of gas in such a file, K.
+inline float tipsy_temperature(ParticleId id) { return 1e4f + 10 * static_cast<float>(id); }
+
 /// tipsy: gas, dark matter and stars from types 0, 1, 4; other types are left out.
 inline std::string tipsy_file(const Particles& p, bool swapped, bool padded, double time) {
   std::array<std::string, 3> kinds;
@@ -131,7 +134,8 @@ inline std::string tipsy_file(const Particles& p, bool swapped, bool padded, dou
     particle.add(static_cast<float>(p.mass[i]));
     for (int axis = 0; axis < 3; ++axis) particle.add(static_cast<float>(p.position[i][axis]));
     for (int axis = 0; axis < 3; ++axis) particle.add(static_cast<float>(p.velocity[i][axis]));
-    for (int k = 0; k < extra[kind]; ++k) particle.add(1e-3f);
+    for (int k = 0; k < extra[kind]; ++k)  // density, temperature, ... of gas
+      particle.add(kind == 0 && k == 1 ? tipsy_temperature(p.id[i]) : 1e-3f);
     kinds[kind] += particle.text();
     ++counts[kind];
   }

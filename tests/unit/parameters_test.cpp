@@ -282,6 +282,7 @@ TEST(Parameters, used_parameters_resolve_to_the_same) {
       {"tuning.rebuild_interval=4"},
       {"gas.kernel=cubic_spline", "gas.formulation=paper", "gas.equation_of_state=isothermal",
        "gas.adiabatic_index=1.4", "gas.viscosity=0.5", "gas.courant=0.3", "gravity.self_gravity=false"},
+      {"initial_conditions.molecular_weight=0.6"},
       {"output.render=false", "output.render.width=10 kpc"},
       {"output.fof=true", "output.fof_length=3 pc"},
       {"output.render={axes: [y], centre: [1, 2 pc, 3], types: [2], limits: [1e5 Msun/kpc^2, 1], width: 3 "

@@ -73,12 +73,9 @@ struct GatheringReach {
   GasFields fields;
   const std::uint8_t* is_wanted;
   const double* radius;
-  double most;
   double* reach;
-  Number* first;
   __device__ void operator()(std::size_t i) const {
     reach[i] = fields.is_gas(i) ? (is_wanted[i] ? radius[i] : 0) : -1;
-    if (!(reach[i] < most)) atomicMin(first, static_cast<Number>(i));
   }
 };
 
@@ -97,6 +94,15 @@ struct SymmetricReach {
   double* reach;
   __device__ void operator()(std::size_t i) const {
     reach[i] = fields.is_gas(i) ? fields.smoothing_length[i] : -1;
+  }
+};
+
+struct FirstBeyond {
+  const double* reach;
+  double most;
+  Number* first;
+  __device__ void operator()(std::size_t i) const {
+    if (!(reach[i] < most)) atomicMin(first, static_cast<Number>(i));
   }
 };
 
@@ -209,14 +215,10 @@ void first_radii(const GasParticles& particles, const FirstRadius& rule, const L
   launched("Grove::cuda::first_radii");
 }
 
-std::optional<std::size_t> gathering_reach(const GasParticles& particles, const std::uint8_t* is_wanted,
-                                           const double* radius, double most, double* reach) {
-  Number first = ~Number{0};
-  const DeviceArray<Number> found{std::span<const Number>(&first, 1)};
+void gathering_reach(const GasParticles& particles, const std::uint8_t* is_wanted, const double* radius,
+                     double* reach) {
   loop(particles.count, "Grove::cuda::gathering_reach",
-       GatheringReach{particles.fields, is_wanted, radius, most, reach, found.data()});
-  found.download(std::span(&first, 1));
-  return first == ~Number{0} ? std::nullopt : std::optional<std::size_t>(first);
+       GatheringReach{particles.fields, is_wanted, radius, reach});
 }
 
 Count still_wanted(const GasParticles& particles, std::uint8_t* is_wanted) {
@@ -225,6 +227,14 @@ Count still_wanted(const GasParticles& particles, std::uint8_t* is_wanted) {
 
 void symmetric_reach(const GasParticles& particles, double* reach) {
   loop(particles.count, "Grove::cuda::symmetric_reach", SymmetricReach{particles.fields, reach});
+}
+
+std::optional<std::size_t> first_beyond(const double* reach, std::size_t count, double most) {
+  Number first = ~Number{0};
+  const DeviceArray<Number> found{std::span<const Number>(&first, 1)};
+  loop(count, "Grove::cuda::first_beyond", FirstBeyond{reach, most, found.data()});
+  found.download(std::span(&first, 1));
+  return first == ~Number{0} ? std::nullopt : std::optional<std::size_t>(first);
 }
 
 void find_sources(const GasParticles& particles, const GasParameters& gas, const Vec3d* velocity,

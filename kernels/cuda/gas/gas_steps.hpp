@@ -30,16 +30,18 @@ Count want_active(const GasParticles& particles, int first_active, std::uint8_t*
 void first_radii(const GasParticles& particles, const FirstRadius& rule, const LeafPlaces* leaves,
                  std::uint32_t leaf_count, double* radius);
 
-/// reach (out): the radii of those that are wanted, 0 of other gas, -1 of all else. Returns the first
-/// particle whose radius is not below `most`.
-std::optional<std::size_t> gathering_reach(const GasParticles& particles, const std::uint8_t* is_wanted,
-                                           const double* radius, double most, double* reach);
+/// reach (out): the radii of those that are wanted, 0 of other gas, -1 of all else.
+void gathering_reach(const GasParticles& particles, const std::uint8_t* is_wanted, const double* radius,
+                     double* reach);
 
 /// Those that are wanted and have no H yet stay wanted. Returns how many.
 Count still_wanted(const GasParticles& particles, std::uint8_t* is_wanted);
 
 /// H of gas, -1 of all else.
 void symmetric_reach(const GasParticles& particles, double* reach);
+
+/// The first particle whose reach is not below `most`. reach: [count]
+std::optional<std::size_t> first_beyond(const double* reach, std::size_t count, double most);
 
 /// How others see the particles; their pressures.
 void find_sources(const GasParticles& particles, const GasParameters& gas, const Vec3d* velocity,

@@ -42,8 +42,8 @@ void DeviceGas::find_densities(const Domain& domain, int first_active, const Pre
   cuda::device_copy(first.data(), own.fields.smoothing_length, count * sizeof(double));
   cuda::DeviceArray<FlowSource> memory;
   for (bool goes_on = true; goes_on;) {
-    require_neighbours(cuda::gathering_reach(own, is_wanted.data(), radius.data(),
-                                             largest_search(images_, domain.box), reach.data()));
+    cuda::gathering_reach(own, is_wanted.data(), radius.data(), reach.data());
+    require_neighbours(cuda::first_beyond(reach.data(), count, largest_search(images_, domain.box)));
     neighbours.search(own.fields.position, reach.data(), NeighbourSearch::gather);
     const FlowSource* const sources = neighbours.share(present.flow.data(), memory);
     cuda::find_densities(neighbours.tree(), neighbours.groups(), is_wanted.data(),
@@ -63,13 +63,19 @@ void DeviceGas::require_neighbours(const std::optional<std::size_t>& lonely) con
   });
 }
 
+/// H of gas. Inactive gas may have expanded since it was found, in a periodic box beyond what has one image.
+void DeviceGas::find_reach(double* reach) const {
+  cuda::symmetric_reach(gas(), reach);
+  if (!images_.are_open()) require_neighbours(cuda::first_beyond(reach, particles_.size(), images_.edge / 2));
+}
+
 Count DeviceGas::find_rates(int first_active, const Present& present, DeviceNeighbours& neighbours) const {
   const std::size_t count = particles_.size();
   const cuda::GasParticles own = gas();
   const cuda::DeviceArray<GasSource> of_own(count);
   cuda::find_sources(own, parameters(), present.velocity.data(), present.energy.data(), of_own.data());
   const cuda::DeviceArray<double> reach(count);
-  cuda::symmetric_reach(own, reach.data());
+  find_reach(reach.data());
   const cuda::DeviceArray<std::uint8_t> is_wanted(count);
   cuda::want_active(own, first_active, is_wanted.data());
   neighbours.search(own.fields.position, reach.data(), NeighbourSearch::symmetric);
@@ -94,7 +100,7 @@ void DeviceGas::limit_by_neighbours(const Domain& domain, const InsideSteps& ins
                                     cuda::DeviceArray<std::uint8_t>& is_asking) const {
   const cuda::GasParticles own = gas();
   const cuda::DeviceArray<double> reach(own.count);
-  cuda::symmetric_reach(own, reach.data());
+  find_reach(reach.data());
   // Shorter steps move particles, while the search holds for their places of now.
   const cuda::DeviceArray<Vec3d> position(own.count);
   cuda::device_copy(position.data(), own.fields.position, own.count * sizeof(Vec3d));

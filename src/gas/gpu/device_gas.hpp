@@ -41,6 +41,7 @@ class DeviceGas : public Gas {
   void find_densities(const Domain& domain, int first_active, const Present& present,
                       DeviceNeighbours& neighbours) const;
   void require_neighbours(const std::optional<std::size_t>& lonely) const;
+  void find_reach(double* reach) const;
   Count find_rates(int first_active, const Present& present, DeviceNeighbours& neighbours) const;
   void limit_by_neighbours(const Domain& domain, const InsideSteps& inside,
                            cuda::DeviceArray<std::uint8_t>& is_asking) const;

@@ -80,6 +80,7 @@ Particles particles_of(const Communicator& comm, const ComponentParameters& comp
   ReadOptions reading;
   reading.unstated = options.unstated;
   reading.convert_to = options.units;
+  reading.gas = options.gas;
   reading.share = options.share;
   reading.pause = options.pause;
   Snapshot snapshot = read_snapshot(comm, component.file, reading);

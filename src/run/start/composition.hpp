@@ -24,6 +24,7 @@ struct CompositionOptions {
   Units units;                    ///< of the result; files are converted to them
   Units unstated;                 ///< of files that state none
   std::uint8_t tracer = 0;        ///< bit t set: particles that get type t may have no mass
+  std::optional<IdealGas> gas{};  ///< of files that have temperatures (ReadOptions)
   double share = 1;               ///< of the particles of each component, as a sample with the mass of all
   std::function<void()> pause{};  ///< called by all ranks together every second or so
 };

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "composition.hpp"
 #include "cosmological_model.hpp"
 #include "initial_conditions.hpp"
 #include "io/snapshot.hpp"
@@ -18,6 +17,25 @@
 #include "run_timeline.hpp"
 
 namespace grove {
+
+ReadOptions reading_of(const Parameters& parameters) {
+  ReadOptions options{.unstated = parameters.units, .convert_to = parameters.units};
+  if (parameters.universe) options.h = parameters.cosmology.h;
+  if (const auto& weight = parameters.initial_conditions.molecular_weight)
+    options.gas = IdealGas{*weight, parameters.gas.adiabatic_index};
+  return options;
+}
+
+CompositionOptions composition_of(const Parameters& parameters) {
+  const ReadOptions reading = reading_of(parameters);
+  CompositionOptions options;
+  options.name = parameters.initial_conditions.source();
+  options.units = parameters.units;
+  options.unstated = reading.unstated;
+  options.tracer = parameters.initial_conditions.tracer;
+  options.gas = reading.gas;
+  return options;
+}
 
 std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeader& header) {
   std::vector<std::string> remarks;
@@ -30,8 +48,11 @@ std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeade
                                       units.name(dimension::mass), units.name(dimension::velocity))));
   if (header.counts[gas_type] > 0 && !header.has_gas)
     remarks.push_back(fmt::format(
-        "{}: holds {} particles of gas (type 0) without internal energies, which move by gravity alone", file,
-        header.counts[0]));
+        "{}: holds {} particles of gas (type 0) without internal energies, which move by gravity alone{}",
+        file, header.counts[0],
+        has_temperatures(header.format)
+            ? "; with initial_conditions.molecular_weight these follow from its temperatures"
+            : ""));
   return remarks;
 }
 
@@ -52,9 +73,9 @@ namespace {
 InitialState composed_state(const Communicator& comm, const Parameters& parameters, const StartHooks& hooks) {
   const InitialConditionsParameters& from = parameters.initial_conditions;
   InitialState state;
-  Composition composition =
-      compose(comm, from.components,
-              {from.source(), parameters.units, parameters.units, from.tracer, 1, hooks.pause});
+  CompositionOptions options = composition_of(parameters);
+  options.pause = hooks.pause;
+  Composition composition = compose(comm, from.components, options);
   state.particles = std::move(composition.particles);
   for (const SnapshotHeader& header : composition.headers) {
     if (!state.file_units) state.file_units = header.file_units;
@@ -80,10 +101,7 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
   } else if (from.file.empty()) {
     state.particles = make_initial_conditions(comm, from.model, hooks.pause);
   } else {
-    ReadOptions options;
-    options.unstated = parameters.units;
-    options.convert_to = parameters.units;
-    options.h = h_of(parameters);
+    ReadOptions options = reading_of(parameters);
     options.pause = hooks.pause;
     if (hooks.before)
       options.before_particles = [&](const SnapshotHeader& found) {

@@ -7,6 +7,7 @@
 
 #include "base/types.hpp"
 #include "comm/communicator.hpp"
+#include "composition.hpp"
 #include "io/parameters.hpp"
 #include "io/snapshot.hpp"
 #include "particles/particles.hpp"
@@ -22,6 +23,12 @@ struct InitialState {
   std::vector<std::string> remarks;  ///< what a user might not expect of the file
   std::optional<Units> file_units;   ///< that the snapshot, or the first of several, states
 };
+
+/// How files of particles are read for a run: into its units.
+ReadOptions reading_of(const Parameters& parameters);
+
+/// How components are put together for a run.
+CompositionOptions composition_of(const Parameters& parameters);
 
 /// Remarks on a file that a user might not expect.
 std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeader& header);

@@ -169,11 +169,7 @@ Beginning beginning_of(const Communicator& comm, const Parameters& parameters) {
   for (const ComponentParameters& part : from.parts()) {
     const auto add = [&](std::size_t type, Count count) { start.counts[part.placement.type[type]] += count; };
     if (!part.file.empty()) {
-      const SnapshotHeader header = read_snapshot_header(comm, part.file,
-                                                         {.unstated = parameters.units,
-                                                          .convert_to = parameters.units,
-                                                          .comoving = false,
-                                                          .h = h_of(parameters)});
+      const SnapshotHeader header = read_snapshot_header(comm, part.file, reading_of(parameters));
       for (std::size_t t = 0; t < header.counts.size(); ++t) add(t, header.counts[t]);
       std::ranges::copy(remarks_on(part.file, header), std::back_inserter(start.remarks));
       start.has_gas = start.has_gas || header.has_gas;

@@ -26,8 +26,4 @@ double time_of(const SnapshotHeader& header, const Parameters& parameters) {
   return parameters.universe ? Expansion(*parameters.universe).time(header.time) : header.time;
 }
 
-std::optional<double> h_of(const Parameters& parameters) {
-  return parameters.universe ? parameters.cosmology.h : std::nullopt;
-}
-
 }  // namespace grove

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "io/parameters.hpp"
 #include "io/snapshot.hpp"
 #include "time/timeline.hpp"
@@ -16,8 +14,5 @@ Timeline timeline_of(const Parameters& parameters, double begin, double longest_
 
 /// The time that a snapshot says, for this run: where space expands, since a = 0.
 double time_of(const SnapshotHeader& header, const Parameters& parameters);
-
-/// h of a run whose space expands.
-std::optional<double> h_of(const Parameters& parameters);
 
 }  // namespace grove
