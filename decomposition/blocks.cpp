@@ -44,13 +44,17 @@ void bound_by_children(std::vector<Cell>& cells, Count domain_cell) {
 std::vector<Block> blocks_of(const Domain& domain) {
   std::vector<Block> blocks;
   if (domain.cells.empty()) return blocks;
+  const std::int32_t end = domain.known_leaf + static_cast<std::int32_t>(domain.leaf_cell.size());
   walk_cells(domain.cells, 0, [&](std::int32_t index, const Cell& cell) {
+    if (cell.first_leaf >= end || cell.first_leaf + cell.leaves <= domain.known_leaf) return false;
     if (cell.leaves > domain.block_leaves && !cell.is_leaf()) return true;
     blocks.push_back({index, cell.first_leaf, cell.leaves});
     return false;
   });
   return blocks;
 }
+
+bool have_shared_blocks(const Domain& domain) { return domain.block_leaves > 1 && domain.domain_cell == 0; }
 
 std::vector<std::int32_t> mostly_due(const Domain& domain, std::span<const Block> blocks,
                                      const std::vector<bool>& is_due) {
@@ -94,8 +98,8 @@ void replace_subtrees(Domain& domain, std::span<const std::int32_t> roots,
   cells = breadth_first(cells);
   bound_by_children(cells, domain.domain_cell);
   number_leaves(cells);
-  const std::int32_t leaves = cells[0].leaves;
-  domain.take_cells(std::move(cells), 0, leaves);
+  const std::int32_t end = domain.known_leaf + static_cast<std::int32_t>(domain.leaf_cell.size());
+  domain.take_cells(std::move(cells), domain.known_leaf, end);
 }
 
 }  // namespace grove

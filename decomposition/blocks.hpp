@@ -17,8 +17,12 @@ struct Block {
   std::int32_t leaves;
 };
 
-/// All blocks, left to right. Cost: O(cells above them).
+/// All blocks of leaves that are known, left to right. Cost: O(cells above them).
 std::vector<Block> blocks_of(const Domain& domain);
+
+/// True if a block may have leaves of several ranks: then all ranks have to know all blocks, and all cells.
+/// No block is larger than a domain cell, which lies on one.
+bool have_shared_blocks(const Domain& domain);
 
 /// The largest cells of whose particles at least half are in blocks that are due, left to right: particles of
 /// such blocks have gone to their neighbours, and cutting all of them together catches these. None is larger
@@ -26,7 +30,7 @@ std::vector<Block> blocks_of(const Domain& domain);
 std::vector<std::int32_t> mostly_due(const Domain& domain, std::span<const Block> blocks,
                                      const std::vector<bool>& is_due);
 
-/// Puts new subtrees in the place of cells. domain (in/out): with all cells; bounds of the cells above become
+/// Puts new subtrees in the place of cells. domain (in/out): bounds of the cells above become
 /// those of what is below, but those of cells larger than a domain cell stay. roots (in): numbers of the
 /// cells; subtrees (in): of each, root first, children counted from it, with as many leaves as before. Cost:
 /// O(cells).

@@ -96,7 +96,6 @@ Domain whole_domain(const Communicator& comm, const Domain& domain) {
   for (std::int32_t c = 0; c < known.first_cover.back(); ++c) {
     const std::int32_t index = known.cover[static_cast<std::size_t>(c)];
     Cell& cover = top[static_cast<std::size_t>(index)];
-    if (cover.leaves == 1) continue;
     uncut.push_back(index);
     cover.child = -1;
     if (known.owner(c) != comm.rank()) continue;
@@ -109,8 +108,8 @@ Domain whole_domain(const Communicator& comm, const Domain& domain) {
   return whole;
 }
 
-std::vector<Cell> above_covers(std::span<const Cell> cells, Count most) {
-  return subtree_of(cells, 0, [most](const Cell& cell) { return cell.count > most; });
+std::vector<Cell> above_covers(std::span<const Cell> cells, Count most, std::int32_t root) {
+  return subtree_of(cells, root, [most](const Cell& cell) { return cell.count > most; });
 }
 
 }  // namespace grove

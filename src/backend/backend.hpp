@@ -31,7 +31,6 @@ struct BackendTraits {
   std::string name;              ///< what computes, as BackendChoice::name has it
   TreeUpdateRates update_rates;  ///< what an update of the trees costs here, on one rank
   MoveRates move_rates;          ///< what it takes to move leaves between ranks
-  bool has_all_cells = false;    ///< every rank has all cells of its domains
   std::string devices{};         ///< a line per rank about the devices that compute; empty: the host does
 };
 

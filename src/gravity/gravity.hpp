@@ -73,7 +73,7 @@ class Gravity {
     GravityState agreed;
     GravityStorage::State stored;  ///< of this rank
   };
-  State state() const { return {{setup_, critical_separation_}, storage_.state()}; }
+  State state(const Domain& domain) const { return {{setup_, critical_separation_}, storage_.state(domain)}; }
   /// Collective. Goes on from there, in the domain that the particles and trees are of, with any number of
   /// ranks. Every bit of all later results is as it would have been.
   void restore(State state, const Domain& domain);

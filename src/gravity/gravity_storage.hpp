@@ -108,7 +108,8 @@ class GravityStorage {
   /// Potentials that act from the next evaluation on. The same on every rank.
   virtual void set_external(std::vector<ExternalPotential> potentials) = 0;
 
-  /// The excess cost of blocks of leaves, the same on all ranks. It is none where leaves have no blocks.
+  /// Collective. The excess cost of blocks of leaves, the same on all ranks. It is none where leaves have no
+  /// blocks.
   virtual BlockExcess::Due due(const Domain& domain, int first_active, double rate) const = 0;
   /// Between two evaluations: new trees in the blocks of the domain that are due, whose cells then change; or
   /// returns true, if the evaluation that follows has to grow them, in all leaves. rate: of these trees,
@@ -120,12 +121,13 @@ class GravityStorage {
 
   /// Everything that it keeps from one evaluation to the next beside the particles.
   struct State {
-    std::vector<BlockExcess::Block> blocks;  ///< of all ranks, the same on all; none where leaves have none
-    Forest::Shape trees;                     ///< of the own leaves; origins on the host alone
+    /// None where leaves have none. Those of a run are joined in the order of ranks: a rank has its own ones.
+    std::vector<BlockExcess::Block> blocks;
+    Forest::Shape trees;  ///< of the own leaves; origins on the host alone
   };
   /// Not collective.
-  virtual State state() const = 0;
-  /// Goes on from there, with the particles of just this domain.
+  virtual State state(const Domain& domain) const = 0;
+  /// Collective. Goes on from there, with the particles of just this domain. state: the blocks of all ranks.
   virtual void restore(State state, const Domain& domain) = 0;
 };
 

@@ -53,7 +53,7 @@ class HostGravity : public GravityStorage {
   BlockExcess::Due due(const Domain&, int, double) const override { return {}; }
   bool rebuild(Domain&, int, double, PhaseTimers&) override { return true; }
   TableBytes tables() const override { return exchange_.tables(); }
-  State state() const override { return {{}, forest_.shape()}; }
+  State state(const Domain&) const override { return {{}, forest_.shape()}; }
   void restore(State state, const Domain& domain) override;
 
   ExternalField external() const { return {external_.data(), static_cast<int>(external_.size())}; }

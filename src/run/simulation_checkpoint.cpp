@@ -6,6 +6,7 @@
 
 #include "base/errors.hpp"
 #include "base/progress.hpp"
+#include "decomposition/blocks.hpp"
 #include "decomposition/known_cells.hpp"
 #include "run/checkpoint/checkpoint_arrays.hpp"
 #include "run/guard/step_forecast.hpp"
@@ -71,7 +72,7 @@ void Simulation::restore(const Checkpoint& from) {
   has_rungs_ = run.has_rungs;
   checkpoint_seconds_ = run.checkpoint_seconds;
 
-  domain_ = backend_->traits().has_all_cells ? from.domain : known_part(from.domain, comm_.rank());
+  domain_ = have_shared_blocks(from.domain) ? from.domain : known_part(from.domain, comm_.rank());
   Checkpoint::Own own = from.read_own(comm_, parameters_.gravity.keeps_levels(from.manifest.particles));
   backend_->replace(std::move(own.particles));
   backend_->gravity().restore({from.gravity, {from.blocks, std::move(own.trees)}}, domain_);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "decomposition/known_cells.hpp"
 #include "particles/gpu/device_particles.hpp"
 #include "run/simulation.hpp"
 #include "support/active_checks.hpp"
@@ -125,8 +126,8 @@ TEST_F(BlockStepsOnGpu, work_is_counted_by_rung_and_kept_per_longest_step) {
 /// A sphere in the memory of a GPU, in leaves of 64, so that of many particles blocks have several.
 struct Sphere {
   Sphere(const Communicator& ranks, Count count, const GravityParameters& gravity,
-         CutRule cut_rule = CutRule::domains)
-      : comm(ranks), rule(cut_rule) {
+         CutRule cut_rule = CutRule::domains, Count in_a_domain_cell = 0)
+      : comm(ranks), rule(cut_rule), domain_cell(in_a_domain_cell) {
     ModelParameters model;
     model.model = "plummer";
     model.particles = count;
@@ -138,7 +139,7 @@ struct Sphere {
   }
   void decompose() {
     DecompositionReport report;
-    domain = backend->decompose({.rule = rule, .leaf_size = 64}, domain, report);
+    domain = backend->decompose({.rule = rule, .leaf_size = 64, .domain_cell = domain_cell}, domain, report);
     interactions = evaluate({});
   }
   Count evaluate(const EvaluationPlan& plan) {
@@ -172,20 +173,22 @@ struct Sphere {
 
   const Communicator& comm;
   CutRule rule;
+  Count domain_cell;
   std::unique_ptr<Backend> backend;
   Domain domain;
   PhaseTimers timers;
   Count interactions = 0;  ///< of the last evaluation of all
 };
 
-void expect_blocks_cut_anew_alike(const Communicator& comm, CutRule rule) {
+void expect_blocks_cut_anew_alike(const Communicator& comm, CutRule rule, Count domain_cell = 0) {
   constexpr Count count = 36000;  // in 563 leaves or more, so blocks have two
   const Communicator self(MPI_COMM_SELF);
   const GravityParameters gravity = testing::gravity_of_active(0.5);
-  Sphere one(self, count, gravity, rule), all(comm, count, gravity, rule);
+  Sphere one(self, count, gravity, rule, domain_cell), all(comm, count, gravity, rule, domain_cell);
   const auto compare = [&](const char* after) {
     SCOPED_TRACE(after);
     EXPECT_EQ(all.interactions, one.interactions);
+    EXPECT_EQ(whole_domain(comm, all.domain).cells, whole_domain(self, one.domain).cells);
     const Particles expected = testing::shown(self, *one.backend),
                     actual = testing::shown(comm, *all.backend);
     for (std::size_t i = 0; i < expected.size(); ++i)
@@ -210,6 +213,10 @@ TEST_F(BlockStepsOnGpu, blocks_are_cut_anew_alike_on_any_number_of_ranks) {
 }
 TEST_F(BlockStepsOnGpu, blocks_in_domain_cells_are_cut_anew_alike_on_any_number_of_ranks) {
   expect_blocks_cut_anew_alike(comm_, CutRule::domains);
+}
+/// Ranks know something of what is in the domain cells of others.
+TEST_F(BlockStepsOnGpu, blocks_in_domain_cells_larger_than_covers_are_cut_anew_alike) {
+  expect_blocks_cut_anew_alike(comm_, CutRule::domains, 12000);
 }
 
 TEST_F(BlockStepsOnGpu, direct_sums_have_no_blocks) {

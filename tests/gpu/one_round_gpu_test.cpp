@@ -5,6 +5,7 @@
 #include "decomposition/check.hpp"
 #include "decomposition/gpu/device_check.hpp"
 #include "decomposition/gpu/device_rank.hpp"
+#include "decomposition/known_cells.hpp"
 #include "support/gpu_ranks.hpp"
 #include "support/particle_motions.hpp"
 #include "support/whole_particles.hpp"
@@ -30,24 +31,40 @@ class OneRoundOnGpus : public testing::GpuRanks {
     host_domain_ = decompose(comm_, on_host_, p, host_domain_, unused);
     EXPECT_EQ(tree_hash(comm_, particles_, domain_), tree_hash(comm_, on_host_, host_domain_));
     EXPECT_EQ(domain_.first_leaf, host_domain_.first_leaf);
+    decompose_with_known_cells(p);
+  }
+  /// The same on GPUs where ranks get no more cells than they need to know, as in runs.
+  void decompose_with_known_cells(DecompositionParameters p) {
+    p.all_cells = false;
+    DecompositionReport report;
+    DeviceParticles on_device(particles_known_);
+    known_ = decompose(comm_, on_device, *exchange_, p, known_, report);
+    particles_known_ = on_device.download();
+    EXPECT_FALSE(known_.is_whole);
+    const Domain whole = whole_domain(comm_, known_);
+    EXPECT_EQ(whole.cells, domain_.cells);
+    EXPECT_EQ(whole.first_leaf, domain_.first_leaf);
+    EXPECT_EQ(whole.leaf_begin, domain_.leaf_begin);
+    EXPECT_EQ(known_.cells, known_cells(domain_, comm_.rank()).pruned) << "that is all it has";
   }
   void go(const std::vector<Motion>& motions, Shape shape, std::uint64_t count, bool weighted,
           const DecompositionParameters& p) {
-    particles_ = on_host_ = make_particles(comm_, shape, count, weighted);
-    domain_ = host_domain_ = {};
+    particles_ = on_host_ = particles_known_ = make_particles(comm_, shape, count, weighted);
+    domain_ = host_domain_ = known_ = {};
     decompose_both(p);
     int round = 0;
     for (const Motion motion : motions) {
       SCOPED_TRACE(++round);
       move(particles_, motion, round);
       move(on_host_, motion, round);
+      move(particles_known_, motion, round);
       decompose_both(p);
       EXPECT_FALSE(report_.timers.all().contains("init")) << "the script was not needed";
     }
   }
 
-  Particles particles_, on_host_;
-  Domain domain_, host_domain_;
+  Particles particles_, on_host_, particles_known_;
+  Domain domain_, host_domain_, known_;
   DecompositionReport report_;
 };
 

@@ -30,8 +30,8 @@ TEST_F(StepBudgetsOnGpu, hold) {
     if (comm_.size() == 1) return alone;
     return exchange_->path() == PayloadPath::nccl ? with_others : testing::StepBudget::any;
   };
-  // Sizes, sums and agreement as on the host, and four about faults of GPUs and the number of groups that
-  // walk; roots of leaves are no collective. Groups of NCCL: roots of leaves, and trees for other ranks; with
+  // What covers tell, sums and agreement as on the host, and four about faults of GPUs and the number of
+  // groups that walk. Groups of NCCL: targets of leaves for near ranks, and trees for those in reach; with
   // new cuts also the records of small cells, and all columns of the particles that move.
   check({{"block step", {7, waits(11, 30), 2}},
          {"first block step", {7, waits(11, 30), 2}},

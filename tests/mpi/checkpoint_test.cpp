@@ -212,7 +212,7 @@ class GravityWithout : public ::testing::Test {
     backend.drift({.factor = 0.2});
     Particles present;
     backend.show(nullptr, [&](const Particles& own) { present = own; }, {});
-    const Gravity::State state = backend.gravity().state();
+    const Gravity::State state = backend.gravity().state(domain);
     const auto hash_after = [&](Gravity::State from, const EvaluationPlan& plan) {
       backend.replace(present);
       backend.gravity().restore(std::move(from), domain);

@@ -101,7 +101,9 @@ class AgeingRun {
     check_leaf_work();
   }
   void restore() {
-    Gravity::State state = backend_->gravity().state();
+    Gravity::State state = backend_->gravity().state(domain_);
+    std::vector<BlockExcess::Block>& blocks = state.stored.blocks;
+    blocks = comm_.all_gather_arrays(std::span<const BlockExcess::Block>(blocks));
     Particles own;
     backend_->show(nullptr, [&](const Particles& particles) { own = particles; });
     backend_ = make_empty_();

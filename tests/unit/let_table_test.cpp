@@ -18,9 +18,9 @@ namespace {
 
 /// Cells halved down to leaves of so many particles, all with equal numbers; below covers of other ranks than
 /// this one, if one is given, they are left out.
-Domain halved(Count particles, Count leaf_size, int ranks, int only = -1) {
+Domain halved(Count particles, Count of_a_leaf, int ranks, int only = -1) {
   Domain domain;
-  const auto leaves = static_cast<std::int32_t>(particles / leaf_size);
+  const auto leaves = static_cast<std::int32_t>(particles / of_a_leaf);
   for (int r = 0; r <= ranks; ++r)
     domain.first_leaf.push_back(static_cast<std::int32_t>(Count{leaves} * r / ranks));
   const Count most = most_in_cover(particles, static_cast<std::size_t>(ranks));
@@ -174,10 +174,10 @@ TEST(LetTable, travels_as_a_message) {
 /// 2^39 particles on 4096 ranks have 2^28 cells; node codes on GPUs leave 2^21 for those that a rank knows.
 TEST(LetTable, numbers_of_a_rank_do_not_grow_with_the_particles_of_all) {
   constexpr int ranks = 4096, rank = 1234;
-  constexpr Count of_a_rank = Count{1} << 27, leaf_size = 4096;
-  const Domain domain = halved(ranks * of_a_rank, leaf_size, ranks, rank);
+  constexpr Count of_a_rank = Count{1} << 27, of_a_leaf = 4096;
+  const Domain domain = halved(ranks * of_a_rank, of_a_leaf, ranks, rank);
   const TopTable table = top_table(known_cells(domain, rank), rank);
-  constexpr std::int32_t own = of_a_rank / leaf_size;
+  constexpr std::int32_t own = of_a_rank / of_a_leaf;
   EXPECT_EQ(table.own_leaves, own);
   EXPECT_EQ(table.leaves, own);
   EXPECT_EQ(table.covers.size(), std::size_t{4} * ranks);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "kernels/cuda/device/check.cuh"
@@ -235,10 +236,10 @@ DeviceTop::DeviceTop(TopTable table, const NodeCodes& codes, const Images& image
       first[static_cast<std::size_t>(cells[c].first_leaf) + 1] = depth[c] + copies - 1;
   }
   for (std::size_t leaf = 1; leaf < first.size(); ++leaf) first[leaf] += first[leaf - 1];
-  table_links_ = DeviceArray<TopLinks>{std::span<const TopLinks>(cells)};
   first_beginning_ = DeviceArray<std::uint32_t>{std::span<const std::uint32_t>(first)};
   beginnings_ = DeviceArray<std::uint32_t>(first.back());
   lay_out(cells.size(), static_cast<std::size_t>(table_.leaves) + (table_.covers.empty() ? 0 : 1));
+  cell_links_.upload(cells);
   link();
   if (!table_.covers.empty()) list_own();
 }
@@ -253,12 +254,10 @@ void DeviceTop::lay_out(std::size_t cells, std::size_t leaves) {
   renew(cell_links_, cells);
   renew(parent_, cells);
   renew(leaf_cell_, leaves);
-  leaf_cell_.clear();
   renew(links_, cells * copies);
   renew(frames_, cells * copies);
   renew(core_, cells * copies);
   renew(moments_, cells * copies);
-  device_copy(cell_links_.data(), table_links_.data(), table_links_.size() * sizeof(TopLinks));
 }
 
 void DeviceTop::link() {
@@ -295,6 +294,7 @@ void DeviceTop::list_own() {
     is_below[static_cast<std::size_t>(cells[c].child)] = 1;
     is_below[static_cast<std::size_t>(cells[c].child) + 1] = 1;
   }
+  table_links_ = DeviceArray<TopLinks>{std::span<const TopLinks>(cells)};
   own_cells_ = DeviceArray<std::int32_t>{std::span<const std::int32_t>(own)};
   cover_cells_ = DeviceArray<std::int32_t>{std::span<const std::int32_t>(table_.covers)};
   is_cover_ = DeviceArray<std::uint8_t>{std::span<const std::uint8_t>(is_cover)};
@@ -365,6 +365,8 @@ DeviceArray<TopCell> DeviceTop::gather(std::span<const std::int32_t> cells) cons
 
 void DeviceTop::finish(const ImportedTop& imported, const TopCell* values, const Vec3d& reference) {
   lay_out(table_.cells.size() + imported.cells.size(), static_cast<std::size_t>(imported.leaves) + 1);
+  device_copy(cell_links_.data(), table_links_.data(), table_links_.size() * sizeof(TopLinks));
+  leaf_cell_.clear();  // of the last leaf, which has no cell
   device_upload(cell_links_.data() + table_.cells.size(), imported.cells.data(),
                 imported.cells.size() * sizeof(TopLinks));
   if (!imported.hung.empty()) {

@@ -118,9 +118,9 @@ class DeviceTop {
   NodeCodes codes_ = bisection_codes;
   Images images_;
   TopTable table_;
-  std::size_t known_ = 0;                           ///< cells, those that others have sent included
-  std::int32_t walked_leaves_ = 0;                  ///< leaves of an image, roots_.count
-  DeviceArray<TopLinks> table_links_, cell_links_;  ///< of the table; of all known cells
+  std::size_t known_ = 0;           ///< cells, those that others have sent included
+  std::int32_t walked_leaves_ = 0;  ///< leaves of an image, roots_.count
+  DeviceArray<TopLinks> cell_links_;
   DeviceArray<std::int32_t> parent_;
   DeviceArray<std::uint32_t> leaf_cell_;
   DeviceArray<NodeLinks> links_;
@@ -132,6 +132,7 @@ class DeviceTop {
   DeviceArray<NodeBox> boxes_;
 
   // Where there are other ranks.
+  DeviceArray<TopLinks> table_links_;  ///< [cells of the table]
   DeviceArray<std::int32_t> own_cells_, cover_cells_;
   DeviceArray<std::uint8_t> is_cover_;  ///< [cells of the table]
   DeviceArray<Vec3d> own_centre_;       ///< likewise

@@ -35,7 +35,7 @@ constexpr std::int32_t most_block_leaves = 16;
 BackendTraits traits_of(const RankDevices& devices, LocalTreeKind tree) {
   const TreeUpdateRates rates =
       follows_from_counts(tree) ? TreeUpdateRates{400, 6e8, 600, true} : TreeUpdateRates{190, 0, 600, false};
-  return {"cuda", rates, {2e-3, 2e-8}, true, devices.table()};
+  return {"cuda", rates, {2e-3, 2e-8}, devices.table()};
 }
 
 /// Particles in the memory of GPUs; only scalars, cuts, cells, what leaves tell each other and snapshots
@@ -54,6 +54,8 @@ class DeviceBackend : public Backend {
     DecompositionParameters in_blocks = parameters;
     const bool has_blocks = parameters.rule == CutRule::middle || parameters.rule == CutRule::domains;
     if (has_blocks && follows_from_counts(parameters_.tree)) in_blocks.most_block_leaves = most_block_leaves;
+    // Blocks that several ranks may share (have_shared_blocks()) need all cells.
+    in_blocks.all_cells = in_blocks.most_block_leaves > 1 && parameters.rule == CutRule::middle;
     Domain domain = grove::decompose(comm_, particles_, exchange_, in_blocks, previous, report, &records_);
     expect_trees();
     return domain;

@@ -14,8 +14,8 @@
 
 namespace grove {
 
-/// The blocks of leaves of all ranks: what their trees have cost, and new cuts of those that have come to
-/// cost too much. All ranks know the same of all blocks.
+/// Blocks of leaves: what their trees have cost, and new cuts of those that have come to cost too much. A
+/// rank knows its own blocks, or, where these may be shared (have_shared_blocks()), all ranks know all.
 class DeviceBlocks {
  public:
   /// exchange: made with the same communicator. Both must outlive this. tree: in the leaves.
@@ -25,34 +25,42 @@ class DeviceBlocks {
   /// True if the domain has blocks that can be cut one by one. All below is for such domains.
   bool can_recut(const Domain& domain) const;
 
-  /// All leaves have been cut.
+  /// Collective. All leaves have been cut.
   void begin(const Domain& domain);
-  /// Ranks have other runs of leaves now.
+  /// Collective. Ranks have other runs of leaves now. In any domain.
   void give_out(const Domain& domain);
   /// Collective. A step was walked, from this first active rung: takes its work from the particles. Cost:
-  /// cuda::sum_block_work(), and a sum over ranks of two numbers per block.
-  void count(const DeviceForest& forest, const DeviceParticles& particles, int first_active);
-  const std::vector<BlockExcess::Block>& state() const { return excess_.state(); }
-  /// Goes on from there, in a domain that had just these blocks.
+  /// cuda::sum_block_work(), and of shared blocks a sum over ranks of two numbers each.
+  void count(const Domain& domain, const DeviceForest& forest, const DeviceParticles& particles,
+             int first_active);
+  /// Of own blocks; of shared ones on the master alone.
+  std::vector<BlockExcess::Block> state(const Domain& domain) const;
+  /// Collective. Goes on from there, in a domain that had just these blocks. state: of all ranks.
   void restore(const Domain& domain, std::vector<BlockExcess::Block> state);
-  /// See BlockExcess::due(); of the blocks of all ranks, the same on all.
-  BlockExcess::Due due(int first_active, double cut_rate) const {
-    return excess_.due(first_active, cut_rate);
-  }
+  /// Collective. See BlockExcess::due(); of the blocks of all ranks, the same on all.
+  BlockExcess::Due due(const Domain& domain, int first_active, double cut_rate) const;
   /// Collective. grove::recut() where most blocks are due. domain (in/out): its cells change there.
   /// targets_per_warp: as for DeviceForest::cut().
   void recut(DeviceParticles& particles, DeviceForest& forest, Domain& domain, int first_active,
              double cut_rate, std::int32_t targets_per_warp);
 
  private:
+  struct Known {
+    std::vector<Block> blocks;
+    BlockExcess excess;
+  };
   void list(const Domain& domain, const std::vector<bool>& is_new);
+  Known fetch(const Domain& domain) const;
+  void list_leaves(const Domain& domain);
+  void hear_of_others(Domain& domain) const;
 
   const Communicator& comm_;
   const DeviceExchange& exchange_;
   LocalTreeKind tree_;
-  std::vector<Block> blocks_;                       ///< of all ranks
+  std::vector<Block> blocks_;                       ///< own or all
+  std::vector<std::int32_t> first_leaf_;            ///< Domain::first_leaf when they were listed
   cuda::DeviceArray<std::uint32_t> block_of_leaf_;  ///< of own leaves
-  BlockExcess excess_;                              ///< of all blocks
+  BlockExcess excess_;                              ///< of blocks_
 };
 
 }  // namespace grove

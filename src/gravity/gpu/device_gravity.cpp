@@ -273,7 +273,7 @@ void DeviceGravity::add_far_images(const Domain& domain, int first_active) {
 
 GravityStorage::Remembered DeviceGravity::remember(const GravitySetup&, const Domain& domain,
                                                    int first_active, bool walked) {
-  if (walked && has_blocks(domain)) blocks_.count(forest_, particles_, first_active);
+  if (walked && has_blocks(domain)) blocks_.count(domain, forest_, particles_, first_active);
   cuda::add_external(particles_.size(), first_active, device_external(), particles_.values(fields::rung),
                      particles_.values(fields::position), particles_.values(fields::acceleration));
   const cuda::RungWork work = cuda::remember(particles_.size(), first_active, step_fields(particles_));
@@ -282,7 +282,7 @@ GravityStorage::Remembered DeviceGravity::remember(const GravitySetup&, const Do
 }
 
 BlockExcess::Due DeviceGravity::due(const Domain& domain, int first_active, double rate) const {
-  return has_blocks(domain) ? blocks_.due(first_active, rate) : BlockExcess::Due{};
+  return has_blocks(domain) ? blocks_.due(domain, first_active, rate) : BlockExcess::Due{};
 }
 
 bool DeviceGravity::rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) {

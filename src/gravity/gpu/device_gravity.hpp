@@ -63,7 +63,11 @@ class DeviceGravity : public GravityStorage {
   void set_external(std::vector<ExternalPotential> potentials) override;
   BlockExcess::Due due(const Domain& domain, int first_active, double rate) const override;
   bool rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) override;
-  State state() const override { return {blocks_.state(), {{}, forest_.shapes()}}; }
+  State state(const Domain& domain) const override {
+    std::vector<BlockExcess::Block> blocks;
+    if (blocks_.can_recut(domain)) blocks = blocks_.state(domain);
+    return {std::move(blocks), {{}, forest_.shapes()}};
+  }
   void restore(State state, const Domain& domain) override;
 
   const DeviceForest& forest() const { return forest_; }

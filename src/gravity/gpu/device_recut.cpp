@@ -40,7 +40,7 @@ class Recut {
           cuda::cut_to_leaves({CutRule::middle, domain_.leaf_size}, joint_roots_, records_, spare_, ids());
       order_own(targets_per_warp);
     });
-    return gathered();
+    return domain_.is_whole ? gathered() : std::move(subtrees_);
   }
 
  private:
@@ -61,8 +61,9 @@ class Recut {
     return found == portions_[cell].end() ? nullptr : &*found;
   }
   std::uint64_t first_of_leaf(std::int32_t leaf) const {
-    return static_cast<std::uint64_t>(leaf < domain_.leaves() ? domain_.leaf(leaf).first
-                                                              : domain_.cells[0].count);
+    if (leaf == domain_.known_leaf) return static_cast<std::uint64_t>(domain_.leaf(leaf).first);
+    const Cell& before = domain_.leaf(leaf - 1);
+    return static_cast<std::uint64_t>(before.first + before.count);
   }
   std::uint64_t count(const Portion& p) const {
     return first_of_leaf(p.last_leaf) - first_of_leaf(p.first_leaf);

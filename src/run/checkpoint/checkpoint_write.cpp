@@ -125,10 +125,11 @@ void write_all(const Communicator& comm, const CheckpointFolder& folder, const s
   std::vector<Count> work;
   comm.together([&] {
     if (comm.is_master()) folder.make_temporary(step);
-    gravity = source.backend.gravity().state();
+    gravity = source.backend.gravity().state(source.domain);
     work = source.backend.leaf_work(source.domain);
   });
   const Domain whole = whole_domain(comm, source.domain);
+  gravity.stored.blocks = comm.all_gather_arrays(std::span<const BlockExcess::Block>(gravity.stored.blocks));
   const std::vector<Count> leaf_work = comm.all_gather_arrays(std::span<const Count>(work));
   const std::vector<CheckpointPiece> parts = write_parts(comm, temporary, source, gravity.stored.trees);
   comm.together([&] {
