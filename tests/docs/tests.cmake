@@ -2,7 +2,7 @@
 if(NOT GROVE_HAS_PYTHON)
   return()
 endif()
-foreach(page IN ITEMS README.md docs/tutorial.md docs/choosing.md docs/limits.md docs/analysis.md)
+foreach(page IN ITEMS README.md docs/tutorial.md docs/cosmology-tutorial.md docs/choosing.md docs/limits.md docs/analysis.md)
   get_filename_component(name ${page} NAME_WE)
   string(TOLOWER ${name} name)
   grove_register_test(page_${name} 2 "" ${Python_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/docs/page_test.py

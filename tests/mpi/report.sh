@@ -64,6 +64,25 @@ EOF
 "$grove" report box >out || fail "no report of a box"
 has box/report.html '<!-- power [(Mpc/h)³] -->' '<!-- wavenumber [h/Mpc] -->' '<!-- z = 9 -->' '<!-- z = 8 -->' '<!-- shot noise -->'
 
+# Two clumps in open space, with bare numbers: two halos at each output.
+cat >halos.yml <<EOF
+units: {system: none}
+initial_conditions:
+  components: [{model: uniform-sphere, n: 300, scale: 1}, {model: uniform-sphere, n: 60, scale: 1, position: [50, 0, 0]}]
+gravity: {softening: 0.1}
+time: {end: 0.01, step: 0.01}
+output: {folder: halos, every: 0.01, render: false, fof: true, fof_length: 0.7}
+EOF
+"$grove" run --quiet halos.yml 2>err || fail "halos: $(cat err)"
+"$grove" report halos >out || fail "no report of halos"
+has halos/report.html '<h2>Halos</h2>' '<!-- mass of a halo -->' '<!-- halos of that mass or more -->' '<!-- fof_tab_000, 2 halos -->' \
+  '<!-- fof_tab_001, 2 halos -->'
+# A catalogue that is half written is left out.
+truncate -s 3000 halos/fof_tab_001.hdf5
+"$grove" report halos >out || fail "no report with a torn catalogue"
+has halos/report.html '<!-- fof_tab_000, 2 halos -->'
+grep -qF 'fof_tab_001, ' halos/report.html && fail "halos of a torn catalogue"
+
 # The names of Grove 0.1.
 cp -r 'a & b' older
 mv older/rungs.csv older/timebins.csv

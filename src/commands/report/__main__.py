@@ -3,7 +3,7 @@
     grove-report FOLDER OUTPUT.html
 
 Reads energy.csv, timing.csv, rungs.csv (of Grove 0.1 timebins.csv), audit.csv, log.jsonl, used-parameters.yml, the pictures and power spectra of snapshots and, with h5py,
-snapshots. A missing file leaves its part of the page out.
+snapshots and catalogues of halos. A missing file leaves its part of the page out.
 """
 
 import base64
@@ -16,6 +16,7 @@ import sys
 import profiles
 from figures import (draw_audit, draw_energies, draw_energy_error, draw_imbalance, draw_interactions, draw_lagrange, draw_log,
                      draw_momentum, draw_phases, draw_rungs, draw_virial, figure, phase_table)
+from halos import draw_mass_functions, read_mass_functions
 from reading import Log, numbers, read_rungs, read_table
 from spectra import draw_spectra, read_spectra
 
@@ -180,6 +181,10 @@ def make_page(folder):
                          "shaded is the standard deviation of a Gaussian field.", size=(6.2, 3.6)):
         page.heading("Power spectra")
         page.figures([spectra])
+    if masses := figure(draw_mass_functions(read_mass_functions(folder)), "The mass function of the halos that were found at outputs: how many "
+                        "have a mass or more, in a periodic box per volume.", size=(6.2, 3.6)):
+        page.heading("Halos")
+        page.figures([masses])
     last_snapshot(page, folder, energy.units.get("lagrange_50"))
     parameters = folder / "used-parameters.yml"
     if parameters.is_file():

@@ -20,17 +20,19 @@ def redshift_of(path):
         return None
 
 
+def evenly(items, most):
+    """As many of a list at most, evenly chosen, with the first and the last."""
+    return items if len(items) <= most else [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]
+
+
 def read_spectra(folder):
     """[(label, table)] of the snapshots in their order, MOST_CURVES of them, evenly chosen with the first and the last."""
     found = {}
     for path in folder.glob("snapshot_*_power.csv"):
         if match := re.fullmatch(r"snapshot_(\d+)_power\.csv", path.name):
             found[int(match[1])] = path
-    paths = [found[number] for number in sorted(found)]
-    if len(paths) > MOST_CURVES:
-        paths = [paths[round(i * (len(paths) - 1) / (MOST_CURVES - 1))] for i in range(MOST_CURVES)]
     spectra = []
-    for path in paths:
+    for path in evenly([found[number] for number in sorted(found)], MOST_CURVES):
         snapshot = path.name.removesuffix("_power.csv")
         redshift = redshift_of(path.with_name(snapshot))
         spectra.append((snapshot if redshift is None else f"z = {abs(redshift):.3g}", read_table(path)))
