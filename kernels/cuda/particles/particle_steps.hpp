@@ -62,8 +62,8 @@ struct TotalsFields {
   const double* mass;
   const Vec3d *position, *velocity;
   const float* potential;
-  const std::uint8_t* type;
-  const double* internal_energy;  ///< where there is gas; else null
+  const std::uint8_t* type = nullptr;
+  const double* internal_energy = nullptr;  ///< where there is gas; else null
 };
 /// The totals of each leaf, with external potentials, in an order that depends on the number of its particles
 /// alone. totals (out, device): leaves.
