@@ -9,8 +9,9 @@
 
 namespace grove::cuda {
 
-/// A node in one word: a bit for cells above the leaves; the number of its frame (of a leaf of the ORB that the
-/// rank knows, or of such a cell); in as many bits as the largest tree of a leaf needs, its number there, of cells 0.
+/// A node in one word: a bit for cells above the leaves; the number of its frame (of a leaf of the ORB that
+/// the rank knows, or of such a cell); in as many bits as the largest tree of a leaf needs, its number there,
+/// of cells 0.
 inline constexpr std::uint32_t of_top = 1u << 31;
 
 struct NodeCodes {
