@@ -236,10 +236,37 @@ def linear_growth(build, work):
     expect(0.82 < longest < 1.01, f"growth of the longest waves over that of linear theory: {longest}")
 
 
+def gas_figures(build, work):
+    printed = run(["gas_figures.py", build / "grove", work / "gas", "--small"])
+    (table,) = tables_of((work / "gas" / "tables.md").read_text())
+    expect_full(table, 22, but=("", "difference"))
+    found = {row[""]: number(row["found"]) for row in table}
+    known = {row[""]: number(row["known"]) for row in table}
+    for name, value in found.items():
+        if "largest change" in name or "largest difference" in name:
+            # Steps are those of the defaults, whose bound this is, however few the particles.
+            expect(value < 0.01, f"{name}: {value}")
+        elif name.startswith("sod"):
+            # H of so few particles is as wide as the plateaus.
+            expect(abs(value / known[name] - 1) < 0.3, f"{name}: {value}, not {known[name]}")
+    # The kernel reaches over three spacings, of 1/16, and shells are half of one wide.
+    expect(abs(found["sedov: the densest shell at t = 0.06"] - 0.374) < 1 / 16, f"sedov: {found}")
+    # A tenth of the particles of the sphere are in its middle, which is smoothed; its surface is not.
+    peak, total = found["evrard: thermal energy at most"], found["evrard: total energy at first"]
+    expect(0.5 * 1.76 < peak < 1.76 and abs(total + 0.617) < 0.01, f"evrard: {peak}, {total}")
+    # Shells: the limits of docs/gas.md, of 100 to 5 %.
+    expect(abs(known["evrard: thermal energy at most"] / 1.76 - 1) < 0.05, f"shells: {known}")
+    expect(abs(known["evrard: which is at t"] - 1.065) < 0.02, f"shells: {known}")
+    expect(abs(known["evrard: potential energy at least"] / -2.54 - 1) < 0.05, f"shells: {known}")
+    if "no matplotlib here" not in printed:
+        for name in ("sod", "sedov", "evrard"):
+            expect((work / "gas" / f"{name}.png").stat().st_size > 0, f"no {name}.png")
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    scripts = {f.__name__: f for f in (kd_figures, octree_paper, trees_at_equal_error, aged_trees, rebuilds, accuracy, trees, large_p, cosmology, linear_growth)}
+    scripts = {f.__name__: f for f in (kd_figures, octree_paper, trees_at_equal_error, aged_trees, rebuilds, accuracy, trees, large_p, cosmology, linear_growth, gas_figures)}
     with tempfile.TemporaryDirectory() as work:
         scripts[sys.argv[2]](pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(work))
 
