@@ -63,7 +63,7 @@ struct InitialConditionsParameters : ParticleSource {
   CosmologicalModelParameters cosmological;     ///< if the model is of a universe
   std::vector<ComponentParameters> components;  ///< then file and model are empty
   std::uint8_t tracer = 0;                      ///< bit t set: particles of type t may have no mass
-  /// Of gas in files that have temperatures; unset: it moves by gravity alone.
+  /// The mean one of gas whose files have temperatures, in protons; unset: that gas moves by gravity alone.
   std::optional<double> molecular_weight{};
 
   /// The components; of one source that source alone, where it is.

@@ -12,7 +12,7 @@
 #include "kernels/math/gas_density.hpp"
 #include "kernels/math/neighbour_box.hpp"
 
-/// What gas does with one particle, wherever its fields are valid: on the host or on a GPU.
+/// Steps of gas particle by particle, on the host or on a GPU: wherever the fields are valid.
 namespace grove {
 
 /// Where particles are inside of their steps at present, by rung (BlockClock::inside()).

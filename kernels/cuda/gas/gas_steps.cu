@@ -157,7 +157,7 @@ struct ShortenSteps {
   }
 };
 
-/// Of a leaf, one block's work.
+/// A block finds the first radii of one leaf.
 __global__ void __launch_bounds__(threads) find_first_radii(const GasFields fields, const FirstRadius rule,
                                                             const LeafPlaces* leaves, double* radius) {
   __shared__ NeighbourBounds bounds[threads];

@@ -7,7 +7,7 @@
 #include "kernels/math/gas_visitors.hpp"
 #include "kernels/math/neighbour_tree.hpp"
 
-/// What gas does with neighbours, on a GPU. All pointers are to device memory.
+/// Walks of gas through its neighbours on a GPU. All pointers are to device memory.
 namespace grove::cuda {
 
 /// Finds H, rho and the flow of the particles that are wanted, which search by gathering within

@@ -23,7 +23,7 @@ struct StepFields {
   float* old_acceleration;
   std::uint32_t* work;
   Vec3f* previous_acceleration;
-  // Where there is gas; else null.
+  // These are null if there is no gas.
   double* internal_energy = nullptr;
   const double* energy_rate = nullptr;
   double *density = nullptr, *smoothing_length = nullptr;

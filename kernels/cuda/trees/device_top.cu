@@ -91,7 +91,7 @@ __device__ NodeCore shown_core(const TopLinks& cell, const TopSum& sum, const Kn
   return core;
 }
 
-/// What the selection of trees for other ranks needs of own cells.
+/// Places the own cells for the selection of trees for other ranks.
 __global__ void __launch_bounds__(top_threads)
     place_own(const WalkUnits units, const AcceptanceRule rule, const KnownRoots roots, const TopLinks* cells,
               const std::int32_t* own, std::uint32_t count, const TopSum* sums, Vec3d* centre,

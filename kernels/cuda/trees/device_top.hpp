@@ -63,12 +63,12 @@ struct OwnCells {
 class DeviceTop {
  public:
   DeviceTop() = default;
-  /// Of one rank that has all leaves. cells: of the ORB, root first, children behind their parents. codes: of
-  /// the trees in the leaves. Throws std::length_error if there are too many of both. Cost: O(leaves x
-  /// depth), and O(cells) for each image.
+  /// The top tree of a rank that has all leaves. cells: of the ORB, root first, children behind their
+  /// parents. codes: of the trees in the leaves. Throws std::length_error if there are too many of both.
+  /// Cost: O(leaves x depth), and O(cells) for each image.
   explicit DeviceTop(std::span<const Cell> cells, const NodeCodes& codes = bisection_codes,
                      const Images& images = {});
-  /// Of a rank that knows these cells.
+  /// The top tree of a rank that knows these cells alone.
   explicit DeviceTop(TopTable table, const NodeCodes& codes = bisection_codes, const Images& images = {});
 
   /// Combines what the leaves tell, from both children of each cell, in double precision. notices (device):
@@ -131,7 +131,7 @@ class DeviceTop {
   DeviceArray<NodeMoments> moments_;
   DeviceArray<NodeBox> boxes_;
 
-  // Where there are other ranks.
+  // These are used if there are other ranks.
   DeviceArray<TopLinks> table_links_;  ///< [cells of the table]
   DeviceArray<std::int32_t> own_cells_, cover_cells_;
   DeviceArray<std::uint8_t> is_cover_;  ///< [cells of the table]
