@@ -46,7 +46,7 @@ class Backend {
   /// On these particles.
   Gravity& gravity() { return gravity_; }
   /// That of these particles; nullptr: there is none.
-  virtual Gas* gas() { return nullptr; }
+  Gas* gas() { return gas_; }
 
   /// Collective. grove::decompose(); the particles' order is that of the leaves after the next new trees.
   virtual Domain decompose(const DecompositionParameters& parameters, const Domain& previous,
@@ -62,11 +62,11 @@ class Backend {
   /// See time/leapfrog.hpp.
   virtual RungCounts choose_rungs(const StepRule& rule, int first_active) = 0;
   virtual void kick(const Kick& kick) = 0;
-  virtual void drift(const Drift& drift) = 0;
+  /// periodic: a box that particles may leave until wrap(); nullptr: there is none. Returns how far particles
+  /// of this rank then are outside of it, at most, along one axis; below 0: all are within.
+  virtual double drift(const Drift& drift, const Box* periodic) = 0;
   /// Before a decomposition: brings all positions into a periodic box.
   virtual void wrap(const Box& box) = 0;
-  /// How far particles of this rank are outside of it, at most, along one axis; below 0: all are within.
-  virtual double strayed(const Box& box) const = 0;
 
   /// Takes the census of the particles of this rank. Cost: one pass over them.
   virtual Census census() const = 0;
@@ -84,12 +84,14 @@ class Backend {
   virtual void replace(Particles particles) = 0;
 
  protected:
-  /// gravity: a member of what is derived from this.
-  Backend(BackendTraits traits, Gravity& gravity) : traits_(std::move(traits)), gravity_(gravity) {}
+  /// gravity, gas: members of what is derived from this.
+  Backend(BackendTraits traits, Gravity& gravity, Gas* gas)
+      : traits_(std::move(traits)), gravity_(gravity), gas_(gas) {}
 
  private:
   BackendTraits traits_;
   Gravity& gravity_;
+  Gas* gas_;
 };
 
 /// Bytes of device memory that this rank has used at most so far.

@@ -44,7 +44,7 @@ BackendTraits host_traits() { return {"kokkos", {75, 0, 100, false}, {2e-4, 3e-7
 
 HostBackend::HostBackend(const Communicator& comm, Particles particles, const GravityParameters& gravity,
                          const MakeTrees& make, const GasParameters& gas)
-    : Backend(host_traits(), gravity_),
+    : Backend(host_traits(), gravity_, particles.has_gas ? &gas_ : nullptr),
       comm_(comm),
       particles_(std::move(particles)),
       parameters_(gravity),
@@ -81,16 +81,16 @@ RungCounts HostBackend::choose_rungs(const StepRule& rule, int first_active) {
   return grove::choose_rungs(particles_, rule, first_active);
 }
 void HostBackend::kick(const Kick& kick) { grove::kick(particles_, kick); }
-void HostBackend::drift(const Drift& drift) { grove::drift(particles_, drift); }
+double HostBackend::drift(const Drift& drift, const Box* periodic) {
+  grove::drift(particles_, drift);
+  if (!periodic) return -1;
+  double farthest = -periodic->edge;
+  for (const Vec3d& p : particles_.position) farthest = std::max(farthest, periodic->outside(p));
+  return farthest;
+}
 
 void HostBackend::wrap(const Box& box) {
   for (Vec3d& p : particles_.position) p = box.wrapped(p);
-}
-
-double HostBackend::strayed(const Box& box) const {
-  double farthest = -box.edge;
-  for (const Vec3d& p : particles_.position) farthest = std::max(farthest, box.outside(p));
-  return farthest;
 }
 
 Census HostBackend::census() const {

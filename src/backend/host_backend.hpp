@@ -24,15 +24,13 @@ class HostBackend : public Backend {
   void move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) override;
   RungCounts choose_rungs(const StepRule& rule, int first_active) override;
   void kick(const Kick& kick) override;
-  void drift(const Drift& drift) override;
+  double drift(const Drift& drift, const Box* periodic) override;
   void wrap(const Box& box) override;
-  double strayed(const Box& box) const override;
   Census census() const override;
   Totals totals(const Domain& domain) const override;
   AuditResult audit(const Domain& domain, Count sample, int first_active) const override;
   void show(const Prediction* to, const std::function<void(const Particles&)>& use,
             const FieldChoice& fields) override;
-  Gas* gas() override { return particles_.has_gas ? &gas_ : nullptr; }
   void replace(Particles particles) override { particles_ = std::move(particles); }
 
  protected:

@@ -203,13 +203,13 @@ void Simulation::step() {
   const int deepest = this->deepest();
   if (reports_.is_open()) write_outputs(clock_.end_of(deepest), timers_);
   const BlockClock::State before = clock_.state();
-  advance(deepest);
+  const double strayed = advance(deepest);
   is_audited_ = AuditSchedule(parameters_.audit.every).is_due(before, clock_.state());
   const bool tunes_groups = is_synchronised() && steps_done_ >= groups_tuned_at_ + tuning_interval;
   if (tunes_groups) groups_tuned_at_ = steps_done_;
   const Expected expected((tunes_groups ? 1 + tuning_evaluations : 1) *
                           forecast_.seconds(rung_costs_.particles, clock_.first_active()));
-  const TreeUpdate update = plan_update(deepest, has_strays());
+  const TreeUpdate update = plan_update(deepest, has_strays(strayed));
   evaluate_forces({.grows = carry_out(update),
                    .follows_cuts = update == TreeUpdate::redecompose,
                    .first_active = clock_.first_active(),
@@ -261,13 +261,18 @@ void Simulation::agree_on_next(TreeUpdate update) {
 }
 
 /// True if new cuts have to bring particles back into a periodic box. The expansion of its far images is that
-/// of places in it, or little outside.
-bool Simulation::has_strays() const {
-  if (!parameters_.box.periodic) return false;
-  const Box box = Box::periodic(*parameters_.box.size);
-  const double strayed = comm_.max(backend_->strayed(box));
-  require_no_runaway(comm_, *backend_, box, strayed, now());
-  return strayed > box.edge / 32;
+/// of places in it, or little outside. strayed: Backend::drift(), on this rank.
+bool Simulation::has_strays(double strayed) const {
+  const std::optional<Box> box = periodic_box();
+  if (!box) return false;
+  strayed = comm_.max(strayed);
+  require_no_runaway(comm_, *backend_, *box, strayed, now());
+  return strayed > box->edge / 32;
+}
+
+std::optional<Box> Simulation::periodic_box() const {
+  if (!parameters_.box.periodic) return std::nullopt;
+  return Box::periodic(*parameters_.box.size);
 }
 
 void Simulation::report(TreeUpdate update, JointReduction& joint) {
@@ -336,14 +341,18 @@ void Simulation::require_rungs() const {
         parameters_.shown.text(timeline_.length(clock_.steps_done()), dimension::time)));
 }
 
-/// Goes to the end of the shortest steps; the accelerations are still those of before.
-void Simulation::advance(int deepest) {
+/// Goes to the end of the shortest steps; the accelerations are still those of before. Returns how far
+/// particles of this rank have strayed out of a periodic box.
+double Simulation::advance(int deepest) {
   const auto timer = timers_.time("advance");
+  const std::optional<Box> box = periodic_box();
   backend_->kick(clock_.opening_kick());
-  backend_->drift(clock_.drift(parameters_.time.integrator, deepest));
+  const double strayed =
+      backend_->drift(clock_.drift(parameters_.time.integrator, deepest), box ? &*box : nullptr);
   dt_ = clock_.step_of(deepest);
   clock_.advance(deepest);
   has_rungs_ = false;
+  return strayed;
 }
 
 /// The update before the walk of the step that ends at the time of this clock. particles: by rung, of which
@@ -396,7 +405,7 @@ void Simulation::decompose() {
   DecompositionParameters parameters = parameters_.decomposition;
   parameters.epoch = static_cast<std::uint32_t>(steps_done_ / steps_of_epoch);
   parameters.speeds = leaf_moves_.speeds();
-  if (parameters_.box.periodic) backend_->wrap(Box::periodic(*parameters_.box.size));
+  if (const auto box = periodic_box()) backend_->wrap(*box);
   before_cuts_.emplace(
       BeforeCuts{ExchangeGuard(comm_, *backend_), is_first ? std::nullopt : std::optional(domain_.box)});
   try {

@@ -107,10 +107,11 @@ class Simulation {
   void choose_rungs();
   void require_rungs() const;
   int deepest() const;
-  void advance(int deepest);
+  double advance(int deepest);
   void end_step(JointReduction& joint, bool is_finite);
   void agree_on_next(TreeUpdate update);
-  bool has_strays() const;
+  bool has_strays(double strayed) const;
+  std::optional<Box> periodic_box() const;
   /// The update of the trees that comes with a step.
   struct UpdatePlan {
     TreeUpdate update;

@@ -54,7 +54,7 @@ struct Steps {
     Kick kick;
     for (double& factor : kick.factor.of) factor = length;
     backend->kick(kick);
-    backend->drift({.factor = length});
+    backend->drift({.factor = length}, nullptr);
     if (grows) cut();
     const auto moved = now();
     backend->gravity().evaluate(domain, {.grows = grows}, timers);

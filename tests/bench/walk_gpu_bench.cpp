@@ -164,15 +164,15 @@ void measure(const Communicator& comm, const Setting& setting, double delta, con
                                          static_cast<std::int64_t>(std::uint64_t{1} << setting.log2)));
   DecompositionParameters parameters;
   parameters.leaf_size = setting.leaf;
-  parameters.rule = setting.tree == "centre" ? CutRule::centre : CutRule::middle;
+  if (setting.tree == "centre") parameters.rule = CutRule::centre;
   Domain domain;
   Times unwanted, times;
   pass(comm, *backend, parameters, domain, unwanted);
-  backend->drift({.factor = time_step});
+  backend->drift({.factor = time_step}, nullptr);
   pass(comm, *backend, parameters, domain, unwanted, true);
   ForceReport report;
   for (int i = 0; i < setting.repeats; ++i) {
-    backend->drift({.factor = time_step});
+    backend->drift({.factor = time_step}, nullptr);
     report = pass(comm, *backend, parameters, domain, times);
   }
 

@@ -149,7 +149,7 @@ struct Sphere {
   /// Moves on, all active every other time; then cuts anew what is due before a step of these rungs.
   void age_and_recut(int first_active) {
     for (int step = 0; step < 4; ++step) {
-      backend->drift({.factor = 0.05});
+      backend->drift({.factor = 0.05}, nullptr);
       interactions = evaluate({.grows = false, .first_active = step % 2 == 0 ? 2 : 0});
     }
     const Particles before = testing::shown(comm, *backend);

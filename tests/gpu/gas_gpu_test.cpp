@@ -74,7 +74,7 @@ struct GasState {
     Kick kick{.first_active = 0, .factor = {}};
     kick.factor.of[2] = kick.factor.of[3] = 1e-4;
     backend->kick(kick);
-    backend->drift({.factor = 2e-4});
+    backend->drift({.factor = 2e-4}, nullptr);
     RungTable since_middle{};
     for (int rung = 0; rung < 4; ++rung) since_middle.of[rung] = 1e-4;
     backend->gravity().evaluate(domain, {.grows = false, .first_active = first_active}, timers);

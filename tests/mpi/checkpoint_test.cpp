@@ -209,7 +209,7 @@ class GravityWithout : public ::testing::Test {
     PhaseTimers timers;
     Domain domain = backend.decompose({}, {}, report);
     backend.gravity().evaluate(domain, {}, timers);
-    backend.drift({.factor = 0.2});
+    backend.drift({.factor = 0.2}, nullptr);
     Particles present;
     backend.show(nullptr, [&](const Particles& own) { present = own; }, {});
     const Gravity::State state = backend.gravity().state(domain);

@@ -195,9 +195,9 @@ class Unlucky : public HostBackend {
  public:
   Unlucky(const Communicator& comm, Particles own, int steps)
       : HostBackend(comm, std::move(own), {}), left_(steps) {}
-  void drift(const Drift& drift) override {
+  double drift(const Drift& drift, const Box* periodic) override {
     if (--left_ < 0) throw Agreed<std::runtime_error>("no luck");
-    HostBackend::drift(drift);
+    return HostBackend::drift(drift, periodic);
   }
 
  private:

@@ -38,7 +38,7 @@ inline void check_active(const Communicator& comm, Particles particles, const Ma
   backend->gravity().evaluate(domain, {}, timers);
   backend->gravity().evaluate(domain, {.grows = false}, timers);
   const Particles before = shown(comm, *backend);
-  backend->drift({.factor = 0.02});
+  backend->drift({.factor = 0.02}, nullptr);
   const ForceReport some =
       backend->gravity().evaluate(domain, {.grows = false, .first_active = first_active}, timers);
   const Particles after = shown(comm, *backend);

@@ -98,7 +98,7 @@ inline Outcome steps(const Communicator& comm, Backend& backend, Count leaf_size
     Kick kick;
     std::fill_n(kick.factor.of, rung_count, 0.005);
     backend.kick(kick);
-    backend.drift({.factor = 0.01});
+    backend.drift({.factor = 0.01}, nullptr);
     evaluate();
     backend.kick(kick);
   }

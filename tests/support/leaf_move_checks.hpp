@@ -74,7 +74,7 @@ class AgeingRun {
       Kick kick{.first_active = first_active};
       std::fill_n(kick.factor.of, rung_count, 0.01);
       backend_->kick(kick);
-      backend_->drift({.factor = 0.05});
+      backend_->drift({.factor = 0.05}, nullptr);
       move_leaves();
       const bool grows =
           step == 3 && backend_->gravity().rebuild(domain_, first_active,

@@ -46,8 +46,6 @@ class DeviceBackend : public Backend {
                 const GravityParameters& gravity, const GasParameters& gas)
       : DeviceBackend(comm, take_devices(comm, choice.share_gpu), choice, particles, gravity, gas) {}
 
-  Gas* gas() override { return particles_.has_gas() ? &gas_ : nullptr; }
-
   Domain decompose(const DecompositionParameters& parameters, const Domain& previous,
                    DecompositionReport& report) override {
     const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle());
@@ -81,18 +79,16 @@ class DeviceBackend : public Backend {
     return cuda::choose_rungs(particles_.size(), rule, first_active, step_fields(particles_));
   }
   void kick(const Kick& kick) override { cuda::kick(particles_.size(), kick, step_fields(particles_)); }
-  void drift(const Drift& drift) override {
+  double drift(const Drift& drift, const Box* periodic) override {
     cuda::drift(particles_.size(), drift, step_fields(particles_));
     cuda::device_synchronise();  // what follows is counted apart
+    if (!periodic || particles_.size() == 0) return -1;
+    const cuda::Extent extent = cuda::find_extent(particles_.values(fields::position), particles_.size());
+    return std::max(periodic->outside(extent.low), periodic->outside(extent.high));
   }
 
   void wrap(const Box& box) override {
     cuda::wrap_positions(box, particles_.size(), particles_.values(fields::position));
-  }
-  double strayed(const Box& box) const override {
-    if (particles_.size() == 0) return -box.edge;
-    const cuda::Extent extent = cuda::find_extent(particles_.values(fields::position), particles_.size());
-    return std::max(box.outside(extent.low), box.outside(extent.high));
   }
 
   Census census() const override {
@@ -128,7 +124,7 @@ class DeviceBackend : public Backend {
  private:
   DeviceBackend(const Communicator& comm, RankDevices devices, const BackendChoice& choice,
                 const Particles& particles, const GravityParameters& gravity, const GasParameters& gas)
-      : Backend(traits_of(devices, gravity.tree), gravity_),
+      : Backend(traits_of(devices, gravity.tree), gravity_, particles.has_gas ? &gas_ : nullptr),
         comm_(comm),
         parameters_(gravity),
         exchange_(comm, devices.shared, choice.payload),
