@@ -82,7 +82,8 @@ class DeviceBackend : public Backend {
   double drift(const Drift& drift, const Box* periodic) override {
     cuda::drift(particles_.size(), drift, step_fields(particles_));
     cuda::device_synchronise();  // what follows is counted apart
-    if (!periodic || particles_.size() == 0) return -1;
+    if (!periodic) return -1;
+    if (particles_.size() == 0) return -periodic->edge;
     const cuda::Extent extent = cuda::find_extent(particles_.values(fields::position), particles_.size());
     return std::max(periodic->outside(extent.low), periodic->outside(extent.high));
   }
