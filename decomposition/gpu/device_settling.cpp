@@ -79,7 +79,6 @@ std::vector<Segment> DeviceRank::join_arrived(std::span<const Count> begin,
     records_ = std::move(joined);
   }
   spare_ = cuda::DeviceRecords(end);
-
   std::vector<CellBounds> bounds(segments.size());
   std::vector<cuda::FirstIds> first(segments.size());
   std::vector<Count> weight(segments.size());

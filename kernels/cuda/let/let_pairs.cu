@@ -223,16 +223,14 @@ LetPairs find_let_pairs(const LeafTrees& trees, const LetReceivers& from) {
   const auto number = static_cast<std::uint32_t>(trees.count * pieces);
   LetPairs result;
   const DeviceArray<std::uint32_t> counts(std::size_t{number} + 1);
-  result.opened.words = (from.cells.count_of_numbers + 31) / 32;
-  DeviceArray<std::uint32_t> opened(result.opened.words * static_cast<std::size_t>(from.to.slots));
-  opened.clear();
+  result.words = (from.cells.count_of_numbers + 31) / 32;
+  result.opened = DeviceArray<std::uint32_t>(result.words * static_cast<std::size_t>(from.to.slots));
+  result.opened.clear();
   const std::uint64_t descents = static_cast<std::uint64_t>(from.cells.count) * pieces;
   count_receivers<<<blocks_for(descents, pair_threads), pair_threads, 0, stream()>>>(
-      from, trees.count, counts.data(), static_cast<std::uint32_t>(result.opened.words), opened.data());
+      from, trees.count, counts.data(), static_cast<std::uint32_t>(result.words), result.opened.data());
   launched("Grove::cuda::count_receivers");
   const DeviceArray<std::uint32_t> before = scanned(counts, Plus{});
-  result.opened.bits.resize(opened.size());
-  opened.download(result.opened.bits);
   result.receivers = DeviceArray<std::uint32_t>(last_of(before));
   if (result.receivers.size() == 0) return result;
   list_receivers<<<blocks_for(number, pair_threads), pair_threads, 0, stream()>>>(from, number, before.data(),

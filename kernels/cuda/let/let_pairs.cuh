@@ -11,7 +11,8 @@ struct LetPairs {
   DeviceArray<std::uint32_t> receivers;  ///< numbers of targets; of a pair ascending
   DeviceArray<LetPair> pairs;            ///< by own leaf, then by slot
   std::uint64_t nodes = 0;               ///< of the trees of all pairs, each counted up to a multiple of 32
-  OpenedCells opened;
+  std::size_t words = 0;
+  DeviceArray<std::uint32_t> opened;  ///< OpenedCells::bits, of so many words
 };
 
 /// Cost: for each own cell some 256 descents, each to a piece of the targets: a cell far out may reach around

@@ -15,39 +15,96 @@
 namespace grove::cuda {
 namespace {
 
-constexpr int selection_threads = 128;
-
-/// By all lanes of a warp: whether one of the receivers may open a node that is seen in this frame.
-__device__ bool is_image_opened(const LetReceivers& to, const std::uint32_t* receivers, std::uint32_t begin,
-                                std::uint32_t end, const SourceFrame& frame, const NodeCore& core) {
-  constexpr std::uint32_t rows = 4;  // receivers that a lane asks for before it needs the first
-  const std::uint32_t lane = threadIdx.x % 32;
-  for (std::uint32_t base = begin; base < end; base += 32 * rows) {
-    bool opens = false;
+/// By all lanes of a warp: what those of all lanes want together.
+__device__ Wanted united_of_warp(Wanted wanted) {
+  for (int step = 16; step > 0; step /= 2) {
+    Wanted other = wanted;
 #pragma unroll
-    for (std::uint32_t row = 0; row < rows; ++row) {
-      const std::uint32_t r = base + 32 * row + lane;
-      if (r >= end) continue;
-      const std::uint32_t target = receivers[r];
-      const TargetBounds bounds = to.to.targets[target].bounds;
-      const Vec3f shift = shift_between(frame, to.to.frames[target]);
-      opens |=
-          !accepts(core, bounds.distance2(core.centre + shift), bounds.inverse_tolerance, selection_margin);
+    for (int axis = 0; axis < 3; ++axis) {
+      other.low[axis] = __shfl_xor_sync(~0u, wanted.low[axis], step);
+      other.high[axis] = __shfl_xor_sync(~0u, wanted.high[axis], step);
     }
-    if (__any_sync(~0u, opens)) return true;
+    other.inverse_tolerance = __shfl_xor_sync(~0u, wanted.inverse_tolerance, step);
+    wanted = Wanted::united_if_any(wanted, other);
   }
-  return false;
+  return wanted;
 }
 
-/// By all lanes of a warp: whether one of the receivers may open a node, or an image of it. leaves: own
-/// ones; own: that of the node.
-__device__ bool is_opened(const LetReceivers& to, const std::uint32_t* receivers, std::uint32_t begin,
-                          std::uint32_t end, std::uint32_t leaves, std::int32_t own, const NodeCore& core) {
-  for (int image = 0; image < to.images.count(); ++image)
-    if (is_image_opened(to, receivers, begin, end, to.frames[image * static_cast<int>(leaves) + own], core))
-      return true;
-  return false;
-}
+/// The receivers of a pair, for a block that asks them about nodes of the tree. A leaf far out may reach
+/// around all leaves of another rank: then each node asks clusters of them first, and those alone that may
+/// open it receiver by receiver. Receivers are listed as their leaves lie in space, so clusters are compact.
+class PairReceivers {
+ public:
+  static constexpr std::uint32_t most_clusters = 128;
+
+  /// By all threads of a block, which wait for each other before the first question. clusters: shared.
+  __device__ PairReceivers(const LeafTrees& trees, const LetReceivers& to, const std::uint32_t* receivers,
+                           const LetPair& pair, Wanted* clusters)
+      : to_(to),
+        list_(receivers + pair.begin),
+        count_(pair.end - pair.begin),
+        rounds_((count_ + 32 * most_clusters - 1) / (32 * most_clusters)),
+        clusters_(clusters),
+        origin_(trees.origin[pair.leaf]),
+        frames_(to.frames + pair.leaf),
+        leaves_(trees.count) {
+    for (std::uint32_t c = threadIdx.x / 32; c * size() < count_; c += blockDim.x / 32) {
+      Wanted wanted = Wanted::nothing();
+      for_each_round(c, [&](std::uint32_t r) {
+        if (r < count_)
+          wanted = Wanted::united_if_any(wanted, to_.to.targets[list_[r]].wanted(to_.unit_length));
+      });
+      wanted = united_of_warp(wanted);
+      if (threadIdx.x % 32 == 0) clusters[c] = wanted;
+    }
+  }
+
+  /// By all lanes of a warp: whether one of the receivers may open a node, or an image of it.
+  __device__ bool open(const NodeCore& core) const {
+    const Vec3d centre = origin_ + core.centre.as<double>() * to_.unit_length;
+    for (std::uint32_t first = 0; first * size() < count_; first += 32) {
+      const std::uint32_t own = first + threadIdx.x % 32;
+      const bool may =
+          own * size() < count_ && clusters_[own].may_open(centre, core, to_.unit_length, to_.images);
+      for (std::uint32_t asked = __ballot_sync(~0u, may); asked != 0; asked &= asked - 1)
+        if (opens_one(first + static_cast<std::uint32_t>(__ffs(static_cast<int>(asked))) - 1, core))
+          return true;
+    }
+    return false;
+  }
+
+ private:
+  __device__ std::uint32_t size() const { return 32 * rounds_; }  ///< of a cluster
+  template <class Visit>
+  __device__ void for_each_round(std::uint32_t cluster, const Visit& visit) const {
+    for (std::uint32_t round = 0; round < rounds_; ++round)
+      visit(cluster * size() + 32 * round + threadIdx.x % 32);
+  }
+
+  __device__ bool opens_one(std::uint32_t cluster, const NodeCore& core) const {
+    bool opens = false;
+    for_each_round(cluster, [&](std::uint32_t r) { opens |= r < count_ && opens_receiver(list_[r], core); });
+    return __any_sync(~0u, opens);
+  }
+  __device__ bool opens_receiver(std::uint32_t target, const NodeCore& core) const {
+    const TargetBounds bounds = to_.to.targets[target].bounds;
+    const SourceFrame frame = to_.to.frames[target];
+    for (int image = 0; image < to_.images.count(); ++image) {
+      const Vec3f shift = shift_between(frames_[image * static_cast<int>(leaves_)], frame);
+      if (!accepts(core, bounds.distance2(core.centre + shift), bounds.inverse_tolerance, selection_margin))
+        return true;
+    }
+    return false;
+  }
+
+  const LetReceivers& to_;
+  const std::uint32_t* list_;
+  std::uint32_t count_, rounds_;
+  const Wanted* clusters_;
+  Vec3d origin_;
+  const SourceFrame* frames_;  ///< of the pair's leaf, in one image after the other
+  std::uint32_t leaves_;       ///< own ones, from one image to the next
+};
 
 /// The children of a node.
 struct Family {
@@ -59,10 +116,13 @@ __device__ Family family_of(const LeafTrees& trees, std::uint64_t node, const No
 
 __device__ void set_bit(std::uint32_t* bits, std::int32_t n) { atomicOr(&bits[n / 32], 1u << (n % 32)); }
 
-/// Pairs of more receivers are marked by many warps: a leaf far out may reach around all others, which then
-/// all have to be asked for each of its nodes.
-constexpr std::uint32_t few_receivers = 256;
-constexpr int many_threads = 1024;
+/// By all lanes of a warp: the core that one of them has.
+__device__ NodeCore core_of_lane(NodeCore core, std::int32_t lane) {
+  for (int axis = 0; axis < 3; ++axis) core.centre[axis] = __shfl_sync(~0u, core.centre[axis], lane);
+  core.reach2 = __shfl_sync(~0u, core.reach2, lane);
+  core.power = __shfl_sync(~0u, core.power, lane);
+  return core;
+}
 
 /// By one thread: marks a node as opened and its children, which are returned, as selected. particles: of a
 /// bucket.
@@ -86,19 +146,24 @@ struct NodeRange {
   std::int32_t begin, end;
 };
 
-/// One block per pair among those listed: descends the tree level by level, a warp per node. marks: cleared.
-/// rest: what is left of large trees.
-template <int selection_threads>
-__global__ void __launch_bounds__(selection_threads)
-    mark(const LeafTrees trees, const LetReceivers to, const std::uint32_t* receivers, const LetPair* pairs,
-         const std::uint32_t* list, SelectedTree* selected, NodeRange* rest, const LetMarks marks) {
-  constexpr int warps = selection_threads / 32;
+constexpr int mark_threads = 512, below_threads = 128;
+
+/// One block per pair: descends the tree level by level. A warp takes up to 32 nodes at once, which its lanes
+/// fetch together, and asks for one after the other. marks: cleared. rest: what is left of large trees.
+__global__ void __launch_bounds__(mark_threads)
+    mark(const LeafTrees trees, const LetReceivers to, const std::uint32_t* list, const LetPair* pairs,
+         SelectedTree* selected, NodeRange* rest, const LetMarks marks) {
+  constexpr int warps = mark_threads / 32;
+  __shared__ Wanted clusters[PairReceivers::most_clusters];
   __shared__ std::int32_t memory[most_in_block];
   __shared__ std::int32_t nodes, particles;
-  const LetPair pair = pairs[list[blockIdx.x]];
+  const LetPair pair = pairs[blockIdx.x];
   const LeafPlaces leaf = trees.leaves[pair.leaf];
+  const PairReceivers receivers(trees, to, list, pair, clusters);
   const bool is_large = leaf.nodes > most_in_block;
   std::int32_t* const queue = is_large ? marks.number + pair.node : memory;
+  const auto lane = static_cast<std::int32_t>(threadIdx.x % 32),
+             warp = static_cast<std::int32_t>(threadIdx.x / 32);
   if (threadIdx.x == 0) {
     queue[0] = 0;
     set_bit(marks.selected + pair.node / 32, 0);
@@ -108,12 +173,18 @@ __global__ void __launch_bounds__(selection_threads)
   __syncthreads();
   NodeRange level{0, 1};
   while (level.begin < level.end && !(is_large && level.end - level.begin >= enough_nodes)) {
-    for (std::int32_t i = level.begin + static_cast<std::int32_t>(threadIdx.x / 32); i < level.end;
-         i += warps) {
-      const std::int32_t n = queue[i];
+    for (std::int32_t first = level.begin + warp; first < level.end; first += 32 * warps) {
+      const std::int32_t i = first + lane * warps;
+      const std::int32_t n = i < level.end ? queue[i] : 0;
       const std::uint64_t node = leaf.node + static_cast<std::uint64_t>(n);
-      if (!is_opened(to, receivers, pair.begin, pair.end, trees.count, pair.leaf, trees.core[node])) continue;
-      if (threadIdx.x % 32 != 0) continue;
+      const NodeCore core = trees.core[node];
+      const std::int32_t asked = __popc(__ballot_sync(~0u, i < level.end));
+      bool opens = false;
+      for (std::int32_t k = 0; k < asked; ++k) {
+        const bool is_opened = receivers.open(core_of_lane(core, k));
+        if (lane == k) opens = is_opened;
+      }
+      if (!opens) continue;
       std::int32_t found = 0;
       const Family family = open_node(trees, marks, pair, node, n, found);
       if (found > 0) atomicAdd(&particles, found);
@@ -125,21 +196,24 @@ __global__ void __launch_bounds__(selection_threads)
     __syncthreads();
   }
   if (threadIdx.x != 0) return;
-  selected[list[blockIdx.x]] = {pair.leaf, pair.slot, nodes, particles};
-  rest[list[blockIdx.x]] = level;
+  selected[blockIdx.x] = {pair.leaf, pair.slot, nodes, particles};
+  rest[blockIdx.x] = level;
 }
 
 /// Goes on below the nodes that are left of large trees: a warp per node, depth first. Blocks along y share a
 /// pair.
-__global__ void __launch_bounds__(selection_threads)
-    mark_below(const LeafTrees trees, const LetReceivers to, const std::uint32_t* receivers,
-               const LetPair* pairs, const NodeRange* rest, SelectedTree* selected, const LetMarks marks) {
-  constexpr int warps = selection_threads / 32;
+__global__ void __launch_bounds__(below_threads)
+    mark_below(const LeafTrees trees, const LetReceivers to, const std::uint32_t* list, const LetPair* pairs,
+               const NodeRange* rest, SelectedTree* selected, const LetMarks marks) {
+  constexpr int warps = below_threads / 32;
   // A node of an octree has 16 children at most, and cells are halved 32 times, coincident particles divided
   // by eight 11 times more.
   constexpr std::int32_t most_waiting = 43 * 15 + 1;
   __shared__ std::int32_t stacks[warps][most_waiting];
+  __shared__ Wanted clusters[PairReceivers::most_clusters];
   const LetPair pair = pairs[blockIdx.x];
+  const PairReceivers receivers(trees, to, list, pair, clusters);
+  __syncthreads();
   const std::uint64_t first_node = trees.leaves[pair.leaf].node;
   const auto warp = static_cast<std::int32_t>(threadIdx.x / 32);
   const bool is_leader = threadIdx.x % 32 == 0;
@@ -152,7 +226,7 @@ __global__ void __launch_bounds__(selection_threads)
       __syncwarp();
       const std::int32_t n = stack[--size];
       const std::uint64_t node = first_node + static_cast<std::uint64_t>(n);
-      if (!is_opened(to, receivers, pair.begin, pair.end, trees.count, pair.leaf, trees.core[node])) continue;
+      if (!receivers.open(trees.core[node])) continue;
       Family family{0, 0};
       std::int32_t found = 0;
       if (is_leader) family = open_node(trees, marks, pair, node, n, found);
@@ -177,41 +251,15 @@ __global__ void __launch_bounds__(selection_threads)
 LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers)
     : trees_(trees), largest_tree_(largest_tree) {
   if (trees.count == 0 || receivers.to.piece_count == 0) return;
-  LetPairs found = find_let_pairs(trees, receivers);
-  opened_ = std::move(found.opened);
-  const DeviceArray<LetPair>& pairs = found.pairs;
-  if (pairs.size() == 0) return;
-  selected_bits_ = DeviceArray<std::uint32_t>(found.nodes / 32);
-  opened_bits_ = DeviceArray<std::uint32_t>(found.nodes / 32);
-  if (largest_tree > most_in_block) number_ = DeviceArray<std::int32_t>(found.nodes);
-  const DeviceArray<SelectedTree> selected(pairs.size());
-  const DeviceArray<NodeRange> rest(pairs.size());
-  selected_bits_.clear();
-  opened_bits_.clear();
-  pairs_.resize(pairs.size());
-  pairs.download(pairs_);
-  std::vector<std::uint32_t> few, many;
-  for (std::uint32_t i = 0; i < pairs_.size(); ++i)
-    (pairs_[i].end - pairs_[i].begin > few_receivers ? many : few).push_back(i);
-  const auto mark_pairs = [&](const auto& kernel, int threads_of_block,
-                              const std::vector<std::uint32_t>& list) {
-    if (list.empty()) return;
-    const DeviceArray<std::uint32_t> device_list{std::span<const std::uint32_t>(list)};
-    kernel<<<static_cast<unsigned>(list.size()), threads_of_block, 0, stream()>>>(
-        trees, receivers, found.receivers.data(), pairs.data(), device_list.data(), selected.data(),
-        rest.data(), marks());
-    launched("Grove::cuda::mark");
-  };
-  mark_pairs(mark<many_threads>, many_threads, many);
-  mark_pairs(mark<selection_threads>, selection_threads, few);
-  if (largest_tree > most_in_block) {
-    const auto blocks = static_cast<unsigned>(pairs.size());
-    const dim3 of_pairs(blocks, std::max(1u, enough_blocks / blocks));
-    mark_below<<<of_pairs, selection_threads, 0, stream()>>>(
-        trees, receivers, found.receivers.data(), pairs.data(), rest.data(), selected.data(), marks());
-    launched("Grove::cuda::mark_below");
-  }
-  std::vector<SelectedTree> by_pair(pairs.size());
+  const LetPairs found = find_let_pairs(trees, receivers);
+  const DeviceArray<SelectedTree> selected = mark_all(found, receivers);
+  opened_.words = found.words;
+  opened_.bits.resize(found.opened.size());
+  found.opened.download(opened_.bits);
+  pairs_.resize(found.pairs.size());
+  std::vector<SelectedTree> by_pair(pairs_.size());
+  if (pairs_.empty()) return;
+  found.pairs.download(pairs_);
   selected.download(by_pair);
   pair_of_.resize(by_pair.size());
   std::iota(pair_of_.begin(), pair_of_.end(), 0u);
@@ -219,6 +267,28 @@ LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, co
     return std::tie(by_pair[a].slot, by_pair[a].leaf) < std::tie(by_pair[b].slot, by_pair[b].leaf);
   });
   for (const std::uint32_t pair : pair_of_) selected_.push_back(by_pair[pair]);
+}
+
+/// Marks what is selected of each pair. Returns how much that is (device).
+DeviceArray<SelectedTree> LetSelection::mark_all(const LetPairs& found, const LetReceivers& receivers) {
+  const auto pairs = static_cast<unsigned>(found.pairs.size());
+  DeviceArray<SelectedTree> selected(pairs);
+  if (pairs == 0) return selected;
+  selected_bits_ = DeviceArray<std::uint32_t>(found.nodes / 32);
+  opened_bits_ = DeviceArray<std::uint32_t>(found.nodes / 32);
+  const bool has_large = largest_tree_ > most_in_block;
+  if (has_large) number_ = DeviceArray<std::int32_t>(found.nodes);
+  const DeviceArray<NodeRange> rest(pairs);
+  selected_bits_.clear();
+  opened_bits_.clear();
+  const std::uint32_t* const list = found.receivers.data();
+  mark<<<pairs, mark_threads, 0, stream()>>>(trees_, receivers, list, found.pairs.data(), selected.data(),
+                                             rest.data(), marks());
+  if (has_large)
+    mark_below<<<dim3(pairs, std::max(1u, enough_blocks / pairs)), below_threads, 0, stream()>>>(
+        trees_, receivers, list, found.pairs.data(), rest.data(), selected.data(), marks());
+  launched("Grove::cuda::mark", 0, has_large ? 2 : 1);
+  return selected;
 }
 
 LetMarks LetSelection::marks() const { return {selected_bits_.data(), opened_bits_.data(), number_.data()}; }

@@ -91,6 +91,8 @@ struct OpenedCells {
   }
 };
 
+struct LetPairs;
+
 /// By node of the trees of all pairs. Device memory.
 struct LetMarks {
   std::uint32_t *selected, *opened;  ///< a bit per node
@@ -104,9 +106,10 @@ struct LetMarks {
 /// bucket may be. The test is the walk's own with a margin, on the leaves' published bounds: a walk there,
 /// which tests smaller bounds, opens no more. Nodes keep their order.
 ///
-/// Cost: for each own cell descents of the targets (let_pairs.cuh); for each node selected a test per leaf
-/// of the receiver that may open the root, 128 at a time, until one opens. A tree of more than 2048 nodes is
-/// one block's down to a level of 256 nodes, below each of which one of many warps goes on.
+/// Cost: for each own cell descents of the targets (let_pairs.cuh); for each node selected a test per cluster
+/// of 32 leaves of the receiver among those that may open the root, and tests of the leaves in clusters that
+/// may open it, until one does. A tree of more than 2048 nodes is one block's down to a level of 256 nodes,
+/// below each of which one of many warps goes on.
 class LetSelection {
  public:
   /// trees: of this rank, up to date; they must outlive this. largest_tree: nodes of the largest one.
@@ -122,6 +125,7 @@ class LetSelection {
   LetArrays pack(const GravityParameters& gravity) const;
 
  private:
+  DeviceArray<SelectedTree> mark_all(const LetPairs& found, const LetReceivers& receivers);
   LetMarks marks() const;
 
   LeafTrees trees_;

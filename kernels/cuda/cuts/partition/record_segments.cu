@@ -61,7 +61,8 @@ __global__ void __launch_bounds__(threads)
       to.at[c][segment.to + i] = from.at[c][segment.from + i];
 }
 
-constexpr std::uint64_t records_of_tile = 1u << 16;
+/// So few that a segment or two keep all processors busy.
+constexpr std::uint64_t records_of_tile = 1u << 12;
 
 }  // namespace
 

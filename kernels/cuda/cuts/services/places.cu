@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(threads)
                   static_cast<unsigned long long>(ids[records.at[3][i]]));
 }
 
-constexpr std::uint64_t records_of_a_tile = 1u << 16;
+constexpr std::uint64_t records_of_a_tile = 1u << 12;  // as those of record_segments.cu
 
 }  // namespace
 
