@@ -7,6 +7,17 @@
 #include "kernels/cuda/trees/group_runs.hpp"
 
 namespace grove {
+namespace {
+
+/// Moves the first elements of an array into a longer one.
+template <class T>
+void lengthen(cuda::DeviceArray<T>& array, std::size_t kept, std::size_t size) {
+  cuda::DeviceArray<T> longer(size);
+  cuda::device_copy(longer.data(), array.data(), kept * sizeof(T));
+  array = std::move(longer);
+}
+
+}  // namespace
 
 DeviceForest::DeviceForest(const GravityParameters& gravity)
     : kind_(gravity.tree),
@@ -39,6 +50,7 @@ void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> 
                        const cuda::DeviceRecords& records, std::int32_t targets_per_warp) {
   links_ = {};
   levels_ = {};
+  room_ = more_than(std::exchange(needed_, {}));
   if (!follows_from_counts(kind_)) {
     // New nodes take memory, and the next trees have other sizes.
     core_ = {};
@@ -89,21 +101,52 @@ void DeviceForest::adopt(cuda::DeviceArray<NodeLinks> links, cuda::DeviceArray<s
   lay_out(leaf_begin);
 }
 
+template <class Visit>
+void DeviceForest::for_each_joint(const Visit& visit) {
+  visit(core_, nodes(), &Room::nodes);
+  visit(moments_, nodes(), &Room::nodes);
+  if (!follows_from_counts(kind_)) visit(children_, nodes(), &Room::nodes);
+  if (has_boxes_) visit(node_boxes_, nodes(), &Room::nodes);
+  visit(sources_, particles(), &Room::particles);
+  visit(softening_, particles(), &Room::particles);
+}
+
+/// The next walk needs as much, or so.
+DeviceForest::Room DeviceForest::more_than(const Room& room) {
+  return {room.nodes + room.nodes / 8, room.particles + room.particles / 8};
+}
+
+void DeviceForest::make_room(std::size_t nodes, std::size_t particles) {
+  needed_ = {std::max(needed_.nodes, nodes), std::max(needed_.particles, particles)};
+  room_ = more_than(needed_);
+  const Room behind{nodes, particles};
+  bool has_waited = false;
+  const auto make = [&](auto& array, std::size_t own, std::size_t needed, std::size_t room) {
+    if (array.size() >= own + needed) return;
+    if (!std::exchange(has_waited, true)) cuda::device_synchronise();  // walks may be under way
+    lengthen(array, own, own + room);
+  };
+  make(links_, this->nodes(), nodes, room_.nodes);
+  for_each_joint([&](auto& array, std::size_t own, std::size_t Room::*kind) {
+    make(array, own, behind.*kind, room_.*kind);
+  });
+}
+
 void DeviceForest::update(const DeviceParticles& particles, const Box& box, const GravityParameters& gravity,
                           const WalkUnits& units, double median_acceleration, int first_active) {
-  const auto renew = [](auto& array, std::size_t size) {
-    if (array.size() == size) return;
+  const auto renew = [](auto& array, std::size_t size, std::size_t room = 0) {
+    const std::size_t least = size + room, spare = room + size / 16;
+    if (array.size() >= least && array.size() <= least + spare) return;
     array = {};
-    array = std::remove_reference_t<decltype(array)>(size);
+    array = std::remove_reference_t<decltype(array)>(size + room);
   };
   renew(origin_, places_.size());
   renew(bounds_, places_.size());
   renew(boxes_, places_.size());
   renew(groups_, leaf_groups_.leaf_of_group.size());
-  renew(sources_, particles.size());
-  renew(softening_, particles.size());
-  renew(core_, nodes());
-  renew(moments_, nodes());
+  if (links_.size() < nodes() + room_.nodes) lengthen(links_, nodes(), nodes() + room_.nodes);
+  for_each_joint(
+      [&](auto& array, std::size_t own, std::size_t Room::*kind) { renew(array, own, room_.*kind); });
   const cuda::LeafParticleFields fields{particles.values(grove::fields::position),
                                         particles.values(grove::fields::mass),
                                         particles.values(grove::fields::type),
@@ -111,8 +154,6 @@ void DeviceForest::update(const DeviceParticles& particles, const Box& box, cons
                                         particles.values(grove::fields::rung),
                                         first_active,
                                         box};
-  if (!follows_from_counts(kind_)) renew(children_, nodes());
-  if (has_boxes_) renew(node_boxes_, nodes());
   const bool finds_levels = gravity.criterion == Criterion::opening_cell && levels_.size() == 0;
   if (finds_levels) renew(levels_, nodes());
   cuda::LeafTrees updated = trees();

@@ -18,7 +18,7 @@
 namespace grove {
 
 /// The local trees of this rank in the memory of its GPU: what Forest is on the host. Views stay valid until
-/// the next cut() or update().
+/// the next cut(), update() or make_room().
 class DeviceForest {
  public:
   /// gravity: says which trees.
@@ -48,6 +48,10 @@ class DeviceForest {
   void update(const DeviceParticles& particles, const Box& box, const GravityParameters& gravity,
               const WalkUnits& units, double median_acceleration, int first_active);
 
+  /// Room for so many nodes and particles of other ranks behind the own ones. As much is there after the next
+  /// updates, so that own trees seldom move for it: where they must, this waits for the device.
+  void make_room(std::size_t nodes, std::size_t particles);
+
   std::uint32_t leaves() const { return static_cast<std::uint32_t>(places_.size()); }
   std::uint32_t groups() const { return static_cast<std::uint32_t>(leaf_groups_.leaf_of_group.size()); }
   const std::vector<cuda::LeafPlaces>& places() const { return places_; }
@@ -56,9 +60,13 @@ class DeviceForest {
   const std::vector<Count>& node_begin() const { return node_begin_; }
   /// Nodes of the largest tree.
   std::int32_t largest_tree() const;
-  std::size_t particles() const { return sources_.size(); }
+  std::size_t particles() const {
+    return places_.empty() ? 0 : places_.back().first + static_cast<std::size_t>(places_.back().count);
+  }
 
   cuda::LeafTrees trees() const;
+  /// Those of trees().
+  NodeLinks* links() const { return links_.data(); }
   const std::uint32_t* leaf_of_group() const { return leaf_groups_.leaf_of_group.data(); }
   /// The begins of buckets, for groups that may be split: see cuda::mark_buckets().
   const std::uint32_t* buckets() const { return buckets_.data(); }
@@ -66,7 +74,16 @@ class DeviceForest {
   cuda::DeviceArray<LeafNotice> notices() const;
 
  private:
+  /// Behind the own nodes and particles.
+  struct Room {
+    std::size_t nodes = 0, particles = 0;
+  };
   void lay_out(std::span<const Count> leaf_begin);
+  static Room more_than(const Room& room);
+  /// Calls visit(array, own elements, what those behind are) for each array that others' trees are put into,
+  /// but the links.
+  template <class Visit>
+  void for_each_joint(const Visit& visit);
 
   LocalTreeKind kind_;
   bool splits_groups_;  ///< GravityParameters::splits_groups()
@@ -74,6 +91,8 @@ class DeviceForest {
   std::unique_ptr<DeviceTreeBuilder> builder_;
   std::vector<cuda::LeafPlaces> places_;
   std::vector<Count> node_begin_{0};  ///< [leaves + 1]
+  Room room_;                         ///< that new arrays have
+  Room needed_;                       ///< most, since cut()
   cuda::LeafGroups leaf_groups_;
   cuda::DeviceArray<std::uint32_t> order_;  ///< of the particles, from cut() to arrange()
   cuda::DeviceArray<NodeLinks> links_;

@@ -210,7 +210,10 @@ void DeviceGravity::select(const GravitySetup& setup, const Domain& domain) {
 }
 
 GravityStorage::Imported DeviceGravity::import(const GravitySetup& setup, const Domain& domain) {
-  const Imported imported = trees_.import(own(setup, domain));
+  const Imported imported = trees_.import(own(setup, domain), forest_);
+  Group* const groups = targets_.trees.groups;
+  targets_.trees = forest_.trees();  // which may lie elsewhere
+  targets_.trees.groups = groups;
   urgent_->wait();
   urgent_.reset();
   return imported;

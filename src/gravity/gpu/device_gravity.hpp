@@ -52,7 +52,7 @@ class DeviceGravity : public GravityStorage {
   Imported import(const GravitySetup& setup, const Domain& domain) override;
   WalkCounts walk_others(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) override;
   std::array<WalkCounts, 2> try_walk(const GravitySetup& setup, const Domain& domain) override;
-  void end_walk() override { trees_.end_walk(); }
+  void end_walk() override {}  // there is room for the next walk's trees of others
   TableBytes tables() const override { return trees_.tables(); }
   void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
                     PhaseTimers& timers) override;

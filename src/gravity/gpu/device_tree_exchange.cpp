@@ -190,7 +190,8 @@ std::vector<LetTable> DeviceTreeExchange::exchange_tables(std::vector<std::int32
 
 /// Sends what is selected for other ranks, and puts what comes behind the own trees. top_cells (out): values
 /// of the cells that have come.
-void DeviceTreeExchange::exchange_values(const Own& own, std::span<const LetTable> received,
+void DeviceTreeExchange::exchange_values(const DeviceForest& forest, const cuda::LetArrays& packed,
+                                         std::span<const LetTable> received,
                                          std::span<const std::int32_t> sent_cells,
                                          cuda::DeviceArray<TopCell>& top_cells,
                                          GravityStorage::Imported& imported) {
@@ -205,29 +206,23 @@ void DeviceTreeExchange::exchange_values(const Own& own, std::span<const LetTabl
                      of_nodes = plan_of([](const LetTable&t) { return t.counts().nodes; }),
                      of_particles = plan_of([](const LetTable&t) { return t.counts().particles; });
   const cuda::DeviceArray<TopCell> sent_values = top_.gather(sent_cells);
-  const cuda::LetArrays packed = selection_->pack(parameters_);
-  const cuda::LeafTrees own_trees = own.forest.trees();
-  const std::size_t own_nodes = own.forest.nodes(), own_particles = own.forest.particles();
+  const cuda::LeafTrees trees = forest.trees();
   top_cells = cuda::DeviceArray<TopCell>(static_cast<std::size_t>(of_cells.receive_total()));
   std::vector<DeviceExchange::Transfer> transfers{
       {of_cells, sent_values.data(), top_cells.data(), sizeof(TopCell)}};
   imported.bytes += of_cells.receive_total() * static_cast<Count>(sizeof(TopCell));
-  const auto exchange = [&](const ExchangePlan& plan, std::size_t own_count, const auto* own_values,
-                            const auto* values, auto* joint) {
-    cuda::device_copy(joint, own_values, own_count * sizeof(*joint));
-    transfers.push_back({plan, values, joint + own_count, sizeof(*joint)});
-    imported.bytes += plan.receive_total() * static_cast<Count>(sizeof(*joint));
+  const auto exchange = [&](const ExchangePlan& plan, const auto* values, auto* behind) {
+    transfers.push_back({plan, values, behind, sizeof(*behind)});
+    imported.bytes += plan.receive_total() * static_cast<Count>(sizeof(*behind));
   };
-  const auto exchange_field = [&](const ExchangePlan& plan, std::size_t own_count, auto field) {
-    if (field.is_there(parameters_))
-      exchange(plan, own_count, own_trees.*field.member, packed.trees().*field.member,
-               joint_->trees().*field.member);
+  const auto exchange_field = [&](const ExchangePlan& plan, std::size_t own, auto field) {
+    if (field.is_there(parameters_)) exchange(plan, packed.trees().*field.member, trees.*field.member + own);
   };
-  exchange(of_nodes, own_nodes, own_trees.links, packed.links(), joint_->links());
+  exchange(of_nodes, packed.links(), forest.links() + forest.nodes());
   cuda::let_fields::OfNodes::for_each(
-      [&](auto field, std::size_t) { exchange_field(of_nodes, own_nodes, field); });
+      [&](auto field, std::size_t) { exchange_field(of_nodes, forest.nodes(), field); });
   cuda::let_fields::OfParticles::for_each(
-      [&](auto field, std::size_t) { exchange_field(of_particles, own_particles, field); });
+      [&](auto field, std::size_t) { exchange_field(of_particles, forest.particles(), field); });
   exchange_.apply(transfers);
 }
 
@@ -250,12 +245,12 @@ void DeviceTreeExchange::place_trees(const Own& own, std::span<const LetTable> r
       particle += static_cast<std::size_t>(tree.particles);
     }
   }
-  const cuda::LeafTrees joint = joint_->trees();
-  cuda::place_roots(top_.roots(), joint.core + roots, joint.moments + roots, joint_->links() + roots,
-                    joint.node_boxes ? joint.node_boxes + roots : nullptr);
+  const cuda::LeafTrees trees = own.forest.trees();
+  cuda::place_roots(top_.roots(), trees.core + roots, trees.moments + roots, own.forest.links() + roots,
+                    trees.node_boxes ? trees.node_boxes + roots : nullptr);
 }
 
-GravityStorage::Imported DeviceTreeExchange::import(const Own& own) {
+GravityStorage::Imported DeviceTreeExchange::import(const Own& own, DeviceForest& forest) {
   GravityStorage::Imported imported;
   fault_ = nullptr;
   if (!selection_) return imported;
@@ -271,11 +266,12 @@ GravityStorage::Imported DeviceTreeExchange::import(const Own& own) {
         static_cast<Count>(bytes_of(table.covers) + bytes_of(table.cells) + bytes_of(table.trees));
   }
   const auto roots = static_cast<std::size_t>(lets.top.leaves) + 1 - places_.size();
-  joint_.emplace(parameters_, own.forest.nodes() + static_cast<std::size_t>(imported.counts.nodes) + roots,
-                 own.forest.particles() + static_cast<std::size_t>(imported.counts.particles));
-  cuda::DeviceArray<TopCell> top_cells;
-  exchange_values(own, received, sent_cells, top_cells, imported);
+  const cuda::LetArrays packed = selection_->pack(parameters_);  // before the own trees move
   selection_.reset();
+  forest.make_room(static_cast<std::size_t>(imported.counts.nodes) + roots,
+                   static_cast<std::size_t>(imported.counts.particles));
+  cuda::DeviceArray<TopCell> top_cells;
+  exchange_values(forest, packed, received, sent_cells, top_cells, imported);
   tables_[TableBytes::trees] = bytes_of(places_);
   try {
     top_.finish(lets.top, top_cells.data(), middle_of(own.domain.box));
@@ -289,8 +285,7 @@ GravityStorage::Imported DeviceTreeExchange::import(const Own& own) {
 
 cuda::WalkSources DeviceTreeExchange::sources(const Own& own) const {
   if (fault_) std::rethrow_exception(fault_);
-  const cuda::LeafTrees trees = joint_ ? joint_->trees() : own.forest.trees();
-  return cuda::WalkSources::of(trees, own.codes).below(top_.sources(), frames_.data());
+  return cuda::WalkSources::of(own.forest.trees(), own.codes).below(top_.sources(), frames_.data());
 }
 
 }  // namespace grove

@@ -40,15 +40,15 @@ class DeviceTreeExchange {
     const DeviceForest& forest;
     cuda::NodeCodes codes;
   };
-  /// Collective, and each of the next two; in this order, and then end_walk(). Adds to let and wait.
+  /// Collective, and each of the next two; in this order. Adds to let and wait.
   void publish(const Own& own, PhaseTimers& timers);
   void select(const Own& own);
-  GravityStorage::Imported import(const Own& own);
-  void end_walk() { joint_.reset(); }
+  /// forest: the own one, behind whose trees are those of others from then on, until it is updated.
+  GravityStorage::Imported import(const Own& own, DeviceForest& forest);
   /// There are other cells or owners from now on.
   void forget() { has_new_cells_ = true; }
 
-  /// What walks go through, until end_walk(). Throws what went wrong in import() on this rank alone.
+  /// What walks go through. Throws what went wrong in import() on this rank alone.
   cuda::WalkSources sources(const Own& own) const;
   const cuda::DeviceTop& top() const { return top_; }
   /// Those in the memory of the host.
@@ -61,9 +61,9 @@ class DeviceTreeExchange {
   Count leaves_in(std::span<const std::int32_t> covers) const;
   cuda::LetTargets exchange_targets(const Own& own);
   std::vector<LetTable> exchange_tables(std::vector<std::int32_t>& sent);
-  void exchange_values(const Own& own, std::span<const LetTable> received,
-                       std::span<const std::int32_t> sent_cells, cuda::DeviceArray<TopCell>& top_cells,
-                       GravityStorage::Imported& imported);
+  void exchange_values(const DeviceForest& forest, const cuda::LetArrays& packed,
+                       std::span<const LetTable> received, std::span<const std::int32_t> sent_cells,
+                       cuda::DeviceArray<TopCell>& top_cells, GravityStorage::Imported& imported);
   void place_trees(const Own& own, std::span<const LetTable> received, const NumberedLets& lets);
   void make_frames(const Own& own, const cuda::KnownRoots& roots);
 
@@ -83,11 +83,9 @@ class DeviceTreeExchange {
   std::vector<NodeCore> core_;
   std::optional<Reach> reach_;
   std::vector<LetTable> tables_out_;     ///< by rank of reach_->out()
-  std::vector<cuda::LeafPlace> places_;  ///< by known leaf, where its tree begins in own trees or joint_
+  std::vector<cuda::LeafPlace> places_;  ///< by known leaf, where its tree begins in the arrays of all
   cuda::DeviceArray<SourceFrame> frames_;
   std::optional<cuda::LetSelection> selection_;  ///< for other ranks
-  /// Sources of all known leaves where there are other ranks: the own ones, what was imported, and all roots.
-  std::optional<cuda::LetArrays> joint_;
   std::exception_ptr fault_;
 };
 
