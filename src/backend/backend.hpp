@@ -46,7 +46,7 @@ class Backend {
   /// On these particles.
   Gravity& gravity() { return gravity_; }
   /// That of these particles; nullptr: there is none.
-  Gas* gas() { return gas_; }
+  Gas* gas() { return has_gas_ ? &gas_ : nullptr; }
 
   /// Collective. grove::decompose(); the particles' order is that of the leaves after the next new trees.
   virtual Domain decompose(const DecompositionParameters& parameters, const Domain& previous,
@@ -81,17 +81,24 @@ class Backend {
                     const FieldChoice& fields = {}) = 0;
   /// Collective. Takes these in place of its own, as they were handed out; Gravity::restore() then has what
   /// else a run needs to go on.
-  virtual void replace(Particles particles) = 0;
+  void replace(Particles particles) {
+    has_gas_ = particles.has_gas;
+    take(std::move(particles));
+  }
 
  protected:
   /// gravity, gas: members of what is derived from this.
-  Backend(BackendTraits traits, Gravity& gravity, Gas* gas)
-      : traits_(std::move(traits)), gravity_(gravity), gas_(gas) {}
+  Backend(BackendTraits traits, Gravity& gravity, Gas& gas, bool has_gas)
+      : traits_(std::move(traits)), gravity_(gravity), gas_(gas), has_gas_(has_gas) {}
+
+  /// replace().
+  virtual void take(Particles particles) = 0;
 
  private:
   BackendTraits traits_;
   Gravity& gravity_;
-  Gas* gas_;
+  Gas& gas_;
+  bool has_gas_;  ///< Particles::has_gas
 };
 
 /// Bytes of device memory that this rank has used at most so far.

@@ -44,7 +44,7 @@ BackendTraits host_traits() { return {"kokkos", {75, 0, 100, false}, {2e-4, 3e-7
 
 HostBackend::HostBackend(const Communicator& comm, Particles particles, const GravityParameters& gravity,
                          const MakeTrees& make, const GasParameters& gas)
-    : Backend(host_traits(), gravity_, particles.has_gas ? &gas_ : nullptr),
+    : Backend(host_traits(), gravity_, gas_, particles.has_gas),
       comm_(comm),
       particles_(std::move(particles)),
       parameters_(gravity),

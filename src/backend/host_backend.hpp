@@ -31,9 +31,9 @@ class HostBackend : public Backend {
   AuditResult audit(const Domain& domain, Count sample, int first_active) const override;
   void show(const Prediction* to, const std::function<void(const Particles&)>& use,
             const FieldChoice& fields) override;
-  void replace(Particles particles) override { particles_ = std::move(particles); }
 
  protected:
+  void take(Particles particles) override { particles_ = std::move(particles); }
   /// Makes the storage of trees. It refers to the parameters, particles and records that it is given.
   using MakeTrees =
       std::function<std::unique_ptr<HostGravity>(const GravityParameters&, Particles&, Array<Record>&)>;

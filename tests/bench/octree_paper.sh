@@ -47,6 +47,7 @@ for order, *pair in zip(("unsorted", "Morton", "Hilbert", "the tree\x27s"), l1, 
 
 on_gpu() {
   local rope layout walk
+  nvidia-smi -L >/dev/null 2>&1 || { printf '\nThere is no GPU here.\n'; return; }
   rope=$(bench bench_rope_gpu) layout=$(bench bench_node_layout_gpu)
   if [ -z "$rope" ] || [ -z "$layout" ]; then
     printf '\nNo bench_rope_gpu and bench_node_layout_gpu near %s: built without GROVE_BENCH or GROVE_CUDA.\n' "$near"

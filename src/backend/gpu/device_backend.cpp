@@ -115,17 +115,17 @@ class DeviceBackend : public Backend {
     use(copy);
   }
 
-  void replace(Particles particles) override {
+ private:
+  void take(Particles particles) override {
     const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle(particles.has_gas));
     particles_ = DeviceParticles(particles);
     expect_trees();
     cuda::device_synchronise();
   }
 
- private:
   DeviceBackend(const Communicator& comm, RankDevices devices, const BackendChoice& choice,
                 const Particles& particles, const GravityParameters& gravity, const GasParameters& gas)
-      : Backend(traits_of(devices, gravity.tree), gravity_, particles.has_gas ? &gas_ : nullptr),
+      : Backend(traits_of(devices, gravity.tree), gravity_, gas_, particles.has_gas),
         comm_(comm),
         parameters_(gravity),
         exchange_(comm, devices.shared, choice.payload),
