@@ -1,6 +1,7 @@
 // `grove power` as the command line runs it.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -20,13 +21,14 @@ using testing::grove;
 
 class PowerCommand : public ::testing::Test {
  protected:
-  std::string write(const Units& units) {
+  Particles particles() const { return test::make_particles(comm_, test::Shape::cusp, 2000); }
+  std::string write(const Units& units) { return write(units, particles(), "set.hdf5"); }
+  std::string write(const Units& units, const Particles& particles, const std::string& name) {
     WriteOptions options;
     options.units = units;
     options.types = 0x0f;
-    write_snapshot(comm_, folder_ / "set.hdf5", test::make_particles(comm_, test::Shape::cusp, 2000),
-                   options);
-    return folder_ / "set.hdf5";
+    write_snapshot(comm_, folder_ / name, particles, options);
+    return folder_ / name;
   }
   /// The table that the command writes with these words behind it.
   std::string table(const std::string& file, std::vector<std::string> words, const std::string& name = "") {
@@ -76,6 +78,23 @@ TEST_F(PowerCommand, writes_a_table) {
   const auto without = lines(table(file, {"--box-size", "4", "--subtract-shot-noise"}, "b.csv"));
   std::istringstream(without[1]) >> k >> comma >> modes >> comma >> less;
   EXPECT_NEAR(less, power - noise, 1e-7 * power) << "nine digits are written";
+}
+
+TEST_F(PowerCommand, measures_some_types_as_if_there_were_no_others) {
+  Particles some = particles();
+  const auto all = static_cast<Count>(some.size());
+  std::vector<std::uint32_t> chosen;
+  for (std::uint32_t i = 0; i < some.size(); ++i)
+    if (some.type[i] == 1 || some.type[i] == 2) chosen.push_back(i);
+  some.reorder(chosen);
+  ASSERT_GT(comm_.sum(static_cast<Count>(some.size())), 0);
+  ASSERT_LT(comm_.sum(static_cast<Count>(some.size())), comm_.sum(all));
+  const std::vector<std::string> words{"--box-size", "4", "--mesh", "16"};
+  const std::string of_some = write(Units::dimensionless(), some, "some.hdf5"),
+                    of_all = write(Units::dimensionless());
+  EXPECT_EQ(table(of_all, {"--box-size", "4", "--mesh", "16", "--types", "1,2"}, "chosen.csv"),
+            table(of_some, words, "some.csv"));
+  EXPECT_NE(table(of_all, words, "all.csv"), table(of_some, words, "some.csv"));
 }
 
 TEST_F(PowerCommand, has_units) {
