@@ -8,7 +8,7 @@
 
 namespace grove {
 
-/// What is missing, what contradicts something else, and what would have no effect: values that are valid one
+/// Refuses missing, contradictory and useless values: values that are valid one
 /// by one, but not together. p: the parameters with all values of the entries in it. name: the file's, for
 /// messages. InputError tells the entry and what would be right.
 void check_together(const Parameters& p, const std::vector<Entry>& entries, const std::string& name);

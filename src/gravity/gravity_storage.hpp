@@ -81,7 +81,7 @@ class GravityStorage {
   /// Walks all particles again, through all that is there after walk_others(), and keeps no forces: counts
   /// of the own trees, and of the others.
   virtual std::array<WalkCounts, 2> try_walk(const GravitySetup& setup, const Domain& domain) = 0;
-  /// What came from other ranks is not needed any more.
+  /// Parts of trees of other ranks are not needed any more.
   virtual void end_walk() = 0;
 
   /// In place of all from refit() on: direct summation over the particles of all ranks. Adds to other walk.

@@ -48,7 +48,7 @@ class DeviceTreeExchange {
   /// There are other cells or owners from now on.
   void forget() { has_new_cells_ = true; }
 
-  /// What walks go through. Throws what went wrong in import() on this rank alone.
+  /// The sources of walks. Throws what went wrong in import() on this rank alone.
   cuda::WalkSources sources(const Own& own) const;
   const cuda::DeviceTop& top() const { return top_; }
   /// Those in the memory of the host.
