@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
@@ -260,16 +258,6 @@ void Simulation::agree_on_next(TreeUpdate update) {
   if (has_rungs_) rung_costs_.particles = next_particles_;
 }
 
-/// True if new cuts have to bring particles back into a periodic box. The expansion of its far images is that
-/// of places in it, or little outside. strayed: Backend::drift(), on this rank.
-bool Simulation::has_strays(double strayed) const {
-  const std::optional<Box> box = periodic_box();
-  if (!box) return false;
-  strayed = comm_.max(strayed);
-  require_no_runaway(comm_, *backend_, *box, strayed, now());
-  return strayed > box->edge / 32;
-}
-
 std::optional<Box> Simulation::periodic_box() const {
   if (!parameters_.box.periodic) return std::nullopt;
   return Box::periodic(*parameters_.box.size);
@@ -353,103 +341,6 @@ double Simulation::advance(int deepest) {
   clock_.advance(deepest);
   has_rungs_ = false;
   return strayed;
-}
-
-/// The update before the walk of the step that ends at the time of this clock. particles: by rung, of which
-/// `deepest` is the deepest one.
-Simulation::UpdatePlan Simulation::planned(const RungCounts& particles, const BlockClock& clock,
-                                           int deepest) {
-  const BlockExcess::Due due =
-      backend_->gravity().due(domain_, clock.first_active(), tuning_.chosen_by().rebuild);
-  return {tuning_.plan(particles, clock, deepest, due), due};
-}
-
-/// As it was agreed on in the step before, if there was one, but for what has to be.
-TreeUpdate Simulation::plan_update(int deepest, bool has_strays) {
-  if (!next_update_) {
-    next_update_ = planned(rung_costs_.particles, clock_, deepest);
-    next_update_->update = comm_.broadcast(next_update_->update);
-  }
-  UpdatePlan plan = *std::exchange(next_update_, std::nullopt);
-  if (has_strays) plan.update = TreeUpdate::redecompose;
-  tuning_.begin(plan.update, plan.due);
-  return plan.update;
-}
-
-/// Returns whether the evaluation that follows has to grow the trees.
-bool Simulation::carry_out(TreeUpdate update) {
-  leaves_moved_ = 0;
-  if (update == TreeUpdate::redecompose) {
-    decompose();
-    return true;
-  }
-  leaves_moved_ = leaf_moves_.move(*backend_, domain_, longest_steps(), timers_);
-  return update == TreeUpdate::rebuild &&
-         backend_->gravity().rebuild(domain_, clock_.first_active(), tuning_.chosen_by().rebuild, timers_);
-}
-
-/// Seconds of the step on the slowest rank, if tree updates are judged by measured time.
-std::optional<StepSeconds> Simulation::measured() const {
-  if (parameters_.tuning.cost == TuningCost::counted) return std::nullopt;
-  std::array<double, 2> seconds{};
-  for (const char* phase : {"decompose", "migrate", "sort", "build", "moments"})
-    seconds[0] += timers_.seconds(phase);
-  for (const char* phase : {"let", "walk"}) seconds[1] += timers_.seconds(phase);
-  comm_.max(std::span<double>(seconds));
-  return StepSeconds{seconds[0], seconds[1]};
-}
-
-void Simulation::decompose() {
-  DecompositionReport report;
-  const bool is_first = domain_.cells.empty();
-  DecompositionParameters parameters = parameters_.decomposition;
-  parameters.epoch = static_cast<std::uint32_t>(steps_done_ / steps_of_epoch);
-  parameters.speeds = leaf_moves_.speeds();
-  if (const auto box = periodic_box()) backend_->wrap(*box);
-  before_cuts_.emplace(
-      BeforeCuts{ExchangeGuard(comm_, *backend_), is_first ? std::nullopt : std::optional(domain_.box)});
-  try {
-    domain_ = backend_->decompose(parameters, domain_, report);
-  } catch (const Agreed<InputError>&) {
-    if (!is_first) require_finite_positions(comm_, *backend_, now());  // no fault of the input
-    throw;
-  }
-  leaf_moves_.decomposed(longest_steps());
-  const PhaseTimers::Cost migrate = report.timers.cost("migrate"), sort = report.sort(),
-                          wait = report.timers.cost("wait");
-  timers_.add("migrate", migrate);
-  timers_.add("sort", sort);
-  timers_.add("wait", wait);
-  timers_.add("decompose", report.timers.cost("total") - migrate - sort - wait);
-}
-
-void Simulation::evaluate_forces(EvaluationPlan plan) {
-  Gas* const gas = backend_->gas();
-  const auto ends = std::move(plan.closes);
-  plan.closes = [&](JointReduction& joint, bool is_finite) {
-    if (before_cuts_) before_cuts_->particles.join(joint);
-    if (ends && !gas) ends(joint, is_finite);
-  };
-  backend_->gravity().set_softening(parameters_.softening(clock_.scale_factor()));
-  forces_ = backend_->gravity().evaluate(domain_, plan, timers_);
-  if (const auto before = std::exchange(before_cuts_, std::nullopt)) {
-    before->particles.require_same("a decomposition");
-    if (before->box) require_no_runaway(comm_, *backend_, *before->box, domain_.box.edge, now());
-  }
-  require_finite(comm_, *backend_, forces_.not_finite, now());
-  if (!gas) return;
-  // Before the first step all are synchronised.
-  evaluate_gas(*gas, plan.first_active, ends ? clock_.inside(true).since_middle : RungTable{});
-  if (!ends) return;
-  JointReduction joint;
-  ends(joint, true);
-  joint.apply(comm_);
-}
-
-/// Adds what gas does to itself to the forces of gravity, of which it needs the trees.
-void Simulation::evaluate_gas(Gas& gas, int first_active, const RungTable& since_middle) {
-  const auto timer = timers_.time("gas");
-  require_finite(comm_, *backend_, comm_.sum(gas.evaluate(domain_, first_active, since_middle)), now());
 }
 
 }  // namespace grove
