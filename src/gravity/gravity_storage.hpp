@@ -15,6 +15,7 @@
 #include "kernels/math/block_steps.hpp"
 #include "kernels/math/opening.hpp"
 #include "kernels/math/potentials.hpp"
+#include "let/let_keeping.hpp"
 #include "let/let_message.hpp"
 
 namespace grove {
@@ -29,9 +30,16 @@ struct GravitySetup {
 };
 
 /// How the parts of trees that ranks send each other are selected. kept: they may be those of an earlier
-/// walk, selected with room for drift; a GPU does not keep any. exact: for this walk, which finds all that it
-/// opens. again: exact, after a walk with kept ones lacked something.
+/// walk, selected with room for drift. exact: for this walk, which finds all that it opens. again: exact,
+/// after a walk with kept ones lacked something.
 enum class Selections { kept, exact, again };
+
+/// What this wants of LetKeeping. Forces that stand in for others have other tolerances.
+inline LetKeeping::Wish wish_of(Selections selections, const GravitySetup& setup) {
+  if (selections == Selections::again) return LetKeeping::Wish::again;
+  return selections == Selections::kept && !setup.stands_in ? LetKeeping::Wish::keep
+                                                            : LetKeeping::Wish::exact;
+}
 
 /// The particles of this rank and their trees, in the memory of the host or of a GPU: the passes that
 /// Gravity::evaluate() is made of, in the order in which they come there. All are collective. Errors of one

@@ -8,17 +8,6 @@
 #include "let/drift_room.hpp"
 
 namespace grove {
-namespace {
-
-constexpr std::size_t most_kept_rungs = 3;
-/// Groups do not grow by more than their size before trees are renewed.
-constexpr float most_room = 1;
-constexpr int most_walks = 1 << 20;
-/// Selections that are renewed so much more often than they are used are given up until trees are new.
-constexpr int most_in_vain = 1;
-
-}  // namespace
-
 void TreeExchange::publish(const Own& own, int first_active, Selections selections, PhaseTimers& timers) {
   std::vector<CoverNotice> mine;
   tables_ = {};
@@ -33,18 +22,13 @@ void TreeExchange::publish(const Own& own, int first_active, Selections selectio
     for (std::int32_t i = 0; i < own.forest.leaves(); ++i) roots.push_back(own.forest.root(i));
     top_.begin(known_.cells, own.domain.first_leaf[static_cast<std::size_t>(comm_.rank())], roots, walk.units,
                rule);
-    if (selections == Selections::again) {
-      keeping_.room = std::clamp(2 * keeping_.room, -most_room, most_room);
-      give_up(first_active);
-    }
-    keeps_ = selections == Selections::kept && !own.setup.stands_in && may_keep(first_active);
-    if (selections != Selections::again) ++now_->walks;
+    keeps_ = keeping_.begin(first_active, wish_of(selections, own.setup));
     if (!keeps_) now_->told.reset();
     has_told = now_->told.has_value();
     const ToldTargets::Now groups{own.forest, own.particles, own.domain.leaf_begin, rule,
                                   to_walk_acceleration(1, walk.gravity.gravitational_constant, walk.units)};
     const bool holds = has_told && now_->told->hold(groups);
-    if (keeps_ && !has_told) now_->told.emplace(groups, first_active, keeping_.room);
+    if (keeps_ && !has_told) now_->told.emplace(groups, first_active, keeping_.room());
     mine = notices(own, holds);
   }
   const std::vector<CoverNotice> all = gather(mine, timers);
@@ -56,50 +40,15 @@ void TreeExchange::publish(const Own& own, int first_active, Selections selectio
   is_kept_ = has_told && std::all_of(all.begin(), all.end(), [](const auto& notice) { return notice.holds; });
   if (!is_kept_) {
     now_->reach.emplace(known_, top_.view(), wanted_, own.setup.walk.units.length,
-                        keeps_ ? keeping_.room / 2 : 0.F, comm_.rank(), own.setup.walk.gravity.images);
+                        keeps_ ? keeping_.room() / 2 : 0.F, comm_.rank(), own.setup.walk.gravity.images);
     send_targets(own.forest);
   }
-  count_kept(first_active);
+  if (const auto freed = keeping_.end(is_kept_)) of_rung_.erase(*freed);
   tables_[TableBytes::cells] = bytes_of(known_.pruned, known_.cover);
   tables_[TableBytes::runs] = bytes_of(known_.first_cover);
   tables_[TableBytes::notices] = bytes_of(all, wanted_);
   tables_[TableBytes::top_tree] = top_.bytes();
   tables_[TableBytes::search] = now_->reach->bytes();
-}
-
-/// True if selections for walks from this rung on are to be kept, the same on all ranks.
-bool TreeExchange::may_keep(int first_active) const {
-  const auto before = walks_before_.find(first_active);
-  const int walks = std::max(now_->walks, before == walks_before_.end() ? 0 : before->second);
-  const auto least = least_walks_.find(first_active);
-  if (walks < (least == least_walks_.end() ? keeping_.least_walks : least->second) || now_->is_given_up)
-    return false;
-  const auto is_deeper = [&](const auto& other) { return other.first > first_active && other.second.told; };
-  return static_cast<std::size_t>(std::count_if(of_rung_.begin(), of_rung_.end(), is_deeper)) <
-         most_kept_rungs;
-}
-
-/// Until trees are new, and those after them must see more walks from this rung on.
-void TreeExchange::give_up(int first_active) {
-  if (std::exchange(now_->is_given_up, true)) return;
-  int& least = least_walks_.try_emplace(first_active, keeping_.least_walks).first->second;
-  least = std::min(2 * least, most_walks);
-}
-
-/// Counts this exchange, and frees selections that are not to be kept any more.
-void TreeExchange::count_kept(int first_active) {
-  ++(is_kept_ ? counts_.kept : keeps_ ? counts_.with_room : counts_.exact);
-  if (!keeps_) return;
-  ++(is_kept_ ? now_->used : now_->renewed);
-  if (now_->renewed > now_->used + most_in_vain) give_up(first_active);
-  const auto kept = std::count_if(of_rung_.begin(), of_rung_.end(),
-                                  [](const auto& other) { return other.second.told.has_value(); });
-  if (static_cast<std::size_t>(kept) <= most_kept_rungs) return;
-  const auto lowest = std::find_if(of_rung_.begin(), of_rung_.end(),
-                                   [](const auto& other) { return other.second.told.has_value(); });
-  lowest->second.told.reset();
-  lowest->second.sent = {};
-  lowest->second.received = {};
 }
 
 /// What all ranks are to know of the own covers.
@@ -159,7 +108,7 @@ void TreeExchange::select(const GravitySetup& setup, const Forest& forest) {
 
 void TreeExchange::select_anew(const GravitySetup& setup, const Forest& forest) {
   const std::vector<Message> received = exchange_->finish();
-  const DriftRoom room = keeps_ ? DriftRoom{keeping_.room / 2, now_->told->drift()} : DriftRoom{};
+  const DriftRoom room = keeps_ ? DriftRoom{keeping_.room() / 2, now_->told->drift()} : DriftRoom{};
   std::vector<Message> straight, routed;
   std::size_t next = 0, most_bytes = 0;
   now_->sent.clear();
@@ -268,9 +217,7 @@ void TreeExchange::end_walk() {
 }
 
 void TreeExchange::forget() {
-  if (of_rung_.empty()) return;
-  walks_before_.clear();
-  for (const auto& [rung, of_rung] : of_rung_) walks_before_[rung] = of_rung.walks;
+  keeping_.forget();
   of_rung_.clear();
   now_ = nullptr;
 }

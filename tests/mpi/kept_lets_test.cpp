@@ -39,13 +39,13 @@ Particles make_clumps() {
 /// The rungs that steps begin with, in the order of block steps.
 constexpr int ruler[] = {0, 3, 2, 3, 1, 3, 2, 3, 0, 3, 2, 3, 1, 3, 2, 3, 0};
 
-constexpr TreeExchange::Keeping never{0, 1000}, always{0.125F, 1}, too_little{-0.5F, 1};
+constexpr LetKeeping::Rule never{0, 1000}, always{0.125F, 1}, too_little{-0.5F, 1};
 
 struct Outcome {
   std::vector<std::uint64_t> hashes;  ///< of all forces, after each step
   std::vector<Count> interactions;
   std::vector<int> closed;  ///< how often a step was closed for good
-  TreeExchange::Counts exchanges;
+  LetKeeping::Counts exchanges;
   std::uint64_t most_messages = 0, most_collectives = 0;  ///< of the steps in which values alone travelled
 };
 
@@ -61,12 +61,12 @@ void step(const Communicator& comm, SharedDomain& shared, HostForces& forces, do
     together = is_there ? 1 : 0;
     joint.sum(together);
   };
-  const int kept = forces.storage.exchange().counts().kept;
+  const int kept = forces.storage.exchange().keeping().counts().kept;
   const Activity before = activity();
   const ForceReport report =
       forces.evaluate(shared.domain, {.grows = false, .first_active = rung, .closes = closes});
   const Activity made = activity() - before;
-  if (forces.storage.exchange().counts().kept > kept && rung > 0) {
+  if (forces.storage.exchange().keeping().counts().kept > kept && rung > 0) {
     outcome.most_messages = std::max(outcome.most_messages, made.messages);
     outcome.most_collectives = std::max(outcome.most_collectives, made.collectives);
   }
@@ -79,17 +79,17 @@ void step(const Communicator& comm, SharedDomain& shared, HostForces& forces, do
 
 /// Twice new trees and the steps of the ruler.
 Outcome evolve(const Communicator& comm, const GravityParameters& parameters, double drift,
-               TreeExchange::Keeping keeping, int least_routed = 100) {
+               LetKeeping::Rule keeping, int least_routed = 100) {
   SharedDomain shared = share_out(comm, make_clumps(), 128);
   HostForces forces(comm, parameters, shared.particles);
-  forces.storage.exchange().set_keeping(keeping);
+  forces.storage.exchange().keeping().set_rule(keeping);
   forces.storage.exchange().set_least_routed(least_routed);
   Outcome outcome;
   for (int trees = 0; trees < 2; ++trees) {
     forces.evaluate(shared.domain);
     for (const int rung : ruler) step(comm, shared, forces, drift, rung, outcome);
   }
-  outcome.exchanges = forces.storage.exchange().counts();
+  outcome.exchanges = forces.storage.exchange().keeping().counts();
   return outcome;
 }
 
@@ -143,7 +143,7 @@ TEST_P(KeptLets, give_the_same_bits_with_less_said) {
 /// What is for far ranks goes over others.
 TEST_P(KeptLets, may_be_routed) {
   constexpr double drift = 1e-6;
-  for (const TreeExchange::Keeping& keeping : {always, never, too_little})
+  for (const LetKeeping::Rule& keeping : {always, never, too_little})
     expect_right(evolve(comm_, parameters_, drift, keeping, 2), drift);
 }
 
@@ -176,17 +176,17 @@ INSTANTIATE_TEST_SUITE_P(Kinds, KeptLets,
 class KeepingHost : public HostBackend {
  public:
   KeepingHost(const Communicator& comm, Particles own, const GravityParameters& gravity,
-              TreeExchange::Keeping keeping)
+              LetKeeping::Rule keeping)
       : HostBackend(comm, std::move(own), gravity,
                     [&](const GravityParameters& parameters, Particles& particles, Array<Record>& records) {
                       auto trees = std::make_unique<HostGravity>(comm, parameters, particles, records);
-                      trees->exchange().set_keeping(keeping);
+                      trees->exchange().keeping().set_rule(keeping);
                       return trees;
                     }) {}
 };
 
 /// The particles of a small merger at the end of some block steps in which trees are old.
-Particles merged(const Communicator& comm, TreeExchange::Keeping keeping) {
+Particles merged(const Communicator& comm, LetKeeping::Rule keeping) {
   const Parameters parameters = parse_parameters(
       "units: {system: none}\n"
       "initial_conditions: {model: merger}\n"
@@ -208,7 +208,7 @@ Particles merged(const Communicator& comm, TreeExchange::Keeping keeping) {
 TEST(KeptLetsOfARun, leave_its_end_as_it_is) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
   const Particles expected = merged(alone, never);
-  for (const TreeExchange::Keeping& keeping : {never, always, too_little})
+  for (const LetKeeping::Rule& keeping : {never, always, too_little})
     testing::expect_same(merged(comm, keeping), expected);
 }
 

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <map>
+#include <optional>
+
+namespace grove {
+
+/// When selections of locally essential trees are kept from one walk to the next. All ranks decide alike.
+///
+/// Where trees keep their shape for long it pays. The first walks from some rung on through new trees get
+/// what they open. Then, or at once if the trees before have lived that long, ranks select with room for
+/// drift. Walks after that get the values of the same cells, nodes and particles alone: nobody says what he
+/// wants, and all lengths are known. If active groups have left what was told of them, all ranks select anew,
+/// with more room where that was. What nodes have grown beyond, walks find (OpensPruned), and then ranks
+/// exchange exactly what walks open. Selections of three rungs at most are kept, the deepest ones, which most
+/// steps are of.
+class LetKeeping {
+ public:
+  struct Rule {
+    /// For the drift of particles, over the size of groups (ToldTargets). Less than zero, in tests: too
+    /// little.
+    float room = 0.125F;
+    /// From some rung on, through trees of one shape. What is selected with room is half as much again, so a
+    /// few walks are not worth it. Twice as many each time that selections of a rung are given up, as too
+    /// many groups leave their room.
+    int least_walks = 4;
+  };
+  /// From the next exchange on. The same on all ranks.
+  void set_rule(Rule rule) { rule_ = rule; }
+  /// For the drift of groups; the radii of cells have half of it.
+  float room() const { return rule_.room; }
+
+  /// How often ranks have exchanged trees: exactly what walks open; selected with room for drift; or the
+  /// values of selections of before.
+  struct Counts {
+    int exact = 0, with_room = 0, kept = 0;
+  };
+  const Counts& counts() const { return counts_; }
+
+  enum class Wish { keep, exact, again };  ///< again: after a walk with kept selections lacked something
+  /// Begins an exchange for walks from a rung on. Returns whether selections are to have room for drift.
+  bool begin(int first_active, Wish wish);
+  /// After begin(): whether selections with room, for walks from this rung on, are there.
+  bool has_room() const { return now_->has_room; }
+  /// Ends the exchange. is_kept: values alone have travelled. Returns a rung whose selections are to be
+  /// freed.
+  std::optional<int> end(bool is_kept);
+  /// The trees have other shapes or owners from now on.
+  void forget();
+
+ private:
+  struct OfRung {
+    int walks = 0;              ///< since trees were new
+    int renewed = 0, used = 0;  ///< selections since
+    bool is_given_up = false;
+    bool has_room = false;  ///< selections are kept
+  };
+  bool may_keep(int first_active) const;
+  void give_up(int first_active);
+
+  Rule rule_;
+  Counts counts_;
+  std::map<int, OfRung> of_rung_;
+  std::map<int, int> walks_before_;  ///< from each rung on, through the trees before
+  std::map<int, int> least_walks_;   ///< from each rung on that selections were given up of
+  int first_active_ = 0;
+  OfRung* now_ = nullptr;
+  bool keeps_ = false;
+};
+
+}  // namespace grove
