@@ -60,7 +60,7 @@ struct FarField {
   GROVE_HOST_DEVICE FarForce at(const Vec3d& x) const {
     const Harmonics<order> r = regular_harmonics<order>(x);
     double sum = 0, along_z = 0;
-    Complex across{0, 0};
+    DeviceComplex across{0, 0};
     for (int l = 0; l <= order; ++l) {
       sum += (r(l, 0) * local(l, 0)).re;
       for (int m = 1; m <= l; ++m) sum += 2 * (r(l, m).conjugate() * local(l, m)).re;
@@ -69,7 +69,7 @@ struct FarField {
       along_z += (r(l, 0) * local(l + 1, 0)).re;
       across += r(l, 0) * local(l + 1, 1);
       for (int m = 1; m <= l; ++m) {
-        const Complex mirrored = r(l, m).conjugate();
+        const DeviceComplex mirrored = r(l, m).conjugate();
         along_z += 2 * (mirrored * local(l + 1, m)).re;
         across += mirrored * local(l + 1, m + 1) - (mirrored * local(l + 1, m - 1)).conjugate();
       }

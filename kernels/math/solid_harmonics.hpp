@@ -6,41 +6,43 @@
 namespace grove {
 
 /// A complex number that devices know, too.
-struct Complex {
+struct DeviceComplex {
   double re = 0, im = 0;
 
-  GROVE_HOST_DEVICE Complex& operator+=(const Complex& o) {
+  GROVE_HOST_DEVICE DeviceComplex& operator+=(const DeviceComplex& o) {
     re += o.re;
     im += o.im;
     return *this;
   }
-  GROVE_HOST_DEVICE friend Complex operator+(const Complex& a, const Complex& b) {
+  GROVE_HOST_DEVICE friend DeviceComplex operator+(const DeviceComplex& a, const DeviceComplex& b) {
     return {a.re + b.re, a.im + b.im};
   }
-  GROVE_HOST_DEVICE friend Complex operator-(const Complex& a, const Complex& b) {
+  GROVE_HOST_DEVICE friend DeviceComplex operator-(const DeviceComplex& a, const DeviceComplex& b) {
     return {a.re - b.re, a.im - b.im};
   }
-  GROVE_HOST_DEVICE friend Complex operator*(const Complex& a, const Complex& b) {
+  GROVE_HOST_DEVICE friend DeviceComplex operator*(const DeviceComplex& a, const DeviceComplex& b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
   }
-  GROVE_HOST_DEVICE friend Complex operator*(double s, const Complex& a) { return {s * a.re, s * a.im}; }
-  GROVE_HOST_DEVICE Complex conjugate() const { return {re, -im}; }
+  GROVE_HOST_DEVICE friend DeviceComplex operator*(double s, const DeviceComplex& a) {
+    return {s * a.re, s * a.im};
+  }
+  GROVE_HOST_DEVICE DeviceComplex conjugate() const { return {re, -im}; }
 };
 
 /// Numbers f_lm of l <= order, 0 <= m <= l. Those of m < 0 follow: f_l,-m = (-1)^m f_lm*.
 template <int order>
 struct Harmonics {
   static constexpr int size = (order + 1) * (order + 2) / 2;
-  Complex of[size];
+  DeviceComplex of[size];
 
   GROVE_HOST_DEVICE static constexpr int index(int l, int m) { return l * (l + 1) / 2 + m; }
-  GROVE_HOST_DEVICE Complex& operator()(int l, int m) { return of[index(l, m)]; }
-  GROVE_HOST_DEVICE const Complex& operator()(int l, int m) const { return of[index(l, m)]; }
+  GROVE_HOST_DEVICE DeviceComplex& operator()(int l, int m) { return of[index(l, m)]; }
+  GROVE_HOST_DEVICE const DeviceComplex& operator()(int l, int m) const { return of[index(l, m)]; }
   /// Any m, |m| <= l.
-  GROVE_HOST_DEVICE Complex at(int l, int m) const {
+  GROVE_HOST_DEVICE DeviceComplex at(int l, int m) const {
     if (m >= 0) return (*this)(l, m);
-    const Complex mirrored = (*this)(l, -m).conjugate();
-    return m % 2 == 0 ? mirrored : Complex{-mirrored.re, -mirrored.im};
+    const DeviceComplex mirrored = (*this)(l, -m).conjugate();
+    return m % 2 == 0 ? mirrored : DeviceComplex{-mirrored.re, -mirrored.im};
   }
 };
 
@@ -50,14 +52,14 @@ template <int order>
 GROVE_HOST_DEVICE Harmonics<order> regular_harmonics(const Vec3d& r) {
   Harmonics<order> result;
   const double r2 = norm2(r);
-  Complex sectoral{1, 0};  // R_mm
+  DeviceComplex sectoral{1, 0};  // R_mm
   for (int m = 0; m <= order; ++m) {
-    if (m > 0) sectoral = (0.5 / m) * (sectoral * Complex{r.x, r.y});
-    Complex below{0, 0}, here = sectoral;
+    if (m > 0) sectoral = (0.5 / m) * (sectoral * DeviceComplex{r.x, r.y});
+    DeviceComplex below{0, 0}, here = sectoral;
     result(m, m) = here;
     for (int l = m + 1; l <= order; ++l) {
       const double scale = 1.0 / ((l + m) * (l - m));
-      const Complex above = (scale * (2 * l - 1) * r.z) * here - (scale * r2) * below;
+      const DeviceComplex above = (scale * (2 * l - 1) * r.z) * here - (scale * r2) * below;
       below = here;
       here = above;
       result(l, m) = here;

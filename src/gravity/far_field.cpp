@@ -14,9 +14,9 @@ using Sums = std::array<std::array<double, all_columns>, all_rows>;
 /// sum over the corners of a cube leaves.
 void add_irregular(const Vec3d& n, double weight, Sums& sums) {
   const double inverse2 = 1 / norm2(n);
-  Complex sectoral{std::sqrt(inverse2), 0};  // S_mm
+  DeviceComplex sectoral{std::sqrt(inverse2), 0};  // S_mm
   for (int m = 0; m <= LatticeSums::largest; ++m) {
-    if (m > 0) sectoral = ((2 * m - 1) * inverse2) * (sectoral * Complex{n.x, n.y});
+    if (m > 0) sectoral = ((2 * m - 1) * inverse2) * (sectoral * DeviceComplex{n.x, n.y});
     if (m % 4 != 0) continue;
     double below = 0, here = sectoral.re;
     for (int l = m; l <= LatticeSums::largest; ++l) {

@@ -24,10 +24,8 @@ template BoxMoments<far_moments> box_moments(const Communicator&, const Particle
 template BoxMoments<audit_far_moments> box_moments(const Communicator&, const Particles&, const Domain&,
                                                    const FarUnits&);
 
-void add_far_images(const Communicator& comm, Particles& particles, const Domain& domain,
-                    const GravityParameters& gravity, int first_active) {
-  const FarUnits units(gravity);
-  const auto field = far_field(box_moments<far_moments>(comm, particles, domain, units));
+void add_far_images(const FarField<far_order>& field, const FarUnits& units, Particles& particles,
+                    int first_active) {
   host_loop("Grove::gravity::far images", particles.size(), [&](std::size_t i) {
     if (particles.rung[i] < first_active) return;
     const DirectForce far = units.force(field, particles.position[i]);

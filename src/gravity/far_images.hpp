@@ -27,9 +27,9 @@ template <int order>
 BoxMoments<order> box_moments(const Communicator& comm, const Particles& particles, const Domain& domain,
                               const FarUnits& units);
 
-/// Adds what they do to the particles on these rungs. Collective. Cost: two passes over the particles.
-void add_far_images(const Communicator& comm, Particles& particles, const Domain& domain,
-                    const GravityParameters& gravity, int first_active);
+/// Adds what they do to the particles on these rungs. Cost: a pass over the particles.
+void add_far_images(const FarField<far_order>& field, const FarUnits& units, Particles& particles,
+                    int first_active);
 /// Adds what they do to targets, to the order of audits.
 void add_far_images(const BoxMoments<audit_far_moments>& box, const FarUnits& units,
                     std::span<const DirectTarget> targets, std::span<DirectForce> forces);

@@ -42,7 +42,11 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
   report.median_acceleration = setup_.median_acceleration;
   report.stands_in = setup_.stands_in;
 
-  std::string fault;
+  if (parameters_.self_gravity && !parameters_.images.are_open()) {
+    const auto timer = timers.time("moments");
+    storage_.find_far_images(domain);
+  }
+  std::exception_ptr fault;  // of this rank alone
   const bool is_direct = parameters_.is_direct(setup_.particles) ||
                          (setup_.stands_in && parameters_.first == FirstForces::direct);
   bool is_complete = true;
@@ -52,25 +56,27 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
     const auto timer = timers.time("walk");
     storage_.sum_directly(setup_, domain, plan.first_active, timers);
   } else {
-    fault = storage_.refit(setup_, domain, plan.first_active, agrees, timers);
+    const std::string lost = storage_.refit(setup_, domain, plan.first_active, agrees, timers);
+    if (!lost.empty()) fault = std::make_exception_ptr(InputError(lost));
     // Trials of groups go through what was sent, again and again.
     const Selections selections = tunes_groups(plan) ? Selections::exact : Selections::kept;
-    is_complete = walk(domain, plan, selections, report, timers);
+    is_complete = walk(domain, plan, selections, fault, report, timers);
   }
-  JointReduction joint = take_forces(domain, plan, is_direct, is_complete, report, timers);
-  int is_at_fault = fault.empty() ? 0 : 1;
+  JointReduction joint = take_forces(domain, plan, is_direct, is_complete && !fault, report, timers);
+  int is_at_fault = fault ? 1 : 0;
   if (!add_over_ranks(joint, is_complete, is_at_fault, report, timers)) {
     if (is_complete) {
       exchange_again(domain, timers);
     } else {
-      walk(domain, plan, Selections::again, report, timers);
-      joint = take_forces(domain, plan, is_direct, true, report, timers);
+      walk(domain, plan, Selections::again, fault, report, timers);
+      joint = take_forces(domain, plan, is_direct, !fault, report, timers);
+      is_at_fault = fault ? 1 : 0;
     }
     add_over_ranks(joint, true, is_at_fault, report, timers);
   }
   if (is_at_fault > 0)
     comm_.together([&] {
-      if (!fault.empty()) throw InputError(fault);
+      if (fault) std::rethrow_exception(fault);
     });
   return report;
 }
@@ -81,7 +87,7 @@ JointReduction Gravity::take_forces(const Domain& domain, const EvaluationPlan& 
                                     bool is_complete, ForceReport& report, PhaseTimers& timers) {
   if (is_complete && parameters_.self_gravity && !parameters_.images.are_open()) {
     const auto timer = timers.time("walk");
-    storage_.add_far_images(domain, plan.first_active);
+    storage_.add_far_images(plan.first_active);
   }
   if (is_complete) {
     const auto timer = timers.time("advance");
@@ -126,9 +132,9 @@ GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
 }
 
 /// Lets all trees act on the active particles. The own ones act while those of others are under way. False
-/// if kept selections lack something.
+/// if kept selections lack something. fault (out): what else is wrong on this rank.
 bool Gravity::walk(const Domain& domain, const EvaluationPlan& plan, Selections selections,
-                   ForceReport& report, PhaseTimers& timers) {
+                   std::exception_ptr& fault, ForceReport& report, PhaseTimers& timers) {
   const auto walked = [&] { return timers.seconds("own walk") + timers.seconds("other walk"); };
   const double walked_before = walked();
   if (parameters_.splits_groups()) {
@@ -159,8 +165,10 @@ bool Gravity::walk(const Domain& domain, const EvaluationPlan& plan, Selections 
     const auto timer = timers.time("walk");
     report.interactions += storage_.walk_others(setup_, domain, timers);
   } catch (const OpensPruned&) {
-    if (selections != Selections::kept) throw;
-    is_complete = false;
+    is_complete = selections != Selections::kept;
+    if (is_complete) fault = std::current_exception();
+  } catch (const std::exception&) {
+    fault = std::current_exception();
   }
   report.own.seconds = walked() - walked_before;
   if (tunes_groups(plan)) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -80,8 +81,8 @@ class Gravity {
 
  private:
   GravitySetup agree_on_setup(const Domain& domain) const;
-  bool walk(const Domain& domain, const EvaluationPlan& plan, Selections selections, ForceReport& report,
-            PhaseTimers& timers);
+  bool walk(const Domain& domain, const EvaluationPlan& plan, Selections selections,
+            std::exception_ptr& fault, ForceReport& report, PhaseTimers& timers);
   void exchange_again(const Domain& domain, PhaseTimers& timers);
   JointReduction take_forces(const Domain& domain, const EvaluationPlan& plan, bool is_direct,
                              bool is_complete, ForceReport& report, PhaseTimers& timers);

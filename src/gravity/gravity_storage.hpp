@@ -83,8 +83,9 @@ class GravityStorage {
     Count bytes = 0;
   };
   virtual Imported import(const GravitySetup& setup, const Domain& domain) = 0;
-  /// Lets the cells above and the trees of other leaves act. Adds to own walk (GPU) and other walk. Throws
-  /// OpensPruned if selections were kept and something is missing: then nothing of the forces counts.
+  /// Lets the cells above and the trees of other leaves act. Adds to own walk (GPU) and other walk. Not
+  /// collective: throws what is wrong on this rank alone, OpensPruned if selections lack something; then
+  /// nothing of its forces counts.
   virtual WalkCounts walk_others(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) = 0;
   /// Walks all particles again, through all that is there after walk_others(), and keeps no forces: counts
   /// of the own trees, and of the others.
@@ -99,9 +100,11 @@ class GravityStorage {
   /// In place of that where particles do not attract each other.
   virtual void set_no_forces(int first_active) = 0;
 
-  /// In a periodic box: adds the gravity of the images that no walk and no direct sum sees
-  /// (kernels/math/far_images.hpp). Collective.
-  virtual void add_far_images(const Domain& domain, int first_active) = 0;
+  /// In a periodic box: finds what those images do that no walk and no direct sum sees
+  /// (kernels/math/far_images.hpp), of the particles' present places.
+  virtual void find_far_images(const Domain& domain) = 0;
+  /// Adds that to the new forces. Not collective.
+  virtual void add_far_images(int first_active) = 0;
 
   /// Counts of the active particles of this rank.
   struct Remembered {

@@ -115,8 +115,12 @@ void HostGravity::set_no_forces(int first_active) {
   }
 }
 
-void HostGravity::add_far_images(const Domain& domain, int first_active) {
-  grove::add_far_images(comm_, particles_, domain, parameters_, first_active);
+void HostGravity::find_far_images(const Domain& domain) {
+  far_field_ = far_field(box_moments<far_moments>(comm_, particles_, domain, FarUnits(parameters_)));
+}
+
+void HostGravity::add_far_images(int first_active) {
+  grove::add_far_images(*far_field_, FarUnits(parameters_), particles_, first_active);
 }
 
 GravityStorage::Remembered HostGravity::remember(const GravitySetup&, const Domain&, int first_active, bool) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "forest/forest.hpp"
 #include "gravity/gravity_storage.hpp"
 #include "gravity/tree_exchange.hpp"
+#include "kernels/math/far_images.hpp"
 #include "kernels/math/record.hpp"
 #include "particles/particles.hpp"
 
@@ -46,7 +48,8 @@ class HostGravity : public GravityStorage {
   void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
                     PhaseTimers& timers) override;
   void set_no_forces(int first_active) override;
-  void add_far_images(const Domain& domain, int first_active) override;
+  void find_far_images(const Domain& domain) override;
+  void add_far_images(int first_active) override;
   Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
                       bool walked) override;
   void set_external(std::vector<ExternalPotential> potentials) override { external_ = std::move(potentials); }
@@ -78,6 +81,7 @@ class HostGravity : public GravityStorage {
   std::vector<ExternalPotential> external_;
   Forest forest_;
   TreeExchange exchange_{comm_};
+  std::optional<FarField<far_order>> far_field_;
   int first_active_ = 0;   ///< of the walk
   Forest::OwnLeaves own_;  ///< during a walk
 };

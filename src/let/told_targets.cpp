@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "kernels/math/leaf_bodies.hpp"
+#include "kernels/math/told_bounds.hpp"
 
 namespace grove {
 namespace {
@@ -11,17 +12,8 @@ namespace {
 /// Half the longest side of a group's box, in the mean; 0 of no groups.
 float mean_size(const TargetLeaf& leaf) {
   float sum = 0;
-  for (std::int32_t g = 0; g < leaf.group_count; ++g) {
-    const Vec3f side = leaf.groups[g].bounds.high - leaf.groups[g].bounds.low;
-    sum += std::max({side.x, side.y, side.z}) / 2;
-  }
+  for (std::int32_t g = 0; g < leaf.group_count; ++g) sum += half_size(leaf.groups[g].bounds);
   return leaf.group_count > 0 ? sum / static_cast<float>(leaf.group_count) : 0;
-}
-
-bool is_within(const TargetBounds& inner, const TargetBounds& outer) {
-  for (int axis = 0; axis < 3; ++axis)
-    if (!(inner.low[axis] >= outer.low[axis] && inner.high[axis] <= outer.high[axis])) return false;
-  return inner.inverse_tolerance <= outer.inverse_tolerance;
 }
 
 }  // namespace
@@ -66,12 +58,8 @@ LeafTargets ToldTargets::with_room(const Now& now, std::int32_t leaf) const {
     if (may_be_active) widen(told.bounds, group.bounds.low, group.bounds.high);
   }
   if (told.are_none()) return told;
-  const float tolerance = now.rule.inverse_tolerance(static_cast<float>(least * now.per_acceleration));
-  told.bounds.inverse_tolerance = tolerance * (1 + std::max(room_, 0.F));
-  for (int axis = 0; axis < 3; ++axis) {
-    told.bounds.low[axis] -= drift_[l];
-    told.bounds.high[axis] += drift_[l];
-  }
+  told.bounds = grove::with_room(told.bounds, now.rule, static_cast<float>(least * now.per_acceleration),
+                                 room_, drift_[l]);
   return told;
 }
 

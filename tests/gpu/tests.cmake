@@ -22,6 +22,8 @@ if(GROVE_HAS_CUDA)
   grove_test(neighbours_gpu gpu/neighbours_gpu_test.cpp support/neighbour_sets.cu LINK grove::gas_gpu RANKS 1 2 3 7 LABELS gpu)
   grove_test(gas_gpu gpu/gas_gpu_test.cpp LINK grove_test_runs grove::decomposition_gpu RANKS 1 2 3 7 LABELS gpu)
   grove_test(external_gpu gpu/external_gpu_test.cpp LINK grove_test_runs grove::decomposition_gpu RANKS 1 3 LABELS gpu)
+  grove_test(kept_lets_gpu gpu/kept_lets_gpu_test.cpp LINK grove_test_runs
+             grove::decomposition_gpu grove::gravity_gpu RANKS 1 2 3 LABELS gpu)
   grove_test(leaf_moves_gpu gpu/leaf_moves_gpu_test.cpp LINK grove_test_runs
              grove::decomposition_gpu RANKS 1 2 3 4 7 LABELS gpu)
   grove_test(step_budgets_gpu gpu/step_budgets_gpu_test.cpp LINK grove_test_runs grove::decomposition_gpu

@@ -5,6 +5,7 @@
 
 #include "base/activity.hpp"
 #include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/staging.cuh"
 #include "kernels/cuda/device/streams.cuh"
 
 namespace grove::cuda {
@@ -105,14 +106,23 @@ void device_free(void* memory) noexcept {
 }
 
 void device_upload(void* device, const void* host, std::size_t bytes) {
-  GROVE_CUDA(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
+  if (bytes == 0) return;
+  if (bytes <= Staging::most_uploaded) {
+    staging().upload(device, host, bytes, stream());
+  } else {
+    GROVE_CUDA(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
+    ++activity().host_waits;
+  }
   activity().to_device += bytes;
   ++activity().transfers;
-  ++activity().host_waits;
 }
 
 void device_download(void* host, const void* device, std::size_t bytes) {
-  GROVE_CUDA(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
+  if (bytes == 0) return;
+  if (bytes <= Staging::piece)
+    staging().download(host, device, bytes);
+  else
+    GROVE_CUDA(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
   activity().to_host += bytes;
   ++activity().transfers;
   ++activity().host_waits;

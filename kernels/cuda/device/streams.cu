@@ -46,6 +46,7 @@ Event::Event() { GROVE_CUDA(cudaEventCreate(&event_)); }
 Event::~Event() { cudaEventDestroy(event_); }
 void Event::record(cudaStream_t stream) const { GROVE_CUDA(cudaEventRecord(event_, stream)); }
 void Event::hold(cudaStream_t stream) const noexcept { cudaStreamWaitEvent(stream, event_, 0); }
+void Event::wait() const { GROVE_CUDA(cudaEventSynchronize(event_)); }
 double Event::seconds_since(const Event& earlier) const {
   float milliseconds = 0;
   GROVE_CUDA(cudaEventElapsedTime(&milliseconds, earlier.event_, event_));

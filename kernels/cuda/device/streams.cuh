@@ -37,6 +37,8 @@ class Event {
   void record(cudaStream_t stream) const;
   /// All that the stream gets from now on waits for it. Errors show in the next call.
   void hold(cudaStream_t stream) const noexcept;
+  /// Waits until it has passed, if it was recorded.
+  void wait() const;
   /// Both have passed.
   double seconds_since(const Event& earlier) const;
 

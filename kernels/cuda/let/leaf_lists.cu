@@ -9,19 +9,22 @@ namespace {
 
 constexpr int list_threads = 128;
 
-__global__ void __launch_bounds__(list_threads) collect(const LeafTrees trees, LeafNotice* notices) {
+__global__ void __launch_bounds__(list_threads)
+    collect(const LeafTrees trees, const LeafTargets* told, LeafNotice* notices) {
   const std::uint32_t i = blockIdx.x * list_threads + threadIdx.x;
   if (i >= trees.count) return;
   const TightBox box = trees.boxes[i];
   const std::uint64_t root = trees.leaves[i].node;
-  notices[i] = {{trees.core[root], trees.moments[root], box.low, box.high, trees.origin[i]}, trees.bounds[i]};
+  notices[i] = {{trees.core[root], trees.moments[root], box.low, box.high, trees.origin[i]},
+                told ? told[i].bounds : trees.bounds[i]};
 }
 
 __global__ void __launch_bounds__(list_threads)
-    collect_some(const LeafTrees trees, const std::uint32_t* leaves, std::size_t count,
-                 LeafTargets* targets) {
+    collect_some(const LeafTrees trees, const LeafTargets* told, const std::uint32_t* leaves,
+                 std::size_t count, LeafTargets* targets) {
   const std::size_t i = blockIdx.x * std::size_t{list_threads} + threadIdx.x;
-  if (i < count) targets[i] = {trees.bounds[leaves[i]], trees.origin[leaves[i]]};
+  if (i >= count) return;
+  targets[i] = told ? told[leaves[i]] : LeafTargets{trees.bounds[leaves[i]], trees.origin[leaves[i]]};
 }
 
 __global__ void __launch_bounds__(list_threads)
@@ -37,16 +40,17 @@ __global__ void __launch_bounds__(list_threads)
 
 }  // namespace
 
-void collect_notices(const LeafTrees& trees, LeafNotice* notices) {
+void collect_notices(const LeafTrees& trees, const LeafTargets* told, LeafNotice* notices) {
   if (trees.count == 0) return;
-  collect<<<blocks_for(trees.count, list_threads), list_threads, 0, stream()>>>(trees, notices);
+  collect<<<blocks_for(trees.count, list_threads), list_threads, 0, stream()>>>(trees, told, notices);
   launched("Grove::cuda::collect_notices");
 }
 
-void collect_targets(const LeafTrees& trees, const std::uint32_t* leaves, std::size_t count,
-                     LeafTargets* targets) {
+void collect_targets(const LeafTrees& trees, const LeafTargets* told, const std::uint32_t* leaves,
+                     std::size_t count, LeafTargets* targets) {
   if (count == 0) return;
-  collect_some<<<blocks_for(count, list_threads), list_threads, 0, stream()>>>(trees, leaves, count, targets);
+  collect_some<<<blocks_for(count, list_threads), list_threads, 0, stream()>>>(trees, told, leaves, count,
+                                                                               targets);
   launched("Grove::cuda::collect_targets");
 }
 

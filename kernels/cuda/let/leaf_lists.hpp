@@ -9,12 +9,13 @@
 
 namespace grove::cuda {
 
-/// Collects what is known of each own leaf. trees: after update_leaves(); notices (out, device): trees.count.
-void collect_notices(const LeafTrees& trees, LeafNotice* notices);
+/// Collects what is known of each own leaf. trees: after update_leaves(). told (device): what stands for
+/// targets of the leaves; null: they themselves. notices (out, device): trees.count.
+void collect_notices(const LeafTrees& trees, const LeafTargets* told, LeafNotice* notices);
 
 /// The targets of some leaves. leaves (device): `count` numbers; targets (out, device): likewise.
-void collect_targets(const LeafTrees& trees, const std::uint32_t* leaves, std::size_t count,
-                     LeafTargets* targets);
+void collect_targets(const LeafTrees& trees, const LeafTargets* told, const std::uint32_t* leaves,
+                     std::size_t count, LeafTargets* targets);
 
 /// The roots of leaves of other ranks as trees that have nothing else: pruned. core, moments, links, boxes
 /// (out, device): of all leaves that are not own ones; boxes: nullptr: not wanted.

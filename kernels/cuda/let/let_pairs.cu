@@ -42,13 +42,13 @@ __global__ void __launch_bounds__(pair_threads)
 constexpr int stack_size = 32;
 
 /// Calls hit(target) for the targets of a piece, ascending, for which an own cell may not stand for its
-/// particles, until it says false.
+/// particles, until it says false. core: of the cell, with room.
 template <class Hit>
-__device__ void descend(const LetReceivers& from, std::int32_t cell, std::uint32_t piece, Hit&& hit) {
+__device__ void descend(const LetReceivers& from, std::int32_t cell, const NodeCore& core,
+                        std::uint32_t piece, Hit&& hit) {
   const LetTargets::View& to = from.to;
   const Wanted* const tree = to.wanted + std::size_t{2} * to.piece_size * piece;
   const Vec3d centre = from.cells.centre[cell];
-  const NodeCore core = from.cells.core[cell];
   std::uint32_t stack[stack_size];
   int size = 1;
   stack[0] = 1;
@@ -90,7 +90,9 @@ __global__ void __launch_bounds__(pair_threads)
   const std::int32_t cell = from.cells.cells[i / pieces];
   const bool is_leaf = i < of_leaves;
   std::uint32_t found = 0;
-  descend(from, cell, piece, [&](std::uint32_t) {
+  const NodeCore core = is_leaf ? drifted(from.cells.core[cell], from.drift_of(static_cast<int>(i / pieces)))
+                                : grown(from.cells.core[cell], from.room_of_cells);
+  descend(from, cell, core, piece, [&](std::uint32_t) {
     ++found;
     return is_leaf;  // who opens a cell above does not matter
   });
@@ -106,11 +108,13 @@ __global__ void __launch_bounds__(pair_threads)
   const std::uint32_t i = blockIdx.x * pair_threads + threadIdx.x;
   if (i >= number || before[i + 1] == before[i]) return;
   std::uint32_t next = before[i];
-  descend(from, from.cells.cells[i / from.to.piece_count], i % from.to.piece_count,
-          [&](std::uint32_t receiver) {
-            receivers[next++] = receiver;
-            return true;
-          });
+  const std::uint32_t leaf = i / from.to.piece_count;
+  const std::int32_t cell = from.cells.cells[leaf];
+  const NodeCore core = drifted(from.cells.core[cell], from.drift_of(static_cast<int>(leaf)));
+  descend(from, cell, core, i % from.to.piece_count, [&](std::uint32_t receiver) {
+    receivers[next++] = receiver;
+    return true;
+  });
 }
 
 struct Numbers {

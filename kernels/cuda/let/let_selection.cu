@@ -47,6 +47,7 @@ class PairReceivers {
         clusters_(clusters),
         origin_(trees.origin[pair.leaf]),
         frames_(to.frames + pair.leaf),
+        drift_(to.drift_of(pair.leaf)),
         leaves_(trees.count) {
     for (std::uint32_t c = threadIdx.x / 32; c * size() < count_; c += blockDim.x / 32) {
       Wanted wanted = Wanted::nothing();
@@ -59,7 +60,9 @@ class PairReceivers {
     }
   }
 
-  /// By all lanes of a warp: whether one of the receivers may open a node, or an image of it.
+  __device__ NodeCore with_room(const NodeCore& core) const { return drifted(core, drift_); }
+  /// By all lanes of a warp: whether one of the receivers may open a node, or an image of it. core: with
+  /// room.
   __device__ bool open(const NodeCore& core) const {
     const Vec3d centre = origin_ + core.centre.as<double>() * to_.unit_length;
     for (std::uint32_t first = 0; first * size() < count_; first += 32) {
@@ -103,6 +106,7 @@ class PairReceivers {
   const Wanted* clusters_;
   Vec3d origin_;
   const SourceFrame* frames_;  ///< of the pair's leaf, in one image after the other
+  float drift_;                ///< for which there is room
   std::uint32_t leaves_;       ///< own ones, from one image to the next
 };
 
@@ -177,7 +181,7 @@ __global__ void __launch_bounds__(mark_threads)
       const std::int32_t i = first + lane * warps;
       const std::int32_t n = i < level.end ? queue[i] : 0;
       const std::uint64_t node = leaf.node + static_cast<std::uint64_t>(n);
-      const NodeCore core = trees.core[node];
+      const NodeCore core = receivers.with_room(trees.core[node]);
       const std::int32_t asked = __popc(__ballot_sync(~0u, i < level.end));
       bool opens = false;
       for (std::int32_t k = 0; k < asked; ++k) {
@@ -226,7 +230,7 @@ __global__ void __launch_bounds__(below_threads)
       __syncwarp();
       const std::int32_t n = stack[--size];
       const std::uint64_t node = first_node + static_cast<std::uint64_t>(n);
-      if (!receivers.open(trees.core[node])) continue;
+      if (!receivers.open(receivers.with_room(trees.core[node]))) continue;
       Family family{0, 0};
       std::int32_t found = 0;
       if (is_leader) family = open_node(trees, marks, pair, node, n, found);
@@ -249,10 +253,10 @@ __global__ void __launch_bounds__(below_threads)
 }  // namespace
 
 LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers)
-    : trees_(trees), largest_tree_(largest_tree) {
+    : largest_tree_(largest_tree) {
   if (trees.count == 0 || receivers.to.piece_count == 0) return;
   const LetPairs found = find_let_pairs(trees, receivers);
-  const DeviceArray<SelectedTree> selected = mark_all(found, receivers);
+  const DeviceArray<SelectedTree> selected = mark_all(trees, found, receivers);
   opened_.words = found.words;
   opened_.bits.resize(found.opened.size());
   found.opened.download(opened_.bits);
@@ -270,7 +274,8 @@ LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, co
 }
 
 /// Marks what is selected of each pair. Returns how much that is (device).
-DeviceArray<SelectedTree> LetSelection::mark_all(const LetPairs& found, const LetReceivers& receivers) {
+DeviceArray<SelectedTree> LetSelection::mark_all(const LeafTrees& trees, const LetPairs& found,
+                                                 const LetReceivers& receivers) {
   const auto pairs = static_cast<unsigned>(found.pairs.size());
   DeviceArray<SelectedTree> selected(pairs);
   if (pairs == 0) return selected;
@@ -282,18 +287,18 @@ DeviceArray<SelectedTree> LetSelection::mark_all(const LetPairs& found, const Le
   selected_bits_.clear();
   opened_bits_.clear();
   const std::uint32_t* const list = found.receivers.data();
-  mark<<<pairs, mark_threads, 0, stream()>>>(trees_, receivers, list, found.pairs.data(), selected.data(),
+  mark<<<pairs, mark_threads, 0, stream()>>>(trees, receivers, list, found.pairs.data(), selected.data(),
                                              rest.data(), marks());
   if (has_large)
     mark_below<<<dim3(pairs, std::max(1u, enough_blocks / pairs)), below_threads, 0, stream()>>>(
-        trees_, receivers, list, found.pairs.data(), rest.data(), selected.data(), marks());
+        trees, receivers, list, found.pairs.data(), rest.data(), selected.data(), marks());
   launched("Grove::cuda::mark", 0, has_large ? 2 : 1);
   return selected;
 }
 
 LetMarks LetSelection::marks() const { return {selected_bits_.data(), opened_bits_.data(), number_.data()}; }
 
-LetArrays LetSelection::pack(const GravityParameters& gravity) const {
+LetArrays LetSelection::pack(const LeafTrees& trees, const GravityParameters& gravity) const {
   std::vector<PackPlaces> places;
   std::uint64_t node = 0, particle = 0;
   for (std::size_t i = 0; i < selected_.size(); ++i) {
@@ -302,7 +307,7 @@ LetArrays LetSelection::pack(const GravityParameters& gravity) const {
     particle += static_cast<std::uint64_t>(selected_[i].particles);
   }
   LetArrays arrays(gravity, node, particle);
-  pack_trees(trees_, largest_tree_, places, marks(), arrays);
+  pack_trees(trees, largest_tree_, places, marks(), arrays);
   return arrays;
 }
 

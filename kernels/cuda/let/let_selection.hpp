@@ -9,6 +9,7 @@
 #include "kernels/cuda/trees/device_top.hpp"
 #include "kernels/cuda/trees/leaf_trees.hpp"
 #include "kernels/math/frame.hpp"
+#include "kernels/math/grown_node.hpp"
 #include "kernels/math/leaf_targets.hpp"
 
 namespace grove::cuda {
@@ -64,6 +65,11 @@ struct LetReceivers {
   const SourceFrame* frames;  ///< of the own leaves in all images; nodes and particles in them do not matter
   double unit_length;
   Images images{};
+  // By how much more is selected than walks open now: as grove::DriftRoom.
+  float room_of_cells = 0;
+  const float* drift = nullptr;  ///< [own leaves] walk units; null: 0
+
+  GROVE_HOST_DEVICE float drift_of(std::int32_t leaf) const { return drift ? drift[leaf] : 0; }
 };
 
 /// A tree that another rank may open.
@@ -112,7 +118,7 @@ struct LetMarks {
 /// below each of which one of many warps goes on.
 class LetSelection {
  public:
-  /// trees: of this rank, up to date; they must outlive this. largest_tree: nodes of the largest one.
+  /// trees: of this rank, up to date. largest_tree: nodes of the largest one.
   LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers);
 
   /// The selected trees, in order of slot and leaf.
@@ -120,15 +126,15 @@ class LetSelection {
   /// True if walks of the rank in this slot may open a cell, by its number, or one below it.
   bool opens(std::int32_t slot, std::int32_t cell) const { return opened_.has(slot, cell); }
 
-  /// The selected parts, in that order: links count from the first node and particle of each tree. gravity:
-  /// what the trees were made with.
-  LetArrays pack(const GravityParameters& gravity) const;
+  /// The selected parts, in that order: links count from the first node and particle of each tree. trees:
+  /// the same, as they are now. gravity: what they were made with.
+  LetArrays pack(const LeafTrees& trees, const GravityParameters& gravity) const;
 
  private:
-  DeviceArray<SelectedTree> mark_all(const LetPairs& found, const LetReceivers& receivers);
+  DeviceArray<SelectedTree> mark_all(const LeafTrees& trees, const LetPairs& found,
+                                     const LetReceivers& receivers);
   LetMarks marks() const;
 
-  LeafTrees trees_;
   std::int32_t largest_tree_;
   std::vector<SelectedTree> selected_;
   std::vector<std::uint32_t> pair_of_;  ///< number of each selected tree's pair

@@ -106,12 +106,12 @@ __global__ void __launch_bounds__(top_threads)
 __global__ void __launch_bounds__(top_threads)
     collect_covers(const KnownRoots roots, const TopLinks* cells, const std::int32_t* own_covers,
                    std::uint32_t count, const TopSum* sums, const Vec3d* centre, const NodeCore* core,
-                   const Wanted* wanted, CoverNotice* notices) {
+                   const Wanted* wanted, const int* lacking, CoverNotice* notices) {
   const std::uint32_t i = blockIdx.x * top_threads + threadIdx.x;
   if (i >= count) return;
   const std::int32_t c = own_covers[i];
   const LeafRoot root = cells[c].is_leaf() ? roots.root(cells[c].first_leaf) : LeafRoot{};
-  notices[i] = {sums[c], root, centre[c], core[c], wanted[c]};
+  notices[i] = {sums[c], root, centre[c], core[c], wanted[c], lacking ? *lacking : 0};
 }
 
 __global__ void __launch_bounds__(top_threads)
@@ -320,7 +320,7 @@ void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const
 }
 
 std::vector<CoverNotice> DeviceTop::begin(const LeafNotice* notices, const WalkUnits& units,
-                                          const AcceptanceRule& rule) {
+                                          const AcceptanceRule& rule, const int* lacking) {
   units_ = units;
   rule_ = rule;
   roots_ = KnownRoots::own_ones(notices, static_cast<std::size_t>(table_.own_leaves));
@@ -344,7 +344,7 @@ std::vector<CoverNotice> DeviceTop::begin(const LeafNotice* notices, const WalkU
   collect_covers<<<blocks_for(told.size(), top_threads), top_threads, 0, stream()>>>(
       roots_, cell_links_.data(), cover_cells_.data() + table_.first_own_cover,
       static_cast<std::uint32_t>(told.size()), sums_.data(), own_centre_.data(), own_core_.data(),
-      wanted.data(), collected.data());
+      wanted.data(), lacking, collected.data());
   launched("Grove::cuda::collect_covers");
   collected.download(told);
   return told;
@@ -363,7 +363,7 @@ DeviceArray<TopCell> DeviceTop::gather(std::span<const std::int32_t> cells) cons
   return gathered;
 }
 
-void DeviceTop::finish(const ImportedTop& imported, const TopCell* values, const Vec3d& reference) {
+void DeviceTop::adopt(const ImportedTop& imported) {
   lay_out(table_.cells.size() + imported.cells.size(), static_cast<std::size_t>(imported.leaves) + 1);
   device_copy(cell_links_.data(), table_links_.data(), table_links_.size() * sizeof(TopLinks));
   leaf_cell_.clear();  // of the last leaf, which has no cell
@@ -377,6 +377,9 @@ void DeviceTop::finish(const ImportedTop& imported, const TopCell* values, const
     launched("Grove::cuda::hang_cells");
   }
   link();
+}
+
+void DeviceTop::finish(const TopCell* values, const Vec3d& reference) {
   take_roots(values, reference);
   DeviceArray<int> arrivals(table_.cells.size());
   arrivals.clear();

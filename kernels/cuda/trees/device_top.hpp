@@ -26,6 +26,7 @@ struct CoverNotice {
   Vec3d centre;   ///< of mass, units of the run
   NodeCore core;
   Wanted wanted;  ///< by walks from there; Wanted::nothing() if none is active
+  int lacking;    ///< not 0: what was told of targets before does not hold any more
 };
 
 /// The roots of all leaves that a rank knows, by its numbers. Device memory.
@@ -57,7 +58,8 @@ struct OwnCells {
 };
 
 /// The tree over the leaves of the ORB that a rank knows: what TopMoments is on the host. In each walk one
-/// rank alone calls combine(), several call begin(), take() and finish(). Cells and leaves have the numbers
+/// rank alone calls combine(), several call begin(), take(), adopt() (or go on with
+/// what they have adopted before) and finish(). Cells and leaves have the numbers
 /// of the TopTable, and behind these the ones that they get as other ranks send them; sums are made in the
 /// order of the tree, so all ranks have the same bits of a cell that they know.
 class DeviceTop {
@@ -77,16 +79,19 @@ class DeviceTop {
                const Vec3d& reference);
 
   /// The same for own cells up to covers. Returns what is to be told of own covers. notices (device): of the
-  /// own leaves; must live until the walk ends. Cost: O(own cells), and a wait of the host.
+  /// own leaves; must live until the walk ends. lacking (device): for all notices; null: 0. Cost: O(own
+  /// cells), and a wait of the host.
   std::vector<CoverNotice> begin(const LeafNotice* notices, const WalkUnits& units,
-                                 const AcceptanceRule& rule);
+                                 const AcceptanceRule& rule, const int* lacking = nullptr);
   /// notices: of the covers of all ranks, by number.
   void take(std::span<const CoverNotice> notices);
   /// The own cells as other ranks may get them, after begin(). cells: numbers.
   DeviceArray<TopCell> gather(std::span<const std::int32_t> cells) const;
-  /// With what others have sent: values (device) of its cells. Throws std::length_error as above. Cost:
+  /// Enters what others have sent, which stays until the next call. Throws std::length_error as above. Cost:
   /// O(known cells), for each image.
-  void finish(const ImportedTop& imported, const TopCell* values, const Vec3d& reference);
+  void adopt(const ImportedTop& imported);
+  /// values (device): of the cells that others have sent. Cost: O(known cells), for each image.
+  void finish(const TopCell* values, const Vec3d& reference);
 
   TopSources sources() const {
     return {{frames_.data(), core_.data(), moments_.data(), links_.data()},

@@ -105,10 +105,11 @@ class GroupWalk {
     const bool passes = acceptance.accepts(core, distance2);  // by all lanes: no branch
     const bool accepted = active && passes;
     const bool opened = active && !accepted, is_inner = opened && (place.is_top || links.child >= 0);
-    opened_pruned |= opened && !is_inner && links.child == NodeLinks::pruned;
+    const bool is_bucket = opened && !is_inner && links.child != NodeLinks::pruned;
+    opened_pruned |= opened && !is_inner && !is_bucket;
     share_.count_tests(count, counts.tests);
     cells_.append(accepted && share_.has_find(), code);
-    buckets_.append(opened && !is_inner && !is_within(links) && share_.has_find(), code, links.count);
+    buckets_.append(is_bucket && !is_within(links) && share_.has_find(), code, links.count);
     const auto child = static_cast<std::uint32_t>(links.child);
     const std::uint32_t left = place.is_top ? child : Trees::codes(from_).beside(code, child);
     const std::uint32_t right = place.is_top ? static_cast<std::uint32_t>(links.next) : left + 1;

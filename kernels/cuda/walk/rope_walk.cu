@@ -140,7 +140,7 @@ WalkCounts rope_walk(const GravityParameters& gravity, const WalkUnits& units, d
   launched("Grove::cuda::rope_walk");
   RopeState result;
   state.download(std::span(&result, 1));
-  if (result.is_pruned) throw std::logic_error("rope walk: a particle opens what was not sent for it");
+  if (result.is_pruned) throw OpensPruned("rope walk: a particle opens what was not sent for it");
   return {static_cast<std::int64_t>(result.node), static_cast<std::int64_t>(result.particle),
           static_cast<std::int64_t>(result.tests)};
 }

@@ -30,7 +30,7 @@ struct RopeTargets {
 /// order of the targets. Where the targets of a warp are close in tree order, they go together through what
 /// any of them has to visit and read each node once; others go alone.
 ///
-/// above: the cells of `sources`. median_acceleration: as of update_leaves(). Throws std::logic_error if a
+/// above: the cells of `sources`. median_acceleration: as of update_leaves(). Throws OpensPruned if a
 /// pruned node would have to be opened. Cost: a test per node on a particle's way, whose nodes it reads
 /// alone. Source: Nakasato 2012, J. Comput. Sci. 3, 132.
 WalkCounts rope_walk(const GravityParameters& gravity, const WalkUnits& units, double median_acceleration,

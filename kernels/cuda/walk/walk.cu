@@ -29,7 +29,7 @@ WalkCounts end(const WalkMemory& memory) {
   WalkState result;
   memory.state.download(std::span(&result, 1));
   if (result.fault == static_cast<int>(Fault::opened_pruned))
-    throw std::logic_error("walk: a group opens what was not sent for it");
+    throw OpensPruned("walk: a group opens what was not sent for it");
   if (result.fault == static_cast<int>(Fault::stack_full))
     throw std::logic_error("walk: a tree is deeper than the stack of a group");
   return {static_cast<std::int64_t>(result.cell), static_cast<std::int64_t>(result.particle),

@@ -101,8 +101,8 @@ constexpr int default_targets_per_warp(std::int64_t particles_of_all_ranks) {
 /// Device memory for that: 516 bytes per group and part. For the few active groups of block time steps;
 /// compare Miki and Umemura 2017, New Astron. 52, 65.
 ///
-/// Sets the output of the active particles of the groups walked. Throws std::logic_error if a pruned node
-/// would have to be opened.
+/// Sets the output of the active particles of the groups walked. Throws OpensPruned if a pruned node would
+/// have to be opened.
 WalkCounts walk_own(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
                     const WalkTargets& targets, const ForceOutput& output);
 WalkCounts walk_others(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,

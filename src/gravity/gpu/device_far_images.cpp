@@ -34,10 +34,8 @@ template BoxMoments<far_moments> box_moments(const Communicator&, const DevicePa
 template BoxMoments<audit_far_moments> box_moments(const Communicator&, const DeviceParticles&, const Domain&,
                                                    const FarUnits&);
 
-void add_far_images(const Communicator& comm, const DeviceParticles& particles, const Domain& domain,
-                    const GravityParameters& gravity, int first_active) {
-  const FarUnits units(gravity);
-  const auto field = far_field(box_moments<far_moments>(comm, particles, domain, units));
+void add_far_images(const FarField<far_order>& field, const FarUnits& units, const DeviceParticles& particles,
+                    int first_active) {
   cuda::add_far_images(units, field, particles.size(), particles.values(fields::rung), first_active,
                        particles.values(fields::position), particles.values(fields::acceleration),
                        particles.values(fields::potential));

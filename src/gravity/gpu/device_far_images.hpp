@@ -13,8 +13,8 @@ template <int order>
 BoxMoments<order> box_moments(const Communicator& comm, const DeviceParticles& particles,
                               const Domain& domain, const FarUnits& units);
 
-/// Adds what they do to the particles on these rungs. Collective.
-void add_far_images(const Communicator& comm, const DeviceParticles& particles, const Domain& domain,
-                    const GravityParameters& gravity, int first_active);
+/// Adds what they do to the particles on these rungs.
+void add_far_images(const FarField<far_order>& field, const FarUnits& units, const DeviceParticles& particles,
+                    int first_active);
 
 }  // namespace grove

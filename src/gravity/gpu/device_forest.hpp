@@ -12,6 +12,7 @@
 #include "kernels/cuda/trees/leaf_trees.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/leaf_root.hpp"
+#include "kernels/math/leaf_targets.hpp"
 #include "kernels/math/opening.hpp"
 #include "particles/gpu/device_particles.hpp"
 
@@ -70,8 +71,8 @@ class DeviceForest {
   const std::uint32_t* leaf_of_group() const { return leaf_groups_.leaf_of_group.data(); }
   /// The begins of buckets, for groups that may be split: see cuda::mark_buckets().
   const std::uint32_t* buckets() const { return buckets_.data(); }
-  /// The notices of the leaves, for all ranks.
-  cuda::DeviceArray<LeafNotice> notices() const;
+  /// The notices of the leaves, for all ranks. told: as for cuda::collect_notices().
+  cuda::DeviceArray<LeafNotice> notices(const LeafTargets* told) const;
 
  private:
   /// Behind the own nodes and particles.

@@ -89,37 +89,59 @@ int DeviceGravity::targets_per_warp(Count particles) const {
   return targets_per_warp_.value_or(cuda::default_targets_per_warp(particles));
 }
 
-/// Chooses the groups that walk, and the numbers of nodes, which are alike on all ranks.
-cuda::WalkTargets DeviceGravity::agree_on_targets(const GravitySetup& setup, const Domain& domain,
-                                                  int first_active) {
+/// Collective. The numbers of nodes are alike on all ranks.
+void DeviceGravity::has_new_trees() {
+  trees_.forget();
+  groups_of_all_ranks_.reset();
   if (!follows_from_counts(parameters_.tree))
     codes_ = cuda::NodeCodes::for_trees(comm_.max(forest_.largest_tree()));
-  if (setup.walk.critical_separation > 0) return split_targets(setup);
-  const bool all = first_active == 0;
-  const Group* const groups = forest_.trees().groups;
+}
+
+/// Keeps what goes wrong on this rank for the next time that ranks agree, and does no more then.
+template <class Work>
+void DeviceGravity::unless_at_fault(const Work& work) {
+  if (fault_) return;
+  try {
+    work();
+  } catch (const std::exception&) {
+    fault_ = std::current_exception();
+  }
+}
+
+/// Those that walk, or parts of them. Returns how many they are on this rank.
+Count DeviceGravity::choose_groups(const GravitySetup& setup, int first_active) {
   active_ = {};
-  if (!all) active_ = cuda::active_groups(groups, forest_.groups(), group_size);
-  const Count walked = comm_.sum(Count{all ? forest_.groups() : active_.count});
-  const int parts = cuda::walk_parts(walked);
-  const int wide =
-      parts > 1 ? group_size : targets_per_warp(all ? domain.cells[0].count : walked * group_size);
-  if (!all && wide > group_size) active_ = cuda::active_groups(groups, forest_.groups(), wide);
-  return {forest_.trees(),
+  runs_ = {};
+  if (setup.walk.critical_separation > 0) {
+    runs_ = cuda::split_groups(forest_.trees(), forest_.leaf_of_group(), forest_.groups(), forest_.buckets(),
+                               setup.walk.critical_separation);
+    return runs_.count;
+  }
+  if (first_active == 0) return forest_.groups();
+  active_ = cuda::active_groups(forest_.trees().groups, forest_.groups(), group_size);
+  return active_.count;
+}
+
+/// How these walk: that depends on how many all ranks have.
+cuda::WalkTargets DeviceGravity::targets(const GravitySetup& setup, const Domain& domain, int first_active,
+                                         Count groups_of_all_ranks) {
+  const int parts = cuda::walk_parts(groups_of_all_ranks);
+  cuda::LeafTrees trees = forest_.trees();
+  if (setup.walk.critical_separation > 0) {
+    trees.groups = runs_.runs.data();
+    return {trees, runs_.leaf_of_run.data(), runs_.count, nullptr, parts};
+  }
+  const bool all = first_active == 0;
+  const int wide = parts > 1
+                       ? group_size
+                       : targets_per_warp(all ? domain.cells[0].count : groups_of_all_ranks * group_size);
+  if (!all && wide > group_size) active_ = cuda::active_groups(trees.groups, forest_.groups(), wide);
+  return {trees,
           forest_.leaf_of_group(),
           all ? forest_.groups() : active_.count,
           all ? nullptr : active_.numbers.data(),
           parts,
           wide};
-}
-
-/// Parts of groups.
-cuda::WalkTargets DeviceGravity::split_targets(const GravitySetup& setup) {
-  runs_ = cuda::split_groups(forest_.trees(), forest_.leaf_of_group(), forest_.groups(), forest_.buckets(),
-                             setup.walk.critical_separation);
-  cuda::LeafTrees trees = forest_.trees();
-  trees.groups = runs_.runs.data();
-  const int parts = cuda::walk_parts(comm_.sum(Count{runs_.count}));
-  return {trees, runs_.leaf_of_run.data(), runs_.count, nullptr, parts};
 }
 
 ForceOutput DeviceGravity::output() const {
@@ -128,7 +150,9 @@ ForceOutput DeviceGravity::output() const {
 }
 
 std::array<WalkCounts, 2> DeviceGravity::try_walk(const GravitySetup& setup, const Domain& domain) {
-  const cuda::WalkTargets targets = agree_on_targets(setup, domain, 0);
+  Count chosen = 0;
+  comm_.together([&] { chosen = choose_groups(setup, 0); });
+  const cuda::WalkTargets targets = this->targets(setup, domain, 0, comm_.sum(chosen));
   const auto& [gravity, units, separation] = setup.walk;
   std::array<WalkCounts, 2> counts;
   comm_.together([&] {
@@ -159,6 +183,7 @@ WalkCounts DeviceGravity::walk_along_ropes(const GravitySetup& setup, const Doma
 }
 
 void DeviceGravity::grow(const Domain& domain, PhaseTimers& timers) {
+  std::vector<Count> groups;  // of each rank
   {
     const auto timer = timers.time("build");
     cuda::DeviceRecords records = std::move(records_);
@@ -166,43 +191,64 @@ void DeviceGravity::grow(const Domain& domain, PhaseTimers& timers) {
       records = cuda::DeviceRecords(particles_.size());
       cuda::make_records(domain.box, particles_.values(fields::position), particles_.size(), 0, records);
     }
-    comm_.together([&] {
+    groups = comm_.gather_together([&] {
       forest_.cut(particles_, domain.leaf_begin, records, targets_per_warp(domain.cells[0].count));
+      return Count{forest_.groups()};
     });
     cuda::device_synchronise();
   }
   const auto timer = timers.time("sort");
   forest_.arrange(particles_);
   if (has_blocks(domain)) blocks_.begin(domain);
-  trees_.forget();
+  has_new_trees();
+  groups_of_all_ranks_ = std::accumulate(groups.begin(), groups.end(), Count{0});
   cuda::device_synchronise();
 }
 
 std::string DeviceGravity::refit(const GravitySetup& setup, const Domain& domain, int first_active,
                                  bool checks, PhaseTimers& timers) {
   const auto timer = timers.time("moments");
-  std::string fault;
-  comm_.together([&] {
+  std::string lost;
+  fault_ = nullptr;
+  unless_at_fault([&] {
     forest_.update(particles_, domain.box, setup.walk.gravity, setup.walk.units, setup.median_acceleration,
                    first_active);
-    if (checks) fault = fault_of_separations(setup.walk.gravity);
+    if (checks) lost = fault_of_separations(setup.walk.gravity);
+    cuda::device_synchronise();
   });
-  cuda::device_synchronise();
-  return fault;
+  return lost;
 }
 
 void DeviceGravity::begin_walk(const GravitySetup& setup, const Domain& domain, int first_active) {
   first_active_ = first_active;
-  targets_ = agree_on_targets(setup, domain, first_active);
-  if (parameters_.walk == WalkKind::groups)
-    comm_.together(
-        [&] { own_.emplace(setup.walk.gravity, setup.walk.units, own_sources(), targets_, output()); });
+  chosen_ = 0;
+  has_targets_ = false;
+  unless_at_fault([&] { chosen_ = choose_groups(setup, first_active); });
+  if (first_active == 0 && groups_of_all_ranks_ && setup.walk.critical_separation == 0)
+    begin_own_walk(setup, domain, *groups_of_all_ranks_);
   urgent_.emplace();
 }
 
-void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain, Selections,
+void DeviceGravity::begin_own_walk(const GravitySetup& setup, const Domain& domain,
+                                   Count groups_of_all_ranks) {
+  has_targets_ = true;
+  unless_at_fault([&] {
+    targets_ = targets(setup, domain, first_active_, groups_of_all_ranks);
+    if (parameters_.walk == WalkKind::groups)
+      own_.emplace(setup.walk.gravity, setup.walk.units, own_sources(), targets_, output());
+  });
+}
+
+void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain, Selections selections,
                             PhaseTimers& timers) {
-  trees_.publish(own(setup, domain), timers);
+  const DeviceTreeExchange::Said all =
+      trees_.publish(own(setup, domain), first_active_, selections, {chosen_, fault_ ? 1 : 0}, timers);
+  if (all.faults > 0)
+    comm_.together([&] {
+      if (fault_) std::rethrow_exception(fault_);
+    });
+  if (first_active_ == 0 && setup.walk.critical_separation == 0) groups_of_all_ranks_ = all.groups;
+  if (!has_targets_) begin_own_walk(setup, domain, all.groups);
 }
 
 void DeviceGravity::select(const GravitySetup& setup, const Domain& domain) {
@@ -221,18 +267,19 @@ GravityStorage::Imported DeviceGravity::import(const GravitySetup& setup, const 
 
 WalkCounts DeviceGravity::walk_others(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) {
   WalkCounts counts;
-  comm_.together([&] {
-    if (own_) {
-      counts += own_->finish();
-      timers.add("own walk", {own_->seconds(), {}});
-    }
-    const auto timer = timers.time("other walk");
-    counts += own_ ? cuda::walk_others(setup.walk.gravity, setup.walk.units,
-                                       trees_.sources(own(setup, domain)), targets_, output())
-                   : walk_along_ropes(setup, domain);
-    own_.reset();
-  });
-  cuda::device_synchronise();
+  const struct End {
+    std::optional<cuda::OwnWalk>& walk;
+    ~End() { walk.reset(); }
+  } end{own_};
+  if (fault_) std::rethrow_exception(fault_);
+  if (own_) {
+    counts += own_->finish();
+    timers.add("own walk", {own_->seconds(), {}});
+  }
+  const auto timer = timers.time("other walk");
+  counts += own_ ? cuda::walk_others(setup.walk.gravity, setup.walk.units, trees_.sources(own(setup, domain)),
+                                     targets_, output())
+                 : walk_along_ropes(setup, domain);
   return counts;
 }
 
@@ -270,8 +317,12 @@ void DeviceGravity::set_no_forces(int first_active) {
                       particles_.values(fields::work));
 }
 
-void DeviceGravity::add_far_images(const Domain& domain, int first_active) {
-  grove::add_far_images(comm_, particles_, domain, parameters_, first_active);
+void DeviceGravity::find_far_images(const Domain& domain) {
+  far_field_ = far_field(box_moments<far_moments>(comm_, particles_, domain, FarUnits(parameters_)));
+}
+
+void DeviceGravity::add_far_images(int first_active) {
+  grove::add_far_images(*far_field_, FarUnits(parameters_), particles_, first_active);
 }
 
 GravityStorage::Remembered DeviceGravity::remember(const GravitySetup&, const Domain& domain,
@@ -292,7 +343,7 @@ bool DeviceGravity::rebuild(Domain& domain, int first_active, double rate, Phase
   if (!has_blocks(domain)) return true;
   const auto timer = timers.time("build");
   blocks_.recut(particles_, forest_, domain, first_active, rate, targets_per_warp(domain.cells[0].count));
-  trees_.forget();
+  has_new_trees();
   cuda::device_synchronise();
   return false;
 }
@@ -310,7 +361,7 @@ void DeviceGravity::move_leaves(std::span<const std::int32_t> from, const Domain
   forest_.adopt(std::move(links), std::move(levels), of_leaves.beginnings(forest_.node_begin()),
                 domain.leaf_begin);
   blocks_.give_out(domain);
-  trees_.forget();
+  has_new_trees();
 }
 
 void DeviceGravity::restore(State state, const Domain& domain) {
@@ -319,7 +370,7 @@ void DeviceGravity::restore(State state, const Domain& domain) {
                 cuda::DeviceArray<std::uint8_t>{std::span<const std::uint8_t>(trees.levels)},
                 std::move(trees.node_begin), domain.leaf_begin);
   if (has_blocks(domain)) blocks_.restore(domain, std::move(state.blocks));
-  trees_.forget();
+  has_new_trees();
 }
 
 }  // namespace grove

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 #include "kernels/cuda/trees/group_runs.hpp"
 #include "kernels/cuda/walk/active.hpp"
 #include "kernels/cuda/walk/walk.hpp"
+#include "kernels/math/far_images.hpp"
 #include "particles/gpu/device_particles.hpp"
 
 namespace grove {
@@ -56,7 +58,8 @@ class DeviceGravity : public GravityStorage {
   TableBytes tables() const override { return trees_.tables(); }
   void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
                     PhaseTimers& timers) override;
-  void add_far_images(const Domain& domain, int first_active) override;
+  void find_far_images(const Domain& domain) override;
+  void add_far_images(int first_active) override;
   void set_no_forces(int first_active) override;
   Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
                       bool walked) override;
@@ -71,6 +74,7 @@ class DeviceGravity : public GravityStorage {
   void restore(State state, const Domain& domain) override;
 
   const DeviceForest& forest() const { return forest_; }
+  DeviceTreeExchange& exchange() { return trees_; }
   /// In the memory of the host, and of the device.
   ExternalField external() const { return {external_.data(), static_cast<int>(external_.size())}; }
   ExternalField device_external() const { return {on_device_.data(), static_cast<int>(external_.size())}; }
@@ -81,11 +85,16 @@ class DeviceGravity : public GravityStorage {
   std::string fault_of_separations(const GravityParameters& gravity) const;
   bool has_blocks(const Domain& domain) const;
   DeviceTreeExchange::Own own(const GravitySetup& setup, const Domain& domain) const {
-    return {setup, domain, forest_, codes_};
+    return {setup, domain, forest_, particles_, codes_};
   }
   int targets_per_warp(Count particles) const;
-  cuda::WalkTargets agree_on_targets(const GravitySetup& setup, const Domain& domain, int first_active);
-  cuda::WalkTargets split_targets(const GravitySetup& setup);
+  void has_new_trees();
+  template <class Work>
+  void unless_at_fault(const Work& work);
+  Count choose_groups(const GravitySetup& setup, int first_active);
+  cuda::WalkTargets targets(const GravitySetup& setup, const Domain& domain, int first_active,
+                            Count groups_of_all_ranks);
+  void begin_own_walk(const GravitySetup& setup, const Domain& domain, Count groups_of_all_ranks);
   ForceOutput output() const;
   cuda::WalkSources own_sources() const;
   WalkCounts walk_along_ropes(const GravitySetup& setup, const Domain& domain) const;
@@ -102,12 +111,19 @@ class DeviceGravity : public GravityStorage {
   DeviceBlocks blocks_;
   DeviceTreeExchange trees_;
 
+  // As trees are.
+  std::optional<FarField<far_order>> far_field_;
+  std::optional<Count> groups_of_all_ranks_;  ///< once they are known
+  cuda::NodeCodes codes_ = cuda::bisection_codes;
+
   // During a walk.
   int first_active_ = 0;
   cuda::ActiveList active_;  ///< groups to be walked, where not all are
   cuda::GroupRuns runs_;     ///< or the parts of them
+  Count chosen_ = 0;         ///< how many walk
+  bool has_targets_ = false;
   cuda::WalkTargets targets_;
-  cuda::NodeCodes codes_ = cuda::bisection_codes;
+  std::exception_ptr fault_;                ///< of this rank alone, which others have not heard of
   std::optional<cuda::OwnWalk> own_;        ///< goes on beside what comes next
   std::optional<cuda::UrgentWork> urgent_;  ///< what comes next
 };

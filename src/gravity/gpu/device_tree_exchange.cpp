@@ -30,51 +30,92 @@ std::vector<Count> by_rank(int ranks, std::span<const Reach::Part> parts, const 
 /// The cells that this rank knows, in a copy of its own.
 void DeviceTreeExchange::know(const Own& own) {
   has_new_cells_ = false;
-  if (comm_.size() == 1) {
-    top_ = cuda::DeviceTop(own.domain.cells, own.codes, parameters_.images);
-    return;
-  }
+  if (comm_.size() == 1) return;
   known_ = known_cells(own.domain, comm_.rank());
   if (known_.pruned.empty()) known_.pruned.assign(known_.cells.begin(), known_.cells.end());
   known_.cells = known_.pruned;
   table_ = top_table(known_, comm_.rank());
-  top_ = cuda::DeviceTop(table_, own.codes, parameters_.images);
   centre_.assign(known_.cells.size(), {});
   core_.assign(known_.cells.size(), {});
 }
 
-void DeviceTreeExchange::publish(const Own& own, PhaseTimers& timers) {
+cuda::DeviceTop DeviceTreeExchange::new_top(const Own& own) const {
+  return comm_.size() == 1 ? cuda::DeviceTop(own.domain.cells, own.codes, parameters_.images)
+                           : cuda::DeviceTop(table_, own.codes, parameters_.images);
+}
+
+DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_active, Selections selections,
+                                                     const Said& said, PhaseTimers& timers) {
   const WalkSetup& walk = own.setup.walk;
   const auto rule = AcceptanceRule::of(walk.gravity, walk.units, own.setup.median_acceleration);
   std::vector<cuda::CoverNotice> mine;
+  bool has_told = false;
   {
     const auto timer = timers.time("let");
-    notices_ = own.forest.notices();
     if (has_new_cells_) know(own);
-    if (comm_.size() == 1) {
-      top_.combine(notices_.data(), walk.units, rule, middle_of(own.domain.box));
-      return;
-    }
-    mine = top_.begin(notices_.data(), walk.units, rule);
+    keeps_ = comm_.size() > 1 && keeping_.begin(first_active, wish_of(selections, own.setup));
+    if (!keeps_) of_rung_.erase(first_active);
+    now_ = keeps_ ? &of_rung_[first_active] : &exact_;
+    has_told = now_->told.has_value();
+    mine = said.faults > 0 ? std::vector<cuda::CoverNotice>(static_cast<std::size_t>(table_.own_covers))
+                           : notices(own, first_active, rule);
+    if (comm_.size() == 1) return said;
   }
-  const std::vector<cuda::CoverNotice> all = gather(mine, timers);
+  Said of_all;
+  std::vector<cuda::CoverNotice> all;
+  for (const Told& told : gather(mine, said, timers)) {
+    of_all.groups += told.said.groups;
+    of_all.faults += told.said.faults;
+    all.push_back(told.cover);
+  }
+  if (of_all.faults > 0) return of_all;
   const auto timer = timers.time("let");
-  top_.take(all);
-  find_reach(own, all);
+  now_->top->take(all);
+  is_kept_ =
+      has_told && std::all_of(all.begin(), all.end(), [](const auto& cover) { return cover.lacking == 0; });
+  if (!is_kept_) find_reach(own, all);
+  if (const auto freed = keeping_.end(is_kept_)) of_rung_.erase(*freed);
   tables_ = {};
   tables_[TableBytes::cells] = bytes_of(known_.pruned, known_.cover, table_.cells, table_.covers);
   tables_[TableBytes::runs] = bytes_of(known_.first_cover);
   tables_[TableBytes::notices] = bytes_of(all, wanted_);
   tables_[TableBytes::top_tree] = bytes_of(centre_, core_);
-  tables_[TableBytes::search] = reach_->bytes();
+  tables_[TableBytes::search] = now_->reach->bytes();
+  return of_all;
 }
 
-std::vector<cuda::CoverNotice> DeviceTreeExchange::gather(const std::vector<cuda::CoverNotice>& own,
-                                                          PhaseTimers& timers) const {
+/// What all ranks are to know of the own covers. One rank combines all cells.
+std::vector<cuda::CoverNotice> DeviceTreeExchange::notices(const Own& own, int first_active,
+                                                           const AcceptanceRule& rule) {
+  const WalkSetup& walk = own.setup.walk;
+  if (!now_->top) now_->top = new_top(own);
+  const cuda::LeafTrees trees = own.forest.trees();
+  const cuda::ToldTargets::Now groups{
+      trees, own.particles.values(fields::old_acceleration), own.particles.values(fields::rung), rule,
+      to_walk_acceleration(1, walk.gravity.gravitational_constant, walk.units)};
+  const int* lacking = nullptr;
+  if (now_->told) {
+    now_->told->renew(groups);
+    lacking = now_->told->lacking();
+  } else if (keeps_) {
+    now_->told.emplace(groups, first_active, keeping_.room());
+  }
+  notices_ = own.forest.notices(now_->told ? now_->told->leaves() : nullptr);
+  if (comm_.size() > 1) return now_->top->begin(notices_.data(), walk.units, rule, lacking);
+  now_->top->combine(notices_.data(), walk.units, rule, middle_of(own.domain.box));
+  return {};
+}
+
+std::vector<DeviceTreeExchange::Told> DeviceTreeExchange::gather(const std::vector<cuda::CoverNotice>& own,
+                                                                 const Said& said,
+                                                                 PhaseTimers& timers) const {
   const auto timer = timers.time("wait");  // for slower ranks
   std::vector<Count> covers(static_cast<std::size_t>(comm_.size()));
   std::adjacent_difference(known_.first_cover.begin() + 1, known_.first_cover.end(), covers.begin());
-  return comm_.all_gather_arrays(std::span<const cuda::CoverNotice>(own), std::span<const Count>(covers));
+  std::vector<Told> told;
+  for (const cuda::CoverNotice& cover : own) told.push_back({cover, {}});
+  if (!told.empty()) told.front().said = said;
+  return comm_.all_gather_arrays(std::span<const Told>(told), std::span<const Count>(covers));
 }
 
 void DeviceTreeExchange::find_reach(const Own& own, std::span<const cuda::CoverNotice> notices) {
@@ -88,8 +129,8 @@ void DeviceTreeExchange::find_reach(const Own& own, std::span<const cuda::CoverN
   TopTree top;
   top.centre = centre_.data();
   top.core = core_.data();
-  reach_.emplace(known_, top, wanted_, own.setup.walk.units.length, 0.F, comm_.rank(),
-                 own.setup.walk.gravity.images);
+  now_->reach.emplace(known_, top, wanted_, own.setup.walk.units.length, keeps_ ? keeping_.room() / 2 : 0.F,
+                      comm_.rank(), own.setup.walk.gravity.images);
 }
 
 Count DeviceTreeExchange::leaves_in(std::span<const std::int32_t> covers) const {
@@ -102,7 +143,7 @@ Count DeviceTreeExchange::leaves_in(std::span<const std::int32_t> covers) const 
 /// ones the covers say enough.
 cuda::LetTargets DeviceTreeExchange::exchange_targets(const Own& own) {
   std::vector<cuda::ParticleRange> told;
-  for (const Reach::Part& part : reach_->in()) {
+  for (const Reach::Part& part : now_->reach->in()) {
     if (!part.is_near) continue;
     for (const std::int32_t cover : part.own) {
       const TopLinks& cell =
@@ -110,7 +151,7 @@ cuda::LetTargets DeviceTreeExchange::exchange_targets(const Own& own) {
       told.push_back({static_cast<std::uint64_t>(cell.first_leaf), static_cast<std::uint64_t>(cell.leaves)});
     }
   }
-  const std::span<const Reach::Part> in = reach_->in(), out = reach_->out();
+  const std::span<const Reach::Part> in = now_->reach->in(), out = now_->reach->out();
   const auto to_rank =
       by_rank(comm_.size(), in, [&](std::size_t i) { return in[i].is_near ? leaves_in(in[i].own) : 0; });
   const auto from_rank =
@@ -135,40 +176,46 @@ cuda::LetTargets DeviceTreeExchange::exchange_targets(const Own& own) {
   cuda::DeviceArray<LeafTargets> targets(near + far.size());
   const cuda::DeviceArray<std::uint32_t> leaves = cuda::list_ranges(told);
   const cuda::DeviceArray<LeafTargets> sent(leaves.size());
-  cuda::collect_targets(own.forest.trees(), leaves.data(), leaves.size(), sent.data());
+  cuda::collect_targets(own.forest.trees(), now_->told ? now_->told->leaves() : nullptr, leaves.data(),
+                        leaves.size(), sent.data());
   exchange_.apply(plan, sent.data(), targets.data(), sizeof(LeafTargets));
   cuda::device_upload(targets.data() + near, far.data(), far.size() * sizeof(LeafTargets));
   return {std::move(targets), ranks, own.setup.walk.units, middle_of(own.domain.box)};
 }
 
 void DeviceTreeExchange::select(const Own& own) {
-  places_.clear();
+  if (comm_.size() > 1 && is_kept_) return;
+  std::vector<cuda::LeafPlace> places;
   for (const cuda::LeafPlaces& leaf : own.forest.places())
-    places_.push_back({static_cast<std::uint32_t>(leaf.node), static_cast<std::uint32_t>(leaf.first)});
-  make_frames(own, cuda::KnownRoots::own_ones(notices_.data(), places_.size()));
+    places.push_back({static_cast<std::uint32_t>(leaf.node), static_cast<std::uint32_t>(leaf.first)});
+  now_->places = cuda::DeviceArray<cuda::LeafPlace>{std::span<const cuda::LeafPlace>(places)};
+  make_frames(own, cuda::KnownRoots::own_ones(notices_.data(), places.size()));
   if (comm_.size() == 1) return;
   const cuda::LetTargets targets = exchange_targets(own);
-  selection_.emplace(own.forest.trees(), own.forest.largest_tree(),
-                     cuda::LetReceivers{top_.own_cells(), targets.view(), frames_.data(),
-                                        own.setup.walk.units.length, parameters_.images});
+  cuda::LetReceivers receivers{now_->top->own_cells(), targets.view(), now_->frames.data(),
+                               own.setup.walk.units.length, parameters_.images};
+  if (keeps_) {
+    receivers.room_of_cells = keeping_.room() / 2;
+    receivers.drift = now_->told->drift();
+  }
+  now_->selection.emplace(own.forest.trees(), own.forest.largest_tree(), receivers);
 }
 
 void DeviceTreeExchange::make_frames(const Own& own, const cuda::KnownRoots& roots) {
-  const cuda::DeviceArray<cuda::LeafPlace> places{std::span<const cuda::LeafPlace>(places_)};
-  const std::size_t frames = places_.size() * static_cast<std::size_t>(parameters_.images.count());
-  if (frames_.size() != frames) frames_ = cuda::DeviceArray<SourceFrame>(frames);
-  cuda::make_frames(roots, places.data(), middle_of(own.domain.box), own.setup.walk.units, frames_.data(),
-                    parameters_.images);
+  const std::size_t frames = now_->places.size() * static_cast<std::size_t>(parameters_.images.count());
+  if (now_->frames.size() != frames) now_->frames = cuda::DeviceArray<SourceFrame>(frames);
+  cuda::make_frames(roots, now_->places.data(), middle_of(own.domain.box), own.setup.walk.units,
+                    now_->frames.data(), parameters_.images);
 }
 
-/// Tells ranks in reach how that hangs together what they get, and hears the same from others. sent (out):
-/// the cells whose values are sent.
-std::vector<LetTable> DeviceTreeExchange::exchange_tables(std::vector<std::int32_t>& sent) {
-  const std::span<const cuda::SelectedTree> trees = selection_->trees();
+/// Tells ranks in reach how that hangs together what they get, and hears the same from others.
+void DeviceTreeExchange::exchange_tables() {
+  const std::span<const cuda::SelectedTree> trees = now_->selection->trees();
   std::vector<Message> messages;
-  tables_out_.clear();
+  now_->sent.clear();
+  now_->sent_cells.clear();
   auto next = trees.begin();
-  for (std::int32_t slot = 0; slot < static_cast<std::int32_t>(reach_->out().size()); ++slot) {
+  for (std::int32_t slot = 0; slot < static_cast<std::int32_t>(now_->reach->out().size()); ++slot) {
     const auto first = next;
     next = std::find_if(first, trees.end(), [&](const auto& tree) { return tree.slot != slot; });
     const auto number_of = [&](std::int32_t leaf) {
@@ -177,115 +224,133 @@ std::vector<LetTable> DeviceTreeExchange::exchange_tables(std::vector<std::int32
       return static_cast<std::int32_t>(tree - first);
     };
     LetTable table = let_table(
-        table_, [&](std::int32_t cell) { return selection_->opens(slot, cell); }, number_of, sent);
+        table_, [&](std::int32_t cell) { return now_->selection->opens(slot, cell); }, number_of,
+        now_->sent_cells);
     for (auto tree = first; tree != next; ++tree) table.trees.push_back({tree->nodes, tree->particles});
-    messages.push_back({reach_->out()[static_cast<std::size_t>(slot)].rank, pack_table(table)});
-    tables_out_.push_back(std::move(table));
+    messages.push_back({now_->reach->out()[static_cast<std::size_t>(slot)].rank, pack_table(table)});
+    now_->sent.push_back(std::move(table));
   }
-  MessageExchange exchange(comm_, std::move(messages), ranks_of(reach_->in()));
-  std::vector<LetTable> received;
-  for (const Message& message : exchange.finish()) received.push_back(unpack_table(message));
-  return received;
+  MessageExchange exchange(comm_, std::move(messages), ranks_of(now_->reach->in()));
+  now_->received.clear();
+  for (const Message& message : exchange.finish()) now_->received.push_back(unpack_table(message));
 }
 
-/// Sends what is selected for other ranks, and puts what comes behind the own trees. top_cells (out): values
-/// of the cells that have come.
-void DeviceTreeExchange::exchange_values(const DeviceForest& forest, const cuda::LetArrays& packed,
-                                         std::span<const LetTable> received,
-                                         std::span<const std::int32_t> sent_cells,
-                                         cuda::DeviceArray<TopCell>& top_cells,
-                                         GravityStorage::Imported& imported) {
+LetCounts DeviceTreeExchange::received() const {
+  LetCounts all;
+  for (const LetTable& table : now_->received) {
+    const LetCounts counts = table.counts();
+    all.trees += counts.trees;
+    all.nodes += counts.nodes;
+    all.particles += counts.particles;
+  }
+  return all;
+}
+
+/// Sends what is selected for other ranks, and puts what comes behind the own trees. Returns the values of
+/// the cells that have come. bytes (in/out): counts what has.
+cuda::DeviceArray<TopCell> DeviceTreeExchange::exchange_values(const DeviceForest& forest,
+                                                               const cuda::LetArrays& packed, Count& bytes) {
   const auto plan_of = [&](const auto& number) {
     const std::vector<Count> to =
-        by_rank(comm_.size(), reach_->out(), [&](std::size_t i) { return number(tables_out_[i]); });
+        by_rank(comm_.size(), now_->reach->out(), [&](std::size_t i) { return number(now_->sent[i]); });
     const std::vector<Count> from =
-        by_rank(comm_.size(), reach_->in(), [&](std::size_t i) { return number(received[i]); });
+        by_rank(comm_.size(), now_->reach->in(), [&](std::size_t i) { return number(now_->received[i]); });
     return ExchangePlan(comm_, std::span<const Count>(to), std::span<const Count>(from));
   };
   const ExchangePlan of_cells = plan_of([](const LetTable&t) { return t.sent_cells(); }),
                      of_nodes = plan_of([](const LetTable&t) { return t.counts().nodes; }),
                      of_particles = plan_of([](const LetTable&t) { return t.counts().particles; });
-  const cuda::DeviceArray<TopCell> sent_values = top_.gather(sent_cells);
+  const cuda::DeviceArray<TopCell> sent_values = now_->top->gather(now_->sent_cells);
   const cuda::LeafTrees trees = forest.trees();
-  top_cells = cuda::DeviceArray<TopCell>(static_cast<std::size_t>(of_cells.receive_total()));
-  std::vector<DeviceExchange::Transfer> transfers{
-      {of_cells, sent_values.data(), top_cells.data(), sizeof(TopCell)}};
-  imported.bytes += of_cells.receive_total() * static_cast<Count>(sizeof(TopCell));
+  cuda::DeviceArray<TopCell> top_cells(static_cast<std::size_t>(of_cells.receive_total()));
+  std::vector<DeviceExchange::Transfer> transfers;
   const auto exchange = [&](const ExchangePlan& plan, const auto* values, auto* behind) {
     transfers.push_back({plan, values, behind, sizeof(*behind)});
-    imported.bytes += plan.receive_total() * static_cast<Count>(sizeof(*behind));
+    bytes += plan.receive_total() * static_cast<Count>(sizeof(*behind));
   };
   const auto exchange_field = [&](const ExchangePlan& plan, std::size_t own, auto field) {
     if (field.is_there(parameters_)) exchange(plan, packed.trees().*field.member, trees.*field.member + own);
   };
+  exchange(of_cells, sent_values.data(), top_cells.data());
   exchange(of_nodes, packed.links(), forest.links() + forest.nodes());
   cuda::let_fields::OfNodes::for_each(
       [&](auto field, std::size_t) { exchange_field(of_nodes, forest.nodes(), field); });
   cuda::let_fields::OfParticles::for_each(
       [&](auto field, std::size_t) { exchange_field(of_particles, forest.particles(), field); });
   exchange_.apply(transfers);
+  return top_cells;
 }
 
-/// Enters where the trees of known leaves are: the own ones, those that have come, one after the other, and
-/// of all others the roots.
-void DeviceTreeExchange::place_trees(const Own& own, std::span<const LetTable> received,
-                                     const NumberedLets& lets) {
+/// Enters where the trees of known leaves are: the own ones, those that come, one after the other, and of all
+/// others the roots.
+void DeviceTreeExchange::place_trees(const Own& own, const NumberedLets& lets) {
+  std::vector<cuda::LeafPlace> places;
+  for (const cuda::LeafPlaces& leaf : own.forest.places())
+    places.push_back({static_cast<std::uint32_t>(leaf.node), static_cast<std::uint32_t>(leaf.first)});
   std::size_t node = own.forest.nodes(), particle = own.forest.particles();
-  std::size_t roots = node;
-  for (const LetTable& table : received) roots += static_cast<std::size_t>(table.counts().nodes);
-  const std::size_t own_leaves = places_.size();
+  const std::size_t roots = node + static_cast<std::size_t>(received().nodes), own_leaves = places.size();
   for (std::size_t leaf = own_leaves; leaf < static_cast<std::size_t>(lets.top.leaves) + 1; ++leaf)
-    places_.push_back({static_cast<std::uint32_t>(roots + leaf - own_leaves), 0});
+    places.push_back({static_cast<std::uint32_t>(roots + leaf - own_leaves), 0});
   auto next = lets.leaves.begin();
-  for (const LetTable& table : received) {
+  for (const LetTable& table : now_->received) {
     for (const LetTable::Tree& tree : table.trees) {
-      places_[static_cast<std::size_t>(*next++)] = {static_cast<std::uint32_t>(node),
-                                                    static_cast<std::uint32_t>(particle)};
+      places[static_cast<std::size_t>(*next++)] = {static_cast<std::uint32_t>(node),
+                                                   static_cast<std::uint32_t>(particle)};
       node += static_cast<std::size_t>(tree.nodes);
       particle += static_cast<std::size_t>(tree.particles);
     }
   }
-  const cuda::LeafTrees trees = own.forest.trees();
-  cuda::place_roots(top_.roots(), trees.core + roots, trees.moments + roots, own.forest.links() + roots,
-                    trees.node_boxes ? trees.node_boxes + roots : nullptr);
+  now_->places = cuda::DeviceArray<cuda::LeafPlace>{std::span<const cuda::LeafPlace>(places)};
 }
 
 GravityStorage::Imported DeviceTreeExchange::import(const Own& own, DeviceForest& forest) {
   GravityStorage::Imported imported;
   fault_ = nullptr;
-  if (!selection_) return imported;
-  std::vector<std::int32_t> sent_cells;
-  const std::vector<LetTable> received = exchange_tables(sent_cells);
-  const NumberedLets lets = number_lets(table_, received);
-  for (const LetTable& table : received) {
-    const LetCounts counts = table.counts();
-    imported.counts.trees += counts.trees;
-    imported.counts.nodes += counts.nodes;
-    imported.counts.particles += counts.particles;
-    imported.bytes +=
-        static_cast<Count>(bytes_of(table.covers) + bytes_of(table.cells) + bytes_of(table.trees));
-  }
-  const auto roots = static_cast<std::size_t>(lets.top.leaves) + 1 - places_.size();
-  const cuda::LetArrays packed = selection_->pack(parameters_);  // before the own trees move
-  selection_.reset();
-  forest.make_room(static_cast<std::size_t>(imported.counts.nodes) + roots,
-                   static_cast<std::size_t>(imported.counts.particles));
-  cuda::DeviceArray<TopCell> top_cells;
-  exchange_values(forest, packed, received, sent_cells, top_cells, imported);
-  tables_[TableBytes::trees] = bytes_of(places_);
+  if (comm_.size() == 1) return imported;
   try {
-    top_.finish(lets.top, top_cells.data(), middle_of(own.domain.box));
-    place_trees(own, received, lets);
-    make_frames(own, top_.roots());
+    if (!is_kept_) {
+      exchange_tables();
+      const NumberedLets lets = number_lets(table_, now_->received);
+      now_->roots = static_cast<std::size_t>(lets.top.leaves) + 1 - own.forest.leaves();
+      place_trees(own, lets);
+      for (const LetTable& table : now_->received)
+        imported.bytes +=
+            static_cast<Count>(bytes_of(table.covers) + bytes_of(table.cells) + bytes_of(table.trees));
+      now_->top->adopt(lets.top);
+    }
   } catch (const std::length_error&) {
     fault_ = std::current_exception();  // ranks agree on it when they walk
   }
+  imported.counts = received();
+  const cuda::LetArrays packed =
+      now_->selection->pack(own.forest.trees(), parameters_);  // before the own trees move
+  if (!keeps_) now_->selection.reset();
+  const auto nodes = static_cast<std::size_t>(imported.counts.nodes);
+  forest.make_room(nodes + now_->roots, static_cast<std::size_t>(imported.counts.particles));
+  const cuda::DeviceArray<TopCell> top_cells = exchange_values(forest, packed, imported.bytes);
+  tables_[TableBytes::trees] = now_->places.size() * sizeof(cuda::LeafPlace);
+  if (fault_) return imported;
+  now_->top->finish(top_cells.data(), middle_of(own.domain.box));
+  const std::size_t roots = own.forest.nodes() + nodes;
+  const cuda::LeafTrees trees = own.forest.trees();
+  cuda::place_roots(now_->top->roots(), trees.core + roots, trees.moments + roots, own.forest.links() + roots,
+                    trees.node_boxes ? trees.node_boxes + roots : nullptr);
+  make_frames(own, now_->top->roots());
   return imported;
 }
 
 cuda::WalkSources DeviceTreeExchange::sources(const Own& own) const {
   if (fault_) std::rethrow_exception(fault_);
-  return cuda::WalkSources::of(own.forest.trees(), own.codes).below(top_.sources(), frames_.data());
+  return cuda::WalkSources::of(own.forest.trees(), own.codes)
+      .below(now_->top->sources(), now_->frames.data());
+}
+
+void DeviceTreeExchange::forget() {
+  has_new_cells_ = true;
+  keeping_.forget();
+  of_rung_.clear();
+  exact_ = {};
+  now_ = &exact_;
 }
 
 }  // namespace grove

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -15,17 +16,20 @@
 #include "gravity/gpu/device_forest.hpp"
 #include "gravity/gravity_storage.hpp"
 #include "kernels/cuda/let/let_selection.hpp"
+#include "kernels/cuda/let/told_targets.hpp"
 #include "kernels/cuda/trees/device_top.hpp"
 #include "kernels/cuda/walk/walk.hpp"
+#include "let/let_keeping.hpp"
 #include "let/let_table.hpp"
 #include "let/reach.hpp"
+#include "particles/gpu/device_particles.hpp"
 
 namespace grove {
 
 /// What ranks tell each other before a walk, of trees in the memory of GPUs: what TreeExchange is on the
 /// host. Moments of covers to all, by way of the hosts; locally essential trees to those in reach, whose
 /// values go from GPU to GPU. Cells, leaves and frames have the numbers that a rank gives those it knows.
-/// Selections are made anew for each walk.
+/// Selections are kept from walk to walk where that pays (LetKeeping).
 class DeviceTreeExchange {
  public:
   /// All must outlive this.
@@ -38,54 +42,84 @@ class DeviceTreeExchange {
     const GravitySetup& setup;
     const Domain& domain;
     const DeviceForest& forest;
+    const DeviceParticles& particles;
     cuda::NodeCodes codes;
   };
-  /// Collective, and each of the next two; in this order. Adds to let and wait.
-  void publish(const Own& own, PhaseTimers& timers);
+  /// A rank tells this beside its covers.
+  struct Said {
+    Count groups = 0;  ///< that walk
+    Count faults = 0;  ///< 1: nothing of its trees counts
+  };
+  /// Collective, and each of the next two; in this order. Returns the sums of what ranks have said: where
+  /// there are faults the walk goes no further. first_active: the rung from which on particles walk. Adds to
+  /// let and wait.
+  Said publish(const Own& own, int first_active, Selections selections, const Said& said,
+               PhaseTimers& timers);
   void select(const Own& own);
   /// forest: the own one, behind whose trees are those of others from then on, until it is updated.
   GravityStorage::Imported import(const Own& own, DeviceForest& forest);
-  /// There are other cells or owners from now on.
-  void forget() { has_new_cells_ = true; }
+  /// The trees have other shapes or owners from now on, and the cells may be others.
+  void forget();
+  LetKeeping& keeping() { return keeping_; }
 
   /// The sources of walks. Throws what went wrong in import() on this rank alone.
   cuda::WalkSources sources(const Own& own) const;
-  const cuda::DeviceTop& top() const { return top_; }
+  const cuda::DeviceTop& top() const { return *now_->top; }
   /// Those in the memory of the host.
   TableBytes tables() const { return tables_; }
 
  private:
+  /// The exchanges for walks from one rung on.
+  struct OfRung {
+    std::optional<cuda::DeviceTop> top;
+    std::optional<cuda::ToldTargets> told;  ///< if the others are of selections with room
+    std::optional<Reach> reach;
+    std::optional<cuda::LetSelection> selection;  ///< for other ranks
+    std::vector<LetTable> sent, received;         ///< by rank of reach->out(), reach->in()
+    std::vector<std::int32_t> sent_cells;         ///< whose values are sent
+    std::size_t roots = 0;                        ///< leaves that are known by their roots
+    cuda::DeviceArray<cuda::LeafPlace> places;  ///< by known leaf, where its tree begins in the arrays of all
+    cuda::DeviceArray<SourceFrame> frames;
+  };
   void know(const Own& own);
-  std::vector<cuda::CoverNotice> gather(const std::vector<cuda::CoverNotice>& own, PhaseTimers& timers) const;
+  cuda::DeviceTop new_top(const Own& own) const;
+  std::vector<cuda::CoverNotice> notices(const Own& own, int first_active, const AcceptanceRule& rule);
+  /// Every rank gives this for each of its covers; what it says itself is in the first.
+  struct Told {
+    cuda::CoverNotice cover;
+    Said said;
+  };
+  std::vector<Told> gather(const std::vector<cuda::CoverNotice>& own, const Said& said,
+                           PhaseTimers& timers) const;
   void find_reach(const Own& own, std::span<const cuda::CoverNotice> notices);
   Count leaves_in(std::span<const std::int32_t> covers) const;
   cuda::LetTargets exchange_targets(const Own& own);
-  std::vector<LetTable> exchange_tables(std::vector<std::int32_t>& sent);
-  void exchange_values(const DeviceForest& forest, const cuda::LetArrays& packed,
-                       std::span<const LetTable> received, std::span<const std::int32_t> sent_cells,
-                       cuda::DeviceArray<TopCell>& top_cells, GravityStorage::Imported& imported);
-  void place_trees(const Own& own, std::span<const LetTable> received, const NumberedLets& lets);
+  void exchange_tables();
+  LetCounts received() const;
+  cuda::DeviceArray<TopCell> exchange_values(const DeviceForest& forest, const cuda::LetArrays& packed,
+                                             Count& bytes);
+  void place_trees(const Own& own, const NumberedLets& lets);
   void make_frames(const Own& own, const cuda::KnownRoots& roots);
 
   const Communicator& comm_;
   const DeviceExchange& exchange_;
   const GravityParameters& parameters_;
+  LetKeeping keeping_;
   bool has_new_cells_ = true;
   KnownCells known_;  ///< where there are other ranks
   TopTable table_;
-  cuda::DeviceTop top_;
+  std::map<int, OfRung> of_rung_;  ///< whose selections are kept
+  OfRung exact_;                   ///< for the others
   TableBytes tables_;
 
   // During a walk.
+  OfRung* now_ = &exact_;                  ///< from its rung on
+  bool keeps_ = false;                     ///< it is to have room, or has
+  bool is_kept_ = false;                   ///< only values travel
   cuda::DeviceArray<LeafNotice> notices_;  ///< of the own leaves
   std::vector<Wanted> wanted_;             ///< by cover
   std::vector<Vec3d> centre_;              ///< by cell, of covers, and the next likewise
   std::vector<NodeCore> core_;
-  std::optional<Reach> reach_;
-  std::vector<LetTable> tables_out_;     ///< by rank of reach_->out()
-  std::vector<cuda::LeafPlace> places_;  ///< by known leaf, where its tree begins in the arrays of all
-  cuda::DeviceArray<SourceFrame> frames_;
-  std::optional<cuda::LetSelection> selection_;  ///< for other ranks
   std::exception_ptr fault_;
 };
 

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstddef>
+
+#include "kernels/cuda/device/streams.cuh"
+
+namespace grove::cuda {
+
+/// Pinned memory of the host for small copies. A copy from other memory of the host waits until the GPU has
+/// done all that it was asked for before; one from here does not.
+class Staging {
+ public:
+  static constexpr std::size_t piece = std::size_t{64} << 10, most_uploaded = std::size_t{1} << 20;
+  Staging();
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  /// At most most_uploaded bytes, which may change as soon as this returns. They are there for all that the
+  /// stream gets next. It waits only for copies of long ago that are not done yet.
+  void upload(void* device, const void* host, std::size_t bytes, cudaStream_t to);
+  /// At most a piece. Waits for it, and for all before it in the default stream.
+  void download(void* host, const void* device, std::size_t bytes);
+
+ private:
+  static constexpr std::size_t pieces = 64;
+  std::byte* memory_ = nullptr;        ///< those of uploads, and one for downloads
+  std::array<Event, pieces> is_free_;  ///< when the last copy from each is done
+  std::size_t next_ = 0;
+};
+
+/// That of this process, as long as it lives.
+Staging& staging();
+
+}  // namespace grove::cuda

@@ -1,0 +1,109 @@
+// Trees of other ranks whose selections are kept while trees keep their shape, on GPUs: the same bits as with
+// new ones. Ranks share GPUs if there are fewer.
+#include <gtest/gtest.h>
+
+#include "gravity/gpu/device_gravity.hpp"
+#include "gravity/gravity.hpp"
+#include "kernels/cuda/particles/fields.hpp"
+#include "kernels/cuda/particles/particle_steps.hpp"
+#include "support/gpu_ranks.hpp"
+#include "support/kept_lets.hpp"
+
+namespace grove {
+namespace {
+
+using namespace testing;  // support/kept_lets.hpp
+
+/// Gravity on a GPU.
+class Forces {
+ public:
+  Forces(const Communicator& comm, const DeviceExchange& exchange, const GravityParameters& gravity,
+         const Particles& own)
+      : parameters_(gravity),
+        stored_(own),
+        storage_(comm, exchange, parameters_, stored_, records_, std::nullopt),
+        gravity_(comm, parameters_, storage_) {}
+
+  ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan) {
+    return gravity_.evaluate(domain, plan, timers_);
+  }
+  void drift(double factor) {
+    Drift drift{};
+    drift.factor = factor;
+    cuda::drift(stored_.size(), drift, step_fields(stored_));
+  }
+  Particles particles() const { return stored_.download(); }
+  LetKeeping& keeping() { return storage_.exchange().keeping(); }
+
+ private:
+  GravityParameters parameters_;
+  DeviceParticles stored_;
+  cuda::DeviceRecords records_;
+  DeviceGravity storage_;
+  Gravity gravity_;
+  PhaseTimers timers_;
+};
+
+struct Kind {
+  Criterion criterion;
+  WalkKind walk;
+  LocalTreeKind tree;
+};
+
+class KeptLetsOnGpu : public GpuRanks, public ::testing::WithParamInterface<Kind> {
+ protected:
+  Outcome evolve(const Communicator& comm, double drift, LetKeeping::Rule keeping) const {
+    const SharedDomain shared = share_out(comm, make_clumps(), 128);
+    GravityParameters parameters = kept_lets_parameters(GetParam().criterion, GetParam().walk);
+    parameters.tree = GetParam().tree;
+    const DeviceExchange exchange(comm, true,
+                                  comm.size() > 1 ? std::optional(exchange_->path()) : std::nullopt);
+    Forces forces(comm, exchange, parameters, shared.particles);
+    return testing::evolve(comm, shared.domain, forces, drift, keeping);
+  }
+  void expect_right(const Outcome& outcome, double drift) const {
+    testing::expect_right(outcome, evolve(alone_, drift, never));
+  }
+
+  const Communicator alone_{MPI_COMM_SELF};
+};
+
+/// Kept exchanges, and drifts, are those of kept_lets_test.cpp.
+TEST_P(KeptLetsOnGpu, give_the_same_bits_with_less_said) {
+  constexpr double drift = 1e-6;
+  const Outcome kept = evolve(comm_, drift, always);
+  expect_right(kept, drift);
+  if (comm_.size() == 1) return;
+  EXPECT_GE(kept.exchanges.kept, 0 + 2 + 6 + 1 + 3 + 7);
+  EXPECT_EQ(kept.most_collectives, 2U) << "what covers tell; sums of forces";
+  expect_right(evolve(comm_, drift, never), drift);
+}
+
+TEST_P(KeptLetsOnGpu, are_renewed_where_particles_go_far) {
+  if (comm_.size() == 1) GTEST_SKIP() << "one rank exchanges nothing";
+  for (const double drift : {1e-3, 0.1}) {
+    const Outcome kept = evolve(comm_, drift, always);
+    expect_right(kept, drift);
+    EXPECT_GT(kept.exchanges.with_room, 4) << "more than once for each rung";
+  }
+}
+
+/// Selections that lack something: those walks that need it go again, and no step ends twice.
+TEST_P(KeptLetsOnGpu, are_sent_again_where_something_was_missing) {
+  if (comm_.size() == 1) GTEST_SKIP() << "one rank exchanges nothing";
+  constexpr double drift = 1e-6;
+  const Outcome lacking = evolve(comm_, drift, too_little);
+  expect_right(lacking, drift);
+  EXPECT_GT(lacking.exchanges.with_room + lacking.exchanges.exact, 2 * static_cast<int>(std::size(ruler)) + 3)
+      << "more than walks";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, KeptLetsOnGpu,
+    ::testing::Values(Kind{Criterion::acceleration, WalkKind::groups, LocalTreeKind::bisection},
+                      Kind{Criterion::acceleration, WalkKind::groups, LocalTreeKind::octree},
+                      Kind{Criterion::relative_edge, WalkKind::groups, LocalTreeKind::kd},
+                      Kind{Criterion::acceleration, WalkKind::rope, LocalTreeKind::bisection}));
+
+}  // namespace
+}  // namespace grove

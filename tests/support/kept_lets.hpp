@@ -1,0 +1,116 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <random>
+#include <vector>
+
+#include "base/activity.hpp"
+#include "comm/communicator.hpp"
+#include "comm/joint_reduction.hpp"
+#include "gravity/force_hash.hpp"
+#include "gravity/force_report.hpp"
+#include "kernels/math/opening.hpp"
+#include "let/let_keeping.hpp"
+#include "particles/particles.hpp"
+#include "support/shared_domain.hpp"
+
+/// Steps of a hierarchy through trees that are kept, in which selections of trees for other ranks may be.
+namespace grove::testing {
+
+/// Clumps of stars that move, with rungs by their clump.
+inline Particles make_clumps() {
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  Particles particles;
+  particles.reset(2000);
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    const double clump = static_cast<double>(i % 4), size = 0.1 * (1 + clump);
+    particles.position[i] = {clump + size * normal(random), size * normal(random), size * normal(random)};
+    particles.velocity[i] = {normal(random), normal(random), normal(random)};
+    particles.mass[i] = 1.0 / 2000;
+    particles.id[i] = i;
+    particles.rung[i] = static_cast<std::uint8_t>(3 - i % 4);
+  }
+  return particles;
+}
+
+/// The rungs that steps begin with, in the order of block steps.
+inline constexpr int ruler[] = {0, 3, 2, 3, 1, 3, 2, 3, 0, 3, 2, 3, 1, 3, 2, 3, 0};
+
+inline constexpr LetKeeping::Rule never{0, 1000}, always{0.125F, 1}, too_little{-0.5F, 1};
+
+struct Outcome {
+  std::vector<std::uint64_t> hashes;  ///< of all forces, after each step
+  std::vector<Count> interactions;
+  std::vector<int> closed;  ///< how often a step was closed for good
+  LetKeeping::Counts exchanges;
+  std::uint64_t most_messages = 0, most_collectives = 0;  ///< of the steps in which values alone travelled
+};
+
+/// A step of the particles from a rung on, after all have drifted. Forces: on particles that it keeps, with
+/// evaluate(domain, plan), drift(factor), particles(), and keeping() of the exchange of trees.
+template <class Forces>
+void step(const Communicator& comm, const Domain& domain, Forces& forces, double drift, int rung,
+          Outcome& outcome) {
+  forces.drift(drift);
+  int closed = 0;
+  Count together = 0;
+  const auto closes = [&](JointReduction& joint, bool is_there) {
+    closed += is_there ? 1 : 0;
+    together = is_there ? 1 : 0;
+    joint.sum(together);
+  };
+  const int kept = forces.keeping().counts().kept;
+  const Activity before = activity();
+  const ForceReport report =
+      forces.evaluate(domain, {.grows = false, .first_active = rung, .closes = closes});
+  const Activity made = activity() - before;
+  if (forces.keeping().counts().kept > kept && rung > 0) {
+    outcome.most_messages = std::max(outcome.most_messages, made.messages);
+    outcome.most_collectives = std::max(outcome.most_collectives, made.collectives);
+  }
+  EXPECT_EQ(together, comm.size());
+  outcome.closed.push_back(closed);
+  const Particles& particles = forces.particles();
+  outcome.hashes.push_back(force_hash(comm, particles));
+  outcome.interactions.push_back(report.interactions.cell + report.interactions.particle);
+  for (const std::uint32_t work : particles.work) EXPECT_GT(work, 0U);
+}
+
+/// Twice new trees and the steps of the ruler. domain: of clumps, whose particles the forces have.
+template <class Forces>
+Outcome evolve(const Communicator& comm, const Domain& domain, Forces& forces, double drift,
+               LetKeeping::Rule keeping) {
+  forces.keeping().set_rule(keeping);
+  Outcome outcome;
+  for (int trees = 0; trees < 2; ++trees) {
+    forces.evaluate(domain, {});
+    for (const int rung : ruler) step(comm, domain, forces, drift, rung, outcome);
+  }
+  outcome.exchanges = forces.keeping().counts();
+  return outcome;
+}
+
+inline GravityParameters kept_lets_parameters(Criterion criterion, WalkKind walk) {
+  GravityParameters parameters;
+  parameters.criterion = criterion;
+  parameters.order = needs_boxes(criterion) ? Order::monopole : Order::quadrupole;
+  parameters.delta = 0.002;
+  parameters.theta = 0.7;
+  parameters.walk = walk;
+  parameters.softening.fill(0.01);
+  return parameters;
+}
+
+/// The outcome is what one rank computes, which exchanges nothing.
+inline void expect_right(const Outcome& outcome, const Outcome& expected) {
+  EXPECT_EQ(outcome.hashes, expected.hashes);
+  EXPECT_EQ(outcome.interactions, expected.interactions);
+  EXPECT_EQ(outcome.closed, std::vector<int>(2 * std::size(ruler), 1)) << "each step ends once";
+}
+
+}  // namespace grove::testing
