@@ -55,6 +55,7 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
     core.power *= far;
     return walks.may_open(top.centre[cell], core, unit_length, images);
   };
+  std::vector<Pair> out, in;
   for (std::int32_t own = own_begin; own < own_end; ++own) {
     const std::int32_t cell = known.cover[static_cast<std::size_t>(own)];
     const NodeCore core = grown(top.core[cell], room);
@@ -66,8 +67,8 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
           return may_open_any(node.wanted, centre, centre, core.reach2, core.power, unit_length, images);
         },
         [&](std::int32_t other) {
-          out_.push_back(
-              {known.owner(other), {own}, {other}, is_near(wanted[static_cast<std::size_t>(other)], cell)});
+          out.push_back(
+              {known.owner(other), own, other, is_near(wanted[static_cast<std::size_t>(other)], cell)});
         });
     const Wanted walks = wanted[static_cast<std::size_t>(own)];
     if (walks.is_nothing()) continue;
@@ -77,32 +78,30 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
           return may_open_any(walks, node.low, node.high, node.reach2, node.power, unit_length, images);
         },
         [&](std::int32_t other) {
-          in_.push_back({known.owner(other),
-                         {own},
-                         {other},
-                         is_near(walks, known.cover[static_cast<std::size_t>(other)])});
+          in.push_back(
+              {known.owner(other), own, other, is_near(walks, known.cover[static_cast<std::size_t>(other)])});
         });
   }
-  merge_parts(out_);
-  merge_parts(in_);
+  out_ = merged(out);
+  in_ = merged(in);
 }
 
-/// Parts with one cover on either side become one for each rank.
-void Reach::merge_parts(std::vector<Part>& parts) {
-  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.rank < b.rank; });
-  std::vector<Part> merged;
-  for (const Part& part : parts) {
-    if (merged.empty() || merged.back().rank != part.rank) merged.push_back({part.rank, {}, {}});
-    merged.back().own.push_back(part.own[0]);
-    merged.back().other.push_back(part.other[0]);
-    merged.back().is_near = merged.back().is_near || part.is_near;
+/// What there is of each rank. pairs (in): by own cover; they are brought into the order of ranks.
+std::vector<Reach::Part> Reach::merged(std::vector<Pair>& pairs) {
+  std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.rank < b.rank; });
+  std::vector<Part> parts;
+  for (const Pair& pair : pairs) {
+    if (parts.empty() || parts.back().rank != pair.rank) parts.push_back({pair.rank, {}, {}});
+    Part& part = parts.back();
+    if (part.own.empty() || part.own.back() != pair.own) part.own.push_back(pair.own);
+    part.other.push_back(pair.other);
+    part.is_near = part.is_near || pair.is_near;
   }
-  for (Part& part : merged)
-    for (std::vector<std::int32_t>* covers : {&part.own, &part.other}) {
-      std::sort(covers->begin(), covers->end());
-      covers->erase(std::unique(covers->begin(), covers->end()), covers->end());
-    }
-  parts = std::move(merged);
+  for (Part& part : parts) {
+    std::sort(part.other.begin(), part.other.end());
+    part.other.erase(std::unique(part.other.begin(), part.other.end()), part.other.end());
+  }
+  return parts;
 }
 
 std::vector<int> ranks_of(std::span<const Reach::Part> parts) {

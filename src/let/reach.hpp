@@ -47,7 +47,13 @@ class Reach {
   void unite(Node& node) const;
   template <class MayOpen, class Take>
   void search(const MayOpen& may_open, const Take& take) const;
-  static void merge_parts(std::vector<Part>& parts);
+  /// Covers of which walks from one may open the other.
+  struct Pair {
+    int rank;  ///< the other one
+    std::int32_t own, other;
+    bool is_near;
+  };
+  static std::vector<Part> merged(std::vector<Pair>& pairs);
 
   float room_ = 0;
   std::vector<Node> nodes_;

@@ -56,8 +56,8 @@ class KeptLetsOnGpu : public GpuRanks, public ::testing::WithParamInterface<Kind
     const SharedDomain shared = share_out(comm, make_clumps(), 128);
     GravityParameters parameters = kept_lets_parameters(GetParam().criterion, GetParam().walk);
     parameters.tree = GetParam().tree;
-    const DeviceExchange exchange(comm, true,
-                                  comm.size() > 1 ? std::optional(exchange_->path()) : std::nullopt);
+    const bool is_shared = comm.size() > 1 && devices_.shared;
+    const DeviceExchange exchange(comm, is_shared, std::nullopt);
     Forces forces(comm, exchange, parameters, shared.particles);
     return testing::evolve(comm, shared.domain, forces, drift, keeping);
   }

@@ -118,13 +118,21 @@ void device_upload(void* device, const void* host, std::size_t bytes) {
 }
 
 void device_download(void* host, const void* device, std::size_t bytes) {
+  const Download only{host, device, bytes};
+  device_download(std::span(&only, 1));
+}
+
+void device_download(std::span<const Download> arrays) {
+  std::size_t bytes = 0;
+  for (const Download& array : arrays) bytes += array.bytes;
   if (bytes == 0) return;
-  if (bytes <= Staging::piece)
-    staging().download(host, device, bytes);
+  if (bytes <= Staging::most_downloaded)
+    staging().download(arrays);
   else
-    GROVE_CUDA(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
+    for (const Download& array : arrays)
+      GROVE_CUDA(cudaMemcpy(array.host, array.device, array.bytes, cudaMemcpyDeviceToHost));
   activity().to_host += bytes;
-  ++activity().transfers;
+  activity().transfers += arrays.size();
   ++activity().host_waits;
 }
 

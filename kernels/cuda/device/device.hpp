@@ -55,6 +55,13 @@ void device_free(void* memory) noexcept;
 void device_upload(void* device, const void* host, std::size_t bytes);
 /// Waits for all that was asked for, but in the background.
 void device_download(void* host, const void* device, std::size_t bytes);
+/// The same of several arrays, with one wait.
+struct Download {
+  void* host;
+  const void* device;
+  std::size_t bytes;
+};
+void device_download(std::span<const Download> arrays);
 void device_copy(void* to, const void* from, std::size_t bytes);
 /// From host or device to host or device.
 void copy_any(void* to, const void* from, std::size_t bytes);
@@ -136,6 +143,8 @@ class DeviceArray {
   /// host: at most size() elements; goes to the first ones.
   void upload(std::span<const T> host) { device_upload(data_, host.data(), host.size_bytes()); }
   void download(std::span<T> host) const { device_download(host.data(), data_, host.size_bytes()); }
+  /// To be made with others: of the first elements.
+  Download download_to(std::span<T> host) const { return {host.data(), data_, host.size_bytes()}; }
 
  private:
   T* data_ = nullptr;

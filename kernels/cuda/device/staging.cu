@@ -9,7 +9,7 @@ namespace grove::cuda {
 
 Staging::Staging() {
   void* memory = nullptr;
-  GROVE_CUDA(cudaMallocHost(&memory, (pieces + 1) * piece));
+  GROVE_CUDA(cudaMallocHost(&memory, pieces * piece + most_downloaded));
   memory_ = static_cast<std::byte*>(memory);
 }
 
@@ -25,11 +25,18 @@ void Staging::upload(void* device, const void* host, std::size_t bytes, cudaStre
   }
 }
 
-void Staging::download(void* host, const void* device, std::size_t bytes) {
-  std::byte* const to = memory_ + pieces * piece;
-  GROVE_CUDA(cudaMemcpyAsync(to, device, bytes, cudaMemcpyDeviceToHost, nullptr));
+void Staging::download(std::span<const Download> arrays) {
+  std::byte* to = memory_ + pieces * piece;
+  for (const Download& array : arrays) {
+    GROVE_CUDA(cudaMemcpyAsync(to, array.device, array.bytes, cudaMemcpyDeviceToHost, nullptr));
+    to += array.bytes;
+  }
   GROVE_CUDA(cudaStreamSynchronize(nullptr));
-  std::memcpy(host, to, bytes);
+  const std::byte* from = memory_ + pieces * piece;
+  for (const Download& array : arrays) {
+    if (array.bytes > 0) std::memcpy(array.host, from, array.bytes);
+    from += array.bytes;
+  }
 }
 
 Staging& staging() {

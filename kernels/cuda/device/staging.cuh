@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 
+#include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/streams.cuh"
 
 namespace grove::cuda {
@@ -13,7 +15,8 @@ namespace grove::cuda {
 /// done all that it was asked for before; one from here does not.
 class Staging {
  public:
-  static constexpr std::size_t piece = std::size_t{64} << 10, most_uploaded = std::size_t{1} << 20;
+  static constexpr std::size_t piece = std::size_t{64} << 10, most_uploaded = std::size_t{1} << 20,
+                               most_downloaded = std::size_t{1} << 20;
   Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
@@ -21,12 +24,12 @@ class Staging {
   /// At most most_uploaded bytes, which may change as soon as this returns. They are there for all that the
   /// stream gets next. It waits only for copies of long ago that are not done yet.
   void upload(void* device, const void* host, std::size_t bytes, cudaStream_t to);
-  /// At most a piece. Waits for it, and for all before it in the default stream.
-  void download(void* host, const void* device, std::size_t bytes);
+  /// At most most_downloaded bytes in all. Waits for them, and for all before them in the default stream.
+  void download(std::span<const Download> arrays);
 
  private:
   static constexpr std::size_t pieces = 64;
-  std::byte* memory_ = nullptr;        ///< those of uploads, and one for downloads
+  std::byte* memory_ = nullptr;        ///< pieces of uploads, then what comes down
   std::array<Event, pieces> is_free_;  ///< when the last copy from each is done
   std::size_t next_ = 0;
 };

@@ -259,12 +259,11 @@ LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, co
   const DeviceArray<SelectedTree> selected = mark_all(trees, found, receivers);
   opened_.words = found.words;
   opened_.bits.resize(found.opened.size());
-  found.opened.download(opened_.bits);
   pairs_.resize(found.pairs.size());
   std::vector<SelectedTree> by_pair(pairs_.size());
-  if (pairs_.empty()) return;
-  found.pairs.download(pairs_);
-  selected.download(by_pair);
+  const Download all[] = {found.opened.download_to(opened_.bits), found.pairs.download_to(pairs_),
+                          selected.download_to(by_pair)};
+  device_download(all);
   pair_of_.resize(by_pair.size());
   std::iota(pair_of_.begin(), pair_of_.end(), 0u);
   std::sort(pair_of_.begin(), pair_of_.end(), [&](std::uint32_t a, std::uint32_t b) {

@@ -241,15 +241,14 @@ void add_external(std::size_t count, int first_active, const ExternalField& fiel
       AddExternal{field, first_active, rung, position, acceleration});
 }
 
-RungWork remember(std::size_t count, int first_active, const StepFields& fields) {
-  RungWork result{};
+DeviceArray<RungWork> remember(std::size_t count, int first_active, const StepFields& fields) {
+  DeviceArray<RungWork> result(1);
+  result.clear();
   if (count == 0) return result;
-  DeviceArray<Counter> sums(2 * rung_count + 1);
-  sums.clear();
-  remember_forces<<<blocks_of_steps(count), threads>>>(count, first_active, fields, sums.data());
+  static_assert(sizeof(RungWork) == (2 * rung_count + 1) * sizeof(Counter));
+  remember_forces<<<blocks_of_steps(count), threads>>>(count, first_active, fields,
+                                                       reinterpret_cast<Counter*>(result.data()));
   launched("Grove::cuda::remember");
-  static_assert(sizeof(result) == (2 * rung_count + 1) * sizeof(Counter));
-  device_download(&result, sums.data(), sizeof(result));
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/types.hpp"
 #include "base/vec3.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/particles/leaf_pieces.hpp"
 #include "kernels/math/leapfrog.hpp"
 #include "kernels/math/potentials.hpp"
@@ -39,12 +40,13 @@ void drift(std::size_t count, const Drift& drift, const StepFields& fields);
 void add_external(std::size_t count, int first_active, const ExternalField& field, const std::uint8_t* rung,
                   const Vec3d* position, Vec3f* acceleration);
 
-/// For active particles old_acceleration becomes |acceleration|, work that of a longest step.
+/// For active particles old_acceleration becomes |acceleration|, work that of a longest step. Returns their
+/// counts (device).
 struct RungWork {
   RungCounts particles, interactions;  ///< active ones; theirs, before
   Count not_finite;                    ///< of the active ones, accelerations that are no finite numbers
 };
-RungWork remember(std::size_t count, int first_active, const StepFields& fields);
+DeviceArray<RungWork> remember(std::size_t count, int first_active, const StepFields& fields);
 
 /// work (out): of active particles.
 void set_work(const std::uint8_t* rung, std::size_t count, int first_active, std::uint32_t value,

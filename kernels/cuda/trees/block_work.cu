@@ -60,16 +60,16 @@ void sum_leaf_work(const std::uint32_t* work, std::span<const Count> leaf_begin,
   device_download(sums.data(), device_sums.data(), sums.size_bytes());
 }
 
-void sum_block_work(const LeafTrees& trees, const std::uint32_t* leaf_of_group, std::uint32_t groups,
-                    const std::uint32_t* work, const std::uint32_t* block_of_leaf,
-                    std::span<BlockWork> sums) {
-  if (groups == 0) return;
-  DeviceArray<BlockWork> device_sums(sums.size());
-  device_sums.clear();
+DeviceArray<BlockWork> sum_block_work(const LeafTrees& trees, const std::uint32_t* leaf_of_group,
+                                      std::uint32_t groups, const std::uint32_t* work,
+                                      const std::uint32_t* block_of_leaf, std::size_t blocks) {
+  DeviceArray<BlockWork> sums(blocks);
+  sums.clear();
+  if (groups == 0) return sums;
   sum_groups<<<(groups + warps - 1) / warps, threads>>>(trees, leaf_of_group, groups, work, block_of_leaf,
-                                                        device_sums.data());
+                                                        sums.data());
   launched("Grove::cuda::sum_block_work");
-  device_sums.download(sums);
+  return sums;
 }
 
 }  // namespace grove::cuda

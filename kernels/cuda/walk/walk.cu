@@ -24,10 +24,8 @@ WalkMemory begin(const GravityParameters& gravity, const WalkUnits& units, const
   return memory;
 }
 
-/// Waits for what begin() has launched.
-WalkCounts end(const WalkMemory& memory) {
-  WalkState result;
-  memory.state.download(std::span(&result, 1));
+/// The counts of a walk that is done.
+WalkCounts counts_of(const WalkState& result) {
   if (result.fault == static_cast<int>(Fault::opened_pruned))
     throw OpensPruned("walk: a group opens what was not sent for it");
   if (result.fault == static_cast<int>(Fault::stack_full))
@@ -35,6 +33,13 @@ WalkCounts end(const WalkMemory& memory) {
   return {static_cast<std::int64_t>(result.cell), static_cast<std::int64_t>(result.particle),
           static_cast<std::int64_t>(result.tests), static_cast<std::int64_t>(result.instructions),
           static_cast<std::int64_t>(result.longest)};
+}
+
+/// Waits for what begin() has launched.
+WalkCounts end(const WalkMemory& memory) {
+  WalkState result;
+  memory.state.download(std::span(&result, 1));
+  return counts_of(result);
 }
 
 }  // namespace
@@ -50,7 +55,7 @@ WalkCounts walk_others(const GravityParameters& gravity, const WalkUnits& units,
 }
 
 struct OwnWalk::Impl {
-  Event ready, started, done;
+  Event ready, started, done, others_started, others_done;
   WalkMemory memory;
 };
 
@@ -74,6 +79,23 @@ WalkCounts OwnWalk::finish() {
   return end(impl_->memory);
 }
 
+WalkCounts OwnWalk::finish_with_others(const GravityParameters& gravity, const WalkUnits& units,
+                                       const WalkSources& sources, const WalkTargets& targets,
+                                       const ForceOutput& output) {
+  impl_->done.hold(stream());
+  impl_->others_started.record(stream());
+  const WalkMemory others = begin<OtherLeaves>(gravity, units, sources, targets, output);
+  impl_->others_done.record(stream());
+  WalkState results[2];
+  const Download both[] = {impl_->memory.state.download_to(std::span(&results[0], 1)),
+                           others.state.download_to(std::span(&results[1], 1))};
+  device_download(both);
+  WalkCounts counts = counts_of(results[0]);
+  counts += counts_of(results[1]);
+  return counts;
+}
+
+double OwnWalk::seconds_of_others() const { return impl_->others_done.seconds_since(impl_->others_started); }
 double OwnWalk::seconds() const { return impl_->done.seconds_since(impl_->started); }
 
 }  // namespace grove::cuda

@@ -123,8 +123,14 @@ class OwnWalk {
 
   /// Waits for it. Throws as walk_own() does.
   WalkCounts finish();
-  /// How long it took the GPU, beside all else. After finish().
+  /// The same with walk_others() behind it, and one wait for both. Returns the counts of both.
+  WalkCounts finish_with_others(const GravityParameters& gravity, const WalkUnits& units,
+                                const WalkSources& sources, const WalkTargets& targets,
+                                const ForceOutput& output);
+  /// How long it took the GPU, beside all else. After it has finished.
   double seconds() const;
+  /// How long the others took behind it.
+  double seconds_of_others() const;
 
  private:
   struct Impl;

@@ -12,7 +12,6 @@
 #include "decomposition/known_cells.hpp"
 #include "gravity/gpu/device_recut.hpp"
 #include "kernels/cuda/particles/fields.hpp"
-#include "kernels/cuda/trees/block_work.hpp"
 #include "kernels/math/cell_walk.hpp"
 
 namespace grove {
@@ -120,15 +119,17 @@ void DeviceBlocks::restore(const Domain& domain, std::vector<BlockExcess::Block>
   list_leaves(domain);
 }
 
-void DeviceBlocks::count(const Domain& domain, const DeviceForest& forest, const DeviceParticles& particles,
-                         int first_active) {
-  std::vector<BlockExcess::Work> work(blocks_.size());
-  std::vector<cuda::BlockWork> own(blocks_.size());
-  cuda::sum_block_work(forest.trees(), forest.leaf_of_group(), forest.groups(),
-                       particles.values(fields::work), block_of_leaf_.data(), own);
+cuda::DeviceArray<cuda::BlockWork> DeviceBlocks::work(const DeviceForest& forest,
+                                                      const DeviceParticles& particles) const {
+  return cuda::sum_block_work(forest.trees(), forest.leaf_of_group(), forest.groups(),
+                              particles.values(fields::work), block_of_leaf_.data(), blocks_.size());
+}
+
+void DeviceBlocks::walked(const Domain& domain, std::span<const cuda::BlockWork> own, int first_active) {
   std::vector<Count> sums;
   for (const cuda::BlockWork& sum : own) sums.insert(sums.end(), {sum.active, sum.interactions});
   if (have_shared_blocks(domain)) comm_.sum(std::span<Count>(sums));
+  std::vector<BlockExcess::Work> work(blocks_.size());
   for (std::size_t b = 0; b < work.size(); ++b) work[b] = {sums[2 * b], sums[2 * b + 1]};
   excess_.walked(work, first_active);
 }

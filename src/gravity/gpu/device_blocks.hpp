@@ -9,6 +9,7 @@
 #include "decomposition/gpu/device_exchange.hpp"
 #include "gravity/block_excess.hpp"
 #include "gravity/gpu/device_forest.hpp"
+#include "kernels/cuda/trees/block_work.hpp"
 #include "kernels/math/opening.hpp"
 #include "particles/gpu/device_particles.hpp"
 
@@ -29,10 +30,13 @@ class DeviceBlocks {
   void begin(const Domain& domain);
   /// Collective. Ranks have other runs of leaves now. In any domain.
   void give_out(const Domain& domain);
-  /// Collective. A step was walked, from this first active rung: takes its work from the particles. Cost:
-  /// cuda::sum_block_work(), and of shared blocks a sum over ranks of two numbers each.
-  void count(const Domain& domain, const DeviceForest& forest, const DeviceParticles& particles,
-             int first_active);
+  /// A step was walked: its work on this rank, from the particles. Cost: cuda::sum_block_work().
+  cuda::DeviceArray<cuda::BlockWork> work(const DeviceForest& forest, const DeviceParticles& particles) const;
+  /// How many blocks that is of.
+  std::size_t size() const { return blocks_.size(); }
+  /// Collective. That step was walked from this first active rung. Cost: of shared blocks a sum over ranks of
+  /// two numbers each.
+  void walked(const Domain& domain, std::span<const cuda::BlockWork> own, int first_active);
   /// Of own blocks; of shared ones on the master alone.
   std::vector<BlockExcess::Block> state(const Domain& domain) const;
   /// Collective. Goes on from there, in a domain that had just these blocks. state: of all ranks.

@@ -90,8 +90,8 @@ int DeviceGravity::targets_per_warp(Count particles) const {
 }
 
 /// Collective. The numbers of nodes are alike on all ranks.
-void DeviceGravity::has_new_trees() {
-  trees_.forget();
+void DeviceGravity::has_new_trees(const Domain& domain) {
+  trees_.has_new_trees(domain);
   groups_of_all_ranks_.reset();
   if (!follows_from_counts(parameters_.tree))
     codes_ = cuda::NodeCodes::for_trees(comm_.max(forest_.largest_tree()));
@@ -200,7 +200,7 @@ void DeviceGravity::grow(const Domain& domain, PhaseTimers& timers) {
   const auto timer = timers.time("sort");
   forest_.arrange(particles_);
   if (has_blocks(domain)) blocks_.begin(domain);
-  has_new_trees();
+  has_new_trees(domain);
   groups_of_all_ranks_ = std::accumulate(groups.begin(), groups.end(), Count{0});
   cuda::device_synchronise();
 }
@@ -260,26 +260,24 @@ GravityStorage::Imported DeviceGravity::import(const GravitySetup& setup, const 
   Group* const groups = targets_.trees.groups;
   targets_.trees = forest_.trees();  // which may lie elsewhere
   targets_.trees.groups = groups;
-  urgent_->wait();
   urgent_.reset();
   return imported;
 }
 
 WalkCounts DeviceGravity::walk_others(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) {
-  WalkCounts counts;
   const struct End {
     std::optional<cuda::OwnWalk>& walk;
     ~End() { walk.reset(); }
   } end{own_};
   if (fault_) std::rethrow_exception(fault_);
-  if (own_) {
-    counts += own_->finish();
-    timers.add("own walk", {own_->seconds(), {}});
+  if (!own_) {
+    const auto timer = timers.time("other walk");
+    return walk_along_ropes(setup, domain);
   }
-  const auto timer = timers.time("other walk");
-  counts += own_ ? cuda::walk_others(setup.walk.gravity, setup.walk.units, trees_.sources(own(setup, domain)),
-                                     targets_, output())
-                 : walk_along_ropes(setup, domain);
+  const WalkCounts counts = own_->finish_with_others(setup.walk.gravity, setup.walk.units,
+                                                     trees_.sources(own(setup, domain)), targets_, output());
+  timers.add("own walk", {own_->seconds(), {}});
+  timers.add("other walk", {own_->seconds_of_others(), {}});
   return counts;
 }
 
@@ -327,11 +325,19 @@ void DeviceGravity::add_far_images(int first_active) {
 
 GravityStorage::Remembered DeviceGravity::remember(const GravitySetup&, const Domain& domain,
                                                    int first_active, bool walked) {
-  if (walked && has_blocks(domain)) blocks_.count(domain, forest_, particles_, first_active);
+  const bool counts = walked && has_blocks(domain);
+  cuda::DeviceArray<cuda::BlockWork> of_blocks;
+  if (counts) of_blocks = blocks_.work(forest_, particles_);
   cuda::add_external(particles_.size(), first_active, device_external(), particles_.values(fields::rung),
                      particles_.values(fields::position), particles_.values(fields::acceleration));
-  const cuda::RungWork work = cuda::remember(particles_.size(), first_active, step_fields(particles_));
-  cuda::device_synchronise();
+  const cuda::DeviceArray<cuda::RungWork> of_rungs =
+      cuda::remember(particles_.size(), first_active, step_fields(particles_));
+  std::vector<cuda::BlockWork> block_work(of_blocks.size());
+  cuda::RungWork work;
+  const cuda::Download both[] = {of_blocks.download_to(block_work),
+                                 of_rungs.download_to(std::span(&work, 1))};
+  cuda::device_download(both);
+  if (counts) blocks_.walked(domain, block_work, first_active);
   return {work.particles, work.interactions, work.not_finite};
 }
 
@@ -343,7 +349,7 @@ bool DeviceGravity::rebuild(Domain& domain, int first_active, double rate, Phase
   if (!has_blocks(domain)) return true;
   const auto timer = timers.time("build");
   blocks_.recut(particles_, forest_, domain, first_active, rate, targets_per_warp(domain.cells[0].count));
-  has_new_trees();
+  has_new_trees(domain);
   cuda::device_synchronise();
   return false;
 }
@@ -361,7 +367,7 @@ void DeviceGravity::move_leaves(std::span<const std::int32_t> from, const Domain
   forest_.adopt(std::move(links), std::move(levels), of_leaves.beginnings(forest_.node_begin()),
                 domain.leaf_begin);
   blocks_.give_out(domain);
-  has_new_trees();
+  has_new_trees(domain);
 }
 
 void DeviceGravity::restore(State state, const Domain& domain) {
@@ -370,7 +376,7 @@ void DeviceGravity::restore(State state, const Domain& domain) {
                 cuda::DeviceArray<std::uint8_t>{std::span<const std::uint8_t>(trees.levels)},
                 std::move(trees.node_begin), domain.leaf_begin);
   if (has_blocks(domain)) blocks_.restore(domain, std::move(state.blocks));
-  has_new_trees();
+  has_new_trees(domain);
 }
 
 }  // namespace grove

@@ -88,7 +88,7 @@ class DeviceGravity : public GravityStorage {
     return {setup, domain, forest_, particles_, codes_};
   }
   int targets_per_warp(Count particles) const;
-  void has_new_trees();
+  void has_new_trees(const Domain& domain);
   template <class Work>
   void unless_at_fault(const Work& work);
   Count choose_groups(const GravitySetup& setup, int first_active);

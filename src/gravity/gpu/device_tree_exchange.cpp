@@ -27,13 +27,15 @@ std::vector<Count> by_rank(int ranks, std::span<const Reach::Part> parts, const 
 
 }  // namespace
 
-/// The cells that this rank knows, in a copy of its own.
-void DeviceTreeExchange::know(const Own& own) {
-  has_new_cells_ = false;
+void DeviceTreeExchange::has_new_trees(const Domain& domain) {
+  keeping_.forget();
+  of_rung_.clear();
+  exact_ = {};
+  now_ = &exact_;
   if (comm_.size() == 1) return;
-  known_ = known_cells(own.domain, comm_.rank());
+  known_ = known_cells(domain, comm_.rank());
   if (known_.pruned.empty()) known_.pruned.assign(known_.cells.begin(), known_.cells.end());
-  known_.cells = known_.pruned;
+  known_.cells = known_.pruned;  // a copy of its own
   table_ = top_table(known_, comm_.rank());
   centre_.assign(known_.cells.size(), {});
   core_.assign(known_.cells.size(), {});
@@ -52,7 +54,6 @@ DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_a
   bool has_told = false;
   {
     const auto timer = timers.time("let");
-    if (has_new_cells_) know(own);
     keeps_ = comm_.size() > 1 && keeping_.begin(first_active, wish_of(selections, own.setup));
     if (!keeps_) of_rung_.erase(first_active);
     now_ = keeps_ ? &of_rung_[first_active] : &exact_;
@@ -343,14 +344,6 @@ cuda::WalkSources DeviceTreeExchange::sources(const Own& own) const {
   if (fault_) std::rethrow_exception(fault_);
   return cuda::WalkSources::of(own.forest.trees(), own.codes)
       .below(now_->top->sources(), now_->frames.data());
-}
-
-void DeviceTreeExchange::forget() {
-  has_new_cells_ = true;
-  keeping_.forget();
-  of_rung_.clear();
-  exact_ = {};
-  now_ = &exact_;
 }
 
 }  // namespace grove

@@ -58,8 +58,8 @@ class DeviceTreeExchange {
   void select(const Own& own);
   /// forest: the own one, behind whose trees are those of others from then on, until it is updated.
   GravityStorage::Imported import(const Own& own, DeviceForest& forest);
-  /// The trees have other shapes or owners from now on, and the cells may be others.
-  void forget();
+  /// The trees have other shapes or owners from now on, and the domain may have other cells. Not collective.
+  void has_new_trees(const Domain& domain);
   LetKeeping& keeping() { return keeping_; }
 
   /// The sources of walks. Throws what went wrong in import() on this rank alone.
@@ -81,7 +81,6 @@ class DeviceTreeExchange {
     cuda::DeviceArray<cuda::LeafPlace> places;  ///< by known leaf, where its tree begins in the arrays of all
     cuda::DeviceArray<SourceFrame> frames;
   };
-  void know(const Own& own);
   cuda::DeviceTop new_top(const Own& own) const;
   std::vector<cuda::CoverNotice> notices(const Own& own, int first_active, const AcceptanceRule& rule);
   /// Every rank gives this for each of its covers; what it says itself is in the first.
@@ -105,7 +104,6 @@ class DeviceTreeExchange {
   const DeviceExchange& exchange_;
   const GravityParameters& parameters_;
   LetKeeping keeping_;
-  bool has_new_cells_ = true;
   KnownCells known_;  ///< where there are other ranks
   TopTable table_;
   std::map<int, OfRung> of_rung_;  ///< whose selections are kept
