@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "comm/exact_sum.hpp"
 #include "io/quantile.hpp"
+#include "kernels/math/nearest_image.hpp"
 
 namespace grove {
 namespace {
@@ -53,6 +55,8 @@ Vec3d middle(const Communicator& comm, const Particles& particles, std::uint64_t
   return centre;
 }
 
+Vec3d middle_of(const Images& box) { return 0.5 * box.edge * Vec3d{1, 1, 1}; }
+
 double half_edge(const Vec3d& d) { return std::max({std::abs(d.x), std::abs(d.y), std::abs(d.z)}); }
 
 /// Twice the edge of the cube about a centre that holds 90 % of the particles.
@@ -74,27 +78,9 @@ bool holds_most(const Communicator& comm, const Particles& particles, const Fram
   return 4 * counts[1] >= 3 * counts[0];
 }
 
-/// Centre of mass of the particles of these types in a sphere, and how many these are.
-struct Inside {
-  Vec3d centre{};
-  Count number = 0;
-};
-
-Inside inside(const Communicator& comm, const std::vector<Vec3d>& positions,
-              const std::vector<double>& masses, const Vec3d& about, double radius, Count most) {
-  std::vector<double> terms;
-  Count number = 0;
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    const Vec3d d = positions[i] - about;
-    if (norm2(d) > radius * radius) continue;
-    ++number;
-    for (const double term : {masses[i] * d.x, masses[i] * d.y, masses[i] * d.z, masses[i]})
-      terms.push_back(term);
-  }
-  const std::vector<double> sums = exact_sums(comm, terms, 4, std::max<Count>(1, most));
-  Inside result{about, comm.sum(number)};
-  if (sums[3] > 0) result.centre += Vec3d{sums[0], sums[1], sums[2]} * (1 / sums[3]);
-  return result;
+/// A place, in a periodic box its image there.
+Vec3d in_box(const Images& images, const Vec3d& place) {
+  return images.are_open() ? place : Box::periodic(images.edge).wrapped(place);
 }
 
 /// Positions and masses of this rank's particles of these types.
@@ -102,16 +88,54 @@ struct Shown {
   std::vector<Vec3d> position;
   std::vector<double> mass;
   Count all = 0;  ///< of all ranks
+  NearestImage nearest;
 
-  Shown(const Communicator& comm, const Particles& particles, std::uint64_t types) {
+  Shown(const Communicator& comm, const Particles& particles, std::uint64_t types, const Images& images)
+      : nearest(NearestImage::of(images)) {
     for (std::size_t i = 0; i < particles.size(); ++i) {
       if (!is_shown(types, particles.type[i])) continue;
-      position.push_back(particles.position[i]);
+      position.push_back(in_box(images, particles.position[i]));
       mass.push_back(particles.mass[i]);
     }
     all = comm.sum(static_cast<Count>(mass.size()));
   }
 };
+
+/// Centre of mass of the particles in a sphere, and how many these are.
+struct Inside {
+  Vec3d centre{};
+  Count number = 0;
+};
+
+Inside inside(const Communicator& comm, const Shown& shown, const Vec3d& about, double radius) {
+  std::vector<double> terms;
+  Count number = 0;
+  for (std::size_t i = 0; i < shown.position.size(); ++i) {
+    const Vec3d d = shown.nearest(shown.position[i] - about);
+    const double mass = shown.mass[i];
+    if (norm2(d) > radius * radius) continue;
+    ++number;
+    for (const double term : {mass * d.x, mass * d.y, mass * d.z, mass}) terms.push_back(term);
+  }
+  const std::vector<double> sums = exact_sums(comm, terms, 4, std::max<Count>(1, shown.all));
+  Inside result{about, comm.sum(number)};
+  if (sums[3] > 0) result.centre += Vec3d{sums[0], sums[1], sums[2]} * (1 / sums[3]);
+  return result;
+}
+
+/// The place in a periodic box whose phase on each axis is that of the mean of exp(2 pi i x / edge).
+Vec3d mean_phase(const Communicator& comm, const Shown& shown, double edge) {
+  const double k = 2 * std::numbers::pi / edge;
+  std::vector<double> terms;
+  for (std::size_t i = 0; i < shown.position.size(); ++i)
+    for (int axis = 0; axis < 3; ++axis) {
+      terms.push_back(shown.mass[i] * std::cos(k * shown.position[i][axis]));
+      terms.push_back(shown.mass[i] * std::sin(k * shown.position[i][axis]));
+    }
+  const std::vector<double> sums = exact_sums(comm, terms, 6, std::max<Count>(1, shown.all));
+  return {std::atan2(sums[1], sums[0]) / k, std::atan2(sums[3], sums[2]) / k,
+          std::atan2(sums[5], sums[4]) / k};
+}
 
 /// The middle of the cell of a cube that holds most particles.
 Vec3d fullest_cell(const Communicator& comm, const std::vector<Vec3d>& positions, const Vec3d& corner,
@@ -131,26 +155,33 @@ Vec3d fullest_cell(const Communicator& comm, const std::vector<Vec3d>& positions
 
 }  // namespace
 
-Vec3d centre_of_mass(const Communicator& comm, const Particles& particles, std::uint64_t types) {
-  const Shown shown(comm, particles, types);
-  return inside(comm, shown.position, shown.mass, {}, HUGE_VAL, shown.all).centre;
+Vec3d centre_of_mass(const Communicator& comm, const Particles& particles, std::uint64_t types,
+                     const Images& images) {
+  const Shown shown(comm, particles, types, images);
+  const Vec3d about = images.are_open() ? Vec3d{} : mean_phase(comm, shown, images.edge);
+  return in_box(images, inside(comm, shown, about, HUGE_VAL).centre);
 }
 
-Vec3d densest_place(const Communicator& comm, const Particles& particles, std::uint64_t types) {
+Vec3d densest_place(const Communicator& comm, const Particles& particles, std::uint64_t types,
+                    const Images& images) {
   constexpr int cells = 32;
   constexpr double shrink = 0.9;
-  Shown shown(comm, particles, types);
+  const Shown shown(comm, particles, types, images);
   if (shown.all == 0) return {};
-  const Vec3d about = middle(comm, particles, types);
-  const double edge = width_about(comm, particles, types, about);
+  const bool is_open = images.are_open();
+  const Vec3d about = is_open ? middle(comm, particles, types) : middle_of(images);
+  const double edge = is_open ? width_about(comm, particles, types, about) : images.edge;
   Vec3d centre = fullest_cell(comm, shown.position, about - 0.5 * edge * Vec3d{1, 1, 1}, edge / cells, cells);
-  const Count enough = std::max<Count>(100, shown.all / 100);
-  for (double radius = 2 * edge / cells;; radius *= shrink) {
-    const Inside now = inside(comm, shown.position, shown.mass, centre, radius, shown.all);
-    if (now.number == 0) return centre;
+  const double first = 2 * edge / cells;
+  const Count all = is_open ? shown.all : inside(comm, shown, centre, first).number;
+  const Count enough = std::max<Count>(100, all / 100);
+  for (double radius = first;; radius *= shrink) {
+    const Inside now = inside(comm, shown, centre, radius);
+    if (now.number == 0) break;
     centre = now.centre;
-    if (now.number <= enough || radius < 1e-6 * edge) return centre;
+    if (now.number <= enough || radius < 1e-6 * edge) break;
   }
+  return in_box(images, centre);
 }
 
 Frame frame_of(const Communicator& comm, const Particles& particles, const View& view, const Frame& before) {
@@ -159,8 +190,15 @@ Frame frame_of(const Communicator& comm, const Particles& particles, const View&
   frame.types = is_first || view.types != 0 ? types_of(comm, particles, view) : before.types;
   if (view.width) frame.width = *view.width;
   if (view.centre_on == CentreOn::fixed) frame.centre = view.centre;
-  if (view.centre_on == CentreOn::mass) frame.centre = centre_of_mass(comm, particles, frame.types);
-  if (view.centre_on == CentreOn::densest) frame.centre = densest_place(comm, particles, frame.types);
+  if (view.centre_on == CentreOn::mass)
+    frame.centre = centre_of_mass(comm, particles, frame.types, view.images);
+  if (view.centre_on == CentreOn::densest)
+    frame.centre = densest_place(comm, particles, frame.types, view.images);
+  if (!view.images.are_open()) {
+    if (view.centre_on == CentreOn::middle) frame.centre = middle_of(view.images);
+    if (!view.width) frame.width = view.images.edge;
+    return frame;
+  }
   if (!is_first && holds_most(comm, particles, frame)) return frame;
   if (view.centre_on == CentreOn::middle) frame.centre = middle(comm, particles, frame.types);
   if (!view.width)

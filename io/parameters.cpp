@@ -189,6 +189,7 @@ void complete_box(Parameters& p, const std::vector<Entry>& entries) {
                      p.shown.text(*std::max_element(p.gravity.softening.begin(), p.gravity.softening.end()),
                                   dimension::length)));
   p.decomposition.period = *p.box.size;
+  p.output.view.images = p.gravity.images;
 }
 
 /// Values of the models that follow from the rest.

@@ -54,6 +54,10 @@ void check(const View& view) {
     throw InputError("a picture needs one, two or three different lines of sight of x, y and z");
   if (view.width && !(*view.width > 0 && std::isfinite(*view.width)))
     throw InputError(fmt::format("the width of the picture is {:g}: it must be positive", *view.width));
+  if (!view.images.are_open() && view.width && *view.width > View::most_edges * view.images.edge)
+    throw InputError(fmt::format(
+        "the width of the picture is {:g}, more than {:g} times the edge of the periodic box, {:g}",
+        *view.width, View::most_edges, view.images.edge));
   if (view.limits.empty()) return;
   if (view.limits.size() != 2 || !(view.limits[0] > 0 && view.limits[1] > view.limits[0]))
     throw InputError(
@@ -70,8 +74,8 @@ std::vector<float> densities_of(const Communicator& comm, const Particles& parti
   std::vector<PixelMap> own;
   for (int k = 0; k < panels; ++k) {
     const int root = k * comm.size() / panels;
-    PixelMap map =
-        deposit(comm, particles, frame, view.axes[static_cast<std::size_t>(k)], view.panel_pixels(), root);
+    PixelMap map = deposit(comm, particles, frame, view.axes[static_cast<std::size_t>(k)],
+                           view.panel_pixels(), root, view.images);
     if (comm.rank() == root) own.push_back(std::move(map));
   }
   std::vector<float> densities;

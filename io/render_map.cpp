@@ -36,6 +36,32 @@ void add_up(const Communicator& comm, int root, PixelMap& map) {
   if (comm.rank() != root) map.mass = {}, map.number = {};
 }
 
+/// Shares a particle between its four nearest pixels. x, y: in pixels from the middle of the map's first one.
+/// mass: in units of the map.
+void add(PixelMap& map, double x, double y, double mass) {
+  const auto column = static_cast<std::size_t>(x), row = static_cast<std::size_t>(y),
+             side = static_cast<std::size_t>(map.side);
+  const double fx = x - static_cast<double>(column), fy = y - static_cast<double>(row);
+  const double weights[4] = {(1 - fx) * (1 - fy), fx * (1 - fy), (1 - fx) * fy, fx * fy};
+  const std::size_t first = row * side + column;
+  const std::size_t targets[4] = {first, first + 1, first + side, first + side + 1};
+  for (int k = 0; k < 4; ++k) {
+    map.mass[targets[k]] += std::llround(mass * weights[k]);
+    map.number[targets[k]] += std::llround(weights[k] / PixelMap::number_unit);
+  }
+}
+
+/// Calls f with the images of x, whole periods apart, that are from 0 to below the end. Period 0: there is
+/// but x.
+template <class F>
+void for_each_image(double x, double period, double end, const F& f) {
+  if (period > 0)
+    for (double image = std::max(0.0, x - period * std::floor(x / period)); image < end; image += period)
+      f(image);
+  else if (x >= 0 && x < end)
+    f(x);
+}
+
 }  // namespace
 
 PixelMap::PixelMap(int pixels_of_side)
@@ -44,7 +70,7 @@ PixelMap::PixelMap(int pixels_of_side)
 }
 
 PixelMap deposit(const Communicator& comm, const Particles& particles, const Frame& frame, int line_of_sight,
-                 int pixels, int root) {
+                 int pixels, int root, const Images& images) {
   PixelMap map(pixels);
   const auto side = static_cast<std::size_t>(map.side);
   map.mass.assign(side * side, 0);
@@ -62,20 +88,16 @@ PixelMap deposit(const Communicator& comm, const Particles& particles, const Fra
   const auto [right, up] = panel_axes(line_of_sight);
   const double per_length = map.pixels / frame.width;
   const double left = map.margin + 0.5 * map.pixels - 0.5;  // of pixel centres
+  const double period = images.edge * per_length, end = map.side - 1;
   for (std::size_t i = 0; i < particles.size(); ++i) {
     if ((frame.types >> particles.type[i] & 1) == 0) continue;
-    const Vec3d d = particles.position[i] - frame.centre;
-    const double x = left + d[right] * per_length, y = left + d[up] * per_length;
-    if (!(x >= 0 && y >= 0 && x < map.side - 1 && y < map.side - 1)) continue;
-    const auto column = static_cast<std::size_t>(x), row = static_cast<std::size_t>(y);
-    const double fx = x - static_cast<double>(column), fy = y - static_cast<double>(row);
-    const double weights[4] = {(1 - fx) * (1 - fy), fx * (1 - fy), (1 - fx) * fy, fx * fy};
-    const std::size_t first = row * side + column;
-    const std::size_t targets[4] = {first, first + 1, first + side, first + side + 1};
-    for (int k = 0; k < 4; ++k) {
-      map.mass[targets[k]] += std::llround(particles.mass[i] * weights[k] * per_mass);
-      map.number[targets[k]] += std::llround(weights[k] / PixelMap::number_unit);
-    }
+    const Vec3d& place = particles.position[i];
+    // As snapshots have it, so that the picture of one is that of the run.
+    const Vec3d d = (images.are_open() ? place : Box::periodic(images.edge).wrapped(place)) - frame.centre;
+    const double mass = particles.mass[i] * per_mass;
+    for_each_image(left + d[up] * per_length, period, end, [&](double y) {
+      for_each_image(left + d[right] * per_length, period, end, [&](double x) { add(map, x, y, mass); });
+    });
   }
   add_up(comm, root, map);
   return map;

@@ -34,10 +34,11 @@ struct PixelMap {
   double mass_unit = 0;                    ///< mass of one
 };
 
-/// Adds up all ranks' particles of a frame, seen along an axis, each shared between its four nearest pixels.
-/// Collective; the result is on rank `root`.
+/// Adds up all ranks' particles of a frame, seen along an axis, each shared between its four nearest pixels;
+/// in a periodic box all their images on the map, but one of those behind each other. Collective; the result
+/// is on rank `root`.
 PixelMap deposit(const Communicator& comm, const Particles& particles, const Frame& frame, int line_of_sight,
-                 int pixels, int root);
+                 int pixels, int root, const Images& images = {});
 
 /// Mass per pixel of the picture, length pixels^2, smoothed adaptively: a source pixel is spread by the
 /// narrowest of a series of Gaussians that covers a few dozen particles, blended with the next narrower one.

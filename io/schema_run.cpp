@@ -80,11 +80,11 @@ std::vector<Row> render_rows() {
               [](Parameters& p) -> View& { return p.output.view; }},
        dimension::length, any, optional,
        "middle of the picture: of the particles in the first one, chosen anew once a quarter of them has "
-       "left it (`middle`); their centre of mass (`mass`) or the densest place (`densest`) in each; or a "
-       "place"},
+       "left it (`middle`), of a periodic box its own; their centre of mass (`mass`) or the densest place "
+       "(`densest`) in each; or a place"},
       {"output", "render.width", of_view(&V::width), dimension::length, positive, optional,
-       "of a panel; unset: twice what holds 90 % of the particles in the first picture, and more once a "
-       "quarter of them has left it"},
+       "of a panel; unset: the edge of a periodic box, else twice what holds 90 % of the particles in the "
+       "first picture, and more once a quarter of them has left it"},
       {"output", "render.limits", of_view(&V::limits), dimension::surface_density, positive, optional,
        "column densities of the dark and the bright end of the colours, [low, high]; unset: what suits the "
        "first picture"},

@@ -5,13 +5,15 @@
 #include <optional>
 #include <vector>
 
+#include "base/box.hpp"
 #include "base/vec3.hpp"
 
 namespace grove {
 
 /// The middle of a picture.
 enum class CentreOn : std::uint8_t {
-  middle,   ///< of the particles, halfway between two galaxies; it stays until they have left the picture
+  middle,   ///< of the particles, halfway between two galaxies; it stays until they have left the picture; of
+            ///< a periodic box: its own
   mass,     ///< their centre of mass, in each picture
   densest,  ///< the densest place, in each picture
   fixed,    ///< a place that is given
@@ -28,7 +30,9 @@ struct View {
   Vec3d centre{};               ///< if it is fixed; length
   std::optional<double> width;  ///< of the panels' squares, length
   std::vector<double> limits;   ///< column densities of the dark and the bright end, mass / length^2, or none
+  Images images{};  ///< of the periodic box of the particles, of which pictures show all that are in them
 
+  static constexpr double most_edges = 8;  ///< of a periodic box across a picture
   static constexpr int fewest_pixels = 16, most_pixels = 4096;
   static constexpr int single_panel_pixels = 800, several_panels_pixels = 512;
   int panel_pixels() const {

@@ -25,7 +25,7 @@ namespace {
 
 struct RenderOptions {
   std::vector<std::string> snapshots, axes{"z", "y", "x"}, centre, limits;
-  std::string output, width, centre_on = word_of(CentreOn::middle);
+  std::string output, width, box, centre_on = word_of(CentreOn::middle);
   std::vector<int> types;
   int pixels = 0;
 };
@@ -96,6 +96,25 @@ Snapshot read_to_draw(const Communicator& comm, const std::string& path, const s
   return snapshot;
 }
 
+/// The box that the user or the file say to be periodic. One that is no cube is drawn as open space.
+Images images_of(const RenderOptions& options, const SnapshotHeader& header) {
+  if (!options.box.empty()) {
+    const double edge = header.units.parse(options.box, dimension::length);
+    if (!(edge >= 0))
+      throw InputError(fmt::format("--box-size: {} must be a length, or 0 for open space", options.box));
+    return {edge};
+  }
+  const Vec3d& box = header.box_size;
+  return header.is_periodic && box.x == box.y && box.x == box.z ? Images{box.x} : Images{};
+}
+
+/// The view of a snapshot, which may have a box.
+View view_in_box(const Communicator& comm, const RenderOptions& options, const SnapshotHeader& header,
+                 View view) {
+  comm.together([&] { view.images = images_of(options, header); });
+  return view;
+}
+
 /// Width and limits of the colours that suit all snapshots with something to show: the greatest width, and
 /// the brightest limits.
 View common_scale(const Communicator& comm, const RenderOptions& options,
@@ -104,8 +123,10 @@ View common_scale(const Communicator& comm, const RenderOptions& options,
   std::array<double, 2> limits{};
   const auto measure_all = [&](auto&& take) {
     for (std::size_t i = 0; i < headers.size(); ++i)
-      if (has_types(options, headers[i]))
-        take(measure(comm, read_to_draw(comm, options.snapshots[i], headers[0].units).particles, view));
+      if (has_types(options, headers[i])) {
+        const Snapshot snapshot = read_to_draw(comm, options.snapshots[i], headers[0].units);
+        take(measure(comm, snapshot.particles, view_in_box(comm, options, snapshot.header, view)));
+      }
   };
   if (!view.width) {
     measure_all([&](const Frame& frame) { width = std::max(width, frame.width); });
@@ -152,6 +173,7 @@ void render(const Communicator& comm, const RenderOptions& options) {
   std::optional<DisplayUnits> shown;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const Snapshot snapshot = read_to_draw(comm, options.snapshots[i], units);
+    view = view_in_box(comm, options, snapshot.header, view);
     if (!shown) {
       const double width = view.width ? *view.width : measure(comm, snapshot.particles, view).width;
       shown = DisplayUnits(units, {.length = unit_of_length(options.width, units, width)});
@@ -186,8 +208,15 @@ void add_render(CLI::App& app, Action& action) {
                               View::single_panel_pixels, View::several_panels_pixels))
       ->check(CLI::Range(View::fewest_pixels, View::most_pixels));
   command
-      .add_option("--width", options->width,
-                  "Of the square that is shown [twice what holds 90 % of the particles]")
+      .add_option(
+          "--width", options->width,
+          "Of the square that is shown [the edge of a periodic box, else twice what holds 90 % of the "
+          "particles]")
+      ->type_name("LENGTH");
+  command
+      .add_option(
+          "--box-size", options->box,
+          "Edge of the periodic box; 0: space is open [the file's, if it says that its box is periodic]")
       ->type_name("LENGTH");
   const auto words = values_by_word<CentreOn>();
   CLI::Option* centre_on =

@@ -11,6 +11,7 @@
 #include "support/foreign_formats.hpp"
 #include "support/particle_sets.hpp"
 #include "support/particles.hpp"
+#include "support/periodic_boxes.hpp"
 #include "support/png.hpp"
 #include "support/run_command.hpp"
 
@@ -289,6 +290,32 @@ TEST_F(FileCommands, render_scales_by_snapshots_with_something_to_show) {
   };
   const Png alone = render({shown});
   EXPECT_TRUE(render({empty, shown}).bytes == alone.bytes);
+}
+
+TEST_F(FileCommands, render_shows_the_periodic_box_that_the_file_or_the_user_states) {
+  const Particles particles = comm_.is_master() ? clustered_box(2000) : Particles{};
+  WriteOptions options{.units = Units::dimensionless(), .box = box_edge};
+  write_snapshot(comm_, folder_ / "box.hdf5", particles, options);
+  const std::string open = write("open.hdf5", particles);
+  const auto picture = [&](const std::string& file, const std::vector<std::string>& more) {
+    std::vector<std::string> words{"render", file, "-o", folder_ / "picture.png", "--size", "64"};
+    words.insert(words.end(), more.begin(), more.end());
+    ::testing::internal::CaptureStdout();
+    grove(comm_, words);
+    std::fflush(stdout);
+    const std::string told = comm_.broadcast(::testing::internal::GetCapturedStdout());
+    std::vector<unsigned char> bytes = Png(folder_ / "picture.png").bytes;
+    comm_.barrier();  // before the file is written again
+    return std::pair(told.find(", width 3,") != std::string::npos, std::move(bytes));
+  };
+  const auto box = picture(folder_ / "box.hdf5", {}),
+             none = picture(folder_ / "box.hdf5", {"--box-size", "0"});
+  EXPECT_TRUE(box.first);
+  EXPECT_FALSE(none.first) << "twice what holds 90 %";
+  EXPECT_TRUE(picture(open, {}) == none);
+  EXPECT_TRUE(picture(open, {"--box-size", "3"}) == box);
+  EXPECT_FALSE(picture(open, {"--box-size", "3", "--centre", "0", "0", "0"}) == box);
+  EXPECT_THROW(picture(open, {"--box-size", "-3"}), InputError);
 }
 
 TEST_F(FileCommands, render_never_replaces_a_snapshot) {

@@ -9,8 +9,10 @@
 #include "io/quantile.hpp"
 #include "io/render_colours.hpp"
 #include "io/render_map.hpp"
+#include "kernels/math/nearest_image.hpp"
 #include "particles/models/model.hpp"
 #include "support/particles.hpp"
+#include "support/periodic_boxes.hpp"
 #include "support/png.hpp"
 
 namespace grove {
@@ -134,6 +136,108 @@ TEST(PixelMap, spreads_a_lonely_particle_by_the_widest_gaussian) {
   EXPECT_NEAR(x / mass, 0.3, 1e-3);
   EXPECT_NEAR(xx / mass, sigma * sigma, 0.01 * sigma * sigma);
   EXPECT_NEAR(yy / mass, sigma * sigma, 0.01 * sigma * sigma);
+}
+
+// Of 10 pixels per length, so that one image is at 3.5 pixels from the left of the picture and another as far
+// beyond its right end, where the map goes on; and so upwards.
+TEST(PixelMap, of_a_periodic_box_has_all_images_that_it_reaches) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const Images box{16};
+  const PixelMap of_one =
+      deposit(comm, particles_at(comm, {{0.35, 0.35, 2}}), frame_about({8, 8, 8}, 16), 2, 160, 0, box);
+  const PixelMap of_its_image =
+      deposit(comm, particles_at(comm, {{-15.65, 16.35, -46}}), frame_about({8, 8, 8}, 16), 2, 160, 0, box);
+  if (!comm.is_master()) return;
+  std::vector<double> found(of_one.mass.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    found[i] = static_cast<double>(of_one.mass[i]) * of_one.mass_unit;
+  const int at = of_one.margin + 3, side = of_one.side;
+  for (const int row : {at, at + 160})
+    for (const int column : {at, at + 160}) {
+      double& mass = found[static_cast<std::size_t>(row * side + column)];
+      EXPECT_NEAR(mass, 1, 1e-12) << row << " " << column;
+      mass = 0;
+    }
+  // Places are rounded by 1e-15 of a pixel or so.
+  EXPECT_LT(*std::max_element(found.begin(), found.end()), 1e-12) << "four images and no more";
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(static_cast<double>(of_its_image.mass[i] - of_one.mass[i]) * of_one.mass_unit, 0, 1e-12);
+}
+
+/// Smoothed column densities of the box in `frame`, on the master.
+std::vector<float> picture_of_box(const Communicator& comm, const Particles& particles, const Frame& frame) {
+  const PixelMap map = deposit(comm, particles, frame, 2, 256, 0, {box_edge});
+  return comm.is_master() ? smooth(map) : std::vector<float>{};
+}
+
+// 20,000 particles at random are 0.3 a pixel. 40 of them are in 4 pi sigma^2 for a sigma of 6 pixels, or 7
+// where they are sparse, and 3.5 sigma are far less than the margin of 64 pixels. So a picture that is
+// centred half a box away, a multiple of the pixels of all coarser maps, is the same one rolled, but for
+// single precision: some 60 terms of 6e-8 of a pixel's mass.
+TEST(Render, of_a_periodic_box_goes_on_over_its_edges) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const Particles particles = share_of(comm, random_box(20000));
+  const Vec3d middle = 0.5 * box_edge * Vec3d{1, 1, 1};
+  const std::vector<float> about_middle = picture_of_box(comm, particles, frame_about(middle, box_edge)),
+                           about_corner = picture_of_box(comm, particles, frame_about({0, 0, 0}, box_edge));
+  if (!comm.is_master()) return;
+  double mass = 0;
+  for (std::size_t row = 0; row < 256; ++row)
+    for (std::size_t column = 0; column < 256; ++column) {
+      const float here = about_middle[256 * row + column];
+      mass += static_cast<double>(here);
+      ASSERT_NEAR(about_corner[256 * ((row + 128) % 256) + (column + 128) % 256] / here, 1, 60 * 6e-8)
+          << row << " " << column;
+    }
+  EXPECT_NEAR(mass, 1, 60 * 6e-8) << "all there is, and once";
+}
+
+TEST(Frame, of_a_periodic_box_is_the_box) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const Particles particles = share_of(comm, clustered_box(2000));
+  View view;
+  view.images = {box_edge};
+  const Frame first = frame_of(comm, particles, view, {});
+  EXPECT_EQ(first.centre, 0.5 * box_edge * (Vec3d{1, 1, 1}));
+  EXPECT_EQ(first.width, box_edge);
+  view.centre_on = CentreOn::fixed;
+  EXPECT_EQ(frame_of(comm, particles, view, {}).centre, (Vec3d{0, 0, 0}));
+  EXPECT_EQ(frame_of(comm, particles, view, {}).width, box_edge) << "about another centre";
+  view.width = 0.25;
+  EXPECT_EQ(frame_of(comm, particles, view, first).width, 0.25) << "as it was asked for";
+}
+
+/// The same particles, moved in a periodic box.
+Particles moved_in_box(Particles particles, const Vec3d& by) {
+  for (Vec3d& p : particles.position) p = Box::periodic(box_edge).wrapped(p + by);
+  return particles;
+}
+
+// A halo of radius 0.2 with a third of the particles, whose density falls with r^-1.5, in a background: at
+// (1, 2, 1.5) and with its middle in a corner of the box. 100 of its 2109 particles are within 0.2 (100 /
+// 2109)^(2/3) = 0.026, and a sphere that misses its middle by more has not yet shrunk to so few.
+TEST(Frame, finds_a_halo_over_a_corner_as_in_the_middle) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  const Vec3d place{1, 2, 1.5};
+  Particles all = random_box(6000);
+  std::vector<Vec3d> halo = ball({0, 0, 0}, 8);
+  for (std::size_t i = 0; i < halo.size(); ++i) all.position[i] = place + 0.2 * norm(halo[i]) * halo[i];
+  const Particles over_corner = moved_in_box(all, -1.0 * place);
+  const Images box{box_edge};
+  const Vec3d densest = densest_place(comm, share_of(comm, all), all_types, box);
+  const Vec3d at_corner = densest_place(comm, share_of(comm, over_corner), all_types, box);
+  EXPECT_NEAR(norm(densest - place), 0, 0.026);
+  EXPECT_EQ(at_corner, densest_place(alone, over_corner, all_types, box)) << "on one rank";
+  EXPECT_EQ(at_corner, Box::periodic(box_edge).wrapped(at_corner));
+  const NearestImage nearest = NearestImage::of(box);
+  EXPECT_NEAR(norm(nearest(at_corner)), 0, 0.026);
+
+  Particles alone_in_box = all;
+  alone_in_box.resize(halo.size());
+  const Particles torn = moved_in_box(alone_in_box, -1.0 * place);
+  const Vec3d mass = centre_of_mass(comm, share_of(comm, torn), all_types, box);
+  EXPECT_NEAR(norm(nearest(mass)), 0, 1e-14) << "places are rounded by 3e-16";
+  EXPECT_EQ(mass, centre_of_mass(alone, torn, all_types, box)) << "on one rank";
 }
 
 TEST(Frame, fits_around_the_stars_and_is_the_same_on_any_number_of_ranks) {
@@ -268,6 +372,10 @@ TEST(Render, of_a_folder_that_does_not_exist_is_refused_on_all_ranks) {
   view = small_view();
   view.axes = {2, 2};
   EXPECT_THROW(render_png(comm, none, view, {}, "a.png"), Agreed<InputError>);
+  view = small_view();
+  view.images = {1};
+  view.width = 8.01;
+  EXPECT_THROW(render_png(comm, none, view, {}, "a.png"), Agreed<InputError>) << "edges of the box";
   view = small_view();
   view.limits = {2, 1};
   EXPECT_THROW(render_png(comm, none, view, {}, "a.png"), Agreed<InputError>);

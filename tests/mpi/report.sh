@@ -4,6 +4,7 @@
 #
 #   report.sh GROVE
 set -uo pipefail
+support=$(realpath "$(dirname "$0")/../support")
 # shellcheck source=tests/support/command_test.sh
 . "$(dirname "$0")/../support/command_test.sh"
 
@@ -63,6 +64,9 @@ EOF
 "$grove" run --quiet box.yml 2>err || fail "box: $(cat err)"
 "$grove" report box >out || fail "no report of a box"
 has box/report.html '<!-- power [(Mpc/h)³] -->' '<!-- wavenumber [h/Mpc] -->' '<!-- z = 9 -->' '<!-- z = 8 -->' '<!-- shot noise -->'
+
+# Its profiles are physical, and a halo over a corner of the box has those that it has elsewhere.
+PATH=/usr/bin:$PATH PYTHONPATH=$support/../../src/commands/report python3 "$support/box_profiles.py" box || fail "profiles in a box"
 
 # Two clumps in open space, with bare numbers: two halos at each output.
 cat >halos.yml <<EOF

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "io/render.hpp"
 #include "io/snapshot.hpp"
 #include "physics/run_fixture.hpp"
 #include "run/log/run_log.hpp"
@@ -185,6 +186,30 @@ TEST(RunOutput, shows_types_that_there_are) {
     FAIL() << "not refused";
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(), "output.render.types: there are no particles of type 0, 2; their types are 1");
+  }
+}
+
+// A sphere about the origin, which is a corner of the box.
+TEST(RunOutput, pictures_of_a_periodic_box_are_those_of_its_snapshots) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "pictures-of-a-box");
+  run(comm, fmt::format("units: {{system: none}}\ninitial_conditions: {{model: uniform-sphere, n: 1000}}\n"
+                        "box: {{periodic: true, size: 3}}\ngravity: {{softening: 0.1, direct_below: 2000}}\n"
+                        "time: {{end: 0.1, step: 0.05}}\n"
+                        "output: {{folder: {}, every: 0.1, render: {{pixels: 64}}}}\n",
+                        folder.path()));
+  View view;
+  view.pixels = 64;
+  view.images = {3};
+  Frame frame;
+  for (const std::string name : {"snapshot_000", "snapshot_001"}) {
+    const Snapshot snapshot = read_snapshot(comm, folder / (name + ".hdf5"));
+    frame = render_png(comm, snapshot.particles, view, {snapshot.header.time, DisplayUnits::none()},
+                       folder / "again.png", frame);
+    EXPECT_EQ(frame.width, 3);
+    comm.barrier();
+    EXPECT_TRUE(bytes_of(folder / "again.png") == bytes_of(folder / (name + ".png"))) << name;
+    comm.barrier();  // before the file is written again
   }
 }
 

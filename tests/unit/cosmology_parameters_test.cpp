@@ -116,6 +116,7 @@ TEST(BoxParameters, make_forces_and_cuts_periodic) {
   const Parameters p = parsed_universe("box: {periodic: true, size: 2 Mpc}\n" + time);
   EXPECT_DOUBLE_EQ(p.gravity.images.edge, 2000);
   EXPECT_DOUBLE_EQ(p.decomposition.period, 2000);
+  EXPECT_DOUBLE_EQ(p.output.view.images.edge, 2000);
   const Parameters again = parse_parameters(used_parameters(p), "again", {});
   EXPECT_EQ(again.gravity.images.edge, p.gravity.images.edge);
   const Parameters model = parse_parameters(
@@ -133,6 +134,7 @@ TEST(BoxParameters, that_cannot_be_are_refused) {
   };
   refused_for("box: {periodic: true}", "needs box.size");
   refused_for("box: {size: 5}", "give box.periodic: true");
+  refused_for("box: {periodic: true, size: 100}\noutput: {render: {width: 801}}", "8 times the edge");
   refused_for("box: {periodic: true, size: 0}", "box.size");
   refused_for("box: {periodic: true, size: 10}", "sixteenth");
   refused_for("box: {periodic: true, size: 100}\npotentials: [{type: point-mass, mass: 1}]", "open space");

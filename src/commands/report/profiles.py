@@ -23,10 +23,11 @@ class Particles:
 
 
 class Snapshot:
-    """types: Particles by type. Values are in the units `length`, `mass` and `velocity`; "" for bare numbers."""
+    """types: Particles by type. edge: of a periodic box; 0: space is open. Values are physical, in the units `length`, `mass` and
+    `velocity`; "" for bare numbers."""
 
-    def __init__(self, name, types, newton, length="", mass="", velocity=""):
-        self.name, self.types, self.newton = name, types, newton
+    def __init__(self, name, types, newton, edge=0, length="", mass="", velocity=""):
+        self.name, self.types, self.newton, self.edge = name, types, newton, edge
         self.length, self.mass, self.velocity = length, mass, velocity
 
 
@@ -39,12 +40,28 @@ def last_files(folder):
     return [path for _, path in sorted(sets[max(sets)])] if sets else []
 
 
+def to_physical(dataset, header):
+    """The factor that takes the scale factor and h out of a dataset's values, as GADGET-4 says it."""
+    powers = (float(dataset.attrs.get(f"{name}_scaling", 0)) for name in "ah")
+    return math.prod(float(header[name]) ** power for name, power in zip(("Time", "HubbleParam"), powers) if power)
+
+
+def edge_of(files):
+    """Of the periodic box, physical; 0: space is open."""
+    header = files[0]["Header"].attrs
+    if "Config" not in files[0] or "PERIODIC" not in files[0]["Config"].attrs:
+        return 0
+    places = [file[name]["Coordinates"] for file in files for name in file if "Coordinates" in file[name]]
+    return float(header["BoxSize"]) * to_physical(places[0], header) if places else 0
+
+
 def read_type(files, name):
     groups = [file[name] for file in files if name in file]
     if not groups or any(key not in group for group in groups for key in ("Coordinates", "Velocities", "Masses")):
         return None
     every = max(1, math.ceil(sum(len(group["Masses"]) for group in groups) / MOST_PARTICLES))
-    position, velocity, mass = (numpy.concatenate([group[key][::every].astype(float) for group in groups])
+    header = files[0]["Header"].attrs
+    position, velocity, mass = (numpy.concatenate([group[key][::every] * to_physical(group[key], header) for group in groups])
                                 for key in ("Coordinates", "Velocities", "Masses"))
     return Particles(position, velocity, every * mass)
 
@@ -65,7 +82,7 @@ def read_snapshot(folder, length=None):
         if not files or len(files) != int(files[0]["Header"].attrs["NumFilesPerSnapshot"]):
             return None
         types = {t: read_type(files, f"PartType{t}") for t in range(len(NAMES))}
-        units = dict(files[0]["Units"].attrs)
+        units, edge = dict(files[0]["Units"].attrs), edge_of(files)
     except (OSError, KeyError):  # cut short, or as it was being written
         return None
     finally:
@@ -74,7 +91,7 @@ def read_snapshot(folder, length=None):
     types = {t: particles for t, particles in types.items() if particles is not None and particles.mass.sum() > 0}
     centimetres, grams, speed = (float(units[f"Unit{key}"])
                                  for key in ("Length_in_cm", "Mass_in_g", "Velocity_in_cm_per_s"))
-    snapshot = Snapshot(paths[0].stem, types, float(units["GravityConstantInternal"]))
+    snapshot = Snapshot(paths[0].stem, types, float(units["GravityConstantInternal"]), edge)
     if centimetres == grams == speed == 1:
         return snapshot
     snapshot.length = length if length in LENGTHS else unit_of_length(centimetres)
@@ -85,13 +102,20 @@ def read_snapshot(folder, length=None):
         particles.position *= to_length
         particles.mass *= to_mass
         particles.velocity *= to_velocity
+    snapshot.edge *= to_length
     snapshot.newton *= to_velocity**2 * to_length / to_mass
     return snapshot
 
 
-def densest_place(position, mass):
-    """In the fullest cell of a grid over most particles, what shrinking spheres lead to (Power et al. 2003)."""
-    low, high = numpy.percentile(position, [2, 98], axis=0)
+def from_place(position, place, edge):
+    """The separations from a place, in a periodic box those of the nearest images."""
+    separation = position - place
+    return separation - edge * numpy.rint(separation / edge) if edge > 0 else separation
+
+
+def densest_place(position, mass, edge=0):
+    """In the fullest cell of a grid over most particles, or a periodic box, what shrinking spheres lead to (Power et al. 2003)."""
+    low, high = (numpy.zeros(3), numpy.full(3, edge)) if edge > 0 else numpy.percentile(position, [2, 98], axis=0)
     if not (high > low).all():
         return numpy.median(position, axis=0)
     counts, edges = numpy.histogramdd(position, bins=32, range=list(zip(low, high)))
@@ -99,12 +123,14 @@ def densest_place(position, mass):
     centre = numpy.array([edges[axis][cell[axis]:cell[axis] + 2].mean() for axis in range(3)])
     size = (high - low).max()
     radius = 2 * size / 32
-    enough = max(100, len(mass) // 100)
+    enough = None
     while True:
-        inside = ((position - centre)**2).sum(axis=1) <= radius**2
+        separation = from_place(position, centre, edge)
+        inside = (separation**2).sum(axis=1) <= radius**2
         if not (mass[inside].sum() > 0):
             return centre
-        centre = numpy.average(position[inside], axis=0, weights=mass[inside])
+        enough = enough or max(100, (inside.sum() if edge > 0 else len(mass)) // 100)
+        centre = centre + numpy.average(separation[inside], axis=0, weights=mass[inside])
         if inside.sum() <= enough or radius < 1e-6 * size:
             return centre
         radius *= 0.9
@@ -118,14 +144,21 @@ class Profiles:
         types = snapshot.types
         shown = [types[t] for t in STARS if t in types] or list(types.values())
         position, mass = (numpy.concatenate([getattr(p, key) for p in shown]) for key in ("position", "mass"))
-        self.centre = densest_place(position, mass)
-        self.radii = {t: numpy.sqrt(((p.position - self.centre)**2).sum(axis=1)) for t, p in types.items()}
+        self.centre = densest_place(position, mass, snapshot.edge)
+        self.radii = {t: numpy.sqrt((self.from_centre(p.position)**2).sum(axis=1)) for t, p in types.items()}
         every, masses = self.everything()
         order = every.argsort()
         self.sorted_radii, self.sorted_mass = every[order], masses[order].cumsum()
         core = self.sorted_radii[self.sorted_mass.searchsorted(0.1 * self.sorted_mass[-1])]
         weights, velocities = zip(*((p.mass[self.radii[t] <= core], p.velocity[self.radii[t] <= core]) for t, p in types.items()))
         self.velocity = numpy.average(numpy.concatenate(velocities), axis=0, weights=numpy.concatenate(weights))
+
+    def from_centre(self, position):
+        return from_place(position, self.centre, self.snapshot.edge)
+
+    def farthest(self):
+        """The radius of the largest sphere that a periodic box has room for."""
+        return self.snapshot.edge / 2 if self.snapshot.edge > 0 else math.inf
 
     def everything(self):
         return (numpy.concatenate([self.radii[t] for t in self.snapshot.types]),
@@ -134,7 +167,7 @@ class Profiles:
     def range_of_radii(self):
         """From where some particles are inside to where nearly all are."""
         first = self.sorted_radii[min(FEWEST, len(self.sorted_radii) - 1)]
-        last = self.sorted_radii[int(0.98 * (len(self.sorted_radii) - 1))]
+        last = min(self.sorted_radii[int(0.98 * (len(self.sorted_radii) - 1))], self.farthest())
         return (first, last) if 0 < first < last else None
 
     def rotation(self, points=120):
@@ -164,7 +197,7 @@ class Profiles:
         # length, and less than a tenth beyond four.
         quarter = numpy.percentile(self.radii[disk], 25)
         near = self.radii[disk] <= 4 * quarter
-        position, velocity = particles.position[near] - self.centre, particles.velocity[near] - self.velocity
+        position, velocity = self.from_centre(particles.position[near]), particles.velocity[near] - self.velocity
         mass, inner = particles.mass[near], self.radii[disk][near] <= quarter
         axis = (mass[inner, None] * numpy.cross(position[inner], velocity[inner])).sum(axis=0)
         if not numpy.linalg.norm(axis) > 0:
@@ -184,7 +217,8 @@ class Profiles:
     def density(self, t, bins=40, fewest=10):
         """Radii and mean densities of a type in shells; nan in those with few particles."""
         radii, mass = self.radii[t], self.snapshot.types[t].mass
-        radii, mass = radii[radii > 0], mass[radii > 0]
+        good = (radii > 0) & (radii <= self.farthest())
+        radii, mass = radii[good], mass[good]
         if len(radii) < FEWEST:
             return None
         edges = numpy.geomspace(*numpy.percentile(radii, [0.1, 99.5]), bins + 1)
