@@ -86,9 +86,14 @@ void check_types(const RenderOptions& options, const std::vector<SnapshotHeader>
                                fmt::join(options.types, ", "), fmt::join(present, ", ")));
 }
 
-/// In units of the first snapshot, so that the scale is common to all.
-Snapshot read_to_draw(const Communicator& comm, const std::string& path, const std::optional<Units>& units) {
-  Snapshot snapshot = read_snapshot(comm, path, {.convert_to = units, .comoving = true});
+/// In units of the first snapshot, so that the scale is common to all. Lengths of comoving ones are comoving,
+/// without h, as in pictures of runs.
+Snapshot read_to_draw(const Communicator& comm, const std::string& path, const SnapshotHeader& header,
+                      const Units& units) {
+  ReadOptions reading{.convert_to = units, .comoving = true};
+  const bool has_h = !header.comoving.empty() && header.h > 0 && !units.is_dimensionless();
+  if (const double h = comm.broadcast(has_h ? header.h : 0.0); h > 0) reading.comoving = false, reading.h = h;
+  Snapshot snapshot = read_snapshot(comm, path, reading);
   // Massless or coincident particles can be drawn.
   ValidationOptions sound{.source = path, .tracer = all_types, .softening = {}};
   sound.softening.fill(1);
@@ -124,7 +129,7 @@ View common_scale(const Communicator& comm, const RenderOptions& options,
   const auto measure_all = [&](auto&& take) {
     for (std::size_t i = 0; i < headers.size(); ++i)
       if (has_types(options, headers[i])) {
-        const Snapshot snapshot = read_to_draw(comm, options.snapshots[i], headers[0].units);
+        const Snapshot snapshot = read_to_draw(comm, options.snapshots[i], headers[i], headers[0].units);
         take(measure(comm, snapshot.particles, view_in_box(comm, options, snapshot.header, view)));
       }
   };
@@ -172,7 +177,7 @@ void render(const Communicator& comm, const RenderOptions& options) {
   if (options.snapshots.size() > 1) view = common_scale(comm, options, headers, view);
   std::optional<DisplayUnits> shown;
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    const Snapshot snapshot = read_to_draw(comm, options.snapshots[i], units);
+    const Snapshot snapshot = read_to_draw(comm, options.snapshots[i], headers[i], units);
     view = view_in_box(comm, options, snapshot.header, view);
     if (!shown) {
       const double width = view.width ? *view.width : measure(comm, snapshot.particles, view).width;

@@ -46,6 +46,14 @@ class FileCommands : public ::testing::Test {
     return json;
   }
 
+  /// All that `grove` prints.
+  std::string told(const std::vector<std::string>& words) {
+    ::testing::internal::CaptureStdout();
+    grove(comm_, words);
+    std::fflush(stdout);
+    return comm_.broadcast(::testing::internal::GetCapturedStdout());
+  }
+
   Communicator comm_{MPI_COMM_WORLD}, alone_{MPI_COMM_SELF};
   testing::TestFolder folder_{comm_, "file_commands"};
 };
@@ -235,14 +243,12 @@ TEST_F(FileCommands, render_draws_as_many_panels_as_it_has_lines_of_sight) {
 TEST_F(FileCommands, render_shows_lengths_in_a_unit_that_suits_or_was_typed) {
   const std::string file = folder_ / "cluster.hdf5";
   grove(comm_, {"ic", "plummer", "-n", "300", "--scale", "5 pc", "--units", "galactic", "-o", file});
-  const auto told = [&](std::vector<std::string> more) {
+  const auto render = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"render", file, "-o", folder_ / "cluster.png", "--size", "64"});
-    ::testing::internal::CaptureStdout();
-    grove(comm_, more);
-    std::fflush(stdout);
-    return comm_.broadcast(::testing::internal::GetCapturedStdout());
+    return told(more);
   };
-  const std::string plain = told({}), typed = told({"--width", "0.02 kpc"}), bare = told({"--width", "1"});
+  const std::string plain = render({}), typed = render({"--width", "0.02 kpc"}),
+                    bare = render({"--width", "1"});
   EXPECT_TRUE(std::regex_search(plain, std::regex("width [0-9.]+ pc, .* Msun/pc\\^2"))) << plain;
   EXPECT_NE(typed.find("width 0.02 kpc"), std::string::npos) << typed;
   EXPECT_NE(bare.find("width 1 kpc"), std::string::npos) << bare;
@@ -300,13 +306,10 @@ TEST_F(FileCommands, render_shows_the_periodic_box_that_the_file_or_the_user_sta
   const auto picture = [&](const std::string& file, const std::vector<std::string>& more) {
     std::vector<std::string> words{"render", file, "-o", folder_ / "picture.png", "--size", "64"};
     words.insert(words.end(), more.begin(), more.end());
-    ::testing::internal::CaptureStdout();
-    grove(comm_, words);
-    std::fflush(stdout);
-    const std::string told = comm_.broadcast(::testing::internal::GetCapturedStdout());
+    const bool is_box = told(words).find(", width 3,") != std::string::npos;
     std::vector<unsigned char> bytes = Png(folder_ / "picture.png").bytes;
     comm_.barrier();  // before the file is written again
-    return std::pair(told.find(", width 3,") != std::string::npos, std::move(bytes));
+    return std::pair(is_box, std::move(bytes));
   };
   const auto box = picture(folder_ / "box.hdf5", {}),
              none = picture(folder_ / "box.hdf5", {"--box-size", "0"});
@@ -315,7 +318,16 @@ TEST_F(FileCommands, render_shows_the_periodic_box_that_the_file_or_the_user_sta
   EXPECT_TRUE(picture(open, {}) == none);
   EXPECT_TRUE(picture(open, {"--box-size", "3"}) == box);
   EXPECT_FALSE(picture(open, {"--box-size", "3", "--centre", "0", "0", "0"}) == box);
-  EXPECT_THROW(picture(open, {"--box-size", "-3"}), InputError);
+  EXPECT_THROW(grove(comm_, {"render", open, "--box-size", "-3"}), InputError);
+}
+
+// A box of 50 Mpc, whose file has lengths in kpc/h.
+TEST_F(FileCommands, render_shows_comoving_lengths_without_h) {
+  const std::string file = folder_ / "comoving.hdf5";
+  grove(comm_,
+        {"ic", "cosmological-box", "--sites", "8", "--box-size", "50 Mpc", "-o", file, "--redshift", "9"});
+  const std::string text = told({"render", file, "--size", "32"});
+  EXPECT_NE(text.find("redshift 9, width 50 Mpc,"), std::string::npos) << text;
 }
 
 TEST_F(FileCommands, render_never_replaces_a_snapshot) {
