@@ -223,7 +223,7 @@ def cosmology(build, work):
     expect(not (work / "sphere" / "run" / "snapshot_004.hdf5").exists(), "four snapshots")
     energy = rows_of(work / "sphere" / "run" / "energy.csv")
     expect(abs(float(energy[-1]["scale_factor"]) - 1) < 1e-9, f"the run reaches today: {energy[-1]}")
-    # 5.4e-4 for 2.9 million particles (docs/cosmology.md). Of so few, some close pairs decide: 2e-4 to 1.2e-3 for 12 to 24 sites.
+    # 5.4e-4 for 2.9 million particles (docs/cosmology.md). Some close pairs decide where there are so few: 2e-4 to 1.2e-3 for 12 to 24 sites.
     largest = max(abs(float(row["energy_error"])) for row in energy)
     expect(largest < 3e-3, f"the balance of Layzer and Irvine is kept: {largest}")
 

@@ -138,8 +138,8 @@ TEST(PixelMap, spreads_a_lonely_particle_by_the_widest_gaussian) {
   EXPECT_NEAR(yy / mass, sigma * sigma, 0.01 * sigma * sigma);
 }
 
-// Of 10 pixels per length, so that one image is at 3.5 pixels from the left of the picture and another as far
-// beyond its right end, where the map goes on; and so upwards.
+// With 10 pixels per length one image is 3.5 pixels from the left of the picture and another as far beyond
+// its right end, where the map goes on; and so upwards.
 TEST(PixelMap, of_a_periodic_box_has_all_images_that_it_reaches) {
   const Communicator comm(MPI_COMM_WORLD);
   const Images box{16};

@@ -47,7 +47,7 @@ def to_physical(dataset, header):
 
 
 def edge_of(files):
-    """Of the periodic box, physical; 0: space is open."""
+    """The physical edge of the periodic box; 0: space is open."""
     header = files[0]["Header"].attrs
     if "Config" not in files[0] or "PERIODIC" not in files[0]["Config"].attrs:
         return 0
