@@ -246,6 +246,7 @@ void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain, Sel
   if (all.faults > 0)
     comm_.together([&] {
       if (fault_) std::rethrow_exception(fault_);
+      trees_.throw_fault();
     });
   if (first_active_ == 0 && setup.walk.critical_separation == 0) groups_of_all_ranks_ = all.groups;
   if (!has_targets_) begin_own_walk(setup, domain, all.groups);

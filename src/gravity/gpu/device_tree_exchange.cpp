@@ -47,7 +47,7 @@ cuda::DeviceTop DeviceTreeExchange::new_top(const Own& own) const {
 }
 
 DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_active, Selections selections,
-                                                     const Said& said, PhaseTimers& timers) {
+                                                     Said said, PhaseTimers& timers) {
   const WalkSetup& walk = own.setup.walk;
   const auto rule = AcceptanceRule::of(walk.gravity, walk.units, own.setup.median_acceleration);
   std::vector<cuda::CoverNotice> mine;
@@ -58,18 +58,11 @@ DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_a
     if (!keeps_) of_rung_.erase(first_active);
     now_ = keeps_ ? &of_rung_[first_active] : &exact_;
     has_told = now_->told.has_value();
-    mine = said.faults > 0 ? std::vector<cuda::CoverNotice>(static_cast<std::size_t>(table_.own_covers))
-                           : notices(own, first_active, rule);
+    mine = notices_or_none(own, first_active, rule, said);
     if (comm_.size() == 1) return said;
   }
-  Said of_all;
-  std::vector<cuda::CoverNotice> all;
-  for (const Told& told : gather(mine, said, timers)) {
-    of_all.groups += told.said.groups;
-    of_all.faults += told.said.faults;
-    all.push_back(told.cover);
-  }
-  if (of_all.faults > 0) return of_all;
+  const std::vector<cuda::CoverNotice> all = gather(mine, said, timers);
+  if (said.faults > 0) return said;
   const auto timer = timers.time("let");
   now_->top->take(all);
   is_kept_ =
@@ -82,7 +75,20 @@ DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_a
   tables_[TableBytes::notices] = bytes_of(all, wanted_);
   tables_[TableBytes::top_tree] = bytes_of(centre_, core_);
   tables_[TableBytes::search] = now_->reach->bytes();
-  return of_all;
+  return said;
+}
+
+/// Notices, of no value if something is wrong on this rank. said (in/out): whether.
+std::vector<cuda::CoverNotice> DeviceTreeExchange::notices_or_none(const Own& own, int first_active,
+                                                                   const AcceptanceRule& rule, Said& said) {
+  fault_ = nullptr;
+  try {
+    if (said.faults == 0) return notices(own, first_active, rule);
+  } catch (const std::exception&) {
+    fault_ = std::current_exception();
+    said.faults = 1;
+  }
+  return std::vector<cuda::CoverNotice>(static_cast<std::size_t>(table_.own_covers));
 }
 
 /// What all ranks are to know of the own covers. One rank combines all cells.
@@ -107,16 +113,30 @@ std::vector<cuda::CoverNotice> DeviceTreeExchange::notices(const Own& own, int f
   return {};
 }
 
-std::vector<DeviceTreeExchange::Told> DeviceTreeExchange::gather(const std::vector<cuda::CoverNotice>& own,
-                                                                 const Said& said,
-                                                                 PhaseTimers& timers) const {
+/// The covers of all ranks. said (in/out): by this rank; the sum.
+std::vector<cuda::CoverNotice> DeviceTreeExchange::gather(const std::vector<cuda::CoverNotice>& own,
+                                                          Said& said, PhaseTimers& timers) const {
+  struct Told {
+    cuda::CoverNotice cover;
+    Said said;  ///< by a rank, with the first of its covers, or without one
+  };
   const auto timer = timers.time("wait");  // for slower ranks
-  std::vector<Count> covers(static_cast<std::size_t>(comm_.size()));
+  std::vector<Count> covers(static_cast<std::size_t>(comm_.size())), told_by;
   std::adjacent_difference(known_.first_cover.begin() + 1, known_.first_cover.end(), covers.begin());
-  std::vector<Told> told;
-  for (const cuda::CoverNotice& cover : own) told.push_back({cover, {}});
-  if (!told.empty()) told.front().said = said;
-  return comm_.all_gather_arrays(std::span<const Told>(told), std::span<const Count>(covers));
+  for (const Count count : covers) told_by.push_back(std::max<Count>(1, count));
+  std::vector<Told> told(std::max<std::size_t>(1, own.size()));
+  for (std::size_t i = 0; i < own.size(); ++i) told[i].cover = own[i];
+  told[0].said = std::exchange(said, {});
+  const std::vector<Told> all =
+      comm_.all_gather_arrays(std::span<const Told>(told), std::span<const Count>(told_by));
+  std::vector<cuda::CoverNotice> notices;
+  auto next = all.begin();
+  for (std::size_t rank = 0; rank < covers.size(); next += told_by[rank++]) {
+    said.groups += next->said.groups;
+    said.faults += next->said.faults;
+    for (Count i = 0; i < covers[rank]; ++i) notices.push_back(next[i].cover);
+  }
+  return notices;
 }
 
 void DeviceTreeExchange::find_reach(const Own& own, std::span<const cuda::CoverNotice> notices) {
@@ -306,7 +326,6 @@ void DeviceTreeExchange::place_trees(const Own& own, const NumberedLets& lets) {
 
 GravityStorage::Imported DeviceTreeExchange::import(const Own& own, DeviceForest& forest) {
   GravityStorage::Imported imported;
-  fault_ = nullptr;
   if (comm_.size() == 1) return imported;
   try {
     if (!is_kept_) {
@@ -341,7 +360,7 @@ GravityStorage::Imported DeviceTreeExchange::import(const Own& own, DeviceForest
 }
 
 cuda::WalkSources DeviceTreeExchange::sources(const Own& own) const {
-  if (fault_) std::rethrow_exception(fault_);
+  throw_fault();
   return cuda::WalkSources::of(own.forest.trees(), own.codes)
       .below(now_->top->sources(), now_->frames.data());
 }

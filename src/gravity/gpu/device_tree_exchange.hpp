@@ -53,8 +53,7 @@ class DeviceTreeExchange {
   /// Collective, and each of the next two; in this order. Returns the sums of what ranks have said: where
   /// there are faults the walk goes no further. first_active: the rung from which on particles walk. Adds to
   /// let and wait.
-  Said publish(const Own& own, int first_active, Selections selections, const Said& said,
-               PhaseTimers& timers);
+  Said publish(const Own& own, int first_active, Selections selections, Said said, PhaseTimers& timers);
   void select(const Own& own);
   /// forest: the own one, behind whose trees are those of others from then on, until it is updated.
   GravityStorage::Imported import(const Own& own, DeviceForest& forest);
@@ -62,7 +61,11 @@ class DeviceTreeExchange {
   void has_new_trees(const Domain& domain);
   LetKeeping& keeping() { return keeping_; }
 
-  /// The sources of walks. Throws what went wrong in import() on this rank alone.
+  /// Throws what has gone wrong in publish() or import() on this rank alone, if anything has.
+  void throw_fault() const {
+    if (fault_) std::rethrow_exception(fault_);
+  }
+  /// The sources of walks. Throws likewise.
   cuda::WalkSources sources(const Own& own) const;
   const cuda::DeviceTop& top() const { return *now_->top; }
   /// Those in the memory of the host.
@@ -82,14 +85,11 @@ class DeviceTreeExchange {
     cuda::DeviceArray<SourceFrame> frames;
   };
   cuda::DeviceTop new_top(const Own& own) const;
+  std::vector<cuda::CoverNotice> notices_or_none(const Own& own, int first_active, const AcceptanceRule& rule,
+                                                 Said& said);
   std::vector<cuda::CoverNotice> notices(const Own& own, int first_active, const AcceptanceRule& rule);
-  /// Every rank gives this for each of its covers; what it says itself is in the first.
-  struct Told {
-    cuda::CoverNotice cover;
-    Said said;
-  };
-  std::vector<Told> gather(const std::vector<cuda::CoverNotice>& own, const Said& said,
-                           PhaseTimers& timers) const;
+  std::vector<cuda::CoverNotice> gather(const std::vector<cuda::CoverNotice>& own, Said& said,
+                                        PhaseTimers& timers) const;
   void find_reach(const Own& own, std::span<const cuda::CoverNotice> notices);
   Count leaves_in(std::span<const std::int32_t> covers) const;
   cuda::LetTargets exchange_targets(const Own& own);
