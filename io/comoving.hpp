@@ -1,7 +1,7 @@
 #pragma once
 
-#include "base/units.hpp"
 #include "cosmology/expansion.hpp"
+#include "particles/field.hpp"
 
 namespace grove {
 
@@ -10,6 +10,7 @@ struct ComovingTime {
   Cosmology cosmology;
   double h;  ///< the Hubble constant over 100 km/s/Mpc
   double scale_factor;
+  double energy_power = 2;  ///< Grove's u of gas is a to this power times the physical one
 };
 
 /// How files give a quantity that Grove has in comoving lengths without h and canonical momenta p = a^2
@@ -17,12 +18,12 @@ struct ComovingTime {
 ///
 /// GADGET (Springel 2005, its user guide, section "units"): lengths and masses in units over h, velocities
 /// u = sqrt(a) dx/dt. Comoving potentials and accelerations stay as they are: physical ones are these over a
-/// and a^2.
+/// and a^2. Internal energies are physical in files, all else of gas is comoving.
 struct ComovingScale {
   double in_file = 1;  ///< multiplies Grove's value
   double a_power = 0, h_power = 0;
 
-  static ComovingScale of(const Dimension& dimension, const ComovingTime& time);
+  static ComovingScale of(const FieldInfo& field, const ComovingTime& time);
 };
 
 /// Multiplies velocities of files to make canonical momenta: a^(3/2) those of GADGET, a those of SWIFT, which

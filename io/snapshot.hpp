@@ -88,6 +88,7 @@ struct ReadOptions {
   std::optional<double> h{};
   /// With which temperatures become internal energies; unset: gas of files that have temperatures has none.
   std::optional<IdealGas> gas{};
+  double energy_power = 2;  ///< with h: ComovingTime::energy_power
   /// Less than 1: a sample of so many of the particles, runs of neighbours in the files, spread evenly over
   /// those of each type, with the mass of all.
   double share = 1;

@@ -145,13 +145,16 @@ class ShareReader {
   std::size_t open_index_ = 0;
 };
 
-/// Takes h out of the units of a comoving file, and makes velocities canonical momenta.
-void make_canonical(Snapshot& snapshot, double h, bool is_of_swift) {
+/// Takes h out of the units of a comoving file, makes velocities canonical momenta, and internal energies
+/// those of a run.
+void make_canonical(Snapshot& snapshot, double h, double energy_power, bool is_of_swift) {
   SnapshotHeader& header = snapshot.header;
   const double a = scale_factor_of(header.redshift);
   if (!is_of_swift) header.units = over_h(header.units, h);
   const double by = is_of_swift ? momentum_over_swift(a) : momentum_over_gadget(a);
   for (Vec3d& velocity : snapshot.particles.velocity) velocity *= by;
+  const double heat = std::pow(a, energy_power);
+  for (double& energy : snapshot.particles.internal_energy) energy *= heat;
 }
 
 void convert(Snapshot& snapshot, const Units& to, const std::string& path) {
@@ -179,7 +182,7 @@ void convert(Snapshot& snapshot, const Units& to, const std::string& path) {
 
 /// As the options have it. is_of_swift: one of SWIFT's comoving files.
 void convert(Snapshot& snapshot, const ReadOptions& options, bool is_of_swift, const std::string& path) {
-  if (options.h) make_canonical(snapshot, *options.h, is_of_swift);
+  if (options.h) make_canonical(snapshot, *options.h, options.energy_power, is_of_swift);
   if (options.convert_to) convert(snapshot, *options.convert_to, path);
   if (options.h) snapshot.header.time = scale_factor_of(snapshot.header.redshift);
 }

@@ -271,7 +271,7 @@ class SnapshotWriter {
   }
 
   ComovingScale scale_of(const FieldInfo& info) const {
-    return options_.comoving ? ComovingScale::of(info.dimension, *options_.comoving) : ComovingScale{};
+    return options_.comoving ? ComovingScale::of(info, *options_.comoving) : ComovingScale{};
   }
 
   template <class Values>

@@ -41,6 +41,7 @@ struct StepRule {
   double longest = 0;               ///< the step of rung 0, time
   double length[particle_types]{};  ///< l, by type
   int deepest = 0;                  ///< no particle gets a deeper rung
+  double crossing = 1;  ///< of gas: time over length and velocity of the run, a^2 where space expands
 
   /// The rung of the next step of an active particle: the one that it wants, or that of the longest step
   /// that begins now. acceleration: now; previous: at the beginning of its last step, of rung `last`; 0 if

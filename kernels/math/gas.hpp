@@ -38,6 +38,27 @@ struct GasParameters {
     const double by_density = (adiabatic_index - 1) * energy;
     return std::sqrt(equation_of_state == EquationOfState::ideal ? adiabatic_index * by_density : by_density);
   }
+  /// u of homogeneous gas falls as the scale factor to the minus this: 3 (gamma - 1), isothermal 0.
+  double expansion_power() const {
+    return equation_of_state == EquationOfState::ideal ? 3 * (adiabatic_index - 1) : 0;
+  }
+};
+
+/// Space at a scale factor a, for gas whose places x, H and densities are comoving, whose velocities are p =
+/// a^2 dx/dt, and whose stored energies are a^power u, power that of GasParameters::expansion_power().
+/// Beside p stands a^2 u, as u beside v: with these two the formulas of static space give rates by the
+/// integral of dt / a^2 (docs/gas.md). The rates of a run go with that of dt / a, as those of gravity.
+struct GasSpace {
+  double energy = 1;   ///< a^2 u over the stored energy
+  double force = 1;    ///< dp by dt / a over that by dt / a^2
+  double heating = 1;  ///< the stored energy by dt / a over a^2 u by dt / a^2
+  double hubble = 0;   ///< a^2 H(a): velocity over comoving length of what expands with space, 1 / time
+
+  /// hubble: H(a), 1 / time.
+  static GasSpace expanding(const GasParameters& gas, double a, double hubble) {
+    const double power = gas.expansion_power();
+    return {std::pow(a, 2 - power), 1 / a, std::pow(a, power - 3), a * a * hubble};
+  }
 };
 
 /// u a time later. Cold gas that expands loses at most half of it in one go: extrapolated rates must not make
@@ -56,7 +77,7 @@ GROVE_HOST_DEVICE inline void stretch(double& density, double& smoothing_length,
   smoothing_length *= std::exp(growth / 3);
 }
 
-/// The flow at a place, from sums over neighbours.
+/// The flow at a place, from sums over neighbours, with the expansion of space.
 struct GasFlow {
   double divergence, curl;
 
@@ -68,7 +89,7 @@ struct GasFlow {
   }
 };
 
-/// A particle of gas as its neighbours see it; units of the run.
+/// A particle of gas as its neighbours see it; units of the run, where space expands with a^2 u for u.
 struct GasSource {
   Vec3d velocity;
   double mass, density;
@@ -84,13 +105,14 @@ struct GasRates {
   double signal_speed = 0;
 };
 
-/// Adds the action of gas j on gas i. d: from i to j; r: its length. Momentum and energy are exchanged
-/// between the two: m_i a_i = -m_j a_j, and m_i (v_i . a_i + du_i) = -(that of j), to rounding.
+/// Adds the action of gas j on gas i. d: from i to j; r: its length; hubble: GasSpace::hubble. Momentum is
+/// exchanged between the two, m_i a_i = -m_j a_j, and so is energy, m_i (v_i . a_i + du_i) = -(that of j), to
+/// rounding, but for the heat of viscosity that the expansion of space takes or gives.
 GROVE_HOST_DEVICE inline void add_pair(GasRates& sum, const GasParameters& gas, const GasSource& i,
-                                       const GasSource& j, const Vec3d& d, double r) {
+                                       const GasSource& j, const Vec3d& d, double r, double hubble) {
   const Vec3d v = i.velocity - j.velocity;
-  const double per_r = r > 0 ? 1 / r : 0, receding = -dot(v, d) * per_r,
-               approach = receding < 0 ? receding : 0;
+  const double per_r = r > 0 ? 1 / r : 0, receding = -dot(v, d) * per_r, with_space = receding + hubble * r,
+               approach = with_space < 0 ? with_space : 0;
   const double signal = i.sound_speed + j.sound_speed - 3 * approach;
   if (signal > sum.signal_speed) sum.signal_speed = signal;
   if (!(r > 0)) return;
@@ -111,7 +133,7 @@ GROVE_HOST_DEVICE inline void add_pair(GasRates& sum, const GasParameters& gas, 
     work = 0.5 * push;
   }
   sum.acceleration += (j.mass * (push + viscosity) * per_r) * d;
-  sum.heating += j.mass * (work + 0.5 * viscosity) * receding;
+  sum.heating += j.mass * (work * receding + 0.5 * viscosity * approach);
 }
 
 }  // namespace grove

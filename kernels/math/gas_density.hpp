@@ -93,13 +93,22 @@ GROVE_HOST_DEVICE double larger_radius(SmoothingKernel kernel, double mass, cons
   return radius * (factor < 1.2 ? 1.2 : factor < 2 ? factor : 2.0);
 }
 
+/// The radius `wanted`, or, in a periodic box, as much as is less than half its edge, if the one before was
+/// less than that. box_edge: 0 of open space.
+GROVE_HOST_DEVICE inline double radius_in_box(double before, double wanted, double box_edge) {
+  const double largest = 0.5 * (1 - 0x1p-20) * box_edge;
+  return box_edge > 0 && before < largest && wanted > largest ? largest : wanted;
+}
+
 /// Finds H, rho and the flow of active particles from all neighbours within a radius that is larger than H.
 /// Arrays by own particle; sources also by imported ones.
 struct DensityFields {
   GasParameters gas;
   const double* first;        ///< in: H to begin with; 0: none
   const FlowSource* sources;  ///< in
-  const double* energy;       ///< in: u
+  const double* energy;       ///< in: u, where space expands a^2 u
+  double hubble;              ///< GasSpace::hubble
+  double box_edge;            ///< of the periodic box; 0: open
   double* radius;             ///< in: of the search; out: the next one to be tried, if H is larger
   double* smoothing_length;   ///< out, and the next: 0, if it is larger than the radius
   double* density;
@@ -111,7 +120,7 @@ struct DensityFields {
     const double H = support_radius(gas.kernel, mass, neighbours, radius[i], first[i]);
     smoothing_length[i] = H;
     if (H == 0)
-      radius[i] = larger_radius(gas.kernel, mass, neighbours, radius[i]);
+      radius[i] = radius_in_box(radius[i], larger_radius(gas.kernel, mass, neighbours, radius[i]), box_edge);
     else
       find_flow(i, neighbours, H);
   }
@@ -138,8 +147,8 @@ struct DensityFields {
     // Springel and Hernquist 2002, eq. 8.
     const double f = 1 / (1 - sum.slope / (3 * sum.density)), scale = f / sum.density;
     response[i] = static_cast<float>(f);
-    const GasFlow flow{divergence_sum * scale, norm(curl) * scale};
-    divergence[i] = static_cast<float>(flow.divergence);
+    divergence[i] = static_cast<float>(divergence_sum * scale);
+    const GasFlow flow{divergence_sum * scale + 3 * hubble, norm(curl) * scale};
     balsara[i] = static_cast<float>(flow.balsara(gas.sound_speed(energy[i]), H));
   }
 };

@@ -15,6 +15,12 @@
 /// Steps of gas particle by particle, on the host or on a GPU: wherever the fields are valid.
 namespace grove {
 
+/// The present time of an evaluation.
+struct GasMoment {
+  RungTable since_middle{};  ///< time since that of velocities and energies, by rung
+  GasSpace space{};
+};
+
 /// Where particles are inside of their steps at present, by rung (BlockClock::inside()).
 struct InsideSteps {
   RungTable since_middle{};  ///< time since that of the velocity and the energy
@@ -44,34 +50,36 @@ struct GasFields {
   GROVE_HOST_DEVICE Vec3d present_velocity(std::size_t i, const RungTable& since_middle) const {
     return velocity[i] + since_middle.of[rung[i]] * previous_acceleration[i].as<double>();
   }
-  GROVE_HOST_DEVICE double present_energy(std::size_t i, const RungTable& since_middle) const {
-    return heated(internal_energy[i], energy_rate[i], since_middle.of[rung[i]]);
+  /// u; where space expands a^2 u.
+  GROVE_HOST_DEVICE double present_energy(std::size_t i, const GasMoment& now) const {
+    return now.space.energy * heated(internal_energy[i], energy_rate[i], now.since_middle.of[rung[i]]);
   }
 
   /// The particle as others see it, with the velocity and energy of the present; stores its pressure. One
   /// that is no gas: all 0.
-  GROVE_HOST_DEVICE GasSource source(const GasParameters& gas, std::size_t i, const Vec3d& present_velocity,
-                                     double present_energy) const {
+  GROVE_HOST_DEVICE GasSource source(const GasParameters& gas, const GasSpace& space, std::size_t i,
+                                     const Vec3d& present_velocity, double present_energy) const {
     if (!is_gas(i)) return {};
-    const double rho = density[i];
-    pressure[i] = gas.pressure(rho, present_energy);
+    const double rho = density[i], canonical = gas.pressure(rho, present_energy);
+    pressure[i] = canonical / space.energy;
     const double f =
         gas.formulation == GasFormulation::grad_h ? static_cast<double>(density_response[i]) : 1.0;
     return {present_velocity,
             mass[i],
             rho,
-            f * pressure[i] / (rho * rho),
+            f * canonical / (rho * rho),
             gas.sound_speed(present_energy),
             static_cast<double>(balsara[i]),
             1 / smoothing_length[i]};
   }
 
   /// Stores the rates, and adds the acceleration to gravity's. sound_speed: its own. True if they are finite.
-  GROVE_HOST_DEVICE bool take(const GasParameters& gas, std::size_t i, const GasRates& rates,
-                              double sound_speed) const {
-    hydro_acceleration[i] = rates.acceleration.as<float>();
-    acceleration[i] = (acceleration[i].as<double>() + rates.acceleration).as<float>();
-    energy_rate[i] = gas.equation_of_state == EquationOfState::ideal ? rates.heating : 0;
+  GROVE_HOST_DEVICE bool take(const GasParameters& gas, const GasSpace& space, std::size_t i,
+                              const GasRates& rates, double sound_speed) const {
+    const Vec3d of_gas = space.force * rates.acceleration;
+    hydro_acceleration[i] = of_gas.as<float>();
+    acceleration[i] = (acceleration[i].as<double>() + of_gas).as<float>();
+    energy_rate[i] = gas.equation_of_state == EquationOfState::ideal ? space.heating * rates.heating : 0;
     const double signal = rates.signal_speed > 2 * sound_speed ? rates.signal_speed : 2 * sound_speed;
     signal_speed[i] = static_cast<float>(signal);
     return std::isfinite(norm2(acceleration[i].as<double>())) && std::isfinite(rates.heating);
@@ -80,7 +88,7 @@ struct GasFields {
   /// Courant's condition, for an active particle.
   GROVE_HOST_DEVICE void limit_by_signal(const GasParameters& gas, const StepRule& rule,
                                          std::size_t i) const {
-    const double most = gas.courant * smoothing_length[i];
+    const double most = gas.courant * rule.crossing * smoothing_length[i];
     const auto speed = static_cast<double>(signal_speed[i]);
     std::uint8_t now = rung[i];
     while (now < rule.deepest && !(std::ldexp(rule.longest, -now) * speed <= most)) ++now;
@@ -119,8 +127,9 @@ struct FirstRadius {
     if (!(guess > 0)) guess = 1e-3 * edge;
     return box_edge > 0 && guess > box_edge / 4 ? box_edge / 4 : guess;
   }
-  GROVE_HOST_DEVICE static double of_particle(double smoothing_length, double of_leaf) {
-    return smoothing_length > 0 ? search_room * smoothing_length : of_leaf;
+  GROVE_HOST_DEVICE double of_particle(double smoothing_length, double of_leaf) const {
+    if (!(smoothing_length > 0)) return of_leaf;
+    return radius_in_box(smoothing_length, search_room * smoothing_length, box_edge);
   }
 };
 

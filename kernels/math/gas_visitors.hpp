@@ -17,6 +17,7 @@ struct FindRates {
     GasSource own;
   };
   GasParameters gas;
+  double hubble;                  ///< GasSpace::hubble
   const std::uint8_t* is_wanted;  ///< in
   const GasSource* sources;       ///< in
   GasRates* rates;                ///< out
@@ -24,7 +25,7 @@ struct FindRates {
   GROVE_HOST_DEVICE bool is_target(std::uint32_t i) const { return is_wanted[i] != 0; }
   GROVE_HOST_DEVICE Sum start(std::uint32_t i) const { return {{}, sources[i]}; }
   GROVE_HOST_DEVICE void particle(Sum& sum, const NeighbourPair& pair) const {
-    add_pair(sum.rates, gas, sum.own, sources[pair.source], pair.d, std::sqrt(pair.r2));
+    add_pair(sum.rates, gas, sum.own, sources[pair.source], pair.d, std::sqrt(pair.r2), hubble);
   }
   GROVE_HOST_DEVICE void finish(std::uint32_t i, const Sum& sum) const { rates[i] = sum.rates; }
 };

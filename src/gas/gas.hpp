@@ -25,13 +25,12 @@ class Gas {
 
   /// Finds H, density, pressure and the rates of change of the active particles, on rungs of at least
   /// first_active, and adds the hydrodynamical acceleration to `acceleration`, in which there is gravity's.
-  /// Particles are in tree order. since_middle: time since the middle of the step in which particles are, by
-  /// rung; velocities and energies are those of that middle. Returns how many of this rank have no finite
-  /// rates.
+  /// Particles are in tree order; velocities and energies are those of the middle of the step in which they
+  /// are. Returns how many of this rank have no finite rates.
   ///
   /// Collective. InputError on all ranks if a particle has too few neighbours anywhere. Cost: two searches of
   /// neighbours, O(N / P), and some hundred pairs for each active particle.
-  virtual Count evaluate(const Domain& domain, int first_active, const RungTable& since_middle) = 0;
+  virtual Count evaluate(const Domain& domain, int first_active, const GasMoment& now) = 0;
 
   /// Gives active particles whose step is longer than signals allow a shorter one, and neighbours of
   /// particles with a shorter step one that is four times as long at most. rule: by which rungs have been

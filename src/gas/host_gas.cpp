@@ -65,23 +65,23 @@ GasFields HostGas::fields() const {
           p.signal_speed.data()};
 }
 
-Count HostGas::evaluate(const Domain& domain, int first_active, const RungTable& since_middle) {
-  predict(since_middle);
-  find_densities(domain, first_active);
-  return find_rates(domain, first_active);
+Count HostGas::evaluate(const Domain& domain, int first_active, const GasMoment& now) {
+  predict(now);
+  find_densities(domain, first_active, now.space);
+  return find_rates(domain, first_active, now.space);
 }
 
-void HostGas::predict(const RungTable& since_middle) {
+void HostGas::predict(const GasMoment& now) {
   velocity_.resize(particles_.size());
   energy_.resize(particles_.size());
   const GasFields of = fields();
   for (std::size_t i = 0; i < particles_.size(); ++i) {
-    velocity_[i] = of.present_velocity(i, since_middle);
-    energy_[i] = of.present_energy(i, since_middle);
+    velocity_[i] = of.present_velocity(i, now.since_middle);
+    energy_[i] = of.present_energy(i, now);
   }
 }
 
-void HostGas::find_densities(const Domain& domain, int first_active) {
+void HostGas::find_densities(const Domain& domain, int first_active, const GasSpace& space) {
   const std::size_t count = particles_.size();
   const GasFields of = fields();
   Array<FlowSource> own(count);
@@ -101,8 +101,8 @@ void HostGas::find_densities(const Domain& domain, int first_active) {
     const Array<FlowSource> all = neighbours.share(std::span<const FlowSource>(own));
     neighbours.walk(FindDensity{
         is_wanted.data(),
-        {parameters(), first.data(), all.data(), energy_.data(), radius.data(), of.smoothing_length,
-         of.density, of.density_response, of.velocity_divergence, of.balsara}});
+        {parameters(), first.data(), all.data(), energy_.data(), space.hubble, images_.edge, radius.data(),
+         of.smoothing_length, of.density, of.density_response, of.velocity_divergence, of.balsara}});
     bool is_complete = true;
     for (std::size_t i = 0; i < count; ++i) {
       is_wanted[i] = is_wanted[i] && particles_.smoothing_length[i] == 0 ? 1 : 0;
@@ -114,7 +114,7 @@ void HostGas::find_densities(const Domain& domain, int first_active) {
 
 Array<double> HostGas::first_radii(const Domain& domain) const {
   Array<double> radius(particles_.size(), 0);
-  const FirstRadius rule{parameters().kernel, domain.box.edge, images_.are_open() ? 0 : images_.edge};
+  const FirstRadius rule{parameters().kernel, domain.box.edge, images_.edge};
   for (std::size_t leaf = 0; leaf + 1 < domain.leaf_begin.size(); ++leaf) {
     const auto begin = static_cast<std::size_t>(domain.leaf_begin[leaf]),
                end = static_cast<std::size_t>(domain.leaf_begin[leaf + 1]);
@@ -125,7 +125,7 @@ Array<double> HostGas::first_radii(const Domain& domain) const {
     if (number == 0) continue;
     const double of_leaf = rule.of_leaf(bounds, number);
     for (std::size_t i = begin; i < end; ++i)
-      radius[i] = FirstRadius::of_particle(particles_.smoothing_length[i], of_leaf);
+      radius[i] = rule.of_particle(particles_.smoothing_length[i], of_leaf);
   }
   return radius;
 }
@@ -140,17 +140,18 @@ void HostGas::require_neighbours(const Domain& domain, std::span<const double> r
 }
 
 /// How others see the own particles.
-Array<GasSource> HostGas::sources() {
+Array<GasSource> HostGas::sources(const GasSpace& space) {
   Array<GasSource> own(particles_.size());
   const GasFields of = fields();
-  for (std::size_t i = 0; i < own.size(); ++i) own[i] = of.source(parameters(), i, velocity_[i], energy_[i]);
+  for (std::size_t i = 0; i < own.size(); ++i)
+    own[i] = of.source(parameters(), space, i, velocity_[i], energy_[i]);
   return own;
 }
 
-Count HostGas::find_rates(const Domain& domain, int first_active) {
+Count HostGas::find_rates(const Domain& domain, int first_active, const GasSpace& space) {
   const std::size_t count = particles_.size();
   const GasFields of = fields();
-  const Array<GasSource> own = sources();
+  const Array<GasSource> own = sources(space);
   Array<double> reach(count);
   Array<std::uint8_t> is_wanted(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -161,10 +162,10 @@ Count HostGas::find_rates(const Domain& domain, int first_active) {
   neighbours.search(particles_.position, reach, NeighbourSearch::symmetric);
   const Array<GasSource> all = neighbours.share(std::span<const GasSource>(own));
   Array<GasRates> rates(count);
-  neighbours.walk(FindRates{parameters(), is_wanted.data(), all.data(), rates.data()});
+  neighbours.walk(FindRates{parameters(), space.hubble, is_wanted.data(), all.data(), rates.data()});
   Count not_finite = 0;
   for (std::size_t i = 0; i < count; ++i)
-    if (is_wanted[i] && !of.take(parameters(), i, rates[i], own[i].sound_speed)) ++not_finite;
+    if (is_wanted[i] && !of.take(parameters(), space, i, rates[i], own[i].sound_speed)) ++not_finite;
   return not_finite;
 }
 

@@ -26,11 +26,11 @@ struct Particles {
   Array<std::uint8_t> rung;       ///< of its time step (kernels/math/block_steps.hpp)
   Array<Vec3f> previous_acceleration;  ///< at the beginning of that step; 0 before the first
 
-  bool has_gas = false;  ///< particles of type 0, on any rank, are gas; the same on every rank
-  Array<double>
-      internal_energy;        ///< u, per mass; with block steps that of the middle of its step, as velocity
-  Array<double> energy_rate;  ///< du/dt of the last evaluation of its forces
-  Array<double> density;      ///< rho; between its evaluations as it is expected to change
+  bool has_gas = false;              ///< particles of type 0, on any rank, are gas; the same on every rank
+  Array<double> internal_energy;     ///< u, per mass; with block steps that of the middle of its step, as
+                                     ///< velocity; where space expands times a power of a (GasSpace)
+  Array<double> energy_rate;         ///< du/dt of the last evaluation of its forces
+  Array<double> density;             ///< rho; between its evaluations as it is expected to change
   Array<double> smoothing_length;    ///< H, beyond which the kernel is 0; the same; 0: not known yet
   Array<double> pressure;            ///< of the last evaluation, as the next
   Array<Vec3f> hydro_acceleration;   ///< part of `acceleration`

@@ -147,7 +147,8 @@ WriteOptions RunOutputs::options(double time) const {
   options.leaf_size = run_.domain.leaf_size;
   options.box = run_.parameters.gravity.images.edge;
   if (const Expansion* expansion = run_.timeline.expansion())
-    options.comoving = {expansion->cosmology(), *run_.parameters.cosmology.h, expansion->scale_factor(time)};
+    options.comoving = {expansion->cosmology(), *run_.parameters.cosmology.h, expansion->scale_factor(time),
+                        run_.parameters.gas.expansion_power()};
   return options;
 }
 

@@ -63,7 +63,7 @@ double seconds_between(std::chrono::steady_clock::time_point start,
 void RunReports::begin() {
   const Totals first = totals();
   if (run_.timeline.expansion())
-    state_.energy.begin(first, run_.clock.scale_factor());
+    state_.energy.begin(first, run_.clock.scale_factor(), run_.parameters.gas.expansion_power());
   else
     state_.energy.begin(first, vanishes_far_away(run_.parameters.potentials));
   state_.conservation.begin(first);
@@ -159,7 +159,8 @@ void RunReports::step(const Step& step, PhaseTimers& timers, JointReduction& joi
 /// In expanding space those of peculiar motion.
 Totals RunReports::totals() const {
   const Totals all = run_.backend.totals(run_.domain);
-  return run_.timeline.expansion() ? peculiar(all, run_.clock.scale_factor()) : all;
+  if (!run_.timeline.expansion()) return all;
+  return peculiar(all, run_.clock.scale_factor(), run_.parameters.gas.expansion_power());
 }
 
 /// By how many times peculiar energies, times the scale factor, grow until the end by linear theory.
@@ -176,7 +177,8 @@ void RunReports::measure(const Step& step, StepReport& report, PhaseTimers& time
     report.totals = totals();
     report.memory = own_memory();
     if (run_.timeline.expansion())
-      state_.energy.add(*report.totals, run_.clock.scale_factor(), energy_to_grow());
+      state_.energy.add(*report.totals, run_.clock.scale_factor(), run_.parameters.gas.expansion_power(),
+                        energy_to_grow());
     else
       state_.energy.add(*report.totals);
     report.energy_error = state_.energy.error();

@@ -94,7 +94,8 @@ void Simulation::start() {
 
 Totals Simulation::totals() const {
   const Totals all = backend_->totals(domain_);
-  return timeline_.expansion() ? peculiar(all, clock_.scale_factor()) : all;
+  return timeline_.expansion() ? peculiar(all, clock_.scale_factor(), parameters_.gas.expansion_power())
+                               : all;
 }
 
 PhysicalSummary Simulation::summary() {
@@ -289,13 +290,15 @@ void Simulation::write_outputs(double end, PhaseTimers& timers) {
 
 int Simulation::deepest() const { return deepest_of(rung_costs_.particles); }
 
-/// Where space expands, physical accelerations are g / a^2 and physical lengths a times comoving ones.
+/// In expanding space physical accelerations are g / a^2, physical lengths a times comoving ones, and
+/// physical velocities p / a.
 StepRule Simulation::step_rule() const {
   const double a = clock_.scale_factor();
   StepRule rule = parameters_.time.rule(
       timeline_.length(std::min(clock_.steps_done(), timeline_.steps() - 1)), parameters_.softening(a));
   if (timeline_.expansion())
     for (double& length : rule.length) length *= a * a * a;
+  rule.crossing = a * a;
   return rule;
 }
 

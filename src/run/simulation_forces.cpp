@@ -114,7 +114,12 @@ void Simulation::evaluate_forces(EvaluationPlan plan) {
 /// Adds what gas does to itself to the forces of gravity, of which it needs the trees.
 void Simulation::evaluate_gas(Gas& gas, int first_active, const RungTable& since_middle) {
   const auto timer = timers_.time("gas");
-  require_finite(comm_, *backend_, comm_.sum(gas.evaluate(domain_, first_active, since_middle)), now());
+  GasMoment moment{since_middle, {}};
+  if (const Expansion* const expansion = timeline_.expansion()) {
+    const double a = clock_.scale_factor();
+    moment.space = GasSpace::expanding(parameters_.gas, a, expansion->hubble(a));
+  }
+  require_finite(comm_, *backend_, comm_.sum(gas.evaluate(domain_, first_active, moment)), now());
 }
 
 }  // namespace grove

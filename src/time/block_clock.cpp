@@ -68,6 +68,7 @@ void BlockClock::advance(int deepest) {
 }
 
 BlockClock::Inside BlockClock::inside(bool is_ending) const {
+  if (timeline_.expansion()) return comoving_inside(is_ending);
   Inside inside;
   const int first = first_active();
   for (int rung = 0; rung < rung_count; ++rung) {
@@ -79,6 +80,25 @@ BlockClock::Inside BlockClock::inside(bool is_ending) const {
     }
     inside.since_middle.of[rung] = into - 0.5 * step;
     inside.behind.of[rung] = 0.5 * into * (step - into);
+  }
+  return inside;
+}
+
+BlockClock::Inside BlockClock::comoving_inside(bool is_ending) const {
+  Inside inside;
+  const int first = first_active();
+  const double a = scale_factor();
+  for (int rung = 0; rung < rung_count; ++rung) {
+    if (rung >= first) {
+      inside.since_middle.of[rung] =
+          is_ending ? -factors(-0.5 * static_cast<double>(ticks_of(rung))).kick : 0;
+      continue;
+    }
+    const Span span = this->span(rung);
+    const auto begin = static_cast<double>(span.begin - state_.tick),
+               end = static_cast<double>(span.end - state_.tick);
+    inside.since_middle.of[rung] = -factors(0.5 * (begin + end)).kick;
+    inside.behind.of[rung] = -0.5 * factors(begin).time * factors(end).time / (a * a * a);
   }
   return inside;
 }

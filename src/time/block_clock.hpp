@@ -54,9 +54,9 @@ class BlockClock {
   /// Where particles are that are not synchronised, by the rung of the step that holds the present: their
   /// velocity is that of the middle of the step, `since_middle` ago, and under leapfrogs their place is
   /// `behind` times the acceleration ahead of a parabola through the step. is_ending: steps that end now have
-  /// not ended yet; else rungs from first_active() on are synchronised. In static space.
+  /// not ended yet; else rungs from first_active() on are synchronised.
   struct Inside {
-    RungTable since_middle{};  ///< time
+    RungTable since_middle{};  ///< time; where space expands the integral of dt / a
     RungTable behind{};        ///< time squared
   };
   Inside inside(bool is_ending) const;
@@ -76,6 +76,7 @@ class BlockClock {
   Expansion::Factors factors(double ticks) const;
   Kick half_kick(double sign) const;
   Prediction comoving_prediction(double time) const;
+  Inside comoving_inside(bool is_ending) const;
 
   Timeline timeline_;
   State state_;

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "base/errors.hpp"
 #include "decomposition/migration.hpp"
+#include "io/comoving.hpp"
 #include "io/snapshot.hpp"
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
@@ -52,6 +54,28 @@ TEST_F(GasFiles, keep_energies_and_results) {
                               [&](const StoredFieldInfo& field) { return field.name == name; }))
           << name;
   }
+}
+
+// Stored are comoving rho, a^power u and the pressure of these, with rates by the integral of dt / a. A
+// product of some powers: 1e-14 or less.
+TEST(ComovingGasFields, become_physical_by_the_powers_that_files_state) {
+  constexpr double a = 0.3, h = 0.7, power = 1.2, stored = 1.7;
+  const ComovingTime time{{}, h, a, power};
+  const auto physical = [&](const auto& field, double lengths, double masses) {
+    const ComovingScale scale = ComovingScale::of(field.info, time);
+    const double in_file = scale.in_file * stored;  // in GADGET's units, of kpc / h and Msun / h
+    EXPECT_EQ(scale.h_power, -lengths - masses) << field.info.name;
+    return in_file * std::pow(a, scale.a_power) * std::pow(h, scale.h_power);
+  };
+  const double density = physical(fields::density, -3, 1), energy = physical(fields::internal_energy, 0, 0),
+               pressure = physical(fields::pressure, -3, 1), heating = physical(fields::energy_rate, 0, 0);
+  EXPECT_NEAR(density / (stored * std::pow(a, -3)), 1, 1e-14);
+  EXPECT_NEAR(energy / (stored * std::pow(a, -power)), 1, 1e-14);
+  EXPECT_EQ(ComovingScale::of(fields::internal_energy.info, time).a_power, 0);
+  EXPECT_NEAR(pressure * stored / (density * energy), 1, 1e-14) << "P is as rho u";
+  EXPECT_NEAR(heating / (energy / a), 1, 1e-14) << "by the integral of dt / a";
+  EXPECT_NEAR(physical(fields::velocity_divergence, 0, 0) / (stored / a / a), 1, 1e-14)
+      << "div p is a^2 div dx/dt";
 }
 
 TEST_F(GasFiles, without_energies_are_no_gas) {

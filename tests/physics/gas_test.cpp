@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/errors.hpp"
@@ -44,13 +45,13 @@ Particles evaluated(const Communicator& comm, const Particles& all, const GasPar
 
 constexpr std::uint64_t sites = 10;  // along each edge
 
-Particles unit_lattice() {
+Particles unit_lattice(std::uint64_t edge = sites) {
   Particles particles;
   particles.hold_gas();
-  particles.reset(sites * sites * sites);
+  particles.reset(edge * edge * edge);
   for (std::uint64_t i = 0; i < particles.size(); ++i) {
-    const auto along = [&](std::uint64_t n) { return static_cast<double>(n % sites); };
-    particles.position[i] = {along(i), along(i / sites), along(i / sites / sites)};
+    const auto along = [&](std::uint64_t n) { return static_cast<double>(n % edge); };
+    particles.position[i] = {along(i), along(i / edge), along(i / edge / edge)};
     particles.mass[i] = 1;
     particles.id[i] = i;
     particles.internal_energy[i] = 1;
@@ -241,7 +242,7 @@ TEST(Gas, steps_of_neighbours_are_two_rungs_apart_at_most) {
   const GasParameters parameters;
   HostGas gas(comm, parameters, {}, particles, forest.shapes());
   gas.evaluate(domain, 0, {});
-  const StepRule rule{.longest = 1, .deepest = deepest_rung};
+  const StepRule rule{.longest = 1, .deepest = deepest_rung, .crossing = 0.3};
   const RungCounts counts = gas.limit_rungs(domain, rule, 0, {});
 
   const Particles found = gathered_by_id(comm, particles);
@@ -249,7 +250,7 @@ TEST(Gas, steps_of_neighbours_are_two_rungs_apart_at_most) {
   for (std::size_t i = 0; i < found.size(); ++i)
     while (found.type[i] == gas_type &&
            std::ldexp(static_cast<double>(found.signal_speed[i]), -by_signals[i]) >
-               parameters.courant * found.smoothing_length[i])
+               parameters.courant * rule.crossing * found.smoothing_length[i])
       ++by_signals[i];
   const std::vector<std::uint8_t> expected = limited(found, by_signals);
   EXPECT_EQ(actual, expected);
@@ -257,6 +258,39 @@ TEST(Gas, steps_of_neighbours_are_two_rungs_apart_at_most) {
   Count counted = 0;
   for (const Count of_rung : counts) counted += of_rung;
   EXPECT_EQ(comm.sum(counted), static_cast<Count>(found.size()));
+}
+
+/// The error of this gas in a periodic box when it is evaluated twice.
+std::string fault_in_box(const Communicator& comm, const Particles& all, double box, int first_active = 0) {
+  Particles particles = taken(comm, all);
+  DecompositionReport report;
+  const Domain domain = decompose(comm, particles, {}, {}, report);
+  Forest forest;
+  forest.build(particles, domain.box, domain.leaf_begin);
+  HostGas gas(comm, {}, Images{box}, particles, forest.shapes());
+  try {
+    gas.evaluate(domain, first_active, {});
+    gas.evaluate(domain, first_active, {});
+  } catch (const Agreed<InputError>& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+// H is 2.876 spacings (2.876^3 4 pi / 3 times 1.0037 are 100), 0.479 of a box of 6 and 0.574 of one of 5.
+TEST(Gas, needs_less_than_half_a_periodic_box) {
+  const Communicator comm(MPI_COMM_WORLD);
+  EXPECT_EQ(fault_in_box(comm, unit_lattice(6), 6), "none");
+  EXPECT_NE(fault_in_box(comm, unit_lattice(5), 5).find("too few neighbours in the periodic box"),
+            std::string::npos);
+  // Inactive gas whose H has grown since it was found.
+  Particles all = unit_lattice(6);
+  all.rung.assign(all.size(), 1);
+  all.rung[41] = 0, all.density[41] = 1;
+  all.smoothing_length[41] = 2.99;
+  EXPECT_EQ(fault_in_box(comm, all, 6, 1), "none");
+  all.smoothing_length[41] = 3;
+  EXPECT_NE(fault_in_box(comm, all, 6, 1).find("not less than half the edge"), std::string::npos);
 }
 
 TEST(Gas, refuses_particles_without_neighbours) {

@@ -11,6 +11,7 @@ grove_test(lennard_jones physics/lennard_jones_test.cpp LINK grove::neighbours R
 target_compile_definitions(test_lennard_jones PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 grove_test(gas physics/gas_test.cpp LINK grove::gas RANKS 1 2 3 7)
 grove_test(gas_problems physics/gas_problems_test.cpp LINK grove_test_runs RANKS 1 3 LABELS physics)
+grove_test(gas_comoving physics/gas_comoving_test.cpp LINK grove_test_runs grove::cosmology RANKS 1 3 LABELS physics)
 grove_test(external physics/external_test.cpp
            LINK grove_test_runs LABELS physics)
 grove_test(defaults physics/defaults_test.cpp

@@ -31,14 +31,14 @@ inline Vec3d site_of(int sites, std::size_t i) {
   return {at(i % n), at(i / n % n), at(i / n / n)};
 }
 
-/// scale_factor: where it ends. step: in its logarithm. gravity: that section. accuracy: its word.
+/// scale_factor: where it ends. step: in its logarithm. gravity: that section; more: other sections.
 inline Parameters periodic_universe(double scale_factor, double step, const std::string& gravity,
-                                    const std::string& accuracy = "standard") {
+                                    const std::string& more = "") {
   return parse_parameters(fmt::format("initial_conditions: {{model: plummer}}\ncosmology: {{preset: eds}}\n"
                                       "box: {{periodic: true, size: {} kpc}}\ngravity: {{{}}}\n"
-                                      "time: {{begin: z=49, end: a={}, step_ln_a: {}, steps: shared}}\n",
-                                      universe_box, gravity, scale_factor, step),
-                          "test", {"accuracy=" + accuracy});
+                                      "time: {{begin: z=49, end: a={}, step_ln_a: {}, steps: shared}}\n{}",
+                                      universe_box, gravity, scale_factor, step, more),
+                          "test", {});
 }
 
 /// Sites that are displaced, with the velocities of a growing mode.

@@ -82,6 +82,30 @@ TEST(ComovingClock, factors_of_short_steps_add_up_to_those_of_long_ones) {
   }
 }
 
+// In matter alone, H0 = 1: the integral of dt / a is 2 sqrt(a), and t = 2/3 a^(3/2). Steps even in ln a have
+// their middle there. Products of differences, whose terms lose two digits or three.
+TEST(ComovingClock, tells_where_particles_are_inside_of_their_steps) {
+  const Timeline timeline = from_z_49(true, 10);
+  BlockClock clock(timeline);
+  clock.advance(2);  // a quarter of the step of rung 0, half of that of rung 1
+  const double begin = timeline.scale_factor(0, 0, 4), now = clock.scale_factor();
+  const auto time = [](double a) { return 2. / 3 * std::pow(a, 1.5); };
+  const BlockClock::Inside inside = clock.inside(false), ending = clock.inside(true);
+  for (const int rung : {0, 1}) {
+    const double end = timeline.scale_factor(0, rung == 0 ? 4 : 2, 4), middle = std::sqrt(begin * end);
+    EXPECT_NEAR(inside.since_middle.of[rung], 2 * (std::sqrt(now) - std::sqrt(middle)),
+                1e-12 * std::sqrt(now));
+    const double behind = 0.5 * (time(now) - time(begin)) * (time(end) - time(now)) / std::pow(now, 3);
+    EXPECT_NEAR(inside.behind.of[rung], behind, 1e-11 * behind);
+    EXPECT_EQ(ending.since_middle.of[rung], inside.since_middle.of[rung]);
+  }
+  for (const int rung : {2, 3}) {
+    EXPECT_EQ(inside.since_middle.of[rung], 0) << "they are synchronised";
+    EXPECT_EQ(inside.behind.of[rung], 0);
+    EXPECT_EQ(ending.since_middle.of[rung], clock.closing_kick().factor.of[rung]);
+  }
+}
+
 /// The growing mode of error_of_growth(): x - x0 = a, p = a^2 dx/dt = a^3 H = a^(3/2), with its gravity.
 Particles growing_mode(double a, int rung) {
   Particles p;

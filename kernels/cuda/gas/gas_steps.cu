@@ -47,13 +47,13 @@ Count counted(std::size_t count, const char* name, const Body& body) {
 
 struct PredictGas {
   GasFields fields;
-  RungTable since_middle;
+  GasMoment now;
   Vec3d* velocity;
   double* energy;
   FlowSource* sources;
   __device__ void operator()(std::size_t i) const {
-    velocity[i] = fields.present_velocity(i, since_middle);
-    energy[i] = fields.present_energy(i, since_middle);
+    velocity[i] = fields.present_velocity(i, now.since_middle);
+    energy[i] = fields.present_energy(i, now);
     sources[i] = {velocity[i], fields.mass[i]};
   }
 };
@@ -109,11 +109,12 @@ struct FirstBeyond {
 struct FindSources {
   GasFields fields;
   GasParameters gas;
+  GasSpace space;
   const Vec3d* velocity;
   const double* energy;
   GasSource* sources;
   __device__ void operator()(std::size_t i) const {
-    sources[i] = fields.source(gas, i, velocity[i], energy[i]);
+    sources[i] = fields.source(gas, space, i, velocity[i], energy[i]);
   }
 };
 
@@ -121,11 +122,12 @@ struct FindSources {
 struct TakeRates {
   GasFields fields;
   GasParameters gas;
+  GasSpace space;
   const std::uint8_t* is_wanted;
   const GasRates* rates;
   const GasSource* sources;
   __device__ bool operator()(std::size_t i) const {
-    return is_wanted[i] != 0 && !fields.take(gas, i, rates[i], sources[i].sound_speed);
+    return is_wanted[i] != 0 && !fields.take(gas, space, i, rates[i], sources[i].sound_speed);
   }
 };
 
@@ -179,7 +181,7 @@ __global__ void __launch_bounds__(threads) find_first_radii(const GasFields fiel
   __syncthreads();
   const double of_leaf = numbers[0] > 0 ? rule.of_leaf(bounds[0], numbers[0]) : 0;
   for (std::uint64_t i = leaf.first + threadIdx.x; i < end; i += threads)
-    radius[i] = numbers[0] > 0 ? FirstRadius::of_particle(fields.smoothing_length[i], of_leaf) : 0;
+    radius[i] = numbers[0] > 0 ? rule.of_particle(fields.smoothing_length[i], of_leaf) : 0;
 }
 
 __global__ void __launch_bounds__(threads)
@@ -197,10 +199,10 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-void predict_gas(const GasParticles& particles, const RungTable& since_middle, Vec3d* velocity,
-                 double* energy, FlowSource* sources) {
+void predict_gas(const GasParticles& particles, const GasMoment& now, Vec3d* velocity, double* energy,
+                 FlowSource* sources) {
   loop(particles.count, "Grove::cuda::predict_gas",
-       PredictGas{particles.fields, since_middle, velocity, energy, sources});
+       PredictGas{particles.fields, now, velocity, energy, sources});
 }
 
 Count want_active(const GasParticles& particles, int first_active, std::uint8_t* is_wanted) {
@@ -237,16 +239,16 @@ std::optional<std::size_t> first_beyond(const double* reach, std::size_t count, 
   return first == ~Number{0} ? std::nullopt : std::optional<std::size_t>(first);
 }
 
-void find_sources(const GasParticles& particles, const GasParameters& gas, const Vec3d* velocity,
-                  const double* energy, GasSource* sources) {
+void find_sources(const GasParticles& particles, const GasParameters& gas, const GasSpace& space,
+                  const Vec3d* velocity, const double* energy, GasSource* sources) {
   loop(particles.count, "Grove::cuda::find_sources",
-       FindSources{particles.fields, gas, velocity, energy, sources});
+       FindSources{particles.fields, gas, space, velocity, energy, sources});
 }
 
-Count take_rates(const GasParticles& particles, const GasParameters& gas, const std::uint8_t* is_wanted,
-                 const GasRates* rates, const GasSource* sources) {
+Count take_rates(const GasParticles& particles, const GasParameters& gas, const GasSpace& space,
+                 const std::uint8_t* is_wanted, const GasRates* rates, const GasSource* sources) {
   return counted(particles.count, "Grove::cuda::take_rates",
-                 TakeRates{particles.fields, gas, is_wanted, rates, sources});
+                 TakeRates{particles.fields, gas, space, is_wanted, rates, sources});
 }
 
 Count limit_by_signals(const GasParticles& particles, const GasParameters& gas, const StepRule& rule,

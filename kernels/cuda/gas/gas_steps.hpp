@@ -19,9 +19,9 @@ struct GasParticles {
   std::size_t count;
 };
 
-/// velocity, energy (out): of the present; sources (out): of the flow.
-void predict_gas(const GasParticles& particles, const RungTable& since_middle, Vec3d* velocity,
-                 double* energy, FlowSource* sources);
+/// velocity, energy (out): of the present, as GasFields has them; sources (out): of the flow.
+void predict_gas(const GasParticles& particles, const GasMoment& now, Vec3d* velocity, double* energy,
+                 FlowSource* sources);
 
 /// is_wanted (out): 1 of active gas, else 0. Returns how many.
 Count want_active(const GasParticles& particles, int first_active, std::uint8_t* is_wanted);
@@ -44,12 +44,12 @@ void symmetric_reach(const GasParticles& particles, double* reach);
 std::optional<std::size_t> first_beyond(const double* reach, std::size_t count, double most);
 
 /// How others see the particles; their pressures.
-void find_sources(const GasParticles& particles, const GasParameters& gas, const Vec3d* velocity,
-                  const double* energy, GasSource* sources);
+void find_sources(const GasParticles& particles, const GasParameters& gas, const GasSpace& space,
+                  const Vec3d* velocity, const double* energy, GasSource* sources);
 
 /// GasFields::take() of those that are wanted. Returns how many are not finite.
-Count take_rates(const GasParticles& particles, const GasParameters& gas, const std::uint8_t* is_wanted,
-                 const GasRates* rates, const GasSource* sources);
+Count take_rates(const GasParticles& particles, const GasParameters& gas, const GasSpace& space,
+                 const std::uint8_t* is_wanted, const GasRates* rates, const GasSource* sources);
 
 /// GasFields::limit_by_signal() of active gas. is_asking (out): 1 of those that have neighbours whose rungs
 /// may be too far from theirs, else 0. Returns how many.

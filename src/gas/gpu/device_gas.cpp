@@ -19,9 +19,9 @@ cuda::GasParticles DeviceGas::gas() const {
       p.size()};
 }
 
-Count DeviceGas::evaluate(const Domain& domain, int first_active, const RungTable& since_middle) {
-  const Present present(particles_.size());
-  cuda::predict_gas(gas(), since_middle, present.velocity.data(), present.energy.data(), present.flow.data());
+Count DeviceGas::evaluate(const Domain& domain, int first_active, const GasMoment& now) {
+  const Present present(particles_.size(), now.space);
+  cuda::predict_gas(gas(), now, present.velocity.data(), present.energy.data(), present.flow.data());
   DeviceNeighbours neighbours(comm_, exchange_, domain, forest_, images_);
   find_densities(domain, first_active, present, neighbours);
   const Count not_finite = find_rates(first_active, present, neighbours);
@@ -36,8 +36,7 @@ void DeviceGas::find_densities(const Domain& domain, int first_active, const Pre
   const cuda::DeviceArray<std::uint8_t> is_wanted(count);
   const cuda::DeviceArray<double> radius(count), first(count), reach(count);
   cuda::want_active(own, first_active, is_wanted.data());
-  const double edge = images_.are_open() ? 0 : images_.edge;
-  cuda::first_radii(own, {parameters().kernel, domain.box.edge, edge}, forest_.trees().leaves,
+  cuda::first_radii(own, {parameters().kernel, domain.box.edge, images_.edge}, forest_.trees().leaves,
                     forest_.leaves(), radius.data());
   cuda::device_copy(first.data(), own.fields.smoothing_length, count * sizeof(double));
   cuda::DeviceArray<FlowSource> memory;
@@ -47,9 +46,9 @@ void DeviceGas::find_densities(const Domain& domain, int first_active, const Pre
     neighbours.search(own.fields.position, reach.data(), NeighbourSearch::gather);
     const FlowSource* const sources = neighbours.share(present.flow.data(), memory);
     cuda::find_densities(neighbours.tree(), neighbours.groups(), is_wanted.data(),
-                         {parameters(), first.data(), sources, present.energy.data(), radius.data(),
-                          own.fields.smoothing_length, own.fields.density, own.fields.density_response,
-                          own.fields.velocity_divergence, own.fields.balsara});
+                         {parameters(), first.data(), sources, present.energy.data(), present.space.hubble,
+                          images_.edge, radius.data(), own.fields.smoothing_length, own.fields.density,
+                          own.fields.density_response, own.fields.velocity_divergence, own.fields.balsara});
     goes_on = comm_.max(cuda::still_wanted(own, is_wanted.data())) != 0;
   }
 }
@@ -73,7 +72,8 @@ Count DeviceGas::find_rates(int first_active, const Present& present, DeviceNeig
   const std::size_t count = particles_.size();
   const cuda::GasParticles own = gas();
   const cuda::DeviceArray<GasSource> of_own(count);
-  cuda::find_sources(own, parameters(), present.velocity.data(), present.energy.data(), of_own.data());
+  cuda::find_sources(own, parameters(), present.space, present.velocity.data(), present.energy.data(),
+                     of_own.data());
   const cuda::DeviceArray<double> reach(count);
   find_reach(reach.data());
   const cuda::DeviceArray<std::uint8_t> is_wanted(count);
@@ -83,8 +83,8 @@ Count DeviceGas::find_rates(int first_active, const Present& present, DeviceNeig
   const GasSource* const sources = neighbours.share(of_own.data(), memory);
   const cuda::DeviceArray<GasRates> rates(count);
   cuda::find_rates(neighbours.tree(), neighbours.groups(),
-                   {parameters(), is_wanted.data(), sources, rates.data()});
-  return cuda::take_rates(own, parameters(), is_wanted.data(), rates.data(), of_own.data());
+                   {parameters(), present.space.hubble, is_wanted.data(), sources, rates.data()});
+  return cuda::take_rates(own, parameters(), present.space, is_wanted.data(), rates.data(), of_own.data());
 }
 
 RungCounts DeviceGas::limit_rungs(const Domain& domain, const StepRule& rule, int first_active,

@@ -25,17 +25,19 @@ class DeviceGas : public Gas {
         particles_(particles),
         forest_(forest) {}
 
-  Count evaluate(const Domain& domain, int first_active, const RungTable& since_middle) override;
+  Count evaluate(const Domain& domain, int first_active, const GasMoment& now) override;
   RungCounts limit_rungs(const Domain& domain, const StepRule& rule, int first_active,
                          const InsideSteps& inside) override;
 
  private:
   /// Own particles at the present time.
   struct Present {
-    explicit Present(std::size_t count) : velocity(count), energy(count), flow(count) {}
+    Present(std::size_t count, const GasSpace& there)
+        : velocity(count), energy(count), flow(count), space(there) {}
     cuda::DeviceArray<Vec3d> velocity;
     cuda::DeviceArray<double> energy;
     cuda::DeviceArray<FlowSource> flow;
+    GasSpace space;
   };
   cuda::GasParticles gas() const;
   void find_densities(const Domain& domain, int first_active, const Present& present,

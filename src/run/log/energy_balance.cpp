@@ -4,11 +4,26 @@
 #include <cmath>
 
 namespace grove {
+namespace {
 
-Totals peculiar(Totals totals, double scale_factor) {
+/// The energy that is balanced in expanding space, and the integrand beside it.
+struct Balanced {
+  double total, integrand;
+  Balanced(const Totals& now, double power) : total(now.total_energy()), integrand(now.kinetic_energy) {
+    if (power > 0)
+      integrand += (power - 1) * now.internal_energy;
+    else
+      total -= now.internal_energy;
+  }
+};
+
+}  // namespace
+
+Totals peculiar(Totals totals, double scale_factor, double power) {
   totals.kinetic_energy /= scale_factor * scale_factor;
   totals.potential_energy /= scale_factor;
   totals.external_energy /= scale_factor;
+  totals.internal_energy *= std::pow(scale_factor, -power);
   return totals;
 }
 
@@ -22,11 +37,12 @@ void EnergyBalance::begin(const Totals& first, bool has_zero) {
   if (scale_ == 0) scale_ = first.kinetic_energy > 0 ? first.kinetic_energy : 1;
 }
 
-void EnergyBalance::begin(const Totals& first, double scale_factor) {
+void EnergyBalance::begin(const Totals& first, double scale_factor, double power) {
   *this = {};
-  first_ = scale_factor * first.total_energy();
+  const Balanced balanced(first, power);
+  first_ = scale_factor * balanced.total;
   last_scale_factor_ = scale_factor;
-  last_kinetic_ = first.kinetic_energy;
+  last_integrand_ = balanced.integrand;
 }
 
 void EnergyBalance::change_to(double energy) {
@@ -36,12 +52,13 @@ void EnergyBalance::change_to(double energy) {
 
 void EnergyBalance::add(const Totals& now) { change_to(now.total_energy()); }
 
-void EnergyBalance::add(const Totals& now, double scale_factor, double to_grow) {
-  work_ += 0.5 * (now.kinetic_energy + last_kinetic_) * (scale_factor - last_scale_factor_);
+void EnergyBalance::add(const Totals& now, double scale_factor, double power, double to_grow) {
+  const Balanced balanced(now, power);
+  work_ += 0.5 * (balanced.integrand + last_integrand_) * (scale_factor - last_scale_factor_);
   last_scale_factor_ = scale_factor;
-  last_kinetic_ = now.kinetic_energy;
-  change_to(scale_factor * now.total_energy() + work_);
-  const double turned = to_grow * (scale_factor * now.kinetic_energy + work_);
+  last_integrand_ = balanced.integrand;
+  change_to(scale_factor * balanced.total + work_);
+  const double turned = to_grow * (scale_factor * now.kinetic_energy + std::abs(work_));
   scale_ = turned > 0 ? turned : 1;
 }
 

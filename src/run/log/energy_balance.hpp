@@ -7,24 +7,27 @@
 namespace grove {
 
 /// Totals in space that has expanded to a scale factor, from those of comoving places and canonical momenta:
-/// energies are of peculiar velocities p / a and of potentials over a; momenta stay canonical.
-Totals peculiar(Totals totals, double scale_factor);
+/// energies are of peculiar velocities p / a, of potentials over a, and of the physical u of gas; momenta
+/// stay canonical. power: GasParameters::expansion_power(), also below.
+Totals peculiar(Totals totals, double scale_factor, double power);
 
 /// The change of a run's energy since its begin, and its scale. Part of checkpoints, as it is in memory.
 ///
 /// Where space expands, a (T + W) plus the integral of T da is conserved (Irvine 1961; Layzer 1963), T and W
-/// the peculiar energies; the integral is summed by trapezia. Its changes are compared with a T plus the
-/// integral, to which potential energy is turned until the end of the run: what it is now, times the growth
-/// to come.
+/// the peculiar energies; the integral is summed by trapezia. With gas, whose thermal energy U expansion
+/// alone makes fall as a^-power, it is a (T + W + U) plus the integral of (T + (power - 1) U) da; isothermal
+/// gas, whose heat is taken from elsewhere, is left out. Its changes are compared with a T plus
+/// the integral, to which potential energy is turned until the end of the run: what it is now, times the
+/// growth to come.
 class EnergyBalance {
  public:
   /// In static space. has_zero: potentials vanish far away.
   void begin(const Totals& first, bool has_zero);
   /// Where space expands. first, now: of peculiar().
-  void begin(const Totals& first, double scale_factor);
+  void begin(const Totals& first, double scale_factor, double power);
   /// to_grow: how many times as large that scale will be at the end; by linear theory it is as the square of
   /// the growth factor.
-  void add(const Totals& now, double scale_factor, double to_grow);
+  void add(const Totals& now, double scale_factor, double power, double to_grow);
   void add(const Totals& now);
 
   /// Change so far over the scale, and the largest size that it has had.
@@ -37,7 +40,7 @@ class EnergyBalance {
   double first_ = 0, scale_ = 1;
   double change_ = 0, largest_change_ = 0;
   double work_ = 0;  ///< the integral
-  double last_scale_factor_ = 1, last_kinetic_ = 0;
+  double last_scale_factor_ = 1, last_integrand_ = 0;
 };
 
 }  // namespace grove

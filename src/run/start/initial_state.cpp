@@ -21,6 +21,7 @@ namespace grove {
 ReadOptions reading_of(const Parameters& parameters) {
   ReadOptions options{.unstated = parameters.units, .convert_to = parameters.units};
   if (parameters.universe) options.h = parameters.cosmology.h;
+  options.energy_power = parameters.gas.expansion_power();
   if (const auto& weight = parameters.initial_conditions.molecular_weight)
     options.gas = IdealGas{*weight, parameters.gas.adiabatic_index};
   return options;
@@ -119,11 +120,6 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
   }
   if (comm.max(std::count(state.particles.type.begin(), state.particles.type.end(), gas_type)) == 0)
     state.particles.forget_gas();  // other types were given to it
-  if (state.particles.has_gas && parameters.universe)
-    throw Agreed<InputError>(from.source() +
-                             ": holds gas, which is computed in static space alone so far: leave out section "
-                             "cosmology, or give particles of type 0 another type in "
-                             "initial_conditions.components");
   ValidationOptions options;
   if (!from.file.empty()) options.header = &header;
   options.source = from.source();
