@@ -11,12 +11,13 @@ namespace {
 class LeafMovesOnGpu : public testing::GpuRanks {
  protected:
   LeafMovesOnGpu() { gravity_.softening.fill(0.02); }
-  void check(Count particles, std::optional<PayloadPath> payload = {}) const {
+  void check(Count particles, std::optional<PayloadPath> payload = {},
+             const std::string& model = "merger") const {
     const auto on_gpu = [&](const Communicator& ranks, Particles own, const GravityParameters& gravity) {
       return make_backend(ranks, {"cuda", true, ranks.size() > 1 ? payload : std::nullopt}, std::move(own),
                           gravity);
     };
-    testing::check_leaf_moves(comm_, on_gpu, gravity_, particles);
+    testing::check_leaf_moves(comm_, on_gpu, gravity_, particles, model);
   }
 
   GravityParameters gravity_;
@@ -46,6 +47,8 @@ TEST_F(LeafMovesOnGpu, change_no_bit_along_ropes) {
   gravity_.walk = WalkKind::rope;
   check(5000);
 }
+
+TEST_F(LeafMovesOnGpu, change_no_bit_of_gas) { check(3000, {}, "evrard"); }
 
 TEST_F(LeafMovesOnGpu, change_no_bit_of_direct_sums) {
   gravity_.direct_below = 10000;

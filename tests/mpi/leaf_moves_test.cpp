@@ -40,6 +40,10 @@ TEST_F(LeafMovesOnHost, change_no_bit_with_octrees) {
   check();
 }
 
+TEST_F(LeafMovesOnHost, change_no_bit_of_gas) {
+  testing::check_leaf_moves(comm_, on_host, gravity_, 1500, "evrard");
+}
+
 TEST_F(LeafMovesOnHost, change_no_bit_of_direct_sums) {
   gravity_.direct_below = 10000;
   testing::check_leaf_moves(comm_, on_host, gravity_, 500);

@@ -41,20 +41,20 @@ enum class OnTheWay {
   restores  ///< from all that its backend has, into a new one
 };
 
-/// A merger in the hands of a backend, by steps of two rungs, through trees that age.
+/// A merger, or another model, in the hands of a backend, by steps of three rungs, through trees that age.
 class AgeingRun {
  public:
   AgeingRun(const Communicator& comm, const MakeGravity& make, const GravityParameters& gravity,
-            Count particles, OnTheWay change)
+            Count particles, OnTheWay change, const std::string& name)
       : comm_(comm),
         moves_(change == OnTheWay::moves),
         restores_(change == OnTheWay::restores),
         is_direct_(gravity.is_direct(particles)),
         make_empty_([=, &comm] { return make(comm, {}, gravity); }) {
-    ModelParameters merger;
-    merger.model = "merger";
-    merger.particles = particles;
-    Particles all = make_particles(merger);
+    ModelParameters model;
+    model.model = name;
+    model.particles = particles;
+    Particles all = make_particles(model);
     for (std::size_t i = 0; i < all.size(); ++i)
       all.rung[i] = static_cast<std::uint8_t>(norm(all.position[i]) < 1 ? i % 3 : 0);
     backend_ = make(comm, share_of(comm, all), gravity);
@@ -130,6 +130,9 @@ class AgeingRun {
       EXPECT_EQ(forces.own.seconds, 0);
     else
       EXPECT_GT(comm_.max(forces.own.seconds), 0);
+    if (Gas* const gas = backend_->gas()) {
+      EXPECT_EQ(gas->evaluate(domain_, plan.first_active, {}), 0);
+    }
   }
   Particles gathered() const {
     Particles all;
@@ -149,10 +152,11 @@ class AgeingRun {
 
 /// An intervention changes nothing else: all is as on one rank without any.
 inline void check_change(OnTheWay change, const Communicator& comm, const MakeGravity& make,
-                         const GravityParameters& gravity, Count particles) {
+                         const GravityParameters& gravity, Count particles,
+                         const std::string& model = "merger") {
   const Communicator self(MPI_COMM_SELF);
-  AgeingRun alone(self, make, gravity, particles, OnTheWay::nothing),
-      changed(comm, make, gravity, particles, change);
+  AgeingRun alone(self, make, gravity, particles, OnTheWay::nothing, model),
+      changed(comm, make, gravity, particles, change, model);
   for (const int steps : {6, 4}) {
     alone.go(steps);
     changed.go(steps);
@@ -165,8 +169,9 @@ inline void check_change(OnTheWay change, const Communicator& comm, const MakeGr
 
 /// Leaves that change their owners before every walk.
 inline void check_leaf_moves(const Communicator& comm, const MakeGravity& make,
-                             const GravityParameters& gravity, Count particles) {
-  check_change(OnTheWay::moves, comm, make, gravity, particles);
+                             const GravityParameters& gravity, Count particles,
+                             const std::string& model = "merger") {
+  check_change(OnTheWay::moves, comm, make, gravity, particles, model);
 }
 
 }  // namespace grove::testing
