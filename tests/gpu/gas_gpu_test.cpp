@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "base/errors.hpp"
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
 #include "run/checkpoint/checkpoint.hpp"
@@ -58,7 +59,7 @@ struct GasCase {
   double heaviest = 1;  ///< gas_clouds()
 };
 /// Expansion over the edge of the cloud of particles is as fast as these.
-constexpr GasSpace in_expansion{.energy = 0.7, .force = 3, .heating = 2, .hubble = 10};
+constexpr GasSpace in_expansion{.energy = 0.7, .force = 0.5, .heating = 0.6, .hubble = 10};
 
 /// A backend that has evaluated all, then after a drift those on rungs from 2 on, and then limited rungs.
 struct GasState {

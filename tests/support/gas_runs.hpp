@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <ostream>
 #include <string>
 #include <utility>
 
@@ -19,6 +20,9 @@ struct GasRun {
   Parameters (*parameters)();
   Particles (*particles)(const Parameters&);  ///< all of them, on every rank
 };
+
+/// How a test of it is shown.
+inline void PrintTo(const GasRun& run, std::ostream* out) { *out << run.name; }
 
 /// A cold sphere that begins to collapse.
 inline Parameters collapse(const std::string& time, const std::string& gravity = "",
