@@ -137,8 +137,9 @@ WaveErrors errors_of_plane_wave(int along_edge, double first_part, double part, 
   const auto displaced = [&](const Vec3d& q) {
     return Vec3d{-first_scale_factor / crossing / k * std::sin(k * q.x), 0, 0};
   };
-  const Parameters p = periodic_universe(
-      end, 0.05, fmt::format("softening: {} kpc", 0.3 * universe_box / along_edge), "accuracy: " + accuracy + "\n");
+  const Parameters p =
+      periodic_universe(end, 0.05, fmt::format("softening: {} kpc", 0.3 * universe_box / along_edge),
+                        "accuracy: " + accuracy + "\n");
   const Particles later = at_end(p, along_edge, displaced);
   const double largest = universe_box * end * end * Expansion(*p.universe).hubble(end) * part / k;
   WaveErrors errors{0, 0};
