@@ -24,6 +24,7 @@ bool mpi_takes_device_memory(const Communicator& comm) {
   std::iota(numbers.begin(), numbers.end(), comm.rank());
   const cuda::PlainDeviceMemory send(count * sizeof(int)), receive(count * sizeof(int));
   cuda::device_upload(send.data(), numbers.data(), count * sizeof(int));
+  cuda::device_synchronise();  // MPI does not know of it
   exchange_messages(comm, Tag::exchange, next, send.data(), previous, receive.data(), count * sizeof(int));
   std::vector<int> received(count);
   cuda::device_download(received.data(), receive.data(), count * sizeof(int));

@@ -13,6 +13,14 @@ struct LeafTargets {
   Vec3d origin;         ///< units of the run
 
   GROVE_HOST_DEVICE bool are_none() const { return !(bounds.low.x <= bounds.high.x); }
+  /// The bounds as offsets from another origin.
+  GROVE_HOST_DEVICE TargetBounds about(const Vec3d& other, double unit_length) const {
+    const Vec3f shift = ((origin - other) * (1 / unit_length)).as<float>();
+    TargetBounds moved = bounds;
+    moved.low += shift;
+    moved.high += shift;
+    return moved;
+  }
   /// What it wants of trees of other ranks.
   GROVE_HOST_DEVICE Wanted wanted(double unit_length) const {
     return are_none() ? Wanted::nothing() : Wanted::of_leaf(bounds, origin, unit_length);

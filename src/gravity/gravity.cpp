@@ -74,6 +74,7 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
     }
     add_over_ranks(joint, true, is_at_fault, report, timers);
   }
+  if (walks_count(is_direct)) storage_.take_work(plan.first_active);
   if (is_at_fault > 0)
     comm_.together([&] {
       if (fault) std::rethrow_exception(fault);
@@ -91,8 +92,7 @@ JointReduction Gravity::take_forces(const Domain& domain, const EvaluationPlan& 
   }
   if (is_complete) {
     const auto timer = timers.time("advance");
-    const bool counts = !is_direct && !setup_.stands_in;
-    const auto remembered = storage_.remember(setup_, domain, plan.first_active, counts);
+    const auto remembered = storage_.remember(setup_, domain, plan.first_active, walks_count(is_direct));
     report.active_of = remembered.particles;
     report.work = remembered.interactions;
     report.not_finite = remembered.not_finite;
@@ -100,6 +100,7 @@ JointReduction Gravity::take_forces(const Domain& domain, const EvaluationPlan& 
   if (is_direct)
     report.interactions.particle = std::accumulate(report.work.begin(), report.work.end(), Count{0});
   JointReduction joint;
+  if (walks_count(is_direct)) storage_.join_work(domain, joint);
   if (plan.closes) plan.closes(joint, is_complete && report.not_finite == 0);
   return joint;
 }
@@ -166,9 +167,9 @@ bool Gravity::walk(const Domain& domain, const EvaluationPlan& plan, Selections 
     report.interactions += storage_.walk_others(setup_, domain, timers);
   } catch (const OpensPruned&) {
     is_complete = selections != Selections::kept;
-    if (is_complete) fault = std::current_exception();
+    if (is_complete && !fault) fault = std::current_exception();
   } catch (const std::exception&) {
-    fault = std::current_exception();
+    if (!fault) fault = std::current_exception();
   }
   report.own.seconds = walked() - walked_before;
   if (tunes_groups(plan)) {

@@ -53,7 +53,7 @@ class Gravity {
   ///
   /// domain (in): the decomposition of just the particles that are stored, which may have moved since.
   /// timers: adds to build, sort, moments, let, walk, tune, advance, and wait, for slower ranks. Collective;
-  /// where only some particles are active, on the host in 2 calls of MPI and messages to ranks in reach.
+  /// where only some particles are active, in 2 calls of MPI and messages to ranks in reach.
   /// InputError on all ranks if single precision cannot hold the forces or the separations
   /// (gravity/resolution.hpp). Cost: O(N/P log N), and messages for a surface of the rank's part of space.
   ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers);
@@ -88,6 +88,8 @@ class Gravity {
                              bool is_complete, ForceReport& report, PhaseTimers& timers);
   bool add_over_ranks(JointReduction joint, bool is_complete, int& is_at_fault, ForceReport& report,
                       PhaseTimers& timers) const;
+  /// True if the work of walks is that of trees by the criterion that is set.
+  bool walks_count(bool is_direct) const { return !is_direct && !setup_.stands_in; }
   void tune_groups(const Domain& domain);
   bool tunes_groups(const EvaluationPlan& plan) const;
 

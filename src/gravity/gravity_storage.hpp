@@ -7,6 +7,7 @@
 #include "base/table_bytes.hpp"
 #include "base/timers.hpp"
 #include "base/types.hpp"
+#include "comm/joint_reduction.hpp"
 #include "decomposition/domain.hpp"
 #include "forest/forest.hpp"
 #include "gravity/block_excess.hpp"
@@ -42,8 +43,8 @@ inline LetKeeping::Wish wish_of(Selections selections, const GravitySetup& setup
 }
 
 /// The particles of this rank and their trees, in the memory of the host or of a GPU: the passes that
-/// Gravity::evaluate() is made of, in the order in which they come there. All are collective. Errors of one
-/// rank are agreed on, so that all ranks end together (Communicator::together).
+/// Gravity::evaluate() is made of, in the order in which they come there. They are collective, but where they
+/// say otherwise. Errors of one rank are agreed on, so that all ranks end together (Communicator::together).
 class GravityStorage {
  public:
   virtual ~GravityStorage() = default;
@@ -112,9 +113,14 @@ class GravityStorage {
     Count not_finite = 0;                    ///< particles
   };
   /// Adds external potentials to the new accelerations, and keeps what the next evaluation needs of them.
-  /// walked: through trees whose cost counts, that of the criterion that is set.
+  /// walked: through trees whose cost counts, that of the criterion that is set. Not collective.
   virtual Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
                               bool walked) = 0;
+  /// Where walks count: adds what ranks have to sum of the work that was remembered, of ranks without forces
+  /// nothing, as many places on all. Not collective.
+  virtual void join_work(const Domain&, JointReduction&) {}
+  /// These sums are there. Not collective.
+  virtual void take_work([[maybe_unused]] int first_active) {}
 
   /// Potentials that act from the next evaluation on. The same on every rank.
   virtual void set_external(std::vector<ExternalPotential> potentials) = 0;

@@ -40,8 +40,6 @@ class LetKeeping {
   enum class Wish { keep, exact, again };  ///< again: after a walk with kept selections lacked something
   /// Begins an exchange for walks from a rung on. Returns whether selections are to have room for drift.
   bool begin(int first_active, Wish wish);
-  /// After begin(): whether selections with room, for walks from this rung on, are there.
-  bool has_room() const { return now_->has_room; }
   /// Ends the exchange. is_kept: values alone have travelled. Returns a rung whose selections are to be
   /// freed.
   std::optional<int> end(bool is_kept);

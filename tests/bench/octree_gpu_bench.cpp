@@ -203,7 +203,7 @@ class Bench {
       at.push_back({static_cast<std::uint32_t>(leaf.node), static_cast<std::uint32_t>(leaf.first)});
     }
     const DeviceArray<LeafNotice> notices(leaves());
-    cuda::collect_notices(view_, nullptr, notices.data());
+    cuda::collect_notices(view_, nullptr, 1, notices.data());
     cuda::DeviceTop top(cells_, cuda::NodeCodes::for_trees(largest));
     const Vec3d middle = box_.low + Vec3d{1, 1, 1} * (box_.edge / 2);
     top.combine(notices.data(), units_, AcceptanceRule::of(gravity_, units_, 1), middle);

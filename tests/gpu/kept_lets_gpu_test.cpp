@@ -81,10 +81,11 @@ TEST_P(KeptLetsOnGpu, give_the_same_bits_with_less_said) {
 
 TEST_P(KeptLetsOnGpu, are_renewed_where_particles_go_far) {
   if (comm_.size() == 1) GTEST_SKIP() << "one rank exchanges nothing";
+  const int at_rest = evolve(comm_, 1e-6, always).exchanges.with_room;
   for (const double drift : {1e-3, 0.1}) {
     const Outcome kept = evolve(comm_, drift, always);
     expect_right(kept, drift);
-    EXPECT_GT(kept.exchanges.with_room, 4) << "more than once for each rung";
+    EXPECT_GT(kept.exchanges.with_room, at_rest);
   }
 }
 

@@ -78,10 +78,11 @@ TEST_P(KeptLets, may_be_routed) {
 
 /// Groups leave their room.
 TEST_P(KeptLets, are_renewed_where_particles_go_far) {
+  const int at_rest = evolve(comm_, parameters_, 1e-6, always).exchanges.with_room;
   for (const double drift : {1e-3, 0.1}) {
     const Outcome kept = evolve(comm_, parameters_, drift, always);
     expect_right(kept, drift);
-    EXPECT_GT(kept.exchanges.with_room, 4) << "more than once for each rung";
+    EXPECT_GT(kept.exchanges.with_room, at_rest);
   }
 }
 

@@ -220,7 +220,7 @@ inline DeviceSources::DeviceSources(const DeviceGrown& grown, const GravityParam
   const WalkUnits& units = grown.host.units;
   const Vec3d middle = grown.host.box.low + Vec3d{1, 1, 1} * (grown.host.box.edge / 2);
   const cuda::DeviceArray<LeafNotice> notices(grown.places.size());
-  cuda::collect_notices(grown.trees, nullptr, notices.data());
+  cuda::collect_notices(grown.trees, nullptr, 1, notices.data());
   top.combine(notices.data(), units, AcceptanceRule::of(gravity, units, median_acceleration), middle);
   std::vector<cuda::LeafPlace> leaf_places;
   for (const cuda::LeafPlaces& leaf : grown.places)

@@ -21,7 +21,7 @@
 /// Steps of a hierarchy through trees that are kept, in which selections of trees for other ranks may be.
 namespace grove::testing {
 
-/// Clumps of stars that move, with rungs by their clump.
+/// Clumps of stars, with rungs by their clump, that move as a whole and inside.
 inline Particles make_clumps() {
   std::mt19937_64 random(5);
   std::normal_distribution<double> normal;
@@ -30,7 +30,7 @@ inline Particles make_clumps() {
   for (std::size_t i = 0; i < particles.size(); ++i) {
     const double clump = static_cast<double>(i % 4), size = 0.1 * (1 + clump);
     particles.position[i] = {clump + size * normal(random), size * normal(random), size * normal(random)};
-    particles.velocity[i] = {normal(random), normal(random), normal(random)};
+    particles.velocity[i] = {normal(random) + 2 * clump, normal(random) - 3, normal(random)};
     particles.mass[i] = 1.0 / 2000;
     particles.id[i] = i;
     particles.rung[i] = static_cast<std::uint8_t>(3 - i % 4);

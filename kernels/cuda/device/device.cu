@@ -137,6 +137,7 @@ void device_download(std::span<const Download> arrays) {
 }
 
 void device_copy(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
   GROVE_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()));
   activity().device_bytes += 2 * bytes;
 }
@@ -159,6 +160,7 @@ void copy_any(void* to, const void* from, std::size_t bytes) {
 }
 
 void device_clear(void* memory, std::size_t bytes) {
+  if (bytes == 0) return;
   GROVE_CUDA(cudaMemsetAsync(memory, 0, bytes, stream()));
   activity().device_bytes += bytes;
 }

@@ -51,7 +51,8 @@ class MemoryPurpose {
 
 void* device_allocate(std::size_t bytes);
 void device_free(void* memory) noexcept;
-/// Up to 1 MiB without a wait for the GPU: what is asked for next finds the bytes there.
+/// Up to 1 MiB without a wait for the GPU: what its streams are asked for next finds the bytes there. Others,
+/// such as MPI, need device_synchronise() first.
 void device_upload(void* device, const void* host, std::size_t bytes);
 /// Waits for all that was asked for, but in the background.
 void device_download(void* host, const void* device, std::size_t bytes);

@@ -10,13 +10,13 @@ namespace {
 constexpr int list_threads = 128;
 
 __global__ void __launch_bounds__(list_threads)
-    collect(const LeafTrees trees, const LeafTargets* told, LeafNotice* notices) {
+    collect(const LeafTrees trees, const LeafTargets* told, double unit_length, LeafNotice* notices) {
   const std::uint32_t i = blockIdx.x * list_threads + threadIdx.x;
   if (i >= trees.count) return;
   const TightBox box = trees.boxes[i];
   const std::uint64_t root = trees.leaves[i].node;
   notices[i] = {{trees.core[root], trees.moments[root], box.low, box.high, trees.origin[i]},
-                told ? told[i].bounds : trees.bounds[i]};
+                told ? told[i].about(trees.origin[i], unit_length) : trees.bounds[i]};
 }
 
 __global__ void __launch_bounds__(list_threads)
@@ -40,9 +40,11 @@ __global__ void __launch_bounds__(list_threads)
 
 }  // namespace
 
-void collect_notices(const LeafTrees& trees, const LeafTargets* told, LeafNotice* notices) {
+void collect_notices(const LeafTrees& trees, const LeafTargets* told, double unit_length,
+                     LeafNotice* notices) {
   if (trees.count == 0) return;
-  collect<<<blocks_for(trees.count, list_threads), list_threads, 0, stream()>>>(trees, told, notices);
+  collect<<<blocks_for(trees.count, list_threads), list_threads, 0, stream()>>>(trees, told, unit_length,
+                                                                                notices);
   launched("Grove::cuda::collect_notices");
 }
 

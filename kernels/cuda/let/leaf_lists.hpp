@@ -10,8 +10,9 @@
 namespace grove::cuda {
 
 /// Collects what is known of each own leaf. trees: after update_leaves(). told (device): what stands for
-/// targets of the leaves; null: they themselves. notices (out, device): trees.count.
-void collect_notices(const LeafTrees& trees, const LeafTargets* told, LeafNotice* notices);
+/// targets of the leaves, from whatever origins; null: they themselves. notices (out, device): trees.count.
+void collect_notices(const LeafTrees& trees, const LeafTargets* told, double unit_length,
+                     LeafNotice* notices);
 
 /// The targets of some leaves. leaves (device): `count` numbers; targets (out, device): likewise.
 void collect_targets(const LeafTrees& trees, const LeafTargets* told, const std::uint32_t* leaves,

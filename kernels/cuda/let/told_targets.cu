@@ -15,7 +15,7 @@ struct Telling {
   const float* old_acceleration;
   const std::uint8_t* rung;
   AcceptanceRule rule;
-  double per_acceleration;
+  double per_acceleration, unit_length;
   int first_active;
   float room;
   bool is_new;
@@ -67,7 +67,9 @@ __global__ void __launch_bounds__(threads) tell_leaves(const Telling to) {
   if (to.is_new) {
     drift = to.room * to.mean_size(place);
   } else {
-    if (active.are_none() || is_within(active.bounds, to.told[leaf].bounds)) return;
+    // Origins follow the particles.
+    const LeafTargets before = to.told[leaf];
+    if (active.are_none() || is_within(active.about(before.origin, to.unit_length), before.bounds)) return;
     drift = 2 * to.drift[leaf];
   }
   float least = 0;
@@ -93,8 +95,8 @@ void ToldTargets::tell(const Now& now, bool is_new) {
   lacking_.clear();
   if (now.trees.count == 0) return;
   tell_leaves<<<blocks_for(now.trees.count, warps), threads, 0, stream()>>>(
-      Telling{now.trees, now.old_acceleration, now.rung, now.rule, now.per_acceleration, first_active_, room_,
-              is_new, drift_.data(), told_.data(), lacking_.data()});
+      Telling{now.trees, now.old_acceleration, now.rung, now.rule, now.per_acceleration, now.unit_length,
+              first_active_, room_, is_new, drift_.data(), told_.data(), lacking_.data()});
   launched("Grove::cuda::tell_targets");
 }
 

@@ -20,6 +20,7 @@ class ToldTargets {
     const std::uint8_t* rung;
     AcceptanceRule rule;
     double per_acceleration;  ///< from units of the run to walk units
+    double unit_length;
   };
   /// room: LetKeeping::Rule::room. Cost: a pass over the particles.
   ToldTargets(const Now& now, int first_active, float room);

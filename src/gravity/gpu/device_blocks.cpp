@@ -125,12 +125,14 @@ cuda::DeviceArray<cuda::BlockWork> DeviceBlocks::work(const DeviceForest& forest
                               particles.values(fields::work), block_of_leaf_.data(), blocks_.size());
 }
 
-void DeviceBlocks::walked(const Domain& domain, std::span<const cuda::BlockWork> own, int first_active) {
-  std::vector<Count> sums;
-  for (const cuda::BlockWork& sum : own) sums.insert(sums.end(), {sum.active, sum.interactions});
-  if (have_shared_blocks(domain)) comm_.sum(std::span<Count>(sums));
-  std::vector<BlockExcess::Work> work(blocks_.size());
-  for (std::size_t b = 0; b < work.size(); ++b) work[b] = {sums[2 * b], sums[2 * b + 1]};
+void DeviceBlocks::join(const Domain& domain, JointReduction& joint) {
+  if (!have_shared_blocks(domain)) return;
+  for (cuda::BlockWork& sum : work_) joint.sum(sum.active).sum(sum.interactions);
+}
+
+void DeviceBlocks::walked(int first_active) {
+  std::vector<BlockExcess::Work> work;
+  for (const cuda::BlockWork& sum : work_) work.push_back({sum.active, sum.interactions});
   excess_.walked(work, first_active);
 }
 

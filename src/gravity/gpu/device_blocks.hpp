@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "comm/joint_reduction.hpp"
 #include "decomposition/blocks.hpp"
 #include "decomposition/domain.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
@@ -30,13 +31,16 @@ class DeviceBlocks {
   void begin(const Domain& domain);
   /// Collective. Ranks have other runs of leaves now. In any domain.
   void give_out(const Domain& domain);
-  /// A step was walked: its work on this rank, from the particles. Cost: cuda::sum_block_work().
+  /// The step that is being walked has no work so far.
+  void begin_step() { work_.assign(blocks_.size(), {}); }
+  /// It was walked: its work on this rank, from the particles. Cost: cuda::sum_block_work().
   cuda::DeviceArray<cuda::BlockWork> work(const DeviceForest& forest, const DeviceParticles& particles) const;
-  /// How many blocks that is of.
-  std::size_t size() const { return blocks_.size(); }
-  /// Collective. That step was walked from this first active rung. Cost: of shared blocks a sum over ranks of
-  /// two numbers each.
-  void walked(const Domain& domain, std::span<const cuda::BlockWork> own, int first_active);
+  /// Where to put that.
+  std::span<cuda::BlockWork> of_step() { return work_; }
+  /// Of shared blocks ranks have to sum it: two numbers each.
+  void join(const Domain& domain, JointReduction& joint);
+  /// The step, with its work, was from this first active rung.
+  void walked(int first_active);
   /// Of own blocks; of shared ones on the master alone.
   std::vector<BlockExcess::Block> state(const Domain& domain) const;
   /// Collective. Goes on from there, in a domain that had just these blocks. state: of all ranks.
@@ -65,6 +69,7 @@ class DeviceBlocks {
   std::vector<std::int32_t> first_leaf_;            ///< Domain::first_leaf when they were listed
   cuda::DeviceArray<std::uint32_t> block_of_leaf_;  ///< of own leaves
   BlockExcess excess_;                              ///< of blocks_
+  std::vector<cuda::BlockWork> work_;               ///< likewise, of the step that is walked
 };
 
 }  // namespace grove

@@ -181,9 +181,9 @@ cuda::LeafTrees DeviceForest::trees() const {
           .kind = kind_};
 }
 
-cuda::DeviceArray<LeafNotice> DeviceForest::notices(const LeafTargets* told) const {
+cuda::DeviceArray<LeafNotice> DeviceForest::notices(const LeafTargets* told, double unit_length) const {
   cuda::DeviceArray<LeafNotice> collected(places_.size());
-  cuda::collect_notices(trees(), told, collected.data());
+  cuda::collect_notices(trees(), told, unit_length, collected.data());
   return collected;
 }
 

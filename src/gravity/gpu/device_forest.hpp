@@ -72,7 +72,7 @@ class DeviceForest {
   /// The begins of buckets, for groups that may be split: see cuda::mark_buckets().
   const std::uint32_t* buckets() const { return buckets_.data(); }
   /// The notices of the leaves, for all ranks. told: as for cuda::collect_notices().
-  cuda::DeviceArray<LeafNotice> notices(const LeafTargets* told) const;
+  cuda::DeviceArray<LeafNotice> notices(const LeafTargets* told, double unit_length) const;
 
  private:
   /// Behind the own nodes and particles.

@@ -223,6 +223,7 @@ void DeviceGravity::begin_walk(const GravitySetup& setup, const Domain& domain, 
   first_active_ = first_active;
   chosen_ = 0;
   has_targets_ = false;
+  blocks_.begin_step();
   unless_at_fault([&] { chosen_ = choose_groups(setup, first_active); });
   if (first_active == 0 && groups_of_all_ranks_ && setup.walk.critical_separation == 0)
     begin_own_walk(setup, domain, *groups_of_all_ranks_);
@@ -243,11 +244,14 @@ void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain, Sel
                             PhaseTimers& timers) {
   const DeviceTreeExchange::Said all =
       trees_.publish(own(setup, domain), first_active_, selections, {chosen_, fault_ ? 1 : 0}, timers);
-  if (all.faults > 0)
+  if (all.faults > 0) {
+    own_.reset();
+    urgent_.reset();
     comm_.together([&] {
       if (fault_) std::rethrow_exception(fault_);
       trees_.throw_fault();
     });
+  }
   if (first_active_ == 0 && setup.walk.critical_separation == 0) groups_of_all_ranks_ = all.groups;
   if (!has_targets_) begin_own_walk(setup, domain, all.groups);
 }
@@ -333,13 +337,20 @@ GravityStorage::Remembered DeviceGravity::remember(const GravitySetup&, const Do
                      particles_.values(fields::position), particles_.values(fields::acceleration));
   const cuda::DeviceArray<cuda::RungWork> of_rungs =
       cuda::remember(particles_.size(), first_active, step_fields(particles_));
-  std::vector<cuda::BlockWork> block_work(of_blocks.size());
   cuda::RungWork work;
-  const cuda::Download both[] = {of_blocks.download_to(block_work),
-                                 of_rungs.download_to(std::span(&work, 1))};
-  cuda::device_download(both);
-  if (counts) blocks_.walked(domain, block_work, first_active);
+  std::vector<cuda::Download> down{of_rungs.download_to(std::span(&work, 1))};
+  if (counts) down.push_back(of_blocks.download_to(blocks_.of_step()));
+  cuda::device_download(down);
   return {work.particles, work.interactions, work.not_finite};
+}
+
+void DeviceGravity::join_work(const Domain& domain, JointReduction& joint) {
+  counts_blocks_ = has_blocks(domain);
+  if (counts_blocks_) blocks_.join(domain, joint);
+}
+
+void DeviceGravity::take_work(int first_active) {
+  if (counts_blocks_) blocks_.walked(first_active);
 }
 
 BlockExcess::Due DeviceGravity::due(const Domain& domain, int first_active, double rate) const {

@@ -63,6 +63,8 @@ class DeviceGravity : public GravityStorage {
   void set_no_forces(int first_active) override;
   Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
                       bool walked) override;
+  void join_work(const Domain& domain, JointReduction& joint) override;
+  void take_work(int first_active) override;
   void set_external(std::vector<ExternalPotential> potentials) override;
   BlockExcess::Due due(const Domain& domain, int first_active, double rate) const override;
   bool rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) override;
@@ -112,9 +114,12 @@ class DeviceGravity : public GravityStorage {
   DeviceTreeExchange trees_;
 
   // As trees are.
-  std::optional<FarField<far_order>> far_field_;
   std::optional<Count> groups_of_all_ranks_;  ///< once they are known
   cuda::NodeCodes codes_ = cuda::bisection_codes;
+
+  // During an evaluation.
+  std::optional<FarField<far_order>> far_field_;
+  bool counts_blocks_ = false;  ///< the work of blocks counts
 
   // During a walk.
   int first_active_ = 0;

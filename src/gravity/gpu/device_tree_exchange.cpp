@@ -57,7 +57,7 @@ DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_a
     keeps_ = comm_.size() > 1 && keeping_.begin(first_active, wish_of(selections, own.setup));
     if (!keeps_) of_rung_.erase(first_active);
     now_ = keeps_ ? &of_rung_[first_active] : &exact_;
-    has_told = now_->told.has_value();
+    has_told = now_->told && now_->selection;
     mine = notices_or_none(own, first_active, rule, said);
     if (comm_.size() == 1) return said;
   }
@@ -98,8 +98,12 @@ std::vector<cuda::CoverNotice> DeviceTreeExchange::notices(const Own& own, int f
   if (!now_->top) now_->top = new_top(own);
   const cuda::LeafTrees trees = own.forest.trees();
   const cuda::ToldTargets::Now groups{
-      trees, own.particles.values(fields::old_acceleration), own.particles.values(fields::rung), rule,
-      to_walk_acceleration(1, walk.gravity.gravitational_constant, walk.units)};
+      trees,
+      own.particles.values(fields::old_acceleration),
+      own.particles.values(fields::rung),
+      rule,
+      to_walk_acceleration(1, walk.gravity.gravitational_constant, walk.units),
+      walk.units.length};
   const int* lacking = nullptr;
   if (now_->told) {
     now_->told->renew(groups);
@@ -107,7 +111,7 @@ std::vector<cuda::CoverNotice> DeviceTreeExchange::notices(const Own& own, int f
   } else if (keeps_) {
     now_->told.emplace(groups, first_active, keeping_.room());
   }
-  notices_ = own.forest.notices(now_->told ? now_->told->leaves() : nullptr);
+  notices_ = own.forest.notices(now_->told ? now_->told->leaves() : nullptr, walk.units.length);
   if (comm_.size() > 1) return now_->top->begin(notices_.data(), walk.units, rule, lacking);
   now_->top->combine(notices_.data(), walk.units, rule, middle_of(own.domain.box));
   return {};
