@@ -4,7 +4,7 @@
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/node.hpp"
 
-/// What other ranks are told of the targets of a leaf, so that it holds for some steps.
+/// Bounds of the targets of a leaf as other ranks are told of them, so that they hold for some steps.
 namespace grove {
 
 /// Half the longest side of a group's box.

@@ -35,7 +35,7 @@ struct GravitySetup {
 /// after a walk with kept ones lacked something.
 enum class Selections { kept, exact, again };
 
-/// What this wants of LetKeeping. Forces that stand in for others have other tolerances.
+/// The wish that this is to LetKeeping. Forces that stand in for others have other tolerances.
 inline LetKeeping::Wish wish_of(Selections selections, const GravitySetup& setup) {
   if (selections == Selections::again) return LetKeeping::Wish::again;
   return selections == Selections::kept && !setup.stands_in ? LetKeeping::Wish::keep
@@ -116,8 +116,8 @@ class GravityStorage {
   /// walked: through trees whose cost counts, that of the criterion that is set. Not collective.
   virtual Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
                               bool walked) = 0;
-  /// Where walks count: adds what ranks have to sum of the work that was remembered, of ranks without forces
-  /// nothing, as many places on all. Not collective.
+  /// For walks that count: adds what ranks have to sum of the work that was remembered, nothing for ranks
+  /// without forces; as many places on all. Not collective.
   virtual void join_work(const Domain&, JointReduction&) {}
   /// These sums are there. Not collective.
   virtual void take_work([[maybe_unused]] int first_active) {}

@@ -7,7 +7,7 @@ namespace grove {
 
 /// When selections of locally essential trees are kept from one walk to the next. All ranks decide alike.
 ///
-/// Where trees keep their shape for long it pays. The first walks from some rung on through new trees get
+/// It pays if trees keep their shape for long. The first walks from some rung on through new trees get
 /// what they open. Then, or at once if the trees before have lived that long, ranks select with room for
 /// drift. Walks after that get the values of the same cells, nodes and particles alone: nobody says what he
 /// wants, and all lengths are known. If active groups have left what was told of them, all ranks select anew,

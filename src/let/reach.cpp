@@ -86,7 +86,7 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
   in_ = merged(in);
 }
 
-/// What there is of each rank. pairs (in): by own cover; they are brought into the order of ranks.
+/// All that there is of each rank. pairs (in): by own cover; they are brought into the order of ranks.
 std::vector<Reach::Part> Reach::merged(std::vector<Pair>& pairs) {
   std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.rank < b.rank; });
   std::vector<Part> parts;

@@ -22,8 +22,8 @@ class StepBudgetsOnGpu : public testing::GpuRanks {
       return make_backend(comm_, {"cuda", true, std::nullopt}, std::move(particles), gravity);
     });
   }
-  /// Of the host for its GPU. Arrays that do not go through NCCL are copied to the host for each rank that
-  /// gets some.
+  /// Waits of the host for its GPU. Arrays that do not go through NCCL are copied to the host for each rank
+  /// that gets some.
   std::uint64_t waits(std::uint64_t alone, std::uint64_t with_others) const {
     if (comm_.size() == 1) return alone;
     return exchange_->path() == PayloadPath::nccl ? with_others : testing::StepBudget::any;

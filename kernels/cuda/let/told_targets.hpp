@@ -9,7 +9,7 @@
 
 namespace grove::cuda {
 
-/// What other ranks are told of the targets of the own leaves, so that it holds for some steps: what
+/// Targets of the own leaves as other ranks are told of them, so that it holds for some steps: what
 /// grove::ToldTargets is on the host. Trees keep their shape meanwhile.
 class ToldTargets {
  public:

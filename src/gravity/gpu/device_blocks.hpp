@@ -35,9 +35,9 @@ class DeviceBlocks {
   void begin_step() { work_.assign(blocks_.size(), {}); }
   /// It was walked: its work on this rank, from the particles. Cost: cuda::sum_block_work().
   cuda::DeviceArray<cuda::BlockWork> work(const DeviceForest& forest, const DeviceParticles& particles) const;
-  /// Where to put that.
+  /// The place for that.
   std::span<cuda::BlockWork> of_step() { return work_; }
-  /// Of shared blocks ranks have to sum it: two numbers each.
+  /// Ranks have to sum it where blocks are shared: two numbers each.
   void join(const Domain& domain, JointReduction& joint);
   /// The step, with its work, was from this first active rung.
   void walked(int first_active);

@@ -91,7 +91,7 @@ std::vector<cuda::CoverNotice> DeviceTreeExchange::notices_or_none(const Own& ow
   return std::vector<cuda::CoverNotice>(static_cast<std::size_t>(table_.own_covers));
 }
 
-/// What all ranks are to know of the own covers. One rank combines all cells.
+/// All that other ranks are to know of the own covers. One rank combines all cells.
 std::vector<cuda::CoverNotice> DeviceTreeExchange::notices(const Own& own, int first_active,
                                                            const AcceptanceRule& rule) {
   const WalkSetup& walk = own.setup.walk;
