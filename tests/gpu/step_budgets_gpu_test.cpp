@@ -31,12 +31,12 @@ class StepBudgetsOnGpu : public testing::GpuRanks {
 };
 
 TEST_F(StepBudgetsOnGpu, hold) {
-  // What covers tell, with faults and the number of groups that walk, and sums and agreement as on the host.
-  // Groups of NCCL: targets of leaves for near ranks, and trees for those in reach; with new cuts also the
-  // records of small cells, and all columns of the particles that move.
-  // The host waits for the drift and for moments, so that these are counted apart, for the number of groups
-  // that walk, for the walks, for what is remembered and for the next rungs; with others also for what covers
-  // tell, for both groups of NCCL, and three times for the lengths of selections.
+  // Calls: what covers tell, with faults and the number of groups that walk; sums and agreement as on the
+  // host. Groups of NCCL: targets of leaves for near ranks, and trees for those in reach; with new cuts also
+  // the records of small cells, and all columns of the particles that move. The host waits for the drift and
+  // for moments, so that these are counted apart, for the number of groups that walk, for the walks, for what
+  // is remembered and for the next rungs; with others also for what covers tell, for both groups of NCCL, and
+  // three times for the lengths of selections.
   check({{"block step", {3, waits(6, 12), 2}},
          {"first block step", {3, waits(6, 12), 2}},
          {"longest step", {9, waits(11, 17), 2}},
