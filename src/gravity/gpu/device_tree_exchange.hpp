@@ -36,6 +36,8 @@ class DeviceTreeExchange {
   DeviceTreeExchange(const Communicator& comm, const DeviceExchange& exchange,
                      const GravityParameters& parameters)
       : comm_(comm), exchange_(exchange), parameters_(parameters) {}
+  DeviceTreeExchange(const DeviceTreeExchange&) = delete;
+  DeviceTreeExchange& operator=(const DeviceTreeExchange&) = delete;
 
   /// The own trees, and the codes of nodes, which are alike on all ranks.
   struct Own {
