@@ -22,22 +22,30 @@ void add_cover(const GeometricCell& cell, const Stretch& stretch, std::vector<Ge
   for (const bool right : {false, true}) add_cover(cell.half(right), stretch, cover);
 }
 
+/// Calls visit(cell, where it begins) for those that are whole or have no children, below one of a domain.
+template <class Visit>
+void visit_whole_cells(const Domain& domain, std::int32_t index, const IntegerPosition& begin,
+                       const Visit& visit) {
+  const Cell& cell = domain.cells[static_cast<std::size_t>(index)];
+  if (cell.is_leaf() || cell.is_whole(domain.domain_cell)) return visit(cell, begin);
+  visit_whole_cells(domain, cell.child, begin, visit);
+  visit_whole_cells(domain, cell.child + 1, right_half(cell.low, cell.high), visit);
+}
+
 }  // namespace
 
 KeyRanges::KeyRanges(const Domain& domain, std::span<const std::int32_t> first_leaf) {
-  add(domain, first_leaf, 0, {0, 0, 0});
+  visit_whole_cells(domain, 0, {0, 0, 0}, [&](const Cell& cell, const IntegerPosition& begin) {
+    const int owner = owner_of(cell.first_leaf, first_leaf);
+    if (parts_.empty() || parts_.back().rank != owner) parts_.push_back({begin, owner});
+  });
 }
 
-void KeyRanges::add(const Domain& domain, std::span<const std::int32_t> first_leaf, std::int32_t index,
-                    const IntegerPosition& begin) {
-  const Cell& cell = domain.cells[static_cast<std::size_t>(index)];
-  if (!cell.is_leaf() && !cell.is_whole(domain.domain_cell)) {
-    add(domain, first_leaf, cell.child, begin);
-    add(domain, first_leaf, cell.child + 1, right_half(cell.low, cell.high));
-    return;
-  }
-  const int owner = owner_of(cell.first_leaf, first_leaf);
-  if (parts_.empty() || parts_.back().rank != owner) parts_.push_back({begin, owner});
+std::vector<IntegerPosition> begins_of_whole_cells(const Domain& domain) {
+  std::vector<IntegerPosition> begins;
+  visit_whole_cells(domain, 0, {0, 0, 0},
+                    [&](const Cell&, const IntegerPosition& begin) { begins.push_back(begin); });
+  return begins;
 }
 
 std::vector<GeometricCell> KeyRanges::cover(int rank) const {

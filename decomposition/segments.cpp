@@ -89,6 +89,21 @@ class TopBuilder {
 
 }  // namespace
 
+Segment joined(std::span<const Segment> segments) {
+  Segment sum = segments.front();
+  for (const Segment& s : segments.subspan(1)) {
+    for (int axis = 0; axis < 3; ++axis) {
+      if (s.low[axis] < sum.low[axis] || (s.low[axis] == sum.low[axis] && s.first[axis] < sum.first[axis]))
+        sum.first[axis] = s.first[axis];
+      sum.low[axis] = std::min(sum.low[axis], s.low[axis]);
+      sum.high[axis] = std::max(sum.high[axis], s.high[axis]);
+    }
+    sum.count += s.count;
+    sum.weight += s.weight;
+  }
+  return sum;
+}
+
 TopOfSegments top_of(std::vector<Segment> segments, const CutScheme& scheme, int own_rank) {
   std::sort(segments.begin(), segments.end(),
             [](const Segment& a, const Segment& b) { return comes_before(a.low, b.low); });

@@ -18,6 +18,9 @@ struct Segment {
   int rank;             ///< that has them
 };
 
+/// Segments of one rank together.
+Segment joined(std::span<const Segment> segments);
+
 /// The top of the tree, down to the segments, and to domain cells that reach over several of them. The same
 /// on all ranks.
 struct TopOfSegments {

@@ -27,6 +27,7 @@ Count DeviceRank::portion(const Frontier& frontier, std::size_t i) const {
 
 bool DeviceRank::migrate(const Communicator& comm, const Frontier& frontier, const Box& box) {
   end_arrival();
+  segments_.clear();
   std::vector<Count> counts(static_cast<std::size_t>(comm.size()), 0);
   for (std::size_t i = 0; i < frontier.size(); ++i)
     counts[static_cast<std::size_t>(frontier.owner(i))] += portion(frontier, i);

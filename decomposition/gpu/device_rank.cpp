@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "decomposition/gpu/root_tops.hpp"
+#include "decomposition/key_ranges.hpp"
 #include "decomposition/processor_set_tree.hpp"
 #include "decomposition/root_cell.hpp"
 #include "decomposition/services/all.hpp"
@@ -52,11 +54,12 @@ void weigh_cells(std::vector<Cell>& subtree, const cuda::DeviceRecords& records,
 }  // namespace
 
 DeviceRank::DeviceRank(DeviceParticles& particles, const DeviceExchange& exchange,
-                       const DecompositionParameters& parameters, DecompositionReport& report,
-                       bool keep_records)
+                       const DecompositionParameters& parameters, const Domain& previous,
+                       DecompositionReport& report, bool keep_records)
     : particles_(particles),
       exchange_(exchange),
       parameters_(parameters),
+      previous_(previous),
       report_(report),
       keep_records_(keep_records),
       ids_(particles.size()) {}
@@ -96,6 +99,7 @@ Box DeviceRank::take_all(const Communicator& comm, const CellAxes& axes, const s
   else
     comm.together([&] { box = Box::around(extent.low, extent.high); });
   box.axes = axes;
+  box_ = box;
   records_ = cuda::DeviceRecords(size());
   cuda::make_records(box, positions(), size(), 0, records_);
   CellBounds bounds = CellBounds::of_nothing();
@@ -190,8 +194,7 @@ void DeviceRank::cut_alone(const CutScheme& scheme, std::span<const Cell> top, c
   if (!shallowest) return;
   std::vector<std::vector<Cell>> subtrees;
   const bool by_weight = cuts_by_weight(scheme);
-  if (!by_weight)
-    subtrees = cuda::cut_to_leaves(scheme, roots, records_, spare_, ids(), &report_.levels, *shallowest);
+  if (!by_weight) subtrees = cut_roots(scheme, roots, *shallowest);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     if (roots[i].cell.leaves == 1) continue;
     std::vector<Cell> cells =
@@ -199,6 +202,28 @@ void DeviceRank::cut_alone(const CutScheme& scheme, std::span<const Cell> top, c
     if (weighted_ && !by_weight) weigh_cells(cells, records_, roots[i].first, weights());
     own_cells_.insert(own_cells_.end(), cells.begin(), cells.end());
   }
+}
+
+/// All of them. depth: of the first level.
+std::vector<std::vector<Cell>> DeviceRank::cut_roots(const CutScheme& scheme,
+                                                     std::span<const cuda::SubtreeRoot> roots,
+                                                     std::size_t depth) {
+  const auto cut = [&](std::span<const cuda::SubtreeRoot> cells) {
+    return cuda::cut_to_leaves(scheme, cells, records_, spare_, ids(), &report_.levels, depth);
+  };
+  if (segments_.empty())
+    if (const auto begins = known_domain_cells(); !begins.empty())
+      segments_ = sort_and_describe(roots, begins, records_, spare_, ids());
+  if (segments_.empty()) return cut(roots);
+  const RootTops tops(scheme, roots, segments_);
+  return tops.join(cut(tops.parts()));
+}
+
+/// Where domain cells began in the decomposition before, in Morton's order; nothing: that is of no use now.
+std::vector<IntegerPosition> DeviceRank::known_domain_cells() const {
+  const bool are_there = parameters_.rule == CutRule::domains && previous_.domain_cell > 0 &&
+                         !previous_.cells.empty() && previous_.box == box_;
+  return are_there ? begins_of_whole_cells(previous_) : std::vector<IntegerPosition>{};
 }
 
 /// Cuts by weights: as if the rank were alone in a decomposition of this cell.
@@ -284,7 +309,7 @@ void DeviceRank::order_fields() {
 Domain decompose(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
                  const DecompositionParameters& parameters, const Domain& previous,
                  DecompositionReport& report, cuda::DeviceRecords* records) {
-  DeviceRank own(particles, exchange, parameters, report, records != nullptr);
+  DeviceRank own(particles, exchange, parameters, previous, report, records != nullptr);
   Domain domain = decompose(comm, own, parameters, previous, report);
   if (records) *records = own.take_records();
   return domain;

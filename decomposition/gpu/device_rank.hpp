@@ -8,6 +8,7 @@
 #include "decomposition/decompose.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
 #include "decomposition/rank_storage.hpp"
+#include "kernels/cuda/cuts/bisection.hpp"
 #include "kernels/cuda/cuts/services/resident_cells.hpp"
 #include "kernels/cuda/particles/fields.hpp"
 #include "particles/gpu/device_particles.hpp"
@@ -19,10 +20,12 @@ namespace grove {
 class DeviceRank : public RankStorage, private Settling {
  public:
   /// particles: with positions and ids, and with work if that is to be shared out. All outlive this.
+  /// previous: the decomposition before this one; no cells: there is none.
   /// keep_records: take_records() will be called; arrange() may then leave the particles in another order,
   /// and in two parts (DeviceParticles::leave_in_parts()).
   DeviceRank(DeviceParticles& particles, const DeviceExchange& exchange,
-             const DecompositionParameters& parameters, DecompositionReport& report, bool keep_records);
+             const DecompositionParameters& parameters, const Domain& previous, DecompositionReport& report,
+             bool keep_records);
 
   std::size_t size() const override { return particles_.size(); }
   bool has_work() override;
@@ -56,7 +59,9 @@ class DeviceRank : public RankStorage, private Settling {
                               Count all) override;
   void take_portions(const Frontier& frontier, std::span<const Count> portions) override;
   std::vector<Segment> join_arrived(std::span<const Count> begin, const cuda::DeviceRecords& arrived,
-                                    std::span<const Count> arrived_begin, std::size_t own_cells, int rank);
+                                    std::span<const Count> arrived_begin,
+                                    std::span<const std::size_t> cover_cell, int rank);
+  std::vector<IntegerPosition> known_domain_cells() const;
   void end_arrival();
 
   const Vec3d* positions() const { return particles_.values(fields::position); }
@@ -78,18 +83,23 @@ class DeviceRank : public RankStorage, private Settling {
   std::vector<Cell> cut_delegated_cell(const CutScheme& scheme, const Cell& root,
                                        const cuda::DeviceArray<DelegatedRecord>& received) const;
   std::vector<Cell> cut_by_services(const CutScheme& scheme, Cell root, std::uint64_t first);
+  std::vector<std::vector<Cell>> cut_roots(const CutScheme& scheme, std::span<const cuda::SubtreeRoot> roots,
+                                           std::size_t depth);
 
   DeviceParticles& particles_;
   const DeviceExchange& exchange_;
   const DecompositionParameters& parameters_;
+  const Domain& previous_;
   DecompositionReport& report_;
   bool keep_records_;
+  Box box_;                   ///< of the records
   cuda::WorkSum work_{0, 0};  ///< of the particles of this rank
   bool weighted_ = false;     ///< particles have weights, on all ranks
   Count weight_ = 0;          ///< of all particles of this rank
   std::size_t ids_;  ///< ids and weights there are: of the particles, then of those that have arrived
   std::optional<cuda::ResidentCells> cells_;
   std::vector<Count> portions_;          ///< of a decomposition in one round: records by frontier cell
+  std::vector<Segment> segments_;        ///< of all records where domain cells were before; empty: not sorted
   cuda::DeviceRecords records_, spare_;  ///< while there are no cells_; in the order of the frontier cells
   std::vector<cuda::DeviceArray<std::byte>> arrived_;  ///< by column of the particles; empty: none migrated
   std::vector<Cell> own_cells_;

@@ -1,17 +1,51 @@
 // DeviceRank in decompositions of one round.
 #include <algorithm>
+#include <utility>
 
 #include "decomposition/gpu/device_rank.hpp"
+#include "decomposition/gpu/root_tops.hpp"
 #include "decomposition/services/rank_particles.hpp"
 #include "kernels/cuda/cuts/services/places.hpp"
 
 namespace grove {
+namespace {
+
+/// The own cells of a cover, divided further where domain cells began before, and the parts of other ranks.
+struct DividedCover {
+  std::vector<IntegerPosition> begin;  ///< of each part, in Morton's order
+  std::vector<std::uint32_t> number;   ///< of each: those of own cells come first, then other ranks
+  std::vector<std::size_t> own_cell;   ///< by number of a part of an own cell: that cell
+
+  DividedCover(const PlaceFinder& finder, std::span<const IntegerPosition> known) {
+    const std::span<const IntegerPosition> begins = finder.begins();
+    std::vector<std::pair<std::size_t, std::uint32_t>> others;
+    auto next = known.begin();
+    for (std::size_t i = 0; i < begins.size(); ++i) {
+      const std::int32_t answer = finder.answers()[i];
+      if (answer < 0) others.emplace_back(begin.size(), static_cast<std::uint32_t>(-1 - answer));
+      add(begins[i], answer);
+      for (; next != known.end() && (i + 1 == begins.size() || comes_before(*next, begins[i + 1])); ++next)
+        if (answer >= 0 && comes_before(begins[i], *next)) add(*next, answer);
+    }
+    for (const auto& [part, rank] : others) number[part] = static_cast<std::uint32_t>(own_cell.size()) + rank;
+  }
+
+ private:
+  void add(const IntegerPosition& place, std::int32_t answer) {
+    begin.push_back(place);
+    number.push_back(static_cast<std::uint32_t>(own_cell.size()));
+    if (answer >= 0) own_cell.push_back(static_cast<std::size_t>(answer));
+  }
+};
+
+}  // namespace
 
 bool DeviceRank::take_inside(const Box& box) {
   const cuda::Extent extent = cuda::find_extent(positions(), size());
   const bool fits =
       extent.is_finite && (size() == 0 || (box.contains(extent.low) && box.contains(extent.high)));
   if (!fits) return false;
+  box_ = box;
   records_ = cuda::DeviceRecords(size());
   cuda::make_records(box, positions(), size(), 0, records_);
   return true;
@@ -23,16 +57,13 @@ std::vector<Count> DeviceRank::weigh_parts(std::span<const IntegerPosition> begi
 
 std::vector<Segment> DeviceRank::settle(const Communicator& comm, const PlaceFinder& finder, const Box& box,
                                         Count all) {
+  const DividedCover cover(finder, known_domain_cells());
   // The own cells come first, then other ranks.
-  const auto own = static_cast<std::uint32_t>(finder.own_cells()),
-             numbers = own + static_cast<std::uint32_t>(comm.size());
-  std::vector<std::uint32_t> number;
-  for (const std::int32_t answer : finder.answers())
-    number.push_back(answer >= 0 ? static_cast<std::uint32_t>(answer)
-                                 : own + static_cast<std::uint32_t>(-1 - answer));
+  const std::size_t own = cover.own_cell.size();
+  const auto numbers = static_cast<std::uint32_t>(own) + static_cast<std::uint32_t>(comm.size());
   const auto sort = [&](cuda::DeviceRecords& records) {
     cuda::DeviceRecords spare(records.size());
-    return cuda::sort_by_part(records, spare, finder.begins(), number, numbers);
+    return cuda::sort_by_part(records, spare, cover.begin, cover.number, numbers);
   };
 
   const std::vector<Count> begin = sort(records_);
@@ -52,24 +83,29 @@ std::vector<Segment> DeviceRank::settle(const Communicator& comm, const PlaceFin
       arrived_begin = sort(arrived);
     }
   }
-  return join_arrived(begin, arrived, arrived_begin, own, comm.rank());
+  return join_arrived(begin, arrived, arrived_begin, cover.own_cell, comm.rank());
 }
 
-/// Makes the records those of the own cells, in each those that stay, then those that have arrived. begin,
-/// arrived_begin: where those of each cell begin.
+/// Makes the records those of the parts of own cells, in each those that stay, then those that have arrived.
+/// begin, arrived_begin: where those of each part begin. cover_cell: the own cell of each part. Returns the
+/// segments of own cells.
 std::vector<Segment> DeviceRank::join_arrived(std::span<const Count> begin,
                                               const cuda::DeviceRecords& arrived,
-                                              std::span<const Count> arrived_begin, std::size_t own_cells,
-                                              int rank) {
+                                              std::span<const Count> arrived_begin,
+                                              std::span<const std::size_t> cover_cell, int rank) {
   std::vector<cuda::SegmentCopy> stay, arrive;
-  std::vector<cuda::Segment> segments;
+  std::vector<cuda::Segment> parts;
+  std::vector<std::size_t> cell_of_part;
   std::uint64_t end = 0;
-  for (std::size_t c = 0; c < own_cells; ++c) {
+  for (std::size_t c = 0; c < cover_cell.size(); ++c) {
     const auto staying = static_cast<std::uint64_t>(begin[c + 1] - begin[c]),
                arriving = static_cast<std::uint64_t>(arrived_begin[c + 1] - arrived_begin[c]);
     stay.push_back({static_cast<std::uint64_t>(begin[c]), staying, end});
     arrive.push_back({static_cast<std::uint64_t>(arrived_begin[c]), arriving, end + staying});
-    if (staying + arriving > 0) segments.push_back({end, staying + arriving});
+    if (staying + arriving > 0) {
+      parts.push_back({end, staying + arriving});
+      cell_of_part.push_back(cover_cell[c]);
+    }
     end += staying + arriving;
   }
   if (arrived.size() > 0 || end != records_.size()) {
@@ -79,17 +115,11 @@ std::vector<Segment> DeviceRank::join_arrived(std::span<const Count> begin,
     records_ = std::move(joined);
   }
   spare_ = cuda::DeviceRecords(end);
-  std::vector<CellBounds> bounds(segments.size());
-  std::vector<cuda::FirstIds> first(segments.size());
-  std::vector<Count> weight(segments.size());
-  cuda::find_bounds(records_, segments, bounds);
-  cuda::find_first_ids(records_, ids(), segments, bounds, first);
-  if (weighted_) cuda::sum_weights(records_, weights(), segments, weight);
+  segments_ = describe(records_, ids(), weights(), parts, rank);
   std::vector<Segment> result;
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    const auto count = static_cast<Count>(segments[i].count);
-    result.push_back({bounds[i].low, bounds[i].high, count, weighted_ ? weight[i] : count, {}, rank});
-    std::copy_n(first[i].id, 3, result.back().first);
+  for (std::size_t first = 0, last; first < segments_.size(); first = last) {
+    for (last = first; last < segments_.size() && cell_of_part[last] == cell_of_part[first];) ++last;
+    result.push_back(grove::joined(std::span(segments_).subspan(first, last - first)));
   }
   return result;
 }

@@ -28,6 +28,7 @@
 
 #include "backend/backend.hpp"
 #include "base/hash.hpp"
+#include "base/pages.hpp"
 #include "gravity/force_hash.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/walk/walk.hpp"
@@ -218,6 +219,7 @@ int main(int argc, char** argv) {
         "[TARGETS_PER_WARP]");
     return 2;
   }
+  grove::keep_freed_memory();  // as the program does
   MPI_Init(&argc, &argv);
   int status = 0;
   try {

@@ -128,8 +128,9 @@ TEST_F(GpuDecomposition, delegated_cells_of_any_size_gives_the_trees_of_the_host
                          ", at most " + std::to_string(most));
             DeviceParticles on_device(particles);
             DecompositionReport report;
-            DelegatingRank delegating(most, on_device, *exchange_, p, report, false);
-            const Domain domain = decompose(comm_, delegating, p, {}, report);
+            const Domain none;
+            DelegatingRank delegating(most, on_device, *exchange_, p, none, report, false);
+            const Domain domain = decompose(comm_, delegating, p, none, report);
             const DeviceCheck check = check_on_device(comm_, on_device, p, domain);
             EXPECT_EQ(check.fault, "");
             EXPECT_EQ(check.tree_hash, expected);

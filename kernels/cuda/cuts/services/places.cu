@@ -9,7 +9,6 @@
 #include "kernels/cuda/cuts/partition/tiles.cuh"
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
-#include "kernels/cuda/particles/fields.hpp"
 #include "kernels/math/cut_rule.hpp"
 
 namespace grove::cuda {
@@ -47,6 +46,15 @@ __global__ void __launch_bounds__(threads)
     if (of_block[part] > 0) atomicAdd(&sums[part], of_block[part]);
 }
 
+__global__ void __launch_bounds__(threads)
+    gather_records(const Columns from, const std::uint32_t* order, std::uint32_t count, const Columns to) {
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  if (i >= count) return;
+  const std::uint32_t place = order[i];
+#pragma unroll
+  for (int column = 0; column < 4; ++column) to.at[column][i] = from.at[column][place];
+}
+
 /// begin[k]: the first of the sorted numbers that is k or more, for k up to `numbers`.
 __global__ void __launch_bounds__(threads)
     find_beginnings(const std::uint32_t* sorted, std::uint32_t count, std::uint32_t numbers, Count* begin) {
@@ -80,33 +88,34 @@ std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
                                 std::uint32_t numbers) {
   const auto count = static_cast<std::uint32_t>(records.size());
   const DeviceArray<IntegerPosition> device_begin(begin);
-  const DeviceArray<std::uint32_t> device_number(number);
-  const DeviceArray<std::uint32_t> found[2] = {DeviceArray<std::uint32_t>(count),
-                                               DeviceArray<std::uint32_t>(count)},
-                                   order[2] = {DeviceArray<std::uint32_t>(count),
-                                               DeviceArray<std::uint32_t>(count)};
+  const DeviceArray<std::uint32_t> device_number(number), sorted_order(count);
+  std::uint32_t *const found = spare.columns[0].data(), *const sorted = spare.columns[1].data(),
+                       *const order = spare.columns[2].data();
   if (count > 0) {
     find_parts<<<blocks_for(count), threads>>>(columns_of(records), count, device_begin.data(),
-                                               device_number.data(), begin.size(), found[0].data(),
-                                               order[0].data());
+                                               device_number.data(), begin.size(), found, order);
     launched("Grove::cuda::find_parts", 20 * std::uint64_t{count});
     const int bits = std::max<int>(std::bit_width(numbers - 1), 1);
     std::size_t bytes = 0;
-    GROVE_CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, found[0].data(), found[1].data(),
-                                               order[0].data(), order[1].data(), count, 0, bits));
+    const auto sort = [&](void* scratch) {
+      GROVE_CUDA(cub::DeviceRadixSort::SortPairs(scratch, bytes, found, sorted, order, sorted_order.data(),
+                                                 count, 0, bits));
+    };
+    sort(nullptr);
     const DeviceArray<std::byte> scratch(bytes);
-    GROVE_CUDA(cub::DeviceRadixSort::SortPairs(scratch.data(), bytes, found[0].data(), found[1].data(),
-                                               order[0].data(), order[1].data(), count, 0, bits));
+    sort(scratch.data());
     launched("Grove::cuda::sort_by_part", 16 * std::uint64_t{count});
-    for (std::size_t c = 0; c < 4; ++c)
-      gather_elements(spare.columns[c].data(), {records.columns[c].data(), count, nullptr}, order[1].data(),
-                      count, sizeof(std::uint32_t));
-    std::swap(records, spare);
   }
   const DeviceArray<Count> device_beginnings(numbers + 1);
-  find_beginnings<<<blocks_for(std::uint64_t{count} + 1), threads>>>(found[1].data(), count, numbers,
+  find_beginnings<<<blocks_for(std::uint64_t{count} + 1), threads>>>(sorted, count, numbers,
                                                                      device_beginnings.data());
   launched("Grove::cuda::find_beginnings", 4 * std::uint64_t{count});
+  if (count > 0) {
+    gather_records<<<blocks_for(count), threads>>>(columns_of(records), sorted_order.data(), count,
+                                                   columns_of(spare));
+    launched("Grove::cuda::gather_records", 36 * std::uint64_t{count});
+    std::swap(records, spare);
+  }
   std::vector<Count> beginnings(numbers + 1);
   device_beginnings.download(beginnings);
   return beginnings;

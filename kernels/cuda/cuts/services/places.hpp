@@ -17,7 +17,7 @@ namespace grove::cuda {
 /// at 0; number: of each, below `numbers`, the same for several if they are to lie together. records
 /// (in/out); spare (in/out): as many, overwritten. Returns where the records of each number begin, and their
 /// end. Their order within one stays. Cost: a search in the parts for each record, a radix sort by the bits
-/// of the numbers, and all is moved once; device memory: 16 bytes per record.
+/// of the numbers, and all is moved once; device memory: 4 bytes per record.
 std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
                                 std::span<const IntegerPosition> begin, std::span<const std::uint32_t> number,
                                 std::uint32_t numbers);

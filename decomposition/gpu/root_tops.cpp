@@ -1,0 +1,88 @@
+#include "decomposition/gpu/root_tops.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "decomposition/join_cells.hpp"
+#include "kernels/cuda/cuts/services/places.hpp"
+
+namespace grove {
+namespace {
+
+/// The records of each root that are in one part. part_begin: where those of each part begin, and their end.
+std::vector<cuda::Segment> pieces_of(std::span<const cuda::SubtreeRoot> roots,
+                                     std::span<const Count> part_begin) {
+  std::vector<cuda::Segment> pieces;
+  std::size_t part = 0;
+  for (const cuda::SubtreeRoot& root : roots) {
+    const std::uint64_t end = root.first + static_cast<std::uint64_t>(root.cell.count);
+    for (std::uint64_t begin = root.first; begin < end; begin += pieces.back().count) {
+      while (static_cast<std::uint64_t>(part_begin[part + 1]) <= begin) ++part;
+      pieces.push_back({begin, std::min(end, static_cast<std::uint64_t>(part_begin[part + 1])) - begin});
+    }
+  }
+  return pieces;
+}
+
+}  // namespace
+
+std::vector<Segment> describe(const cuda::DeviceRecords& records, const ParticleId* ids,
+                              const std::uint32_t* weights, std::span<const cuda::Segment> segments,
+                              int rank) {
+  std::vector<CellBounds> bounds(segments.size());
+  std::vector<cuda::FirstIds> first(segments.size());
+  std::vector<Count> weight(segments.size());
+  cuda::find_bounds(records, segments, bounds);
+  cuda::find_first_ids(records, ids, segments, bounds, first);
+  if (weights) cuda::sum_weights(records, weights, segments, weight);
+  std::vector<Segment> result;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const auto count = static_cast<Count>(segments[i].count);
+    result.push_back({bounds[i].low, bounds[i].high, count, weights ? weight[i] : count, {}, rank});
+    std::copy_n(first[i].id, 3, result.back().first);
+  }
+  return result;
+}
+
+std::vector<Segment> sort_and_describe(std::span<const cuda::SubtreeRoot> roots,
+                                       std::span<const IntegerPosition> begins, cuda::DeviceRecords& records,
+                                       cuda::DeviceRecords& spare, const ParticleId* ids) {
+  std::vector<std::uint32_t> number(begins.size());
+  std::iota(number.begin(), number.end(), 0U);
+  const std::vector<Count> part_begin =
+      cuda::sort_by_part(records, spare, begins, number, static_cast<std::uint32_t>(begins.size()));
+  return describe(records, ids, nullptr, pieces_of(roots, part_begin), 0);
+}
+
+RootTops::RootTops(const CutScheme& scheme, std::span<const cuda::SubtreeRoot> roots,
+                   std::span<const Segment> segments) {
+  auto next = segments.begin();
+  for (const cuda::SubtreeRoot& root : roots) {
+    const auto first = next;
+    for (Count rest = root.cell.count; rest > 0; ++next) rest -= next->count;
+    TopOfSegments top = top_of({first, next}, scheme, 0);
+    for (std::size_t i = 0; i < top.frontier.size(); ++i) {
+      cuda::SubtreeRoot part{top.cells[static_cast<std::size_t>(top.frontier.cell(i))], root.first};
+      part.first += static_cast<std::uint64_t>(part.cell.first);
+      part.cell.first += root.cell.first;
+      parts_.push_back(part);
+    }
+    for (Cell& cell : top.cells) cell.first += root.cell.first;
+    tops_.push_back({std::move(top.cells), top.frontier.uncut(), top.frontier.size()});
+  }
+}
+
+std::vector<std::vector<Cell>> RootTops::join(std::span<const std::vector<Cell>> subtrees) const {
+  std::vector<std::vector<Cell>> joined;
+  auto next = subtrees.begin();
+  for (const Top& top : tops_) {
+    std::vector<Cell> below;
+    for (std::size_t i = 0; i < top.parts; ++i, ++next)
+      if (next->front().leaves > 1) below.insert(below.end(), next->begin(), next->end());
+    joined.push_back(join_cells(top.cells, top.uncut, below));
+  }
+  return joined;
+}
+
+}  // namespace grove

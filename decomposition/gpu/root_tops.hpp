@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "decomposition/segments.hpp"
+#include "kernels/cuda/cuts/bisection.hpp"
+#include "kernels/cuda/cuts/partition/record_segments.hpp"
+#include "kernels/math/cut_rule.hpp"
+
+namespace grove {
+
+/// Describes segments of a rank's records, none of them empty. ids, weights (optional): device, by record
+/// index. Cost: two passes, three with weights.
+std::vector<Segment> describe(const cuda::DeviceRecords& records, const ParticleId* ids,
+                              const std::uint32_t* weights, std::span<const cuda::Segment> segments,
+                              int rank);
+
+/// Sorts the records of some cells by parts of the cube and describes what of each cell is in one part.
+///
+/// roots: geometric cells, one after the other in Morton's order, with all records. begins: of the parts, in
+/// that order, the first one at 0. records, spare (in/out): as for cuda::sort_by_part(). Cost: that of
+/// sort_by_part() and describe().
+std::vector<Segment> sort_and_describe(std::span<const cuda::SubtreeRoot> roots,
+                                       std::span<const IntegerPosition> begins, cuda::DeviceRecords& records,
+                                       cuda::DeviceRecords& spare, const ParticleId* ids);
+
+/// The tops of cells that a rank cuts alone under CutRule::domains, down to domain cells, if records are
+/// sorted by where these were before. Where particles crowd a domain cell is half of half of the root, thirty
+/// times and more. How many particles the cells of before have now tells these cuts without a search. Cells
+/// of before that have become too large are left to be halved further.
+class RootTops {
+ public:
+  /// roots: with their records, one after the other. segments: of these, geometric cells in each. Cost: O(S)
+  /// for each level, for S segments.
+  RootTops(const CutScheme& scheme, std::span<const cuda::SubtreeRoot> roots,
+           std::span<const Segment> segments);
+
+  /// The cells that are to be cut to leaves, with all records of the roots.
+  std::span<const cuda::SubtreeRoot> parts() const { return parts_; }
+  /// Given the subtrees of the parts: those of the roots, each with its root first and children counted from
+  /// it.
+  std::vector<std::vector<Cell>> join(std::span<const std::vector<Cell>> subtrees) const;
+
+ private:
+  struct Top {
+    std::vector<Cell> cells;          ///< the root and all down to its parts
+    std::vector<std::int32_t> uncut;  ///< parts that are no leaves
+    std::size_t parts;
+  };
+  std::vector<Top> tops_;  ///< of each root
+  std::vector<cuda::SubtreeRoot> parts_;
+};
+
+}  // namespace grove
