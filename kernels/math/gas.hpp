@@ -5,6 +5,7 @@
 
 #include "base/host_device.hpp"
 #include "base/vec3.hpp"
+#include "kernels/math/nearest_image.hpp"
 #include "kernels/math/smoothing_kernel.hpp"
 
 /// Smoothed particle hydrodynamics: formulas of one particle and of a pair (docs/gas.md has them).
@@ -105,14 +106,15 @@ struct GasRates {
   double signal_speed = 0;
 };
 
-/// Adds the action of gas j on gas i. d: from i to j; r: its length; hubble: GasSpace::hubble. Momentum is
-/// exchanged between the two, m_i a_i = -m_j a_j, and so is energy, m_i (v_i . a_i + du_i) = -(that of j), to
-/// rounding, but for the heat of viscosity that the expansion of space takes or gives.
+/// Adds the action of gas j on gas i. d: from i to j; distance: its length; hubble: GasSpace::hubble.
+/// Momentum is exchanged between the two, m_i a_i = -m_j a_j, and so is energy, m_i (v_i . a_i + du_i) =
+/// -(that of j), to rounding, but for the heat of viscosity that the expansion of space takes or gives.
 GROVE_HOST_DEVICE inline void add_pair(GasRates& sum, const GasParameters& gas, const GasSource& i,
-                                       const GasSource& j, const Vec3d& d, double r, double hubble) {
+                                       const GasSource& j, const Vec3d& d, const Distance& distance,
+                                       double hubble) {
   const Vec3d v = i.velocity - j.velocity;
-  const double per_r = r > 0 ? 1 / r : 0, receding = -dot(v, d) * per_r, with_space = receding + hubble * r,
-               approach = with_space < 0 ? with_space : 0;
+  const double r = distance.r, per_r = distance.per_r, receding = -dot(v, d) * per_r,
+               with_space = receding + hubble * r, approach = with_space < 0 ? with_space : 0;
   const double signal = i.sound_speed + j.sound_speed - 3 * approach;
   if (signal > sum.signal_speed) sum.signal_speed = signal;
   if (!(r > 0)) return;

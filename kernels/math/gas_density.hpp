@@ -50,46 +50,69 @@ GROVE_HOST_DEVICE DensitySum density_sum(SmoothingKernel kernel, double mass, co
   return sum;
 }
 
-/// H of the particle with these neighbours, all that there are within `radius`: 4 pi H^3 rho / 3 =
-/// neighbours_of(kernel) m, which grows with H. By Newton's method from `first` on, and by bisection where
-/// that leaves the interval that holds H, until a step is below 1e-3 of H; it doubles the digits, so that the
-/// last step leaves 1e-6. 0: it is larger than radius. Particles that share one place have a millionth of the
-/// radius, not 0. first: 0 if there is none. Cost: neighbours times steps.
+/// The search for H of a particle: 4 pi H^3 rho / 3 = neighbours_of(kernel) m, which grows with H. By
+/// Newton's method from `first` on, and by bisection where that leaves the interval that holds H, until a
+/// step is below 1e-3 of H; it doubles the digits, so that the last step leaves 1e-6. Particles that share
+/// one place have a millionth of the radius, not 0.
+class SupportSearch {
+ public:
+  /// wanted: the right-hand side; radius: within which the neighbours are known; first: 0 if there is none.
+  GROVE_HOST_DEVICE SupportSearch(double wanted, double radius, double first)
+      : wanted_(wanted), low_(least_of_radius * radius), high_(radius), radius_(radius) {
+    H_ = first > low_ && first < high_ ? first : high_;
+  }
+
+  GROVE_HOST_DEVICE bool is_done() const { return is_done_; }
+  /// The one to be tried next, and in the end the one that is found. 0: it is larger than the radius.
+  GROVE_HOST_DEVICE double H() const { return H_; }
+
+  /// sum: at H().
+  GROVE_HOST_DEVICE void take(const DensitySum& sum) {
+    constexpr double last_step = 1e-3;
+    constexpr int most_steps = 60;
+    const double excess = sum.mass_within(H_) - wanted_, least = least_of_radius * radius_;
+    if (excess < 0 && H_ == radius_) return end(0);
+    if (excess >= 0 && H_ == least) return end(least);
+    (excess < 0 ? low_ : high_) = H_;
+    (excess < 0 ? is_above_low_ : is_below_high_) = true;
+    double next = H_ - excess / sum.growth(H_);
+    const bool is_inside = next > low_ && next < high_;
+    if (!is_inside)
+      next = next >= high_ && !is_below_high_ ? radius_
+             : next <= low_ && !is_above_low_ ? least
+                                              : 0.5 * (low_ + high_);
+    const double change = std::abs(next - H_);
+    H_ = next;
+    is_done_ = (is_inside && change < last_step * H_) || ++steps_ == most_steps;
+  }
+
+ private:
+  static constexpr double least_of_radius = 0x1p-20;
+  GROVE_HOST_DEVICE void end(double H) {
+    H_ = H;
+    is_done_ = true;
+  }
+
+  double wanted_, low_, high_, radius_, H_;
+  int steps_ = 0;
+  bool is_below_high_ = false, is_above_low_ = false;  ///< they have been tried
+  bool is_done_ = false;
+};
+
+/// H of the particle with these neighbours, all that there are within `radius` (SupportSearch). 0: it is
+/// larger than radius. first: 0 if there is none. Cost: neighbours times steps.
 template <class Neighbours>
 GROVE_HOST_DEVICE double support_radius(SmoothingKernel kernel, double mass, const Neighbours& neighbours,
                                         double radius, double first) {
-  constexpr double last_step = 1e-3, least_of_radius = 0x1p-20;
-  constexpr int most_steps = 60;
-  const double wanted = neighbours_of(kernel) * mass, least = least_of_radius * radius;
-  double low = least, high = radius;
-  bool is_below_high = false, is_above_low = false;  // they have been tried
-  double H = first > low && first < high ? first : high;
-  for (int step = 0; step < most_steps; ++step) {
-    const DensitySum sum = density_sum(kernel, mass, neighbours, H);
-    const double excess = sum.mass_within(H) - wanted;
-    if (excess < 0 && H == radius) return 0;
-    if (excess >= 0 && H == least) return least;
-    (excess < 0 ? low : high) = H;
-    (excess < 0 ? is_above_low : is_below_high) = true;
-    double next = H - excess / sum.growth(H);
-    const bool is_inside = next > low && next < high;
-    if (!is_inside)
-      next = next >= high && !is_below_high ? radius
-             : next <= low && !is_above_low ? least
-                                            : 0.5 * (low + high);
-    const double change = std::abs(next - H);
-    H = next;
-    if (is_inside && change < last_step * H) break;
-  }
-  return H;
+  SupportSearch search(neighbours_of(kernel) * mass, radius, first);
+  while (!search.is_done()) search.take(density_sum(kernel, mass, neighbours, search.H()));
+  return search.H();
 }
 
-/// A radius to search next, where H is larger than this one.
-template <class Neighbours>
-GROVE_HOST_DEVICE double larger_radius(SmoothingKernel kernel, double mass, const Neighbours& neighbours,
-                                       double radius) {
-  const double within = density_sum(kernel, mass, neighbours, radius).mass_within(radius),
-               factor = std::cbrt(neighbours_of(kernel) * mass / within);
+/// A radius to search next, where H is larger than this one. within: DensitySum::mass_within(radius).
+GROVE_HOST_DEVICE inline double larger_radius(SmoothingKernel kernel, double mass, double within,
+                                              double radius) {
+  const double factor = std::cbrt(neighbours_of(kernel) * mass / within);
   return radius * (factor < 1.2 ? 1.2 : factor < 2 ? factor : 2.0);
 }
 
@@ -99,6 +122,22 @@ GROVE_HOST_DEVICE inline double radius_in_box(double before, double wanted, doub
   const double largest = 0.5 * (1 - 0x1p-20) * box_edge;
   return box_edge > 0 && before < largest && wanted > largest ? largest : wanted;
 }
+
+/// Sums over all neighbours within H at the H that is found, the particle included.
+struct FlowSum {
+  DensitySum mass;
+  double divergence = 0;  ///< times the density, as the next
+  Vec3d curl{0, 0, 0};
+
+  /// w: at the distance r; weight: -m dW/dr / r of the neighbour, 0 at r = 0; d, v: from the particle to it,
+  /// and its velocity beside that of the particle.
+  GROVE_HOST_DEVICE void add(double neighbour_mass, const KernelValue& w, double r, double weight,
+                             const Vec3d& d, const Vec3d& v) {
+    mass.add(neighbour_mass, w, r);
+    divergence += weight * dot(v, d);
+    curl += weight * cross(v, d);
+  }
+};
 
 /// Finds H, rho and the flow of active particles from all neighbours within a radius that is larger than H.
 /// Arrays by own particle; sources also by imported ones.
@@ -118,38 +157,48 @@ struct DensityFields {
   GROVE_HOST_DEVICE void find(std::uint32_t i, const Neighbours& neighbours) const {
     const double mass = sources[i].mass;
     const double H = support_radius(gas.kernel, mass, neighbours, radius[i], first[i]);
-    smoothing_length[i] = H;
     if (H == 0)
-      radius[i] = radius_in_box(radius[i], larger_radius(gas.kernel, mass, neighbours, radius[i]), box_edge);
+      search_farther(i, density_sum(gas.kernel, mass, neighbours, radius[i]));
     else
       find_flow(i, neighbours, H);
+  }
+
+  GROVE_HOST_DEVICE DensitySum own_density(std::uint32_t i, double H) const {
+    DensitySum sum;
+    sum.add(sources[i].mass, kernel_at(gas.kernel, 0, H), 0);
+    return sum;
+  }
+  /// H is larger than the radius. sum: at the radius.
+  GROVE_HOST_DEVICE void search_farther(std::uint32_t i, const DensitySum& sum) const {
+    smoothing_length[i] = 0;
+    radius[i] = radius_in_box(
+        radius[i], larger_radius(gas.kernel, sources[i].mass, sum.mass_within(radius[i]), radius[i]),
+        box_edge);
+  }
+  GROVE_HOST_DEVICE void store(std::uint32_t i, double H, const FlowSum& sum) const {
+    smoothing_length[i] = H;
+    density[i] = sum.mass.density;
+    // Springel and Hernquist 2002, eq. 8.
+    const double f = 1 / (1 - sum.mass.slope / (3 * sum.mass.density)), scale = f / sum.mass.density;
+    response[i] = static_cast<float>(f);
+    divergence[i] = static_cast<float>(sum.divergence * scale);
+    const GasFlow flow{sum.divergence * scale + 3 * hubble, norm(sum.curl) * scale};
+    balsara[i] = static_cast<float>(flow.balsara(gas.sound_speed(energy[i]), H));
   }
 
  private:
   template <class Neighbours>
   GROVE_HOST_DEVICE void find_flow(std::uint32_t i, const Neighbours& neighbours, double H) const {
-    DensitySum sum;
-    sum.add(sources[i].mass, kernel_at(gas.kernel, 0, H), 0);
+    FlowSum sum{own_density(i, H)};
     const Vec3d velocity = sources[i].velocity;
-    double divergence_sum = 0;  // times the density, as the next
-    Vec3d curl{0, 0, 0};
     neighbours.for_each([&](const GasNeighbour& neighbour) {
       if (!(neighbour.r < H)) return;
       const KernelValue w = kernel_at(gas.kernel, neighbour.r, H);
-      sum.add(neighbour.mass, w, neighbour.r);
-      if (!(neighbour.r > 0)) return;
-      const Vec3d v = sources[neighbour.number].velocity - velocity;
-      const double weight = -neighbour.mass * w.slope / neighbour.r;
-      divergence_sum += weight * dot(v, neighbour.d);
-      curl += weight * cross(v, neighbour.d);
+      const double weight = neighbour.r > 0 ? -neighbour.mass * w.slope / neighbour.r : 0;
+      sum.add(neighbour.mass, w, neighbour.r, weight, neighbour.d,
+              sources[neighbour.number].velocity - velocity);
     });
-    density[i] = sum.density;
-    // Springel and Hernquist 2002, eq. 8.
-    const double f = 1 / (1 - sum.slope / (3 * sum.density)), scale = f / sum.density;
-    response[i] = static_cast<float>(f);
-    divergence[i] = static_cast<float>(divergence_sum * scale);
-    const GasFlow flow{divergence_sum * scale + 3 * hubble, norm(curl) * scale};
-    balsara[i] = static_cast<float>(flow.balsara(gas.sound_speed(energy[i]), H));
+    store(i, H, sum);
   }
 };
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "base/host_device.hpp"
@@ -25,7 +24,7 @@ struct FindRates {
   GROVE_HOST_DEVICE bool is_target(std::uint32_t i) const { return is_wanted[i] != 0; }
   GROVE_HOST_DEVICE Sum start(std::uint32_t i) const { return {{}, sources[i]}; }
   GROVE_HOST_DEVICE void particle(Sum& sum, const NeighbourPair& pair) const {
-    add_pair(sum.rates, gas, sum.own, sources[pair.source], pair.d, std::sqrt(pair.r2), hubble);
+    add_pair(sum.rates, gas, sum.own, sources[pair.source], pair.d, Distance::of(pair.r2), hubble);
   }
   GROVE_HOST_DEVICE void finish(std::uint32_t i, const Sum& sum) const { rates[i] = sum.rates; }
 };

@@ -35,4 +35,20 @@ GROVE_HOST_DEVICE inline double squared_length(const Vec3d& d) {
   return std::fma(d.z, d.z, std::fma(d.y, d.y, d.x * d.x));
 }
 
+/// A distance and its inverse, which is 0 for 0.
+struct Distance {
+  double r, per_r;
+
+  /// r2: the square. On GPUs one root gives both, to a few units in the last place.
+  GROVE_HOST_DEVICE static Distance of(double r2) {
+#if defined(__CUDA_ARCH__)
+    const double per_r = r2 > 0 ? rsqrt(r2) : 0;
+    return {r2 * per_r, per_r};
+#else
+    const double r = std::sqrt(r2);
+    return {r, r > 0 ? 1 / r : 0};
+#endif
+  }
+};
+
 }  // namespace grove

@@ -23,10 +23,9 @@ struct KernelValue {
   double value, slope;
 };
 
-/// At r >= 0, for H > 0; length units of the run.
-GROVE_HOST_DEVICE inline KernelValue kernel_at(SmoothingKernel kernel, double r, double H) {
-  if (!(r < H)) return {0, 0};
-  const double per_h = 1 / H, q = r * per_h, per_volume = per_h * per_h * per_h, rest = 1 - q;
+/// At 0 <= r < H. per_h: 1 / H; length units of the run.
+GROVE_HOST_DEVICE inline KernelValue kernel_within(SmoothingKernel kernel, double r, double per_h) {
+  const double q = r * per_h, per_volume = per_h * per_h * per_h, rest = 1 - q;
   if (kernel == SmoothingKernel::wendland_c2) {
     const double norm = 21 / (2 * std::numbers::pi) * per_volume, cube = rest * rest * rest;
     return {norm * cube * rest * (1 + 4 * q), -20 * norm * per_h * q * cube};
@@ -34,6 +33,11 @@ GROVE_HOST_DEVICE inline KernelValue kernel_at(SmoothingKernel kernel, double r,
   const double norm = 8 / std::numbers::pi * per_volume;
   if (q < 0.5) return {norm * (1 + 6 * q * q * (q - 1)), norm * per_h * q * (18 * q - 12)};
   return {2 * norm * rest * rest * rest, -6 * norm * per_h * rest * rest};
+}
+
+/// At r >= 0, for H > 0.
+GROVE_HOST_DEVICE inline KernelValue kernel_at(SmoothingKernel kernel, double r, double H) {
+  return r < H ? kernel_within(kernel, r, 1 / H) : KernelValue{0, 0};
 }
 
 /// dW/dH at the same place times -H, as W is H^-3 times a function of r / H.

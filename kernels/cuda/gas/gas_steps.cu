@@ -1,6 +1,7 @@
 #include "kernels/cuda/gas/gas_steps.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/device.hpp"
@@ -22,6 +23,39 @@ template <class Body>
 void loop(std::size_t count, const char* name, const Body& body) {
   if (count == 0) return;
   gas_loop<<<blocks_for(count), threads>>>(count, body);
+  launched(name);
+}
+
+/// Stores the records that the threads of a warp have for items one after the other: the lanes write words
+/// that are beside each other.
+template <class T>
+__device__ void store_together(T* records, const T& own, std::size_t item, std::size_t count) {
+  constexpr unsigned words = sizeof(T) / sizeof(std::uint64_t);
+  static_assert(sizeof(T) == words * sizeof(std::uint64_t));
+  __shared__ std::uint64_t of_block[threads * words];
+  const unsigned lane = threadIdx.x % 32;
+  std::uint64_t* const of_warp = of_block + (threadIdx.x - lane) * words;
+  std::memcpy(of_warp + lane * words, &own, sizeof(T));
+  __syncwarp();
+  auto* const to = reinterpret_cast<std::uint64_t*>(records);
+  const std::size_t begin = (item - lane) * words, end = count * words;
+  for (unsigned w = lane; w < 32 * words; w += 32)
+    if (begin + w < end) to[begin + w] = of_warp[w];
+}
+
+/// The body returns the record of an item.
+template <class T, class Body>
+__global__ void __launch_bounds__(threads) recording_loop(std::size_t count, const Body body, T* records) {
+  const std::size_t i = std::size_t{blockIdx.x} * threads + threadIdx.x;
+  T own{};
+  if (i < count) own = body(i);
+  store_together(records, own, i, count);
+}
+
+template <class T, class Body>
+void record(std::size_t count, const char* name, const Body& body, T* records) {
+  if (count == 0) return;
+  recording_loop<<<blocks_for(count), threads>>>(count, body, records);
   launched(name);
 }
 
@@ -48,13 +82,10 @@ Count counted(std::size_t count, const char* name, const Body& body) {
 struct PredictGas {
   GasFields fields;
   GasMoment now;
-  Vec3d* velocity;
   double* energy;
-  FlowSource* sources;
-  __device__ void operator()(std::size_t i) const {
-    velocity[i] = fields.present_velocity(i, now.since_middle);
+  __device__ FlowSource operator()(std::size_t i) const {
     energy[i] = fields.present_energy(i, now);
-    sources[i] = {velocity[i], fields.mass[i]};
+    return {fields.present_velocity(i, now.since_middle), fields.mass[i]};
   }
 };
 
@@ -110,11 +141,10 @@ struct FindSources {
   GasFields fields;
   GasParameters gas;
   GasSpace space;
-  const Vec3d* velocity;
+  const FlowSource* flow;
   const double* energy;
-  GasSource* sources;
-  __device__ void operator()(std::size_t i) const {
-    sources[i] = fields.source(gas, space, i, velocity[i], energy[i]);
+  __device__ GasSource operator()(std::size_t i) const {
+    return fields.source(gas, space, i, flow[i].velocity, energy[i]);
   }
 };
 
@@ -199,10 +229,8 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-void predict_gas(const GasParticles& particles, const GasMoment& now, Vec3d* velocity, double* energy,
-                 FlowSource* sources) {
-  loop(particles.count, "Grove::cuda::predict_gas",
-       PredictGas{particles.fields, now, velocity, energy, sources});
+void predict_gas(const GasParticles& particles, const GasMoment& now, double* energy, FlowSource* flow) {
+  record(particles.count, "Grove::cuda::predict_gas", PredictGas{particles.fields, now, energy}, flow);
 }
 
 Count want_active(const GasParticles& particles, int first_active, std::uint8_t* is_wanted) {
@@ -240,9 +268,9 @@ std::optional<std::size_t> first_beyond(const double* reach, std::size_t count, 
 }
 
 void find_sources(const GasParticles& particles, const GasParameters& gas, const GasSpace& space,
-                  const Vec3d* velocity, const double* energy, GasSource* sources) {
-  loop(particles.count, "Grove::cuda::find_sources",
-       FindSources{particles.fields, gas, space, velocity, energy, sources});
+                  const FlowSource* flow, const double* energy, GasSource* sources) {
+  record(particles.count, "Grove::cuda::find_sources",
+         FindSources{particles.fields, gas, space, flow, energy}, sources);
 }
 
 Count take_rates(const GasParticles& particles, const GasParameters& gas, const GasSpace& space,

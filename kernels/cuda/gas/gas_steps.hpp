@@ -19,9 +19,8 @@ struct GasParticles {
   std::size_t count;
 };
 
-/// velocity, energy (out): of the present, as GasFields has them; sources (out): of the flow.
-void predict_gas(const GasParticles& particles, const GasMoment& now, Vec3d* velocity, double* energy,
-                 FlowSource* sources);
+/// energy, flow (out): energies and velocities of the present, as GasFields has them.
+void predict_gas(const GasParticles& particles, const GasMoment& now, double* energy, FlowSource* flow);
 
 /// is_wanted (out): 1 of active gas, else 0. Returns how many.
 Count want_active(const GasParticles& particles, int first_active, std::uint8_t* is_wanted);
@@ -43,9 +42,9 @@ void symmetric_reach(const GasParticles& particles, double* reach);
 /// The first particle whose reach is not below `most`. reach: [count]
 std::optional<std::size_t> first_beyond(const double* reach, std::size_t count, double most);
 
-/// How others see the particles; their pressures.
+/// How others see the particles; their pressures. energy, flow: predict_gas().
 void find_sources(const GasParticles& particles, const GasParameters& gas, const GasSpace& space,
-                  const Vec3d* velocity, const double* energy, GasSource* sources);
+                  const FlowSource* flow, const double* energy, GasSource* sources);
 
 /// GasFields::take() of those that are wanted. Returns how many are not finite.
 Count take_rates(const GasParticles& particles, const GasParameters& gas, const GasSpace& space,

@@ -21,7 +21,7 @@ cuda::GasParticles DeviceGas::gas() const {
 
 Count DeviceGas::evaluate(const Domain& domain, int first_active, const GasMoment& now) {
   const Present present(particles_.size(), now.space);
-  cuda::predict_gas(gas(), now, present.velocity.data(), present.energy.data(), present.flow.data());
+  cuda::predict_gas(gas(), now, present.energy.data(), present.flow.data());
   DeviceNeighbours neighbours(comm_, exchange_, domain, forest_, images_);
   find_densities(domain, first_active, present, neighbours);
   const Count not_finite = find_rates(first_active, present, neighbours);
@@ -72,7 +72,7 @@ Count DeviceGas::find_rates(int first_active, const Present& present, DeviceNeig
   const std::size_t count = particles_.size();
   const cuda::GasParticles own = gas();
   const cuda::DeviceArray<GasSource> of_own(count);
-  cuda::find_sources(own, parameters(), present.space, present.velocity.data(), present.energy.data(),
+  cuda::find_sources(own, parameters(), present.space, present.flow.data(), present.energy.data(),
                      of_own.data());
   const cuda::DeviceArray<double> reach(count);
   find_reach(reach.data());

@@ -32,9 +32,7 @@ class DeviceGas : public Gas {
  private:
   /// Own particles at the present time.
   struct Present {
-    Present(std::size_t count, const GasSpace& there)
-        : velocity(count), energy(count), flow(count), space(there) {}
-    cuda::DeviceArray<Vec3d> velocity;
+    Present(std::size_t count, const GasSpace& there) : energy(count), flow(count), space(there) {}
     cuda::DeviceArray<double> energy;
     cuda::DeviceArray<FlowSource> flow;
     GasSpace space;

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/device/warp.cuh"
+#include "kernels/math/neighbour_box.hpp"
+#include "kernels/math/neighbour_tree.hpp"
+
+/// A warp finds what may be a neighbour of the targets of a group.
+namespace grove::cuda {
+
+/// Up to 32 particles, one after the other. Bit i of near: first + i may be a neighbour of a target.
+struct CandidateRun {
+  std::uint32_t first, near;
+
+  __device__ std::uint32_t count() const { return static_cast<std::uint32_t>(__popc(near)); }
+  /// Those before first + i.
+  __device__ std::uint32_t before(std::uint32_t i) const {
+    return static_cast<std::uint32_t>(__popc(near & ((1U << i) - 1)));
+  }
+  __device__ bool has(std::uint32_t i) const { return (near >> i & 1) != 0; }
+};
+
+/// Goes along the ropes of the tree and gathers what is in reach of a box, in the order of the tree. The
+/// lanes look at 32 nodes at a time, which come one after the other in the order of a search; nodes of at
+/// most 32 particles are then taken as a whole, and each lane looks at one of these.
+class NeighbourGathering {
+ public:
+  static constexpr std::uint32_t most_runs = 96;  ///< that are gathered at once
+
+  /// box: kept by the caller, as the tree is.
+  __device__ NeighbourGathering(const NeighbourTree& tree, const NeighbourTarget& box)
+      : tree_(tree), box_(box) {}
+
+  __device__ bool is_done() const { return next_ >= tree_.node_count; }
+  __device__ void restart() { next_ = 0; }
+
+  /// runs (out, shared): [most_runs]; nodes (shared): [32], scratch. Returns how many there are.
+  template <bool is_symmetric>
+  __device__ std::uint32_t fill(NeighbourNode* nodes, CandidateRun* runs) {
+    std::uint32_t filled = 0;
+    while (!is_done()) {
+      const Window window = look(nodes);
+      while (next_ < window.end) {
+        const std::uint32_t k = next_ - window.begin;
+        const NeighbourNode& node = nodes[k];
+        if ((window.taken >> k & 1) != 0) {
+          for (; within_ < node.count; within_ += 32) {
+            if (filled == most_runs) return filled;
+            const CandidateRun run = take<is_symmetric>(node.first + within_, node.count - within_);
+            if (run.near == 0) continue;
+            if (lane_index() == 0) runs[filled] = run;
+            ++filled;
+          }
+          within_ = 0;
+        }
+        next_ = (window.opened >> k & 1) != 0 ? next_ + 1 : node.next;
+      }
+    }
+    return filled;
+  }
+
+ private:
+  /// Nodes; bits by node.
+  struct Window {
+    std::uint32_t begin, end;
+    unsigned taken, opened;
+  };
+
+  /// nodes (out): those of the window. Lanes copy words that are beside each other: nodes of their own would
+  /// be in as many lines of the cache for each of their members.
+  __device__ Window look(NeighbourNode* nodes) const {
+    constexpr std::uint32_t words_of_node = sizeof(NeighbourNode) / sizeof(std::uint64_t);
+    static_assert(sizeof(NeighbourNode) % sizeof(std::uint64_t) == 0);
+    Window window{next_, min(next_ + 32, tree_.node_count), 0, 0};
+    const auto lane = static_cast<std::uint32_t>(lane_index());
+    const auto* const from = reinterpret_cast<const std::uint64_t*>(tree_.nodes + window.begin);
+    const std::uint32_t words = (window.end - window.begin) * words_of_node;
+    std::uint64_t copied[words_of_node] = {};
+#pragma unroll
+    for (std::uint32_t w = 0; w < words_of_node; ++w)
+      if (32 * w + lane < words) copied[w] = from[32 * w + lane];
+    __syncwarp();
+#pragma unroll
+    for (std::uint32_t w = 0; w < words_of_node; ++w)
+      reinterpret_cast<std::uint64_t*>(nodes)[32 * w + lane] = copied[w];
+    __syncwarp();
+    bool is_near = false, is_whole = false;
+    if (window.begin + lane < window.end) {
+      const NeighbourNode& node = nodes[lane];
+      is_near = is_in_reach(node, box_, tree_.nearest);
+      is_whole = node.is_bucket(window.begin + lane) || (node.count > 0 && node.count <= 32);
+    }
+    window.taken = __ballot_sync(~0U, is_near && is_whole);
+    window.opened = __ballot_sync(~0U, is_near && !is_whole);
+    return window;
+  }
+
+  /// Those of up to 32 particles that are in reach.
+  template <bool is_symmetric>
+  __device__ CandidateRun take(std::uint32_t first, std::uint32_t count) const {
+    const auto lane = static_cast<std::uint32_t>(lane_index());
+    bool is_near = false;
+    if (lane < count) {
+      const std::uint32_t j = first + lane;
+      const double reach = tree_.reach[j];
+      const NeighbourNode particle{tree_.position[j], {0, 0, 0}, is_symmetric ? reach : 0, 0, j, 1};
+      is_near = reach >= 0 && is_in_reach(particle, box_, tree_.nearest);
+    }
+    return {first, __ballot_sync(~0U, is_near)};
+  }
+
+  const NeighbourTree& tree_;
+  const NeighbourTarget& box_;
+  std::uint32_t next_ = 0;    ///< node
+  std::uint32_t within_ = 0;  ///< particles of it that have been looked at
+};
+
+}  // namespace grove::cuda
