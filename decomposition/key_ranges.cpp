@@ -22,30 +22,56 @@ void add_cover(const GeometricCell& cell, const Stretch& stretch, std::vector<Ge
   for (const bool right : {false, true}) add_cover(cell.half(right), stretch, cover);
 }
 
-/// Calls visit(cell, where it begins) for those that are whole or have no children, below one of a domain.
-template <class Visit>
-void visit_whole_cells(const Domain& domain, std::int32_t index, const IntegerPosition& begin,
-                       const Visit& visit) {
+/// Adds the parts of a geometric cell that holds a cell of the domain. Halves that hold nothing of it are
+/// parts: else the next one would reach over more than a geometric cell.
+void add_parts(const Domain& domain, std::int32_t index, GeometricCell region,
+               std::vector<IntegerPosition>& parts) {
   const Cell& cell = domain.cells[static_cast<std::size_t>(index)];
-  if (cell.is_leaf() || cell.is_whole(domain.domain_cell)) return visit(cell, begin);
-  visit_whole_cells(domain, cell.child, begin, visit);
-  visit_whole_cells(domain, cell.child + 1, right_half(cell.low, cell.high), visit);
+  if (cell.is_leaf() || cell.is_whole(domain.domain_cell)) {
+    parts.push_back(region.low);
+    return;
+  }
+  std::vector<IntegerPosition> behind;
+  for (;;) {
+    const GeometricCell left = region.half(false), right = region.half(true);
+    const bool is_left = comes_before(cell.high, right.low), is_right = !comes_before(cell.low, right.low);
+    if (is_left) {
+      behind.push_back(right.low);
+      region = left;
+    } else if (is_right) {
+      parts.push_back(left.low);
+      region = right;
+    } else {
+      add_parts(domain, cell.child, left, parts);
+      add_parts(domain, cell.child + 1, right, parts);
+      break;
+    }
+  }
+  parts.insert(parts.end(), behind.rbegin(), behind.rend());
 }
 
 }  // namespace
 
-KeyRanges::KeyRanges(const Domain& domain, std::span<const std::int32_t> first_leaf) {
-  visit_whole_cells(domain, 0, {0, 0, 0}, [&](const Cell& cell, const IntegerPosition& begin) {
-    const int owner = owner_of(cell.first_leaf, first_leaf);
-    if (parts_.empty() || parts_.back().rank != owner) parts_.push_back({begin, owner});
-  });
+std::vector<IntegerPosition> geometric_parts(const Domain& domain) {
+  std::vector<IntegerPosition> parts;
+  add_parts(domain, 0, {}, parts);
+  return parts;
 }
 
-std::vector<IntegerPosition> begins_of_whole_cells(const Domain& domain) {
-  std::vector<IntegerPosition> begins;
-  visit_whole_cells(domain, 0, {0, 0, 0},
-                    [&](const Cell&, const IntegerPosition& begin) { begins.push_back(begin); });
-  return begins;
+KeyRanges::KeyRanges(const Domain& domain, std::span<const std::int32_t> first_leaf) {
+  add(domain, first_leaf, 0, {0, 0, 0});
+}
+
+void KeyRanges::add(const Domain& domain, std::span<const std::int32_t> first_leaf, std::int32_t index,
+                    const IntegerPosition& begin) {
+  const Cell& cell = domain.cells[static_cast<std::size_t>(index)];
+  if (!cell.is_leaf() && !cell.is_whole(domain.domain_cell)) {
+    add(domain, first_leaf, cell.child, begin);
+    add(domain, first_leaf, cell.child + 1, right_half(cell.low, cell.high));
+    return;
+  }
+  const int owner = owner_of(cell.first_leaf, first_leaf);
+  if (parts_.empty() || parts_.back().rank != owner) parts_.push_back({begin, owner});
 }
 
 std::vector<GeometricCell> KeyRanges::cover(int rank) const {

@@ -37,12 +37,17 @@ class KeyRanges {
   std::vector<GeometricCell> cover(int rank) const;
 
  private:
+  void add(const Domain& domain, std::span<const std::int32_t> first_leaf, std::int32_t index,
+           const IntegerPosition& begin);
+
   std::vector<Part> parts_;
 };
 
-/// Where the whole cells of a domain under CutRule::domains begin (Cell::is_whole()), and those of other
-/// ranks below which nothing is known, in Morton's order, the first one at 0. Cost: O(cells).
-std::vector<IntegerPosition> begins_of_whole_cells(const Domain& domain);
+/// The root cube as geometric cells, one after the other in Morton's order, the first one at 0; returns where
+/// each begins. Of a domain under CutRule::domains each whole cell (Cell::is_whole()), and each of other
+/// ranks below which nothing is known, lies in one of them, two never in the same. The others hold nothing.
+/// Cost: O(cells), and a step for each halving.
+std::vector<IntegerPosition> geometric_parts(const Domain& domain);
 
 /// Finds where particles belong: to one of the own cells of a cover, or to another rank.
 class PlaceFinder {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 
 #include "kernels/math/cell_questions.hpp"
 
@@ -52,6 +53,7 @@ class TopBuilder {
                              segment + static_cast<std::ptrdiff_t>(end),
                              [&](const Segment& s) { return s.low[axis] < middle; }) -
         segment);
+    if (half == begin || half == end) throw std::logic_error("segments that are no geometric cells");
     const Cell left = cell_of(begin, half, cell.first), right = cell_of(half, end, cell.first + left.count);
     cell.cut = first_of(half, end, axis, right.low[axis]);
     cell.child = static_cast<std::int32_t>(top_.cells.size());

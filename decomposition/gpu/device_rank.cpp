@@ -216,14 +216,16 @@ std::vector<std::vector<Cell>> DeviceRank::cut_roots(const CutScheme& scheme,
       segments_ = sort_and_describe(roots, begins, records_, spare_, ids());
   if (segments_.empty()) return cut(roots);
   const RootTops tops(scheme, roots, segments_);
+  depth += tops.least_levels();
   return tops.join(cut(tops.parts()));
 }
 
-/// Where domain cells began in the decomposition before, in Morton's order; nothing: that is of no use now.
+/// Where the parts of the cube begin that held a domain cell each in the decomposition before; nothing: that
+/// is of no use now.
 std::vector<IntegerPosition> DeviceRank::known_domain_cells() const {
   const bool are_there = parameters_.rule == CutRule::domains && previous_.domain_cell > 0 &&
                          !previous_.cells.empty() && previous_.box == box_;
-  return are_there ? begins_of_whole_cells(previous_) : std::vector<IntegerPosition>{};
+  return are_there ? geometric_parts(previous_) : std::vector<IntegerPosition>{};
 }
 
 /// Cuts by weights: as if the rank were alone in a decomposition of this cell.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "decomposition/join_cells.hpp"
@@ -23,6 +24,21 @@ std::vector<cuda::Segment> pieces_of(std::span<const cuda::SubtreeRoot> roots,
     }
   }
   return pieces;
+}
+
+/// Of a cell without children. Cells: the root first, children behind their parents.
+std::size_t least_depth(std::span<const Cell> cells) {
+  std::vector<std::size_t> depth(cells.size(), 0);
+  std::size_t least = cells.size();
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (cells[c].is_leaf()) {
+      least = std::min(least, depth[c]);
+      continue;
+    }
+    const auto child = static_cast<std::size_t>(cells[c].child);
+    depth[child] = depth[child + 1] = depth[c] + 1;
+  }
+  return least;
 }
 
 }  // namespace
@@ -57,10 +73,14 @@ std::vector<Segment> sort_and_describe(std::span<const cuda::SubtreeRoot> roots,
 
 RootTops::RootTops(const CutScheme& scheme, std::span<const cuda::SubtreeRoot> roots,
                    std::span<const Segment> segments) {
+  std::size_t least = ~std::size_t{0};
   auto next = segments.begin();
   for (const cuda::SubtreeRoot& root : roots) {
     const auto first = next;
-    for (Count rest = root.cell.count; rest > 0; ++next) rest -= next->count;
+    for (Count rest = root.cell.count; rest > 0; ++next) {
+      if (next == segments.end()) throw std::logic_error("segments of fewer records than there are");
+      rest -= next->count;
+    }
     TopOfSegments top = top_of({first, next}, scheme, 0);
     for (std::size_t i = 0; i < top.frontier.size(); ++i) {
       cuda::SubtreeRoot part{top.cells[static_cast<std::size_t>(top.frontier.cell(i))], root.first};
@@ -68,9 +88,11 @@ RootTops::RootTops(const CutScheme& scheme, std::span<const cuda::SubtreeRoot> r
       part.cell.first += root.cell.first;
       parts_.push_back(part);
     }
+    least = std::min(least, least_depth(top.cells));
     for (Cell& cell : top.cells) cell.first += root.cell.first;
     tops_.push_back({std::move(top.cells), top.frontier.uncut(), top.frontier.size()});
   }
+  least_levels_ = roots.empty() ? 0 : least;
 }
 
 std::vector<std::vector<Cell>> RootTops::join(std::span<const std::vector<Cell>> subtrees) const {

@@ -19,8 +19,8 @@ std::vector<Segment> describe(const cuda::DeviceRecords& records, const Particle
 
 /// Sorts the records of some cells by parts of the cube and describes what of each cell is in one part.
 ///
-/// roots: geometric cells, one after the other in Morton's order, with all records. begins: of the parts, in
-/// that order, the first one at 0. records, spare (in/out): as for cuda::sort_by_part(). Cost: that of
+/// roots: geometric cells, one after the other in Morton's order, with all records. begins: of the parts,
+/// geometric cells (geometric_parts()). records, spare (in/out): as for cuda::sort_by_part(). Cost: that of
 /// sort_by_part() and describe().
 std::vector<Segment> sort_and_describe(std::span<const cuda::SubtreeRoot> roots,
                                        std::span<const IntegerPosition> begins, cuda::DeviceRecords& records,
@@ -32,13 +32,16 @@ std::vector<Segment> sort_and_describe(std::span<const cuda::SubtreeRoot> roots,
 /// of before that have become too large are left to be halved further.
 class RootTops {
  public:
-  /// roots: with their records, one after the other. segments: of these, geometric cells in each. Cost: O(S)
+  /// roots: with their records, one after the other. segments: of these, in that order, each
+  /// of the records in a geometric cell. Cost: O(S)
   /// for each level, for S segments.
   RootTops(const CutScheme& scheme, std::span<const cuda::SubtreeRoot> roots,
            std::span<const Segment> segments);
 
   /// The cells that are to be cut to leaves, with all records of the roots.
   std::span<const cuda::SubtreeRoot> parts() const { return parts_; }
+  /// Levels above those of the parts that have fewest, counted from their root.
+  std::size_t least_levels() const { return least_levels_; }
   /// Given the subtrees of the parts: those of the roots, each with its root first and children counted from
   /// it.
   std::vector<std::vector<Cell>> join(std::span<const std::vector<Cell>> subtrees) const;
@@ -51,6 +54,7 @@ class RootTops {
   };
   std::vector<Top> tops_;  ///< of each root
   std::vector<cuda::SubtreeRoot> parts_;
+  std::size_t least_levels_ = 0;
 };
 
 }  // namespace grove

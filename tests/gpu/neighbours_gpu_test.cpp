@@ -34,8 +34,8 @@ Vec3d place_in(Cloud cloud, std::uint64_t i) {
         for (int axis = 0; axis < 3; ++axis) p[axis] -= std::floor(p[axis]);
         return p;
       }
-    case Cloud::coincident:  // 400 in each place, which is more than a batch holds
-      return test::place(test::Shape::uniform, i / 400);
+    case Cloud::coincident:  // 3600 in one place, more than a warp gathers at once, and 400 in others
+      return test::place(test::Shape::uniform, i < 3600 ? 0 : i / 400);
     case Cloud::lattice:  // separations are equal to radii, or nearly
       return 0.05 * Vec3d{static_cast<double>(i % 20), static_cast<double>(i / 20 % 20),
                           static_cast<double>(i / 400 % 20)};

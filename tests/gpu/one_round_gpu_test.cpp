@@ -77,6 +77,15 @@ TEST_F(OneRoundOnGpus, make_the_trees_of_the_host) {
          {.rule = CutRule::domains, .leaf_size = 64, .domain_cell = domain_cell});
 }
 
+/// Parts that held domain cells before reach over empty space, into which particles go then.
+TEST_F(OneRoundOnGpus, make_them_of_clusters_that_grow) {
+  for (const Count domain_cell : {64, 500})
+    go({Motion::into_two_clusters, Motion::none, Motion::grow_clusters, Motion::grow_clusters, Motion::small,
+        Motion::back},
+       Shape::uniform, 20000, domain_cell == 64,
+       {.rule = CutRule::domains, .leaf_size = 64, .domain_cell = domain_cell});
+}
+
 TEST_F(OneRoundOnGpus, make_them_of_particles_in_one_place) {
   for (const Shape shape : {Shape::cusp, Shape::lattice, Shape::equal})
     go({Motion::none}, shape, 6000, true, {.rule = CutRule::domains, .leaf_size = 64, .domain_cell = 300});

@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "decomposition/check.hpp"
 #include "decomposition/decompose.hpp"
 #include "decomposition/key_ranges.hpp"
 #include "decomposition/known_cells.hpp"
+#include "decomposition/segments.hpp"
 #include "decomposition/whole_cells.hpp"
 #include "support/particle_motions.hpp"
 #include "support/whole_particles.hpp"
@@ -108,6 +112,65 @@ TEST_F(OneRound, makes_it_of_clumps_and_of_particles_in_one_place) {
     start(shape, 5000, true, p);
     go(Motion::none, 0, p);
     EXPECT_TRUE(was_one_round());
+  }
+}
+
+TEST_F(OneRound, makes_it_of_clusters_that_grow) {
+  const DecompositionParameters p = domains(16, 100);
+  start(Shape::uniform, 5000, true, p);
+  int round = 0;
+  for (const Motion motion : {Motion::into_two_clusters, Motion::grow_clusters, Motion::grow_clusters}) {
+    go(motion, ++round, p);
+    EXPECT_TRUE(was_one_round());
+  }
+}
+
+/// The segments of particles in the parts of a domain.
+std::vector<Segment> segments_of(const Particles& particles, const Domain& before) {
+  const std::vector<IntegerPosition> parts = geometric_parts(before);
+  std::vector<std::optional<Segment>> found(parts.size());
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    const IntegerPosition place = before.box.coordinates(particles.position[i]);
+    const ParticleId id = particles.id[i];
+    const Segment own{place, place, 1, 1, {id, id, id}, 0};
+    auto& segment = found[part_of(parts.data(), parts.size(), place)];
+    segment = segment ? joined(std::vector{*segment, own}) : own;
+  }
+  std::vector<Segment> segments;
+  for (const auto& segment : found)
+    if (segment) segments.push_back(*segment);
+  return segments;
+}
+
+/// Particles go where no domain cell was, and the tree above domain cells still follows from how many are now
+/// in the geometric cells of before.
+TEST_F(OneRound, follows_above_domain_cells_from_geometric_parts_of_before) {
+  for (const Shape shape : {Shape::uniform, Shape::cusp}) {
+    const DecompositionParameters p = domains(16, 100);
+    start(shape, 5000, false, p);
+    int round = 0;
+    for (const Motion motion : {Motion::small, Motion::into_two_clusters, Motion::none, Motion::grow_clusters,
+                                Motion::grow_clusters, Motion::back}) {
+      SCOPED_TRACE(round);
+      const Domain before = domain_alone_;
+      go(motion, ++round, p);
+      ASSERT_EQ(before.box, domain_alone_.box);
+      const TopOfSegments top = top_of(segments_of(particles_alone_, before),
+                                       {.rule = CutRule::domains, .quantum = 16, .domain_cell = 100}, 0);
+      std::vector<std::pair<std::int32_t, std::int32_t>> pairs{{0, 0}};  // of cells of both
+      while (!pairs.empty()) {
+        const auto [in_top, in_tree] = pairs.back();
+        pairs.pop_back();
+        const Cell &found = top.cells[static_cast<std::size_t>(in_top)],
+                   &cell = domain_alone_.cells[static_cast<std::size_t>(in_tree)];
+        EXPECT_EQ(found.count, cell.count);
+        EXPECT_EQ(found.low, cell.low);
+        EXPECT_EQ(found.high, cell.high);
+        if (found.is_leaf()) continue;
+        ASSERT_EQ(found.cut, cell.cut);
+        for (const int side : {0, 1}) pairs.push_back({found.child + side, cell.child + side});
+      }
+    }
   }
 }
 

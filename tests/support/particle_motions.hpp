@@ -18,7 +18,19 @@ inline DecompositionParameters domains(Count leaf_size, Count domain_cell) {
 }
 
 /// Motions of particles between two decompositions. All stay in the first cube.
-enum class Motion { none, small, swap_axes, into_a_corner, most_into_a_corner, back };
+enum class Motion {
+  none,
+  small,
+  swap_axes,
+  into_a_corner,
+  most_into_a_corner,
+  back,
+  into_two_clusters,  ///< small ones, which no face of a large cell meets
+  grow_clusters       ///< these
+};
+
+/// The middle of the cluster that a particle is in.
+inline Vec3d cluster_of(ParticleId id) { return id % 2 == 0 ? Vec3d{0.7, 0.8, 0.65} : Vec3d{0.3, 0.3, 0.3}; }
 
 inline void move(Particles& particles, Motion motion, int round) {
   for (std::size_t i = 0; i < particles.size(); ++i) {
@@ -31,6 +43,9 @@ inline void move(Particles& particles, Motion motion, int round) {
     if (motion == Motion::into_a_corner) p = 0.01 * p;
     if (motion == Motion::most_into_a_corner && particles.id[i] % 16 > 0) p = 0.01 * p;
     if (motion == Motion::back) p = u;
+    const Vec3d centre = cluster_of(particles.id[i]);
+    if (motion == Motion::into_two_clusters) p = centre + 0.02 * (p - middle);
+    if (motion == Motion::grow_clusters) p = centre + 1.3 * (p - centre);
   }
 }
 

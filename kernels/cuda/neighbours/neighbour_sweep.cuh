@@ -53,7 +53,8 @@ struct RoughPlaces {
 
   __device__ static RoughPlaces around(const NeighbourTarget& box, const NearestImage& nearest) {
     const double half = max(box.half.x, max(box.half.y, box.half.z)), extent = half + box.reach;
-    if (!(extent > 1e-300)) return {box.centre, half, 0, 1};  // a point: all that is in its reach is near
+    if (!(extent > 1e-300 && extent < 1e300))
+      return {box.centre, half, 0, 1};  // a point, say: all that is in its reach is near
     return {box.centre, half, 1 / extent, 0x1p-20 + 0x1p-50 * nearest.edge / extent};
   }
 
@@ -232,7 +233,7 @@ class NeighbourSweep {
   std::uint32_t next_ = 0;    ///< run that is staged next
   std::uint32_t staged_ = 0;  ///< candidates
   std::uint32_t at_ = 0;      ///< place of the next one in the ring
-  std::uint32_t own_ = 0;     ///< run that the lane is in
+  std::uint32_t own_ = ~0U;   ///< run that the lane is in
   std::uint32_t hits_ = 0;    ///< of this one, those to come
   std::uint32_t begin_ = 0;   ///< place of its first candidate
 };

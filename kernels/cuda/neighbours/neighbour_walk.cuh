@@ -63,23 +63,21 @@ __global__ void __launch_bounds__(32 * walk_warps,
                                   walk_blocks<WalkMemory<is_symmetric, typename Visitor::Kept>>)
     walk_groups(const NeighbourTree tree, const NeighbourGroups groups, const Visitor visitor) {
   __shared__ WalkMemory<is_symmetric, typename Visitor::Kept> memories[walk_warps];
-  const std::uint32_t warp = threadIdx.x / 32;
+  const std::uint32_t warp = threadIdx.x / 32, group = blockIdx.x * walk_warps + warp;
+  if (group >= groups.count) return;
+  const WarpTarget target = target_in(tree, groups, group, visitor);
+  if (!__any_sync(~0U, target.is_target)) return;
   auto& memory = memories[warp];
-  for (std::uint32_t group = blockIdx.x * walk_warps + warp; group < groups.count;
-       group += gridDim.x * walk_warps) {
-    const WarpTarget target = target_in(tree, groups, group, visitor);
-    if (!__any_sync(~0U, target.is_target)) continue;
-    typename Visitor::Sum sum{};
-    if (target.is_target) sum = visitor.start(target.number);
-    memory.surround(target, tree.nearest);
-    NeighbourGathering gathering(tree, memory.box);
-    NeighbourSweep<is_symmetric, Visitor> sweep(tree, memory, target, visitor);
-    while (!gathering.is_done()) {
-      const std::uint32_t runs = gathering.template fill<is_symmetric>(memory.nodes, memory.runs);
-      sweep.go_through(runs, sum);
-    }
-    if (target.is_target) visitor.finish(target.number, sum);
+  typename Visitor::Sum sum{};
+  if (target.is_target) sum = visitor.start(target.number);
+  memory.surround(target, tree.nearest);
+  NeighbourGathering gathering(tree, memory.box);
+  NeighbourSweep<is_symmetric, Visitor> sweep(tree, memory, target, visitor);
+  while (!gathering.is_done()) {
+    const std::uint32_t runs = gathering.template fill<is_symmetric>(memory.nodes, memory.runs);
+    sweep.go_through(runs, sum);
   }
+  if (target.is_target) visitor.finish(target.number, sum);
 }
 
 inline std::uint32_t blocks_of(const NeighbourGroups& groups) {

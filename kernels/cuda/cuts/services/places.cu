@@ -88,18 +88,18 @@ std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
                                 std::uint32_t numbers) {
   const auto count = static_cast<std::uint32_t>(records.size());
   const DeviceArray<IntegerPosition> device_begin(begin);
-  const DeviceArray<std::uint32_t> device_number(number), sorted_order(count);
-  std::uint32_t *const found = spare.columns[0].data(), *const sorted = spare.columns[1].data(),
-                       *const order = spare.columns[2].data();
+  const DeviceArray<std::uint32_t> device_number(number), order(count);
+  cub::DoubleBuffer found(spare.columns[0].data(), spare.columns[1].data()),
+      places(spare.columns[2].data(), order.data());
   if (count > 0) {
     find_parts<<<blocks_for(count), threads>>>(columns_of(records), count, device_begin.data(),
-                                               device_number.data(), begin.size(), found, order);
+                                               device_number.data(), begin.size(), found.Current(),
+                                               places.Current());
     launched("Grove::cuda::find_parts", 20 * std::uint64_t{count});
     const int bits = std::max<int>(std::bit_width(numbers - 1), 1);
     std::size_t bytes = 0;
     const auto sort = [&](void* scratch) {
-      GROVE_CUDA(cub::DeviceRadixSort::SortPairs(scratch, bytes, found, sorted, order, sorted_order.data(),
-                                                 count, 0, bits));
+      GROVE_CUDA(cub::DeviceRadixSort::SortPairs(scratch, bytes, found, places, count, 0, bits));
     };
     sort(nullptr);
     const DeviceArray<std::byte> scratch(bytes);
@@ -107,11 +107,13 @@ std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
     launched("Grove::cuda::sort_by_part", 16 * std::uint64_t{count});
   }
   const DeviceArray<Count> device_beginnings(numbers + 1);
-  find_beginnings<<<blocks_for(std::uint64_t{count} + 1), threads>>>(sorted, count, numbers,
+  find_beginnings<<<blocks_for(std::uint64_t{count} + 1), threads>>>(found.Current(), count, numbers,
                                                                      device_beginnings.data());
   launched("Grove::cuda::find_beginnings", 4 * std::uint64_t{count});
   if (count > 0) {
-    gather_records<<<blocks_for(count), threads>>>(columns_of(records), sorted_order.data(), count,
+    if (places.Current() != order.data())
+      device_copy(order.data(), places.Current(), count * sizeof(std::uint32_t));
+    gather_records<<<blocks_for(count), threads>>>(columns_of(records), order.data(), count,
                                                    columns_of(spare));
     launched("Grove::cuda::gather_records", 36 * std::uint64_t{count});
     std::swap(records, spare);
