@@ -220,8 +220,8 @@ std::vector<std::vector<Cell>> DeviceRank::cut_roots(const CutScheme& scheme,
   return tops.join(cut(tops.parts()));
 }
 
-/// Where the parts of the cube begin that held a domain cell each in the decomposition before; nothing: that
-/// is of no use now.
+/// The parts of the cube that held a domain cell each in the decomposition before, by where they begin;
+/// nothing: that is of no use now.
 std::vector<IntegerPosition> DeviceRank::known_domain_cells() const {
   const bool are_there = parameters_.rule == CutRule::domains && previous_.domain_cell > 0 &&
                          !previous_.cells.empty() && previous_.box == box_;

@@ -26,7 +26,7 @@ std::vector<cuda::Segment> pieces_of(std::span<const cuda::SubtreeRoot> roots,
   return pieces;
 }
 
-/// Of a cell without children. Cells: the root first, children behind their parents.
+/// The least depth of a cell without children. cells: the root first, children behind their parents.
 std::size_t least_depth(std::span<const Cell> cells) {
   std::vector<std::size_t> depth(cells.size(), 0);
   std::size_t least = cells.size();

@@ -27,7 +27,7 @@ std::vector<Segment> sort_and_describe(std::span<const cuda::SubtreeRoot> roots,
                                        cuda::DeviceRecords& spare, const ParticleId* ids);
 
 /// The tops of cells that a rank cuts alone under CutRule::domains, down to domain cells, if records are
-/// sorted by where these were before. Where particles crowd a domain cell is half of half of the root, thirty
+/// sorted by where these were before. In a dense place a domain cell is half of half of the root, thirty
 /// times and more. How many particles the cells of before have now tells these cuts without a search. Cells
 /// of before that have become too large are left to be halved further.
 class RootTops {
