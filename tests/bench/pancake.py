@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A plane wave in a periodic box of matter alone, until it has crossed itself: errors of velocities, and phase space.
 
-    pancake.py GROVE FOLDER [--sites N] [--accuracy WORD] [--softening S] [--step D] [--gpu] [--small]
+    pancake.py GROVE FOLDER [--sites N] [--accuracy WORD] [--delta D] [--softening S] [--step D] [--gpu] [--small]
 
 Sites of a lattice are displaced along x by a growing mode that crosses at a_c = 0.2 (z = 4). Until then each stays on Zel'dovich's solution
 (Zel'dovich 1970, A&A 5, 84), which is exact for a plane wave. Later sheets in one dimension stand in for it, each pulled by as many as
@@ -94,12 +94,13 @@ def run(options, folder):
     begin = folder / "ic.hdf5"
     write_begin(begin, options.sites)
     times = [part * CROSSING for part in options.parts]
+    delta = f", delta: {options.delta:g}" if options.delta else ""
     (folder / "pancake.yml").write_text(
         f"initial_conditions: {{file: {begin}}}\n"
         f"accuracy: {options.accuracy}\n"
         f"cosmology: {{h: {H}, omega_matter: 1, omega_lambda: 0}}\n"
         f"box: {{periodic: true, size: {EDGE / H:.12g} kpc}}\n"
-        f"gravity: {{softening: {options.softening * EDGE / H / options.sites:.6g} kpc}}\n"
+        f"gravity: {{softening: {options.softening * EDGE / H / options.sites:.6g} kpc{delta}}}\n"
         f"time: {{end: a={times[-1]:.10g}, step_ln_a: {options.step}}}\n"
         f"output: {{folder: {folder}/run, render: false, times: [{', '.join(f'a={a:.10g}' for a in times)}]}}\n"
     )
@@ -160,6 +161,7 @@ def main():
     parser.add_argument("folder", help="for the run")
     parser.add_argument("--sites", type=int, default=128, help="particles along an edge")
     parser.add_argument("--accuracy", default="standard", help="fast, standard or high")
+    parser.add_argument("--delta", type=float, help="gravity.delta, in place of that of the accuracy")
     parser.add_argument("--softening", type=float, default=0.3, help="in spacings of the sites")
     parser.add_argument("--step", type=float, default=0.02, help="longest step, in ln a")
     parser.add_argument("--gpu", action="store_true", help="on a GPU; else on the host, one rank")
