@@ -68,6 +68,22 @@ TEST(Verdict, blames_steps_where_forces_are_good) {
   EXPECT_TRUE(holds(text, "time.step")) << text;
 }
 
+TEST(Verdict, names_the_step_that_is_in_use) {
+  Parameters p = parameters();
+  p.time.step_ln_a = 0.3;
+  const std::string text = verdict_on(kept(0.03, 0.001), turning, 1000, p).warnings.at(0);
+  EXPECT_TRUE(holds(text, "time.step_ln_a (now 0.3)")) << text;
+  EXPECT_FALSE(holds(text, "time.step (")) << text;
+}
+
+TEST(Verdict, does_not_judge_the_energy_of_isothermal_gas) {
+  Parameters p = parameters();
+  p.gas.equation_of_state = EquationOfState::isothermal;
+  const Verdict verdict = verdict_on(kept(1.59, 0.001), turning, 1000, p);
+  EXPECT_TRUE(verdict.warnings.empty());
+  EXPECT_TRUE(holds(verdict.lines.at(0), "isothermal")) << verdict.lines.at(0);
+}
+
 TEST(Verdict, blames_forces_where_the_audit_does) {
   const std::string text = verdict_on(kept(0.03, 0.006), turning, 1000, parameters()).warnings.at(0);
   EXPECT_TRUE(holds(text, "gravity.delta (now 0.001)")) << text;

@@ -43,8 +43,9 @@ std::string advice(const Conservation& kept, const Parameters& parameters, Count
                               or_higher(gravity.delta, own.delta_in(parameters.box.periodic), parameters))
                 : fmt::format("gravity.theta (now {})", gravity.theta));
   const TimeParameters& time = parameters.time;
-  const std::string step =
-      fmt::format("shorter time.step (now {})", parameters.shown.text(time.step, dimension::time));
+  const std::string step = time.step_ln_a ? fmt::format("shorter time.step_ln_a (now {})", *time.step_ln_a)
+                                          : fmt::format("shorter time.step (now {})",
+                                                        parameters.shown.text(time.step, dimension::time));
   const char* const forces =
       gravity.is_direct(particles) ? "forces are direct sums" : "the audited forces are good";
   return fmt::format("the steps are to blame, as {}: give a {}", forces,
@@ -72,7 +73,9 @@ Verdict verdict_on(const Conservation& kept, const Turning& turning, Count parti
   verdict.lines.push_back(!has_energy ? "energy: none, as no particle has mass"
                                       : fmt::format("energy: largest |dE/E| {:.2e}, at the end {:.2e}",
                                                     kept.largest_energy, kept.energy));
-  if (kept.largest_energy > too_much)
+  const bool is_kept = parameters.gas.equation_of_state != EquationOfState::isothermal;
+  if (!is_kept) verdict.lines.back() += "; isothermal gas keeps its temperature, not the energy";
+  if (kept.largest_energy > too_much && is_kept)
     verdict.warnings.push_back(
         warning("the energy", kept.largest_energy, advice(kept, parameters, particles, true)));
   if (parameters.potentials.empty() && !parameters.box.periodic && verdict.spin_scale > 0) {
