@@ -22,17 +22,6 @@
 namespace grove {
 namespace {
 
-/// The depth of each cell; the root's is 0. Children lie behind their parents.
-std::vector<std::size_t> depths(std::span<const Cell> cells) {
-  std::vector<std::size_t> depth(cells.size(), 0);
-  for (std::size_t c = 0; c < cells.size(); ++c) {
-    if (cells[c].is_leaf()) continue;
-    const auto child = static_cast<std::size_t>(cells[c].child);
-    depth[child] = depth[child + 1] = depth[c] + 1;
-  }
-  return depth;
-}
-
 /// Sets the weights of a subtree's cells, whose records begin at `first`. weights: device.
 void weigh_cells(std::vector<Cell>& subtree, const cuda::DeviceRecords& records, std::uint64_t first,
                  const std::uint32_t* weights) {
@@ -211,10 +200,11 @@ std::vector<std::vector<Cell>> DeviceRank::cut_roots(const CutScheme& scheme,
   const auto cut = [&](std::span<const cuda::SubtreeRoot> cells) {
     return cuda::cut_to_leaves(scheme, cells, records_, spare_, ids(), &report_.levels, depth);
   };
-  if (segments_.empty())
-    if (const auto begins = known_domain_cells(); !begins.empty())
-      segments_ = sort_and_describe(roots, begins, records_, spare_, ids());
-  if (segments_.empty()) return cut(roots);
+  if (segments_.empty()) {
+    const std::vector<IntegerPosition> begins = known_domain_cells();
+    if (begins.empty()) return cut(roots);
+    segments_ = sort_and_describe(roots, begins, records_, spare_, ids());
+  }
   const RootTops tops(scheme, roots, segments_);
   depth += tops.least_levels();
   return tops.join(cut(tops.parts()));

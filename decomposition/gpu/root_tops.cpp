@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -26,22 +27,17 @@ std::vector<cuda::Segment> pieces_of(std::span<const cuda::SubtreeRoot> roots,
   return pieces;
 }
 
-/// The least depth of a cell without children. cells: the root first, children behind their parents.
-std::size_t least_depth(std::span<const Cell> cells) {
+}  // namespace
+
+std::vector<std::size_t> depths(std::span<const Cell> cells) {
   std::vector<std::size_t> depth(cells.size(), 0);
-  std::size_t least = cells.size();
   for (std::size_t c = 0; c < cells.size(); ++c) {
-    if (cells[c].is_leaf()) {
-      least = std::min(least, depth[c]);
-      continue;
-    }
+    if (cells[c].is_leaf()) continue;
     const auto child = static_cast<std::size_t>(cells[c].child);
     depth[child] = depth[child + 1] = depth[c] + 1;
   }
-  return least;
+  return depth;
 }
-
-}  // namespace
 
 std::vector<Segment> describe(const cuda::DeviceRecords& records, const ParticleId* ids,
                               const std::uint32_t* weights, std::span<const cuda::Segment> segments,
@@ -73,7 +69,7 @@ std::vector<Segment> sort_and_describe(std::span<const cuda::SubtreeRoot> roots,
 
 RootTops::RootTops(const CutScheme& scheme, std::span<const cuda::SubtreeRoot> roots,
                    std::span<const Segment> segments) {
-  std::size_t least = ~std::size_t{0};
+  std::optional<std::size_t> least;
   auto next = segments.begin();
   for (const cuda::SubtreeRoot& root : roots) {
     const auto first = next;
@@ -82,17 +78,19 @@ RootTops::RootTops(const CutScheme& scheme, std::span<const cuda::SubtreeRoot> r
       rest -= next->count;
     }
     TopOfSegments top = top_of({first, next}, scheme, 0);
+    const std::vector<std::size_t> depth = depths(top.cells);
     for (std::size_t i = 0; i < top.frontier.size(); ++i) {
-      cuda::SubtreeRoot part{top.cells[static_cast<std::size_t>(top.frontier.cell(i))], root.first};
+      const auto index = static_cast<std::size_t>(top.frontier.cell(i));
+      least = std::min(depth[index], least.value_or(depth[index]));
+      cuda::SubtreeRoot part{top.cells[index], root.first};
       part.first += static_cast<std::uint64_t>(part.cell.first);
       part.cell.first += root.cell.first;
       parts_.push_back(part);
     }
-    least = std::min(least, least_depth(top.cells));
     for (Cell& cell : top.cells) cell.first += root.cell.first;
     tops_.push_back({std::move(top.cells), top.frontier.uncut(), top.frontier.size()});
   }
-  least_levels_ = roots.empty() ? 0 : least;
+  least_levels_ = least.value_or(0);
 }
 
 std::vector<std::vector<Cell>> RootTops::join(std::span<const std::vector<Cell>> subtrees) const {

@@ -11,6 +11,9 @@
 
 namespace grove {
 
+/// The depth of each cell; the root's is 0. Children lie behind their parents.
+std::vector<std::size_t> depths(std::span<const Cell> cells);
+
 /// Describes segments of a rank's records, none of them empty. ids, weights (optional): device, by record
 /// index. Cost: two passes, three with weights.
 std::vector<Segment> describe(const cuda::DeviceRecords& records, const ParticleId* ids,

@@ -264,7 +264,8 @@ Verdict RunReports::verdict(PhaseTimers& timers) {
   const Totals now = run_.backend.totals(run_.domain);
   run_.backend.show(nullptr,
                     [&](const Particles& particles) { turning = turning_of(run_.comm, particles, now); });
-  return verdict_on(state_.conservation, turning, run_.forces.particles, run_.parameters);
+  return verdict_on(state_.conservation, turning, run_.forces.particles, run_.parameters,
+                    run_.backend.gas() != nullptr);
 }
 
 void RunReports::keep() const {

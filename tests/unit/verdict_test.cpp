@@ -79,9 +79,12 @@ TEST(Verdict, names_the_step_that_is_in_use) {
 TEST(Verdict, does_not_judge_the_energy_of_isothermal_gas) {
   Parameters p = parameters();
   p.gas.equation_of_state = EquationOfState::isothermal;
-  const Verdict verdict = verdict_on(kept(1.59, 0.001), turning, 1000, p);
+  const Verdict verdict = verdict_on(kept(1.59, 0.001), turning, 1000, p, true),
+                without_gas = verdict_on(kept(1.59, 0.001), turning, 1000, p, false);
   EXPECT_TRUE(verdict.warnings.empty());
   EXPECT_TRUE(holds(verdict.lines.at(0), "isothermal")) << verdict.lines.at(0);
+  EXPECT_EQ(without_gas.warnings.size(), 1u);
+  EXPECT_FALSE(holds(without_gas.lines.at(0), "isothermal")) << without_gas.lines.at(0);
 }
 
 TEST(Verdict, blames_forces_where_the_audit_does) {

@@ -53,8 +53,7 @@ struct RoughPlaces {
 
   __device__ static RoughPlaces around(const NeighbourTarget& box, const NearestImage& nearest) {
     const double half = max(box.half.x, max(box.half.y, box.half.z)), extent = half + box.reach;
-    if (!(extent > 1e-300 && extent < 1e300))
-      return {box.centre, half, 0, 1};  // a point, say: all that is in its reach is near
+    if (!(extent > 1e-300)) return {box.centre, half, 0, 1};  // a point: all that is in its reach is near
     return {box.centre, half, 1 / extent, 0x1p-20 + 0x1p-50 * nearest.edge / extent};
   }
 

@@ -63,7 +63,7 @@ std::string warning(const char* what, double change, const std::string& knob) {
 }  // namespace
 
 Verdict verdict_on(const Conservation& kept, const Turning& turning, Count particles,
-                   const Parameters& parameters) {
+                   const Parameters& parameters, bool has_gas) {
   Verdict verdict;
   verdict.kept = kept;
   const double first = norm(kept.first_spin);
@@ -73,9 +73,10 @@ Verdict verdict_on(const Conservation& kept, const Turning& turning, Count parti
   verdict.lines.push_back(!has_energy ? "energy: none, as no particle has mass"
                                       : fmt::format("energy: largest |dE/E| {:.2e}, at the end {:.2e}",
                                                     kept.largest_energy, kept.energy));
-  const bool is_kept = parameters.gas.equation_of_state != EquationOfState::isothermal;
-  if (!is_kept) verdict.lines.back() += "; isothermal gas keeps its temperature, not the energy";
-  if (kept.largest_energy > too_much && is_kept)
+  const bool is_isothermal = has_gas && parameters.gas.equation_of_state == EquationOfState::isothermal;
+  if (is_isothermal)
+    verdict.lines.back() += "; isothermal gas keeps its temperature, not the energy";
+  else if (kept.largest_energy > too_much)
     verdict.warnings.push_back(
         warning("the energy", kept.largest_energy, advice(kept, parameters, particles, true)));
   if (parameters.potentials.empty() && !parameters.box.periodic && verdict.spin_scale > 0) {

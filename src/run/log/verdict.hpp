@@ -28,7 +28,9 @@ struct Verdict {
 ///
 /// There is a spin if a type has one that is more than chance, and if that is not cancelled: the whole began
 /// with half of that at least.
+///
+/// has_gas: the run has gas. The energy of isothermal gas, whose heat goes elsewhere, is told and not judged.
 Verdict verdict_on(const Conservation& kept, const Turning& turning, Count particles,
-                   const Parameters& parameters);
+                   const Parameters& parameters, bool has_gas = false);
 
 }  // namespace grove
