@@ -24,12 +24,11 @@ struct NeighbourLeaf {
 template <class Visitor>
 void walk_neighbours_singly(const NeighbourTree& tree, std::span<const NeighbourLeaf> leaves,
                             const Visitor& visitor) {
+  const NeighbourRopes<Visitor> walk{tree, visitor};
   host_loop("Grove::neighbours::ropes", leaves.size(), [&](std::size_t leaf) {
     for (const GroupRun& group : leaves[leaf].groups) {
       const std::uint32_t first = leaves[leaf].first + static_cast<std::uint32_t>(group.first);
-      for (std::uint32_t i = first; i < first + static_cast<std::uint32_t>(group.count); ++i)
-        if (is_target(tree, i, visitor))
-          visitor.finish(i, neighbour_sum(tree, target_of(tree, i), i, visitor));
+      for (std::uint32_t i = first; i < first + static_cast<std::uint32_t>(group.count); ++i) walk(i);
     }
   });
 }

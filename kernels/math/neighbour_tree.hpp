@@ -142,4 +142,15 @@ GROVE_HOST_DEVICE typename Visitor::Sum neighbour_sum(const NeighbourTree& tree,
   return sum;
 }
 
+/// The body of a loop over the own particles, as targets that go along the ropes.
+template <class Visitor>
+struct NeighbourRopes {
+  NeighbourTree tree;
+  Visitor visitor;
+
+  GROVE_HOST_DEVICE void operator()(std::uint32_t i) const {
+    if (is_target(tree, i, visitor)) visitor.finish(i, neighbour_sum(tree, target_of(tree, i), i, visitor));
+  }
+};
+
 }  // namespace grove

@@ -11,32 +11,16 @@
 #include "kernels/host/bisection.hpp"
 #include "kernels/kokkos/particle_loops.hpp"
 #include "kernels/math/leaf_bodies.hpp"
+#include "support/device_views.hpp"
 
 namespace grove {
 namespace {
 
 constexpr std::size_t particles = 1000, groups = (particles + group_size - 1) / group_size;
 
-using Device = Kokkos::DefaultExecutionSpace;
-
-template <class T>
-using HostView = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-template <class T>
-using DeviceView = Kokkos::View<T*, Device::memory_space>;
-
-template <class T>
-DeviceView<T> copy(const std::vector<T>& host) {
-  DeviceView<T> view("copy", host.size());
-  Kokkos::deep_copy(view, HostView<const T>(host.data(), host.size()));
-  return view;
-}
-
-template <class T>
-std::vector<T> fetch(const DeviceView<T>& view) {
-  std::vector<T> host(view.size());
-  Kokkos::deep_copy(HostView<T>(host.data(), host.size()), view);
-  return host;
-}
+using test::copy;
+using test::Device;
+using test::fetch;
 
 template <class Body>
 void run_on_device(std::size_t count, const Body& body) {

@@ -23,6 +23,7 @@ grove_test(direct_sum unit/direct_sum_test.cpp LINK grove::direct)
 grove_test(forest unit/forest_test.cpp LINK grove::forest grove::decomposition)
 grove_test(octree unit/octree_test.cpp unit/octree_cell_test.cpp unit/kd_tree_test.cpp LINK grove::forest grove::decomposition)
 grove_test(device_bodies unit/device_bodies_test.cpp LINK grove::forest Kokkos::kokkos)
+grove_test(device_neighbours unit/device_neighbours_test.cpp LINK grove::neighbours Kokkos::kokkos)
 grove_test(far_field unit/far_field_test.cpp LINK grove::gravity)
 grove_test(interaction unit/interaction_test.cpp unit/acceptance_test.cpp unit/frame_test.cpp LINK grove::math)
 grove_test(shares unit/decomposition_test.cpp unit/blocks_test.cpp unit/large_numbers_test.cpp unit/leaf_runs_test.cpp unit/leaf_balance_test.cpp
