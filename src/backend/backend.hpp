@@ -21,6 +21,7 @@
 #include "kernels/math/census.hpp"
 #include "kernels/math/leapfrog.hpp"
 #include "kernels/math/opening.hpp"
+#include "neighbours/friend_finder.hpp"
 #include "particles/particles.hpp"
 #include "tuning/tree_update.hpp"
 
@@ -79,6 +80,8 @@ class Backend {
   /// others come, and their arrays are empty.
   virtual void show(const Prediction* to, const std::function<void(const Particles&)>& use,
                     const FieldChoice& fields = {}) = 0;
+  /// Finds friends of friends among any particles, by what computes here.
+  virtual const FriendFinder& friends() const = 0;
   /// Collective. Takes these in place of its own, as they were handed out; Gravity::restore() then has what
   /// else a run needs to go on.
   void replace(Particles particles) {
@@ -130,5 +133,9 @@ std::optional<DeviceMemory> device_memory(const Communicator& comm, const Backen
 std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
                                       Particles particles, const GravityParameters& gravity,
                                       const GasParameters& gas = {});
+
+/// Collective. choice: resolved. Finds friends of friends, without a backend. InputError as make_backend()
+/// has it.
+std::unique_ptr<FriendFinder> make_friend_finder(const Communicator& comm, const BackendChoice& choice);
 
 }  // namespace grove

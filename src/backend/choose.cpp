@@ -33,6 +33,11 @@ void require_walks_of_groups(const GravityParameters& gravity) {
     throw Agreed<InputError>(fmt::format("gravity.first: direct {}", does_it));
 }
 
+void refuse_options_of_gpus(const BackendChoice& choice) {
+  if (choice.payload || choice.share_gpu)
+    throw Agreed<InputError>("--payload and --share-gpu are for GPUs; here the host does it all");
+}
+
 }  // namespace
 
 std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
@@ -41,9 +46,14 @@ std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendCho
   if (const char* fault = fault_of_trees(gravity)) throw Agreed<InputError>(fault);
   if (choice.name == "cuda" && !gravity.images.are_open()) require_walks_of_groups(gravity);
   if (choice.name == "cuda") return make_gpu_backend(comm, choice, std::move(particles), gravity, gas);
-  if (choice.payload || choice.share_gpu)
-    throw Agreed<InputError>("--payload and --share-gpu are for GPUs; here the host does it all");
+  refuse_options_of_gpus(choice);
   return std::make_unique<HostBackend>(comm, std::move(particles), gravity, gas);
+}
+
+std::unique_ptr<FriendFinder> make_friend_finder(const Communicator& comm, const BackendChoice& choice) {
+  if (choice.name == "cuda") return make_gpu_friend_finder(comm, choice.share_gpu);
+  refuse_options_of_gpus(choice);
+  return std::make_unique<HostFriends>();
 }
 
 }  // namespace grove

@@ -16,4 +16,7 @@ std::unique_ptr<Backend> make_gpu_backend(const Communicator& comm, const Backen
                                           Particles particles, const GravityParameters& gravity,
                                           const GasParameters& gas);
 
+/// Collective. make_friend_finder() of the backend "cuda".
+std::unique_ptr<FriendFinder> make_gpu_friend_finder(const Communicator& comm, bool may_share);
+
 }  // namespace grove

@@ -31,6 +31,7 @@ class HostBackend : public Backend {
   AuditResult audit(const Domain& domain, Count sample, int first_active) const override;
   void show(const Prediction* to, const std::function<void(const Particles&)>& use,
             const FieldChoice& fields) override;
+  const FriendFinder& friends() const override { return friends_; }
 
  protected:
   void take(Particles particles) override { particles_ = std::move(particles); }
@@ -49,6 +50,7 @@ class HostBackend : public Backend {
   std::unique_ptr<HostGravity> trees_;
   Gravity gravity_;
   HostGas gas_;
+  HostFriends friends_;
 };
 
 }  // namespace grove

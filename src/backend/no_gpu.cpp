@@ -25,4 +25,6 @@ std::unique_ptr<Backend> make_gpu_backend(const Communicator&, const BackendChoi
   refuse_gpus();
 }
 
+std::unique_ptr<FriendFinder> make_gpu_friend_finder(const Communicator&, bool) { refuse_gpus(); }
+
 }  // namespace grove

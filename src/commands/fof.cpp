@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "backend/backend.hpp"
+#include "commands/backend_options.hpp"
 #include "commands/commands.hpp"
 #include "commands/fof_report.hpp"
 #include "halos/snapshot_halos.hpp"
@@ -15,6 +17,7 @@ namespace {
 
 struct FofOptions {
   HaloRequest request;
+  BackendChoice backend;
   std::string json;
 };
 
@@ -27,10 +30,14 @@ void find_friends(const Communicator& comm, const FofOptions& options) {
     require_output(request.output, {request.snapshot});
     require_output(options.json, {request.snapshot, request.output});
   });
-  const WrittenHalos halos = write_halos_of(comm, request);
+  BackendChoice choice = options.backend;
+  const std::string no_gpu = resolve(comm, choice);
+  const std::unique_ptr<FriendFinder> finder = make_friend_finder(comm, choice);
+  const WrittenHalos halos = write_halos_of(comm, request, *finder);
   const FofReport report = FofReport::of(comm, halos);
   comm.together([&] {
     if (!comm.is_master()) return;
+    if (!no_gpu.empty()) fmt::print("no GPU is used: {}\n", no_gpu);
     fmt::print("{}", report.text(request.output, halos));
     if (!options.json.empty()) write_text(options.json, report.json(halos).dump(2) + "\n");
   });
@@ -66,6 +73,7 @@ void add_fof(CLI::App& app, Action& action) {
       .add_option("--critical-density", options->request.critical_density,
                   "200 times as dense are halos within R200 [that of the file's cosmology]")
       ->type_name("DENSITY");
+  add_backend_choice(command, options->backend);
   command.add_option("--json", options->json, "Write what was found as JSON, too");
   command.callback(
       [options, &action] { action = [options](const Communicator& comm) { find_friends(comm, *options); }; });

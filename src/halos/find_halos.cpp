@@ -9,7 +9,8 @@
 
 namespace grove {
 
-FoundHalos find_halos(const Communicator& comm, Particles& particles, const HaloOptions& options) {
+FoundHalos find_halos(const Communicator& comm, Particles& particles, const HaloOptions& options,
+                      const FriendFinder& finder) {
   if (!options.images.are_open()) {
     const Box box = Box::periodic(options.images.edge);
     for (Vec3d& place : particles.position) place = box.wrapped(place);
@@ -23,7 +24,7 @@ FoundHalos find_halos(const Communicator& comm, Particles& particles, const Halo
   FoundHalos found;
   {
     const Array<GroupLabel> labels =
-        link_friends(comm, domain, forest.shapes(), particles, options.length, options.images);
+        link_friends(comm, domain, forest.shapes(), particles, options.length, options.images, finder);
     found.members = gather_members(comm, particles, labels, options.least);
   }
   const Communicator alone = comm.split(comm.rank());

@@ -5,6 +5,7 @@
 #include "comm/communicator.hpp"
 #include "halos/group_members.hpp"
 #include "halos/halo.hpp"
+#include "neighbours/friend_finder.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
@@ -19,9 +20,10 @@ struct FoundHalos {
 /// has which halos.
 ///
 /// particles (in/out): brought to the ranks that own their places, in tree order; in a periodic box into it.
-/// options.length: positive, less than half the edge of a periodic box. Collective; InputError as decompose()
-/// has it. Cost: a decomposition, a tree, a search of neighbours, and what each group takes
-/// (measure_members(), find_r200()).
-FoundHalos find_halos(const Communicator& comm, Particles& particles, const HaloOptions& options);
+/// options.length: positive, less than half the edge of a periodic box. finder: see link_friends().
+/// Collective; InputError as decompose() has it. Cost: a decomposition, a tree, a search of neighbours, and
+/// what each group takes (measure_members(), find_r200()).
+FoundHalos find_halos(const Communicator& comm, Particles& particles, const HaloOptions& options,
+                      const FriendFinder& finder = HostFriends());
 
 }  // namespace grove

@@ -7,6 +7,7 @@
 #include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
 #include "forest/tree_builder.hpp"
+#include "neighbours/friend_finder.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
@@ -25,10 +26,11 @@ struct GroupLabel {
 /// ranks.
 ///
 /// particles (in): in tree order, those of the domain; length (in): positive, less than half of the edge of a
-/// periodic box. Collective. Cost: nodes that are smaller than the length are united, and passed over by what
-/// is united with them already, so about one search for each particle; then a message between neighbouring
-/// ranks for each rank that a group reaches over, one after the other.
+/// periodic box; finder: links what is on a rank, particles of others that are near included. Collective.
+/// Cost: that of Neighbours::search() and of the finder; then a message between neighbouring ranks for each
+/// rank that a group reaches over, one after the other.
 Array<GroupLabel> link_friends(const Communicator& comm, const Domain& domain, const TreeShapes& shapes,
-                               const Particles& particles, double length, const Images& images);
+                               const Particles& particles, double length, const Images& images,
+                               const FriendFinder& finder = HostFriends());
 
 }  // namespace grove

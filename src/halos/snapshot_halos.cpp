@@ -136,7 +136,8 @@ HaloOptions halo_options(const Communicator& comm, const CatalogueHeader& header
 
 }  // namespace
 
-WrittenHalos write_halos_of(const Communicator& comm, const HaloRequest& request) {
+WrittenHalos write_halos_of(const Communicator& comm, const HaloRequest& request,
+                            const FriendFinder& finder) {
   WrittenHalos written;
   Snapshot snapshot = read_snapshot(comm, request.snapshot, {.comoving = true});
   ValidationOptions sound{.source = request.snapshot, .tracer = all_types, .softening = {}};
@@ -148,7 +149,7 @@ WrittenHalos write_halos_of(const Communicator& comm, const HaloRequest& request
   comm.together([&] { written.header.box = edge_of_box(snapshot.header, request); });
   make_canonical_velocities(snapshot.particles, written.header);
   written.options = halo_options(comm, written.header, request, snapshot.particles);
-  written.found = find_halos(comm, snapshot.particles, written.options);
+  written.found = find_halos(comm, snapshot.particles, written.options, finder);
   written.order = CatalogueOrder::of(comm, written.found.halos);
   write_catalogue(comm, request.output, written.found, written.order, written.header, written.options);
   return written;

@@ -31,8 +31,9 @@ struct WrittenHalos {
   Count particles = 0;  ///< that were linked, over all ranks
 };
 
-/// Reads a snapshot, finds its halos and writes them. Collective; InputError on all ranks if the snapshot
-/// cannot be used, or the linking length is not positive, or not less than half the edge of a periodic box.
-WrittenHalos write_halos_of(const Communicator& comm, const HaloRequest& request);
+/// Reads a snapshot, finds its halos and writes them. finder: see link_friends(). Collective; InputError on
+/// all ranks if the snapshot cannot be used, or the linking length is not positive, or not less than half the
+/// edge of a periodic box.
+WrittenHalos write_halos_of(const Communicator& comm, const HaloRequest& request, const FriendFinder& finder);
 
 }  // namespace grove

@@ -86,7 +86,7 @@ void RunOutputs::write_halos(const std::string& snapshot, double time) const {
     const auto comoving = options(time).comoving;
     request.length = fmt::format("{}", *length * (comoving ? comoving->h : 1));
   }
-  write_halos_of(run_.comm, request);
+  write_halos_of(run_.comm, request, run_.backend.friends());
 }
 
 /// The table that `grove power` makes of a snapshot of all particles.

@@ -18,6 +18,7 @@ grove_test(parameters unit/parameters_test.cpp unit/cosmology_parameters_test.cp
 target_compile_definitions(test_parameters PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 grove_test(bisection unit/bisection_test.cpp unit/bisection_leaf_test.cpp unit/cut_rule_test.cpp unit/kd_cut_test.cpp
            LINK grove::host)
+grove_test(friend_cells unit/friend_cells_test.cpp LINK grove::host grove::particles)
 grove_test(softening unit/softening_test.cpp LINK grove::math)
 grove_test(direct_sum unit/direct_sum_test.cpp LINK grove::direct)
 grove_test(forest unit/forest_test.cpp LINK grove::forest grove::decomposition)

@@ -20,6 +20,7 @@
 #include "kernels/cuda/particles/particle_steps.hpp"
 #include "kernels/cuda/particles/periodic.hpp"
 #include "kernels/cuda/trees/block_work.hpp"
+#include "neighbours/gpu/device_friends.hpp"
 #include "time/leapfrog.hpp"
 
 namespace grove {
@@ -36,6 +37,14 @@ BackendTraits traits_of(const RankDevices& devices, LocalTreeKind tree) {
   const TreeUpdateRates rates =
       follows_from_counts(tree) ? TreeUpdateRates{400, 6e8, 600, true} : TreeUpdateRates{190, 0, 600, false};
   return {"cuda", rates, {2e-3, 2e-8}, devices.table()};
+}
+
+/// Ranks that have the GPU of this one.
+int users_of_device(const Communicator& comm, const RankDevices& devices) {
+  const RankDevice& own = devices.of_rank[static_cast<std::size_t>(comm.rank())];
+  return static_cast<int>(
+      std::count_if(devices.of_rank.begin(), devices.of_rank.end(),
+                    [&](const RankDevice& other) { return other.host == own.host && other.pci == own.pci; }));
 }
 
 /// Particles in the memory of GPUs; only scalars, cuts, cells, what leaves tell each other and snapshots
@@ -115,6 +124,8 @@ class DeviceBackend : public Backend {
     use(copy);
   }
 
+  const FriendFinder& friends() const override { return friends_; }
+
  private:
   void take(Particles particles) override {
     const cuda::MemoryPurpose purpose("the fields", particles.size(), bytes_per_particle(particles.has_gas));
@@ -132,7 +143,8 @@ class DeviceBackend : public Backend {
         particles_(upload(particles)),
         trees_(comm, exchange_, parameters_, particles_, records_, choice.targets_per_warp),
         gravity_(comm, gravity, trees_),
-        gas_(comm, exchange_, gas, gravity.images, particles_, trees_.forest()) {}
+        gas_(comm, exchange_, gas, gravity.images, particles_, trees_.forest()),
+        friends_(users_of_device(comm, devices)) {}
   double bytes_per_particle() const { return bytes_per_particle(particles_.has_gas()); }
   double bytes_per_particle(bool has_gas) const {
     return device_bytes_per_particle(comm_.size(), parameters_, has_gas);
@@ -155,6 +167,7 @@ class DeviceBackend : public Backend {
   DeviceGravity trees_;
   Gravity gravity_;
   DeviceGas gas_;
+  DeviceFriends friends_;
 };
 
 }  // namespace
@@ -164,12 +177,8 @@ std::string fault_of_gpus(const Communicator& comm, bool may_share) {
 }
 
 DeviceMemory gpu_memory(const Communicator& comm, bool may_share) {
-  const std::vector<RankDevice> all = take_devices(comm, may_share).of_rank;
-  const RankDevice& own = all[static_cast<std::size_t>(comm.rank())];
-  const auto users = std::count_if(all.begin(), all.end(), [&](const RankDevice& other) {
-    return other.host == own.host && other.pci == own.pci;
-  });
-  return {cuda::available_device_memory(), static_cast<int>(users)};
+  const int users = users_of_device(comm, take_devices(comm, may_share));
+  return {cuda::available_device_memory(), users};
 }
 
 std::uint64_t peak_device_memory() { return cuda::selected_device() ? cuda::device_memory_use().peak : 0; }
@@ -178,6 +187,10 @@ std::unique_ptr<Backend> make_gpu_backend(const Communicator& comm, const Backen
                                           Particles particles, const GravityParameters& gravity,
                                           const GasParameters& gas) {
   return std::make_unique<DeviceBackend>(comm, choice, particles, gravity, gas);
+}
+
+std::unique_ptr<FriendFinder> make_gpu_friend_finder(const Communicator& comm, bool may_share) {
+  return std::make_unique<DeviceFriends>(users_of_device(comm, take_devices(comm, may_share)));
 }
 
 }  // namespace grove

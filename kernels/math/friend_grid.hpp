@@ -1,0 +1,119 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "base/host_device.hpp"
+#include "base/vec3.hpp"
+#include "kernels/math/nearest_image.hpp"
+
+namespace grove {
+
+/// The keys of a run of cells along x, both ends included.
+struct CellRun {
+  std::uint64_t first, last;
+};
+
+/// The keys of the cells of a row near a cell: one run, or two at the ends of the row.
+struct CellRuns {
+  CellRun run[2];
+  int count;
+};
+
+/// A grid of cells so small that all particles of a cell are friends: the diagonal is below the linking
+/// length (dense boxes of Prokopenko et al. 2023, arXiv:2103.05162). Friends are in cells that differ by at
+/// most reach() on each axis.
+///
+/// Cells have keys, x first, then y, then z. All axes are cyclic. On an axis with more cells than
+/// most_on_axis several have the same key, in periodic boxes as many each; cell() tells them apart.
+class FriendGrid {
+ public:
+  using Cell = Vec3<std::int64_t>;
+  static constexpr std::int64_t most_on_axis = std::int64_t{1} << 21;
+
+  /// low, high: corners of a box around all positions; length: the linking length. In a periodic box
+  /// positions may be some edges outside.
+  FriendGrid(const Vec3d& low, const Vec3d& high, double length, const NearestImage& nearest)
+      : low_(low), per_cell_(cells_per_length / length) {
+    if (!nearest.is_open()) fill_box(nearest.edge);
+    for (int axis = 0; axis < 3 && nearest.is_open(); ++axis) {
+      const double cells = std::floor((high[axis] - low[axis]) * per_cell_) + 1 + reach_;
+      size_[axis] = static_cast<std::uint32_t>(std::min(cells, static_cast<double>(most_on_axis)));
+    }
+  }
+
+  /// False if positions so far apart have no exact cells: from 2^38 cells on the rounding of positions
+  /// counts.
+  static bool resolves(double extent, double length) { return extent * cells_per_length < 0x1p38 * length; }
+
+  GROVE_HOST_DEVICE Cell cell(const Vec3d& p) const {
+    return {along(p.x - low_.x), along(p.y - low_.y), along(p.z - low_.z)};
+  }
+  GROVE_HOST_DEVICE std::uint64_t key(const Cell& cell) const {
+    return row_key(wrapped(cell.y, size_.y), wrapped(cell.z, size_.z)) + wrapped(cell.x, size_.x);
+  }
+  /// Bits that keys have.
+  int key_bits() const {
+    int bits = 0;
+    for (std::uint64_t last = row_key(size_.y - 1, size_.z - 1) + size_.x - 1; last > 0; last /= 2) ++bits;
+    return bits;
+  }
+
+  GROVE_HOST_DEVICE int reach() const { return reach_; }
+  /// Rows near a cell have numbers from -last_row() to last_row(): 0 is its own one, and with the number -r
+  /// this cell's row is seen from those of row r. Some rows may be the same ones.
+  GROVE_HOST_DEVICE int last_row() const { return 2 * reach_ * (reach_ + 1); }
+  /// The cells in reach of this one that are in a row.
+  GROVE_HOST_DEVICE CellRuns near(std::uint64_t key, int row) const {
+    const auto x = static_cast<std::int64_t>(key % size_.x);
+    const std::uint64_t rest = key / size_.x;
+    const int rows = 2 * reach_ + 1, shifted = row + last_row();
+    const std::uint64_t begin =
+        row_key(wrapped(static_cast<std::int64_t>(rest % size_.y) + shifted % rows - reach_, size_.y),
+                wrapped(static_cast<std::int64_t>(rest / size_.y) + shifted / rows - reach_, size_.z));
+    const std::int64_t size = size_.x, first = x - reach_, last = x + reach_;
+    if (rows >= size) return {{run(begin, 0, size - 1), {}}, 1};
+    if (first < 0) return {{run(begin, 0, last), run(begin, first + size, size - 1)}, 2};
+    if (last >= size) return {{run(begin, 0, last - size), run(begin, first, size - 1)}, 2};
+    return {{run(begin, first, last), {}}, 1};
+  }
+
+ private:
+  /// Above the root of 3 by 2^-10, which is more than cells are rounded.
+  static constexpr double cells_per_length = 1.7338;
+
+  /// Whole cells, as many for each key. The fewer there are, the smaller they may be beside the length: up to
+  /// a third, below 8 of them; from there on it is less than two cells.
+  void fill_box(double edge) {
+    low_ = {0, 0, 0};
+    const double wanted = std::ceil(edge * per_cell_);
+    const double per_key = std::ceil(wanted / static_cast<double>(most_on_axis));
+    const double size = std::ceil(wanted / per_key);
+    per_cell_ = size * per_key / edge;
+    size_.x = size_.y = size_.z = static_cast<std::uint32_t>(size);
+    reach_ = wanted < 8 ? 3 : 2;
+  }
+
+  GROVE_HOST_DEVICE std::int64_t along(double distance) const {
+    return static_cast<std::int64_t>(std::floor(distance * per_cell_));
+  }
+  GROVE_HOST_DEVICE static std::uint64_t wrapped(std::int64_t cell, std::uint32_t size) {
+    if (cell >= 0 && cell < size) return static_cast<std::uint64_t>(cell);
+    const std::int64_t rest = cell % size;
+    return static_cast<std::uint64_t>(rest < 0 ? rest + size : rest);
+  }
+  GROVE_HOST_DEVICE std::uint64_t row_key(std::uint64_t y, std::uint64_t z) const {
+    return (z * size_.y + y) * size_.x;
+  }
+  GROVE_HOST_DEVICE static CellRun run(std::uint64_t begin, std::int64_t first, std::int64_t last) {
+    return {begin + static_cast<std::uint64_t>(first), begin + static_cast<std::uint64_t>(last)};
+  }
+
+  Vec3d low_;
+  double per_cell_;                    ///< 1 / edge of a cell
+  Vec3<std::uint32_t> size_{1, 1, 1};  ///< keys on each axis
+  int reach_ = 2;
+};
+
+}  // namespace grove
