@@ -74,6 +74,9 @@ TEST_F(FriendsOnGpu, at_the_length_are_those_of_the_host) {
   for (const double length : {0.0625, 0.0626, 0.125})
     check(FriendSet::lattice, length, 0), check(FriendSet::lattice, length, 1);
 }
+TEST_F(FriendsOnGpu, in_cells_of_the_same_key_are_those_of_the_host) {
+  for (const double period : {0.0, 1.0}) check(FriendSet::aliases, 1e-7, period);
+}
 TEST_F(FriendsOnGpu, with_some_far_away_are_those_of_the_host) {
   check(FriendSet::far, 0.0074, 0);
   check(FriendSet::far, 1e-4, 0);  // too far for a grid

@@ -19,6 +19,7 @@ enum class FriendSet {
   coincident,  ///< 30 at each place
   crowds,      ///< two balls of radius 0.004 with 1000 each, 0.03 between their centres, and 20 others
   lattice,     ///< 1/16 between neighbours
+  aliases,     ///< three clumps whose cells have the same keys if the length is 1e-7, in turn
   far,         ///< clumps, with a tenth of all spread over 10^8 as much
 };
 
@@ -50,6 +51,11 @@ inline Vec3d friend_place(FriendSet set, std::uint64_t i, std::uint64_t count) {
     case FriendSet::lattice:
       return 0.0625 * Vec3d{static_cast<double>(i % 16), static_cast<double>(i / 16 % 16),
                             static_cast<double>(i / 256 % 16)};
+    case FriendSet::aliases: {  // the first and second of them in a box of edge 1, the first and third in
+                                // open space
+      const double apart[] = {0, 1.0 / 9, 1e-7 / 1.7338 * 0x1p21};
+      return Vec3d{apart[i % 3], 0, 0} + 3e-7 * u;
+    }
     case FriendSet::far:
       return (i % 10 == 0 ? 1e8 : 1.0) * friend_place(FriendSet::clumps, i, count);
   }

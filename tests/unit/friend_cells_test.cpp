@@ -139,6 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
                     FriendVariant{FriendSet::crowds, 0.0245, 1}, FriendVariant{FriendSet::crowds, 0.0221, 1},
                     FriendVariant{FriendSet::crowds, 0.03, 1}, FriendVariant{FriendSet::lattice, 0.0625, 1},
                     FriendVariant{FriendSet::lattice, 0.0626, 1}, FriendVariant{FriendSet::lattice, 0.125, 0},
+                    FriendVariant{FriendSet::aliases, 1e-7, 0}, FriendVariant{FriendSet::aliases, 1e-7, 1},
                     FriendVariant{FriendSet::far, 0.0125, 0}, FriendVariant{FriendSet::far, 0.1, 0}));
 
 /// Few particles, so that no group fills the box.
@@ -161,14 +162,41 @@ TEST(FriendGrid, finds_friends_across_faces_of_boxes_of_few_cells) {
     }
 }
 
+/// Two crowds, of which one particle each, at any place in its cell's order, is a friend of the other's.
+TEST(FriendsInCells, link_crowds_by_a_single_pair) {
+  constexpr std::uint32_t each = 70;
+  std::mt19937 random(1);
+  for (const std::uint32_t first : {0u, 1u, 31u, 32u, 63u, 64u, 69u})
+    for (const std::uint32_t second : {0u, 31u, 32u, 69u}) {
+      std::vector<Vec3d> place;
+      for (std::uint32_t i = 0; i < each; ++i) place.push_back({i == first ? 0.5 : 0, 0, 0});
+      for (std::uint32_t i = 0; i < each; ++i) place.push_back({i == second ? 1.499 : 1.7, 0, 0});
+      SortedCells sorted(place, 1, NearestImage{});
+      ASSERT_EQ(sorted.cells().count, 2u);
+      sorted.link(random);
+      EXPECT_EQ(sorted.groups(), std::vector<std::uint32_t>(2 * each, 0)) << first << " and " << second;
+    }
+}
+
+/// As long as a diagonal may be; without rounding it would be that of a cell.
+TEST(FriendGrid, parts_the_ends_of_a_diagonal_of_the_length) {
+  for (const double period : {0.0, 1.0})
+    for (const double length : {0.31, 0.2, 0.013, 1e-7}) {
+      const FriendGrid grid({0, 0, 0}, {1, 1, 1}, length, NearestImage::of(Images{period}));
+      const double side = length / std::sqrt(3.0);
+      EXPECT_FALSE(grid.cell({0, 0, 0}) == grid.cell({side, side, side})) << length;
+    }
+}
+
 TEST(FriendGrid, has_friends_alone_in_a_cell_and_all_friends_in_reach) {
   for (const double period : {0.0, 1.0})
-    for (const double length : {0.49, 0.31, 0.2, 0.013, 1e-7}) {
+    for (const double length : {0.49, 0.3461, 0.31, 0.288, 0.2, 0.013, 1e-7}) {
       const NearestImage nearest = NearestImage::of(Images{period});
       const FriendGrid grid({0, 0, 0}, {1, 1, 1}, length, nearest);
       for (std::uint64_t i = 0; i < 2000; ++i) {
         const Vec3d a = test::place(test::Shape::uniform, i),
-                    u = test::place(test::Shape::uniform, 5000 + i) - Vec3d{0.5, 0.5, 0.5};
+                    u = i % 4 == 0 ? Vec3d{1, 0, 0}
+                                   : test::place(test::Shape::uniform, 5000 + i) - Vec3d{0.5, 0.5, 0.5};
         Vec3d b = a + length * (i % 2 == 0 ? 0.9999999 / norm(u) : 0.5) * u;
         for (int axis = 0; axis < 3; ++axis) b[axis] -= period > 0 ? std::floor(b[axis]) : 0;
         const bool are_friends = squared_length(nearest(a - b)) < length * length;
