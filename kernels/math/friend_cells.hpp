@@ -52,19 +52,15 @@ struct FriendCells {
     return low;
   }
 
-  /// Calls visit(other) for the cells in reach of a cell in rows from first_row on; with -grid.last_row()
-  /// all, with 0 those whose other rows have this cell in theirs, so that each pair comes once. The cell
-  /// itself comes, too, and a pair may come twice.
+  /// Calls visit(other) for the cells in reach of a cell, it itself included. only_ahead: not in rows from
+  /// which this one is ahead, so that each pair of rows comes once.
   template <class Visit>
-  GROVE_HOST_DEVICE void visit_near(std::uint32_t cell, int first_row, const Visit& visit) const {
-    const std::uint64_t own = key[cell];
-    for (int row = first_row; row <= grid.last_row(); ++row) {
-      const CellRuns runs = grid.near(own, row);
-      for (int r = 0; r < runs.count; ++r)
-        for (std::uint32_t other = first_cell(runs.run[r].first);
-             other < count && key[other] <= runs.run[r].last; ++other)
-          visit(other);
-    }
+  GROVE_HOST_DEVICE void visit_near(std::uint32_t cell, bool only_ahead, const Visit& visit) const {
+    const FriendGrid::Cell place = grid.place(key[cell]);
+    const int reach = grid.reach();
+    for (int dz = only_ahead ? 0 : -reach; dz <= reach; ++dz)
+      for (int dy = only_ahead && dz == 0 ? 0 : -reach; dy <= reach; ++dy)
+        for (int part = 0; part < 2; ++part) visit_run(grid.near(place, dy, dz, part), visit);
   }
 
   GROVE_HOST_DEVICE bool have_friends(std::uint32_t a, std::uint32_t b) const {
@@ -73,13 +69,21 @@ struct FriendCells {
         if (are_friends(position[i], position[j])) return true;
     return false;
   }
+
+ private:
+  template <class Visit>
+  GROVE_HOST_DEVICE void visit_run(const CellRun& run, const Visit& visit) const {
+    if (run.first > run.last) return;
+    for (std::uint32_t other = first_cell(run.first); other < count && key[other] <= run.last; ++other)
+      visit(other);
+  }
 };
 
 /// Unites a cell with those near it in which it has friends, where neither is crowded.
 GROVE_HOST_DEVICE inline void link_sparse_cell(const FriendCells& cells, std::uint32_t cell) {
   if (cells.is_crowded(cell)) return;
   std::uint32_t own = cells.sets.root(cell);
-  cells.visit_near(cell, 0, [&](std::uint32_t other) {
+  cells.visit_near(cell, true, [&](std::uint32_t other) {
     const std::uint32_t there = cells.sets.root(other);
     if (there == own || cells.is_crowded(other)) return;
     own = cells.sets.root(own);  // others may have united both meanwhile
@@ -167,7 +171,7 @@ GROVE_HOST_DEVICE void link_crowded_cell(const FriendCells& cells, const Crowded
   const NeighbourTarget& box = crowds.box[k];
   const auto root = [&](std::uint32_t i) { return warp.once([&] { return cells.sets.root(i); }); };
   std::uint32_t own = root(cell);
-  cells.visit_near(cell, -cells.grid.last_row(), [&](std::uint32_t other) {
+  cells.visit_near(cell, false, [&](std::uint32_t other) {
     const bool both = cells.is_crowded(other);
     if (both && other <= cell) return;
     const std::uint32_t there = root(other);

@@ -10,15 +10,9 @@
 
 namespace grove {
 
-/// The keys of a run of cells along x, both ends included.
+/// The keys of a run of cells along x, both ends included; nothing if the last is below the first.
 struct CellRun {
   std::uint64_t first, last;
-};
-
-/// The keys of the cells of a row near a cell: one run, or two at the ends of the row.
-struct CellRuns {
-  CellRun run[2];
-  int count;
 };
 
 /// A grid of cells so small that all particles of a cell are friends: the diagonal is below the linking
@@ -61,22 +55,23 @@ class FriendGrid {
   }
 
   GROVE_HOST_DEVICE int reach() const { return reach_; }
-  /// Rows near a cell have numbers from -last_row() to last_row(): 0 is its own one, and with the number -r
-  /// this cell's row is seen from those of row r. Some rows may be the same ones.
-  GROVE_HOST_DEVICE int last_row() const { return 2 * reach_ * (reach_ + 1); }
-  /// The cells in reach of this one that are in a row.
-  GROVE_HOST_DEVICE CellRuns near(std::uint64_t key, int row) const {
-    const auto x = static_cast<std::int64_t>(key % size_.x);
-    const std::uint64_t rest = key / size_.x;
-    const int rows = 2 * reach_ + 1, shifted = row + last_row();
-    const std::uint64_t begin =
-        row_key(wrapped(static_cast<std::int64_t>(rest % size_.y) + shifted % rows - reach_, size_.y),
-                wrapped(static_cast<std::int64_t>(rest / size_.y) + shifted / rows - reach_, size_.z));
-    const std::int64_t size = size_.x, first = x - reach_, last = x + reach_;
-    if (rows >= size) return {{run(begin, 0, size - 1), {}}, 1};
-    if (first < 0) return {{run(begin, 0, last), run(begin, first + size, size - 1)}, 2};
-    if (last >= size) return {{run(begin, 0, last - size), run(begin, first, size - 1)}, 2};
-    return {{run(begin, first, last), {}}, 1};
+  /// The place of all cells with a key.
+  GROVE_HOST_DEVICE Cell place(std::uint64_t key) const {
+    const std::uint64_t row = key / size_.x;
+    return {static_cast<std::int64_t>(key % size_.x), static_cast<std::int64_t>(row % size_.y),
+            static_cast<std::int64_t>(row / size_.y)};
+  }
+  /// The cells in reach along x in the row that is dy and dz, at most reach(), from that of a place. Part 0
+  /// ends with the row, part 1 is what goes on at its other end.
+  GROVE_HOST_DEVICE CellRun near(const Cell& place, int dy, int dz, int part) const {
+    const std::uint64_t begin = row_key(stepped(place.y, dy, size_.y), stepped(place.z, dz, size_.z));
+    const std::int64_t size = size_.x, first = place.x - reach_, last = place.x + reach_;
+    const bool is_whole = 2 * reach_ + 1 >= size;
+    if (part == 0)
+      return run(begin, is_whole || first < 0 ? 0 : first, is_whole || last >= size ? size - 1 : last);
+    if (!is_whole && first < 0) return run(begin, first + size, size - 1);
+    if (!is_whole && last >= size) return run(begin, 0, last - size);
+    return {1, 0};
   }
 
  private:
@@ -102,6 +97,11 @@ class FriendGrid {
     if (cell >= 0 && cell < size) return static_cast<std::uint64_t>(cell);
     const std::int64_t rest = cell % size;
     return static_cast<std::uint64_t>(rest < 0 ? rest + size : rest);
+  }
+  /// Some steps from a cell of an axis, fewer than it has.
+  GROVE_HOST_DEVICE static std::uint64_t stepped(std::int64_t from, int steps, std::uint32_t size) {
+    const std::int64_t to = from + steps;
+    return static_cast<std::uint64_t>(to < 0 ? to + size : to >= size ? to - size : to);
   }
   GROVE_HOST_DEVICE std::uint64_t row_key(std::uint64_t y, std::uint64_t z) const {
     return (z * size_.y + y) * size_.x;
