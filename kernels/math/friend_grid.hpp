@@ -78,8 +78,8 @@ class FriendGrid {
   /// Above the root of 3 by 2^-10, which is more than cells are rounded.
   static constexpr double cells_per_length = 1.7338;
 
-  /// Whole cells, as many for each key. The fewer there are, the smaller they may be beside the length: up to
-  /// a third, below 8 of them; from there on it is less than two cells.
+  /// Whole cells, as many for each key, and so somewhat smaller ones: the length is below two of them, or
+  /// below three where there are fewer than 8.
   void fill_box(double edge) {
     low_ = {0, 0, 0};
     const double wanted = std::ceil(edge * per_cell_);

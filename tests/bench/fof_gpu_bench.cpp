@@ -14,8 +14,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <map>
-#include <numeric>
 #include <string>
 #include <vector>
 
