@@ -15,6 +15,20 @@
 /// friends that are found, or before, where both are in one set already.
 namespace grove {
 
+/// The first of `count` ascending values that is not below this one; count: there is none.
+template <class T>
+GROVE_HOST_DEVICE std::uint32_t first_not_below(const T* values, std::uint32_t count, T wanted) {
+  std::uint32_t low = 0, high = count;
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    if (values[middle] < wanted)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 /// Particles in the order of their cells. A key may have several cells, one behind the other, and a cell may
 /// come in several parts, which are united like others.
 struct FriendCells {
@@ -39,19 +53,6 @@ struct FriendCells {
     return squared_length(nearest(a - b)) < length * length;
   }
 
-  /// The first cell with this key or a larger one.
-  GROVE_HOST_DEVICE std::uint32_t first_cell(std::uint64_t wanted) const {
-    std::uint32_t low = 0, high = count;
-    while (low < high) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      if (key[middle] < wanted)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
-  }
-
   /// Calls visit(other) for the cells in reach of a cell, it itself included. only_ahead: not in rows from
   /// which this one is ahead, so that each pair of rows comes once.
   template <class Visit>
@@ -74,7 +75,8 @@ struct FriendCells {
   template <class Visit>
   GROVE_HOST_DEVICE void visit_run(const CellRun& run, const Visit& visit) const {
     if (run.first > run.last) return;
-    for (std::uint32_t other = first_cell(run.first); other < count && key[other] <= run.last; ++other)
+    for (std::uint32_t other = first_not_below(key, count, run.first);
+         other < count && key[other] <= run.last; ++other)
       visit(other);
   }
 };
@@ -99,15 +101,7 @@ struct CrowdedCells {
 
   /// The box of a crowded cell.
   GROVE_HOST_DEVICE const NeighbourTarget& box_of(std::uint32_t wanted) const {
-    std::uint32_t low = 0, high = count - 1;
-    while (low < high) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      if (cell[middle] < wanted)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return box[low];
+    return box[first_not_below(cell, count, wanted)];
   }
 };
 

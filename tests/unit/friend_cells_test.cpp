@@ -178,7 +178,7 @@ TEST(FriendsInCells, link_crowds_by_a_single_pair) {
     }
 }
 
-/// As long as a diagonal may be; without rounding it would be that of a cell.
+/// The diagonal of a cell is shorter than the length, so that all within it are friends however rounded.
 TEST(FriendGrid, parts_the_ends_of_a_diagonal_of_the_length) {
   for (const double period : {0.0, 1.0})
     for (const double length : {0.31, 0.2, 0.013, 1e-7}) {
