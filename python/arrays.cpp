@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -36,6 +37,7 @@ void check_shapes(const ParticleInput& input) {
   if (input.velocities) require_shape(*input.velocities, "velocities", {n, 3});
   if (input.ids) require_shape(*input.ids, "ids", {n});
   if (input.types) require_shape(*input.types, "types", {n});
+  if (input.internal_energies) require_shape(*input.internal_energies, "internal_energies", {n});
 }
 
 /// from: of this type; T: holds what is at most `most`.
@@ -70,6 +72,32 @@ void copy(const py::array& from, Array<T>& to) {
   if (!to.empty()) std::memcpy(to.data(), from.data(), to.size() * sizeof(T));
 }
 
+void check_energy(double energy, int type, std::size_t particle) {
+  const auto fail = [&](const char* expected) {
+    throw InputError(fmt::format("internal_energies: {} of particle {}, which is of type {}; expected {}",
+                                 energy, particle, type, expected));
+  };
+  if (!std::isfinite(energy) || energy < 0) fail("a finite number that is not negative");
+  if (energy != 0 && type != gas_type) fail("0, as only particles of type 0 are gas");
+}
+
+/// Collective. Particles of type 0 become gas if there are any, on any rank, and they have internal energies.
+void take_gas(const Communicator& comm, const ParticleInput& input, Particles& particles) {
+  const bool has_type =
+      std::find(particles.type.begin(), particles.type.end(), gas_type) != particles.type.end();
+  const bool is_given = comm.max(has_type && input.internal_energies ? 1 : 0) != 0;
+  comm.together([&] {
+    if (is_given && has_type && !input.internal_energies)
+      throw InputError(
+          "internal_energies: given on another rank alone; expected on each with particles of type 0");
+    for (std::size_t i = 0; input.internal_energies && i < particles.size(); ++i)
+      check_energy(input.internal_energies->data()[i], particles.type[i], i);
+  });
+  if (!is_given) return;
+  particles.hold_gas();
+  if (input.internal_energies) copy(*input.internal_energies, particles.internal_energy);
+}
+
 }  // namespace
 
 py::dict arrays_of(Particles particles) {
@@ -83,6 +111,11 @@ py::dict arrays_of(Particles particles) {
   arrays["types"] = view(owner->type.data(), n, owner);
   arrays["accelerations"] = view(owner->acceleration.data(), n, owner);
   arrays["potentials"] = view(owner->potential.data(), n, owner);
+  if (owner->has_gas) {
+    arrays["internal_energies"] = view(owner->internal_energy.data(), n, owner);
+    arrays["densities"] = view(owner->density.data(), n, owner);
+    arrays["smoothing_lengths"] = view(owner->smoothing_length.data(), n, owner);
+  }
   return arrays;
 }
 
@@ -98,6 +131,7 @@ Particles particles_of(const Communicator& comm, const ParticleInput& input) {
     if (input.types) copy_whole(*input.types, "types", particle_types - 1, particles.type);
     if (input.ids) copy_whole(*input.ids, "ids", std::numeric_limits<ParticleId>::max(), particles.id);
   });
+  take_gas(comm, input, particles);
   if (!input.ids) {
     const std::vector<Count> counts = comm.all_gather(static_cast<Count>(particles.size()));
     const Count before = std::accumulate(counts.begin(), counts.begin() + comm.rank(), Count{0});

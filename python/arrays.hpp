@@ -36,7 +36,7 @@ pybind11::array handed_over(Array<T> values) {
   return view(owner->data(), owner->size(), owner);
 }
 
-/// By name, arrays on the memory of the particles, in their order.
+/// By name, arrays on the memory of the particles, in their order. Those of gas are there if there is gas.
 pybind11::dict arrays_of(Particles particles);
 
 /// Particles of this rank, as a user of Python gives them.
@@ -45,10 +45,12 @@ struct ParticleInput {
   std::optional<Input<double>> velocities;  ///< none: 0
   std::optional<pybind11::array> ids;       ///< whole numbers; none: counted from 1 over all ranks
   std::optional<pybind11::array> types;     ///< whole numbers; none: 1
+  /// Per mass, of type 0, others have 0; none: particles of type 0 are no gas.
+  std::optional<Input<double>> internal_energies{};
 };
 
 /// Collective. A copy of them, as Grove sorts its particles. InputError on all ranks together if the lengths
-/// do not fit, or types or ids are none.
+/// do not fit, types or ids are none, or internal energies are not those of gas.
 Particles particles_of(const Communicator& comm, const ParticleInput& input);
 
 }  // namespace grove::python

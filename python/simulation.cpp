@@ -15,6 +15,7 @@
 
 #include "arrays.hpp"
 #include "base/errors.hpp"
+#include "cosmology/expansion.hpp"
 #include "forces.hpp"
 #include "io/parameters.hpp"
 #include "io/snapshot.hpp"
@@ -43,7 +44,16 @@ struct ParameterSource {
   }
 };
 
-/// Particles that the user brings; the time is that of time.begin.
+void scale_energies(Particles& particles, double by) {
+  for (double& energy : particles.internal_energy) energy *= by;
+}
+
+/// Particles of type 0 on all ranks.
+Count gas_of(const Communicator& comm, const Particles& particles) {
+  return comm.sum(static_cast<Count>(std::count(particles.type.begin(), particles.type.end(), gas_type)));
+}
+
+/// Particles that the user brings; the time is that of time.begin, internal energies are physical.
 InitialState state_of(const Communicator& comm, const Parameters& parameters, const ParticleInput& input) {
   comm.together([&] {
     if (parameters.universe && !parameters.time.begin)
@@ -52,6 +62,12 @@ InitialState state_of(const Communicator& comm, const Parameters& parameters, co
   InitialState state;
   state.particles = particles_of(comm, input);
   state.time = parameters.time.begin.value_or(0);
+  if (parameters.universe)
+    scale_energies(state.particles, std::pow(Expansion(*parameters.universe).scale_factor(state.time),
+                                             parameters.gas.expansion_power()));
+  if (std::string remark = remark_on_gas("particles", gas_of(comm, state.particles), state.particles.has_gas);
+      !remark.empty())
+    state.remarks.push_back(std::move(remark));
   validate(comm, state.particles,
            {.source = "particles",
             .tracer = parameters.initial_conditions.tracer,
@@ -110,7 +126,12 @@ class PythonSimulation : public Resource {
   }
 
   py::dict particles() const {
-    return arrays_of(unlocked([&] { return in_order_of_ids(simulation().present_particles()); }));
+    return arrays_of(unlocked([&] {
+      Particles present = in_order_of_ids(simulation().present_particles());
+      if (parameters_.universe)
+        scale_energies(present, std::pow(simulation().scale_factor(), -parameters_.gas.expansion_power()));
+      return present;
+    }));
   }
 
   py::dict totals() const {
@@ -126,6 +147,7 @@ class PythonSimulation : public Resource {
     result["kinetic"] = totals.kinetic_energy;
     result["potential"] = totals.potential_energy;
     result["external"] = totals.external_energy;
+    result["internal"] = totals.internal_energy;
     result["energy"] = totals.total_energy();
     result["momentum"] = vector(totals.momentum);
     result["angular_momentum"] = vector(totals.angular_momentum);
@@ -180,7 +202,7 @@ class PythonSimulation : public Resource {
 
   const Communicator& comm_;
   Parameters parameters_;
-  std::vector<std::string> remarks_;  ///< on files that the particles come from
+  std::vector<std::string> remarks_;  ///< on the particles, or files that they come from
   std::unique_ptr<Simulation> simulation_;
 };
 
@@ -188,9 +210,10 @@ std::optional<ParticleInput> input_of(const std::optional<Input<double>>& positi
                                       const std::optional<Input<double>>& velocities,
                                       const std::optional<Input<double>>& masses,
                                       const std::optional<py::array>& types,
-                                      const std::optional<py::array>& ids) {
+                                      const std::optional<py::array>& ids,
+                                      const std::optional<Input<double>>& internal_energies) {
   if (!positions) return std::nullopt;
-  return ParticleInput{*positions, *masses, velocities, ids, types};
+  return ParticleInput{*positions, *masses, velocities, ids, types, internal_energies};
 }
 
 }  // namespace
@@ -206,14 +229,15 @@ void add_simulation(py::module_& module) {
                        const std::vector<std::string>& overrides, std::optional<Input<double>> positions,
                        std::optional<Input<double>> velocities, std::optional<Input<double>> masses,
                        std::optional<py::array> types, std::optional<py::array> ids,
-                       const std::string& backend, bool share_gpu) {
-             return std::make_unique<S>(ParameterSource{path, text, overrides},
-                                        input_of(positions, velocities, masses, types, ids), backend,
-                                        share_gpu);
+                       std::optional<Input<double>> internal_energies, const std::string& backend,
+                       bool share_gpu) {
+             return std::make_unique<S>(
+                 ParameterSource{path, text, overrides},
+                 input_of(positions, velocities, masses, types, ids, internal_energies), backend, share_gpu);
            }),
            py::arg("path"), py::arg("text"), py::arg("overrides"), py::arg("positions"),
-           py::arg("velocities"), py::arg("masses"), py::arg("types"), py::arg("ids"), py::arg("backend"),
-           py::arg("share_gpu"))
+           py::arg("velocities"), py::arg("masses"), py::arg("types"), py::arg("ids"),
+           py::arg("internal_energies"), py::arg("backend"), py::arg("share_gpu"))
       .def("step", &S::step)
       .def("run", &S::run, py::arg("until"), py::arg("callback"))
       .def("particles", &S::particles)

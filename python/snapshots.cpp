@@ -91,7 +91,8 @@ void write(const std::string& path, const ParticleInput& input, const Units& uni
   unlocked([&] {
     if (!overwrite) require_absent(comm, path, files);
     validate_ids(comm, particles, {.source = path});
-    write_snapshot(comm, path, particles, {.time = time, .units = units, .files = files});
+    write_snapshot(comm, path, particles,
+                   {.time = time, .units = units, .fields = initial_fields(), .files = files});
   });
 }
 
@@ -112,13 +113,15 @@ void add_snapshots(py::module_& module) {
   module.def(
       "write",
       [](const std::string& path, Input<double> positions, Input<double> velocities, Input<double> masses,
-         std::optional<py::array> types, std::optional<py::array> ids, const Units& units, double time,
-         int files, bool overwrite) {
-        write(path, {positions, masses, velocities, ids, types}, units, time, files, overwrite);
+         std::optional<py::array> types, std::optional<py::array> ids,
+         std::optional<Input<double>> internal_energies, const Units& units, double time, int files,
+         bool overwrite) {
+        write(path, {positions, masses, velocities, ids, types, internal_energies}, units, time, files,
+              overwrite);
       },
       py::arg("path"), py::kw_only(), py::arg("positions"), py::arg("velocities"), py::arg("masses"),
-      py::arg("types"), py::arg("ids"), py::arg("units"), py::arg("time"), py::arg("files"),
-      py::arg("overwrite"));
+      py::arg("types"), py::arg("ids"), py::arg("internal_energies"), py::arg("units"), py::arg("time"),
+      py::arg("files"), py::arg("overwrite"));
 }
 
 }  // namespace grove::python

@@ -6,9 +6,9 @@ import numpy as np
 from . import _grove
 
 LENGTH, MASS, TIME = (1, 0, 0), (0, 1, 0), (0, 0, 1)
-VELOCITY, ACCELERATION, POTENTIAL = (1, 0, -1), (1, 0, -2), (2, 0, -2)
+VELOCITY, ACCELERATION, POTENTIAL, DENSITY = (1, 0, -1), (1, 0, -2), (2, 0, -2), (-3, 1, 0)
 DIMENSIONS = {"positions": LENGTH, "velocities": VELOCITY, "masses": MASS, "accelerations": ACCELERATION,
-              "potentials": POTENTIAL}
+              "potentials": POTENTIAL, "internal_energies": POTENTIAL, "densities": DENSITY, "smoothing_lengths": LENGTH}
 
 
 def plain(value):
@@ -112,7 +112,8 @@ class Particles:
     """Particles of this rank: positions (N, 3), velocities (N, 3), masses, ids, types, each an array of length N.
 
     particles[1] are those of type 1, without a copy where the types stand one after the other; particles[mask] or
-    particles[index] others. units: the Units of all arrays.
+    particles[index] others. units: the Units of all arrays. With gas internal_energies (per mass), too, which are 0 for
+    other types; those of a simulation have densities and smoothing_lengths (radii of support) then.
     """
 
     def __init__(self, arrays, units):

@@ -45,8 +45,9 @@ class Simulation:
     parameters: the path of a parameter file, or the same as a dictionary {"gravity": {"softening": "20 pc"}, ...}.
         Snapshots that its section `output` asks for are not written, with a warning; see write().
     particles: where to begin, instead of initial_conditions: a Snapshot or Particles, or a dictionary of arrays
-        (positions, velocities, masses, and types, ids if wanted). Arrays without units are taken to be in the run's.
-        In expanding space positions x are comoving, velocities a^2 dx/dt, and time.begin must be given.
+        (positions, velocities, masses, and types, ids if wanted; internal_energies per mass make particles of type 0 gas,
+        and are 0 for others). Arrays without units are taken to be in the run's. In expanding space positions x are comoving,
+        velocities a^2 dx/dt, internal energies physical, and time.begin must be given.
     overrides: {"section.key": value}, as -P on the command line
     backend, share_gpu: see forces()
 
@@ -57,7 +58,7 @@ class Simulation:
     def __init__(self, parameters, particles=None, *, overrides=None, backend="auto", share_gpu=False):
         path, text = (None, _yaml(parameters)) if isinstance(parameters, dict) else (os.fspath(parameters), "")
         changes = [f"{name}={_yaml_value(value)}" for name, value in (overrides or {}).items()]
-        arrays = dict.fromkeys(("positions", "velocities", "masses", "types", "ids"))
+        arrays = dict.fromkeys(("positions", "velocities", "masses", "types", "ids", "internal_energies"))
         unknown = sorted(set(particles) - set(arrays)) if isinstance(particles, dict) else []
         if unknown:
             raise _grove.InputError(f"particles: {unknown[0]!r} is not one of {', '.join(arrays)}")
@@ -95,12 +96,14 @@ class Simulation:
 
     @property
     def particles(self):
-        """Those of this rank at `time`, in the order of their ids: a copy, with accelerations and potentials."""
+        """Those of this rank at `time`, in the order of their ids: a copy, with accelerations and potentials.
+
+        With gas internal_energies, densities and smoothing_lengths, too; in expanding space the last two are comoving."""
         return Particles(self._run.particles(), self.units)
 
     def totals(self):
-        """Of all ranks together: mass, kinetic, potential, external (energy in external potentials), energy,
-        momentum, angular_momentum, centre_of_mass.
+        """Of all ranks together: mass, kinetic, potential, external (energy in external potentials), internal (of
+        gas), energy (the sum of these four), momentum, angular_momentum, centre_of_mass.
 
         InputError where particles are not synchronised.
         """
@@ -108,7 +111,7 @@ class Simulation:
 
     @property
     def energy(self):
-        """Kinetic and potential, of all ranks together; see totals()."""
+        """All of it, of all ranks together; see totals()."""
         return self.totals()["energy"]
 
     def write(self, path, fields=(), files=1, overwrite=False):

@@ -16,8 +16,8 @@ class Snapshot(Particles):
     """
 
     def __init__(self, path, found):
-        names = ("positions", "velocities", "masses", "ids", "types")
-        super().__init__({name: found[name] for name in names}, found["units"])
+        names = ("positions", "velocities", "masses", "ids", "types", "internal_energies")
+        super().__init__({name: found[name] for name in names if name in found}, found["units"])
         self.path = path
         for name in ("time", "redshift", "box_size", "is_periodic", "counts", "files", "format", "leaf_size", "states_units"):
             setattr(self, name, found[name])
@@ -44,6 +44,8 @@ def load(path, units=None, unstated="galactic", comoving=False):
     units: to convert to; default: those of the file. unstated: those of files that state none. Either is "galactic",
     "none" (G = 1) or a grove.Units. comoving: take comoving values as they stand, instead of refusing them.
 
+    Where all particles of type 0 have internal energies there is the array internal_energies, 0 for other types.
+
     On several ranks each gets an equal share of each type, in the order of the file. InputError: no such file, or it
     cannot be used. The arrays lie in the memory that the file was read into.
     """
@@ -53,15 +55,16 @@ def load(path, units=None, unstated="galactic", comoving=False):
 
 
 def write(path, positions, velocities, masses, types=None, ids=None, units="galactic", time=0.0, files=1,
-          overwrite=False):
+          overwrite=False, *, internal_energies=None):
     """Writes a snapshot (HDF5, GADGET-4's layout), such as initial conditions made with numpy.
 
     positions, velocities (N, 3), masses (N): in these units; arrays with units of their own are converted. types: 0 to
-    5, default 1. ids: unique over all ranks; default: counted from 1. InputError: lengths that do not fit, ids that
-    occur twice, a file that exists (unless overwrite).
+    5, default 1. ids: unique over all ranks; default: counted from 1. internal_energies (N): per mass, of gas (type 0),
+    0 for other types; default: particles of type 0 have none. InputError: lengths that do not fit, ids that occur twice,
+    internal energies that gas cannot have, a file that exists (unless overwrite).
     """
     units = units_named(units)
     _grove.write(os.fspath(path), positions=numbers_in(positions, units, "positions"),
                  velocities=numbers_in(velocities, units, "velocities"), masses=numbers_in(masses, units, "masses"),
                  types=None if types is None else np.asarray(types), ids=None if ids is None else np.asarray(ids),
-                 units=units, time=time, files=files, overwrite=overwrite)
+                 internal_energies=numbers_in(internal_energies, units, "internal_energies"), units=units, time=time, files=files, overwrite=overwrite)

@@ -19,7 +19,17 @@ gravity: {softening: 0.02, delta: 0.001}
 time: {end: 0.03, step: 0.01, eta: 0.5}
 output: {folder: output, times: [0.03], render: false}
 EOF
-"$grove" run run.yml 2>err || { cat err; exit 1; }
+"$grove" ic evrard -n 500 --units none -o gas.hdf5 >/dev/null
+cat >gas.yml <<EOF
+units: {system: none}
+initial_conditions: {file: gas.hdf5}
+gravity: {softening: 0.05}
+time: {end: 0.2, step: 0.1}
+output: {folder: gas_output, times: [0.2], render: false}
+EOF
+for run in run gas; do
+  "$grove" run $run.yml 2>err || { cat err; exit 1; }
+done
 for ranks in 1 2 3; do
   "$@" $ranks "$python" "$script" own >"result_$ranks"
   cmp result_1 "result_$ranks"

@@ -47,14 +47,19 @@ std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeade
                         ? "dimensionless, G = 1"
                         : fmt::format("{}, {}, {}", units.name(dimension::length),
                                       units.name(dimension::mass), units.name(dimension::velocity))));
-  if (header.counts[gas_type] > 0 && !header.has_gas)
-    remarks.push_back(fmt::format(
-        "{}: holds {} particles of gas (type 0) without internal energies, which move by gravity alone{}",
-        file, header.counts[0],
-        has_temperatures(header.format)
-            ? "; with initial_conditions.molecular_weight these follow from its temperatures"
-            : ""));
+  if (std::string remark = remark_on_gas(file, header.counts[gas_type], header.has_gas); !remark.empty()) {
+    if (has_temperatures(header.format))
+      remark += "; with initial_conditions.molecular_weight these follow from its temperatures";
+    remarks.push_back(std::move(remark));
+  }
   return remarks;
+}
+
+std::string remark_on_gas(const std::string& source, Count count, bool has_gas) {
+  if (count == 0 || has_gas) return {};
+  return fmt::format(
+      "{}: holds {} particles of gas (type 0) without internal energies, which move by gravity alone", source,
+      count);
 }
 
 DisplayUnits shown_with(const Parameters& parameters, const std::optional<Units>& file_units) {

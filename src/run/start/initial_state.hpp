@@ -33,6 +33,9 @@ CompositionOptions composition_of(const Parameters& parameters);
 /// Remarks on a file that a user might not expect.
 std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeader& header);
 
+/// A remark on particles of type 0 of a source, so many on all ranks; empty: there are none, or they are gas.
+std::string remark_on_gas(const std::string& source, Count count, bool has_gas);
+
 /// The units that values of the run are shown in: as the user wrote them, else as a run of Grove's default
 /// units finds them in its file.
 DisplayUnits shown_with(const Parameters& parameters, const std::optional<Units>& file_units);
