@@ -86,6 +86,8 @@ struct ReadOptions {
   /// h of a run in expanding space: files must be comoving, and as convert_to has units, values become those
   /// of the run (io/comoving.hpp); `time` is the scale factor.
   std::optional<double> h{};
+  /// With h: the rest of what the run has, which files must not contradict. Unset: it is not compared.
+  std::optional<Cosmology> cosmology{};
   /// With which temperatures become internal energies; unset: gas of files that have temperatures has none.
   std::optional<IdealGas> gas{};
   double energy_power = 2;  ///< with h: ComovingTime::energy_power

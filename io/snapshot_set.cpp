@@ -207,8 +207,17 @@ bool check_before_opening(const Communicator& comm, std::span<const std::string>
   return others.empty();
 }
 
-/// In a run whose space expands. h: of the run.
-void require_comoving(const FileHeader& first, double h, const std::string& path) {
+/// Files say 0 where they do not say it. Parameter files and headers have three digits or more.
+void require_same(double stated, double of_run, const char* name, const char* key, const std::string& path) {
+  if (stated != 0 && std::abs(stated - of_run) > 1e-3)
+    throw InputError(
+        fmt::format("{}: {} is {}, but the run has cosmology.{} {}: its particles are of another universe",
+                    path, name, stated, key, of_run));
+}
+
+/// In a run whose space expands, with the h of the run.
+void require_comoving(const FileHeader& first, const ReadOptions& options, const std::string& path) {
+  const double h = *options.h;
   if (first.comoving.empty())
     throw InputError(fmt::format(
         "{}: is not comoving (Redshift 0, HubbleParam 1), but the run has a section cosmology", path));
@@ -218,6 +227,9 @@ void require_comoving(const FileHeader& first, double h, const std::string& path
     throw InputError(
         fmt::format("{}: HubbleParam is {}, but the run has cosmology.h {}: its units contain another h",
                     path, first.h, h));
+  if (!options.cosmology) return;
+  require_same(first.omega_matter, options.cosmology->omega_matter, "Omega0", "omega_matter", path);
+  require_same(first.omega_lambda, options.cosmology->omega_lambda, "OmegaLambda", "omega_lambda", path);
 }
 
 SnapshotHeader open_set(const Communicator& comm, const std::string& path, const ReadOptions& options) {
@@ -230,7 +242,7 @@ SnapshotHeader open_set(const Communicator& comm, const std::string& path, const
     FileHeader first;
     layout = layout_of(path, std::move(files), first);
     if (options.h)
-      require_comoving(first, *options.h, path);
+      require_comoving(first, options, path);
     else if (!options.comoving && !first.comoving.empty())
       throw InputError(fmt::format(
           "{}: {}; without a section cosmology Grove needs physical positions, velocities and units "

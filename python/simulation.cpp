@@ -22,6 +22,7 @@
 #include "io/validate.hpp"
 #include "run/simulation.hpp"
 #include "run/start/initial_state.hpp"
+#include "run/start/periodic_box.hpp"
 #include "runtime.hpp"
 #include "snapshots.hpp"
 
@@ -74,6 +75,10 @@ InitialState state_of(const Communicator& comm, const Parameters& parameters, co
             .softening = parameters.gravity.softening,
             .softened = parameters.softened,
             .leaves = parameters.decomposition.leaves});
+  if (parameters.box.periodic) {
+    require_periodic_box(comm, parameters, state.particles, nullptr);
+    require_mean_density(comm, parameters, state.particles, "particles");
+  }
   return state;
 }
 

@@ -4,13 +4,12 @@
 
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 #include <vector>
 
 #include "base/errors.hpp"
-#include "comm/exact_sum.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
+#include "run/start/periodic_box.hpp"
 
 namespace grove {
 namespace {
@@ -29,17 +28,11 @@ double checked_box(const SnapshotHeader& header, const std::string& file, double
 /// Particles of a file fill its box with the matter of the universe.
 void check_density(const Communicator& comm, const std::string& file, const Particles& particles, double box,
                    const Parameters& p) {
-  const Count count = comm.sum(static_cast<Count>(particles.size()));
-  const double mass =
-      exact_sums(comm, std::span<const double>(particles.mass), 1, std::max<Count>(1, count))[0];
-  const Cosmology& c = *p.universe;
-  const double matter =
-      3 * c.hubble * c.hubble * c.omega_matter / (8 * std::numbers::pi * p.units.gravitational_constant);
-  constexpr double same = 0.01;
-  if (const double ratio = mass / (box * box * box) / matter; !(std::abs(ratio - 1) < same))
-    throw Agreed<InputError>(fmt::format(
-        "{}: the density of its particles is {:.4g} of that of matter; is omega_matter another than {}?",
-        file, ratio, c.omega_matter));
+  const double found = omega_matter_in(comm, particles, box, p);
+  if (!is_same_density(found, p.universe->omega_matter))
+    throw Agreed<InputError>(
+        fmt::format("{}: its particles have the density of omega_matter {:.4g}, but {} is given", file, found,
+                    p.universe->omega_matter));
 }
 
 }  // namespace

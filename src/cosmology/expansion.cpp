@@ -6,6 +6,7 @@
 #include <boost/math/quadrature/gauss.hpp>
 #include <boost/math/quadrature/gauss_kronrod.hpp>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -34,6 +35,12 @@ double over_logarithm(double a, double growth, const Integrand& integrand) {
 }
 
 }  // namespace
+
+double matter_density(const Cosmology& cosmology, double gravitational_constant) {
+  const double critical =
+      3 * cosmology.hubble * cosmology.hubble / (8 * std::numbers::pi * gravitational_constant);
+  return cosmology.omega_matter * critical;
+}
 
 Expansion::Expansion(const Cosmology& cosmology, double largest) : cosmology_(cosmology) {
   const Cosmology& c = cosmology_;

@@ -18,6 +18,9 @@ struct Cosmology {
   friend bool operator==(const Cosmology&, const Cosmology&) = default;
 };
 
+/// The mean density of matter today; in comoving lengths at any time.
+double matter_density(const Cosmology& cosmology, double gravitational_constant);
+
 /// Runs and tables end here at the latest.
 inline constexpr double largest_scale_factor = 100;
 

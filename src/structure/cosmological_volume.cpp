@@ -262,9 +262,7 @@ Count count_of(const CosmologicalVolume& volume) {
 }
 
 double particle_mass(const CosmologicalVolume& v) {
-  const double critical =
-      3 * v.cosmology.hubble * v.cosmology.hubble / (8 * std::numbers::pi * v.gravitational_constant);
-  return v.cosmology.omega_matter * critical * std::pow(v.box / v.sites, 3);
+  return matter_density(v.cosmology, v.gravitational_constant) * std::pow(v.box / v.sites, 3);
 }
 
 Particles make_particles(const Communicator& comm, const CosmologicalVolume& volume,

@@ -15,6 +15,7 @@
 #include "run/start/cosmological_model.hpp"
 #include "run/start/initial_state.hpp"
 #include "structure/power_spectrum.hpp"
+#include "support/change_hdf5.hpp"
 #include "support/particles.hpp"
 #include "support/run_command.hpp"
 
@@ -206,9 +207,32 @@ TEST_F(CosmologicalConditions, are_cut_out_of_a_box) {
     cut({"--radius", "101 Mpc", "--hubble", "0.7", "--omega-matter", "0.3", "--omega-lambda", "0.7"});
   });
   expect_message("has h = 0.7", [&] { cut({"--radius", "80 Mpc", "--cosmology", "planck2018"}); });
-  expect_message("of that of matter; is omega_matter another than 0.31", [&] {
+  expect_message("its particles have the density of omega_matter 0.3, but 0.31 is given", [&] {
     cut({"--radius", "80 Mpc", "--hubble", "0.7", "--omega-matter", "0.31", "--omega-lambda", "0.7"});
   });
+}
+
+TEST_F(CosmologicalConditions, of_another_universe_are_refused) {
+  const std::string file = make("box.hdf5", box_words());
+  const auto run = [&](const std::string& matter, const std::string& lambda) {
+    initial_state(comm_, parse_parameters("initial_conditions: {file: " + file +
+                                              "}\nbox: {periodic: true, size: 200 Mpc}\ncosmology: {h: 0.7, "
+                                              "omega_matter: " +
+                                              matter + ", omega_lambda: " + lambda +
+                                              "}\ngravity: {softening: 100 kpc}\n"
+                                              "time: {end: z=0, step_ln_a: 0.1}\n",
+                                          "run.yml", {}));
+  };
+  EXPECT_NO_THROW(run("0.3004", "0.6996")) << "as headers of three digits have them";
+  expect_message("Omega0 is 0.3, but the run has cosmology.omega_matter 0.31", [&] { run("0.31", "0.7"); });
+  expect_message("OmegaLambda is 0.7, but the run has cosmology.omega_lambda 0.69",
+                 [&] { run("0.3", "0.69"); });
+  // Masses alone say it then.
+  if (comm_.is_master()) testing::set_attribute(file, "Header", "Omega0", 0);
+  comm_.barrier();
+  EXPECT_NO_THROW(run("0.301", "0.7"));
+  expect_message("have the mean density of cosmology.omega_matter 0.3, but 0.31 is given",
+                 [&] { run("0.31", "0.7"); });
 }
 
 TEST_F(CosmologicalConditions, say_what_is_wrong) {

@@ -20,7 +20,7 @@ namespace grove {
 
 ReadOptions reading_of(const Parameters& parameters) {
   ReadOptions options{.unstated = parameters.units, .convert_to = parameters.units};
-  if (parameters.universe) options.h = parameters.cosmology.h;
+  if (parameters.universe) options.h = parameters.cosmology.h, options.cosmology = parameters.universe;
   options.energy_power = parameters.gas.expansion_power();
   if (const auto& weight = parameters.initial_conditions.molecular_weight)
     options.gas = IdealGas{*weight, parameters.gas.adiabatic_index};
@@ -133,8 +133,10 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
   options.softened = parameters.softened;
   options.leaves = parameters.decomposition.leaves;
   validate(comm, state.particles, options);
-  if (parameters.box.periodic)
+  if (parameters.box.periodic) {
     require_periodic_box(comm, parameters, state.particles, from.file.empty() ? nullptr : &header);
+    require_mean_density(comm, parameters, state.particles, from.source());
+  }
   if (hooks.pause) hooks.pause();
   if (parameters.time.begin) state.time = *parameters.time.begin;
   return state;

@@ -8,6 +8,8 @@
 #include <span>
 
 #include "base/errors.hpp"
+#include "comm/exact_sum.hpp"
+#include "cosmology/expansion.hpp"
 
 namespace grove {
 namespace {
@@ -50,6 +52,32 @@ void require_periodic_box(const Communicator& comm, const Parameters& parameters
           "box.size is {}, but the particles reach from {} to {} along {}",
           parameters.shown.text(size, dimension::length), parameters.shown.text(low[axis], dimension::length),
           parameters.shown.text(high[axis], dimension::length), "xyz"[axis]));
+}
+
+double omega_matter_in(const Communicator& comm, const Particles& particles, double edge,
+                       const Parameters& parameters) {
+  const Count count = comm.sum(static_cast<Count>(particles.size()));
+  const double mass =
+      exact_sums(comm, std::span<const double>(particles.mass), 1, std::max<Count>(1, count))[0];
+  const double matter = matter_density(*parameters.universe, parameters.units.gravitational_constant);
+  return parameters.universe->omega_matter * (mass / (edge * edge * edge) / matter);
+}
+
+bool is_same_density(double omega_matter_found, double omega_matter) {
+  return std::abs(omega_matter_found / omega_matter - 1) < 0.01;
+}
+
+void require_mean_density(const Communicator& comm, const Parameters& parameters, const Particles& particles,
+                          const std::string& source) {
+  if (!parameters.universe || !parameters.gravity.self_gravity) return;
+  const double found = omega_matter_in(comm, particles, *parameters.box.size, parameters),
+               given = parameters.universe->omega_matter;
+  if (!is_same_density(found, given))
+    throw Agreed<InputError>(fmt::format(
+        "{}: the particles in the box have the mean density of cosmology.omega_matter {:.4g}, but {:.4g} is "
+        "given, with which space would not expand as they let it: either the cosmology, the masses or "
+        "box.size are another's",
+        source, found, given));
 }
 
 std::string remark_on_box(const Parameters& parameters, const std::string& file,

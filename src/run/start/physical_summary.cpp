@@ -167,11 +167,9 @@ namespace {
 
 /// Where space expands matter has about the mean density, comoving.
 std::string doubt_about_density(const PhysicalSummary& summary, const Parameters& parameters) {
-  const Cosmology& c = *parameters.universe;
   const double radius = summary.half_mass_radius,
                volume = 4. / 3 * std::numbers::pi * radius * radius * radius;
-  const double mean = 3 * c.hubble * c.hubble * c.omega_matter /
-                      (8 * std::numbers::pi * parameters.units.gravitational_constant);
+  const double mean = matter_density(*parameters.universe, parameters.units.gravitational_constant);
   const double ratio = 0.5 * summary.totals.mass / volume / mean;
   if (!(radius > 0) || (ratio > 0.1 && ratio < 1000)) return {};
   return fmt::format("the density within the half-mass radius is {:.1g} of the mean of matter: {}", ratio,
