@@ -5,6 +5,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "io/schema.hpp"
 #include "io/snapshot_file.hpp"
 #include "io/whole_number.hpp"
+#include "particles/models/model.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
@@ -177,6 +179,14 @@ void complete_box(Parameters& p, const std::vector<Entry>& entries) {
       fail(*size, "is not initial_conditions.box_size; leave one of them out");
     if (!p.box.size) p.box.size = from.cosmological.box_size;
   }
+  if (const ModelInfo* const model = from.only_model(); model && model->fills_box) {
+    if (!p.box.size) p.box.size = from.model.scale;
+    if (std::abs(*p.box.size / from.model.scale - 1) > 1e-6)
+      fail(*size,
+           fmt::format("is not the edge of the cube that the model {} fills, initial_conditions.scale = {}; "
+                       "give the same, or leave it out",
+                       model->name, p.shown.text(from.model.scale, dimension::length)));
+  }
   if (!p.box.size) fail(periodic, "needs box.size, the edge of the box");
   if (const Entry* centre = find(entries, "cosmology.centre"))
     fail(*centre, "is of spheres in open space, and the box is periodic");
@@ -184,10 +194,13 @@ void complete_box(Parameters& p, const std::vector<Entry>& entries) {
     fail(*potentials, "are of open space, and the box is periodic");
   p.gravity.images = {*p.box.size};
   if (!p.gravity.softening_fits_box())
-    fail(periodic,
-         fmt::format("the softening {} is more than a sixteenth of the box",
-                     p.shown.text(*std::max_element(p.gravity.softening.begin(), p.gravity.softening.end()),
-                                  dimension::length)));
+    fail(size ? *size : periodic,
+         fmt::format(
+             "a box of {} is less than 16 times the largest softening, {}: give a larger box, or a smaller "
+             "gravity.softening",
+             p.shown.text(*p.box.size, dimension::length),
+             p.shown.text(*std::max_element(p.gravity.softening.begin(), p.gravity.softening.end()),
+                          dimension::length)));
   p.decomposition.period = *p.box.size;
   p.output.view.images = p.gravity.images;
 }
@@ -224,6 +237,10 @@ std::array<double, particle_types> Parameters::softening(double scale_factor) co
     if (const double most = max_physical_softening[type]; most > 0)
       lengths[type] = std::min(lengths[type], most / scale_factor);
   return lengths;
+}
+
+const ModelInfo* InitialConditionsParameters::only_model() const {
+  return components.empty() && file.empty() ? find_model_info(model.model) : nullptr;
 }
 
 StepRule TimeParameters::rule(double longest, const std::array<double, particle_types>& softening) const {

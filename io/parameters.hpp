@@ -22,6 +22,8 @@
 
 namespace grove {
 
+struct ModelInfo;
+
 /// Sizes of the units of the run. Either a named system or the three sizes.
 struct UnitsParameters {
   std::string system = "galactic";  ///< "galactic", "none" (G = 1), "custom" (the three sizes below)
@@ -70,6 +72,8 @@ struct InitialConditionsParameters : ParticleSource {
   std::vector<ComponentParameters> parts() const {
     return components.empty() ? std::vector{ComponentParameters{*this}} : components;
   }
+  /// The model that is all the particles; nullptr: they are of files, of several components or of a universe.
+  const ModelInfo* only_model() const;
   /// Their name in messages.
   std::string source() const {
     if (!components.empty()) return "initial_conditions.components";

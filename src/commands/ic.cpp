@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/display_units.hpp"
 #include "base/errors.hpp"
 #include "base/units.hpp"
 #include "commands/commands.hpp"
@@ -148,6 +149,18 @@ void check_cosmological(const InitialConditionsOptions& options) {
     throw InputError(fmt::format("the model {} needs --units galactic, which it has by itself", m.model));
 }
 
+/// A line on what a run needs that begins with the model; empty: nothing in particular.
+std::string needs_of_model(const ModelParameters& parameters, const DisplayUnits& shown) {
+  const ModelInfo& model = *find_model_info(parameters.model);
+  if (!model.fills_box) return {};
+  const std::string box =
+      fmt::format("box: {{periodic: true, size: {}}}", shown.text(parameters.scale, dimension::length));
+  return fmt::format("to be run with {}{}\n", box,
+                     model.adiabatic_index > 0
+                         ? fmt::format(" and gas: {{adiabatic_index: {}}}", model.adiabatic_index)
+                         : "");
+}
+
 void make_file(const Communicator& comm, const InitialConditionsOptions& options) {
   if (is_cosmological(options.model.model)) {
     comm.together([&] {
@@ -183,12 +196,13 @@ void make_file(const Communicator& comm, const InitialConditionsOptions& options
   WriteOptions write;
   write.fields = initial_fields();
   write.units = units;
+  if (find_model_info(parameters.model)->fills_box) write.box = parameters.scale;
   write_snapshot(comm, options.output, particles, write);
   const ModelSummary summary = model_summary(comm, *model, particles, units.gravitational_constant);
   if (comm.is_master())
     fmt::print("{}: {} {} of the model {}, seed {}\n{}", options.output, model->count(),
                model->count() == 1 ? "particle" : "particles", parameters.model, parameters.seed,
-               summary.text(DisplayUnits(units)));
+               summary.text(DisplayUnits(units)) + needs_of_model(parameters, DisplayUnits(units)));
 }
 
 }  // namespace

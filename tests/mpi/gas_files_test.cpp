@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "base/errors.hpp"
 #include "decomposition/migration.hpp"
@@ -14,6 +15,7 @@
 #include "run/start/initial_state.hpp"
 #include "support/foreign_formats.hpp"
 #include "support/particles.hpp"
+#include "support/run_command.hpp"
 
 namespace grove {
 namespace {
@@ -174,6 +176,37 @@ TEST_F(TipsyGas, moves_by_gravity_alone_without_a_molecular_weight) {
 TEST_F(TipsyGas, needs_physical_units) {
   const std::string source = "{file: " + file(false) + ", molecular_weight: 0.6}";
   EXPECT_THROW(in_units("{system: none}", source), Agreed<InputError>);
+}
+
+TEST_F(GasFiles, of_a_shock_tube_say_which_box_and_gas_they_are_of) {
+  const auto remarks = [&](const std::string& source, const std::string& more) {
+    return initial_state(
+               comm_, parse_parameters("units: {system: none}\ninitial_conditions: " + source +
+                                           "\ngravity: {softening: 0.01}\ntime: {end: 1, step: 1}\n" + more,
+                                       "test", {}))
+        .remarks;
+  };
+  const std::string model = "{model: sod, n: 200, scale: 1.5}", gamma = "gas: {adiabatic_index: 1.4}\n",
+                    box = "box: {periodic: true, size: 1.5}\n";
+  EXPECT_EQ(remarks(model, gamma + box), std::vector<std::string>{});
+  const std::vector<std::string> of_box = remarks(model, gamma), of_gamma = remarks(model, box);
+  ASSERT_EQ(of_box.size(), 1u);
+  EXPECT_NE(of_box[0].find("give box: {periodic: true, size: 1.5}"), std::string::npos) << of_box[0];
+  ASSERT_EQ(of_gamma.size(), 1u);
+  // (5/3 - 1) / (1.4 - 1)
+  EXPECT_NE(
+      of_gamma[0].find("gas.adiabatic_index is 1.667, with which its pressures are 1.67 times as large"),
+      std::string::npos)
+      << of_gamma[0];
+  // `grove ic` writes the box into the file.
+  const std::string file = folder_ / "sod.hdf5";
+  testing::grove(comm_, {"ic", "sod", "-n", "200", "--scale", "1.5", "-o", file});
+  comm_.barrier();
+  EXPECT_EQ(remarks("{file: " + file + "}", gamma + box), std::vector<std::string>{});
+  const std::vector<std::string> of_file = remarks("{file: " + file + "}", gamma);
+  ASSERT_EQ(of_file.size(), 1u);
+  EXPECT_NE(of_file[0].find("states a periodic box of 1.5; space is taken to be open;"), std::string::npos)
+      << of_file[0];
 }
 
 TEST_F(GasFiles, components_of_other_types_are_no_gas) {

@@ -127,6 +127,23 @@ TEST(BoxParameters, make_forces_and_cuts_periodic) {
   EXPECT_DOUBLE_EQ(model.gravity.images.edge, 3000);
 }
 
+TEST(BoxParameters, are_those_of_a_model_that_fills_its_box) {
+  const std::string text =
+      "units: {system: none}\ninitial_conditions: {model: sod, scale: 1.5}\ngravity: {softening: 0.05}\n"
+      "time: {end: 1, step: 1}\nbox: {periodic: true}\n";
+  EXPECT_EQ(parse_parameters(text, "test", {}).box.size, 1.5);
+  for (const char* size : {"1", "0.1", "2"}) try {
+      parse_parameters(text, "test", {std::string("box.size=") + size});
+      ADD_FAILURE() << size;
+    } catch (const InputError& error) {
+      const std::string said = error.what();
+      EXPECT_TRUE(said.starts_with("-P box.size")) << said;
+      EXPECT_NE(said.find("the cube that the model sod fills, initial_conditions.scale = 1.5"),
+                std::string::npos)
+          << said;
+    }
+}
+
 TEST(BoxParameters, that_cannot_be_are_refused) {
   const auto refused_for = [](const std::string& text, const std::string& part) {
     const std::string error = refusal_of(text + "\ntime: {end: 1, step: 1}\n");
@@ -136,7 +153,7 @@ TEST(BoxParameters, that_cannot_be_are_refused) {
   refused_for("box: {size: 5}", "give box.periodic: true");
   refused_for("box: {periodic: true, size: 100}\noutput: {render: {width: 801}}", "8 times the edge");
   refused_for("box: {periodic: true, size: 0}", "box.size");
-  refused_for("box: {periodic: true, size: 10}", "sixteenth");
+  refused_for("box: {periodic: true, size: 10}", "less than 16 times");
   refused_for("box: {periodic: true, size: 100}\npotentials: [{type: point-mass, mass: 1}]", "open space");
   refused_for("box: {periodic: true, size: 100}\ncosmology: {preset: eds, centre: [1, 2, 3]}", "spheres");
 }

@@ -123,8 +123,13 @@ struct ModelInfo {
   std::string_view description;
   std::span<double ModelParameters::*const> takes;
   bool has_parts = false;
+  bool fills_box = false;  ///< a cube from 0 to scale, which is to be periodic
+  double adiabatic_index =
+      0;  ///< gamma with which its energies of gas were found; 0: they do not depend on it
 };
 std::span<const ModelInfo> model_infos();
+/// That of a name; nullptr: there is none.
+const ModelInfo* find_model_info(std::string_view name);
 
 /// The model that the parameters describe, not yet centred. InputError: an unknown model, or a parameter out
 /// of its range.

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -64,10 +65,12 @@ constexpr std::array entries = {
           1 << 20,
           make_m31},
     Entry{{"evrard", "cold sphere of gas of density 1/r, which collapses", of_size}, 30000, make_evrard},
-    Entry{{"sedov", "point explosion in a periodic cube of gas of density 1, on a cubic lattice", of_scale},
+    Entry{{"sedov", "point explosion in a periodic cube of gas of density 1, on a cubic lattice", of_scale,
+           false, true},
           1 << 15,
           make_sedov},
-    Entry{{"sod", "shock tubes in a periodic cube of gas of gamma 1.4, on tilted lattices", of_scale},
+    Entry{{"sod", "shock tubes in a periodic cube of gas of gamma 1.4, on tilted lattices", of_scale, false,
+           true, 1.4},
           1 << 17,
           make_sod},
 };
@@ -141,6 +144,12 @@ std::span<const ModelInfo> model_infos() {
     return result;
   }();
   return infos;
+}
+
+const ModelInfo* find_model_info(std::string_view name) {
+  const std::span<const ModelInfo> infos = model_infos();
+  const auto found = std::ranges::find(infos, name, &ModelInfo::name);
+  return found == infos.end() ? nullptr : &*found;
 }
 
 Model make_model(const ModelParameters& parameters) {

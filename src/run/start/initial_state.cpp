@@ -12,6 +12,7 @@
 #include "initial_conditions.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
+#include "particles/models/model.hpp"
 #include "periodic_box.hpp"
 #include "run/guard/step_forecast.hpp"
 #include "run_timeline.hpp"
@@ -62,6 +63,28 @@ std::string remark_on_gas(const std::string& source, Count count, bool has_gas) 
       count);
 }
 
+std::vector<std::string> remarks_on_model(const Parameters& parameters) {
+  std::vector<std::string> remarks;
+  const ModelInfo* const model = parameters.initial_conditions.only_model();
+  if (!model) return remarks;
+  if (model->fills_box && !parameters.box.periodic) {
+    const std::string edge =
+        parameters.shown.text(parameters.initial_conditions.model.scale, dimension::length);
+    remarks.push_back(fmt::format(
+        "the model {} fills a cube from 0 to {}, which is to be periodic; here space is open, and gas leaves "
+        "through its faces: give box: {{periodic: true, size: {}}}",
+        model->name, edge, edge));
+  }
+  const double gamma = parameters.gas.adiabatic_index;
+  if (const double own = model->adiabatic_index; own > 0 && gamma != own)
+    remarks.push_back(
+        fmt::format("the model {} is of gas of gamma {}, but gas.adiabatic_index is {:.4g}, with which its "
+                    "pressures are {:.3g} "
+                    "times as large: give gas: {{adiabatic_index: {}}}",
+                    model->name, own, gamma, (gamma - 1) / (own - 1), own));
+  return remarks;
+}
+
 DisplayUnits shown_with(const Parameters& parameters, const std::optional<Units>& file_units) {
   if (parameters.unit_choice.system != "galactic" || !file_units || file_units->is_dimensionless())
     return parameters.shown;
@@ -106,6 +129,7 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
     state.time = Expansion(volume.cosmology).time(scale_factor_of(volume.redshift));
   } else if (from.file.empty()) {
     state.particles = make_initial_conditions(comm, from.model, hooks.pause);
+    state.remarks = remarks_on_model(parameters);
   } else {
     ReadOptions options = reading_of(parameters);
     options.pause = hooks.pause;

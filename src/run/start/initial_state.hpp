@@ -33,6 +33,9 @@ CompositionOptions composition_of(const Parameters& parameters);
 /// Remarks on a file that a user might not expect.
 std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeader& header);
 
+/// Remarks on a run whose space or gas is not as its model needs it.
+std::vector<std::string> remarks_on_model(const Parameters& parameters);
+
 /// A remark on particles of type 0 of a source, so many on all ranks; empty: there are none, or they are gas.
 std::string remark_on_gas(const std::string& source, Count count, bool has_gas);
 

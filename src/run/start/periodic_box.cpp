@@ -82,11 +82,14 @@ void require_mean_density(const Communicator& comm, const Parameters& parameters
 
 std::string remark_on_box(const Parameters& parameters, const std::string& file,
                           const SnapshotHeader& header) {
-  if (!parameters.universe || parameters.box.periodic || header.box_size == Vec3d{}) return {};
+  const bool is_meant = parameters.universe ? header.box_size != Vec3d{} : header.is_periodic;
+  if (parameters.box.periodic || !is_meant) return {};
   return fmt::format(
-      "{}: states a box of {}; space is taken to be open, as a sphere needs it; for a box that "
-      "is periodic give box: {{periodic: true, size: ...}}",
-      file, parameters.shown.text(header.box_size.x, dimension::length));
+      "{}: states a {}box of {}; space is taken to be open{}; for a box that is periodic give box: "
+      "{{periodic: true, size: ...}}",
+      file, header.is_periodic ? "periodic " : "",
+      parameters.shown.text(header.box_size.x, dimension::length),
+      parameters.universe ? ", as a sphere needs it" : "");
 }
 
 }  // namespace grove

@@ -27,7 +27,8 @@ bool is_same_density(double omega_matter_found, double omega_matter);
 void require_mean_density(const Communicator& comm, const Parameters& parameters, const Particles& particles,
                           const std::string& source);
 
-/// A remark on a file with a box in a run that takes space to be open; empty: there is nothing to say.
+/// A remark on a file with a periodic box, or any in expanding space, in a run that takes space to be open;
+/// empty: there is nothing to say.
 std::string remark_on_box(const Parameters& parameters, const std::string& file,
                           const SnapshotHeader& header);
 

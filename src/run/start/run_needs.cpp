@@ -187,6 +187,7 @@ Beginning beginning_of(const Communicator& comm, const Parameters& parameters) {
       });
     }
   }
+  std::ranges::copy(remarks_on_model(parameters), std::back_inserter(start.remarks));
   start.has_gas = start.has_gas && start.counts[gas_type] > 0;  // else it was given other types
   return start;
 }
