@@ -19,6 +19,8 @@ struct Totals {
   Vec3d angular_momentum{};      ///< sum of m x cross v, about the origin of coordinates
   Vec3d mass_moment{};           ///< sum of m x
   double internal_energy = 0;    ///< of gas: sum of m u
+  double hydro_power = 0;        ///< of gas: sum of m v . a, a of pressure and viscosity alone
+  double heating = 0;            ///< of gas: sum of m du/dt, which is -hydro_power where space is static
 
   double total_energy() const {
     return kinetic_energy + potential_energy + external_energy + internal_energy;
@@ -45,6 +47,14 @@ struct Totals {
             0};
   }
 
+  /// To the totals of a particle, or of several, what a particle of gas adds.
+  GROVE_HOST_DEVICE void add_gas(double of_mass, const Vec3d& velocity, double energy, double energy_rate,
+                                 const Vec3f& hydro_acceleration) {
+    internal_energy += of_mass * energy;
+    hydro_power += of_mass * dot(velocity, hydro_acceleration.as<double>());
+    heating += of_mass * energy_rate;
+  }
+
   GROVE_HOST_DEVICE friend Totals operator+(Totals a, const Totals& b) {
     a.mass += b.mass;
     a.kinetic_energy += b.kinetic_energy;
@@ -55,6 +65,8 @@ struct Totals {
     a.angular_momentum += b.angular_momentum;
     a.mass_moment += b.mass_moment;
     a.internal_energy += b.internal_energy;
+    a.hydro_power += b.hydro_power;
+    a.heating += b.heating;
     return a;
   }
 };

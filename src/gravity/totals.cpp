@@ -19,7 +19,8 @@ Totals compute_totals(const Communicator& comm, const Particles& particles, cons
                                                         field.at(particles.position[i]).potential);
     for (std::size_t i = begin; particles.has_gas && i < end; ++i)
       if (particles.type[i] == gas_type)
-        leaves[leaf].internal_energy += particles.mass[i] * particles.internal_energy[i];
+        leaves[leaf].add_gas(particles.mass[i], particles.velocity[i], particles.internal_energy[i],
+                             particles.energy_rate[i], particles.hydro_acceleration[i]);
   }
   return LeafSum<Totals>(comm, domain, leaves)();
 }

@@ -63,7 +63,7 @@ double seconds_between(std::chrono::steady_clock::time_point start,
 void RunReports::begin() {
   const Totals first = totals();
   if (run_.timeline.expansion())
-    state_.energy.begin(first, run_.clock.scale_factor(), run_.parameters.gas.expansion_power());
+    state_.energy.begin(first, space());
   else
     state_.energy.begin(first, vanishes_far_away(run_.parameters.potentials));
   state_.conservation.begin(first);
@@ -163,6 +163,11 @@ Totals RunReports::totals() const {
   return peculiar(all, run_.clock.scale_factor(), run_.parameters.gas.expansion_power());
 }
 
+ExpandedSpace RunReports::space() const {
+  const double a = run_.clock.scale_factor();
+  return {a, run_.timeline.expansion()->hubble(a), run_.parameters.gas.expansion_power()};
+}
+
 /// By how many times peculiar energies, times the scale factor, grow until the end by linear theory.
 double RunReports::energy_to_grow() const {
   const Timeline& timeline = run_.timeline;
@@ -177,8 +182,7 @@ void RunReports::measure(const Step& step, StepReport& report, PhaseTimers& time
     report.totals = totals();
     report.memory = own_memory();
     if (run_.timeline.expansion())
-      state_.energy.add(*report.totals, run_.clock.scale_factor(), run_.parameters.gas.expansion_power(),
-                        energy_to_grow());
+      state_.energy.add(*report.totals, space(), energy_to_grow());
     else
       state_.energy.add(*report.totals);
     report.energy_error = state_.energy.error();

@@ -73,6 +73,7 @@ class RunReports {
   std::uint8_t types_with_mass() const;
   AuditResult audit() const;
   Totals totals() const;
+  ExpandedSpace space() const;
   double energy_to_grow() const;
   bool measures_radii(std::int64_t step) const;
   void measure(const Step& step, StepReport& report, PhaseTimers& timers);

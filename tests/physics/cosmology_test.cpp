@@ -107,10 +107,11 @@ TEST(CosmologicalRun, energy_balance_is_that_of_layzer_and_irvine) {
   EnergyBalance balance;
   const Expansion expansion(*p.universe);
   const auto scale_factor = [&] { return expansion.scale_factor(run.time()); };
-  balance.begin(run.totals(), scale_factor(), 2);
+  const auto space = [&] { return ExpandedSpace{scale_factor(), expansion.hubble(scale_factor()), 2}; };
+  balance.begin(run.totals(), space());
   while (!run.is_done()) {
     run.step();
-    if (run.is_synchronised()) balance.add(run.totals(), scale_factor(), 2, 1);
+    if (run.is_synchronised()) balance.add(run.totals(), space(), 1);
   }
   // The sphere collapses by half: the energies change by their own size. Steps of 0.02 in ln a, halved where
   // particles are fast, err by (0.02)^2 or less for each of some e-foldings.

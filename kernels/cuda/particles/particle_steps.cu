@@ -184,7 +184,8 @@ struct TotalsOfParticle {
     Totals totals = Totals::of_particle(fields.mass[i], fields.position[i], fields.velocity[i],
                                         fields.potential[i], field.at(fields.position[i]).potential);
     if (fields.internal_energy && fields.type[i] == gas_type)
-      totals.internal_energy = fields.mass[i] * fields.internal_energy[i];
+      totals.add_gas(fields.mass[i], fields.velocity[i], fields.internal_energy[i], fields.energy_rate[i],
+                     fields.hydro_acceleration[i]);
     return totals;
   }
 };

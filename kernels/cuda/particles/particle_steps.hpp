@@ -65,7 +65,9 @@ struct TotalsFields {
   const Vec3d *position, *velocity;
   const float* potential;
   const std::uint8_t* type = nullptr;
-  const double* internal_energy = nullptr;  ///< where there is gas; else null
+  // These are null if there is no gas.
+  const double *internal_energy = nullptr, *energy_rate = nullptr;
+  const Vec3f* hydro_acceleration = nullptr;
 };
 /// The totals of each leaf, with external potentials, in an order that depends on the number of its particles
 /// alone. totals (out, device): leaves.

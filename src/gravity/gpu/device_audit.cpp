@@ -118,7 +118,8 @@ Totals compute_totals(const Communicator& comm, const DeviceParticles& particles
   const cuda::DeviceArray<Totals> totals(leaves.size());
   cuda::sum_leaves({particles.values(fields::mass), particles.values(fields::position),
                     particles.values(fields::velocity), particles.values(fields::potential),
-                    particles.values(fields::type), particles.values(fields::internal_energy)},
+                    particles.values(fields::type), particles.values(fields::internal_energy),
+                    particles.values(fields::energy_rate), particles.values(fields::hydro_acceleration)},
                    field, pieces, totals.data());
   totals.download(leaves);
   return LeafSum<Totals>(comm, domain, leaves)();

@@ -9,9 +9,11 @@ namespace {
 /// The energy that is balanced in expanding space, and the integrand beside it.
 struct Balanced {
   double total, integrand;
-  Balanced(const Totals& now, double power) : total(now.total_energy()), integrand(now.kinetic_energy) {
-    if (power > 0)
-      integrand += (power - 1) * now.internal_energy;
+  Balanced(const Totals& now, const ExpandedSpace& space)
+      : total(now.total_energy()), integrand(now.kinetic_energy) {
+    if (space.power > 0)
+      integrand += (space.power - 1) * now.internal_energy -
+                   (now.hydro_power + now.heating) / (space.scale_factor * space.hubble);
     else
       total -= now.internal_energy;
   }
@@ -23,7 +25,9 @@ Totals peculiar(Totals totals, double scale_factor, double power) {
   totals.kinetic_energy /= scale_factor * scale_factor;
   totals.potential_energy /= scale_factor;
   totals.external_energy /= scale_factor;
+  totals.hydro_power /= scale_factor * scale_factor;
   totals.internal_energy *= std::pow(scale_factor, -power);
+  totals.heating *= std::pow(scale_factor, -power);
   return totals;
 }
 
@@ -37,11 +41,11 @@ void EnergyBalance::begin(const Totals& first, bool has_zero) {
   if (scale_ == 0) scale_ = first.kinetic_energy > 0 ? first.kinetic_energy : 1;
 }
 
-void EnergyBalance::begin(const Totals& first, double scale_factor, double power) {
+void EnergyBalance::begin(const Totals& first, const ExpandedSpace& space) {
   *this = {};
-  const Balanced balanced(first, power);
-  first_ = scale_factor * balanced.total;
-  last_scale_factor_ = scale_factor;
+  const Balanced balanced(first, space);
+  first_ = space.scale_factor * balanced.total;
+  last_scale_factor_ = space.scale_factor;
   last_integrand_ = balanced.integrand;
 }
 
@@ -52,8 +56,9 @@ void EnergyBalance::change_to(double energy) {
 
 void EnergyBalance::add(const Totals& now) { change_to(now.total_energy()); }
 
-void EnergyBalance::add(const Totals& now, double scale_factor, double power, double to_grow) {
-  const Balanced balanced(now, power);
+void EnergyBalance::add(const Totals& now, const ExpandedSpace& space, double to_grow) {
+  const Balanced balanced(now, space);
+  const double scale_factor = space.scale_factor;
   work_ += 0.5 * (balanced.integrand + last_integrand_) * (scale_factor - last_scale_factor_);
   last_scale_factor_ = scale_factor;
   last_integrand_ = balanced.integrand;
