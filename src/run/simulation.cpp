@@ -98,18 +98,6 @@ Totals Simulation::totals() const {
                                : all;
 }
 
-PhysicalSummary Simulation::summary() {
-  if (!has_rungs_) choose_rungs();
-  const Totals all = totals();
-  PhysicalSummary summary;
-  backend_->show(nullptr, [&](const Particles& particles) {
-    summary = physical_summary(comm_, particles, all, rung_costs_.particles, timeline_.length(0),
-                               parameters_.gravity.gravitational_constant);
-  });
-  if (timeline_.expansion()) summary.scale_factor = clock_.scale_factor();
-  return summary;
-}
-
 /// Says what the run begins with. Agreed<InputError> if it would not get on.
 void Simulation::introduce() {
   const PhysicalSummary beginning = summary();
@@ -289,48 +277,6 @@ void Simulation::write_outputs(double end, PhaseTimers& timers) {
 }
 
 int Simulation::deepest() const { return deepest_of(rung_costs_.particles); }
-
-/// In expanding space physical accelerations are g / a^2, physical lengths a times comoving ones, and
-/// physical velocities p / a.
-StepRule Simulation::step_rule() const {
-  const double a = clock_.scale_factor();
-  StepRule rule = parameters_.time.rule(
-      timeline_.length(std::min(clock_.steps_done(), timeline_.steps() - 1)), parameters_.softening(a));
-  if (timeline_.expansion())
-    for (double& length : rule.length) length *= a * a * a;
-  rule.crossing = a * a;
-  return rule;
-}
-
-/// Active particles of this rank choose their next rungs: how many are on which.
-RungCounts Simulation::own_rungs() {
-  const StepRule rule = step_rule();
-  const RungCounts chosen = backend_->choose_rungs(rule, clock_.first_active());
-  Gas* const gas = backend_->gas();
-  if (!gas) return chosen;
-  const BlockClock::Inside inside = clock_.inside(false);
-  return gas->limit_rungs(
-      domain_, rule, clock_.first_active(),
-      {inside.since_middle, inside.behind, parameters_.time.integrator == Integrator::leapfrog});
-}
-
-/// The active particles choose their next steps.
-void Simulation::choose_rungs() {
-  const auto timer = timers_.time("advance");
-  rung_costs_.particles = own_rungs();
-  comm_.sum(std::span<Count>(rung_costs_.particles));
-  has_rungs_ = true;
-}
-
-void Simulation::require_rungs() const {
-  if (deepest() == deepest_rung)
-    throw Agreed<InputError>(fmt::format(
-        "at time {} {} of the particles want a time step below 2^-{} of the longest, {}: their "
-        "accelerations are too large for their softening; give a larger gravity.softening or time.length, or "
-        "time.min_step",
-        time_text(), rung_costs_.particles[deepest_rung], deepest_rung - 1,
-        parameters_.shown.text(timeline_.length(clock_.steps_done()), dimension::time)));
-}
 
 /// Goes to the end of the shortest steps; the accelerations are still those of before. Returns how far
 /// particles of this rank have strayed out of a periodic box.

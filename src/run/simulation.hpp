@@ -14,6 +14,7 @@
 #include "leaf_moves.hpp"
 #include "run/checkpoint/checkpoint.hpp"
 #include "run/checkpoint/checkpoints.hpp"
+#include "run/guard/gas_steps.hpp"
 #include "run/guard/guards.hpp"
 #include "run/guard/step_forecast.hpp"
 #include "run/guard/stop_requests.hpp"
@@ -106,6 +107,7 @@ class Simulation {
   RungCounts own_rungs();
   void choose_rungs();
   void require_rungs() const;
+  std::optional<CourantStep> gas_to_blame(const StepBound& bound) const;
   int deepest() const;
   double advance(int deepest);
   void end_step(JointReduction& joint, bool is_finite);

@@ -38,7 +38,7 @@ grove_test(render mpi/render_test.cpp LINK grove::io grove::models RANKS 1 2 3)
 grove_test(cosmological_ic mpi/cosmological_ic_test.cpp LINK grove::commands nlohmann_json::nlohmann_json RANKS 1 2 3 7)
 grove_test(simulation_ranks mpi/simulation_test.cpp
            LINK grove_test_runs RANKS 1 2 3 4 7)
-grove_test(gas_run mpi/gas_run_test.cpp mpi/gas_files_test.cpp LINK grove_test_runs grove::commands RANKS 1 2 3 7)
+grove_test(gas_run mpi/gas_run_test.cpp mpi/gas_files_test.cpp mpi/gas_steps_test.cpp LINK grove_test_runs grove::commands RANKS 1 2 3 7)
 grove_test(active mpi/active_test.cpp LINK grove_test_runs RANKS 1 2 3 4 7)
 grove_test(leaf_moves mpi/leaf_moves_test.cpp LINK grove_test_runs RANKS 1 2 3 4 7)
 grove_test(guards mpi/guards_test.cpp LINK grove::run RANKS 1 3 7)

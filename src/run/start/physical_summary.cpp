@@ -153,14 +153,15 @@ std::string PhysicalSummary::text(const DisplayUnits& shown) const {
 }
 
 std::string fault_of_steps(const PhysicalSummary& summary, const Parameters& parameters) {
-  constexpr std::size_t deepest = 10;
   const Count all = std::accumulate(summary.rungs.begin(), summary.rungs.end(), Count{0});
-  const Count deeper = std::accumulate(summary.rungs.begin() + deepest + 1, summary.rungs.end(), Count{0});
+  const Count deeper =
+      std::accumulate(summary.rungs.begin() + deepest_of_start + 1, summary.rungs.end(), Count{0});
   if (2 * deeper <= all) return {};
   return fmt::format(
       "{} of the particles want more than {} steps in each longest one, of {}. The likely cause: {}",
-      percent(deeper, all), 1 << deepest, parameters.shown.text(summary.longest_step, dimension::time, 3),
-      likely_cause(summary, parameters));
+      percent(deeper, all), 1 << deepest_of_start,
+      parameters.shown.text(summary.longest_step, dimension::time, 3),
+      summary.gas ? summary.gas->text(parameters.gas, parameters.shown) : likely_cause(summary, parameters));
 }
 
 namespace {

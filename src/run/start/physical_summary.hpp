@@ -11,8 +11,12 @@
 #include "kernels/math/block_steps.hpp"
 #include "kernels/math/totals.hpp"
 #include "particles/particles.hpp"
+#include "run/guard/gas_steps.hpp"
 
 namespace grove {
+
+/// A run gets on if most particles have no deeper rung at its begin.
+inline constexpr int deepest_of_start = 10;
 
 /// All that a user should see of a run before its first step. In the units of the run; the same on all ranks,
 /// and for any number of them.
@@ -24,6 +28,8 @@ struct PhysicalSummary {
   double circular_speed = 0;    ///< there: v^2 = G M / (2 r)
   RungCounts rungs{};           ///< particles by the rung of their first step
   double longest_step = 0;      ///< that of rung 0
+  /// Set where there is gas, and most particles have rungs of up to deepest_of_start by gravity alone.
+  std::optional<CourantStep> gas{};
   /// Where space expands; lengths are comoving, and velocities canonical momenta.
   std::optional<double> scale_factor{};
 

@@ -1,0 +1,72 @@
+// Steps that gas makes too short are told as such.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/errors.hpp"
+#include "run/simulation.hpp"
+#include "support/gas_runs.hpp"
+#include "support/particles.hpp"
+
+namespace grove {
+namespace {
+
+class GasSteps : public ::testing::Test {
+ protected:
+  /// What a run says before its first step, of gas that is changed. empty: it gets on.
+  template <class Change>
+  std::string fault(double softening, const Change& change) const {
+    Parameters p = testing::collapse("end: 1, step: 0.1");
+    p.gravity.softening.fill(softening);
+    Particles all = testing::of_model(p);
+    change(all);
+    Simulation run(comm_, p, testing::share_of(comm_, all), 0);
+    return fault_of_steps(run.summary(), p);
+  }
+  static void expect_part(const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
+  }
+  Communicator comm_{MPI_COMM_WORLD};
+};
+
+TEST_F(GasSteps, that_are_short_in_hot_gas_name_its_sound_speed) {
+  EXPECT_EQ(fault(0.02, [](Particles&) {}), "");
+  const std::string text = fault(
+      0.02, [](Particles& all) { std::fill(all.internal_energy.begin(), all.internal_energy.end(), 1e8); });
+  // sqrt(5/3 2/3 1e8) = 10541
+  expect_part(text, "The likely cause: gas, by Courant's condition: for particle ");
+  expect_part(text, "gas.courant (0.15) times its support radius over its signal speed is ");
+  expect_part(text, "its sound speed 1.05e+04, of an internal energy of 1e+08.");
+  EXPECT_EQ(text.find("softening"), std::string::npos) << text;
+}
+
+TEST_F(GasSteps, that_are_short_by_gravity_name_the_softening) {
+  // Accelerations are about 1, so that steps of 0.15 sqrt(softening / |a|) are some 1e-6, and those wanted
+  // 1e-4.
+  const std::string text = fault(1e-10, [](Particles&) {});
+  expect_part(text, "give a larger gravity.softening");
+  EXPECT_EQ(text.find("Courant"), std::string::npos) << text;
+}
+
+// A kernel of 100 neighbours has no width where 150 particles are in one place.
+TEST_F(GasSteps, that_end_a_run_name_the_particles_that_lie_in_one_place) {
+  const Parameters p = testing::collapse("end: 1, step: 0.1");
+  Particles all = testing::of_model(p);
+  for (std::size_t i = 1; i < 150; ++i) all.position[i] = all.position[0];
+  std::string said;
+  try {
+    Simulation run(comm_, p, testing::share_of(comm_, all), 0);
+    run.step();
+  } catch (const Agreed<InputError>& error) {
+    said = error.what();
+  }
+  expect_part(
+      said,
+      "want a time step below 2^-39 of the longest, 0.1: this is because of gas, by Courant's condition");
+  expect_part(said, "Its support radius is ");
+  expect_part(said, "if more particles than a kernel has neighbours lie in one");
+}
+
+}  // namespace
+}  // namespace grove
