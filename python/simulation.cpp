@@ -66,8 +66,10 @@ InitialState state_of(const Communicator& comm, const Parameters& parameters, co
   if (parameters.universe)
     scale_energies(state.particles, std::pow(Expansion(*parameters.universe).scale_factor(state.time),
                                              parameters.gas.expansion_power()));
-  if (std::string remark = remark_on_gas("particles", gas_of(comm, state.particles), state.particles.has_gas);
-      !remark.empty())
+  const Count of_type = gas_of(comm, state.particles);
+  const bool has_gas = state.particles.has_gas;
+  state.remarks = remarks_on_use_of_gas(parameters, has_gas ? of_type : 0);
+  if (std::string remark = remark_on_gas("particles", of_type, has_gas); !remark.empty())
     state.remarks.push_back(std::move(remark));
   validate(comm, state.particles,
            {.source = "particles",

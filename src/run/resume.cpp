@@ -129,8 +129,7 @@ void require_same_run(const Checkpoint& from, Parameters parameters, const std::
   if (decomposition.leaf_size == 0 && decomposition.leaves == 0) decomposition.leaf_size = from.run.leaf_size;
   require_same(from.manifest.parameters, fixed_parameters(parameters), from.path, parameters.shown);
   require_end_ahead(from, parameters);
-  OutputTimes::planned(parameters.output.times, parameters.output.every, from.run.begin, parameters.time.end,
-                       parameters.shown);  // none is outside
+  output_times_of(parameters, from.run.begin, parameters.time.end);  // none is outside
 }
 
 }  // namespace
@@ -191,8 +190,7 @@ std::optional<Checkpoint> find_checkpoint(const Communicator& comm, const Resume
 bool is_complete(const Checkpoint& checkpoint, const Parameters& parameters) {
   const Timeline timeline = timeline_of(checkpoint, parameters);
   if (!BlockClock(timeline, checkpoint.run.clock).is_done()) return false;
-  const OutputTimes times = OutputTimes::planned(parameters.output.times, parameters.output.every,
-                                                 timeline.begin(), timeline.end(), parameters.shown);
+  const OutputTimes times = output_times_of(parameters, timeline.begin(), timeline.end());
   return times.count_passed(timeline.end(), checkpoint.run.last_output, timeline.same()) ==
          times.all().size();
 }

@@ -15,15 +15,14 @@
 #include "halos/snapshot_halos.hpp"
 #include "io/file.hpp"
 #include "run/guard/step_forecast.hpp"
+#include "run/start/run_timeline.hpp"
 #include "structure/power_table.hpp"
 
 namespace grove {
 
 RunOutputs::RunOutputs(const RunView& run)
     : run_(run), times_(agreed(run.comm, [&] {
-        const OutputParameters& output = run.parameters.output;
-        return OutputTimes::planned(output.times, output.every, run.timeline.begin(), run.timeline.end(),
-                                    run.parameters.shown);
+        return output_times_of(run.parameters, run.timeline.begin(), run.timeline.end());
       })) {}
 
 void RunOutputs::restore(const State& state) {

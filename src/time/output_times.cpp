@@ -25,15 +25,13 @@ OutputTimes OutputTimes::regular(double begin, double end, double every, const D
   return OutputTimes(std::move(times));
 }
 
-OutputTimes OutputTimes::listed(std::vector<double> times, double begin, double end,
-                                const DisplayUnits& shown) {
+OutputTimes OutputTimes::listed(std::vector<double> times, double begin, double end, const TimeText& text) {
   std::sort(times.begin(), times.end());
   times.erase(std::unique(times.begin(), times.end()), times.end());
   for (const double time : times)
     if (!(time >= begin && time <= end))
-      throw InputError(fmt::format("output.times: {} lies outside the run, {} to {}",
-                                   shown.text(time, dimension::time), shown.text(begin, dimension::time),
-                                   shown.text(end, dimension::time)));
+      throw InputError(
+          fmt::format("output.times: {} lies outside the run, {} to {}", text(time), text(begin), text(end)));
   return OutputTimes(std::move(times));
 }
 

@@ -1,13 +1,17 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/display_units.hpp"
 
 namespace grove {
+
+/// How messages say a time.
+using TimeText = std::function<std::string(double)>;
 
 /// When to write snapshots: at regular times counted from the begin of the run, or at listed ones.
 class OutputTimes {
@@ -16,13 +20,7 @@ class OutputTimes {
   static OutputTimes regular(double begin, double end, double every,
                              const DisplayUnits& shown = DisplayUnits::none());
   /// The given times in ascending order. InputError: one outside begin..end.
-  static OutputTimes listed(std::vector<double> times, double begin, double end,
-                            const DisplayUnits& shown = DisplayUnits::none());
-  /// listed() of these times, or regular() if there are none. every: nothing is 0.
-  static OutputTimes planned(const std::vector<double>& times, std::optional<double> every, double begin,
-                             double end, const DisplayUnits& shown) {
-    return times.empty() ? regular(begin, end, every.value_or(0), shown) : listed(times, begin, end, shown);
-  }
+  static OutputTimes listed(std::vector<double> times, double begin, double end, const TimeText& text);
 
   /// How many are earlier than a time.
   std::size_t count_before(double time) const;

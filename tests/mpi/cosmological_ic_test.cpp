@@ -14,6 +14,7 @@
 #include "io/snapshot.hpp"
 #include "run/start/cosmological_model.hpp"
 #include "run/start/initial_state.hpp"
+#include "run/start/run_timeline.hpp"
 #include "structure/power_spectrum.hpp"
 #include "support/change_hdf5.hpp"
 #include "support/particles.hpp"
@@ -126,6 +127,14 @@ TEST_F(CosmologicalConditions, of_a_run_begin_at_the_time_that_it_says) {
               1e-10);
   expect_message("needs a redshift",
                  [&] { cosmological_volume(comm_, parse_parameters(text, "run.yml", {})); });
+}
+
+TEST_F(CosmologicalConditions, of_a_run_whose_outputs_lie_outside_are_told_as_redshifts) {
+  const Parameters p =
+      parse_parameters(parameters_text, "run.yml", {"time.begin=z=40", R"(output.times=["z=50"])"});
+  expect_message("output.times: z = 50 (", [&] { output_times_of(p, *p.time.begin, p.time.end); });
+  expect_message(" lies outside the run, z = 40 (", [&] { output_times_of(p, *p.time.begin, p.time.end); });
+  expect_message(" to z = 0 (", [&] { output_times_of(p, *p.time.begin, p.time.end); });
 }
 
 TEST_F(CosmologicalConditions, take_a_table) {

@@ -168,9 +168,10 @@ TEST_F(TipsyGas, has_temperatures_that_become_energies) {
 TEST_F(TipsyGas, moves_by_gravity_alone_without_a_molecular_weight) {
   const InitialState state = in_units("{system: none}", "{file: " + file(false) + "}");
   EXPECT_FALSE(state.particles.has_gas);
-  ASSERT_EQ(state.remarks.size(), 2u);
+  ASSERT_EQ(state.remarks.size(), 3u);
   EXPECT_NE(state.remarks[1].find("with initial_conditions.molecular_weight these follow"),
             std::string::npos);
+  EXPECT_NE(state.remarks[2].find("gas.adiabatic_index does nothing"), std::string::npos);
 }
 
 TEST_F(TipsyGas, needs_physical_units) {
@@ -207,6 +208,31 @@ TEST_F(GasFiles, of_a_shock_tube_say_which_box_and_gas_they_are_of) {
   ASSERT_EQ(of_file.size(), 1u);
   EXPECT_NE(of_file[0].find("states a periodic box of 1.5; space is taken to be open;"), std::string::npos)
       << of_file[0];
+}
+
+TEST_F(GasFiles, of_less_gas_than_a_kernel_takes_or_none_are_remarked_on) {
+  const auto remarks = [&](const std::string& source, const std::string& more) {
+    return initial_state(
+               comm_, parse_parameters("units: {system: none}\ninitial_conditions: " + source +
+                                           "\ngravity: {softening: 0.01}\ntime: {end: 1, step: 1}\n" + more,
+                                       "test", {}))
+        .remarks;
+  };
+  EXPECT_EQ(remarks("{model: evrard, n: 100}", ""), std::vector<std::string>{});
+  const std::vector<std::string> few = remarks("{model: evrard, n: 99}", "");
+  ASSERT_EQ(few.size(), 1u);
+  EXPECT_NE(few[0].find("there are 99 particles of gas, fewer than the 100 neighbours"), std::string::npos);
+  EXPECT_EQ(remarks("{model: evrard, n: 99}", "gas: {kernel: cubic_spline}\n"), std::vector<std::string>{});
+  EXPECT_EQ(remarks("{model: plummer, n: 99}", "gas: {viscosity: 1}\n"), std::vector<std::string>{})
+      << "as used-parameters.yml has it";
+  const std::vector<std::string> none =
+      remarks("{model: plummer, n: 99}", "gas: {viscosity: 0.5, courant: 0.1}\n");
+  ASSERT_EQ(none.size(), 1u);
+  EXPECT_NE(
+      none[0].find("there is no gas, which is particles of type 0 with internal energies: gas.viscosity, "
+                   "gas.courant do nothing"),
+      std::string::npos)
+      << none[0];
 }
 
 TEST_F(GasFiles, components_of_other_types_are_no_gas) {

@@ -98,11 +98,11 @@ TEST(OutputTimes, are_at_the_ends_of_steps_however_late) {
 }
 
 TEST(OutputTimes, listed_ones_are_sorted_and_inside_the_run) {
-  const OutputTimes times = OutputTimes::listed({0.5, 0.1, 0.5}, 0, 1);
+  const OutputTimes times = OutputTimes::listed({0.5, 0.1, 0.5}, 0, 1, {});
   EXPECT_EQ(times.all(), (std::vector<double>{0.1, 0.5}));
   EXPECT_EQ(times.count_before(0.1), 0u);
   EXPECT_EQ(times.count_before(0.2), 1u);
-  EXPECT_THROW(OutputTimes::listed({2}, 0, 1), InputError);
+  EXPECT_THROW(OutputTimes::listed({2}, 0, 1, [](double time) { return std::to_string(time); }), InputError);
 }
 
 // Harmonic oscillator x'' = -x, whose accelerations the test supplies between drift and kick.

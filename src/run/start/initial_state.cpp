@@ -1,10 +1,12 @@
 #include "initial_state.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -61,6 +63,32 @@ std::string remark_on_gas(const std::string& source, Count count, bool has_gas) 
   return fmt::format(
       "{}: holds {} particles of gas (type 0) without internal energies, which move by gravity alone", source,
       count);
+}
+
+std::vector<std::string> remarks_on_use_of_gas(const Parameters& parameters, Count count) {
+  const GasParameters& gas = parameters.gas;
+  if (count > 0) {
+    const double neighbours = neighbours_of(gas.kernel);
+    if (static_cast<double>(count) >= neighbours) return {};
+    return {fmt::format(
+        "there are {} particles of gas, fewer than the {} neighbours of gas.kernel: the kernel of each "
+        "reaches over all of them, and densities say nothing; take more particles",
+        count, neighbours)};
+  }
+  const GasParameters other;
+  std::vector<std::string> names;
+  const auto note = [&](const char* name, bool is_given) {
+    if (is_given) names.push_back(fmt::format("gas.{}", name));
+  };
+  note("kernel", gas.kernel != other.kernel);
+  note("formulation", gas.formulation != other.formulation);
+  note("equation_of_state", gas.equation_of_state != other.equation_of_state);
+  note("adiabatic_index", gas.adiabatic_index != other.adiabatic_index);
+  note("viscosity", gas.viscosity != other.viscosity);
+  note("courant", gas.courant != other.courant);
+  if (names.empty()) return {};
+  return {fmt::format("there is no gas, which is particles of type 0 with internal energies: {} do{} nothing",
+                      fmt::join(names, ", "), names.size() == 1 ? "es" : "")};
 }
 
 std::vector<std::string> remarks_on_model(const Parameters& parameters) {
@@ -147,8 +175,11 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
       state.remarks.push_back(std::move(remark));
     state.file_units = header.file_units;
   }
-  if (comm.max(std::count(state.particles.type.begin(), state.particles.type.end(), gas_type)) == 0)
-    state.particles.forget_gas();  // other types were given to it
+  const Count of_type = comm.sum(
+      static_cast<Count>(std::count(state.particles.type.begin(), state.particles.type.end(), gas_type)));
+  if (of_type == 0) state.particles.forget_gas();  // other types were given to it
+  std::ranges::move(remarks_on_use_of_gas(parameters, state.particles.has_gas ? of_type : 0),
+                    std::back_inserter(state.remarks));
   ValidationOptions options;
   if (!from.file.empty()) options.header = &header;
   options.source = from.source();

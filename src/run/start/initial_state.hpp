@@ -39,6 +39,9 @@ std::vector<std::string> remarks_on_model(const Parameters& parameters);
 /// A remark on particles of type 0 of a source, so many on all ranks; empty: there are none, or they are gas.
 std::string remark_on_gas(const std::string& source, Count count, bool has_gas);
 
+/// Remarks on section `gas` and what there is of it: count gas particles on all ranks.
+std::vector<std::string> remarks_on_use_of_gas(const Parameters& parameters, Count count);
+
 /// The units that values of the run are shown in: as the user wrote them, else as a run of Grove's default
 /// units finds them in its file.
 DisplayUnits shown_with(const Parameters& parameters, const std::optional<Units>& file_units);

@@ -28,7 +28,6 @@
 #include "run/log/environment.hpp"
 #include "run_timeline.hpp"
 #include "structure/power_table.hpp"
-#include "time/output_times.hpp"
 #include "time/timeline.hpp"
 
 namespace grove {
@@ -65,10 +64,7 @@ RunAhead afresh(const Parameters& parameters, const Beginning& start) {
   const InitialConditionsParameters& from = parameters.initial_conditions;
   require_softening(start.counts, {.source = from.source(), .softened = parameters.softened});
   ahead.steps = static_cast<double>(timeline.steps());
-  ahead.snapshots = static_cast<double>(OutputTimes::planned(parameters.output.times, parameters.output.every,
-                                                             begin, time.end, parameters.shown)
-                                            .all()
-                                            .size());
+  ahead.snapshots = static_cast<double>(output_times_of(parameters, begin, time.end).all().size());
   if (time.steps == StepKind::block) {
     ahead.is_guess = true;
     ahead.steps_each = guessed_steps_each;
@@ -84,8 +80,7 @@ RunAhead afresh(const Parameters& parameters, const Beginning& start) {
 RunAhead going_on(const Parameters& parameters, const Checkpoint& from) {
   const RunState& run = from.run;
   const Timeline timeline = timeline_of(parameters, run.begin, run.longest_step);
-  const OutputTimes times = OutputTimes::planned(parameters.output.times, parameters.output.every, run.begin,
-                                                 parameters.time.end, parameters.shown);
+  const OutputTimes times = output_times_of(parameters, run.begin, parameters.time.end);
   RunAhead ahead;
   ahead.particles = from.manifest.particles;
   ahead.has_gas = run.has_gas;
@@ -189,6 +184,8 @@ Beginning beginning_of(const Communicator& comm, const Parameters& parameters) {
   }
   std::ranges::copy(remarks_on_model(parameters), std::back_inserter(start.remarks));
   start.has_gas = start.has_gas && start.counts[gas_type] > 0;  // else it was given other types
+  std::ranges::copy(remarks_on_use_of_gas(parameters, start.has_gas ? start.counts[gas_type] : 0),
+                    std::back_inserter(start.remarks));
   return start;
 }
 

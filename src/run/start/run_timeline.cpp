@@ -1,6 +1,9 @@
 #include "run_timeline.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
+#include <string>
 
 namespace grove {
 namespace {
@@ -20,6 +23,18 @@ Timeline timeline_of(const Parameters& parameters, double begin) {
 Timeline timeline_of(const Parameters& parameters, double begin, double longest_step) {
   return Timeline::extended(begin, parameters.time.end, longest_step, parameters.shown,
                             expanding_time(parameters));
+}
+
+OutputTimes output_times_of(const Parameters& parameters, double begin, double end) {
+  const OutputParameters& output = parameters.output;
+  const DisplayUnits& shown = parameters.shown;
+  if (output.times.empty()) return OutputTimes::regular(begin, end, output.every.value_or(0), shown);
+  return OutputTimes::listed(output.times, begin, end, [&](double time) {
+    const std::string text = shown.text(time, dimension::time);
+    if (!parameters.universe) return text;
+    const double a = Expansion(*parameters.universe, largest_scale_factor).scale_factor(time);
+    return fmt::format("z = {:.6g} ({})", redshift_of(a), text);
+  });
 }
 
 double time_of(const SnapshotHeader& header, const Parameters& parameters) {
