@@ -68,6 +68,19 @@ has box/report.html '<!-- power [(Mpc/h)³] -->' '<!-- wavenumber [h/Mpc] -->' '
 # Its profiles are physical, and a halo over a corner of the box has those that it has elsewhere.
 PATH=/usr/bin:$PATH PYTHONPATH=$support/../../src/commands/report python3 "$support/box_profiles.py" box || fail "profiles in a box"
 
+# Gas: its energy in shells, and in its units.
+cat >gas.yml <<EOF
+initial_conditions: {model: evrard, n: 500, mass: 1e10 Msun, scale: 1 kpc}
+gravity: {softening: 50 pc}
+time: {end: 1 Myr, step: 1 Myr}
+output: {folder: gas, every: 1 Myr, render: false}
+EOF
+"$grove" run --quiet gas.yml 2>err || fail "gas: $(cat err)"
+"$grove" report gas >out || fail "no report of gas"
+has gas/report.html '<!-- internal energy per mass [(km/s)²] -->' 'mean internal energy of gas' '<!-- type 0 (gas) -->'
+grep -qF 'internal energy' 'a & b/report.html' && fail "an internal energy without gas"
+PATH=/usr/bin:$PATH PYTHONPATH=$support/../../src/commands/report python3 "$support/gas_profiles.py" gas || fail "profiles of gas"
+
 # Two clumps in open space, with bare numbers: two halos at each output.
 cat >halos.yml <<EOF
 units: {system: none}

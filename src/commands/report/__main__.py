@@ -138,6 +138,7 @@ def last_snapshot(page, folder, length):
             figure(profiles.draw_rotation(found), f"{snapshot.name}: circular velocity sqrt(G M(<r) / r) about the densest place, of "
                    "all matter and of each type by itself."),
             figure(profiles.draw_density(found), f"{snapshot.name}: mean density in spherical shells, by type."),
+            figure(profiles.draw_internal_energy(found), f"{snapshot.name}: mean internal energy of gas per mass in the same shells."),
     ]):
         page.add('<p class="sub">It has too few particles with mass for profiles, or lacks positions, velocities or masses.</p>')
 

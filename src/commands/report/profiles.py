@@ -16,10 +16,10 @@ SOLAR_MASS, KM_PER_S = 1.989e33, 1e5
 
 
 class Particles:
-    """Of one type: positions and velocities, shape (n, 3), and masses."""
+    """Of one type: positions and velocities, shape (n, 3), and masses; internal energies per mass, of gas that has them."""
 
-    def __init__(self, position, velocity, mass):
-        self.position, self.velocity, self.mass = position, velocity, mass
+    def __init__(self, position, velocity, mass, energy=None):
+        self.position, self.velocity, self.mass, self.energy = position, velocity, mass, energy
 
 
 class Snapshot:
@@ -61,9 +61,13 @@ def read_type(files, name):
         return None
     every = max(1, math.ceil(sum(len(group["Masses"]) for group in groups) / MOST_PARTICLES))
     header = files[0]["Header"].attrs
-    position, velocity, mass = (numpy.concatenate([group[key][::every] * to_physical(group[key], header) for group in groups])
-                                for key in ("Coordinates", "Velocities", "Masses"))
-    return Particles(position, velocity, every * mass)
+
+    def values(key):
+        return numpy.concatenate([group[key][::every] * to_physical(group[key], header) for group in groups])
+
+    has_energy = all("InternalEnergy" in group for group in groups)
+    return Particles(values("Coordinates"), values("Velocities"), every * values("Masses"),
+                     values("InternalEnergy") if has_energy else None)
 
 
 def unit_of_length(centimetres):
@@ -102,6 +106,8 @@ def read_snapshot(folder, length=None):
         particles.position *= to_length
         particles.mass *= to_mass
         particles.velocity *= to_velocity
+        if particles.energy is not None:
+            particles.energy *= to_velocity**2
     snapshot.edge *= to_length
     snapshot.newton *= to_velocity**2 * to_length / to_mass
     return snapshot
@@ -214,17 +220,37 @@ class Profiles:
                  for i in range(bins) if (ring == i).sum() >= 10]
         return tuple(zip(*means)) if means else None
 
-    def density(self, t, bins=40, fewest=10):
-        """Radii and mean densities of a type in shells; nan in those with few particles."""
-        radii, mass = self.radii[t], self.snapshot.types[t].mass
+    def shells(self, t, bins=40):
+        """Which particles of a type lie in spherical shells, and the edges of these; None: too few."""
+        radii = self.radii[t]
         good = (radii > 0) & (radii <= self.farthest())
-        radii, mass = radii[good], mass[good]
-        if len(radii) < FEWEST:
+        if good.sum() < FEWEST:
             return None
-        edges = numpy.geomspace(*numpy.percentile(radii, [0.1, 99.5]), bins + 1)
-        counts, sums = numpy.histogram(radii, edges)[0], numpy.histogram(radii, edges, weights=mass)[0]
+        return good, numpy.geomspace(*numpy.percentile(radii[good], [0.1, 99.5]), bins + 1)
+
+    def density(self, t, fewest=10):
+        """Radii and mean densities of a type in shells; nan in those with few particles."""
+        found = self.shells(t)
+        if found is None:
+            return None
+        good, edges = found
+        counts = numpy.histogram(self.radii[t][good], edges)[0]
+        sums = numpy.histogram(self.radii[t][good], edges, weights=self.snapshot.types[t].mass[good])[0]
         volumes = 4 / 3 * math.pi * (edges[1:]**3 - edges[:-1]**3)
         return numpy.sqrt(edges[1:] * edges[:-1]), numpy.where(counts >= fewest, sums / volumes, math.nan)
+
+    def internal_energy(self, gas=0, fewest=10):
+        """Radii and mean internal energies of gas, per mass, in shells; None without gas, nan in shells with few particles."""
+        particles = self.snapshot.types.get(gas)
+        found = None if particles is None or particles.energy is None else self.shells(gas)
+        if found is None:
+            return None
+        good, edges = found
+        radii, mass = self.radii[gas][good], particles.mass[good]
+        counts = numpy.histogram(radii, edges)[0]
+        masses, sums = (numpy.histogram(radii, edges, weights=weights)[0] for weights in (mass, mass * particles.energy[good]))
+        means = numpy.divide(sums, masses, out=numpy.full(len(sums), math.nan), where=counts >= fewest)
+        return numpy.sqrt(edges[1:] * edges[:-1]), means
 
 
 def label(t):
@@ -263,5 +289,18 @@ def draw_density(profiles):
             return False
         unit = f"{profiles.snapshot.mass}/{profiles.snapshot.length}³" if profiles.snapshot.length else ""
         axes.set(xlabel=with_unit("radius", profiles.snapshot.length), ylabel=with_unit("density", unit), xscale="log", yscale="log")
+        axes.legend(fontsize=8)
+    return draw
+
+
+def draw_internal_energy(profiles):
+    def draw(axes):
+        curve = profiles.internal_energy()
+        if not curve:
+            return False
+        axes.plot(*curve, label=label(0))
+        unit = f"({profiles.snapshot.velocity})²" if profiles.snapshot.velocity else ""
+        axes.set(xlabel=with_unit("radius", profiles.snapshot.length), ylabel=with_unit("internal energy per mass", unit), xscale="log",
+                 yscale="log")
         axes.legend(fontsize=8)
     return draw
