@@ -96,6 +96,9 @@ void check_tree(const Parameters& p, const std::vector<Entry>& entries) {
   if (p.gravity.split != other.split && p.gravity.tree != LocalTreeKind::kd)
     fail(*find(entries, "gravity.split"),
          "only kd-trees are cut by it; give gravity.tree: kd, or leave it out");
+  if (p.gravity.curve != other.curve && p.gravity.tree != LocalTreeKind::octree)
+    fail(*find(entries, "gravity.curve"),
+         "only cells of octrees are ordered by it; give gravity.tree: octree, or leave it out");
   if (const char* fault = fault_of_trees(p.gravity)) fail(*find(entries, "gravity.criterion"), fault);
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -43,13 +45,35 @@ std::vector<Row> candidates(const std::string& name) {
   return rows;
 }
 
-/// The known key that an unknown one most likely means: a slip of the pen in the name, or the wrong section.
+/// True if a text has it as a word, in capitals or not.
+bool has_word(const std::string& text, const std::string& word) {
+  const auto lower = [](unsigned char c) { return static_cast<char>(std::tolower(c)); };
+  const auto is_letter = [](unsigned char c) { return std::isalnum(c) != 0; };
+  const auto is_same = [&](char a, char b) { return lower(a) == lower(b); };
+  for (auto from = text.begin();; ++from) {
+    from = std::search(from, text.end(), word.begin(), word.end(), is_same);
+    if (from == text.end()) return false;
+    const auto behind = from + static_cast<std::ptrdiff_t>(word.size());
+    if ((from == text.begin() || !is_letter(from[-1])) && (behind == text.end() || !is_letter(*behind)))
+      return true;
+  }
+}
+
+/// The known key that an unknown one most likely means: a slip of the pen in the name, or the wrong section;
+/// else one of its section, best one whose description has that word.
 std::string nearest(const std::string& name, const std::vector<Row>& rows) {
+  const std::string key = key_of_name(name), section = name.substr(0, name.size() - key.size());
+  const std::size_t slip = 2 + key.size() / 4;
   std::string best;
-  std::size_t least = std::string::npos;
+  std::pair<int, std::size_t> least{4, 0};
   for (const Row& row : rows) {
-    const std::size_t edits = std::min(distance(name, row.name()), distance(key_of_name(name), row.key) + 1);
-    if (edits < least) least = edits, best = row.name();
+    const std::size_t edits = std::min(distance(name, row.name()), distance(key, row.key) + 1);
+    const bool is_of_section = section + row.key == row.name();
+    const int unlikely = edits <= slip                              ? 0
+                         : is_of_section && has_word(row.help, key) ? 1
+                         : is_of_section                            ? 2
+                                                                    : 3;
+    if (const std::pair rank{unlikely, edits}; rank < least) least = rank, best = row.name();
   }
   return best;
 }

@@ -259,7 +259,7 @@ class TreeOptions {
  public:
   TreeOptions(CLI::App& force, GravityParameters& gravity) : gravity_(gravity) {
     add_choice(force, "--tree", gravity.tree, trees, "What stands in each leaf");
-    add_choice(force, "--curve", gravity.curve, curves, "Order of an octree's cells");
+    curve_ = add_choice(force, "--curve", gravity.curve, curves, "Order of an octree's cells");
     split_ = add_choice(force, "--split", gravity.split, splits,
                         "Where a kd-tree cuts nodes of fewer than 256 particles; of --tree kd");
     bucket_ =
@@ -275,6 +275,7 @@ class TreeOptions {
   /// Once all are read: an option of trees that are not asked for would do nothing.
   void check() const {
     require(*bucket_, !follows_from_counts(gravity_.tree), "--tree octree or kd");
+    require(*curve_, gravity_.tree == LocalTreeKind::octree, "--tree octree");
     require(*split_, gravity_.tree == LocalTreeKind::kd, "--tree kd");
   }
 
@@ -285,7 +286,7 @@ class TreeOptions {
   }
 
   const GravityParameters& gravity_;
-  const CLI::Option *split_, *bucket_;
+  const CLI::Option *curve_, *split_, *bucket_;
 };
 
 /// When a node acts, and how.

@@ -95,6 +95,7 @@ expect 2 'nowhere: the output folder does not exist' decompose good.hdf5 --json 
 expect 2 'is the input too' decompose good.hdf5 --json good.hdf5
 expect 2 'is the input too' info good.hdf5 --json ./good.hdf5
 expect 2 'give --tree octree or kd' force good.hdf5 --bucket 4
+expect 2 'give --tree octree, or leave it out' force good.hdf5 --tree kd --curve morton
 expect 2 'takes the cells of octrees' force good.hdf5 --criterion opening_cell
 expect 2 'give --tree kd' force good.hdf5 --tree octree --split median
 expect 2 'is the input too' force good.hdf5 -o good.hdf5

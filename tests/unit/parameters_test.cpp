@@ -204,11 +204,23 @@ TEST(Parameters, critical_separation_is_for_groups_of_octrees) {
   EXPECT_EQ(message(minimal, {given, octree}), "");
 }
 
+TEST(Parameters, unknown_keys_get_the_likeliest_of_their_section) {
+  // By a slip of the pen in another one, too; else by the words of the description, or the fewest edits.
+  EXPECT_MESSAGE(message(minimal, {"gas.gamma=1.4"}), "did you mean 'gas.adiabatic_index'");
+  EXPECT_MESSAGE(message(minimal, {"cosmology.hubble=0.7"}), "did you mean 'cosmology.h'");
+  EXPECT_MESSAGE(message(minimal, {"gas.softening=1"}), "did you mean 'gravity.softening'");
+  EXPECT_MESSAGE(message(minimal, {"gravity.sofening=1"}), "did you mean 'gravity.softening'");
+  EXPECT_MESSAGE(message(minimal, {"gas.qqqqqqqqqqqqqqqqqq=1"}), "did you mean 'gas.");
+}
+
 TEST(Parameters, keys_of_trees_are_for_runs_that_have_them) {
   const std::string bucket = "gravity.bucket=4", split = "gravity.split=median";
   EXPECT_MESSAGE(message(minimal, {bucket}), "gravity.bucket", "gravity.tree: octree or kd");
   EXPECT_MESSAGE(message(minimal, {split, "gravity.tree=octree"}), "gravity.split", "gravity.tree: kd");
   EXPECT_EQ(message(minimal, {bucket, "gravity.tree=octree"}), "");
+  const std::string curve = "gravity.curve=morton";
+  EXPECT_MESSAGE(message(minimal, {curve, "gravity.tree=kd"}), "gravity.curve", "gravity.tree: octree");
+  EXPECT_EQ(message(minimal, {curve, "gravity.tree=octree"}), "");
   const std::string cells = "gravity.criterion=opening_cell";
   EXPECT_MESSAGE(message(minimal, {cells}), "gravity.criterion", "gravity.tree: octree");
   EXPECT_EQ(message(minimal, {cells, "gravity.tree=octree"}), "");
