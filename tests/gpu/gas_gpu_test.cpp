@@ -64,6 +64,7 @@ constexpr GasSpace in_expansion{.energy = 0.7, .force = 0.5, .heating = 0.6, .hu
 /// A backend that has evaluated all, then after a drift those on rungs from 2 on, and then limited rungs.
 struct GasState {
   Particles all, some, limited;
+  Totals totals;  ///< of all
 
   GasState(const Communicator& comm, const char* backend_name, const GasCase& of, const GasParameters& gas) {
     const GravityParameters gravity = without_gravity(of.box);
@@ -82,6 +83,7 @@ struct GasState {
     backend->gravity().evaluate(domain, {}, timers);
     EXPECT_EQ(backend->gas()->evaluate(domain, 0, {{}, space}), 0);
     all = testing::shown(comm, *backend);
+    totals = backend->totals(domain);
 
     constexpr int first_active = 2;
     Kick kick{.first_active = 0, .factor = {}};
@@ -153,6 +155,17 @@ void expect_same_gas(const Particles& actual, const Particles& expected) {
         << i;
 }
 
+/// What gas changes of energies, of rates that are as near as expect_same_gas() has them.
+void expect_same_work(const GasState& actual, const GasState& expected) {
+  const Totals& sums = expected.totals;
+  EXPECT_NE(sums.hydro_power, 0);
+  EXPECT_NEAR(actual.totals.hydro_power, sums.hydro_power,
+              2e-6 * sums.absolute_momentum * largest(expected.all.hydro_acceleration));
+  EXPECT_NE(sums.heating, 0);
+  EXPECT_NEAR(actual.totals.heating, sums.heating, 2e-6 * sums.mass * largest(expected.all.energy_rate));
+  EXPECT_NEAR(actual.totals.internal_energy, sums.internal_energy, 1e-12 * sums.internal_energy);
+}
+
 class GasOnGpu : public testing::GpuRanks {
  protected:
   static Simulation begun(const Communicator& comm, const testing::GasRun& kind, const Parameters& parameters,
@@ -184,6 +197,7 @@ TEST_F(GasOnGpu, has_the_densities_and_forces_of_the_host) {
         const GasState expected(alone_, "kokkos", of, gas), actual(comm_, "cuda", of, gas);
         expect_same_gas(actual.all, expected.all);
         expect_same_gas(actual.some, expected.some);
+        expect_same_work(actual, expected);
         // Signals are the same to 1e-6, so that none of 6000 particles comes to another rung by chance.
         EXPECT_EQ(actual.limited.rung, expected.limited.rung);
         const std::set<std::uint8_t> rungs(expected.limited.rung.begin(), expected.limited.rung.end());
