@@ -123,9 +123,8 @@ struct ModelInfo {
   std::string_view description;
   std::span<double ModelParameters::*const> takes;
   bool has_parts = false;
-  bool fills_box = false;  ///< a cube from 0 to scale, which is to be periodic
-  double adiabatic_index =
-      0;  ///< gamma with which its energies of gas were found; 0: they do not depend on it
+  bool fills_box = false;      ///< a cube from 0 to scale, which is to be periodic
+  double adiabatic_index = 0;  ///< gamma that its energies of gas are of; 0: any
 };
 std::span<const ModelInfo> model_infos();
 /// That of a name; nullptr: there is none.
