@@ -38,8 +38,11 @@ class FriendGrid {
   }
 
   /// False if positions so far apart have no exact cells: from 2^38 cells on the rounding of positions
-  /// counts.
-  static bool resolves(double extent, double length) { return extent * cells_per_length < 0x1p38 * length; }
+  /// counts. Neither has a length whose square, which distances are compared with, leaves the range of
+  /// numbers.
+  static bool resolves(double extent, double length) {
+    return length > 0x1p-500 && length < 0x1p500 && extent * cells_per_length < 0x1p38 * length;
+  }
 
   GROVE_HOST_DEVICE Cell cell(const Vec3d& p) const {
     return {along(p.x - low_.x), along(p.y - low_.y), along(p.z - low_.z)};

@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "support/friend_sets.hpp"
 
 namespace grove {
@@ -162,6 +163,28 @@ TEST(FriendGrid, finds_friends_across_faces_of_boxes_of_few_cells) {
     }
 }
 
+/// Some edges outside of a periodic box, on its faces, and at -0; in open space on both sides of 0.
+TEST(FriendGrid, takes_places_outside_of_the_box_and_on_its_faces) {
+  constexpr std::uint64_t count = 600;
+  std::mt19937 random(1);
+  for (const double period : {0.0, 1.0})
+    for (const double length : {0.4, 0.27, 0.1, 0.01, 1e-7}) {
+      std::vector<Vec3d> place;
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const Vec3d near_face = 0.3 * length * (test::place(test::Shape::uniform, i) - Vec3d{0.5, 0.5, 0.5});
+        Vec3d p = i % 3 == 0 ? Vec3d{-0.0, 0, -0.0} : near_face;
+        p[i % 2] += 0.7 * length * static_cast<double>(i % 7);
+        for (int axis = 0; axis < 3; ++axis)
+          p[axis] += static_cast<double>(mixed(3 * i + static_cast<std::uint64_t>(axis)) % 5) - 2;
+        place.push_back(p);
+      }
+      const NearestImage nearest = NearestImage::of(Images{period});
+      SortedCells sorted(place, length, nearest);
+      sorted.link(random);
+      ASSERT_EQ(sorted.groups(), test::friends_by_brute_force(place, length, nearest)) << length;
+    }
+}
+
 /// Two crowds, of which one particle each, at any place in its cell's order, is a friend of the other's.
 TEST(FriendsInCells, link_crowds_by_a_single_pair) {
   constexpr std::uint32_t each = 70;
@@ -221,6 +244,12 @@ TEST(FriendGrid, says_when_places_are_too_far_apart) {
   EXPECT_TRUE(FriendGrid::resolves(1e8, 1e-3));
   EXPECT_FALSE(FriendGrid::resolves(1e9, 1e-3));
   EXPECT_FALSE(FriendGrid::resolves(1e300, 1e-300));
+}
+
+/// Of lengths whose square is 0 not even coincident particles are friends, although they share a cell.
+TEST(FriendGrid, says_when_a_length_has_no_square) {
+  for (const double length : {1e-310, 1e-200, 1e200}) EXPECT_FALSE(FriendGrid::resolves(0, length)) << length;
+  EXPECT_TRUE(FriendGrid::resolves(0, 1e-100));
 }
 
 }  // namespace
