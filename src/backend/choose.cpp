@@ -34,8 +34,8 @@ void require_walks_of_groups(const GravityParameters& gravity) {
 }
 
 void refuse_options_of_gpus(const BackendChoice& choice) {
-  if (choice.payload || choice.share_gpu)
-    throw Agreed<InputError>("--payload and --share-gpu are for GPUs; here the host does it all");
+  const char* given = choice.payload ? "--payload" : choice.share_gpu ? "--share-gpu" : nullptr;
+  if (given) throw Agreed<InputError>(fmt::format("{} is for GPUs; here the host does it all", given));
 }
 
 }  // namespace
