@@ -87,7 +87,7 @@ GROVE_HOST_DEVICE bool is_target(const NeighbourTree& tree, std::uint32_t i, con
   return tree.reach[i] >= 0;
 }
 
-/// What the sum of a target begins as.
+/// The sum of a target before its first neighbour.
 template <class Visitor>
 GROVE_HOST_DEVICE typename Visitor::Sum first_sum(std::uint32_t target, const Visitor& visitor) {
   if constexpr (requires { visitor.start(target); })

@@ -7,13 +7,17 @@
 
 namespace grove {
 
-/// Finds friends of friends among the particles of a rank. All of them find the same.
+/// Finds friends of friends among the particles of a rank. Friends are closer than the linking length, as
+/// neighbours are. All finders unite own particles with their friends, own and imported. Imported ones may be
+/// left to their owners where they are friends of each other. So groups within a rank differ by finder, those
+/// over all ranks do not (link_friends()).
 class FriendFinder {
  public:
   virtual ~FriendFinder() = default;
 
-  /// Unites particles closer than the length. neighbours (in): has searched for it; returns for each of its
-  /// particles, own and imported, the least number of its group.
+  /// neighbours (in): has searched for this linking length, in length units of the run; returns
+  /// [neighbours.size()], for each of its particles, own and imported, the least number of its group here.
+  /// Not collective.
   virtual Array<std::uint32_t> find(const Neighbours& neighbours, double length) const = 0;
 };
 

@@ -41,18 +41,20 @@ class FriendLinking {
   FriendGrid grid_;
   double length_;
   NearestImage nearest_;
-  DeviceArray<std::uint64_t> keys_;      ///< of particles, ascending; then nothing
+  DeviceArray<std::uint64_t> keys_;      ///< of the cells of particles, ascending; none once part() is done
   DeviceArray<std::uint32_t> order_;     ///< particles in the order of their cells
   DeviceArray<Vec3d> position_;          ///< in this order
   DeviceArray<std::uint32_t> cell_of_;   ///< in this order
   DeviceArray<std::uint64_t> cell_key_;  ///< [cells]
   DeviceArray<std::uint32_t> begin_;     ///< [cells + 1]
   DeviceArray<std::uint32_t> parent_;    ///< [cells] DisjointSetsView
-  DeviceArray<std::uint32_t> least_;     ///< [cells] number of a particle
+  DeviceArray<std::uint32_t> least_;     ///< [cells] least number of a particle in it; label(): in its set
 };
 
-/// All of this. The grid is found, and false is returned where positions are too far apart to have one
-/// (FriendGrid::resolves()): then nothing is done.
+/// Friends of friends by a FriendLinking, with the grid that these positions need. position (device):
+/// [count], length: the linking length, length units of the run; least (out, device): [count], as label() has
+/// it. False, and nothing is done, where there is no such grid (FriendGrid::resolves()). std::runtime_error
+/// without memory: FriendLinking::bytes_per_particle. Cost: a pass for the bounds, and that of FriendLinking.
 bool link_friends(const Vec3d* position, std::size_t count, double length, const NearestImage& nearest,
                   std::uint32_t* least);
 
