@@ -153,6 +153,7 @@ void run(const std::string& count, const std::string& model, int repeats) {
   const cuda::DeviceArray<Vec3d> position{std::span<const Vec3d>(places)};
   const auto found = link_by_phase(position, problem.length, NearestImage::of(problem.images), repeats);
   print_groups(found);
+  std::fflush(stdout);  // the host takes a minute
 
   Neighbours neighbours(comm, domain, forest.shapes(), problem.images);
   const double start = now();
