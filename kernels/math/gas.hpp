@@ -6,6 +6,7 @@
 #include "base/host_device.hpp"
 #include "base/vec3.hpp"
 #include "kernels/math/nearest_image.hpp"
+#include "kernels/math/scalars.hpp"
 #include "kernels/math/smoothing_kernel.hpp"
 
 /// Smoothed particle hydrodynamics: formulas of one particle and of a pair (docs/gas.md has them).
@@ -90,52 +91,57 @@ struct GasFlow {
   }
 };
 
-/// A particle of gas as its neighbours see it; units of the run, where space expands with a^2 u for u.
-struct GasSource {
-  Vec3d velocity;
-  double mass, density;
-  double pressure_term;  ///< P / rho^2, with grad_h times f
-  double sound_speed, balsara;
-  double per_support;  ///< 1 / H
+/// A particle of gas as its neighbours see it; units of the run, where space expands with a^2 u for u, or
+/// others that go together.
+template <class Real>
+struct GasSourceOf {
+  Vec3<Real> velocity;
+  Real mass, density;
+  Real pressure_term;  ///< P / rho^2, with grad_h times f
+  Real sound_speed, balsara;
+  Real per_support;  ///< 1 / H
 };
+using GasSource = GasSourceOf<double>;
 
 /// Rates of change that a particle owes to neighbours.
-struct GasRates {
-  Vec3d acceleration{0, 0, 0};
-  double heating = 0;  ///< du/dt
-  double signal_speed = 0;
+template <class Real>
+struct GasRatesOf {
+  Vec3<Real> acceleration{0, 0, 0};
+  Real heating = 0;  ///< du/dt
+  Real signal_speed = 0;
 };
+using GasRates = GasRatesOf<double>;
 
 /// Adds the action of gas j on gas i. d: from i to j; distance: its length; hubble: GasSpace::hubble.
 /// Momentum is exchanged between the two, m_i a_i = -m_j a_j, and so is energy, m_i (v_i . a_i + du_i) =
 /// -(that of j), to rounding, but for the heat of viscosity that the expansion of space takes or gives.
-GROVE_HOST_DEVICE inline void add_pair(GasRates& sum, const GasParameters& gas, const GasSource& i,
-                                       const GasSource& j, const Vec3d& d, const Distance& distance,
-                                       double hubble) {
-  const Vec3d v = i.velocity - j.velocity;
-  const double r = distance.r, per_r = distance.per_r, receding = -dot(v, d) * per_r,
-               with_space = receding + hubble * r, approach = with_space < 0 ? with_space : 0;
-  const double signal = i.sound_speed + j.sound_speed - 3 * approach;
+template <class Real>
+GROVE_HOST_DEVICE void add_pair(GasRatesOf<Real>& sum, const GasParameters& gas, const GasSourceOf<Real>& i,
+                                const GasSourceOf<Real>& j, const Vec3<Real>& d,
+                                const DistanceOf<Real>& distance, Real hubble) {
+  constexpr Real half = 0.5;
+  const Vec3<Real> v = i.velocity - j.velocity;
+  const Real r = distance.r, per_r = distance.per_r, receding = -dot(v, d) * per_r,
+             with_space = receding + hubble * r, approach = with_space < 0 ? with_space : 0;
+  const Real signal = i.sound_speed + j.sound_speed - 3 * approach;
   if (signal > sum.signal_speed) sum.signal_speed = signal;
-  if (!(r > 0)) return;
-  const double slope_i = kernel_slope(gas.kernel, r, i.per_support),
-               slope_j = kernel_slope(gas.kernel, r, j.per_support);
-  const double mean = 0.5 * (slope_i + slope_j);
+  const Real slope_i = kernel_slope(gas.kernel, r, i.per_support),
+             slope_j = kernel_slope(gas.kernel, r, j.per_support);
+  const Real mean = half * (slope_i + slope_j);
   // Springel 2005, eqs. 13 to 16.
-  double viscosity = 0;
-  if (approach < 0)
-    viscosity =
-        -0.5 * gas.viscosity * signal * approach / (i.density + j.density) * (i.balsara + j.balsara) * mean;
-  double push, work;
+  const Real alpha = static_cast<Real>(gas.viscosity),
+             viscosity = quotient(-half * alpha * signal * approach, i.density + j.density) *
+                         (i.balsara + j.balsara) * mean;
+  Real push, work;
   if (gas.formulation == GasFormulation::grad_h) {
     push = i.pressure_term * slope_i + j.pressure_term * slope_j;
     work = i.pressure_term * slope_i;
   } else {
     push = (i.pressure_term + j.pressure_term) * mean;
-    work = 0.5 * push;
+    work = half * push;
   }
   sum.acceleration += (j.mass * (push + viscosity) * per_r) * d;
-  sum.heating += j.mass * (work * receding + 0.5 * viscosity * approach);
+  sum.heating += j.mass * (work * receding + half * viscosity * approach);
 }
 
 }  // namespace grove

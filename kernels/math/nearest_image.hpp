@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "base/box.hpp"
 #include "base/host_device.hpp"
 #include "base/vec3.hpp"
+#include "kernels/math/scalars.hpp"
 
 namespace grove {
 
@@ -36,19 +38,22 @@ GROVE_HOST_DEVICE inline double squared_length(const Vec3d& d) {
 }
 
 /// A distance and its inverse, which is 0 for 0.
-struct Distance {
-  double r, per_r;
+template <class Real>
+struct DistanceOf {
+  Real r, per_r;
 
   /// r2: the square. On GPUs one root gives both, to a few units in the last place.
-  GROVE_HOST_DEVICE static Distance of(double r2) {
+  GROVE_HOST_DEVICE static DistanceOf of(Real r2) {
 #if defined(__CUDA_ARCH__)
-    const double per_r = r2 > 0 ? rsqrt(r2) : 0;
+    constexpr Real least = std::is_same_v<Real, float> ? 0x1p-126 : 0x1p-1022;  // with all its digits
+    const Real root = inverse_sqrt(r2), per_r = r2 >= least ? root : 0;
     return {r2 * per_r, per_r};
 #else
-    const double r = std::sqrt(r2);
+    const Real r = std::sqrt(r2);
     return {r, r > 0 ? 1 / r : 0};
 #endif
   }
 };
+using Distance = DistanceOf<double>;
 
 }  // namespace grove

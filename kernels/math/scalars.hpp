@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "base/host_device.hpp"
 
@@ -66,6 +67,16 @@ GROVE_HOST_DEVICE inline double inverse_sqrt(double x) {
 #else
   return 1 / std::sqrt(x);
 #endif
+}
+
+/// a / b. On a GPU, in single precision and for |b| < 2^126, within two units in the last place (CUDA C++
+/// Programming Guide, __fdividef).
+template <class T>
+GROVE_HOST_DEVICE T quotient(T a, T b) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float>) return __fdividef(a, b);
+#endif
+  return a / b;
 }
 
 }  // namespace grove

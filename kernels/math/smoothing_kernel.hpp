@@ -19,19 +19,24 @@ GROVE_HOST_DEVICE constexpr double neighbours_of(SmoothingKernel kernel) {
 }
 
 /// W and dW/dr.
-struct KernelValue {
-  double value, slope;
+template <class Real>
+struct KernelValueOf {
+  Real value, slope;
 };
+using KernelValue = KernelValueOf<double>;
 
-/// At 0 <= r < H. per_h: 1 / H; length units of the run.
-GROVE_HOST_DEVICE inline KernelValue kernel_within(SmoothingKernel kernel, double r, double per_h) {
-  const double q = r * per_h, per_volume = per_h * per_h * per_h, rest = 1 - q;
+/// At 0 <= r <= H. per_h: 1 / H; in units of any length, 1 / H = 1 among them.
+template <class Real>
+GROVE_HOST_DEVICE KernelValueOf<Real> kernel_within(SmoothingKernel kernel, Real r, Real per_h) {
+  const Real q = r * per_h, per_volume = per_h * per_h * per_h, rest = 1 - q;
   if (kernel == SmoothingKernel::wendland_c2) {
-    const double norm = 21 / (2 * std::numbers::pi) * per_volume, cube = rest * rest * rest;
+    constexpr Real middle = 21 / (2 * std::numbers::pi);
+    const Real norm = middle * per_volume, cube = rest * rest * rest;
     return {norm * cube * rest * (1 + 4 * q), -20 * norm * per_h * q * cube};
   }
-  const double norm = 8 / std::numbers::pi * per_volume;
-  if (q < 0.5) return {norm * (1 + 6 * q * q * (q - 1)), norm * per_h * q * (18 * q - 12)};
+  constexpr Real middle = 8 / std::numbers::pi;
+  const Real norm = middle * per_volume;
+  if (2 * q < 1) return {norm * (1 + 6 * q * q * (q - 1)), norm * per_h * q * (18 * q - 12)};
   return {2 * norm * rest * rest * rest, -6 * norm * per_h * rest * rest};
 }
 
@@ -45,13 +50,16 @@ GROVE_HOST_DEVICE inline double slope_by_support(const KernelValue& w, double r)
   return 3 * w.value + r * w.slope;
 }
 
-/// dW/dr alone. per_h: 1 / H.
-GROVE_HOST_DEVICE inline double kernel_slope(SmoothingKernel kernel, double r, double per_h) {
-  const double q = r * per_h, rest = 1 - q;
-  if (!(rest > 0)) return 0;
-  const double scale = per_h * per_h * per_h * per_h;
-  if (kernel == SmoothingKernel::wendland_c2) return -210 / std::numbers::pi * scale * q * rest * rest * rest;
-  return 48 / std::numbers::pi * scale * (q < 0.5 ? q * (3 * q - 2) : -rest * rest);
+/// dW/dr alone, at r >= 0. per_h: 1 / H.
+template <class Real>
+GROVE_HOST_DEVICE Real kernel_slope(SmoothingKernel kernel, Real r, Real per_h) {
+  const Real q = r * per_h, rest = 1 - q < 0 ? 0 : 1 - q, scale = per_h * per_h * per_h * per_h;
+  if (kernel == SmoothingKernel::wendland_c2) {
+    constexpr Real factor = -210 / std::numbers::pi;
+    return factor * scale * q * rest * rest * rest;
+  }
+  constexpr Real factor = 48 / std::numbers::pi;
+  return factor * scale * (2 * q < 1 ? q * (3 * q - 2) : -rest * rest);
 }
 
 }  // namespace grove

@@ -128,30 +128,29 @@ void expect_near(const Array<T>& actual, const Array<T>& expected, double tolera
     ASSERT_NEAR(static_cast<double>(actual[i]), static_cast<double>(expected[i]), tolerance) << i;
 }
 
-/// Sums of a hundred terms in double precision, in one order: a few 1e-14 of the largest. The steps of Newton
-/// that lead to H take these over. Factors in single precision, f and Balsara's, may be rounded to another
-/// side, 1.2e-7 of them; terms of a force cancel each other to a tenth or so in the middle of a cloud.
+/// GPUs sum some hundred terms in single precision, each rounded several times, so that sums err by about
+/// 1e-6 of all terms. H goes with the third root of a sum. Terms of a force cancel each other to a tenth or
+/// so in the middle of a cloud, where it is far from the largest.
 void expect_same_gas(const Particles& actual, const Particles& expected) {
   const auto expect_close = [&](const auto& field, double relative, const char* what) {
     expect_near(actual.*field.array, expected.*field.array, relative * largest(expected.*field.array), what);
   };
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_NEAR(actual.density[i], expected.density[i], 1e-10 * expected.density[i]) << i;
-    ASSERT_NEAR(actual.smoothing_length[i], expected.smoothing_length[i],
-                1e-10 * expected.smoothing_length[i])
+    ASSERT_NEAR(actual.density[i], expected.density[i], 1e-5 * expected.density[i]) << i;
+    ASSERT_NEAR(actual.smoothing_length[i], expected.smoothing_length[i], 3e-6 * expected.smoothing_length[i])
         << i;
-    ASSERT_NEAR(actual.pressure[i], expected.pressure[i], 1e-10 * expected.pressure[i]) << i;
+    ASSERT_NEAR(actual.pressure[i], expected.pressure[i], 1e-5 * expected.pressure[i]) << i;
   }
-  expect_close(fields::energy_rate, 2e-6, "energy_rate");
-  expect_close(fields::velocity_divergence, 1e-6, "velocity_divergence");
-  expect_close(fields::balsara, 1e-6, "balsara");
-  expect_close(fields::density_response, 1e-6, "density_response");
+  expect_close(fields::energy_rate, 3e-6, "energy_rate");
+  expect_close(fields::velocity_divergence, 3e-6, "velocity_divergence");
+  expect_close(fields::balsara, 1e-5, "balsara");
+  expect_close(fields::density_response, 1e-5, "density_response");
   expect_close(fields::signal_speed, 1e-6, "signal_speed");
   const double force = largest(expected.hydro_acceleration);
   EXPECT_GT(force, 0);
   for (std::size_t i = 0; i < expected.size(); ++i)
     ASSERT_LT(norm((actual.hydro_acceleration[i] - expected.hydro_acceleration[i]).as<double>()),
-              2e-6 * force)
+              3e-6 * force)
         << i;
 }
 

@@ -214,6 +214,17 @@ __global__ void __launch_bounds__(threads) find_first_radii(const GasFields fiel
     radius[i] = numbers[0] > 0 ? rule.of_particle(fields.smoothing_length[i], of_leaf) : 0;
 }
 
+/// Numbers that are not below 0 have the order of their bits.
+__global__ void __launch_bounds__(threads)
+    find_fastest(const GasSource* sources, std::size_t count, Number* most) {
+  double own = 0;
+  for (std::size_t i = std::size_t{blockIdx.x} * threads + threadIdx.x; i < count;
+       i += std::size_t{gridDim.x} * threads)
+    own = max(own, norm(sources[i].velocity) + sources[i].sound_speed);
+  for (int other = 1; other < 32; other *= 2) own = max(own, __shfl_xor_sync(~0U, own, other));
+  if (threadIdx.x % 32 == 0) atomicMax(most, static_cast<Number>(__double_as_longlong(own)));
+}
+
 __global__ void __launch_bounds__(threads)
     count_by_rung(const std::uint8_t* rung, std::size_t count, Number* counts) {
   __shared__ unsigned own[rung_count];
@@ -271,6 +282,17 @@ void find_sources(const GasParticles& particles, const GasParameters& gas, const
                   const FlowSource* flow, const double* energy, GasSource* sources) {
   record(particles.count, "Grove::cuda::find_sources",
          FindSources{particles.fields, gas, space, flow, energy}, sources);
+}
+
+double fastest(const GasSource* sources, std::size_t count) {
+  if (count == 0) return 0;
+  DeviceArray<Number> most(1);
+  most.clear();
+  find_fastest<<<std::min(enough_blocks, blocks_for(count)), threads>>>(sources, count, most.data());
+  launched("Grove::cuda::fastest");
+  double host = 0;
+  device_download(&host, most.data(), sizeof(host));
+  return host;
 }
 
 Count take_rates(const GasParticles& particles, const GasParameters& gas, const GasSpace& space,

@@ -46,6 +46,9 @@ std::optional<std::size_t> first_beyond(const double* reach, std::size_t count, 
 void find_sources(const GasParticles& particles, const GasParameters& gas, const GasSpace& space,
                   const FlowSource* flow, const double* energy, GasSource* sources);
 
+/// The largest sum of speed and sound speed of a particle of gas; 0 if there is none.
+double fastest(const GasSource* sources, std::size_t count);
+
 /// GasFields::take() of those that are wanted. Returns how many are not finite.
 Count take_rates(const GasParticles& particles, const GasParameters& gas, const GasSpace& space,
                  const std::uint8_t* is_wanted, const GasRates* rates, const GasSource* sources);

@@ -2,65 +2,86 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/neighbours/neighbour_walk.cuh"
+#include "kernels/cuda/gas/gas_sweep.cuh"
 
 namespace grove::cuda {
 namespace {
 
-/// Sources of the flow in a ring, as columns: lanes read them at different places.
+/// What the flow needs of candidates.
 struct KeptFlow {
-  static constexpr std::uint32_t window = 128;
-  double mass[window], x[window], y[window], z[window];  ///< x, y, z: the velocity
+  float4 place[gas_window];     ///< w: mass
+  float4 velocity[gas_window];  ///< w: nothing
 };
 
-/// A trial of H in the search for it.
+/// A trial of H in the search for it. Units: SweepFrame.
 struct SumDensity {
   using Kept = KeptFlow;
+  static constexpr bool is_symmetric = false;
   struct Sum {
-    DensitySum density;
-    double per_support;  ///< 1 / H
+    float value, slope;  ///< of m W(q) and of m q dW/dq at H = 1
+    float per_support;   ///< 1 / H
+
+    __device__ DensitySum in(const SweepFrame& frame, double H) const {
+      const double scale = frame.mass / (H * H * H);
+      return {scale * value, scale * (3.0 * value + slope)};
+    }
   };
   SmoothingKernel kernel;
   const FlowSource* sources;
+  const SweepFrame& frame;
 
-  __device__ void keep(Kept& kept, const CandidateRun& run, std::uint32_t at) const {
-    const auto lane = static_cast<std::uint32_t>(lane_index());
-    if (run.has(lane)) kept.mass[ring_place<Kept>(at, run.before(lane))] = sources[run.first + lane].mass;
+  __device__ float keep(Kept& kept, std::uint32_t at, std::uint32_t number, const Vec3f& offset) const {
+    const auto mass = static_cast<float>(frame.per_mass * sources[number].mass);
+    kept.place[at] = {offset.x, offset.y, offset.z, mass};
+    return 0;
   }
-  __device__ void visit(Sum& sum, const WarpTarget&, const Kept& kept, std::uint32_t place, const Vec3d&,
-                        double r2) const {
-    const double r = Distance::of(r2).r;
-    sum.density.add(kept.mass[place], kernel_within(kernel, r, sum.per_support), r);
+  __device__ void visit(Sum& sum, const Kept& kept, std::uint32_t at, const Vec3f&, float r2) const {
+    const float mass = kept.place[at].w, q = fminf(1, DistanceOf<float>::of(r2).r * sum.per_support);
+    const KernelValueOf<float> w = kernel_within(kernel, q, 1.0F);
+    sum.value += mass * w.value;
+    sum.slope += mass * q * w.slope;
   }
 };
 
 struct SumFlow {
   using Kept = KeptFlow;
+  static constexpr bool is_symmetric = false;
   struct Sum {
-    FlowSum flow;
-    double per_support;  ///< 1 / H
-    Vec3d velocity;
+    SumDensity::Sum density;
+    Vec3f velocity;    ///< of the target
+    float divergence;  ///< of -m dW/dq / r v . d
+    Vec3f curl;
+
+    __device__ FlowSum in(const SweepFrame& frame, double H) const {
+      const double scale = frame.mass / (H * H * H * H);
+      return {density.in(frame, H), scale * divergence, scale * curl.as<double>()};
+    }
   };
   SmoothingKernel kernel;
   const FlowSource* sources;
+  const SweepFrame& frame;
 
-  __device__ void keep(Kept& kept, const CandidateRun& run, std::uint32_t at) const {
-    const auto lane = static_cast<std::uint32_t>(lane_index());
-    if (!run.has(lane)) return;
-    const FlowSource source = sources[run.first + lane];
-    const std::uint32_t place = ring_place<Kept>(at, run.before(lane));
-    kept.mass[place] = source.mass;
-    kept.x[place] = source.velocity.x;
-    kept.y[place] = source.velocity.y;
-    kept.z[place] = source.velocity.z;
+  __device__ Vec3f velocity_of(const FlowSource& source) const {
+    return (source.velocity - frame.velocity).as<float>();
   }
-  __device__ void visit(Sum& sum, const WarpTarget&, const Kept& kept, std::uint32_t place, const Vec3d& d,
-                        double r2) const {
-    const Distance distance = Distance::of(r2);
-    const double mass = kept.mass[place];
-    const KernelValue w = kernel_within(kernel, distance.r, sum.per_support);
-    sum.flow.add(mass, w, distance.r, -mass * w.slope * distance.per_r, d,
-                 Vec3d{kept.x[place], kept.y[place], kept.z[place]} - sum.velocity);
+  __device__ float keep(Kept& kept, std::uint32_t at, std::uint32_t number, const Vec3f& offset) const {
+    const FlowSource source = sources[number];
+    const Vec3f v = velocity_of(source);
+    kept.place[at] = {offset.x, offset.y, offset.z, static_cast<float>(frame.per_mass * source.mass)};
+    kept.velocity[at] = {v.x, v.y, v.z, 0};
+    return 0;
+  }
+  __device__ void visit(Sum& sum, const Kept& kept, std::uint32_t at, const Vec3f& d, float r2) const {
+    const DistanceOf<float> distance = DistanceOf<float>::of(r2);
+    const float mass = kept.place[at].w, q = fminf(1, distance.r * sum.density.per_support);
+    const KernelValueOf<float> w = kernel_within(kernel, q, 1.0F);
+    sum.density.value += mass * w.value;
+    sum.density.slope += mass * q * w.slope;
+    const float4 velocity = kept.velocity[at];
+    const Vec3f v = Vec3f{velocity.x, velocity.y, velocity.z} - sum.velocity;
+    const float weight = -mass * w.slope * distance.per_r;
+    sum.divergence += weight * dot(v, d);
+    sum.curl += weight * cross(v, d);
   }
 };
 
@@ -69,16 +90,23 @@ struct WantDensity {
   __device__ bool is_target(std::uint32_t i) const { return is_wanted[i] != 0; }
 };
 
-/// The densities of a group, by a sweep through its candidates for each trial of H, and one for the flow.
-/// Candidates are gathered once, or, where there are more than one gathering holds, for each sweep.
-class GroupDensities {
- public:
-  using Memory = WalkMemory<false, KeptFlow>;
+/// The number of the first target of a warp.
+__device__ std::uint32_t first_number(const WarpTarget& target) {
+  const unsigned targets = __ballot_sync(~0U, target.is_target);
+  return __shfl_sync(~0U, target.number, __ffs(static_cast<int>(targets)) - 1);
+}
 
-  __device__ GroupDensities(const NeighbourTree& tree, const DensityFields& fields, const WarpTarget& target,
-                            Memory& memory)
+/// The densities of targets, by a sweep through their candidates for each trial of H, and one for the flow.
+/// Candidates are gathered and tested once, or, where there are more than memory holds, for each sweep.
+class PartDensities {
+ public:
+  static constexpr std::uint32_t most_tested = 32;
+  using Memory = GasMemory<KeptFlow, most_tested>;
+
+  __device__ PartDensities(const NeighbourTree& tree, const DensityFields& fields, const WarpTarget& target,
+                           Memory& memory)
       : tree_(tree), fields_(fields), target_(target), memory_(memory), gathering_(tree, memory.box) {
-    memory.surround(target, tree.nearest);
+    memory.surround(tree, target, fields.sources[first_number(target)]);
   }
 
   __device__ void find() {
@@ -88,33 +116,37 @@ class GroupDensities {
       search = {neighbours_of(fields_.gas.kernel) * fields_.sources[i].mass, fields_.radius[i],
                 fields_.first[i]};
     while (__any_sync(~0U, target_.is_target && !search.is_done())) {
-      SumDensity::Sum sum{};
       const bool is_open = target_.is_target && !search.is_done();
       const double H = search.H();
-      if (is_open) sum = {fields_.own_density(i, H), 1 / H};
-      sweep(SumDensity{fields_.gas.kernel, fields_.sources}, is_open, H, sum);
+      SumDensity::Sum sum{0, 0, per_support(is_open, H)};
+      sweep(SumDensity{fields_.gas.kernel, fields_.sources, memory_.frame}, is_open, sum);
       if (!is_open) continue;
-      search.take(sum.density);
-      if (search.H() == 0) fields_.search_farther(i, sum.density);
+      const DensitySum density = sum.in(memory_.frame, H);
+      search.take(density);
+      if (search.H() == 0) fields_.search_farther(i, density);
     }
     find_flow(target_.is_target && search.H() > 0, search.H());
   }
 
  private:
-  __device__ void find_flow(bool is_found, double H) {
-    if (!__any_sync(~0U, is_found)) return;
-    SumFlow::Sum sum{};
-    const std::uint32_t i = target_.number;
-    if (is_found) sum = {{fields_.own_density(i, H)}, 1 / H, fields_.sources[i].velocity};
-    sweep(SumFlow{fields_.gas.kernel, fields_.sources}, is_found, H, sum);
-    if (is_found) fields_.store(i, H, sum.flow);
+  __device__ float per_support(bool is_open, double H) const {
+    return is_open ? static_cast<float>(memory_.frame.extent / H) : 0;
   }
 
-  /// Visits all neighbours within H of those targets for which this is open.
+  __device__ void find_flow(bool is_found, double H) {
+    if (!__any_sync(~0U, is_found)) return;
+    const std::uint32_t i = target_.number;
+    const SumFlow visitor{fields_.gas.kernel, fields_.sources, memory_.frame};
+    SumFlow::Sum sum{{0, 0, per_support(is_found, H)}, {0, 0, 0}, 0, {0, 0, 0}};
+    if (is_found) sum.velocity = visitor.velocity_of(fields_.sources[i]);
+    sweep(visitor, is_found, sum);
+    if (is_found) fields_.store(i, H, sum.in(memory_.frame, H));
+  }
+
+  /// Visits the neighbours of those targets for which this is open.
   template <class Visitor>
-  __device__ void sweep(const Visitor& visitor, bool is_open, double H, typename Visitor::Sum& sum) {
-    const WarpTarget target{target_.number, is_open, target_.place, H};
-    NeighbourSweep<false, Visitor> sweep(tree_, memory_, target, visitor);
+  __device__ void sweep(const Visitor& visitor, bool is_open, typename Visitor::Sum& sum) {
+    GasSweep<Visitor, most_tested> sweep(tree_, memory_, target_, visitor);
     if (!is_whole_) gathering_.restart();
     bool is_first = true;
     do {
@@ -123,8 +155,9 @@ class GroupDensities {
         is_whole_ = is_first && gathering_.is_done();
         is_first = false;
       }
-      sweep.go_through(runs_, sum);
+      sweep.go_through(runs_, is_tested_, is_open, sum);
     } while (!gathering_.is_done());
+    is_tested_ = is_whole_ && sweep.tiles() <= most_tested;
   }
 
   const NeighbourTree& tree_;
@@ -133,57 +166,120 @@ class GroupDensities {
   Memory& memory_;
   NeighbourGathering gathering_;
   std::uint32_t runs_ = 0;
-  bool is_whole_ = false;  ///< memory holds all candidates
+  bool is_whole_ = false;   ///< memory holds all candidates
+  bool is_tested_ = false;  ///< and their hits
 };
 
-__global__ void __launch_bounds__(32 * walk_warps, walk_blocks<GroupDensities::Memory>)
+__global__ void __launch_bounds__(32 * walk_warps, walk_blocks<PartDensities::Memory>)
     find_group_densities(const NeighbourTree tree, const NeighbourGroups groups, const WantDensity wanted,
                          const DensityFields fields) {
-  __shared__ GroupDensities::Memory memories[walk_warps];
+  __shared__ PartDensities::Memory memories[walk_warps];
   const std::uint32_t warp = threadIdx.x / 32, group = blockIdx.x * walk_warps + warp;
   if (group >= groups.count) return;
   const WarpTarget target = target_in(tree, groups, group, wanted);
-  if (!__any_sync(~0U, target.is_target)) return;
-  GroupDensities(tree, fields, target, memories[warp]).find();
+  unsigned open = __ballot_sync(~0U, target.is_target);
+  while (open != 0) {
+    const unsigned part = compact_part(target, open);
+    WarpTarget of_part = target;
+    of_part.is_target = (part >> lane_index() & 1) != 0;
+    PartDensities(tree, fields, of_part, memories[warp]).find();
+    open &= ~part;
+  }
 }
 
-/// FindRates with the sources in shared memory.
+/// Rates of change in units of a SweepFrame and of one velocity.
 struct SweepRates {
-  using Sum = FindRates::Sum;
   struct Kept {
-    static constexpr std::uint32_t window = 96;
-    GasSource source[window];
+    float4 place[gas_window];     ///< w: 1 / H
+    float4 velocity[gas_window];  ///< w: mass
+    float4 state[gas_window];     ///< density, pressure term, sound speed, Balsara's factor
   };
-  FindRates find;
+  static constexpr bool is_symmetric = true;
+  struct Sum {
+    GasRatesOf<float> rates;
+    GasSourceOf<float> own;
+  };
+  const FindRates& find;
+  const SweepFrame& frame;
+  double velocity, per_velocity, per_density, per_pressure_term;
+  float hubble;
 
-  __device__ bool is_target(std::uint32_t i) const { return find.is_target(i); }
-  __device__ Sum start(std::uint32_t i) const { return find.start(i); }
-  __device__ void finish(std::uint32_t i, const Sum& sum) const { find.finish(i, sum); }
+  __device__ SweepRates(const FindRates& find_rates, const SweepFrame& of, double fastest)
+      : find(find_rates),
+        frame(of),
+        velocity(fastest),
+        per_velocity(1 / fastest),
+        per_density(of.extent * of.extent * of.extent * of.per_mass),
+        per_pressure_term(per_velocity * per_velocity / per_density),
+        hubble(static_cast<float>(find.hubble * of.extent * per_velocity)) {}
 
-  /// Lanes copy words that are beside each other. An odd number of them makes up a source, so that lanes that
-  /// read at different places hardly share banks.
-  __device__ void keep(Kept& kept, const CandidateRun& run, std::uint32_t at) const {
-    constexpr std::uint32_t words = sizeof(GasSource) / sizeof(std::uint64_t);
-    static_assert(sizeof(GasSource) == words * sizeof(std::uint64_t) && words % 2 == 1);
-    const auto* const from = reinterpret_cast<const std::uint64_t*>(find.sources + run.first);
-    auto* const to = reinterpret_cast<std::uint64_t*>(kept.source);
-    const auto lane = static_cast<std::uint32_t>(lane_index());
-    std::uint64_t copied[words] = {};
-#pragma unroll
-    for (std::uint32_t w = 0; w < words; ++w)
-      if (run.has((32 * w + lane) / words)) copied[w] = from[32 * w + lane];
-#pragma unroll
-    for (std::uint32_t w = 0; w < words; ++w) {
-      const std::uint32_t source = (32 * w + lane) / words;
-      if (run.has(source))
-        to[ring_place<Kept>(at, run.before(source)) * words + (32 * w + lane) % words] = copied[w];
-    }
+  __device__ GasSourceOf<float> source(std::uint32_t number) const {
+    const GasSource& s = find.sources[number];
+    return {(per_velocity * (s.velocity - frame.velocity)).as<float>(),
+            static_cast<float>(frame.per_mass * s.mass),
+            static_cast<float>(per_density * s.density),
+            static_cast<float>(per_pressure_term * s.pressure_term),
+            static_cast<float>(per_velocity * s.sound_speed),
+            static_cast<float>(s.balsara),
+            static_cast<float>(frame.extent * s.per_support)};
   }
-  __device__ void visit(Sum& sum, const WarpTarget&, const Kept& kept, std::uint32_t place, const Vec3d& d,
-                        double r2) const {
-    add_pair(sum.rates, find.gas, sum.own, kept.source[place], d, Distance::of(r2), find.hubble);
+  __device__ float keep(Kept& kept, std::uint32_t at, std::uint32_t number, const Vec3f& offset) const {
+    const GasSourceOf<float> s = source(number);
+    kept.place[at] = {offset.x, offset.y, offset.z, s.per_support};
+    kept.velocity[at] = {s.velocity.x, s.velocity.y, s.velocity.z, s.mass};
+    kept.state[at] = {s.density, s.pressure_term, s.sound_speed, s.balsara};
+    return quotient(1.0F, s.per_support * s.per_support);
+  }
+  __device__ void visit(Sum& sum, const Kept& kept, std::uint32_t at, const Vec3f& d, float r2) const {
+    const float per_support = kept.place[at].w;
+    const float4 velocity = kept.velocity[at], state = kept.state[at];
+    add_pair(
+        sum.rates, find.gas, sum.own,
+        {{velocity.x, velocity.y, velocity.z}, velocity.w, state.x, state.y, state.z, state.w, per_support},
+        d, DistanceOf<float>::of(r2), hubble);
+  }
+  /// The rates in units of the run.
+  __device__ GasRates in_run(const GasRatesOf<float>& rates) const {
+    const double force = velocity * velocity * frame.per_extent;
+    return {force * rates.acceleration.as<double>(), force * velocity * rates.heating,
+            velocity * rates.signal_speed};
   }
 };
+
+using RatesMemory = GasMemory<SweepRates::Kept, gas_tiles>;
+
+__device__ void find_part_rates(const NeighbourTree& tree, const FindRates& find, double fastest,
+                                const WarpTarget& target, RatesMemory& memory) {
+  const GasSource& first = find.sources[first_number(target)];
+  memory.surround(tree, target, {first.velocity, first.mass});
+  const SweepRates visitor(find, memory.frame, fastest);
+  SweepRates::Sum sum{};
+  if (target.is_target) sum.own = visitor.source(target.number);
+  NeighbourGathering gathering(tree, memory.box);
+  GasSweep<SweepRates, gas_tiles> sweep(tree, memory, target, visitor);
+  while (!gathering.is_done()) {
+    const std::uint32_t runs = gathering.fill<true>(memory.nodes, memory.runs);
+    sweep.go_through(runs, false, target.is_target, sum);
+  }
+  if (target.is_target) find.rates[target.number] = visitor.in_run(sum.rates);
+}
+
+__global__ void __launch_bounds__(32 * walk_warps, walk_blocks<RatesMemory>)
+    find_group_rates(const NeighbourTree tree, const NeighbourGroups groups, const FindRates find,
+                     const double fastest) {
+  __shared__ RatesMemory memories[walk_warps];
+  const std::uint32_t warp = threadIdx.x / 32, group = blockIdx.x * walk_warps + warp;
+  if (group >= groups.count) return;
+  const WarpTarget target = target_in(tree, groups, group, find);
+  unsigned open = __ballot_sync(~0U, target.is_target);
+  while (open != 0) {
+    const unsigned part = compact_part(target, open);
+    WarpTarget of_part = target;
+    of_part.is_target = (part >> lane_index() & 1) != 0;
+    find_part_rates(tree, find, fastest, of_part, memories[warp]);
+    open &= ~part;
+  }
+}
 
 struct RaiseOnDevice {
   GROVE_HOST_DEVICE void operator()(std::uint32_t& number, std::uint32_t wanted) const {
@@ -204,8 +300,11 @@ void find_densities(const NeighbourTree& tree, const NeighbourGroups& groups, co
   launched("Grove::cuda::find_densities");
 }
 
-void find_rates(const NeighbourTree& tree, const NeighbourGroups& groups, const FindRates& visitor) {
-  sweep_neighbour_groups(tree, groups, SweepRates{visitor}, "Grove::cuda::find_rates");
+void find_rates(const NeighbourTree& tree, const NeighbourGroups& groups, const FindRates& visitor,
+                double fastest) {
+  if (groups.count == 0) return;
+  find_group_rates<<<blocks_of(groups), 32 * walk_warps>>>(tree, groups, visitor, fastest);
+  launched("Grove::cuda::find_rates");
 }
 
 void ask_neighbours(const NeighbourTree& tree, const NeighbourGroups& groups, const std::uint8_t* is_asking,

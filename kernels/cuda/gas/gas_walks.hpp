@@ -16,8 +16,10 @@ namespace grove::cuda {
 void find_densities(const NeighbourTree& tree, const NeighbourGroups& groups, const std::uint8_t* is_wanted,
                     const DensityFields& fields);
 
+/// fastest: a velocity above 0, of the order of the largest ones, the unit of those in single precision.
 /// Cost: one walk.
-void find_rates(const NeighbourTree& tree, const NeighbourGroups& groups, const FindRates& visitor);
+void find_rates(const NeighbourTree& tree, const NeighbourGroups& groups, const FindRates& visitor,
+                double fastest);
 
 /// Those that ask raise the rung that neighbours have to have at least: AskNeighbours. least (in/out): by own
 /// and imported particle. Cost: one walk.

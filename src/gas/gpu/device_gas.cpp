@@ -82,8 +82,10 @@ Count DeviceGas::find_rates(int first_active, const Present& present, DeviceNeig
   cuda::DeviceArray<GasSource> memory;
   const GasSource* const sources = neighbours.share(of_own.data(), memory);
   const cuda::DeviceArray<GasRates> rates(count);
+  const double fastest = comm_.max(cuda::fastest(of_own.data(), count));
   cuda::find_rates(neighbours.tree(), neighbours.groups(),
-                   {parameters(), present.space.hubble, is_wanted.data(), sources, rates.data()});
+                   {parameters(), present.space.hubble, is_wanted.data(), sources, rates.data()},
+                   fastest > 0 ? fastest : 1);
   return cuda::take_rates(own, parameters(), present.space, is_wanted.data(), rates.data(), of_own.data());
 }
 
