@@ -230,12 +230,12 @@ std::size_t most_neighbours(const Particles& all) {
   return most;
 }
 
-// Groups hold 96 runs of 32 candidates (neighbour_gathering.cuh). Those with more gather them again for each
-// step of Newton's method.
+// Groups hold 992 candidates (gas_sweep.cuh). Those with more gather them again for each step of Newton's
+// method.
 TEST_F(GasOnGpu, has_the_densities_and_forces_of_the_host_where_neighbours_are_more_than_a_group_holds) {
   const GasCase of{.heaviest = 50};
   const GasState expected(alone_, "kokkos", of, {}), actual(comm_, "cuda", of, {});
-  EXPECT_GT(most_neighbours(expected.all), 96U * 32U);
+  EXPECT_GT(most_neighbours(expected.all), 992U);
   expect_same_gas(actual.all, expected.all);
   expect_same_gas(actual.some, expected.some);
   EXPECT_EQ(actual.limited.rung, expected.limited.rung);

@@ -22,6 +22,37 @@ namespace grove::cuda {
 inline constexpr std::uint32_t gas_tiles = 4;                ///< of 32 candidates in shared memory
 inline constexpr std::uint32_t gas_window = 32 * gas_tiles;  ///< candidates there
 
+/// Candidates by number, in shared memory. Whether memory holds all of a group does not depend on how runs
+/// are parted, as this does on the number of ranks: is_whole() is asked once all are gathered, or memory is
+/// full.
+struct GasCandidates {
+  static constexpr std::uint32_t most_tiles = 32, most = 32 * (most_tiles - 1);
+  std::uint32_t number[most + 32];
+
+  __device__ static bool is_whole(std::uint32_t filled) { return filled <= most; }
+  __device__ bool is_full(std::uint32_t filled) const { return !is_whole(filled); }
+  __device__ std::uint32_t add(const CandidateRun& run, std::uint32_t filled) {
+    const auto lane = static_cast<std::uint32_t>(lane_index());
+    if (run.has(lane)) number[filled + run.before(lane)] = run.first + lane;
+    return filled + run.count();
+  }
+};
+
+/// How candidates are parted into tiles. Where memory holds them all a tile has pieces of four from eight
+/// places, equally far apart in the order of the tree. So each lane finds about as many neighbours in a tile
+/// as the others. Else tiles follow the order of the tree.
+struct GasTiles {
+  static constexpr std::uint32_t piece = 4;
+  std::uint32_t candidates;
+  bool are_mixed;
+
+  __device__ std::uint32_t count() const { return (candidates + 31) / 32; }
+  /// The candidate of a lane in a tile; there may be none, and then it is at least `candidates`.
+  __device__ std::uint32_t candidate(std::uint32_t tile, std::uint32_t lane) const {
+    return are_mixed ? piece * (lane / piece * count() + tile) + lane % piece : 32 * tile + lane;
+  }
+};
+
 /// Shared memory of a warp. most_tested: tiles whose hits are kept.
 template <class Kept, std::uint32_t most_tested>
 struct GasMemory {
@@ -33,9 +64,8 @@ struct GasMemory {
     Kept kept;                ///< while they are visited
   };
   float limits[32];                     ///< squared H of the tile that is tested
-  std::uint32_t queue[64];              ///< numbers of the candidates that are next
   std::uint32_t hits[most_tested][32];  ///< by tile and lane, a bit for each candidate
-  CandidateRun runs[NeighbourGathering::most_runs];
+  GasCandidates candidates;
 
   /// first: the flow at one of the targets.
   __device__ void surround(const NeighbourTree& tree, const WarpTarget& target, const FlowSource& first) {
@@ -68,19 +98,19 @@ class GasSweep {
     per_edge_ = memory.frame.per_edge;
   }
 
-  /// Visits the neighbours among so many runs of memory.runs, in their order. A kernel has this in one place
-  /// for each kind of sum: the compiler might round sums otherwise in another, and where runs are parted
-  /// depends on the number of ranks. is_tested: memory.hits has
-  /// those of a sweep before through the same runs. is_open: the lane visits its neighbours.
-  __device__ void go_through(std::uint32_t runs, bool is_tested, bool is_open, typename Visitor::Sum& sum) {
-    runs_ = runs, is_tested_ = is_tested, is_open_ = is_open;
-    next_ = queued_ = staged_ = hits_ = 0;
+  /// Visits the neighbours among memory.candidates. A kernel has this in one place for each kind of sum: the
+  /// compiler might round sums otherwise in another, and how candidates are parted depends on the number of
+  /// ranks where they are not whole. is_tested: memory.hits has those of a sweep before through the same
+  /// tiles. is_open: the lane visits its neighbours.
+  __device__ void go_through(const GasTiles& tiles, bool is_tested, bool is_open,
+                             typename Visitor::Sum& sum) {
+    tiles_ = tiles, is_tested_ = is_tested, is_open_ = is_open;
+    staged_ = hits_ = 0;
     own_ = ~0U;
+    const std::uint32_t count = tiles.count();
     __syncwarp();
-    for (std::uint32_t oldest = 0;; ++oldest) {
-      while (staged_ - oldest < gas_tiles && stage()) {
-      }
-      if (oldest == staged_) return;
+    for (std::uint32_t oldest = 0; oldest < count; ++oldest) {
+      while (staged_ < count && staged_ - oldest < gas_tiles) stage();
 #pragma unroll 1
       for (;;) {
         advance();
@@ -90,39 +120,26 @@ class GasSweep {
     }
   }
 
-  /// Those of the last runs.
-  __device__ std::uint32_t tiles() const { return staged_; }
-
  private:
-  /// Puts the next tile into the ring. False if there are no more candidates.
-  __device__ bool stage() {
-    while (queued_ < 32 && next_ < runs_) queue(memory_.runs[next_++]);
-    if (queued_ == 0) return false;
+  /// Puts the next tile into the ring.
+  __device__ void stage() {
     const auto lane = static_cast<std::uint32_t>(lane_index());
-    const std::uint32_t count = min(queued_, 32U), begin = 32 * (staged_ % gas_tiles);
+    const std::uint32_t begin = 32 * (staged_ % gas_tiles), candidate = tiles_.candidate(staged_, lane);
+    const bool is_there = candidate < tiles_.candidates;
     __syncwarp();
-    if (lane < count) {
-      const std::uint32_t number = memory_.queue[lane];
+    if (is_there) {
+      const std::uint32_t number = memory_.candidates.number[candidate];
       const Vec3f offset = memory_.frame.offset(tree_.position[number], tree_.nearest);
       const float limit = visitor_.keep(memory_.kept, begin + lane, number, offset);
       if constexpr (Visitor::is_symmetric) memory_.limits[lane] = limit;
     }
-    const std::uint32_t later = memory_.queue[32 + lane];
+    const std::uint32_t there = __brev(__ballot_sync(~0U, is_there));
     __syncwarp();
-    queued_ -= count;
-    if (lane < queued_) memory_.queue[lane] = later;
     if (!is_tested_) {
       const std::uint32_t hits = edge_ > 0 ? tested<true>(begin) : tested<false>(begin);
-      memory_.hits[staged_ % most_tested][lane] = hits & (~0U << (32 - count));
+      memory_.hits[staged_ % most_tested][lane] = hits & there;
     }
     ++staged_;
-    return true;
-  }
-
-  __device__ void queue(const CandidateRun& run) {
-    const auto lane = static_cast<std::uint32_t>(lane_index());
-    if (run.has(lane)) memory_.queue[queued_ + run.before(lane)] = run.first + lane;
-    queued_ += run.count();
   }
 
   /// The neighbours of the lane's target in a tile, a bit each, the first one's the highest.
@@ -171,10 +188,8 @@ class GasSweep {
   Vec3f offset_;  ///< of the lane's target
   float limit_;   ///< its squared radius; below 0: there is none
   float edge_, per_edge_;
+  GasTiles tiles_{};
   bool is_tested_ = false, is_open_ = false;
-  std::uint32_t runs_ = 0;
-  std::uint32_t next_ = 0;    ///< run that is queued next
-  std::uint32_t queued_ = 0;  ///< candidates
   std::uint32_t staged_ = 0;  ///< tiles
   std::uint32_t own_ = ~0U;   ///< tile that the lane is in
   std::uint32_t hits_ = 0;    ///< of this one, those to come

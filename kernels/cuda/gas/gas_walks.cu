@@ -96,11 +96,18 @@ __device__ std::uint32_t first_number(const WarpTarget& target) {
   return __shfl_sync(~0U, target.number, __ffs(static_cast<int>(targets)) - 1);
 }
 
+/// Gathers candidates. is_first: none of the group have been gathered before.
+template <bool is_symmetric, class Memory>
+__device__ GasTiles gathered_tiles(NeighbourGathering& gathering, Memory& memory, bool is_first) {
+  const std::uint32_t filled = gathering.fill<is_symmetric>(memory.nodes, memory.candidates);
+  return {filled, is_first && GasCandidates::is_whole(filled)};
+}
+
 /// The densities of targets, by a sweep through their candidates for each trial of H, and one for the flow.
 /// Candidates are gathered and tested once, or, where there are more than memory holds, for each sweep.
 class PartDensities {
  public:
-  static constexpr std::uint32_t most_tested = 32;
+  static constexpr std::uint32_t most_tested = GasCandidates::most_tiles;
   using Memory = GasMemory<KeptFlow, most_tested>;
 
   __device__ PartDensities(const NeighbourTree& tree, const DensityFields& fields, const WarpTarget& target,
@@ -147,17 +154,14 @@ class PartDensities {
   template <class Visitor>
   __device__ void sweep(const Visitor& visitor, bool is_open, typename Visitor::Sum& sum) {
     GasSweep<Visitor, most_tested> sweep(tree_, memory_, target_, visitor);
-    if (!is_whole_) gathering_.restart();
+    if (!tiles_.are_mixed) gathering_.restart();
     bool is_first = true;
     do {
-      if (!is_whole_) {
-        runs_ = gathering_.fill<false>(memory_.nodes, memory_.runs);
-        is_whole_ = is_first && gathering_.is_done();
-        is_first = false;
-      }
-      sweep.go_through(runs_, is_tested_, is_open, sum);
+      if (!is_tested_) tiles_ = gathered_tiles<false>(gathering_, memory_, is_first);
+      is_first = false;
+      sweep.go_through(tiles_, is_tested_, is_open, sum);
     } while (!gathering_.is_done());
-    is_tested_ = is_whole_ && sweep.tiles() <= most_tested;
+    is_tested_ = tiles_.are_mixed;
   }
 
   const NeighbourTree& tree_;
@@ -165,9 +169,8 @@ class PartDensities {
   const WarpTarget& target_;
   Memory& memory_;
   NeighbourGathering gathering_;
-  std::uint32_t runs_ = 0;
-  bool is_whole_ = false;   ///< memory holds all candidates
-  bool is_tested_ = false;  ///< and their hits
+  GasTiles tiles_{};
+  bool is_tested_ = false;  ///< memory holds all candidates, and their hits
 };
 
 __global__ void __launch_bounds__(32 * walk_warps, walk_blocks<PartDensities::Memory>)
@@ -257,10 +260,8 @@ __device__ void find_part_rates(const NeighbourTree& tree, const FindRates& find
   if (target.is_target) sum.own = visitor.source(target.number);
   NeighbourGathering gathering(tree, memory.box);
   GasSweep<SweepRates, gas_tiles> sweep(tree, memory, target, visitor);
-  while (!gathering.is_done()) {
-    const std::uint32_t runs = gathering.fill<true>(memory.nodes, memory.runs);
-    sweep.go_through(runs, false, target.is_target, sum);
-  }
+  for (bool is_first = true; !gathering.is_done(); is_first = false)
+    sweep.go_through(gathered_tiles<true>(gathering, memory, is_first), false, target.is_target, sum);
   if (target.is_target) find.rates[target.number] = visitor.in_run(sum.rates);
 }
 

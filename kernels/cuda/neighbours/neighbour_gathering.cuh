@@ -21,13 +21,24 @@ struct CandidateRun {
   __device__ bool has(std::uint32_t i) const { return (near >> i & 1) != 0; }
 };
 
+/// Candidates as runs, in shared memory.
+struct CandidateRuns {
+  static constexpr std::uint32_t most = 96;  ///< that are gathered at once
+  CandidateRun run[most];
+
+  __device__ bool is_full(std::uint32_t filled) const { return filled == most; }
+  /// All lanes together. Returns what is filled then.
+  __device__ std::uint32_t add(const CandidateRun& next, std::uint32_t filled) {
+    if (lane_index() == 0) run[filled] = next;
+    return filled + 1;
+  }
+};
+
 /// Goes along the ropes of the tree and gathers what is in reach of a box, in the order of the tree. The
 /// lanes look at 32 nodes at a time, which come one after the other in the order of a search; nodes of at
 /// most 32 particles are then taken as a whole, and each lane looks at one of these.
 class NeighbourGathering {
  public:
-  static constexpr std::uint32_t most_runs = 96;  ///< that are gathered at once
-
   /// box: kept by the caller, as the tree is.
   __device__ NeighbourGathering(const NeighbourTree& tree, const NeighbourTarget& box)
       : tree_(tree), box_(box) {}
@@ -35,9 +46,10 @@ class NeighbourGathering {
   __device__ bool is_done() const { return next_ >= tree_.node_count; }
   __device__ void restart() { next_ = 0; }
 
-  /// runs (out, shared): [most_runs]; nodes (shared): [32], scratch. Returns how many there are.
-  template <bool is_symmetric>
-  __device__ std::uint32_t fill(NeighbourNode* nodes, CandidateRun* runs) {
+  /// candidates (out, shared): CandidateRuns, or what has the same functions; nodes (shared): [32], scratch.
+  /// Returns what is filled.
+  template <bool is_symmetric, class Candidates>
+  __device__ std::uint32_t fill(NeighbourNode* nodes, Candidates& candidates) {
     std::uint32_t filled = 0;
     while (!is_done()) {
       const Window window = look(nodes);
@@ -46,11 +58,9 @@ class NeighbourGathering {
         const NeighbourNode& node = nodes[k];
         if ((window.taken >> k & 1) != 0) {
           for (; within_ < node.count; within_ += 32) {
-            if (filled == most_runs) return filled;
+            if (candidates.is_full(filled)) return filled;
             const CandidateRun run = take<is_symmetric>(node.first + within_, node.count - within_);
-            if (run.near == 0) continue;
-            if (lane_index() == 0) runs[filled] = run;
-            ++filled;
+            if (run.near != 0) filled = candidates.add(run, filled);
           }
           within_ = 0;
         }

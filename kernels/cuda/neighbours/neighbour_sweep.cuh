@@ -97,7 +97,7 @@ struct WalkMemory {
   float4 tested[32];                  ///< offset and limit of the candidates of a run
   std::uint32_t hits[ring_runs][32];  ///< by run and lane, a bit for each candidate
   std::uint32_t begin[ring_runs];     ///< place of the first candidate of a run
-  CandidateRun runs[NeighbourGathering::most_runs];
+  CandidateRuns runs;
 
   __device__ void surround(const WarpTarget& target, const NearestImage& nearest) {
     const NeighbourTarget around = box_of(target);
@@ -136,8 +136,8 @@ class NeighbourSweep {
     __syncwarp();
     for (std::uint32_t oldest = 0; oldest < runs; ++oldest) {
       while (next_ < runs && next_ - oldest < ring_runs &&
-             staged_ - passed + memory_.runs[next_].count() <= Kept::window)
-        stage(memory_.runs[next_]);
+             staged_ - passed + memory_.runs.run[next_].count() <= Kept::window)
+        stage(memory_.runs.run[next_]);
       __syncwarp();
 #pragma unroll 1
       for (;;) {
@@ -145,7 +145,7 @@ class NeighbourSweep {
         if (!__any_sync(~0U, own_ == oldest && hits_ != 0)) break;
         if (hits_ != 0) visit(sum);
       }
-      passed += memory_.runs[oldest].count();
+      passed += memory_.runs.run[oldest].count();
     }
   }
 
