@@ -131,7 +131,8 @@ void expect_near(const Array<T>& actual, const Array<T>& expected, double tolera
 /// GPUs sum some hundred terms in single precision, each rounded several times, so that sums err by about
 /// 1e-6 of all terms. H goes with the third root of a sum. Terms of a force cancel each other to a tenth or
 /// so in the middle of a cloud, where it is far from the largest.
-void expect_same_gas(const Particles& actual, const Particles& expected) {
+/// flow: the tolerance of div v relative to the largest, and at least that of other derivatives.
+void expect_same_gas(const Particles& actual, const Particles& expected, double flow = 3e-6) {
   const auto expect_close = [&](const auto& field, double relative, const char* what) {
     expect_near(actual.*field.array, expected.*field.array, relative * largest(expected.*field.array), what);
   };
@@ -142,9 +143,9 @@ void expect_same_gas(const Particles& actual, const Particles& expected) {
     ASSERT_NEAR(actual.pressure[i], expected.pressure[i], 1e-5 * expected.pressure[i]) << i;
   }
   expect_close(fields::energy_rate, 3e-6, "energy_rate");
-  expect_close(fields::velocity_divergence, 3e-6, "velocity_divergence");
-  expect_close(fields::balsara, 1e-5, "balsara");
-  expect_close(fields::density_response, 1e-5, "density_response");
+  expect_close(fields::velocity_divergence, flow, "velocity_divergence");
+  expect_close(fields::balsara, std::max(1e-5, flow), "balsara");
+  expect_close(fields::density_response, std::max(1e-5, flow), "density_response");
   expect_close(fields::signal_speed, 1e-6, "signal_speed");
   const double force = largest(expected.hydro_acceleration);
   EXPECT_GT(force, 0);
@@ -232,12 +233,20 @@ std::size_t most_neighbours(const Particles& all) {
 
 // Groups hold 992 candidates (gas_sweep.cuh). Those with more gather them again for each step of Newton's
 // method.
+//
+// A light particle near a heavy one has an H so small that this is all its neighbours, and the largest
+// divergence: 3 v.d / r^2 of this one, at r = 3.6e-4. Its H is searched from that of mean density in
+// its leaf on, 0.02, and with half the box of its group places have units of E = 0.03. Both places are
+// rounded by 2^-25 E on each axis, so that d errs by up to sqrt(3) 2^-24 E = 3.1e-9, which is 8.6e-6 r; v.d
+// may err by as much of it, r^2 by twice as much: 2.6e-5 in all. Roundings of v, W and the sums, 2^-24 each,
+// are far below.
 TEST_F(GasOnGpu, has_the_densities_and_forces_of_the_host_where_neighbours_are_more_than_a_group_holds) {
   const GasCase of{.heaviest = 50};
   const GasState expected(alone_, "kokkos", of, {}), actual(comm_, "cuda", of, {});
+  constexpr double flow = 2.6e-5;
   EXPECT_GT(most_neighbours(expected.all), 992U);
-  expect_same_gas(actual.all, expected.all);
-  expect_same_gas(actual.some, expected.some);
+  expect_same_gas(actual.all, expected.all, flow);
+  expect_same_gas(actual.some, expected.some, flow);
   EXPECT_EQ(actual.limited.rung, expected.limited.rung);
 }
 
