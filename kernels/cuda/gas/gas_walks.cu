@@ -9,8 +9,9 @@ namespace {
 
 /// What the flow needs of candidates.
 struct KeptFlow {
-  float4 place[gas_window];     ///< w: mass
-  float4 velocity[gas_window];  ///< w: nothing
+  static constexpr std::uint32_t tiles = 2, piece = 2;
+  float4 place[32 * tiles];     ///< w: mass
+  float4 velocity[32 * tiles];  ///< w: nothing
 };
 
 /// A trial of H in the search for it. Units: SweepFrame.
@@ -97,9 +98,10 @@ __device__ std::uint32_t first_number(const WarpTarget& target) {
 }
 
 /// Gathers candidates. is_first: none of the group have been gathered before.
-template <bool is_symmetric, class Memory>
-__device__ GasTiles gathered_tiles(NeighbourGathering& gathering, Memory& memory, bool is_first) {
-  const std::uint32_t filled = gathering.fill<is_symmetric>(memory.nodes, memory.candidates);
+template <class Visitor, class Memory>
+__device__ GasTiles<Visitor::Kept::piece> gathered_tiles(NeighbourGathering& gathering, Memory& memory,
+                                                         bool is_first) {
+  const std::uint32_t filled = gathering.fill<Visitor::is_symmetric>(memory.nodes, memory.candidates);
   return {filled, is_first && GasCandidates::is_whole(filled)};
 }
 
@@ -157,7 +159,7 @@ class PartDensities {
     if (!tiles_.are_mixed) gathering_.restart();
     bool is_first = true;
     do {
-      if (!is_tested_) tiles_ = gathered_tiles<false>(gathering_, memory_, is_first);
+      if (!is_tested_) tiles_ = gathered_tiles<Visitor>(gathering_, memory_, is_first);
       is_first = false;
       sweep.go_through(tiles_, is_tested_, is_open, sum);
     } while (!gathering_.is_done());
@@ -169,7 +171,7 @@ class PartDensities {
   const WarpTarget& target_;
   Memory& memory_;
   NeighbourGathering gathering_;
-  GasTiles tiles_{};
+  GasTiles<KeptFlow::piece> tiles_{};
   bool is_tested_ = false;  ///< memory holds all candidates, and their hits
 };
 
@@ -193,9 +195,10 @@ __global__ void __launch_bounds__(32 * walk_warps, walk_blocks<PartDensities::Me
 /// Rates of change in units of a SweepFrame and of one velocity.
 struct SweepRates {
   struct Kept {
-    float4 place[gas_window];     ///< w: 1 / H
-    float4 velocity[gas_window];  ///< w: mass
-    float4 state[gas_window];     ///< density, pressure term, sound speed, Balsara's factor
+    static constexpr std::uint32_t tiles = 4, piece = 4;
+    float4 place[32 * tiles];     ///< w: 1 / H
+    float4 velocity[32 * tiles];  ///< w: mass
+    float4 state[32 * tiles];     ///< density, pressure term, sound speed, Balsara's factor
   };
   static constexpr bool is_symmetric = true;
   struct Sum {
@@ -249,7 +252,7 @@ struct SweepRates {
   }
 };
 
-using RatesMemory = GasMemory<SweepRates::Kept, gas_tiles>;
+using RatesMemory = GasMemory<SweepRates::Kept, SweepRates::Kept::tiles>;
 
 __device__ void find_part_rates(const NeighbourTree& tree, const FindRates& find, double fastest,
                                 const WarpTarget& target, RatesMemory& memory) {
@@ -259,9 +262,9 @@ __device__ void find_part_rates(const NeighbourTree& tree, const FindRates& find
   SweepRates::Sum sum{};
   if (target.is_target) sum.own = visitor.source(target.number);
   NeighbourGathering gathering(tree, memory.box);
-  GasSweep<SweepRates, gas_tiles> sweep(tree, memory, target, visitor);
+  GasSweep<SweepRates, SweepRates::Kept::tiles> sweep(tree, memory, target, visitor);
   for (bool is_first = true; !gathering.is_done(); is_first = false)
-    sweep.go_through(gathered_tiles<true>(gathering, memory, is_first), false, target.is_target, sum);
+    sweep.go_through(gathered_tiles<SweepRates>(gathering, memory, is_first), false, target.is_target, sum);
   if (target.is_target) find.rates[target.number] = visitor.in_run(sum.rates);
 }
 
