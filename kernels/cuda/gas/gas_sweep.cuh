@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/gas/sweep_frame.cuh"
+#include "kernels/cuda/gas/gas_gathering.cuh"
 
 /// A warp visits the neighbours of its targets, one a lane, in single precision.
 ///
@@ -19,22 +19,6 @@
 ///   void visit(Sum&, const Kept&, std::uint32_t at, const Vec3f& d, float r2) const
 ///       a neighbour, or the target itself
 namespace grove::cuda {
-
-/// Candidates by number, in shared memory. Whether memory holds all of a group does not depend on how runs
-/// are parted, as this does on the number of ranks: is_whole() is asked once all are gathered, or memory is
-/// full.
-struct GasCandidates {
-  static constexpr std::uint32_t most_tiles = 32, most = 32 * (most_tiles - 1);
-  std::uint32_t number[most + 32];
-
-  __device__ static bool is_whole(std::uint32_t filled) { return filled <= most; }
-  __device__ bool is_full(std::uint32_t filled) const { return !is_whole(filled); }
-  __device__ std::uint32_t add(const CandidateRun& run, std::uint32_t filled) {
-    const auto lane = static_cast<std::uint32_t>(lane_index());
-    if (run.has(lane)) number[filled + run.before(lane)] = run.first + lane;
-    return filled + run.count();
-  }
-};
 
 /// How candidates are parted into tiles of 32. Where memory holds them all a tile has pieces, of so many
 /// each, from places equally far apart in the order of the tree. So each lane finds about as many neighbours
@@ -55,11 +39,10 @@ struct GasTiles {
 template <class Kept, std::uint32_t most_tested>
 struct GasMemory {
   static_assert(most_tested >= Kept::tiles);
-  NeighbourTarget box;  ///< around the targets
   SweepFrame frame;
   union {
-    NeighbourNode nodes[32];  ///< while candidates are gathered
-    Kept kept;                ///< while they are visited
+    GasNodes nodes;  ///< while candidates are gathered
+    Kept kept;       ///< while they are visited
   };
   float limits[32];                     ///< squared H of the tile that is tested
   std::uint32_t hits[most_tested][32];  ///< by tile and lane, a bit for each candidate
@@ -69,10 +52,7 @@ struct GasMemory {
   __device__ void surround(const NeighbourTree& tree, const WarpTarget& target, const FlowSource& first) {
     const NeighbourTarget around = box_of(target);
     __syncwarp();
-    if (lane_index() == 0) {
-      box = around;
-      frame = SweepFrame::around(tree, around, first);
-    }
+    if (lane_index() == 0) frame = SweepFrame::around(tree, around, first);
     __syncwarp();
   }
 };

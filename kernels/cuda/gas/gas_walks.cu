@@ -99,7 +99,7 @@ __device__ std::uint32_t first_number(const WarpTarget& target) {
 
 /// Gathers candidates. is_first: none of the group have been gathered before.
 template <class Visitor, class Memory>
-__device__ GasTiles<Visitor::Kept::piece> gathered_tiles(NeighbourGathering& gathering, Memory& memory,
+__device__ GasTiles<Visitor::Kept::piece> gathered_tiles(GasGathering& gathering, Memory& memory,
                                                          bool is_first) {
   const std::uint32_t filled = gathering.fill<Visitor::is_symmetric>(memory.nodes, memory.candidates);
   return {filled, is_first && GasCandidates::is_whole(filled)};
@@ -114,7 +114,7 @@ class PartDensities {
 
   __device__ PartDensities(const NeighbourTree& tree, const DensityFields& fields, const WarpTarget& target,
                            Memory& memory)
-      : tree_(tree), fields_(fields), target_(target), memory_(memory), gathering_(tree, memory.box) {
+      : tree_(tree), fields_(fields), target_(target), memory_(memory), gathering_(tree, memory.frame) {
     memory.surround(tree, target, fields.sources[first_number(target)]);
   }
 
@@ -170,7 +170,7 @@ class PartDensities {
   const DensityFields& fields_;
   const WarpTarget& target_;
   Memory& memory_;
-  NeighbourGathering gathering_;
+  GasGathering gathering_;
   GasTiles<KeptFlow::piece> tiles_{};
   bool is_tested_ = false;  ///< memory holds all candidates, and their hits
 };
@@ -261,7 +261,7 @@ __device__ void find_part_rates(const NeighbourTree& tree, const FindRates& find
   const SweepRates visitor(find, memory.frame, fastest);
   SweepRates::Sum sum{};
   if (target.is_target) sum.own = visitor.source(target.number);
-  NeighbourGathering gathering(tree, memory.box);
+  GasGathering gathering(tree, memory.frame);
   GasSweep<SweepRates, SweepRates::Kept::tiles> sweep(tree, memory, target, visitor);
   for (bool is_first = true; !gathering.is_done(); is_first = false)
     sweep.go_through(gathered_tiles<SweepRates>(gathering, memory, is_first), false, target.is_target, sum);

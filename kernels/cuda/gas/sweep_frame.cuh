@@ -40,6 +40,9 @@ struct SweepFrame {
   Vec3d middle, velocity;
   double extent, per_extent, mass, per_mass;
   float edge, per_edge;  ///< of a periodic box, if offsets may differ by more than half of that; else 0
+  Vec3f half;            ///< of the box around the targets
+  float reach;           ///< the largest of the targets
+  float slack;           ///< more than the rounding of a distance r from the box, over 1 + r
 
   /// first: the flow at one of the targets in the box.
   __device__ static SweepFrame around(const NeighbourTree& tree, const NeighbourTarget& box,
@@ -56,11 +59,18 @@ struct SweepFrame {
             mass,
             1 / mass,
             wraps ? static_cast<float>(nearest.edge * per_extent) : 0,
-            wraps ? static_cast<float>(nearest.per_edge * extent) : 0};
+            wraps ? static_cast<float>(nearest.per_edge * extent) : 0,
+            (per_extent * box.half).as<float>(),
+            static_cast<float>(per_extent * box.reach),
+            static_cast<float>(0x1p-20 + 0x1p-50 * nearest.edge * per_extent)};
   }
 
   __device__ Vec3f offset(const Vec3d& place, const NearestImage& nearest) const {
     return (per_extent * nearest(place - middle)).as<float>();
+  }
+  /// The largest of the targets or this one.
+  __device__ float reach_with(double other) const {
+    return fmaxf(reach, static_cast<float>(per_extent * other));
   }
 };
 

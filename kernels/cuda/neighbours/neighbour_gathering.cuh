@@ -34,6 +34,26 @@ struct CandidateRuns {
   }
 };
 
+/// All lanes copy the nodes of [begin, end), 32 at most, to shared memory, words that are beside each other:
+/// nodes of their own would be in as many lines of the cache for each of their members.
+__device__ inline void copy_nodes(const NeighbourTree& tree, std::uint32_t begin, std::uint32_t end,
+                                  NeighbourNode* nodes) {
+  constexpr std::uint32_t words_of_node = sizeof(NeighbourNode) / sizeof(std::uint64_t);
+  static_assert(sizeof(NeighbourNode) % sizeof(std::uint64_t) == 0);
+  const auto lane = static_cast<std::uint32_t>(lane_index());
+  const auto* const from = reinterpret_cast<const std::uint64_t*>(tree.nodes + begin);
+  const std::uint32_t words = (end - begin) * words_of_node;
+  std::uint64_t copied[words_of_node] = {};
+#pragma unroll
+  for (std::uint32_t w = 0; w < words_of_node; ++w)
+    if (32 * w + lane < words) copied[w] = from[32 * w + lane];
+  __syncwarp();
+#pragma unroll
+  for (std::uint32_t w = 0; w < words_of_node; ++w)
+    reinterpret_cast<std::uint64_t*>(nodes)[32 * w + lane] = copied[w];
+  __syncwarp();
+}
+
 /// Goes along the ropes of the tree and gathers what is in reach of a box, in the order of the tree. The
 /// lanes look at 32 nodes at a time, which come one after the other in the order of a search; nodes of at
 /// most 32 particles are then taken as a whole, and each lane looks at one of these.
@@ -77,24 +97,11 @@ class NeighbourGathering {
     unsigned taken, opened;
   };
 
-  /// nodes (out): those of the window. Lanes copy words that are beside each other: nodes of their own would
-  /// be in as many lines of the cache for each of their members.
+  /// nodes (out): those of the window.
   __device__ Window look(NeighbourNode* nodes) const {
-    constexpr std::uint32_t words_of_node = sizeof(NeighbourNode) / sizeof(std::uint64_t);
-    static_assert(sizeof(NeighbourNode) % sizeof(std::uint64_t) == 0);
     Window window{next_, min(next_ + 32, tree_.node_count), 0, 0};
     const auto lane = static_cast<std::uint32_t>(lane_index());
-    const auto* const from = reinterpret_cast<const std::uint64_t*>(tree_.nodes + window.begin);
-    const std::uint32_t words = (window.end - window.begin) * words_of_node;
-    std::uint64_t copied[words_of_node] = {};
-#pragma unroll
-    for (std::uint32_t w = 0; w < words_of_node; ++w)
-      if (32 * w + lane < words) copied[w] = from[32 * w + lane];
-    __syncwarp();
-#pragma unroll
-    for (std::uint32_t w = 0; w < words_of_node; ++w)
-      reinterpret_cast<std::uint64_t*>(nodes)[32 * w + lane] = copied[w];
-    __syncwarp();
+    copy_nodes(tree_, window.begin, window.end, nodes);
     bool is_near = false, is_whole = false;
     if (window.begin + lane < window.end) {
       const NeighbourNode& node = nodes[lane];
