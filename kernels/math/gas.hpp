@@ -92,9 +92,9 @@ struct GasFlow {
 };
 
 /// A particle of gas as its neighbours see it; units of the run, where space expands with a^2 u for u, or
-/// others that go together.
+/// others that go together. Aligned so that a GPU reads two numbers at once.
 template <class Real>
-struct GasSourceOf {
+struct alignas(2 * sizeof(Real)) GasSourceOf {
   Vec3<Real> velocity;
   Real mass, density;
   Real pressure_term;  ///< P / rho^2, with grad_h times f

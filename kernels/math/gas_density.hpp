@@ -19,8 +19,8 @@ struct GasNeighbour {
   std::uint32_t number;  ///< among own and imported particles
 };
 
-/// A source of the flow.
-struct FlowSource {
+/// A source of the flow. Aligned so that a GPU reads two numbers at once.
+struct alignas(16) FlowSource {
   Vec3d velocity;
   double mass;
 };

@@ -44,7 +44,7 @@ struct GasMemory {
     GasNodes nodes;  ///< while candidates are gathered
     Kept kept;       ///< while they are visited
   };
-  float limits[32];                     ///< squared H of the tile that is tested
+  float4 limits[8];                     ///< squared H of the tile that is tested
   std::uint32_t hits[most_tested][32];  ///< by tile and lane, a bit for each candidate
   GasCandidates candidates;
 
@@ -110,7 +110,7 @@ class GasSweep {
       const std::uint32_t number = memory_.candidates.number[candidate];
       const Vec3f offset = memory_.frame.offset(tree_.position[number], tree_.nearest);
       const float limit = visitor_.keep(memory_.kept, begin + lane, number, offset);
-      if constexpr (Visitor::is_symmetric) memory_.limits[lane] = limit;
+      if constexpr (Visitor::is_symmetric) reinterpret_cast<float*>(memory_.limits)[lane] = limit;
     }
     const std::uint32_t there = __brev(__ballot_sync(~0U, is_there));
     __syncwarp();
@@ -126,13 +126,22 @@ class GasSweep {
   __device__ std::uint32_t tested(std::uint32_t begin) const {
     std::uint32_t hits = 0;
 #pragma unroll
-    for (std::uint32_t k = 0; k < 32; ++k) {
-      const Vec3f d = separation<wraps>(begin + k);
-      const float limit = Visitor::is_symmetric ? fmaxf(limit_, memory_.limits[k]) : limit_,
-                  outside = fmaf(d.x, d.x, fmaf(d.y, d.y, fmaf(d.z, d.z, -limit)));
-      hits = __funnelshift_l(__float_as_uint(outside), hits, 1);  // adds its sign
+    for (std::uint32_t k = 0; k < 32; k += 4) {
+      const float4 limits = Visitor::is_symmetric ? memory_.limits[k / 4] : float4{0, 0, 0, 0};
+      test<wraps>(begin + k, limits.x, hits);
+      test<wraps>(begin + k + 1, limits.y, hits);
+      test<wraps>(begin + k + 2, limits.z, hits);
+      test<wraps>(begin + k + 3, limits.w, hits);
     }
     return limit_ < 0 ? 0 : hits;
+  }
+
+  /// Adds a bit behind those of other candidates. limit: the squared H of this one, or 0.
+  template <bool wraps>
+  __device__ void test(std::uint32_t at, float limit, std::uint32_t& hits) const {
+    const Vec3f d = separation<wraps>(at);
+    const float outside = fmaf(d.x, d.x, fmaf(d.y, d.y, fmaf(d.z, d.z, -fmaxf(limit_, limit))));
+    hits = __funnelshift_l(__float_as_uint(outside), hits, 1);  // its sign
   }
 
   /// From the lane's target to a candidate.

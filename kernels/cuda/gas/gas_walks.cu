@@ -105,15 +105,16 @@ __device__ GasTiles<Visitor::Kept::piece> gathered_tiles(GasGathering& gathering
   return {filled, is_first && GasCandidates::is_whole(filled)};
 }
 
-/// The densities of targets, by a sweep through their candidates for each trial of H, and one for the flow.
-/// Candidates are gathered and tested once, or, where there are more than memory holds, for each sweep.
+using DensitiesMemory = GasMemory<KeptFlow, GasCandidates::most_tiles>;
+
+/// The densities of targets with a kernel, by a sweep through their candidates for each trial of H, and one
+/// for the flow. Candidates are gathered and tested once, or, where there are more than memory holds, for
+/// each sweep.
+template <SmoothingKernel kernel>
 class PartDensities {
  public:
-  static constexpr std::uint32_t most_tested = GasCandidates::most_tiles;
-  using Memory = GasMemory<KeptFlow, most_tested>;
-
   __device__ PartDensities(const NeighbourTree& tree, const DensityFields& fields, const WarpTarget& target,
-                           Memory& memory)
+                           DensitiesMemory& memory)
       : tree_(tree), fields_(fields), target_(target), memory_(memory), gathering_(tree, memory.frame) {
     memory.surround(tree, target, fields.sources[first_number(target)]);
   }
@@ -122,13 +123,12 @@ class PartDensities {
     const std::uint32_t i = target_.number;
     SupportSearch search(0, 0, 0);
     if (target_.is_target)
-      search = {neighbours_of(fields_.gas.kernel) * fields_.sources[i].mass, fields_.radius[i],
-                fields_.first[i]};
+      search = {neighbours_of(kernel) * fields_.sources[i].mass, fields_.radius[i], fields_.first[i]};
     while (__any_sync(~0U, target_.is_target && !search.is_done())) {
       const bool is_open = target_.is_target && !search.is_done();
       const double H = search.H();
       SumDensity::Sum sum{0, 0, per_support(is_open, H)};
-      sweep(SumDensity{fields_.gas.kernel, fields_.sources, memory_.frame}, is_open, sum);
+      sweep(SumDensity{kernel, fields_.sources, memory_.frame}, is_open, sum);
       if (!is_open) continue;
       const DensitySum density = sum.in(memory_.frame, H);
       search.take(density);
@@ -145,7 +145,7 @@ class PartDensities {
   __device__ void find_flow(bool is_found, double H) {
     if (!__any_sync(~0U, is_found)) return;
     const std::uint32_t i = target_.number;
-    const SumFlow visitor{fields_.gas.kernel, fields_.sources, memory_.frame};
+    const SumFlow visitor{kernel, fields_.sources, memory_.frame};
     SumFlow::Sum sum{{0, 0, per_support(is_found, H)}, {0, 0, 0}, 0, {0, 0, 0}};
     if (is_found) sum.velocity = visitor.velocity_of(fields_.sources[i]);
     sweep(visitor, is_found, sum);
@@ -155,7 +155,7 @@ class PartDensities {
   /// Visits the neighbours of those targets for which this is open.
   template <class Visitor>
   __device__ void sweep(const Visitor& visitor, bool is_open, typename Visitor::Sum& sum) {
-    GasSweep<Visitor, most_tested> sweep(tree_, memory_, target_, visitor);
+    GasSweep<Visitor, GasCandidates::most_tiles> sweep(tree_, memory_, target_, visitor);
     if (!tiles_.are_mixed) gathering_.restart();
     bool is_first = true;
     do {
@@ -169,16 +169,17 @@ class PartDensities {
   const NeighbourTree& tree_;
   const DensityFields& fields_;
   const WarpTarget& target_;
-  Memory& memory_;
+  DensitiesMemory& memory_;
   GasGathering gathering_;
   GasTiles<KeptFlow::piece> tiles_{};
   bool is_tested_ = false;  ///< memory holds all candidates, and their hits
 };
 
-__global__ void __launch_bounds__(32 * walk_warps, walk_blocks<PartDensities::Memory>)
+template <SmoothingKernel kernel>
+__global__ void __launch_bounds__(32 * walk_warps, walk_blocks<DensitiesMemory>)
     find_group_densities(const NeighbourTree tree, const NeighbourGroups groups, const WantDensity wanted,
                          const DensityFields fields) {
-  __shared__ PartDensities::Memory memories[walk_warps];
+  __shared__ DensitiesMemory memories[walk_warps];
   const std::uint32_t warp = threadIdx.x / 32, group = blockIdx.x * walk_warps + warp;
   if (group >= groups.count) return;
   const WarpTarget target = target_in(tree, groups, group, wanted);
@@ -187,7 +188,7 @@ __global__ void __launch_bounds__(32 * walk_warps, walk_blocks<PartDensities::Me
     const unsigned part = compact_part(target, open);
     WarpTarget of_part = target;
     of_part.is_target = (part >> lane_index() & 1) != 0;
-    PartDensities(tree, fields, of_part, memories[warp]).find();
+    PartDensities<kernel>(tree, fields, of_part, memories[warp]).find();
     open &= ~part;
   }
 }
@@ -205,13 +206,15 @@ struct SweepRates {
     GasRatesOf<float> rates;
     GasSourceOf<float> own;
   };
-  const FindRates& find;
+  const GasSource* sources;
+  GasParameters gas;
   const SweepFrame& frame;
   double velocity, per_velocity, per_density, per_pressure_term;
   float hubble;
 
-  __device__ SweepRates(const FindRates& find_rates, const SweepFrame& of, double fastest)
-      : find(find_rates),
+  __device__ SweepRates(const FindRates& find, const SweepFrame& of, double fastest)
+      : sources(find.sources),
+        gas(find.gas),
         frame(of),
         velocity(fastest),
         per_velocity(1 / fastest),
@@ -220,7 +223,7 @@ struct SweepRates {
         hubble(static_cast<float>(find.hubble * of.extent * per_velocity)) {}
 
   __device__ GasSourceOf<float> source(std::uint32_t number) const {
-    const GasSource& s = find.sources[number];
+    const GasSource s = sources[number];
     return {(per_velocity * (s.velocity - frame.velocity)).as<float>(),
             static_cast<float>(frame.per_mass * s.mass),
             static_cast<float>(per_density * s.density),
@@ -240,7 +243,7 @@ struct SweepRates {
     const float per_support = kept.place[at].w;
     const float4 velocity = kept.velocity[at], state = kept.state[at];
     add_pair(
-        sum.rates, find.gas, sum.own,
+        sum.rates, gas, sum.own,
         {{velocity.x, velocity.y, velocity.z}, velocity.w, state.x, state.y, state.z, state.w, per_support},
         d, DistanceOf<float>::of(r2), hubble);
   }
@@ -268,9 +271,13 @@ __device__ void find_part_rates(const NeighbourTree& tree, const FindRates& find
   if (target.is_target) find.rates[target.number] = visitor.in_run(sum.rates);
 }
 
+/// kernel, formulation: those of `find`, as constants.
+template <SmoothingKernel kernel, GasFormulation formulation>
 __global__ void __launch_bounds__(32 * walk_warps, walk_blocks<RatesMemory>)
-    find_group_rates(const NeighbourTree tree, const NeighbourGroups groups, const FindRates find,
+    find_group_rates(const NeighbourTree tree, const NeighbourGroups groups, const FindRates all,
                      const double fastest) {
+  FindRates find = all;
+  find.gas.kernel = kernel, find.gas.formulation = formulation;
   __shared__ RatesMemory memories[walk_warps];
   const std::uint32_t warp = threadIdx.x / 32, group = blockIdx.x * walk_warps + warp;
   if (group >= groups.count) return;
@@ -283,6 +290,23 @@ __global__ void __launch_bounds__(32 * walk_warps, walk_blocks<RatesMemory>)
     find_part_rates(tree, find, fastest, of_part, memories[warp]);
     open &= ~part;
   }
+}
+
+template <SmoothingKernel kernel>
+void start_rates(const NeighbourTree& tree, const NeighbourGroups& groups, const FindRates& find,
+                 double fastest) {
+  if (find.gas.formulation == GasFormulation::grad_h)
+    find_group_rates<kernel, GasFormulation::grad_h>
+        <<<blocks_of(groups), 32 * walk_warps>>>(tree, groups, find, fastest);
+  else
+    find_group_rates<kernel, GasFormulation::paper>
+        <<<blocks_of(groups), 32 * walk_warps>>>(tree, groups, find, fastest);
+}
+
+template <SmoothingKernel kernel>
+void start_densities(const NeighbourTree& tree, const NeighbourGroups& groups, const WantDensity& wanted,
+                     const DensityFields& fields) {
+  find_group_densities<kernel><<<blocks_of(groups), 32 * walk_warps>>>(tree, groups, wanted, fields);
 }
 
 struct RaiseOnDevice {
@@ -300,14 +324,20 @@ struct RaiseOnDevice {
 void find_densities(const NeighbourTree& tree, const NeighbourGroups& groups, const std::uint8_t* is_wanted,
                     const DensityFields& fields) {
   if (groups.count == 0) return;
-  find_group_densities<<<blocks_of(groups), 32 * walk_warps>>>(tree, groups, WantDensity{is_wanted}, fields);
+  const auto start = fields.gas.kernel == SmoothingKernel::wendland_c2
+                         ? start_densities<SmoothingKernel::wendland_c2>
+                         : start_densities<SmoothingKernel::cubic_spline>;
+  start(tree, groups, WantDensity{is_wanted}, fields);
   launched("Grove::cuda::find_densities");
 }
 
 void find_rates(const NeighbourTree& tree, const NeighbourGroups& groups, const FindRates& visitor,
                 double fastest) {
   if (groups.count == 0) return;
-  find_group_rates<<<blocks_of(groups), 32 * walk_warps>>>(tree, groups, visitor, fastest);
+  const auto start = visitor.gas.kernel == SmoothingKernel::wendland_c2
+                         ? start_rates<SmoothingKernel::wendland_c2>
+                         : start_rates<SmoothingKernel::cubic_spline>;
+  start(tree, groups, visitor, fastest);
   launched("Grove::cuda::find_rates");
 }
 
