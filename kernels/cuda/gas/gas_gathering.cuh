@@ -7,9 +7,9 @@
 /// A warp finds what may be a neighbour of its targets, in single precision.
 namespace grove::cuda {
 
-/// Candidates by number, in shared memory. Whether memory holds all of a group does not depend on how they
-/// come in batches, as this does on the number of ranks: is_whole() is asked once all are gathered, or memory
-/// is full.
+/// Candidates by number, in shared memory. It holds all of a group or it does not, however they come in
+/// batches, as this depends on the number of ranks: is_whole() is asked once all are gathered, or memory is
+/// full.
 struct GasCandidates {
   static constexpr std::uint32_t most_tiles = 32, most = 32 * (most_tiles - 1);
   std::uint32_t number[most + 32];
@@ -110,7 +110,7 @@ class GasGathering {
   /// The lowest bits, so many.
   __device__ static unsigned below(std::uint32_t bits) { return bits < 32 ? (1U << bits) - 1 : ~0U; }
 
-  /// Of this lane and those below it.
+  /// The sum over this lane and those below it.
   __device__ static std::uint32_t sum_through_lane(std::uint32_t value) {
     for (std::uint32_t other = 1; other < 32; other *= 2) {
       const std::uint32_t theirs = __shfl_up_sync(~0U, value, other);

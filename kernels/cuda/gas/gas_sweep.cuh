@@ -20,9 +20,9 @@
 ///       a neighbour, or the target itself
 namespace grove::cuda {
 
-/// How candidates are parted into tiles of 32. Where memory holds them all a tile has pieces, of so many
-/// each, from places equally far apart in the order of the tree. So each lane finds about as many neighbours
-/// in a tile as the others. Else tiles follow the order of the tree.
+/// How candidates are parted into tiles of 32. If memory holds them all, a tile has pieces, of so many each,
+/// from places equally far apart in the order of the tree. So each lane finds about as many neighbours in a
+/// tile as the others. Else tiles follow the order of the tree.
 template <std::uint32_t piece>
 struct GasTiles {
   std::uint32_t candidates;

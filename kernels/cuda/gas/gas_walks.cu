@@ -7,7 +7,7 @@
 namespace grove::cuda {
 namespace {
 
-/// What the flow needs of candidates.
+/// Candidates as the flow needs them.
 struct KeptFlow {
   static constexpr std::uint32_t tiles = 2, piece = 2;
   float4 place[32 * tiles];     ///< w: mass

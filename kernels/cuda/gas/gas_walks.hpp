@@ -11,8 +11,8 @@
 namespace grove::cuda {
 
 /// Finds H, rho and the flow of the particles that are wanted, which search by gathering within
-/// DensityFields::radius. Cost: one walk, and some passes over the neighbours of each. What a group cannot
-/// hold at once of what may be neighbours, 992 particles, it gathers anew for each pass.
+/// DensityFields::radius. Cost: one walk, and some passes over the neighbours of each. A group that
+/// has more possible neighbours than it can hold at once, 992, gathers them anew for each pass.
 void find_densities(const NeighbourTree& tree, const NeighbourGroups& groups, const std::uint8_t* is_wanted,
                     const DensityFields& fields);
 

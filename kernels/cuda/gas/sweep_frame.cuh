@@ -18,8 +18,8 @@ __device__ inline double warp_min(double value) {
   return value;
 }
 
-/// Of the targets that are open, bits by lane, the one with the smallest radius, and those near it whose
-/// radii are of its order. A group has mostly one such part; where it reaches from one clump to another, or
+/// The target with the smallest radius of those that are open, bits by lane, and those near it whose radii
+/// are of its order. A group has mostly one such part; where it reaches from one clump to another, or
 /// from dense gas to thin, it has several.
 __device__ inline unsigned compact_part(const WarpTarget& target, unsigned open) {
   constexpr double room = 4;
