@@ -49,10 +49,10 @@ def columns_of(path):
 
 
 class Snapshot:
-    """The last one of a run: places, velocities, density, pressure and the energy of each particle of gas."""
+    """One of a run, by default the last: places, velocities, densities and pressures of the particles of gas."""
 
-    def __init__(self, folder):
-        with h5py.File(sorted(folder.glob("snapshot_*.hdf5"))[-1]) as file:
+    def __init__(self, folder, which=-1):
+        with h5py.File(sorted(folder.glob("snapshot_*.hdf5"))[which]) as file:
             gas = file["PartType0"]
             self.time = float(file["Header"].attrs["Time"])
             self.place, self.velocity = gas["Coordinates"][:], gas["Velocities"][:]
@@ -110,8 +110,11 @@ class Tube:
 
 
 def last_crossing(x, y, level):
-    """The largest x at which y, given at rising x, falls through the level."""
-    above = np.flatnonzero((y[:-1] > level) & (y[1:] <= level))[-1]
+    """The largest x at which y, given at rising x, falls through the level; nan: it does not."""
+    crossings = np.flatnonzero((y[:-1] > level) & (y[1:] <= level))
+    if len(crossings) == 0:
+        return np.nan
+    above = crossings[-1]
     return x[above] + (x[above + 1] - x[above]) * (y[above] - level) / (y[above] - y[above + 1])
 
 
@@ -123,29 +126,39 @@ def means(x, values, edges):
     return (0.5 * (edges[1:] + edges[:-1]))[full], sums[full] / number[full]
 
 
-def sod(options, folder):
-    run(options.grove, "sod", folder, f"initial_conditions.n={options.sod}")
-    gas, tube = Snapshot(folder), Tube()
-    edge = 1.5
-    # Both tubes on top of each other, x from where the gas was held, the dense gas to the left.
+def on_top(gas, edge):
+    """Both tubes on top of each other: x from where the gas was held, the dense gas to the left, and velocities along it."""
     is_mirrored = gas.place[:, 0] < 0.5 * edge
     x = np.where(is_mirrored, edge - gas.place[:, 0], gas.place[:, 0]) - 0.75 * edge
-    velocity = np.where(is_mirrored, -gas.velocity[:, 0], gas.velocity[:, 0])
+    return x, np.where(is_mirrored, -gas.velocity[:, 0], gas.velocity[:, 0])
+
+
+def sod(options, folder):
+    run(options.grove, "sod", folder, f"initial_conditions.n={options.sod}")
+    before, gas, tube = Snapshot(folder, -2), Snapshot(folder), Tube()
+    edge = 1.5
+    x, velocity = on_top(gas, edge)
     contact, shock, tail = (gas.time * speed for speed in (tube.speed, tube.shock, tube.tail))
+    spacing = edge / (16 / 9 * len(x)) ** (1 / 3)
+
+    def shock_speed(gas):
+        """x / t where the pressure is half of the shock's; nan: it is smoothed into that of the next tube."""
+        ahead = np.arange(tube.speed * gas.time, 0.25 * edge + spacing, spacing)
+        place, pressure = means(on_top(gas, edge)[0], gas.pressure, ahead)
+        return last_crossing(place, pressure, 0.5 * (tube.pressure + tube.right[1])) / gas.time
 
     def plateau(values, low, high):
         """Of the middle three fifths between two waves."""
         margin = 0.2 * (high - low)
         return float(np.mean(values[(x > low + margin) & (x < high - margin)]))
 
-    spacing = edge / (16 / 9 * len(x)) ** (1 / 3)
-    place, mean = means(x, velocity, np.arange(-0.25 * edge, 0.25 * edge + spacing, spacing))
+    speeds = [(f"sod: speed of the shock until t = {one.time:g}", shock_speed(one), tube.shock) for one in (before, gas)]
     rows = [
         ("sod: P between rarefaction and shock", plateau(gas.pressure, tail, shock), tube.pressure),
         ("sod: v there", plateau(velocity, tail, shock), tube.speed),
         ("sod: rho left of the contact", plateau(gas.density, tail, contact), tube.density_left),
         ("sod: rho right of it", plateau(gas.density, contact, shock), tube.density_right),
-        ("sod: speed of the shock", last_crossing(place, mean, 0.5 * tube.speed) / gas.time, tube.shock),
+        *(speed for speed in speeds if not np.isnan(speed[1])),
         ("sod: largest change of the energy", energy_change(folder), 0),
     ]
 
