@@ -31,7 +31,7 @@ struct GasNodes {
 
 /// Goes along the ropes of the tree and gathers what is in reach of a group, in the order of the tree. The
 /// lanes look at 32 nodes at a time, which come one after the other in the order of a search. Nodes of at
-/// most 32 particles are then taken as a whole, and the lanes look at their particles, 32 at a time of
+/// most 16 particles are then taken as a whole, and the lanes look at their particles, 32 at a time of
 /// however many nodes.
 ///
 /// All that the sweep then finds is gathered, as SweepFrame::slack leaves room for roundings. Nodes have four
@@ -64,6 +64,8 @@ class GasGathering {
   }
 
  private:
+  static constexpr std::uint32_t most_whole = 16;
+
   /// Nodes, one a lane.
   struct Window {
     std::uint32_t next;       ///< where the search goes on behind them
@@ -91,7 +93,7 @@ class GasGathering {
     std::uint32_t next = 0;
     unsigned hidden = 0;
     if (own < end) {
-      const bool is_whole = node.is_bucket(own) || (node.count > 0 && node.count <= 32),
+      const bool is_whole = node.is_bucket(own) || (node.count > 0 && node.count <= most_whole),
                  is_near = is_node_near(node);
       is_taken = is_near && is_whole && node.count > 0;
       next = is_near && !is_whole ? own + 1 : node.next;

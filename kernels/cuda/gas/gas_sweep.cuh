@@ -7,9 +7,8 @@
 /// A warp visits the neighbours of its targets, one a lane, in single precision.
 ///
 /// A Visitor:
-///   struct Kept { static constexpr std::uint32_t tiles, piece; float4 place[32 * tiles]; ... }
-///       what shared memory keeps of so many tiles of candidates, see GasTiles; place: the offset, and
-///       something of the visitor's
+///   struct Kept { float4 place[gas_window]; ... }
+///       what shared memory keeps of candidates; place: the offset, and something of the visitor's
 ///   struct Sum { ... }
 ///       of a target
 ///   static constexpr bool is_symmetric
@@ -20,11 +19,14 @@
 ///       a neighbour, or the target itself
 namespace grove::cuda {
 
-/// How candidates are parted into tiles of 32. If memory holds them all, a tile has pieces, of so many each,
+inline constexpr std::uint32_t gas_tiles = 2;                ///< of 32 candidates in shared memory
+inline constexpr std::uint32_t gas_window = 32 * gas_tiles;  ///< candidates there
+
+/// How candidates are parted into tiles of 32. If memory holds them all, a tile has pieces of two candidates
 /// from places equally far apart in the order of the tree. So each lane finds about as many neighbours in a
 /// tile as the others. Else tiles follow the order of the tree.
-template <std::uint32_t piece>
 struct GasTiles {
+  static constexpr std::uint32_t piece = 2;
   std::uint32_t candidates;
   bool are_mixed;
 
@@ -38,7 +40,7 @@ struct GasTiles {
 /// Shared memory of a warp. most_tested: tiles whose hits are kept.
 template <class Kept, std::uint32_t most_tested>
 struct GasMemory {
-  static_assert(most_tested >= Kept::tiles);
+  static_assert(most_tested >= gas_tiles);
   SweepFrame frame;
   union {
     GasNodes nodes;  ///< while candidates are gathered
@@ -65,7 +67,6 @@ class GasSweep {
  public:
   using Kept = typename Visitor::Kept;
   using Memory = GasMemory<Kept, most_tested>;
-  using Tiles = GasTiles<Kept::piece>;
 
   /// All are kept by the caller. Only lanes with a target visit anything.
   __device__ GasSweep(const NeighbourTree& tree, Memory& memory, const WarpTarget& target,
@@ -82,14 +83,15 @@ class GasSweep {
   /// compiler might round sums otherwise in another, and how candidates are parted depends on the number of
   /// ranks where they are not whole. is_tested: memory.hits has those of a sweep before through the same
   /// tiles. is_open: the lane visits its neighbours.
-  __device__ void go_through(const Tiles& tiles, bool is_tested, bool is_open, typename Visitor::Sum& sum) {
+  __device__ void go_through(const GasTiles& tiles, bool is_tested, bool is_open,
+                             typename Visitor::Sum& sum) {
     tiles_ = tiles, is_tested_ = is_tested, is_open_ = is_open;
     staged_ = hits_ = 0;
     own_ = ~0U;
     const std::uint32_t count = tiles.count();
     __syncwarp();
     for (std::uint32_t oldest = 0; oldest < count; ++oldest) {
-      while (staged_ < count && staged_ - oldest < Kept::tiles) stage();
+      while (staged_ < count && staged_ - oldest < gas_tiles) stage();
 #pragma unroll 1
       for (;;) {
         advance();
@@ -103,7 +105,7 @@ class GasSweep {
   /// Puts the next tile into the ring.
   __device__ void stage() {
     const auto lane = static_cast<std::uint32_t>(lane_index());
-    const std::uint32_t begin = 32 * (staged_ % Kept::tiles), candidate = tiles_.candidate(staged_, lane);
+    const std::uint32_t begin = 32 * (staged_ % gas_tiles), candidate = tiles_.candidate(staged_, lane);
     const bool is_there = candidate < tiles_.candidates;
     __syncwarp();
     if (is_there) {
@@ -164,7 +166,7 @@ class GasSweep {
 
   __device__ void visit(typename Visitor::Sum& sum) {
     const auto k = static_cast<std::uint32_t>(__clz(static_cast<int>(hits_)));
-    const std::uint32_t at = 32 * (own_ % Kept::tiles) + k;
+    const std::uint32_t at = 32 * (own_ % gas_tiles) + k;
     hits_ ^= 0x80000000U >> k;
     const Vec3f d = edge_ > 0 ? separation<true>(at) : separation<false>(at);
     visitor_.visit(sum, memory_.kept, at, d, norm2(d));
@@ -176,7 +178,7 @@ class GasSweep {
   Vec3f offset_;  ///< of the lane's target
   float limit_;   ///< its squared radius; below 0: there is none
   float edge_, per_edge_;
-  Tiles tiles_{};
+  GasTiles tiles_{};
   bool is_tested_ = false, is_open_ = false;
   std::uint32_t staged_ = 0;  ///< tiles
   std::uint32_t own_ = ~0U;   ///< tile that the lane is in

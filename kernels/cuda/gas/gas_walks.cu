@@ -9,9 +9,8 @@ namespace {
 
 /// Candidates as the flow needs them.
 struct KeptFlow {
-  static constexpr std::uint32_t tiles = 2, piece = 2;
-  float4 place[32 * tiles];     ///< w: mass
-  float4 velocity[32 * tiles];  ///< w: nothing
+  float4 place[gas_window];     ///< w: mass
+  float4 velocity[gas_window];  ///< w: nothing
 };
 
 /// A trial of H in the search for it. Units: SweepFrame.
@@ -99,8 +98,7 @@ __device__ std::uint32_t first_number(const WarpTarget& target) {
 
 /// Gathers candidates. is_first: none of the group have been gathered before.
 template <class Visitor, class Memory>
-__device__ GasTiles<Visitor::Kept::piece> gathered_tiles(GasGathering& gathering, Memory& memory,
-                                                         bool is_first) {
+__device__ GasTiles gathered_tiles(GasGathering& gathering, Memory& memory, bool is_first) {
   const std::uint32_t filled = gathering.fill<Visitor::is_symmetric>(memory.nodes, memory.candidates);
   return {filled, is_first && GasCandidates::is_whole(filled)};
 }
@@ -171,7 +169,7 @@ class PartDensities {
   const WarpTarget& target_;
   DensitiesMemory& memory_;
   GasGathering gathering_;
-  GasTiles<KeptFlow::piece> tiles_{};
+  GasTiles tiles_{};
   bool is_tested_ = false;  ///< memory holds all candidates, and their hits
 };
 
@@ -196,10 +194,9 @@ __global__ void __launch_bounds__(32 * walk_warps, walk_blocks<DensitiesMemory>)
 /// Rates of change in units of a SweepFrame and of one velocity.
 struct SweepRates {
   struct Kept {
-    static constexpr std::uint32_t tiles = 4, piece = 4;
-    float4 place[32 * tiles];     ///< w: 1 / H
-    float4 velocity[32 * tiles];  ///< w: mass
-    float4 state[32 * tiles];     ///< density, pressure term, sound speed, Balsara's factor
+    float4 place[gas_window];     ///< w: 1 / H
+    float4 velocity[gas_window];  ///< w: mass
+    float4 state[gas_window];     ///< density, pressure term, sound speed, Balsara's factor
   };
   static constexpr bool is_symmetric = true;
   struct Sum {
@@ -255,7 +252,7 @@ struct SweepRates {
   }
 };
 
-using RatesMemory = GasMemory<SweepRates::Kept, SweepRates::Kept::tiles>;
+using RatesMemory = GasMemory<SweepRates::Kept, gas_tiles>;
 
 __device__ void find_part_rates(const NeighbourTree& tree, const FindRates& find, double fastest,
                                 const WarpTarget& target, RatesMemory& memory) {
@@ -265,7 +262,7 @@ __device__ void find_part_rates(const NeighbourTree& tree, const FindRates& find
   SweepRates::Sum sum{};
   if (target.is_target) sum.own = visitor.source(target.number);
   GasGathering gathering(tree, memory.frame);
-  GasSweep<SweepRates, SweepRates::Kept::tiles> sweep(tree, memory, target, visitor);
+  GasSweep<SweepRates, gas_tiles> sweep(tree, memory, target, visitor);
   for (bool is_first = true; !gathering.is_done(); is_first = false)
     sweep.go_through(gathered_tiles<SweepRates>(gathering, memory, is_first), false, target.is_target, sum);
   if (target.is_target) find.rates[target.number] = visitor.in_run(sum.rates);
