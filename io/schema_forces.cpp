@@ -52,8 +52,7 @@ std::vector<Row> tree_rows() {
       {"gravity", "walk", choice(in, &G::walk), dimension::none, any, optional,
        "what goes through the trees: groups of particles, or each particle along the links of the nodes "
        "(`rope`), which tests it at its own place, is several times as slow, and errs by some 2.7 times as "
-       "much at "
-       "the same `delta`, as a group opens what any of its particles needs"},
+       "much at the same `delta`, as a group opens what any of its particles needs"},
       {"gravity", "critical_separation", at(in, &G::critical_separation), dimension::length, not_negative,
        optional,
        "groups of particles that walk octrees are split into parts that reach no farther than this; 0: "

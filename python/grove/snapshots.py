@@ -44,7 +44,7 @@ def load(path, units=None, unstated="galactic", comoving=False):
     units: to convert to; default: those of the file. unstated: those of files that state none. Either is "galactic",
     "none" (G = 1) or a grove.Units. comoving: take comoving values as they stand, instead of refusing them.
 
-    Where all particles of type 0 have internal energies there is the array internal_energies, 0 for other types.
+    The array internal_energies is there if all particles of type 0 have one; it is 0 for other types.
 
     On several ranks each gets an equal share of each type, in the order of the file. InputError: no such file, or it
     cannot be used. The arrays lie in the memory that the file was read into.

@@ -14,7 +14,7 @@ namespace {
 
 class GasSteps : public ::testing::Test {
  protected:
-  /// What a run says before its first step, of gas that is changed. empty: it gets on.
+  /// The fault that a run finds before its first step, if its gas is changed so; empty: none.
   template <class Change>
   std::string fault(double softening, const Change& change) const {
     Parameters p = testing::collapse("end: 1, step: 0.1");

@@ -246,7 +246,7 @@ TEST(FriendGrid, says_when_places_are_too_far_apart) {
   EXPECT_FALSE(FriendGrid::resolves(1e300, 1e-300));
 }
 
-/// Of lengths whose square is 0 not even coincident particles are friends, although they share a cell.
+/// Coincident particles share a cell, but are no friends if the square of the length is 0.
 TEST(FriendGrid, says_when_a_length_has_no_square) {
   for (const double length : {1e-310, 1e-200, 1e200}) EXPECT_FALSE(FriendGrid::resolves(0, length)) << length;
   EXPECT_TRUE(FriendGrid::resolves(0, 1e-100));

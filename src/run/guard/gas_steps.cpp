@@ -30,10 +30,8 @@ std::string CourantStep::text(const GasParameters& gas, const DisplayUnits& show
   return fmt::format(
       "gas, by Courant's condition: for particle {} at {} gas.courant ({}) times its support radius over its "
       "signal speed is {}. Its support radius is {}, where the largest of all gas is {}, and its sound speed "
-      "{}, "
-      "of an internal energy of {:.3g}{}. Give a smaller internal energy, if that has the wrong unit, places "
-      "that "
-      "differ, if more particles than a kernel has neighbours lie in one, or a shorter time.step",
+      "{}, of an internal energy of {:.3g}{}. Give a smaller internal energy, if that has the wrong unit, "
+      "places that differ, if more particles than a kernel has neighbours lie in one, or a shorter time.step",
       id, shown.text(position, dimension::length, 4), gas.courant, shown.text(step, dimension::time, 3),
       shown.text(support_radius, dimension::length, 3), shown.text(largest_radius, dimension::length, 3),
       shown.text(sound_speed, dimension::velocity, 3),

@@ -23,7 +23,7 @@ struct CourantStep {
   double support_radius = 0;   ///< H
   double largest_radius = 0;   ///< H of any particle of gas
 
-  /// What makes the step so short, and what would be right.
+  /// The cause of so short a step, and what would be right.
   std::string text(const GasParameters& gas, const DisplayUnits& shown) const;
 };
 
