@@ -35,6 +35,16 @@ def length_in(value, system):
     return (system or _grove.Units.none()).parse(value, LENGTH)
 
 
+def edge_in(value, system):
+    """The edge of a cube as a number, of a length or of three that are the same, as Snapshot.box_size. None stays."""
+    if isinstance(value, str) or np.ndim(value) == 0:
+        return length_in(value, system)
+    edges = np.asarray(value, dtype=np.float64)
+    if edges.shape != (3,) or np.any(edges != edges[0]):
+        raise _grove.InputError(f"box_size: {value}; expected the edge of a cube, or three that are the same")
+    return float(edges[0])
+
+
 def softening_by_type(softening, system):
     """Six lengths, None for a type without one; of a length for all, as a number or a text with a unit, or {type: length},
     or six lengths. None stays."""
@@ -63,7 +73,8 @@ def forces(positions, masses, softening=None, delta=None, *, theta=None, types=N
     delta: accuracy, theta: opening angle; kernel ("spline", "plummer"), criterion, order: as in docs/parameters.md
     types: 0 to 5, default 1; ids: unique over all ranks, default: counted from 1. The bits depend on the ids.
     G: default: that of the units, if there are any, else 1
-    box_size: edge of a periodic box, a number or a text with a unit: particles lie anywhere, as images; default: open space
+    box_size: edge of a periodic box, a number or a text with a unit, or a Snapshot's box_size: particles lie anywhere, as images;
+        default: open space
     direct: sum directly, without a tree; audit: particles to measure the error with, 0: none
     backend: "auto", "kokkos" (the host), "cuda"; share_gpu: several ranks may use one GPU
     tracers: types whose particles may have no mass
@@ -79,7 +90,7 @@ def forces(positions, masses, softening=None, delta=None, *, theta=None, types=N
         positions=numbers_in(positions, system, "positions"), masses=numbers_in(masses, system, "masses"),
         types=None if types is None else np.asarray(types), ids=None if ids is None else np.asarray(ids),
         softening=softening_by_type(softening, system), delta=delta, theta=theta, kernel=kernel, criterion=criterion,
-        order=order, G=G, box_size=length_in(box_size, system) or 0.0, direct=direct, audit=audit, leaf_size=leaf_size, backend=backend, share_gpu=share_gpu,
+        order=order, G=G, box_size=edge_in(box_size, system) or 0.0, direct=direct, audit=audit, leaf_size=leaf_size, backend=backend, share_gpu=share_gpu,
         tracers=list(tracers))
     if system:
         found["accelerations"] = Array(found["accelerations"], system, ACCELERATION)

@@ -47,7 +47,8 @@ class Simulation:
     particles: where to begin, instead of initial_conditions: a Snapshot or Particles, or a dictionary of arrays
         (positions, velocities, masses, and types, ids if wanted; internal_energies per mass make particles of type 0 gas,
         and are 0 for others). Arrays without units are taken to be in the run's. In expanding space positions x are comoving,
-        velocities a^2 dx/dt, internal energies physical, and time.begin must be given.
+        velocities a^2 dx/dt, internal energies physical, all without h, and time.begin must be given. A Snapshot of a comoving
+        file, which has other velocities, is refused: initial_conditions.file reads it.
     overrides: {"section.key": value}, as -P on the command line
     backend, share_gpu: see forces()
 
@@ -62,6 +63,10 @@ class Simulation:
         unknown = sorted(set(particles) - set(arrays)) if isinstance(particles, dict) else []
         if unknown:
             raise _grove.InputError(f"particles: {unknown[0]!r} is not one of {', '.join(arrays)}")
+        if getattr(particles, "is_comoving", False):
+            raise _grove.InputError(
+                f"particles: {particles.path} is of a comoving file, whose velocities are not a^2 dx/dt and whose units may "
+                "contain h: give its path as initial_conditions.file, or arrays x, a^2 dx/dt and masses without h")
         if particles is not None:
             changes.append("initial_conditions.file=arrays")
             units = _grove.units_of(path, text, changes)

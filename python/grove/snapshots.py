@@ -12,6 +12,8 @@ class Snapshot(Particles):
 
     time: in the unit of time of `units`, the scale factor in a comoving file; redshift: 0 in a file that states none
     box_size: edges of the box (3), in the unit of length of `units`, 0 for open space; is_periodic: the file says so of it
+    is_comoving: the file says that its numbers are comoving; load() takes them as they stand, those of GADGET with h in their
+        units and with velocities sqrt(a) dx/dt
     counts: particles by type on all ranks together; path, format, files
     """
 
@@ -19,7 +21,7 @@ class Snapshot(Particles):
         names = ("positions", "velocities", "masses", "ids", "types", "internal_energies")
         super().__init__({name: found[name] for name in names if name in found}, found["units"])
         self.path = path
-        for name in ("time", "redshift", "box_size", "is_periodic", "counts", "files", "format", "leaf_size", "states_units"):
+        for name in ("time", "redshift", "box_size", "is_periodic", "is_comoving", "counts", "files", "format", "leaf_size", "states_units"):
             setattr(self, name, found[name])
 
     @property

@@ -61,8 +61,11 @@ class Forces(unittest.TestCase):
             self.assertLess(np.abs(found.accelerations).max(), 1e-5 * of_neighbour)
         alone = grove.forces(lattice, masses, softening=0.01, direct=True)
         self.assertGreater(np.abs(alone.accelerations).max(), of_neighbour)
-        with self.assertRaisesRegex(grove.InputError, "box_size: -1"):
-            grove.forces(lattice, masses, softening=0.01, box_size=-1)
+        of_snapshot = grove.forces(lattice, masses, softening=0.01, box_size=(edge, edge, edge), direct=True)
+        self.assertTrue(np.array_equal(of_snapshot.accelerations, grove.forces(lattice, masses, softening=0.01, box_size=edge, direct=True).accelerations))
+        for wrong in (-1, (edge, edge, 2 * edge), (edge, edge)):
+            with self.assertRaisesRegex(grove.InputError, r"box_size: \(?-?\d"):
+                grove.forces(lattice, masses, softening=0.01, box_size=wrong)
 
     def test_other_numbers_and_gaps_in_memory_are_taken(self):
         positions, masses = plummer(200)
@@ -241,6 +244,8 @@ class Simulations(unittest.TestCase):
         later = {**universe, "box": {"periodic": True, "size": "50 Mpc"}, "time": {"end": "z=7", "step_ln_a": 0.05}}
         with self.assertRaisesRegex(grove.InputError, "time.begin must be given"):
             grove.Simulation(later, run.particles)
+        with self.assertRaisesRegex(grove.InputError, "box.hdf5 is of a comoving file.*initial_conditions.file"):
+            grove.Simulation(later, written, overrides={"time.begin": "z=8"})
         again = grove.Simulation(later, run.particles, overrides={"time.begin": "z=8"})
         again.step()
         self.assertLess(again.redshift, 8)
