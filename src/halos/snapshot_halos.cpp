@@ -59,9 +59,16 @@ void make_canonical_velocities(Particles& particles, const CatalogueHeader& head
   for (Vec3d& velocity : particles.velocity) velocity *= by;
 }
 
-double edge_of_box(const SnapshotHeader& header, const HaloRequest& options) {
+/// A number as the file has it, of a text. One with a unit has no h in it, those of files may.
+double parsed(const CatalogueHeader& header, const std::string& text, const Dimension& d) {
+  const double value = header.units.parse(text, d);
+  return unit_of_value(text) ? value * std::pow(header.h, header.h_power * (d.length + d.mass)) : value;
+}
+
+double edge_of_box(const SnapshotHeader& header, const CatalogueHeader& catalogue,
+                   const HaloRequest& options) {
   if (!options.box.empty()) {
-    const double edge = header.units.parse(options.box, dimension::length);
+    const double edge = parsed(catalogue, options.box, dimension::length);
     if (!(edge >= 0))
       throw InputError(fmt::format("--box-size: {} must be a length, or 0 for open space", options.box));
     return edge;
@@ -102,7 +109,7 @@ double mean_spacing(const CatalogueHeader& header, const HaloRequest& options, C
 
 double linking_length(const CatalogueHeader& header, const HaloRequest& options, Count count, double mass) {
   const bool is_given = !options.length.empty();
-  const double length = is_given ? header.units.parse(options.length, dimension::length)
+  const double length = is_given ? parsed(header, options.length, dimension::length)
                                  : options.spacings * mean_spacing(header, options, count, mass);
   const std::string name = is_given ? fmt::format("{} {}", options.length_option, options.length)
                                     : fmt::format("--spacings {}", options.spacings);
@@ -122,8 +129,8 @@ HaloOptions halo_options(const Communicator& comm, const CatalogueHeader& header
   comm.together([&] {
     halo.length = linking_length(header, options, count, mass);
     const std::string& density = options.critical_density;
-    halo.critical_density = density.empty() ? critical_density(header, header.time)
-                                            : header.units.parse(density, dimension::density);
+    halo.critical_density =
+        density.empty() ? critical_density(header, header.time) : parsed(header, density, dimension::density);
     if (!density.empty() && !(halo.critical_density > 0))
       throw InputError(fmt::format("--critical-density {}: must be positive", density));
   });
@@ -146,7 +153,7 @@ WrittenHalos write_halos_of(const Communicator& comm, const HaloRequest& request
   keep_types(comm, snapshot.particles, request);
   written.particles = comm.sum(static_cast<Count>(snapshot.particles.size()));
   written.header = catalogue_header(comm, snapshot.header);
-  comm.together([&] { written.header.box = edge_of_box(snapshot.header, request); });
+  comm.together([&] { written.header.box = edge_of_box(snapshot.header, written.header, request); });
   make_canonical_velocities(snapshot.particles, written.header);
   written.options = halo_options(comm, written.header, request, snapshot.particles);
   written.found = find_halos(comm, snapshot.particles, written.options, finder);

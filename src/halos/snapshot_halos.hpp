@@ -10,7 +10,7 @@
 namespace grove {
 
 /// A catalogue of the halos of a snapshot, as users ask for it. Lengths and densities are texts with units;
-/// bare numbers are in the units of the file.
+/// bare numbers are in the units of the file, with its h.
 struct HaloRequest {
   std::string snapshot, output;
   std::string length{};                    ///< linking length; empty: `spacings` mean distances of particles

@@ -130,6 +130,23 @@ TEST_F(FofCommand, knows_comoving_units) {
                 1e-9 * m200[i] + 1e-12);
 }
 
+TEST_F(FofCommand, takes_values_with_units_to_be_without_h) {
+  const std::string file = write("set.hdf5", true), given = folder_ / "given.hdf5";
+  const auto parameter = [&](const char* name) {
+    const hdf5::Handle catalogue = hdf5::open_file(given);
+    return hdf5::read_attribute<double>(hdf5::open_group(catalogue, "Parameters", given), name, given).at(0);
+  };
+  grove(comm_, {"fof", file, "--length", "20 kpc", "--critical-density", "1000 Msun/kpc^3", "--box-size",
+                "1 Mpc", "-o", given});
+  comm_.barrier();
+  EXPECT_NEAR(parameter("LinkingLength"), 0.02 * 0.7, 1e-12);          // Mpc/h
+  EXPECT_NEAR(parameter("CriticalDensity"), 100 / (0.7 * 0.7), 1e-9);  // 1e10 Msun/h / (Mpc/h)^3
+  comm_.barrier();
+  grove(comm_, {"fof", file, "--length", "0.02", "-o", given});
+  comm_.barrier();
+  EXPECT_DOUBLE_EQ(parameter("LinkingLength"), 0.02);
+}
+
 TEST_F(FofCommand, writes_a_catalogue_without_groups) {
   const std::string file = write("set.hdf5", false);
   grove(comm_, {"fof", file, "--length", "1e-9 Mpc"});
@@ -140,7 +157,7 @@ TEST_F(FofCommand, writes_a_catalogue_without_groups) {
 
 TEST_F(FofCommand, says_what_is_wrong) {
   const std::string file = write("set.hdf5", false), open = write("open.hdf5", false, 0);
-  expect_fof_error("not less than half the edge of the periodic box", {"fof", file, "--length", "0.5 Mpc"});
+  expect_fof_error("not less than half the edge of the periodic box", {"fof", file, "--length", "0.6 Mpc"});
   expect_fof_error("not less than half the edge of the periodic box", {"fof", file, "--spacings", "8"});
   expect_fof_error("must be positive", {"fof", file, "--length", "0 Mpc"});
   expect_fof_error("must be positive", {"fof", file, "--spacings=-1"});
