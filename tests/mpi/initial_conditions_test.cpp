@@ -289,5 +289,24 @@ TEST(InitialConditions, of_a_file_with_gas_or_without_units_are_remarked_on) {
   EXPECT_TRUE(remarks("own.hdf5", "galactic").empty()) << "it states units, and holds no gas";
 }
 
+TEST(InitialConditions, of_gas_that_components_put_into_open_space_are_remarked_on) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const auto remarks = [&](const std::string& type) {
+    return initial_state(comm, parse_parameters(
+                                   "units: {system: none}\ninitial_conditions: {components: [{model: sod, n: "
+                                   "500" +
+                                       type +
+                                       "}, {model: plummer, n: 50}]}\n"
+                                       "gravity: {softening: 0.01}\ntime: {end: 1, step: 1}\n",
+                                   "test", {}))
+        .remarks;
+  };
+  const std::vector<std::string> found = remarks("");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_NE(found[0].find("the model sod fills a cube of 1"), std::string::npos) << found[0];
+  EXPECT_NE(found[1].find("the model sod is of gas of gamma 1.4"), std::string::npos) << found[1];
+  EXPECT_TRUE(remarks(", type: 1").empty()) << "it is no gas";
+}
+
 }  // namespace
 }  // namespace grove

@@ -93,23 +93,27 @@ std::vector<std::string> remarks_on_use_of_gas(const Parameters& parameters, Cou
 
 std::vector<std::string> remarks_on_model(const Parameters& parameters) {
   std::vector<std::string> remarks;
-  const ModelInfo* const model = parameters.initial_conditions.only_model();
-  if (!model) return remarks;
-  if (model->fills_box && !parameters.box.periodic) {
-    const std::string edge =
-        parameters.shown.text(parameters.initial_conditions.model.scale, dimension::length);
-    remarks.push_back(fmt::format(
-        "the model {} fills a cube from 0 to {}, which is to be periodic; here space is open, and gas leaves "
-        "through its faces: give box: {{periodic: true, size: {}}}",
-        model->name, edge, edge));
+  const std::vector<ComponentParameters> parts = parameters.initial_conditions.parts();
+  for (const ComponentParameters& part : parts) {
+    const ModelInfo* const model = part.file.empty() ? find_model_info(part.model.model) : nullptr;
+    if (!model || part.placement.type[gas_type] != gas_type) continue;
+    if (model->fills_box && !parameters.box.periodic) {
+      const std::string edge = parameters.shown.text(part.model.scale, dimension::length);
+      std::string remark = fmt::format(
+          "the model {} fills a cube of {}, which is to be periodic; here space is open, and gas leaves "
+          "through its faces",
+          model->name, edge);
+      if (parts.size() == 1) remark += fmt::format(": give box: {{periodic: true, size: {}}}", edge);
+      remarks.push_back(std::move(remark));
+    }
+    const double gamma = parameters.gas.adiabatic_index;
+    if (const double own = model->adiabatic_index; own > 0 && gamma != own)
+      remarks.push_back(
+          fmt::format("the model {} is of gas of gamma {}, but gas.adiabatic_index is {:.4g}, with which its "
+                      "pressures are {:.3g} "
+                      "times as large: give gas: {{adiabatic_index: {}}}",
+                      model->name, own, gamma, (gamma - 1) / (own - 1), own));
   }
-  const double gamma = parameters.gas.adiabatic_index;
-  if (const double own = model->adiabatic_index; own > 0 && gamma != own)
-    remarks.push_back(
-        fmt::format("the model {} is of gas of gamma {}, but gas.adiabatic_index is {:.4g}, with which its "
-                    "pressures are {:.3g} "
-                    "times as large: give gas: {{adiabatic_index: {}}}",
-                    model->name, own, gamma, (gamma - 1) / (own - 1), own));
   return remarks;
 }
 
@@ -139,6 +143,7 @@ InitialState composed_state(const Communicator& comm, const Parameters& paramete
     for (std::string& remark : remarks_on(header.files[0], header))
       state.remarks.push_back(std::move(remark));
   }
+  std::ranges::move(remarks_on_model(parameters), std::back_inserter(state.remarks));
   return state;
 }
 
