@@ -308,5 +308,25 @@ TEST(InitialConditions, of_gas_that_components_put_into_open_space_are_remarked_
   EXPECT_TRUE(remarks(", type: 1").empty()) << "it is no gas";
 }
 
+TEST(InitialConditions, of_components_of_type_0_without_energies_are_gas_beside_gas_alone) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const auto state = [&](int type) {
+    return initial_state(
+        comm, parse_parameters(
+                  "units: {system: none}\ninitial_conditions: {components: [{model: evrard, n: 200, type: " +
+                      std::to_string(type) +
+                      "}, {model: plummer, n: 150, type: 0}]}\n"
+                      "gravity: {softening: 0.01}\ntime: {end: 1, step: 1}\n",
+                  "test", {}));
+  };
+  const InitialState beside = state(0), alone = state(4);
+  EXPECT_TRUE(beside.particles.has_gas);
+  ASSERT_EQ(beside.remarks.size(), 1u);
+  EXPECT_NE(beside.remarks[0].find("model plummer: gives 150 particles of type 0 without internal energies"),
+            std::string::npos)
+      << beside.remarks[0];
+  EXPECT_FALSE(alone.particles.has_gas);
+}
+
 }  // namespace
 }  // namespace grove

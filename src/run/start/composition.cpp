@@ -132,6 +132,7 @@ Composition compose(const Communicator& comm, std::span<const ComponentParameter
       ParticleId offset = 0;
       comm.together([&] { offset = offset_of(placement, range, ids); });
       place(placement, own);
+      if (placement.type[gas_type] != gas_type) own.forget_gas();
       for (ParticleId& id : own.id) id += offset;
       if (!range.empty()) range.least += offset, range.greatest += offset;
       ids.push_back(range);

@@ -130,6 +130,24 @@ DisplayUnits shown_with(const Parameters& parameters, const std::optional<Units>
 
 namespace {
 
+std::string remark_on_cold_gas(const std::string& source, Count count) {
+  return fmt::format(
+      "{}: gives {} particles of type 0 without internal energies, which are gas with internal energies of "
+      "0, "
+      "as other components have gas; give them another type (type) to have them move by gravity alone",
+      source, count);
+}
+
+/// Particles of a model that get type 0 and are no gas in it.
+Count count_without_energies(const ComponentParameters& part) {
+  const Model model = make_model(part.model);
+  Count count = 0;
+  for (const Component& component : model.components())
+    if (part.placement.type[component.type] == gas_type && !(component.type == gas_type && model.has_gas()))
+      count += component.count;
+  return count;
+}
+
 /// Several files or models: at time 0, whatever the files say.
 InitialState composed_state(const Communicator& comm, const Parameters& parameters, const StartHooks& hooks) {
   const InitialConditionsParameters& from = parameters.initial_conditions;
@@ -138,10 +156,22 @@ InitialState composed_state(const Communicator& comm, const Parameters& paramete
   options.pause = hooks.pause;
   Composition composition = compose(comm, from.components, options);
   state.particles = std::move(composition.particles);
-  for (const SnapshotHeader& header : composition.headers) {
-    if (!state.file_units) state.file_units = header.file_units;
-    for (std::string& remark : remarks_on(header.files[0], header))
+  auto header = composition.headers.begin();
+  for (const ComponentParameters& part : from.components) {
+    const bool is_beside_gas = state.particles.has_gas && part.placement.type[gas_type] == gas_type;
+    if (part.file.empty()) {
+      if (const Count count = state.particles.has_gas ? count_without_energies(part) : 0; count > 0)
+        state.remarks.push_back(remark_on_cold_gas("model " + part.model.model, count));
+      continue;
+    }
+    if (!state.file_units) state.file_units = header->file_units;
+    if (is_beside_gas && !header->has_gas && header->counts[gas_type] > 0) {
+      state.remarks.push_back(remark_on_cold_gas(header->files[0], header->counts[gas_type]));
+      header->counts[gas_type] = 0;
+    }
+    for (std::string& remark : remarks_on(header->files[0], *header))
       state.remarks.push_back(std::move(remark));
+    ++header;
   }
   std::ranges::move(remarks_on_model(parameters), std::back_inserter(state.remarks));
   return state;
