@@ -292,13 +292,13 @@ TEST(InitialConditions, of_a_file_with_gas_or_without_units_are_remarked_on) {
 TEST(InitialConditions, of_gas_that_components_put_into_open_space_are_remarked_on) {
   const Communicator comm(MPI_COMM_WORLD);
   const auto remarks = [&](const std::string& type) {
-    return initial_state(comm, parse_parameters(
-                                   "units: {system: none}\ninitial_conditions: {components: [{model: sod, n: "
-                                   "500" +
-                                       type +
-                                       "}, {model: plummer, n: 50}]}\n"
-                                       "gravity: {softening: 0.01}\ntime: {end: 1, step: 1}\n",
-                                   "test", {}))
+    return initial_state(
+               comm, parse_parameters("units: {system: none}\ninitial_conditions: {components: [{model: sod, "
+                                      "n: 500" +
+                                          type +
+                                          "}, {model: plummer, n: 50}]}\n"
+                                          "gravity: {softening: 0.01}\ntime: {end: 1, step: 1}\n",
+                                      "test", {}))
         .remarks;
   };
   const std::vector<std::string> found = remarks("");

@@ -110,8 +110,7 @@ std::vector<std::string> remarks_on_model(const Parameters& parameters) {
     if (const double own = model->adiabatic_index; own > 0 && gamma != own)
       remarks.push_back(
           fmt::format("the model {} is of gas of gamma {}, but gas.adiabatic_index is {:.4g}, with which its "
-                      "pressures are {:.3g} "
-                      "times as large: give gas: {{adiabatic_index: {}}}",
+                      "pressures are {:.3g} times as large: give gas: {{adiabatic_index: {}}}",
                       model->name, own, gamma, (gamma - 1) / (own - 1), own));
   }
   return remarks;
@@ -132,9 +131,9 @@ namespace {
 
 std::string remark_on_cold_gas(const std::string& source, Count count) {
   return fmt::format(
-      "{}: gives {} particles of type 0 without internal energies, which are gas with internal energies of "
-      "0, "
-      "as other components have gas; give them another type (type) to have them move by gravity alone",
+      "{}: gives {} particles of type 0 without internal energies, which are gas with energies of 0, as "
+      "other "
+      "components have gas; give them another type (type) to have them move by gravity alone",
       source, count);
 }
 
