@@ -131,9 +131,8 @@ namespace {
 
 std::string remark_on_cold_gas(const std::string& source, Count count) {
   return fmt::format(
-      "{}: gives {} particles of type 0 without internal energies, which are gas with energies of 0, as "
-      "other "
-      "components have gas; give them another type (type) to have them move by gravity alone",
+      "{}: gives {} particles of type 0 without internal energies, which are gas with energies of 0, "
+      "as other components have gas; give them another type (type) to have them move by gravity alone",
       source, count);
 }
 
