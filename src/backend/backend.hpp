@@ -117,7 +117,7 @@ struct BackendChoice {
 };
 
 /// Collective. "auto" becomes "cuda" if Grove was built with CUDA and every rank can have a GPU of its own,
-/// or, with share_gpu, one at all; else "kokkos", and the result says why.
+/// or, with share_gpu, one at all; else "kokkos", where share_gpu allows nothing, and the result says why.
 std::string resolve(const Communicator& comm, BackendChoice& choice);
 
 /// Memory of the GPU of a rank.

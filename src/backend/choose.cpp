@@ -12,6 +12,7 @@ std::string resolve(const Communicator& comm, BackendChoice& choice) {
   if (choice.name != "auto") return {};
   const std::string fault = fault_of_gpus(comm, choice.share_gpu);
   choice.name = fault.empty() ? "cuda" : "kokkos";
+  choice.share_gpu = choice.share_gpu && fault.empty();
   return fault;
 }
 
@@ -35,7 +36,9 @@ void require_walks_of_groups(const GravityParameters& gravity) {
 
 void refuse_options_of_gpus(const BackendChoice& choice) {
   const char* given = choice.payload ? "--payload" : choice.share_gpu ? "--share-gpu" : nullptr;
-  if (given) throw Agreed<InputError>(fmt::format("{} is for GPUs; here the host does it all", given));
+  if (given)
+    throw Agreed<InputError>(
+        fmt::format("{} is for GPUs, and here the host does it all: leave it out", given));
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ void check(const Communicator& comm, const DecomposeOptions& options) {
     throw InputError(
         "--candidates is for --method bisection and --schedule-gpu d; here cuts are searched by histogram");
   if (options.backend == "kokkos" && !options.counts_on_gpu() && (options.payload || options.share_gpu))
-    throw InputError("--payload and --share-gpu are for GPUs; here the host does it all");
+    throw InputError("--payload and --share-gpu are for GPUs, and here the host does it all: leave them out");
   if (options.payload && options.counts_on_gpu())
     throw InputError("--payload: in schedules b and c particles are on the host; it is for --backend cuda");
   if (comm.is_master()) require_output(options.json, {options.file});
