@@ -67,14 +67,20 @@ double parsed(const CatalogueHeader& header, const std::string& text, const Dime
 
 double edge_of_box(const SnapshotHeader& header, const CatalogueHeader& catalogue,
                    const HaloRequest& options) {
+  const Vec3d& box = header.box_size;
+  const bool is_cube = box.x == box.y && box.x == box.z;
   if (!options.box.empty()) {
     const double edge = parsed(catalogue, options.box, dimension::length);
     if (!(edge >= 0))
       throw InputError(fmt::format("--box-size: {} must be a length, or 0 for open space", options.box));
+    if (is_cube && box.x > 0 && edge > 0 && std::abs(edge / box.x - 1) > 1e-6)
+      throw InputError(fmt::format(
+          "--box-size: {} is not the box of {}, whose edge is {} in its units; give the same, 0 for open "
+          "space, or leave it out",
+          options.box, options.snapshot, box.x));
     return edge;
   }
-  const Vec3d& box = header.box_size;
-  if (box.x != box.y || box.x != box.z)
+  if (!is_cube)
     throw InputError(fmt::format("{}: its box is no cube; --box-size gives an edge, or 0 for open space",
                                  options.snapshot));
   return box.x;

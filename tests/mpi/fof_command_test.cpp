@@ -166,6 +166,7 @@ TEST_F(FofCommand, says_what_is_wrong) {
   expect_fof_error("no particles of these types", {"fof", file, "--types", "2"});
   expect_fof_error("--share-gpu is for GPUs", {"fof", file, "--backend", "kokkos", "--share-gpu"});
   expect_fof_error("--box-size: -1", {"fof", file, "--box-size=-1"});
+  expect_fof_error("whose edge is 1 in its units", {"fof", file, "--box-size", "2"});
 }
 
 }  // namespace
