@@ -25,11 +25,15 @@ using testing::share_of;
 
 class GasFiles : public ::testing::Test {
  protected:
-  InitialState state_of(const std::string& source) const {
-    return initial_state(comm_,
-                         parse_parameters("units: {system: none}\ninitial_conditions: " + source +
-                                              "\ngravity: {softening: 0.01}\ntime: {end: 1, step: 1}\n",
-                                          "test", {}));
+  /// more: sections of parameters.
+  InitialState state_of(const std::string& source, const std::string& more = "") const {
+    return initial_state(
+        comm_, parse_parameters("units: {system: none}\ninitial_conditions: " + source +
+                                    "\ngravity: {softening: 0.01}\ntime: {end: 1, step: 1}\n" + more,
+                                "test", {}));
+  }
+  std::vector<std::string> remarks(const std::string& source, const std::string& more) const {
+    return state_of(source, more).remarks;
   }
 
   Communicator comm_{MPI_COMM_WORLD}, alone_{MPI_COMM_SELF};
@@ -180,13 +184,6 @@ TEST_F(TipsyGas, needs_physical_units) {
 }
 
 TEST_F(GasFiles, of_a_shock_tube_say_which_box_and_gas_they_are_of) {
-  const auto remarks = [&](const std::string& source, const std::string& more) {
-    return initial_state(
-               comm_, parse_parameters("units: {system: none}\ninitial_conditions: " + source +
-                                           "\ngravity: {softening: 0.01}\ntime: {end: 1, step: 1}\n" + more,
-                                       "test", {}))
-        .remarks;
-  };
   const std::string model = "{model: sod, n: 200, scale: 1.5}", gamma = "gas: {adiabatic_index: 1.4}\n",
                     box = "box: {periodic: true, size: 1.5}\n";
   EXPECT_EQ(remarks(model, gamma + box), std::vector<std::string>{});
@@ -211,13 +208,6 @@ TEST_F(GasFiles, of_a_shock_tube_say_which_box_and_gas_they_are_of) {
 }
 
 TEST_F(GasFiles, of_less_gas_than_a_kernel_takes_or_none_are_remarked_on) {
-  const auto remarks = [&](const std::string& source, const std::string& more) {
-    return initial_state(
-               comm_, parse_parameters("units: {system: none}\ninitial_conditions: " + source +
-                                           "\ngravity: {softening: 0.01}\ntime: {end: 1, step: 1}\n" + more,
-                                       "test", {}))
-        .remarks;
-  };
   EXPECT_EQ(remarks("{model: evrard, n: 100}", ""), std::vector<std::string>{});
   const std::vector<std::string> few = remarks("{model: evrard, n: 99}", "");
   ASSERT_EQ(few.size(), 1u);

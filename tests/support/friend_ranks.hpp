@@ -1,6 +1,5 @@
 #pragma once
 
-#include "base/hash.hpp"
 #include "comm/communicator.hpp"
 #include "decomposition/decompose.hpp"
 #include "forest/forest.hpp"
@@ -16,15 +15,9 @@ struct FriendsOnRanks {
   Domain domain;
   Forest forest;
 
-  FriendsOnRanks(const Communicator& on, FriendSet set, std::uint64_t count) : comm(on) {
-    for (std::uint64_t i = 0; i < count; ++i) {
-      if (static_cast<int>(mixed(i) % static_cast<std::uint64_t>(comm.size())) != comm.rank()) continue;
-      const std::size_t at = particles.size();
-      particles.resize(at + 1);
-      set_particle(particles, at, Shape::uniform, i, false);
-      particles.id[at] = i;
-      particles.position[at] = friend_place(set, i, count);
-    }
+  FriendsOnRanks(const Communicator& on, FriendSet set, std::uint64_t count)
+      : comm(on),
+        particles(scattered(on, count, [&](std::uint64_t i) { return friend_place(set, i, count); })) {
     DecompositionReport report;
     domain = decompose(comm, particles, {}, {}, report);
     forest.build(particles, domain.box, domain.leaf_begin);

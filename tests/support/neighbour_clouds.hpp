@@ -49,15 +49,8 @@ struct Shared {
   Domain domain;
   Forest forest;
 
-  Shared(const Communicator& comm, Cloud cloud, std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) {
-      if (static_cast<int>(mixed(i) % static_cast<std::uint64_t>(comm.size())) != comm.rank()) continue;
-      const std::size_t at = particles.size();
-      particles.resize(at + 1);
-      set_particle(particles, at, Shape::uniform, i, false);
-      particles.id[at] = i;
-      particles.position[at] = place_in(cloud, i);
-    }
+  Shared(const Communicator& comm, Cloud cloud, std::uint64_t count)
+      : particles(scattered(comm, count, [&](std::uint64_t i) { return place_in(cloud, i); })) {
     DecompositionReport report;
     domain = decompose(comm, particles, {}, {}, report);
     forest.build(particles, domain.box, domain.leaf_begin);

@@ -81,4 +81,19 @@ inline Particles make_particles(const Communicator& comm, Shape shape, std::uint
   return particles;
 }
 
+/// This rank's share of `count` particles, whose numbers are their ids; place_of: the place of a number.
+template <class PlaceOf>
+Particles scattered(const Communicator& comm, std::uint64_t count, const PlaceOf& place_of) {
+  Particles particles;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (static_cast<int>(mixed(i) % static_cast<std::uint64_t>(comm.size())) != comm.rank()) continue;
+    const std::size_t at = particles.size();
+    particles.resize(at + 1);
+    set_particle(particles, at, Shape::uniform, i, false);
+    particles.id[at] = i;
+    particles.position[at] = place_of(i);
+  }
+  return particles;
+}
+
 }  // namespace grove::test

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/neighbours/neighbour_gathering.cuh"
+#include "kernels/cuda/neighbours/united_bounds.cuh"
 
 /// A warp visits the neighbours of its targets, one a lane, among the candidates of their group.
 ///
@@ -28,16 +29,7 @@ struct WarpTarget {
 __device__ inline NeighbourTarget box_of(const WarpTarget& target) {
   NeighbourBounds bounds;
   if (target.is_target) bounds.add(target.place, target.reach);
-  for (int other = 1; other < 32; other *= 2) {
-    NeighbourBounds b;
-    for (int axis = 0; axis < 3; ++axis) {
-      b.low[axis] = __shfl_xor_sync(~0U, bounds.low[axis], other);
-      b.high[axis] = __shfl_xor_sync(~0U, bounds.high[axis], other);
-    }
-    b.reach = __shfl_xor_sync(~0U, bounds.reach, other);
-    bounds.add(b);
-  }
-  return bounds.target();
+  return united(bounds).target();
 }
 
 /// Places beside the middle of a group in single precision, in units of its extent: half the longest side of

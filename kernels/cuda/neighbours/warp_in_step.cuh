@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/cuda/device/warp.cuh"
-#include "kernels/math/neighbour_box.hpp"
+#include "kernels/cuda/neighbours/united_bounds.cuh"
 
 namespace grove::cuda {
 
@@ -14,17 +14,7 @@ struct WarpInStep {
 
   template <class Bounds>
   __device__ NeighbourBounds united(const Bounds& bounds) const {
-    NeighbourBounds all = bounds(static_cast<unsigned>(lane_index()));
-    for (int step = 1; step < 32; step *= 2) {
-      NeighbourBounds other;
-      for (int axis = 0; axis < 3; ++axis) {
-        other.low[axis] = __shfl_xor_sync(~0u, all.low[axis], step);
-        other.high[axis] = __shfl_xor_sync(~0u, all.high[axis], step);
-      }
-      other.reach = __shfl_xor_sync(~0u, all.reach, step);
-      all.add(other);
-    }
-    return all;
+    return cuda::united(bounds(static_cast<unsigned>(lane_index())));
   }
 
   /// action() returns a number.
