@@ -20,9 +20,14 @@ namespace {
 
 class Recounter {
  public:
-  Recounter(const Communicator& comm, const Particles& particles, const CutScheme& scheme,
+  Recounter(const Communicator& comm, const Particles& particles, double lead, const CutScheme& scheme,
             const Domain& domain)
-      : comm_(comm), particles_(particles), domain_(domain), scheme_(scheme), recount_(domain.cells.size()) {
+      : comm_(comm),
+        particles_(particles),
+        places_{particles.position.data(), particles.velocity.data(), lead},
+        domain_(domain),
+        scheme_(scheme),
+        recount_(domain.cells.size()) {
     weighted_ =
         comm.max(std::any_of(particles.work.begin(), particles.work.end(), [](auto w) { return w > 0; })
                      ? 1
@@ -54,7 +59,7 @@ class Recounter {
 
   /// Returns the leaf of particle i.
   std::int32_t descend(std::size_t i) {
-    const IntegerPosition c = domain_.box.coordinates(particles_.position[i]);
+    const IntegerPosition c = domain_.box.coordinates(places_(i));
     const ParticleId id = particles_.id[i];
     const Count weight = weighted_ ? std::max(particles_.work[i], std::uint32_t{1}) : 1;
     std::size_t at = 0;
@@ -79,6 +84,7 @@ class Recounter {
 
   const Communicator& comm_;
   const Particles& particles_;
+  LedPositions places_;
   const Domain& domain_;
   CutScheme scheme_;
   Recount recount_;
@@ -171,8 +177,8 @@ std::string check_domain(const Communicator& comm, const Particles& particles,
                          const DecompositionParameters& parameters, const Domain& domain) try {
   Cell root;
   root.count = comm.sum(static_cast<Count>(particles.size()));
-  compare(comm, Recounter(comm, particles, scheme_of(parameters, root), domain)(), root.count, parameters,
-          domain);
+  compare(comm, Recounter(comm, particles, parameters.lead, scheme_of(parameters, root), domain)(),
+          root.count, parameters, domain);
   return {};
 } catch (const DecompositionFault& fault) {
   return fault.what();

@@ -64,7 +64,6 @@ class Decomposition {
   void cut_alone();
   void gather_cells();
   Domain domain();
-  std::int32_t block_leaves(std::int32_t leaves) const;
   std::vector<std::int32_t> runs() const;
   void find_shared();
 
@@ -266,7 +265,6 @@ void Decomposition::gather_cells() {
 Domain Decomposition::domain() {
   Domain result;
   result.box = box_;
-  result.block_leaves = block_leaves(cells_[0].leaves);
   result.leaf_size = scheme_.quantum;
   result.domain_cell = scheme_.domain_cell;
   result.first_leaf = runs();
@@ -290,17 +288,6 @@ std::vector<std::int32_t> Decomposition::runs() const {
   return runs;
 }
 
-/// Blocks are cut anew one by one, into as many leaves of the same sizes, only where cells are not geometric.
-std::int32_t Decomposition::block_leaves(std::int32_t leaves) const {
-  constexpr std::int32_t enough_blocks = 256;
-  const bool is_geometric = scheme_.rule == CutRule::domains;
-  if (!is_geometric && scheme_.rule != CutRule::middle) return 1;
-  const auto in_a_domain_cell = static_cast<std::int32_t>(scheme_.domain_cell / scheme_.quantum);
-  const std::int32_t most = is_geometric ? std::min(in_a_domain_cell, parameters_.most_block_leaves)
-                                         : parameters_.most_block_leaves;
-  return std::clamp(leaves / enough_blocks, 1, most);
-}
-
 void warn_about_idle_ranks(const Communicator& comm, const Domain& domain) {
   if (comm.is_master() && domain.leaves() < comm.size())
     fmt::print(stderr, "grove: warning: {} ranks, but only {} to share out: {} stay idle\n", comm.size(),
@@ -319,7 +306,7 @@ Domain decompose(const Communicator& comm, RankStorage& own, const Decomposition
 
 Domain decompose(const Communicator& comm, Particles& particles, const DecompositionParameters& parameters,
                  const Domain& previous, DecompositionReport& report, Array<Record>* records) {
-  HostRank own(particles, report, records);
+  HostRank own(particles, report, records, parameters.lead);
   return decompose(comm, own, parameters, previous, report);
 }
 

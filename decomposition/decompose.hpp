@@ -67,8 +67,9 @@ struct DecompositionReport {
 /// one round: particles go to the owners of their places, and the cells above follow from what the ranks then
 /// have (KeyRanges, Settling, TopOfSegments).
 ///
-/// The cells depend on the positions, ids and, under `halves`, the work of the particles, and on rule, leaf
-/// size and domain cell; not on the number of ranks, the previous cells, method, schedule or transport.
+/// The cells depend on the positions, led by parameters.lead, ids and, under `halves`, the work of the
+/// particles, and on rule, leaf size and domain cell; not on the number of ranks, the previous cells, method,
+/// schedule or transport.
 ///
 /// particles (in/out): afterwards those of own leaf i are leaf_begin[i] .. leaf_begin[i + 1] of the domain;
 /// inside a leaf their order is arbitrary. records (out, optional): the particles' records in leaf order;

@@ -24,8 +24,7 @@ int owner_of(std::int32_t leaf, std::span<const std::int32_t> first_leaf);
 /// its children are.
 struct Domain {
   Box box;
-  Count leaf_size = 0;            ///< the most particles in a leaf; under `halves` their mean, rounded up
-  std::int32_t block_leaves = 1;  ///< the most leaves of a block (blocks.hpp)
+  Count leaf_size = 0;  ///< the most particles in a leaf; under `halves` their mean, rounded up
   /// Breadth-first; cells[0] is the root; siblings are neighbours. Of cells of other ranks those below may be
   /// missing: then they have no child, but more than one leaf.
   std::vector<Cell> cells;

@@ -103,7 +103,7 @@ void Frontier::merge_arrivals(const Communicator& comm, RankParticles& own, cons
       if (rank == self) continue;
       for (Count j = 0; j < arriving[rank * own_cells + k]; ++j) {
         const std::uint32_t place = migration.place_of_arrival(static_cast<std::size_t>(next[rank]++));
-        const IntegerPosition c = box.coordinates(own.particles.position[place]);
+        const IntegerPosition c = box.coordinates(own.positions()(place));
         *record++ = {c.x, c.y, c.z, place};
       }
     }

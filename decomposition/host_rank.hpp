@@ -12,9 +12,10 @@ namespace grove {
 /// Particles in the memory of the host; kernels of the host.
 class HostRank : public RankStorage, private Settling {
  public:
-  /// records (out, optional): as for decompose(). All outlive this.
-  HostRank(Particles& particles, DecompositionReport& report, Array<Record>* records = nullptr)
-      : particles_(particles), report_(report), records_(records), own_{particles} {}
+  /// records (out, optional): as for decompose(). All outlive this. lead: of the cells.
+  HostRank(Particles& particles, DecompositionReport& report, Array<Record>* records = nullptr,
+           double lead = 0)
+      : particles_(particles), report_(report), records_(records), own_{particles, lead} {}
 
   std::size_t size() const override { return particles_.size(); }
   bool has_work() override;

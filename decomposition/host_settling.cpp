@@ -67,7 +67,7 @@ class HostSettling {
   void append_arrived() {
     for (std::size_t j = 0; j < arrived_; ++j) {
       const std::uint32_t index = migration_->place_of_arrival(j);
-      const IntegerPosition p = box_.coordinates(particles_.position[index]);
+      const IntegerPosition p = box_.coordinates(own_.positions()(index));
       own_.records.push_back({p.x, p.y, p.z, index});
       place_.push_back(find(own_.records.back()));
     }

@@ -108,8 +108,8 @@ Domain whole_domain(const Communicator& comm, const Domain& domain) {
   return whole;
 }
 
-std::vector<Cell> above_covers(std::span<const Cell> cells, Count most, std::int32_t root) {
-  return subtree_of(cells, root, [most](const Cell& cell) { return cell.count > most; });
+std::vector<Cell> above_covers(std::span<const Cell> cells, Count most) {
+  return subtree_of(cells, 0, [most](const Cell& cell) { return cell.count > most; });
 }
 
 }  // namespace grove

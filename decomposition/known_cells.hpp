@@ -42,8 +42,8 @@ Domain whole_domain(const Communicator& comm, const Domain& domain);
 
 /// The most particles in a cover.
 Count most_in_cover(Count particles, std::size_t ranks);
-/// Some cells below a root, which comes first, with its children behind it and counted from it: those not
-/// below any of at most so many particles. Cost: O(cells above these).
-std::vector<Cell> above_covers(std::span<const Cell> cells, Count most, std::int32_t root = 0);
+/// Some cells of a subtree, whose root comes first: those not below any of at most so many particles. Cost:
+/// O(cells above these).
+std::vector<Cell> above_covers(std::span<const Cell> cells, Count most);
 
 }  // namespace grove

@@ -104,7 +104,7 @@ class RecordMaker {
  private:
   void make(const Box& box, std::size_t first, std::size_t count) {
     const std::span<const Record> made = std::span<Record>(own_.records).subspan(first, count);
-    make_records(box, &positions_[first], count, &own_.records[first], first);
+    make_records(box, own_.positions(first), count, &own_.records[first], first);
     for (const Record& r : made) bounds_ |= {{r.x, r.y, r.z}, {r.x, r.y, r.z}};
   }
   /// Blocks that stay in cache between two readings.

@@ -84,8 +84,11 @@ DeviceCheck check_on_device(const Communicator& comm, const DeviceParticles& par
     cuda::LeafCounts counts;
     comm.together([&] {
       Cell root = domain.cells[0];
-      counts = audit_leaves(domain.box, scheme_of(parameters, root), domain.cells, paths.leaves, paths.steps,
-                            {particles.values(fields::position), particles.values(fields::id), weights});
+      counts = audit_leaves(
+          domain.box, scheme_of(parameters, root), domain.cells, paths.leaves, paths.steps,
+          {{particles.values(fields::position), particles.values(fields::velocity), parameters.lead},
+           particles.values(fields::id),
+           weights});
     });
     check.tree_hash = tree_hash(comm, counts.leaves_of_ids, domain);
     agree_on_fault(comm, counts.misplaced > 0

@@ -11,12 +11,14 @@
 
 namespace grove {
 
-const Vec3d* DeviceRank::arrived_positions() const {
-  const auto columns = particles_.columns();
-  for (std::size_t c = 0; c < columns.size(); ++c)
-    if (columns[c].info.name == fields::position.info.name)
-      return reinterpret_cast<const Vec3d*>(arrived_[c].data());
-  throw std::logic_error("particles without positions");
+LedPositions DeviceRank::arrived_positions() const {
+  const auto arrived = [&](const Field<Vec3d>& field) -> const Vec3d* {
+    const auto columns = particles_.columns();
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      if (columns[c].info.name == field.info.name) return reinterpret_cast<const Vec3d*>(arrived_[c].data());
+    return nullptr;
+  };
+  return {arrived(fields::position), arrived(fields::velocity), parameters_.lead};
 }
 
 /// This rank's records in a frontier cell. Where no cell was cut, one rank gets all.

@@ -90,7 +90,7 @@ Box DeviceRank::take_all(const Communicator& comm, const CellAxes& axes, const s
   box.axes = axes;
   box_ = box;
   records_ = cuda::DeviceRecords(size());
-  cuda::make_records(box, positions(), size(), 0, records_);
+  cuda::make_records(box, led_positions(), size(), 0, records_);
   CellBounds bounds = CellBounds::of_nothing();
   const cuda::Segment all{0, size()};
   cuda::find_bounds(records_, std::span(&all, 1), std::span(&bounds, 1));

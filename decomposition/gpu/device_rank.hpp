@@ -11,6 +11,7 @@
 #include "kernels/cuda/cuts/bisection.hpp"
 #include "kernels/cuda/cuts/services/resident_cells.hpp"
 #include "kernels/cuda/particles/fields.hpp"
+#include "kernels/math/led_positions.hpp"
 #include "particles/gpu/device_particles.hpp"
 
 namespace grove {
@@ -65,10 +66,13 @@ class DeviceRank : public RankStorage, private Settling {
   void end_arrival();
 
   const Vec3d* positions() const { return particles_.values(fields::position); }
+  LedPositions led_positions() const {
+    return {positions(), particles_.values(fields::velocity), parameters_.lead};
+  }
   const ParticleId* ids() const { return particles_.values(fields::id); }
   const std::uint32_t* weights() const { return weighted_ ? particles_.values(fields::work) : nullptr; }
 
-  const Vec3d* arrived_positions() const;
+  LedPositions arrived_positions() const;
   /// Collective. most: particles that leave any rank.
   void move_fields(const ExchangePlan& plan, const std::uint32_t* departing, Count most);
   void move_columns(const ExchangePlan& plan, const std::uint32_t* departing,

@@ -47,7 +47,7 @@ bool DeviceRank::take_inside(const Box& box) {
   if (!fits) return false;
   box_ = box;
   records_ = cuda::DeviceRecords(size());
-  cuda::make_records(box, positions(), size(), 0, records_);
+  cuda::make_records(box, led_positions(), size(), 0, records_);
   return true;
 }
 

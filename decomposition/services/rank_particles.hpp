@@ -34,6 +34,7 @@ struct AxisCounter;  // decomposition/gpu
 /// A rank's own data in the memory of the host, on which services run.
 struct RankParticles {
   const Particles& particles;
+  double lead = 0;                        ///< LedPositions::lead of the records
   const std::uint32_t* weight = nullptr;  ///< by particle; nullptr: every particle weighs 1
 
   Array<Record> records{};           ///< one per particle; those of a top cell are contiguous
@@ -43,6 +44,11 @@ struct RankParticles {
   std::vector<Count> end{};          ///< by top cell: behind its last record
   std::vector<Count> cell_weight{};  ///< by top cell: of its records
   std::vector<Cell> own_cells{};     ///< cells that the rank cut alone
+
+  /// By which records are made.
+  LedPositions positions(std::size_t first = 0) const {
+    return {particles.position.data() + first, lead == 0 ? nullptr : particles.velocity.data() + first, lead};
+  }
 
   /// Makes top cell 0 of all records.
   void make_root(Count weight_of_all);

@@ -10,7 +10,7 @@ namespace grove {
 
 using Simd = bisection::Native;
 
-void make_records(const Box& box, const Vec3d* position, std::size_t count, Record* records,
+void make_records(const Box& box, const LedPositions& position, std::size_t count, Record* records,
                   std::size_t first) {
   const RecordBody make{box, first, position, records};
   for (std::size_t i = 0; i < count; ++i) make(i);

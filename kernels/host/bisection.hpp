@@ -9,6 +9,7 @@
 #include "base/vec3.hpp"
 #include "kernels/math/cell.hpp"
 #include "kernels/math/cut_rule.hpp"
+#include "kernels/math/led_positions.hpp"
 #include "kernels/math/record.hpp"
 
 /// Exact bisection of cells whose particles are all on this rank. All memory is the host's.
@@ -27,8 +28,9 @@ struct LocalCell {
 };
 
 /// Records of particles: their coordinates in the box, and their indices from `first` on.
-/// position (in): count, inside the box; records (out): count. Cost: one pass.
-void make_records(const Box& box, const Vec3d* position, std::size_t count, Record* records,
+/// position (in): count; what is outside of the box gets the coordinates of the nearest place in it. records
+/// (out): count. Cost: one pass.
+void make_records(const Box& box, const LedPositions& position, std::size_t count, Record* records,
                   std::size_t first = 0);
 
 /// Cuts a cell down to the leaves of the ORB.

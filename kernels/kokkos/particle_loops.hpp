@@ -6,6 +6,7 @@
 #include "base/host_device.hpp"
 #include "base/vec3.hpp"
 #include "kernels/math/leapfrog.hpp"
+#include "kernels/math/led_positions.hpp"
 #include "kernels/math/potentials.hpp"
 #include "kernels/math/record.hpp"
 
@@ -17,11 +18,11 @@ namespace grove {
 struct RecordBody {
   Box box;
   std::size_t first;      ///< index of particle 0
-  const Vec3d* position;  ///< in, units of the run
+  LedPositions position;  ///< in, units of the run
   Record* records;        ///< out
 
   GROVE_HOST_DEVICE void operator()(std::size_t i) const {
-    const IntegerPosition c = box.coordinates(position[i]);
+    const IntegerPosition c = box.coordinates(position(i));
     records[i] = {c.x, c.y, c.z, static_cast<std::uint32_t>(first + i)};
   }
 };

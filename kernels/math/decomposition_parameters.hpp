@@ -52,10 +52,10 @@ struct DecompositionParameters {
   std::int32_t candidates = 1;  ///< cuts that `bisection` tries at once per cell and round
   Schedule schedule = Schedule::straddling;
   Transport transport = Transport::collectives;
-  std::uint32_t epoch = 0;             ///< of cuts: middle_of_epoch(), CellAxes::turned(), shifted()
-  std::int32_t most_block_leaves = 1;  ///< in a block (Domain::block_leaves)
-  double period = 0;                   ///< edge of a periodic box, which is the root cube; 0: space is open
-  bool all_cells = true;  ///< every rank gets all cells, or those that it needs to know (KnownCells)
+  std::uint32_t epoch = 0;  ///< of cuts: middle_of_epoch(), CellAxes::turned(), shifted()
+  double lead = 0;          ///< LedPositions::lead of the cells
+  double period = 0;        ///< edge of a periodic box, which is the root cube; 0: space is open
+  bool all_cells = true;    ///< every rank gets all cells, or those that it needs to know (KnownCells)
   /// Speeds of the ranks, positive, in any unit: a rank gets as much of the work. Empty: all are alike.
   std::vector<std::uint32_t> speeds{};
 };

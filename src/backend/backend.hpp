@@ -23,16 +23,15 @@
 #include "kernels/math/opening.hpp"
 #include "neighbours/friend_finder.hpp"
 #include "particles/particles.hpp"
-#include "tuning/tree_update.hpp"
 
 namespace grove {
 
 /// Properties of a backend that do not change.
 struct BackendTraits {
-  std::string name;              ///< what computes, as BackendChoice::name has it
-  TreeUpdateRates update_rates;  ///< what an update of the trees costs here, on one rank
-  MoveRates move_rates;          ///< what it takes to move leaves between ranks
-  std::string devices{};         ///< a line per rank about the devices that compute; empty: the host does
+  std::string name;        ///< what computes, as BackendChoice::name has it
+  double redecomposition;  ///< what new cuts and trees cost, on one rank; interactions per particle
+  MoveRates move_rates;    ///< what it takes to move leaves between ranks
+  std::string devices{};   ///< a line per rank about the devices that compute; empty: the host does
 };
 
 /// The particles of this rank, in the memory of the host or of a GPU, and what a step does with them there.

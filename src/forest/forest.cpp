@@ -25,7 +25,7 @@ void Forest::build(Particles& particles, const Box& box, std::span<const Count> 
   Array<Record> own_records;
   if (records.empty()) {
     own_records.resize(particles.size());
-    make_records(box, particles.position.data(), particles.size(), own_records.data());
+    make_records(box, {particles.position.data()}, particles.size(), own_records.data());
     records = own_records;
   }
   PhaseTimers unwanted;

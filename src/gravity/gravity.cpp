@@ -62,19 +62,18 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
     const Selections selections = tunes_groups(plan) ? Selections::exact : Selections::kept;
     is_complete = walk(domain, plan, selections, fault, report, timers);
   }
-  JointReduction joint = take_forces(domain, plan, is_direct, is_complete && !fault, report, timers);
+  JointReduction joint = take_forces(plan, is_direct, is_complete && !fault, report, timers);
   int is_at_fault = fault ? 1 : 0;
   if (!add_over_ranks(joint, is_complete, is_at_fault, report, timers)) {
     if (is_complete) {
       exchange_again(domain, timers);
     } else {
       walk(domain, plan, Selections::again, fault, report, timers);
-      joint = take_forces(domain, plan, is_direct, !fault, report, timers);
+      joint = take_forces(plan, is_direct, !fault, report, timers);
       is_at_fault = fault ? 1 : 0;
     }
     add_over_ranks(joint, true, is_at_fault, report, timers);
   }
-  if (walks_count(is_direct)) storage_.take_work(plan.first_active);
   if (is_at_fault > 0)
     comm_.together([&] {
       if (fault) std::rethrow_exception(fault);
@@ -84,15 +83,15 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
 
 /// Adds what the forces are to remember to the particles and to the report. is_complete: the forces are
 /// there; if not, nothing happens to the particles. Returns what is to be agreed on with the report.
-JointReduction Gravity::take_forces(const Domain& domain, const EvaluationPlan& plan, bool is_direct,
-                                    bool is_complete, ForceReport& report, PhaseTimers& timers) {
+JointReduction Gravity::take_forces(const EvaluationPlan& plan, bool is_direct, bool is_complete,
+                                    ForceReport& report, PhaseTimers& timers) {
   if (is_complete && parameters_.self_gravity && !parameters_.images.are_open()) {
     const auto timer = timers.time("walk");
     storage_.add_far_images(plan.first_active);
   }
   if (is_complete) {
     const auto timer = timers.time("advance");
-    const auto remembered = storage_.remember(setup_, domain, plan.first_active, walks_count(is_direct));
+    const auto remembered = storage_.remember(plan.first_active);
     report.active_of = remembered.particles;
     report.work = remembered.interactions;
     report.not_finite = remembered.not_finite;
@@ -100,7 +99,6 @@ JointReduction Gravity::take_forces(const Domain& domain, const EvaluationPlan& 
   if (is_direct)
     report.interactions.particle = std::accumulate(report.work.begin(), report.work.end(), Count{0});
   JointReduction joint;
-  if (walks_count(is_direct)) storage_.join_work(domain, joint);
   if (plan.closes) plan.closes(joint, is_complete && report.not_finite == 0);
   return joint;
 }

@@ -58,17 +58,7 @@ class Gravity {
   /// (gravity/resolution.hpp). Cost: O(N/P log N), and messages for a surface of the rank's part of space.
   ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers);
 
-  /// The cost that new trees in blocks would save in a step of this first active rung, the same on all
-  /// ranks; nothing, where all leaves are rebuilt together. rate: of these trees, TreeUpdateRates::rebuild.
-  BlockExcess::Due due(const Domain& domain, int first_active, double rate) const {
-    return storage_.due(domain, first_active, rate);
-  }
   TableBytes tables() const { return storage_.tables(); }
-  /// Collective. See GravityStorage::rebuild().
-  bool rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) {
-    return storage_.rebuild(domain, first_active, rate, timers);
-  }
-
   /// All there is to save between two steps, with the particles and the domain.
   struct State {
     GravityState agreed;
@@ -84,12 +74,10 @@ class Gravity {
   bool walk(const Domain& domain, const EvaluationPlan& plan, Selections selections,
             std::exception_ptr& fault, ForceReport& report, PhaseTimers& timers);
   void exchange_again(const Domain& domain, PhaseTimers& timers);
-  JointReduction take_forces(const Domain& domain, const EvaluationPlan& plan, bool is_direct,
-                             bool is_complete, ForceReport& report, PhaseTimers& timers);
+  JointReduction take_forces(const EvaluationPlan& plan, bool is_direct, bool is_complete,
+                             ForceReport& report, PhaseTimers& timers);
   bool add_over_ranks(JointReduction joint, bool is_complete, int& is_at_fault, ForceReport& report,
                       PhaseTimers& timers) const;
-  /// True if the work of walks is that of trees by the criterion that is set.
-  bool walks_count(bool is_direct) const { return !is_direct && !setup_.stands_in; }
   void tune_groups(const Domain& domain);
   bool tunes_groups(const EvaluationPlan& plan) const;
 

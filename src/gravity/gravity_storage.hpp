@@ -7,10 +7,8 @@
 #include "base/table_bytes.hpp"
 #include "base/timers.hpp"
 #include "base/types.hpp"
-#include "comm/joint_reduction.hpp"
 #include "decomposition/domain.hpp"
 #include "forest/forest.hpp"
-#include "gravity/block_excess.hpp"
 #include "gravity/resolution.hpp"
 #include "kernels/host/walk.hpp"
 #include "kernels/math/block_steps.hpp"
@@ -112,39 +110,22 @@ class GravityStorage {
     RungCounts particles{}, interactions{};  ///< by rung
     Count not_finite = 0;                    ///< particles
   };
-  /// Adds external potentials to the new accelerations, and keeps what the next evaluation needs of them.
-  /// walked: through trees whose cost counts, that of the criterion that is set. Not collective.
-  virtual Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
-                              bool walked) = 0;
-  /// For walks that count: adds what ranks have to sum of the work that was remembered, nothing for ranks
-  /// without forces; as many places on all. Not collective.
-  virtual void join_work(const Domain&, JointReduction&) {}
-  /// These sums are there. Not collective.
-  virtual void take_work([[maybe_unused]] int first_active) {}
-
+  /// Adds external potentials to the new accelerations, and keeps what the next evaluation needs of them. Not
+  /// collective.
+  virtual Remembered remember(int first_active) = 0;
   /// Potentials that act from the next evaluation on. The same on every rank.
   virtual void set_external(std::vector<ExternalPotential> potentials) = 0;
-
-  /// Collective. The excess cost of blocks of leaves, the same on all ranks. It is none where leaves have no
-  /// blocks.
-  virtual BlockExcess::Due due(const Domain& domain, int first_active, double rate) const = 0;
-  /// Between two evaluations: new trees in the blocks of the domain that are due, whose cells then change; or
-  /// returns true, if the evaluation that follows has to grow them, in all leaves. rate: of these trees,
-  /// TreeUpdateRates::rebuild. Adds to build.
-  virtual bool rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) = 0;
 
   /// The tables of the last evaluation, those in the memory of the host.
   virtual TableBytes tables() const { return {}; }
 
   /// Everything that it keeps from one evaluation to the next beside the particles.
   struct State {
-    /// None where leaves have none. Those of a run are joined in the order of ranks: a rank has its own ones.
-    std::vector<BlockExcess::Block> blocks;
     Forest::Shape trees;  ///< of the own leaves; origins on the host alone
   };
   /// Not collective.
   virtual State state(const Domain& domain) const = 0;
-  /// Collective. Goes on from there, with the particles of just this domain. state: the blocks of all ranks.
+  /// Collective. Goes on from there, with the particles of just this domain.
   virtual void restore(State state, const Domain& domain) = 0;
 };
 

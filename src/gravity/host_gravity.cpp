@@ -123,7 +123,7 @@ void HostGravity::add_far_images(int first_active) {
   grove::add_far_images(*far_field_, FarUnits(parameters_), particles_, first_active);
 }
 
-GravityStorage::Remembered HostGravity::remember(const GravitySetup&, const Domain&, int first_active, bool) {
+GravityStorage::Remembered HostGravity::remember(int first_active) {
   if (!external_.empty())
     run(particles_.size(), ExternalBody{external(), first_active, particles_.rung.data(),
                                         particles_.position.data(), particles_.acceleration.data()});

@@ -50,13 +50,10 @@ class HostGravity : public GravityStorage {
   void set_no_forces(int first_active) override;
   void find_far_images(const Domain& domain) override;
   void add_far_images(int first_active) override;
-  Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
-                      bool walked) override;
+  Remembered remember(int first_active) override;
   void set_external(std::vector<ExternalPotential> potentials) override { external_ = std::move(potentials); }
-  BlockExcess::Due due(const Domain&, int, double) const override { return {}; }
-  bool rebuild(Domain&, int, double, PhaseTimers&) override { return true; }
   TableBytes tables() const override { return exchange_.tables(); }
-  State state(const Domain&) const override { return {{}, forest_.shape()}; }
+  State state(const Domain&) const override { return {forest_.shape()}; }
   void restore(State state, const Domain& domain) override;
 
   ExternalField external() const { return {external_.data(), static_cast<int>(external_.size())}; }

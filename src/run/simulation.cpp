@@ -64,7 +64,7 @@ Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& pa
       timeline_(timeline),
       clock_(timeline_),
       backend_(std::move(backend)),
-      tuning_(backend_->traits().update_rates, rule_of(parameters)),
+      tuning_(backend_->traits().redecomposition, rule_of(parameters)),
       is_audited_(parameters.audit.every > 0),
       leaf_moves_(comm, backend_->traits().move_rates),
       outputs_({comm_, parameters_, timeline_, clock_, *backend_, domain_, forces_}),
@@ -81,7 +81,7 @@ Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& pa
 /// The first forces, and what follows from them.
 void Simulation::start() {
   step_start_ = Clock::now();
-  decompose();
+  decompose(0);
   evaluate_forces({.tunes_groups = true});
   // A criterion that needs |a_old| has it only after others have stood in.
   if (forces_.stands_in) evaluate_forces({.grows = false, .tunes_groups = true});
@@ -196,9 +196,12 @@ void Simulation::step() {
   if (tunes_groups) groups_tuned_at_ = steps_done_;
   const Expected expected((tunes_groups ? 1 + tuning_evaluations : 1) *
                           forecast_.seconds(rung_costs_.particles, clock_.first_active()));
-  const TreeUpdate update = plan_update(deepest, has_strays(strayed));
-  evaluate_forces({.grows = carry_out(update),
-                   .follows_cuts = update == TreeUpdate::redecompose,
+  const UpdatePlan plan = plan_update(deepest, has_strays(strayed));
+  const TreeUpdate update = plan.choice.update;
+  const bool is_new = update == TreeUpdate::redecompose;
+  carry_out(plan);
+  evaluate_forces({.grows = is_new,
+                   .follows_cuts = is_new,
                    .first_active = clock_.first_active(),
                    .tunes_groups = tunes_groups,
                    .closes = [this](JointReduction& joint, bool is_finite) { end_step(joint, is_finite); }});
@@ -231,7 +234,7 @@ void Simulation::agree_on_next(TreeUpdate update) {
     BlockClock next = clock_;
     next.advance(deepest);
     next_update_ = planned(next_particles_, next, deepest);
-    if (comm_.is_master()) chosen = static_cast<int>(next_update_->update);
+    if (comm_.is_master()) chosen = static_cast<int>(next_update_->choice.update);
     joint.max(chosen);
     leaf_moves_.join(joint, longest_steps(next.time()));
   }
@@ -242,7 +245,7 @@ void Simulation::agree_on_next(TreeUpdate update) {
   else
     joint.apply(comm_);
   // The same on all ranks anyway, unless their processors' mathematical libraries round differently.
-  if (has_next) next_update_->update = static_cast<TreeUpdate>(chosen);
+  if (has_next) next_update_->choice.update = static_cast<TreeUpdate>(chosen);
   has_rungs_ = !is_done();
   if (has_rungs_) rung_costs_.particles = next_particles_;
 }
@@ -264,9 +267,7 @@ void Simulation::report_tuning() const {
     say("groups were split into parts that reach {} at most\n",
         parameters_.shown.text(forces_.critical_separation, dimension::length));
   if (parameters_.tuning.cost == TuningCost::counted) return;
-  const TreeUpdateRates& rates = tuning_.rates();
-  say("measured in interactions: new trees {:.0f} per particle, new cuts {:.0f}\n", rates.rebuild,
-      rates.redecompose);
+  say("measured: new cuts and trees cost as much as {:.0f} interactions per particle\n", tuning_.rate());
 }
 
 /// Those due before a time. If one cannot be written the run ends, and its state is saved, from which it goes

@@ -116,14 +116,14 @@ class Simulation {
   std::optional<Box> periodic_box() const;
   /// The update of the trees that comes with a step.
   struct UpdatePlan {
-    TreeUpdate update;
-    BlockExcess::Due due;
+    TreeTuning::Choice choice;
+    double drift;  ///< of one step, ComingSteps::drift
   };
   UpdatePlan planned(const RungCounts& particles, const BlockClock& clock, int deepest);
-  TreeUpdate plan_update(int deepest, bool has_strays);
-  bool carry_out(TreeUpdate update);
+  UpdatePlan plan_update(int deepest, bool has_strays);
+  void carry_out(const UpdatePlan& plan);
   std::optional<StepSeconds> measured() const;
-  void decompose();
+  void decompose(double lead);
   double longest_steps(double time) const { return timeline_.steps_to(time); }
   double longest_steps() const { return longest_steps(time()); }
   void evaluate_forces(EvaluationPlan plan);

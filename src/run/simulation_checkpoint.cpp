@@ -6,7 +6,6 @@
 
 #include "base/errors.hpp"
 #include "base/progress.hpp"
-#include "decomposition/blocks.hpp"
 #include "decomposition/known_cells.hpp"
 #include "run/checkpoint/checkpoint_arrays.hpp"
 #include "run/guard/step_forecast.hpp"
@@ -72,10 +71,10 @@ void Simulation::restore(const Checkpoint& from) {
   has_rungs_ = run.has_rungs;
   checkpoint_seconds_ = run.checkpoint_seconds;
 
-  domain_ = have_shared_blocks(from.domain) ? from.domain : known_part(from.domain, comm_.rank());
+  domain_ = known_part(from.domain, comm_.rank());
   Checkpoint::Own own = from.read_own(comm_, parameters_.gravity.keeps_levels(from.manifest.particles));
   backend_->replace(std::move(own.particles));
-  backend_->gravity().restore({from.gravity, {from.blocks, std::move(own.trees)}}, domain_);
+  backend_->gravity().restore({from.gravity, {std::move(own.trees)}}, domain_);
   leaf_moves_.decomposed(longest_steps());
   checkpoints_.resumed(from);
 }

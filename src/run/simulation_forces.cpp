@@ -24,33 +24,28 @@ bool Simulation::has_strays(double strayed) const {
 /// `deepest` is the deepest one.
 Simulation::UpdatePlan Simulation::planned(const RungCounts& particles, const BlockClock& clock,
                                            int deepest) {
-  const BlockExcess::Due due =
-      backend_->gravity().due(domain_, clock.first_active(), tuning_.chosen_by().rebuild);
-  return {tuning_.plan(particles, clock, deepest, due), due};
+  const ComingSteps coming = clock.coming(deepest);
+  return {tuning_.plan(particles, coming), coming.drift};
 }
 
 /// As it was agreed on in the step before, if there was one, but for what has to be.
-TreeUpdate Simulation::plan_update(int deepest, bool has_strays) {
+Simulation::UpdatePlan Simulation::plan_update(int deepest, bool has_strays) {
   if (!next_update_) {
     next_update_ = planned(rung_costs_.particles, clock_, deepest);
-    next_update_->update = comm_.broadcast(next_update_->update);
+    next_update_->choice = comm_.broadcast(next_update_->choice);
   }
   UpdatePlan plan = *std::exchange(next_update_, std::nullopt);
-  if (has_strays) plan.update = TreeUpdate::redecompose;
-  tuning_.begin(plan.update, plan.due);
-  return plan.update;
+  if (has_strays) plan.choice.update = TreeUpdate::redecompose;
+  tuning_.begin(plan.choice);
+  return plan;
 }
 
-/// Returns whether the evaluation that follows has to grow the trees.
-bool Simulation::carry_out(TreeUpdate update) {
+void Simulation::carry_out(const UpdatePlan& plan) {
   leaves_moved_ = 0;
-  if (update == TreeUpdate::redecompose) {
-    decompose();
-    return true;
-  }
-  leaves_moved_ = leaf_moves_.move(*backend_, domain_, longest_steps(), timers_);
-  return update == TreeUpdate::rebuild &&
-         backend_->gravity().rebuild(domain_, clock_.first_active(), tuning_.chosen_by().rebuild, timers_);
+  if (plan.choice.update == TreeUpdate::redecompose)
+    decompose(plan.choice.lead * plan.drift);
+  else
+    leaves_moved_ = leaf_moves_.move(*backend_, domain_, longest_steps(), timers_);
 }
 
 /// Seconds of the step on the slowest rank, if tree updates are judged by measured time.
@@ -64,12 +59,13 @@ std::optional<StepSeconds> Simulation::measured() const {
   return StepSeconds{seconds[0], seconds[1]};
 }
 
-void Simulation::decompose() {
+void Simulation::decompose(double lead) {
   DecompositionReport report;
   const bool is_first = domain_.cells.empty();
   DecompositionParameters parameters = parameters_.decomposition;
   parameters.epoch = static_cast<std::uint32_t>(steps_done_ / steps_of_epoch);
   parameters.speeds = leaf_moves_.speeds();
+  parameters.lead = lead;
   if (const auto box = periodic_box()) backend_->wrap(*box);
   before_cuts_.emplace(
       BeforeCuts{ExchangeGuard(comm_, *backend_), is_first ? std::nullopt : std::optional(domain_.box)});

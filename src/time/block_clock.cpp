@@ -67,6 +67,17 @@ void BlockClock::advance(int deepest) {
   ++state_.step;
 }
 
+ComingSteps BlockClock::coming(int deepest) const {
+  ComingSteps coming;
+  coming.drift = drift(Integrator::leapfrog, deepest).factor;
+  BlockClock later = *this;
+  for (int& rung : coming.first_active) {
+    rung = later.first_active();
+    later.advance(deepest);
+  }
+  return coming;
+}
+
 BlockClock::Inside BlockClock::inside(bool is_ending) const {
   if (timeline_.expansion()) return comoving_inside(is_ending);
   Inside inside;

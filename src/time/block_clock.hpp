@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "kernels/math/coming_steps.hpp"
 #include "kernels/math/leapfrog.hpp"
 #include "time/timeline.hpp"
 
@@ -50,6 +51,8 @@ class BlockClock {
   Drift drift(Integrator integrator, int deepest) const;
   /// Goes on to there.
   void advance(int deepest);
+  /// The step that ends now, and those after it.
+  ComingSteps coming(int deepest) const;
 
   /// Where particles are that are not synchronised, by the rung of the step that holds the present: their
   /// velocity is that of the middle of the step, `since_middle` ago, and under leapfrogs their place is

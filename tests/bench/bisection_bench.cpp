@@ -39,7 +39,7 @@ const Problem& hernquist() {
 
 std::vector<Record> records_of(const Problem& p) {
   std::vector<Record> records(p.position.size());
-  make_records(p.box, p.position.data(), p.position.size(), records.data());
+  make_records(p.box, {p.position.data()}, p.position.size(), records.data());
   return records;
 }
 
@@ -54,7 +54,7 @@ std::vector<Cell> leaves_of(const Problem& p, std::vector<Record>& records) {
 void make(benchmark::State& state) {
   std::vector<Record> records = records_of(hernquist());
   for (auto _ : state)
-    make_records(hernquist().box, hernquist().position.data(), hernquist().position.size(), records.data());
+    make_records(hernquist().box, {hernquist().position.data()}, hernquist().position.size(), records.data());
 }
 BENCHMARK(make)->Unit(benchmark::kMillisecond);
 

@@ -80,7 +80,7 @@ void search(const Communicator& comm, const Particles& shown, const Domain& doma
   DeviceParticles particles(shown);
   const DeviceExchange exchange(comm, false, std::nullopt);
   cuda::DeviceRecords records(particles.size());
-  cuda::make_records(domain.box, particles.values(fields::position), particles.size(), 0, records);
+  cuda::make_records(domain.box, {particles.values(fields::position)}, particles.size(), 0, records);
   DeviceForest forest(GravityParameters{});
   forest.cut(particles, domain.leaf_begin, records, 32);
   forest.arrange(particles);

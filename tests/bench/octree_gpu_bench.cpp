@@ -155,7 +155,7 @@ class Bench {
 
   void cut(Count leaf) {
     cuda::DeviceRecords spare(count_);
-    cuda::make_records(box_, position_.data(), count_, 0, records_);
+    cuda::make_records(box_, {position_.data()}, count_, 0, records_);
     const CutScheme scheme{CutRule::middle, leaf};
     Cell root;
     root.count = root.weight = static_cast<Count>(count_);

@@ -25,10 +25,6 @@ class LeafMovesOnGpu : public testing::GpuRanks {
 
 TEST_F(LeafMovesOnGpu, change_no_bit) { check(5000); }
 
-TEST_F(LeafMovesOnGpu, change_no_bit_where_blocks_are_cut_anew) {
-  check(36000);  // in 563 leaves at least, so blocks have two
-}
-
 TEST_F(LeafMovesOnGpu, change_no_bit_with_octrees) {
   gravity_.tree = LocalTreeKind::octree;
   check(5000);

@@ -118,7 +118,7 @@ class NeighboursOnGpu : public testing::GpuRanks {
     DeviceParticles particles(shared.particles);
     const DeviceExchange exchange(comm, devices_.shared, std::nullopt);
     cuda::DeviceRecords records(particles.size());
-    cuda::make_records(shared.domain.box, particles.values(fields::position), particles.size(), 0, records);
+    cuda::make_records(shared.domain.box, {particles.values(fields::position)}, particles.size(), 0, records);
     DeviceForest forest(gravity);
     forest.cut(particles, shared.domain.leaf_begin, records, 32);
     forest.arrange(particles);

@@ -77,6 +77,13 @@ TEST_F(OneRoundOnGpus, make_the_trees_of_the_host) {
          {.rule = CutRule::domains, .leaf_size = 64, .domain_cell = domain_cell});
 }
 
+/// Velocities are up to 20,000: these go up to 0.6 of the cube. A power of two, so that no rounding changes
+/// if a compiler fuses the product with the sum.
+TEST_F(OneRoundOnGpus, make_them_of_places_that_particles_will_have) {
+  go({Motion::none, Motion::small}, Shape::uniform, 20000, false,
+     {.rule = CutRule::domains, .leaf_size = 64, .domain_cell = 700, .lead = 0x1p-15});
+}
+
 /// Parts that held domain cells before reach over empty space, into which particles go then.
 TEST_F(OneRoundOnGpus, make_them_of_clusters_that_grow) {
   for (const Count domain_cell : {64, 500})

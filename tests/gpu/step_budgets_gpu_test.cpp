@@ -40,14 +40,14 @@ TEST_F(StepBudgetsOnGpu, hold) {
   check({{"block step", {3, waits(6, 12), 2}},
          {"first block step", {3, waits(6, 12), 2}},
          {"longest step", {9, waits(11, 17), 2}},
-         {"new cuts", {32, waits(24, 37), 4}}},
+         {"new cuts", {32, waits(25, 38), 4}}},
         "middle");
 }
 
 /// Nobody's records are cut by others; but particles of cells that are joined move once more.
 TEST_F(StepBudgetsOnGpu, of_decompositions_in_one_round_hold) {
   if (comm_.size() == 1) GTEST_SKIP() << "one rank cuts alone";
-  check({{"block step", {3, waits(6, 12), 2}}, {"new cuts", {13, waits(24, 41), 4}}}, "domains");
+  check({{"block step", {3, waits(6, 12), 2}}, {"new cuts", {16, waits(25, 45), 4}}}, "domains");
 }
 
 TEST_F(StepBudgetsOnGpu, count_known_calls) {

@@ -125,6 +125,27 @@ TEST_F(OneRound, makes_it_of_clusters_that_grow) {
   }
 }
 
+/// The same cells as where particles already are where they will be, in the same cube.
+TEST_F(OneRound, makes_it_of_places_that_particles_will_have) {
+  DecompositionParameters p = domains(64, 500);
+  start(Shape::uniform, 12000, false, p);
+  for (const double lead : {0.01, -0.02}) {
+    for (Particles* all : {&particles_, &particles_alone_, &particles_known_})
+      for (std::size_t i = 0; i < all->size(); ++i)
+        all->velocity[i] = Vec3d{1, -2, 0.5} - all->position[i] * (1 + static_cast<double>(all->id[i] % 3));
+    Particles later = particles_alone_;
+    for (std::size_t i = 0; i < later.size(); ++i)
+      later.position[i] = later.position[i] + lead * later.velocity[i];
+    p.lead = lead;
+    decompose_beside_script(p);
+    EXPECT_TRUE(was_one_round());
+    DecompositionReport unused;
+    const Domain expected = decompose(alone_, later, domains(64, 500), domain_alone_, unused);
+    ASSERT_EQ(expected.box, domain_.box);
+    EXPECT_EQ(expected.cells, domain_alone_.cells);
+  }
+}
+
 /// The segments of particles in the parts of a domain.
 std::vector<Segment> segments_of(const Particles& particles, const Domain& before) {
   const std::vector<IntegerPosition> parts = geometric_parts(before);

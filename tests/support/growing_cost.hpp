@@ -43,14 +43,16 @@ inline StepWork estimated(const StepWork& step, double mean, double noise, std::
 inline double mean_block_step_cost(int deepest) { return std::ldexp(1 + 0.5 * deepest, -deepest); }
 
 /// The least sum, over the fixed intervals 1 .. 64, of builds and of steps, whose relative cost is
-/// growth(number of the step, age). The first build is counted.
+/// growth(number of the step, distance from the best moment). Builds lead to the middle of each interval, or
+/// not. The first one is counted.
 template <class Growth>
 double best_fixed_interval(const std::vector<StepWork>& steps, double build, Growth growth) {
   double best = INFINITY;
   for (int interval = 1; interval <= 64; ++interval) {
     double sum = 0;
     for (int n = 0; n < static_cast<int>(steps.size()); ++n)
-      sum += (n % interval == 0 ? build : 0) + steps[n].fresh_cost * growth(n, n % interval);
+      sum += (n % interval == 0 ? build : 0) +
+             steps[n].fresh_cost * growth(n, std::abs(n % interval - (interval - 1) / 2));
     best = std::fmin(best, sum);
   }
   return best;

@@ -32,7 +32,7 @@ struct Grown {
   void sort(const Particles& particles, Count quantum, CutRule rule = CutRule::middle) {
     const auto count = static_cast<Count>(particles.size());
     records.resize(particles.size());
-    make_records(box, particles.position.data(), particles.size(), records.data());
+    make_records(box, {particles.position.data()}, particles.size(), records.data());
     const CutScheme scheme{rule, quantum};
     Cell root{};
     root.count = root.weight = count;

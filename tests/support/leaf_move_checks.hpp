@@ -76,11 +76,8 @@ class AgeingRun {
       backend_->kick(kick);
       backend_->drift({.factor = 0.05}, nullptr);
       move_leaves();
-      const bool grows =
-          step == 3 && backend_->gravity().rebuild(domain_, first_active,
-                                                   backend_->traits().update_rates.rebuild, timers_);
       if (step == 3) move_leaves();
-      evaluate({.grows = grows, .first_active = first_active});
+      evaluate({.grows = step == 3, .first_active = first_active});
       if (restores_) restore();
     }
   }
@@ -102,8 +99,6 @@ class AgeingRun {
   }
   void restore() {
     Gravity::State state = backend_->gravity().state(domain_);
-    std::vector<BlockExcess::Block>& blocks = state.stored.blocks;
-    blocks = comm_.all_gather_arrays(std::span<const BlockExcess::Block>(blocks));
     Particles own;
     backend_->show(nullptr, [&](const Particles& particles) { own = particles; });
     backend_ = make_empty_();

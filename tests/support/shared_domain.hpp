@@ -33,7 +33,7 @@ inline SharedDomain share_out(const Communicator& comm, const Particles& all, Co
   const CutScheme scheme{.rule = rule, .quantum = leaf_size};
   const auto count = static_cast<Count>(all.size());
   Array<Record> records(all.size());
-  make_records(domain.box, all.position.data(), all.size(), records.data());
+  make_records(domain.box, {all.position.data()}, all.size(), records.data());
   Cell root{};
   root.count = root.weight = count;
   root.child = -1;

@@ -222,7 +222,7 @@ TEST(Bisection, records_hold_the_coordinates_of_the_box) {
   for (int i = 0; i < 1001; ++i)
     position.push_back(box.low + Vec3d{uniform(random), uniform(random), uniform(random)} * box.edge);
   Records records(position.size());
-  make_records(box, position.data(), position.size(), records.data());
+  make_records(box, {position.data()}, position.size(), records.data());
   for (std::size_t i = 0; i < position.size(); ++i) {
     const IntegerPosition c = box.coordinates(position[i]);
     EXPECT_EQ(records[i], (Record{c.x, c.y, c.z, static_cast<std::uint32_t>(i)}));

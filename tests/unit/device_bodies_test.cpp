@@ -58,14 +58,17 @@ void expect_near(const std::vector<Vec3d>& a, const std::vector<Vec3d>& b) {
 }
 
 TEST(DeviceBodies, recordsAreTheHosts) {
-  const std::vector<Vec3d> position = random_vectors(1);
+  const std::vector<Vec3d> position = random_vectors(1), velocity = random_vectors(2);
   std::vector<Record> records(particles);
   const Box box = Box::around({-1, -1, -1}, {1, 1, 1});
   const auto at = copy(position);
+  const auto by = copy(velocity);
   const auto made = copy(records);
-  make_records(box, position.data(), particles, records.data(), 7);
-  run_on_device(particles, RecordBody{box, 7, at.data(), made.data()});
-  EXPECT_EQ(fetch(made), records);
+  for (const double lead : {0.0, 0.25}) {  // a power of two, so that a compiler may fuse the product
+    make_records(box, {position.data(), velocity.data(), lead}, particles, records.data(), 7);
+    run_on_device(particles, RecordBody{box, 7, {at.data(), by.data(), lead}, made.data()});
+    EXPECT_EQ(fetch(made), records);
+  }
 }
 
 TEST(DeviceBodies, leapfrogIsTheHosts) {

@@ -42,7 +42,7 @@ double nodes_of(testing::Shape shape, std::size_t count, const GravityParameters
       high[axis] = std::max(high[axis], place[axis]);
     }
   std::vector<Record> records(count);
-  make_records(Box::around(low, high), position.data(), count, records.data());
+  make_records(Box::around(low, high), {position.data()}, count, records.data());
   TreeShapes shapes;
   tree_builder(gravity)->build(std::vector<Count>{0, static_cast<Count>(count)}, records, id.data(),
                                std::vector<double>(count, 1).data(), shapes);

@@ -19,8 +19,8 @@ struct Outcome {
   std::vector<std::int64_t> intervals;  // those that ended
 };
 
-/// Steps under RebuildInterval. growth(number of the step, age): relative cost. `noise`: of the fresh costs
-/// that it is told (estimated()).
+/// Steps under RebuildInterval. growth(number of the step, distance): relative cost. `noise`: of the fresh
+/// costs that it is told (estimated()).
 template <class Growth>
 Outcome run(const Steps& steps, int deepest, double build, Growth growth, double noise = 0) {
   RebuildInterval interval;
@@ -29,10 +29,11 @@ Outcome run(const Steps& steps, int deepest, double build, Growth growth, double
   for (std::size_t n = 0; n < steps.size(); ++n) {
     if (n == 0 || interval.pays(build, coming(steps, n))) {
       if (n > 0) outcome.intervals.push_back(interval.age());
-      interval.built();
+      interval.built(interval.lead(build, coming(steps, n)));
       outcome.cost += build;
     }
-    const double cost = steps[n].fresh_cost * growth(static_cast<int>(n), static_cast<int>(interval.age()));
+    const double cost =
+        steps[n].fresh_cost * growth(static_cast<int>(n), static_cast<int>(interval.distance()));
     outcome.cost += cost;
     interval.step(cost, estimated(steps[n], mean_block_step_cost(deepest), noise, random));
   }
@@ -40,11 +41,14 @@ Outcome run(const Steps& steps, int deepest, double build, Growth growth, double
 }
 
 TEST(RebuildInterval, linear_growth_ends_at_the_interval_that_theory_gives) {
-  // Steps cost 1 + b age, a build B: the mean (B + b m (m - 1) / 2) / m is least at m = sqrt(2 B / b) = 20,
-  // and an integer next to it is found from exact data.
+  // Steps cost 1 + b distance, a build B: with the best moment in the middle of m steps the mean is
+  // (B + b m^2 / 4) / m, least at m = 2 sqrt(B / b) = 28.3, and an integer next to it is found from exact
+  // data.
   const Outcome outcome = run(block_steps(400, 0), 0, 1.0, [](int, int age) { return 1 + 0.005 * age; });
   ASSERT_GT(outcome.intervals.size(), 10u);
-  for (const std::int64_t interval : outcome.intervals) EXPECT_NEAR(static_cast<double>(interval), 20, 1);
+  // The first build did not lead yet.
+  for (std::size_t n = 1; n < outcome.intervals.size(); ++n)
+    EXPECT_NEAR(static_cast<double>(outcome.intervals[n]), 28.3, 1.3);
 }
 
 // The costs of 2048 steps against the best of the fixed intervals 1 .. 64. The mean cost is flat about its
@@ -103,13 +107,13 @@ TEST(RebuildInterval, follows_a_growth_that_changes) {
 }
 
 TEST(RebuildInterval, notices_that_a_growth_became_slow) {
-  // First builds pay at each step; later the best interval is sqrt(2 * 0.2 / 0.001) = 20, at an excess of
-  // 2 * 0.2 / 20 = 0.02 a step, while a build each step costs 0.2.
+  // First builds pay at each step; later the best interval is 2 sqrt(0.2 / 0.001) = 28, at an excess of
+  // 2 * 0.2 / 28 = 0.014 a step, while a build each step costs 0.2.
   const auto growth = [](int n, int age) { return 1 + (n < 500 ? 0.5 : 0.001) * age; };
   const Outcome outcome = run(block_steps(2000, 0), 0, 0.2, growth);
   // The first of 400 intervals and those after each 32nd build see three ages, all others one.
   EXPECT_EQ(std::count(outcome.intervals.begin(), outcome.intervals.begin() + 400, 1), 400 - 1 - 12);
-  EXPECT_NEAR(static_cast<double>(outcome.intervals.back()), 20, 3);
+  EXPECT_NEAR(static_cast<double>(outcome.intervals.back()), 28, 3);
 }
 
 TEST(RebuildInterval, does_not_build_what_does_not_age_before_the_longest_interval) {
@@ -137,19 +141,42 @@ TEST(RebuildInterval, knows_three_ages_before_it_builds) {
 }
 
 TEST(RebuildInterval, builds_before_a_dear_step) {
-  // Mean cost 1, growth 0.1 a step, build 2: by the mean alone, every sqrt(2 * 2 / 0.1) = 6.3 steps.
+  // Mean cost 1, growth 0.1 a step, build 2: by the mean alone, every 2 sqrt(2 / 0.1) = 8.9 steps.
   RebuildInterval interval;
   interval.built();
   for (int age = 0; age < 4; ++age) interval.step(1 + 0.1 * age, {1, 0});
   EXPECT_FALSE(interval.pays(2, {}));
-  // A coming step of cost 8 costs 3.2 more on the old build; a build now saves that. If it comes after
-  // another step, so does the build.
+  // A coming step of cost 8 costs 3.2 more on the old build; a build now saves that.
   EXPECT_TRUE(interval.pays(2, Steps{{8, 0}, {1, 0}, {1, 0}, {1, 0}}));
-  EXPECT_FALSE(interval.pays(2, Steps{{1, 0}, {8, 0}, {1, 0}, {1, 0}}));
   for (int age = 4; age < 12; ++age) interval.step(1 + 0.1 * age, {1, 0});
   EXPECT_TRUE(interval.pays(2, {}));
   // Nor does it pay just before steps that cost nothing, be the build ever so old.
-  EXPECT_FALSE(interval.pays(2, Steps{{0.01, 0}, {0.01, 0}, {0.01, 0}, {8, 0}}));
+  EXPECT_FALSE(interval.pays(2, Steps(RebuildInterval::horizon, {0.01, 0})));
+}
+
+TEST(RebuildInterval, leads_to_where_the_steps_of_a_life_are_dear) {
+  RebuildInterval interval;
+  EXPECT_EQ(interval.lead(2, {}), 0) << "nothing is known";
+  interval.built();
+  for (int age = 0; age < 4; ++age) interval.step(1 + 0.1 * age, {1, 0});
+  // A life of 9 steps: the middle of 0 to 8; with a second step of 50 (50 + 2 + 3 + ... + 8) / (8 + 50)
+  // = 1.5.
+  EXPECT_EQ(interval.lead(2, {}), 4);
+  EXPECT_EQ(interval.lead(2, Steps{{1, 0}, {50, 0}, {1, 0}, {1, 0}}), 1);
+  EXPECT_EQ(interval.lead(2, {}, 3), 1) << "all is to end after three";
+}
+
+// Interactions are the same so many steps before the best moment as behind it.
+TEST(RebuildInterval, counts_distances_from_where_builds_lead) {
+  RebuildInterval interval;
+  interval.built(2);
+  for (const std::int64_t distance : {2, 1, 0, 1, 2, 3}) {
+    EXPECT_EQ(interval.distance(), distance);
+    interval.step(1 + 0.1 * static_cast<double>(distance), {1, 0});
+  }
+  ASSERT_TRUE(interval.fit());
+  EXPECT_NEAR(interval.fit()->cost(0), 1, 1e-12) << "rounding of a fit of exact data";
+  EXPECT_NEAR(interval.fit()->cost(3), 1.3, 1e-12);
 }
 
 TEST(RebuildInterval, goes_on_from_its_state_to_the_bit) {

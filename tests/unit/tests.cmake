@@ -2,8 +2,8 @@ grove_test(expansion unit/expansion_test.cpp LINK grove::cosmology Boost::header
 grove_test(linear_spectrum unit/linear_spectrum_test.cpp LINK grove::cosmology)
 grove_test(base unit/base_test.cpp unit/display_units_test.cpp unit/memory_test.cpp unit/pages_test.cpp LINK grove::base)
 grove_test(potentials unit/potentials_test.cpp LINK grove::math)
-grove_test(time unit/time_test.cpp unit/comoving_time_test.cpp unit/block_excess_test.cpp unit/cut_timing_test.cpp unit/growth_fit_test.cpp
-           unit/rebuild_interval_test.cpp unit/tree_update_test.cpp unit/tree_update_prices_test.cpp unit/audit_schedule_test.cpp
+grove_test(time unit/time_test.cpp unit/comoving_time_test.cpp unit/growth_fit_test.cpp
+           unit/rebuild_interval_test.cpp unit/coming_steps_test.cpp unit/redecomposition_price_test.cpp unit/audit_schedule_test.cpp
            LINK grove::tuning)
 grove_test(memory_needs unit/memory_needs_test.cpp LINK grove::backend)
 grove_test(tree_tuning unit/tree_tuning_test.cpp unit/rebuild_above_test.cpp LINK grove::tuning)
@@ -27,7 +27,7 @@ grove_test(device_bodies unit/device_bodies_test.cpp LINK grove::forest Kokkos::
 grove_test(device_neighbours unit/device_neighbours_test.cpp LINK grove::neighbours Kokkos::kokkos)
 grove_test(far_field unit/far_field_test.cpp LINK grove::gravity)
 grove_test(interaction unit/interaction_test.cpp unit/acceptance_test.cpp unit/frame_test.cpp LINK grove::math)
-grove_test(shares unit/decomposition_test.cpp unit/blocks_test.cpp unit/large_numbers_test.cpp unit/leaf_runs_test.cpp unit/leaf_balance_test.cpp
+grove_test(shares unit/decomposition_test.cpp unit/large_numbers_test.cpp unit/leaf_runs_test.cpp unit/leaf_balance_test.cpp
            LINK grove::decomposition)
 grove_test(chart unit/chart_test.cpp LINK grove::io)
 grove_test(probe unit/probe_test.cpp LINK grove::io)

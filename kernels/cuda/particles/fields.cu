@@ -104,11 +104,11 @@ struct RecordColumns {
 };
 
 __global__ void __launch_bounds__(threads)
-    fill_records(const Box box, const Vec3d* position, std::uint64_t count, std::uint32_t first_index,
+    fill_records(const Box box, const LedPositions position, std::uint64_t count, std::uint32_t first_index,
                  const RecordColumns columns) {
   const std::uint64_t i = blockIdx.x * std::uint64_t{threads} + threadIdx.x;
   if (i >= count) return;
-  const IntegerPosition c = box.coordinates(position[i]);
+  const IntegerPosition c = box.coordinates(position(i));
   columns.at[0][i] = c.x;
   columns.at[1][i] = c.y;
   columns.at[2][i] = c.z;
@@ -213,7 +213,7 @@ std::size_t first_not_finite(const Vec3d* position, std::size_t count) {
   return first;
 }
 
-void make_records(const Box& box, const Vec3d* position, std::size_t count, std::uint32_t first_index,
+void make_records(const Box& box, const LedPositions& position, std::size_t count, std::uint32_t first_index,
                   const DeviceRecords& records) {
   if (count == 0) return;
   RecordColumns columns;

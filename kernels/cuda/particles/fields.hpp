@@ -7,6 +7,7 @@
 #include "base/types.hpp"
 #include "base/vec3.hpp"
 #include "kernels/cuda/particles/records.hpp"
+#include "kernels/math/led_positions.hpp"
 
 /// Passes over fields of particles in device memory.
 namespace grove::cuda {
@@ -35,9 +36,9 @@ Extent find_extent(const Vec3d* position, std::size_t count);
 /// The first particle with a coordinate that is not a finite number; there is one. Cost: one pass.
 std::size_t first_not_finite(const Vec3d* position, std::size_t count);
 
-/// Records of positions inside the box: integer coordinates as Box::coordinates() gives them, indices from
+/// Records of positions: integer coordinates as Box::coordinates() gives them, indices from
 /// first_index on. records (out): the first `count`. Cost: one pass.
-void make_records(const Box& box, const Vec3d* position, std::size_t count, std::uint32_t first_index,
+void make_records(const Box& box, const LedPositions& position, std::size_t count, std::uint32_t first_index,
                   const DeviceRecords& records);
 
 /// Sum of work, and how many have none. Cost: one pass.

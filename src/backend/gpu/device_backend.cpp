@@ -19,25 +19,17 @@
 #include "kernels/cuda/particles/fields.hpp"
 #include "kernels/cuda/particles/particle_steps.hpp"
 #include "kernels/cuda/particles/periodic.hpp"
-#include "kernels/cuda/trees/block_work.hpp"
+#include "kernels/cuda/trees/leaf_work.hpp"
 #include "neighbours/gpu/device_friends.hpp"
 #include "time/leapfrog.hpp"
 
 namespace grove {
 namespace {
 
-/// So few that a block is of one density, and so many that what it costs does not scatter.
-constexpr std::int32_t most_block_leaves = 16;
-
-/// Moves are a first guess: a dozen exchanges, of 106 bytes per particle through the memory of the host. On
-/// an H200, which makes 8e11 interactions a second: new cuts and trees of the m31 of 2^23 particles 6.4 ms,
-/// trees alone 0.24 ns per particle, cuts of cells 0.7 ms and 0.5 ns per particle of them
+/// Moves are a first guess: a dozen exchanges, of 106 bytes per particle through the memory of the host. New
+/// cuts and trees of the m31 of 2^23 particles take 6.4 ms on an H200, which makes 8e11 interactions a second
 /// (docs/measurements/block-steps.md, "On GPUs").
-BackendTraits traits_of(const RankDevices& devices, LocalTreeKind tree) {
-  const TreeUpdateRates rates =
-      follows_from_counts(tree) ? TreeUpdateRates{400, 6e8, 600, true} : TreeUpdateRates{190, 0, 600, false};
-  return {"cuda", rates, {2e-3, 2e-8}, devices.table()};
-}
+BackendTraits traits_of(const RankDevices& devices) { return {"cuda", 600, {2e-3, 2e-8}, devices.table()}; }
 
 /// Ranks that have the GPU of this one.
 int users_of_device(const Communicator& comm, const RankDevices& devices) {
@@ -58,12 +50,9 @@ class DeviceBackend : public Backend {
   Domain decompose(const DecompositionParameters& parameters, const Domain& previous,
                    DecompositionReport& report) override {
     const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle());
-    DecompositionParameters in_blocks = parameters;
-    const bool has_blocks = parameters.rule == CutRule::middle || parameters.rule == CutRule::domains;
-    if (has_blocks && follows_from_counts(parameters_.tree)) in_blocks.most_block_leaves = most_block_leaves;
-    // Blocks that several ranks may share (have_shared_blocks()) need all cells.
-    in_blocks.all_cells = in_blocks.most_block_leaves > 1 && parameters.rule == CutRule::middle;
-    Domain domain = grove::decompose(comm_, particles_, exchange_, in_blocks, previous, report, &records_);
+    DecompositionParameters known = parameters;
+    known.all_cells = false;
+    Domain domain = grove::decompose(comm_, particles_, exchange_, known, previous, report, &records_);
     expect_trees();
     return domain;
   }
@@ -136,7 +125,7 @@ class DeviceBackend : public Backend {
 
   DeviceBackend(const Communicator& comm, RankDevices devices, const BackendChoice& choice,
                 const Particles& particles, const GravityParameters& gravity, const GasParameters& gas)
-      : Backend(traits_of(devices, gravity.tree), gravity_, gas_, particles.has_gas),
+      : Backend(traits_of(devices), gravity_, gas_, particles.has_gas),
         comm_(comm),
         parameters_(gravity),
         exchange_(comm, devices.shared, choice.payload),

@@ -71,18 +71,6 @@ void DeviceForest::arrange(DeviceParticles& particles) {
   order_ = {};
 }
 
-void DeviceForest::recut(std::span<const std::int32_t> leaves, const TreeParticles& particles,
-                         std::int32_t targets_per_warp, std::uint32_t* order) {
-  std::vector<Count> leaf_begin{0}, node_begin;
-  for (const std::int32_t leaf : leaves) {
-    const cuda::LeafPlaces& place = places_[static_cast<std::size_t>(leaf)];
-    node_begin.push_back(static_cast<Count>(place.node));  // new nodes take the places of the old
-    leaf_begin.push_back(leaf_begin.back() + place.count);
-  }
-  node_begin.push_back(static_cast<Count>(nodes()));
-  builder_->rebuild(leaf_begin, node_begin, particles, targets_per_warp, order, links_.data());
-}
-
 TreeShapes DeviceForest::shapes() const {
   TreeShapes shapes;
   shapes.links.resize(nodes());

@@ -33,10 +33,6 @@ class DeviceForest {
            const cuda::DeviceRecords& records, std::int32_t targets_per_warp);
   /// Brings the particles into tree order, once after cut().
   void arrange(DeviceParticles& particles);
-  /// Cuts some leaves anew into groups and buckets, once cut(): as many as before. leaves: own ones,
-  /// ascending; particles: theirs, leaf by leaf; order (out, device): indices in tree order.
-  void recut(std::span<const std::int32_t> leaves, const TreeParticles& particles,
-             std::int32_t targets_per_warp, std::uint32_t* order);
   /// The part of new trees that update() does not find anew: a copy for the host, for adopt().
   TreeShapes shapes() const;
   /// Takes the trees of other leaves, as they were cut: all else is found anew by update(). links: of the

@@ -78,11 +78,6 @@ std::string DeviceGravity::fault_of_separations(const GravityParameters& gravity
                                   first - element(forest_.trees().origin, lost->leaf));
 }
 
-/// Without walks nothing is counted by which blocks could be judged.
-bool DeviceGravity::has_blocks(const Domain& domain) const {
-  return parameters_.self_gravity && blocks_.can_recut(domain);
-}
-
 /// Particles that a warp walks together where so many walk, unless several warps walk a group.
 int DeviceGravity::targets_per_warp(Count particles) const {
   if (!follows_from_counts(parameters_.tree)) return group_size;
@@ -189,7 +184,7 @@ void DeviceGravity::grow(const Domain& domain, PhaseTimers& timers) {
     cuda::DeviceRecords records = std::move(records_);
     if (records.size() != particles_.size()) {
       records = cuda::DeviceRecords(particles_.size());
-      cuda::make_records(domain.box, particles_.values(fields::position), particles_.size(), 0, records);
+      cuda::make_records(domain.box, {particles_.values(fields::position)}, particles_.size(), 0, records);
     }
     groups = comm_.gather_together([&] {
       forest_.cut(particles_, domain.leaf_begin, records, targets_per_warp(domain.cells[0].count));
@@ -199,7 +194,6 @@ void DeviceGravity::grow(const Domain& domain, PhaseTimers& timers) {
   }
   const auto timer = timers.time("sort");
   forest_.arrange(particles_);
-  if (has_blocks(domain)) blocks_.begin(domain);
   has_new_trees(domain);
   groups_of_all_ranks_ = std::accumulate(groups.begin(), groups.end(), Count{0});
   cuda::device_synchronise();
@@ -223,7 +217,6 @@ void DeviceGravity::begin_walk(const GravitySetup& setup, const Domain& domain, 
   first_active_ = first_active;
   chosen_ = 0;
   has_targets_ = false;
-  blocks_.begin_step();
   unless_at_fault([&] { chosen_ = choose_groups(setup, first_active); });
   if (first_active == 0 && groups_of_all_ranks_ && setup.walk.critical_separation == 0)
     begin_own_walk(setup, domain, *groups_of_all_ranks_);
@@ -328,42 +321,12 @@ void DeviceGravity::add_far_images(int first_active) {
   grove::add_far_images(*far_field_, FarUnits(parameters_), particles_, first_active);
 }
 
-GravityStorage::Remembered DeviceGravity::remember(const GravitySetup&, const Domain& domain,
-                                                   int first_active, bool walked) {
-  const bool counts = walked && has_blocks(domain);
-  cuda::DeviceArray<cuda::BlockWork> of_blocks;
-  if (counts) of_blocks = blocks_.work(forest_, particles_);
+GravityStorage::Remembered DeviceGravity::remember(int first_active) {
   cuda::add_external(particles_.size(), first_active, device_external(), particles_.values(fields::rung),
                      particles_.values(fields::position), particles_.values(fields::acceleration));
-  const cuda::DeviceArray<cuda::RungWork> of_rungs =
-      cuda::remember(particles_.size(), first_active, step_fields(particles_));
   cuda::RungWork work;
-  std::vector<cuda::Download> down{of_rungs.download_to(std::span(&work, 1))};
-  if (counts) down.push_back(of_blocks.download_to(blocks_.of_step()));
-  cuda::device_download(down);
+  cuda::remember(particles_.size(), first_active, step_fields(particles_)).download(std::span(&work, 1));
   return {work.particles, work.interactions, work.not_finite};
-}
-
-void DeviceGravity::join_work(const Domain& domain, JointReduction& joint) {
-  counts_blocks_ = has_blocks(domain);
-  if (counts_blocks_) blocks_.join(domain, joint);
-}
-
-void DeviceGravity::take_work(int first_active) {
-  if (counts_blocks_) blocks_.walked(first_active);
-}
-
-BlockExcess::Due DeviceGravity::due(const Domain& domain, int first_active, double rate) const {
-  return has_blocks(domain) ? blocks_.due(domain, first_active, rate) : BlockExcess::Due{};
-}
-
-bool DeviceGravity::rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) {
-  if (!has_blocks(domain)) return true;
-  const auto timer = timers.time("build");
-  blocks_.recut(particles_, forest_, domain, first_active, rate, targets_per_warp(domain.cells[0].count));
-  has_new_trees(domain);
-  cuda::device_synchronise();
-  return false;
 }
 
 void DeviceGravity::move_leaves(std::span<const std::int32_t> from, const Domain& domain) {
@@ -378,7 +341,6 @@ void DeviceGravity::move_leaves(std::span<const std::int32_t> from, const Domain
   }
   forest_.adopt(std::move(links), std::move(levels), of_leaves.beginnings(forest_.node_begin()),
                 domain.leaf_begin);
-  blocks_.give_out(domain);
   has_new_trees(domain);
 }
 
@@ -387,7 +349,6 @@ void DeviceGravity::restore(State state, const Domain& domain) {
   forest_.adopt(cuda::DeviceArray<NodeLinks>{std::span<const NodeLinks>(trees.links)},
                 cuda::DeviceArray<std::uint8_t>{std::span<const std::uint8_t>(trees.levels)},
                 std::move(trees.node_begin), domain.leaf_begin);
-  if (has_blocks(domain)) blocks_.restore(domain, std::move(state.blocks));
   has_new_trees(domain);
 }
 

@@ -9,7 +9,6 @@
 #include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
-#include "gravity/gpu/device_blocks.hpp"
 #include "gravity/gpu/device_forest.hpp"
 #include "gravity/gpu/device_tree_exchange.hpp"
 #include "gravity/gravity_storage.hpp"
@@ -39,7 +38,6 @@ class DeviceGravity : public GravityStorage {
         records_(records),
         targets_per_warp_(targets_per_warp),
         forest_(parameters),
-        blocks_(comm, exchange, parameters.tree),
         trees_(comm, exchange, parameters) {}
 
   Sums reduce(bool with_median) const override;
@@ -61,18 +59,9 @@ class DeviceGravity : public GravityStorage {
   void find_far_images(const Domain& domain) override;
   void add_far_images(int first_active) override;
   void set_no_forces(int first_active) override;
-  Remembered remember(const GravitySetup& setup, const Domain& domain, int first_active,
-                      bool walked) override;
-  void join_work(const Domain& domain, JointReduction& joint) override;
-  void take_work(int first_active) override;
+  Remembered remember(int first_active) override;
   void set_external(std::vector<ExternalPotential> potentials) override;
-  BlockExcess::Due due(const Domain& domain, int first_active, double rate) const override;
-  bool rebuild(Domain& domain, int first_active, double rate, PhaseTimers& timers) override;
-  State state(const Domain& domain) const override {
-    std::vector<BlockExcess::Block> blocks;
-    if (blocks_.can_recut(domain)) blocks = blocks_.state(domain);
-    return {std::move(blocks), {{}, forest_.shapes()}};
-  }
+  State state(const Domain&) const override { return {{{}, forest_.shapes()}}; }
   void restore(State state, const Domain& domain) override;
 
   const DeviceForest& forest() const { return forest_; }
@@ -85,7 +74,6 @@ class DeviceGravity : public GravityStorage {
 
  private:
   std::string fault_of_separations(const GravityParameters& gravity) const;
-  bool has_blocks(const Domain& domain) const;
   DeviceTreeExchange::Own own(const GravitySetup& setup, const Domain& domain) const {
     return {setup, domain, forest_, particles_, codes_};
   }
@@ -110,7 +98,6 @@ class DeviceGravity : public GravityStorage {
   std::vector<ExternalPotential> external_;
   cuda::DeviceArray<ExternalPotential> on_device_;  ///< external_
   DeviceForest forest_;
-  DeviceBlocks blocks_;
   DeviceTreeExchange trees_;
 
   // As trees are.
@@ -119,7 +106,6 @@ class DeviceGravity : public GravityStorage {
 
   // During an evaluation.
   std::optional<FarField<far_order>> far_field_;
-  bool counts_blocks_ = false;  ///< the work of blocks counts
 
   // During a walk.
   int first_active_ = 0;

@@ -38,13 +38,6 @@ class DeviceBisections : public DeviceTreeBuilder {
     return node_begin;
   }
 
-  void rebuild(std::span<const Count> leaf_begin, std::span<const Count> node_begin,
-               const TreeParticles& particles, std::int32_t targets_per_warp, std::uint32_t* order,
-               NodeLinks* links) const override {
-    cuda::cut_leaves(leaf_begin, node_begin, particles.records, particles.id, order, links,
-                     GroupCuts{targets_per_warp});
-  }
-
   void refit(const cuda::LeafParticleFields& particles, const GravityParameters& gravity,
              const WalkUnits& units, double median_acceleration, const cuda::LeafTrees& trees, std::uint32_t,
              std::uint32_t) const override {
@@ -113,11 +106,6 @@ class DeviceKdTrees : public DeviceTreesOfNodes {
 
 cuda::LeafGroups DeviceTreeBuilder::group(std::span<cuda::LeafPlaces> places, const NodeLinks*) const {
   return cuda::full_groups_of(places);
-}
-
-void DeviceTreeBuilder::rebuild(std::span<const Count>, std::span<const Count>, const TreeParticles&,
-                                std::int32_t, std::uint32_t*, NodeLinks*) const {
-  throw std::logic_error("trees of this kind are not grown leaf by leaf");
 }
 
 std::unique_ptr<DeviceTreeBuilder> device_tree_builder(const GravityParameters& gravity) {

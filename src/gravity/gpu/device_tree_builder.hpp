@@ -41,12 +41,6 @@ class DeviceTreeBuilder {
   /// make_full_groups(). places (in/out): of leaves, which get their groups; links: of their nodes.
   virtual cuda::LeafGroups group(std::span<cuda::LeafPlaces> places, const NodeLinks* links) const;
 
-  /// build() of some leaves, whose new nodes take the places of the old. node_begin: first node of each of
-  /// them in links (device), and the end; order (out, device). Only if follows_from_counts().
-  virtual void rebuild(std::span<const Count> leaf_begin, std::span<const Count> node_begin,
-                       const TreeParticles& particles, std::int32_t targets_per_warp, std::uint32_t* order,
-                       NodeLinks* links) const;
-
   /// As Forest::update(). groups, nodes: of all leaves of the trees.
   virtual void refit(const cuda::LeafParticleFields& particles, const GravityParameters& gravity,
                      const WalkUnits& units, double median_acceleration, const cuda::LeafTrees& trees,

@@ -7,7 +7,7 @@
 
 #include "comm/exchange_plan.hpp"
 #include "comm/message_exchange.hpp"
-#include "kernels/cuda/cuts/partition/range_order.hpp"
+#include "kernels/cuda/cuts/partition/list_ranges.hpp"
 #include "kernels/cuda/let/leaf_lists.hpp"
 #include "kernels/cuda/let/let_fields.hpp"
 

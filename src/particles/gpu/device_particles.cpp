@@ -3,7 +3,6 @@
 #include <cstring>
 #include <utility>
 
-#include "kernels/cuda/cuts/partition/range_order.hpp"
 #include "kernels/cuda/particles/fields.hpp"
 
 namespace grove {
@@ -29,15 +28,6 @@ void DeviceParticles::reorder(const std::uint32_t* order) {
     column.values = std::move(ordered);
     column.rest = {};
   }
-}
-
-void DeviceParticles::reorder(const std::uint32_t* numbers, const std::uint32_t* order, std::size_t count,
-                              std::span<const cuda::DeviceArray<std::byte>> rest) {
-  std::vector<cuda::FieldColumn> fields;
-  for (std::size_t c = 0; c < columns_.size(); ++c)
-    fields.push_back({columns_[c].values.data(), size_, rest.empty() ? nullptr : rest[c].data(),
-                      columns_[c].element_size});
-  cuda::reorder_listed(fields, numbers, order, count);
 }
 
 Particles DeviceParticles::download(const FieldChoice& chosen) const {

@@ -71,11 +71,6 @@ class DeviceParticles {
   /// then rest. Cost: one gather per field, one field's memory on top.
   void reorder(const std::uint32_t* order);
 
-  /// Element numbers[i] of every field becomes what was element order[i], i < count, counted through the
-  /// field and then `rest` (by field; empty: there is none). Device. Cost: see cuda::reorder_listed().
-  void reorder(const std::uint32_t* numbers, const std::uint32_t* order, std::size_t count,
-               std::span<const cuda::DeviceArray<std::byte>> rest);
-
   /// A copy of these fields for the host, and of the positions; those that are not held are 0. The arrays of
   /// all others are empty.
   Particles download(const FieldChoice& chosen = {}) const;

@@ -68,7 +68,6 @@ struct Checkpoint {
   CheckpointManifest manifest;
   RunState run;
   GravityState gravity;
-  std::vector<BlockExcess::Block> blocks;
   std::optional<RebuildAbove::State> rebuild_above;  ///< of runs with that rule
   Domain domain;                                     ///< with runs of leaves for these ranks
 

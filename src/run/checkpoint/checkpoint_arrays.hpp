@@ -12,14 +12,12 @@ namespace grove {
 struct DomainHead {
   Box box;
   Count leaf_size, domain_cell;
-  std::int32_t block_leaves;
 };
 
 namespace arrays {
 // state.hdf5
 inline constexpr const char* run = "Run";               // RunState
 inline constexpr const char* gravity = "Gravity";       // GravityState
-inline constexpr const char* blocks = "Blocks";         // [blocks] BlockExcess::Block
 inline constexpr const char* above = "RebuildAbove";    // RebuildAbove::State; only where that is the rule
 inline constexpr const char* domain = "Domain";         // DomainHead
 inline constexpr const char* cells = "Cells";           // [cells] Cell

@@ -14,25 +14,24 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 11);
+static_assert(checkpoint_format == 12);
 
 using R = RunState;
-static_assert(sizeof(R) == 10480 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);
+static_assert(sizeof(R) == 7248 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);
 static_assert(Offsets<17>{offsetof(R, begin), offsetof(R, longest_step), offsetof(R, leaf_size),
                           offsetof(R, clock), offsetof(R, steps_done), offsetof(R, groups_tuned_at),
                           offsetof(R, has_rungs), offsetof(R, has_gas), offsetof(R, snapshots),
                           offsetof(R, energy), offsetof(R, conservation), offsetof(R, last_output),
                           offsetof(R, checkpoint_seconds), offsetof(R, tuning), offsetof(R, rung_costs),
                           offsetof(R, forces), offsetof(R, frame)} ==
-              Offsets<17>{0, 8, 16, 24, 40, 48, 56, 57, 64, 72, 128, 248, 256, 264, 7984, 9624, 10424});
+              Offsets<17>{0, 8, 16, 24, 40, 48, 56, 57, 64, 72, 128, 248, 256, 264, 4752, 6392, 7192});
 
 using T = TreeTuning::State;
-static_assert(sizeof(T) == 7720 && sizeof(TreeUpdatePrices) == 2080 &&
-              sizeof(TreeUpdateChoice::State) == 5200 && sizeof(CutTiming) == 48 && sizeof(StepWork) == 16);
-static_assert(Offsets<11>{offsetof(T, prices), offsetof(T, choice), offsetof(T, cuts), offsetof(T, last),
-                          offsetof(T, particles), offsetof(T, rebuilt), offsetof(T, since_rebuild),
-                          offsetof(T, age), offsetof(T, walked), offsetof(T, step), offsetof(T, fresh)} ==
-              Offsets<11>{0, 2080, 7280, 7328, 7336, 7344, 7352, 7360, 7368, 7376, 7392});
+static_assert(sizeof(T) == 4488 && sizeof(RedecompositionPrice) == 1520 &&
+              sizeof(RebuildInterval::State) == 2608 && sizeof(StepWork) == 16);
+static_assert(Offsets<6>{offsetof(T, price), offsetof(T, interval), offsetof(T, particles),
+                         offsetof(T, walked), offsetof(T, step),
+                         offsetof(T, fresh)} == Offsets<6>{0, 1520, 4128, 4136, 4144, 4160});
 
 using A = RebuildAbove::State;
 static_assert(sizeof(A) == 992);
@@ -54,8 +53,8 @@ static_assert(Offsets<14>{offsetof(F, particles), offsetof(F, active), offsetof(
               Offsets<14>{0, 8, 16, 344, 672, 680, 720, 728, 744, 768, 776, 784, 788, 792});
 
 static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 184 &&
-              sizeof(GravitySetup) == 176 && sizeof(WalkSetup) == 160 && sizeof(BlockExcess::Block) == 816 &&
-              sizeof(DomainHead) == 152 && sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
+              sizeof(GravitySetup) == 176 && sizeof(WalkSetup) == 160 && sizeof(DomainHead) == 144 &&
+              sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
 
 }  // namespace
 }  // namespace grove

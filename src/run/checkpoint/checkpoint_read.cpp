@@ -80,14 +80,12 @@ void read_state(const Communicator& comm, Checkpoint& checkpoint) {
   const ArrayFileReader file(checkpoint.path + "/" + state_file);
   checkpoint.run = file.value<RunState>(arrays::run);
   checkpoint.gravity = file.value<GravityState>(arrays::gravity);
-  checkpoint.blocks = file.all<BlockExcess::Block>(arrays::blocks);
   if (file.has(arrays::above)) checkpoint.rebuild_above = file.value<RebuildAbove::State>(arrays::above);
   Domain& domain = checkpoint.domain;
   const auto head = file.value<DomainHead>(arrays::domain);
   domain.box = head.box;
   domain.leaf_size = head.leaf_size;
   domain.domain_cell = head.domain_cell;
-  domain.block_leaves = head.block_leaves;
   domain.cells = file.all<Cell>(arrays::cells);
   domain.leaf_cell = file.all<std::int32_t>(arrays::leaf_cells);
   domain.give_out(runs_of_ranks(domain, file.all<Count>(arrays::leaf_work), comm.size()), comm);

@@ -16,8 +16,7 @@
 namespace grove {
 namespace {
 
-static_assert(std::is_trivially_copyable_v<RunState> && std::is_trivially_copyable_v<GravityState> &&
-              std::is_trivially_copyable_v<BlockExcess::Block>);
+static_assert(std::is_trivially_copyable_v<RunState> && std::is_trivially_copyable_v<GravityState>);
 
 /// A CheckpointPiece on its way to the master.
 struct PieceNotice {
@@ -55,17 +54,13 @@ void write_part(const std::string& path, const Particles& particles, const Fores
 /// Writes what all ranks have alike. domain: the whole one.
 void write_state(const std::string& path, const CheckpointSource& source, const Domain& domain,
                  const Gravity::State& gravity, const std::vector<Count>& leaf_work) {
-  const std::vector<BlockExcess::Block>& blocks = gravity.stored.blocks;
-  ArrayFileWriter file(
-      path, static_cast<std::int64_t>(sizeof(RunState) + sizeof(GravityState) + sizeof(RebuildAbove::State) +
-                                      blocks.size() * sizeof(blocks[0]) + domain.cells.size() * sizeof(Cell) +
-                                      leaf_work.size() * 2 * sizeof(Count)));
+  ArrayFileWriter file(path, static_cast<std::int64_t>(
+                                 sizeof(RunState) + sizeof(GravityState) + sizeof(RebuildAbove::State) +
+                                 domain.cells.size() * sizeof(Cell) + leaf_work.size() * 2 * sizeof(Count)));
   file.put_value(arrays::run, source.run);
   file.put_value(arrays::gravity, gravity.agreed);
-  file.put(arrays::blocks, blocks);
   if (source.rebuild_above) file.put_value(arrays::above, *source.rebuild_above);
-  file.put_value(arrays::domain,
-                 DomainHead{domain.box, domain.leaf_size, domain.domain_cell, domain.block_leaves});
+  file.put_value(arrays::domain, DomainHead{domain.box, domain.leaf_size, domain.domain_cell});
   file.put(arrays::cells, domain.cells);
   file.put(arrays::leaf_cells, domain.leaf_cell);
   file.put(arrays::leaf_work, leaf_work);
@@ -129,7 +124,6 @@ void write_all(const Communicator& comm, const CheckpointFolder& folder, const s
     work = source.backend.leaf_work(source.domain);
   });
   const Domain whole = whole_domain(comm, source.domain);
-  gravity.stored.blocks = comm.all_gather_arrays(std::span<const BlockExcess::Block>(gravity.stored.blocks));
   const std::vector<Count> leaf_work = comm.all_gather_arrays(std::span<const Count>(work));
   const std::vector<CheckpointPiece> parts = write_parts(comm, temporary, source, gravity.stored.trees);
   comm.together([&] {

@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(threads)
     ParticleId id = 0;
     std::uint32_t weight = 0;
     if (is_particle) {
-      c = box.coordinates(particles.position[i]);
+      c = box.coordinates(particles.position(i));
       id = particles.id[i];
       weight = particles.weight ? particles.weight[i] : 1;
       weight_sum += weight;

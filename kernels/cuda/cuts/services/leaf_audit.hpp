@@ -9,12 +9,13 @@
 #include "kernels/math/cell.hpp"
 #include "kernels/math/cell_questions.hpp"
 #include "kernels/math/cut_rule.hpp"
+#include "kernels/math/led_positions.hpp"
 
 namespace grove::cuda {
 
 /// The particles of a rank in the order of its leaves; device memory.
 struct LeafParticles {
-  const Vec3d* position;
+  LedPositions position;
   const ParticleId* id;
   const std::uint32_t* weight;  ///< nullptr: every particle weighs 1
 };
