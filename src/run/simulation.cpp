@@ -230,12 +230,17 @@ void Simulation::agree_on_next(TreeUpdate update) {
   const int deepest = deepest_of(next_particles_);
   const bool has_next = !is_done() && deepest < deepest_rung;
   int chosen = 0;
+  double lead = 0, drift = 0;  // of the master
   if (has_next) {
     BlockClock next = clock_;
     next.advance(deepest);
     next_update_ = planned(next_particles_, next, deepest);
-    if (comm_.is_master()) chosen = static_cast<int>(next_update_->choice.update);
-    joint.max(chosen);
+    if (comm_.is_master()) {
+      chosen = static_cast<int>(next_update_->choice.update);
+      lead = next_update_->choice.lead;
+      drift = next_update_->drift;
+    }
+    joint.max(chosen).max(lead).max(drift);
     leaf_moves_.join(joint, longest_steps(next.time()));
   }
   asked_ = heard();
@@ -245,7 +250,7 @@ void Simulation::agree_on_next(TreeUpdate update) {
   else
     joint.apply(comm_);
   // The same on all ranks anyway, unless their processors' mathematical libraries round differently.
-  if (has_next) next_update_->choice.update = static_cast<TreeUpdate>(chosen);
+  if (has_next) next_update_ = {{static_cast<TreeUpdate>(chosen), lead}, drift};
   has_rungs_ = !is_done();
   if (has_rungs_) rung_costs_.particles = next_particles_;
 }

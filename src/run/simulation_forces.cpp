@@ -32,7 +32,7 @@ Simulation::UpdatePlan Simulation::planned(const RungCounts& particles, const Bl
 Simulation::UpdatePlan Simulation::plan_update(int deepest, bool has_strays) {
   if (!next_update_) {
     next_update_ = planned(rung_costs_.particles, clock_, deepest);
-    next_update_->choice = comm_.broadcast(next_update_->choice);
+    next_update_ = comm_.broadcast(*next_update_);
   }
   UpdatePlan plan = *std::exchange(next_update_, std::nullopt);
   if (has_strays) plan.choice.update = TreeUpdate::redecompose;

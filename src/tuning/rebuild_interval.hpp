@@ -29,8 +29,8 @@ struct StepWork {
 /// before as behind. Distances count from there, either way; builds to come are taken to lead to the
 /// middle of their life.
 ///
-/// The relative cost of a step, cost / fresh cost, is fitted over the distance by best_growth_fit; steps weigh
-/// as much as they cost, so that those of few particles, which scatter, hardly count. Steps of the last
+/// The relative cost of a step, cost / fresh cost, is fitted over the distance by best_growth_fit; steps
+/// weigh as much as they cost, so that those of few particles, which scatter, hardly count. Steps of the last
 /// intervals stay in the fit with a weight that falls by a sixteenth at each build: a new interval is thus
 /// judged from its begin, and short ones are fitted well. The particles of short steps move faster, so what
 /// is walked for them ages faster: each rung has a factor on the growth.
