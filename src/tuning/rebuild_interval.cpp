@@ -203,7 +203,7 @@ std::int64_t RebuildInterval::lead(double build_cost, std::span<const StepWork> 
   return looks && chosen + 1 < fewest_distances ? 0 : chosen;
 }
 
-/// What the coming steps count for, as far as they are looked at.
+/// The weights of the coming steps, as far as they are looked at.
 std::vector<double> RebuildInterval::costs_of(std::span<const StepWork> coming) const {
   const std::array<double, rungs> factor = factors();
   std::vector<double> costs;

@@ -25,7 +25,7 @@ struct StepWork {
 /// When to build something anew whose ageing makes steps dearer, such as trees and their cuts: so that the
 /// mean cost per step, (build + the costs of the steps until the next build) / steps, is least.
 ///
-/// What is built may lead: then it is at its best so many steps later, and costs as much more so many steps
+/// A build may lead: then it is at its best so many steps later, and costs as much more so many steps
 /// before as behind. Distances count from there, either way; builds to come are taken to lead to the
 /// middle of their life.
 ///
