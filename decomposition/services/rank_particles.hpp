@@ -45,7 +45,7 @@ struct RankParticles {
   std::vector<Count> cell_weight{};  ///< by top cell: of its records
   std::vector<Cell> own_cells{};     ///< cells that the rank cut alone
 
-  /// By which records are made.
+  /// The places that records are made of, from particle `first` on.
   LedPositions positions(std::size_t first = 0) const {
     return {particles.position.data() + first, lead == 0 ? nullptr : particles.velocity.data() + first, lead};
   }

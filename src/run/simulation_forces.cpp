@@ -35,7 +35,8 @@ Simulation::UpdatePlan Simulation::plan_update(int deepest, bool has_strays) {
     next_update_ = comm_.broadcast(*next_update_);
   }
   UpdatePlan plan = *std::exchange(next_update_, std::nullopt);
-  if (has_strays) plan.choice.update = TreeUpdate::redecompose;
+  // Nobody knows how long cuts last that come for this reason, so they do not lead.
+  if (has_strays) plan.choice = {TreeUpdate::redecompose, 0};
   tuning_.begin(plan.choice);
   return plan;
 }

@@ -5,7 +5,7 @@
 namespace grove {
 namespace {
 
-/// So many that one of them, however far off, is not their median.
+/// The median of three values is not the one that is far off.
 constexpr std::size_t fewest = 3;
 
 }  // namespace

@@ -55,7 +55,7 @@ class TreeTuning {
   /// Learns from the first forces of a run. have_rungs: the particles are on the rungs that they will have,
   /// as where all share one step; else the rule of rebuilds looks at the first steps for its reference.
   void began(const ForceReport& forces, bool have_rungs);
-  /// What comes before a walk.
+  /// The work on the trees before a walk.
   struct Choice {
     TreeUpdate update = TreeUpdate::redecompose;
     double lead = 0;  ///< of new trees, in steps
