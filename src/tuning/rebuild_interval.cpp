@@ -26,6 +26,8 @@ constexpr std::int64_t fewest_distances = 3;
 // those of the lowest rungs, tend to follow a build and are seldom seen old: then the next deeper rung
 // stands in.
 constexpr double borrowed = 1.0 / 16;
+// No rung ages slower than by this part of the fit: where costs scatter, some seem to get better with age.
+constexpr double least_factor = 1.0 / 16;
 
 std::size_t distance_class(std::int64_t distance) {
   const auto steps = static_cast<std::size_t>(std::min(distance, RebuildInterval::longest - 1));
@@ -117,20 +119,27 @@ class Plan {
 
 }  // namespace
 
-void RebuildInterval::built(std::int64_t lead) {
+/// What was seen so far counts so much of what it did.
+void RebuildInterval::fade(double weight) {
   for (DistanceClass& c : state_.classes) {
-    c.fresh_cost *= memory;
-    c.fresh_cost_times_distance *= memory;
-    c.cost *= memory;
+    c.fresh_cost *= weight;
+    c.fresh_cost_times_distance *= weight;
+    c.cost *= weight;
   }
   for (RungGrowth& g : state_.growths) {
-    g.seen *= memory;
-    g.expected *= memory;
+    g.seen *= weight;
+    g.expected *= weight;
   }
+}
+
+void RebuildInterval::built(std::int64_t lead) {
+  fade(memory);
   state_.age = 0;
   state_.lead = lead;
   ++state_.builds;
 }
+
+void RebuildInterval::doubt() { fade(0.25); }
 
 void RebuildInterval::step(double cost, const StepWork& work) {
   const std::size_t rung = rung_class(work.rung);
@@ -166,7 +175,7 @@ std::array<double, RebuildInterval::rungs> RebuildInterval::factors() const {
   for (std::size_t rung = rungs; rung-- > 0;) {
     const RungGrowth& g = state_.growths[rung];
     if (expected > 0 && g.expected + lent > 0)
-      factor = std::max(0.0, (g.seen + lent * factor) / (g.expected + lent));
+      factor = std::max(least_factor, (g.seen + lent * factor) / (g.expected + lent));
     result[rung] = factor;
   }
   return result;

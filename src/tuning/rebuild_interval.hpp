@@ -83,6 +83,9 @@ class RebuildInterval {
   /// Before the next step all is built anew. lead: steps until it is at its best.
   void built(std::int64_t lead = 0);
 
+  /// What was seen of the growth seems not to hold any more: it counts a quarter.
+  void doubt();
+
   /// A step was done. cost: what its walks cost, in the unit of the fresh cost. Cost of the call: one fit.
   void step(double cost, const StepWork& work);
 
@@ -104,6 +107,7 @@ class RebuildInterval {
   std::optional<GrowthFit> fit() const;
 
  private:
+  void fade(double weight);
   std::array<double, rungs> factors() const;
   double mean_of_cycle() const;
   double mean_cost() const;

@@ -24,11 +24,13 @@ TreeTuning::TreeTuning(const State& state, Rule rule)
       interval_(state.interval),
       particles_(state.particles),
       walked_(state.walked),
+      lost_(state.lost),
+      life_(state.life),
       step_(state.step),
       fresh_(state.fresh) {}
 
 TreeTuning::State TreeTuning::state() const {
-  return {price_, interval_.state(), particles_, walked_, step_, fresh_};
+  return {price_, interval_.state(), particles_, walked_, lost_, life_, step_, fresh_};
 }
 
 void TreeTuning::began(const ForceReport& forces, bool have_rungs) {
@@ -50,7 +52,8 @@ TreeTuning::Choice TreeTuning::plan(const RungCounts& particles, const ComingSte
 bool TreeTuning::renews(std::span<const StepWork> coming) const {
   if (rule_.above) return rule_.above->is_due();
   if (rule_.interval > 0) return interval_.age() >= rule_.interval;
-  return walked_ >= most_cuts_walked * price_of_cuts() || interval_.pays(price_of_cuts(), coming);
+  return walked_ >= most_cuts_walked * price_of_cuts() || is_lost() ||
+         interval_.pays(price_of_cuts(), coming);
 }
 
 /// To the middle of the time until the next cuts, if there were some now.
@@ -63,13 +66,20 @@ double TreeTuning::lead(std::span<const StepWork> coming) const {
   std::int64_t most = 0;
   while (most < std::ssize(costs) && left > 0) left -= costs[static_cast<std::size_t>(most++)];
   if (left > 0) most = RebuildInterval::longest;
-  return static_cast<double>(interval_.lead(price_of_cuts(), coming, most));
+  const std::int64_t life = is_lost() ? interval_.age() : life_;
+  return static_cast<double>(interval_.lead(price_of_cuts(), coming, std::min(most, life)));
 }
 
 void TreeTuning::begin(const Choice& choice) {
   if (choice.update == TreeUpdate::refit) return;
+  if (is_lost()) {
+    interval_.doubt();
+    life_ = std::max<std::int64_t>(interval_.age(), 1);
+  } else if (interval_.age() >= life_) {
+    life_ = std::min(2 * life_, RebuildInterval::longest);
+  }
   interval_.built(std::llround(choice.lead));
-  walked_ = 0;
+  walked_ = lost_ = 0;
   if (rule_.above) rule_.above->rebuilt();
 }
 
@@ -80,6 +90,7 @@ void TreeTuning::walked(const ForceReport& forces, const std::optional<StepSecon
   const double cost = cost_of(forces);
   interval_.step(cost, {step_.fresh_cost > 0 ? step_.fresh_cost : cost, step_.rung});
   walked_ += cost;
+  if (step_.fresh_cost > 0) lost_ += cost - step_.fresh_cost;
   if (seconds && cost > 0) price_.add(update, particles_, cost, *seconds);
 }
 

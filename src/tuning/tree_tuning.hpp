@@ -24,6 +24,12 @@ namespace grove {
 /// judged against what was seen of fresh ones, which says nothing where much changes at once: in the bounce
 /// of a collapse most particles are on rungs that no fresh tree has seen, and trees of before it would be
 /// kept through it, at twice the cost and the error.
+///
+/// There the growth is not that of the last intervals either, and trees that lead beyond the bounce are bad
+/// from their begin. So all is also cut anew when walks have cost most_cuts_lost cuts more than fresh trees
+/// would have taken, where well-timed cuts come at one or less. What was known of the growth then counts
+/// little, the next trees are made for a life as long as that one was, and each that reaches it lets others
+/// live twice as long.
 class TreeTuning {
  public:
   /// All there is to save, beside the rule: restored from it, the answers are the same to the bit.
@@ -33,6 +39,8 @@ class TreeTuning {
     RebuildInterval::State interval;
     double particles;                      ///< of the run
     double walked;                         ///< interactions since the last decomposition
+    double lost;                           ///< those beyond what fresh trees would have taken
+    std::int64_t life;                     ///< the longest that new trees are made for, in steps
     StepWork step;                         ///< the one under way
     std::array<double, rung_count> fresh;  ///< interactions per particle in fresh trees; 0: not known yet
   };
@@ -67,13 +75,14 @@ class TreeTuning {
   /// After that walk. seconds: the same on all ranks; none: the price stays.
   void walked(const ForceReport& forces, const std::optional<StepSeconds>& seconds);
 
-  static constexpr double most_cuts_walked = 32;  ///< see above
+  static constexpr double most_cuts_walked = 32, most_cuts_lost = 1.5;  ///< see above
 
  private:
   void learn(const ForceReport& forces);
   bool renews(std::span<const StepWork> coming) const;
   double lead(std::span<const StepWork> coming) const;
   double price_of_cuts() const { return rate() * particles_; }
+  bool is_lost() const { return lost_ >= most_cuts_lost * price_of_cuts(); }
   double fresh_of(std::size_t rung) const;
   /// Interactions that a step costs in fresh trees.
   double fresh_cost(const RungCounts& particles, int first_active) const;
@@ -81,9 +90,11 @@ class TreeTuning {
   RedecompositionPrice price_;
   Rule rule_;
   RebuildInterval interval_;
-  double particles_ = 0;                    ///< of the run
-  double walked_ = 0;                       ///< interactions since the last decomposition
-  StepWork step_{};                         ///< the one under way
+  double particles_ = 0;                          ///< of the run
+  double walked_ = 0;                             ///< interactions since the last decomposition
+  double lost_ = 0;                               ///< those beyond what fresh trees would have taken
+  std::int64_t life_ = RebuildInterval::longest;  ///< the longest that new trees are made for, in steps
+  StepWork step_{};                               ///< the one under way
   std::array<double, rung_count> fresh_{};  ///< interactions per particle in fresh trees; 0: not known yet
 };
 

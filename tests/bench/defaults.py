@@ -144,13 +144,16 @@ def run(options, work, slots, job):
     file.write_text(f"accuracy: {accuracy}\n" + "".join(f"{key}: {value}\n" for key, value in parameters.items()))
     gpu = slots.get()
     try:
+        if time.monotonic() > options.until:
+            return "not started |"
         process = start(options.grove, file, gpu, ["--resume", "auto"])
         try:
             _, errors = process.communicate(timeout=options.until - time.monotonic())
         except subprocess.TimeoutExpired:
             process.terminate()  # writes a checkpoint
             process.communicate()
-            return f"stopped after step {column(rows_of(folder / 'timing.csv')[-1], 'step'):.0f} |"
+            timing = folder / "timing.csv"
+            return f"stopped after step {column(rows_of(timing)[-1], 'step'):.0f} |" if timing.exists() else "stopped |"
         if process.returncode != 0:
             return "failed: " + errors.strip().splitlines()[-1]
         return figures(folder, name)

@@ -14,24 +14,24 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 12);
+static_assert(checkpoint_format == 13);
 
 using R = RunState;
-static_assert(sizeof(R) == 7248 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);
+static_assert(sizeof(R) == 7264 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);
 static_assert(Offsets<17>{offsetof(R, begin), offsetof(R, longest_step), offsetof(R, leaf_size),
                           offsetof(R, clock), offsetof(R, steps_done), offsetof(R, groups_tuned_at),
                           offsetof(R, has_rungs), offsetof(R, has_gas), offsetof(R, snapshots),
                           offsetof(R, energy), offsetof(R, conservation), offsetof(R, last_output),
                           offsetof(R, checkpoint_seconds), offsetof(R, tuning), offsetof(R, rung_costs),
                           offsetof(R, forces), offsetof(R, frame)} ==
-              Offsets<17>{0, 8, 16, 24, 40, 48, 56, 57, 64, 72, 128, 248, 256, 264, 4752, 6392, 7192});
+              Offsets<17>{0, 8, 16, 24, 40, 48, 56, 57, 64, 72, 128, 248, 256, 264, 4768, 6408, 7208});
 
 using T = TreeTuning::State;
-static_assert(sizeof(T) == 4488 && sizeof(RedecompositionPrice) == 1520 &&
+static_assert(sizeof(T) == 4504 && sizeof(RedecompositionPrice) == 1520 &&
               sizeof(RebuildInterval::State) == 2608 && sizeof(StepWork) == 16);
-static_assert(Offsets<6>{offsetof(T, price), offsetof(T, interval), offsetof(T, particles),
-                         offsetof(T, walked), offsetof(T, step),
-                         offsetof(T, fresh)} == Offsets<6>{0, 1520, 4128, 4136, 4144, 4160});
+static_assert(Offsets<8>{offsetof(T, price), offsetof(T, interval), offsetof(T, particles),
+                         offsetof(T, walked), offsetof(T, lost), offsetof(T, life), offsetof(T, step),
+                         offsetof(T, fresh)} == Offsets<8>{0, 1520, 4128, 4136, 4144, 4152, 4160, 4176});
 
 using A = RebuildAbove::State;
 static_assert(sizeof(A) == 992);
