@@ -54,13 +54,13 @@ class Decomposition {
     cut_together();
     cut_delegated();
     find_owners();
-    migrate();
+    migrate(nullptr);
   }
   void set_up(const Domain& previous);
   void cut_together();
   void cut_delegated();
   void find_owners();
-  void migrate();
+  void migrate(const FrontierMoves* known);
   void cut_alone();
   void gather_cells();
   Domain domain();
@@ -142,14 +142,14 @@ bool Decomposition::settle_in_one_round(const Domain& previous) {
   constexpr std::size_t usual = 64;  // a boundary has a few dozen on either side
   std::vector<Segment> all = comm_.all_gather_few(std::span<const Segment>(own), usual);
   count_cuts(bytes_of(all));
-  TopOfSegments top = top_of(std::move(all), scheme_, comm_.rank());
+  TopOfSegments top = top_of(std::move(all), scheme_, comm_.rank(), comm_.size());
   ++report_.collectives;
   own_.settling()->take_portions(top.frontier, top.portions);
   cells_ = std::move(top.cells);
   frontier_ = std::move(top.frontier);
   if (cells_[0].count != root_.count) throw std::logic_error("particles have been lost");
   root_ = cells_[0];
-  if (top.has_joined) migrate();
+  if (top.moves.most > 0) migrate(&top.moves);
   return true;
 }
 
@@ -204,9 +204,12 @@ void Decomposition::find_owners() {
   frontier_ = Frontier(cells_, shares(), scheme_.domain_cell);
 }
 
-void Decomposition::migrate() {
+/// known: the moves, if there is no need to ask for them.
+void Decomposition::migrate(const FrontierMoves* known) {
   const auto time = report_.timers.time("migrate");
-  if (own_.migrate(comm_, frontier_, box_)) ++report_.collectives;
+  const FrontierMoves moves = known ? *known : frontier_.moves(comm_, own_.portions(frontier_), root_.count);
+  own_.migrate(comm_, frontier_, moves, box_);
+  if (moves.most > 0) ++report_.collectives;
 }
 
 void Decomposition::cut_alone() {

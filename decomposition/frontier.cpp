@@ -59,33 +59,53 @@ void shift(Array<Record>& records, std::span<const Run> runs) {
 
 }  // namespace
 
-std::vector<Count> Frontier::arrivals(const Communicator& comm, std::span<const Count> portions) const {
-  std::vector<Count> cells_per_rank(static_cast<std::size_t>(comm.size()), 0);
-  for (const int owner : owner_) ++cells_per_rank[static_cast<std::size_t>(owner)];
-  const ExchangePlan plan(comm, cells_per_rank);
-  std::vector<Count> arriving(static_cast<std::size_t>(plan.receive_total()));
-  plan.apply(portions, std::span<Count>(arriving));
-  return arriving;
+ExchangePlan FrontierMoves::plan(const Communicator& comm) const {
+  std::vector<Count> receive(send.size(), 0);
+  for (const Arrival& a : arriving) receive[static_cast<std::size_t>(a.rank)] += a.count;
+  return {comm, send, receive};
 }
 
-void Frontier::merge_arrivals(const Communicator& comm, RankParticles& own, const Migration& migration,
-                              const Box& box) const {
-  const auto ranks = static_cast<std::size_t>(comm.size()), self = static_cast<std::size_t>(comm.rank());
-  std::vector<Count> portions;
-  for (const std::int32_t cell : cell_) portions.push_back(static_cast<Count>(own.records_of(cell).size()));
-  const std::vector<Count> arriving = arrivals(comm, portions);
+FrontierMoves Frontier::moves(const Communicator& comm, std::span<const Count> portions, Count all) const {
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  FrontierMoves moves;
+  moves.send.assign(ranks, 0);
+  moves.all = all;
+  std::vector<Count> cells(ranks, 0);  // by owner
+  Count leaving = 0;
+  for (std::size_t i = 0; i < size(); ++i) {
+    ++cells[static_cast<std::size_t>(owner_[i])];
+    if (owner_[i] == comm.rank()) continue;
+    moves.send[static_cast<std::size_t>(owner_[i])] += portions[i];
+    leaving += portions[i];
+  }
+  moves.most = comm.size() == 1 ? 0 : comm.max(leaving);
+  if (moves.most == 0) return moves;
 
-  const std::size_t own_cells = arriving.size() / ranks;
+  const auto own_cells = static_cast<std::size_t>(cells[static_cast<std::size_t>(comm.rank())]);
+  const ExchangePlan plan(comm, cells, std::vector<Count>(ranks, static_cast<Count>(own_cells)));
+  std::vector<Count> counts(ranks * own_cells);  // by source
+  plan.apply(portions, std::span<Count>(counts));
+  for (std::size_t cell = 0; cell < own_cells; ++cell)
+    for (int rank = 0; rank < comm.size(); ++rank) {
+      const Count count = counts[static_cast<std::size_t>(rank) * own_cells + cell];
+      if (rank != comm.rank() && count > 0) moves.arriving.push_back({cell, rank, count});
+    }
+  return moves;
+}
+
+void Frontier::merge_arrivals(RankParticles& own, const Migration& migration,
+                              std::span<const Arrival> arriving, int rank, const Box& box) const {
   std::vector<Run> runs;
   std::size_t end = 0;
+  auto arrival = arriving.begin();
   for (std::size_t i = 0; i < size(); ++i) {
-    if (owner_[i] != comm.rank()) continue;
+    if (owner_[i] != rank) continue;
     const auto staying = own.records_of(cell_[i]);
     const std::size_t k = runs.size();
     runs.push_back({static_cast<std::size_t>(staying.data() - own.records.data()), staying.size(), end});
     end += staying.size();
-    for (std::size_t rank = 0; rank < ranks; ++rank)
-      if (rank != self) end += static_cast<std::size_t>(arriving[rank * own_cells + k]);
+    for (; arrival != arriving.end() && arrival->cell == k; ++arrival)
+      end += static_cast<std::size_t>(arrival->count);
   }
   own.records.resize(std::max(own.records.size(), end));
   shift(own.records, runs);
@@ -93,20 +113,20 @@ void Frontier::merge_arrivals(const Communicator& comm, RankParticles& own, cons
 
   const auto offsets = migration.plan().receive_offsets();
   std::vector<Count> next(offsets.begin(), offsets.end() - 1);  // by source rank
+  arrival = arriving.begin();
   for (std::size_t k = 0; k < runs.size(); ++k) {
     Record* record = &own.records[runs[k].to];
     if (migration.moves_staying())
       for (std::size_t i = 0; i < runs[k].size; ++i)
         record[i].index = migration.place_of_staying(record[i].index);
     record += runs[k].size;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      if (rank == self) continue;
-      for (Count j = 0; j < arriving[rank * own_cells + k]; ++j) {
-        const std::uint32_t place = migration.place_of_arrival(static_cast<std::size_t>(next[rank]++));
+    for (; arrival != arriving.end() && arrival->cell == k; ++arrival)
+      for (Count j = 0; j < arrival->count; ++j) {
+        const auto from = static_cast<std::size_t>(arrival->rank);
+        const std::uint32_t place = migration.place_of_arrival(static_cast<std::size_t>(next[from]++));
         const IntegerPosition c = box.coordinates(own.positions()(place));
         *record++ = {c.x, c.y, c.z, place};
       }
-    }
   }
 }
 

@@ -14,6 +14,24 @@
 
 namespace grove {
 
+/// Particles that arrive in one of a rank's own frontier cells.
+struct Arrival {
+  std::size_t cell;  ///< among the own ones, left to right
+  int rank;          ///< that they come from
+  Count count;
+};
+
+/// What one rank has to know of the moves that bring every particle to the owner of its frontier cell.
+struct FrontierMoves {
+  std::vector<Count> send{};        ///< by rank: particles that leave for it, 0 for this one
+  std::vector<Arrival> arriving{};  ///< by own cell, then by rank
+  Count most = 0;                   ///< that leave any rank; the same on all
+  Count all = 0;                    ///< particles of all ranks
+
+  /// Of an exchange of these particles. Not collective.
+  ExchangePlan plan(const Communicator& comm) const;
+};
+
 /// The frontier of the top cells: those that have not been divided, left to right, each with its owner, which
 /// are leaves of the ORB, and cells that are left to one rank to cut. The same on every rank.
 class Frontier {
@@ -35,17 +53,17 @@ class Frontier {
   /// The top-cell numbers of those that have to be cut further.
   std::vector<std::int32_t> uncut() const;
 
-  /// Collective. portions: particles of this rank in each cell of the frontier. Returns how many arrive in
-  /// its own cells, by source rank, then by own cell, left to right.
-  std::vector<Count> arrivals(const Communicator& comm, std::span<const Count> portions) const;
+  /// Collective: one, and messages of a count for each cell of another rank where anything moves. portions:
+  /// particles of this rank in each cell of the frontier; all: of all ranks.
+  FrontierMoves moves(const Communicator& comm, std::span<const Count> portions, Count all) const;
 
-  /// Collective. Makes the records those of this rank's frontier cells after a migration, left to right: in
+  /// Makes the records those of this rank's frontier cells after a migration, left to right: in
   /// each those that stay, then those of the arrivals, of which each rank has sent those of one cell after
   /// the other. Cost: grows with what arrives and with what has to move for it.
   ///
   /// own (in/out): the records before, by top cell; its particles are those after the migration.
-  void merge_arrivals(const Communicator& comm, RankParticles& own, const Migration& migration,
-                      const Box& box) const;
+  void merge_arrivals(RankParticles& own, const Migration& migration, std::span<const Arrival> arriving,
+                      int rank, const Box& box) const;
 
  private:
   std::vector<std::int32_t> cell_;

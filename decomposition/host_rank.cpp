@@ -100,22 +100,24 @@ void HostRank::end_services() {
   own_.axis = Array<Coordinate>();
 }
 
-bool HostRank::migrate(const Communicator& comm, const Frontier& frontier, const Box& box) {
-  std::vector<std::uint32_t> departing;
-  std::vector<Count> counts(static_cast<std::size_t>(comm.size()), 0);
-  for (std::size_t i = 0; i < frontier.size(); ++i) {
-    if (frontier.owner(i) == comm.rank()) continue;
-    const auto records = own_.records_of(frontier.cell(i));
-    for (const Record& r : records) departing.push_back(r.index);
-    counts[static_cast<std::size_t>(frontier.owner(i))] += static_cast<Count>(records.size());
-  }
-  if (comm.size() == 1 || comm.max(static_cast<Count>(departing.size())) == 0) return false;
+std::vector<Count> HostRank::portions(const Frontier& frontier) {
+  std::vector<Count> portions;
+  for (std::size_t i = 0; i < frontier.size(); ++i)
+    portions.push_back(static_cast<Count>(own_.records_of(frontier.cell(i)).size()));
+  return portions;
+}
 
-  const Migration migration(comm, particles_.size(), std::move(departing), counts);
+void HostRank::migrate(const Communicator& comm, const Frontier& frontier, const FrontierMoves& moves,
+                       const Box& box) {
+  if (moves.most == 0) return;
+  std::vector<std::uint32_t> departing;
+  for (std::size_t i = 0; i < frontier.size(); ++i)
+    if (frontier.owner(i) != comm.rank())
+      for (const Record& r : own_.records_of(frontier.cell(i))) departing.push_back(r.index);
+  const Migration migration(comm, particles_.size(), std::move(departing), moves.plan(comm), moves.all);
   migration.apply(particles_);
   if (weighted_) own_.weight = particles_.work.data();  // a rank that had no particles had no weights either
-  frontier.merge_arrivals(comm, own_, migration, box);
-  return true;
+  frontier.merge_arrivals(own_, migration, moves.arriving, comm.rank(), box);
 }
 
 void HostRank::cut_alone(const CutScheme& scheme, std::span<const Cell> top, const Frontier& frontier,

@@ -29,7 +29,9 @@ class HostRank : public RankStorage, private Settling {
                                   std::span<const Cell> top, const DelegatedCells& delegated) override;
   void divide_delegated(std::span<const Cell> top, const DelegatedCells& delegated) override;
   void end_services() override;
-  bool migrate(const Communicator& comm, const Frontier& frontier, const Box& box) override;
+  std::vector<Count> portions(const Frontier& frontier) override;
+  void migrate(const Communicator& comm, const Frontier& frontier, const FrontierMoves& moves,
+               const Box& box) override;
   void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const Frontier& frontier,
                  int rank) override;
   std::span<const Cell> own_cells() const override { return own_.own_cells; }

@@ -16,8 +16,12 @@ constexpr std::uint32_t gone = ~std::uint32_t{0};
 
 Migration::Migration(const Communicator& comm, std::size_t particles, std::vector<std::uint32_t> departing,
                      std::span<const Count> send_counts, std::size_t round_bytes, Count all)
+    : Migration(comm, particles, std::move(departing), ExchangePlan(comm, send_counts, round_bytes), all) {}
+
+Migration::Migration(const Communicator& comm, std::size_t particles, std::vector<std::uint32_t> departing,
+                     ExchangePlan plan, Count all)
     : departing_(std::move(departing)),
-      plan_(comm, send_counts, round_bytes),
+      plan_(std::move(plan)),
       size_(particles - departing_.size() + static_cast<std::size_t>(plan_.receive_total())) {
   check_sizes(comm, size_, all);
   settle_places(particles);

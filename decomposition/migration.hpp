@@ -26,6 +26,9 @@ class Migration {
   Migration(const Communicator& comm, std::size_t particles, std::vector<std::uint32_t> departing,
             std::span<const Count> send_counts, std::size_t round_bytes = ExchangePlan::default_round_bytes,
             Count all = std::numeric_limits<Count>::max());
+  /// The same where the plan is made already.
+  Migration(const Communicator& comm, std::size_t particles, std::vector<std::uint32_t> departing,
+            ExchangePlan plan, Count all);
 
   const ExchangePlan& plan() const { return plan_; }
   /// Particles on this rank afterwards.

@@ -74,8 +74,11 @@ class RankStorage {
   /// The master has cut the top cells.
   virtual void end_services() = 0;
 
-  /// Collective. Brings every particle to the owner of its frontier cell. False: none had to move.
-  virtual bool migrate(const Communicator& comm, const Frontier& frontier, const Box& box) = 0;
+  /// Particles of this rank in each frontier cell.
+  virtual std::vector<Count> portions(const Frontier& frontier) = 0;
+  /// Collective. Brings every particle to the owner of its frontier cell.
+  virtual void migrate(const Communicator& comm, const Frontier& frontier, const FrontierMoves& moves,
+                       const Box& box) = 0;
 
   /// Cuts those of this rank's frontier cells that are uncut; they are own_cells().
   virtual void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const Frontier& frontier,

@@ -11,13 +11,17 @@ namespace {
 
 class TopBuilder {
  public:
-  TopBuilder(std::span<const Segment> segments, const CutScheme& scheme, int own_rank)
-      : segments_(segments), scheme_(scheme), own_rank_(own_rank) {}
+  TopBuilder(std::span<const Segment> segments, const CutScheme& scheme, int own_rank, int ranks)
+      : segments_(segments), scheme_(scheme), own_rank_(own_rank) {
+    top_.moves.send.assign(static_cast<std::size_t>(ranks), 0);
+  }
 
   TopOfSegments build() {
     top_.cells = {cell_of(0, segments_.size(), 0)};
     divide(0, 0, segments_.size());
     top_.frontier = Frontier(top_.cells, owner_);
+    top_.moves.all = top_.cells[0].count;
+    for (const auto& [rank, count] : leaving_) top_.moves.most = std::max(top_.moves.most, count);
     return std::move(top_);
   }
 
@@ -77,8 +81,15 @@ class TopBuilder {
     std::map<int, Count> counts;
     for (const Segment& s : segments) counts[s.rank] += s.count;
     const auto has_less = [](const auto& a, const auto& b) { return a.second < b.second; };
-    owner_.push_back(std::max_element(counts.begin(), counts.end(), has_less)->first);
-    top_.has_joined = top_.has_joined || counts.size() > 1;
+    const int owner = std::max_element(counts.begin(), counts.end(), has_less)->first;
+    owner_.push_back(owner);
+    for (const auto& [rank, count] : counts) {
+      if (rank == owner) continue;
+      leaving_[rank] += count;
+      if (rank == own_rank_) top_.moves.send[static_cast<std::size_t>(owner)] += count;
+      if (owner == own_rank_) top_.moves.arriving.push_back({own_cells_, rank, count});
+    }
+    if (owner == own_rank_) ++own_cells_;
     top_.portions.push_back(counts[own_rank_]);
   }
 
@@ -86,7 +97,9 @@ class TopBuilder {
   CutScheme scheme_;
   int own_rank_;
   TopOfSegments top_;
-  std::vector<int> owner_;  ///< by frontier cell
+  std::vector<int> owner_;        ///< by frontier cell
+  std::size_t own_cells_ = 0;     ///< of these
+  std::map<int, Count> leaving_;  ///< by rank: particles
 };
 
 }  // namespace
@@ -106,10 +119,10 @@ Segment joined(std::span<const Segment> segments) {
   return sum;
 }
 
-TopOfSegments top_of(std::vector<Segment> segments, const CutScheme& scheme, int own_rank) {
+TopOfSegments top_of(std::vector<Segment> segments, const CutScheme& scheme, int own_rank, int ranks) {
   std::sort(segments.begin(), segments.end(),
             [](const Segment& a, const Segment& b) { return comes_before(a.low, b.low); });
-  return TopBuilder(segments, scheme, own_rank).build();
+  return TopBuilder(segments, scheme, own_rank, ranks).build();
 }
 
 }  // namespace grove

@@ -27,11 +27,11 @@ struct TopOfSegments {
   std::vector<Cell> cells;      ///< root first, children behind their parents, siblings adjacent
   Frontier frontier;            ///< its cells; one that several ranks have parts of goes to the one with most
   std::vector<Count> portions;  ///< of each frontier cell: particles that one of the ranks has, see top_of()
-  bool has_joined = false;      ///< a frontier cell has particles on several ranks
+  FrontierMoves moves;          ///< of that rank, as some of the cells have particles on several ones
 };
 
 /// Puts the segments of all ranks together under CutRule::domains. segments: all that hold particles, in any
-/// order. own_rank: whose portions are wanted. Cost: O(S log S) for S segments.
-TopOfSegments top_of(std::vector<Segment> segments, const CutScheme& scheme, int own_rank);
+/// order. own_rank: whose portions and moves are wanted, of so many. Cost: O(S log S) for S segments.
+TopOfSegments top_of(std::vector<Segment> segments, const CutScheme& scheme, int own_rank, int ranks);
 
 }  // namespace grove

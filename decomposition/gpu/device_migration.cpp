@@ -21,46 +21,37 @@ LedPositions DeviceRank::arrived_positions() const {
   return {arrived(fields::position), arrived(fields::velocity), parameters_.lead};
 }
 
-/// This rank's records in a frontier cell. Where no cell was cut, one rank gets all.
-Count DeviceRank::portion(const Frontier& frontier, std::size_t i) const {
-  if (cells_) return cells_->tally(frontier.cell(i)).count;
-  return portions_.empty() ? static_cast<Count>(size()) : portions_[i];
+/// Where no cell was cut, one rank gets all.
+std::vector<Count> DeviceRank::portions(const Frontier& frontier) {
+  if (!cells_ && !portions_.empty()) return portions_;
+  std::vector<Count> portions;
+  for (std::size_t i = 0; i < frontier.size(); ++i)
+    portions.push_back(cells_ ? cells_->tally(frontier.cell(i)).count : static_cast<Count>(size()));
+  return portions;
 }
 
-bool DeviceRank::migrate(const Communicator& comm, const Frontier& frontier, const Box& box) {
+void DeviceRank::migrate(const Communicator& comm, const Frontier& frontier, const FrontierMoves& moves,
+                         const Box& box) {
+  const std::vector<Count> portions = this->portions(frontier);
   end_arrival();
   segments_.clear();
-  std::vector<Count> counts(static_cast<std::size_t>(comm.size()), 0);
-  for (std::size_t i = 0; i < frontier.size(); ++i)
-    counts[static_cast<std::size_t>(frontier.owner(i))] += portion(frontier, i);
-  const auto self = static_cast<std::size_t>(comm.rank());
-  const auto before = static_cast<std::size_t>(
-      std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(self), Count{0}));
-  const auto staying = static_cast<std::size_t>(counts[self]);
-  const std::size_t departing = size() - staying;
-  const Count most = comm.size() == 1 ? 0 : comm.max(static_cast<Count>(departing));
-  if (most == 0) {
-    cells_.reset();
-    return false;
-  }
+  cells_.reset();
+  if (moves.most == 0) return;
 
-  counts[self] = 0;
-  const ExchangePlan plan(comm, counts);
-  comm.together([&] {
-    check_size(staying + static_cast<std::size_t>(plan.receive_total()));
-    check_size(size() + static_cast<std::size_t>(plan.receive_total()));
-  });
+  const ExchangePlan plan = moves.plan(comm);
+  check_sizes(comm, size() + static_cast<std::size_t>(plan.receive_total()), moves.all);
+  const auto self = static_cast<std::size_t>(comm.rank());
+  const auto departing = static_cast<std::size_t>(plan.send_total()),
+             before = static_cast<std::size_t>(plan.send_offsets()[self]), staying = size() - departing;
   // Owners ascend from left to right, so what leaves lies before and behind what stays.
   cuda::DeviceArray<std::uint32_t> index(departing);
   const std::uint32_t* const all = records_.columns[3].data();
   cuda::device_copy(index.data(), all, before * sizeof(std::uint32_t));
   cuda::device_copy(index.data() + before, all + before + staying,
                     (departing - before) * sizeof(std::uint32_t));
-  move_fields(plan, index.data(), most);
-  merge_arrivals(comm, frontier, box, plan);
-  cells_.reset();
+  move_fields(plan, index.data(), moves.most);
+  merge_arrivals(frontier, portions, moves, plan, box, comm.rank());
   cuda::device_synchronise();
-  return true;
 }
 
 /// Arrivals are numbered from the end of the particles on. Ids and weights, which cuts look up, are put
@@ -107,14 +98,9 @@ void DeviceRank::move_columns(const ExchangePlan& plan, const std::uint32_t* dep
 
 /// Makes the records those of this rank's frontier cells, left to right: in each those that stay, then the
 /// arrivals, of which each rank has sent those of one cell after the other.
-void DeviceRank::merge_arrivals(const Communicator& comm, const Frontier& frontier, const Box& box,
-                                const ExchangePlan& plan) {
-  std::vector<Count> portions;
-  for (std::size_t i = 0; i < frontier.size(); ++i) portions.push_back(portion(frontier, i));
-  const std::vector<Count> arriving = frontier.arrivals(comm, portions);
-  const auto ranks = static_cast<std::size_t>(comm.size()), self = static_cast<std::size_t>(comm.rank());
-  const std::size_t own_cells = arriving.size() / ranks;
-
+void DeviceRank::merge_arrivals(const Frontier& frontier, std::span<const Count> portions,
+                                const FrontierMoves& moves, const ExchangePlan& plan, const Box& box,
+                                int rank) {
   const auto received = static_cast<std::size_t>(plan.receive_total());
   cuda::DeviceRecords arrived(received);
   cuda::make_records(box, arrived_positions(), received, static_cast<std::uint32_t>(size()), arrived);
@@ -124,16 +110,16 @@ void DeviceRank::merge_arrivals(const Communicator& comm, const Frontier& fronti
   std::vector<std::uint64_t> next(offsets.begin(), offsets.end() - 1);  // by source rank
   std::uint64_t end = 0, from = 0;
   std::size_t own = 0;
+  auto arrival = moves.arriving.begin();
   for (std::size_t i = 0; i < frontier.size(); ++i) {
     const auto portion = static_cast<std::uint64_t>(portions[i]);
-    if (frontier.owner(i) == comm.rank()) {
+    if (frontier.owner(i) == rank) {
       stay.push_back({from, portion, end});
       end += portion;
-      for (std::size_t rank = 0; rank < ranks; ++rank) {
-        if (rank == self) continue;
-        const auto count = static_cast<std::uint64_t>(arriving[rank * own_cells + own]);
-        arrive.push_back({next[rank], count, end});
-        next[rank] += count;
+      for (; arrival != moves.arriving.end() && arrival->cell == own; ++arrival) {
+        const auto count = static_cast<std::uint64_t>(arrival->count);
+        arrive.push_back({next[static_cast<std::size_t>(arrival->rank)], count, end});
+        next[static_cast<std::size_t>(arrival->rank)] += count;
         end += count;
       }
       ++own;

@@ -40,7 +40,9 @@ class DeviceRank : public RankStorage, private Settling {
                                   std::span<const Cell> top, const DelegatedCells& delegated) override;
   void divide_delegated(std::span<const Cell> top, const DelegatedCells& delegated) override;
   void end_services() override;
-  bool migrate(const Communicator& comm, const Frontier& frontier, const Box& box) override;
+  std::vector<Count> portions(const Frontier& frontier) override;
+  void migrate(const Communicator& comm, const Frontier& frontier, const FrontierMoves& moves,
+               const Box& box) override;
   void cut_alone(const CutScheme& scheme, std::span<const Cell> top, const Frontier& frontier,
                  int rank) override;
   std::span<const Cell> own_cells() const override { return own_cells_; }
@@ -77,9 +79,8 @@ class DeviceRank : public RankStorage, private Settling {
   void move_fields(const ExchangePlan& plan, const std::uint32_t* departing, Count most);
   void move_columns(const ExchangePlan& plan, const std::uint32_t* departing,
                     std::span<const DeviceParticles::Column> columns);
-  void merge_arrivals(const Communicator& comm, const Frontier& frontier, const Box& box,
-                      const ExchangePlan& plan);
-  Count portion(const Frontier& frontier, std::size_t i) const;
+  void merge_arrivals(const Frontier& frontier, std::span<const Count> portions, const FrontierMoves& moves,
+                      const ExchangePlan& plan, const Box& box, int rank);
   bool have_few_arrived() const;
   void leave_arrivals();
   void order_fields();

@@ -77,7 +77,7 @@ RootTops::RootTops(const CutScheme& scheme, std::span<const cuda::SubtreeRoot> r
       if (next == segments.end()) throw std::logic_error("segments of fewer records than there are");
       rest -= next->count;
     }
-    TopOfSegments top = top_of({first, next}, scheme, 0);
+    TopOfSegments top = top_of({first, next}, scheme, 0, 1);
     const std::vector<std::size_t> depth = depths(top.cells);
     for (std::size_t i = 0; i < top.frontier.size(); ++i) {
       const auto index = static_cast<std::size_t>(top.frontier.cell(i));

@@ -177,7 +177,7 @@ TEST_F(OneRound, follows_above_domain_cells_from_geometric_parts_of_before) {
       go(motion, ++round, p);
       ASSERT_EQ(before.box, domain_alone_.box);
       const TopOfSegments top = top_of(segments_of(particles_alone_, before),
-                                       {.rule = CutRule::domains, .quantum = 16, .domain_cell = 100}, 0);
+                                       {.rule = CutRule::domains, .quantum = 16, .domain_cell = 100}, 0, 1);
       std::vector<std::pair<std::int32_t, std::int32_t>> pairs{{0, 0}};  // of cells of both
       while (!pairs.empty()) {
         const auto [in_top, in_tree] = pairs.back();

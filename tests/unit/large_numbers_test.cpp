@@ -100,10 +100,10 @@ TEST(LargeNumbers, the_top_of_the_tree_counts_beyond_32_bits) {
     all += count;
   }
   const CutScheme scheme{CutRule::domains, 4096, 0, 131072};
-  const TopOfSegments top = top_of(segments, scheme, 5);
+  const TopOfSegments top = top_of(segments, scheme, 5, 8);
   EXPECT_EQ(top.cells[0].count, all);
   EXPECT_EQ(top.cells[0].weight, 1000 * all);
-  EXPECT_FALSE(top.has_joined);
+  EXPECT_EQ(top.moves.most, 0);
   ASSERT_EQ(top.frontier.size(), 8u);
   Count before = 0;
   for (std::size_t i = 0; i < 8; ++i) {
