@@ -7,9 +7,8 @@
 /// A warp finds what may be a neighbour of its targets, in single precision.
 namespace grove::cuda {
 
-/// Candidates by number, in shared memory. It holds all of a group or it does not, however they come in
-/// batches, as this depends on the number of ranks: is_whole() is asked once all are gathered, or memory is
-/// full.
+/// Candidates by number, in shared memory: all of a group, or of a group that has more (gas_large.cuh) some
+/// at a time.
 struct GasCandidates {
   static constexpr std::uint32_t most_tiles = 32, most = 32 * (most_tiles - 1);
   std::uint32_t number[most + 32];
@@ -42,24 +41,30 @@ class GasGathering {
   /// Both are kept by the caller.
   __device__ GasGathering(const NeighbourTree& tree, const SweepFrame& frame) : tree_(tree), frame_(frame) {}
 
-  __device__ bool is_done() const { return next_ >= tree_.node_count; }
-  __device__ void restart() { next_ = 0; }
-
-  /// nodes, candidates (out): shared. Returns how many candidates there are.
-  template <bool is_symmetric>
-  __device__ std::uint32_t fill(GasNodes& nodes, GasCandidates& candidates) {
-    std::uint32_t filled = 0;
-    while (!is_done()) {
-      const Window window = look(nodes);
-      for (; within_ < window.particles; within_ += 32) {
-        if (!GasCandidates::is_whole(filled)) return filled;
-        const std::uint32_t place = within_ + static_cast<std::uint32_t>(lane_index()),
-                            number = window.number(nodes, within_);
-        filled = candidates.add(number, place < window.particles && is_near<is_symmetric>(number), filled);
+  /// nodes (out): shared. take(candidate, is_there): by all lanes together, a candidate each where there is
+  /// one; false: no more are wanted. begin, end: of the nodes to take candidates from; ranges of nodes, one
+  /// after the other, have the candidates of all of them.
+  template <bool is_symmetric, class Take>
+  __device__ void go(GasNodes& nodes, std::uint32_t begin, std::uint32_t end, const Take& take) const {
+    for (std::uint32_t next = 0; next < end;) {
+      const Window window = look(nodes, next, begin, end);
+      for (std::uint32_t within = 0; within < window.particles; within += 32) {
+        const std::uint32_t place = within + static_cast<std::uint32_t>(lane_index()),
+                            number = window.number(nodes, within);
+        if (!take(number, place < window.particles && is_near<is_symmetric>(number))) return;
       }
-      within_ = 0;
-      next_ = window.next;
+      next = window.next;
     }
+  }
+
+  /// nodes, candidates (out): shared. Returns how many candidates there are; if they are not whole, more.
+  template <bool is_symmetric>
+  __device__ std::uint32_t fill(GasNodes& nodes, GasCandidates& candidates) const {
+    std::uint32_t filled = 0;
+    go<is_symmetric>(nodes, 0, tree_.node_count, [&](std::uint32_t candidate, bool is_there) {
+      filled = candidates.add(candidate, is_there, filled);
+      return GasCandidates::is_whole(filled);
+    });
     return filled;
   }
 
@@ -84,29 +89,31 @@ class GasGathering {
     }
   };
 
-  __device__ Window look(GasNodes& nodes) const {
+  /// from: the first of these nodes. Those before `begin` only lead to others.
+  __device__ Window look(GasNodes& nodes, std::uint32_t from, std::uint32_t begin,
+                         std::uint32_t all_end) const {
     const auto lane = static_cast<std::uint32_t>(lane_index());
-    const std::uint32_t own = next_ + lane, end = min(next_ + 32, tree_.node_count);
-    copy_nodes(tree_, next_, end, nodes.node);
+    const std::uint32_t own = from + lane, end = min(from + 32, all_end);
+    copy_nodes(tree_, from, end, nodes.node);
     const NeighbourNode& node = nodes.node[lane];
     bool is_taken = false;
     std::uint32_t next = 0;
     unsigned hidden = 0;
     if (own < end) {
       const bool is_whole = node.is_bucket(own) || (node.count > 0 && node.count <= most_whole),
-                 is_near = is_node_near(node);
-      is_taken = is_near && is_whole && node.count > 0;
+                 is_near = node.next > begin && is_node_near(node);
+      is_taken = is_near && is_whole && node.count > 0 && own >= begin;
       next = is_near && !is_whole ? own + 1 : node.next;
-      hidden = below(next - next_) & ~below(lane + 1);
+      hidden = below(next - from) & ~below(lane + 1);
     }
     hidden = __reduce_or_sync(~0U, hidden);
     is_taken = is_taken && (hidden >> lane & 1) == 0;
     const unsigned taken = __ballot_sync(~0U, is_taken);
     const std::uint32_t count = is_taken ? node.count : 0, through = sum_through_lane(count),
-                        begin = through - count;
-    if (is_taken) nodes.shift[__popc(taken & below(lane))] = node.first - begin;
+                        before = through - count;
+    if (is_taken) nodes.shift[__popc(taken & below(lane))] = node.first - before;
     __syncwarp();
-    return {__reduce_max_sync(~0U, next), __shfl_sync(~0U, through, 31), begin, is_taken};
+    return {__reduce_max_sync(~0U, next), __shfl_sync(~0U, through, 31), before, is_taken};
   }
 
   /// The lowest bits, so many.

@@ -22,9 +22,9 @@ namespace grove::cuda {
 inline constexpr std::uint32_t gas_tiles = 2;                ///< of 32 candidates in shared memory
 inline constexpr std::uint32_t gas_window = 32 * gas_tiles;  ///< candidates there
 
-/// How candidates are parted into tiles of 32. If memory holds them all, a tile has pieces of two candidates
-/// from places equally far apart in the order of the tree. So each lane finds about as many neighbours in a
-/// tile as the others. Else tiles follow the order of the tree.
+/// How candidates are parted into tiles of 32. If these are all, a tile has pieces of two candidates from
+/// places equally far apart in the order of the tree. So each lane finds about as many neighbours in a tile
+/// as the others. Else tiles follow the order of the tree.
 struct GasTiles {
   static constexpr std::uint32_t piece = 2;
   std::uint32_t candidates;
@@ -79,10 +79,8 @@ class GasSweep {
     per_edge_ = memory.frame.per_edge;
   }
 
-  /// Visits the neighbours among memory.candidates. A kernel has this in one place for each kind of sum: the
-  /// compiler might round sums otherwise in another, and how candidates are parted depends on the number of
-  /// ranks where they are not whole. is_tested: memory.hits has those of a sweep before through the same
-  /// tiles. is_open: the lane visits its neighbours.
+  /// Visits the neighbours among memory.candidates. is_tested: memory.hits has those of a sweep before
+  /// through the same tiles. is_open: the lane visits its neighbours.
   __device__ void go_through(const GasTiles& tiles, bool is_tested, bool is_open,
                              typename Visitor::Sum& sum) {
     tiles_ = tiles, is_tested_ = is_tested, is_open_ = is_open;

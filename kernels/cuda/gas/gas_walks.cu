@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/gas/gas_large.cuh"
 #include "kernels/cuda/gas/gas_sweep.cuh"
 
 namespace grove::cuda {
@@ -21,6 +23,10 @@ struct SumDensity {
     float value, slope;  ///< of m W(q) and of m q dW/dq at H = 1
     float per_support;   ///< 1 / H
 
+    __device__ void add(const Sum& other) {
+      value += other.value;
+      slope += other.slope;
+    }
     __device__ DensitySum in(const SweepFrame& frame, double H) const {
       const double scale = frame.mass / (H * H * H);
       return {scale * value, scale * (3.0 * value + slope)};
@@ -52,6 +58,11 @@ struct SumFlow {
     float divergence;  ///< of -m dW/dq / r v . d
     Vec3f curl;
 
+    __device__ void add(const Sum& other) {
+      density.add(other.density);
+      divergence += other.divergence;
+      curl += other.curl;
+    }
     __device__ FlowSum in(const SweepFrame& frame, double H) const {
       const double scale = frame.mass / (H * H * H * H);
       return {density.in(frame, H), scale * divergence, scale * curl.as<double>()};
@@ -96,26 +107,46 @@ __device__ std::uint32_t first_number(const WarpTarget& target) {
   return __shfl_sync(~0U, target.number, __ffs(static_cast<int>(targets)) - 1);
 }
 
-/// Gathers candidates. is_first: none of the group have been gathered before.
-template <class Visitor, class Memory>
-__device__ GasTiles gathered_tiles(GasGathering& gathering, Memory& memory, bool is_first) {
-  const std::uint32_t filled = gathering.fill<Visitor::is_symmetric>(memory.nodes, memory.candidates);
-  return {filled, is_first && GasCandidates::is_whole(filled)};
-}
-
 using DensitiesMemory = GasMemory<KeptFlow, GasCandidates::most_tiles>;
 
+/// A part of a group whose candidates the memory of a warp holds. They are tested once.
+template <bool is_symmetric, class Memory>
+class SmallPart {
+ public:
+  __device__ SmallPart(const NeighbourTree& tree, const WarpTarget& target, const FlowSource& first,
+                       Memory& memory)
+      : tree_(tree), target_(target), memory_(memory) {
+    memory.surround(tree, target, first);
+    found_ = GasGathering(tree, memory.frame).fill<is_symmetric>(memory.nodes, memory.candidates);
+  }
+  __device__ bool is_whole() const { return GasCandidates::is_whole(found_); }
+  const __device__ SweepFrame& frame() const { return memory_.frame; }
+
+  /// Visits the neighbours of those targets for which this is open.
+  template <class Visitor>
+  __device__ void sweep(const Visitor& visitor, bool is_open, typename Visitor::Sum& sum) {
+    constexpr auto kept_tiles = static_cast<std::uint32_t>(sizeof(memory_.hits) / sizeof(memory_.hits[0]));
+    GasSweep<Visitor, kept_tiles> sweep(tree_, memory_, target_, visitor);
+    sweep.go_through({found_, true}, is_tested_, is_open, sum);
+    is_tested_ = kept_tiles >= GasCandidates::most_tiles;
+  }
+
+ private:
+  const NeighbourTree& tree_;
+  const WarpTarget& target_;
+  Memory& memory_;
+  std::uint32_t found_;
+  bool is_tested_ = false;  ///< memory holds the hits of all tiles
+};
+
 /// The densities of targets with a kernel, by a sweep through their candidates for each trial of H, and one
-/// for the flow. Candidates are gathered and tested once, or, where there are more than memory holds, for
-/// each sweep.
-template <SmoothingKernel kernel>
+/// for the flow.
+template <SmoothingKernel kernel, class Part>
 class PartDensities {
  public:
-  __device__ PartDensities(const NeighbourTree& tree, const DensityFields& fields, const WarpTarget& target,
-                           DensitiesMemory& memory)
-      : tree_(tree), fields_(fields), target_(target), memory_(memory), gathering_(tree, memory.frame) {
-    memory.surround(tree, target, fields.sources[first_number(target)]);
-  }
+  /// writes: this warp says what is found.
+  __device__ PartDensities(const DensityFields& fields, const WarpTarget& target, bool writes, Part& part)
+      : fields_(fields), target_(target), writes_(writes), part_(part) {}
 
   __device__ void find() {
     const std::uint32_t i = target_.number;
@@ -126,68 +157,83 @@ class PartDensities {
       const bool is_open = target_.is_target && !search.is_done();
       const double H = search.H();
       SumDensity::Sum sum{0, 0, per_support(is_open, H)};
-      sweep(SumDensity{kernel, fields_.sources, memory_.frame}, is_open, sum);
+      part_.sweep(SumDensity{kernel, fields_.sources, part_.frame()}, is_open, sum);
       if (!is_open) continue;
-      const DensitySum density = sum.in(memory_.frame, H);
+      const DensitySum density = sum.in(part_.frame(), H);
       search.take(density);
-      if (search.H() == 0) fields_.search_farther(i, density);
+      if (search.H() == 0 && writes_) fields_.search_farther(i, density);
     }
     find_flow(target_.is_target && search.H() > 0, search.H());
   }
 
  private:
   __device__ float per_support(bool is_open, double H) const {
-    return is_open ? static_cast<float>(memory_.frame.extent / H) : 0;
+    return is_open ? static_cast<float>(part_.frame().extent / H) : 0;
   }
 
   __device__ void find_flow(bool is_found, double H) {
     if (!__any_sync(~0U, is_found)) return;
     const std::uint32_t i = target_.number;
-    const SumFlow visitor{kernel, fields_.sources, memory_.frame};
+    const SumFlow visitor{kernel, fields_.sources, part_.frame()};
     SumFlow::Sum sum{{0, 0, per_support(is_found, H)}, {0, 0, 0}, 0, {0, 0, 0}};
     if (is_found) sum.velocity = visitor.velocity_of(fields_.sources[i]);
-    sweep(visitor, is_found, sum);
-    if (is_found) fields_.store(i, H, sum.in(memory_.frame, H));
+    part_.sweep(visitor, is_found, sum);
+    if (is_found && writes_) fields_.store(i, H, sum.in(part_.frame(), H));
   }
 
-  /// Visits the neighbours of those targets for which this is open.
-  template <class Visitor>
-  __device__ void sweep(const Visitor& visitor, bool is_open, typename Visitor::Sum& sum) {
-    GasSweep<Visitor, GasCandidates::most_tiles> sweep(tree_, memory_, target_, visitor);
-    if (!tiles_.are_mixed) gathering_.restart();
-    bool is_first = true;
-    do {
-      if (!is_tested_) tiles_ = gathered_tiles<Visitor>(gathering_, memory_, is_first);
-      is_first = false;
-      sweep.go_through(tiles_, is_tested_, is_open, sum);
-    } while (!gathering_.is_done());
-    is_tested_ = tiles_.are_mixed;
-  }
-
-  const NeighbourTree& tree_;
   const DensityFields& fields_;
   const WarpTarget& target_;
-  DensitiesMemory& memory_;
-  GasGathering gathering_;
-  GasTiles tiles_{};
-  bool is_tested_ = false;  ///< memory holds all candidates, and their hits
+  bool writes_;
+  Part& part_;
 };
 
-template <SmoothingKernel kernel>
-__global__ void __launch_bounds__(32 * walk_warps, walk_blocks<DensitiesMemory>)
-    find_group_densities(const NeighbourTree tree, const NeighbourGroups groups, const WantDensity wanted,
-                         const DensityFields fields) {
-  __shared__ DensitiesMemory memories[walk_warps];
-  const std::uint32_t warp = threadIdx.x / 32, group = blockIdx.x * walk_warps + warp;
-  if (group >= groups.count) return;
-  const WarpTarget target = target_in(tree, groups, group, wanted);
-  unsigned open = __ballot_sync(~0U, target.is_target);
+/// Calls work(target) for each compact_part() of the open targets; it says whether that was too large.
+/// Returns the targets of those that were.
+template <class Work>
+__device__ unsigned for_each_part(const WarpTarget& target, unsigned open, const Work& work) {
+  unsigned large = 0;
   while (open != 0) {
     const unsigned part = compact_part(target, open);
     WarpTarget of_part = target;
     of_part.is_target = (part >> lane_index() & 1) != 0;
-    PartDensities<kernel>(tree, fields, of_part, memories[warp]).find();
+    if (!work(of_part)) large |= part;
     open &= ~part;
+  }
+  return large;
+}
+
+template <SmoothingKernel kernel>
+__global__ void __launch_bounds__(32 * walk_warps, walk_blocks<DensitiesMemory>)
+    find_group_densities(const NeighbourTree tree, const NeighbourGroups groups, const WantDensity wanted,
+                         const DensityFields fields, const LargeParts large) {
+  __shared__ DensitiesMemory memories[walk_warps];
+  const std::uint32_t warp = threadIdx.x / 32, group = blockIdx.x * walk_warps + warp;
+  if (group >= groups.count) return;
+  using Part = SmallPart<false, DensitiesMemory>;
+  const WarpTarget target = target_in(tree, groups, group, wanted);
+  large.add(group, for_each_part(target, __ballot_sync(~0U, target.is_target), [&](const WarpTarget& some) {
+              Part part(tree, some, fields.sources[first_number(some)], memories[warp]);
+              if (part.is_whole()) PartDensities<kernel, Part>(fields, some, true, part).find();
+              return part.is_whole();
+            }));
+}
+
+using LargeDensities = LargePart<KeptFlow, SumFlow::Sum, false>;
+
+template <SmoothingKernel kernel>
+__global__ void __launch_bounds__(32 * large_warps)
+    find_large_densities(const NeighbourTree tree, const NeighbourGroups groups, const WantDensity wanted,
+                         const DensityFields fields, const LargeParts large, std::uint32_t* lists) {
+  extern __shared__ uint4 shared[];
+  auto& memory = *reinterpret_cast<LargeDensities::Memory*>(shared);
+  for (std::uint32_t n = blockIdx.x; n < *large.count; n += gridDim.x) {
+    const std::uint32_t group = large.group[n];
+    for_each_part(target_in(tree, groups, group, wanted), large.lanes[group], [&](const WarpTarget& some) {
+      LargeDensities part(tree, some, fields.sources[first_number(some)], memory,
+                          lists + std::size_t{blockIdx.x} * LargeDensities::room);
+      PartDensities<kernel, LargeDensities>(fields, some, LargeDensities::warp() == 0, part).find();
+      return true;
+    });
   }
 }
 
@@ -202,6 +248,12 @@ struct SweepRates {
   struct Sum {
     GasRatesOf<float> rates;
     GasSourceOf<float> own;
+
+    __device__ void add(const Sum& other) {
+      rates.acceleration += other.rates.acceleration;
+      rates.heating += other.rates.heating;
+      rates.signal_speed = fmaxf(rates.signal_speed, other.rates.signal_speed);
+    }
   };
   const GasSource* sources;
   GasParameters gas;
@@ -253,57 +305,115 @@ struct SweepRates {
 };
 
 using RatesMemory = GasMemory<SweepRates::Kept, gas_tiles>;
+using SmallRates = SmallPart<true, RatesMemory>;
+using LargeRates = LargePart<SweepRates::Kept, SweepRates::Sum, true>;
 
-__device__ void find_part_rates(const NeighbourTree& tree, const FindRates& find, double fastest,
-                                const WarpTarget& target, RatesMemory& memory) {
-  const GasSource& first = find.sources[first_number(target)];
-  memory.surround(tree, target, {first.velocity, first.mass});
-  const SweepRates visitor(find, memory.frame, fastest);
+/// The frame of a sum of rates.
+__device__ FlowSource flow_of(const GasSource& source) { return {source.velocity, source.mass}; }
+
+template <class Part>
+__device__ void find_part_rates(const FindRates& find, double fastest, const WarpTarget& target, bool writes,
+                                Part& part) {
+  const SweepRates visitor(find, part.frame(), fastest);
   SweepRates::Sum sum{};
   if (target.is_target) sum.own = visitor.source(target.number);
-  GasGathering gathering(tree, memory.frame);
-  GasSweep<SweepRates, gas_tiles> sweep(tree, memory, target, visitor);
-  for (bool is_first = true; !gathering.is_done(); is_first = false)
-    sweep.go_through(gathered_tiles<SweepRates>(gathering, memory, is_first), false, target.is_target, sum);
-  if (target.is_target) find.rates[target.number] = visitor.in_run(sum.rates);
+  part.sweep(visitor, target.is_target, sum);
+  if (target.is_target && writes) find.rates[target.number] = visitor.in_run(sum.rates);
 }
 
-/// kernel, formulation: those of `find`, as constants.
+/// Its kernel and formulation as constants.
+template <SmoothingKernel kernel, GasFormulation formulation>
+__device__ FindRates with_constants(FindRates find) {
+  find.gas.kernel = kernel, find.gas.formulation = formulation;
+  return find;
+}
+
 template <SmoothingKernel kernel, GasFormulation formulation>
 __global__ void __launch_bounds__(32 * walk_warps, walk_blocks<RatesMemory>)
     find_group_rates(const NeighbourTree tree, const NeighbourGroups groups, const FindRates all,
-                     const double fastest) {
-  FindRates find = all;
-  find.gas.kernel = kernel, find.gas.formulation = formulation;
+                     const double fastest, const LargeParts large) {
+  const FindRates find = with_constants<kernel, formulation>(all);
   __shared__ RatesMemory memories[walk_warps];
   const std::uint32_t warp = threadIdx.x / 32, group = blockIdx.x * walk_warps + warp;
   if (group >= groups.count) return;
   const WarpTarget target = target_in(tree, groups, group, find);
-  unsigned open = __ballot_sync(~0U, target.is_target);
-  while (open != 0) {
-    const unsigned part = compact_part(target, open);
-    WarpTarget of_part = target;
-    of_part.is_target = (part >> lane_index() & 1) != 0;
-    find_part_rates(tree, find, fastest, of_part, memories[warp]);
-    open &= ~part;
+  large.add(group, for_each_part(target, __ballot_sync(~0U, target.is_target), [&](const WarpTarget& some) {
+              SmallRates part(tree, some, flow_of(find.sources[first_number(some)]), memories[warp]);
+              if (part.is_whole()) find_part_rates(find, fastest, some, true, part);
+              return part.is_whole();
+            }));
+}
+
+template <SmoothingKernel kernel, GasFormulation formulation>
+__global__ void __launch_bounds__(32 * large_warps)
+    find_large_rates(const NeighbourTree tree, const NeighbourGroups groups, const FindRates all,
+                     const double fastest, const LargeParts large, std::uint32_t* lists) {
+  const FindRates find = with_constants<kernel, formulation>(all);
+  extern __shared__ uint4 shared[];
+  auto& memory = *reinterpret_cast<LargeRates::Memory*>(shared);
+  for (std::uint32_t n = blockIdx.x; n < *large.count; n += gridDim.x) {
+    const std::uint32_t group = large.group[n];
+    for_each_part(target_in(tree, groups, group, find), large.lanes[group], [&](const WarpTarget& some) {
+      LargeRates part(tree, some, flow_of(find.sources[first_number(some)]), memory,
+                      lists + std::size_t{blockIdx.x} * LargeRates::room);
+      find_part_rates(find, fastest, some, LargeRates::warp() == 0, part);
+      return true;
+    });
   }
+}
+
+/// The memory of LargeParts, and of the lists of those who work on them.
+class LargeWork {
+ public:
+  explicit LargeWork(const NeighbourGroups& groups) : lanes_(groups.count), group_(groups.count) {
+    int device = 0, processors = 0;
+    GROVE_CUDA(cudaGetDevice(&device));
+    GROVE_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    blocks_ = static_cast<unsigned>(processors);
+    count_.clear();
+  }
+
+  LargeParts parts() { return {lanes_.data(), group_.data(), count_.data()}; }
+
+  /// Part: LargePart; kernel: with these arguments, the parts and the lists of blocks.
+  template <class Part, class... Parameters, class... Arguments>
+  void start(void (*kernel)(Parameters...), const Arguments&... arguments) {
+    constexpr int bytes = sizeof(typename Part::Memory);
+    GROVE_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const DeviceArray<std::uint32_t> lists(std::size_t{blocks_} * Part::room);
+    kernel<<<blocks_, 32 * large_warps, bytes>>>(arguments..., parts(), lists.data());
+  }
+
+ private:
+  DeviceArray<std::uint32_t> lanes_, group_, count_{1};
+  unsigned blocks_ = 0;
+};
+
+template <SmoothingKernel kernel, GasFormulation formulation>
+void start_rates_by(const NeighbourTree& tree, const NeighbourGroups& groups, const FindRates& find,
+                    double fastest) {
+  LargeWork large(groups);
+  find_group_rates<kernel, formulation>
+      <<<blocks_of(groups), 32 * walk_warps>>>(tree, groups, find, fastest, large.parts());
+  large.start<LargeRates>(find_large_rates<kernel, formulation>, tree, groups, find, fastest);
 }
 
 template <SmoothingKernel kernel>
 void start_rates(const NeighbourTree& tree, const NeighbourGroups& groups, const FindRates& find,
                  double fastest) {
   if (find.gas.formulation == GasFormulation::grad_h)
-    find_group_rates<kernel, GasFormulation::grad_h>
-        <<<blocks_of(groups), 32 * walk_warps>>>(tree, groups, find, fastest);
+    start_rates_by<kernel, GasFormulation::grad_h>(tree, groups, find, fastest);
   else
-    find_group_rates<kernel, GasFormulation::paper>
-        <<<blocks_of(groups), 32 * walk_warps>>>(tree, groups, find, fastest);
+    start_rates_by<kernel, GasFormulation::paper>(tree, groups, find, fastest);
 }
 
 template <SmoothingKernel kernel>
 void start_densities(const NeighbourTree& tree, const NeighbourGroups& groups, const WantDensity& wanted,
                      const DensityFields& fields) {
-  find_group_densities<kernel><<<blocks_of(groups), 32 * walk_warps>>>(tree, groups, wanted, fields);
+  LargeWork large(groups);
+  find_group_densities<kernel>
+      <<<blocks_of(groups), 32 * walk_warps>>>(tree, groups, wanted, fields, large.parts());
+  large.start<LargeDensities>(find_large_densities<kernel>, tree, groups, wanted, fields);
 }
 
 struct RaiseOnDevice {
@@ -325,7 +435,7 @@ void find_densities(const NeighbourTree& tree, const NeighbourGroups& groups, co
                          ? start_densities<SmoothingKernel::wendland_c2>
                          : start_densities<SmoothingKernel::cubic_spline>;
   start(tree, groups, WantDensity{is_wanted}, fields);
-  launched("Grove::cuda::find_densities");
+  launched("Grove::cuda::find_densities", 0, 2);
 }
 
 void find_rates(const NeighbourTree& tree, const NeighbourGroups& groups, const FindRates& visitor,
@@ -335,7 +445,7 @@ void find_rates(const NeighbourTree& tree, const NeighbourGroups& groups, const 
                          ? start_rates<SmoothingKernel::wendland_c2>
                          : start_rates<SmoothingKernel::cubic_spline>;
   start(tree, groups, visitor, fastest);
-  launched("Grove::cuda::find_rates");
+  launched("Grove::cuda::find_rates", 0, 2);
 }
 
 void ask_neighbours(const NeighbourTree& tree, const NeighbourGroups& groups, const std::uint8_t* is_asking,
