@@ -21,14 +21,14 @@ struct Arrival {
   Count count;
 };
 
-/// What one rank has to know of the moves that bring every particle to the owner of its frontier cell.
+/// The moves that bring every particle to the owner of its frontier cell, as one rank has to know them.
 struct FrontierMoves {
   std::vector<Count> send{};        ///< by rank: particles that leave for it, 0 for this one
   std::vector<Arrival> arriving{};  ///< by own cell, then by rank
   Count most = 0;                   ///< that leave any rank; the same on all
   Count all = 0;                    ///< particles of all ranks
 
-  /// Of an exchange of these particles. Not collective.
+  /// The plan of their exchange. Not collective.
   ExchangePlan plan(const Communicator& comm) const;
 };
 

@@ -1,7 +1,4 @@
 // DeviceRank where particles move to other ranks.
-#include <algorithm>
-#include <numeric>
-#include <stdexcept>
 #include <utility>
 
 #include "decomposition/gpu/column_groups.hpp"
@@ -21,7 +18,7 @@ LedPositions DeviceRank::arrived_positions() const {
   return {arrived(fields::position), arrived(fields::velocity), parameters_.lead};
 }
 
-/// Where no cell was cut, one rank gets all.
+/// One rank gets all if no cell was cut.
 std::vector<Count> DeviceRank::portions(const Frontier& frontier) {
   if (!cells_ && !portions_.empty()) return portions_;
   std::vector<Count> portions;

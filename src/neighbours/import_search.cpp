@@ -1,5 +1,6 @@
 #include "neighbours/import_search.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -9,12 +10,12 @@
 namespace grove {
 namespace {
 
-/// Calls found(n) for the nodes without children that are in reach.
+/// Calls found(n) for the nodes without children that may have candidates of a target.
 template <class Found>
 void find_ends(std::span<const NeighbourNode> nodes, const NeighbourTarget& target,
                const NearestImage& nearest, const Found& found) {
   for (std::uint32_t n = 0; n < nodes.size();) {
-    const bool is_near = is_in_reach(nodes[n], target, nearest);
+    const bool is_near = may_have_candidates(nodes[n], target, nearest);
     if (is_near && nodes[n].is_bucket(n)) found(n);
     n = is_near ? n + 1 : nodes[n].next;
   }
@@ -36,6 +37,13 @@ Array<T> exchanged(const ExchangePlan& plan, const std::vector<std::vector<T>>& 
 }
 
 }  // namespace
+
+bool may_have_candidates(const NeighbourNode& node, NeighbourTarget target, const NearestImage& nearest) {
+  const double half = std::max({0.0, target.half.x, target.half.y, target.half.z}),
+               margin = 0x1p-17 * (half + std::max(target.reach, node.reach)) + 0x1p-47 * nearest.edge;
+  for (int axis = 0; axis < 3; ++axis) target.half[axis] += margin;
+  return is_in_reach(node, target, nearest);
+}
 
 ImportSearch::ImportSearch(const Communicator& comm, const Domain& domain, const NearestImage& nearest)
     : comm_(comm), nearest_(nearest) {

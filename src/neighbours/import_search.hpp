@@ -27,6 +27,12 @@ struct Imports {
   std::optional<ExchangePlan> particles;  ///< brings values of `sent` to those that import them
 };
 
+/// True if a search around a target may come upon a particle of a box. Groups on GPUs look for candidates in
+/// single precision, up to 2^-20 of the separation beyond their radii (SweepFrame::slack), and the order of
+/// their sums depends on how many there are. So all of these have to be imported: sums would else depend on
+/// the number of ranks.
+bool may_have_candidates(const NeighbourNode& node, NeighbourTarget target, const NearestImage& nearest);
+
 /// Finds what ranks have to import, so that all neighbours of their targets are there.
 class ImportSearch {
  public:

@@ -119,7 +119,7 @@ class Plan {
 
 }  // namespace
 
-/// What was seen so far counts so much of what it did.
+/// All that was seen so far keeps this part of its weight.
 void RebuildInterval::fade(double weight) {
   for (DistanceClass& c : state_.classes) {
     c.fresh_cost *= weight;

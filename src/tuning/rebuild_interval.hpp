@@ -83,7 +83,7 @@ class RebuildInterval {
   /// Before the next step all is built anew. lead: steps until it is at its best.
   void built(std::int64_t lead = 0);
 
-  /// What was seen of the growth seems not to hold any more: it counts a quarter.
+  /// The growth seems not to be what was seen any more: that counts a quarter.
   void doubt();
 
   /// A step was done. cost: what its walks cost, in the unit of the fresh cost. Cost of the call: one fit.

@@ -27,9 +27,9 @@ namespace grove {
 ///
 /// There the growth is not that of the last intervals either, and trees that lead beyond the bounce are bad
 /// from their begin. So all is also cut anew when walks have cost most_cuts_lost cuts more than fresh trees
-/// would have taken, where well-timed cuts come at one or less. What was known of the growth then counts
-/// little, the next trees are made for a life as long as that one was, and each that reaches it lets others
-/// live twice as long.
+/// would have taken, where well-timed cuts come at one or less. The growth that was known then counts little,
+/// the next trees lead to the middle of a life as long as that one was, and each that reaches it lets others
+/// live twice as long. RebuildInterval::pays() knows nothing of that limit: it may make new ones earlier.
 class TreeTuning {
  public:
   /// All there is to save, beside the rule: restored from it, the answers are the same to the bit.

@@ -232,8 +232,8 @@ std::size_t most_neighbours(const Particles& all) {
   return most;
 }
 
-// Groups hold 992 candidates (gas_sweep.cuh). Those with more gather them again for each step of Newton's
-// method.
+// Groups with more than 992 candidates get a block of 16 warps, each of which goes through 256 at a time
+// (gas_large.cuh): some have two such chunks here.
 //
 // A light particle near a heavy one has an H so small that this is all its neighbours, and the largest
 // divergence: 3 v.d / r^2 of this one, at r = 3.6e-4. Its H is searched from that of mean density in

@@ -150,7 +150,7 @@ TEST(TreeTuning, renews_all_when_the_rule_of_rebuilds_says_so_and_never_else) {
     clock.advance(0);
     const TreeTuning::Choice choice = tuning.plan({particles}, clock.coming(0));
     EXPECT_EQ(choice.update, step % 8 == 0 ? TreeUpdate::redecompose : TreeUpdate::refit) << step;
-    EXPECT_LE(choice.lead, 1) << "the published rule has none";
+    EXPECT_EQ(choice.lead, 0) << "the published rule has none";
     tuning.begin(choice);
     age = choice.update == TreeUpdate::refit ? age + 1 : 0;
     tuning.walked(forces_at(0.6 * age), std::nullopt);

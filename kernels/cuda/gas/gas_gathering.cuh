@@ -157,8 +157,6 @@ class GasGathering {
 
   const NeighbourTree& tree_;
   const SweepFrame& frame_;
-  std::uint32_t next_ = 0;    ///< node
-  std::uint32_t within_ = 0;  ///< particles behind it that have been looked at
 };
 
 }  // namespace grove::cuda

@@ -24,22 +24,29 @@ struct LargeParts {
   }
 };
 
-/// Shared memory of a block.
-template <class Kept, class Sum>
-struct LargeMemory {
-  static constexpr std::uint32_t ranges = 64;  ///< of nodes
-  GasMemory<Kept, gas_tiles> of_warp[large_warps];
-  std::uint32_t begin[ranges + 1];  ///< of each: the candidates before it
-  Sum sums[large_warps][32];
+/// Candidates that a warp goes through at a time.
+struct GasChunk {
+  static constexpr std::uint32_t most = 256;
+  std::uint32_t number[most];
 };
 
-/// Candidates are listed in the order of the tree. A warp goes through every 16th chunk of the list: so sums
-/// depend on their number alone, not on that of ranks, as nodes do. The list has room for `room` at a time;
-/// if there are more, they are found again for each sweep.
-template <class Kept, class Sum, bool is_symmetric>
+/// Shared memory of a block, at most what all GPUs have from compute capability 8.0 on.
+template <class Kept>
+struct LargeMemory {
+  using OfWarp = GasMemory<Kept, gas_tiles, GasChunk>;
+  static constexpr std::uint32_t ranges = 64;  ///< of nodes
+  OfWarp of_warp[large_warps];
+  std::uint32_t begin[ranges + 1];  ///< of each: the candidates before it
+};
+
+/// Candidates are listed in the order of the tree. A warp goes through every 16th chunk of the list. So sums
+/// depend on the list alone, not on how many ranks there are, as the nodes do. The list has room for `room`
+/// at a time; if there are more, they are found again for each sweep.
+template <class Kept, bool is_symmetric>
 class LargePart {
  public:
-  using Memory = LargeMemory<Kept, Sum>;
+  using Memory = LargeMemory<Kept>;
+  static_assert(sizeof(Memory) <= 99 * 1024);
   static constexpr std::uint32_t room = 1U << 16;
 
   /// list: of this block. first: the flow at one of the targets. All are kept by the caller.
@@ -54,12 +61,12 @@ class LargePart {
   __device__ static int warp() { return static_cast<int>(threadIdx.x / 32); }
   const __device__ SweepFrame& frame() const { return own_.frame; }
 
-  /// Visits the neighbours of those targets for which this is open. sum (in): at the begin; (out): of all
-  /// warps, in each of them. By all threads of a block.
+  /// Visits the neighbours of those targets for which this is open. sum (in): what is summed is 0; (out): of
+  /// all warps, in each of them. By all threads of a block.
   template <class Visitor>
   __device__ void sweep(const Visitor& visitor, bool is_open, typename Visitor::Sum& sum) {
     const std::uint32_t all = memory_.begin[Memory::ranges];
-    GasSweep<Visitor, gas_tiles> sweep(tree_, own_, target_, visitor);
+    GasSweep<Visitor, typename Memory::OfWarp> sweep(tree_, own_, target_, visitor);
     typename Visitor::Sum part = sum;
     for (std::uint32_t first = 0; first < all; first += room) {
       if (all > room) write(first);
@@ -77,8 +84,8 @@ class LargePart {
   }
 
  private:
-  static constexpr std::uint32_t chunk = 512;
-  static_assert(chunk <= GasCandidates::most && room % (chunk * large_warps) == 0);
+  static constexpr std::uint32_t chunk = GasChunk::most;
+  static_assert(room % (chunk * large_warps) == 0);
 
   __device__ std::uint32_t first_node(std::uint32_t range) const {
     return static_cast<std::uint32_t>(std::uint64_t{tree_.node_count} * range / Memory::ranges);
@@ -123,11 +130,11 @@ class LargePart {
     __syncthreads();
   }
 
-  /// The sum of the sums of all warps, one after the other.
-  template <class PartSum>
-  __device__ void add_warps(const PartSum& part, PartSum& sum) {
-    static_assert(sizeof(PartSum) <= sizeof(Sum));
-    const auto place = [&](int w) { return reinterpret_cast<PartSum*>(&memory_.sums[w][lane_index()]); };
+  /// The sum of the sums of all warps, one after the other. They lie where candidates were kept.
+  template <class Sum>
+  __device__ void add_warps(const Sum& part, Sum& sum) {
+    static_assert(32 * sizeof(Sum) <= sizeof(Kept));
+    const auto place = [&](int w) { return reinterpret_cast<Sum*>(&memory_.of_warp[w].kept) + lane_index(); };
     *place(warp()) = part;
     __syncthreads();
     for (int w = 0; w < large_warps; ++w) sum.add(*place(w));
@@ -137,7 +144,7 @@ class LargePart {
   const NeighbourTree& tree_;
   const WarpTarget& target_;
   Memory& memory_;
-  GasMemory<Kept, gas_tiles>& own_;  ///< of this warp
+  typename Memory::OfWarp& own_;  ///< of this warp
   std::uint32_t* list_;
 };
 

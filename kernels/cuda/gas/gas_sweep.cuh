@@ -22,9 +22,9 @@ namespace grove::cuda {
 inline constexpr std::uint32_t gas_tiles = 2;                ///< of 32 candidates in shared memory
 inline constexpr std::uint32_t gas_window = 32 * gas_tiles;  ///< candidates there
 
-/// How candidates are parted into tiles of 32. If these are all, a tile has pieces of two candidates from
-/// places equally far apart in the order of the tree. So each lane finds about as many neighbours in a tile
-/// as the others. Else tiles follow the order of the tree.
+/// How candidates are parted into tiles of 32. If they are all that a part has, a tile has pieces of two
+/// candidates from places equally far apart in the order of the tree. So each lane finds about as many
+/// neighbours in a tile as the others. Else tiles follow the order of the tree.
 struct GasTiles {
   static constexpr std::uint32_t piece = 2;
   std::uint32_t candidates;
@@ -37,9 +37,10 @@ struct GasTiles {
   }
 };
 
-/// Shared memory of a warp. most_tested: tiles whose hits are kept.
-template <class Kept, std::uint32_t most_tested>
+/// Shared memory of a warp. tested: tiles whose hits are kept.
+template <class Kept, std::uint32_t tested, class Candidates = GasCandidates>
 struct GasMemory {
+  static constexpr std::uint32_t most_tested = tested;
   static_assert(most_tested >= gas_tiles);
   SweepFrame frame;
   union {
@@ -48,7 +49,7 @@ struct GasMemory {
   };
   float4 limits[8];                     ///< squared H of the tile that is tested
   std::uint32_t hits[most_tested][32];  ///< by tile and lane, a bit for each candidate
-  GasCandidates candidates;
+  Candidates candidates;
 
   /// first: the flow at one of the targets.
   __device__ void surround(const NeighbourTree& tree, const WarpTarget& target, const FlowSource& first) {
@@ -62,11 +63,10 @@ struct GasMemory {
 /// Candidates come in tiles of 32, of which some are in a ring. Lanes go through their neighbours each at its
 /// own pace: a lane that has no more in the oldest tile goes on to the next ones, and when none has, a new
 /// tile takes its place.
-template <class Visitor, std::uint32_t most_tested>
+template <class Visitor, class Memory>
 class GasSweep {
  public:
-  using Kept = typename Visitor::Kept;
-  using Memory = GasMemory<Kept, most_tested>;
+  static constexpr std::uint32_t most_tested = Memory::most_tested;
 
   /// All are kept by the caller. Only lanes with a target visit anything.
   __device__ GasSweep(const NeighbourTree& tree, Memory& memory, const WarpTarget& target,

@@ -125,10 +125,9 @@ class SmallPart {
   /// Visits the neighbours of those targets for which this is open.
   template <class Visitor>
   __device__ void sweep(const Visitor& visitor, bool is_open, typename Visitor::Sum& sum) {
-    constexpr auto kept_tiles = static_cast<std::uint32_t>(sizeof(memory_.hits) / sizeof(memory_.hits[0]));
-    GasSweep<Visitor, kept_tiles> sweep(tree_, memory_, target_, visitor);
+    GasSweep<Visitor, Memory> sweep(tree_, memory_, target_, visitor);
     sweep.go_through({found_, true}, is_tested_, is_open, sum);
-    is_tested_ = kept_tiles >= GasCandidates::most_tiles;
+    is_tested_ = Memory::most_tested >= GasCandidates::most_tiles;
   }
 
  private:
@@ -218,7 +217,7 @@ __global__ void __launch_bounds__(32 * walk_warps, walk_blocks<DensitiesMemory>)
             }));
 }
 
-using LargeDensities = LargePart<KeptFlow, SumFlow::Sum, false>;
+using LargeDensities = LargePart<KeptFlow, false>;
 
 template <SmoothingKernel kernel>
 __global__ void __launch_bounds__(32 * large_warps)
@@ -306,9 +305,9 @@ struct SweepRates {
 
 using RatesMemory = GasMemory<SweepRates::Kept, gas_tiles>;
 using SmallRates = SmallPart<true, RatesMemory>;
-using LargeRates = LargePart<SweepRates::Kept, SweepRates::Sum, true>;
+using LargeRates = LargePart<SweepRates::Kept, true>;
 
-/// The frame of a sum of rates.
+/// The velocity and the mass of a source.
 __device__ FlowSource flow_of(const GasSource& source) { return {source.velocity, source.mass}; }
 
 template <class Part>

@@ -11,13 +11,14 @@
 namespace grove::cuda {
 
 /// Finds H, rho and the flow of the particles that are wanted, which search by gathering within
-/// DensityFields::radius. Cost: one walk, and some passes over the neighbours of each. A group that
-/// has more possible neighbours than it can hold at once, 992, gathers them anew for each pass.
+/// DensityFields::radius. Cost: one walk, and some passes over the neighbours of each. Parts of groups
+/// with more than 992 possible neighbours get a block each; if there are more than 65536, they are found anew
+/// for each pass. Device memory: 256 KiB for each multiprocessor and 8 bytes for each group.
 void find_densities(const NeighbourTree& tree, const NeighbourGroups& groups, const std::uint8_t* is_wanted,
                     const DensityFields& fields);
 
 /// fastest: a velocity above 0, of the order of the largest ones, the unit of those in single precision.
-/// Cost: one walk.
+/// Cost: one walk. Large parts and memory as above.
 void find_rates(const NeighbourTree& tree, const NeighbourGroups& groups, const FindRates& visitor,
                 double fastest);
 
