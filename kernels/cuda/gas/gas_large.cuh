@@ -30,7 +30,7 @@ struct GasChunk {
   std::uint32_t number[most];
 };
 
-/// Shared memory of a block, at most what all GPUs have from compute capability 8.0 on.
+/// Shared memory of a block: no more than all GPUs of compute capability 8.0 or later give one.
 template <class Kept>
 struct LargeMemory {
   using OfWarp = GasMemory<Kept, gas_tiles, GasChunk>;
@@ -61,7 +61,7 @@ class LargePart {
   __device__ static int warp() { return static_cast<int>(threadIdx.x / 32); }
   const __device__ SweepFrame& frame() const { return own_.frame; }
 
-  /// Visits the neighbours of those targets for which this is open. sum (in): what is summed is 0; (out): of
+  /// Visits the neighbours of those targets for which this is open. sum (in): 0, where it is a sum; (out): of
   /// all warps, in each of them. By all threads of a block.
   template <class Visitor>
   __device__ void sweep(const Visitor& visitor, bool is_open, typename Visitor::Sum& sum) {
