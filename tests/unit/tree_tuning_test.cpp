@@ -21,6 +21,15 @@ ForceReport forces_at(double distance) {
   return forces;
 }
 
+/// The choice for a step, begun; the first step makes new trees.
+TreeTuning::Choice begun(TreeTuning& tuning, BlockClock& clock, int step) {
+  clock.advance(0);
+  TreeTuning::Choice choice = tuning.plan({particles}, clock.coming(0));
+  if (step == 0) choice = {};
+  tuning.begin(choice);
+  return choice;
+}
+
 /// The cost that tuning makes least, per particle and step, of steps 200 to 999: updates, and the
 /// interactions beyond those of fresh trees. price: of an update, per particle, while 100 is assumed.
 double mean_cost(double price, bool measured) {
@@ -30,10 +39,7 @@ double mean_cost(double price, bool measured) {
   double cost = 0;
   double distance = 0;
   for (int step = 0; step < 1000; ++step) {
-    clock.advance(0);
-    TreeTuning::Choice choice = tuning.plan({particles}, clock.coming(0));
-    if (step == 0) choice = {};
-    tuning.begin(choice);
+    const TreeTuning::Choice choice = begun(tuning, clock, step);
     const bool is_new = choice.update == TreeUpdate::redecompose;
     distance = is_new ? -std::round(choice.lead) : distance + 1;
     const ForceReport forces = forces_at(distance);
@@ -98,10 +104,7 @@ TEST(TreeTuning, trees_lose_no_more_than_they_cost_where_all_changes_at_once) {
   int age = 0;
   for (int step = 0; step < 400; ++step) {
     const bool bounces = step >= 200 && step < 300;
-    clock.advance(0);
-    TreeTuning::Choice choice = tuning.plan({particles}, clock.coming(0));
-    if (step == 0) choice = {};
-    tuning.begin(choice);
+    const TreeTuning::Choice choice = begun(tuning, clock, step);
     const bool is_new = choice.update == TreeUpdate::redecompose;
     distance = is_new ? -std::round(choice.lead) : distance + 1;
     age = is_new ? 0 : age + 1;
