@@ -10,6 +10,7 @@
 #include "kernels/kokkos/host_loop.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/leaf_bodies.hpp"
+#include "kernels/math/tree_renewal.hpp"
 
 namespace grove {
 void Forest::build(Particles& particles, const Box& box, std::span<const Count> leaf_begin,
@@ -42,7 +43,32 @@ void Forest::build(Particles& particles, const Box& box, std::span<const Count> 
 
 void Forest::lay_out(std::span<const Count> leaf_begin) {
   leaf_begin_.assign(leaf_begin.begin(), leaf_begin.end());
+  is_renewed_.clear();
   has_sources_ = false;
+}
+
+void Forest::renew(Particles& particles, int first_active) {
+  is_renewed_.assign(origins_.size(), 0);
+  host_loop("Grove::forest::renew", origins_.size(), [&](std::size_t leaf) {
+    const auto begin = particles.rung.begin() + leaf_begin_[leaf],
+               end = particles.rung.begin() + leaf_begin_[leaf + 1];
+    const Count active = std::count_if(begin, end, [&](std::uint8_t rung) { return rung >= first_active; });
+    if (TreeRenewal::takes(end - begin, active)) renew_tree(leaf, particles);
+  });
+}
+
+void Forest::renew_tree(std::size_t leaf, Particles& particles) {
+  thread_local Array<Record> records;
+  thread_local std::vector<std::uint32_t> order;
+  const auto first = static_cast<std::size_t>(leaf_begin_[leaf]);
+  records.resize(static_cast<std::size_t>(leaf_begin_[leaf + 1]) - first);
+  make_records(box_, {particles.position.data() + first}, records.size(), records.data(), first);
+  bisect_leaf(records, particles.id.data(), shapes_.links.data() + shapes_.node_begin[leaf]);
+  order.resize(records.size());
+  std::transform(records.begin(), records.end(), order.begin(), [](const Record& r) { return r.index; });
+  particles.permute(first, order);
+  if (has_origins_) origins_[leaf] = find_origin(leaf, particles);
+  is_renewed_[leaf] = 1;
 }
 
 Forest::Shape Forest::take_shape() { return {std::exchange(origins_, {}), std::exchange(shapes_, {})}; }
@@ -70,7 +96,7 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
   softening_.resize(particles.size());
   const bool moves = has_sources_ && units.length == units_.length && units.mass == units_.mass &&
                      gravity.softening == softening_of_type_;
-  if (!moves) types_.assign(particles.type.begin(), particles.type.end());
+  types_.resize(particles.size());
   units_ = units;
   softening_of_type_ = gravity.softening;
   groups_.resize(shapes_.groups.size());
@@ -86,7 +112,10 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
     if (!has_origins_) origins_[leaf] = find_origin(leaf, particles);
     const SourceBody copy = source_body(leaf, particles, gravity);
     const Count count = leaf_begin_[leaf + 1] - leaf_begin_[leaf];
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) moves ? copy.move(i) : copy(i);
+    const bool moves_here = moves && (is_renewed_.empty() || is_renewed_[leaf] == 0);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) moves_here ? copy.move(i) : copy(i);
+    if (!moves_here)
+      std::copy_n(particles.type.begin() + leaf_begin_[leaf], count, types_.begin() + leaf_begin_[leaf]);
     make_groups(leaf, particles, gravity, rule);
     const auto node = static_cast<std::size_t>(shapes_.node_begin[leaf]);
     const auto first = static_cast<std::size_t>(leaf_begin_[leaf]);
@@ -97,6 +126,7 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
                      node_boxes_.empty() ? nullptr : node_boxes_.data() + node);
   });
   if (gravity.splits_groups() && !has_sources_) mark_buckets();
+  is_renewed_.clear();
   has_origins_ = has_sources_ = true;
 }
 

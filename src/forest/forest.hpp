@@ -40,6 +40,11 @@ class Forest {
              std::span<Record> records = {}, const TreeBuilder& builder = bisection_builder(),
              PhaseTimers* timers = nullptr);
 
+  /// Cuts the trees anew that TreeRenewal takes, of the particles that their leaves have. Only of bisections.
+  /// first_active: the rung from which on particles count as active. Cost: a look at each rung;
+  /// of renewed leaves as build().
+  void renew(Particles& particles, int first_active);
+
   /// Copies positions and masses in single precision, combines moments, and prepares nodes and groups for the
   /// criterion. May be repeated without build() when particles have moved or the criterion or the softening
   /// changes: leaves keep their origins, particles their masses.
@@ -85,6 +90,7 @@ class Forest {
  private:
   void lay_out(std::span<const Count> leaf_begin);
   Vec3d find_origin(std::size_t leaf, const Particles& particles) const;
+  void renew_tree(std::size_t leaf, Particles& particles);
   SourceBody source_body(std::size_t leaf, const Particles& particles, const GravityParameters& gravity);
   void mark_buckets();
   void make_groups(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
@@ -92,9 +98,10 @@ class Forest {
 
   std::int32_t first_leaf_ = 0;
   int first_active_ = 0;
-  bool has_origins_ = false;  ///< they have been found for these trees
-  bool has_sources_ = false;  ///< masses and softening of these trees are copied
-  WalkUnits units_;           ///< of what is copied
+  bool has_origins_ = false;              ///< they have been found for these trees
+  bool has_sources_ = false;              ///< masses and softening of these trees are copied
+  std::vector<std::uint8_t> is_renewed_;  ///< [leaves] particles have another order since then; empty: none
+  WalkUnits units_;                       ///< of what is copied
   std::array<double, particle_types> softening_of_type_{};  ///< of what is copied, units of the run
   Box box_;  ///< that gave the particles of these trees their coordinates
   /// [leaves] units of the run; where most of a leaf's particles are (the median of a sample in tree order),

@@ -6,6 +6,17 @@
 namespace grove {
 namespace {
 
+void link(const LocalCell* cells, NodeLinks* links, Count nodes) {
+  if (nodes > 0) links[0].next = -1;
+  for (Count n = 0; n < nodes; ++n) {
+    const std::int32_t child = cells[n].is_bucket() ? NodeLinks::bucket : cells[n].child;
+    links[n] = {child, links[n].next, cells[n].first, cells[n].count};
+    if (child < 0) continue;
+    links[child].next = child + 1;
+    links[child + 1].next = links[n].next;
+  }
+}
+
 class BisectionBuilder : public TreeBuilder {
  public:
   void build(std::span<const Count> leaf_begin, std::span<Record> records, const ParticleId* id,
@@ -28,17 +39,6 @@ class BisectionBuilder : public TreeBuilder {
   }
 
  private:
-  static void link(const LocalCell* cells, NodeLinks* links, Count nodes) {
-    if (nodes > 0) links[0].next = -1;
-    for (Count n = 0; n < nodes; ++n) {
-      const std::int32_t child = cells[n].is_bucket() ? NodeLinks::bucket : cells[n].child;
-      links[n] = {child, links[n].next, cells[n].first, cells[n].count};
-      if (child < 0) continue;
-      links[child].next = child + 1;
-      links[child + 1].next = links[n].next;
-    }
-  }
-
   mutable Array<LocalCell> cells_;  ///< kept from call to call: its pages are the cost of a fresh one
 };
 
@@ -53,6 +53,14 @@ void make_full_groups(std::span<const Count> leaf_begin, TreeShapes& shapes) {
       shapes.groups.push_back({first, std::min(group_size, count - first)});
     shapes.group_begin.push_back(static_cast<Count>(shapes.groups.size()));
   }
+}
+
+void bisect_leaf(std::span<Record> records, const ParticleId* id, NodeLinks* links) {
+  thread_local Array<LocalCell> cells;
+  const auto count = static_cast<std::int32_t>(records.size());
+  cells.resize(static_cast<std::size_t>(local_cells(count)));
+  cut_leaf(records.data(), count, id, cells.data());
+  link(cells.data(), links, std::ssize(cells));
 }
 
 const TreeBuilder& bisection_builder() {

@@ -48,6 +48,10 @@ void make_full_groups(std::span<const Count> leaf_begin, TreeShapes& shapes);
 /// The bisection of the ORB continued down to groups and buckets (kernels/host/bisection.hpp).
 const TreeBuilder& bisection_builder();
 
+/// The same of one leaf. records (in/out): of its particles, returned in tree order; id: by Record::index;
+/// links (out): of its nodes, local_cells() of them.
+void bisect_leaf(std::span<Record> records, const ParticleId* id, NodeLinks* links);
+
 /// As much as a leaf holds of the octree of the root cube (kernels/math/octree.hpp), particles in the order
 /// of a curve; of a single leaf the classic global octree. Nodes as those of the bisection: the children of a
 /// node, then all below the first one, then all below the next. bucket: particles of a node that is not

@@ -19,6 +19,8 @@ struct EvaluationPlan {
   bool grows = true;
   /// True: ranks have just waited for each other, so the evaluation need not begin with that.
   bool follows_cuts = false;
+  /// True: the trees that TreeRenewal takes are cut anew. Only of bisections.
+  bool renews = false;
   int first_active = 0;  ///< the rung (Particles::rung) from which on particles get forces
   /// True: the critical separation of least cost is looked for behind the walk, if groups may be split and
   /// the parameters set none. Cost: some 15 walks of all particles.

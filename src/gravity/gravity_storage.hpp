@@ -60,9 +60,14 @@ class GravityStorage {
   /// Only asked for where a message names it.
   virtual FarParticle farthest() const = 0;
 
-  /// Moments and boxes of the particles' present places. checks: whether single precision loses separations
-  /// on this rank: then returns what is wrong (lost_separation()). Adds to moments.
-  virtual std::string refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
+  struct RefitPlan {
+    int first_active;  ///< the rung from which on particles are targets
+    bool renews;       ///< first those trees are cut anew that TreeRenewal takes
+    bool checks;       ///< whether single precision loses separations on this rank
+  };
+  /// Moments and boxes of the particles' present places. Returns what lost_separation() finds wrong. Adds to
+  /// build and moments.
+  virtual std::string refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
                             PhaseTimers& timers) = 0;
 
   /// Chooses the groups that walk, those with particles from this rung on. A GPU begins to walk the own

@@ -37,12 +37,18 @@ void HostGravity::grow(const Domain& domain, PhaseTimers& timers) {
   forest_.build(particles_, domain.box, domain.leaf_begin, records, *builder_, &timers);
 }
 
-std::string HostGravity::refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
+std::string HostGravity::refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
                                PhaseTimers& timers) {
+  if (plan.renews) {
+    const auto timer = timers.time("build");
+    exchange_.forget();
+    forest_.renew(particles_, plan.first_active);
+  }
   const auto timer = timers.time("moments");
   forest_.update(particles_, setup.walk.gravity, setup.walk.units, setup.median_acceleration, 0,
-                 first_active);
-  return checks ? lost_separation(particles_, domain.leaf_begin, forest_, setup.walk.gravity) : std::string();
+                 plan.first_active);
+  return plan.checks ? lost_separation(particles_, domain.leaf_begin, forest_, setup.walk.gravity)
+                     : std::string();
 }
 
 void HostGravity::publish(const GravitySetup& setup, const Domain& domain, Selections selections,

@@ -31,7 +31,7 @@ class HostGravity : public GravityStorage {
   Sums reduce(bool with_median) const override;
   FarParticle farthest() const override { return farthest_particle(comm_, particles_); }
   void grow(const Domain& domain, PhaseTimers& timers) override;
-  std::string refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
+  std::string refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
                     PhaseTimers& timers) override;
   /// Which groups walk these tell by themselves.
   void begin_walk(const GravitySetup&, const Domain&, int first_active) override {

@@ -1,6 +1,8 @@
 #include "particles/particles.hpp"
 
+#include <algorithm>
 #include <type_traits>
+#include <vector>
 
 namespace grove {
 
@@ -44,6 +46,18 @@ void Particles::reorder(std::span<const std::uint32_t> order) {
     sorted.resize(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = values[order[i]];
     values.swap(sorted);
+  });
+}
+
+void Particles::permute(std::size_t first, std::span<const std::uint32_t> order) {
+  for_each_field([&](const auto& field) {
+    if (!holds(field.info)) return;
+    using T = typename std::remove_cvref_t<decltype(field)>::Value;
+    thread_local std::vector<T> moved;
+    const auto& values = this->*field.array;
+    moved.clear();
+    for (const std::uint32_t from : order) moved.push_back(values[from]);
+    std::copy(moved.begin(), moved.end(), (this->*field.array).begin() + static_cast<std::ptrdiff_t>(first));
   });
 }
 

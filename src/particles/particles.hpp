@@ -56,6 +56,9 @@ struct Particles {
   /// Element i of every field becomes what was element order[i]. Length of order: the new length of the
   /// fields. Cost: one gather per field, one field's memory on top.
   void reorder(std::span<const std::uint32_t> order);
+  /// Element first + i of every field becomes what was element order[i], one of these, each once. Cost: as
+  /// above, of so many elements.
+  void permute(std::size_t first, std::span<const std::uint32_t> order);
 };
 
 /// A field: its array in `Particles`, and its description.

@@ -197,11 +197,11 @@ void Simulation::step() {
   const Expected expected((tunes_groups ? 1 + tuning_evaluations : 1) *
                           forecast_.seconds(rung_costs_.particles, clock_.first_active()));
   const UpdatePlan plan = plan_update(deepest, has_strays(strayed));
-  const TreeUpdate update = plan.choice.update;
-  const bool is_new = update == TreeUpdate::redecompose;
+  const bool is_new = plan.choice.update == TreeUpdate::redecompose, renews = this->renews(plan.choice);
   carry_out(plan);
   evaluate_forces({.grows = is_new,
                    .follows_cuts = is_new,
+                   .renews = renews,
                    .first_active = clock_.first_active(),
                    .tunes_groups = tunes_groups,
                    .closes = [this](JointReduction& joint, bool is_finite) { end_step(joint, is_finite); }});
@@ -210,7 +210,7 @@ void Simulation::step() {
   tuning_.walked(forces_, measured());
   leaf_moves_.walked(forces_);
   if (is_synchronised()) leaf_moves_.synchronised();
-  agree_on_next(update);
+  agree_on_next(!is_new && renews ? TreeUpdate::renew : plan.choice.update);
   forecast_.add(forces_, seconds_since(step_start_));
 }
 

@@ -1,11 +1,13 @@
 // Simulation: which update of the trees comes before a step, and the forces behind it.
 #include <array>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "base/errors.hpp"
 #include "comm/agreed.hpp"
+#include "kernels/math/tree_renewal.hpp"
 #include "simulation.hpp"
 
 namespace grove {
@@ -47,6 +49,18 @@ void Simulation::carry_out(const UpdatePlan& plan) {
     decompose(plan.choice.lead * plan.drift);
   else
     leaves_moved_ = leaf_moves_.move(*backend_, domain_, longest_steps(), timers_);
+}
+
+/// True if trees of active leaves are cut anew. The published rule of rebuilds has refits alone between them;
+/// new trees that do not lead are as good.
+bool Simulation::renews(const TreeTuning::Choice& choice) const {
+  const RungCounts& particles = rung_costs_.particles;
+  const Count all = std::accumulate(particles.begin(), particles.end(), Count{0}),
+              active = std::accumulate(particles.begin() + clock_.first_active(), particles.end(), Count{0});
+  const GravityParameters& gravity = parameters_.gravity;
+  const bool are_fresh = choice.update == TreeUpdate::redecompose && choice.lead == 0;
+  return gravity.self_gravity && !gravity.is_direct(all) && follows_from_counts(gravity.tree) &&
+         !tuning_.rule().above && !are_fresh && TreeRenewal::is_for(all, active);
 }
 
 /// Seconds of the step on the slowest rank, if tree updates are judged by measured time.

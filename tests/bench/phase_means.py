@@ -36,7 +36,7 @@ def main():
     mean = {phase: 1e3 * sum(seconds_of(row, phase) for row in later) / len(later) for phase in PHASES}
     seconds = sum(seconds_of(row, phase) for row in rows for phase in PHASES)
     done = [update_of(row) for row in rows]
-    kinds = {kind: done.count(kind) for kind in ("refit", "redecompose")}
+    kinds = {kind: done.count(kind) for kind in ("refit", "renew", "redecompose")}
     few = sorted(sum(1e3 * seconds_of(row, phase) for phase in PHASES)
                  for row in later if int(row["active"]) < 10000)
     print(

@@ -4,12 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
+#include "forest/forest.hpp"
 #include "forest/tree_builder.hpp"
+#include "kernels/cuda/trees/tree_renewal.hpp"
+#include "support/active_leaves.hpp"
 #include "support/bisection_samples.hpp"
 #include "support/device_records.hpp"
+#include "support/distributions.hpp"
+#include "support/grown.hpp"
 
 namespace grove {
 namespace {
@@ -60,6 +67,75 @@ TEST_F(GpuLeafBisection, many_leaves_at_once_are_cut_as_on_the_host) {
     std::vector<Count> leaf_begin{0, 0, 1, 9, 9, 42, 4138};
     while (leaf_begin.back() < 30000) leaf_begin.push_back(std::min<Count>(leaf_begin.back() + 1777, 30000));
     expect_same(sample, leaf_begin);
+  }
+}
+
+template <class T>
+cuda::FieldBytes bytes_of(const cuda::DeviceArray<T>& array) {
+  return {reinterpret_cast<std::byte*>(array.data()), sizeof(T)};
+}
+
+/// Fields of elements of 24, 12, 8, 4 and 1 bytes.
+TEST_F(GpuLeafBisection, trees_of_active_leaves_are_renewed_as_on_the_host) {
+  for (const Count leaf_size : {300, 1000, 1777, 4096}) {
+    SCOPED_TRACE(leaf_size);
+    Particles particles = make_shape(Shape::plummer, 30000);
+    for (std::size_t i = 0; i < particles.size(); ++i) {
+      const auto number = static_cast<float>(i);
+      particles.acceleration[i] = {number, 2 * number, 3 * number};
+      particles.potential[i] = -number;
+    }
+    std::vector<Count> leaf_begin{0, 0, 1, 9};
+    while (leaf_begin.back() < 30000)
+      leaf_begin.push_back(std::min<Count>(leaf_begin.back() + leaf_size, 30000));
+    Grown grown;
+    grown.prepare(particles);
+    Forest forest;
+    forest.build(particles, grown.box, leaf_begin);
+    activate_leaves(leaf_begin, 2, particles);
+    for (std::size_t i = 0; i < particles.size(); ++i)
+      particles.position[i] += Vec3d{0.3 * std::sin(static_cast<double>(i)), -0.2, 0.1};
+
+    const auto upload = [](const auto& field) {
+      using T = typename std::remove_cvref_t<decltype(field)>::value_type;
+      return cuda::DeviceArray<T>{std::span<const T>(field)};
+    };
+    const auto position = upload(particles.position);
+    const auto id = upload(particles.id);
+    const auto rung = upload(particles.rung);
+    const auto acceleration = upload(particles.acceleration);
+    const auto potential = upload(particles.potential);
+    const auto links = upload(forest.shapes().links);
+    std::vector<cuda::LeafPlaces> places;
+    for (std::size_t leaf = 0; leaf + 1 < leaf_begin.size(); ++leaf)
+      places.push_back({static_cast<std::uint64_t>(leaf_begin[leaf]),
+                        static_cast<std::uint64_t>(forest.shapes().node_begin[leaf]), 0,
+                        static_cast<std::int32_t>(leaf_begin[leaf + 1] - leaf_begin[leaf]), 0, 0});
+    const cuda::FieldBytes fields[] = {bytes_of(position), bytes_of(id), bytes_of(rung),
+                                       bytes_of(acceleration), bytes_of(potential)};
+    cuda::renew_trees(upload(places), static_cast<std::int32_t>(leaf_size),
+                      {grown.box, particles.size(), position.data(), id.data(), rung.data(), 2}, fields,
+                      links.data(), GroupCuts{});
+
+    const Array<ParticleId> before = particles.id;
+    forest.renew(particles, 2);
+    EXPECT_NE(particles.id, before);
+    const auto expect_equal = [](const auto& found, const auto& expected) {
+      auto host = expected;
+      found.download(host);
+      EXPECT_TRUE(host == expected);
+    };
+    expect_equal(position, particles.position);
+    expect_equal(id, particles.id);
+    expect_equal(rung, particles.rung);
+    expect_equal(acceleration, particles.acceleration);
+    expect_equal(potential, particles.potential);
+    std::vector<NodeLinks> nodes(forest.shapes().links.size());
+    links.download(nodes);
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      const NodeLinks &a = nodes[n], &b = forest.shapes().links[n];
+      ASSERT_TRUE(a.child == b.child && a.next == b.next && a.first == b.first && a.count == b.count) << n;
+    }
   }
 }
 

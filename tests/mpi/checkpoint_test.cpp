@@ -117,6 +117,7 @@ TEST_F(CheckpointOnHost, has_seen_all_updates_of_trees) {
     }
     for (const char* update : {",refit,", ",redecompose,"})
       EXPECT_NE(rows.find(update), std::string::npos) << update << gravity;
+    EXPECT_EQ(rows.find(",renew,") != std::string::npos, gravity == bisections) << gravity;
   }
 }
 

@@ -31,7 +31,7 @@ using StepBudgets = std::map<std::string, StepBudget>;
 /// Kinds of steps, by their lines in log.jsonl.
 class StepKinds {
  public:
-  /// The kind of the next line. In a "block step" some particles are active and trees are refitted; other
+  /// The kind of the next line. In a "block step" some particles are active and trees are refitted or renewed; other
   /// kinds are named for what they do beside. The first cuts of an epoch have other axes than those before.
   std::string operator()(const nlohmann::json& step) {
     const bool is_first = std::exchange(ends_longest_, step.contains("energy"));

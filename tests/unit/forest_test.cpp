@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "forest/check.hpp"
+#include "support/active_leaves.hpp"
 #include "support/distributions.hpp"
 #include "support/grown.hpp"
 #include "support/grown_checks.hpp"
@@ -98,6 +99,47 @@ TEST(Forest, keepsEveryParticle) {
     EXPECT_EQ(particles.position[i], by_id[particles.id[i]]);
   }
   EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), 5000);
+}
+
+/// The trees that are taken become those that build() makes where the particles are now; all others keep
+/// their particles' order.
+TEST(Forest, renewsTheTreesOfActiveLeaves) {
+  Particles particles = make_shape(Shape::plummer, 3000);
+  for (std::size_t i = 0; i < particles.size(); ++i)  // of two softening lengths
+    particles.type[i] = static_cast<std::uint8_t>(1 + particles.id[i] % 2);
+  const GravityParameters gravity = opening(Criterion::acceleration);
+  Grown grown = grow(particles, gravity, 256);
+  const std::vector<bool> taken = testing::activate_leaves(grown.leaf_begin, 3, particles);
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    particles.position[i] += Vec3d{0.2 * std::sin(static_cast<double>(particles.id[i])), 0.1, 0};
+  const Particles moved = particles;
+  Particles in_new_trees = moved;
+  Forest fresh;
+  fresh.build(in_new_trees, grown.box, grown.leaf_begin);
+  fresh.update(in_new_trees, gravity, grown.units, 0, 0);
+
+  grown.forest.renew(particles, 3);
+  grown.forest.update(particles, gravity, grown.units, 0, 0);
+  for (std::int32_t leaf = 0; leaf < grown.forest.leaves(); ++leaf) {
+    SCOPED_TRACE("leaf " + std::to_string(leaf));
+    const auto l = static_cast<std::size_t>(leaf);
+    const Particles& expected = taken[l] ? in_new_trees : moved;
+    for (auto i = static_cast<std::size_t>(grown.leaf_begin[l]);
+         i < static_cast<std::size_t>(grown.leaf_begin[l + 1]); ++i) {
+      ASSERT_EQ(particles.id[i], expected.id[i]);
+      ASSERT_EQ(particles.position[i], expected.position[i]);
+      ASSERT_EQ(particles.type[i], expected.type[i]);
+      ASSERT_EQ(particles.rung[i], expected.rung[i]);
+    }
+    if (!taken[l]) continue;
+    const SourceTree tree = grown.forest.tree(leaf), same = fresh.tree(leaf);
+    EXPECT_EQ(tree.origin, same.origin);
+    for (std::int32_t n = 0; n < tree.nodes; ++n) {
+      ASSERT_EQ(tree.core[n].centre, same.core[n].centre) << "node " << n;
+      ASSERT_EQ(tree.core[n].reach2, same.core[n].reach2);
+    }
+  }
+  EXPECT_NE(particles.id, moved.id);
 }
 
 TEST(Forest, doesNotDependOnTheOrderOfParticles) {

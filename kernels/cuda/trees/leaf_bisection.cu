@@ -1,21 +1,13 @@
 #include "kernels/cuda/trees/leaf_bisection.hpp"
 
 #include <algorithm>
-#include <cub/block/block_radix_sort.cuh>
 #include <vector>
 
 #include "kernels/cuda/cuts/partition/orb_cell.cuh"
-#include "kernels/cuda/device/check.cuh"
-#include "kernels/math/group_cuts.hpp"
+#include "kernels/cuda/trees/leaf_bisection.cuh"
 
 namespace grove::cuda {
 namespace {
-
-constexpr int cut_threads = 512;
-constexpr int cut_warps = cut_threads / 32;
-/// A cell that is cut has more particles than a bucket.
-constexpr int most_active = most_in_leaf / (bucket_size + 1) + 1;
-constexpr std::int16_t no_cell = -1;
 
 struct Leaf {
   std::uint64_t first;  ///< record
@@ -23,306 +15,18 @@ struct Leaf {
   std::int32_t count;
 };
 
-/// A cell that is being cut. Places and nodes count from those of its leaf.
-struct ActiveCell {
-  std::uint16_t first, count;
-  std::int16_t below;  ///< where its descendants begin
-  std::int16_t next;   ///< where a walk goes on behind it
+/// The records of a leaf.
+struct RecordsOfLeaf {
+  Columns records;  ///< of all leaves, and the next likewise
+  const ParticleId* ids;
+  std::uint64_t first;
 
-  std::uint16_t split;     ///< the first place that goes right
-  std::uint16_t axis;      ///< of the cut
-  std::int16_t child[2];   ///< among the active cells of the next level; no_cell: a bucket
-  std::uint16_t lefts[2];  ///< that the leaf has before it, by list that moves
-};
-
-/// By one block. items: places per thread.
-template <int items>
-struct CutMemory {
-  static constexpr int most = cut_threads * items;
-  using Sort = cub::BlockRadixSort<std::uint32_t, cut_threads, items, std::uint16_t>;
-
-  alignas(16) Coordinate coordinate[3][most];
-  alignas(16) std::uint16_t list[3][most];  ///< by place: particles in the order of an axis
-  union {
-    typename Sort::TempStorage sort;
-    struct {
-      ActiveCell cells[2][most_active];  ///< of this level and the next, in turn
-      std::uint8_t goes_right[most];     ///< by particle
-    } cut;
-  };
-  Coordinate low[3], high[3];
-  int active[2];
-  std::uint16_t lefts[2][cut_warps];
-};
-
-/// The block's part of the cutting of a leaf.
-template <int items>
-class LeafBisection {
-  using S = CutMemory<items>;
-
- public:
-  __device__ LeafBisection(S& shared, const Leaf& leaf, const Columns& records, const ParticleId* ids,
-                           const GroupCuts& rule, std::uint32_t* order, NodeLinks* links)
-      : s_(shared),
-        count_(leaf.count),
-        rule_(rule),
-        index_(records.at[3] + leaf.first),
-        ids_(ids),
-        order_(order + leaf.first),
-        links_(links + leaf.node) {
-    load(records, leaf.first);
+  __device__ IntegerPosition coordinates(int i) const {
+    const std::uint64_t r = first + static_cast<std::uint64_t>(i);
+    return {records.at[0][r], records.at[1][r], records.at[2][r]};
   }
-
-  __device__ void run() {
-    for (int axis = 0; axis < 3; ++axis) sort(axis);
-    start();
-    for (int level = 0; s_.active[level % 2] > 0; ++level) {
-      if (threadIdx.x == 0) s_.active[1 - level % 2] = 0;
-      __syncthreads();
-      plan(level);
-      __syncthreads();
-      mark(level);
-      __syncthreads();
-      divide(level);
-      __syncthreads();
-    }
-    finish();
-  }
-
- private:
-  /// The r-th place of this thread in passes over places: lanes of a warp have neighbouring ones.
-  __device__ int place(int r) const {
-    return static_cast<int>(threadIdx.x / 32 * 32 * items + 32 * r + threadIdx.x % 32);
-  }
-
-  __device__ void load(const Columns& records, std::uint64_t first) {
-    if (threadIdx.x < 3) s_.low[threadIdx.x] = ~0u, s_.high[threadIdx.x] = 0;
-    __syncthreads();
-    for (int axis = 0; axis < 3; ++axis) {
-      Coordinate low = ~0u, high = 0;
-      for (int i = threadIdx.x; i < count_; i += cut_threads) {
-        const Coordinate c = records.at[axis][first + i];
-        s_.coordinate[axis][i] = c;
-        low = min(low, c), high = max(high, c);
-      }
-      low = __reduce_min_sync(~0u, low), high = __reduce_max_sync(~0u, high);
-      if (threadIdx.x % 32 == 0) atomicMin(&s_.low[axis], low), atomicMax(&s_.high[axis], high);
-    }
-    __syncthreads();
-  }
-
-  /// Makes the list of an axis.
-  __device__ void sort(int axis) {
-    const Coordinate low = s_.low[axis], extent = s_.high[axis] - low;
-    const int bits = 32 - __clz(static_cast<int>(extent));
-    const int begin = static_cast<int>(threadIdx.x) * items;
-    std::uint32_t key[items];
-    std::uint16_t value[items];
-    for (int i = 0; i < items; ++i) {
-      value[i] = static_cast<std::uint16_t>(begin + i);
-      // Places without a particle come behind all, because the sort is stable.
-      key[i] = begin + i < count_ ? s_.coordinate[axis][begin + i] - low : ~0u;
-    }
-    if (bits > 0) {
-      typename S::Sort(s_.sort).Sort(key, value, 0, bits);
-      __syncthreads();
-    }
-    for (int i = 0; i < items; ++i) s_.list[axis][begin + i] = value[i];
-    __syncthreads();
-    settle_ties(axis);
-  }
-
-  /// Equal coordinates are in the order of the ids. A particle counts those before it in its run of equals:
-  /// runs are short, but for degenerate sets.
-  __device__ void settle_ties(int axis) {
-    const std::uint16_t* const list = s_.list[axis];
-    const Coordinate* const coordinate = s_.coordinate[axis];
-    int to[items];
-    std::uint16_t value[items];
-    bool has_ties = false;
-    for (int r = 0; r < items; ++r) {
-      const int p = place(r);
-      to[r] = p;
-      if (p >= count_) continue;
-      value[r] = list[p];
-      const Coordinate own = coordinate[value[r]];
-      const auto is_tied = [&](int q) { return q >= 0 && q < count_ && coordinate[list[q]] == own; };
-      if (!is_tied(p - 1) && !is_tied(p + 1)) continue;
-      has_ties = true;
-      int first = p;
-      while (is_tied(first - 1)) --first;
-      const ParticleId id = id_of(value[r]);
-      to[r] = first;
-      for (int q = first; is_tied(q); ++q) {
-        const ParticleId other = id_of(list[q]);
-        to[r] += other < id || (other == id && list[q] < value[r]);
-      }
-    }
-    if (!__syncthreads_or(has_ties)) return;
-    for (int r = 0; r < items; ++r)
-      if (place(r) < count_) s_.list[axis][to[r]] = value[r];
-    __syncthreads();
-  }
-
-  __device__ ParticleId id_of(std::uint16_t particle) const { return ids_[index_[particle]]; }
-
-  __device__ void start() {
-    const bool is_cut = !rule_.is_bucket(count_);
-    if (threadIdx.x == 0) {
-      s_.active[0] = is_cut ? 1 : 0;
-      s_.cut.cells[0][0] = {0,     static_cast<std::uint16_t>(count_), 1, no_cell, 0, 0, {no_cell, no_cell},
-                            {0, 0}};
-      links_[0] = {is_cut ? 1 : NodeLinks::bucket, -1, 0, count_};
-    }
-    for (int r = 0; r < items; ++r) cell_[r] = is_cut && place(r) < count_ ? std::int16_t{0} : no_cell;
-    __syncthreads();
-  }
-
-  /// Plans the cuts of the cells of a level, and their children.
-  __device__ void plan(int level) {
-    for (int k = threadIdx.x; k < s_.active[level % 2]; k += cut_threads) {
-      ActiveCell& c = s_.cut.cells[level % 2][k];
-      const int last = c.first + c.count - 1;
-      IntegerPosition low, high;
-      for (int axis = 0; axis < 3; ++axis) {
-        low[axis] = s_.coordinate[axis][s_.list[axis][c.first]];
-        high[axis] = s_.coordinate[axis][s_.list[axis][last]];
-      }
-      const int axis = rule_.axis(low, high);
-      const int less = number_less(axis, c.first, c.count, rule_.middle(low[axis], high[axis]));
-      const int left = static_cast<int>(rule_.left_count(c.count, less));
-      c.axis = static_cast<std::uint16_t>(axis);
-      c.split = static_cast<std::uint16_t>(c.first + left);
-      const int below_right = c.below + 2 + rule_.cells(left) - 1;
-      add_child(level, c, 0, c.first, left, c.below + 2, c.below + 1);
-      add_child(level, c, 1, c.split, c.count - left, below_right, c.next);
-    }
-  }
-
-  /// Coordinates below a bound in a range of an axis' list.
-  __device__ int number_less(int axis, int first, int count, Coordinate bound) const {
-    int least = 0, most = count;
-    while (least < most) {
-      const int middle = (least + most) / 2;
-      if (s_.coordinate[axis][s_.list[axis][first + middle]] < bound)
-        least = middle + 1;
-      else
-        most = middle;
-    }
-    return least;
-  }
-
-  __device__ void add_child(int level, ActiveCell& parent, int side, int first, int count, int below,
-                            int next) {
-    const bool is_cut = !rule_.is_bucket(count);
-    links_[parent.below + side] = {is_cut ? below : NodeLinks::bucket, next, first, count};
-    parent.child[side] = no_cell;
-    if (!is_cut) return;
-    const int slot = atomicAdd(&s_.active[1 - level % 2], 1);
-    parent.child[side] = static_cast<std::int16_t>(slot);
-    ActiveCell& child = s_.cut.cells[1 - level % 2][slot];
-    child.first = static_cast<std::uint16_t>(first);
-    child.count = static_cast<std::uint16_t>(count);
-    child.below = static_cast<std::int16_t>(below);
-    child.next = static_cast<std::int16_t>(next);
-  }
-
-  /// By particle: whether it goes right.
-  __device__ void mark(int level) {
-#pragma unroll
-    for (int r = 0; r < items; ++r) {
-      if (cell_[r] == no_cell) continue;
-      const ActiveCell& c = s_.cut.cells[level % 2][cell_[r]];
-      const int p = place(r);
-      s_.cut.goes_right[s_.list[c.axis][p]] = p >= c.split;
-    }
-  }
-
-  /// Partitions the two lists of each cell that are not of its axis, in place: all is read before any is
-  /// written.
-  __device__ void divide(int level) {
-    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    // By place: the particle, whether it goes right, and how many places before it in the leaf go left.
-    std::uint16_t particle[2][items], before[2][items];
-    unsigned right[2] = {0, 0};
-#pragma unroll
-    for (int m = 0; m < 2; ++m) {
-      std::uint32_t lefts = 0;
-#pragma unroll
-      for (int r = 0; r < items; ++r) {
-        bool is_left = false;
-        if (cell_[r] != no_cell) {
-          particle[m][r] = s_.list[moving(level, r, m)][place(r)];
-          is_left = !s_.cut.goes_right[particle[m][r]];
-          right[m] |= static_cast<unsigned>(!is_left) << r;
-        }
-        const unsigned votes = __ballot_sync(~0u, is_left);
-        before[m][r] = static_cast<std::uint16_t>(lefts + __popc(votes & ((1u << lane) - 1)));
-        lefts += __popc(votes);
-      }
-      if (lane == 0) s_.lefts[m][warp] = static_cast<std::uint16_t>(lefts);
-    }
-    __syncthreads();
-#pragma unroll
-    for (int m = 0; m < 2; ++m) {
-      const std::uint32_t other = lane < warp ? s_.lefts[m][lane] : 0;
-      const std::uint32_t of_warps = __reduce_add_sync(~0u, other);
-#pragma unroll
-      for (int r = 0; r < items; ++r) {
-        before[m][r] = static_cast<std::uint16_t>(before[m][r] + of_warps);
-        if (cell_[r] == no_cell) continue;
-        ActiveCell& c = s_.cut.cells[level % 2][cell_[r]];
-        if (place(r) == c.first) c.lefts[m] = before[m][r];
-      }
-    }
-    __syncthreads();
-#pragma unroll
-    for (int r = 0; r < items; ++r) {
-      if (cell_[r] == no_cell) continue;
-      const ActiveCell& c = s_.cut.cells[level % 2][cell_[r]];
-      const int p = place(r);
-#pragma unroll
-      for (int m = 0; m < 2; ++m) {
-        const int lefts = before[m][r] - c.lefts[m];
-        const int to = right[m] >> r & 1 ? c.split + (p - c.first - lefts) : c.first + lefts;
-        s_.list[moving(level, r, m)][to] = particle[m][r];
-      }
-      cell_[r] = c.child[p >= c.split];
-    }
-  }
-
-  /// The m-th of the two lists that move in the cell of the r-th place.
-  __device__ int moving(int level, int r, int m) const {
-    const int list = s_.cut.cells[level % 2][cell_[r]].axis + 1 + m;
-    return list < 3 ? list : list - 3;
-  }
-
-  /// Buckets in the order of their ids. They begin at multiples of their size, but for the last all are full.
-  __device__ void finish() {
-    static_assert(32 % bucket_size == 0);
-    for (int r = 0; r < items; ++r) {
-      const int p = place(r);
-      const bool is_there = p < count_;
-      const std::uint32_t index = is_there ? index_[s_.list[0][p]] : 0;
-      const ParticleId id = is_there ? ids_[index] : 0;
-      const int bucket = p / bucket_size * bucket_size;
-      int rank = 0;
-      for (int other = 0; other < bucket_size; ++other) {
-        const ParticleId its = __shfl_sync(~0u, id, other, bucket_size);
-        rank += bucket + other < count_ && (its < id || (its == id && bucket + other < p));
-      }
-      if (is_there) order_[bucket + rank] = index;
-    }
-  }
-
-  S& s_;
-  int count_;
-  const GroupCuts rule_;
-  const std::uint32_t* index_;  ///< of the leaf, and the next likewise
-  const ParticleId* ids_;       ///< of all
-  std::uint32_t* order_;
-  NodeLinks* links_;
-  std::int16_t cell_[items];  ///< by place of this thread: the active cell that it is in
+  __device__ std::uint32_t index(int i) const { return records.at[3][first + static_cast<std::uint64_t>(i)]; }
+  __device__ ParticleId id(int i) const { return ids[index(i)]; }
 };
 
 template <int items>
@@ -332,17 +36,10 @@ __global__ void __launch_bounds__(cut_threads, 2)
   extern __shared__ __align__(16) std::byte memory[];
   const Leaf& leaf = leaves[blockIdx.x];
   if (leaf.count == 0) return;
-  LeafBisection<items>(*reinterpret_cast<CutMemory<items>*>(memory), leaf, records, ids, rule, order, links)
+  LeafBisection<items, RecordsOfLeaf>(*reinterpret_cast<CutMemory<items>*>(memory),
+                                      {records, ids, leaf.first}, leaf.count, rule, order + leaf.first,
+                                      links + leaf.node)
       .run();
-}
-
-template <int items>
-void launch(const DeviceArray<Leaf>& leaves, const Columns& records, const ParticleId* ids,
-            const GroupCuts& rule, std::uint32_t* order, NodeLinks* links) {
-  GROVE_CUDA(cudaFuncSetAttribute(cut<items>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  sizeof(CutMemory<items>)));
-  cut<items><<<static_cast<unsigned>(leaves.size()), cut_threads, sizeof(CutMemory<items>)>>>(
-      leaves.data(), records, ids, rule, order, links);
 }
 
 }  // namespace
@@ -360,11 +57,12 @@ void cut_leaves(std::span<const Count> leaf_begin, std::span<const Count> node_b
   }
   if (largest == 0) return;
   const DeviceArray<Leaf> device_leaves{std::span<const Leaf>(leaves)};
-  const auto by_size = largest <= cut_threads       ? launch<1>
-                       : largest <= 2 * cut_threads ? launch<2>
-                       : largest <= 4 * cut_threads ? launch<4>
-                                                    : launch<8>;
-  by_size(device_leaves, columns_of(records), ids, rule, order, links);
+  with_items(largest, [&](auto per_thread) {
+    constexpr int items = decltype(per_thread)::value;
+    allow_cut_memory<items>(cut<items>);
+    cut<items><<<static_cast<unsigned>(leaves.size()), cut_threads, sizeof(CutMemory<items>)>>>(
+        device_leaves.data(), columns_of(records), ids, rule, order, links);
+  });
   const auto bytes = static_cast<std::uint64_t>(24 * leaf_begin.back() + 16 * node_begin.back());
   launched("Grove::cuda::cut_leaves", bytes);
 }

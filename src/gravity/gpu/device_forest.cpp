@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/let/leaf_lists.hpp"
 #include "kernels/cuda/trees/group_runs.hpp"
+#include "kernels/cuda/trees/tree_renewal.hpp"
 
 namespace grove {
 namespace {
@@ -69,6 +70,20 @@ void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> 
 void DeviceForest::arrange(DeviceParticles& particles) {
   particles.reorder(order_.data());
   order_ = {};
+}
+
+void DeviceForest::renew(DeviceParticles& particles, const Box& box, int first_active,
+                         std::int32_t targets_per_warp) {
+  std::int32_t largest = 0;
+  for (const cuda::LeafPlaces& leaf : places_) largest = std::max(largest, leaf.count);
+  std::vector<cuda::FieldBytes> fields;
+  for (DeviceParticles::Column& column : particles.columns())
+    fields.push_back({column.values.data(), column.element_size});
+  cuda::renew_trees(
+      leaf_groups_.places, largest,
+      {box, particles.size(), particles.values(grove::fields::position), particles.values(grove::fields::id),
+       particles.values(grove::fields::rung), first_active},
+      fields, links_.data(), {targets_per_warp});
 }
 
 TreeShapes DeviceForest::shapes() const {

@@ -33,6 +33,10 @@ class DeviceForest {
            const cuda::DeviceRecords& records, std::int32_t targets_per_warp);
   /// Brings the particles into tree order, once after cut().
   void arrange(DeviceParticles& particles);
+  /// Cuts the trees anew that TreeRenewal takes, of the particles that their leaves have. Only of bisections.
+  /// box, targets_per_warp: as for these trees; first_active: the rung from
+  /// which on particles count as active.
+  void renew(DeviceParticles& particles, const Box& box, int first_active, std::int32_t targets_per_warp);
   /// The part of new trees that update() does not find anew: a copy for the host, for adopt().
   TreeShapes shapes() const;
   /// Takes the trees of other leaves, as they were cut: all else is found anew by update(). links: of the

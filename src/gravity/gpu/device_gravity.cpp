@@ -199,15 +199,22 @@ void DeviceGravity::grow(const Domain& domain, PhaseTimers& timers) {
   cuda::device_synchronise();
 }
 
-std::string DeviceGravity::refit(const GravitySetup& setup, const Domain& domain, int first_active,
-                                 bool checks, PhaseTimers& timers) {
+std::string DeviceGravity::refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
+                                 PhaseTimers& timers) {
+  fault_ = nullptr;
+  if (plan.renews) {
+    const auto timer = timers.time("build");
+    trees_.forget_selections();
+    unless_at_fault([&] {
+      forest_.renew(particles_, domain.box, plan.first_active, targets_per_warp(domain.cells[0].count));
+    });
+  }
   const auto timer = timers.time("moments");
   std::string lost;
-  fault_ = nullptr;
   unless_at_fault([&] {
     forest_.update(particles_, domain.box, setup.walk.gravity, setup.walk.units, setup.median_acceleration,
-                   first_active);
-    if (checks) lost = fault_of_separations(setup.walk.gravity);
+                   plan.first_active);
+    if (plan.checks) lost = fault_of_separations(setup.walk.gravity);
     cuda::device_synchronise();
   });
   return lost;

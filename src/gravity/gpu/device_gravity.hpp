@@ -43,7 +43,7 @@ class DeviceGravity : public GravityStorage {
   Sums reduce(bool with_median) const override;
   FarParticle farthest() const override { return farthest_particle(comm_, particles_.download()); }
   void grow(const Domain& domain, PhaseTimers& timers) override;
-  std::string refit(const GravitySetup& setup, const Domain& domain, int first_active, bool checks,
+  std::string refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
                     PhaseTimers& timers) override;
   void begin_walk(const GravitySetup& setup, const Domain& domain, int first_active) override;
   void publish(const GravitySetup& setup, const Domain& domain, Selections, PhaseTimers& timers) override;

@@ -27,11 +27,15 @@ std::vector<Count> by_rank(int ranks, std::span<const Reach::Part> parts, const 
 
 }  // namespace
 
-void DeviceTreeExchange::has_new_trees(const Domain& domain) {
+void DeviceTreeExchange::forget_selections() {
   keeping_.forget();
   of_rung_.clear();
-  exact_ = {};
   now_ = &exact_;
+}
+
+void DeviceTreeExchange::has_new_trees(const Domain& domain) {
+  forget_selections();
+  exact_ = {};
   if (comm_.size() == 1) return;
   known_ = known_cells(domain, comm_.rank());
   if (known_.pruned.empty()) known_.pruned.assign(known_.cells.begin(), known_.cells.end());

@@ -61,6 +61,8 @@ class DeviceTreeExchange {
   GravityStorage::Imported import(const Own& own, DeviceForest& forest);
   /// The trees have other shapes or owners from now on, and the domain may have other cells. Not collective.
   void has_new_trees(const Domain& domain);
+  /// Trees are others, of as many nodes and particles as before. Not collective.
+  void forget_selections();
   LetKeeping& keeping() { return keeping_; }
 
   /// Throws what has gone wrong in publish() or import() on this rank alone, if anything has.

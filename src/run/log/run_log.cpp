@@ -127,7 +127,7 @@ LogFile open_table(const std::filesystem::path& path, const std::string& header,
 }  // namespace
 
 const char* name_of(TreeUpdate update) {
-  constexpr const char* names[] = {"refit", "redecompose"};
+  constexpr const char* names[] = {"refit", "renew", "redecompose"};
   return names[static_cast<int>(update)];
 }
 

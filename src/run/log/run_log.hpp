@@ -28,7 +28,7 @@ inline constexpr std::array step_phases = {"advance", "decompose", "migrate", "m
                                            "build",   "moments",   "let",     "walk",   "gas",
                                            "tune",    "wait",      "audit",   "output", "checkpoint"};
 
-/// "refit" or "redecompose".
+/// "refit", "renew" or "redecompose".
 const char* name_of(TreeUpdate update);
 
 /// Bytes of the rank that has most.

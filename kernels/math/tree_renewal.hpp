@@ -1,0 +1,26 @@
+#pragma once
+
+#include "base/host_device.hpp"
+#include "base/types.hpp"
+
+namespace grove {
+
+/// Which trees follow their particles from step to step. Where steps are short, in the dense middles of
+/// systems, particles cross their groups within a step or two: nodes that are moved and resized alone soon
+/// cost twice as much to walk, long before leaves are mixed (docs/measurements/block-steps.md, "Trees of
+/// active leaves"). So where few particles are active, the trees of leaves that many of these are in are cut
+/// anew. A leaf keeps its particles, and as the numbers of nodes, buckets and groups of a bisection follow
+/// from that of its particles, nothing else has to be told of it. From counts alone, so the same on any
+/// number of ranks.
+struct TreeRenewal {
+  /// True if a step of so many active particles, of all ranks, renews trees. Where more are active, cutting
+  /// their trees costs a large part of what new cuts of everything do, which are better.
+  static constexpr bool is_for(Count particles, Count active) { return 4 * active <= particles; }
+
+  /// True if the tree of a leaf of so many particles is cut anew.
+  GROVE_HOST_DEVICE static constexpr bool takes(Count particles, Count active) {
+    return active > 0 && 4 * active >= particles;
+  }
+};
+
+}  // namespace grove
