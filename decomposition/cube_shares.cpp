@@ -66,15 +66,21 @@ class CubeShares {
     bins_ = std::move(bins);
   }
 
-  /// Drops those that are empty: their places go to the one before.
+  /// Weighs the new ones, between which all others are one part. Drops those that are empty: their places go
+  /// to the one before.
   void weigh() {
     std::vector<IntegerPosition> begin;
-    for (const Bin& bin : bins_) begin.push_back(bin.cell.low);
+    std::vector<std::size_t> parts;  // of the new ones
+    bool is_between = false;
+    for (const Bin& bin : bins_) {
+      if (bin.is_new) parts.push_back(begin.size());
+      if (bin.is_new || !is_between) begin.push_back(bin.cell.low);
+      is_between = !bin.is_new;
+    }
     begin[0] = {0, 0, 0};
     const std::vector<Count> own = weigh_(begin);
     std::vector<Count> counts;
-    for (std::size_t i = 0; i < bins_.size(); ++i)
-      if (bins_[i].is_new) counts.push_back(own[i]);
+    for (const std::size_t part : parts) counts.push_back(own[part]);
     comm_.sum(std::span<Count>(counts));
     auto next = counts.begin();
     for (Bin& bin : bins_)

@@ -19,6 +19,7 @@ struct FofOptions {
   HaloRequest request;
   BackendChoice backend;
   std::string json;
+  bool overwrite = false;
 };
 
 void find_friends(const Communicator& comm, const FofOptions& options) {
@@ -28,6 +29,7 @@ void find_friends(const Communicator& comm, const FofOptions& options) {
   comm.together([&] {
     if (!comm.is_master()) return;
     require_output(request.output, {request.snapshot});
+    require_output(request.output, options.overwrite ? Existing::replace : Existing::keep);
     require_output(options.json, {request.snapshot, request.output});
   });
   BackendChoice choice = options.backend;
@@ -74,6 +76,7 @@ void add_fof(CLI::App& app, Action& action) {
                   "200 times as dense are halos within R200 [that of the file's cosmology]")
       ->type_name("DENSITY");
   add_backend_choice(command, options->backend);
+  command.add_flag("--overwrite", options->overwrite, "Replace the catalogue if it is there");
   command.add_option("--json", options->json, "Write what was found as JSON, too");
   command.callback(
       [options, &action] { action = [options](const Communicator& comm) { find_friends(comm, *options); }; });

@@ -71,6 +71,14 @@ std::string units_of(const SnapshotHeader& header) {
                      units.name(dimension::velocity), units.gravitational_constant);
 }
 
+/// As the file states it.
+std::string box_of(const SnapshotHeader& header, const DisplayUnits& shown) {
+  const auto edge = [&](int axis) { return shown.text(header.box_size[axis], dimension::length, 8); };
+  const bool is_cube = header.box_size == Vec3d{1, 1, 1} * header.box_size.x;
+  return (is_cube ? edge(0) : fmt::format("{} x {} x {}", edge(0), edge(1), edge(2))) +
+         (header.is_periodic ? ", periodic" : "");
+}
+
 void print(const std::string& path, const SnapshotHeader& header, const Summary& summary) {
   fmt::print("file         {}\n", path);
   fmt::print("format       {}, {} byte order{}\n", name_of(header.format),
@@ -115,6 +123,7 @@ void print(const std::string& path, const SnapshotHeader& header, const Summary&
                            : "             z",
                shown.text(summary.low[axis], dimension::length, 8),
                shown.text(summary.high[axis], dimension::length, 8));
+  if (header.box_size != Vec3d{}) fmt::print("box          {}\n", box_of(header, shown));
   if (header.leaf_size > 0) fmt::print("leaf size    {}\n", header.leaf_size);
 }
 
@@ -131,6 +140,8 @@ nlohmann::json json_of(const std::string& path, const SnapshotHeader& header, co
                       {"redshift", header.redshift},
                       {"comoving", !header.comoving.empty()},
                       {"has_ids", header.has_ids},
+                      {"box", {header.box_size.x, header.box_size.y, header.box_size.z}},
+                      {"periodic", header.is_periodic},
                       {"low", {summary.low.x, summary.low.y, summary.low.z}},
                       {"high", {summary.high.x, summary.high.y, summary.high.z}}};
   if (header.file_units)

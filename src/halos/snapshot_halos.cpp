@@ -101,7 +101,9 @@ double critical_density(const CatalogueHeader& header, double a) {
   return a * a * a * hubble * hubble / (eight_pi_over_3 * header.units.gravitational_constant);
 }
 
-/// The mean distance of these particles: from the box, else from the mean density of the universe.
+/// The mean distance of these particles: from the box, else from the mean density of the universe. mass: of
+/// the particles of all types in the file, also of those that are not linked: they tell how much space there
+/// is.
 double mean_spacing(const CatalogueHeader& header, const HaloRequest& options, Count count, double mass) {
   if (header.box > 0) return header.box / std::cbrt(static_cast<double>(count));
   const double density = header.omega_matter * critical_density(header, 1);
@@ -127,10 +129,9 @@ double linking_length(const CatalogueHeader& header, const HaloRequest& options,
   return length;
 }
 
+/// count: particles that are linked; mass: of all in the file.
 HaloOptions halo_options(const Communicator& comm, const CatalogueHeader& header, const HaloRequest& options,
-                         const Particles& particles) {
-  const Count count = comm.sum(static_cast<Count>(particles.size()));
-  const double mass = exact_sums(comm, particles.mass, 1, count)[0];
+                         Count count, double mass) {
   HaloOptions halo;
   comm.together([&] {
     halo.length = linking_length(header, options, count, mass);
@@ -156,12 +157,14 @@ WrittenHalos write_halos_of(const Communicator& comm, const HaloRequest& request
   ValidationOptions sound{.source = request.snapshot, .tracer = all_types, .softening = {}};
   validate_values(comm, snapshot.particles, sound);
   validate_ids(comm, snapshot.particles, sound);
+  const double mass = exact_sums(comm, snapshot.particles.mass, 1,
+                                 comm.sum(static_cast<Count>(snapshot.particles.size())))[0];
   keep_types(comm, snapshot.particles, request);
   written.particles = comm.sum(static_cast<Count>(snapshot.particles.size()));
   written.header = catalogue_header(comm, snapshot.header);
   comm.together([&] { written.header.box = edge_of_box(snapshot.header, written.header, request); });
   make_canonical_velocities(snapshot.particles, written.header);
-  written.options = halo_options(comm, written.header, request, snapshot.particles);
+  written.options = halo_options(comm, written.header, request, written.particles, mass);
   written.found = find_halos(comm, snapshot.particles, written.options, finder);
   written.order = CatalogueOrder::of(comm, written.found.halos);
   write_catalogue(comm, request.output, written.found, written.order, written.header, written.options);

@@ -116,8 +116,8 @@ TEST_F(FriendsOnGpu, give_the_catalogue_of_the_host) {
     options.box = box;
     write_snapshot(comm_, file, ranks.particles, options);
     for (const char* backend : {"kokkos", "cuda"}) {
-      std::vector<std::string> words{"fof",       file,   "--length", "0.0074", "-o", folder / backend,
-                                     "--backend", backend};
+      std::vector<std::string> words{"fof",         file,        "--length", "0.0074", "-o", folder / backend,
+                                     "--overwrite", "--backend", backend};
       if (words.back() == "cuda") words.emplace_back("--share-gpu");
       grove(comm_, words);
     }

@@ -223,6 +223,18 @@ TEST_F(FileCommands, info_tells_what_a_snapshot_holds) {
   EXPECT_EQ(told["n"], 3000);
   EXPECT_EQ(told["counts"], (std::vector<Count>(6, 500)));  // the types take turns
   EXPECT_EQ(told["has_ids"], true);
+  EXPECT_EQ(told["box"], (std::vector<double>{0, 0, 0}));
+}
+
+TEST_F(FileCommands, info_tells_the_box_of_a_file) {
+  const std::string file = folder_ / "box.hdf5", json = folder_ / "box.json";
+  grove(comm_, {"ic", "sedov", "-n", "512", "--units", "none", "-o", file});
+  const std::string text = told({"info", file, "--json", json});
+  comm_.barrier();
+  EXPECT_NE(text.find("box          1, periodic\n"), std::string::npos) << text;
+  const nlohmann::json told = read_json(json);
+  EXPECT_EQ(told["box"], (std::vector<double>{1, 1, 1}));
+  EXPECT_EQ(told["periodic"], true);
 }
 
 TEST_F(FileCommands, render_draws_as_many_panels_as_it_has_lines_of_sight) {

@@ -142,9 +142,27 @@ TEST_F(FofCommand, takes_values_with_units_to_be_without_h) {
   EXPECT_NEAR(parameter("LinkingLength"), 0.02 * 0.7, 1e-12);          // Mpc/h
   EXPECT_NEAR(parameter("CriticalDensity"), 100 / (0.7 * 0.7), 1e-9);  // 1e10 Msun/h / (Mpc/h)^3
   comm_.barrier();
-  grove(comm_, {"fof", file, "--length", "0.02", "-o", given});
+  expect_fof_error("--overwrite", {"fof", file, "--length", "0.02", "-o", given});
+  EXPECT_NEAR(parameter("LinkingLength"), 0.02 * 0.7, 1e-12);
+  comm_.barrier();
+  grove(comm_, {"fof", file, "--length", "0.02", "-o", given, "--overwrite"});
   comm_.barrier();
   EXPECT_DOUBLE_EQ(parameter("LinkingLength"), 0.02);
+}
+
+/// Without a box the mass of all types tells the volume, in which those that are linked have their spacing.
+TEST_F(FofCommand, counts_spacings_of_the_types_that_are_linked) {
+  const std::string file = write("open.hdf5", true, 0), path = folder_ / "stars.hdf5";
+  grove(comm_, {"fof", file, "--types", "4", "-o", path});
+  comm_.barrier();
+  const hdf5::Handle catalogue = hdf5::open_file(path);
+  const double length =
+      hdf5::read_attribute<double>(hdf5::open_group(catalogue, "Parameters", path), "LinkingLength", path)
+          .at(0);
+  // 4000 particles of 0.007 x 10^10 Msun/h (knows_comoving_units) at 0.3 of the critical density of today, of
+  // which 500 are of type 4.
+  const double volume = 4000 * 0.007 / (0.3 * 27.7454);
+  EXPECT_NEAR(length / (0.2 * std::cbrt(volume / 500)), 1, 1e-5);
 }
 
 TEST_F(FofCommand, writes_a_catalogue_without_groups) {

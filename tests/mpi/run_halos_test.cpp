@@ -45,8 +45,8 @@ TEST(RunHalos, are_those_of_the_snapshots) {
     Simulation(comm, parameters, std::move(state.particles), state.time).run();
     for (const int i : {0, 1}) {
       const std::string of_run = folder / fmt::format("fof_tab_{:03}.hdf5", i), again = folder / "again.hdf5";
-      testing::grove(
-          comm, {"fof", folder / fmt::format("snapshot_{:03}.0.hdf5", i), "--length", "0.2", "-o", again});
+      testing::grove(comm, {"fof", folder / fmt::format("snapshot_{:03}.0.hdf5", i), "--length", "0.2", "-o",
+                            again, "--overwrite"});
       comm.barrier();
       EXPECT_GE(numbers_of(of_run, "Group", "GroupLen").size(), 1u);
       for (const char* name : {"GroupLen", "GroupPos", "GroupVel", "GroupVmax", "GroupIDMostbound"})

@@ -15,6 +15,12 @@ __device__ inline unsigned lanes_before() {
 #endif
 }
 
+/// The sum of what all lanes have.
+__device__ inline unsigned long long warp_sum(unsigned long long value) {
+  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(~0u, value, distance);
+  return value;
+}
+
 /// The sum of what the lanes up to this one have.
 __device__ inline int inclusive_sum(int value) {
   for (int step = 1; step < 32; step *= 2) {

@@ -9,6 +9,8 @@
 namespace grove::cuda {
 namespace {
 
+constexpr int cut_threads = 512;
+
 struct Leaf {
   std::uint64_t first;  ///< record
   std::uint64_t node;   ///< first node
@@ -36,9 +38,9 @@ __global__ void __launch_bounds__(cut_threads, 2)
   extern __shared__ __align__(16) std::byte memory[];
   const Leaf& leaf = leaves[blockIdx.x];
   if (leaf.count == 0) return;
-  LeafBisection<items, RecordsOfLeaf>(*reinterpret_cast<CutMemory<items>*>(memory),
-                                      {records, ids, leaf.first}, leaf.count, rule, order + leaf.first,
-                                      links + leaf.node)
+  LeafBisection<cut_threads, items, RecordsOfLeaf>(*reinterpret_cast<CutMemory<cut_threads, items>*>(memory),
+                                                   {records, ids, leaf.first}, leaf.count, rule,
+                                                   order + leaf.first, links + leaf.node)
       .run();
 }
 
@@ -57,10 +59,10 @@ void cut_leaves(std::span<const Count> leaf_begin, std::span<const Count> node_b
   }
   if (largest == 0) return;
   const DeviceArray<Leaf> device_leaves{std::span<const Leaf>(leaves)};
-  with_items(largest, [&](auto per_thread) {
+  with_items<cut_threads>(largest, [&](auto per_thread) {
     constexpr int items = decltype(per_thread)::value;
-    allow_cut_memory<items>(cut<items>);
-    cut<items><<<static_cast<unsigned>(leaves.size()), cut_threads, sizeof(CutMemory<items>)>>>(
+    allow_cut_memory<cut_threads, items>(cut<items>);
+    cut<items><<<static_cast<unsigned>(leaves.size()), cut_threads, sizeof(CutMemory<cut_threads, items>)>>>(
         device_leaves.data(), columns_of(records), ids, rule, order, links);
   });
   const auto bytes = static_cast<std::uint64_t>(24 * leaf_begin.back() + 16 * node_begin.back());

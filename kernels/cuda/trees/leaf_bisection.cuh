@@ -15,8 +15,6 @@
 /// The cutting of one leaf by one block (cut_leaves()), for the kernels that cut leaves.
 namespace grove::cuda {
 
-inline constexpr int cut_threads = 512;
-inline constexpr int cut_warps = cut_threads / 32;
 /// A cell that is cut has more particles than a bucket.
 inline constexpr int most_active = most_in_leaf / (bucket_size + 1) + 1;
 inline constexpr std::int16_t no_cell = -1;
@@ -33,11 +31,12 @@ struct ActiveCell {
   std::uint16_t lefts[2];  ///< that the leaf has before it, by list that moves
 };
 
-/// By one block. items: places per thread.
-template <int items>
+/// By one block of so many threads. items: places per thread.
+template <int threads, int items>
 struct CutMemory {
-  static constexpr int most = cut_threads * items;
-  using Sort = cub::BlockRadixSort<std::uint32_t, cut_threads, items, std::uint16_t>;
+  static constexpr int most = threads * items;
+  static constexpr int warps = threads / 32;
+  using Sort = cub::BlockRadixSort<std::uint32_t, threads, items, std::uint16_t>;
 
   alignas(16) Coordinate coordinate[3][most];
   alignas(16) std::uint16_t list[3][most];  ///< by place: particles in the order of an axis
@@ -50,14 +49,14 @@ struct CutMemory {
   };
   Coordinate low[3], high[3];
   int active[2];
-  std::uint16_t lefts[2][cut_warps];
+  std::uint16_t lefts[2][warps];
 };
 
 /// The block's part of the cutting of a leaf. Particles: those of a leaf, with their integer coordinates,
 /// their indices and their ids, each by their number in the leaf.
-template <int items, class Particles>
+template <int threads, int items, class Particles>
 class LeafBisection {
-  using S = CutMemory<items>;
+  using S = CutMemory<threads, items>;
 
  public:
   /// order, links (out): of this leaf alone.
@@ -93,7 +92,7 @@ class LeafBisection {
     if (threadIdx.x < 3) s_.low[threadIdx.x] = ~0u, s_.high[threadIdx.x] = 0;
     __syncthreads();
     Coordinate low[3] = {~0u, ~0u, ~0u}, high[3] = {0, 0, 0};
-    for (int i = threadIdx.x; i < count_; i += cut_threads) {
+    for (int i = threadIdx.x; i < count_; i += threads) {
       const IntegerPosition place = particles_.coordinates(i);
       for (int axis = 0; axis < 3; ++axis) {
         s_.coordinate[axis][i] = place[axis];
@@ -174,7 +173,7 @@ class LeafBisection {
 
   /// Plans the cuts of the cells of a level, and their children.
   __device__ void plan(int level) {
-    for (int k = threadIdx.x; k < s_.active[level % 2]; k += cut_threads) {
+    for (int k = threadIdx.x; k < s_.active[level % 2]; k += threads) {
       ActiveCell& c = s_.cut.cells[level % 2][k];
       const int last = c.first + c.count - 1;
       IntegerPosition low, high;
@@ -318,24 +317,25 @@ class LeafBisection {
   std::int16_t cell_[items];  ///< by place of this thread: the active cell that it is in
 };
 
-/// Calls visit(number of particles per thread that a block needs for a leaf of so many, as a constant).
-template <class Visit>
+/// Calls visit(number of particles per thread, as a constant) for a block of so many threads and a leaf of so
+/// many particles.
+template <int threads, class Visit>
 void with_items(std::int32_t largest, const Visit& visit) {
-  if (largest <= cut_threads)
+  if (largest <= threads)
     visit(std::integral_constant<int, 1>{});
-  else if (largest <= 2 * cut_threads)
+  else if (largest <= 2 * threads)
     visit(std::integral_constant<int, 2>{});
-  else if (largest <= 4 * cut_threads)
+  else if (largest <= 4 * threads)
     visit(std::integral_constant<int, 4>{});
   else
-    visit(std::integral_constant<int, 8>{});
+    visit(std::integral_constant<int, std::max(most_in_leaf / threads, 4)>{});
 }
 
 /// Lets a kernel have the memory of a block that cuts leaves.
-template <int items, class Kernel>
+template <int threads, int items, class Kernel>
 void allow_cut_memory(Kernel kernel) {
-  GROVE_CUDA(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(CutMemory<items>)));
+  GROVE_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  sizeof(CutMemory<threads, items>)));
 }
 
 }  // namespace grove::cuda

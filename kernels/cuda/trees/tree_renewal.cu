@@ -9,8 +9,10 @@
 namespace grove::cuda {
 namespace {
 
+/// More than where all leaves are cut: few are, and their time is that of one.
+constexpr int renewal_threads = 1024;
 constexpr std::size_t most_fields = 24;
-constexpr int places_per_thread = most_in_leaf / cut_threads;
+constexpr int places_per_thread = most_in_leaf / renewal_threads;
 
 /// A leaf of the particles.
 struct ParticlesOfLeaf {
@@ -25,7 +27,7 @@ struct ParticlesOfLeaf {
 /// By all threads of a block.
 __device__ bool is_renewed(const LeafPlaces& leaf, const RenewedParticles& particles) {
   Count active = 0;
-  for (std::int32_t begin = 0; begin < leaf.count; begin += cut_threads) {
+  for (std::int32_t begin = 0; begin < leaf.count; begin += renewal_threads) {
     const std::int32_t i = begin + static_cast<std::int32_t>(threadIdx.x);
     active +=
         __syncthreads_count(i < leaf.count && particles.rung[leaf.first + static_cast<std::uint64_t>(i)] >=
@@ -36,7 +38,7 @@ __device__ bool is_renewed(const LeafPlaces& leaf, const RenewedParticles& parti
 
 /// A block per leaf. order (out): of the particles of leaves that are cut; renewed (out): by leaf.
 template <int items>
-__global__ void __launch_bounds__(cut_threads, 2)
+__global__ void __launch_bounds__(renewal_threads)
     cut_active(const LeafPlaces* leaves, const __grid_constant__ RenewedParticles particles,
                const GroupCuts rule, std::uint32_t* order, NodeLinks* links, std::uint8_t* renewed) {
   extern __shared__ __align__(16) std::byte memory[];
@@ -44,8 +46,9 @@ __global__ void __launch_bounds__(cut_threads, 2)
   const bool is_cut = is_renewed(leaf, particles);
   if (threadIdx.x == 0) renewed[blockIdx.x] = is_cut ? 1 : 0;
   if (!is_cut) return;
-  LeafBisection<items, ParticlesOfLeaf>(*reinterpret_cast<CutMemory<items>*>(memory), {particles, leaf.first},
-                                        leaf.count, rule, order + leaf.first, links + leaf.node)
+  LeafBisection<renewal_threads, items, ParticlesOfLeaf>(
+      *reinterpret_cast<CutMemory<renewal_threads, items>*>(memory), {particles, leaf.first}, leaf.count,
+      rule, order + leaf.first, links + leaf.node)
       .run();
 }
 
@@ -85,12 +88,12 @@ struct Moves {
         values[(first + static_cast<std::uint64_t>(place(k))) * of_element + unit] = moved[k];
   }
   __device__ static std::int32_t place(int k) {
-    return k * cut_threads + static_cast<std::int32_t>(threadIdx.x);
+    return k * renewal_threads + static_cast<std::int32_t>(threadIdx.x);
   }
 };
 
 /// A block per leaf.
-__global__ void __launch_bounds__(cut_threads)
+__global__ void __launch_bounds__(renewal_threads)
     arrange_renewed(const LeafPlaces* leaves, const std::uint8_t* renewed, const std::uint32_t* order,
                     const __grid_constant__ AllFields fields) {
   if (!renewed[blockIdx.x]) return;
@@ -124,13 +127,13 @@ void renew_trees(const DeviceArray<LeafPlaces>& leaves, std::int32_t largest,
   const DeviceArray<std::uint32_t> order(particles.count);
   const DeviceArray<std::uint8_t> renewed(leaves.size());
   const auto blocks = static_cast<unsigned>(leaves.size());
-  with_items(largest, [&](auto per_thread) {
+  with_items<renewal_threads>(largest, [&](auto per_thread) {
     constexpr int items = decltype(per_thread)::value;
-    allow_cut_memory<items>(cut_active<items>);
-    cut_active<items><<<blocks, cut_threads, sizeof(CutMemory<items>), stream()>>>(
+    allow_cut_memory<renewal_threads, items>(cut_active<items>);
+    cut_active<items><<<blocks, renewal_threads, sizeof(CutMemory<renewal_threads, items>), stream()>>>(
         leaves.data(), particles, rule, order.data(), links, renewed.data());
   });
-  arrange_renewed<<<blocks, cut_threads, 0, stream()>>>(leaves.data(), renewed.data(), order.data(), all);
+  arrange_renewed<<<blocks, renewal_threads, 0, stream()>>>(leaves.data(), renewed.data(), order.data(), all);
   launched("Grove::cuda::renew_trees", 0, 2);
 }
 

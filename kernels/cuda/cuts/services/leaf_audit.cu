@@ -6,6 +6,7 @@
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/launch.cuh"
+#include "kernels/cuda/device/warp.cuh"
 
 namespace grove::cuda {
 namespace {
@@ -22,11 +23,6 @@ struct LeafTotals {
   CellBounds bounds;
   Atomic weight;
 };
-
-__device__ Atomic warp_sum(Atomic value) {
-  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(~0u, value, distance);
-  return value;
-}
 
 /// Blocks along y share a leaf. Dynamic shared memory: a counter for each step of its path.
 __global__ void __launch_bounds__(threads)

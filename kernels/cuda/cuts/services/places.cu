@@ -9,6 +9,7 @@
 #include "kernels/cuda/cuts/partition/tiles.cuh"
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
+#include "kernels/cuda/device/warp.cuh"
 #include "kernels/math/cut_rule.hpp"
 
 namespace grove::cuda {
@@ -24,7 +25,8 @@ __global__ void __launch_bounds__(threads)
   order[i] = i;
 }
 
-/// Sums of a block's records are put together in shared memory, if there is room.
+/// Sums of a block's records are put together in shared memory, if there is room. Records come in the order
+/// of a tree, so those of a warp mostly lie in one part, and are added at once.
 template <bool in_shared>
 __global__ void __launch_bounds__(threads)
     add_weights_of_parts(const Columns records, std::uint32_t count, const std::uint32_t* weights,
@@ -35,10 +37,21 @@ __global__ void __launch_bounds__(threads)
     for (std::uint32_t part = threadIdx.x; part < parts; part += threads) of_block[part] = 0;
     __syncthreads();
   }
-  for (std::uint32_t i = blockIdx.x * threads + threadIdx.x; i < count; i += gridDim.x * threads) {
+  for (std::uint64_t first = blockIdx.x * threads; first < count;
+       first += std::uint64_t{gridDim.x} * threads) {
+    // Behind the end the last record comes again, of no weight.
+    const std::uint64_t own = first + threadIdx.x, i = min(own, std::uint64_t{count} - 1);
     const IntegerPosition place{records.at[0][i], records.at[1][i], records.at[2][i]};
-    const unsigned long long weight = weights ? weights[records.at[3][i]] : 1;
-    atomicAdd(&to[part_of(begin, parts, place)], weight);
+    const unsigned long long weight = own >= count ? 0 : weights ? weights[records.at[3][i]] : 1;
+    const auto part = static_cast<std::uint32_t>(part_of(begin, parts, place));
+    int all_alike = 0;
+    __match_all_sync(~0u, part, &all_alike);
+    if (!all_alike) {
+      atomicAdd(&to[part], weight);
+      continue;
+    }
+    const unsigned long long sum = warp_sum(weight);
+    if (lane_index() == 0) atomicAdd(&to[part], sum);
   }
   if (!in_shared) return;
   __syncthreads();
