@@ -66,8 +66,8 @@ class CubeShares {
     bins_ = std::move(bins);
   }
 
-  /// Weighs the new ones, between which all others are one part. Drops those that are empty: their places go
-  /// to the one before.
+  /// Asks for the weights of new bins; old ones that follow one another are asked for as one part, whose
+  /// answer is not used. Drops those that are empty: their places go to the one before.
   void weigh() {
     std::vector<IntegerPosition> begin;
     std::vector<std::size_t> parts;  // of the new ones

@@ -187,7 +187,12 @@ void complete_box(Parameters& p, const std::vector<Entry>& entries) {
                        "give the same, or leave it out",
                        model->name, p.shown.text(from.model.scale, dimension::length)));
   }
-  if (!p.box.size) fail(periodic, "needs box.size, the edge of the box");
+  if (!p.box.size)
+    fail(periodic,
+         from.file.empty()
+             ? "needs box.size, the edge of the box"
+             : fmt::format("needs box.size, the edge of the box; `grove info {}` shows what the file states",
+                           from.file));
   if (const Entry* centre = find(entries, "cosmology.centre"))
     fail(*centre, "is of spheres in open space, and the box is periodic");
   if (const Entry* potentials = find(entries, "potentials"); potentials && !p.potentials.empty())

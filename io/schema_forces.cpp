@@ -128,8 +128,8 @@ std::vector<Row> tuning_rows() {
        "published kd-tree"},
       {"tuning", "cost", choice(in, &T::cost), dimension::none, any, optional,
        "what new trees and cuts cost there: as many interactions as on a reference machine (`counted`), or "
-       "as the walks of this run make in that time (`measured`): then another run may renew its trees at "
-       "other steps, so that results differ, within the accuracy of the forces"},
+       "as the walks of this run make in that time (`measured`): then another run may cut all anew at other "
+       "steps, so that results differ, within the accuracy of the forces"},
   };
 }
 

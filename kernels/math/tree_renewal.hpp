@@ -13,9 +13,13 @@ namespace grove {
 /// from that of its particles, nothing else has to be told of it. From counts alone, so the same on any
 /// number of ranks.
 struct TreeRenewal {
-  /// True if a step of so many active particles, of all ranks, renews trees. Where more are active, cutting
-  /// their trees costs a large part of what new cuts of everything do, which are better.
-  static constexpr bool is_for(Count particles, Count active) { return 4 * active <= particles; }
+  /// True if a step of so many active particles renews trees; particles, leaves: of all ranks. Where more are
+  /// active, cutting their trees costs a large part of what new cuts of everything do, which are better.
+  /// Where fewer are active than a quarter of half a mean leaf, hardly a tree would be taken, and selections
+  /// of locally essential trees, which are dropped, are worth more.
+  static constexpr bool is_for(Count particles, Count active, Count leaves) {
+    return 4 * active <= particles && 8 * active * leaves >= particles;
+  }
 
   /// True if the tree of a leaf of so many particles is cut anew.
   GROVE_HOST_DEVICE static constexpr bool takes(Count particles, Count active) {

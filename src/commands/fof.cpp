@@ -60,7 +60,7 @@ void add_fof(CLI::App& app, Action& action) {
       command.add_option("--length", options->request.length, "Linking length")->type_name("LENGTH");
   command
       .add_option("--spacings", options->request.spacings,
-                  "Linking length in mean distances of the particles [0.2]")
+                  "Linking length in mean distances of the linked particles [0.2]")
       ->excludes(length);
   command.add_option("--min", options->request.least, "Members of a group, at least [20]")
       ->check(CLI::Range(Count{2}, Count{1} << 40));

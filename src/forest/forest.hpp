@@ -105,8 +105,8 @@ class Forest {
   std::array<double, particle_types> softening_of_type_{};  ///< of what is copied, units of the run
   Box box_;  ///< that gave the particles of these trees their coordinates
   /// [leaves] units of the run; where most of a leaf's particles are (the median of a sample in tree order),
-  /// so that a distant one takes the precision from no other. The same whoever owns the leaf. Found when
-  /// trees are new: until the next ones particles move by less than the size of a leaf.
+  /// so that a distant one takes the precision from no other. The same whoever owns the leaf. Found when a
+  /// tree is new: until the next one particles move by less than the size of a leaf.
   std::vector<Vec3d> origins_;
   std::vector<Count> leaf_begin_;       ///< [leaves + 1] first particle
   TreeShapes shapes_;                   ///< links of all nodes, and groups

@@ -66,7 +66,7 @@ class GravityStorage {
     bool checks;       ///< whether single precision loses separations on this rank
   };
   /// Moments and boxes of the particles' present places. Returns what lost_separation() finds wrong. Adds to
-  /// build and moments.
+  /// moments, and hosts what renewals take to build.
   virtual std::string refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
                             PhaseTimers& timers) = 0;
 

@@ -60,7 +60,7 @@ bool Simulation::renews(const TreeTuning::Choice& choice) const {
   const GravityParameters& gravity = parameters_.gravity;
   const bool are_fresh = choice.update == TreeUpdate::redecompose && choice.lead == 0;
   return gravity.self_gravity && !gravity.is_direct(all) && follows_from_counts(gravity.tree) &&
-         !tuning_.rule().above && !are_fresh && TreeRenewal::is_for(all, active);
+         !tuning_.rule().above && !are_fresh && TreeRenewal::is_for(all, active, domain_.cells[0].leaves);
 }
 
 /// Seconds of the step on the slowest rank, if tree updates are judged by measured time.

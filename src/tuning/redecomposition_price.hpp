@@ -12,8 +12,9 @@ struct StepSeconds {
 };
 
 /// The price of new cuts and trees in interactions per particle: first as assumed, then as measured. Their
-/// seconds, less those of a refit, are worth the interactions that the forces of this run get in that time.
-/// The median of the last ones counts, from the third on, so a step that something else has held up does not.
+/// seconds, less those of a refit or a renewal, are worth the interactions that the forces of this run get in
+/// that time. The median of the last ones counts, from the third on, so a step that something else has held
+/// up does not.
 class RedecompositionPrice {
  public:
   explicit RedecompositionPrice(double assumed = 0) : rate_(assumed) {}

@@ -46,10 +46,10 @@ TreeTuning::Choice TreeTuning::plan(const RungCounts& particles, const ComingSte
   for (const int rung : steps.first_active) coming.push_back({fresh_cost(particles, rung), rung});
   step_ = coming.front();
   particles_ = static_cast<double>(std::accumulate(particles.begin(), particles.end(), Count{0}));
-  return {renews(coming) ? TreeUpdate::redecompose : TreeUpdate::refit, lead(coming)};
+  return {are_due(coming) ? TreeUpdate::redecompose : TreeUpdate::refit, lead(coming)};
 }
 
-bool TreeTuning::renews(std::span<const StepWork> coming) const {
+bool TreeTuning::are_due(std::span<const StepWork> coming) const {
   if (rule_.above) return rule_.above->is_due();
   if (rule_.interval > 0) return interval_.age() >= rule_.interval;
   return walked_ >= most_cuts_walked * price_of_cuts() || is_lost() ||
@@ -71,7 +71,7 @@ double TreeTuning::lead(std::span<const StepWork> coming) const {
 }
 
 void TreeTuning::begin(const Choice& choice) {
-  if (choice.update == TreeUpdate::refit) return;
+  if (choice.update != TreeUpdate::redecompose) return;
   if (is_lost()) {
     interval_.doubt();
     life_ = std::max<std::int64_t>(interval_.age(), 1);

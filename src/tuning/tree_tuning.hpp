@@ -45,7 +45,7 @@ class TreeTuning {
     std::array<double, rung_count> fresh;  ///< interactions per particle in fresh trees; 0: not known yet
   };
 
-  /// When all is cut anew, with nothing but refits between; neither: whatever costs least.
+  /// When all is cut anew; neither: whatever costs least.
   struct Rule {
     Count interval = 0;                 ///< steps from one decomposition to the next
     std::optional<RebuildAbove> above;  ///< or by what the walks cost
@@ -79,7 +79,7 @@ class TreeTuning {
 
  private:
   void learn(const ForceReport& forces);
-  bool renews(std::span<const StepWork> coming) const;
+  bool are_due(std::span<const StepWork> coming) const;
   double lead(std::span<const StepWork> coming) const;
   double price_of_cuts() const { return rate() * particles_; }
   bool is_lost() const { return lost_ >= most_cuts_lost * price_of_cuts(); }

@@ -58,7 +58,7 @@ def run(options, rule, work):
     with open(options.folder / f"energy_{rule}.csv", "w", encoding="utf-8", newline="") as table:
         csv.writer(table).writerows([("time [Myr]", "energy_error"), *energy])
     seconds = {phase: sum(column(row, phase) for row in timing) for phase in (*TREES, "total", "audit", "output", "walk")}
-    rebuilds = sum(row["tree_update"] != "refit" for row in timing)
+    rebuilds = sum(row["tree_update"] == "redecompose" for row in timing)
     pairs = sum(column(row, "cell_interactions") + column(row, "particle_interactions") for row in timing) / len(timing)
     return (
         f"| {name} | {len(timing)} | {rebuilds} | {seconds['total'] - seconds['audit'] - seconds['output']:.2f} "

@@ -17,10 +17,12 @@ namespace {
 
 class StepBudgetsOnGpu : public testing::GpuRanks {
  protected:
-  void check(const testing::StepBudgets& budgets, const std::string& rule) {
-    testing::check_budgets(comm_, budgets, rule, [&](Particles particles, const GravityParameters& gravity) {
+  void check(const testing::StepBudgets& budgets, const std::string& rule,
+             const std::string& model = "plummer") {
+    const auto make = [&](Particles particles, const GravityParameters& gravity) {
       return make_backend(comm_, {"cuda", true, std::nullopt}, std::move(particles), gravity);
-    });
+    };
+    testing::check_budgets(comm_, budgets, rule, make, model);
   }
   /// Waits of the host for its GPU. Arrays that do not go through NCCL are copied to the host for each rank
   /// that gets some.
@@ -48,6 +50,11 @@ TEST_F(StepBudgetsOnGpu, hold) {
 TEST_F(StepBudgetsOnGpu, of_decompositions_in_one_round_hold) {
   if (comm_.size() == 1) GTEST_SKIP() << "one rank cuts alone";
   check({{"block step", {3, waits(6, 12), 2}}, {"new cuts", {16, waits(25, 45), 4}}}, "domains");
+}
+
+/// The host waits for nothing that renewals do, and nobody is told of them.
+TEST_F(StepBudgetsOnGpu, of_renewed_trees_hold) {
+  check({{"renewed trees", {3, waits(6, 12), 2}}}, "domains", "hernquist");
 }
 
 TEST_F(StepBudgetsOnGpu, count_known_calls) {

@@ -30,11 +30,11 @@ struct Forces : HostForces {
 };
 
 Outcome evolve(const Communicator& comm, const GravityParameters& parameters, double drift,
-               LetKeeping::Rule keeping, int least_routed = 100) {
+               LetKeeping::Rule keeping, int least_routed = 100, int renewing = -1) {
   SharedDomain shared = share_out(comm, make_clumps(), 128);
   Forces forces(comm, parameters, shared.particles);
   forces.storage.exchange().set_least_routed(least_routed);
-  return testing::evolve(comm, shared.domain, forces, drift, keeping);
+  return testing::evolve(comm, shared.domain, forces, drift, keeping, renewing);
 }
 
 struct Kind {
@@ -96,6 +96,18 @@ TEST_P(KeptLets, are_sent_again_where_something_was_missing) {
       << "more than walks";
 }
 
+/// Between the steps that renew trees there are three of rung 3, from the second of which on selections are
+/// kept.
+TEST_P(KeptLets, are_dropped_where_trees_are_renewed) {
+  constexpr double drift = 1e-3;
+  constexpr int rung = 1, rarely = 100;
+  const Outcome expected = evolve(alone_, parameters_, drift, never, rarely, rung);
+  EXPECT_NE(expected.hashes, evolve(alone_, parameters_, drift, never).hashes) << "nothing was renewed";
+  for (const LetKeeping::Rule& keeping : {always, never, too_little})
+    testing::expect_right(evolve(comm_, parameters_, drift, keeping, rarely, rung), expected);
+  EXPECT_GT(evolve(comm_, parameters_, 1e-6, always, rarely, rung).exchanges.kept, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, KeptLets,
                          ::testing::Values(Kind{Criterion::acceleration, WalkKind::groups},
                                            Kind{Criterion::opening_edge, WalkKind::groups},
@@ -105,49 +117,59 @@ INSTANTIATE_TEST_SUITE_P(Kinds, KeptLets,
 /// A host that keeps selections as a test wants it.
 class KeepingHost : public HostBackend {
  public:
+  /// keeping (out): of its exchange.
   KeepingHost(const Communicator& comm, Particles own, const GravityParameters& gravity,
-              LetKeeping::Rule keeping)
+              LetKeeping::Rule rule, const LetKeeping*& keeping)
       : HostBackend(comm, std::move(own), gravity,
                     [&](const GravityParameters& parameters, Particles& particles, Array<Record>& records) {
                       auto trees = std::make_unique<HostGravity>(comm, parameters, particles, records);
-                      trees->exchange().keeping().set_rule(keeping);
+                      trees->exchange().keeping().set_rule(rule);
+                      keeping = &trees->exchange().keeping();
                       return trees;
                     }) {}
 };
 
-/// The particles of a small merger at the end of some block steps in which trees are old. space: a line of
-/// parameters.
-Particles merged(const Communicator& comm, LetKeeping::Rule keeping, const std::string& space) {
+/// The particles of a small merger at the end of some block steps in which trees are old, and refitted alone.
+/// space: a line of parameters; kept (out): how often selections were.
+Particles merged(const Communicator& comm, LetKeeping::Rule rule, const std::string& space, int& kept) {
   const std::string text = space +
                            "units: {system: none}\n"
                            "initial_conditions: {model: merger}\n"
                            "gravity: {softening: 0.02}\n"
-                           "tuning: {rebuild_interval: 24}\n"
-                           "time: {begin: 0, end: 0.2, step: 0.1, eta: 0.1}\n";
+                           "tuning: {rebuild_above: 1000}\n"
+                           "time: {begin: 0, end: 0.1, step: 0.1, eta: 0.02}\n";
   const Parameters parameters = parse_parameters(text, "test", {});
   ModelParameters merger;
   merger.model = "merger";
   merger.particles = 3000;
+  const LetKeeping* keeping = nullptr;
   Simulation simulation(comm, parameters,
                         std::make_unique<KeepingHost>(comm, testing::share_of(comm, make_particles(merger)),
-                                                      parameters.gravity, keeping),
+                                                      parameters.gravity, rule, keeping),
                         0);
   while (!simulation.is_done()) simulation.step();
+  kept = keeping->counts().kept;
   return testing::gathered_by_id(comm, simulation.particles());
 }
 
 TEST(KeptLetsOfARun, leave_its_end_as_it_is) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
-  const Particles expected = merged(alone, never, "");
-  for (const LetKeeping::Rule& keeping : {never, always, too_little})
-    expect_same(merged(comm, keeping, ""), expected);
+  int kept = 0;
+  const Particles expected = merged(alone, never, "", kept);
+  for (const LetKeeping::Rule& rule : {never, too_little, always})
+    expect_same(merged(comm, rule, "", kept), expected);
+  EXPECT_GT(kept, 0) << "always";
 }
 
 /// The moments of the box are summed once, whoever walks again.
 TEST(KeptLetsOfARun, leave_its_end_as_it_is_in_a_periodic_box) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
   const std::string space = "box: {size: 16, periodic: true}\n";
-  expect_same(merged(comm, too_little, space), merged(alone, never, space));
+  int kept = 0;
+  const Particles expected = merged(alone, never, space, kept);
+  expect_same(merged(comm, too_little, space, kept), expected);
+  expect_same(merged(comm, always, space, kept), expected);
+  EXPECT_GT(kept, 0);
 }
 
 }  // namespace

@@ -19,14 +19,21 @@ const testing::StepBudgets budgets = {
     {"first cuts of an epoch", {160, 0, 0}},
 };
 
-void check(const testing::StepBudgets& of_rule, const std::string& rule) {
+void check(const testing::StepBudgets& of_rule, const std::string& rule,
+           const std::string& model = "plummer") {
   const Communicator comm(MPI_COMM_WORLD);
-  testing::check_budgets(comm, of_rule, rule, [&](Particles particles, const GravityParameters& gravity) {
+  const auto make = [&](Particles particles, const GravityParameters& gravity) {
     return std::make_unique<HostBackend>(comm, std::move(particles), gravity);
-  });
+  };
+  testing::check_budgets(comm, of_rule, rule, make, model);
 }
 
 TEST(StepBudgets, hold_on_the_host) { check(budgets, "middle"); }
+
+/// Nobody is told of new trees in old leaves.
+TEST(StepBudgets, of_renewed_trees_hold_on_the_host) {
+  check({{"block step", {3, 0, 0}}, {"renewed trees", {3, 0, 0}}}, "domains", "hernquist");
+}
 
 /// However deep the tree is: whether particles are in the cube and have work, the new parts of the ranks, if
 /// work is shared out unevenly, how many particles move, what the parts hold, how many cells each rank has

@@ -51,10 +51,11 @@ struct Outcome {
   std::uint64_t most_messages = 0, most_collectives = 0;  ///< of the steps in which values alone travelled
 };
 
-/// A step of the particles from a rung on, after all have drifted. Forces: on particles that it keeps, with
-/// evaluate(domain, plan), drift(factor), particles(), and keeping() of the exchange of trees.
+/// A step of the particles from a rung on, after all have drifted. renews: EvaluationPlan::renews. Forces: on
+/// particles that it keeps, with evaluate(domain, plan), drift(factor), particles(), and keeping() of the
+/// exchange of trees.
 template <class Forces>
-void step(const Communicator& comm, const Domain& domain, Forces& forces, double drift, int rung,
+void step(const Communicator& comm, const Domain& domain, Forces& forces, double drift, int rung, bool renews,
           Outcome& outcome) {
   forces.drift(drift);
   int closed = 0;
@@ -67,7 +68,7 @@ void step(const Communicator& comm, const Domain& domain, Forces& forces, double
   const int kept = forces.keeping().counts().kept;
   const Activity before = activity();
   const ForceReport report =
-      forces.evaluate(domain, {.grows = false, .first_active = rung, .closes = closes});
+      forces.evaluate(domain, {.grows = false, .renews = renews, .first_active = rung, .closes = closes});
   const Activity made = activity() - before;
   if (forces.keeping().counts().kept > kept && rung > 0) {
     outcome.most_messages = std::max(outcome.most_messages, made.messages);
@@ -81,15 +82,16 @@ void step(const Communicator& comm, const Domain& domain, Forces& forces, double
   for (const std::uint32_t work : particles.work) EXPECT_GT(work, 0U);
 }
 
-/// Twice new trees and the steps of the ruler. domain: of clumps, whose particles the forces have.
+/// Twice new trees and the steps of the ruler. domain: of clumps, whose particles the forces have. renewing:
+/// the rung whose steps renew trees of active leaves; less than 0: none.
 template <class Forces>
 Outcome evolve(const Communicator& comm, const Domain& domain, Forces& forces, double drift,
-               LetKeeping::Rule keeping) {
+               LetKeeping::Rule keeping, int renewing = -1) {
   forces.keeping().set_rule(keeping);
   Outcome outcome;
   for (int trees = 0; trees < 2; ++trees) {
     forces.evaluate(domain, {});
-    for (const int rung : ruler) step(comm, domain, forces, drift, rung, outcome);
+    for (const int rung : ruler) step(comm, domain, forces, drift, rung, rung == renewing, outcome);
   }
   outcome.exchanges = forces.keeping().counts();
   return outcome;

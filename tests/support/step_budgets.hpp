@@ -31,7 +31,7 @@ using StepBudgets = std::map<std::string, StepBudget>;
 /// Kinds of steps, by their lines in log.jsonl.
 class StepKinds {
  public:
-  /// The kind of the next line. In a "block step" some particles are active and trees are refitted or renewed; other
+  /// The kind of the next line. In a "block step" some particles are active and trees are refitted; other
   /// kinds are named for what they do beside. The first cuts of an epoch have other axes than those before.
   std::string operator()(const nlohmann::json& step) {
     const bool is_first = std::exchange(ends_longest_, step.contains("energy"));
@@ -42,6 +42,7 @@ class StepKinds {
       return ends_longest_ ? "longest step, " + cuts : cuts;
     }
     if (ends_longest_) return "longest step";
+    if (step["tree_update"] == "renew") return "renewed trees";
     return is_first ? "first block step" : "block step";
   }
 
@@ -51,20 +52,21 @@ class StepKinds {
 };
 
 /// Makes a run of twelve longest steps and compares its log with the budgets. rule: of the decomposition;
-/// make: a backend with these particles. Collective.
+/// make: a backend with these particles; model: "hernquist" renews trees. Collective.
 inline void check_budgets(
     const Communicator& comm, const StepBudgets& budgets, const std::string& rule,
-    const std::function<std::unique_ptr<Backend>(Particles, const GravityParameters&)>& make) {
+    const std::function<std::unique_ptr<Backend>(Particles, const GravityParameters&)>& make,
+    const std::string& model = "plummer") {
   const TestFolder folder(comm, "budgets");
   const std::string text = fmt::format(
       "units: {{system: none}}\n"
-      "initial_conditions: {{model: plummer, n: 2000}}\n"
+      "initial_conditions: {{model: {}, n: 2000}}\n"
       "gravity: {{softening: 0.02}}\n"
       "decomposition: {{rule: {}}}\n"
       "time: {{end: 0.6, step: 0.05}}\n"
       "audit: {{every: 0}}\n"
       "output: {{folder: {}, render: false, times: []}}\n",
-      rule, folder.path());
+      model, rule, folder.path());
   const Parameters parameters = parse_parameters(text, "test", {});
   InitialState state = initial_state(comm, parameters);
   Simulation(comm, parameters, make(std::move(state.particles), parameters.gravity), state.time).run();

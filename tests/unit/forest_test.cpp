@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "forest/check.hpp"
+#include "kernels/math/tree_renewal.hpp"
 #include "support/active_leaves.hpp"
 #include "support/distributions.hpp"
 #include "support/grown.hpp"
@@ -101,6 +103,40 @@ TEST(Forest, keepsEveryParticle) {
   EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), 5000);
 }
 
+/// Bit for bit the tree of a leaf, and what walks see of it as targets.
+void expect_same(const Forest& a, const Forest& b, std::int32_t leaf) {
+  const SourceTree tree = a.tree(leaf), same = b.tree(leaf);
+  EXPECT_EQ(tree.origin, same.origin);
+  ASSERT_EQ(tree.nodes, same.nodes);
+  const auto is_same = [](const auto* x, const auto* y, std::int32_t count) {
+    return std::memcmp(x, y, static_cast<std::size_t>(count) * sizeof(*x)) == 0;
+  };
+  EXPECT_TRUE(is_same(tree.core, same.core, tree.nodes));
+  EXPECT_TRUE(is_same(tree.moments, same.moments, tree.nodes));
+  EXPECT_TRUE(is_same(tree.links, same.links, tree.nodes));
+  const std::int32_t particles = tree.links[0].count;
+  EXPECT_TRUE(is_same(tree.particles, same.particles, particles));
+  EXPECT_TRUE(is_same(tree.types, same.types, particles));
+  const TargetLeaf targets = a.target(leaf), same_targets = b.target(leaf);
+  ASSERT_EQ(targets.group_count, same_targets.group_count);
+  EXPECT_TRUE(is_same(targets.groups, same_targets.groups, targets.group_count));
+}
+
+TEST(TreeRenewal, isForAQuarterOfTheParticlesOrFewer) {
+  EXPECT_TRUE(TreeRenewal::is_for(1000, 250, 10));
+  EXPECT_FALSE(TreeRenewal::is_for(1000, 251, 10));
+  EXPECT_TRUE(TreeRenewal::is_for(1000, 13, 10));  // an eighth of a leaf of 100 is 12.5
+  EXPECT_FALSE(TreeRenewal::is_for(1000, 12, 10));
+}
+
+TEST(TreeRenewal, takesLeavesOfWhichAQuarterIsActive) {
+  EXPECT_TRUE(TreeRenewal::takes(100, 25));
+  EXPECT_FALSE(TreeRenewal::takes(100, 24));
+  EXPECT_TRUE(TreeRenewal::takes(1, 1));
+  EXPECT_FALSE(TreeRenewal::takes(1, 0));
+  EXPECT_FALSE(TreeRenewal::takes(0, 0));
+}
+
 /// The trees that are taken become those that build() makes where the particles are now; all others keep
 /// their particles' order.
 TEST(Forest, renewsTheTreesOfActiveLeaves) {
@@ -132,12 +168,7 @@ TEST(Forest, renewsTheTreesOfActiveLeaves) {
       ASSERT_EQ(particles.rung[i], expected.rung[i]);
     }
     if (!taken[l]) continue;
-    const SourceTree tree = grown.forest.tree(leaf), same = fresh.tree(leaf);
-    EXPECT_EQ(tree.origin, same.origin);
-    for (std::int32_t n = 0; n < tree.nodes; ++n) {
-      ASSERT_EQ(tree.core[n].centre, same.core[n].centre) << "node " << n;
-      ASSERT_EQ(tree.core[n].reach2, same.core[n].reach2);
-    }
+    expect_same(grown.forest, fresh, leaf);
   }
   EXPECT_NE(particles.id, moved.id);
 }

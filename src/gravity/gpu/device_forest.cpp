@@ -76,7 +76,7 @@ void DeviceForest::renew(DeviceParticles& particles, const Box& box, int first_a
                          std::int32_t targets_per_warp) {
   std::int32_t largest = 0;
   for (const cuda::LeafPlaces& leaf : places_) largest = std::max(largest, leaf.count);
-  std::vector<cuda::FieldBytes> fields;
+  std::vector<cuda::FieldBytes> fields;  // at most as many as renew_trees() takes
   for (DeviceParticles::Column& column : particles.columns())
     fields.push_back({column.values.data(), column.element_size});
   cuda::renew_trees(

@@ -201,15 +201,14 @@ void DeviceGravity::grow(const Domain& domain, PhaseTimers& timers) {
 
 std::string DeviceGravity::refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
                                  PhaseTimers& timers) {
+  const auto timer = timers.time("moments");
   fault_ = nullptr;
   if (plan.renews) {
-    const auto timer = timers.time("build");
     trees_.forget_selections();
     unless_at_fault([&] {
       forest_.renew(particles_, domain.box, plan.first_active, targets_per_warp(domain.cells[0].count));
     });
   }
-  const auto timer = timers.time("moments");
   std::string lost;
   unless_at_fault([&] {
     forest_.update(particles_, domain.box, setup.walk.gravity, setup.walk.units, setup.median_acceleration,
