@@ -56,8 +56,7 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
     const auto timer = timers.time("walk");
     storage_.sum_directly(setup_, domain, plan.first_active, timers);
   } else {
-    const std::string lost =
-        storage_.refit(setup_, domain, {plan.first_active, plan.renews, agrees}, timers);
+    const std::string lost = storage_.refit(setup_, domain, {plan.first_active, plan.renews, agrees}, timers);
     if (!lost.empty()) fault = std::make_exception_ptr(InputError(lost));
     // Trials of groups go through what was sent, again and again.
     const Selections selections = tunes_groups(plan) ? Selections::exact : Selections::kept;

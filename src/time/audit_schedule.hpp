@@ -6,8 +6,8 @@ namespace grove {
 
 /// Which steps' forces are checked against direct summation: in every so many longest steps one. In turn that
 /// is their last step, when all particles are synchronised, and one inside of them, where trees are
-/// those of before and few are active: each time another one, evenly spread (van der Corput). The same on all ranks
-/// and after a resume, as it follows from the clock alone.
+/// those of before and few are active: each time another one, evenly spread (van der Corput). The same on all
+/// ranks and after a resume, as it follows from the clock alone.
 class AuditSchedule {
  public:
   /// every: longest steps from one check to the next; 0: never.
