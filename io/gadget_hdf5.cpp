@@ -88,6 +88,8 @@ class GadgetHdf5 final : public SnapshotFile {
   void read_header() {
     const hdf5::Handle group = hdf5::open_group(file_, "Header", path_);
     if (!group) throw InputError(path_ + ": no group Header; expected a snapshot in GADGET's HDF5 layout");
+    if (!hdf5::read_attribute<std::int64_t>(group, "Ngroups_Total", path_).empty())
+      throw InputError(path_ + ": is a catalogue of groups; expected a snapshot");
     for (const char* name : {"NumPart_ThisFile", "NumPart_Total"})
       if (hdf5::read_attribute<std::int64_t>(group, name, path_).empty())
         throw InputError(fmt::format("{}: no attribute Header/{}, the particles by type", path_, name));

@@ -167,6 +167,11 @@ void complete_box(Parameters& p, const std::vector<Entry>& entries) {
   const Entry* const size = find(entries, "box.size");
   if (!p.box.periodic) {
     if (size) fail(*size, "is of a periodic box; give box.periodic: true as well, or leave it out");
+    if (p.initial_conditions.model.model == cosmological_box)
+      fail(*find(entries, "initial_conditions.model"),
+           fmt::format(
+               "{} fills a periodic box: give box: {{periodic: true}} as well; a sphere in open space is {}",
+               cosmological_box, cosmological_sphere));
     return;
   }
   const Entry& periodic = *find(entries, "box.periodic");
@@ -191,7 +196,8 @@ void complete_box(Parameters& p, const std::vector<Entry>& entries) {
     fail(periodic,
          from.file.empty()
              ? "needs box.size, the edge of the box"
-             : fmt::format("needs box.size, the edge of the box; `grove info {}` shows what the file states",
+             : fmt::format("needs box.size, the edge of the box; `grove info {}` shows what the file states "
+                           "(GADGET's comoving files over h)",
                            from.file));
   if (const Entry* centre = find(entries, "cosmology.centre"))
     fail(*centre, "is of spheres in open space, and the box is periodic");

@@ -29,7 +29,8 @@ std::vector<Row> snapshot_rows() {
   return {
       {"output", "folder", at(out, &O::folder), dimension::none, any, optional,
        "where all output goes; made if missing"},
-      {"output", "every", at(out, &O::every), dimension::time, positive, optional, "time between snapshots"},
+      {"output", "every", at(out, &O::every), dimension::time, positive, optional,
+       "time between snapshots; unset, as `times`: one at the begin and one at the end"},
       {"output", "times", at(out, &O::times), dimension::time, any, optional,
        "times of the snapshots, a list; between steps, positions and velocities are extrapolated to them, "
        "other fields are those of each particle's last step"},

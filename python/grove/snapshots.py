@@ -26,7 +26,9 @@ class Snapshot(Particles):
 
     @property
     def time_text(self):
-        """The time with a unit, as Grove prints it."""
+        """The time with a unit, as Grove prints it; of comoving files the redshift."""
+        if self.is_comoving:
+            return f"z = {self.redshift:g}"
         return self.units.shown(self.time, (0, 0, 1))
 
 

@@ -97,8 +97,8 @@ void print(const std::string& path, const SnapshotHeader& header, const Summary&
     fmt::print("time         {}\n", shown.text(header.time, dimension::time));
   fmt::print("redshift     {:.6g}\n", header.redshift);
   if (!header.comoving.empty())
-    fmt::print("comoving     {}; positions, velocities and masses below are as they stand\n",
-               header.comoving);
+    fmt::print("comoving     {}; positions, velocities and masses below are as they stand{}\n",
+               header.comoving, header.comoving == swift_is_comoving ? "" : ", lengths and masses over h");
   fmt::print("particles    {}\n", header.count());
   for (int type = 0; type < particle_types; ++type) {
     const auto t = static_cast<std::size_t>(type);

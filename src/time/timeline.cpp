@@ -56,7 +56,12 @@ Timeline::Timeline(double begin, double end, double step, std::int64_t steps, Ex
 Timeline::Timeline(double begin, double end, double longest_step, const DisplayUnits& shown,
                    ExpandingTime expanding)
     : Timeline(begin, end, longest_step, 0, std::move(expanding)) {
-  const auto text = [&](double time) { return shown.text(time, dimension::time); };
+  const auto text = [&](double time) {
+    const std::string plain = shown.text(time, dimension::time);
+    return expansion() && time > 0
+               ? fmt::format("{} (z = {:.4g})", plain, redshift_of(expansion()->scale_factor(time)))
+               : plain;
+  };
   if (!(begin < end))
     throw InputError(fmt::format(
         "time.end = {} must be later than the begin, {} (time.begin, else the time of the snapshot)",

@@ -27,6 +27,11 @@ for file in own.hdf5 gadget-little gadget-big swift.hdf5; do
 done
 last=snapshot_000.hdf5
 
+# Particles of z = 9 that a run takes to be of z = 5.
+"$grove" run run.yml -P initial_conditions.file=own.hdf5 -P output.folder=late -P time.begin=z=5 -P time.end=z=4.5 -P 'output.times=[]' \
+  2>err >out || fail "no run from z = 5"
+grep -q "is of z = 9, and the run begins at z = 5" err out || fail "no note on the begin"
+
 # difference FILE FILE: of the ends, in mean distances of particles.
 difference() { as compare "$1" "$2" 2>err || fail "$1 and $2 cannot be compared"; }
 below() { awk -v value="$1" -v bound="$2" 'BEGIN { exit !(value != "" && value < bound) }'; }

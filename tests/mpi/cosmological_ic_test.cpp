@@ -29,6 +29,7 @@ const std::string parameters_text = R"(
 initial_conditions: {model: cosmological-box, sites: 12, box_size: 200 Mpc, redshift: 40, seed: 3}
 cosmology: {h: 0.7, omega_matter: 0.3, omega_lambda: 0.7, omega_baryon: 0.045, sigma8: 0.8, spectral_index: 0.96}
 gravity: {softening: 100 kpc}
+box: {periodic: true}
 time: {end: z=0, step: 1 Gyr}
 )";
 

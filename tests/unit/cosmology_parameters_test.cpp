@@ -127,6 +127,20 @@ TEST(BoxParameters, make_forces_and_cuts_periodic) {
   EXPECT_DOUBLE_EQ(model.gravity.images.edge, 3000);
 }
 
+TEST(BoxParameters, must_be_there_for_a_cosmological_box) {
+  try {
+    parse_parameters(
+        "initial_conditions: {model: cosmological-box, sites: 8, box_size: 3 Mpc, redshift: 9}\n"
+        "gravity: {softening: 1}\ncosmology: {preset: eds}\ntime: {begin: z=9, end: z=0, step_ln_a: 0.1}\n",
+        "test", {});
+    FAIL() << "not refused";
+  } catch (const InputError& error) {
+    const std::string said = error.what();
+    EXPECT_NE(said.find("box: {periodic: true}"), std::string::npos) << said;
+    EXPECT_NE(said.find("cosmological-sphere"), std::string::npos) << said;
+  }
+}
+
 TEST(BoxParameters, are_those_of_a_model_that_fills_its_box) {
   const std::string text =
       "units: {system: none}\ninitial_conditions: {model: sod, scale: 1.5}\ngravity: {softening: 0.05}\n"

@@ -11,6 +11,7 @@
 
 #include "base/errors.hpp"
 #include "cosmological_model.hpp"
+#include "cosmology/expansion.hpp"
 #include "initial_conditions.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
@@ -45,10 +46,10 @@ std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeade
   std::vector<std::string> remarks;
   if (const Units& units = header.units; !header.file_units)
     remarks.push_back(
-        fmt::format("{}: states no units; its numbers are taken to be in {}", file,
+        fmt::format("{}: states no units; its numbers are taken to be {}", file,
                     units.is_dimensionless()
                         ? "dimensionless, G = 1"
-                        : fmt::format("{}, {}, {}", units.name(dimension::length),
+                        : fmt::format("in {}, {}, {}", units.name(dimension::length),
                                       units.name(dimension::mass), units.name(dimension::velocity))));
   if (std::string remark = remark_on_gas(file, header.counts[gas_type], header.has_gas); !remark.empty()) {
     if (has_temperatures(header.format))
@@ -146,6 +147,21 @@ Count count_without_energies(const ComponentParameters& part) {
   return count;
 }
 
+/// Particles of one epoch that a run in expanding space takes to be of another.
+std::string remark_on_begin(const Parameters& parameters, const std::string& file,
+                            const SnapshotHeader& header) {
+  if (!parameters.universe || !parameters.time.begin || header.comoving.empty()) return {};
+  const Expansion expansion(*parameters.universe);
+  const double of_file = scale_factor_of(header.redshift),
+               of_run = expansion.scale_factor(*parameters.time.begin);
+  if (std::abs(of_run / of_file - 1) < 1e-3) return {};
+  return fmt::format(
+      "{}: is of z = {:.6g}, and the run begins at z = {:.6g}, as time.begin says: the file's particles are "
+      "taken "
+      "to be of then; leave time.begin out to begin at the file's redshift",
+      file, header.redshift, 1 / of_run - 1);
+}
+
 /// Several files or models: at time 0, whatever the files say.
 InitialState composed_state(const Communicator& comm, const Parameters& parameters, const StartHooks& hooks) {
   const InitialConditionsParameters& from = parameters.initial_conditions;
@@ -204,8 +220,9 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
     state.leaf_size = snapshot.header.leaf_size;
     header = std::move(snapshot.header);
     state.remarks = remarks_on(from.file, header);
-    if (std::string remark = remark_on_box(parameters, from.file, header); !remark.empty())
-      state.remarks.push_back(std::move(remark));
+    for (std::string remark :
+         {remark_on_box(parameters, from.file, header), remark_on_begin(parameters, from.file, header)})
+      if (!remark.empty()) state.remarks.push_back(std::move(remark));
     state.file_units = header.file_units;
   }
   const Count of_type = comm.sum(
