@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "decomposition/check.hpp"
+#include "decomposition/cube_shares.hpp"
 #include "decomposition/decompose.hpp"
 #include "decomposition/key_ranges.hpp"
 #include "decomposition/known_cells.hpp"
@@ -287,6 +290,39 @@ TEST_F(OneRound, places_have_one_owner) {
   std::vector<int> of_all = owners;
   comm_.max(std::span<int>(of_all));
   EXPECT_EQ(owners, of_all) << "these are the greatest, so all ranks have the same";
+}
+
+/// Three of four places lie in a cube of 2^-20 of the edge, so boundaries between ranks are found in rounds.
+/// Each is within the weight of a light cell, 1/64 of a rank's mean, of where it should be.
+TEST(CubeShares, are_even_where_matter_is_clustered) {
+  const Communicator comm(MPI_COMM_WORLD);
+  constexpr Count own = 2000;
+  std::mt19937 random(static_cast<unsigned>(comm.rank()));
+  std::vector<IntegerPosition> places;
+  for (Count i = 0; i < own; ++i) {
+    const auto coordinate = [&] {
+      const auto any = static_cast<Coordinate>(random());
+      return i % 4 == 0 ? any : 0x40000000U + (any >> 20);
+    };
+    places.push_back({coordinate(), coordinate(), coordinate()});
+  }
+  int rounds = 0;
+  const auto weigh = [&](std::span<const IntegerPosition> begin) {
+    ++rounds;
+    std::vector<Count> weights(begin.size(), 0);
+    for (const IntegerPosition& place : places) ++weights[part_of(begin.data(), begin.size(), place)];
+    return weights;
+  };
+  const KeyRanges ranges =
+      share_out_cube(comm, weigh, [&](Count weight) { return Shares(weight, comm.size()); });
+  EXPECT_GE(rounds, comm.size() > 1 ? 3 : 1);
+  std::vector<IntegerPosition> begin;
+  for (const KeyRanges::Part& part : ranges.parts()) begin.push_back(part.begin);
+  std::vector<Count> weights(static_cast<std::size_t>(comm.size()), 0);
+  for (const IntegerPosition& place : places)
+    ++weights[static_cast<std::size_t>(ranges.parts()[part_of(begin.data(), begin.size(), place)].rank)];
+  comm.sum(std::span<Count>(weights));
+  for (const Count weight : weights) EXPECT_NEAR(weight, own, 2 * (own / 64));
 }
 
 }  // namespace
