@@ -120,8 +120,7 @@ std::vector<Row> tuning_rows() {
   return {
       {"tuning", "rebuild_interval", at(in, &T::rebuild_interval), dimension::none, Range{0, 1e6}, optional,
        "steps from one decomposition and growth of trees to the next; between them trees are refitted, and "
-       "those of "
-       "active leaves cut anew; 0: what costs least, see `tuning.cost`"},
+       "those of active leaves cut anew; 0: what costs least, see `tuning.cost`"},
       {"tuning", "rebuild_above", at(in, &T::rebuild_above), dimension::none, positive, optional,
        "new cuts and trees when the walk takes more than 1 + this times the interactions per active "
        "particle that it took after the last ones; between them trees are refitted; 0.2 is the rule of the "

@@ -13,10 +13,10 @@ namespace grove {
 /// from that of its particles, nothing else has to be told of it. From counts alone, so the same on any
 /// number of ranks.
 struct TreeRenewal {
-  /// True if a step of so many active particles renews trees; particles, leaves: of all ranks. Where more are
-  /// active, cutting their trees costs a large part of what new cuts of everything do, which are better.
-  /// Where fewer are active than a quarter of half a mean leaf, hardly a tree would be taken, and selections
-  /// of locally essential trees, which are dropped, are worth more.
+  /// True if a step of so many active particles renews trees; particles, leaves: of all ranks. The trees of
+  /// more than a quarter of all cost nearly as much as new cuts of everything, which are better. Fewer than
+  /// an eighth of a mean leaf make up a quarter of hardly any leaf, and a renewal drops the selections of
+  /// locally essential trees that were kept.
   static constexpr bool is_for(Count particles, Count active, Count leaves) {
     return 4 * active <= particles && 8 * active * leaves >= particles;
   }

@@ -56,16 +56,16 @@ Timeline::Timeline(double begin, double end, double step, std::int64_t steps, Ex
 Timeline::Timeline(double begin, double end, double longest_step, const DisplayUnits& shown,
                    ExpandingTime expanding)
     : Timeline(begin, end, longest_step, 0, std::move(expanding)) {
-  const auto text = [&](double time) {
-    const std::string plain = shown.text(time, dimension::time);
+  const auto text = [&](double time) { return shown.text(time, dimension::time); };
+  const auto moment = [&](double time) {
     return expansion() && time > 0
-               ? fmt::format("{} (z = {:.4g})", plain, redshift_of(expansion()->scale_factor(time)))
-               : plain;
+               ? fmt::format("{} (z = {:.4g})", text(time), redshift_of(expansion()->scale_factor(time)))
+               : text(time);
   };
   if (!(begin < end))
     throw InputError(fmt::format(
         "time.end = {} must be later than the begin, {} (time.begin, else the time of the snapshot)",
-        text(end), text(begin)));
+        moment(end), moment(begin)));
   if (expansion() && !(begin > 0))
     throw InputError(
         "the universe begins at time 0: give time.begin, such as z=49, where particles come from no file");

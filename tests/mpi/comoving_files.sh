@@ -31,6 +31,9 @@ last=snapshot_000.hdf5
 "$grove" run run.yml -P initial_conditions.file=own.hdf5 -P output.folder=late -P time.begin=z=5 -P time.end=z=4.5 -P 'output.times=[]' \
   2>err >out || fail "no run from z = 5"
 grep -q "is of z = 9, and the run begins at z = 5" err out || fail "no note on the begin"
+"$grove" run run.yml -P initial_conditions.file=own.hdf5 -P output.folder=never -P time.end=z=12 -P 'output.times=[]' 2>err >out &&
+  fail "a run that ends before its begin"
+grep -q "(z = 12) must be later than the begin, .* (z = 9)" err || fail "no redshifts of end and begin"
 
 # difference FILE FILE: of the ends, in mean distances of particles.
 difference() { as compare "$1" "$2" 2>err || fail "$1 and $2 cannot be compared"; }

@@ -163,6 +163,7 @@ TEST_F(FofCommand, counts_spacings_of_the_types_that_are_linked) {
   // which 500 are of type 4.
   const double volume = 4000 * 0.007 / (0.3 * 27.7454);
   EXPECT_NEAR(length / (0.2 * std::cbrt(volume / 500)), 1, 1e-5);
+  expect_fof_error("is a catalogue of groups", {"fof", path});
 }
 
 TEST_F(FofCommand, writes_a_catalogue_without_groups) {

@@ -157,9 +157,8 @@ std::string remark_on_begin(const Parameters& parameters, const std::string& fil
   if (std::abs(of_run / of_file - 1) < 1e-3) return {};
   return fmt::format(
       "{}: is of z = {:.6g}, and the run begins at z = {:.6g}, as time.begin says: the file's particles are "
-      "taken "
-      "to be of then; leave time.begin out to begin at the file's redshift",
-      file, header.redshift, 1 / of_run - 1);
+      "taken to be of then; leave time.begin out to begin at the file's redshift",
+      file, header.redshift, redshift_of(of_run));
 }
 
 /// Several files or models: at time 0, whatever the files say.
