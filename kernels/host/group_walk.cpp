@@ -14,7 +14,7 @@ constexpr int batch = 8;
 
 /// The next entries go here; the arrays have room for all nodes and a batch.
 struct Ends {
-  std::int32_t *far_cells, *near_cells, *far_buckets, *near_buckets, *queue;
+  std::int32_t *far_cells, *near_cells, *expanded, *far_buckets, *near_buckets, *queue;
 };
 
 [[noreturn]] void fail() { throw std::logic_error("walk: a group opens what its leaf does not open"); }
@@ -25,20 +25,24 @@ void push_children(const LocalNode& node, Ends& ends) {
 
 #if defined(__AVX512F__)
 
-/// accepts() and TargetBounds::distance2() for 16 nodes at once.
+/// accepts(), TargetBounds::distance2() and ExpansionFrame::expands() for 16 nodes at once.
 struct Tester {
   const LocalTree& tree;
-  __m512 low_x, low_y, low_z, high_x, high_y, high_z, inverse_tolerance;
+  const ExpansionFrame& frame;
+  __m512 low_x, low_y, low_z, high_x, high_y, high_z, inverse_tolerance, radius2, per_mass;
 
-  Tester(const LocalTree& t, const TargetBounds& b)
+  Tester(const LocalTree& t, const TargetBounds& b, const ExpansionFrame& f)
       : tree(t),
+        frame(f),
         low_x(_mm512_set1_ps(b.low.x)),
         low_y(_mm512_set1_ps(b.low.y)),
         low_z(_mm512_set1_ps(b.low.z)),
         high_x(_mm512_set1_ps(b.high.x)),
         high_y(_mm512_set1_ps(b.high.y)),
         high_z(_mm512_set1_ps(b.high.z)),
-        inverse_tolerance(_mm512_set1_ps(b.inverse_tolerance)) {}
+        inverse_tolerance(_mm512_set1_ps(b.inverse_tolerance)),
+        radius2(_mm512_set1_ps(f.radius * f.radius)),
+        per_mass(_mm512_set1_ps(f.per_mass)) {}
 
   static __m512 max(__m512 a, __m512 b) { return _mm512_maskz_max_ps(0xffff, a, b); }
   static __m512 outside(__m512 p, __m512 low, __m512 high) { return max(max(low - p, p - high), __m512{}); }
@@ -81,6 +85,14 @@ struct Tester {
             _mm512_castps_si512(odd_lanes(p.d, q.d))};
   }
 
+  /// The masses of 8 pairs, in the order of Fields.
+  __m512 masses(__m512i pairs) const {
+    const __m512i all = _mm512_castpd_si512(_mm512_mask_i32gather_pd(
+        _mm512_setzero_pd(), 0xff, _mm512_castsi512_si256(pairs), tree.mass.data(), 8));
+    const __m512i order = _mm512_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15);
+    return _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi32(0xffff, order, all));
+  }
+
   /// pairs: 8 readable numbers of pairs, of which `count` count.
   void operator()(const std::int32_t* pairs, int count, Ends& ends) const {
     const Fields f = load(pairs);
@@ -98,7 +110,13 @@ struct Tester {
     const __m512 needed = max(f.power * inverse_tolerance, f.reach2);
     const unsigned accepted = valid & _mm512_cmp_ps_mask(distance2, needed, _CMP_GT_OQ);
     const unsigned far = _mm512_cmp_ps_mask(distance2, f.near2, _CMP_GT_OQ);
-    append(ends.far_cells, accepted & far, index);
+    // What is far is beyond softening, too.
+    const __m512 mass = masses(numbers);
+    const unsigned expanded =
+        accepted & far & _mm512_cmp_ps_mask(distance2, radius2, _CMP_GT_OQ) &
+        _mm512_cmp_ps_mask(distance2 * distance2 * distance2, mass * per_mass, _CMP_GT_OQ);
+    append(ends.expanded, expanded, index);
+    append(ends.far_cells, accepted & far & ~expanded, index);
     append(ends.near_cells, accepted & ~far, index);
 
     const unsigned opened = valid & ~accepted, leaf = _mm512_movepi32_mask(f.child);
@@ -125,6 +143,7 @@ struct Tester {
 struct Tester {
   const LocalTree& tree;
   const TargetBounds& target;
+  const ExpansionFrame& frame;
 
   void operator()(const std::int32_t* pairs, int count, Ends& ends) const {
     for (int k = 0; k < 2 * count; ++k) {
@@ -133,7 +152,9 @@ struct Tester {
       const float distance2 = target.distance2({node.x, node.y, node.z});
       const bool far = distance2 > node.near2;
       if (accepts(node.reach2, node.power, distance2, target.inverse_tolerance, 0)) {
-        *(far ? ends.far_cells : ends.near_cells)++ = index;
+        const CellSource& cell = tree.cells[static_cast<std::size_t>(index)];
+        const bool expands = far && frame.expands(cell.mass, cell.softening, distance2);
+        *(expands ? ends.expanded : far ? ends.far_cells : ends.near_cells)++ = index;
       } else if (node.child >= 0) {
         push_children(node, ends);
       } else {
@@ -152,14 +173,15 @@ void set_length(Array<std::int32_t>& list, const std::int32_t* end) {
 
 }  // namespace
 
-void list_interactions(const LocalTree& tree, const TargetBounds& target, InteractionLists& lists) {
+void list_interactions(const LocalTree& tree, const TargetBounds& target, const ExpansionFrame& frame,
+                       InteractionLists& lists) {
   const std::size_t room = static_cast<std::size_t>(tree.size()) + 2 * batch;
-  for (auto* list :
-       {&lists.far_cells, &lists.near_cells, &lists.far_buckets, &lists.near_buckets, &lists.queue})
+  for (auto* list : {&lists.far_cells, &lists.near_cells, &lists.expanded, &lists.far_buckets,
+                     &lists.near_buckets, &lists.queue})
     list->resize(room);
-  const Tester test{tree, target};
-  Ends ends{lists.far_cells.data(), lists.near_cells.data(), lists.far_buckets.data(),
-            lists.near_buckets.data(), lists.queue.data()};
+  const Tester test{tree, target, frame};
+  Ends ends{lists.far_cells.data(),   lists.near_cells.data(),   lists.expanded.data(),
+            lists.far_buckets.data(), lists.near_buckets.data(), lists.queue.data()};
   const std::int32_t* next = lists.queue.data();
   if (tree.size() > 0) *ends.queue++ = 0;
   while (next < ends.queue) {
@@ -171,6 +193,7 @@ void list_interactions(const LocalTree& tree, const TargetBounds& target, Intera
   lists.tests = 2 * static_cast<std::int32_t>(next - lists.queue.data());
   set_length(lists.far_cells, ends.far_cells);
   set_length(lists.near_cells, ends.near_cells);
+  set_length(lists.expanded, ends.expanded);
   set_length(lists.far_buckets, ends.far_buckets);
   set_length(lists.near_buckets, ends.near_buckets);
 }

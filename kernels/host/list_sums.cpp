@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "kernels/math/lanes.hpp"
+#include "kernels/host/lane_sums.hpp"
 #include "kernels/math/softening_shape.hpp"
 
 namespace grove {
@@ -46,22 +46,7 @@ struct Chunk {
   }
 
   GROVE_INLINE void add(GroupLanes& lanes, int from) const {
-    for (int r = 0; r < registers; ++r) {
-      const int i = from + r * lane_count;
-      const Accumulator<Lanes>& own = sum[r];
-      const Lanes terms[] = {own.acceleration.x, own.acceleration.y, own.acceleration.z, own.potential};
-      for (int k = 0; k < 4; ++k) add_to(lanes.sum[k] + i, lanes.rest[k] + i, terms[k]);
-    }
-  }
-
- private:
-  /// The sum, and exactly what it is off by (Knuth 1998, The Art of Computer Programming 2, 4.2.2, theorem
-  /// B).
-  GROVE_INLINE static void add_to(float* sum, float* rest, Lanes term) {
-    const Lanes before = Lanes::load(sum), after = before + term, added = after - before;
-    const Lanes lost = (before - (after - added)) + (term - added);
-    after.store(sum);
-    (Lanes::load(rest) + lost).store(rest);
+    for (int r = 0; r < registers; ++r) add_to_targets(lanes, from + r * lane_count, sum[r]);
   }
 };
 

@@ -16,6 +16,7 @@ class Gatherer {
       : setup_(setup), target_(target), local_(local) {
     local.pairs.clear();
     local.cells.clear();
+    local.mass.clear();
     local.origins.clear();
     local.opened.clear();
     local.copied.clear();
@@ -75,6 +76,7 @@ class Gatherer {
     const auto pairs = local_.pairs.size() + static_cast<std::size_t>(siblings + 1) / 2;
     local_.pairs.resize(pairs);
     local_.cells.resize(2 * pairs);
+    local_.mass.resize(2 * pairs);
     local_.origins.resize(2 * pairs);
     if (siblings % 2 != 0) {
       constexpr float always = std::numeric_limits<float>::infinity();
@@ -96,6 +98,7 @@ class Gatherer {
     local_.node(i) = {centre.x,   centre.y,       centre.z,          core.reach2,
                       core.power, near2(core, 0), LocalNode::closed, 0};
     local_.origins[static_cast<std::size_t>(i)] = origin;
+    local_.mass[static_cast<std::size_t>(i)] = core.mass;
     constexpr float least2 = least_softening * least_softening;
     local_.cells[static_cast<std::size_t>(i)] =
         CellSource::of(centre, core.mass, m, larger(std::abs(core.softening), least_softening),

@@ -49,6 +49,7 @@ struct GatherSetup {
 struct LocalTree {
   Array<LocalPair> pairs;
   Array<CellSource> cells;  ///< [size()]
+  Array<float> mass;        ///< [size()] of the same
 
   const SourceParticle* particles = nullptr;  ///< of the buckets, in the target's frame
   const std::uint8_t* types = nullptr;        ///< of the same length

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/host/cell_expansion.hpp"
 #include "kernels/host/group_walk.hpp"
 #include "kernels/host/leaf_loop.hpp"
 #include "kernels/host/list_sums.hpp"
@@ -23,13 +24,15 @@ struct PassSetup {
   SumSetup sums;
   ForceUnits force;
   float critical_separation;
+  bool expands;
 
   explicit PassSetup(const WalkSetup& setup)
       : gather{setup.units, softening_table(setup.gravity, setup.units), setup.gravity.kernel,
                setup.gravity.images},
         sums{setup.gravity.kernel, setup.gravity.order, gather.softening},
         force(ForceUnits::of(setup.gravity, setup.units)),
-        critical_separation(setup.critical_separation) {}
+        critical_separation(setup.critical_separation),
+        expands(setup.gravity.expands_cells()) {}
 };
 
 /// Gives the particles of a group that get a force what acts on them, or adds it.
@@ -46,9 +49,12 @@ void put_results(const PassSetup& setup, const Group& group, const GroupLanes& l
 /// A group of a leaf, or a part of one, through the leaf's gathered tree. own: the tree is the leaf's own.
 WalkCounts walk_group(const PassSetup& setup, const TargetLeaf& target, const Group& group, bool own,
                       Walker& walker, const ForceOutput& out) {
-  list_interactions(walker.tree, group.bounds, walker.lists);
+  const auto frame = ExpansionFrame::of(group.bounds, setup.expands && !own);
+  list_interactions(walker.tree, group.bounds, frame, walker.lists);
   walker.lanes.load(target, group, setup.gather.softening);
   const std::int32_t last = group.first + group.count;
+  sum_expanded(frame, group.bounds, walker.tree, walker.lists, walker.lanes);
+  const auto expanded = static_cast<std::int64_t>(walker.lists.expanded.size());
   std::int64_t particles = 0;
   if (own) {
     sum_within(setup.sums, target, group, walker.lanes);
@@ -59,9 +65,11 @@ WalkCounts walk_group(const PassSetup& setup, const TargetLeaf& target, const Gr
   }
   const auto cells =
       static_cast<std::int64_t>(walker.lists.far_cells.size() + walker.lists.near_cells.size());
-  put_results(setup, group, walker.lanes, static_cast<std::uint32_t>(cells + particles), !own, out);
-  return {cells * walker.lanes.count, particles * walker.lanes.count, walker.lists.tests,
-          group_instructions(cells, particles, walker.lists.tests)};
+  put_results(setup, group, walker.lanes, static_cast<std::uint32_t>(cells + expanded + particles), !own,
+              out);
+  const std::int64_t targets = walker.lanes.count;
+  return {(cells + expanded) * targets, particles * targets, walker.lists.tests, expanded * targets,
+          group_instructions(cells, expanded, particles, walker.lists.tests)};
 }
 
 WalkCounts walk_groups(const PassSetup& setup, const TargetLeaf& target, bool own, Walker& walker,

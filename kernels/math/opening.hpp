@@ -123,6 +123,11 @@ struct GravityParameters {
     return criterion == Criterion::acceleration || criterion == Criterion::multipole ||
            criterion == Criterion::relative_edge;
   }
+  /// True if what far cells do to a group is expanded about its middle (local_expansion.hpp).
+  bool expands_cells() const {
+    return criterion == Criterion::acceleration && order == Order::quadrupole &&
+           kernel == SofteningKernel::spline;
+  }
   /// The same with an opening angle for a criterion.
   GravityParameters first_evaluation() const {
     GravityParameters result = *this;

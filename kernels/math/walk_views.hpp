@@ -114,21 +114,23 @@ struct WalkCounts {
   std::int64_t cell = 0;          ///< interactions of particles with cells
   std::int64_t particle = 0;      ///< interactions of particles with particles
   std::int64_t tests = 0;         ///< opening tests by groups
+  std::int64_t expanded = 0;      ///< those of `cell` that came by expansions (local_expansion.hpp)
   std::int64_t instructions = 0;  ///< of all groups, see group_instructions()
   std::int64_t longest = 0;       ///< of the group that takes most, where it is what others wait for
 
   WalkCounts& operator+=(const WalkCounts& o) {
-    cell += o.cell, particle += o.particle, tests += o.tests;
+    cell += o.cell, particle += o.particle, tests += o.tests, expanded += o.expanded;
     instructions += o.instructions, longest += o.longest;
     return *this;
   }
 };
 
 /// The cost of a group, whatever the number of its particles, from its lists: instructions of a warp of an
-/// H200 (docs/measurements/trees.md, "What stands for a group"), and some to begin with.
-GROVE_HOST_DEVICE constexpr std::int64_t group_instructions(std::int64_t cells, std::int64_t particles,
-                                                            std::int64_t tests) {
-  return 34 * cells + 15 * particles + 4 * tests + 500;
+/// H200 (docs/measurements/trees.md, "What stands for a group"), and some to begin with. cells: those that
+/// are not expanded.
+GROVE_HOST_DEVICE constexpr std::int64_t group_instructions(std::int64_t cells, std::int64_t expanded,
+                                                            std::int64_t particles, std::int64_t tests) {
+  return 34 * cells + 13 * expanded + 15 * particles + 4 * tests + 500;
 }
 
 /// Offset that takes places in the source's leaf to places in the target's, in walk units. Everything that

@@ -108,6 +108,9 @@ std::string force_table(const ForceResult& result) {
   text +=
       fmt::format("{:.0f} + {:.0f} interactions with cells + particles, {:.1f} opening tests per particle\n",
                   cell, particle, static_cast<double>(report.interactions.tests) / n);
+  if (report.interactions.expanded > 0)
+    text += fmt::format("{:.0f} of these cells came by expansions about groups\n",
+                        static_cast<double>(report.interactions.expanded) / n);
   if (result.audit)
     text += fmt::format(
         "error of {} particles: median {:.4f} %, 99th percentile {:.4f} %, largest {:.4f} %\n",
@@ -157,7 +160,8 @@ std::string force_json(const ForceResult& result) {
   json["particles_per_second"] = n / total_of(result.second);
   json["interactions_per_particle"] = {{"cell", static_cast<double>(report.interactions.cell) / n},
                                        {"particle", static_cast<double>(report.interactions.particle) / n},
-                                       {"tests", static_cast<double>(report.interactions.tests) / n}};
+                                       {"tests", static_cast<double>(report.interactions.tests) / n},
+                                       {"expanded", static_cast<double>(report.interactions.expanded) / n}};
   const auto interactions = static_cast<double>(report.interactions.cell + report.interactions.particle);
   json["imbalance"] =
       interactions > 0 ? static_cast<double>(report.busiest) * result.ranks / interactions : 1;

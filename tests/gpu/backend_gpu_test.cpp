@@ -150,7 +150,7 @@ TEST_F(GpuBackend, has_the_same_bits_by_every_way_of_exchange) {
 TEST_F(GpuBackend, has_the_same_bits_with_groups_of_64) {
   const GravityParameters gravity =
       gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);
-  constexpr std::size_t count = 300000;
+  constexpr std::size_t count = 600000;
   const auto evaluate = [&](const Communicator& comm, int targets_per_warp) {
     const auto backend =
         make_backend(comm, {"cuda", true, {}, targets_per_warp}, make_cloud(comm, count), gravity);

@@ -16,7 +16,7 @@ if(GROVE_HAS_CUDA)
   grove_test(services_gpu gpu/services_gpu_test.cpp LINK grove::decomposition_gpu LABELS gpu)
   grove_test(device_exchange gpu/device_exchange_test.cpp LINK grove::decomposition_gpu RANKS 1 2 3 4 7 LABELS gpu)
   grove_test(decomposition_gpu gpu/decomposition_gpu_test.cpp gpu/one_round_gpu_test.cpp LINK grove::decomposition_gpu RANKS 1 2 3 4 7 LABELS gpu)
-  grove_test(backend_gpu gpu/backend_gpu_test.cpp gpu/backend_beside_host_test.cpp LINK grove::backend grove::decomposition_gpu RANKS 1 2 3 4 7 LABELS gpu)
+  grove_test(backend_gpu gpu/backend_gpu_test.cpp gpu/backend_beside_host_test.cpp LINK grove::backend grove::decomposition_gpu grove::io RANKS 1 2 3 4 7 LABELS gpu)
   grove_test(block_steps_gpu gpu/block_steps_gpu_test.cpp LINK grove_test_runs
              grove::decomposition_gpu grove::gravity_gpu RANKS 1 2 3 4 7 LABELS gpu)
   grove_test(neighbours_gpu gpu/neighbours_gpu_test.cpp support/neighbour_sets.cu LINK grove::gas_gpu RANKS 1 2 3 7 LABELS gpu)

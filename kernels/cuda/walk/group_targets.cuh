@@ -7,14 +7,15 @@
 /// The targets of a GroupWalk.
 namespace grove::cuda {
 
-/// Counts of a group: interactions of each target, and opening tests for all of them.
+/// Counts of a group: interactions of each target, and opening tests for all of them. cells: those that are
+/// not expanded.
 struct GroupCounts {
-  std::uint32_t tests = 0, cells = 0, particles = 0;
+  std::uint32_t tests = 0, cells = 0, expanded = 0, particles = 0;
 
-  __device__ std::uint32_t interactions() const { return cells + particles; }
+  __device__ std::uint32_t interactions() const { return cells + expanded + particles; }
   /// See grove::group_instructions().
   __device__ unsigned long long instructions() const {
-    return static_cast<unsigned long long>(group_instructions(cells, particles, tests));
+    return static_cast<unsigned long long>(group_instructions(cells, expanded, particles, tests));
   }
 };
 
@@ -28,6 +29,9 @@ class WarpTargets {
   __device__ std::uint32_t group(std::uint32_t number) const {
     return to_.active ? to_.active[number] : number;
   }
+
+  /// True if far cells are to be expanded.
+  __device__ bool expand() const { return to_.expands; }
 
   /// The number of their leaf in the ORB.
   __device__ std::int32_t leaf() const { return leaf_; }

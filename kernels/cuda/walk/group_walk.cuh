@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/cuda/walk/group_expansion.cuh"
 #include "kernels/cuda/walk/group_targets.cuh"
 #include "kernels/cuda/walk/group_trees.cuh"
 #include "kernels/cuda/walk/staged_batch.cuh"
@@ -13,8 +14,15 @@ enum class Fault : int { none, opened_pruned, stack_full };
 struct WarpMemory {
   StagedBatch batch;
   std::uint32_t stack[NodeStack::size];
-  std::uint32_t cells[SourceList::most], buckets[SourceList::most];
+  std::uint32_t cells[SourceList::most], buckets[SourceList::most], expanded[SourceList::most];
+  ExpansionMemory expansion;
   std::uint32_t active[2];  ///< of WarpTargets
+};
+
+/// Global memory of a warp, for what it seldom reads and writes.
+struct WarpStore {
+  std::uint32_t spilled[NodeStack::most_spilled];
+  KeptSums sums;
 };
 
 /// The traversal of trees for a group of targets, by a warp, as described in walk.hpp: the stack of nodes to
@@ -30,15 +38,18 @@ template <class Acceptance, class Sums, class Scope, class Trees, class Targets,
 class GroupWalk {
  public:
   __device__ GroupWalk(const ForceUnits& units, const WalkSources& sources, const WalkTargets& targets,
-                       WarpMemory& memory, std::uint32_t* spill)
+                       WarpMemory& memory, WarpStore* store)
       : units_(units),
         from_(sources),
         m_(memory),
-        stack_(memory.stack, spill),
+        store_(store),
+        stack_(memory.stack, store->spilled),
         sums_(memory.batch),
         targets_(targets),
         scope_(sources),
+        expansion_(memory.expansion),
         cells_(memory.cells),
+        expanded_(memory.expanded),
         buckets_(memory.buckets) {}
 
   /// Walks a group and puts its forces. number: among the groups to be walked.
@@ -48,7 +59,7 @@ class GroupWalk {
     if (targets_.is_passed_over(g)) return Fault::none;
     begin(g);
     const Fault fault = sum_sources();
-    if (fault == Fault::none) targets_.template put<Scope>(units_, sums_, counts, output, m_.active);
+    if (fault == Fault::none) targets_.template put<Scope>(units_, *this, counts, output, m_.active);
     return fault;
   }
   /// Walks with a share of the sources, of which total() then is the sum.
@@ -58,7 +69,14 @@ class GroupWalk {
     begin(targets_.group(number));
     return sum_sources();
   }
-  __device__ Accumulator<float> total() const { return sums_.total(0); }
+
+  static constexpr int rows = Sums::rows;
+  /// The sum for the target with the number of the lane, or 32 * row more.
+  __device__ Accumulator<float> total(int row) const {
+    Accumulator<float> sum = sums_.total(row);
+    if constexpr (expands) expansion_.add_to(sums_.position(row), sum);
+    return sum;
+  }
 
   /// The counts of the group that has been run. Tests that all parts make count once.
   GroupCounts counts;
@@ -66,13 +84,21 @@ class GroupWalk {
   /// The targets that get forces.
   __device__ int active_count() const { return targets_.active_count(m_.active); }
 
+  /// True if far cells may be expanded.
+  static constexpr bool expands = Sums::has_expansion && !Scope::has_targets;
+  /// True if sums are long, so that they are to be kept exactly: what acts from all sides may cancel.
+  static constexpr bool keeps = !Scope::has_targets;
+
  private:
   __device__ void begin(std::uint32_t g) {
     const LeafPlaces& leaf = targets_.load(g, m_.active);
     scope_.enter(leaf, targets_.leaf());
     targets_.begin(leaf, sums_);
+    if constexpr (expands) expansion_.begin(targets_.bounds(), targets_.expand());
     scope_.start(Trees::codes(from_), stack_);
+    batches_ = 0;
     cells_.clear();
+    expanded_.clear();
     buckets_.clear();
   }
 
@@ -82,12 +108,26 @@ class GroupWalk {
       share_.divide(stack_);
       if (!stack_.is_empty() && !test(opened_pruned)) return Fault::stack_full;
       more = !stack_.is_empty();
-      while (cells_.size() >= (more ? batch_size : 1)) sum_cells(min(cells_.size(), batch_size));
-      while (buckets_.have_batch(!more)) sum_buckets();
+      while (cells_.size() >= (more ? batch_size : 1)) sum_cells(min(cells_.size(), batch_size)), keep();
+      if constexpr (expands)
+        while (expanded_.size() >= (more ? batch_size : 1)) expand_cells(min(expanded_.size(), batch_size));
+      while (buckets_.have_batch(!more)) sum_buckets(), keep();
     }
     if (__any_sync(~0u, opened_pruned)) return Fault::opened_pruned;
     if (Scope::has_targets && share_.has_targets()) sum_within();
+    if constexpr (expands) expansion_.end();
+    if constexpr (keeps) sums_.end(store_->sums);
     return Fault::none;
+  }
+
+  /// To be called behind each batch.
+  __device__ void keep() {
+    if constexpr (keeps) {
+      constexpr int batches_kept = 16;
+      if (++batches_ < batches_kept) return;
+      batches_ = 0;
+      sums_.keep(store_->sums);
+    }
   }
 
   /// Tests up to 32 nodes from the top of the stack; cells above the leaves like all others. Returns false if
@@ -108,7 +148,9 @@ class GroupWalk {
     const bool is_bucket = opened && !is_inner && links.child != NodeLinks::pruned;
     opened_pruned |= opened && !is_inner && !is_bucket;
     share_.count_tests(count, counts.tests);
-    cells_.append(accepted && share_.has_find(), code);
+    const bool expanded = expands && expansion_.takes(core, distance2);
+    cells_.append(accepted && !expanded && share_.has_find(), code);
+    if constexpr (expands) expanded_.append(accepted && expanded && share_.has_find(), code);
     buckets_.append(is_bucket && !is_within(links) && share_.has_find(), code, links.count);
     const auto child = static_cast<std::uint32_t>(links.child);
     const std::uint32_t left = place.is_top ? child : Trees::codes(from_).beside(code, child);
@@ -133,6 +175,17 @@ class GroupWalk {
                                      targets_.bounds()));
   }
 
+  /// And of the list of those that are expanded.
+  __device__ void expand_cells(int count) {
+    expanded_.shrink(count);
+    const NodePlace place =
+        scope_.place_of(Trees::codes(from_), expanded_[expanded_.size() + min(lane_index(), count - 1)]);
+    const NodeCore core = from_.nodes[place.is_top].core[place.node];
+    const NodeMoments moments = from_.nodes[place.is_top].moments[place.node];
+    counts.expanded += static_cast<std::uint32_t>(count);
+    expansion_.add(lane_index() < count, scope_.moved(core.centre, place), core.mass, moments);
+  }
+
   /// A batch of the last buckets of the list.
   __device__ void sum_buckets() {
     const auto batch = buckets_.take(scope_, Trees::codes(from_), from_.nodes[0].links);
@@ -150,13 +203,16 @@ class GroupWalk {
   const ForceUnits& units_;
   const WalkSources& from_;
   WarpMemory& m_;
+  WarpStore* const store_;
   NodeStack stack_;
   Sums sums_;
   Targets targets_;
   Scope scope_;
-  SourceList cells_;
+  GroupExpansion expansion_;
+  SourceList cells_, expanded_;
   typename Trees::Buckets buckets_;
   Share share_;
+  int batches_ = 0;  ///< since sums were kept
 };
 
 }  // namespace grove::cuda

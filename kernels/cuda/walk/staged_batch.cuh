@@ -22,4 +22,9 @@ struct BatchCounts {
   int near;
 };
 
+/// What a warp has summed, and what rounding has left out of it; in global memory, by lane.
+struct KeptSums {
+  float sum[8][32], rest[8][32];
+};
+
 }  // namespace grove::cuda

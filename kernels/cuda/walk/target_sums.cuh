@@ -33,6 +33,28 @@ class TargetSums {
       scale_[k] = scale_of(Shape{}, larger(softening[t], least_softening));
       sum_[k] = {{0, 0, 0}, 0};
     }
+    has_kept_ = false;
+  }
+
+  /// Takes what has been summed out of the registers, before it is so large that rounding costs what has yet
+  /// to come. In a nearly homogeneous periodic box what acts from all sides cancels but for a thousandth of
+  /// it: plain sums of 20,000 sources err by 0.4 % of that (99th percentile).
+  __device__ void keep(KeptSums& kept) {
+    for_each_sum(
+        [&](float& own, float& sum, float& rest) {
+          const float before = has_kept_ ? sum : 0, lost = has_kept_ ? rest : 0;
+          const float after = before + own, added = after - before;
+          rest = lost + ((before - (after - added)) + (own - added));
+          sum = after;
+          own = 0;
+        },
+        kept);
+    has_kept_ = true;
+  }
+  /// Puts all of it back, to be called once before total().
+  __device__ void end(KeptSums& kept) {
+    if (!has_kept_) return;
+    for_each_sum([](float& own, float& sum, float& rest) { own = sum + (rest + own); }, kept);
   }
 
   /// The sum for the target with the number of the lane, or 32 * row more.
@@ -50,6 +72,16 @@ class TargetSums {
       }
       return part_ == 0 ? sum[0] : sum[1];
     }
+  }
+
+  /// True if cells beyond softening are Newtonian and have second moments, as an expansion takes them.
+  static constexpr bool has_expansion = order == Order::quadrupole && std::is_same_v<Shape, Spline>;
+  /// The place of the target that total() is about.
+  __device__ Vec3f position(int row) const {
+    if constexpr (parts == 1)
+      return position_[row];
+    else
+      return part_ == 0 ? position_[0] : position_[1];
   }
 
   /// Puts a cell of each lane into the batch, if it has one.
@@ -111,6 +143,19 @@ class TargetSums {
   }
 
  private:
+  template <class F>
+  __device__ void for_each_sum(const F& f, KeptSums& kept) {
+    const int lane = static_cast<int>(threadIdx.x % 32);
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k) {
+      Accumulator<float>& own = sum_[k];
+      f(own.acceleration.x, kept.sum[4 * k][lane], kept.rest[4 * k][lane]);
+      f(own.acceleration.y, kept.sum[4 * k + 1][lane], kept.rest[4 * k + 1][lane]);
+      f(own.acceleration.z, kept.sum[4 * k + 2][lane], kept.rest[4 * k + 2][lane]);
+      f(own.potential, kept.sum[4 * k + 3][lane], kept.rest[4 * k + 3][lane]);
+    }
+  }
+
   /// The shape of what is not near.
   using Far = std::conditional_t<std::is_same_v<Shape, Spline>, Newton, Shape>;
 
@@ -265,6 +310,7 @@ class TargetSums {
   Vec3f position_[per_lane];  ///< of targets column_ and column_ + width, and the next likewise
   float scale_[per_lane];
   Accumulator<float> sum_[per_lane];
+  bool has_kept_ = false;
 };
 
 }  // namespace grove::cuda

@@ -10,7 +10,8 @@ namespace {
 
 template <class Scope>
 WalkMemory begin(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
-                 const WalkTargets& targets, const ForceOutput& output) {
+                 WalkTargets targets, const ForceOutput& output) {
+  targets.expands = gravity.expands_cells();
   WalkMemory memory;
   memory.state.clear();
   if (targets.groups == 0) return memory;
@@ -30,9 +31,9 @@ WalkCounts counts_of(const WalkState& result) {
     throw OpensPruned("walk: a group opens what was not sent for it");
   if (result.fault == static_cast<int>(Fault::stack_full))
     throw std::logic_error("walk: a tree is deeper than the stack of a group");
-  return {static_cast<std::int64_t>(result.cell), static_cast<std::int64_t>(result.particle),
-          static_cast<std::int64_t>(result.tests), static_cast<std::int64_t>(result.instructions),
-          static_cast<std::int64_t>(result.longest)};
+  return {static_cast<std::int64_t>(result.cell),         static_cast<std::int64_t>(result.particle),
+          static_cast<std::int64_t>(result.tests),        static_cast<std::int64_t>(result.expanded),
+          static_cast<std::int64_t>(result.instructions), static_cast<std::int64_t>(result.longest)};
 }
 
 /// Waits for what begin() has launched.

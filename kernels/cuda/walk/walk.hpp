@@ -64,13 +64,14 @@ struct WalkTargets {
   /// leaf in pairs, the first with the second and so on. The first one of a pair is to be walked; the
   /// second one may be among those to be walked and is passed over.
   int targets_per_warp = group_size;
+  bool expands = false;  ///< far cells, about the middle of the group: GravityParameters::expands_cells()
 };
 
 /// As many parts as keep a GPU busy with so many groups, of which all ranks together walk those that are
 /// active. The parts decide the order of summation, and so the last bits of the forces: the number must not
 /// depend on how many ranks there are, nor on the GPU.
 constexpr int walk_parts(std::int64_t groups_of_all_ranks) {
-  constexpr std::int64_t enough = 8192;  // warps; an H200 runs 4752 at a time
+  constexpr std::int64_t enough = 32768;  // warps; an H200 runs 4752 at a time
   int parts = 1;
   while (parts < most_useful_parts && 2 * parts * groups_of_all_ranks <= enough) parts *= 2;
   return parts;

@@ -20,10 +20,9 @@ struct WalkBlocks {
   static constexpr int warps = are_brief ? 1 : 4;
   static constexpr int threads = 32 * warps;
 
-  /// A processor takes at most 32 brief blocks. Nine others leave 56 registers to a thread, a few bytes less
-  /// than two targets take; 8 or 10 are not faster. Trees whose nodes have families of any size take a few
-  /// more.
-  static constexpr int per_processor = are_brief ? 32 : std::is_same_v<Trees, AnyTrees> ? 8 : 9;
+  /// A processor takes at most 32 brief blocks. Eight others leave 64 registers to a thread; with nine the
+  /// expansions spill more, and the walk takes 1 % longer.
+  static constexpr int per_processor = are_brief ? 32 : 8;
 };
 
 /// Groups of a brief block: two save some of its cost, but few groups would not end together then.
@@ -33,12 +32,12 @@ constexpr std::uint32_t groups_of_block(std::uint32_t groups) { return groups < 
 template <Order order, class Shape, class Scope, class Trees, class Targets>
 __global__ void __launch_bounds__(WalkBlocks<Scope, Trees>::threads, WalkBlocks<Scope, Trees>::per_processor)
     walk(const ForceUnits units, const __grid_constant__ WalkSources sources, const WalkTargets targets,
-         const ForceOutput output, std::uint32_t of_brief_block, std::uint32_t* spill, WalkState* state) {
+         const ForceOutput output, std::uint32_t of_brief_block, WarpStore* stores, WalkState* state) {
   using Blocks = WalkBlocks<Scope, Trees>;
   __shared__ WarpMemory memory[Blocks::warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   GravityWalk<order, Shape, Scope, Trees, Targets, AllSources> group(
-      units, sources, targets, memory[warp], spill_of_warp(spill, blockIdx.x * Blocks::warps + warp));
+      units, sources, targets, memory[warp], stores + blockIdx.x * Blocks::warps + warp);
   WarpTotals totals;
   for (std::uint32_t turn = 0; !Blocks::are_brief || turn < of_brief_block; ++turn) {
     const std::uint32_t g = Blocks::are_brief ? blockIdx.x * of_brief_block + turn : next_unit(state);
@@ -62,10 +61,10 @@ void launch_walk(const ForceUnits& units, const WalkSources& sources, const Walk
   std::uint32_t grid = (targets.groups + of_brief_block - 1) / of_brief_block;
   if constexpr (!Blocks::are_brief) {
     grid = static_cast<std::uint32_t>(blocks_at_a_time(kernel, Blocks::threads));
-    memory.spill = spill_of(grid * Blocks::warps);
+    memory.stores = DeviceArray<WarpStore>(std::size_t{grid} * Blocks::warps);
   }
   kernel<<<grid, Blocks::threads, 0, stream()>>>(units, sources, targets, output, of_brief_block,
-                                                 memory.spill.data(), memory.state.data());
+                                                 memory.stores.data(), memory.state.data());
   launched("Grove::cuda::walk");
 }
 

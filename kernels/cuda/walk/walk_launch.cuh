@@ -12,7 +12,7 @@ namespace grove::cuda {
 
 /// Totals and the way from warp to warp.
 struct WalkState {
-  unsigned long long cell, particle, tests, instructions, longest;
+  unsigned long long cell, particle, tests, expanded, instructions, longest;
   std::uint32_t next_unit;  ///< group, or part of one
   int fault;
 };
@@ -20,7 +20,7 @@ struct WalkState {
 /// The memory of the kernels of a walk, to be kept until they are done.
 struct WalkMemory {
   DeviceArray<WalkState> state{1};
-  DeviceArray<std::uint32_t> spill;     ///< [warps at a time][NodeStack::most_spilled]
+  DeviceArray<WarpStore> stores;        ///< [warps at a time]
   DeviceArray<Accumulator<float>> sum;  ///< [groups][parts][32] what each part of each group sums
   DeviceArray<std::uint32_t> work;      ///< [groups][parts]
 };
@@ -34,13 +34,15 @@ __device__ inline std::uint32_t next_unit(WalkState* state) {
 
 /// The totals of a warp's groups.
 struct WarpTotals {
-  unsigned long long cell = 0, particle = 0, tests = 0, instructions = 0, longest = 0;
+  unsigned long long cell = 0, particle = 0, tests = 0, expanded = 0, instructions = 0, longest = 0;
 
   /// group: a GroupWalk that has been run.
   template <class Walk>
   __device__ void add(const Walk& group) {
-    cell += std::uint64_t{group.counts.cells} * static_cast<std::uint64_t>(group.active_count());
-    particle += std::uint64_t{group.counts.particles} * static_cast<std::uint64_t>(group.active_count());
+    const auto active = static_cast<std::uint64_t>(group.active_count());
+    cell += (std::uint64_t{group.counts.cells} + group.counts.expanded) * active;
+    expanded += group.counts.expanded * active;
+    particle += group.counts.particles * active;
     tests += group.counts.tests;
     instructions += group.counts.instructions();
     longest = max(longest, group.counts.instructions());
@@ -50,19 +52,11 @@ struct WarpTotals {
     atomicAdd(&state->cell, cell);
     atomicAdd(&state->particle, particle);
     atomicAdd(&state->tests, tests);
+    atomicAdd(&state->expanded, expanded);
     atomicAdd(&state->instructions, instructions);
     atomicMax(&state->longest, longest);
   }
 };
-
-/// Memory for the stacks of the warps of a grid, where these may spill.
-inline DeviceArray<std::uint32_t> spill_of(std::uint32_t warps) {
-  return DeviceArray<std::uint32_t>(std::size_t{warps} * NodeStack::most_spilled);
-}
-/// The part of it of a warp.
-__device__ inline std::uint32_t* spill_of_warp(std::uint32_t* spill, std::uint32_t warp) {
-  return spill + static_cast<std::size_t>(warp) * NodeStack::most_spilled;
-}
 
 /// Blocks of a kernel that run at a time.
 template <class Kernel>

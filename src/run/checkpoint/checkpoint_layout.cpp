@@ -14,17 +14,17 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 13);
+static_assert(checkpoint_format == 14);
 
 using R = RunState;
-static_assert(sizeof(R) == 7264 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);
+static_assert(sizeof(R) == 7272 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);
 static_assert(Offsets<17>{offsetof(R, begin), offsetof(R, longest_step), offsetof(R, leaf_size),
                           offsetof(R, clock), offsetof(R, steps_done), offsetof(R, groups_tuned_at),
                           offsetof(R, has_rungs), offsetof(R, has_gas), offsetof(R, snapshots),
                           offsetof(R, energy), offsetof(R, conservation), offsetof(R, last_output),
                           offsetof(R, checkpoint_seconds), offsetof(R, tuning), offsetof(R, rung_costs),
                           offsetof(R, forces), offsetof(R, frame)} ==
-              Offsets<17>{0, 8, 16, 24, 40, 48, 56, 57, 64, 72, 128, 248, 256, 264, 4768, 6408, 7208});
+              Offsets<17>{0, 8, 16, 24, 40, 48, 56, 57, 64, 72, 128, 248, 256, 264, 4768, 6408, 7216});
 
 using T = TreeTuning::State;
 static_assert(sizeof(T) == 4504 && sizeof(RedecompositionPrice) == 1520 &&
@@ -44,13 +44,13 @@ static_assert(Offsets<5>{offsetof(B, particles), offsetof(B, steps), offsetof(B,
                          offsetof(B, walked), offsetof(B, busiest)} == Offsets<5>{0, 328, 656, 984, 1312});
 
 using F = ForceReport;
-static_assert(sizeof(F) == 800);
+static_assert(sizeof(F) == 808);
 static_assert(Offsets<14>{offsetof(F, particles), offsetof(F, active), offsetof(F, active_of),
                           offsetof(F, work), offsetof(F, not_finite), offsetof(F, interactions),
                           offsetof(F, busiest), offsetof(F, own), offsetof(F, let), offsetof(F, let_bytes),
                           offsetof(F, let_fraction), offsetof(F, median_acceleration), offsetof(F, stands_in),
                           offsetof(F, critical_separation)} ==
-              Offsets<14>{0, 8, 16, 344, 672, 680, 720, 728, 744, 768, 776, 784, 788, 792});
+              Offsets<14>{0, 8, 16, 344, 672, 680, 728, 736, 752, 776, 784, 792, 796, 800});
 
 static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 184 &&
               sizeof(GravitySetup) == 176 && sizeof(WalkSetup) == 160 && sizeof(DomainHead) == 144 &&

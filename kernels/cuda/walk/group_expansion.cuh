@@ -1,0 +1,96 @@
+#pragma once
+
+#include "kernels/cuda/device/warp.cuh"
+#include "kernels/math/local_expansion.hpp"
+
+namespace grove::cuda {
+
+/// Shared memory of a GroupExpansion.
+struct ExpansionMemory {
+  ExpansionFrame frame;
+  float term[32];  ///< [ExpansionTerm::count]
+  float rest[32];  ///< what rounding has left out of these
+};
+
+/// Sums v[k], k < 2 half, over the lanes that differ in the bits of 2 half - 1; v[0] is then the sum number
+/// l % (2 half) of a lane l.
+template <int half>
+__device__ __forceinline__ void scatter_sums(float (&v)[16]) {
+  if constexpr (half > 0) {
+    const bool is_upper = (lane_index() & half) != 0;
+#pragma unroll
+    for (int k = 0; k < half; ++k) {
+      const float sent = is_upper ? v[k] : v[k + half], kept = is_upper ? v[k + half] : v[k];
+      v[k] = kept + __shfl_xor_sync(~0u, sent, half);
+    }
+    scatter_sums<half / 2>(v);
+  }
+}
+
+/// Adds v[k] of all lanes, in an order that is always the same; lane l gets the sum number l % 16.
+__device__ __forceinline__ float sum_over_lanes(float (&v)[16]) {
+  scatter_sums<8>(v);
+  return v[0] + __shfl_xor_sync(~0u, v[0], 16);
+}
+
+/// The expansion of a group's far cells about its middle (kernels/math/local_expansion.hpp), by a warp: a
+/// lane has a cell, then the sum of a term over 32 of them.
+class GroupExpansion {
+ public:
+  __device__ explicit GroupExpansion(ExpansionMemory& memory) : m_(memory) {}
+
+  /// By all lanes.
+  __device__ void begin(const TargetBounds& targets, bool expands) {
+    __syncwarp();
+    const int lane = lane_index();
+    if (lane == 0) m_.frame = ExpansionFrame::of(targets, expands);
+    m_.term[lane] = m_.rest[lane] = 0;
+    __syncwarp();
+    has_some_ = false;
+  }
+  __device__ bool takes(const NodeCore& core, float distance2) const {
+    return m_.frame.expands(core.mass, std::abs(core.softening), distance2);
+  }
+
+  /// Adds the cells of those lanes that have one. centre: in the frame of the targets.
+  __device__ void add(bool exists, const Vec3f& centre, float mass, const NodeMoments& m) {
+    const float there = exists ? 1.F : 0.F;
+    const auto cell =
+        FarCell<float>::of(centre - m_.frame.middle, there * mass, there * (m.xx - m.zz),
+                           there * (m.yy - m.zz), there * m.xy, there * m.xz, there * m.yz, m_.frame.radius);
+    const auto fourth = FourthOrder<float>::of(cell.direction);
+    float terms[16];
+    high_terms(cell, fourth, terms);
+    const float high = sum_over_lanes(terms);
+    float few[ExpansionTerm::low];
+    low_terms(cell, fourth, few);
+#pragma unroll
+    for (int k = 0; k < 16; ++k) terms[k] = k < ExpansionTerm::low ? few[k] : 0;
+    const float low = sum_over_lanes(terms);
+    const int lane = lane_index();
+    const float more = lane < ExpansionTerm::high ? high : low, before = m_.term[lane], after = before + more,
+                added = after - before;
+    m_.rest[lane] += (before - (after - added)) + (more - added);
+    m_.term[lane] = after;
+    has_some_ = true;
+  }
+
+  /// To be called once, before add_to().
+  __device__ void end() {
+    if (!has_some_) return;
+    m_.term[lane_index()] += m_.rest[lane_index()];
+    __syncwarp();
+  }
+  /// Adds the force at a place.
+  __device__ void add_to(const Vec3f& place, Accumulator<float>& sum) const {
+    if (!has_some_) return;
+    const float per_radius = 1 / m_.frame.radius;
+    add_expansion(m_.term, (place - m_.frame.middle) * per_radius, per_radius, sum);
+  }
+
+ private:
+  ExpansionMemory& m_;
+  bool has_some_ = false;
+};
+
+}  // namespace grove::cuda

@@ -1,0 +1,196 @@
+#include "kernels/math/local_expansion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "kernels/math/lanes.hpp"
+
+namespace grove {
+namespace {
+
+using E = ExpansionTerm;
+
+/// A cell of mass m at R, with raw second moments.
+struct Cell {
+  Vec3d place;
+  double mass;
+  double xx, yy, zz, xy, xz, yz;
+
+  double trace() const { return xx + yy + zz; }
+};
+
+/// Some cells at this distance from the origin, made of bodies within `extent`.
+std::vector<Cell> cells_at(double distance, double extent) {
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform(0.2, 1);
+  std::vector<Cell> cells;
+  for (int i = 0; i < 20; ++i) {
+    Vec3d place{normal(random), normal(random), normal(random)};
+    if (i < 3) place = {i == 0 ? 1. : 0., i == 1 ? -1. : 0., i == 2 ? 1. : 0.};
+    Cell cell{place * (distance / norm(place)), uniform(random), 0, 0, 0, 0, 0, 0};
+    for (int k = 0; k < 3; ++k) {
+      Vec3d d{normal(random), normal(random), normal(random)};
+      d *= extent / norm(d);
+      const double m = cell.mass / 3;
+      cell.xx += m * d.x * d.x, cell.yy += m * d.y * d.y, cell.zz += m * d.z * d.z;
+      cell.xy += m * d.x * d.y, cell.xz += m * d.x * d.z, cell.yz += m * d.y * d.z;
+    }
+    cells.push_back(cell);
+  }
+  return cells;
+}
+
+template <class T>
+void add_terms(const Cell& c, double radius, T (&l)[E::count]) {
+  const auto cell = FarCell<T>::of({T(c.place.x), T(c.place.y), T(c.place.z)}, T(c.mass), T(c.xx - c.zz),
+                                   T(c.yy - c.zz), T(c.xy), T(c.xz), T(c.yz), T(radius));
+  const auto fourth = FourthOrder<T>::of(cell.direction);
+  T high[E::high], low[E::low];
+  high_terms(cell, fourth, high);
+  low_terms(cell, fourth, low);
+  for (int k = 0; k < E::high; ++k) l[k] += high[k];
+  for (int k = 0; k < E::low; ++k) l[E::one + k] += low[k];
+}
+
+Accumulator<double> expanded(const double (&l)[E::count], double radius, const Vec3d& target) {
+  Accumulator<double> sum{{0, 0, 0}, 0};
+  add_expansion(l, target * (1 / radius), 1 / radius, sum);
+  return sum;
+}
+
+/// The monopole's and the quadrupole's force, the latter without what the expansion does not have.
+struct Exact {
+  Accumulator<double> force{{0, 0, 0}, 0};
+
+  void add(const Cell& c, const Vec3d& target) {
+    const Vec3d d = c.place - target;
+    const double r = norm(d), r3 = r * r * r, r5 = r3 * r * r;
+    const Vec3d q = 3 * Vec3d{c.xx * d.x + c.xy * d.y + c.xz * d.z, c.xy * d.x + c.yy * d.y + c.yz * d.z,
+                              c.xz * d.x + c.yz * d.y + c.zz * d.z} -
+                    c.trace() * d;
+    const double dq = dot(d, q);
+    force.potential += c.mass / r + dq / 2 / r5;
+    force.acceleration += (c.mass / r3 + 2.5 * dq / r5 / (r * r)) * d - (1 / r5) * q;
+  }
+};
+
+/// Left out are the terms of s^5 and beyond of the monopole: for the potential at most m s^n / R^(n+1), for
+/// the acceleration n s^(n-1) times that; and of s^4 and beyond of the second moments, which are at most
+/// (n + 2)(n + 1) / 2 tr M s^n / R^(n+3): mixed terms of the series of 1/|R + s - y| are at most
+/// (n + k)! / (n! k!) s^n y^k / R^(n+k+1). The sums of these are geometric but for a factor of 1.2 at s = 0.1
+/// R. With a term of the monopole missing or wrong the force would err by ten times as much; terms of second
+/// moments show in the next test.
+TEST(LocalExpansion, leaves_out_what_it_says) {
+  constexpr double distance = 50, radius = 5, extent = 4;
+  std::mt19937_64 random(6);
+  std::normal_distribution<double> normal;
+  for (const Cell& cell : cells_at(distance, extent)) {
+    double l[E::count] = {};
+    add_terms(cell, radius, l);
+    for (int i = 0; i < 30; ++i) {
+      Vec3d s{normal(random), normal(random), normal(random)};
+      s *= radius / norm(s);
+      Exact exact;
+      exact.add(cell, s);
+      const auto found = expanded(l, radius, s);
+      const double x = radius / distance, trace = cell.trace() / (distance * distance);
+      const double of_mass = cell.mass * std::pow(x, 5), of_moments = 15 * trace * std::pow(x, 4);
+      EXPECT_LE(std::abs(found.potential - exact.force.potential), 1.2 * (of_mass + of_moments) / distance);
+      EXPECT_LE(norm(found.acceleration - exact.force.acceleration),
+                1.5 * (5 * of_mass + 4 * of_moments) / (x * distance * distance));
+    }
+  }
+}
+
+/// A hundredth of the radius makes the error of the acceleration smaller by 10^8 of the monopole, and by 10^6
+/// of the second moments, so each order is there. Roundings are 1e-4 of what is left.
+TEST(LocalExpansion, has_its_orders) {
+  for (const double extent : {0., 4.}) {
+    double error[2];
+    for (const int finer : {0, 1}) {
+      const double radius = finer == 0 ? 5 : 0.05;
+      error[finer] = 0;
+      for (const Cell& cell : cells_at(50, extent)) {
+        double l[E::count] = {};
+        add_terms(cell, radius, l);
+        for (const Vec3d& direction : {Vec3d{0.48, -0.6, 0.64}, Vec3d{-0.8, 0, 0.6}, Vec3d{0.6, 0.8, 0}}) {
+          const Vec3d s = radius * direction;
+          Exact exact;
+          exact.add(cell, s);
+          error[finer] =
+              std::max(error[finer], norm(expanded(l, radius, s).acceleration - exact.force.acceleration));
+        }
+      }
+    }
+    // The next order is a tenth of it at most, and doubles the error at worst.
+    EXPECT_LT(error[1], error[0] * (extent == 0 ? 2e-8 : 2e-6));
+  }
+}
+
+/// Sums of the terms of many cells are the terms of their sum; lanes do what single numbers do, to some
+/// roundings of each of a few dozen operations.
+TEST(LocalExpansion, adds_up_in_lanes_as_in_numbers) {
+  double expected[E::count] = {};
+  Lanes found[E::count];
+  for (Lanes& term : found) term = Lanes(0.F);
+  const auto cells = cells_at(20, 3);
+  for (const Cell& cell : cells) {
+    add_terms(cell, 4, expected);
+    add_terms(cell, 4, found);
+  }
+  double size = 0;
+  for (const Cell& cell : cells) size += 105 * cell.mass / 5;  // the largest coefficient of t_4
+  for (int k = 0; k < E::count; ++k) {
+    float value[lane_count];
+    found[k].store(value);
+    for (const float lane : value) EXPECT_NEAR(lane, expected[k], 40 * 0x1p-24 * size) << k;
+  }
+}
+
+TargetBounds bounds(float half, float inverse_tolerance, float softening) {
+  return {{-half, -half, -half}, {half, half, half}, inverse_tolerance, softening};
+}
+
+TEST(ExpansionFrame, takes_what_is_far_beside_the_tolerance) {
+  const TargetBounds targets = bounds(1, 2, 0);
+  const ExpansionFrame frame = ExpansionFrame::of(targets, true);
+  EXPECT_EQ(frame.middle.x, 0);
+  EXPECT_FLOAT_EQ(frame.radius, std::sqrt(3.F));
+  // 4 m radius^4 = |a| Delta d^6, where 1 / (Delta |a|) = 2^2.5.
+  const double third_power = 4 * 0.25 * 9 * std::pow(2, 2.5), least = std::cbrt(third_power);
+  EXPECT_TRUE(frame.expands(0.25F, 0, static_cast<float>(least * 1.001)));
+  EXPECT_FALSE(frame.expands(0.25F, 0, static_cast<float>(least * 0.999)));
+  // Not within the group's ball, however light it is.
+  EXPECT_FALSE(frame.expands(1e-20F, 0, 2.99F));
+  EXPECT_TRUE(frame.expands(1e-20F, 0, 3.01F));
+}
+
+TEST(ExpansionFrame, takes_nothing_that_softening_reaches) {
+  for (const bool of_targets : {true, false}) {
+    const ExpansionFrame frame = ExpansionFrame::of(bounds(1, 1e-3F, of_targets ? 2 : 0), true);
+    const float of_cell = of_targets ? 0 : 2;
+    EXPECT_FALSE(frame.expands(1e-9F, of_cell, 5.599F * 5.599F));
+    EXPECT_TRUE(frame.expands(1e-9F, of_cell, 5.601F * 5.601F));
+  }
+}
+
+/// Walk units reach from 2^-25 to 2^25.
+TEST(ExpansionFrame, takes_nothing_else_at_any_size) {
+  constexpr float far = 0x1p50F, least = 0x1p-149F;
+  const ExpansionFrame never = ExpansionFrame::of(bounds(1, 1e-3F, 0), false);
+  for (const float mass : {0.F, least, 1.F}) EXPECT_FALSE(never.expands(mass, 0, far)) << mass;
+  // No tolerance: everything is opened, and bodies of no extent are not expanded.
+  const ExpansionFrame exact = ExpansionFrame::of(bounds(1, 1e30F, 0), true);
+  for (const float mass : {0.F, least, 1.F}) EXPECT_FALSE(exact.expands(mass, 0, far)) << mass;
+  // A group in one place has a radius all the same.
+  EXPECT_GT(ExpansionFrame::of(bounds(0, 1, 0), true).radius, 0);
+}
+
+}  // namespace
+}  // namespace grove
