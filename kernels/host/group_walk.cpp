@@ -29,7 +29,7 @@ void push_children(const LocalNode& node, Ends& ends) {
 struct Tester {
   const LocalTree& tree;
   const ExpansionFrame& frame;
-  __m512 low_x, low_y, low_z, high_x, high_y, high_z, inverse_tolerance, radius2, per_mass;
+  __m512 low_x, low_y, low_z, high_x, high_y, high_z, inverse_tolerance, per_radius2, per_mass;
 
   Tester(const LocalTree& t, const TargetBounds& b, const ExpansionFrame& f)
       : tree(t),
@@ -41,7 +41,7 @@ struct Tester {
         high_y(_mm512_set1_ps(b.high.y)),
         high_z(_mm512_set1_ps(b.high.z)),
         inverse_tolerance(_mm512_set1_ps(b.inverse_tolerance)),
-        radius2(_mm512_set1_ps(f.radius * f.radius)),
+        per_radius2(_mm512_set1_ps(f.per_radius2)),
         per_mass(_mm512_set1_ps(f.per_mass)) {}
 
   static __m512 max(__m512 a, __m512 b) { return _mm512_maskz_max_ps(0xffff, a, b); }
@@ -111,10 +111,9 @@ struct Tester {
     const unsigned accepted = valid & _mm512_cmp_ps_mask(distance2, needed, _CMP_GT_OQ);
     const unsigned far = _mm512_cmp_ps_mask(distance2, f.near2, _CMP_GT_OQ);
     // What is far is beyond softening, too.
-    const __m512 mass = masses(numbers);
-    const unsigned expanded =
-        accepted & far & _mm512_cmp_ps_mask(distance2, radius2, _CMP_GT_OQ) &
-        _mm512_cmp_ps_mask(distance2 * distance2 * distance2, mass * per_mass, _CMP_GT_OQ);
+    const __m512 in_radii = distance2 * per_radius2, threshold = masses(numbers) * per_mass;
+    const unsigned expanded = accepted & far & _mm512_cmp_ps_mask(in_radii, _mm512_set1_ps(1), _CMP_GT_OQ) &
+                              _mm512_cmp_ps_mask(in_radii * in_radii * in_radii, threshold, _CMP_GT_OQ);
     append(ends.expanded, expanded, index);
     append(ends.far_cells, accepted & far & ~expanded, index);
     append(ends.near_cells, accepted & ~far, index);

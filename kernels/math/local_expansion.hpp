@@ -193,24 +193,26 @@ GROVE_INLINE void add_expansion(const T* l, const Vec3<T>& s, T per_radius, Accu
 /// part of the tolerance. d is the distance of the cell from the box.
 struct ExpansionFrame {
   Vec3f middle;
-  float radius;     ///< of a ball about the middle that holds the box
-  float per_mass;   ///< a cell is expanded where d^6 is above its mass times this
-  float softening;  ///< largest of the targets, and not below the least
+  float radius;       ///< of a ball about the middle that holds the box
+  float per_radius2;  ///< 1 / radius^2
+  float per_mass;     ///< a cell is expanded where (d / radius)^6 is above its mass times this
+  float softening;    ///< largest of the targets, and not below the least
 
   /// expands: GravityParameters::expands_cells(); else no cell is expanded.
   GROVE_HOST_DEVICE static ExpansionFrame of(const TargetBounds& targets, bool expands) {
     const Vec3f half = (targets.high - targets.low) * 0.5F;
-    const float radius = larger(std::sqrt(norm2(half)), least_softening), r2 = radius * radius;
+    const float radius = larger(std::sqrt(norm2(half)), least_softening), per_radius2 = 1 / (radius * radius);
     const float t = targets.inverse_tolerance;  // (G / (Delta |a|))^0.4
-    return {targets.low + half, radius, expands ? excess * t * t * std::sqrt(t) * r2 * r2 : none,
+    return {targets.low + half, radius, per_radius2,
+            expands ? excess * (t * t * std::sqrt(t) * per_radius2) : none,
             larger(targets.softening, least_softening)};
   }
-  /// distance2: of the cell from the box. Where its third power leaves the range of a float, the answer is
-  /// right above it, and false below.
+  /// distance2: of the cell from the box. In units of the radius, as d^6 and radius^4 themselves leave the
+  /// range of a float.
   GROVE_HOST_DEVICE bool expands(float mass, float cell_softening, float distance2) const {
-    const float softened = scale_of(Spline{}, larger(cell_softening, softening)) * (1 + leaf_margin);
-    return distance2 > larger(radius * radius, softened) &&
-           distance2 * distance2 * distance2 > mass * per_mass;
+    const float x = distance2 * per_radius2;
+    return x > 1 && x * x * x > mass * per_mass &&
+           distance2 > scale_of(Spline{}, larger(cell_softening, softening)) * (1 + leaf_margin);
   }
 
  private:

@@ -180,14 +180,28 @@ TEST(ExpansionFrame, takes_nothing_that_softening_reaches) {
   }
 }
 
-/// Walk units reach from 2^-25 to 2^25.
-TEST(ExpansionFrame, takes_nothing_else_at_any_size) {
+/// Lengths of walks reach from 2^-25 to 2^25. Masses and distances in units of the group mean the same at
+/// any size: |a| is as 1 / radius^2, and inverse_tolerance is its power of -0.4.
+TEST(ExpansionFrame, does_not_depend_on_the_unit_of_length) {
+  for (const int power : {-24, -12, 0, 12, 24}) {
+    const float unit = std::ldexp(1.F, power), tolerance = static_cast<float>(20 * std::pow(unit, 0.8));
+    const ExpansionFrame frame = ExpansionFrame::of(bounds(unit, tolerance, 0), true);
+    // (d / radius)^6 = 4 m 20^2.5 / radius^2
+    const double m = 0.01, x = std::cbrt(4 * m * std::pow(20, 2.5) / 3), least = 3 * x * unit * unit;
+    EXPECT_TRUE(frame.expands(0.01F, 0, static_cast<float>(least * 1.001))) << power;
+    EXPECT_FALSE(frame.expands(0.01F, 0, static_cast<float>(least * 0.999))) << power;
+  }
+}
+
+TEST(ExpansionFrame, takes_nothing_where_everything_is_to_be_exact) {
   constexpr float far = 0x1p50F, least = 0x1p-149F;
   const ExpansionFrame never = ExpansionFrame::of(bounds(1, 1e-3F, 0), false);
-  for (const float mass : {0.F, least, 1.F}) EXPECT_FALSE(never.expands(mass, 0, far)) << mass;
-  // No tolerance: everything is opened, and bodies of no extent are not expanded.
+  // Without any tolerance everything is opened, and bodies of no extent are not expanded.
   const ExpansionFrame exact = ExpansionFrame::of(bounds(1, 1e30F, 0), true);
-  for (const float mass : {0.F, least, 1.F}) EXPECT_FALSE(exact.expands(mass, 0, far)) << mass;
+  for (const float mass : {0.F, least, 1.F}) {
+    EXPECT_FALSE(never.expands(mass, 0, far)) << mass;
+    EXPECT_FALSE(exact.expands(mass, 0, far)) << mass;
+  }
   // A group in one place has a radius all the same.
   EXPECT_GT(ExpansionFrame::of(bounds(0, 1, 0), true).radius, 0);
 }
