@@ -28,12 +28,10 @@ void push_children(const LocalNode& node, Ends& ends) {
 /// accepts(), TargetBounds::distance2() and ExpansionFrame::expands() for 16 nodes at once.
 struct Tester {
   const LocalTree& tree;
-  const ExpansionFrame& frame;
   __m512 low_x, low_y, low_z, high_x, high_y, high_z, inverse_tolerance, per_radius2, per_mass;
 
   Tester(const LocalTree& t, const TargetBounds& b, const ExpansionFrame& f)
       : tree(t),
-        frame(f),
         low_x(_mm512_set1_ps(b.low.x)),
         low_y(_mm512_set1_ps(b.low.y)),
         low_z(_mm512_set1_ps(b.low.z)),

@@ -21,7 +21,8 @@ struct InteractionLists {
   Array<std::int32_t> queue;
 };
 
-/// Fills the lists for one target, in breadth-first order. frame: that of the target.
+/// Fills the lists for one target, in breadth-first order. frame: that of the target; near cells that it
+/// expands are still among the others (sum_expanded()).
 /// Throws std::logic_error if a node would be opened that the target's leaf should never open.
 void list_interactions(const LocalTree& tree, const TargetBounds& target, const ExpansionFrame& frame,
                        InteractionLists& lists);

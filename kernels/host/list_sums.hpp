@@ -39,9 +39,9 @@ struct SumSetup {
 /// sides cancels but for a thousandth of it: sums over some 10,000 sources would err by 1e-3 of that.
 inline constexpr int sum_block = 64;
 
-/// Adds what the lists hold: far cells, near cells, far buckets, near buckets, in this order. Buckets whose
-/// first particle is in [skip_first, skip_last) are left out. Returns the number of particles in the
-/// buckets, those of the buckets left out not counted.
+/// Adds what the lists hold but for expanded cells: far cells, near cells, far buckets, near buckets, in this
+/// order. Buckets whose first particle is in [skip_first, skip_last) are left out. Returns the number of
+/// particles in the buckets, those of the buckets left out not counted.
 std::int64_t sum_lists(const SumSetup& setup, const LocalTree& tree, const InteractionLists& lists,
                        std::int32_t skip_first, std::int32_t skip_last, GroupLanes& lanes);
 

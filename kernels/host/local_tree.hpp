@@ -49,7 +49,7 @@ struct GatherSetup {
 struct LocalTree {
   Array<LocalPair> pairs;
   Array<CellSource> cells;  ///< [size()]
-  Array<float> mass;        ///< [size()] of the same
+  Array<float> mass;        ///< [size()] of `cells`, close together
 
   const SourceParticle* particles = nullptr;  ///< of the buckets, in the target's frame
   const std::uint8_t* types = nullptr;        ///< of the same length

@@ -24,7 +24,7 @@ struct PassSetup {
   SumSetup sums;
   ForceUnits force;
   float critical_separation;
-  bool expands;
+  float expansion_excess;
 
   explicit PassSetup(const WalkSetup& setup)
       : gather{setup.units, softening_table(setup.gravity, setup.units), setup.gravity.kernel,
@@ -32,7 +32,7 @@ struct PassSetup {
         sums{setup.gravity.kernel, setup.gravity.order, gather.softening},
         force(ForceUnits::of(setup.gravity, setup.units)),
         critical_separation(setup.critical_separation),
-        expands(setup.gravity.expands_cells()) {}
+        expansion_excess(setup.gravity.expansion_excess()) {}
 };
 
 /// Gives the particles of a group that get a force what acts on them, or adds it.
@@ -49,7 +49,7 @@ void put_results(const PassSetup& setup, const Group& group, const GroupLanes& l
 /// A group of a leaf, or a part of one, through the leaf's gathered tree. own: the tree is the leaf's own.
 WalkCounts walk_group(const PassSetup& setup, const TargetLeaf& target, const Group& group, bool own,
                       Walker& walker, const ForceOutput& out) {
-  const auto frame = ExpansionFrame::of(group.bounds, setup.expands && !own);
+  const auto frame = ExpansionFrame::of(group.bounds, own ? no_expansion : setup.expansion_excess);
   list_interactions(walker.tree, group.bounds, frame, walker.lists);
   walker.lanes.load(target, group, setup.gather.softening);
   const std::int32_t last = group.first + group.count;

@@ -12,9 +12,10 @@
 ///
 /// For each leaf the nodes that any of its groups may open are gathered once, in the leaf's frame (the test
 /// of a whole leaf, a little stricter than those of its groups); then each group goes through them breadth
-/// first, many nodes at a time, which leaves a list of cells and a list of buckets; then the lists are
-/// summed, targets in the lanes of vector registers, sources one after the other.
-/// Cost: a few hundred tests per group and a few hundred interactions per particle.
+/// first, many nodes at a time, which leaves lists of cells and of buckets; then the lists are summed,
+/// targets in the lanes of vector registers, sources one after the other. Far cells are added to an expansion
+/// about the middle of the group, cells in the lanes (local_expansion.hpp). Cost: a few hundred tests per
+/// group and a few hundred interactions per particle.
 namespace grove {
 
 /// The parameters of a walk, apart from trees and targets.

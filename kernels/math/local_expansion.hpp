@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 
 #include "base/host_device.hpp"
 #include "base/vec3.hpp"
@@ -55,7 +54,7 @@ struct ExpansionTerm {
     yz,
     count
   };
-  /// As many have third or fourth order, as lanes of half a warp.
+  /// 16 are of third or fourth order: a sum for each lane of half a warp.
   static constexpr int high = one, low = count - one;
 };
 
@@ -198,13 +197,13 @@ struct ExpansionFrame {
   float per_mass;     ///< a cell is expanded where (d / radius)^6 is above its mass times this
   float softening;    ///< largest of the targets, and not below the least
 
-  /// expands: GravityParameters::expands_cells(); else no cell is expanded.
-  GROVE_HOST_DEVICE static ExpansionFrame of(const TargetBounds& targets, bool expands) {
+  /// excess: GravityParameters::expansion_excess().
+  GROVE_HOST_DEVICE static ExpansionFrame of(const TargetBounds& targets, float excess) {
     const Vec3f half = (targets.high - targets.low) * 0.5F;
     const float radius = larger(std::sqrt(norm2(half)), least_softening), per_radius2 = 1 / (radius * radius);
     const float t = targets.inverse_tolerance;  // (G / (Delta |a|))^0.4
     return {targets.low + half, radius, per_radius2,
-            expands ? excess * (t * t * std::sqrt(t) * per_radius2) : none,
+            excess < no_expansion ? excess * (t * t * std::sqrt(t) * per_radius2) : no_expansion,
             larger(targets.softening, least_softening)};
   }
   /// distance2: of the cell from the box. In units of the radius, as d^6 and radius^4 themselves leave the
@@ -214,12 +213,6 @@ struct ExpansionFrame {
     return x > 1 && x * x * x > mass * per_mass &&
            distance2 > scale_of(Spline{}, larger(cell_softening, softening)) * (1 + leaf_margin);
   }
-
- private:
-  static constexpr float none = std::numeric_limits<float>::infinity();
-  /// The 99th percentile of the errors of forces is 2 to 12 % larger with it than without expansions, 0 to 3
-  /// % with twice as much, which expands fewer cells (docs/measurements/gpu-forces.md).
-  static constexpr float excess = 4;
 };
 
 }  // namespace grove

@@ -48,10 +48,12 @@ double host_bytes_per_particle(const GravityParameters& gravity, bool has_gas) {
 }
 
 double host_bytes_of_leaf(double particles, const GravityParameters& gravity) {
-  // Nodes that groups walk are gathered in arrays that grow by doubling. Measured in single leaves: 219 bytes
-  // a node and 36 a particle; along ropes, where growth takes most, 132 a node.
+  // Nodes that groups walk are gathered in arrays that grow by doubling. Measured in single leaves, without
+  // the masses and the list of expansions: 219 bytes a node and 36 a particle; along ropes, where growth
+  // takes most, 132 a node.
   constexpr double gathered = 2 * static_cast<double>(sizeof(LocalNode) + sizeof(CellSource) +
-                                                      sizeof(LocalTree::Origin) + sizeof(std::int32_t)),
+                                                      sizeof(LocalTree::Origin) + sizeof(float) +
+                                                      2 * sizeof(std::int32_t)),
                    listed = 36, grown = 132;
   const bool has_groups = gravity.walk == WalkKind::groups;
   return particles *

@@ -23,6 +23,8 @@ void expect_totals_of_the_host(const Outcome& found, const Outcome& expected) {
               static_cast<double>(expected.report.interactions.cell), 1e-4);
   expect_near(static_cast<double>(found.report.interactions.particle),
               static_cast<double>(expected.report.interactions.particle), 1e-4);
+  expect_near(static_cast<double>(found.report.interactions.expanded),
+              static_cast<double>(expected.report.interactions.expanded), 1e-4);
   expect_near(found.report.median_acceleration, expected.report.median_acceleration, 1e-5);
   expect_near(found.totals.potential_energy, expected.totals.potential_energy, 2e-6);
   expect_near(found.totals.kinetic_energy, expected.totals.kinetic_energy, 2e-6);

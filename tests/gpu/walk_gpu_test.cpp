@@ -255,6 +255,7 @@ void expect_that_of_the_host(const GravityParameters& gravity, Count quantum) {
   };
   EXPECT_TRUE(near(found.cell, host.cell)) << found.cell << " " << host.cell;
   EXPECT_TRUE(near(found.particle, host.particle)) << found.particle << " " << host.particle;
+  EXPECT_TRUE(near(found.expanded, host.expanded)) << found.expanded << " " << host.expanded;
   const double p99_host = percentile(relative_errors(on_host, direct_forces(on_host, gravity)), 0.99);
   const double p99 = percentile(relative_errors(particles, direct_forces(particles, gravity)), 0.99);
   EXPECT_NEAR(p99, p99_host, 1e-2 * p99_host);

@@ -274,6 +274,8 @@ TEST_P(WalkCase, errorsFallWithTheAccuracyParameter) {
     gravity.theta = gravity.delta = accuracy_of(c.criterion, fine);
     if (gravity.needs_old_acceleration()) gravity.theta = 0.6;
     counts[fine] = evaluate(particles, gravity, 1024);
+    EXPECT_EQ(counts[fine].expanded > 0, gravity.expansion_excess() < no_expansion);
+    EXPECT_LT(counts[fine].expanded, counts[fine].cell);
     const auto exact = direct_forces(particles, gravity);
     p99[fine] = percentile(c.criterion == Criterion::multipole ? errors_over_median(particles, exact)
                                                                : relative_errors(particles, exact),

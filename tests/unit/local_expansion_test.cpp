@@ -133,8 +133,8 @@ TEST(LocalExpansion, has_its_orders) {
   }
 }
 
-/// Sums of the terms of many cells are the terms of their sum; lanes do what single numbers do, to some
-/// roundings of each of a few dozen operations.
+/// Lanes do what single numbers do, to some forty roundings of terms of L_n, which are at most 1, 1, 3, 15
+/// and 105 times m / R^(n + 1) and some times that for the second moments, of 9/400 here.
 TEST(LocalExpansion, adds_up_in_lanes_as_in_numbers) {
   double expected[E::count] = {};
   Lanes found[E::count];
@@ -144,9 +144,12 @@ TEST(LocalExpansion, adds_up_in_lanes_as_in_numbers) {
     add_terms(cell, 4, expected);
     add_terms(cell, 4, found);
   }
-  double size = 0;
-  for (const Cell& cell : cells) size += 105 * cell.mass / 5;  // the largest coefficient of t_4
+  double mass = 0;
+  for (const Cell& cell : cells) mass += cell.mass;
   for (int k = 0; k < E::count; ++k) {
+    const int order = k < E::xxxx ? 3 : k < E::one ? 4 : k == E::one ? 0 : k < E::xx ? 1 : 2;
+    constexpr double coefficient[] = {1, 1, 3, 15, 105};
+    const double size = 2 * mass * coefficient[order] / std::pow(5, order + 1);
     float value[lane_count];
     found[k].store(value);
     for (const float lane : value) EXPECT_NEAR(lane, expected[k], 40 * 0x1p-24 * size) << k;
@@ -159,7 +162,7 @@ TargetBounds bounds(float half, float inverse_tolerance, float softening) {
 
 TEST(ExpansionFrame, takes_what_is_far_beside_the_tolerance) {
   const TargetBounds targets = bounds(1, 2, 0);
-  const ExpansionFrame frame = ExpansionFrame::of(targets, true);
+  const ExpansionFrame frame = ExpansionFrame::of(targets, 4);
   EXPECT_EQ(frame.middle.x, 0);
   EXPECT_FLOAT_EQ(frame.radius, std::sqrt(3.F));
   // 4 m radius^4 = |a| Delta d^6, where 1 / (Delta |a|) = 2^2.5.
@@ -173,7 +176,7 @@ TEST(ExpansionFrame, takes_what_is_far_beside_the_tolerance) {
 
 TEST(ExpansionFrame, takes_nothing_that_softening_reaches) {
   for (const bool of_targets : {true, false}) {
-    const ExpansionFrame frame = ExpansionFrame::of(bounds(1, 1e-3F, of_targets ? 2 : 0), true);
+    const ExpansionFrame frame = ExpansionFrame::of(bounds(1, 1e-3F, of_targets ? 2 : 0), 4);
     const float of_cell = of_targets ? 0 : 2;
     EXPECT_FALSE(frame.expands(1e-9F, of_cell, 5.599F * 5.599F));
     EXPECT_TRUE(frame.expands(1e-9F, of_cell, 5.601F * 5.601F));
@@ -185,7 +188,7 @@ TEST(ExpansionFrame, takes_nothing_that_softening_reaches) {
 TEST(ExpansionFrame, does_not_depend_on_the_unit_of_length) {
   for (const int power : {-24, -12, 0, 12, 24}) {
     const float unit = std::ldexp(1.F, power), tolerance = static_cast<float>(20 * std::pow(unit, 0.8));
-    const ExpansionFrame frame = ExpansionFrame::of(bounds(unit, tolerance, 0), true);
+    const ExpansionFrame frame = ExpansionFrame::of(bounds(unit, tolerance, 0), 4);
     // (d / radius)^6 = 4 m 20^2.5 / radius^2
     const double m = 0.01, x = std::cbrt(4 * m * std::pow(20, 2.5) / 3), least = 3 * x * unit * unit;
     EXPECT_TRUE(frame.expands(0.01F, 0, static_cast<float>(least * 1.001))) << power;
@@ -195,15 +198,15 @@ TEST(ExpansionFrame, does_not_depend_on_the_unit_of_length) {
 
 TEST(ExpansionFrame, takes_nothing_where_everything_is_to_be_exact) {
   constexpr float far = 0x1p50F, least = 0x1p-149F;
-  const ExpansionFrame never = ExpansionFrame::of(bounds(1, 1e-3F, 0), false);
+  const ExpansionFrame never = ExpansionFrame::of(bounds(1, 1e-3F, 0), no_expansion);
   // Without any tolerance everything is opened, and bodies of no extent are not expanded.
-  const ExpansionFrame exact = ExpansionFrame::of(bounds(1, 1e30F, 0), true);
+  const ExpansionFrame exact = ExpansionFrame::of(bounds(1, 1e30F, 0), 4);
   for (const float mass : {0.F, least, 1.F}) {
     EXPECT_FALSE(never.expands(mass, 0, far)) << mass;
     EXPECT_FALSE(exact.expands(mass, 0, far)) << mass;
   }
   // A group in one place has a radius all the same.
-  EXPECT_GT(ExpansionFrame::of(bounds(0, 1, 0), true).radius, 0);
+  EXPECT_GT(ExpansionFrame::of(bounds(0, 1, 0), 4).radius, 0);
 }
 
 }  // namespace

@@ -40,10 +40,10 @@ class GroupExpansion {
   __device__ explicit GroupExpansion(ExpansionMemory& memory) : m_(memory) {}
 
   /// By all lanes.
-  __device__ void begin(const TargetBounds& targets, bool expands) {
+  __device__ void begin(const TargetBounds& targets, float excess) {
     __syncwarp();
     const int lane = lane_index();
-    if (lane == 0) m_.frame = ExpansionFrame::of(targets, expands);
+    if (lane == 0) m_.frame = ExpansionFrame::of(targets, excess);
     m_.term[lane] = m_.rest[lane] = 0;
     __syncwarp();
     has_some_ = false;

@@ -30,8 +30,8 @@ class WarpTargets {
     return to_.active ? to_.active[number] : number;
   }
 
-  /// True if far cells are to be expanded.
-  __device__ bool expand() const { return to_.expands; }
+  /// Of the expansion of far cells.
+  __device__ float expansion_excess() const { return to_.expansion_excess; }
 
   /// The number of their leaf in the ORB.
   __device__ std::int32_t leaf() const { return leaf_; }

@@ -19,14 +19,15 @@ struct WarpMemory {
   std::uint32_t active[2];  ///< of WarpTargets
 };
 
-/// Global memory of a warp, for what it seldom reads and writes.
+/// Global memory of a warp, for what it seldom reads and writes. None where a pass neither spills nor keeps.
 struct WarpStore {
   std::uint32_t spilled[NodeStack::most_spilled];
   KeptSums sums;
 };
 
 /// The traversal of trees for a group of targets, by a warp, as described in walk.hpp: the stack of nodes to
-/// be tested, and the lists of cells and buckets to be summed. All else is its policies':
+/// be tested, and the lists of cells and buckets to be summed, and of cells to be expanded. All else is its
+/// policies':
 ///   Acceptance  which nodes stand for their particles: GroupAcceptance
 ///   Sums        the force of these and of particles: TargetSums
 ///   Scope       the pass, which says where it begins, where nodes are, and how sums are put: OwnLeaf,
@@ -43,7 +44,7 @@ class GroupWalk {
         from_(sources),
         m_(memory),
         store_(store),
-        stack_(memory.stack, store->spilled),
+        stack_(memory.stack, store == nullptr ? nullptr : store->spilled),
         sums_(memory.batch),
         targets_(targets),
         scope_(sources),
@@ -94,7 +95,7 @@ class GroupWalk {
     const LeafPlaces& leaf = targets_.load(g, m_.active);
     scope_.enter(leaf, targets_.leaf());
     targets_.begin(leaf, sums_);
-    if constexpr (expands) expansion_.begin(targets_.bounds(), targets_.expand());
+    if constexpr (expands) expansion_.begin(targets_.bounds(), targets_.expansion_excess());
     scope_.start(Trees::codes(from_), stack_);
     batches_ = 0;
     cells_.clear();

@@ -11,7 +11,7 @@ namespace {
 template <class Scope>
 WalkMemory begin(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
                  WalkTargets targets, const ForceOutput& output) {
-  targets.expands = gravity.expands_cells();
+  targets.expansion_excess = gravity.expansion_excess();
   WalkMemory memory;
   memory.state.clear();
   if (targets.groups == 0) return memory;

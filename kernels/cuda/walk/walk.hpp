@@ -64,14 +64,14 @@ struct WalkTargets {
   /// leaf in pairs, the first with the second and so on. The first one of a pair is to be walked; the
   /// second one may be among those to be walked and is passed over.
   int targets_per_warp = group_size;
-  bool expands = false;  ///< far cells, about the middle of the group: GravityParameters::expands_cells()
+  float expansion_excess = no_expansion;  ///< set by the walk: GravityParameters::expansion_excess()
 };
 
 /// As many parts as keep a GPU busy with so many groups, of which all ranks together walk those that are
 /// active. The parts decide the order of summation, and so the last bits of the forces: the number must not
 /// depend on how many ranks there are, nor on the GPU.
 constexpr int walk_parts(std::int64_t groups_of_all_ranks) {
-  constexpr std::int64_t enough = 32768;  // warps; an H200 runs 4752 at a time
+  constexpr std::int64_t enough = 8192;  // warps; an H200 runs 3168 at a time
   int parts = 1;
   while (parts < most_useful_parts && 2 * parts * groups_of_all_ranks <= enough) parts *= 2;
   return parts;
@@ -92,8 +92,11 @@ constexpr int default_targets_per_warp(std::int64_t particles_of_all_ranks) {
 /// A warp keeps a stack of nodes to be tested and takes up to 32 at a time from its top, a lane each; what is
 /// accepted and the buckets of what is opened go to two lists, and each list is summed whenever it fills a
 /// batch of 32 sources: a lane loads one, then all lanes, a target each, read them one after the other, first
-/// those beyond the reach of softening, then the others. Octrees have more and smaller buckets: there a
-/// batch of particles joins as many buckets as it holds. Where a stack is nearly full fewer nodes are taken
+/// those beyond the reach of softening, then the others. Accepted cells that are far enough go to a third
+/// list: they are added to an expansion about the middle of the targets, a cell to a lane, of which each
+/// target gets its part at the end (local_expansion.hpp). After each 16 batches sums are kept with what
+/// rounding has left out of them. Octrees have more and smaller buckets: there a batch of particles joins as
+/// many buckets as it holds. Where a stack is nearly full fewer nodes are taken
 /// at a time, so that it never overflows. The order of summation depends on the trees and targets.parts
 /// alone.
 ///

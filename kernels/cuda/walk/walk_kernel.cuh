@@ -37,7 +37,8 @@ __global__ void __launch_bounds__(WalkBlocks<Scope, Trees>::threads, WalkBlocks<
   __shared__ WarpMemory memory[Blocks::warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   GravityWalk<order, Shape, Scope, Trees, Targets, AllSources> group(
-      units, sources, targets, memory[warp], stores + blockIdx.x * Blocks::warps + warp);
+      units, sources, targets, memory[warp],
+      Blocks::are_brief ? nullptr : stores + blockIdx.x * Blocks::warps + warp);
   WarpTotals totals;
   for (std::uint32_t turn = 0; !Blocks::are_brief || turn < of_brief_block; ++turn) {
     const std::uint32_t g = Blocks::are_brief ? blockIdx.x * of_brief_block + turn : next_unit(state);
