@@ -5,6 +5,7 @@
 #include <span>
 
 #include "kernels/host/lane_sums.hpp"
+#include "kernels/host/transposed.hpp"
 #include "kernels/math/local_expansion.hpp"
 
 namespace grove {
@@ -29,31 +30,28 @@ struct CellLanes {
 CellLanes load_cells(const CellSource* cells, const std::int32_t (&list)[lane_count]) {
   static_assert(sizeof(CellSource) == 64 && offsetof(CellSource, yz) == 36);
   constexpr __mmask16 all = 0xffff;
-  // 128-bit lane j of field k of rows 4 q to 4 q + 3: their numbers 4 j + k.
-  __m512 field[4][4];
+  FourColumns rows[4];
   for (int q = 0; q < 4; ++q) {
     const auto row = [&](int k) {
       return _mm512_load_ps(reinterpret_cast<const float*>(cells + list[4 * q + k]));
     };
-    const __m512 t0 = _mm512_maskz_unpacklo_ps(all, row(0), row(1)),
-                 t1 = _mm512_maskz_unpacklo_ps(all, row(2), row(3)),
-                 t2 = _mm512_maskz_unpackhi_ps(all, row(0), row(1)),
-                 t3 = _mm512_maskz_unpackhi_ps(all, row(2), row(3));
-    field[0][q] = _mm512_maskz_shuffle_ps(all, t0, t1, 0x44);
-    field[1][q] = _mm512_maskz_shuffle_ps(all, t0, t1, 0xee);
-    field[2][q] = _mm512_maskz_shuffle_ps(all, t2, t3, 0x44);
-    field[3][q] = _mm512_maskz_shuffle_ps(all, t2, t3, 0xee);
+    rows[q] = transposed(row(0), row(1), row(2), row(3));
   }
+  // The numbers k, 4 + k and 8 + k of all rows.
   Lanes number[12];
-  for (int k = 0; k < 4; ++k) {
-    const __m512 low0 = _mm512_maskz_shuffle_f32x4(all, field[k][0], field[k][1], 0x44),
-                 low1 = _mm512_maskz_shuffle_f32x4(all, field[k][2], field[k][3], 0x44),
-                 high0 = _mm512_maskz_shuffle_f32x4(all, field[k][0], field[k][1], 0xee),
-                 high1 = _mm512_maskz_shuffle_f32x4(all, field[k][2], field[k][3], 0xee);
+  const auto gather = [&](int k, __m512 FourColumns::*column) {
+    const __m512 low0 = _mm512_maskz_shuffle_f32x4(all, rows[0].*column, rows[1].*column, 0x44),
+                 low1 = _mm512_maskz_shuffle_f32x4(all, rows[2].*column, rows[3].*column, 0x44),
+                 high0 = _mm512_maskz_shuffle_f32x4(all, rows[0].*column, rows[1].*column, 0xee),
+                 high1 = _mm512_maskz_shuffle_f32x4(all, rows[2].*column, rows[3].*column, 0xee);
     number[k].v = _mm512_maskz_shuffle_f32x4(all, low0, low1, 0x88);
     number[4 + k].v = _mm512_maskz_shuffle_f32x4(all, low0, low1, 0xdd);
     number[8 + k].v = _mm512_maskz_shuffle_f32x4(all, high0, high1, 0x88);
-  }
+  };
+  gather(0, &FourColumns::a);
+  gather(1, &FourColumns::b);
+  gather(2, &FourColumns::c);
+  gather(3, &FourColumns::d);
   return {number[0], number[1], number[2], number[3], number[4],
           number[5], number[6], number[7], number[8], number[9]};
 }

@@ -2,9 +2,7 @@
 
 #include <stdexcept>
 
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
+#include "kernels/host/transposed.hpp"
 
 namespace grove {
 namespace {
@@ -49,17 +47,6 @@ struct Tester {
     end += __builtin_popcount(which);
   }
 
-  /// Rows of a 4x4 transposition in each 128-bit lane.
-  struct Four {
-    __m512 a, b, c, d;
-  };
-  static Four transposed(__m512 r0, __m512 r1, __m512 r2, __m512 r3) {
-    constexpr __mmask16 all = 0xffff;
-    const __m512 t0 = _mm512_maskz_unpacklo_ps(all, r0, r1), t1 = _mm512_maskz_unpacklo_ps(all, r2, r3),
-                 t2 = _mm512_maskz_unpackhi_ps(all, r0, r1), t3 = _mm512_maskz_unpackhi_ps(all, r2, r3);
-    return {_mm512_maskz_shuffle_ps(all, t0, t1, 0x44), _mm512_maskz_shuffle_ps(all, t0, t1, 0xee),
-            _mm512_maskz_shuffle_ps(all, t2, t3, 0x44), _mm512_maskz_shuffle_ps(all, t2, t3, 0xee)};
-  }
   static __m512 even_lanes(__m512 a, __m512 b) { return _mm512_maskz_shuffle_f32x4(0xffff, a, b, 0x88); }
   static __m512 odd_lanes(__m512 a, __m512 b) { return _mm512_maskz_shuffle_f32x4(0xffff, a, b, 0xdd); }
 
@@ -72,7 +59,8 @@ struct Tester {
     const auto row = [&](int k) {
       return _mm512_load_ps(reinterpret_cast<const float*>(&tree.pairs[static_cast<std::size_t>(pairs[k])]));
     };
-    const Four p = transposed(row(0), row(1), row(2), row(3)), q = transposed(row(4), row(5), row(6), row(7));
+    const FourColumns p = transposed(row(0), row(1), row(2), row(3)),
+                      q = transposed(row(4), row(5), row(6), row(7));
     return {even_lanes(p.a, q.a),
             even_lanes(p.b, q.b),
             even_lanes(p.c, q.c),
@@ -108,7 +96,7 @@ struct Tester {
     const __m512 needed = max(f.power * inverse_tolerance, f.reach2);
     const unsigned accepted = valid & _mm512_cmp_ps_mask(distance2, needed, _CMP_GT_OQ);
     const unsigned far = _mm512_cmp_ps_mask(distance2, f.near2, _CMP_GT_OQ);
-    // What is far is beyond softening, too.
+    // Softening does not reach far nodes.
     const __m512 in_radii = distance2 * per_radius2, threshold = masses(numbers) * per_mass;
     const unsigned expanded = accepted & far & _mm512_cmp_ps_mask(in_radii, _mm512_set1_ps(1), _CMP_GT_OQ) &
                               _mm512_cmp_ps_mask(in_radii * in_radii * in_radii, threshold, _CMP_GT_OQ);

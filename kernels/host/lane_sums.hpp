@@ -6,14 +6,6 @@
 
 namespace grove {
 
-/// Adds a term to a sum, and exactly what the sum is off by to the rest (Knuth 1998, The Art of Computer
-/// Programming 2, 4.2.2, theorem B).
-GROVE_INLINE void add_exactly(Lanes& sum, Lanes& rest, Lanes term) {
-  const Lanes after = sum + term, added = after - sum;
-  rest += (sum - (after - added)) + (term - added);
-  sum = after;
-}
-
 /// Adds what acts on the targets of the lanes from a number on.
 GROVE_INLINE void add_to_targets(GroupLanes& lanes, int from, const Accumulator<Lanes>& force) {
   const Lanes terms[] = {force.acceleration.x, force.acceleration.y, force.acceleration.z, force.potential};

@@ -11,8 +11,8 @@
 #include "kernels/math/scalars.hpp"
 #include "kernels/math/softening_table.hpp"
 
-/// What far cells do to a group, as one expansion about the middle of its box: a cell is added to it once,
-/// and not once for each target.
+/// The potential of far cells, expanded about the middle of a group's box. A cell is added to the expansion
+/// once, and not once to each target.
 ///
 /// The potential, with its sign changed, of Newtonian sources is sum_n P_n, P_n = L_n : s^n / n!, at a place
 /// s from the middle, in units of the radius of the group, n <= 4. L_n is a symmetric tensor without traces,

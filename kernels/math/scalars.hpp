@@ -48,6 +48,15 @@ GROVE_INLINE T multiply_add(T a, T b, T c) {
 #endif
 }
 
+/// Adds a term to a sum, and exactly what the sum is off by to the rest (Knuth 1998, The Art of Computer
+/// Programming 2, 4.2.2, theorem B).
+template <class T>
+GROVE_INLINE void add_exactly(T& sum, T& rest, T term) {
+  const T after = sum + term, added = after - sum;
+  rest += (sum - (after - added)) + (term - added);
+  sum = after;
+}
+
 /// 1/sqrt(x), x > 0. On a GPU the processor's approximation, whose relative error is below 2^-22.9 (PTX ISA,
 /// rsqrt.approx.ftz.f32).
 GROVE_HOST_DEVICE inline float inverse_sqrt(float x) {

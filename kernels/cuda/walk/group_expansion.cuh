@@ -68,10 +68,7 @@ class GroupExpansion {
     for (int k = 0; k < 16; ++k) terms[k] = k < ExpansionTerm::low ? few[k] : 0;
     const float low = sum_over_lanes(terms);
     const int lane = lane_index();
-    const float more = lane < ExpansionTerm::high ? high : low, before = m_.term[lane], after = before + more,
-                added = after - before;
-    m_.rest[lane] += (before - (after - added)) + (more - added);
-    m_.term[lane] = after;
+    add_exactly(m_.term[lane], m_.rest[lane], lane < ExpansionTerm::high ? high : low);
     has_some_ = true;
   }
 

@@ -30,7 +30,7 @@ class WarpTargets {
     return to_.active ? to_.active[number] : number;
   }
 
-  /// Of the expansion of far cells.
+  /// The rule for far cells: GravityParameters::expansion_excess().
   __device__ float expansion_excess() const { return to_.expansion_excess; }
 
   /// The number of their leaf in the ORB.

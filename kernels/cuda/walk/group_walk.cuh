@@ -164,27 +164,33 @@ class GroupWalk {
     return Scope::has_targets && targets_.hold(bucket);
   }
 
-  /// The last cells of the list.
-  __device__ void sum_cells(int count) {
-    cells_.shrink(count);
+  /// The cell of a lane, in the frame of the targets.
+  struct Cell {
+    bool exists;
+    Vec3f centre;
+    NodeCore core;
+    NodeMoments moments;
+  };
+  /// Takes the last cells of a list.
+  __device__ Cell take_cells(SourceList& list, int count) const {
+    list.shrink(count);
     const NodePlace place =
-        scope_.place_of(Trees::codes(from_), cells_[cells_.size() + min(lane_index(), count - 1)]);
+        scope_.place_of(Trees::codes(from_), list[list.size() + min(lane_index(), count - 1)]);
     const NodeCore core = from_.nodes[place.is_top].core[place.node];
-    const NodeMoments moments = from_.nodes[place.is_top].moments[place.node];
-    counts.cells += static_cast<std::uint32_t>(count);
-    sums_.add_cells(sums_.stage_cell(lane_index() < count, scope_.moved(core.centre, place), core, moments,
-                                     targets_.bounds()));
+    return {lane_index() < count, scope_.moved(core.centre, place), core,
+            from_.nodes[place.is_top].moments[place.node]};
   }
 
-  /// And of the list of those that are expanded.
+  __device__ void sum_cells(int count) {
+    const Cell cell = take_cells(cells_, count);
+    counts.cells += static_cast<std::uint32_t>(count);
+    sums_.add_cells(sums_.stage_cell(cell.exists, cell.centre, cell.core, cell.moments, targets_.bounds()));
+  }
+
   __device__ void expand_cells(int count) {
-    expanded_.shrink(count);
-    const NodePlace place =
-        scope_.place_of(Trees::codes(from_), expanded_[expanded_.size() + min(lane_index(), count - 1)]);
-    const NodeCore core = from_.nodes[place.is_top].core[place.node];
-    const NodeMoments moments = from_.nodes[place.is_top].moments[place.node];
+    const Cell cell = take_cells(expanded_, count);
     counts.expanded += static_cast<std::uint32_t>(count);
-    expansion_.add(lane_index() < count, scope_.moved(core.centre, place), core.mass, moments);
+    expansion_.add(cell.exists, cell.centre, cell.core.mass, cell.moments);
   }
 
   /// A batch of the last buckets of the list.

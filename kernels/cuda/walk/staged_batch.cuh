@@ -22,7 +22,7 @@ struct BatchCounts {
   int near;
 };
 
-/// What a warp has summed, and what rounding has left out of it; in global memory, by lane.
+/// The sums of a warp by lane, and the rests that rounding has left out of them. They are in global memory.
 struct KeptSums {
   float sum[8][32], rest[8][32];
 };

@@ -42,10 +42,8 @@ class TargetSums {
   __device__ void keep(KeptSums& kept) {
     for_each_sum(
         [&](float& own, float& sum, float& rest) {
-          const float before = has_kept_ ? sum : 0, lost = has_kept_ ? rest : 0;
-          const float after = before + own, added = after - before;
-          rest = lost + ((before - (after - added)) + (own - added));
-          sum = after;
+          if (!has_kept_) sum = rest = 0;
+          add_exactly(sum, rest, own);
           own = 0;
         },
         kept);
