@@ -22,8 +22,17 @@ struct BoxMoments {
   double mass = 0, second = 0;
 
   GROVE_HOST_DEVICE void add(double m, const Vec3d& y) {
-    const Harmonics<order> r = regular_harmonics<order>(Vec3d{-y.x, -y.y, -y.z});
-    for (int i = 0; i < Harmonics<order>::size; ++i) multipoles.of[i] += m * r.of[i];
+    const Vec3d back{-y.x, -y.y, -y.z};
+    DeviceComplex sectoral{m, 0};
+    for (int column = 0; column <= order; ++column) {
+      if (column > 0) sectoral = next_sectoral(column, sectoral, back);
+      visit_regular_harmonics<order>(column, sectoral, back,
+                                     [&](int l, const DeviceComplex& r) { multipoles(l, column) += r; });
+    }
+    add_low(m, y);
+  }
+  /// All but the multipoles.
+  GROVE_HOST_DEVICE void add_low(double m, const Vec3d& y) {
     first += m * y;
     mass += m;
     second += m * norm2(y);
@@ -56,23 +65,22 @@ struct FarField {
   Vec3d first{0, 0, 0};
   double mass = 0, second = 0;
 
-  /// Cost: some 2000 operations (order 12), 0.4 microseconds of a core.
+  /// Cost: some 2000 operations (order 12), 0.3 microseconds of a core.
   GROVE_HOST_DEVICE FarForce at(const Vec3d& x) const {
-    const Harmonics<order> r = regular_harmonics<order>(x);
     double sum = 0, along_z = 0;
-    DeviceComplex across{0, 0};
-    for (int l = 0; l <= order; ++l) {
-      sum += (r(l, 0) * local(l, 0)).re;
-      for (int m = 1; m <= l; ++m) sum += 2 * (r(l, m).conjugate() * local(l, m)).re;
-    }
-    for (int l = 0; l < order; ++l) {
-      along_z += (r(l, 0) * local(l + 1, 0)).re;
-      across += r(l, 0) * local(l + 1, 1);
-      for (int m = 1; m <= l; ++m) {
-        const DeviceComplex mirrored = r(l, m).conjugate();
-        along_z += 2 * (mirrored * local(l + 1, m)).re;
-        across += mirrored * local(l + 1, m + 1) - (mirrored * local(l + 1, m - 1)).conjugate();
-      }
+    DeviceComplex across{0, 0}, sectoral{1, 0};
+    GROVE_UNROLL
+    for (int m = 0; m <= order; ++m) {
+      if (m > 0) sectoral = next_sectoral(m, sectoral, x);
+      const double weight = m == 0 ? 1 : 2;  // those of -m are the same
+      visit_regular_harmonics<order>(m, sectoral, x, [&](int l, const DeviceComplex& r) {
+        const DeviceComplex mirrored = r.conjugate();
+        sum += weight * (mirrored * local(l, m)).re;
+        if (l == order) return;
+        along_z += weight * (mirrored * local(l + 1, m)).re;
+        const DeviceComplex up = mirrored * local(l + 1, m + 1);
+        across += m == 0 ? up : up - (mirrored * local(l + 1, m - 1)).conjugate();
+      });
     }
     constexpr double third = 4.1887902047863910;  // 4 pi / 3
     const Vec3d from_centre = mass * x - first;

@@ -47,25 +47,26 @@ struct Harmonics {
 };
 
 /// Regular solid harmonics R_lm = r^l P_lm(cos theta) e^(i m phi) / (l + m)!, without the phase of Condon and
-/// Shortley. Cost: some 10 operations each.
-template <int order>
-GROVE_HOST_DEVICE Harmonics<order> regular_harmonics(const Vec3d& r) {
-  Harmonics<order> result;
+/// Shortley: R_mm from R_(m-1)(m-1). R_00 = 1.
+GROVE_HOST_DEVICE inline DeviceComplex next_sectoral(int m, const DeviceComplex& sectoral, const Vec3d& r) {
+  return (0.5 / m) * (sectoral * DeviceComplex{r.x, r.y});
+}
+
+/// visit(l, R_lm) for l = m to order, one after the other, from R_mm. They need not be kept: an array of them
+/// is more than a thread of a GPU has registers for. Cost: some 10 operations each.
+template <int order, typename Visit>
+GROVE_HOST_DEVICE void visit_regular_harmonics(int m, const DeviceComplex& sectoral, const Vec3d& r,
+                                               const Visit& visit) {
   const double r2 = norm2(r);
-  DeviceComplex sectoral{1, 0};  // R_mm
-  for (int m = 0; m <= order; ++m) {
-    if (m > 0) sectoral = (0.5 / m) * (sectoral * DeviceComplex{r.x, r.y});
-    DeviceComplex below{0, 0}, here = sectoral;
-    result(m, m) = here;
-    for (int l = m + 1; l <= order; ++l) {
-      const double scale = 1.0 / ((l + m) * (l - m));
-      const DeviceComplex above = (scale * (2 * l - 1) * r.z) * here - (scale * r2) * below;
-      below = here;
-      here = above;
-      result(l, m) = here;
-    }
+  DeviceComplex below{0, 0}, here = sectoral;
+  GROVE_UNROLL
+  for (int l = m; l <= order; ++l) {
+    visit(l, here);
+    const double scale = 1.0 / ((l + 1 + m) * (l + 1 - m));
+    const DeviceComplex above = (scale * (2 * l + 1) * r.z) * here - (scale * r2) * below;
+    below = here;
+    here = above;
   }
-  return result;
 }
 
 }  // namespace grove

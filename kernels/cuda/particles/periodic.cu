@@ -5,37 +5,70 @@
 namespace grove::cuda {
 namespace {
 
-constexpr int moment_threads = 128, moment_warps = moment_threads / 32;
-
 __global__ void __launch_bounds__(threads) wrap_each(const Box box, std::size_t count, Vec3d* position) {
   const std::size_t i = blockIdx.x * std::size_t{threads} + threadIdx.x;
   if (i < count) position[i] = box.wrapped(position[i]);
 }
 
-/// A block per piece. Threads take every so many-th particle; their sums are added in a fixed order.
+/// In the first lane: the sum over all lanes.
+__device__ double over_lanes(double sum) {
+  for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_down_sync(~0u, sum, apart);
+  return sum;
+}
+
+/// Multipoles of one m, by one warp: its lanes take every 32nd particle. All sums have registers.
+template <int order, int m>
+__device__ void sum_column(const FarUnits& units, const Vec3d* position, const double* mass,
+                           std::uint64_t begin, std::uint64_t end, BoxMoments<order>& moments) {
+  DeviceComplex sums[order - m + 1];
+  for (std::uint64_t i = begin + threadIdx.x; i < end; i += 32) {
+    const Vec3d y = units.place(position[i]), back{-y.x, -y.y, -y.z};
+    DeviceComplex sectoral{mass[i], 0};
+    GROVE_UNROLL
+    for (int power = 1; power <= m; ++power) sectoral = next_sectoral(power, sectoral, back);
+    visit_regular_harmonics<order>(m, sectoral, back,
+                                   [&](int l, const DeviceComplex& r) { sums[l - m] += r; });
+  }
+  GROVE_UNROLL
+  for (int l = m; l <= order; ++l) {
+    const DeviceComplex sum{over_lanes(sums[l - m].re), over_lanes(sums[l - m].im)};
+    if (threadIdx.x == 0) moments.multipoles(l, m) = sum;
+  }
+}
+
+/// What sum_column() leaves out, by one warp.
 template <int order>
-__global__ void __launch_bounds__(moment_threads)
+__device__ void sum_low(const FarUnits& units, const Vec3d* position, const double* mass, std::uint64_t begin,
+                        std::uint64_t end, BoxMoments<order>& moments) {
+  BoxMoments<0> own;
+  for (std::uint64_t i = begin + threadIdx.x; i < end; i += 32)
+    own.add_low(mass[i], units.place(position[i]));
+  const Vec3d first{over_lanes(own.first.x), over_lanes(own.first.y), over_lanes(own.first.z)};
+  const double all = over_lanes(own.mass), second = over_lanes(own.second);
+  if (threadIdx.x != 0) return;
+  moments.first = first;
+  moments.mass = all;
+  moments.second = second;
+}
+
+template <int order, int m = 0>
+__device__ void sum_columns(const FarUnits& units, const Vec3d* position, const double* mass,
+                            std::uint64_t begin, std::uint64_t end, BoxMoments<order>& moments) {
+  if (threadIdx.y == m) {
+    sum_column<order, m>(units, position, mass, begin, end, moments);
+  } else if constexpr (m < order) {
+    sum_columns<order, m + 1>(units, position, mass, begin, end, moments);
+  } else {
+    sum_low(units, position, mass, begin, end, moments);
+  }
+}
+
+/// A block per piece, and a warp of it (threadIdx.y) for each m and for what is no multipole.
+template <int order>
+__global__ void __launch_bounds__(32 * (order + 2))
     sum_moments(const FarUnits units, const Vec3d* position, const double* mass, const std::uint64_t* begin,
                 BoxMoments<order>* moments) {
-  using Moments = BoxMoments<order>;
-  constexpr int numbers = sizeof(Moments) / sizeof(double);
-  static_assert(sizeof(Moments) % sizeof(double) == 0);
-  __shared__ double of_warps[moment_warps][numbers];
-  Moments own{};
-  for (std::uint64_t i = begin[blockIdx.x] + threadIdx.x; i < begin[blockIdx.x + 1]; i += moment_threads)
-    own.add(mass[i], units.place(position[i]));
-  const double* const values = reinterpret_cast<const double*>(&own);
-  for (int n = 0; n < numbers; ++n) {
-    double sum = values[n];
-    for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_down_sync(~0u, sum, apart);
-    if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32][n] = sum;
-  }
-  __syncthreads();
-  for (int n = static_cast<int>(threadIdx.x); n < numbers; n += moment_threads) {
-    double sum = of_warps[0][n];
-    for (int warp = 1; warp < moment_warps; ++warp) sum += of_warps[warp][n];
-    reinterpret_cast<double*>(moments + blockIdx.x)[n] = sum;
-  }
+  sum_columns(units, position, mass, begin[blockIdx.x], begin[blockIdx.x + 1], moments[blockIdx.x]);
 }
 
 __global__ void __launch_bounds__(threads)
@@ -61,7 +94,8 @@ template <int order>
 void sum_box_moments(const FarUnits& units, const Vec3d* position, const double* mass,
                      const LeafPieces& pieces, BoxMoments<order>* moments) {
   if (pieces.count == 0) return;
-  sum_moments<order><<<pieces.count, moment_threads>>>(units, position, mass, pieces.begin.data(), moments);
+  sum_moments<order>
+      <<<pieces.count, dim3(32, order + 2)>>>(units, position, mass, pieces.begin.data(), moments);
   launched("Grove::cuda::sum_box_moments");
 }
 template void sum_box_moments(const FarUnits&, const Vec3d*, const double*, const LeafPieces&,
