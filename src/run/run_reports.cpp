@@ -227,7 +227,8 @@ void RunReports::log(const Step& step, StepReport& report) {
   report.step = step.number;
   report.time = time;
   if (run_.timeline.expansion()) report.scale_factor = run_.clock.scale_factor();
-  report.done = (time - start_time_) / (run_.timeline.end() - start_time_);
+  const double before = run_.timeline.steps_to(start_time_);
+  report.done = (run_.timeline.steps_to(time) - before) / (static_cast<double>(run_.timeline.steps()) - before);
   report.dt = step.length;
   report.rung = run_.clock.first_active();
   report.active = run_.forces.active;
