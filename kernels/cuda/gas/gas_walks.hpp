@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/cuda/neighbours/neighbour_groups.hpp"
@@ -22,9 +23,10 @@ void find_densities(const NeighbourTree& tree, const NeighbourGroups& groups, co
 void find_rates(const NeighbourTree& tree, const NeighbourGroups& groups, const FindRates& visitor,
                 double fastest);
 
-/// Those that ask raise the rung that neighbours have to have at least: AskNeighbours. least (in/out): by own
-/// and imported particle. Cost: one walk.
+/// Those that ask raise the rung that neighbours have to have at least: AskNeighbours. rung (in), least
+/// (in/out): by own and imported particle. Cost: one walk, which passes nodes by where all rungs are high
+/// enough.
 void ask_neighbours(const NeighbourTree& tree, const NeighbourGroups& groups, const std::uint8_t* is_asking,
-                    const std::uint8_t* rung, std::uint32_t* least);
+                    const std::uint8_t* rung, std::size_t particles, std::uint32_t* least);
 
 }  // namespace grove::cuda

@@ -54,14 +54,22 @@ __device__ inline void copy_nodes(const NeighbourTree& tree, std::uint32_t begin
   __syncwarp();
 }
 
+/// Which particles a walk looks for, and which nodes may have some: all.
+struct EveryParticle {
+  __device__ bool may_have(std::uint32_t) const { return true; }
+  __device__ bool wants(std::uint32_t) const { return true; }
+};
+
 /// Goes along the ropes of the tree and gathers what is in reach of a box, in the order of the tree. The
 /// lanes look at 32 nodes at a time, which come one after the other in the order of a search; nodes of at
 /// most 32 particles are then taken as a whole, and each lane looks at one of these.
+template <class Selection>
 class NeighbourGathering {
  public:
   /// box: kept by the caller, as the tree is.
-  __device__ NeighbourGathering(const NeighbourTree& tree, const NeighbourTarget& box)
-      : tree_(tree), box_(box) {}
+  __device__ NeighbourGathering(const NeighbourTree& tree, const NeighbourTarget& box,
+                                const Selection& selection)
+      : tree_(tree), box_(box), selection_(selection) {}
 
   __device__ bool is_done() const { return next_ >= tree_.node_count; }
   __device__ void restart() { next_ = 0; }
@@ -105,7 +113,7 @@ class NeighbourGathering {
     bool is_near = false, is_whole = false;
     if (window.begin + lane < window.end) {
       const NeighbourNode& node = nodes[lane];
-      is_near = is_in_reach(node, box_, tree_.nearest);
+      is_near = selection_.may_have(window.begin + lane) && is_in_reach(node, box_, tree_.nearest);
       is_whole = node.is_bucket(window.begin + lane) || (node.count > 0 && node.count <= 32);
     }
     window.taken = __ballot_sync(~0U, is_near && is_whole);
@@ -113,12 +121,12 @@ class NeighbourGathering {
     return window;
   }
 
-  /// Those of up to 32 particles that are in reach.
+  /// Those of up to 32 particles that are wanted and in reach.
   template <bool is_symmetric>
   __device__ CandidateRun take(std::uint32_t first, std::uint32_t count) const {
     const auto lane = static_cast<std::uint32_t>(lane_index());
     bool is_near = false;
-    if (lane < count) {
+    if (lane < count && selection_.wants(first + lane)) {
       const std::uint32_t j = first + lane;
       const double reach = tree_.reach[j];
       const NeighbourNode particle{tree_.position[j], {0, 0, 0}, is_symmetric ? reach : 0, 0, j, 1};
@@ -129,6 +137,7 @@ class NeighbourGathering {
 
   const NeighbourTree& tree_;
   const NeighbourTarget& box_;
+  const Selection selection_;
   std::uint32_t next_ = 0;    ///< node
   std::uint32_t within_ = 0;  ///< particles of it that have been looked at
 };

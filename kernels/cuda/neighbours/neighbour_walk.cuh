@@ -46,6 +46,12 @@ struct VisitPairs {
     else
       return true;
   }
+  __device__ auto selection(const WarpTarget& target) const {
+    if constexpr (requires { visitor.selection(target); })
+      return visitor.selection(target);
+    else
+      return EveryParticle{};
+  }
   __device__ Sum start(std::uint32_t i) const { return first_sum(i, visitor); }
   __device__ void keep(Kept& kept, const CandidateRun& run, std::uint32_t at) const {
     const auto lane = static_cast<std::uint32_t>(lane_index());
@@ -71,7 +77,7 @@ __global__ void __launch_bounds__(32 * walk_warps,
   typename Visitor::Sum sum{};
   if (target.is_target) sum = visitor.start(target.number);
   memory.surround(target, tree.nearest);
-  NeighbourGathering gathering(tree, memory.box);
+  NeighbourGathering gathering(tree, memory.box, visitor.selection(target));
   NeighbourSweep<is_symmetric, Visitor> sweep(tree, memory, target, visitor);
   while (!gathering.is_done()) {
     const std::uint32_t runs = gathering.template fill<is_symmetric>(memory.nodes, memory.runs);
@@ -85,7 +91,8 @@ inline std::uint32_t blocks_of(const NeighbourGroups& groups) {
 }
 
 /// Applies a visitor of a sweep (neighbour_sweep.cuh) to all targets of the groups. Beside what a sweep needs
-/// it has is_target(), start() and finish().
+/// it has is_target(), start(), finish() and selection(), what the targets of a warp look for: EveryParticle,
+/// or what has the same functions.
 template <class Visitor>
 void sweep_neighbour_groups(const NeighbourTree& tree, const NeighbourGroups& groups, const Visitor& visitor,
                             const char* name) {
@@ -97,7 +104,7 @@ void sweep_neighbour_groups(const NeighbourTree& tree, const NeighbourGroups& gr
   launched(name);
 }
 
-/// Applies a visitor of pairs to all targets of the groups.
+/// Applies a visitor of pairs to all targets of the groups. It may have a selection() itself.
 template <class Visitor>
 void walk_neighbour_groups(const NeighbourTree& tree, const NeighbourGroups& groups, const Visitor& visitor,
                            const char* name) {

@@ -113,7 +113,8 @@ void DeviceGas::limit_by_neighbours(const Domain& domain, const InsideSteps& ins
   for (bool goes_on = true; goes_on;) {
     const std::uint8_t* const rung = neighbours.share<std::uint8_t>(own.fields.rung, memory);
     least.clear();
-    cuda::ask_neighbours(neighbours.tree(), neighbours.groups(), is_asking.data(), rung, least.data());
+    cuda::ask_neighbours(neighbours.tree(), neighbours.groups(), is_asking.data(), rung, neighbours.size(),
+                         least.data());
     neighbours.give_back_largest(least.data());
     goes_on = comm_.max(cuda::shorten_steps(own, inside, least.data(), is_asking.data())) != 0;
   }
