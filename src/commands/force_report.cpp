@@ -109,7 +109,7 @@ std::string force_table(const ForceResult& result) {
       fmt::format("{:.0f} + {:.0f} interactions with cells + particles, {:.1f} opening tests per particle\n",
                   cell, particle, static_cast<double>(report.interactions.tests) / n);
   if (report.interactions.expanded > 0)
-    text += fmt::format("{:.0f} of these cells came by expansions about groups\n",
+    text += fmt::format("{:.3g} of these cells came by expansions about groups\n",
                         static_cast<double>(report.interactions.expanded) / n);
   if (result.audit)
     text += fmt::format(

@@ -196,9 +196,11 @@ void make_file(const Communicator& comm, const InitialConditionsOptions& options
   WriteOptions write;
   write.fields = initial_fields();
   write.units = units;
-  if (find_model_info(parameters.model)->fills_box) write.box = parameters.scale;
+  const bool fills_box = find_model_info(parameters.model)->fills_box;
+  if (fills_box) write.box = parameters.scale;
   write_snapshot(comm, options.output, particles, write);
-  const ModelSummary summary = model_summary(comm, *model, particles, units.gravitational_constant);
+  const ModelSummary summary =
+      model_summary(comm, *model, particles, units.gravitational_constant, fills_box);
   if (comm.is_master())
     fmt::print("{}: {} {} of the model {}, seed {}\n{}", options.output, model->count(),
                model->count() == 1 ? "particle" : "particles", parameters.model, parameters.seed,

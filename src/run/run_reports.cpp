@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -228,11 +229,14 @@ void RunReports::log(const Step& step, StepReport& report) {
   report.time = time;
   if (run_.timeline.expansion()) report.scale_factor = run_.clock.scale_factor();
   const double before = run_.timeline.steps_to(start_time_);
-  report.done = (run_.timeline.steps_to(time) - before) / (static_cast<double>(run_.timeline.steps()) - before);
+  report.done =
+      (run_.timeline.steps_to(time) - before) / (static_cast<double>(run_.timeline.steps()) - before);
   report.dt = step.length;
   report.rung = run_.clock.first_active();
   report.active = run_.forces.active;
   report.wall_seconds = seconds_between(std::exchange(reported_at_, now), now);
+  if (step.number == 0)  // the first forces are of before the report began
+    report.wall_seconds = std::accumulate(report.phases.begin(), report.phases.end(), 0.0);
   report.run_seconds = seconds_between(opened_at_, now);
   report.cell_interactions = static_cast<double>(run_.forces.interactions.cell) / n;
   report.particle_interactions = static_cast<double>(run_.forces.interactions.particle) / n;

@@ -204,6 +204,17 @@ TEST_F(FileCommands, ic_takes_particles_by_part_and_tells_what_it_made) {
   EXPECT_THROW(grove(comm_, {"ic", "plummer", "--n-disk", "10", "-o", folder_ / "none.hdf5"}), InputError);
 }
 
+/// They have no middle, and do not hold together by themselves.
+TEST_F(FileCommands, ic_tells_masses_alone_of_models_that_fill_a_box) {
+  ::testing::internal::CaptureStdout();
+  grove(comm_, {"ic", "sod", "-n", "500", "-o", folder_ / "sod.hdf5"});
+  std::fflush(stdout);
+  const std::string told = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(told.find("particles: mass 0.5, of each") != std::string::npos, comm_.is_master()) << told;
+  for (const char* of_spheres : {"half-mass radius", "circular speed", "virial ratio"})
+    EXPECT_EQ(told.find(of_spheres), std::string::npos) << told;
+}
+
 TEST_F(FileCommands, ic_refuses_options_that_the_model_would_ignore) {
   try {
     grove(comm_, {"ic", "kepler", "--mass-ratio", "0.5", "--rmax", "3", "-o", folder_ / "none.hdf5"});

@@ -150,6 +150,11 @@ TEST(RunOutput, log_has_a_line_of_every_step_that_agrees_with_the_tables) {
     // A checkpoint behind each step is told of with the next one, whose seconds it is in.
     EXPECT_EQ(line["phases"]["checkpoint"] > 0, i > 1);
     EXPECT_LE(line["phases"]["checkpoint"], line["seconds"]);
+    if (i == 0) {
+      double phases = 0;
+      for (const auto& [phase, seconds] : line["phases"].items()) phases += seconds.get<double>();
+      EXPECT_NEAR(line["seconds"].get<double>(), phases, 1e-12 * phases) << "the first forces";
+    }
     EXPECT_EQ(line.contains("audit"), i % 5 == 0);
     EXPECT_GT(line["memory"]["host"], 0);
     EXPECT_GE(line["bytes"]["sent"], line["bytes"]["trees"]);

@@ -58,10 +58,14 @@ std::vector<std::pair<double, double>> measured_speeds(const Communicator& comm,
   return speeds;
 }
 
+PartSummary part_of(const Component& component) {
+  return {component.name, component.type, component.count, component.mass, 0, {}, {}};
+}
+
 PartSummary part_summary(const Communicator& comm, const Model& model, std::size_t c,
                          const Particles& particles, double gravitational_constant) {
   const Component& component = model.components()[c];
-  PartSummary part{component.name, component.type, component.count, component.mass, 0, {}, {}};
+  PartSummary part = part_of(component);
   const std::vector<std::uint64_t> radii =
       radii_of(particles, own_of(model, c, particles), component.origin.position);
   part.half_mass_radius =
@@ -72,7 +76,7 @@ PartSummary part_summary(const Communicator& comm, const Model& model, std::size
       const double radius = factor * disk->shape().scale;
       part.circular_speed.emplace_back(radius, disk->circular_speed(radius));
     }
-  } else if (model.components().size() == 1 && part.half_mass_radius > 0) {
+  } else if (model.components().size() == 1 && part.count > 1 && part.half_mass_radius > 0) {
     part.circular_speed =
         measured_speeds(comm, radii, part.half_mass_radius,
                         gravitational_constant * part.mass / static_cast<double>(part.count));
@@ -110,7 +114,6 @@ Particles sample_of(const Model& model, const Particles& particles) {
 
 double virial_ratio(const Communicator& comm, Particles sample, double gravitational_constant) {
   const Count count = comm.sum(static_cast<Count>(sample.size()));
-  if (count < 2) return 0;
   GravityParameters gravity;
   gravity.gravitational_constant = gravitational_constant;
   // Well below the distances of neighbours: it changes no digit that is shown, and keeps pairs finite.
@@ -157,11 +160,13 @@ std::string text_of_speeds(const PartSummary& part, const DisplayUnits& shown) {
 }  // namespace
 
 ModelSummary model_summary(const Communicator& comm, const Model& model, const Particles& particles,
-                           double gravitational_constant) {
+                           double gravitational_constant, bool fills_box) {
   ModelSummary summary;
   for (std::size_t c = 0; c < model.components().size(); ++c)
-    summary.parts.push_back(part_summary(comm, model, c, particles, gravitational_constant));
-  summary.virial_ratio = virial_ratio(comm, sample_of(model, particles), gravitational_constant);
+    summary.parts.push_back(fills_box ? part_of(model.components()[c])
+                                      : part_summary(comm, model, c, particles, gravitational_constant));
+  if (!fills_box && model.count() > 1)
+    summary.virial_ratio = virial_ratio(comm, sample_of(model, particles), gravitational_constant);
   return summary;
 }
 
@@ -172,7 +177,8 @@ std::string ModelSummary::text(const DisplayUnits& shown) const {
     if (part.disk) text += text_of_disk(part, shown);
     if (!part.circular_speed.empty()) text += text_of_speeds(part, shown);
   }
-  return text + fmt::format("virial ratio 2T/|W| {:.3f}\n", virial_ratio);
+  if (virial_ratio) text += fmt::format("virial ratio 2T/|W| {:.3f}\n", *virial_ratio);
+  return text;
 }
 
 }  // namespace grove

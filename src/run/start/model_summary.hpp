@@ -25,7 +25,7 @@ struct PartSummary {
   int type = 0;
   Count count = 0;
   double mass = 0;
-  double half_mass_radius = 0;  ///< of its particles, about its origin
+  double half_mass_radius = 0;  ///< of its particles, about its origin; 0: it has no middle
   std::optional<DiskStability> disk;
   /// Radius and circular speed: around a disk in its plane, of all that the disk was made for; of a model of
   /// one sphere, about its centre. Empty: there is none.
@@ -35,16 +35,16 @@ struct PartSummary {
 /// A model as it was made, for people to compare with what they wanted.
 struct ModelSummary {
   std::vector<PartSummary> parts;
-  double virial_ratio = 0;  ///< 2 T / |W|
+  std::optional<double> virial_ratio{};  ///< 2 T / |W|; none: the model does not stand by itself
 
   /// Some lines, in these units.
   std::string text(const DisplayUnits& shown) const;
 };
 
-/// particles: this rank's share of the model's, as make_initial_conditions() gives them. Collective; the same
-/// on all ranks and for any number of them. Cost: a selection of a radius for each component, and forces on
-/// some 30,000 particles of each.
+/// particles: this rank's share of the model's, as make_initial_conditions() gives them. fills_box: the model
+/// is one of a periodic box (ModelInfo). Collective; the same on all ranks and for any number of them. Cost:
+/// a selection of a radius for each component, and forces on some 30,000 particles of each.
 ModelSummary model_summary(const Communicator& comm, const Model& model, const Particles& particles,
-                           double gravitational_constant);
+                           double gravitational_constant, bool fills_box = false);
 
 }  // namespace grove
