@@ -100,7 +100,7 @@ struct AccuracyOf {
 /// a collapse in static space asks for.
 constexpr AccuracyOf accuracy_of(Accuracy accuracy, bool expands) {
   constexpr AccuracyOf in_static_space[] = {
-      {3.5e-3, 3.5e-3, 0.2}, {2.5e-4, 2.5e-4, 0.05}, {1e-4, 5e-5, 0.02}};
+      {3.5e-3, 3.5e-3, 0.2}, {2.5e-4, 2.5e-4, 0.05}, {1e-4, 4e-5, 0.02}};
   constexpr double eta_in_expanding_space[] = {0.3, 0.15, 0.075};
   const auto at = static_cast<int>(accuracy);
   AccuracyOf of = in_static_space[at];

@@ -14,14 +14,24 @@ namespace grove {
 inline constexpr int far_order = 12, far_moments = 10;
 inline constexpr int audit_far_order = 14, audit_far_moments = 14;
 
-/// Sums over the particles of a box: m R_lm(-y), m y and m y^2 at places y.
-template <int order>
-struct BoxMoments {
-  Harmonics<order> multipoles{};
+/// Sums over the particles of a box: m, m y and m y^2 at places y.
+struct LowMoments {
   Vec3d first{0, 0, 0};
   double mass = 0, second = 0;
 
   GROVE_HOST_DEVICE void add(double m, const Vec3d& y) {
+    first += m * y;
+    mass += m;
+    second += m * norm2(y);
+  }
+};
+
+/// These and those of m R_lm(-y).
+template <int order>
+struct BoxMoments : LowMoments {
+  Harmonics<order> multipoles{};
+
+  void add(double m, const Vec3d& y) {
     const Vec3d back{-y.x, -y.y, -y.z};
     DeviceComplex sectoral{m, 0};
     for (int column = 0; column <= order; ++column) {
@@ -29,13 +39,7 @@ struct BoxMoments {
       visit_regular_harmonics<order>(column, sectoral, back,
                                      [&](int l, const DeviceComplex& r) { multipoles(l, column) += r; });
     }
-    add_low(m, y);
-  }
-  /// All but the multipoles.
-  GROVE_HOST_DEVICE void add_low(double m, const Vec3d& y) {
-    first += m * y;
-    mass += m;
-    second += m * norm2(y);
+    LowMoments::add(m, y);
   }
   GROVE_HOST_DEVICE friend BoxMoments operator+(BoxMoments a, const BoxMoments& b) {
     for (int i = 0; i < Harmonics<order>::size; ++i) a.multipoles.of[i] += b.multipoles.of[i];

@@ -46,14 +46,15 @@ struct Harmonics {
   }
 };
 
-/// Regular solid harmonics R_lm = r^l P_lm(cos theta) e^(i m phi) / (l + m)!, without the phase of Condon and
-/// Shortley: R_mm from R_(m-1)(m-1). R_00 = 1.
+/// R_mm of visit_regular_harmonics() from R_(m-1)(m-1), m > 0. R_00 is 1.
 GROVE_HOST_DEVICE inline DeviceComplex next_sectoral(int m, const DeviceComplex& sectoral, const Vec3d& r) {
   return (0.5 / m) * (sectoral * DeviceComplex{r.x, r.y});
 }
 
-/// visit(l, R_lm) for l = m to order, one after the other, from R_mm. They need not be kept: an array of them
-/// is more than a thread of a GPU has registers for. Cost: some 10 operations each.
+/// Regular solid harmonics R_lm = r^l P_lm(cos theta) e^(i m phi) / (l + m)!, without the phase of Condon and
+/// Shortley: visit(l, R_lm) for l = m to order, one after the other, from R_mm; or all times a number, from
+/// R_mm times it. They need not be kept: an array of them is more than a thread of a GPU has registers for.
+/// Cost: some 10 operations each.
 template <int order, typename Visit>
 GROVE_HOST_DEVICE void visit_regular_harmonics(int m, const DeviceComplex& sectoral, const Vec3d& r,
                                                const Visit& visit) {

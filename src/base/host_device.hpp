@@ -8,12 +8,13 @@
 #define GROVE_HOST_DEVICE
 #endif
 
-/// Before a loop: unrolls it whole, so that an array it goes through becomes registers, and numbers that follow
-/// from the loop's own are known. At most 16 times where g++ compiles it.
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+/// Before a loop of few rounds, for device code and g++: unrolls it whole, so that an array which the counter
+/// indexes becomes registers, and what follows from the counter alone is constant. nvcc has no such thing for
+/// the host, and nothing happens there.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(__clang__)
 #define GROVE_UNROLL _Pragma("unroll")
-#elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
-#define GROVE_UNROLL _Pragma("GCC unroll 16")
-#else
+#elif defined(__CUDACC__)
 #define GROVE_UNROLL
+#else
+#define GROVE_UNROLL _Pragma("GCC unroll 16")
 #endif

@@ -108,9 +108,9 @@ std::string force_table(const ForceResult& result) {
   text +=
       fmt::format("{:.0f} + {:.0f} interactions with cells + particles, {:.1f} opening tests per particle\n",
                   cell, particle, static_cast<double>(report.interactions.tests) / n);
-  if (report.interactions.expanded > 0)
-    text += fmt::format("{:.3g} of these cells came by expansions about groups\n",
-                        static_cast<double>(report.interactions.expanded) / n);
+  if (const double expanded = static_cast<double>(report.interactions.expanded) / n; expanded > 0)
+    text += fmt::format("{:.{}f} of these cells came by expansions about groups\n", expanded,
+                        expanded < 10 ? 2 : 0);
   if (result.audit)
     text += fmt::format(
         "error of {} particles: median {:.4f} %, 99th percentile {:.4f} %, largest {:.4f} %\n",

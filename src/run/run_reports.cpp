@@ -68,13 +68,12 @@ void RunReports::begin() {
   else
     state_.energy.begin(first, vanishes_far_away(run_.parameters.potentials));
   state_.conservation.begin(first);
-  start_time_ = run_.timeline.begin();
 }
 
 void RunReports::resume(const State& state, std::int64_t steps_done) {
   state_ = state;
   resumed_at_ = steps_done;
-  start_time_ = run_.clock.time();
+  begun_at_ = run_.clock.longest_steps();
 }
 
 void RunReports::open() {
@@ -228,9 +227,8 @@ void RunReports::log(const Step& step, StepReport& report) {
   report.step = step.number;
   report.time = time;
   if (run_.timeline.expansion()) report.scale_factor = run_.clock.scale_factor();
-  const double before = run_.timeline.steps_to(start_time_);
   report.done =
-      (run_.timeline.steps_to(time) - before) / (static_cast<double>(run_.timeline.steps()) - before);
+      (run_.clock.longest_steps() - begun_at_) / (static_cast<double>(run_.timeline.steps()) - begun_at_);
   report.dt = step.length;
   report.rung = run_.clock.first_active();
   report.active = run_.forces.active;

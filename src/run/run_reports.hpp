@@ -88,7 +88,7 @@ class RunReports {
   Count hosts_ = 1;
   Activity reported_activity_;              ///< of this rank until the last report
   std::optional<std::int64_t> resumed_at_;  ///< steps done, where the run goes on
-  double start_time_ = 0;                   ///< of this process' part of the run
+  double begun_at_ = 0;                     ///< longest steps done when this start of the run began
   Clock::time_point opened_at_, reported_at_;
 };
 

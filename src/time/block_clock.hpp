@@ -30,6 +30,11 @@ class BlockClock {
   const State& state() const { return state_; }
 
   std::int64_t steps_done() const { return state_.step; }  ///< of the longest ones
+  /// These, and what is done of the next one.
+  double longest_steps() const {
+    return static_cast<double>(state_.step) +
+           static_cast<double>(state_.tick) / static_cast<double>(ticks_per_step);
+  }
   bool is_synchronised() const { return state_.tick == 0; }
   bool is_done() const { return state_.step == timeline_.steps(); }
   double time() const { return time_at(state_.tick); }

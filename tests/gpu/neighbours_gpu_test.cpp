@@ -1,13 +1,16 @@
 // Searches of neighbours on GPUs beside brute force and the host. Ranks share GPUs if there are fewer.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/hash.hpp"
 #include "decomposition/decompose.hpp"
 #include "forest/forest.hpp"
+#include "kernels/cuda/neighbours/lowest_of_nodes.hpp"
 #include "neighbours/gpu/device_neighbours.hpp"
 #include "support/gpu_ranks.hpp"
 #include "support/neighbour_sets.hpp"
@@ -181,6 +184,50 @@ TEST_F(NeighboursOnGpu, of_random_places_are_those_of_the_host) { check(Cloud::r
 TEST_F(NeighboursOnGpu, of_clustered_places_are_those_of_the_host) { check(Cloud::clustered); }
 TEST_F(NeighboursOnGpu, of_coincident_places_are_those_of_the_host) { check(Cloud::coincident); }
 TEST_F(NeighboursOnGpu, at_their_radii_are_those_of_the_host) { check(Cloud::lattice); }
+
+/// Nodes of one piece of 32 particles, of several, of as many as are looked into and of one more; none of
+/// them takes part in a third of all, and numbers of particles end within a piece or with it.
+TEST_F(NeighboursOnGpu, lowest_values_of_nodes_are_those_of_particles_nearby) {
+  for (const std::size_t particles : {std::size_t{5000}, std::size_t{4096}}) {
+    const auto all = static_cast<std::uint32_t>(particles);
+    std::vector<double> reach(particles);
+    std::vector<std::uint8_t> value(particles);
+    for (std::size_t i = 0; i < particles; ++i) {
+      reach[i] = i % 3 == 0 ? -1 : 0;
+      value[i] = static_cast<std::uint8_t>(uniform(i) < 0.02 ? 3 : 20 + 10 * uniform(i + particles));
+    }
+    std::vector<NeighbourNode> nodes;
+    for (const std::uint32_t size : {0U, 1U, 31U, 32U, 33U, 64U, 500U, 2047U, 2048U, 2049U, all})
+      for (const std::uint32_t first : {0U, 7U, 31U, 32U, 1000U, all - size})
+        if (first + size <= all) nodes.push_back({{0, 0, 0}, {0, 0, 0}, 0, 0, first, size});
+    const cuda::DeviceArray<NeighbourNode> nodes_there{std::span<const NeighbourNode>(nodes)};
+    const cuda::DeviceArray<double> reach_there{std::span<const double>(reach)};
+    const cuda::DeviceArray<std::uint8_t> value_there{std::span<const std::uint8_t>(value)};
+    const NeighbourTree tree{nodes_there.data(),
+                             static_cast<std::uint32_t>(nodes.size()),
+                             nullptr,
+                             reach_there.data(),
+                             NearestImage::of({}),
+                             false};
+    std::vector<std::uint8_t> lowest(nodes.size());
+    cuda::lowest_of_nodes(tree, value_there.data(), particles).download(lowest);
+    const auto lowest_in = [&](std::size_t begin, std::size_t end) {
+      std::uint8_t found = 255;
+      for (std::size_t i = begin; i < std::min(end, particles); ++i)
+        if (reach[i] >= 0) found = std::min(found, value[i]);
+      return found;
+    };
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      const std::size_t first = nodes[n].first, end = first + nodes[n].count;
+      if (first == end || end - first > cuda::most_particles_looked_into)
+        EXPECT_EQ(lowest[n], 0) << n;
+      else
+        EXPECT_EQ(lowest[n], lowest_in(first / 32 * 32, (end + 31) / 32 * 32)) << first << " to " << end;
+    }
+  }
+  const NeighbourTree none{nullptr, 0, nullptr, nullptr, NearestImage::of({}), false};
+  EXPECT_EQ(cuda::lowest_of_nodes(none, nullptr, 0).size(), 0u);
+}
 
 TEST_F(NeighboursOnGpu, are_found_in_trees_of_any_kind) {
   GravityParameters gravity;

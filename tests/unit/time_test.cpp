@@ -157,6 +157,15 @@ TEST(BlockClock, rungs_are_synchronised_when_their_steps_divide_the_time) {
   EXPECT_TRUE(clock.is_done());
 }
 
+TEST(BlockClock, knows_longest_steps_that_are_done_in_part) {
+  BlockClock clock(Timeline(0, 2, 1));
+  EXPECT_EQ(clock.longest_steps(), 0);
+  clock.advance(2);
+  EXPECT_EQ(clock.longest_steps(), 0.25);
+  for (int i = 0; i < 4; ++i) clock.advance(2);
+  EXPECT_EQ(clock.longest_steps(), 1.25);
+}
+
 TEST(BlockClock, kicks_of_a_longest_step_add_up_to_it_on_the_deepest_rung) {
   // The shortest step is 2^-40; a power of two of them is left out, the last of which is the longest step's
   // end: time goes on exactly.

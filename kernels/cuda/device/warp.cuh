@@ -15,8 +15,9 @@ __device__ inline unsigned lanes_before() {
 #endif
 }
 
-/// The sum of what all lanes have.
-__device__ inline unsigned long long warp_sum(unsigned long long value) {
+/// The sum of what all lanes have, in all of them, added in an order that is always the same.
+template <class T>
+__device__ T warp_sum(T value) {
   for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(~0u, value, distance);
   return value;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/gas/gas_parts.cuh"
-#include "kernels/cuda/neighbours/least_of_nodes.hpp"
+#include "kernels/cuda/neighbours/lowest_of_nodes.hpp"
 
 namespace grove::cuda {
 namespace {
@@ -347,22 +347,22 @@ struct RaiseOnDevice {
   }
 };
 
-/// Particles whose rung is below a limit.
+/// A selection of particles whose rung is below a limit.
 struct BelowRung {
-  const std::uint8_t *least_of_node, *rung;
+  const std::uint8_t *lowest_of_node, *rung;
   int limit;
 
-  __device__ bool may_have(std::uint32_t node) const { return least_of_node[node] < limit; }
+  __device__ bool may_have(std::uint32_t node) const { return lowest_of_node[node] < limit; }
   __device__ bool wants(std::uint32_t particle) const { return rung[particle] < limit; }
 };
 
 /// Looks only for those whose rung some target of a warp would raise.
 struct AskOnDevice : AskNeighbours<RaiseOnDevice> {
-  const std::uint8_t* least_of_node;
+  const std::uint8_t* lowest_of_node;
 
   __device__ BelowRung selection(const WarpTarget& target) const {
     const unsigned own = target.is_target ? rung[target.number] : 0;
-    return {least_of_node, rung, static_cast<int>(__reduce_max_sync(~0U, own)) - most_rungs_apart};
+    return {lowest_of_node, rung, static_cast<int>(__reduce_max_sync(~0U, own)) - most_rungs_apart};
   }
 };
 
@@ -390,8 +390,9 @@ void find_rates(const NeighbourTree& tree, const NeighbourGroups& groups, const 
 
 void ask_neighbours(const NeighbourTree& tree, const NeighbourGroups& groups, const std::uint8_t* is_asking,
                     const std::uint8_t* rung, std::size_t particles, std::uint32_t* least) {
-  const DeviceArray<std::uint8_t> least_of_node = least_of_nodes(tree, rung, particles);
-  walk_neighbour_groups(tree, groups, AskOnDevice{{is_asking, rung, least, {}}, least_of_node.data()},
+  if (groups.count == 0) return;
+  const DeviceArray<std::uint8_t> lowest_of_node = lowest_of_nodes(tree, rung, particles);
+  walk_neighbour_groups(tree, groups, AskOnDevice{{is_asking, rung, least, {}}, lowest_of_node.data()},
                         "Grove::cuda::ask_neighbours");
 }
 

@@ -54,9 +54,12 @@ __device__ inline void copy_nodes(const NeighbourTree& tree, std::uint32_t begin
   __syncwarp();
 }
 
-/// Which particles a walk looks for, and which nodes may have some: all.
+/// A selection of the particles that the targets of a warp look for: all. A selection is the same in all
+/// lanes, as each tests other nodes and particles for all of them.
 struct EveryParticle {
+  /// Whether there may be such particles in a node, or below it.
   __device__ bool may_have(std::uint32_t) const { return true; }
+  /// Whether a particle is one. Those that are not must count for nothing.
   __device__ bool wants(std::uint32_t) const { return true; }
 };
 

@@ -7,7 +7,8 @@
 #include "kernels/cuda/neighbours/neighbour_sweep.cuh"
 
 /// Walks of all targets in device memory, a warp a group, for the visitors of kernels/math/neighbour_tree.hpp
-/// that take no nodes. The sets of neighbours, and their order, are those of the host.
+/// that take no nodes. The sets of neighbours, and their order, are those of the host, but for those that a
+/// selection leaves out.
 namespace grove::cuda {
 
 inline constexpr int walk_warps = 2;  ///< of a block
@@ -91,8 +92,8 @@ inline std::uint32_t blocks_of(const NeighbourGroups& groups) {
 }
 
 /// Applies a visitor of a sweep (neighbour_sweep.cuh) to all targets of the groups. Beside what a sweep needs
-/// it has is_target(), start(), finish() and selection(), what the targets of a warp look for: EveryParticle,
-/// or what has the same functions.
+/// it has is_target(), start(), finish() and selection(), which all lanes call together:
+/// EveryParticle, or what has the same functions.
 template <class Visitor>
 void sweep_neighbour_groups(const NeighbourTree& tree, const NeighbourGroups& groups, const Visitor& visitor,
                             const char* name) {

@@ -1,5 +1,6 @@
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
+#include "kernels/cuda/device/warp.cuh"
 #include "kernels/cuda/particles/periodic.hpp"
 
 namespace grove::cuda {
@@ -8,12 +9,6 @@ namespace {
 __global__ void __launch_bounds__(threads) wrap_each(const Box box, std::size_t count, Vec3d* position) {
   const std::size_t i = blockIdx.x * std::size_t{threads} + threadIdx.x;
   if (i < count) position[i] = box.wrapped(position[i]);
-}
-
-/// In the first lane: the sum over all lanes.
-__device__ double over_lanes(double sum) {
-  for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_down_sync(~0u, sum, apart);
-  return sum;
 }
 
 /// Multipoles of one m, by one warp: its lanes take every 32nd particle. All sums have registers.
@@ -31,20 +26,19 @@ __device__ void sum_column(const FarUnits& units, const Vec3d* position, const d
   }
   GROVE_UNROLL
   for (int l = m; l <= order; ++l) {
-    const DeviceComplex sum{over_lanes(sums[l - m].re), over_lanes(sums[l - m].im)};
+    const DeviceComplex sum{warp_sum(sums[l - m].re), warp_sum(sums[l - m].im)};
     if (threadIdx.x == 0) moments.multipoles(l, m) = sum;
   }
 }
 
-/// What sum_column() leaves out, by one warp.
+/// All but the multipoles, by one warp.
 template <int order>
 __device__ void sum_low(const FarUnits& units, const Vec3d* position, const double* mass, std::uint64_t begin,
                         std::uint64_t end, BoxMoments<order>& moments) {
-  BoxMoments<0> own;
-  for (std::uint64_t i = begin + threadIdx.x; i < end; i += 32)
-    own.add_low(mass[i], units.place(position[i]));
-  const Vec3d first{over_lanes(own.first.x), over_lanes(own.first.y), over_lanes(own.first.z)};
-  const double all = over_lanes(own.mass), second = over_lanes(own.second);
+  LowMoments own;
+  for (std::uint64_t i = begin + threadIdx.x; i < end; i += 32) own.add(mass[i], units.place(position[i]));
+  const Vec3d first{warp_sum(own.first.x), warp_sum(own.first.y), warp_sum(own.first.z)};
+  const double all = warp_sum(own.mass), second = warp_sum(own.second);
   if (threadIdx.x != 0) return;
   moments.first = first;
   moments.mass = all;

@@ -38,11 +38,11 @@ struct MemoryReport {
 
 /// The report of one step, in the units of the run.
 struct StepReport {
-  std::int64_t step = 0;                                    ///< steps done, of all lengths
-  double time = 0, dt = 0;                                  ///< after the step; its length
-  std::optional<double> scale_factor;                       ///< then, where space expands
-  double done = 0;                                          ///< fraction of the run's longest steps
-  int rung = 0;                                             ///< of the longest steps that end with it
+  std::int64_t step = 0;               ///< steps done, of all lengths
+  double time = 0, dt = 0;             ///< after the step; its length
+  std::optional<double> scale_factor;  ///< then, where space expands
+  double done = 0;                     ///< of the longest steps that this start of the run makes
+  int rung = 0;                        ///< of the longest steps that end with it
   TreeUpdate tree_update = TreeUpdate::redecompose;         ///< what was done to the trees
   Count leaves_moved = 0;                                   ///< to other ranks, without new cuts
   Count active = 0;                                         ///< particles that got forces
