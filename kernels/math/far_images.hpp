@@ -50,7 +50,7 @@ struct BoxMoments : LowMoments {
   }
 };
 
-/// What acts at a place.
+/// The force at a place, for a mass of 1.
 struct FarForce {
   Vec3d acceleration;
   double potential;
@@ -93,7 +93,7 @@ struct FarField {
             near_images_constant * mass - 0.5 * third * squares - sum};
   }
 
-  /// Of a point mass: the potential of its periodic images at it, 2.8373 (Wigner's constant), and the sum of
+  /// The potential at a point mass of its periodic images, 2.8373 (Wigner's constant), and the sum of
   /// 1 / |n| over 0 < |n|max <= 1.
   static constexpr double near_images_constant = 2.837297479480619 + 19.104083527755577;
 };

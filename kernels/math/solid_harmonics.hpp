@@ -53,7 +53,7 @@ GROVE_HOST_DEVICE inline DeviceComplex next_sectoral(int m, const DeviceComplex&
 
 /// Regular solid harmonics R_lm = r^l P_lm(cos theta) e^(i m phi) / (l + m)!, without the phase of Condon and
 /// Shortley: visit(l, R_lm) for l = m to order, one after the other, from R_mm; or all times a number, from
-/// R_mm times it. They need not be kept: an array of them is more than a thread of a GPU has registers for.
+/// R_mm times it. No array holds all of them: a thread of a GPU has not enough registers for it.
 /// Cost: some 10 operations each.
 template <int order, typename Visit>
 GROVE_HOST_DEVICE void visit_regular_harmonics(int m, const DeviceComplex& sectoral, const Vec3d& r,

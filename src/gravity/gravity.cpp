@@ -16,9 +16,9 @@ namespace {
 /// matter of even density b^6 / d^5 <= delta h, in units of the edge L, so n is as 1 / sqrt(delta h), with h
 /// = |a| L^2 / (G M). Then errors of accelerations are as delta^(3/4) h^(-1/4): 0.4 times that in the 99th
 /// percentile, from z = 49 (h = 0.03 in 100 Mpc) to 0 (h = 2.6) within a third (docs/cosmology.md). Nodes of
-/// a lattice err alike, and h^(2/5) in place of h^(1/3) leaves room for them where h is small. With this
-/// delta errors are some 2 delta there, 3.6 of lattices. Masses are taken to be equal; where they are not it
-/// is smaller than need be.
+/// a lattice err alike, so that their errors add up to more: h^(2/5) in place of h^(1/3) makes delta smaller
+/// where h is small. Then errors are some 2 delta there, and 3.6 delta in lattices. Masses are taken to be
+/// equal; where they are not it is smaller than need be.
 double periodic_delta(const GravityParameters& gravity, const GravityStorage::Sums& sums) {
   const double mass = sums.largest_mass * static_cast<double>(sums.particles);
   const double scale = gravity.gravitational_constant * mass / (gravity.images.edge * gravity.images.edge);

@@ -233,7 +233,7 @@ void RunReports::log(const Step& step, StepReport& report) {
   report.rung = run_.clock.first_active();
   report.active = run_.forces.active;
   report.wall_seconds = seconds_between(std::exchange(reported_at_, now), now);
-  if (step.number == 0)  // the first forces are of before the report began
+  if (step.number == 0)  // the first forces were computed before reported_at_ was set
     report.wall_seconds = std::accumulate(report.phases.begin(), report.phases.end(), 0.0);
   report.run_seconds = seconds_between(opened_at_, now);
   report.cell_interactions = static_cast<double>(run_.forces.interactions.cell) / n;

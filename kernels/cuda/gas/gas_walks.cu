@@ -347,7 +347,7 @@ struct RaiseOnDevice {
   }
 };
 
-/// A selection of particles whose rung is below a limit.
+/// Selects particles whose rung is below a limit.
 struct BelowRung {
   const std::uint8_t *lowest_of_node, *rung;
   int limit;
@@ -356,7 +356,7 @@ struct BelowRung {
   __device__ bool wants(std::uint32_t particle) const { return rung[particle] < limit; }
 };
 
-/// Looks only for those whose rung some target of a warp would raise.
+/// Selects the particles whose rung a target of the warp may raise.
 struct AskOnDevice : AskNeighbours<RaiseOnDevice> {
   const std::uint8_t* lowest_of_node;
 

@@ -24,8 +24,8 @@ void find_rates(const NeighbourTree& tree, const NeighbourGroups& groups, const 
                 double fastest);
 
 /// Those that ask raise the rung that neighbours have to have at least: AskNeighbours. rung (in), least
-/// (in/out): [particles], own and imported. Cost: a pass over particles and nodes, and a walk that leaves
-/// nodes out where all rungs are high enough.
+/// (in/out): [particles], own and imported. Cost: a pass over particles and nodes, and a walk that skips
+/// nodes where all rungs are high enough.
 void ask_neighbours(const NeighbourTree& tree, const NeighbourGroups& groups, const std::uint8_t* is_asking,
                     const std::uint8_t* rung, std::size_t particles, std::uint32_t* least);
 

@@ -20,7 +20,8 @@ __global__ void __launch_bounds__(threads)
   lowest[begin / piece_size] = found;
 }
 
-/// A node's particles begin and end within pieces, so it may get less than its lowest value.
+/// The first and the last piece may have particles of other nodes, too: the bound may be too low, never too
+/// high.
 __global__ void __launch_bounds__(threads)
     find_lowest_of_nodes(const NeighbourNode* nodes, std::uint32_t count, const std::uint8_t* of_piece,
                          std::uint8_t* lowest) {

@@ -54,12 +54,12 @@ __device__ inline void copy_nodes(const NeighbourTree& tree, std::uint32_t begin
   __syncwarp();
 }
 
-/// A selection of the particles that the targets of a warp look for: all. A selection is the same in all
-/// lanes, as each tests other nodes and particles for all of them.
+/// Selects the particles that the targets of a warp look for: all of them. Each lane of a warp tests nodes
+/// and particles for all targets, so all lanes must have the same selection.
 struct EveryParticle {
-  /// Whether there may be such particles in a node, or below it.
+  /// False: the walk skips the node and all below it, which must have no particle that is looked for.
   __device__ bool may_have(std::uint32_t) const { return true; }
-  /// Whether a particle is one. Those that are not must count for nothing.
+  /// False: the walk skips the particle, which must not change any sum.
   __device__ bool wants(std::uint32_t) const { return true; }
 };
 

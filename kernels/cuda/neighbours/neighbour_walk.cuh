@@ -7,8 +7,8 @@
 #include "kernels/cuda/neighbours/neighbour_sweep.cuh"
 
 /// Walks of all targets in device memory, a warp a group, for the visitors of kernels/math/neighbour_tree.hpp
-/// that take no nodes. The sets of neighbours, and their order, are those of the host, but for those that a
-/// selection leaves out.
+/// that take no nodes. A target has the same neighbours as on the host, in the same order, without those that
+/// the visitor's selection skips.
 namespace grove::cuda {
 
 inline constexpr int walk_warps = 2;  ///< of a block
