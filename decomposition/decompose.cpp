@@ -272,8 +272,12 @@ Domain Decomposition::domain() {
   result.domain_cell = scheme_.domain_cell;
   result.first_leaf = runs();
   const std::int32_t leaves = cells_[0].leaves;
-  result.take_cells(std::move(cells_), 0, leaves);
-  if (!parameters_.all_cells) result = known_part(std::move(result), comm_.rank());
+  if (parameters_.all_cells) {
+    result.take_cells(std::move(cells_), 0, leaves);
+  } else {
+    result.cells = std::move(cells_);
+    result = known_part(std::move(result), comm_.rank());
+  }
   result.give_out(result.first_leaf, comm_);
   return result;
 }

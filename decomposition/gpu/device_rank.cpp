@@ -22,22 +22,25 @@
 namespace grove {
 namespace {
 
-/// Sets the weights of a subtree's cells, whose records begin at `first`. weights: device.
-void weigh_cells(std::vector<Cell>& subtree, const cuda::DeviceRecords& records, std::uint64_t first,
-                 const std::uint32_t* weights) {
+/// Sets the weights of all cells of some subtrees. first: the first record of each; weights: device.
+void weigh_cells(std::span<std::vector<Cell>> subtrees, std::span<const std::uint64_t> first,
+                 const cuda::DeviceRecords& records, const std::uint32_t* weights) {
   std::vector<cuda::Segment> leaves;
-  for (const Cell& cell : subtree)
-    if (cell.is_leaf())
-      leaves.push_back({first + static_cast<std::uint64_t>(cell.first - subtree[0].first),
-                        static_cast<std::uint64_t>(cell.count)});
+  for (std::size_t i = 0; i < subtrees.size(); ++i)
+    for (const Cell& cell : subtrees[i])
+      if (cell.is_leaf())
+        leaves.push_back({first[i] + static_cast<std::uint64_t>(cell.first - subtrees[i][0].first),
+                          static_cast<std::uint64_t>(cell.count)});
   std::vector<Count> weight(leaves.size());
   cuda::sum_weights(records, weights, leaves, weight);
   auto next = weight.begin();
-  for (Cell& cell : subtree)
-    if (cell.is_leaf()) cell.weight = *next++;
-  for (std::size_t c = subtree.size(); c-- > 0;)
-    if (const auto child = static_cast<std::size_t>(subtree[c].child); !subtree[c].is_leaf())
-      subtree[c].weight = subtree[child].weight + subtree[child + 1].weight;
+  for (std::vector<Cell>& subtree : subtrees) {
+    for (Cell& cell : subtree)
+      if (cell.is_leaf()) cell.weight = *next++;
+    for (std::size_t c = subtree.size(); c-- > 0;)
+      if (const auto child = static_cast<std::size_t>(subtree[c].child); !subtree[c].is_leaf())
+        subtree[c].weight = subtree[child].weight + subtree[child + 1].weight;
+  }
 }
 
 }  // namespace
@@ -142,10 +145,10 @@ std::vector<Cell> DeviceRank::cut_delegated_cell(const CutScheme& scheme, const 
   const cuda::DeviceArray<std::uint32_t> weight(weighted_ ? count : 0);
   cuda::unpack_delegated(received.data(), count, records, id.data(), weight.data());
   const cuda::SubtreeRoot all{root, 0};
-  std::vector<Cell> subtree =
-      std::move(cuda::cut_to_leaves(scheme, std::span(&all, 1), records, spare, id.data())[0]);
-  if (weighted_) weigh_cells(subtree, records, 0, weight.data());
-  return subtree;
+  std::vector<std::vector<Cell>> subtree =
+      cuda::cut_to_leaves(scheme, std::span(&all, 1), records, spare, id.data());
+  if (weighted_) weigh_cells(subtree, std::span(&all.first, 1), records, weight.data());
+  return std::move(subtree[0]);
 }
 
 void DeviceRank::divide_delegated(std::span<const Cell> top, const DelegatedCells& delegated) {
@@ -182,15 +185,16 @@ void DeviceRank::cut_alone(const CutScheme& scheme, std::span<const Cell> top, c
   }
   if (!shallowest) return;
   std::vector<std::vector<Cell>> subtrees;
+  std::vector<std::uint64_t> first;
   const bool by_weight = cuts_by_weight(scheme);
   if (!by_weight) subtrees = cut_roots(scheme, roots, *shallowest);
   for (std::size_t i = 0; i < roots.size(); ++i) {
-    if (roots[i].cell.leaves == 1) continue;
-    std::vector<Cell> cells =
-        by_weight ? cut_by_services(scheme, roots[i].cell, roots[i].first) : std::move(subtrees[i]);
-    if (weighted_ && !by_weight) weigh_cells(cells, records_, roots[i].first, weights());
-    own_cells_.insert(own_cells_.end(), cells.begin(), cells.end());
+    first.push_back(roots[i].first);
+    if (by_weight) subtrees.push_back(cut_by_services(scheme, roots[i]));
   }
+  if (weighted_ && !by_weight) weigh_cells(subtrees, first, records_, weights());
+  for (const std::vector<Cell>& cells : subtrees)
+    if (cells.size() > 1) own_cells_.insert(own_cells_.end(), cells.begin(), cells.end());
 }
 
 /// All of them. depth: of the first level.
@@ -218,11 +222,13 @@ std::vector<IntegerPosition> DeviceRank::known_domain_cells() const {
   return are_there ? geometric_parts(previous_) : std::vector<IntegerPosition>{};
 }
 
-/// Cuts by weights: as if the rank were alone in a decomposition of this cell.
-std::vector<Cell> DeviceRank::cut_by_services(const CutScheme& scheme, Cell root, std::uint64_t first) {
+/// Cuts by weights: as if the rank were alone in a decomposition of this cell, which may be a leaf.
+std::vector<Cell> DeviceRank::cut_by_services(const CutScheme& scheme, const cuda::SubtreeRoot& of) {
+  if (of.cell.leaves == 1) return {of.cell};
+  Cell root = of.cell;
   const auto count = static_cast<std::uint64_t>(root.count);
   cuda::DeviceRecords own(count);
-  const cuda::SegmentCopy there{first, count, 0}, back{0, count, first};
+  const cuda::SegmentCopy there{of.first, count, 0}, back{0, count, of.first};
   cuda::copy_segments(records_, own, std::span(&there, 1));
   const cuda::Segment all{0, count};
   CellBounds bounds;

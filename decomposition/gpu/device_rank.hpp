@@ -87,7 +87,7 @@ class DeviceRank : public RankStorage, private Settling {
   bool cuts_by_weight(const CutScheme& scheme) const { return weighted_ && scheme.rule == CutRule::halves; }
   std::vector<Cell> cut_delegated_cell(const CutScheme& scheme, const Cell& root,
                                        const cuda::DeviceArray<DelegatedRecord>& received) const;
-  std::vector<Cell> cut_by_services(const CutScheme& scheme, Cell root, std::uint64_t first);
+  std::vector<Cell> cut_by_services(const CutScheme& scheme, const cuda::SubtreeRoot& of);
   std::vector<std::vector<Cell>> cut_roots(const CutScheme& scheme, std::span<const cuda::SubtreeRoot> roots,
                                            std::size_t depth);
 

@@ -42,17 +42,13 @@ std::vector<std::size_t> depths(std::span<const Cell> cells) {
 std::vector<Segment> describe(const cuda::DeviceRecords& records, const ParticleId* ids,
                               const std::uint32_t* weights, std::span<const cuda::Segment> segments,
                               int rank) {
-  std::vector<CellBounds> bounds(segments.size());
-  std::vector<cuda::FirstIds> first(segments.size());
-  std::vector<Count> weight(segments.size());
-  cuda::find_bounds(records, segments, bounds);
-  cuda::find_first_ids(records, ids, segments, bounds, first);
-  if (weights) cuda::sum_weights(records, weights, segments, weight);
+  const std::vector<cuda::SegmentContent> contents = cuda::describe_segments(records, ids, weights, segments);
   std::vector<Segment> result;
   for (std::size_t i = 0; i < segments.size(); ++i) {
+    const auto& [bounds, first, weight] = contents[i];
     const auto count = static_cast<Count>(segments[i].count);
-    result.push_back({bounds[i].low, bounds[i].high, count, weights ? weight[i] : count, {}, rank});
-    std::copy_n(first[i].id, 3, result.back().first);
+    result.push_back({bounds.low, bounds.high, count, weights ? weight : count, {}, rank});
+    std::copy_n(first, 3, result.back().first);
   }
   return result;
 }

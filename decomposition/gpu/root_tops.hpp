@@ -15,7 +15,7 @@ namespace grove {
 std::vector<std::size_t> depths(std::span<const Cell> cells);
 
 /// Describes segments of a rank's records, none of them empty. ids, weights (optional): device, by record
-/// index. Cost: two passes, three with weights.
+/// index. Cost: that of cuda::describe_segments().
 std::vector<Segment> describe(const cuda::DeviceRecords& records, const ParticleId* ids,
                               const std::uint32_t* weights, std::span<const cuda::Segment> segments,
                               int rank);

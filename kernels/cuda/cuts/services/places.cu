@@ -77,23 +77,6 @@ __global__ void __launch_bounds__(threads)
   for (std::uint32_t k = from; k <= to; ++k) begin[k] = i;
 }
 
-__global__ void __launch_bounds__(threads)
-    first_ids(const Columns records, const ParticleId* ids, const Segment* segments, const CellBounds* bounds,
-              const Tile* tiles, std::uint64_t tile_size, FirstIds* first) {
-  const Tile tile = tiles[blockIdx.x];
-  const Segment segment = segments[tile.task];
-  const CellBounds least = bounds[tile.task];
-  const std::uint64_t begin = segment.first + tile.number * tile_size;
-  const std::uint64_t end = min(begin + tile_size, segment.first + segment.count);
-  for (std::uint64_t i = begin + threadIdx.x; i < end; i += threads)
-    for (int axis = 0; axis < 3; ++axis)
-      if (records.at[axis][i] == least.low[axis])
-        atomicMin(reinterpret_cast<unsigned long long*>(&first[tile.task].id[axis]),
-                  static_cast<unsigned long long>(ids[records.at[3][i]]));
-}
-
-constexpr std::uint64_t records_of_a_tile = 1u << 12;  // as those of record_segments.cu
-
 }  // namespace
 
 std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
@@ -156,22 +139,6 @@ std::vector<Count> weigh_parts(const DeviceRecords& records, const std::uint32_t
   std::vector<Count> result(parts);
   device_download(result.data(), sums.data(), parts * sizeof(Count));
   return result;
-}
-
-void find_first_ids(const DeviceRecords& records, const ParticleId* ids, std::span<const Segment> segments,
-                    std::span<const CellBounds> bounds, std::span<FirstIds> first) {
-  const Tiles tiles(records_of_a_tile, segments);
-  constexpr ParticleId none = ~ParticleId{0};
-  const std::vector<FirstIds> nothing(segments.size(), FirstIds{{none, none, none}});
-  const DeviceArray<Segment> on_device(segments);
-  const DeviceArray<CellBounds> device_bounds(bounds);
-  const DeviceArray<FirstIds> found{std::span(nothing)};
-  if (tiles.size() > 0) {
-    first_ids<<<tiles.size(), threads>>>(columns_of(records), ids, on_device.data(), device_bounds.data(),
-                                         tiles.data(), tiles.tile_size(), found.data());
-    launched("Grove::cuda::first_ids", 12 * tiles.records());
-  }
-  found.download(first);
 }
 
 }  // namespace grove::cuda

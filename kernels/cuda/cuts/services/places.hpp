@@ -27,12 +27,4 @@ std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
 std::vector<Count> weigh_parts(const DeviceRecords& records, const std::uint32_t* weights,
                                std::span<const IntegerPosition> begin);
 
-/// The least id of those records of a segment that have its least coordinate, by axis.
-struct FirstIds {
-  ParticleId id[3];
-};
-/// ids: device, by record index; bounds: of the segments, tight; first (out): of each. Cost: one pass.
-void find_first_ids(const DeviceRecords& records, const ParticleId* ids, std::span<const Segment> segments,
-                    std::span<const CellBounds> bounds, std::span<FirstIds> first);
-
 }  // namespace grove::cuda
