@@ -35,6 +35,7 @@ void DeviceRank::migrate(const Communicator& comm, const Frontier& frontier, con
   cells_.reset();
   if (moves.most == 0) return;
 
+  spare_ = cuda::DeviceRecords();  // before a run's first trees half of all particles may be on their way
   const ExchangePlan plan = moves.plan(comm);
   check_sizes(comm, size() + static_cast<std::size_t>(plan.receive_total()), moves.all);
   const auto self = static_cast<std::size_t>(comm.rank());
@@ -123,7 +124,6 @@ void DeviceRank::merge_arrivals(const Frontier& frontier, std::span<const Count>
     }
     from += portion;
   }
-  spare_ = cuda::DeviceRecords();
   cuda::DeviceRecords merged(end);
   cuda::copy_segments(records_, merged, stay);
   cuda::copy_segments(arrived, merged, arrive);

@@ -50,6 +50,7 @@ class DeviceBackend : public Backend {
   Domain decompose(const DecompositionParameters& parameters, const Domain& previous,
                    DecompositionReport& report) override {
     const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle());
+    trees_.forget_trees();
     DecompositionParameters known = parameters;
     known.all_cells = false;
     Domain domain = grove::decompose(comm_, particles_, exchange_, known, previous, report, &records_);

@@ -47,20 +47,17 @@ std::int32_t DeviceForest::largest_tree() const {
   return most;
 }
 
+void DeviceForest::release() {
+  const auto free = [](auto&... arrays) { ((arrays = {}), ...); };
+  free(links_, children_, levels_, buckets_, origin_, bounds_, boxes_, groups_, sources_, softening_, core_,
+       moments_, node_boxes_);
+  leaf_groups_ = {};
+}
+
 void DeviceForest::cut(const DeviceParticles& particles, std::span<const Count> leaf_begin,
                        const cuda::DeviceRecords& records, std::int32_t targets_per_warp) {
-  links_ = {};
-  levels_ = {};
+  release();
   room_ = more_than(std::exchange(needed_, {}));
-  if (!follows_from_counts(kind_)) {
-    // New nodes take memory, and the next trees have other sizes.
-    core_ = {};
-    moments_ = {};
-    children_ = {};
-    node_boxes_ = {};
-    sources_ = {};
-    softening_ = {};
-  }
   node_begin_ =
       builder_->build(leaf_begin, {records, particles.values(fields::id), particles.in_parts(fields::mass)},
                       targets_per_warp, order_, links_);

@@ -64,6 +64,8 @@ class DeviceGravity : public GravityStorage {
   State state(const Domain&) const override { return {{{}, forest_.shapes()}}; }
   void restore(State state, const Domain& domain) override;
 
+  /// Frees the trees. The next evaluation has to grow new ones.
+  void forget_trees() { forest_.release(); }
   const DeviceForest& forest() const { return forest_; }
   DeviceTreeExchange& exchange() { return trees_; }
   /// In the memory of the host, and of the device.
