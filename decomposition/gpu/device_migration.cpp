@@ -48,6 +48,7 @@ void DeviceRank::migrate(const Communicator& comm, const Frontier& frontier, con
   cuda::device_copy(index.data() + before, all + before + staying,
                     (departing - before) * sizeof(std::uint32_t));
   move_fields(plan, index.data(), moves.most);
+  index = {};
   merge_arrivals(frontier, portions, moves, plan, box, comm.rank());
   cuda::device_synchronise();
 }
@@ -128,6 +129,7 @@ void DeviceRank::merge_arrivals(const Frontier& frontier, std::span<const Count>
   cuda::copy_segments(records_, merged, stay);
   cuda::copy_segments(arrived, merged, arrive);
   records_ = std::move(merged);
+  arrived = {};
   spare_ = cuda::DeviceRecords(end);
 }
 

@@ -124,9 +124,11 @@ class DeviceArray {
   ~DeviceArray() { device_free(data_); }
   DeviceArray(DeviceArray&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  /// Frees what was here at once; the other array is empty then.
   DeviceArray& operator=(DeviceArray&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
+    DeviceArray moved(std::move(other));
+    std::swap(data_, moved.data_);
+    std::swap(size_, moved.size_);
     return *this;
   }
 
