@@ -142,9 +142,6 @@ void check_pictures(const Parameters& p, const std::vector<Entry>& entries) {
          fmt::format("{} is out of range; expected 0, or at least {}", view.pixels, View::fewest_pixels));
   if (!view.limits.empty() && (view.limits.size() != 2 || view.limits[0] == view.limits[1]))
     fail(*find(entries, "output.render.limits"), "expected two different column densities, [low, high]");
-  if (view.width && p.box.periodic && *view.width > View::most_edges * *p.box.size)
-    fail(*find(entries, "output.render.width"),
-         fmt::format("is more than {:g} times the edge of the periodic box", View::most_edges));
 }
 
 /// Catalogues are made of snapshots, and need the linking length, or something that it follows from.

@@ -16,6 +16,7 @@
 #include "io/parameter_entries.hpp"
 #include "io/parameter_values.hpp"
 #include "io/schema.hpp"
+#include "io/snapshot.hpp"
 #include "io/snapshot_file.hpp"
 #include "io/whole_number.hpp"
 #include "particles/models/model.hpp"
@@ -162,8 +163,35 @@ void complete_accuracy(Parameters& p, const std::vector<Entry>& entries) {
   if (!find(entries, "time.eta")) p.time.eta = of.eta;
 }
 
+/// The edge of the box that the file of the particles states. By this rank alone.
+double stated_edge(const Parameters& p) {
+  const std::string& file = p.initial_conditions.file;
+  ReadOptions options{.unstated = p.units, .convert_to = p.units};
+  if (p.universe) options.h = p.cosmology.h;
+  const Vec3d box = stated_box(file, options);
+  const auto text = [&](double edge) { return p.shown.text(edge, dimension::length); };
+  if (box != Vec3d{1, 1, 1} * box.x)
+    throw InputError(fmt::format("{}: states a box of {} x {} x {}, which is no cube", file, text(box.x),
+                                 text(box.y), text(box.z)));
+  return box.x;
+}
+
+/// The edge of a periodic box without box.size whose particles are of a file.
+double edge_without_size(const Parameters& p, const Entry& periodic, const EdgeOfFile& edge_of_file) {
+  double edge = 0;
+  try {
+    edge = edge_of_file(p);
+  } catch (const InputError& error) {
+    fail(periodic, fmt::format("without box.size the edge of the box is the file's, and {}", error.what()));
+  }
+  if (!(std::isfinite(edge) && edge > 0))
+    fail(periodic,
+         fmt::format("needs box.size, the edge of the box: {} states none", p.initial_conditions.file));
+  return edge;
+}
+
 /// Section `box`, and what it means for forces and the decomposition.
-void complete_box(Parameters& p, const std::vector<Entry>& entries) {
+void complete_box(Parameters& p, const std::vector<Entry>& entries, const EdgeOfFile& edge_of_file) {
   const Entry* const size = find(entries, "box.size");
   if (!p.box.periodic) {
     if (size) fail(*size, "is of a periodic box; give box.periodic: true as well, or leave it out");
@@ -192,13 +220,9 @@ void complete_box(Parameters& p, const std::vector<Entry>& entries) {
                        "give the same, or leave it out",
                        model->name, p.shown.text(from.model.scale, dimension::length)));
   }
-  if (!p.box.size)
-    fail(periodic,
-         from.file.empty()
-             ? "needs box.size, the edge of the box"
-             : fmt::format("needs box.size, the edge of the box; `grove info {}` shows what the file states "
-                           "(GADGET's comoving files over h)",
-                           from.file));
+  if (!p.box.size && !from.file.empty() && edge_of_file)
+    p.box.size = edge_without_size(p, periodic, edge_of_file);
+  if (!p.box.size) fail(periodic, "needs box.size, the edge of the box");
   if (const Entry* centre = find(entries, "cosmology.centre"))
     fail(*centre, "is of spheres in open space, and the box is periodic");
   if (const Entry* potentials = find(entries, "potentials"); potentials && !p.potentials.empty())
@@ -213,7 +237,11 @@ void complete_box(Parameters& p, const std::vector<Entry>& entries) {
              p.shown.text(*std::max_element(p.gravity.softening.begin(), p.gravity.softening.end()),
                           dimension::length)));
   p.decomposition.period = *p.box.size;
-  p.output.view.images = p.gravity.images;
+  View& view = p.output.view;
+  view.images = p.gravity.images;
+  if (view.width && *view.width > View::most_edges * *p.box.size)
+    fail(*find(entries, "output.render.width"),
+         fmt::format("is more than {:g} times the edge of the periodic box", View::most_edges));
 }
 
 /// Values of the models that follow from the rest.
@@ -265,7 +293,7 @@ StepRule TimeParameters::rule(double longest, const std::array<double, particle_
 }
 
 Parameters parse_parameters(const std::string& text, const std::string& name,
-                            const std::vector<std::string>& overrides) {
+                            const std::vector<std::string>& overrides, const EdgeOfFile& edge_of_file) {
   std::vector<Entry> entries = entries_of_file(text, name);
   override_entries(entries, overrides);
   Parameters p;
@@ -278,7 +306,7 @@ Parameters parse_parameters(const std::string& text, const std::string& name,
   p.shown = DisplayUnits(p.units, p.typed);
   check_together(p, entries, name);
   p.gravity.gravitational_constant = p.units.gravitational_constant;
-  complete_box(p, entries);
+  complete_box(p, entries, edge_of_file);
   complete_models(p, entries);
   return p;
 }
@@ -316,6 +344,23 @@ Softening parse_softening(const std::string& text, const std::string& option, co
   return {p.gravity.softening, p.softened};
 }
 
+Parameters resolve_parameters(const Communicator& comm, const std::string& text, const std::string& name,
+                              const std::vector<std::string>& overrides) {
+  Parameters result;
+  double edge = 0;  // of the file, which the master alone opens
+  comm.together([&] {
+    if (comm.is_master())
+      result =
+          parse_parameters(text, name, overrides, [&](const Parameters& p) { return edge = stated_edge(p); });
+  });
+  edge = comm.broadcast(edge);
+  comm.together([&] {
+    if (!comm.is_master())
+      result = parse_parameters(text, name, overrides, [&](const Parameters&) { return edge; });
+  });
+  return result;
+}
+
 Parameters read_parameters(const Communicator& comm, const std::string& path,
                            const std::vector<std::string>& overrides) {
   std::string text;
@@ -328,10 +373,7 @@ Parameters read_parameters(const Communicator& comm, const std::string& path,
                       path, path));
     text = read_text(path);
   });
-  text = comm.broadcast(text);
-  Parameters result;
-  comm.together([&] { result = parse_parameters(text, path, overrides); });
-  return result;
+  return resolve_parameters(comm, comm.broadcast(text), path, overrides);
 }
 
 }  // namespace grove

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -218,9 +219,17 @@ struct Parameters {
 Parameters read_parameters(const Communicator& comm, const std::string& path,
                            const std::vector<std::string>& overrides);
 
-/// The same from a text; `name` stands for the file in messages.
+/// The same from a text, which all ranks have; `name` stands for the file in messages.
+Parameters resolve_parameters(const Communicator& comm, const std::string& text, const std::string& name,
+                              const std::vector<std::string>& overrides);
+
+/// The edge of the box that the file of the particles states, in units of the run; 0: it states none.
+using EdgeOfFile = std::function<double(const Parameters&)>;
+
+/// The same by this rank alone. edge_of_file: is asked if the particles of a periodic box are of a file and
+/// there is no box.size; without it such parameters are refused.
 Parameters parse_parameters(const std::string& text, const std::string& name,
-                            const std::vector<std::string>& overrides);
+                            const std::vector<std::string>& overrides, const EdgeOfFile& edge_of_file = {});
 
 /// Components that are files, and where they are put: "1.position=50 kpc, 0, 0" is of the second file, and
 /// what stands behind the point a key of initial_conditions.components. units: of bare numbers and of the

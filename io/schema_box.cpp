@@ -11,8 +11,8 @@ std::vector<Row> box_rows() {
       {"box", "periodic", at(in, &B::periodic), dimension::none, any, optional,
        "true: space is a cube whose opposite faces are the same, from 0 to `size` on each axis"},
       {"box", "size", at(in, &B::size), dimension::length, positive, optional,
-       "its edge, comoving where space expands; unset: `initial_conditions.box_size` of the model "
-       "cosmological-box"},
+       "its edge, comoving where space expands, without h; unset: that of the box that "
+       "`initial_conditions.file` states, or of a model that fills its box"},
   };
 }
 

@@ -112,6 +112,10 @@ Snapshot read_snapshot(const Communicator& comm, const std::string& path, const 
 SnapshotHeader read_snapshot_header(const Communicator& comm, const std::string& path,
                                     const ReadOptions& options = {});
 
+/// The edges of the box that a file states, as read_snapshot() would have them in its header; 0: open. By
+/// this rank alone, which tries HDF5 as probe_hdf5() does and reads the header. InputError if that cannot be.
+Vec3d stated_box(const std::string& path, const ReadOptions& options);
+
 /// InputError unless there is a file of this name.
 void require_file(const std::string& path);
 

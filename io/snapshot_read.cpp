@@ -13,6 +13,8 @@
 #include "base/errors.hpp"
 #include "base/memory.hpp"
 #include "base/shares.hpp"
+#include "io/hdf5.hpp"
+#include "io/probe.hpp"
 #include "io/snapshot.hpp"
 #include "io/snapshot_file.hpp"
 #include "io/snapshot_set.hpp"
@@ -200,6 +202,18 @@ SnapshotHeader read_snapshot_header(const Communicator& comm, const std::string&
   const bool swift = is_of_swift(comm, snapshot.header);
   comm.together([&] { convert(snapshot, options, swift, path); });
   return snapshot.header;
+}
+
+Vec3d stated_box(const std::string& path, const ReadOptions& options) {
+  require_file(path);
+  if (hdf5::is_hdf5(path)) probe_hdf5(path);
+  const FileHeader file = open_snapshot_file(path)->header();
+  Snapshot snapshot;
+  snapshot.header.box_size = file.box_size;
+  snapshot.header.redshift = file.redshift;
+  snapshot.header.units = file.units.value_or(options.unstated);
+  convert(snapshot, options, file.comoving == swift_is_comoving, path);
+  return snapshot.header.box_size;
 }
 
 Snapshot read_snapshot(const Communicator& comm, const std::string& path, const ReadOptions& options) {

@@ -39,9 +39,7 @@ struct ParameterSource {
 
   Parameters read(const Communicator& comm) const {
     if (path) return read_parameters(comm, *path, overrides);
-    Parameters parameters;
-    comm.together([&] { parameters = parse_parameters(text, "parameters", overrides); });
-    return parameters;
+    return resolve_parameters(comm, text, "parameters", overrides);
   }
 };
 

@@ -317,6 +317,24 @@ TEST_F(BadInput, missing_files) {
   expect_error([&] { read_snapshot(comm, folder / "set.0.hdf5"); }, {"set.1.hdf5", "no such file"});
 }
 
+TEST_F(BadInput, periodic_boxes_whose_edge_is_told_nowhere) {
+  const auto expect_no_edge = [&](const std::string& file, const std::vector<std::string>& parts) {
+    expect_refused("initial_conditions: {file: " + folder / file + "}\ngravity: {softening: 0.01}\n" +
+                       "time: {end: 1, step: 1}\nbox: {periodic: true}\n",
+                   parts);
+  };
+  expect_no_edge("nothing", {"4: box.periodic", "without box.size", "nothing: no such file"});
+  for (const auto& [edge, part] :
+       {std::pair{0.0, "needs box.size"}, std::pair{-3.0, "needs box.size"},
+        std::pair{infinity, "needs box.size"}, std::pair{not_a_number, "no cube"}}) {
+    testing::put(comm, folder / "edge", [&] { return gadget({.box_size = edge}); });
+    expect_no_edge("edge", {"4: box.periodic", part});
+  }
+  const std::string half = hdf5().substr(0, 3000);
+  testing::put(comm, folder / "half", [&] { return half; });
+  expect_no_edge("half", {"4: box.periodic", "half: "});
+}
+
 TEST_F(BadInput, output_folder_that_cannot_be_written) {
   testing::put(comm, folder / "file", [] { return "not a folder"; });
   for (const char* name : {"missing/a.hdf5", "file/a.hdf5"})

@@ -17,7 +17,7 @@ mv swift swift.hdf5
 # Space expands by a factor of 2.5 until the end, and particles move by a tenth of their mean distance and more.
 cat >run.yml <<EOF
 cosmology: {preset: planck2018}
-box: {periodic: true, size: 50 Mpc}
+box: {periodic: true} # as large as the files say, in kpc/h or Mpc
 gravity: {softening: 500 kpc}
 time: {end: z=3, step_ln_a: 0.1}
 output: {times: ["z=3"], render: false}
@@ -26,6 +26,15 @@ for file in own.hdf5 gadget-little gadget-big swift.hdf5; do
   "$grove" run --quiet run.yml -P initial_conditions.file="$file" -P output.folder="of-$file" 2>err || fail "no run of $file"
 done
 last=snapshot_000.hdf5
+
+# A run that goes on and a check have the file's size, too.
+own() { "$grove" run run.yml -P initial_conditions.file=own.hdf5 -P output.folder=of-own.hdf5 "$@" >out 2>err; }
+own --resume auto || fail "a complete run does not go on"
+grep -q "the run is complete" out err || fail "a complete run is not told as such"
+own --resume auto -P 'box.size=49 Mpc' && fail "a run goes on with another box"
+grep -q "box.size" err || fail "no word of the other box"
+own --resume never -P output.folder=never --check || fail "no check of a run in the file's box"
+grep -q "^  size: 50000" of-own.hdf5/used-parameters.yml || fail "used-parameters.yml does not have the file's size"
 
 # Particles of z = 9 that a run takes to be of z = 5.
 "$grove" run run.yml -P initial_conditions.file=own.hdf5 -P output.folder=late -P time.begin=z=5 -P time.end=z=4.5 -P 'output.times=[]' \

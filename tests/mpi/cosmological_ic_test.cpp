@@ -115,6 +115,24 @@ TEST_F(CosmologicalConditions, of_a_file_and_of_a_run_are_the_same) {
   }
 }
 
+TEST_F(CosmologicalConditions, of_a_file_tell_the_edge_of_the_periodic_box) {
+  const std::string file = make("box.hdf5", box_words());
+  std::string text = parameters_text;
+  const std::size_t line = text.find("initial_conditions");
+  text.replace(line, text.find('\n', line) - line, "initial_conditions: {file: " + file + "}");
+  const auto parameters = [&](const std::vector<std::string>& overrides) {
+    return resolve_parameters(comm_, text, "run.yml", overrides);
+  };
+  const Parameters p = parameters({});
+  const Snapshot read = read_snapshot(comm_, file, {.convert_to = p.units, .h = p.cosmology.h});
+  ASSERT_TRUE(p.box.size);
+  EXPECT_EQ(*p.box.size, read.header.box_size.x) << "bit for bit";
+  EXPECT_EQ(p.gravity.images.edge, *p.box.size);
+  EXPECT_EQ(initial_state(comm_, p).particles.size(), read.particles.size());
+  EXPECT_NEAR(*parameters({"box.size=150 Mpc"}).box.size / 150e3, 1, 1e-6) << "a Mpc to its digits";
+  expect_message("states a box of", [&] { initial_state(comm_, parameters({"box.size=150 Mpc"})); });
+}
+
 TEST_F(CosmologicalConditions, of_a_run_begin_at_the_time_that_it_says) {
   const auto redshift = [&](const std::vector<std::string>& overrides) {
     return cosmological_volume(comm_, parse_parameters(parameters_text, "run.yml", overrides)).redshift;

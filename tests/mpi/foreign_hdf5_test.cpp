@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/errors.hpp"
+#include "io/parameters.hpp"
 #include "io/snapshot.hpp"
 #include "physics/run_fixture.hpp"
 #include "support/particles.hpp"
@@ -125,6 +126,15 @@ TEST_F(ForeignHdf5, boxes_of_three_edges) {
   EXPECT_NE(outside.find("is outside of the box from 0 to (10, 20, 30)"), std::string::npos) << outside;
   EXPECT_NE(open.find("box        warning: "), std::string::npos) << open;
   expect_error("two-edges.hdf5", "Header/BoxSize has 2 numbers; expected 1 or 3");
+  try {
+    resolve_parameters(comm,
+                       "initial_conditions: {file: " + folder / "swift.hdf5" +
+                           "}\ngravity: {softening: 0.1}\ntime: {end: 1, step: 1}\nbox: {periodic: true}\n",
+                       "run.yml", {});
+    ADD_FAILURE() << "a periodic box that is no cube";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("which is no cube"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

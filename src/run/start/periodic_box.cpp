@@ -86,7 +86,7 @@ std::string remark_on_box(const Parameters& parameters, const std::string& file,
   if (parameters.box.periodic || !is_meant) return {};
   return fmt::format(
       "{}: states a {}box of {}; space is taken to be open{}; for a box that is periodic give box: "
-      "{{periodic: true, size: ...}}",
+      "{{periodic: true}}",
       file, header.is_periodic ? "periodic " : "",
       parameters.shown.text(header.box_size.x, dimension::length),
       parameters.universe ? ", as a sphere needs it" : "");
