@@ -63,17 +63,42 @@ std::string fields_of(const std::vector<StoredFieldInfo>& fields, int type) {
   return text;
 }
 
-std::string units_of(const SnapshotHeader& header) {
+/// True if h is in the lengths and masses of a file: SWIFT's comoving files have none.
+bool is_over_h(const SnapshotHeader& header) {
+  return !header.comoving.empty() && header.comoving != swift_is_comoving;
+}
+
+/// The units that the values of a file are shown in, as they stand. A file that states none has bare numbers.
+class ShownValues {
+ public:
+  explicit ShownValues(const SnapshotHeader& header)
+      : units_(header.file_units.value_or(Units::dimensionless())),
+        over_h_(is_over_h(header) && !units_.name(dimension::length).empty() ? "/h" : "") {}
+
+  std::string length(double value) const { return units_.text(value, dimension::length, 8) + over_h_; }
+  std::string mass(double value, int digits) const {
+    return units_.text(value, dimension::mass, digits) + over_h_;
+  }
+  std::string time(double value) const { return units_.text(value, dimension::time); }
+  const char* over_h() const { return over_h_; }
+
+ private:
+  DisplayUnits units_;
+  const char* over_h_;
+};
+
+std::string units_of(const SnapshotHeader& header, const ShownValues& shown) {
   if (!header.file_units) return "not stated by the file";
   const Units& units = *header.file_units;
   if (units.is_dimensionless()) return "dimensionless, G = 1";
-  return fmt::format("{}, {}, {}, G = {:.6g}", units.name(dimension::length), units.name(dimension::mass),
-                     units.name(dimension::velocity), units.gravitational_constant);
+  return fmt::format("{}{}, {}{}, {}, G = {:.6g}", units.name(dimension::length), shown.over_h(),
+                     units.name(dimension::mass), shown.over_h(), units.name(dimension::velocity),
+                     units.gravitational_constant);
 }
 
 /// As the file states it.
-std::string box_of(const SnapshotHeader& header, const DisplayUnits& shown) {
-  const auto edge = [&](int axis) { return shown.text(header.box_size[axis], dimension::length, 8); };
+std::string box_of(const SnapshotHeader& header, const ShownValues& shown) {
+  const auto edge = [&](int axis) { return shown.length(header.box_size[axis]); };
   const bool is_cube = header.box_size == Vec3d{1, 1, 1} * header.box_size.x;
   return (is_cube ? edge(0) : fmt::format("{} x {} x {}", edge(0), edge(1), edge(2))) +
          (header.is_periodic ? ", periodic" : "");
@@ -86,27 +111,25 @@ void print(const std::string& path, const SnapshotHeader& header, const Summary&
              : header.byte_swapped                 ? "foreign"
                                                    : "native",
              header.files.size() > 1 ? fmt::format(", {} files", header.files.size()) : "");
-  fmt::print("units        {}\n", units_of(header));
-  // Numbers of a file that states no units stand as they are.
-  const DisplayUnits shown(header.file_units.value_or(Units::dimensionless()));
-  const auto mass_text = [&](double mass, int digits) { return shown.text(mass, dimension::mass, digits); };
+  const ShownValues shown(header);
+  fmt::print("units        {}\n", units_of(header, shown));
   // GADGET's time in expanding space; SWIFT's is one.
-  if (!header.comoving.empty() && header.comoving != swift_is_comoving)
+  if (is_over_h(header))
     fmt::print("scale factor {:.6g}\n", header.time);
   else
-    fmt::print("time         {}\n", shown.text(header.time, dimension::time));
+    fmt::print("time         {}\n", shown.time(header.time));
   fmt::print("redshift     {:.6g}\n", header.redshift);
   if (!header.comoving.empty())
     fmt::print("comoving     {}; positions, velocities and masses below are as they stand{}\n",
-               header.comoving, header.comoving == swift_is_comoving ? "" : ", lengths and masses over h");
+               header.comoving, is_over_h(header) ? ", lengths and masses over h" : "");
   fmt::print("particles    {}\n", header.count());
   for (int type = 0; type < particle_types; ++type) {
     const auto t = static_cast<std::size_t>(type);
     if (header.counts[t] == 0) continue;
     const std::string each = header.mass_table[t] > 0
-                                 ? fmt::format(", each {} (mass table)", mass_text(header.mass_table[t], 6))
+                                 ? fmt::format(", each {} (mass table)", shown.mass(header.mass_table[t], 6))
                                  : "";
-    fmt::print("  type {}     {}, mass {}{}\n", type, header.counts[t], mass_text(summary.mass[t], 6), each);
+    fmt::print("  type {}     {}, mass {}{}\n", type, header.counts[t], shown.mass(summary.mass[t], 6), each);
     fmt::print("             {}\n", fields_of(header.fields, type));
   }
   if (header.has_ids)
@@ -115,14 +138,13 @@ void print(const std::string& path, const SnapshotHeader& header, const Summary&
     fmt::print("ids          none; numbered 1 to {} in file order\n", header.count());
   double mass = 0;
   for (const double m : summary.mass) mass += m;
-  fmt::print("total mass   {}\n", mass_text(mass, 8));
+  fmt::print("total mass   {}\n", shown.mass(mass, 8));
   for (int axis = 0; axis < 3; ++axis)
     fmt::print("{} from {} to {}\n",
                axis == 0   ? "bounds       x"
                : axis == 1 ? "             y"
                            : "             z",
-               shown.text(summary.low[axis], dimension::length, 8),
-               shown.text(summary.high[axis], dimension::length, 8));
+               shown.length(summary.low[axis]), shown.length(summary.high[axis]));
   if (header.box_size != Vec3d{}) fmt::print("box          {}\n", box_of(header, shown));
   if (header.leaf_size > 0) fmt::print("leaf size    {}\n", header.leaf_size);
 }

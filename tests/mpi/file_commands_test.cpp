@@ -248,6 +248,25 @@ TEST_F(FileCommands, info_tells_the_box_of_a_file) {
   EXPECT_EQ(told["periodic"], true);
 }
 
+// 50 Mpc are 33830 kpc/h with h = 0.6766.
+TEST_F(FileCommands, info_tells_that_lengths_and_masses_are_over_h) {
+  const std::string file = folder_ / "comoving.hdf5", bare = folder_ / "bare.dat";
+  grove(comm_,
+        {"ic", "cosmological-box", "--sites", "8", "--box-size", "50 Mpc", "-o", file, "--redshift", "9"});
+  const std::string text = told({"info", file});
+  for (const char* line :
+       {"units        kpc/h, 1e10 Msun/h, km/s, G = ", "box          33830 kpc/h, periodic\n",
+        "total mass   [0-9.e+]* Msun/h\n", "bounds       x from [0-9.e+]* kpc/h to [0-9.e+]* kpc/h\n"})
+    EXPECT_TRUE(std::regex_search(text, std::regex(line))) << line << "\n" << text;
+  testing::put(comm_, bare, [&] {
+    const Particles particles = testing::foreign_particles(alone_, 60);
+    return testing::gadget_file(particles, {.redshift = 3, .box_size = 8, .h = 0.7}, 0, 0, particles.size());
+  });
+  const std::string numbers = told({"info", bare});
+  EXPECT_NE(numbers.find("box          8\n"), std::string::npos) << "no units, no h: " << numbers;
+  EXPECT_NE(told({"info", write_cusp()}).find("units        dimensionless, G = 1\n"), std::string::npos);
+}
+
 TEST_F(FileCommands, render_draws_as_many_panels_as_it_has_lines_of_sight) {
   const std::string file = write_cusp(), one = folder_ / "one.png", two = folder_ / "two.png",
                     three = folder_ / "three.png";
