@@ -72,6 +72,9 @@ struct SnapshotHeader {
   double omega_matter = 0, omega_lambda = 0;  ///< as files say them; 0: they do not. On the master only.
 
   Count count() const;
+  /// True if lengths and masses of the file are comoving and over h, as GADGET's are; SWIFT's have no h. On
+  /// the master only.
+  bool is_over_h() const;
 };
 
 struct Snapshot {

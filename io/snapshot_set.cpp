@@ -194,6 +194,8 @@ void share(const Communicator& comm, SnapshotHeader& header, Layout& layout) {
 
 Count SnapshotHeader::count() const { return sum(counts); }
 
+bool SnapshotHeader::is_over_h() const { return !comoving.empty() && comoving != swift_is_comoving; }
+
 bool check_before_opening(const Communicator& comm, std::span<const std::string> paths,
                           const std::function<void()>& pause) {
   std::vector<std::string> others;

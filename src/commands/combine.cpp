@@ -53,7 +53,8 @@ void combine(const Communicator& comm, const CombineOptions& options) {
     parts.push_back(fmt::format("{} of {}", header.count(), header.files[0]));
   }
   for (const SnapshotHeader& header : all.headers)
-    if (!header.file_units) say("note: {}; --units says which\n", remarks_on(header.files[0], header)[0]);
+    if (const std::string remark = remark_on_units(header.files[0], header); !remark.empty())
+      say("note: {}; --units says which\n", remark);
   fmt::print("{}: {} particles: {}\n", options.output, count, fmt::join(parts, ", "));
 }
 

@@ -6,11 +6,13 @@
 #include <string>
 
 #include "backend/backend.hpp"
+#include "base/console.hpp"
 #include "commands/backend_options.hpp"
 #include "commands/commands.hpp"
 #include "commands/fof_report.hpp"
 #include "halos/snapshot_halos.hpp"
 #include "io/file.hpp"
+#include "run/start/initial_state.hpp"
 
 namespace grove {
 namespace {
@@ -40,6 +42,8 @@ void find_friends(const Communicator& comm, const FofOptions& options) {
   comm.together([&] {
     if (!comm.is_master()) return;
     if (!no_gpu.empty()) fmt::print("no GPU is used: {}\n", no_gpu);
+    if (const std::string remark = remark_on_units(request.snapshot, halos.snapshot); !remark.empty())
+      say("note: {}\n", remark);
     fmt::print("{}", report.text(request.output, halos));
     if (!options.json.empty()) write_text(options.json, report.json(halos).dump(2) + "\n");
   });

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "base/console.hpp"
 #include "base/errors.hpp"
 #include "comm/joint_reduction.hpp"
 #include "commands/backend_options.hpp"
@@ -28,6 +29,7 @@
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
 #include "io/words.hpp"
+#include "run/start/initial_state.hpp"
 
 namespace grove {
 namespace {
@@ -122,6 +124,9 @@ Snapshot read(const Communicator& comm, const ForceOptions& options) {
   ReadOptions read{.unstated = options.unstated_units == "none" ? Units::dimensionless() : Units::galactic(),
                    .comoving = true};
   const SnapshotHeader header = read_snapshot_header(comm, options.file, read);
+  if (comm.is_master())
+    if (const std::string remark = remark_on_units(options.file, header); !remark.empty())
+      say("note: {}; --units says which\n", remark);
   const bool is_periodic = header.is_periodic || !options.box.empty();
   const double h = comm.broadcast(header.comoving.empty() || !is_periodic ? 0.0
                                   : header.h > 0                          ? header.h

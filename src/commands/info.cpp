@@ -14,7 +14,6 @@
 #include "io/file.hpp"
 #include "io/parameters.hpp"
 #include "io/snapshot.hpp"
-#include "io/snapshot_file.hpp"
 
 namespace grove {
 namespace {
@@ -63,17 +62,12 @@ std::string fields_of(const std::vector<StoredFieldInfo>& fields, int type) {
   return text;
 }
 
-/// True if h is in the lengths and masses of a file: SWIFT's comoving files have none.
-bool is_over_h(const SnapshotHeader& header) {
-  return !header.comoving.empty() && header.comoving != swift_is_comoving;
-}
-
 /// The units that the values of a file are shown in, as they stand. A file that states none has bare numbers.
 class ShownValues {
  public:
   explicit ShownValues(const SnapshotHeader& header)
       : units_(header.file_units.value_or(Units::dimensionless())),
-        over_h_(is_over_h(header) && !units_.name(dimension::length).empty() ? "/h" : "") {}
+        over_h_(header.is_over_h() && !units_.name(dimension::length).empty() ? "/h" : "") {}
 
   std::string length(double value) const { return units_.text(value, dimension::length, 8) + over_h_; }
   std::string mass(double value, int digits) const {
@@ -114,14 +108,14 @@ void print(const std::string& path, const SnapshotHeader& header, const Summary&
   const ShownValues shown(header);
   fmt::print("units        {}\n", units_of(header, shown));
   // GADGET's time in expanding space; SWIFT's is one.
-  if (is_over_h(header))
+  if (header.is_over_h())
     fmt::print("scale factor {:.6g}\n", header.time);
   else
     fmt::print("time         {}\n", shown.time(header.time));
   fmt::print("redshift     {:.6g}\n", header.redshift);
   if (!header.comoving.empty())
     fmt::print("comoving     {}; positions, velocities and masses below are as they stand{}\n",
-               header.comoving, is_over_h(header) ? ", lengths and masses over h" : "");
+               header.comoving, header.is_over_h() ? ", lengths and masses over h" : "");
   fmt::print("particles    {}\n", header.count());
   for (int type = 0; type < particle_types; ++type) {
     const auto t = static_cast<std::size_t>(type);

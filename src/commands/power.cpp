@@ -13,7 +13,6 @@
 #include "commands/commands.hpp"
 #include "io/file.hpp"
 #include "io/snapshot.hpp"
-#include "io/snapshot_file.hpp"
 #include "io/validate.hpp"
 #include "structure/power_table.hpp"
 
@@ -29,7 +28,7 @@ struct PowerCommandOptions {
 
 /// Mpc/h for a file whose own units have h in them, else these.
 SpectrumUnit unit_of(const SnapshotHeader& header) {
-  const bool has_h = !header.comoving.empty() && header.comoving != swift_is_comoving && header.h > 0;
+  const bool has_h = header.is_over_h() && header.h > 0;
   if (has_h && header.file_units && !header.file_units->is_dimensionless())
     return SpectrumUnit::of_h(header.file_units->cgs(dimension::length) / named_unit("Mpc")->cgs);
   return SpectrumUnit::of(DisplayUnits(header.file_units.value_or(Units::dimensionless())));

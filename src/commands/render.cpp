@@ -13,12 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/console.hpp"
 #include "base/errors.hpp"
 #include "commands/commands.hpp"
 #include "io/file.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
 #include "io/words.hpp"
+#include "run/start/initial_state.hpp"
 
 namespace grove {
 namespace {
@@ -157,6 +159,13 @@ std::string unit_of_length(const std::string& typed, const Units& units, double 
   return kpc < 0.3 ? "pc" : kpc < 1e4 ? "kpc" : "Mpc";
 }
 
+/// Says it once, as the files of a movie are alike.
+void say_units_of(const std::vector<std::string>& snapshots, const std::vector<SnapshotHeader>& headers) {
+  for (std::size_t i = 0; i < headers.size(); ++i)
+    if (const std::string remark = remark_on_units(snapshots[i], headers[i]); !remark.empty())
+      return say("note: {}\n", remark);
+}
+
 void render(const Communicator& comm, const RenderOptions& options) {
   std::vector<std::string> paths;
   comm.together([&] {
@@ -168,6 +177,7 @@ void render(const Communicator& comm, const RenderOptions& options) {
   std::vector<SnapshotHeader> headers;
   for (const std::string& path : options.snapshots)
     headers.push_back(read_snapshot_header(comm, path, {.comoving = true}));
+  if (comm.is_master()) say_units_of(options.snapshots, headers);
   const Units& units = headers[0].units;
   View view;
   comm.together([&] {

@@ -168,6 +168,7 @@ WrittenHalos write_halos_of(const Communicator& comm, const HaloRequest& request
   written.found = find_halos(comm, snapshot.particles, written.options, finder);
   written.order = CatalogueOrder::of(comm, written.found.halos);
   write_catalogue(comm, request.output, written.found, written.order, written.header, written.options);
+  written.snapshot = std::move(snapshot.header);
   return written;
 }
 

@@ -6,6 +6,7 @@
 #include "comm/communicator.hpp"
 #include "halos/catalogue_file.hpp"
 #include "halos/find_halos.hpp"
+#include "io/snapshot.hpp"
 
 namespace grove {
 
@@ -24,6 +25,7 @@ struct HaloRequest {
 
 /// The catalogue that was written.
 struct WrittenHalos {
+  SnapshotHeader snapshot;  ///< of the one that was read
   CatalogueHeader header;
   HaloOptions options;
   FoundHalos found;

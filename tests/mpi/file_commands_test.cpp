@@ -46,6 +46,14 @@ class FileCommands : public ::testing::Test {
     return json;
   }
 
+  /// All that `grove` remarks on.
+  std::string remarked(const std::vector<std::string>& words) {
+    ::testing::internal::CaptureStderr();
+    told(words);
+    std::fflush(stderr);
+    return comm_.broadcast(::testing::internal::GetCapturedStderr());
+  }
+
   /// All that `grove` prints.
   std::string told(const std::vector<std::string>& words) {
     ::testing::internal::CaptureStdout();
@@ -265,6 +273,35 @@ TEST_F(FileCommands, info_tells_that_lengths_and_masses_are_over_h) {
   const std::string numbers = told({"info", bare});
   EXPECT_NE(numbers.find("box          8\n"), std::string::npos) << "no units, no h: " << numbers;
   EXPECT_NE(told({"info", write_cusp()}).find("units        dimensionless, G = 1\n"), std::string::npos);
+}
+
+TEST_F(FileCommands, say_which_units_they_assume_of_a_file_that_states_none) {
+  const std::string bare = folder_ / "bare.dat", comoving = folder_ / "comoving.dat";
+  for (const bool expands : {false, true})
+    testing::put(comm_, expands ? comoving : bare, [&] {
+      const Particles particles = testing::foreign_particles(alone_, 60);
+      const testing::GadgetStyle style = expands
+                                             ? testing::GadgetStyle{.redshift = 3, .box_size = 8, .h = 0.7}
+                                             : testing::GadgetStyle{.box_size = 8};
+      return testing::gadget_file(particles, style, 0, 0, particles.size());
+    });
+  const std::string physical =
+                        bare + ": states no units; its numbers are taken to be in kpc, 1e10 Msun, km/s",
+                    over_h = comoving +
+                             ": states no units; its numbers are taken to be in kpc/h, 1e10 Msun/h, km/s",
+                    which = "; --units says which";
+  const auto expect_note = [&](const std::string& note, const std::vector<std::string>& words) {
+    const std::string text = remarked(words);  // ranks without leaves are warned of, too
+    EXPECT_NE(text.find("note: " + note + "\n"), std::string::npos) << words[0] << ": " << text;
+    EXPECT_EQ(text.find("note: "), text.rfind("note: ")) << text;
+  };
+  expect_note(physical, {"render", bare, "--size", "32"});
+  expect_note(over_h, {"render", comoving, bare, "--size", "32"});
+  expect_note(physical, {"fof", bare});
+  expect_note(over_h, {"fof", comoving});
+  expect_note(physical + which, {"force", bare, "--softening", "0.01"});
+  expect_note(over_h + which, {"force", comoving, "--softening", "0.01", "--box-size", "8"});
+  EXPECT_EQ(remarked({"render", write_cusp(), "--size", "32"}), "") << "a file that states units";
 }
 
 TEST_F(FileCommands, render_draws_as_many_panels_as_it_has_lines_of_sight) {

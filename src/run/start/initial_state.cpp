@@ -42,15 +42,21 @@ CompositionOptions composition_of(const Parameters& parameters) {
   return options;
 }
 
+std::string remark_on_units(const std::string& file, const SnapshotHeader& header) {
+  if (header.file_units) return {};
+  const Units& units = header.units;
+  const char* const over_h = header.is_over_h() ? "/h" : "";
+  return fmt::format("{}: states no units; its numbers are taken to be {}", file,
+                     units.is_dimensionless()
+                         ? "dimensionless, G = 1"
+                         : fmt::format("in {}{}, {}{}, {}", units.name(dimension::length), over_h,
+                                       units.name(dimension::mass), over_h, units.name(dimension::velocity)));
+}
+
 std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeader& header) {
   std::vector<std::string> remarks;
-  if (const Units& units = header.units; !header.file_units)
-    remarks.push_back(
-        fmt::format("{}: states no units; its numbers are taken to be {}", file,
-                    units.is_dimensionless()
-                        ? "dimensionless, G = 1"
-                        : fmt::format("in {}, {}, {}", units.name(dimension::length),
-                                      units.name(dimension::mass), units.name(dimension::velocity))));
+  if (std::string remark = remark_on_units(file, header); !remark.empty())
+    remarks.push_back(std::move(remark));
   if (std::string remark = remark_on_gas(file, header.counts[gas_type], header.has_gas); !remark.empty()) {
     if (has_temperatures(header.format))
       remark += "; with initial_conditions.molecular_weight these follow from its temperatures";

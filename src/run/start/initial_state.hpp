@@ -30,6 +30,10 @@ ReadOptions reading_of(const Parameters& parameters);
 /// How components are put together for a run.
 CompositionOptions composition_of(const Parameters& parameters);
 
+/// A remark on a file that states no units; empty: it states them. On the master, which knows of an h in
+/// them.
+std::string remark_on_units(const std::string& file, const SnapshotHeader& header);
+
 /// Remarks on a file that a user might not expect.
 std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeader& header);
 
