@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "base/how_many.hpp"
 #include "decomposition/cube_shares.hpp"
 #include "decomposition/frontier.hpp"
 #include "decomposition/host_rank.hpp"
@@ -296,10 +297,10 @@ std::vector<std::int32_t> Decomposition::runs() const {
 }
 
 void warn_about_idle_ranks(const Communicator& comm, const Domain& domain) {
-  if (comm.is_master() && domain.leaves() < comm.size())
-    fmt::print(stderr, "grove: warning: {} ranks, but only {} to share out: {} stay idle\n", comm.size(),
-               domain.leaves() == 1 ? "1 leaf" : fmt::format("{} leaves", domain.leaves()),
-               comm.size() - domain.leaves());
+  const int idle = comm.size() - domain.leaves();
+  if (comm.is_master() && idle > 0)
+    fmt::print(stderr, "grove: warning: {} ranks, but only {} to share out: {} {} idle\n", comm.size(),
+               how_many(domain.leaves(), "leaf", "leaves"), idle, idle == 1 ? "stays" : "stay");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 
 namespace grove {
 
@@ -175,8 +176,8 @@ CutScheme scheme_of(const DecompositionParameters& parameters, Cell& root) {
   const Count count = root.count;
   if (count == 0) throw InputError("there are no particles to decompose");
   if (parameters.leaves > count)
-    throw InputError(
-        fmt::format("{} leaves were asked for, but there are only {} particles", parameters.leaves, count));
+    throw InputError(fmt::format("{} leaves were asked for, but there {} only {}", parameters.leaves,
+                                 count == 1 ? "is" : "are", how_many(count, "particle")));
   const Count size = leaf_size_of(parameters, count);
   const bool exact = parameters.rule == CutRule::halves && parameters.leaf_size == 0 && parameters.leaves > 0;
   const Count leaves = exact ? parameters.leaves : quanta(count, size);

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "io/hdf5.hpp"
 #include "io/snapshot_file.hpp"
 
@@ -220,8 +221,8 @@ class GadgetHdf5 final : public SnapshotFile {
     const auto t = static_cast<std::size_t>(type);
     hdf5::Handle group = hdf5::open_group(file_, group_name, path_);
     if (!group)
-      throw InputError(fmt::format("{}: no group {}, but the header has {} particles of this type", path_,
-                                   group_name, header_.counts[t]));
+      throw InputError(fmt::format("{}: no group {}, but the header has {} of this type", path_, group_name,
+                                   how_many(header_.counts[t], "particle")));
     for (const FileField& field : fields)
       if (field.info.is_of(t)) open_field(group, type, field);
     for (const std::string& name : hdf5::dataset_names(group, path_)) {

@@ -14,6 +14,7 @@
 
 #include "base/errors.hpp"
 #include "base/hash.hpp"
+#include "base/how_many.hpp"
 #include "base/shares.hpp"
 #include "comm/exchange_plan.hpp"
 
@@ -230,8 +231,8 @@ void validate(const Communicator& comm, const Particles& particles, const Valida
       throw InputError(fmt::format("{}: holds no particles; at least one is needed", options.source));
     if (options.leaves > total)
       throw InputError(fmt::format(
-          "{}: {} leaves are asked for, but there are only {} particles; ask for at most that many",
-          options.source, options.leaves, total));
+          "{}: {} leaves are asked for, but there {} only {}; ask for at most that many", options.source,
+          options.leaves, total == 1 ? "is" : "are", how_many(total, "particle")));
     for (const double softening : options.softening)
       if (!(softening >= 0 && softening <= greatest_softening))
         throw InputError(fmt::format("{}: a softening of {}; expected a length from 0 to {}", options.source,
@@ -247,7 +248,8 @@ void require_softening(const std::array<Count, particle_types>& counts, const Va
   std::vector<std::string> missing;
   for (std::size_t type = 0; type < counts.size(); ++type)
     if (counts[type] > 0 && !(options.softened >> type & 1))
-      missing.push_back(fmt::format("type {}, of which there are {} particles", type, counts[type]));
+      missing.push_back(fmt::format("type {}, of which there {} {}", type, counts[type] == 1 ? "is" : "are",
+                                    how_many(counts[type], "particle")));
   if (!missing.empty())
     throw InputError(fmt::format("{}: {} leaves out {}: give each type its length, or one length for all",
                                  options.source, options.softening_option, fmt::join(missing, " and ")));

@@ -8,6 +8,7 @@
 
 #include "base/console.hpp"
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "base/units.hpp"
 #include "commands/commands.hpp"
 #include "io/file.hpp"
@@ -55,7 +56,7 @@ void combine(const Communicator& comm, const CombineOptions& options) {
   for (const SnapshotHeader& header : all.headers)
     if (const std::string remark = remark_on_units(header.files[0], header); !remark.empty())
       say("note: {}; --units says which\n", remark);
-  fmt::print("{}: {} particles: {}\n", options.output, count, fmt::join(parts, ", "));
+  fmt::print("{}: {}: {}\n", options.output, how_many(count, "particle"), fmt::join(parts, ", "));
 }
 
 }  // namespace

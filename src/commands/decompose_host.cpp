@@ -9,6 +9,7 @@
 
 #include "base/errors.hpp"
 #include "base/hash.hpp"
+#include "base/how_many.hpp"
 #include "base/memory.hpp"
 #include "base/pages.hpp"
 #include "base/shares.hpp"
@@ -31,8 +32,8 @@ Particles uniform_particles(const Communicator& comm, const DecomposeOptions& op
     try {
       particles.reset(static_cast<std::size_t>(end - begin));
     } catch (const std::exception&) {  // bad_alloc, length_error
-      throw InputError(fmt::format("--uniform {}: no memory for {} particles on rank {}: use more ranks",
-                                   count, end - begin, comm.rank()));
+      throw InputError(fmt::format("--uniform {}: no memory for {} on rank {}: use more ranks", count,
+                                   how_many(end - begin, "particle"), comm.rank()));
     }
   });
   for (Count i = begin; i < end; ++i) {

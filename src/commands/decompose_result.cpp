@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/how_many.hpp"
 #include "io/words.hpp"
 
 namespace grove {
@@ -143,11 +144,10 @@ std::string table_of(const Communicator& comm, const DecomposeOptions& options, 
   const DecompositionParameters& p = options.parameters;
   std::string text = r.devices;
   text += fmt::format(
-      "{} particles in {} {} on {} {}, backend {}{}{}\n"
+      "{} in {} on {}, backend {}{}{}\n"
       "rule {}, method {}, schedule {}, transport {}{}\n\n",
-      r.particles, r.leaves, r.leaves == 1 ? "leaf" : "leaves", comm.size(),
-      comm.size() == 1 ? "rank" : "ranks", options.backend,
-      options.no_gpu.empty() ? "" : fmt::format(" (no GPU: {})", options.no_gpu),
+      how_many(r.particles, "particle"), how_many(r.leaves, "leaf", "leaves"), how_many(comm.size(), "rank"),
+      options.backend, options.no_gpu.empty() ? "" : fmt::format(" (no GPU: {})", options.no_gpu),
       options.schedule ? fmt::format(", GPU schedule ({})", word_of(*options.schedule)) : "", word_of(p.rule),
       word_of(p.method), word_of(p.schedule), word_of(p.transport),
       r.payload.empty() ? "" : ", payload " + r.payload);

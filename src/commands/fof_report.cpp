@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/display_units.hpp"
+#include "base/how_many.hpp"
 
 namespace grove {
 namespace {
@@ -71,11 +72,11 @@ FofReport FofReport::of(const Communicator& comm, const WrittenHalos& halos) {
 std::string FofReport::text(const std::string& output, const WrittenHalos& halos) const {
   const ShownUnits shown(halos.header);
   const HaloOptions& options = halos.options;
-  std::string lines = fmt::format(
-      "{}: {} group{} of {} particles or more, with {} of {} particles ({:.1f} %); linking length {}\n",
-      output, groups, groups == 1 ? "" : "s", options.least, members, particles,
-      100 * static_cast<double>(members) / static_cast<double>(particles),
-      shown.text(options.length, dimension::length));
+  std::string lines =
+      fmt::format("{}: {} of {} particles or more, with {} of {} ({:.1f} %); linking length {}\n", output,
+                  how_many(groups, "group"), options.least, members, how_many(particles, "particle"),
+                  100 * static_cast<double>(members) / static_cast<double>(particles),
+                  shown.text(options.length, dimension::length));
   if (groups == 0) return lines;
   lines += fmt::format("largest: {} particles, mass {}", largest.length,
                        shown.text(largest.mass, dimension::mass));

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/how_many.hpp"
 #include "io/words.hpp"
 #include "particles/field.hpp"
 #include "run/log/step_counts_json.hpp"
@@ -92,9 +93,8 @@ std::string force_table(const ForceResult& result) {
   const ForceReport& report = result.second.report;
   const double n = particles_of(result), cell = static_cast<double>(report.interactions.cell) / n,
                particle = static_cast<double>(report.interactions.particle) / n;
-  std::string text =
-      fmt::format("{}: {} particles in {} {} on {} {}\n", result.file, report.particles, result.leaves,
-                  result.leaves == 1 ? "leaf" : "leaves", result.ranks, result.ranks == 1 ? "rank" : "ranks");
+  std::string text = fmt::format("{}: {} in {} on {}\n", result.file, how_many(report.particles, "particle"),
+                                 how_many(result.leaves, "leaf", "leaves"), how_many(result.ranks, "rank"));
   text += fmt::format(
       "{}, {} softening {}{}\n", method(result), word_of(result.gravity.kernel), softening_of(result),
       result.softening_suggested ? " (half of r / N^(1/3), r the radius of half of the particles)" : "");
@@ -112,9 +112,9 @@ std::string force_table(const ForceResult& result) {
     text += fmt::format("{:.{}f} of these cells came by expansions about groups\n", expanded,
                         expanded < 10 ? 2 : 0);
   if (result.audit)
-    text += fmt::format(
-        "error of {} particles: median {:.4f} %, 99th percentile {:.4f} %, largest {:.4f} %\n",
-        result.audit->sample, 100 * result.audit->median, 100 * result.audit->p99, 100 * result.audit->max);
+    text += fmt::format("error of {}: median {:.4f} %, 99th percentile {:.4f} %, largest {:.4f} %\n",
+                        how_many(result.audit->sample, "particle"), 100 * result.audit->median,
+                        100 * result.audit->p99, 100 * result.audit->max);
   if (result.ranks > 1)
     text += fmt::format(
         "received of other ranks' trees: {} nodes + {} particles, {:.2f} MB; {:.3f} of the particles of a "

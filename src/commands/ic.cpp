@@ -11,6 +11,7 @@
 
 #include "base/display_units.hpp"
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "base/units.hpp"
 #include "commands/commands.hpp"
 #include "commands/count.hpp"
@@ -202,8 +203,8 @@ void make_file(const Communicator& comm, const InitialConditionsOptions& options
   const ModelSummary summary =
       model_summary(comm, *model, particles, units.gravitational_constant, fills_box);
   if (comm.is_master())
-    fmt::print("{}: {} {} of the model {}, seed {}\n{}", options.output, model->count(),
-               model->count() == 1 ? "particle" : "particles", parameters.model, parameters.seed,
+    fmt::print("{}: {} of the model {}, seed {}\n{}", options.output, how_many(model->count(), "particle"),
+               parameters.model, parameters.seed,
                summary.text(DisplayUnits(units)) + needs_of_model(parameters, DisplayUnits(units)));
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/display_units.hpp"
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "commands/count.hpp"
 #include "commands/ic_cut_sphere.hpp"
 #include "io/file.hpp"
@@ -59,8 +60,8 @@ void tell(const CosmologicalVolume& v, const DisplacementSummary& moved, const D
   const double spacing = v.box / v.sites;
   const auto length = [&](double value) { return shown.text(value, dimension::length, 4); };
   const Cosmology& c = v.cosmology;
-  fmt::print("{}: {} particles of the model {}, seed {}, at redshift {:.6g}\n", output, count_of(v), model,
-             seed, v.redshift);
+  fmt::print("{}: {} of the model {}, seed {}, at redshift {:.6g}\n", output,
+             how_many(count_of(v), "particle"), model, seed, v.redshift);
   fmt::print(
       "h {:.6g}, matter {:.6g}, lambda {:.6g}; {}\n", v.spectrum.h, c.omega_matter, c.omega_lambda,
       v.spectrum.sigma8 > 0 ? fmt::format("sigma8 {:.6g} today", v.spectrum.sigma8) : "the table's spectrum");

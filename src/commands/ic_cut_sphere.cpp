@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
 #include "run/start/periodic_box.hpp"
@@ -71,8 +72,8 @@ void cut_sphere(const Communicator& comm, const std::string& file, const Paramet
   write_snapshot(comm, output, particles, write);
   const Count count = comm.sum(static_cast<Count>(particles.size()));
   if (comm.is_master())
-    fmt::print("{}: {} of {} particles of {}, at redshift {:.6g}\n", output, count, snapshot.header.count(),
-               file, snapshot.header.redshift);
+    fmt::print("{}: {} of {} of {}, at redshift {:.6g}\n", output, count,
+               how_many(snapshot.header.count(), "particle"), file, snapshot.header.redshift);
 }
 
 }  // namespace grove

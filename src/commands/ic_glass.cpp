@@ -11,6 +11,7 @@
 
 #include "backend/backend.hpp"
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "base/shares.hpp"
 #include "comm/exact_sum.hpp"
 #include "decomposition/decompose.hpp"
@@ -104,8 +105,8 @@ void make_glass_file(const Communicator& comm, Count particles, std::uint64_t se
   write.box = 1;
   write_snapshot(comm, output, all, write);
   if (comm.is_master())
-    fmt::print("{}: a glass of {} particles, seed {}, after {} steps, the last of {:.2g} spacings (rms)\n",
-               output, count, seed, steps, step / spacing);
+    fmt::print("{}: a glass of {}, seed {}, after {}, the last of {:.2g} spacings (rms)\n", output,
+               how_many(count, "particle"), seed, how_many(steps, "step"), step / spacing);
 }
 
 }  // namespace grove

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "commands/commands.hpp"
 #include "commands/other_program.hpp"
 #include "io/file.hpp"
@@ -162,7 +163,7 @@ void make_movie(const MovieOptions& options) {
     throw std::runtime_error(
         fmt::format("{}: the film was not made: ffmpeg ended with status {}", output.string(), status));
   fs::rename(film, output);
-  fmt::print("{}: {} pictures, {:g} s\n", output.string(), pictures.size(),
+  fmt::print("{}: {}, {:g} s\n", output.string(), how_many(pictures.size(), "picture"),
              static_cast<double>(pictures.size()) / options.rate);
 }
 

@@ -10,6 +10,7 @@
 #include "backend/backend.hpp"
 #include "base/console.hpp"
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "base/progress.hpp"
 #include "base/timers.hpp"
 #include "commands/backend_options.hpp"
@@ -63,8 +64,8 @@ void run(Simulation& simulation, StopRequests& requests) {
 bool says_complete(const Communicator& comm, const Parameters& parameters, const Checkpoint& from) {
   if (!is_complete(from, parameters)) return false;
   if (comm.is_master())
-    say("the run is complete: time.end = {} was reached after {} steps; a later time.end goes on\n",
-        parameters.shown.text(parameters.time.end, dimension::time), from.run.steps_done);
+    say("the run is complete: time.end = {} was reached after {}; a later time.end goes on\n",
+        parameters.shown.text(parameters.time.end, dimension::time), how_many(from.run.steps_done, "step"));
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "commands/backend_options.hpp"
 #include "commands/commands.hpp"
 
@@ -19,7 +20,7 @@ void run_selftest(const Communicator& comm, BackendChoice choice) {
   const std::string no_gpu = resolve(comm, choice);
   if (comm.is_master()) {
     if (!no_gpu.empty()) fmt::print("no GPU is used: {}\n", no_gpu);
-    fmt::print("backend {}, {} {}\n", choice.name, comm.size(), comm.size() == 1 ? "rank" : "ranks");
+    fmt::print("backend {}, {}\n", choice.name, how_many(comm.size(), "rank"));
   }
   const auto start = std::chrono::steady_clock::now();
   int checks = 0, failures = 0;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "commands/commands.hpp"
 #include "io/snapshot.hpp"
 #include "run/checkpoint/checkpoint.hpp"
@@ -123,7 +124,7 @@ void check_snapshot(const Communicator& comm, Checks& checks, const std::string&
                  [&] { snapshot = read_snapshot(comm, path, {.comoving = true}); })) {
     const SnapshotHeader& header = snapshot.header;
     checks.say("content",
-               fmt::format("{}, {} particles{}", name_of(header.format), header.count(),
+               fmt::format("{}, {}{}", name_of(header.format), how_many(header.count(), "particle"),
                            header.files.size() > 1 ? fmt::format(" in {} files", header.files.size()) : ""));
     checks.say("checksum", checksum_of(header));
     if (!header.comoving.empty()) checks.say("comoving", header.comoving + "; not for commands that compute");
@@ -141,9 +142,10 @@ void check_checkpoint(const Communicator& comm, Checks& checks, const std::strin
       }))
     return;
   const CheckpointManifest& manifest = checkpoint->manifest;
-  checks.say("content",
-             fmt::format("checkpoint of step {}, time {}: {} particles, {} leaves, {} pieces", manifest.step,
-                         manifest.time_text, manifest.particles, manifest.leaves, manifest.pieces.size()));
+  checks.say("content", fmt::format("checkpoint of step {}, time {}: {}, {}, {}", manifest.step,
+                                    manifest.time_text, how_many(manifest.particles, "particle"),
+                                    how_many(manifest.leaves, "leaf", "leaves"),
+                                    how_many(manifest.pieces.size(), "piece")));
   checks.say("written by", fmt::format("Grove {}, backend {}, instruction set: {}", manifest.grove,
                                        manifest.backend, manifest.instruction_set));
   const ValidationOptions options{.source = path, .tracer = all_types, .softening = {}};

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/how_many.hpp"
 #include "machine/rank_place.hpp"
 
 namespace grove {
@@ -48,10 +49,10 @@ std::optional<std::string> shared_cores(const std::vector<RankPlace>& places, co
   const std::size_t own = ranks_with_own_core(places, ranks);
   if (own == ranks.size()) return std::nullopt;
   return fmt::format(
-      "{}: {} ranks have {} cores between them: start fewer ranks there, or bind each to a core of its own "
+      "{}: {} ranks have {} between them: start fewer ranks there, or bind each to a core of its own "
       "(mpirun "
       "--bind-to core, srun --cpu-bind=cores)",
-      host, ranks.size(), own);
+      host, ranks.size(), how_many(own, "core"));
 }
 
 /// A rank that may run on several NUMA nodes leaves its memory behind on one of them.
@@ -62,10 +63,10 @@ std::optional<std::string> loose_ranks(const std::vector<RankPlace>& places, con
     if (places[rank].numa.count() > 1 && loose++ == 0) first = rank;
   if (loose == 0) return std::nullopt;
   return fmt::format(
-      "{}: {} ranks, the first is {}, may move between NUMA nodes {}, away from their memory: bind them "
+      "{}: {}, the first is {}, may move between NUMA nodes {}, away from their memory: bind them "
       "(mpirun "
       "--map-by numa --bind-to core, srun --cpu-bind=cores)",
-      host, loose, first, text_of(places[first].numa));
+      host, how_many(loose, "rank"), first, text_of(places[first].numa));
 }
 
 void add_gpu_warnings(const std::vector<RankPlace>& places, std::vector<std::string>& warnings) {

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "kernels/kokkos/host_loop.hpp"
 
 namespace grove {
@@ -107,8 +108,8 @@ void NearestNeighbours::find(std::span<const Vec3d> position, Targets targets, s
   const Count total = comm_.sum(static_cast<Count>(position.size())),
               most_k = targets.are_particles ? total - 1 : total;
   if (k < 1 || static_cast<Count>(k) > most_k)
-    throw InputError(fmt::format("{} nearest particles are wanted; with {} particles there are 1 to {}", k,
-                                 total, std::max(most_k, Count{0})));
+    throw InputError(fmt::format("{} nearest particles are wanted; with {} there are 1 to {}", k,
+                                 how_many(total, "particle"), std::max(most_k, Count{0})));
   k_ = k;
   const std::size_t size = targets.place.size();
   found_.resize(size * k_);

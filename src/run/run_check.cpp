@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/how_many.hpp"
 #include "first_steps.hpp"
 #include "run/log/environment.hpp"
 #include "run/start/initial_state.hpp"
@@ -45,15 +46,15 @@ void check_beginning(const Communicator& comm, const Parameters& parameters, con
                    text_of_time(seconds), is_direct ? "by direct sums" : "trees included",
                    first.sample == ahead.particles ? "all " : "", first.sample));
   tell(comm, "",
-       fmt::format("{} for {:.0f} longest steps", text_of_time(seconds * ahead.steps), ahead.steps));
+       fmt::format("{} for {}", text_of_time(seconds * ahead.steps), how_many(ahead.steps, "longest step")));
   if (const double virial = first.summary.totals.virial_ratio();
       virial < 0.3 && parameters.time.steps == StepKind::block && parameters.potentials.empty())
     tell(comm, "",
          "it begins cold: steps get shorter as it collapses, so that it takes several times as long");
   if (first.picture > 0)
     tell(comm, "",
-         fmt::format("{} for {:.0f} pictures", text_of_time(first.picture * ahead.snapshots),
-                     ahead.snapshots));
+         fmt::format("{} for {}", text_of_time(first.picture * ahead.snapshots),
+                     how_many(ahead.snapshots, "picture")));
 }
 
 /// The same where the run goes on, by what it took so far.
@@ -65,7 +66,7 @@ void check_way_on(const Communicator& comm, const RunAhead& ahead, const Checkpo
   if (!seconds) return tell(comm, "time", "not known: there is no timing.csv of what the run took so far");
   tell(comm, "time", fmt::format("{} for a longest step, as it was so far", text_of_time(*seconds)));
   tell(comm, "",
-       fmt::format("{} for {:.0f} longest steps", text_of_time(*seconds * ahead.steps), ahead.steps));
+       fmt::format("{} for {}", text_of_time(*seconds * ahead.steps), how_many(ahead.steps, "longest step")));
 }
 
 /// Steps are told in advance only where all are alike.
@@ -97,12 +98,13 @@ void check_run(const Communicator& comm, Parameters parameters, const BackendCho
     tell(comm, "output", fault);
   for (const std::string& remark : beginning.remarks) tell(comm, "note", remark);
   tell(comm, "particles", fmt::format("{}", ahead.particles));
-  tell(
-      comm, "ranks",
-      fmt::format("{} on {} {}, backend {}", comm.size(), hosts, hosts == 1 ? "host" : "hosts", choice.name));
+  tell(comm, "ranks", fmt::format("{} on {}, backend {}", comm.size(), how_many(hosts, "host"), choice.name));
   tell(comm, "steps",
-       fmt::format("{:.0f} longest ones{}, {:.0f} snapshots", ahead.steps, from ? " are left" : "",
-                   ahead.snapshots));
+       fmt::format("{}{}, {}", how_many(ahead.steps, "longest one"),
+                   !from              ? ""
+                   : ahead.steps == 1 ? " is left"
+                                      : " are left",
+                   how_many(ahead.snapshots, "snapshot")));
   const std::vector<Need> needs = needs_of(comm, parameters, choice, ahead, resume.overwrite);
   for (const Need& need : needs)
     tell(comm, need.name,

@@ -212,6 +212,7 @@ TEST_F(GasFiles, of_less_gas_than_a_kernel_takes_or_none_are_remarked_on) {
   const std::vector<std::string> few = remarks("{model: evrard, n: 99}", "");
   ASSERT_EQ(few.size(), 1u);
   EXPECT_NE(few[0].find("there are 99 particles of gas, fewer than the 100 neighbours"), std::string::npos);
+  EXPECT_NE(remarks("{model: evrard, n: 1}", "").at(0).find("there is 1 particle of gas"), std::string::npos);
   EXPECT_EQ(remarks("{model: evrard, n: 99}", "gas: {kernel: cubic_spline}\n"), std::vector<std::string>{});
   EXPECT_EQ(remarks("{model: plummer, n: 99}", "gas: {viscosity: 1}\n"), std::vector<std::string>{})
       << "as used-parameters.yml has it";

@@ -126,7 +126,7 @@ TEST_F(Guards, name_a_particle_that_has_run_away_but_let_a_system_expand) {
   };
   const int culprit = 2000 * 7919 % 1000003;
   const std::string error = runaway(culprit);
-  EXPECT_NE(error.find("1 of 4000 particles have run away"), std::string::npos) << error;
+  EXPECT_NE(error.find("1 of 4000 particles has run away"), std::string::npos) << error;
   EXPECT_NE(error.find("particle id " + std::to_string(culprit) + " at (0.5, 0.5, 40)"), std::string::npos)
       << error;
   EXPECT_EQ(runaway(2), "");
@@ -186,7 +186,7 @@ TEST_F(Guards, end_a_run_whose_particle_leaves_a_periodic_box_far_behind) {
       "test", {});
   Simulation simulation(comm_, parameters, std::move(own), 0);
   const std::string error = error_of([&] { simulation.step(); });
-  EXPECT_NE(error.find("1 of 2000 particles have run away"), std::string::npos) << error;
+  EXPECT_NE(error.find("1 of 2000 particles has run away"), std::string::npos) << error;
   EXPECT_NE(error.find("is particle id 79190 "), std::string::npos) << error;
 }
 

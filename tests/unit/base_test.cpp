@@ -9,6 +9,7 @@
 
 #include "base/box.hpp"
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "base/units.hpp"
 
 namespace grove {
@@ -164,6 +165,16 @@ TEST(Units, parse_refuses_what_it_cannot_convert) {
   EXPECT_THROW(units.parse("16 pc", dimension::mass), InputError);
   EXPECT_THROW(units.parse("16 furlong", dimension::length), InputError);
   EXPECT_THROW(Units::dimensionless().parse("16 pc", dimension::length), InputError);
+}
+
+TEST(HowMany, has_a_singular) {
+  EXPECT_EQ(how_many(0, "particle"), "0 particles");
+  EXPECT_EQ(how_many(std::int64_t{1}, "particle"), "1 particle");
+  EXPECT_EQ(how_many(11, "particle"), "11 particles");
+  EXPECT_EQ(how_many(1, "leaf", "leaves"), "1 leaf");
+  EXPECT_EQ(how_many(std::size_t{2}, "leaf", "leaves"), "2 leaves");
+  EXPECT_EQ(how_many(1.0, "step"), "1 step");
+  EXPECT_EQ(how_many(1e15, "step"), "1000000000000000 steps");
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ TEST(Doctor, finds_nothing_wrong_where_each_rank_can_have_a_core) {
 }
 
 TEST(Doctor, warns_of_ranks_that_share_a_core) {
-  expect_warnings({place("a", "0"), place("a", "0"), place("b", "0")}, {"a: 2 ranks have 1 cores"});
+  expect_warnings({place("a", "0"), place("a", "0"), place("b", "0")}, {"a: 2 ranks have 1 core between"});
   expect_warnings({place("a", "0-1"), place("a", "0-1"), place("a", "0-1")}, {"a: 3 ranks have 2 cores"});
   expect_warnings({place("a", "0-1"), place("a", "0-1"), place("a", "0-1"), place("a", "5")},
                   {"a: 4 ranks have 3 cores"});

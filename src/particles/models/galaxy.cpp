@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "particles/models/eddington.hpp"
 #include "particles/models/spin.hpp"
 
@@ -86,9 +87,9 @@ GalaxyParts<Count> galaxy_counts(const Galaxy& galaxy, Count n, Count usual,
   if (n == 0) left = std::max(open, static_cast<Count>(static_cast<double>(usual) * open_share / all_shares));
   if (left < open || (n > 0 && open == 0 && left != 0))
     throw InputError(fmt::format(
-        "{} particles cannot be shared out: n_halo, n_disk and n_bulge that are given take {}, and each part "
+        "{} cannot be shared out: n_halo, n_disk and n_bulge that are given take {}, and each part "
         "of the galaxy needs one at least; n may be left out",
-        n, n - left));
+        how_many(n, "particle"), n - left));
   const auto shared = static_cast<double>(left);
   for (Part& p : parts) {
     if (!p.exists || p.count > 0) continue;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 
 namespace grove {
 
@@ -16,7 +17,7 @@ void Checkpoints::resumed(const Checkpoint& from) {
 
 std::string Checkpoints::last_text() const {
   if (last_.empty()) return "there is no checkpoint of this run";
-  return fmt::format("the last checkpoint is that after {} steps, {}", last_step_, last_);
+  return fmt::format("the last checkpoint is that after {}, {}", how_many(last_step_, "step"), last_);
 }
 
 bool Checkpoints::is_due() const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 
 namespace grove {
 namespace {
@@ -62,7 +63,7 @@ Suspect first_suspect(const Particles& particles, const Order& order_of) {
 }  // namespace
 
 std::string Moment::text() const {
-  return fmt::format("after {} steps, at time {}", steps, shown.text(time, dimension::time));
+  return fmt::format("after {}, at time {}", how_many(steps, "step"), shown.text(time, dimension::time));
 }
 
 ExchangeGuard::ExchangeGuard(const Communicator& comm, const Backend& backend)
@@ -89,7 +90,8 @@ void ExchangeGuard::require_same(const std::string& exchange) const {
   if (before_ == after_) return;
   std::string what;
   if (before_.particles != after_.particles)
-    what = fmt::format("there are {} particles in place of {}", after_.particles, before_.particles);
+    what = fmt::format("there {} {} in place of {}", after_.particles == 1 ? "is" : "are",
+                       how_many(after_.particles, "particle"), before_.particles);
   else if (before_.id_sum != after_.id_sum || before_.id_xor != after_.id_xor)
     what = fmt::format("ids have changed: their sum is {} in place of {}, modulo 2^64", after_.id_sum,
                        before_.id_sum);
@@ -111,9 +113,9 @@ void require_finite(const Communicator& comm, Backend& backend, Count number, co
     });
   });
   const Suspect first = first_of_all(comm, own);
-  throw Failure(fmt::format(
-      "{}, the accelerations of {} particles are not finite numbers; the first one to look at is {}: {}",
-      now.text(), number, first.text(now.shown), what_to_do));
+  throw Failure(
+      fmt::format("{}, the accelerations of {} are not finite numbers; the first one to look at is {}: {}",
+                  now.text(), how_many(number, "particle"), first.text(now.shown), what_to_do));
 }
 
 void require_finite_positions(const Communicator& comm, Backend& backend, const Moment& now) {
@@ -146,10 +148,11 @@ void require_no_runaway(const Communicator& comm, Backend& backend, const Box& b
   comm.sum(std::span<Count>(counts));
   const Suspect first = first_of_all(comm, own);
   if (counts[0] == 0 || (counts[0] > 1 && few * counts[0] >= counts[1])) return;
-  throw Failure(fmt::format(
-      "{}, {} of {} particles have run away, more than {} times the size of the system since the last "
-      "decomposition; the first one is {}: {}",
-      now.text(), counts[0], counts[1], far, first.text(now.shown), what_to_do));
+  throw Failure(
+      fmt::format("{}, {} of {} {} run away, more than {} times the size of the system since the last "
+                  "decomposition; the first one is {}: {}",
+                  now.text(), counts[0], how_many(counts[1], "particle"), counts[0] == 1 ? "has" : "have",
+                  far, first.text(now.shown), what_to_do));
 }
 
 }  // namespace grove

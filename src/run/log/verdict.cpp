@@ -1,4 +1,5 @@
 #include "verdict.hpp"
+#include "base/how_many.hpp"
 
 #include <fmt/format.h>
 
@@ -99,8 +100,8 @@ Verdict verdict_on(const Conservation& kept, const Turning& turning, Count parti
       : kept.audits == 0
           ? "forces: not audited"
           : fmt::format("forces: errors of {:.2e} in the median, {:.2e} in the 99th percentile, at worst of "
-                        "{} audit{}",
-                        kept.median, kept.p99, kept.audits, kept.audits == 1 ? "" : "s"));
+                        "{}",
+                        kept.median, kept.p99, how_many(kept.audits, "audit")));
   return verdict;
 }
 

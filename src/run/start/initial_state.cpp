@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "cosmological_model.hpp"
 #include "cosmology/expansion.hpp"
 #include "initial_conditions.hpp"
@@ -67,9 +68,8 @@ std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeade
 
 std::string remark_on_gas(const std::string& source, Count count, bool has_gas) {
   if (count == 0 || has_gas) return {};
-  return fmt::format(
-      "{}: holds {} particles of gas (type 0) without internal energies, which move by gravity alone", source,
-      count);
+  return fmt::format("{}: holds {} of gas (type 0) without internal energies, which {} by gravity alone",
+                     source, how_many(count, "particle"), count == 1 ? "moves" : "move");
 }
 
 std::vector<std::string> remarks_on_use_of_gas(const Parameters& parameters, Count count) {
@@ -77,10 +77,10 @@ std::vector<std::string> remarks_on_use_of_gas(const Parameters& parameters, Cou
   if (count > 0) {
     const double neighbours = neighbours_of(gas.kernel);
     if (static_cast<double>(count) >= neighbours) return {};
-    return {fmt::format(
-        "there are {} particles of gas, fewer than the {} neighbours of gas.kernel: the kernel of each "
-        "reaches over all of them, and densities say nothing; take more particles",
-        count, neighbours)};
+    return {
+        fmt::format("there {} {} of gas, fewer than the {} neighbours of gas.kernel: the kernel of each "
+                    "reaches over all of them, and densities say nothing; take more particles",
+                    count == 1 ? "is" : "are", how_many(count, "particle"), neighbours)};
   }
   const GasParameters other;
   std::vector<std::string> names;
@@ -138,9 +138,9 @@ namespace {
 
 std::string remark_on_cold_gas(const std::string& source, Count count) {
   return fmt::format(
-      "{}: gives {} particles of type 0 without internal energies, which are gas with energies of 0, "
-      "as other components have gas; give them another type (type) to have them move by gravity alone",
-      source, count);
+      "{}: gives {} of type 0 without internal energies, taken to be gas with energies of 0, "
+      "as other components have gas; give another type (type) for motion by gravity alone",
+      source, how_many(count, "particle"));
 }
 
 /// Particles of a model that get type 0 and are no gas in it.

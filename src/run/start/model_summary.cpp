@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "backend/backend.hpp"
+#include "base/how_many.hpp"
 #include "comm/radix_select.hpp"
 #include "decomposition/decompose.hpp"
 #include "gravity/suggested_softening.hpp"
@@ -133,9 +134,9 @@ double virial_ratio(const Communicator& comm, Particles sample, double gravitati
 
 std::string text_of_part(const PartSummary& part, const DisplayUnits& shown) {
   const double each = part.mass / static_cast<double>(part.count);
-  return fmt::format("{}type {}, {} {}: mass {}, of each {}{}\n", part.name.empty() ? "" : part.name + ": ",
-                     part.type, part.count, part.count == 1 ? "particle" : "particles",
-                     shown.text(part.mass, dimension::mass, 4), shown.text(each, dimension::mass, 4),
+  return fmt::format("{}type {}, {}: mass {}, of each {}{}\n", part.name.empty() ? "" : part.name + ": ",
+                     part.type, how_many(part.count, "particle"), shown.text(part.mass, dimension::mass, 4),
+                     shown.text(each, dimension::mass, 4),
                      part.half_mass_radius > 0
                          ? ", half-mass radius " + shown.text(part.half_mass_radius, dimension::length, 4)
                          : "");

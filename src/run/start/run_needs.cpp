@@ -14,6 +14,7 @@
 
 #include "backend/memory_needs.hpp"
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "base/memory.hpp"
 #include "cosmological_model.hpp"
 #include "decomposition/decompose.hpp"
@@ -59,8 +60,9 @@ RunAhead afresh(const Parameters& parameters, const Beginning& start) {
   ahead.certainly_written = ahead.written;
   ahead.has_gas = start.has_gas;
   if (parameters.decomposition.leaves > ahead.particles)
-    throw InputError(fmt::format("{} leaves are asked for, but there are only {} particles",
-                                 parameters.decomposition.leaves, ahead.particles));
+    throw InputError(fmt::format("{} leaves are asked for, but there {} only {}",
+                                 parameters.decomposition.leaves, ahead.particles == 1 ? "is" : "are",
+                                 how_many(ahead.particles, "particle")));
   const InitialConditionsParameters& from = parameters.initial_conditions;
   require_softening(start.counts, {.source = from.source(), .softened = parameters.softened});
   ahead.steps = static_cast<double>(timeline.steps());
@@ -239,15 +241,16 @@ Need host_need(const Communicator& comm, Count particles, const HostUse& use) {
   for (std::size_t host = 1; host < room.size(); ++host)
     if (share(host) < share(worst)) worst = host;
   const auto& [name, ranks] = machine.hosts[worst];
-  return {
-      .name = "memory",
-      .where = fmt::format(" on host {}, {:.0f} MB on each of its {} ranks", name, of_rank / megabyte, ranks),
-      .bytes = of_rank * ranks,
-      .at_least = static_cast<double>(bytes_of_fields(use.has_gas)) * static_cast<double>(particles) /
-                  comm.size() * ranks,
-      .available = room[worst],
-      .remedy = fmt::format("{:.3g} particles fit on {} ranks like its {}; use more hosts",
-                            particles_that_fit(share(worst), comm.size(), use), comm.size(), ranks)};
+  return {.name = "memory",
+          .where = fmt::format(" on host {}, {:.0f} MB on {}", name, of_rank / megabyte,
+                               ranks == 1 ? "its rank" : fmt::format("each of its {} ranks", ranks)),
+          .bytes = of_rank * ranks,
+          .at_least = static_cast<double>(bytes_of_fields(use.has_gas)) * static_cast<double>(particles) /
+                      comm.size() * ranks,
+          .available = room[worst],
+          .remedy = fmt::format("{:.3g} particles fit on {} like its {}; use more hosts",
+                                particles_that_fit(share(worst), comm.size(), use),
+                                how_many(comm.size(), "rank"), ranks)};
 }
 
 std::optional<Need> device_need(const Communicator& comm, const BackendChoice& choice, Count particles,
@@ -273,8 +276,8 @@ std::optional<Need> device_need(const Communicator& comm, const BackendChoice& c
               .at_least = static_cast<double>(bytes_of_fields(has_gas)) * static_cast<double>(particles) /
                           comm.size() * least.users,
               .available = least.available,
-              .remedy = fmt::format("{:.3g} particles fit on such GPUs for {} ranks, or use more",
-                                    least.share() * comm.size() / each, comm.size())};
+              .remedy = fmt::format("{:.3g} particles fit on such GPUs for {}, or use more",
+                                    least.share() * comm.size() / each, how_many(comm.size(), "rank"))};
 }
 
 Need disk_need(const Communicator& comm, const Parameters& parameters, const RunAhead& ahead, bool replaces) {
