@@ -1,5 +1,6 @@
 // Simulation: which update of the trees comes before a step, and the forces behind it.
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -130,7 +131,9 @@ void Simulation::evaluate_gas(Gas& gas, int first_active, const RungTable& since
     const double a = clock_.scale_factor();
     moment.space = GasSpace::expanding(parameters_.gas, a, expansion->hubble(a));
   }
-  require_finite(comm_, *backend_, comm_.sum(gas.evaluate(domain_, first_active, moment)), now());
+  const Count not_finite = comm_.sum(gas.evaluate(domain_, first_active, moment));
+  require_finite_gas(comm_, *backend_, not_finite, parameters_.gas,
+                     std::pow(clock_.scale_factor(), -parameters_.gas.expansion_power()), now());
 }
 
 }  // namespace grove

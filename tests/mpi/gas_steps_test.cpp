@@ -1,7 +1,10 @@
 // Steps that gas makes too short are told as such.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <stdexcept>
 #include <string>
 
 #include "base/errors.hpp"
@@ -37,7 +40,9 @@ TEST_F(GasSteps, that_are_short_in_hot_gas_name_its_sound_speed) {
   // sqrt(5/3 2/3 1e8) = 10541
   expect_part(text, "The likely cause: gas, by Courant's condition: for particle ");
   expect_part(text, "gas.courant (0.15) times its support radius over its signal speed is ");
-  expect_part(text, "its sound speed 1.05e+04, of an internal energy of 1e+08.");
+  expect_part(
+      text,
+      "its sound speed 1.05e+04, of an internal energy of 1e+08, where the largest of all gas is 1e+08.");
   EXPECT_EQ(text.find("softening"), std::string::npos) << text;
 }
 
@@ -47,6 +52,24 @@ TEST_F(GasSteps, that_are_short_by_gravity_name_the_softening) {
   const std::string text = fault(1e-10, [](Particles&) {});
   expect_part(text, "give a larger gravity.softening");
   EXPECT_EQ(text.find("Courant"), std::string::npos) << text;
+}
+
+// Forces in single precision end at 3e38.
+TEST_F(GasSteps, that_no_number_holds_name_the_hottest_particle) {
+  for (const double energy : {1e40, 1e300}) {
+    std::string said;
+    try {
+      fault(0.02, [&](Particles& all) { all.internal_energy[all.size() / 2] = energy; });
+    } catch (const Agreed<std::runtime_error>& error) {
+      said = error.what();
+    }
+    const Particles all = testing::of_model(testing::collapse("end: 1, step: 0.1"));
+    expect_part(said, fmt::format("the largest internal energy, {:.3g}, is that of particle id {} at ",
+                                  energy, all.id[all.size() / 2]));
+    expect_part(said, fmt::format("a sound speed of {:.3g}: give smaller internal energies",
+                                  std::sqrt(5. / 3 * 2 / 3 * energy)));
+    EXPECT_EQ(said.find("softening"), std::string::npos) << said;
+  }
 }
 
 // A kernel of 100 neighbours has no width where 150 particles are in one place.

@@ -22,6 +22,7 @@ struct CourantStep {
   double internal_energy = 0;  ///< the same
   double support_radius = 0;   ///< H
   double largest_radius = 0;   ///< H of any particle of gas
+  double largest_energy = 0;   ///< as internal_energy, of any particle of gas: neighbours have fast signals
 
   /// The cause of so short a step, and what would be right.
   std::string text(const GasParameters& gas, const DisplayUnits& shown) const;

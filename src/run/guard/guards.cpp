@@ -16,6 +16,8 @@ namespace {
 
 using Failure = Agreed<std::runtime_error>;
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 /// A checkpoint would go on in the same way.
 constexpr const char* what_to_do =
     "start another run from the last snapshot before that (initial_conditions.file), or anew, with smaller "
@@ -116,6 +118,40 @@ void require_finite(const Communicator& comm, Backend& backend, Count number, co
   throw Failure(
       fmt::format("{}, the accelerations of {} are not finite numbers; the first one to look at is {}: {}",
                   now.text(), how_many(number, "particle"), first.text(now.shown), what_to_do));
+}
+
+void require_finite_gas(const Communicator& comm, Backend& backend, Count number, const GasParameters& gas,
+                        double physical, const Moment& now) {
+  if (number == 0) return;
+  struct Hot {
+    double energy;  // less than 0: there is no gas
+    ParticleId id;
+    Vec3d position;
+  };
+  const auto is_hotter = [](const Hot& a, const Hot& b) {
+    return a.energy != b.energy ? a.energy > b.energy : a.id < b.id;
+  };
+  Hot hottest{-1, 0, {}};
+  backend.show(nullptr, [&](const Particles& particles) {
+    for (std::size_t i = 0; i < particles.size(); ++i) {
+      if (particles.type[i] != gas_type) continue;
+      const double u = physical * particles.internal_energy[i];
+      const Hot own{std::isnan(u) ? infinity : u, particles.id[i], particles.position[i]};
+      if (is_hotter(own, hottest)) hottest = own;
+    }
+  });
+  const std::vector<Hot> all = comm.all_gather(hottest);
+  hottest = *std::min_element(all.begin(), all.end(), is_hotter);
+  throw Failure(fmt::format(
+      "{}, the forces of gas on {} are not finite numbers; the largest internal energy, {}, is that of "
+      "particle "
+      "id {} at {}, a sound speed of {}: give smaller internal energies, if these have the wrong unit, or "
+      "start "
+      "another run from the last snapshot before that (initial_conditions.file), with smaller time steps "
+      "(gas.courant, time.step)",
+      now.text(), how_many(number, "particle"), now.shown.text(hottest.energy, dimension::potential, 3),
+      hottest.id, now.shown.text(hottest.position, dimension::length),
+      now.shown.text(gas.sound_speed(hottest.energy), dimension::velocity, 3)));
 }
 
 void require_finite_positions(const Communicator& comm, Backend& backend, const Moment& now) {

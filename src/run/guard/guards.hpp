@@ -8,6 +8,7 @@
 #include "base/display_units.hpp"
 #include "comm/communicator.hpp"
 #include "comm/joint_reduction.hpp"
+#include "kernels/math/gas.hpp"
 
 /// Conditions that hold at all times in a run. Every check is collective. A condition that fails throws an
 /// Agreed<std::runtime_error> that names it: the run ends before anything of it is written.
@@ -48,6 +49,11 @@ class ExchangeGuard {
 /// place or its velocity, if there is any, else one of these; of several that with the lowest id. Cost, if
 /// there are any: a copy of the particles.
 void require_finite(const Communicator& comm, Backend& backend, Count number, const Moment& now);
+
+/// The same of accelerations that were finite before forces of gas were added: names the particle of gas with
+/// the largest internal energy. physical: makes internal energies, as they are stored, physical ones.
+void require_finite_gas(const Communicator& comm, Backend& backend, Count number, const GasParameters& gas,
+                        double physical, const Moment& now);
 
 /// Names the particle with the lowest id of those whose position is no finite number, if there are any. Cost:
 /// a copy of the particles.
