@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -84,6 +85,14 @@ std::optional<Value> split(std::string_view text) {
   return value;
 }
 
+/// The decimals of "5/3"; empty: the value is no fraction.
+std::string decimals_of_fraction(const Value& value) {
+  if (!value.unit.starts_with('/')) return {};
+  const std::optional<Value> under = split(value.unit.substr(1));
+  if (!under || under->number == 0) return {};
+  return fmt::format("{:.8g}{}{}", value.number / under->number, under->unit.empty() ? "" : " ", under->unit);
+}
+
 }  // namespace
 
 std::optional<NamedUnit> named_unit(std::string_view name) {
@@ -113,8 +122,14 @@ double Units::cgs(const Dimension& d) const {
 
 double Units::parse(std::string_view text, const Dimension& dimension) const {
   const std::optional<Value> value = split(text);
-  if (!value) throw InputError(fmt::format("'{}' is not a number with an optional unit", text));
-  if (value->unit.empty()) return value->number;
+  if (value && value->unit.empty()) return value->number;
+  if (value)
+    if (const std::string decimals = decimals_of_fraction(*value); !decimals.empty())
+      throw InputError(
+          fmt::format("'{}' is a fraction; numbers are given in decimals, as {}", text, decimals));
+  // Names of units begin with a letter.
+  if (!value || !std::isalpha(static_cast<unsigned char>(value->unit[0])))
+    throw InputError(fmt::format("'{}' is not a number with an optional unit", text));
   const std::optional<NamedUnit> unit = named_unit(value->unit);
   if (!unit)
     throw InputError(fmt::format("'{}' has an unknown unit '{}'; possible here: {}", text, value->unit,

@@ -407,6 +407,11 @@ TEST_F(BadInput, parameter_of_the_wrong_unit) {
   expect_refused(good + "gravity:\n  softening: 3 Msun\n", {"4: gravity.softening", "3 Msun", "kpc"});
 }
 
+TEST_F(BadInput, parameter_that_is_a_fraction) {
+  expect_refused(good + "gravity: {softening: 1}\ngas: {adiabatic_index: 5/3}\n",
+                 {"4: gas.adiabatic_index", "'5/3'", "in decimals, as 1.6666667", "number, above 1"});
+}
+
 TEST_F(BadInput, parameter_out_of_range) {
   expect_refused(good + "gravity:\n  softening: -3 pc\n", {"4: gravity.softening", "-3 pc", "at least 0"});
 }

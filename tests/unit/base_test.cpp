@@ -167,6 +167,25 @@ TEST(Units, parse_refuses_what_it_cannot_convert) {
   EXPECT_THROW(Units::dimensionless().parse("16 pc", dimension::length), InputError);
 }
 
+TEST(Units, parse_tells_fractions_in_decimals) {
+  const auto refusal = [](const char* text, const Dimension& dimension) -> std::string {
+    try {
+      Units::galactic().parse(text, dimension);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "nothing";
+  };
+  EXPECT_EQ(refusal("5/3", dimension::none),
+            "'5/3' is a fraction; numbers are given in decimals, as 1.6666667");
+  EXPECT_EQ(refusal("1 / 8 kpc", dimension::length),
+            "'1 / 8 kpc' is a fraction; numbers are given in decimals, as 0.125 kpc");
+  for (const char* text : {"1,5", "1/0", "1/", "2*3", "1/kpc"})
+    EXPECT_EQ(refusal(text, dimension::length),
+              std::string("'") + text + "' is not a number with an optional unit");
+  EXPECT_NE(refusal("1 pcs", dimension::length).find("unknown unit 'pcs'"), std::string::npos);
+}
+
 TEST(HowMany, has_a_singular) {
   EXPECT_EQ(how_many(0, "particle"), "0 particles");
   EXPECT_EQ(how_many(std::int64_t{1}, "particle"), "1 particle");
