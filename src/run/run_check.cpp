@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -28,14 +29,20 @@ std::string text_of_time(double seconds) {
   return seconds < 7200 ? fmt::format("{:.3g} min", seconds / 60) : fmt::format("{:.3g} h", seconds / 3600);
 }
 
-/// The time of a run from its beginning on, of which nothing is known yet. Sets what its first steps say.
+/// The time of a run from its beginning on, of which nothing is known yet. counts: its particles by type.
+/// Sets what its first steps say.
 void check_beginning(const Communicator& comm, const Parameters& parameters, const BackendChoice& choice,
-                     RunAhead& ahead) {
+                     const std::array<Count, particle_types>& counts, RunAhead& ahead) {
   const Count most = (choice.name == "cuda" ? Count{1} << 20 : Count{20000}) * comm.size();
-  const FirstSteps first =
+  FirstSteps first =
       measure_first_steps(comm, parameters, choice, ahead.particles, std::max<Count>(most, 1000));
   const bool is_direct = parameters.gravity.is_direct(ahead.particles);
   if (parameters.time.steps == StepKind::block) ahead.steps_each = std::exp2(first.deepest);
+  const bool is_sample = first.sample < ahead.particles;
+  if (is_sample)
+    tell(comm, "sample",
+         fmt::format("{} particles with the mass of all stand for these in what follows", first.sample));
+  first.summary.counts = counts;  // beside masses, which the sample has of all
   if (comm.is_master()) fmt::print("{}", first.summary.text(parameters.shown));
   const double span = ahead.steps * first.summary.longest_step;
   if (const std::string doubt = doubt_about_units(first.summary, parameters, span); !doubt.empty())
@@ -44,7 +51,7 @@ void check_beginning(const Communicator& comm, const Parameters& parameters, con
   tell(comm, "time",
        fmt::format("{} for a longest step, {}, as it is at the beginning: measured here with {}{}",
                    text_of_time(seconds), is_direct ? "by direct sums" : "trees included",
-                   first.sample == ahead.particles ? "all " : "", first.sample));
+                   is_sample ? "the sample of " : "all ", first.sample));
   tell(comm, "",
        fmt::format("{} for {}", text_of_time(seconds * ahead.steps), how_many(ahead.steps, "longest step")));
   if (const double virial = first.summary.totals.virial_ratio();
@@ -117,7 +124,8 @@ void check_run(const Communicator& comm, Parameters parameters, const BackendCho
          "for equal numbers of particles on all ranks; with block steps those whose particles take long "
          "steps hold more, half as much again is usual");
   require_room(comm, needs);
-  from ? check_way_on(comm, ahead, *from) : check_beginning(comm, parameters, choice, ahead);
+  from ? check_way_on(comm, ahead, *from)
+       : check_beginning(comm, parameters, choice, beginning.counts, ahead);
   tell(comm, "logs", text_of_logs(ahead));
 }
 

@@ -102,9 +102,14 @@ TEST_F(RunCheck, tells_what_a_run_takes_and_writes_nothing) {
       text, {"particles    100000\n", "steps        100 longest ones, 11 snapshots", "logs         0.24 MB\n",
              comm.size() == 1 ? std::string("MB on its rank")
                               : fmt::format("MB on each of its {} ranks", comm.size()),
-             "MB are available", "mass: 0.999 in ", "of type 1\n", "virial ratio",
+             "MB are available", "mass: 0.999 in 100000 of type 1\n", "virial ratio",
              "s for a longest step, trees included",
-             fmt::format("measured here with {}\n", std::min(100000, 20000 * comm.size()))});
+             fmt::format("sample       {} particles with the mass of all stand for these in what follows\n",
+                         20000 * comm.size()),
+             fmt::format("measured here with the sample of {}\n", 20000 * comm.size())});
+  const std::string of_all = told(write_parameters("model: plummer, n: 1000"));
+  expect_parts(of_all, {"mass: 0.999 in 1000 of type 1\n", "measured here with all 1000\n"});
+  EXPECT_EQ(of_all.find("sample"), std::string::npos) << of_all;
   EXPECT_EQ(folder.files(), std::vector<std::string>{"run.yml"});
 }
 
