@@ -12,9 +12,7 @@ namespace {
 /// wanted.
 template <class MayDivide>
 std::vector<Cell> subtree_of(std::span<const Cell> cells, std::int32_t root, const MayDivide& may_divide) {
-  std::vector<Cell> subtree;
-  subtree.reserve(root == 0 ? cells.size() : 0);  // most of all are wanted
-  subtree.push_back(cells[static_cast<std::size_t>(root)]);
+  std::vector<Cell> subtree = {cells[static_cast<std::size_t>(root)]};
   for (std::size_t i = 0; i < subtree.size(); ++i) {
     if (subtree[i].is_leaf()) continue;
     const auto child = static_cast<std::size_t>(subtree[i].child);

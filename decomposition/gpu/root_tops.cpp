@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "decomposition/join_cells.hpp"
+#include "kernels/cuda/cuts/partition/record_segments.hpp"
 #include "kernels/cuda/cuts/services/places.hpp"
 
 namespace grove {

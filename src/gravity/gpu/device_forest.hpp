@@ -25,7 +25,7 @@ class DeviceForest {
   /// gravity: says which trees.
   explicit DeviceForest(const GravityParameters& gravity);
 
-  /// Frees the memory of trees, which are none from then on until cut() and update().
+  /// Frees the trees: there are none until cut() or adopt(), and update().
   void release();
   /// Cuts the leaves into groups and buckets, or grows their octrees. leaf_begin: first particle of each own
   /// leaf, length leaves + 1. records: of the particles, in leaf order; Record::index tells where each

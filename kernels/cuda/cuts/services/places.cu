@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "kernels/cuda/cuts/partition/orb_cell.cuh"
-#include "kernels/cuda/cuts/partition/tiles.cuh"
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
 #include "kernels/cuda/device/warp.cuh"

@@ -6,9 +6,7 @@
 
 #include "base/box.hpp"
 #include "base/types.hpp"
-#include "kernels/cuda/cuts/partition/record_segments.hpp"
 #include "kernels/cuda/particles/records.hpp"
-#include "kernels/math/cell_questions.hpp"
 
 /// Records go where they belong: to parts of the root cube that follow each other in Morton's order.
 namespace grove::cuda {
