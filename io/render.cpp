@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "base/errors.hpp"
@@ -30,6 +31,16 @@ std::array<double, 2> choose_limits(const std::vector<float>& densities) {
   std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(rank), sorted.end());
   const double bright = sorted[rank] > 0 ? static_cast<double>(sorted[rank]) : 1.0;
   return {bright / contrast, bright};
+}
+
+/// About the mean of a periodic box that is seen as a whole, which stays the mean. Early all is close to it,
+/// and what is brightest then would be dark beside halos to come.
+std::array<double, 2> limits_about_mean(const std::vector<float>& densities) {
+  constexpr double void_over_mean = 0.2, halo_over_mean = 100;
+  const double mean =
+      std::accumulate(densities.begin(), densities.end(), 0.0) / static_cast<double>(densities.size());
+  if (!(mean > 0)) return choose_limits(densities);
+  return {void_over_mean * mean, halo_over_mean * mean};
 }
 
 /// "types 2 (disk), 4 (stars): 12,000 particles"
@@ -131,8 +142,10 @@ Measured measured(const Communicator& comm, const Particles& particles, const Vi
   std::vector<float> densities = densities_of(comm, particles, view, frame);
   if (!view.limits.empty())
     frame.limits = {view.limits[0], view.limits[1]};
-  else if (frame.limits[0] == frame.limits[1])
-    frame.limits = comm.broadcast(comm.is_master() ? choose_limits(densities) : frame.limits);
+  else if (frame.limits[0] == frame.limits[1] && comm.is_master())
+    frame.limits = !view.images.are_open() && frame.width == view.images.edge ? limits_about_mean(densities)
+                                                                              : choose_limits(densities);
+  frame.limits = comm.broadcast(frame.limits);
   return {frame, std::move(densities)};
 }
 
