@@ -27,6 +27,18 @@ class GasSteps : public ::testing::Test {
     Simulation run(comm_, p, testing::share_of(comm_, all), 0);
     return fault_of_steps(run.summary(), p);
   }
+  /// The error of a run whose gas is changed so, from a particle's number on a rank, before its first forces.
+  template <class Change>
+  std::string failure(const Change& change) const {
+    try {
+      fault(0.02, [&](Particles& all) {
+        for (std::size_t i = 0; i < all.size(); ++i) change(all, i);
+      });
+    } catch (const Agreed<std::runtime_error>& error) {
+      return error.what();
+    }
+    return {};
+  }
   static void expect_part(const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
   }
@@ -56,20 +68,44 @@ TEST_F(GasSteps, that_are_short_by_gravity_name_the_softening) {
 
 // Forces in single precision end at 3e38.
 TEST_F(GasSteps, that_no_number_holds_name_the_hottest_particle) {
+  const Particles all = testing::of_model(testing::collapse("end: 1, step: 0.1"));
+  const ParticleId hottest = all.id[all.size() / 2];
   for (const double energy : {1e40, 1e300}) {
-    std::string said;
-    try {
-      fault(0.02, [&](Particles& all) { all.internal_energy[all.size() / 2] = energy; });
-    } catch (const Agreed<std::runtime_error>& error) {
-      said = error.what();
-    }
-    const Particles all = testing::of_model(testing::collapse("end: 1, step: 0.1"));
-    expect_part(said, fmt::format("the largest internal energy, {:.3g}, is that of particle id {} at ",
-                                  energy, all.id[all.size() / 2]));
-    expect_part(said, fmt::format("a sound speed of {:.3g}: give smaller internal energies",
-                                  std::sqrt(5. / 3 * 2 / 3 * energy)));
+    const std::string said = failure([&](Particles& own, std::size_t i) {
+      if (own.id[i] == hottest) own.internal_energy[i] = energy;
+    });
+    expect_part(said, "the first one to look at is particle id ");
+    expect_part(said, fmt::format("; the likely cause: particle id {} at ", hottest));
+    expect_part(said,
+                fmt::format("an internal energy of {:.3g}, a sound speed of {:.3g}: give smaller internal "
+                            "energies",
+                            energy, std::sqrt(5. / 3 * 2 / 3 * energy)));
     EXPECT_EQ(said.find("softening"), std::string::npos) << said;
   }
+}
+
+TEST_F(GasSteps, that_are_lost_by_an_energy_say_that_it_is_not_a_number) {
+  const Particles all = testing::of_model(testing::collapse("end: 1, step: 0.1"));
+  const ParticleId lost = all.id[all.size() / 3], hot = all.id[all.size() / 2];
+  const std::string said = failure([&](Particles& own, std::size_t i) {
+    if (own.id[i] == lost) own.internal_energy[i] = std::nan("");
+    if (own.id[i] == hot) own.internal_energy[i] = 1e300;
+  });
+  expect_part(said, fmt::format("; the likely cause: the internal energy of particle id {} at ", lost));
+  expect_part(said, " is not a number: ");
+  EXPECT_EQ(said.find("smaller internal energies"), std::string::npos) << said;
+}
+
+TEST_F(GasSteps, that_are_lost_otherwise_name_the_particle_and_no_energy) {
+  const Particles all = testing::of_model(testing::collapse("end: 1, step: 0.1"));
+  const ParticleId lost = all.id[all.size() / 3];
+  const std::string said = failure([&](Particles& own, std::size_t i) {
+    if (own.id[i] == lost) own.velocity[i].y = std::nan("");
+  });
+  expect_part(said, fmt::format("the first one to look at is particle id {} at ", lost));
+  expect_part(said, "velocity (");
+  EXPECT_EQ(said.find("energy"), std::string::npos) << said;
+  EXPECT_EQ(said.find("energies"), std::string::npos) << said;
 }
 
 // A kernel of 100 neighbours has no width where 150 particles are in one place.

@@ -16,13 +16,10 @@ namespace {
 
 using Failure = Agreed<std::runtime_error>;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// A checkpoint would go on in the same way.
 constexpr const char* what_to_do =
     "start another run from the last snapshot before that (initial_conditions.file), or anew, with smaller "
-    "time "
-    "steps (time.eta, time.step) or a larger gravity.softening";
+    "time steps (time.eta, time.step) or a larger gravity.softening";
 
 bool is_finite(const Vec3d& v) { return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z); }
 
@@ -60,6 +57,68 @@ Suspect first_suspect(const Particles& particles, const Order& order_of) {
     if (suspect.is_before(first)) first = suspect;
   }
   return first;
+}
+
+/// The particle of gas with the largest internal energy.
+struct Hottest {
+  double energy = -1;  ///< physical; less than 0: there is no gas
+  ParticleId id = 0;
+  Vec3d position{};
+
+  /// What is not a number is above all that is.
+  bool is_before(const Hottest& o) const {
+    const bool is_number = !std::isnan(energy), is_other = !std::isnan(o.energy);
+    if (is_number != is_other) return is_other;
+    return is_number && energy != o.energy ? energy > o.energy : id < o.id;
+  }
+  std::string text(const GasParameters& gas, const DisplayUnits& shown) const {
+    const std::string place = shown.text(position, dimension::length);
+    if (std::isnan(energy))
+      return fmt::format("the internal energy of particle id {} at {} is not a number", id, place);
+    return fmt::format("particle id {} at {} has an internal energy of {}, a sound speed of {}", id, place,
+                       shown.text(energy, dimension::potential, 3),
+                       shown.text(gas.sound_speed(energy), dimension::velocity, 3));
+  }
+};
+
+/// What all gas of a run is like when its forces are lost.
+struct GasExtremes {
+  Hottest hottest;
+  double largest_radius = 0;  ///< support radius, of those that are finite
+
+  /// Accelerations, as the energy over a length, or heating, as that times the sound speed, come near to the
+  /// end of single precision.
+  bool explain_forces(const GasParameters& gas) const {
+    const double u = hottest.energy;
+    if (!std::isfinite(u)) return true;
+    constexpr double too_much = 1e-3 * static_cast<double>(std::numeric_limits<float>::max());
+    return u > 0 && u * std::max(1.0, gas.sound_speed(u)) > too_much * largest_radius && largest_radius > 0;
+  }
+};
+
+GasExtremes extremes_of_gas(const Communicator& comm, const Particles& particles, double physical) {
+  GasExtremes own;
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    if (particles.type[i] != gas_type) continue;
+    const Hottest one{physical * particles.internal_energy[i], particles.id[i], particles.position[i]};
+    if (one.is_before(own.hottest)) own.hottest = one;
+    const double radius = particles.smoothing_length[i];
+    if (std::isfinite(radius)) own.largest_radius = std::max(own.largest_radius, radius);
+  }
+  const std::vector<Hottest> all = comm.all_gather(own.hottest);
+  return {*std::min_element(all.begin(), all.end(),
+                            [](const Hottest& a, const Hottest& b) { return a.is_before(b); }),
+          comm.max(own.largest_radius)};
+}
+
+/// Suspect::order of a particle whose forces of gas may be lost: first come those that spoil others.
+int order_of_gas(const Particles& particles, std::size_t i) {
+  if (!is_finite(particles.position[i]) || !is_finite(particles.velocity[i])) return 0;
+  const bool is_gas = particles.type[i] == gas_type;
+  if (is_gas && !(std::isfinite(particles.density[i]) && std::isfinite(particles.smoothing_length[i])))
+    return 1;
+  if (!is_finite(particles.acceleration[i].as<double>())) return 2;
+  return is_gas && !std::isfinite(particles.energy_rate[i]) ? 3 : -1;
 }
 
 }  // namespace
@@ -123,35 +182,25 @@ void require_finite(const Communicator& comm, Backend& backend, Count number, co
 void require_finite_gas(const Communicator& comm, Backend& backend, Count number, const GasParameters& gas,
                         double physical, const Moment& now) {
   if (number == 0) return;
-  struct Hot {
-    double energy;  // less than 0: there is no gas
-    ParticleId id;
-    Vec3d position;
-  };
-  const auto is_hotter = [](const Hot& a, const Hot& b) {
-    return a.energy != b.energy ? a.energy > b.energy : a.id < b.id;
-  };
-  Hot hottest{-1, 0, {}};
+  Suspect own;
+  GasExtremes extremes;
   backend.show(nullptr, [&](const Particles& particles) {
-    for (std::size_t i = 0; i < particles.size(); ++i) {
-      if (particles.type[i] != gas_type) continue;
-      const double u = physical * particles.internal_energy[i];
-      const Hot own{std::isnan(u) ? infinity : u, particles.id[i], particles.position[i]};
-      if (is_hotter(own, hottest)) hottest = own;
-    }
+    own = first_suspect(particles, [&](std::size_t i) { return order_of_gas(particles, i); });
+    extremes = extremes_of_gas(comm, particles, physical);
   });
-  const std::vector<Hot> all = comm.all_gather(hottest);
-  hottest = *std::min_element(all.begin(), all.end(), is_hotter);
+  const Suspect first = first_of_all(comm, own);
+  std::string text = fmt::format("{}, the forces of gas on {} are not finite numbers", now.text(),
+                                 how_many(number, "particle"));
+  if (first.exists()) text += "; the first one to look at is " + first.text(now.shown);
+  const bool is_heat = extremes.explain_forces(gas);
+  if (is_heat) text += "; the likely cause: " + extremes.hottest.text(gas, now.shown);
   throw Failure(fmt::format(
-      "{}, the forces of gas on {} are not finite numbers; the largest internal energy, {}, is that of "
-      "particle "
-      "id {} at {}, a sound speed of {}: give smaller internal energies, if these have the wrong unit, or "
-      "start "
-      "another run from the last snapshot before that (initial_conditions.file), with smaller time steps "
-      "(gas.courant, time.step)",
-      now.text(), how_many(number, "particle"), now.shown.text(hottest.energy, dimension::potential, 3),
-      hottest.id, now.shown.text(hottest.position, dimension::length),
-      now.shown.text(gas.sound_speed(hottest.energy), dimension::velocity, 3)));
+      "{}: {}", text,
+      is_heat && !std::isnan(extremes.hottest.energy)
+          ? "give smaller internal energies, if these have the wrong unit, or start another run from the "
+            "last "
+            "snapshot before that (initial_conditions.file), with smaller time steps (gas.courant, time.step)"
+          : what_to_do));
 }
 
 void require_finite_positions(const Communicator& comm, Backend& backend, const Moment& now) {

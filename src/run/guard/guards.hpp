@@ -50,8 +50,10 @@ class ExchangeGuard {
 /// there are any: a copy of the particles.
 void require_finite(const Communicator& comm, Backend& backend, Count number, const Moment& now);
 
-/// The same of accelerations that were finite before forces of gas were added: names the particle of gas with
-/// the largest internal energy. physical: makes internal energies, as they are stored, physical ones.
+/// The same of accelerations that were finite before forces of gas were added, and of rates of internal
+/// energies. Behind those without place or velocity it names such without density or support radius. It also
+/// tells of the gas with the largest internal energy, where that is the likely cause. physical: makes
+/// internal energies, as they are stored, physical ones.
 void require_finite_gas(const Communicator& comm, Backend& backend, Count number, const GasParameters& gas,
                         double physical, const Moment& now);
 
