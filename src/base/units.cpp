@@ -72,6 +72,13 @@ std::string names_of(const Dimension& dimension) {
 struct Value {
   double number = 0;
   std::string_view unit;
+  bool is_apart = false;  ///< there is space between them
+
+  /// "1,5", "2*3" and the like: units have brackets at most.
+  bool is_malformed() const {
+    const auto first = static_cast<unsigned char>(unit[0]);
+    return !is_apart && std::ispunct(first) && first != '(' && first != '[';
+  }
 };
 
 /// Unset: it is no finite number.
@@ -82,6 +89,7 @@ std::optional<Value> split(std::string_view text) {
   const auto [rest, error] = std::from_chars(trimmed.data(), end, value.number);
   if (error != std::errc{} || !std::isfinite(value.number)) return std::nullopt;
   value.unit = trim({rest, static_cast<std::size_t>(end - rest)});
+  value.is_apart = rest != end && value.unit.data() != rest;
   return value;
 }
 
@@ -127,8 +135,7 @@ double Units::parse(std::string_view text, const Dimension& dimension) const {
     if (const std::string decimals = decimals_of_fraction(*value); !decimals.empty())
       throw InputError(
           fmt::format("'{}' is a fraction; numbers are given in decimals, as {}", text, decimals));
-  // Names of units begin with a letter.
-  if (!value || !std::isalpha(static_cast<unsigned char>(value->unit[0])))
+  if (!value || value->is_malformed())
     throw InputError(fmt::format("'{}' is not a number with an optional unit", text));
   const std::optional<NamedUnit> unit = named_unit(value->unit);
   if (!unit)
