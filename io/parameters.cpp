@@ -169,6 +169,7 @@ double stated_edge(const Parameters& p) {
   ReadOptions options{.unstated = p.units, .convert_to = p.units};
   if (p.universe) options.h = p.cosmology.h;
   const Vec3d box = stated_box(file, options);
+  if (std::isnan(box.x + box.y + box.z)) return 0;  // as if it stated none
   const auto text = [&](double edge) { return p.shown.text(edge, dimension::length); };
   if (box != Vec3d{1, 1, 1} * box.x)
     throw InputError(fmt::format("{}: states a box of {} x {} x {}, which is no cube", file, text(box.x),
@@ -177,10 +178,10 @@ double stated_edge(const Parameters& p) {
 }
 
 /// The edge of a periodic box without box.size whose particles are of a file.
-double edge_without_size(const Parameters& p, const Entry& periodic, const EdgeOfFile& edge_of_file) {
+double edge_without_size(const Parameters& p, const Entry& periodic, const EdgeOfBox& edge_of_box) {
   double edge = 0;
   try {
-    edge = edge_of_file(p);
+    edge = edge_of_box(p);
   } catch (const InputError& error) {
     fail(periodic, fmt::format("without box.size the edge of the box is the file's, and {}", error.what()));
   }
@@ -190,8 +191,15 @@ double edge_without_size(const Parameters& p, const Entry& periodic, const EdgeO
   return edge;
 }
 
+/// Empty: all particles are of models.
+std::string first_file(const InitialConditionsParameters& from) {
+  for (const ComponentParameters& part : from.parts())
+    if (!part.file.empty()) return part.file;
+  return {};
+}
+
 /// Section `box`, and what it means for forces and the decomposition.
-void complete_box(Parameters& p, const std::vector<Entry>& entries, const EdgeOfFile& edge_of_file) {
+void complete_box(Parameters& p, const std::vector<Entry>& entries, const EdgeOfBox& edge_of_box) {
   const Entry* const size = find(entries, "box.size");
   if (!p.box.periodic) {
     if (size) fail(*size, "is of a periodic box; give box.periodic: true as well, or leave it out");
@@ -220,9 +228,17 @@ void complete_box(Parameters& p, const std::vector<Entry>& entries, const EdgeOf
                        "give the same, or leave it out",
                        model->name, p.shown.text(from.model.scale, dimension::length)));
   }
-  if (!p.box.size && !from.file.empty() && edge_of_file)
-    p.box.size = edge_without_size(p, periodic, edge_of_file);
-  if (!p.box.size) fail(periodic, "needs box.size, the edge of the box");
+  if (!p.box.size && !from.file.empty() && edge_of_box)
+    p.box.size = edge_without_size(p, periodic, edge_of_box);
+  if (!p.box.size) {
+    const std::string file = first_file(from);
+    fail(periodic,
+         file.empty()
+             ? "needs box.size, the edge of the box"
+             : fmt::format("needs box.size, the edge of the box; `grove info {}` shows what the file "
+                           "states (GADGET's comoving files over h)",
+                           file));
+  }
   if (const Entry* centre = find(entries, "cosmology.centre"))
     fail(*centre, "is of spheres in open space, and the box is periodic");
   if (const Entry* potentials = find(entries, "potentials"); potentials && !p.potentials.empty())
@@ -293,7 +309,7 @@ StepRule TimeParameters::rule(double longest, const std::array<double, particle_
 }
 
 Parameters parse_parameters(const std::string& text, const std::string& name,
-                            const std::vector<std::string>& overrides, const EdgeOfFile& edge_of_file) {
+                            const std::vector<std::string>& overrides, const EdgeOfBox& edge_of_box) {
   std::vector<Entry> entries = entries_of_file(text, name);
   override_entries(entries, overrides);
   Parameters p;
@@ -306,7 +322,7 @@ Parameters parse_parameters(const std::string& text, const std::string& name,
   p.shown = DisplayUnits(p.units, p.typed);
   check_together(p, entries, name);
   p.gravity.gravitational_constant = p.units.gravitational_constant;
-  complete_box(p, entries, edge_of_file);
+  complete_box(p, entries, edge_of_box);
   complete_models(p, entries);
   return p;
 }
@@ -345,13 +361,15 @@ Softening parse_softening(const std::string& text, const std::string& option, co
 }
 
 Parameters resolve_parameters(const Communicator& comm, const std::string& text, const std::string& name,
-                              const std::vector<std::string>& overrides) {
+                              const std::vector<std::string>& overrides, const EdgeOfBox& known_edge) {
   Parameters result;
-  double edge = 0;  // of the file, which the master alone opens
+  double edge = 0;  // of the box, for which the master alone opens files
   comm.together([&] {
-    if (comm.is_master())
-      result =
-          parse_parameters(text, name, overrides, [&](const Parameters& p) { return edge = stated_edge(p); });
+    if (!comm.is_master()) return;
+    result = parse_parameters(text, name, overrides, [&](const Parameters& p) {
+      if (known_edge) edge = known_edge(p);
+      return edge > 0 ? edge : edge = stated_edge(p);
+    });
   });
   edge = comm.broadcast(edge);
   comm.together([&] {
@@ -362,7 +380,7 @@ Parameters resolve_parameters(const Communicator& comm, const std::string& text,
 }
 
 Parameters read_parameters(const Communicator& comm, const std::string& path,
-                           const std::vector<std::string>& overrides) {
+                           const std::vector<std::string>& overrides, const EdgeOfBox& known_edge) {
   std::string text;
   comm.together([&] {
     if (!comm.is_master()) return;
@@ -373,7 +391,7 @@ Parameters read_parameters(const Communicator& comm, const std::string& path,
                       path, path));
     text = read_text(path);
   });
-  return resolve_parameters(comm, comm.broadcast(text), path, overrides);
+  return resolve_parameters(comm, comm.broadcast(text), path, overrides, known_edge);
 }
 
 }  // namespace grove

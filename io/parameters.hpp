@@ -213,23 +213,24 @@ struct Parameters {
   UnitNames typed;                  ///< those that the user wrote, for that or as the run's; empty: none
 };
 
+/// The edge of a periodic box that parameters do not have, in their units; 0: it is not known. By one rank.
+using EdgeOfBox = std::function<double(const Parameters&)>;
+
 /// Collective: the master reads the file, all ranks get the same result or the same InputError, which names
 /// file, line and key and says what would be right. overrides: "section.key=value", as from -P; they win over
-/// the file.
+/// the file. known_edge: is asked on the master where a periodic box has no box.size and its particles are of
+/// a file; then this file is looked at only if it knows none.
 Parameters read_parameters(const Communicator& comm, const std::string& path,
-                           const std::vector<std::string>& overrides);
+                           const std::vector<std::string>& overrides, const EdgeOfBox& known_edge = {});
 
 /// The same from a text, which all ranks have; `name` stands for the file in messages.
 Parameters resolve_parameters(const Communicator& comm, const std::string& text, const std::string& name,
-                              const std::vector<std::string>& overrides);
+                              const std::vector<std::string>& overrides, const EdgeOfBox& known_edge = {});
 
-/// The edge of the box that the file of the particles states, in units of the run; 0: it states none.
-using EdgeOfFile = std::function<double(const Parameters&)>;
-
-/// The same by this rank alone. edge_of_file: is asked if the particles of a periodic box are of a file and
-/// there is no box.size; without it such parameters are refused.
+/// The same by this rank alone. edge_of_box: is asked in place of the file; without it such parameters are
+/// refused.
 Parameters parse_parameters(const std::string& text, const std::string& name,
-                            const std::vector<std::string>& overrides, const EdgeOfFile& edge_of_file = {});
+                            const std::vector<std::string>& overrides, const EdgeOfBox& edge_of_box = {});
 
 /// Components that are files, and where they are put: "1.position=50 kpc, 0, 0" is of the second file, and
 /// what stands behind the point a key of initial_conditions.components. units: of bare numbers and of the

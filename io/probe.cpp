@@ -69,4 +69,8 @@ void probe_hdf5(const std::string& path) {
   });
 }
 
+void probe_hdf5_header(const std::string& path) {
+  try_in_child(path, processor_seconds(0), [&] { open_snapshot_file(path, {}); });
+}
+
 }  // namespace grove

@@ -16,4 +16,8 @@ void try_in_child(const std::string& path, unsigned processor_seconds, const std
 /// of others two rows.
 void probe_hdf5(const std::string& path);
 
+/// The same for whoever reads the header alone: opens the file without its fields. Cost: metadata is read
+/// once.
+void probe_hdf5_header(const std::string& path);
+
 }  // namespace grove

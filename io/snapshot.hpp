@@ -116,7 +116,8 @@ SnapshotHeader read_snapshot_header(const Communicator& comm, const std::string&
                                     const ReadOptions& options = {});
 
 /// The edges of the box that a file states, as read_snapshot() would have them in its header; 0: open. By
-/// this rank alone, which tries HDF5 as probe_hdf5() does and reads the header. InputError if that cannot be.
+/// this rank alone, which reads the header, of HDF5 behind probe_hdf5_header(). InputError if that cannot be,
+/// or if the file is not of the run's space, as read_snapshot() says it.
 Vec3d stated_box(const std::string& path, const ReadOptions& options);
 
 /// InputError unless there is a file of this name.

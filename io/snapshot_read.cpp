@@ -206,8 +206,9 @@ SnapshotHeader read_snapshot_header(const Communicator& comm, const std::string&
 
 Vec3d stated_box(const std::string& path, const ReadOptions& options) {
   require_file(path);
-  if (hdf5::is_hdf5(path)) probe_hdf5(path);
-  const FileHeader file = open_snapshot_file(path)->header();
+  if (hdf5::is_hdf5(path)) probe_hdf5_header(path);
+  const FileHeader file = open_snapshot_file(path, {})->header();
+  require_space_of_run(file, options, path);
   Snapshot snapshot;
   snapshot.header.box_size = file.box_size;
   snapshot.header.redshift = file.redshift;

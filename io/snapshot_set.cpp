@@ -16,7 +16,6 @@
 #include "io/checksum_trailer.hpp"
 #include "io/hdf5.hpp"
 #include "io/probe.hpp"
-#include "io/snapshot_file.hpp"
 
 namespace grove {
 namespace {
@@ -234,6 +233,16 @@ void require_comoving(const FileHeader& first, const ReadOptions& options, const
   require_same(first.omega_lambda, options.cosmology->omega_lambda, "OmegaLambda", "omega_lambda", path);
 }
 
+void require_space_of_run(const FileHeader& file, const ReadOptions& options, const std::string& path) {
+  if (options.h)
+    require_comoving(file, options, path);
+  else if (!options.comoving && !file.comoving.empty())
+    throw InputError(fmt::format(
+        "{}: {}; without a section cosmology Grove needs physical positions, velocities and units "
+        "without h: Redshift 0, HubbleParam 1, ComovingIntegrationOn 0",
+        path, file.comoving));
+}
+
 SnapshotHeader open_set(const Communicator& comm, const std::string& path, const ReadOptions& options) {
   SnapshotHeader header;
   Layout layout;
@@ -243,13 +252,7 @@ SnapshotHeader open_set(const Communicator& comm, const std::string& path, const
     if (!comm.is_master()) return;
     FileHeader first;
     layout = layout_of(path, std::move(files), first);
-    if (options.h)
-      require_comoving(first, options, path);
-    else if (!options.comoving && !first.comoving.empty())
-      throw InputError(fmt::format(
-          "{}: {}; without a section cosmology Grove needs physical positions, velocities and units "
-          "without h: Redshift 0, HubbleParam 1, ComovingIntegrationOn 0",
-          path, first.comoving));
+    require_space_of_run(first, options, path);
     header = header_of(first, layout, options);
     if (header.has_gas && has_temperatures(header.format) && header.units.is_dimensionless())
       throw InputError(fmt::format(

@@ -143,7 +143,9 @@ struct RunOptions {
 
 void begin_or_go_on(const Communicator& comm, const RunOptions& options) {
   set_verbosity(options.quiet ? Verbosity::quiet : options.verbose ? Verbosity::verbose : Verbosity::normal);
-  const Parameters parameters = read_parameters(comm, options.file, options.overrides);
+  const Parameters parameters =
+      read_parameters(comm, options.file, options.overrides,
+                      [&](const Parameters& p) { return edge_to_go_on_with(options.resume, p); });
   if (options.check) {
     drop_requests();
     return check(comm, parameters, options.resume, options.backend);

@@ -132,7 +132,28 @@ void require_same_run(const Checkpoint& from, Parameters parameters, const std::
   output_times_of(parameters, from.run.begin, parameters.time.end);  // none is outside
 }
 
+/// 0: it has none, or the manifest cannot be read.
+double edge_in(const std::string& checkpoint) {
+  try {
+    const CheckpointManifest manifest =
+        parse_manifest(read_manifest(checkpoint), manifest_of_checkpoint(checkpoint));
+    const auto size = manifest.parameters.find("box.size");
+    if (size == manifest.parameters.end() || size->second.empty()) return 0;
+    return Units::dimensionless().parse(size->second, dimension::length);
+  } catch (const InputError&) {
+    return 0;  // open_checkpoint() tells why
+  }
+}
+
 }  // namespace
+
+double edge_to_go_on_with(const ResumeChoice& choice, const Parameters& parameters) {
+  if (choice.from == "never") return 0;
+  if (choice.from != "auto") return edge_in(choice.from);
+  for (const std::string& path : CheckpointFolder(parameters.output.folder).latest_first())
+    if (const double edge = edge_in(path); edge > 0) return edge;
+  return 0;
+}
 
 std::optional<Checkpoint> choose_checkpoint(const Communicator& comm, const ResumeChoice& choice,
                                             const Parameters& parameters, const std::string& backend) {

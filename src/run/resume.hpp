@@ -16,6 +16,11 @@ struct ResumeChoice {
   bool overwrite = false;      ///< afresh, replacing earlier results
 };
 
+/// The edge of the periodic box of the run that is to go on, as its checkpoint has it: its parameters may
+/// have taken it from a file that is not there any more. 0: there is no such checkpoint, or its manifest is
+/// damaged. parameters: the output folder counts. By one process.
+double edge_to_go_on_with(const ResumeChoice& choice, const Parameters& parameters);
+
 /// Collective. The checkpoint to go on from; none: the run begins afresh. Nothing is written. parameters: of
 /// the run; backend: its name. A damaged checkpoint is warned of, and the one before it taken. InputError on
 /// all ranks together: no checkpoint is valid, or it is of other parameters or of another backend.

@@ -326,7 +326,7 @@ TEST_F(BadInput, periodic_boxes_whose_edge_is_told_nowhere) {
   expect_no_edge("nothing", {"4: box.periodic", "without box.size", "nothing: no such file"});
   for (const auto& [edge, part] :
        {std::pair{0.0, "needs box.size"}, std::pair{-3.0, "needs box.size"},
-        std::pair{infinity, "needs box.size"}, std::pair{not_a_number, "no cube"}}) {
+        std::pair{infinity, "needs box.size"}, std::pair{not_a_number, "needs box.size"}}) {
     testing::put(comm, folder / "edge", [&] { return gadget({.box_size = edge}); });
     expect_no_edge("edge", {"4: box.periodic", part});
   }

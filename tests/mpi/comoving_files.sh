@@ -33,6 +33,24 @@ own --resume auto || fail "a complete run does not go on"
 grep -q "the run is complete" out err || fail "a complete run is not told as such"
 own --resume auto -P 'box.size=49 Mpc' && fail "a run goes on with another box"
 grep -q "box.size" err || fail "no word of the other box"
+
+# A run goes on without the file, to the same bytes.
+last_of() { find "$1"/checkpoints -mindepth 1 -maxdepth 1 -name 'step_*' | sort | tail -1; }
+own -P output.folder=short -P checkpoint.every='1e-9 s' || fail "no run with many checkpoints"
+mv own.hdf5 elsewhere.hdf5
+mv short/snapshot_000.hdf5 whole.hdf5
+rm -r "$(last_of short)"
+own -P output.folder=short --resume "$(last_of short)" --check || fail "no check of a run that goes on without its file: $(cat err)"
+own -P output.folder=short --resume auto || fail "a run needs its file to go on: $(cat err)"
+cmp short/snapshot_000.hdf5 whole.hdf5 || fail "a run that goes on without its file comes to something else"
+own -P output.folder=short --resume never --check && fail "a new run needs no file"
+grep -q "own.hdf5: no such file" err || fail "no word of the file that is not there"
+mv elsewhere.hdf5 own.hdf5
+
+# A file over another h is told as such, before its box is.
+own -P output.folder=other --check -P cosmology.h=0.7 && fail "a run takes a file over another h"
+grep -q "HubbleParam is 0.6" err || fail "no word of another h: $(cat err)"
+
 own --resume never -P output.folder=never --check || fail "no check of a run in the file's box"
 grep -q "^  size: 50000" of-own.hdf5/used-parameters.yml || fail "used-parameters.yml does not have the file's size"
 
