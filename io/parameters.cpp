@@ -177,25 +177,29 @@ double stated_edge(const Parameters& p) {
   return box.x;
 }
 
-/// The edge of a periodic box without box.size whose particles are of a file.
+/// Empty: all particles are of models.
+std::string first_file(const InitialConditionsParameters& from) {
+  for (const ComponentParameters& part : from.parts())
+    if (!part.file.empty()) return part.file;
+  return {};
+}
+
+/// The edge of a periodic box without box.size, which only a single file of particles tells.
 double edge_without_size(const Parameters& p, const Entry& periodic, const EdgeOfBox& edge_of_box) {
+  const std::string needed = "needs box.size, the edge of the box", file = first_file(p.initial_conditions);
+  if (file.empty()) fail(periodic, needed);
+  if (p.initial_conditions.file.empty() || !edge_of_box)
+    fail(periodic,
+         fmt::format("{}; `grove info {}` shows what the file states (GADGET's comoving files over h)",
+                     needed, file));
   double edge = 0;
   try {
     edge = edge_of_box(p);
   } catch (const InputError& error) {
     fail(periodic, fmt::format("without box.size the edge of the box is the file's, and {}", error.what()));
   }
-  if (!(std::isfinite(edge) && edge > 0))
-    fail(periodic,
-         fmt::format("needs box.size, the edge of the box: {} states none", p.initial_conditions.file));
+  if (!(std::isfinite(edge) && edge > 0)) fail(periodic, fmt::format("{}: {} states none", needed, file));
   return edge;
-}
-
-/// Empty: all particles are of models.
-std::string first_file(const InitialConditionsParameters& from) {
-  for (const ComponentParameters& part : from.parts())
-    if (!part.file.empty()) return part.file;
-  return {};
 }
 
 /// Section `box`, and what it means for forces and the decomposition.
@@ -228,17 +232,7 @@ void complete_box(Parameters& p, const std::vector<Entry>& entries, const EdgeOf
                        "give the same, or leave it out",
                        model->name, p.shown.text(from.model.scale, dimension::length)));
   }
-  if (!p.box.size && !from.file.empty() && edge_of_box)
-    p.box.size = edge_without_size(p, periodic, edge_of_box);
-  if (!p.box.size) {
-    const std::string file = first_file(from);
-    fail(periodic,
-         file.empty()
-             ? "needs box.size, the edge of the box"
-             : fmt::format("needs box.size, the edge of the box; `grove info {}` shows what the file "
-                           "states (GADGET's comoving files over h)",
-                           file));
-  }
+  if (!p.box.size) p.box.size = edge_without_size(p, periodic, edge_of_box);
   if (const Entry* centre = find(entries, "cosmology.centre"))
     fail(*centre, "is of spheres in open space, and the box is periodic");
   if (const Entry* potentials = find(entries, "potentials"); potentials && !p.potentials.empty())

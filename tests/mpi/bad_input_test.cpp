@@ -330,6 +330,9 @@ TEST_F(BadInput, periodic_boxes_whose_edge_is_told_nowhere) {
     testing::put(comm, folder / "edge", [&] { return gadget({.box_size = edge}); });
     expect_no_edge("edge", {"4: box.periodic", part});
   }
+  expect_refused("initial_conditions: {components: [{model: plummer}, {file: " + folder / "edge" +
+                     "}]}\ngravity: {softening: 0.01}\ntime: {end: 1, step: 1}\nbox: {periodic: true}\n",
+                 {"4: box.periodic", "needs box.size", "`grove info " + folder / "edge" + "` shows"});
   const std::string half = hdf5().substr(0, 3000);
   testing::put(comm, folder / "half", [&] { return half; });
   expect_no_edge("half", {"4: box.periodic", "half: "});

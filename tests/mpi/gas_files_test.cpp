@@ -13,6 +13,7 @@
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
 #include "run/start/initial_state.hpp"
+#include "run/start/periodic_box.hpp"
 #include "support/foreign_formats.hpp"
 #include "support/particles.hpp"
 #include "support/run_command.hpp"
@@ -203,8 +204,17 @@ TEST_F(GasFiles, of_a_shock_tube_say_which_box_and_gas_they_are_of) {
   EXPECT_EQ(remarks("{file: " + file + "}", gamma + box), std::vector<std::string>{});
   const std::vector<std::string> of_file = remarks("{file: " + file + "}", gamma);
   ASSERT_EQ(of_file.size(), 1u);
-  EXPECT_NE(of_file[0].find("states a periodic box of 1.5; space is taken to be open;"), std::string::npos)
+  EXPECT_NE(of_file[0].find("states a periodic box of 1.5; space is taken to be open; for a box that is "
+                            "periodic give box: {periodic: true}"),
+            std::string::npos)
       << of_file[0];
+  for (const Vec3d& edges : {Vec3d{1, 2, 3}, Vec3d{}}) {
+    SnapshotHeader header;
+    header.box_size = edges;
+    header.is_periodic = true;
+    const std::string remark = remark_on_box(Parameters{}, "file", header);
+    EXPECT_TRUE(remark.ends_with("give box: {periodic: true, size: ...}")) << "no cube: " << remark;
+  }
 }
 
 TEST_F(GasFiles, of_less_gas_than_a_kernel_takes_or_none_are_remarked_on) {

@@ -84,12 +84,13 @@ std::string remark_on_box(const Parameters& parameters, const std::string& file,
                           const SnapshotHeader& header) {
   const bool is_meant = parameters.universe ? header.box_size != Vec3d{} : header.is_periodic;
   if (parameters.box.periodic || !is_meant) return {};
+  const double edge = header.box_size.x;
+  const bool is_cube = edge > 0 && header.box_size == Vec3d{1, 1, 1} * edge;
   return fmt::format(
       "{}: states a {}box of {}; space is taken to be open{}; for a box that is periodic give box: "
-      "{{periodic: true}}",
-      file, header.is_periodic ? "periodic " : "",
-      parameters.shown.text(header.box_size.x, dimension::length),
-      parameters.universe ? ", as a sphere needs it" : "");
+      "{{periodic: true{}}}",
+      file, header.is_periodic ? "periodic " : "", parameters.shown.text(edge, dimension::length),
+      parameters.universe ? ", as a sphere needs it" : "", is_cube ? "" : ", size: ...");
 }
 
 }  // namespace grove
