@@ -34,6 +34,11 @@ void find_friends(const Communicator& comm, const FofOptions& options) {
     require_output(request.output, options.overwrite ? Existing::replace : Existing::keep);
     require_output(options.json, {request.snapshot, request.output});
   });
+  request.before = [&](const SnapshotHeader& header) {
+    if (!comm.is_master()) return;
+    if (const std::string remark = remark_on_units(request.snapshot, header); !remark.empty())
+      say("note: {}\n", remark);
+  };
   BackendChoice choice = options.backend;
   const std::string no_gpu = resolve(comm, choice);
   const std::unique_ptr<FriendFinder> finder = make_friend_finder(comm, choice);
@@ -42,8 +47,6 @@ void find_friends(const Communicator& comm, const FofOptions& options) {
   comm.together([&] {
     if (!comm.is_master()) return;
     if (!no_gpu.empty()) fmt::print("no GPU is used: {}\n", no_gpu);
-    if (const std::string remark = remark_on_units(request.snapshot, halos.snapshot); !remark.empty())
-      say("note: {}\n", remark);
     fmt::print("{}", report.text(request.output, halos));
     if (!options.json.empty()) write_text(options.json, report.json(halos).dump(2) + "\n");
   });

@@ -155,6 +155,7 @@ nlohmann::json json_of(const std::string& path, const SnapshotHeader& header, co
                       {"time", header.time},
                       {"redshift", header.redshift},
                       {"comoving", !header.comoving.empty()},
+                      {"over_h", header.is_over_h()},
                       {"has_ids", header.has_ids},
                       {"box", {header.box_size.x, header.box_size.y, header.box_size.z}},
                       {"periodic", header.is_periodic},

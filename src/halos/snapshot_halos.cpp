@@ -153,7 +153,8 @@ HaloOptions halo_options(const Communicator& comm, const CatalogueHeader& header
 WrittenHalos write_halos_of(const Communicator& comm, const HaloRequest& request,
                             const FriendFinder& finder) {
   WrittenHalos written;
-  Snapshot snapshot = read_snapshot(comm, request.snapshot, {.comoving = true});
+  Snapshot snapshot =
+      read_snapshot(comm, request.snapshot, {.comoving = true, .before_particles = request.before});
   ValidationOptions sound{.source = request.snapshot, .tracer = all_types, .softening = {}};
   validate_values(comm, snapshot.particles, sound);
   validate_ids(comm, snapshot.particles, sound);
@@ -168,7 +169,6 @@ WrittenHalos write_halos_of(const Communicator& comm, const HaloRequest& request
   written.found = find_halos(comm, snapshot.particles, written.options, finder);
   written.order = CatalogueOrder::of(comm, written.found.halos);
   write_catalogue(comm, request.output, written.found, written.order, written.header, written.options);
-  written.snapshot = std::move(snapshot.header);
   return written;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,13 @@ struct HaloRequest {
   std::string critical_density{};          ///< empty: that of the file's cosmology
   std::string length_option = "--length";  ///< names `length` in messages
   double spacings = 0.2;
-  Count least = 20;          ///< members
-  std::vector<int> types{};  ///< that are read; empty: all
+  Count least = 20;                                     ///< members
+  std::vector<int> types{};                             ///< that are read; empty: all
+  std::function<void(const SnapshotHeader&)> before{};  ///< ReadOptions::before_particles of the snapshot
 };
 
 /// The catalogue that was written.
 struct WrittenHalos {
-  SnapshotHeader snapshot;  ///< of the one that was read
   CatalogueHeader header;
   HaloOptions options;
   FoundHalos found;

@@ -270,6 +270,16 @@ TEST_F(FileCommands, info_tells_that_lengths_and_masses_are_over_h) {
     const Particles particles = testing::foreign_particles(alone_, 60);
     return testing::gadget_file(particles, {.redshift = 3, .box_size = 8, .h = 0.7}, 0, 0, particles.size());
   });
+  const auto is_over_h = [&](const std::string& of) {
+    const std::string json = folder_ / "info.json";
+    told({"info", of, "--json", json});
+    comm_.barrier();
+    const nlohmann::json read = read_json(json);
+    comm_.barrier();  // before the file is written again
+    return read["over_h"].get<bool>();
+  };
+  EXPECT_TRUE(is_over_h(file) && is_over_h(bare));
+  EXPECT_FALSE(is_over_h(write_cusp()));
   const std::string numbers = told({"info", bare});
   EXPECT_NE(numbers.find("box          8\n"), std::string::npos) << "no units, no h: " << numbers;
   EXPECT_NE(told({"info", write_cusp()}).find("units        dimensionless, G = 1\n"), std::string::npos);
@@ -302,6 +312,11 @@ TEST_F(FileCommands, say_which_units_they_assume_of_a_file_that_states_none) {
   expect_note(physical + which, {"force", bare, "--softening", "0.01"});
   expect_note(over_h + which, {"force", comoving, "--softening", "0.01", "--box-size", "8"});
   EXPECT_EQ(remarked({"render", write_cusp(), "--size", "32"}), "") << "a file that states units";
+  ::testing::internal::CaptureStderr();
+  EXPECT_THROW(grove(comm_, {"fof", bare, "--overwrite", "--length", "5"}), InputError) << "box / 2 is 4";
+  std::fflush(stderr);
+  const std::string before = comm_.broadcast(::testing::internal::GetCapturedStderr());
+  EXPECT_NE(before.find("note: " + physical), std::string::npos) << "before the work: " << before;
 }
 
 TEST_F(FileCommands, render_draws_as_many_panels_as_it_has_lines_of_sight) {
