@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "io/binary_file.hpp"
 
 namespace grove {
@@ -103,8 +104,8 @@ class GadgetBinary final : public BinaryFile {
       const auto i = static_cast<std::size_t>(t);
       header_.counts[i] = number<std::int32_t>(at + 4 * t);
       if (header_.counts[i] < 0)
-        throw InputError(
-            fmt::format("{}: damaged: its header has {} particles of type {}", path(), header_.counts[i], t));
+        throw InputError(fmt::format("{}: damaged: its header has {} of type {}", path(),
+                                     how_many(header_.counts[i], "particle"), t));
       header_.mass_table[i] = number<double>(at + 24 + 8 * t);
       header_.total[i] = number<std::uint32_t>(at + 96 + 4 * t) +
                          (static_cast<Count>(number<std::uint32_t>(at + 168 + 4 * t)) << 32);

@@ -116,14 +116,13 @@ class GadgetHdf5 final : public SnapshotFile {
     const auto high = by_type<std::int64_t>(header, "NumPart_Total_HighWord");
     for (std::size_t t = 0; t < high.size(); ++t) {
       if (header_.counts[t] < 0 || header_.counts[t] > most_in_file)
-        throw InputError(
-            fmt::format("{}: Header/NumPart_ThisFile has {} particles of type {}; expected 0 to {}", path_,
-                        header_.counts[t], t, most_in_file));
+        throw InputError(fmt::format("{}: Header/NumPart_ThisFile has {} of type {}; expected 0 to {}", path_,
+                                     how_many(header_.counts[t], "particle"), t, most_in_file));
       if (header_.total[t] < 0 || high[t] < 0 || high[t] > (most - header_.total[t]) >> 32)
         throw InputError(fmt::format(
-            "{}: Header/NumPart_Total has {} particles of type {}, and NumPart_Total_HighWord {} times 2^32 "
+            "{}: Header/NumPart_Total has {} of type {}, and NumPart_Total_HighWord {} times 2^32 "
             "more; expected 0 to {} together",
-            path_, header_.total[t], t, high[t], most));
+            path_, how_many(header_.total[t], "particle"), t, high[t], most));
       header_.total[t] += high[t] << 32;
     }
   }

@@ -10,6 +10,7 @@
 
 #include "base/display_units.hpp"
 #include "base/errors.hpp"
+#include "base/how_many.hpp"
 #include "commands/commands.hpp"
 #include "io/file.hpp"
 #include "io/snapshot.hpp"
@@ -86,11 +87,10 @@ void measure_power(const Communicator& comm, const PowerCommandOptions& options)
     if (!comm.is_master()) return;
     const SpectrumUnit unit = unit_of(snapshot.header);
     write_text(output, power_table(bins, unit, options.subtract));
-    fmt::print(
-        "{}: {} particles, {} from {:.4g} to {:.4g} in {} shells, on a mesh of {}^3; shot noise {:.4g}{}\n",
-        output, count, unit.wavenumber, bins.front().wavenumber / unit.factor,
-        bins.back().wavenumber / unit.factor, bins.size(), power.mesh,
-        bins.front().shot_noise * std::pow(unit.factor, 3), options.subtract ? ", subtracted" : "");
+    fmt::print("{}: {}, {} from {:.4g} to {:.4g} in {}, on a mesh of {}^3; shot noise {:.4g}{}\n", output,
+               how_many(count, "particle"), unit.wavenumber, bins.front().wavenumber / unit.factor,
+               bins.back().wavenumber / unit.factor, how_many(bins.size(), "shell"), power.mesh,
+               bins.front().shot_noise * std::pow(unit.factor, 3), options.subtract ? ", subtracted" : "");
   });
 }
 

@@ -50,8 +50,7 @@ std::optional<std::string> shared_cores(const std::vector<RankPlace>& places, co
   if (own == ranks.size()) return std::nullopt;
   return fmt::format(
       "{}: {} ranks have {} between them: start fewer ranks there, or bind each to a core of its own "
-      "(mpirun "
-      "--bind-to core, srun --cpu-bind=cores)",
+      "(mpirun --bind-to core, srun --cpu-bind=cores)",
       host, ranks.size(), how_many(own, "core"));
 }
 
@@ -64,8 +63,7 @@ std::optional<std::string> loose_ranks(const std::vector<RankPlace>& places, con
   if (loose == 0) return std::nullopt;
   return fmt::format(
       "{}: {}, the first is {}, may move between NUMA nodes {}, away from their memory: bind them "
-      "(mpirun "
-      "--map-by numa --bind-to core, srun --cpu-bind=cores)",
+      "(mpirun --map-by numa --bind-to core, srun --cpu-bind=cores)",
       host, how_many(loose, "rank"), first, text_of(places[first].numa));
 }
 

@@ -12,7 +12,7 @@ namespace grove {
 
 /// The first steps of a run, and what they take.
 struct FirstSteps {
-  PhysicalSummary summary;  ///< of the particles that were taken
+  PhysicalSummary summary;  ///< of the particles that were taken; check_run() gives it the counts of all
   Count sample = 0;         ///< how many these are
   int deepest = 0;          ///< rung of a particle
   double seconds = 0;       ///< of a longest step of the sample, all shorter ones in it included

@@ -72,9 +72,10 @@ void Simulation::require_rungs() const {
   if (deepest() < deepest_rung) return;
   const std::optional<CourantStep> gas = gas_to_blame({deepest_rung - 1, 0});
   const DisplayUnits& shown = parameters_.shown;
+  const Count wanting = rung_costs_.particles[deepest_rung];
   throw Agreed<InputError>(fmt::format(
-      "at time {} {} of the particles want a time step below 2^-{} of the longest, {}: {}, or time.min_step",
-      time_text(), rung_costs_.particles[deepest_rung], deepest_rung - 1,
+      "at time {} {} of the particles {} a time step below 2^-{} of the longest, {}: {}, or time.min_step",
+      time_text(), wanting, wanting == 1 ? "wants" : "want", deepest_rung - 1,
       shown.text(timeline_.length(clock_.steps_done()), dimension::time),
       gas ? "this is because of " + gas->text(parameters_.gas, shown)
           : "their accelerations are too large for their softening; give a larger gravity.softening or "

@@ -1,10 +1,11 @@
 #include "verdict.hpp"
-#include "base/how_many.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "base/how_many.hpp"
 
 namespace grove {
 namespace {
