@@ -65,7 +65,7 @@ struct Hottest {
   ParticleId id = 0;
   Vec3d position{};
 
-  /// What is not a number is above all that is.
+  /// NaN is above all numbers: it spoils more than they do.
   bool is_before(const Hottest& o) const {
     const bool is_number = !std::isnan(energy), is_other = !std::isnan(o.energy);
     if (is_number != is_other) return is_other;
@@ -81,7 +81,7 @@ struct Hottest {
   }
 };
 
-/// What all gas of a run is like when its forces are lost.
+/// The gas of all ranks when its forces are lost.
 struct GasExtremes {
   Hottest hottest;
   double largest_radius = 0;  ///< support radius, of those that are finite
