@@ -18,9 +18,7 @@ std::vector<Cell> subtree_of(std::span<const Cell> cells, std::int32_t root, con
     const auto child = static_cast<std::size_t>(subtree[i].child);
     const bool divides = may_divide(subtree[i]);
     subtree[i].child = divides ? static_cast<std::int32_t>(subtree.size()) : -1;
-    if (!divides) continue;
-    subtree.push_back(cells[child]);
-    subtree.push_back(cells[child + 1]);
+    if (divides) subtree.insert(subtree.end(), {cells[child], cells[child + 1]});
   }
   return subtree;
 }

@@ -54,7 +54,7 @@ const Communicator& Runtime::world() {
     auto state = std::make_unique<State>();
     state->owns_mpi = ensure_mpi();
     state->kokkos.emplace();
-    state->world.emplace(MPI_COMM_WORLD);
+    state->world.emplace(MPI_COMM_WORLD);  // as in main(), which a module does not have
     state_ = state.release();
   }
   return *state_->world;

@@ -99,7 +99,8 @@ TEST(MemoryNeeds, hold_what_was_measured) {
   expect(host_bytes_of_leaf(1, gravity_of(LocalTreeKind::kd, 1)), 468, "one kd-tree, groups");
   expect(host_bytes_of_leaf(1, published_kd_tree()), 261, "one kd-tree, ropes");
   expect(device_bytes_per_particle(1, bisections), 153, "block steps on a GPU");
-  expect(device_bytes_per_particle(1, published_kd_tree()), 677, "published kd-trees on a GPU");
+  // 391 bytes more than bisections, which had 286 as long as trees stayed while cells were cut.
+  expect(device_bytes_per_particle(1, published_kd_tree()), 286 + 391, "published kd-trees on a GPU");
   EXPECT_GT(device_bytes_per_particle(2, bisections), device_bytes_per_particle(1, bisections));
   expect(host_bytes_per_particle(bisections, true), 571, "gas in block steps");
   EXPECT_EQ(checkpoint_bytes_per_particle(bisections), 110);
